@@ -1,6 +1,8 @@
 /**
  * Two kinds of tests: `worker` runs inside workerd, where the service's code runs; the other projects drive the service
  * from outside with a real Git client, and test the sandbox host, which is a Node program.
+ *
+ * And two suites: `npm test` leaves out the tests that are marked as exhaustive (test/support/exhaustive.ts).
  */
 import { readFileSync, statfsSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -14,6 +16,11 @@ const fuzz = {
   factor: Number(process.env['FUZZ_FACTOR'] ?? 1),
   seed: process.env['FUZZ_SEED'] === undefined ? null : Number(process.env['FUZZ_SEED']),
 };
+
+/** Vitest refuses a tag that is not listed here. */
+const tags = [
+  { name: 'exhaustive', description: 'Takes long: left out by npm test, run by npm run test:all and CI.' },
+];
 
 const NO_HOST = { HOSTING_URL: 'http://127.0.0.1:9', HOSTING_API_URL: 'http://127.0.0.1:9' };
 
@@ -65,6 +72,7 @@ function programs(
     resolve: { alias: { 'cloudflare:workers': join(import.meta.dirname, 'test/support/no-workers.ts') } },
     test: {
       name,
+      tags,
       globalSetup: BUILD,
       ...options,
       // All cores are busy with these processes: threads that help each collect its garbage take a twentieth more. And
@@ -95,6 +103,7 @@ export default defineConfig({
         ],
         test: {
           name: 'worker',
+          tags,
           include: ['test/**/*.test.ts'],
           exclude: ['test/{contract,e2e,sandbox,local,browser,clients,forgejo}/**'],
           provide: { fuzz, storageDocument: readFileSync('docs/storage.md', 'utf8') },

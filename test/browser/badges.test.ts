@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import { useOwnTestBed } from '../e2e/support/test-bed.ts';
 import { describeInBrowser, useChromium } from './support/chromium.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 const bed = useOwnTestBed({ env: { COMMIT_HASH: 'c0ffee0123456789' } });
 const chromium = useChromium();
@@ -37,7 +38,7 @@ describeInBrowser('a badge', () => {
     ['/badges/deployed.svg', ['deployed', 'c0ffee0']],
     ['/badges/deployed.svg?commit=WWWWWWW', ['deployed', 'WWWWWWW']],
     ['/badge/octo/hello', ['Anonymous PRs', '0']],
-  ])('shows its texts inside its boxes: %s', async (path, texts) => {
+  ])('shows its texts inside its boxes: %s', exhaustive, async (path, texts) => {
     const page = await chromium.newPage({ baseURL: bed.service.url });
     await page.goto(path);
     const drawn = await page.evaluate<Drawn>(MEASURE);
@@ -46,7 +47,7 @@ describeInBrowser('a badge', () => {
     expect(drawn.overhang).toBeLessThan(0);
   });
 
-  it('is shown by the pages of others', async () => {
+  it('is shown by the pages of others', exhaustive, async () => {
     const page = await chromium.newPage({ baseURL: bed.service.url });
     await page.setContent(`<img src="${bed.service.url}/badge/octo/hello" alt="">`);
     const [width, height] = await page.evaluate<[number, number]>(`(async () => {

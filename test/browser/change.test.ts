@@ -5,6 +5,7 @@ import { gitIn } from '../e2e/support/objects.ts';
 import { useTestBed } from '../e2e/support/test-bed.ts';
 import { describeInBrowser, useChromium } from './support/chromium.ts';
 import { browserOf, heading, press } from './support/forms.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 const bed = useTestBed();
 const chromium = useChromium();
@@ -13,7 +14,7 @@ const chromium = useChromium();
 const GUIDE = '\ufeffGuide\r\n\r\nFirst, instal it.\nThen run it.\r\nThat is <all>';
 
 describeInBrowser('a person with a browser', () => {
-  it('corrects a typo, edits again, follows and withdraws', async () => {
+  it('corrects a typo, edits again, follows and withdraws', exhaustive, async () => {
     const upstream = await bed.createUpstream();
     await upstream.grow({ files: { 'docs/de/guide.md': GUIDE, 'docs/index.md': 'Index\n' } });
     const page = await chromium.newPage(browserOf(bed));
@@ -120,7 +121,7 @@ describeInBrowser('a person with a browser', () => {
       .toMatch(/#1 Correct a typo, and hedge[^]*Withdrawn/);
   });
 
-  it('reads what the project asks for, and begins with its template', async () => {
+  it('reads what the project asks for, and begins with its template', exhaustive, async () => {
     const workflow = '.github/workflows/ci.yml';
     const upstream = await bed.createUpstream();
     await upstream.grow({

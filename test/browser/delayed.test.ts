@@ -4,6 +4,7 @@ import { pass } from '../e2e/support/delayed.ts';
 import { useOwnTestBed } from '../e2e/support/test-bed.ts';
 import { describeInBrowser, useChromium } from './support/chromium.ts';
 import { browserOf, heading, press } from './support/forms.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 const bed = useOwnTestBed({ env: { PR_UPDATE_POLICY: 'key', PUBLISH_DELAY: '1h' } });
 const chromium = useChromium();
@@ -32,7 +33,7 @@ async function delayed(time?: string) {
 }
 
 describeInBrowser('a change with a time', () => {
-  it('has a page, is published with its button, and tells hash and key then', async () => {
+  it('has a page, is published with its button, and tells hash and key then', exhaustive, async () => {
     const { upstream, page } = await delayed('within some days: one or two');
     await page.getByText(/^It will be published between/).waitFor();
     await press(page, 'Publish now');
@@ -49,13 +50,17 @@ describeInBrowser('a change with a time', () => {
     await page.getByText(hash).first().waitFor();
   });
 
-  it('goes as the service does it if nothing is chosen, and is given up with a button', async () => {
-    const { upstream, page } = await delayed();
-    await press(page, 'Give up');
-    await page.getByText('You have given it up.').waitFor();
-    await chromium.expectFit(page);
-    expect(await page.getByRole('button').count()).toBe(0);
-    await pass(bed);
-    expect(await bed.host.pulls(upstream)).toEqual([]);
-  });
+  it(
+    'goes as the service does it if nothing is chosen, and is given up with a button',
+    exhaustive,
+    async () => {
+      const { upstream, page } = await delayed();
+      await press(page, 'Give up');
+      await page.getByText('You have given it up.').waitFor();
+      await chromium.expectFit(page);
+      expect(await page.getByRole('button').count()).toBe(0);
+      await pass(bed);
+      expect(await bed.host.pulls(upstream)).toEqual([]);
+    },
+  );
 });

@@ -7,6 +7,7 @@ import { readMarkdown } from '../../src/text/markdown.ts';
 import { commentText } from '../../src/text/footer.ts';
 import { hostileMarkdown } from '../text/support/hostile-markdown.ts';
 import { describeInBrowser, useChromium } from './support/chromium.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 const OURS = { hash: '1a2b3c4d', karma: 3, origin: 'https://veil.test' };
 const BODIES = 20_000;
@@ -34,7 +35,7 @@ const WITHOUT_OURS = String.raw`(pages) => {
 const chromium = useChromium();
 
 describeInBrowser('a comment that is taken', () => {
-  it('shows one footer, and it is ours', async () => {
+  it('shows one footer, and it is ours', exhaustive, async () => {
     const markdown = new MarkdownIt({ html: true });
     const bodies = fc
       .sample(hostileMarkdown, { numRuns: BODIES, seed: 1 })

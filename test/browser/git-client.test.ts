@@ -4,6 +4,7 @@ import { contribute } from '../e2e/support/contribution.ts';
 import { useTestBed } from '../e2e/support/test-bed.ts';
 import { packOf, pushBody } from '../e2e/support/wire.ts';
 import { describeInBrowser, useChromium } from './support/chromium.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 const bed = useTestBed();
 const chromium = useChromium();
@@ -22,7 +23,7 @@ const PUSH = `(async ([url, body]) => {
 })`;
 
 describeInBrowser('a Git client in a page', () => {
-  it('opens a pull request, and reads the answers', async () => {
+  it('opens a pull request, and reads the answers', exhaustive, async () => {
     const { upstream, clone } = await contribute(bed);
     await clone.commit({ message: 'Written in a page\n' });
     const newId = await clone.git('rev-parse', 'HEAD');

@@ -6,6 +6,7 @@ import { contribute, expectAccepted } from '../e2e/support/contribution.ts';
 import { Operator, OPERATOR } from '../e2e/support/operator.ts';
 import { useOwnTestBed } from '../e2e/support/test-bed.ts';
 import { cutOff, describeInBrowser, useChromium } from './support/chromium.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 const bed = useOwnTestBed({ env: OPERATOR });
 const chromium = useChromium();
@@ -27,7 +28,7 @@ const PAGES = [
 const LONG_NAME = `${'o'.repeat(39)}/${'n'.repeat(100)}`;
 
 describeInBrowser.each(PAGES)('%s', (_, path) => {
-  it('is accessible in light and dark, and fits a telephone and a desk', async () => {
+  it('is accessible in light and dark, and fits a telephone and a desk', exhaustive, async () => {
     const page = await chromium.newPage({ baseURL: bed.service.url });
     await page.goto(path);
     await chromium.expectFit(page);
@@ -35,7 +36,7 @@ describeInBrowser.each(PAGES)('%s', (_, path) => {
 });
 
 describeInBrowser('the page of a pull request', () => {
-  it('is accessible, fits a telephone, and leads to a feed that is well-formed XML', async () => {
+  it('is accessible, fits a telephone, and leads to a feed that is well-formed XML', exhaustive, async () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;
     await clone.commit();
@@ -67,7 +68,7 @@ describeInBrowser('the page of a pull request', () => {
 });
 
 describeInBrowser('the page of a remote', () => {
-  it('says when pushes are suspended', async () => {
+  it('says when pushes are suspended', exhaustive, async () => {
     const operator = new Operator(bed);
     await operator.setPanic(true);
     const page = await chromium.newPage({ baseURL: bed.service.url });
@@ -83,7 +84,7 @@ describeInBrowser('the front page', () => {
     ['Change a file', 'Change a file'],
     ['Write an issue', 'Open an issue'],
     ['Reply', 'Reply to an issue'],
-  ])('leads to a form without Git and without JavaScript: %s', async (button, heading) => {
+  ])('leads to a form without Git and without JavaScript: %s', exhaustive, async (button, heading) => {
     const page = await chromium.newPage({ baseURL: bed.service.url, javaScriptEnabled: false });
     await page.goto('/');
     await page.getByRole('button', { name: button, exact: true }).click();
@@ -102,25 +103,29 @@ describeInBrowser('the front page', () => {
     expect(await page.locator('.command code').allTextContents()).toEqual(commands('octo/hello'));
   });
 
-  it('has its three ways without Git in one row on a desk, and as wide as the card on a telephone', async () => {
-    const page = await chromium.newPage({ baseURL: bed.service.url });
-    await page.goto('/');
-    const rows = async (width: number): Promise<readonly number[][]> => {
-      await page.setViewportSize({ width, height: 844 });
-      const boxes = await Promise.all(
-        (await page.locator('.columns .buttons button').all()).map((button) => button.boundingBox()),
+  it(
+    'has its three ways without Git in one row on a desk, and as wide as the card on a telephone',
+    exhaustive,
+    async () => {
+      const page = await chromium.newPage({ baseURL: bed.service.url });
+      await page.goto('/');
+      const rows = async (width: number): Promise<readonly number[][]> => {
+        await page.setViewportSize({ width, height: 844 });
+        const boxes = await Promise.all(
+          (await page.locator('.columns .buttons button').all()).map((button) => button.boundingBox()),
+        );
+        const tops = [...new Set(boxes.map((box) => box?.y))];
+        return tops.map((top) => boxes.flatMap((box) => (box?.y === top ? [box?.width ?? 0] : [])));
+      };
+      expect((await rows(1280)).map((row) => row.length)).toEqual([3]);
+      const widths = (await rows(390)).map((row) =>
+        row.reduce((sum, width) => sum + width, 10 * (row.length - 1)),
       );
-      const tops = [...new Set(boxes.map((box) => box?.y))];
-      return tops.map((top) => boxes.flatMap((box) => (box?.y === top ? [box?.width ?? 0] : [])));
-    };
-    expect((await rows(1280)).map((row) => row.length)).toEqual([3]);
-    const widths = (await rows(390)).map((row) =>
-      row.reduce((sum, width) => sum + width, 10 * (row.length - 1)),
-    );
-    expect(Math.max(...widths) - Math.min(...widths)).toBeLessThan(2);
-  });
+      expect(Math.max(...widths) - Math.min(...widths)).toBeLessThan(2);
+    },
+  );
 
-  it('follows what is typed, and copies a command', async () => {
+  it('follows what is typed, and copies a command', exhaustive, async () => {
     const page = await chromium.newPage({
       baseURL: bed.service.url,
       permissions: ['clipboard-read', 'clipboard-write'],
@@ -136,7 +141,7 @@ describeInBrowser('the front page', () => {
     expect(await page.locator('code').allTextContents()).toEqual(commands('<owner>/<repo>'));
   });
 
-  it('ties a mistake to its field, and holds the longest names', async () => {
+  it('ties a mistake to its field, and holds the longest names', exhaustive, async () => {
     const page = await chromium.newPage({ baseURL: bed.service.url, viewport: { width: 390, height: 844 } });
     await page.goto('/?repo=octo');
     const field = page.getByRole('textbox', { description: /Write it as owner\/repo/ });

@@ -7,6 +7,7 @@ import { Workshop, commitFile } from '../sandbox/support/git.ts';
 import { createFilled, openPull } from '../sandbox/support/host.ts';
 import { describeInBrowser, useChromium } from './support/chromium.ts';
 import { heading, press } from './support/forms.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 const chromium = useChromium();
 const workshop = new Workshop();
@@ -42,7 +43,7 @@ async function look(page: Page, name: string): Promise<void> {
 }
 
 describeInBrowser('as the maintainer', () => {
-  it('one comments, reviews, labels and merges', async () => {
+  it('one comments, reviews, labels and merges', exhaustive, async () => {
     const page = await chromium.newPage({ baseURL: host.url, javaScriptEnabled: false });
     await page.goto(`/octo/hello/pull/${pull}`);
     await heading(page, 'From topic');
@@ -65,7 +66,7 @@ describeInBrowser('as the maintainer', () => {
     await look(page, 'refused');
   });
 
-  it('one writes the policy', async () => {
+  it('one writes the policy', exhaustive, async () => {
     const page = await chromium.newPage({ baseURL: host.url, javaScriptEnabled: false });
     await page.goto('/octo/hello');
     await page.getByLabel('.gitveil.yml').fill('issues: false\n');
@@ -74,7 +75,7 @@ describeInBrowser('as the maintainer', () => {
     await look(page, 'repository');
   });
 
-  it('one makes the service forget its limits', async () => {
+  it('one makes the service forget its limits', exhaustive, async () => {
     const page = await chromium.newPage({ baseURL: host.url, javaScriptEnabled: false });
     await page.goto('/');
     await look(page, 'front');

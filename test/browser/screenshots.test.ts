@@ -9,6 +9,7 @@ import { bannerOf } from '../e2e/support/push-output.ts';
 import { useOwnTestBed } from '../e2e/support/test-bed.ts';
 import { TEST_HEADER } from '../e2e/support/tripwire.ts';
 import { describeInBrowser, useChromium } from './support/chromium.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const REMOTE_PAGE = 'docs/images/remote-page.png';
@@ -20,7 +21,7 @@ const SERVICE_HOST = 'git.example.org';
 const LOOK = { viewport: { width: 900, height: 600 }, colorScheme: 'light' } as const;
 const WHOLE_PAGE = { fullPage: true, animations: 'disabled' } as const;
 
-describe.runIf(process.env['UPDATE_SCREENSHOTS'])('taken again', () => {
+describe.runIf(process.env['UPDATE_SCREENSHOTS'])('taken again', exhaustive, () => {
   const bed = useOwnTestBed({ env: { SERVICE_URL: `https://${SERVICE_HOST}`, COMMIT_HASH: 'main' } });
   const chromium = useChromium();
 
@@ -61,7 +62,7 @@ it.each([
   ['docs/privacy.md', REMOTE_PAGE],
   ['docs/privacy.md', CHANGE],
   ['docs/maintainers.md', PULL_REQUEST],
-])('%s shows %s', async (document, path) => {
+])('%s shows %s', exhaustive, async (document, path) => {
   expect(await readFile(join(ROOT, document), 'utf8')).toContain(`](${path.replace('docs/', '')})`);
   expect((await stat(join(ROOT, path))).size).toBeGreaterThan(10_000);
 });

@@ -4,71 +4,76 @@ import { contribute, expectAccepted } from '../e2e/support/contribution.ts';
 import { useTestBed } from '../e2e/support/test-bed.ts';
 import { describeInBrowser, useChromium } from './support/chromium.ts';
 import { browserOf, heading, press } from './support/forms.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 const bed = useTestBed();
 const chromium = useChromium();
 
 describeInBrowser('a person with a browser', () => {
-  it('opens an issue, replies to it under the same pseudonym, and loses nothing by mistakes', async () => {
-    const upstream = await bed.createUpstream();
-    const page = await chromium.newPage(browserOf(bed));
-    await page.goto('/');
-    await page.getByLabel('Which repository').fill(upstream.fullName);
-    await press(page, 'Open');
-    await page.waitForURL(`**/v1/gh/${upstream.fullName}`);
-    await chromium.expectFit(page);
-    await page.getByRole('link', { name: 'Write an issue' }).click();
-    await chromium.expectFit(page);
-    await page.getByLabel('Title').fill('Does not <start>');
-    await page.getByLabel('Body').fill('\nIt says:\n\n```\nno');
-    await press(page, 'Preview');
-    await page.getByRole('alert').filter({ hasText: 'A code fence is never closed' }).waitFor();
-    await chromium.expectFit(page);
-    expect(await page.getByLabel('Title').inputValue()).toBe('Does not <start>');
-    await page.getByLabel('Body').fill('\nIt says:\n\n```\nno\n```');
-    await press(page, 'Preview');
-    await heading(page, 'Preview of the issue');
-    await chromium.expectFit(page);
-    const shown = await page.locator('details pre').textContent();
-    await press(page, 'Change it');
-    expect(await page.getByLabel('Body').inputValue()).toBe('\nIt says:\n\n```\nno\n```');
-    await press(page, 'Preview');
-    await page.getByRole('button', { name: 'Open the issue' }).dblclick();
-    await heading(page, 'Your issue is open');
-    await chromium.expectFit(page);
-    await page.reload();
-    await heading(page, 'Your issue is open');
-    expect(await bed.host.call('GET', `/repos/${upstream.fullName}/issues`)).toHaveLength(1);
-    const issue = await bed.host.call('GET', `/repos/${upstream.fullName}/issues/1`);
-    expect(issue).toMatchObject({ title: 'Does not <start>', body: shown });
+  it(
+    'opens an issue, replies to it under the same pseudonym, and loses nothing by mistakes',
+    exhaustive,
+    async () => {
+      const upstream = await bed.createUpstream();
+      const page = await chromium.newPage(browserOf(bed));
+      await page.goto('/');
+      await page.getByLabel('Which repository').fill(upstream.fullName);
+      await press(page, 'Open');
+      await page.waitForURL(`**/v1/gh/${upstream.fullName}`);
+      await chromium.expectFit(page);
+      await page.getByRole('link', { name: 'Write an issue' }).click();
+      await chromium.expectFit(page);
+      await page.getByLabel('Title').fill('Does not <start>');
+      await page.getByLabel('Body').fill('\nIt says:\n\n```\nno');
+      await press(page, 'Preview');
+      await page.getByRole('alert').filter({ hasText: 'A code fence is never closed' }).waitFor();
+      await chromium.expectFit(page);
+      expect(await page.getByLabel('Title').inputValue()).toBe('Does not <start>');
+      await page.getByLabel('Body').fill('\nIt says:\n\n```\nno\n```');
+      await press(page, 'Preview');
+      await heading(page, 'Preview of the issue');
+      await chromium.expectFit(page);
+      const shown = await page.locator('details pre').textContent();
+      await press(page, 'Change it');
+      expect(await page.getByLabel('Body').inputValue()).toBe('\nIt says:\n\n```\nno\n```');
+      await press(page, 'Preview');
+      await page.getByRole('button', { name: 'Open the issue' }).dblclick();
+      await heading(page, 'Your issue is open');
+      await chromium.expectFit(page);
+      await page.reload();
+      await heading(page, 'Your issue is open');
+      expect(await bed.host.call('GET', `/repos/${upstream.fullName}/issues`)).toHaveLength(1);
+      const issue = await bed.host.call('GET', `/repos/${upstream.fullName}/issues/1`);
+      expect(issue).toMatchObject({ title: 'Does not <start>', body: shown });
 
-    const token = await page.getByRole('textbox', { name: 'Your token' }).inputValue();
-    expect(token).toMatch(/^[A-Z2-7]{16}$/);
-    const kept = page.getByLabel('The same for your password manager');
-    expect([await kept.inputValue(), await kept.getAttribute('autocomplete')]).toEqual([
-      token,
-      'new-password',
-    ]);
-    await press(page, 'Reply to this issue');
-    await page.getByText('Does not <start>').waitFor();
-    expect(await page.getByLabel('Your token (optional)').inputValue()).toBe(token);
-    await chromium.expectFit(page);
-    await page.getByLabel('Body').fill('It starts with `--force`.');
-    await press(page, 'Preview');
-    const text = await page.locator('details pre').textContent();
-    expect(text).toMatch(/^It starts with `--force`\.\n\n---\nanon-[0-9a-f]{8} · karma \(1\) · \[report\]/);
-    await chromium.expectFit(page);
-    await press(page, 'Post the reply');
-    await heading(page, 'Your reply is posted');
-    await chromium.expectFit(page);
-    const [comment] = await bed.host.call<{ body: string }[]>(
-      'GET',
-      `/repos/${upstream.fullName}/issues/1/comments`,
-    );
-    expect(comment?.body).toBe(text);
-  });
+      const token = await page.getByRole('textbox', { name: 'Your token' }).inputValue();
+      expect(token).toMatch(/^[A-Z2-7]{16}$/);
+      const kept = page.getByLabel('The same for your password manager');
+      expect([await kept.inputValue(), await kept.getAttribute('autocomplete')]).toEqual([
+        token,
+        'new-password',
+      ]);
+      await press(page, 'Reply to this issue');
+      await page.getByText('Does not <start>').waitFor();
+      expect(await page.getByLabel('Your token (optional)').inputValue()).toBe(token);
+      await chromium.expectFit(page);
+      await page.getByLabel('Body').fill('It starts with `--force`.');
+      await press(page, 'Preview');
+      const text = await page.locator('details pre').textContent();
+      expect(text).toMatch(/^It starts with `--force`\.\n\n---\nanon-[0-9a-f]{8} · karma \(1\) · \[report\]/);
+      await chromium.expectFit(page);
+      await press(page, 'Post the reply');
+      await heading(page, 'Your reply is posted');
+      await chromium.expectFit(page);
+      const [comment] = await bed.host.call<{ body: string }[]>(
+        'GET',
+        `/repos/${upstream.fullName}/issues/1/comments`,
+      );
+      expect(comment?.body).toBe(text);
+    },
+  );
 
-  it('sees Markdown as people will see it, and loads nothing of it', async () => {
+  it('sees Markdown as people will see it, and loads nothing of it', exhaustive, async () => {
     const upstream = await bed.createUpstream();
     const page = await chromium.newPage(browserOf(bed));
     await page.goto('/');
@@ -92,7 +97,7 @@ describeInBrowser('a person with a browser', () => {
     await chromium.expectFit(page);
   });
 
-  it('replies to a pasted address, and is told which addresses do not fit', async () => {
+  it('replies to a pasted address, and is told which addresses do not fit', exhaustive, async () => {
     const upstream = await bed.createUpstream();
     await bed.host.call('POST', `/repos/${upstream.fullName}/issues`, { title: 'Slow' });
     const page = await chromium.newPage(browserOf(bed));
@@ -111,7 +116,7 @@ describeInBrowser('a person with a browser', () => {
     expect(await page.getByRole('textbox', { name: 'Your token' }).inputValue()).toMatch(/^[A-Z2-7]{16}$/);
   });
 
-  it('reads what people wrote on the page of their pull request, and replies', async () => {
+  it('reads what people wrote on the page of their pull request, and replies', exhaustive, async () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;
     await clone.commit();

@@ -10,6 +10,7 @@ import { CountedMemory } from '../support/counted-memory.ts';
 import { commitContent } from '../support/objects.ts';
 import { buildPack, type Entry, makeDelta, oidOf } from '../support/pack-builder.ts';
 import { filesOnly } from '../support/stored-pack.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 interface Folder {
   readonly [name: string]: string | Uint8Array | Folder | Special;
@@ -367,7 +368,7 @@ describe('the changes of a push', () => {
     expect(gaps).toEqual(['There is too much to show everything: the last files are only listed.']);
   });
 
-  it('are not read where upstream’s folder is too large', async () => {
+  it('are not read where upstream’s folder is too large', exhaustive, async () => {
     const huge = Object.fromEntries(
       Array.from({ length: 16_000 }, (_, at) => [`file${10_000 + at}.txt`, '']),
     );

@@ -12,6 +12,7 @@ import {
 } from '../../src/edit/lines.ts';
 import { utf8 } from '../../src/git/bytes.ts';
 import { runs } from '../support/runs.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 /** What a text field sends for a text that it shows. */
 const sent = (text: string): string => text.replaceAll(/\r\n|\r|\n/g, '\r\n');
@@ -110,7 +111,7 @@ describe('the difference of two texts', () => {
     );
   });
 
-  it('of more than a thousand changes counts as a replacement, and says so', () => {
+  it('of more than a thousand changes counts as a replacement, and says so', exhaustive, () => {
     const [before, after] = [numbered('a', 60_000), numbered('b', 60_000)];
     expect(diffLines(['x', ...before, 'y'], ['x', ...after, 'y'])).toEqual({
       blocks: [

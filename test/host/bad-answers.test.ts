@@ -21,6 +21,7 @@ import { SmartHttp } from '../../src/host/git/smart-http.ts';
 import { MemoryBudget } from '../../src/isolate/memory-budget.ts';
 import { ACCOUNT } from './support/back-off.ts';
 import { API, json, PatientClock, type Script, ScriptedHost } from './support/scripted-host.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 const NAME = { owner: 'octo', name: 'hello' };
 const REPOSITORY = {
@@ -272,7 +273,7 @@ const CASES = KINDS.flatMap((kind) =>
 describe.each(CASES)('$kind: $name', ({ kind, name, call: { run, creates } }) => {
   const sound = soundAs(kind);
 
-  it.each(Object.entries(ANSWERS))('bears %s', async (what, { answer, isUnknown = false }) => {
+  it.each(Object.entries(ANSWERS))('bears %s', exhaustive, async (what, { answer, isUnknown = false }) => {
     let isSound = false;
     const world = opened(kind, (asked) => (isSound ? sound(asked) : answer()));
     const outcome = await run(world).then(

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from './programs.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   scripts: Record<string, string>;
@@ -25,7 +26,7 @@ it('knows all commands', () => {
 });
 
 // Both print the same usage, by readArguments: one of them is enough for each program.
-describe.each(PROGRAMS)('npm run %s', (name, file) => {
+describe.each(PROGRAMS)('npm run %s', exhaustive, (name, file) => {
   it('refuses an argument that it does not know, and prints how to use it', () => {
     const { status, stdout, stderr } = run(file, '--nonsense');
     const [reason, usage = ''] = stderr.split('\n\n');

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { useTestBed } from '../e2e/support/test-bed.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 const bed = useTestBed();
 
@@ -20,7 +21,7 @@ it('there is a block to copy for each badge', () => {
   ]);
 });
 
-it.each(BLOCKS)('%s shows a badge, and leads to a page', async (line) => {
+it.each(BLOCKS)('%s shows a badge, and leads to a page', exhaustive, async (line) => {
   const { owner, name } = await bed.createUpstream();
   const filled = line
     .replaceAll('<service>', bed.service.url)

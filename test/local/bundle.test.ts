@@ -13,6 +13,7 @@ import { bundleWorker } from '../../local/esbuild.ts';
 import { statementsOf } from '../../local/migrations.ts';
 import { startService } from '../../local/service.ts';
 import { builtWorker } from '../e2e/support/built-worker.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const MIGRATIONS = join(ROOT, 'migrations');
@@ -29,7 +30,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-it('bundles the same bytes as wrangler', async () => {
+it('bundles the same bytes as wrangler', exhaustive, async () => {
   // Not minified: then the names are those of the source, and a difference can be read.
   const program = join(ROOT, 'node_modules/wrangler/bin/wrangler.js');
   const args = ['deploy', '--dry-run', '--minify=false', '--outdir', folder];

@@ -6,6 +6,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { exhaustive } from '../support/exhaustive.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../local/check-egress/run.ts');
 
@@ -57,7 +58,7 @@ async function checkEgress(...args: string[]): Promise<Result> {
 }
 
 describe('on this machine', () => {
-  it('shows a request that tells of nobody, byte for byte', async () => {
+  it('shows a request that tells of nobody, byte for byte', exhaustive, async () => {
     const url = await echo();
     const { code, stdout } = await checkEgress(url, '--local');
     expect(stdout).toContain(
@@ -66,7 +67,7 @@ describe('on this machine', () => {
     expect(code).toBe(0);
   });
 
-  it('fails where the address does not answer', async () => {
+  it('fails where the address does not answer', exhaustive, async () => {
     expect(await checkEgress('http://127.0.0.1:1/', '--local')).toEqual({
       code: 1,
       stdout: '',
@@ -102,7 +103,7 @@ const CALLS = ['deploy --config wrangler.toml --var echo.test', 'delete --config
 /** A deployed Worker that reports this. */
 const reporting = (report: unknown) => listening((_, response) => response.end(JSON.stringify(report)));
 
-describe('on Cloudflare', () => {
+describe('on Cloudflare', exhaustive, () => {
   it('deploys a Worker, asks it once, and deletes it', async () => {
     const calls = fakeWrangler(
       await reporting({ echo: { status: 200, text: 'Host: echo.test' }, clientAddress: '198.51.100.1' }),

@@ -15,6 +15,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/config.ts';
 import { git, tryGit } from '../sandbox/support/git.ts';
 import { type Program, ROOT, freePorts, nodeStart, untilPrinted } from './programs.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 const DOCUMENT = readFileSync(join(ROOT, 'docs/deploy.md'), 'utf8');
 /** Exposure by `systemd-analyze security`, in tenths: 0 is none, 100 all. */
@@ -50,7 +51,7 @@ const has = (name: string): boolean => existsSync(`/usr/bin/${name}`);
 const analyze = (...args: string[]): string =>
   execFileSync('bash', ['-c', 'systemd-analyze "$@" 2>&1 || true', '-', ...args], { encoding: 'utf8' });
 
-describe.skipIf(!has('systemd-analyze'))('the unit', () => {
+describe.skipIf(!has('systemd-analyze'))('the unit', exhaustive, () => {
   it('is what systemd understands, and exposes little', () => {
     const unit = join(folder, 'gitveil.service');
     const text = readFileSync(join(ROOT, 'deploy/gitveil.service'), 'utf8')
@@ -109,7 +110,7 @@ function run(commands: string, state: string, backup: string): void {
 
 const hashIn = (output: string): string => /PR hash: +(\w+)/.exec(output)?.[1] ?? '';
 
-describe.skipIf(!has('sqlite3'))('the backup', () => {
+describe.skipIf(!has('sqlite3'))('the backup', exhaustive, () => {
   it('is made while the service runs, opens no delayed push, and can be restored', async () => {
     const port = await freePorts();
     const service = `http://127.0.0.1:${port}`;

@@ -4,6 +4,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { exhaustive } from '../support/exhaustive.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 let folder: string;
@@ -74,7 +75,7 @@ const UPLOAD =
 
 const MIGRATE = 'd1 migrations apply DB --remote --config=wrangler.deploy.json';
 
-describe('npm run deploy', () => {
+describe('npm run deploy', exhaustive, () => {
   it('migrates a database that is there, and hands on a file of secrets', async () => {
     const found = { 'd1 list': { stdout: '[{"name":"gitveil"}]' } };
     const { calls, code } = await deploy(found, '--secrets-file', 'my-secrets');

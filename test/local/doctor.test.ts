@@ -10,6 +10,7 @@ import { type Finding, screenOf } from '../../local/finding.ts';
 import { clockFinding, diskFinding } from '../../local/machine-check.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts';
 import { ownEnvironment, ROOT } from './programs.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 const SCREEN = { lines: 24, columns: 80 };
 
@@ -54,7 +55,7 @@ async function doctor(env: Record<string, string>): Promise<Ended> {
 }
 
 describe('npm run doctor', () => {
-  it('ends with 0 where all is well, and changes nothing', async () => {
+  it('ends with 0 where all is well, and changes nothing', exhaustive, async () => {
     const { code, screen } = await doctor(hosting({ SPOOL_MB: '1000', DELAYED_MB: '10' }));
     expect(screen).toMatch(/^ok +configuration +\d+ variables are set$/m);
     expect(screen).toMatch(/^ok +host gh +127\.0\.0\.1:\d+, GitHub$/m);
@@ -72,7 +73,7 @@ describe('npm run doctor', () => {
     expect(code).toBe(0);
   });
 
-  it('says what of the configuration npm start refuses, and what it warns of', async () => {
+  it('says what of the configuration npm start refuses, and what it warns of', exhaustive, async () => {
     const refused = await doctor({
       PORT: 'http',
       HOSTING_TOKN: 'x',
@@ -90,7 +91,7 @@ describe('npm run doctor', () => {
     expect(warned.code).toBe(0);
   });
 
-  it('names a token that the host does not know', async () => {
+  it('names a token that the host does not know', exhaustive, async () => {
     const { code, screen } = await doctor(hosting({ HOSTING_TOKEN: 'nonsense' }));
     expect(screen).toMatch(/^problem +token gh +rejected$/m);
     expect(screen).toMatch(/^- The token at 127\.0\.0\.1:\d+ is refused by the code host: /m);
@@ -98,7 +99,7 @@ describe('npm run doctor', () => {
     expect(code).toBe(1);
   });
 
-  it('names the scopes that a token lacks', async () => {
+  it('names the scopes that a token lacks', exhaustive, async () => {
     const poor = await startSandbox({ botScopes: ['notifications'] });
     const env = { HOSTING_URL: poor.url, HOSTING_API_URL: poor.apiUrl, HOSTING_TOKEN: poor.botToken };
     const { code, screen } = await doctor(hosting(env));
@@ -110,7 +111,7 @@ describe('npm run doctor', () => {
     expect(code).toBe(1);
   });
 
-  it('names hosts that do not answer, in one screen even if they are many', async () => {
+  it('names hosts that do not answer, in one screen even if they are many', exhaustive, async () => {
     const dead = await startSandbox();
     await dead.close();
     const HOSTS = Array.from(
@@ -126,7 +127,7 @@ describe('npm run doctor', () => {
     expect(many.code).toBe(1);
   });
 
-  it('says that without its token people can only fetch from a host', async () => {
+  it('says that without its token people can only fetch from a host', exhaustive, async () => {
     const { server, url } = await hostAt('Thu, 01 Jan 2026 00:00:00 GMT');
     const { screen } = await doctor(hosting({ HOSTS: `my=gitea:${url}` }));
     server.close();
@@ -134,7 +135,7 @@ describe('npm run doctor', () => {
     expect(screen).toContain('- Set HOSTING_TOKEN_MY to a token with write:repository, ');
   });
 
-  it('compares the clock with the host’s', async () => {
+  it('compares the clock with the host’s', exhaustive, async () => {
     const { server, url } = await hostAt(new Date(Date.now() - 3_600_000).toUTCString());
     const env = { HOSTING_URL: url, HOSTING_API_URL: url, HOSTING_TOKEN: 'token' };
     const { code, screen } = await doctor(hosting(env));
@@ -144,7 +145,7 @@ describe('npm run doctor', () => {
     expect(code).toBe(1);
   });
 
-  it('names a folder that cannot be used', async () => {
+  it('names a folder that cannot be used', exhaustive, async () => {
     const nowhere = await doctor(hosting({ STATE_DIR: join(folder, 'no', 'where') }));
     expect(nowhere.screen).toMatch(/^problem +disk +\S+ cannot be used$/m);
     expect(nowhere.screen.replaceAll(/\s+/g, ' ')).toContain('does not exist; create it.');

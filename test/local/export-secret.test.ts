@@ -8,6 +8,7 @@ import type { WorkerBuild } from '../../local/build.ts';
 import remoteExport from '../../local/export-secret/worker.ts';
 import { startService } from '../../local/service.ts';
 import { builtWorker } from '../e2e/support/built-worker.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../local/export-secret/run.ts');
 
@@ -63,23 +64,27 @@ async function answer(secret: string | null): Promise<unknown[]> {
   return [response.status, await response.text()];
 }
 
-it('is printed once it is made, and the log says once that another one is in its place', async () => {
-  const given = { IDENTITY_SECRET: 'x'.repeat(32) };
-  expect(await exportSecret()).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining('there is no secret that the service created') as string,
-  });
-  expect(await logOf(given)).toEqual([]);
-  expect(await logOf({})).toEqual([]);
-  const { code, stdout } = await exportSecret();
-  expect(code).toBe(0);
-  expect(stdout).toMatch(/^[0-9a-f]{64}\n$/);
-  const warned = await logOf(given);
-  expect(warned).toEqual([
-    expect.stringMatching(/ warn IDENTITY_SECRET is set, .* variable=IDENTITY_SECRET$/),
-  ]);
-  expect(warned.join()).not.toContain(stdout.trim());
-});
+it(
+  'is printed once it is made, and the log says once that another one is in its place',
+  exhaustive,
+  async () => {
+    const given = { IDENTITY_SECRET: 'x'.repeat(32) };
+    expect(await exportSecret()).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('there is no secret that the service created') as string,
+    });
+    expect(await logOf(given)).toEqual([]);
+    expect(await logOf({})).toEqual([]);
+    const { code, stdout } = await exportSecret();
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^[0-9a-f]{64}\n$/);
+    const warned = await logOf(given);
+    expect(warned).toEqual([
+      expect.stringMatching(/ warn IDENTITY_SECRET is set, .* variable=IDENTITY_SECRET$/),
+    ]);
+    expect(warned.join()).not.toContain(stdout.trim());
+  },
+);
 
 it('of a deployed service is answered, and none is made for that', async () => {
   expect(await answer('abc')).toEqual([200, 'abc\n']);

@@ -35,6 +35,7 @@ import {
   shownBy,
   untilPrinted,
 } from './programs.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 const WELCOME_END = 'Press Ctrl-C to stop.';
 /** What a start does not need, and what programs keep in a checkout. The packages are a link. */
@@ -98,28 +99,32 @@ describe('the first start', () => {
     expect(family).toHaveLength(4);
   });
 
-  it('prints a remote to which the maintainer can push a .gitveil.yml, and the service follows it', async () => {
-    const [remote = ''] = /http:\/\/\w+:\w+@\S+/.exec(program.output.stdout) ?? [];
-    const clone = join(makeDesk(), 'hello');
-    await git(folder, 'clone', '--quiet', remote, clone);
-    writeFileSync(join(clone, '.gitveil.yml'), 'workflows: false\n');
-    await git(clone, 'add', '.');
-    await git(clone, 'commit', '--quiet', '-m', 'Accept no workflows');
-    await git(clone, 'push', '--quiet', 'origin', 'main');
-    mkdirSync(join(clone, '.github/workflows'), { recursive: true });
-    writeFileSync(join(clone, '.github/workflows/ci.yml'), 'on: push\n');
-    await git(clone, 'add', '.');
-    await git(clone, 'commit', '--quiet', '-m', 'Add a workflow');
-    const pushed = await tryGit(
-      clone,
-      'push',
-      `http://127.0.0.1:${port}/v1/gh/octo/hello`,
-      'HEAD:refs/heads/x',
-    );
-    expect(pushed.output).toContain('push rejected: the repository takes no changes of workflows');
-  });
+  it(
+    'prints a remote to which the maintainer can push a .gitveil.yml, and the service follows it',
+    exhaustive,
+    async () => {
+      const [remote = ''] = /http:\/\/\w+:\w+@\S+/.exec(program.output.stdout) ?? [];
+      const clone = join(makeDesk(), 'hello');
+      await git(folder, 'clone', '--quiet', remote, clone);
+      writeFileSync(join(clone, '.gitveil.yml'), 'workflows: false\n');
+      await git(clone, 'add', '.');
+      await git(clone, 'commit', '--quiet', '-m', 'Accept no workflows');
+      await git(clone, 'push', '--quiet', 'origin', 'main');
+      mkdirSync(join(clone, '.github/workflows'), { recursive: true });
+      writeFileSync(join(clone, '.github/workflows/ci.yml'), 'on: push\n');
+      await git(clone, 'add', '.');
+      await git(clone, 'commit', '--quiet', '-m', 'Add a workflow');
+      const pushed = await tryGit(
+        clone,
+        'push',
+        `http://127.0.0.1:${port}/v1/gh/octo/hello`,
+        'HEAD:refs/heads/x',
+      );
+      expect(pushed.output).toContain('push rejected: the repository takes no changes of workflows');
+    },
+  );
 
-  it('prints commands that open a pull request', async () => {
+  it('prints commands that open a pull request', exhaustive, async () => {
     const repositoryPage = await runPrintedCommands(program.output.stdout, makeDesk());
     const page = await readPullRequestPage(repositoryPage);
     expect(page).toContain('Greet from nobody');
@@ -146,7 +151,7 @@ describe('the first start', () => {
   );
 });
 
-describe('a start', () => {
+describe('a start', exhaustive, () => {
   beforeEach(makeCheckout);
   afterEach(removeCheckout);
 

@@ -6,6 +6,7 @@ import { afterAll, expect, it } from 'vitest';
 import { bundleWorker } from '../../local/esbuild.ts';
 import { startService } from '../../local/service.ts';
 import { builtWorker } from '../e2e/support/built-worker.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 const stateDir = mkdtempSync(join(tmpdir(), 'gitveil-keep-'));
 afterAll(() => rmSync(stateDir, { recursive: true, force: true }));
@@ -18,7 +19,7 @@ function holding(text: string): string[] {
     .map((name) => name.replace(/^.*\.sqlite/, 'sqlite'));
 }
 
-it('deletes rows from the database and from its log, and keeps the others', async () => {
+it('deletes rows from the database and from its log, and keeps the others', exhaustive, async () => {
   const build = builtWorker();
   const script = await bundleWorker({
     main: 'test/local/support/keeping-worker.ts',

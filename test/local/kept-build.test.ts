@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Program, ROOT, freePorts, nodeStart, ownEnvironment, untilPrinted } from './programs.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 const LEFT_OUT = /^(node_modules|\.git|\.state|\.wrangler|\.build|test|docs|bench)$/;
 
@@ -65,25 +66,29 @@ function takenBundle(): string {
   return hash;
 }
 
-it('is used while it is whole and no source has changed; else one is made at each start, and not kept', async () => {
-  const kept = join(checkout, '.build/start.json');
-  expect(existsSync(kept)).toBe(false);
-  expect(runNode('local/bundle.ts', '--keep')).toContain('.build/start.json');
-  const text = readFileSync(kept, 'utf8');
-  const made = /"bundleHash":"([0-9a-f]{64})"/.exec(text)?.[1] as string;
-  // To tell it from one that is made at the start.
-  const marked = 'ab'.repeat(32);
-  const other = text.replace(`"bundleHash":"${made}"`, `"bundleHash":"${marked}"`);
-  writeFileSync(kept, other);
-  expect(await startedBundle()).toBe(marked);
+it(
+  'is used while it is whole and no source has changed; else one is made at each start, and not kept',
+  exhaustive,
+  async () => {
+    const kept = join(checkout, '.build/start.json');
+    expect(existsSync(kept)).toBe(false);
+    expect(runNode('local/bundle.ts', '--keep')).toContain('.build/start.json');
+    const text = readFileSync(kept, 'utf8');
+    const made = /"bundleHash":"([0-9a-f]{64})"/.exec(text)?.[1] as string;
+    // To tell it from one that is made at the start.
+    const marked = 'ab'.repeat(32);
+    const other = text.replace(`"bundleHash":"${made}"`, `"bundleHash":"${marked}"`);
+    writeFileSync(kept, other);
+    expect(await startedBundle()).toBe(marked);
 
-  // As if its writing had broken off.
-  writeFileSync(kept, other.slice(0, 1000));
-  expect(takenBundle()).toBe(made);
-  expect(readFileSync(kept, 'utf8')).toBe(other.slice(0, 1000));
+    // As if its writing had broken off.
+    writeFileSync(kept, other.slice(0, 1000));
+    expect(takenBundle()).toBe(made);
+    expect(readFileSync(kept, 'utf8')).toBe(other.slice(0, 1000));
 
-  writeFileSync(kept, other);
-  appendFileSync(join(checkout, 'src/log.ts'), '\n// A change.\n');
-  expect(takenBundle()).toBe(made);
-  expect(readFileSync(kept, 'utf8')).toBe(other);
-});
+    writeFileSync(kept, other);
+    appendFileSync(join(checkout, 'src/log.ts'), '\n// A change.\n');
+    expect(takenBundle()).toBe(made);
+    expect(readFileSync(kept, 'utf8')).toBe(other);
+  },
+);

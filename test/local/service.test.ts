@@ -8,6 +8,7 @@ import type { WorkerBuild } from '../../local/build.ts';
 import { clientNetwork } from '../../src/limits/client.ts';
 import { type Service, type ServiceOptions, startService } from '../../local/service.ts';
 import { builtWorker } from '../e2e/support/built-worker.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 let build: WorkerBuild;
 let folder: string;
@@ -38,7 +39,7 @@ const withHandler = (body: string): WorkerBuild => ({
   script: `export default { async fetch(request, env) { ${body} } };`,
 });
 
-describe('startService', () => {
+describe('startService', exhaustive, () => {
   it('serves /health with the build it was given, and says which error the system gave for a port in use', async () => {
     const { url, workerdPid } = await start();
     const response = await fetch(`${url}/health`);

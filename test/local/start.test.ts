@@ -13,6 +13,7 @@ import {
   nodeStart,
   untilPrinted,
 } from './programs.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 let stateDir: string;
 let programs: Program[];
@@ -68,7 +69,7 @@ function jsonLines({ output }: Program): object[] {
   });
 }
 
-describe('npm start with LOG_FORMAT=json', () => {
+describe('npm start with LOG_FORMAT=json', exhaustive, () => {
   const LOG_FORMAT = 'json';
 
   it('starts no code host when there is a token, and prints only JSON, also the last words of a workerd that crashes', async () => {
@@ -110,7 +111,7 @@ describe('npm start with LOG_FORMAT=json', () => {
   });
 });
 
-describe('npm start with a misspelt variable', () => {
+describe('npm start with a misspelt variable', exhaustive, () => {
   it('exits with 1 and names both, also beside a bad one', async () => {
     const program = start({ HSTING_TOKEN: 'secret', PANIC_PASWORD: 'secret', PORT: '70000' });
     expect(await program.ended).toBe(1);
@@ -124,7 +125,7 @@ describe('npm start with a misspelt variable', () => {
   });
 });
 
-describe('npm start where others reach the service, without SERVICE_URL', () => {
+describe('npm start where others reach the service, without SERVICE_URL', exhaustive, () => {
   it.each([
     [{ HOST: '0.0.0.0' }, 'HOST is "0.0.0.0", so other machines can reach the service'],
     [
@@ -140,7 +141,7 @@ describe('npm start where others reach the service, without SERVICE_URL', () => 
   });
 });
 
-describe('npm start with several things to say', () => {
+describe('npm start with several things to say', exhaustive, () => {
   it('says warnings also if it cannot start', async () => {
     const program = start({ HSTING_TOKEN: 'secret', DB_URL: 'https://db.example.org' });
     expect(await program.ended).toBe(1);
@@ -168,7 +169,7 @@ describe('npm start with several things to say', () => {
   });
 });
 
-describe('npm start on a port in use', () => {
+describe('npm start on a port in use', exhaustive, () => {
   it('exits with 1 and says what to do, and before that where statistics are kept', async () => {
     const port = await freePorts();
     const server = createServer().listen(port, '127.0.0.1');
@@ -190,7 +191,7 @@ describe('npm start on a port in use', () => {
   });
 });
 
-describe('npm start on an address of another machine', () => {
+describe('npm start on an address of another machine', exhaustive, () => {
   it('exits with 1 and says what to do', async () => {
     const program = start({
       PORT: String(await freePorts()),
@@ -204,7 +205,7 @@ describe('npm start on an address of another machine', () => {
   });
 });
 
-describe('npm start', () => {
+describe('npm start', exhaustive, () => {
   it('keeps its state, does not seed twice, and ends with 1 and a word about it when workerd dies', async () => {
     const port = await freePorts();
     const branch = `http://127.0.0.1:${port + 1}/api/v3/repos/octo/hello/branches/main`;

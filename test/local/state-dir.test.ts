@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { stateDirProblem } from '../../local/state-dir.ts';
 import { freePorts, nodeStart } from './programs.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 const IS_ROOT = process.getuid?.() === 0;
 
@@ -73,7 +74,7 @@ describe('STATE_DIR', () => {
   });
 });
 
-it('npm start with a bad one exits with 1 and one line', async () => {
+it('npm start with a bad one exits with 1 and one line', exhaustive, async () => {
   const program = nodeStart({ env: { PORT: String(await freePorts()), STATE_DIR: '/proc/gitveil' } });
   expect(await program.ended).toBe(1);
   expect(program.output.stderr).toBe('');

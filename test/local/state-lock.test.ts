@@ -13,6 +13,7 @@ import {
   type Program,
   untilPrinted,
 } from './programs.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 let stateDir: string;
 let programs: Program[];
@@ -36,29 +37,33 @@ function start(port: number): Program {
 
 const familyOf = ({ child }: Program): number[] => descendantsOf(child.pid as number);
 
-it('two services on one STATE_DIR are one, and come one after the other, also after kill -9', async () => {
-  const port = await freePorts();
-  const first = start(port);
-  await untilPrinted(first, 'gitveil is running');
-  const family = familyOf(first);
-  expect(family.map(commandLineOf).join('\n')).toContain('workerd serve');
-  const holder = readFileSync(join(stateDir, 'lock-holder'), 'utf8').trim();
-  const [, pid] = /^process (\d+), port \d+$/.exec(holder) ?? [];
-  expect([first.child.pid, ...family]).toContain(Number(pid));
+it(
+  'two services on one STATE_DIR are one, and come one after the other, also after kill -9',
+  exhaustive,
+  async () => {
+    const port = await freePorts();
+    const first = start(port);
+    await untilPrinted(first, 'gitveil is running');
+    const family = familyOf(first);
+    expect(family.map(commandLineOf).join('\n')).toContain('workerd serve');
+    const holder = readFileSync(join(stateDir, 'lock-holder'), 'utf8').trim();
+    const [, pid] = /^process (\d+), port \d+$/.exec(holder) ?? [];
+    expect([first.child.pid, ...family]).toContain(Number(pid));
 
-  const second = start(await freePorts());
-  expect(await second.ended).toBe(1);
-  expect(second.output.stdout).toContain(
-    `STATE_DIR is "${stateDir}": another gitveil uses it (${holder}); stop that one, or set STATE_DIR to another folder`,
-  );
-  expect(family.every(isRunning)).toBe(true);
+    const second = start(await freePorts());
+    expect(await second.ended).toBe(1);
+    expect(second.output.stdout).toContain(
+      `STATE_DIR is "${stateDir}": another gitveil uses it (${holder}); stop that one, or set STATE_DIR to another folder`,
+    );
+    expect(family.every(isRunning)).toBe(true);
 
-  process.kill(Number(pid), 'SIGKILL');
-  await first.ended;
-  await expect.poll(() => family.filter(isRunning), { timeout: 10_000 }).toEqual([]);
-  await untilPrinted(start(port), 'gitveil is running');
-  expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200);
-});
+    process.kill(Number(pid), 'SIGKILL');
+    await first.ended;
+    await expect.poll(() => family.filter(isRunning), { timeout: 10_000 }).toEqual([]);
+    await untilPrinted(start(port), 'gitveil is running');
+    expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200);
+  },
+);
 
 describe('a lock', () => {
   const warnings: string[] = [];

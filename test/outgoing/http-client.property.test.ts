@@ -8,6 +8,7 @@ import { randomPieces } from '../support/byte-chunks.ts';
 import { runs } from '../support/runs.ts';
 import { type FakeConnection, FakeServer, OK } from './support/fake-server.ts';
 import { bytesOf, headText } from './support/response-text.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 const answerOf = (body: string): string => `${headText(OK, `Content-Length: ${body.length}`)}${body}`;
 
@@ -48,7 +49,7 @@ const script = fc.record({
 });
 
 describe('a server that sends anything', () => {
-  it('gets every request to an end, and answers no other with it', async () => {
+  it('gets every request to an end, and answers no other with it', exhaustive, async () => {
     await fc.assert(
       fc.asyncProperty(script, async ({ pieces, noise, startsWell, seed, isWhole, how }) => {
         const bytes = bytesOf(`${startsWell ? `${OK}\r\n` : ''}${pieces.join('')}`);

@@ -15,6 +15,7 @@ import {
   URL_A,
 } from './support/fake-server.ts';
 import { bytesOf, headText } from './support/response-text.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 describe('a request', () => {
   it('is these bytes and no others', async () => {
@@ -206,7 +207,7 @@ describe('a response', () => {
     expect(await outcome(server.client().fetch(URL_A))).toBe('malformed');
   });
 
-  it('that unpacks to more than the memory holds is unpacked as it is read', async () => {
+  it('that unpacks to more than the memory holds is unpacked as it is read', exhaustive, async () => {
     const packed = gzipSync(new Uint8Array(64 * 1024 * 1024));
     const server = new FakeServer(async (connection) => {
       await connection.until('\r\n\r\n');

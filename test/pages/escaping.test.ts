@@ -26,6 +26,7 @@ import { NO_FILES } from '../../src/policy/community-files.ts';
 import { OPEN_POLICY } from '../../src/policy/policy.ts';
 import { UNREPORTED } from '../../src/durable/identity/moderation.ts';
 import { appealFormPage, problemPage, reportPage } from '../../src/pages/report-page.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 const HOSTS = [
   { key: 'gh', kind: 'github', url: 'https://host.test', apiUrl: 'https://host.test', token: null },
@@ -285,7 +286,7 @@ async function skeleton(page: Page, text: string): Promise<string> {
   return fixed.replaceAll(/"[^"]*"/g, '""').replaceAll(/>[^<]*</g, '><');
 }
 
-it('a page has the same tags and attributes, whatever it says', async () => {
+it('a page has the same tags and attributes, whatever it says', exhaustive, async () => {
   const hostile = fc
     .array(
       fc.constantFrom(

@@ -12,6 +12,7 @@ import { admitted } from '../support/admission.ts';
 import { commitContent } from '../support/objects.ts';
 import { buildPack } from '../support/pack-builder.ts';
 import { FLUSH, pkt, readPushAnswer } from '../support/wire.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 const bindings = env as unknown as Env;
 const MEBIBYTE = 1024 * 1024;
@@ -101,7 +102,7 @@ describe('a push in panic mode', () => {
     expect(taken.mebibytes).toBe(20);
   });
 
-  it('is not read for ever: over its limit it is too large, whatever else', async () => {
+  it('is not read for ever: over its limit it is too large, whatever else', exhaustive, async () => {
     const { stream, taken } = longBody(1000);
     expect((await send(stream)).status).toBe(413);
     // The limit, and what a client may have on its way until it sees the answer.

@@ -6,6 +6,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { AppEnv, Env } from '../../src/env.ts';
 import { securityHeaders } from '../../src/middleware/browser-headers.ts';
 import worker from '../../src/worker.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 const bindings = env as unknown as Env;
 
@@ -47,7 +48,7 @@ const OTHERS: [string, string][] = [
   ['GET', '/nothing/here'],
 ];
 
-describe('an answer that names the address of the service', () => {
+describe('an answer that names the address of the service', exhaustive, () => {
   it.each(['/', '/docs', '/openapi.json'])(
     '%s is for shared caches only if the operator has given it',
     async (path) => {

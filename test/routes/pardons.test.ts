@@ -10,6 +10,7 @@ import { pardonAnswer } from '../../src/routes/moderation/admin.ts';
 import { appealAnswer } from '../../src/routes/moderation/appeals.ts';
 import { restartObjects } from '../support/all-objects.ts';
 import { type Call, SECRET, post } from './support/json-caller.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
 const PASSWORD = 'correct horse battery staple';
@@ -192,7 +193,7 @@ describe('an appeal', () => {
     expect(body['error']).toContain('the operator has not set NOTIFY_ADMIN_TOPIC');
   });
 
-  it('is the last one of its address after thirty within an hour', async () => {
+  it('is the last one of its address after thirty within an hour', exhaustive, async () => {
     vi.setSystemTime(Date.now());
     for (let index = 0; index < 30; index++) await appeal();
     const refused = await appeal();

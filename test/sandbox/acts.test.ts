@@ -4,6 +4,7 @@ import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { Workshop, commitFile } from './support/git.ts';
 import { call, createFilled, openPull } from './support/host.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 const REPOSITORY = '/octocat/hello';
 const workshop = new Workshop();
@@ -62,14 +63,18 @@ const shown = async (path = thread): Promise<string> => (await fetch(host.url + 
 const pull = async () => (await call(host, 'GET', `/repos/octocat/hello/pulls/${number}`)).body;
 
 describe('on a pull request', () => {
-  test('a comment by the owner is posted, tells the bot, and leads back to the page', async () => {
-    expect(await act('comment', 'Thanks <b>\r\na lot')).toMatchObject({ status: 303, location: thread });
-    expect(await shown()).toContain('Thanks &lt;b&gt;\na lot');
-    const { list } = await call(host, 'GET', `/repos/octocat/hello/issues/${number}/comments`);
-    expect(list).toMatchObject([{ body: 'Thanks <b>\na lot', user: { login: 'octocat' } }]);
-    const { list: told } = await call(host, 'GET', '/notifications');
-    expect(JSON.stringify(told)).toContain(`/pulls/${number}"`);
-  });
+  test(
+    'a comment by the owner is posted, tells the bot, and leads back to the page',
+    exhaustive,
+    async () => {
+      expect(await act('comment', 'Thanks <b>\r\na lot')).toMatchObject({ status: 303, location: thread });
+      expect(await shown()).toContain('Thanks &lt;b&gt;\na lot');
+      const { list } = await call(host, 'GET', `/repos/octocat/hello/issues/${number}/comments`);
+      expect(list).toMatchObject([{ body: 'Thanks <b>\na lot', user: { login: 'octocat' } }]);
+      const { list: told } = await call(host, 'GET', '/notifications');
+      expect(JSON.stringify(told)).toContain(`/pulls/${number}"`);
+    },
+  );
 
   test('reviews are shown', async () => {
     await act('approve');
@@ -80,7 +85,7 @@ describe('on a pull request', () => {
     for (const part of ['APPROVED', 'CHANGES_REQUESTED', 'Say why.']) expect(page).toContain(part);
   });
 
-  test('a merge happens once, and then the page offers none', async () => {
+  test('a merge happens once, and then the page offers none', exhaustive, async () => {
     await openAnother();
     expect(await shown()).toContain('value="merge"');
     expect((await act('merge')).status).toBe(303);
@@ -90,7 +95,7 @@ describe('on a pull request', () => {
     expect(await shown()).not.toContain('value="merge"');
   });
 
-  test('a merge with a conflict is refused in words', async () => {
+  test('a merge with a conflict is refused in words', exhaustive, async () => {
     const other = await workshop.workTree();
     await commitFile(other, 'x.txt', 'theirs\n', 'Theirs');
     await createFilled(host, other, { owner: 'octocat', name: 'conflict' });
@@ -101,13 +106,13 @@ describe('on a pull request', () => {
     expect([status, text.includes('cannot be merged')]).toEqual([409, true]);
   });
 
-  test('it is closed unmerged', async () => {
+  test('it is closed unmerged', exhaustive, async () => {
     await openAnother();
     expect((await act('close')).status).toBe(303);
     expect(await pull()).toMatchObject({ merged: false, state: 'closed' });
   });
 
-  test('it gets the labels that are ticked, and only those that exist', async () => {
+  test('it gets the labels that are ticked, and only those that exist', exhaustive, async () => {
     await openAnother();
     const fields: [string, string][] = [
       ['act', 'label'],
@@ -192,7 +197,7 @@ describe('the limits of the service', () => {
   });
 });
 
-test('no other site can act, whatever its name leads to', async () => {
+test('no other site can act, whatever its name leads to', exhaustive, async () => {
   await openAnother();
   const port = new URL(host.url).port;
   const origins = [
@@ -232,7 +237,7 @@ test('no other site can act, whatever its name leads to', async () => {
   expect(policy).toContain("frame-ancestors 'none'");
 });
 
-test('two merges at once both happen', async () => {
+test('two merges at once both happen', exhaustive, async () => {
   await openAnother();
   const first = thread;
   await commitFile(workTree, 'second.txt', 'text\n', 'Second');

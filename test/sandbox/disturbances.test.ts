@@ -7,6 +7,7 @@ import { startSandbox } from '../../sandbox/sandbox.ts';
 import { commandLineOf, descendantsOf } from '../local/programs.ts';
 import { Workshop, git, tryGit } from './support/git.ts';
 import { call, createFilled, pushUrl } from './support/host.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 const workshop = new Workshop();
 let host: Sandbox;
@@ -43,14 +44,14 @@ describe('faults', () => {
     expect((await get('/user')).status).toBe(200);
   });
 
-  test('delay', async () => {
+  test('delay', exhaustive, async () => {
     host.faults.inject({ path: /\/user$/, delayMs: 150 });
     const start = performance.now();
     expect((await get('/user')).status).toBe(200);
     expect(performance.now() - start).toBeGreaterThan(140);
   });
 
-  test('cut before anything is done', async () => {
+  test('cut before anything is done', exhaustive, async () => {
     host.faults.inject({ method: 'POST', path: /\/issues$/, cut: { during: 'request', afterBytes: 0 } });
     await expect(call(host, 'POST', `/repos/${host.botLogin}/own/issues`, { title: 'x' })).rejects.toThrow();
     expect((await call(host, 'GET', `/repos/${host.botLogin}/own/issues`)).list).toEqual([]);
@@ -69,7 +70,7 @@ describe('faults', () => {
     await expect(response.text()).rejects.toThrow();
   });
 
-  test('cut in the middle of a push and of a clone', async () => {
+  test('cut in the middle of a push and of a clone', exhaustive, async () => {
     host.faults.inject({
       path: /receive-pack$/,
       method: 'POST',
@@ -90,7 +91,7 @@ describe('faults', () => {
     expect((await tryGit(workTree, 'push', own, 'HEAD:refs/heads/cut')).code).toBe(0);
   });
 
-  test('let a push happen whose answer is lost', async () => {
+  test('let a push happen whose answer is lost', exhaustive, async () => {
     await git(workTree, 'commit', '--quiet', '--allow-empty', '--message', 'Lost');
     const path = /receive-pack$/;
     host.faults.inject({ path, method: 'POST', times: 9, cut: { during: 'answer', afterBytes: 0 } });
@@ -132,7 +133,7 @@ test('closing ends what is under way', async () => {
 });
 
 describe('capture', () => {
-  test('keeps each request byte for byte', async () => {
+  test('keeps each request byte for byte', exhaustive, async () => {
     host.clearCaptured();
     await call(host, 'GET', '/user?x=1', undefined, { headers: { 'x-test': 'yes' } });
     await git(workTree, 'commit', '--quiet', '--allow-empty', '--message', 'Captured');

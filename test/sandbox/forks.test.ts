@@ -6,6 +6,7 @@ import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { Workshop, commitFile, git, tryGit } from './support/git.ts';
 import { call, createFilled, fork, openPull, pushUrl } from './support/host.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 const workshop = new Workshop();
 let host: Sandbox;
@@ -32,7 +33,7 @@ function mergeUpstream(name: string, branch: unknown) {
 }
 
 describe('forking', () => {
-  test('answers at once with an empty shell, whose objects arrive later', async () => {
+  test('answers at once with an empty shell, whose objects arrive later', exhaustive, async () => {
     const dir = workshop.path();
     const slow = await startSandbox({ dir, forkDelayMs: 60_000 });
     const workTree = await workshop.workTree();
@@ -57,7 +58,7 @@ describe('forking', () => {
     await again.close();
   });
 
-  test('brings branches and tags', async () => {
+  test('brings branches and tags', exhaustive, async () => {
     const workTree = await upstream('full');
     await git(workTree, 'tag', 'v1');
     await git(workTree, 'push', '--quiet', 'origin', 'HEAD:other', 'v1');
@@ -112,7 +113,7 @@ describe('forking', () => {
     expect((await call(host, 'POST', '/repos/octocat/nowhere/forks', {})).status).toBe(404);
   });
 
-  test('gives the fork objects of its own: what upstream gains later is missing', async () => {
+  test('gives the fork objects of its own: what upstream gains later is missing', exhaustive, async () => {
     const workTree = await upstream('apart');
     const name = await fork(host, 'octocat/apart');
     const forkPath = host.repositoryPath(host.botLogin, name);
@@ -129,7 +130,7 @@ describe('forking', () => {
   });
 });
 
-describe('syncing', () => {
+describe('syncing', exhaustive, () => {
   test('brings the objects and moves the branch forward', async () => {
     const workTree = await upstream('behind');
     const name = await fork(host, 'octocat/behind');
@@ -191,7 +192,7 @@ describe('syncing', () => {
 
 const ofBot = (name: string) => `/repos/${host.botLogin}/${name}`;
 
-describe('deleting', () => {
+describe('deleting', exhaustive, () => {
   test('takes a fork away; its closed pull request stays, with its commits', async () => {
     const workTree = await upstream('over');
     await commitFile(workTree, 'work.txt', 'work\n', 'Work');

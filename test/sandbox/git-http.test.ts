@@ -8,6 +8,7 @@ import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { Workshop, commitFile, git, tryGit } from './support/git.ts';
 import { createFilled, pushUrl } from './support/host.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 const workshop = new Workshop();
 let host: Sandbox;
@@ -42,7 +43,7 @@ function push(to: string, ...refspecs: string[]) {
 }
 
 describe('fetching', () => {
-  test.each([0, 1, 2])('clones by protocol version %i', async (version) => {
+  test.each([0, 1, 2])('clones by protocol version %i', exhaustive, async (version) => {
     const path = await clone(url, '-c', `protocol.version=${version}`);
     expect(await git(path, 'log', '--format=%s')).toBe('Commit 3\nCommit 2\nCommit 1\nInitial commit');
   });
@@ -52,7 +53,7 @@ describe('fetching', () => {
     expect(existsSync(join(await clone(`${host.url}/OctoCat/Hello.git`), 'README.md'))).toBe(true);
   });
 
-  test('clones shallow, then deeper', async () => {
+  test('clones shallow, then deeper', exhaustive, async () => {
     const path = await clone(url, '--depth=1');
     expect(await git(path, 'rev-list', '--count', 'HEAD')).toBe('1');
     await git(path, 'fetch', '--quiet', '--deepen=2');
@@ -66,7 +67,7 @@ describe('fetching', () => {
     expect((await git(path, 'cat-file', '-p', 'HEAD~1:README.md')).trim()).toBe('# Hello');
   });
 
-  test('fetches what is new, and any commit by its id', async () => {
+  test('fetches what is new, and any commit by its id', exhaustive, async () => {
     const path = await clone(url);
     const added = await commitFile(workTree, 'more.txt', 'more\n', 'More');
     await git(workTree, 'push', '--quiet', host.repositoryPath('octocat', 'hello'), 'HEAD:refs/heads/main');
@@ -112,7 +113,7 @@ describe('fetching', () => {
 });
 
 describe('pushing', () => {
-  test('works into the bot’s own repository, by force too, and deletes', async () => {
+  test('works into the bot’s own repository, by force too, and deletes', exhaustive, async () => {
     const own = pushUrl(host, `${host.botLogin}/own`);
     expect((await push(own, 'HEAD:refs/heads/topic')).code).toBe(0);
     expect((await push(own, 'HEAD~1:refs/heads/topic')).output).toContain('non-fast-forward');
@@ -122,7 +123,7 @@ describe('pushing', () => {
     expect((await push(own, 'HEAD:refs/pull/1/head')).output).toContain('deny updating a hidden ref');
   });
 
-  test('takes a large pack in chunks, after the client’s probe', async () => {
+  test('takes a large pack in chunks, after the client’s probe', exhaustive, async () => {
     host.clearCaptured();
     await commitFile(workTree, 'large.bin', randomBytes(3_000_000), 'Large');
     const { code } = await push(pushUrl(host, `${host.botLogin}/own`), 'HEAD:refs/heads/large');
@@ -134,7 +135,7 @@ describe('pushing', () => {
     ]);
   });
 
-  test('is asked for a token, and refused with a wrong one or to someone else’s', async () => {
+  test('is asked for a token, and refused with a wrong one or to someone else’s', exhaustive, async () => {
     const anonymous = await fetch(`${url}/info/refs?service=git-receive-pack`);
     expect(anonymous.status).toBe(401);
     expect(anonymous.headers.get('www-authenticate')).toBe('Basic realm="GitHub"');
@@ -149,7 +150,7 @@ describe('pushing', () => {
     expect(archived.output).toContain('archived so it is read-only');
   });
 
-  test('is checked object by object', async () => {
+  test('is checked object by object', exhaustive, async () => {
     const bad = workshop.path();
     await git(workshop.dir, 'clone', '--quiet', workTree, bad);
     const tree = await git(bad, 'rev-parse', 'HEAD^{tree}');

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { call } from './support/host.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 const ISSUES = '/repos/octocat/hello/issues';
 const COMMENTS = `${ISSUES}/comments`;
@@ -33,22 +34,26 @@ function refused(message: string): object {
 }
 
 describe('issues', () => {
-  test('are made with the labels that exist, spelt as they are, by who may set them', async () => {
-    const labels = ['bug', 'Bug', 'no such', { name: 'help wanted' }];
-    const wanted = { title: ' Title ', body: 'Text\n', labels };
-    const stranger = await call(host, 'POST', ISSUES, wanted);
-    expect([stranger.status, stranger.body['labels']]).toEqual([201, []]);
-    const { status, body } = await call(host, 'POST', `/repos/${host.botLogin}/own/issues`, wanted);
-    expect(status).toBe(201);
-    expect(body).toMatchObject({
-      title: 'Title',
-      body: 'Text\n',
-      state: 'open',
-      comments: 0,
-      labels: [{ name: 'bug' }, { name: 'help wanted' }],
-      html_url: `${host.url}/${host.botLogin}/own/issues/${String(body['number'])}`,
-    });
-  });
+  test(
+    'are made with the labels that exist, spelt as they are, by who may set them',
+    exhaustive,
+    async () => {
+      const labels = ['bug', 'Bug', 'no such', { name: 'help wanted' }];
+      const wanted = { title: ' Title ', body: 'Text\n', labels };
+      const stranger = await call(host, 'POST', ISSUES, wanted);
+      expect([stranger.status, stranger.body['labels']]).toEqual([201, []]);
+      const { status, body } = await call(host, 'POST', `/repos/${host.botLogin}/own/issues`, wanted);
+      expect(status).toBe(201);
+      expect(body).toMatchObject({
+        title: 'Title',
+        body: 'Text\n',
+        state: 'open',
+        comments: 0,
+        labels: [{ name: 'bug' }, { name: 'help wanted' }],
+        html_url: `${host.url}/${host.botLogin}/own/issues/${String(body['number'])}`,
+      });
+    },
+  );
 
   test.each<[string, object, string]>([
     ['no title', { body: 'x' }, 'missing_field'],
@@ -69,7 +74,7 @@ describe('issues', () => {
     expect((await call(host, 'POST', '/repos/octocat/nope/issues', wanted)).status).toBe(404);
   });
 
-  test('are read, listed, changed and closed', async () => {
+  test('are read, listed, changed and closed', exhaustive, async () => {
     const number = await newIssue();
     const path = `${ISSUES}/${number}`;
     const changed = await call(host, 'PATCH', path, { title: 'New', labels: ['bug'], state: 'closed' });
@@ -98,7 +103,7 @@ test('issues are listed by whoever wrote them, and since a moment', async () => 
 });
 
 describe('comments', () => {
-  test('are made, read, listed, changed and deleted', async () => {
+  test('are made, read, listed, changed and deleted', exhaustive, async () => {
     const number = await newIssue();
     const id = await newComment(number, 'First');
     const { body } = await call(host, 'GET', `${COMMENTS}/${id}`);

@@ -5,6 +5,7 @@ import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { Workshop, commitFile, git } from './support/git.ts';
 import { call, createFilled, openPull } from './support/host.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 const EVIL = `<script>alert("1")</script>'&`;
 const workshop = new Workshop();
@@ -120,7 +121,7 @@ test('a pull request’s page shows its commits whole, its diff and its comments
   }
 });
 
-test('addresses in REST answers lead to pages', async () => {
+test('addresses in REST answers lead to pages', exhaustive, async () => {
   const { body } = await call(host, 'GET', `/repos/octocat/hello/pulls/${pull}`);
   const file = await call(host, 'GET', '/repos/octocat/hello/contents/README.md');
   const { list } = await call(host, 'GET', `/repos/octocat/hello/pulls/${pull}/commits`);

@@ -8,6 +8,7 @@ import { startSandbox } from '../../sandbox/sandbox.ts';
 import { encodePktLine } from '../../src/git/wire/pkt-line.ts';
 import { Workshop, commitFile, git } from './support/git.ts';
 import { call, createFilled, fork, openPull, pushUrl } from './support/host.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 const workshop = new Workshop();
 let host: Sandbox;
@@ -67,7 +68,7 @@ function pullPath(number: number): string {
 }
 
 describe('opening', () => {
-  test('answers with the pull request, how many commits it has, and its addresses', async () => {
+  test('answers with the pull request, how many commits it has, and its addresses', exhaustive, async () => {
     const branch = await pushedBranch();
     const { status, body } = await open({ head: `${host.botLogin}:${branch}`, body: 'Why\n' });
     expect(status).toBe(201);
@@ -84,7 +85,7 @@ describe('opening', () => {
     });
   });
 
-  test('lists its commits, oldest first', async () => {
+  test('lists its commits, oldest first', exhaustive, async () => {
     await commitFile(workTree, 'first.txt', '1\n', 'First');
     const branch = await pushedBranch();
     const { body } = await open({ head: `${host.botLogin}:${branch}` });
@@ -112,7 +113,7 @@ describe('opening', () => {
     });
   });
 
-  test('opens one when asked twice at once', async () => {
+  test('opens one when asked twice at once', exhaustive, async () => {
     // Of a merge, the host must ask Git what is new: the second call comes before it has opened the first.
     const branch = await pushedBranch();
     const merge = await git(workTree, 'commit-tree', '-m', 'M', '-p', 'HEAD', '-p', main, 'HEAD^{tree}');
@@ -142,7 +143,7 @@ describe('opening', () => {
       { head: 'gitveil-bot:main', body: 'é'.repeat(65_537) },
       { message: 'body is too long (maximum is 65536 characters)' },
     ],
-  ])('refuses %s', async (_what, wanted, error) => {
+  ])('refuses %s', exhaustive, async (_what, wanted, error) => {
     const { status, body } = await open(wanted);
     expect(status).toBe(422);
     expect(body).toMatchObject({ message: 'Validation Failed', errors: [error] });
@@ -179,7 +180,7 @@ describe('opening', () => {
   });
 });
 
-describe('a repository that takes few', () => {
+describe('a repository that takes few', exhaustive, () => {
   test.each([
     ['none', 'off', { has_pull_requests: false, pull_request_creation_policy: 'all' }],
     [
@@ -214,7 +215,7 @@ describe('a repository that takes few', () => {
   });
 });
 
-describe('an open one', () => {
+describe('an open one', exhaustive, () => {
   test('is found by its head, its base and its state', async () => {
     const branch = await pushedBranch();
     const head = `${host.botLogin}:${branch}`;

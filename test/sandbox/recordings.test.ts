@@ -5,6 +5,7 @@ import { startSandbox } from '../../sandbox/sandbox.ts';
 import { Workshop, commitFile, git } from './support/git.ts';
 import { type ApiAnswer, call, createFilled, fork, openPull } from './support/host.ts';
 import { differences, example, recording, type Recorded } from './support/recordings.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 const workshop = new Workshop();
 const UPSTREAM = '/repos/octocat/hello';
@@ -72,12 +73,12 @@ describe('as recorded', () => {
     );
   });
 
-  test('an issue', async () => {
+  test('an issue', exhaustive, async () => {
     const made = recording('add-labels-to-issue', 'POST', /issues$/);
     expectAlike(made, await call(host, 'POST', `${UPSTREAM}/issues`, { title: 'Hm', body: 'Words' }));
   });
 
-  test('a page of a list', async () => {
+  test('a page of a list', exhaustive, async () => {
     await call(host, 'POST', `${UPSTREAM}/issues`, { title: 'More', body: 'Words' });
     const { headers } = recording('paginate-issues', 'GET', /per_page=3$/);
     host.maintainer.comment({ owner: 'octocat', repo: 'hello', number: number + 1 }, 'Hm', 'mona');
@@ -99,7 +100,7 @@ describe('as recorded', () => {
   });
 });
 
-describe("as in the examples of GitHub's description", () => {
+describe("as in the examples of GitHub's description", exhaustive, () => {
   const REPOSITORY = '/repos/{owner}/{repo}';
 
   test.each<[string, string, number, string, unknown?]>([

@@ -6,12 +6,13 @@ import { startSandbox } from '../../sandbox/sandbox.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { Workshop, commitFile, git } from './support/git.ts';
 import { call, createFilled, openPull, pushUrl } from './support/host.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 const workshop = new Workshop();
 
 afterAll(() => workshop.remove());
 
-test('keeps everything in the folder that it was given', async () => {
+test('keeps everything in the folder that it was given', exhaustive, async () => {
   const dir = workshop.path();
   const workTree = await workshop.workTree();
   const first = await startSandbox({ dir, botToken: 'token', forkDelayMs: 0 });

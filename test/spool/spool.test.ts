@@ -18,6 +18,7 @@ import {
 import { type RowStore, SealedRows } from '../../src/spool/sealed-rows.ts';
 import { PatientClock } from '../host/support/scripted-host.ts';
 import { runs } from '../support/runs.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 const bindings = env as unknown as Env;
 const KiB = 1024;
@@ -141,7 +142,7 @@ async function letThrough(waiting: (() => void)[], calls: number): Promise<void>
 }
 
 describe('what was written', () => {
-  it('is read again, whatever its size and its pieces', async () => {
+  it('is read again, whatever its size and its pieces', exhaustive, async () => {
     const size = fc.oneof(
       fc.nat(3 * FIRST_BYTES),
       fc.constantFrom(FIRST_BYTES, ROW_BYTES, MEMORY_BYTES - 1, MEMORY_BYTES, MEMORY_BYTES + 1),

@@ -7,6 +7,7 @@ import type { Env } from '../../src/env.ts';
 import { d1Ledger, type Ledger } from '../../src/stats/ledger.ts';
 import { runs } from '../support/runs.ts';
 import { describeLedger, pullRequestEntry } from './support/ledger-behaviour.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
 /** The plans and the rows read are the same for a million, which only takes longer to write. */
@@ -101,7 +102,7 @@ describe(`with ${MANY} pull requests`, () => {
   });
 });
 
-it('counts right in any order', async () => {
+it('counts right in any order', exhaustive, async () => {
   // Often two in the same millisecond.
   await fc.assert(
     fc.asyncProperty(fc.array(fc.nat(20), { maxLength: 12 }), async (times) => {

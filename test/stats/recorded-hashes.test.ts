@@ -7,6 +7,7 @@ import { createLogger } from '../../src/log.ts';
 import { addWorks, mayBeRecorded, prHashesWith, recordedHashesOf } from '../../src/stats/recorded-hashes.ts';
 import { recordHash } from './support/record-hash.ts';
 import { timingOutOnly } from '../support/timeouts.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 const { DB, TEST_MIGRATIONS } = env as unknown as Env & { TEST_MIGRATIONS: D1Migration[] };
 
@@ -74,7 +75,7 @@ it('adds what updates bring, and keeps the newest', async () => {
 
 const works = (of: number): string[] => Array.from({ length: 100 }, (_, number) => `${of} ${number}`);
 
-it('is quick with as many works as there may be', async () => {
+it('is quick with as many works as there may be', exhaustive, async () => {
   for (let of = 0; of < 250; of++) await recordHash(DB, `a${of}`, 'octo/many', of, works(of));
   // Each of 25,000 is looked up among the hundred, not compared with each of them.
   const { results } = await DB.prepare(

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ByteReader, type ChunkSource } from '../../src/git/wire/byte-reader.ts';
 import { BodyError } from '../../src/streams/body-error.ts';
 import { type BodyLimits, chunksOf, drain, limited } from '../../src/streams/body.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 const MiB = 1024 * 1024;
 const READ_BYTES = 64 * 1024;
@@ -163,7 +164,7 @@ describe('a slow body', () => {
   it.each([
     [1_100, 132_000],
     [1_000, 'timeout'],
-  ])('of %i bytes a second for two minutes: %s', async (bytes, expected) => {
+  ])('of %i bytes a second for two minutes: %s', exhaustive, async (bytes, expected) => {
     const { source, sendAfter, end } = slowSender();
     const outcome = outcomeOf(source);
     for (let second = 0; second < 120; second++) await sendAfter(1_000, bytes);
@@ -171,36 +172,48 @@ describe('a slow body', () => {
     expect(await outcome).toBe(expected);
   });
 
-  it('of 15 KB a second, with pauses as long as one wait may be, is read to its end', async () => {
-    const { source, sendAfter, end } = slowSender();
-    const outcome = outcomeOf(source);
-    for (let second = 0; second < 334; second++)
-      await sendAfter(second % 100 === 50 ? 29_000 : 1_000, 15_000);
-    await end();
-    expect(await outcome).toBe(334 * 15_000);
-  });
-
-  it('of 15 KB a second may pause as long as one wait may be after a fast beginning, too', async () => {
-    const { source, sendAfter, end } = slowSender();
-    const outcome = outcomeOf(source);
-    await sendAfter(0, 1_000_000);
-    await sendAfter(29_000, 1_500);
-    for (let piece = 0; piece < 100; piece++) await sendAfter(100, 1_500);
-    await end();
-    expect(await outcome).toBe(1_000_000 + 101 * 1_500);
-  });
-
-  it('of 1,300 bytes a second is given up within six minutes, also if it was fast before', async () => {
-    for (const before of [0, 10_000_000]) {
-      const { source, sendAfter } = slowSender();
+  it(
+    'of 15 KB a second, with pauses as long as one wait may be, is read to its end',
+    exhaustive,
+    async () => {
+      const { source, sendAfter, end } = slowSender();
       const outcome = outcomeOf(source);
-      if (before > 0) await sendAfter(0, before);
-      const startedAt = Date.now();
-      const given = outcome.then((code) => [code, (Date.now() - startedAt) / 1000]);
-      for (let second = 0; second < 6 * 60; second++) await sendAfter(1_000, 1_300);
-      expect(await given).toEqual(['timeout', before > 0 ? 360 : 357]);
-    }
-  });
+      for (let second = 0; second < 334; second++)
+        await sendAfter(second % 100 === 50 ? 29_000 : 1_000, 15_000);
+      await end();
+      expect(await outcome).toBe(334 * 15_000);
+    },
+  );
+
+  it(
+    'of 15 KB a second may pause as long as one wait may be after a fast beginning, too',
+    exhaustive,
+    async () => {
+      const { source, sendAfter, end } = slowSender();
+      const outcome = outcomeOf(source);
+      await sendAfter(0, 1_000_000);
+      await sendAfter(29_000, 1_500);
+      for (let piece = 0; piece < 100; piece++) await sendAfter(100, 1_500);
+      await end();
+      expect(await outcome).toBe(1_000_000 + 101 * 1_500);
+    },
+  );
+
+  it(
+    'of 1,300 bytes a second is given up within six minutes, also if it was fast before',
+    exhaustive,
+    async () => {
+      for (const before of [0, 10_000_000]) {
+        const { source, sendAfter } = slowSender();
+        const outcome = outcomeOf(source);
+        if (before > 0) await sendAfter(0, before);
+        const startedAt = Date.now();
+        const given = outcome.then((code) => [code, (Date.now() - startedAt) / 1000]);
+        for (let second = 0; second < 6 * 60; second++) await sendAfter(1_000, 1_300);
+        expect(await given).toEqual(['timeout', before > 0 ? 360 : 357]);
+      }
+    },
+  );
 
   it('of a byte now and then is given up within a minute and a wait', async () => {
     const { source, sendAfter } = slowSender();
@@ -344,7 +357,7 @@ describe('drain', () => {
   it.each([
     ['that stops', 'open'],
     ['whose sender is gone', 'broken'],
-  ] as const)('gives up a body %s, without an error', async (_, end) => {
+  ] as const)('gives up a body %s, without an error', exhaustive, async (_, end) => {
     const source = chunksOf(bodyOf([new Uint8Array(10)], end), { ...NO_LIMITS, timeoutMs: 200 });
     const cancel = vi.spyOn(source, 'cancel');
     await drain(new ByteReader(source));

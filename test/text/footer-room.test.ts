@@ -9,6 +9,7 @@ import { commentText } from '../../src/text/footer.ts';
 import { runs } from '../support/runs.ts';
 import { HOSTILE_BODIES } from './support/hostile-bodies.ts';
 import { hostileMarkdown } from './support/hostile-markdown.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 /** Some thousand bodies are drawn until enough are taken. */
 const TIMEOUT_MS = 60_000;
@@ -74,6 +75,7 @@ async function footersOf(text: string): Promise<string[]> {
 describe('a body', () => {
   it(
     'that is taken leaves one footer to be seen, and it is ours',
+    { ...exhaustive, timeout: TIMEOUT_MS },
     async () => {
       let taken = 0;
       const property = fc.asyncProperty(hostileMarkdown, async (body) => {
@@ -84,7 +86,6 @@ describe('a body', () => {
       await fc.assert(property, { maxSkipsPerRun: 1000, ...runs(120) });
       expect(taken).toBeGreaterThan(60);
     },
-    TIMEOUT_MS,
   );
 
   it.each([
@@ -210,6 +211,7 @@ describe('a body', () => {
 
   it.each(Object.entries(HOSTILE_BODIES))(
     'is looked through once for a footer and once for noise, if it is full of %s',
+    exhaustive,
     (_, body) => {
       // Twice as long as a body may be: what takes the square of that takes more than a minute.
       const read = readMarkdown(body.repeat(2));

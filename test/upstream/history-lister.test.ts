@@ -15,6 +15,7 @@ import * as fc from 'fast-check';
 import { env } from 'cloudflare:workers';
 import type { Env } from '../../src/env.ts';
 import { runs } from '../support/runs.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 const REPOSITORY = { owner: 'octo', name: 'hello' };
 const MINUTE = 60_000;
@@ -220,7 +221,7 @@ describe('a history cache', () => {
     expect(await cache.get('history/first/all')).toBeNull();
   });
 
-  it('counts a listing that is put again once', async () => {
+  it('counts a listing that is put again once', exhaustive, async () => {
     const { cache, settled } = countingStore(true);
     cache.put('history/small/90', made(10));
     for (let i = 0; i < 6; i++) cache.put('history/again/90', made(20_000));

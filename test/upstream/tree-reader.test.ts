@@ -5,6 +5,7 @@ import { utf8 } from '../../src/git/bytes.ts';
 import { hashObject, type Oid } from '../../src/git/objects/oid.ts';
 import type { KeptObject } from '../../src/git/pack/kept-objects.ts';
 import { encodeTree, kindOf, parseTree, type TreeEntry } from '../../src/git/objects/tree.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 /** A host with objects, that notes what it was asked for. */
 class FakeHost {
@@ -85,7 +86,7 @@ describe('the way to a file', () => {
     expect(host.calls).toEqual([1, 1, 1, 1, -1, 1, 1, 1, 1]);
   });
 
-  it('ends where the folders together are too large, however deep it is', async () => {
+  it('ends where the folders together are too large, however deep it is', exhaustive, async () => {
     const host = new FakeHost();
     // Each is small enough to be remembered.
     const crowd = Array.from({ length: 1_900 }, (_, index) => ({
@@ -153,7 +154,7 @@ describe('the list of files', () => {
     expect(host.calls).toEqual([2]);
   });
 
-  it('is none where the folders are too large, or are the same ones over and over', async () => {
+  it('is none where the folders are too large, or are the same ones over and over', exhaustive, async () => {
     const host = new FakeHost();
     const crowd = Array.from({ length: 40_000 }, (_, index) => entry('100644', `f${index}`, BLOB));
     expect(await listFiles(host.read, host.add('tree', encodeTree(crowd)))).toBeNull();

@@ -11,6 +11,7 @@ import {
 } from '../../../src/durable/delayed-pushes/delayed-push.ts';
 import type { DelayedPushes } from '../../../src/durable/delayed-pushes/delayed-pushes.ts';
 import type { Env } from '../../../src/env.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bindings = env as unknown as Env;
 const MINUTE_MS = 60_000;
@@ -132,7 +133,7 @@ describe('a delayed push', () => {
     expect(await object().view('a')).toMatchObject({ state: 'published', published: PUBLISHED });
   });
 
-  it('is tried again with pauses that grow, or as long as the host asks for', async () => {
+  it('is tried again with pauses that grow, or as long as the host asks for', exhaustive, async () => {
     await kept('a');
     pass(HOUR_MS);
     const pauses: number[] = [];

@@ -10,6 +10,7 @@ import { pseudonymOf } from '../../../src/notify/alert.ts';
 import type { Notification } from '../../../src/notify/ntfy.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
 import { restartObjects } from '../../support/all-objects.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bindings = env as unknown as Env;
 const MINUTE_MS = 60_000;
@@ -479,30 +480,40 @@ describe('alerts of one kind', () => {
     expect(published).toHaveLength(22);
   });
 
-  it('are only counted while two hundred others wait, and what can be told later is told later', async () => {
-    await configured();
-    serviceIsDown = true;
-    const news = { hash: '1a2b3c4d', state: 'flagged', reports: 3, comments: 1, repository: 'o/r' } as const;
-    let taken = 0;
-    for (let hour = 0; hour < 12; hour++) {
-      for (let time = 0; time < 20; time++)
-        if (await guard().tell({ kind: 'moderation', ...news })) taken += 1;
-      pass(HOUR_MS + 1);
-    }
-    expect(taken).toBe(200);
-    expect(await guard().tell({ kind: 'appeal', ...news, text: 'No.' })).toBe(false);
-    await alarm(3);
-    await push(20);
-    serviceIsDown = false;
-    pass(HOUR_MS);
-    while (published.length < 202) {
-      await deliver();
-      pass(1);
-    }
-    expect(published[0]?.title).toBe('Suspicious burst of pushes');
-    expect(published.at(-1)?.message).toContain('3 more alerts about clients');
-    expect(await guard().tell({ kind: 'appeal', ...news, text: 'No.' })).toBe(true);
-  });
+  it(
+    'are only counted while two hundred others wait, and what can be told later is told later',
+    exhaustive,
+    async () => {
+      await configured();
+      serviceIsDown = true;
+      const news = {
+        hash: '1a2b3c4d',
+        state: 'flagged',
+        reports: 3,
+        comments: 1,
+        repository: 'o/r',
+      } as const;
+      let taken = 0;
+      for (let hour = 0; hour < 12; hour++) {
+        for (let time = 0; time < 20; time++)
+          if (await guard().tell({ kind: 'moderation', ...news })) taken += 1;
+        pass(HOUR_MS + 1);
+      }
+      expect(taken).toBe(200);
+      expect(await guard().tell({ kind: 'appeal', ...news, text: 'No.' })).toBe(false);
+      await alarm(3);
+      await push(20);
+      serviceIsDown = false;
+      pass(HOUR_MS);
+      while (published.length < 202) {
+        await deliver();
+        pass(1);
+      }
+      expect(published[0]?.title).toBe('Suspicious burst of pushes');
+      expect(published.at(-1)?.message).toContain('3 more alerts about clients');
+      expect(await guard().tell({ kind: 'appeal', ...news, text: 'No.' })).toBe(true);
+    },
+  );
 
   it('wait behind a burst', async () => {
     await configured();

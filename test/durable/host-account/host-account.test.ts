@@ -16,6 +16,7 @@ import {
 import { clientIn } from '../../../src/limits/client.ts';
 import { isWithin } from '../../../src/isolate/clock.ts';
 import { restartObjects } from '../../support/all-objects.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bindings = env as unknown as Env;
 const MINUTE_MS = 60_000;
@@ -79,52 +80,58 @@ describe('the code host', () => {
 });
 
 describe('what the account may create', () => {
-  it('goes to ten thousand networks at once, to each once, and the greedy one is refused first', async () => {
-    newAccount();
-    await runInDurableObject(sameAccount(), (account) => {
-      /** What the host sees. */
-      const created: number[] = [];
-      const of = new Map<string, number>();
-      const refused = new Set<string>();
-      const attempt = (by: string, fails = false): number => {
-        const answer = account.reserve(write(by));
-        if (answer.kind === 'wait') {
-          expect(answer.waitMs).toBeLessThanOrEqual(HOUR_MS);
-          refused.add(by);
-          return answer.waitMs;
-        }
-        if (fails) {
-          // Once more changes nothing.
-          for (let time = 0; time < 2; time++) account.release(answer.id ?? '');
+  it(
+    'goes to ten thousand networks at once, to each once, and the greedy one is refused first',
+    exhaustive,
+    async () => {
+      newAccount();
+      await runInDurableObject(sameAccount(), (account) => {
+        /** What the host sees. */
+        const created: number[] = [];
+        const of = new Map<string, number>();
+        const refused = new Set<string>();
+        const attempt = (by: string, fails = false): number => {
+          const answer = account.reserve(write(by));
+          if (answer.kind === 'wait') {
+            expect(answer.waitMs).toBeLessThanOrEqual(HOUR_MS);
+            refused.add(by);
+            return answer.waitMs;
+          }
+          if (fails) {
+            // Once more changes nothing.
+            for (let time = 0; time < 2; time++) account.release(answer.id ?? '');
+            return 0;
+          }
+          created.push(Date.now());
+          of.set(by, (of.get(by) ?? 0) + 1);
+          for (const { most, withinMs } of LIMITS) {
+            expect(created.filter((at) => isWithin(at, withinMs, Date.now())).length).toBeLessThanOrEqual(
+              most,
+            );
+          }
           return 0;
-        }
-        created.push(Date.now());
-        of.set(by, (of.get(by) ?? 0) + 1);
-        for (const { most, withinMs } of LIMITS) {
-          expect(created.filter((at) => isWithin(at, withinMs, Date.now())).length).toBeLessThanOrEqual(most);
-        }
-        return 0;
-      };
+        };
 
-      // At one moment: the greedy one is the first, a hundred times, and then the crowd, of which every tenth fails.
-      for (let time = 0; time < 100; time++) attempt('greedy');
-      expect(of.get('greedy')).toBe(72);
-      expect(refused).toEqual(new Set(['greedy']));
-      expect(attempt('failing', true)).toBe(0);
+        // At one moment: the greedy one is the first, a hundred times, and then the crowd, of which every tenth fails.
+        for (let time = 0; time < 100; time++) attempt('greedy');
+        expect(of.get('greedy')).toBe(72);
+        expect(refused).toEqual(new Set(['greedy']));
+        expect(attempt('failing', true)).toBe(0);
 
-      // For the rest of the hour: the greedy one each second, and a person every forty.
-      let unserved = 0;
-      for (let second = 60; second < 3600; second++) {
-        vi.setSystemTime(Date.now() + 1000);
-        if (second === 60) pass(59_000);
-        attempt('greedy');
-        if (second % 40 === 0 && attempt(`person-${second}`) > 0) unserved += 1;
-      }
-      expect(unserved).toBe(0);
-      expect(of.get('greedy')).toBeLessThanOrEqual(400);
-      expect(account.figures(LIMITS).creationsLeft[1]).toBe(500 - created.length);
-    });
-  });
+        // For the rest of the hour: the greedy one each second, and a person every forty.
+        let unserved = 0;
+        for (let second = 60; second < 3600; second++) {
+          vi.setSystemTime(Date.now() + 1000);
+          if (second === 60) pass(59_000);
+          attempt('greedy');
+          if (second % 40 === 0 && attempt(`person-${second}`) > 0) unserved += 1;
+        }
+        expect(unserved).toBe(0);
+        expect(of.get('greedy')).toBeLessThanOrEqual(400);
+        expect(account.figures(LIMITS).creationsLeft[1]).toBe(500 - created.length);
+      });
+    },
+  );
 
   it('is as much as before after a restart in the middle of a window, and so are the parts', async () => {
     newAccount();

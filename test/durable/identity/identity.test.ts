@@ -7,6 +7,7 @@ import { isListed as isInList } from '../../../src/stats/recorded-hashes.ts';
 import { restartObjects } from '../../support/all-objects.ts';
 import { FakeThreads } from '../support/fake-threads.ts';
 import { HOUR_MS, MINUTE_MS, Pseudonym, THREAD, holdClock, pass } from '../support/pseudonym.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
 
@@ -42,7 +43,7 @@ describe('a comment', () => {
     expect(host.textsOn(THREAD)).toEqual([`Hi${someone.footer(1)}`, ` again\r\n\n${someone.footer(2)}`]);
   });
 
-  it('of fifty at once has a karma of its own, from 1 to 50', async () => {
+  it('of fifty at once has a karma of its own, from 1 to 50', exhaustive, async () => {
     let running = 0;
     host.disturb = async () => {
       expect(++running).toBe(1);
@@ -148,7 +149,7 @@ describe('a comment whose answer is lost', () => {
     expect(await someone.say()).toMatchObject({ karma: 1 });
   });
 
-  it('is found later when the host was away, and belongs to the others', async () => {
+  it('is found later when the host was away, and belongs to the others', exhaustive, async () => {
     let isAway = false;
     host.disturb = () => (isAway ? Response.json({}, { status: 503 }) : undefined);
     host.loseAnswer = () => {

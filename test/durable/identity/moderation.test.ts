@@ -8,6 +8,7 @@ import { restartObjects } from '../../support/all-objects.ts';
 import { FakeThreads } from '../support/fake-threads.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, Pseudonym, THREAD, holdClock, pass } from '../support/pseudonym.ts';
 import { timingOutOnly } from '../../support/timeouts.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
 
@@ -76,7 +77,7 @@ async function rowsWrittenBy(calls: readonly (() => Promise<unknown>)[]): Promis
 }
 
 describe('a report', () => {
-  it('writes one row, however many there are, and none when it does not count', async () => {
+  it('writes one row, however many there are, and none when it does not count', exhaustive, async () => {
     // Between flag and block, and below the flag: what a verdict costs is another matter.
     await someone.report('first');
     const report = (name: string, site?: string) => () => someone.report(name, site);
@@ -338,7 +339,7 @@ describe('an appeal', () => {
     expect(await someone.stub.appeal('Again')).toMatchObject({ kind: 'taken' });
   });
 
-  it('that does not arrive may be sent again', async () => {
+  it('that does not arrive may be sent again', exhaustive, async () => {
     await someone.reportedBy(3);
     for (let index = 0; index < 20; index++) {
       const other = new Pseudonym();

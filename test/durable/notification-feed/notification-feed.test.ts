@@ -5,6 +5,7 @@ import type { Env } from '../../../src/env.ts';
 import { CALLS_PER_HOUR } from '../../../src/events/feed-cursor.ts';
 import { restartObjects } from '../../support/all-objects.ts';
 import { API, BOT, FakeActivity } from '../support/fake-activity.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
 const MINUTE_MS = 60_000;
@@ -290,28 +291,32 @@ describe('when the host fails', () => {
     expect(messagesOf(second.prHash)).toHaveLength(1);
   });
 
-  it('at one pull request for ever, the others are told in the same run, and it is asked ever more rarely', async () => {
-    const [first, second] = [await openPull(), await openPull()];
-    first.pull.updatedAt -= 1000;
-    for (const { pull } of [first, second]) Object.assign(pull, { closedAt: CLOSED_AT, reason: 'author' });
-    host.disturb = (path) =>
-      path.endsWith('/pulls/1')
-        ? Response.json({ message: 'Resource not accessible' }, { status: 403 })
-        : undefined;
-    await run();
-    await deliver(second.prHash);
-    expect(messagesOf(second.prHash)).toHaveLength(1);
-    asked();
-    for (let minute = 0; minute < 60; minute++) await run();
-    const looks = asked().filter((path) => path.endsWith('/pulls/1'));
-    expect(looks.length).toBeGreaterThan(3);
-    expect(looks.length).toBeLessThan(15);
-    // It is not given up.
-    host.disturb = () => undefined;
-    for (let minute = 0; minute < 60; minute++) await run();
-    await deliver(first.prHash);
-    expect(messagesOf(first.prHash)).toHaveLength(1);
-  });
+  it(
+    'at one pull request for ever, the others are told in the same run, and it is asked ever more rarely',
+    exhaustive,
+    async () => {
+      const [first, second] = [await openPull(), await openPull()];
+      first.pull.updatedAt -= 1000;
+      for (const { pull } of [first, second]) Object.assign(pull, { closedAt: CLOSED_AT, reason: 'author' });
+      host.disturb = (path) =>
+        path.endsWith('/pulls/1')
+          ? Response.json({ message: 'Resource not accessible' }, { status: 403 })
+          : undefined;
+      await run();
+      await deliver(second.prHash);
+      expect(messagesOf(second.prHash)).toHaveLength(1);
+      asked();
+      for (let minute = 0; minute < 60; minute++) await run();
+      const looks = asked().filter((path) => path.endsWith('/pulls/1'));
+      expect(looks.length).toBeGreaterThan(3);
+      expect(looks.length).toBeLessThan(15);
+      // It is not given up.
+      host.disturb = () => undefined;
+      for (let minute = 0; minute < 60; minute++) await run();
+      await deliver(first.prHash);
+      expect(messagesOf(first.prHash)).toHaveLength(1);
+    },
+  );
 
   it('with something else than a pull request, the others are told in the same run', async () => {
     const [first, second] = [await openPull(), await openPull()];

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { LIFE_MS } from '../../../src/durable/spool/spool.ts';
 import type { Env } from '../../../src/env.ts';
 import { restartObjects } from '../../support/all-objects.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bindings = env as unknown as Env;
 const EMPTY_BYTES = 10_000;
@@ -67,7 +68,7 @@ describe('a row', () => {
     expect(await object().read('a', 0)).toEqual(bytes(1, 1));
   });
 
-  it('is copied to each of many readers', async () => {
+  it('is copied to each of many readers', exhaustive, async () => {
     for (let number = 0; number < 8; number++) await object().write('a', number, bytes(1_000_000, number));
     const reading = Array.from({ length: 64 }, (_, index) => object().read('a', index % 8));
     const writing = Array.from({ length: 8 }, (_, number) => object().write('b', number, bytes(100_000)));

@@ -5,6 +5,7 @@ import { delayed, delayedAs, nameIn, pageOf, pass, press, published } from '../s
 import { remoteLines } from '../support/push-output.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import { packOf, pushBody, readPushAnswer, sendPush } from '../support/wire.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed();
 
@@ -22,7 +23,7 @@ describe('a delayed push that is pushed again', () => {
     expect(remoteLines(moved).join('\n')).toContain(after[0]);
   });
 
-  it('with other words keeps its own, and says how to change them', async () => {
+  it('with other words keeps its own, and says how to change them', exhaustive, async () => {
     const { upstream, clone, name } = await delayed(bed);
     const pushed = await clone.push('-o', 'delay=1h', '-o', 'title=Other', 'origin', 'HEAD:topic');
     expect(delayedAs(pushed)).toBe(name);
@@ -52,7 +53,7 @@ describe('a delayed push that is pushed again', () => {
     await bed.host.onlyPull(upstream);
   });
 
-  it('after it was published answers with its pull request', async () => {
+  it('after it was published answers with its pull request', exhaustive, async () => {
     const { upstream, clone, name } = await delayed(bed);
     await published(bed, name);
     const pushed = await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic');
@@ -62,30 +63,42 @@ describe('a delayed push that is pushed again', () => {
     await bed.host.onlyPull(upstream);
   });
 
-  it('without a delay is published at once, and the one that waits opens no second pull request', async () => {
-    const { upstream, clone, name } = await delayed(bed);
-    const { pull } = await expectAccepted(bed, { upstream, clone }, await clone.push('origin', 'HEAD:topic'));
-    await expect
-      .poll(async () => (await pass(bed), pageOf(bed, name)))
-      .toMatch(/^200 Failed\n[^]*the same commits were proposed before/);
-    expect(await pageOf(bed, name)).toContain(pull.url);
-    await bed.host.onlyPull(upstream);
-  });
+  it(
+    'without a delay is published at once, and the one that waits opens no second pull request',
+    exhaustive,
+    async () => {
+      const { upstream, clone, name } = await delayed(bed);
+      const { pull } = await expectAccepted(
+        bed,
+        { upstream, clone },
+        await clone.push('origin', 'HEAD:topic'),
+      );
+      await expect
+        .poll(async () => (await pass(bed), pageOf(bed, name)))
+        .toMatch(/^200 Failed\n[^]*the same commits were proposed before/);
+      expect(await pageOf(bed, name)).toContain(pull.url);
+      await bed.host.onlyPull(upstream);
+    },
+  );
 
-  it('without a delay, and was withdrawn or closed then, does not come again by itself', async () => {
-    const { upstream, clone, name } = await delayed(bed);
-    const { banner } = await expectAccepted(
-      bed,
-      { upstream, clone },
-      await clone.push('origin', 'HEAD:topic'),
-    );
-    const named = ['-o', `pr-hash=${banner.prHash}`, '-o', `pr-key=${banner.prKey}`];
-    expect((await clone.push('-o', 'withdraw', ...named, 'origin', 'HEAD:topic')).code).toBe(0);
-    await expect
-      .poll(async () => (await pass(bed), pageOf(bed, name)))
-      .toMatch(/^200 Failed\n[^]*the same commits were proposed before/);
-    await bed.host.onlyPull(upstream);
-  });
+  it(
+    'without a delay, and was withdrawn or closed then, does not come again by itself',
+    exhaustive,
+    async () => {
+      const { upstream, clone, name } = await delayed(bed);
+      const { banner } = await expectAccepted(
+        bed,
+        { upstream, clone },
+        await clone.push('origin', 'HEAD:topic'),
+      );
+      const named = ['-o', `pr-hash=${banner.prHash}`, '-o', `pr-key=${banner.prKey}`];
+      expect((await clone.push('-o', 'withdraw', ...named, 'origin', 'HEAD:topic')).code).toBe(0);
+      await expect
+        .poll(async () => (await pass(bed), pageOf(bed, name)))
+        .toMatch(/^200 Failed\n[^]*the same commits were proposed before/);
+      await bed.host.onlyPull(upstream);
+    },
+  );
 
   it('with a time that cannot be kept is refused: it is not published sooner than was said', async () => {
     const { clone, name } = await delayed(bed, {}, ['-o', 'delay=7d']);

@@ -9,6 +9,7 @@ import { ALWAYS } from '../support/failing-host.ts';
 import { delayedAs, pageOf, pass, press, published } from '../support/delayed.ts';
 import { remoteLines, statusTable } from '../support/push-output.ts';
 import { type TestBed, useOwnTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed();
 
@@ -21,7 +22,7 @@ async function withCommit(on: TestBed): Promise<Contribution> {
 const outage = (on: TestBed, path: RegExp) =>
   on.sandbox.faults.inject({ path, times: ALWAYS, answer: { status: 503 } });
 
-describe('a push that the host does not take', () => {
+describe('a push that the host does not take', exhaustive, () => {
   it('waits with "wait" if its repository cannot be looked up, and is published when it can', async () => {
     const contribution = await withCommit(bed);
     const { upstream, clone } = contribution;
@@ -81,7 +82,7 @@ describe('a push that the host does not take', () => {
   });
 });
 
-describe('when a network has had its pull requests of an hour', () => {
+describe('when a network has had its pull requests of an hour', exhaustive, () => {
   it('a push is refused without "wait", and waits with it', async () => {
     const { upstream, clone } = await withCommit(bed);
     for (let count = 0; count < 5; count++) {
@@ -102,7 +103,7 @@ describe('when a network has had its pull requests of an hour', () => {
   });
 });
 
-describe('with WHEN_BUSY=wait', () => {
+describe('with WHEN_BUSY=wait', exhaustive, () => {
   const patient = useOwnTestBed({ env: { WHEN_BUSY: 'wait' } });
 
   it('every such push waits', async () => {
@@ -115,7 +116,7 @@ describe('with WHEN_BUSY=wait', () => {
   });
 });
 
-describe('when the account may create nothing more', () => {
+describe('when the account may create nothing more', exhaustive, () => {
   const poor = useOwnTestBed({ env: { LIMIT_CREATIONS: '2/1h' } });
 
   it('a push waits with "wait", and is refused without', async () => {
@@ -129,7 +130,7 @@ describe('when the account may create nothing more', () => {
   });
 });
 
-describe('when the host asks to wait', () => {
+describe('when the host asks to wait', exhaustive, () => {
   const slow = useOwnTestBed();
 
   it('a push waits with "wait", and is not refused at the door; one with a delay is not either', async () => {

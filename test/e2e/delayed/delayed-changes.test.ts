@@ -7,6 +7,7 @@ import { contribute, expectAccepted } from '../support/contribution.ts';
 import { delayed, delayedAs, pageOf, pass, press, published } from '../support/delayed.ts';
 import { Operator, OPERATOR } from '../support/operator.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed({ env: OPERATOR });
 const operator = new Operator(bed);
@@ -26,7 +27,7 @@ async function delayedUpdate() {
   return { ...contribution, pull, name: delayedAs(await clone.push(...named, 'origin', 'HEAD:topic')) };
 }
 
-describe('a delayed push is not published, and its page says why,', () => {
+describe('a delayed push is not published, and its page says why,', exhaustive, () => {
   it('when the repository has closed itself to this service', async () => {
     const { upstream, name } = await delayed(bed);
     await upstream.grow({ files: { '.gitveil.yml': 'accept: false\n' } });
@@ -74,7 +75,7 @@ describe('a delayed push is not published, and its page says why,', () => {
   });
 });
 
-describe('a delayed push', () => {
+describe('a delayed push', exhaustive, () => {
   it('goes to the repository under its new name', async () => {
     const { upstream } = await delayed(bed);
     const renamed = bed.renameUpstream(upstream, `${upstream.name}-renamed`);
@@ -93,7 +94,7 @@ describe('a delayed push', () => {
   });
 });
 
-describe('a delayed update', () => {
+describe('a delayed update', exhaustive, () => {
   it('arrives although its base has another name by now, to which the host has moved the pull request', async () => {
     const { upstream, pull, name } = await delayedUpdate();
     await upstream.git('branch', '-m', upstream.defaultBranch, 'trunk');

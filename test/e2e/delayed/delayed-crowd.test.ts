@@ -9,6 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS } from '../support/delayed.ts';
 import { type TestBedOptions, useOwnTestBed } from '../support/test-bed.ts';
 import { packOf, pushBody, readPushAnswer, sendPush } from '../support/wire.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 /** The clock of the cron trigger is ahead here. Looking for old forks with it would forget what was created. */
 const ENV = { FORK_LIFE: '0' };
@@ -39,74 +40,78 @@ const median = (values: readonly number[]): number =>
 describe.each([
   ['a small host', SMALL, true],
   ['GitHub', GITHUB, process.env['GITHUB_CROWD'] !== undefined],
-] as const)('delayed pushes with the limits of %s', (_, { pushes, most, withinMs, env }, isWanted) => {
-  const bed = useOwnTestBed({ env });
+] as const)(
+  'delayed pushes with the limits of %s',
+  exhaustive,
+  (_, { pushes, most, withinMs, env }, isWanted) => {
+    const bed = useOwnTestBed({ env });
 
-  it.runIf(isWanted)(
-    'are published within them, each once, and live pushes pass them',
-    async () => {
-      const upstream = await bed.createUpstream();
-      const clone = await bed.person().copy(upstream);
-      // A repository that is flooded waits itself, so who passes it comes to another one.
-      const calm = await bed.createUpstream();
-      const calmClone = await bed.person().copy(calm);
-      let live = 0;
-      const push = async (index: number, options: string[]): Promise<number> => {
-        const ref = `refs/heads/topic-${index}`;
-        const [from, to] = index < pushes ? [clone, upstream] : [calmClone, calm];
-        await from.git('reset', '--quiet', '--hard', 'origin/main');
-        const newId = await from.commit({ message: `Number ${index}\n` });
-        const pack = await packOf(from, ['HEAD', '^origin/main']);
-        const body = pushBody({ commands: [{ newId, ref }], pack, options });
+    it.runIf(isWanted)(
+      'are published within them, each once, and live pushes pass them',
+      async () => {
+        const upstream = await bed.createUpstream();
+        const clone = await bed.person().copy(upstream);
+        // A repository that is flooded waits itself, so who passes it comes to another one.
+        const calm = await bed.createUpstream();
+        const calmClone = await bed.person().copy(calm);
+        let live = 0;
+        const push = async (index: number, options: string[]): Promise<number> => {
+          const ref = `refs/heads/topic-${index}`;
+          const [from, to] = index < pushes ? [clone, upstream] : [calmClone, calm];
+          await from.git('reset', '--quiet', '--hard', 'origin/main');
+          const newId = await from.commit({ message: `Number ${index}\n` });
+          const pack = await packOf(from, ['HEAD', '^origin/main']);
+          const body = pushBody({ commands: [{ newId, ref }], pack, options });
+          const begun = performance.now();
+          const answer = await sendPush(to.url, bed.person(), body);
+          expect(readPushAnswer(answer).report).toEqual(['unpack ok', `ok ${ref}`]);
+          return performance.now() - begun;
+        };
+        const pushLive = () => push(pushes + live++, ['delay=0s']);
+        const opened = async () => (await bed.host.pulls(upstream)).length;
+
+        const alone: number[] = [];
+        for (let count = 0; count < 5; count++) alone.push(await pushLive());
+        for (let index = 0; index < pushes; index++) await push(index, ['delay=1h']);
+        expect(await opened()).toBe(0);
+
         const begun = performance.now();
-        const answer = await sendPush(to.url, bed.person(), body);
-        expect(readPushAnswer(answer).report).toEqual(['unpack ok', `ok ${ref}`]);
-        return performance.now() - begun;
-      };
-      const pushLive = () => push(pushes + live++, ['delay=0s']);
-      const opened = async () => (await bed.host.pulls(upstream)).length;
-
-      const alone: number[] = [];
-      for (let count = 0; count < 5; count++) alone.push(await pushLive());
-      for (let index = 0; index < pushes; index++) await push(index, ['delay=1h']);
-      expect(await opened()).toBe(0);
-
-      const begun = performance.now();
-      const meanwhile: number[] = [await pushLive()];
-      let lastLive = performance.now();
-      let jumps = 0;
-      const pass = () => bed.service.runScheduled(Date.now() + 2 * HOUR_MS + jumps * 3 * MINUTE_MS);
-      // Each look is after the pause of those for which there was no room. A run that waits for what is due within its
-      // minute is left alone: the next one comes later than that.
-      for (let left = pushes; left > 0; left = pushes - (await opened()), jumps++) {
-        await Promise.race([Promise.all([pass(), pass(), delay(PAUSE_MS)]), delay(LONGEST_RUN_MS)]);
-        if (performance.now() - lastLive < LIVE_PAUSE_MS || meanwhile.length > most / 16) continue;
-        lastLive = performance.now();
-        meanwhile.push(await pushLive());
-      }
-      const seconds = (performance.now() - begun) / 1000;
-      await pass();
-
-      const pulls = [...(await bed.host.pulls(upstream)), ...(await bed.host.pulls(calm))];
-      expect(new Set(pulls.map(({ head }) => head)).size).toBe(pushes + live);
-      const times: number[] = [];
-      for (const { fullName } of [upstream, calm]) {
-        for (let page = 1; page <= 3; page++) {
-          const path = `/repos/${fullName}/pulls?state=all&per_page=100&page=${page}`;
-          const listed = await bed.host.call<{ created_at: string }[]>('GET', path);
-          times.push(...listed.map((pull) => Date.parse(pull.created_at)));
+        const meanwhile: number[] = [await pushLive()];
+        let lastLive = performance.now();
+        let jumps = 0;
+        const pass = () => bed.service.runScheduled(Date.now() + 2 * HOUR_MS + jumps * 3 * MINUTE_MS);
+        // Each look is after the pause of those for which there was no room. A run that waits for what is due within its
+        // minute is left alone: the next one comes later than that.
+        for (let left = pushes; left > 0; left = pushes - (await opened()), jumps++) {
+          await Promise.race([Promise.all([pass(), pass(), delay(PAUSE_MS)]), delay(LONGEST_RUN_MS)]);
+          if (performance.now() - lastLive < LIVE_PAUSE_MS || meanwhile.length > most / 16) continue;
+          lastLive = performance.now();
+          meanwhile.push(await pushLive());
         }
-      }
-      times.sort((a, b) => a - b);
-      for (const [index, time] of times.entries()) {
-        const later = times[index + most];
-        // The host tells whole seconds.
-        if (later !== undefined) expect(later - time).toBeGreaterThanOrEqual(withinMs - 1_000);
-      }
-      console.log(
-        `${pushes} delayed pushes in ${seconds.toFixed(0)} s; live: ${median(alone).toFixed(0)} ms alone, ${median(meanwhile).toFixed(0)} ms beside them`,
-      );
-    },
-    600_000,
-  );
-});
+        const seconds = (performance.now() - begun) / 1000;
+        await pass();
+
+        const pulls = [...(await bed.host.pulls(upstream)), ...(await bed.host.pulls(calm))];
+        expect(new Set(pulls.map(({ head }) => head)).size).toBe(pushes + live);
+        const times: number[] = [];
+        for (const { fullName } of [upstream, calm]) {
+          for (let page = 1; page <= 3; page++) {
+            const path = `/repos/${fullName}/pulls?state=all&per_page=100&page=${page}`;
+            const listed = await bed.host.call<{ created_at: string }[]>('GET', path);
+            times.push(...listed.map((pull) => Date.parse(pull.created_at)));
+          }
+        }
+        times.sort((a, b) => a - b);
+        for (const [index, time] of times.entries()) {
+          const later = times[index + most];
+          // The host tells whole seconds.
+          if (later !== undefined) expect(later - time).toBeGreaterThanOrEqual(withinMs - 1_000);
+        }
+        console.log(
+          `${pushes} delayed pushes in ${seconds.toFixed(0)} s; live: ${median(alone).toFixed(0)} ms alone, ${median(meanwhile).toFixed(0)} ms beside them`,
+        );
+      },
+      600_000,
+    );
+  },
+);

@@ -15,6 +15,7 @@ import {
 } from '../support/delayed.ts';
 import { remoteLines, statusTable } from '../support/push-output.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed();
 
@@ -74,7 +75,7 @@ describe('a push with a delay', () => {
     expect(await press(bed, name, 'give-up')).not.toMatch(/^5/);
   });
 
-  it('counts once among the pull requests of an hour', async () => {
+  it('counts once among the pull requests of an hour', exhaustive, async () => {
     const { upstream, clone, name } = await delayed(bed);
     await press(bed, name, 'publish');
     await expect.poll(() => pageOf(bed, name)).toContain('/pull/');
@@ -88,7 +89,7 @@ describe('a push with a delay', () => {
     expect(await bed.host.pulls(upstream)).toHaveLength(5);
   });
 
-  it('counts also if it is given up', async () => {
+  it('counts also if it is given up', exhaustive, async () => {
     const { clone, name } = await delayed(bed);
     await press(bed, name, 'give-up');
     for (const branch of ['b', 'c', 'd', 'e']) {
@@ -99,7 +100,7 @@ describe('a push with a delay', () => {
     expect((await clone.push('origin', 'HEAD:f')).stderr).toContain('rate limit exceeded');
   });
 
-  it('of several megabytes arrives whole', async () => {
+  it('of several megabytes arrives whole', exhaustive, async () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;
     await clone.commit({ files: { 'large.bin': randomBytes(3 * 1024 * 1024) }, message: 'Large\n' });
@@ -172,7 +173,7 @@ describe('an update with a delay', () => {
     expect(statusTable(pushed)[0]).toContain('the pr-key is missing');
   });
 
-  it('gives way to a newer one, which is published at once, and says so', async () => {
+  it('gives way to a newer one, which is published at once, and says so', exhaustive, async () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;
     await clone.commit();
@@ -229,7 +230,7 @@ describe('whoever asks for a release', () => {
   });
 });
 
-describe('what the host did not take of an update', () => {
+describe('what the host did not take of an update', exhaustive, () => {
   it('is told on its page', async () => {
     const contribution = await contribute(bed);
     const { clone } = contribution;

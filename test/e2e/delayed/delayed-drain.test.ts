@@ -6,6 +6,7 @@ import { expect, it } from 'vitest';
 import { delayed, pageOf } from '../support/delayed.ts';
 import { OPERATOR } from '../support/operator.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '../../..');
@@ -17,7 +18,7 @@ async function drain(password: string): Promise<string> {
   return stdout;
 }
 
-it('publishes all that waits for its time, and says what is left', async () => {
+it('publishes all that waits for its time, and says what is left', exhaustive, async () => {
   const { upstream, name } = await delayed(bed);
   const draining = drain(OPERATOR.PANIC_PASSWORD);
   // As each minute.
@@ -31,7 +32,7 @@ it('publishes all that waits for its time, and says what is left', async () => {
   await expect.poll(() => pageOf(bed, name)).toContain('/pull/');
 });
 
-it('says what is missing if the password is wrong', async () => {
+it('says what is missing if the password is wrong', exhaustive, async () => {
   await expect(drain('wrong')).rejects.toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/invalid credentials\n.*PANIC_PASSWORD/),

@@ -18,6 +18,7 @@ import {
 import { Operator, OPERATOR } from '../support/operator.ts';
 import { remoteLines, statusTable } from '../support/push-output.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed({ env: OPERATOR });
 const operator = new Operator(bed);
@@ -48,7 +49,7 @@ async function publishing({
 /** Publishes by the button. Where that fails, a run of the scheduled handler would end only after five seconds' pause. */
 const pressed = (name: string) => async (): Promise<void> => void (await press(bed, name, 'publish'));
 
-it('a rollback stops one that is being sent', async () => {
+it('a rollback stops one that is being sent', exhaustive, async () => {
   const { upstream, name } = await delayed(bed);
   const { passing, answer } = await publishing({ path: /git-receive-pack$/ });
   await operator.rollBack();
@@ -59,13 +60,13 @@ it('a rollback stops one that is being sent', async () => {
   expect(await pageOf(bed, name)).toMatch(/^200 Discarded\n/);
 });
 
-it('a rollback of a flood, which spares single clients, leaves it alone', async () => {
+it('a rollback of a flood, which spares single clients, leaves it alone', exhaustive, async () => {
   const { name } = await delayed(bed);
   expect((await operator.rollBack({ comments: true, issues: true, spare_single: true })).status).toBe(200);
   expect(await pageOf(bed, name)).toContain('Delayed');
 });
 
-it('a rollback discards it before the host has answered for anything else', async () => {
+it('a rollback discards it before the host has answered for anything else', exhaustive, async () => {
   const contribution = await contribute(bed);
   await contribution.clone.commit();
   await expectAccepted(bed, contribution, await contribution.clone.push());
@@ -81,20 +82,24 @@ it('a rollback discards it before the host has answered for anything else', asyn
   bed.sandbox.faults.clear();
 });
 
-it('panic stops one whose fork is being made, and it is published when that is over', async () => {
-  const { upstream, name } = await delayed(bed);
-  const { passing, answer } = await publishing({ path: /\/forks$/, begin: pressed(name) });
-  expect((await operator.setPanic(true)).status).toBe(200);
-  // Isolates ask again after two seconds.
-  const shown = async () => (await fetch(upstream.url, { headers: { Accept: 'text/html' } })).text();
-  await expect.poll(shown).toContain('Pushes are suspended');
-  answer();
-  await passing;
-  await expect.poll(() => pageOf(bed, name)).toContain('SERVICE TEMPORARILY SUSPENDED');
-  expect(await bed.host.pulls(upstream)).toEqual([]);
-  expect((await operator.setPanic(false)).status).toBe(200);
-  await expect.poll(async () => (await pass(bed), bed.host.pulls(upstream))).toHaveLength(1);
-});
+it(
+  'panic stops one whose fork is being made, and it is published when that is over',
+  exhaustive,
+  async () => {
+    const { upstream, name } = await delayed(bed);
+    const { passing, answer } = await publishing({ path: /\/forks$/, begin: pressed(name) });
+    expect((await operator.setPanic(true)).status).toBe(200);
+    // Isolates ask again after two seconds.
+    const shown = async () => (await fetch(upstream.url, { headers: { Accept: 'text/html' } })).text();
+    await expect.poll(shown).toContain('Pushes are suspended');
+    answer();
+    await passing;
+    await expect.poll(() => pageOf(bed, name)).toContain('SERVICE TEMPORARILY SUSPENDED');
+    expect(await bed.host.pulls(upstream)).toEqual([]);
+    expect((await operator.setPanic(false)).status).toBe(200);
+    await expect.poll(async () => (await pass(bed), bed.host.pulls(upstream))).toHaveLength(1);
+  },
+);
 
 /** A pull request that its person has withdrawn, and the option that names it. */
 async function withdrawn() {
@@ -108,7 +113,7 @@ async function withdrawn() {
   return { ...contribution, named };
 }
 
-describe('one that names a pull request that the service knows to be closed', () => {
+describe('one that names a pull request that the service knows to be closed', exhaustive, () => {
   it('opens another, whose page shows hash and key', async () => {
     const { clone, upstream, named } = await withdrawn();
     await clone.commit({ message: 'More\n' });
@@ -186,7 +191,7 @@ async function openedUnheard(...options: string[]): Promise<DelayedContribution>
   return contribution;
 }
 
-describe('a pull request whose answer was lost', () => {
+describe('a pull request whose answer was lost', exhaustive, () => {
   it('is found when it is tried again', async () => {
     const { upstream, name } = await openedUnheard();
     await published(bed, name);
@@ -252,7 +257,7 @@ describe('a pull request whose answer was lost', () => {
   });
 });
 
-it('"Give up" of one that is being sent says so', async () => {
+it('"Give up" of one that is being sent says so', exhaustive, async () => {
   const { upstream, name } = await delayed(bed);
   const { passing, answer } = await publishing({ path: /git-receive-pack$/ });
   expect(await press(bed, name, 'give-up')).toMatch(/being published/);

@@ -8,6 +8,7 @@ import { randomFrom } from '../../../bench/support/random.ts';
 import { contribute, expectAccepted } from '../support/contribution.ts';
 import { delayed, delayedAs, pageOf, pass, publishedAs } from '../support/delayed.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const KILLS = Number(process.env['KILLS'] ?? 4);
 const SEED = Number(process.env['KILL_SEED'] ?? 1 + Math.floor(Math.random() * 2 ** 31));
@@ -35,6 +36,7 @@ async function passAndKill({ requests, ms }: { requests: number; ms: number }): 
 
 it(
   `a push is published once, or still waits, ${KILLS} times (seed ${SEED})`,
+  { ...exhaustive, timeout: KILLS * 60_000 },
   async () => {
     const numbers = randomFrom(SEED);
     const random = (below: number) => Math.floor(numbers() * below);
@@ -52,10 +54,9 @@ it(
       });
     }
   },
-  KILLS * 60_000,
 );
 
-it('an update whose publisher was killed is published once', async () => {
+it('an update whose publisher was killed is published once', exhaustive, async () => {
   const contribution = await contribute(bed);
   const { clone, upstream } = contribution;
   await clone.commit();

@@ -10,6 +10,7 @@ import { delayed, pageOf, pass, published } from '../support/delayed.ts';
 import { remoteLines, statusTable } from '../support/push-output.ts';
 import { TestBed, useOwnTestBed } from '../support/test-bed.ts';
 import { packOf, pushBody, readPushAnswer, RECEIVE_PACK, send } from '../support/wire.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 /** The random name of the client whose push waits. */
 function clientIn(folder: string): string {
@@ -22,7 +23,7 @@ function clientIn(folder: string): string {
   throw new Error('nothing waits');
 }
 
-describe('a delayed push', () => {
+describe('a delayed push', exhaustive, () => {
   const stateDir = mkdtempSync(join(tmpdir(), 'gitveil-lost-'));
   let bed: TestBed;
   beforeAll(async () => {
@@ -111,7 +112,7 @@ describe('a delayed push', () => {
   });
 });
 
-describe('what waits', () => {
+describe('what waits', exhaustive, () => {
   const stateDir = mkdtempSync(join(tmpdir(), 'gitveil-full-'));
   const bed = useOwnTestBed({ stateDir, env: { DELAYED_MB: '10' } });
   afterAll(() => rmSync(stateDir, { recursive: true, force: true }));

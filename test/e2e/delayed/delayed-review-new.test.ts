@@ -5,10 +5,11 @@ import { delayedAs, pass } from '../support/delayed.ts';
 import { OPERATOR } from '../support/operator.ts';
 import { Reviewer } from '../support/review.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed({ env: { ...OPERATOR, REVIEW: 'new' } });
 
-it('lets the first push to a repository wait, and no other once that is published', async () => {
+it('lets the first push to a repository wait, and no other once that is published', exhaustive, async () => {
   const contribution = await contribute(bed);
   const { clone, upstream } = contribution;
   await clone.commit({ message: 'First\n' });

@@ -6,6 +6,7 @@ import { Operator, OPERATOR } from '../support/operator.ts';
 import { remoteLines } from '../support/push-output.ts';
 import { Reviewer } from '../support/review.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed({ env: { ...OPERATOR, REVIEW: 'all' } });
 
@@ -19,52 +20,56 @@ const isPublic = async (upstream: { readonly fullName: string } & Parameters<typ
   (await bed.host.pulls(upstream)).length > 0;
 
 describe('a push that waits for the operator', () => {
-  it('is shown as it would be public, without a word of its author, and published once it is approved', async () => {
-    const contribution = await contribute(bed);
-    const { clone, upstream, person } = contribution;
-    await upstream.grow({
-      files: { 'docs/guide.md': 'one\ntwo\nthree\n', 'old.txt': 'gone\n', 'same.txt': 'as is\n' },
-    });
-    await clone.git('pull', '--quiet', 'origin', 'main');
-    await clone.commit({
-      files: {
-        'docs/guide.md': 'one\n2 \u202eowt\nthree\n',
-        'docs/new/page.md': 'fresh <b>\n',
-        'old.txt': null,
-        'picture.bin': new Uint8Array([0, 1, 2]),
-      },
-      message: 'Number the guide\n\nBecause <words> are long.\n',
-    });
-    const name = delayedAs(await clone.push('origin', 'HEAD:topic'));
-    await pass(bed);
-    expect(await isPublic(upstream)).toBe(false);
-    expect(await pageOf(bed, name)).toContain('The operator of this service looks at it');
+  it(
+    'is shown as it would be public, without a word of its author, and published once it is approved',
+    exhaustive,
+    async () => {
+      const contribution = await contribute(bed);
+      const { clone, upstream, person } = contribution;
+      await upstream.grow({
+        files: { 'docs/guide.md': 'one\ntwo\nthree\n', 'old.txt': 'gone\n', 'same.txt': 'as is\n' },
+      });
+      await clone.git('pull', '--quiet', 'origin', 'main');
+      await clone.commit({
+        files: {
+          'docs/guide.md': 'one\n2 \u202eowt\nthree\n',
+          'docs/new/page.md': 'fresh <b>\n',
+          'old.txt': null,
+          'picture.bin': new Uint8Array([0, 1, 2]),
+        },
+        message: 'Number the guide\n\nBecause <words> are long.\n',
+      });
+      const name = delayedAs(await clone.push('origin', 'HEAD:topic'));
+      await pass(bed);
+      expect(await isPublic(upstream)).toBe(false);
+      expect(await pageOf(bed, name)).toContain('The operator of this service looks at it');
 
-    const operator = await reviewer();
-    const list = await operator.get();
-    expect(list.html).toContain(upstream.fullName);
-    expect(list.html).toContain('Number the guide');
-    expect(list.html).toContain('Because &lt;words&gt; are long.');
-    expect(list.html).toContain(`/admin/delayed/${name}`);
-    const { html } = await operator.get(`/admin/delayed/${name}`);
-    expect(html).toContain('Changed: <code>docs/guide.md</code>');
-    expect(html).toContain('2 [U+202E]owt');
-    expect(html).toContain('New: <code>docs/new/page.md</code>');
-    expect(html).toContain('fresh &lt;b&gt;');
-    expect(html).toContain('Removed: <code>old.txt</code>');
-    expect(html).toContain('It is not text.');
-    expect(html).not.toContain('same.txt');
-    expect(html).toContain(bed.sandbox.botLogin);
-    for (const page of [list.html, html]) {
-      expect(page).not.toContain(person.word);
-      expect(page).not.toContain(person.address);
-    }
-    const answer = await operator.decide('publish', name);
-    expect(answer.html).toContain('1 push: published within minutes, or at the chosen time.');
-    await expect.poll(async () => (await pass(bed), isPublic(upstream))).toBe(true);
-    expect(await bed.host.onlyPull(upstream)).toMatchObject({ title: 'Number the guide', state: 'open' });
-    expect((await operator.get(`/admin/delayed/${name}`)).status).toBe(404);
-  });
+      const operator = await reviewer();
+      const list = await operator.get();
+      expect(list.html).toContain(upstream.fullName);
+      expect(list.html).toContain('Number the guide');
+      expect(list.html).toContain('Because &lt;words&gt; are long.');
+      expect(list.html).toContain(`/admin/delayed/${name}`);
+      const { html } = await operator.get(`/admin/delayed/${name}`);
+      expect(html).toContain('Changed: <code>docs/guide.md</code>');
+      expect(html).toContain('2 [U+202E]owt');
+      expect(html).toContain('New: <code>docs/new/page.md</code>');
+      expect(html).toContain('fresh &lt;b&gt;');
+      expect(html).toContain('Removed: <code>old.txt</code>');
+      expect(html).toContain('It is not text.');
+      expect(html).not.toContain('same.txt');
+      expect(html).toContain(bed.sandbox.botLogin);
+      for (const page of [list.html, html]) {
+        expect(page).not.toContain(person.word);
+        expect(page).not.toContain(person.address);
+      }
+      const answer = await operator.decide('publish', name);
+      expect(answer.html).toContain('1 push: published within minutes, or at the chosen time.');
+      await expect.poll(async () => (await pass(bed), isPublic(upstream))).toBe(true);
+      expect(await bed.host.onlyPull(upstream)).toMatchObject({ title: 'Number the guide', state: 'open' });
+      expect((await operator.get(`/admin/delayed/${name}`)).status).toBe(404);
+    },
+  );
 
   it('says in a preview that the preview asks the code host now', async () => {
     const { clone } = await contribute(bed);
@@ -106,7 +111,7 @@ describe('a push that waits for the operator', () => {
     expect(await press(bed, name, 'give-up')).toMatch(/^200 Given up\n/);
   });
 
-  it('is published together with others', async () => {
+  it('is published together with others', exhaustive, async () => {
     const pushes = [await delayed(bed, {}, []), await delayed(bed, {}, [])];
     const operator = await reviewer();
     const answer = await operator.decide('publish', ...pushes.map(({ name }) => name));
@@ -115,7 +120,7 @@ describe('a push that waits for the operator', () => {
       await expect.poll(async () => (await pass(bed), isPublic(upstream))).toBe(true);
   });
 
-  it('waits also as an update, which is shown with the pull request that it is for', async () => {
+  it('waits also as an update, which is shown with the pull request that it is for', exhaustive, async () => {
     const { upstream, clone, name } = await delayed(bed, {}, []);
     const operator = await reviewer();
     await operator.decide('publish', name);

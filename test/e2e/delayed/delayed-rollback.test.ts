@@ -8,12 +8,13 @@ import { readRefs } from '../../../sandbox/bare-repository.ts';
 import { delayed, pageOf, pass } from '../support/delayed.ts';
 import { Operator, OPERATOR } from '../support/operator.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed({ env: OPERATOR });
 /** Publishing sends so many requests to the host. */
 const MOST_REQUESTS = 9;
 
-it('leaves nothing open', async () => {
+it('leaves nothing open', exhaustive, async () => {
   const operator = new Operator(bed);
   const ends: string[] = [];
   for (let requests = 1; requests <= MOST_REQUESTS; requests++) {
@@ -34,7 +35,7 @@ it('leaves nothing open', async () => {
   expect([...new Set(ends)].filter((end) => !['Discarded', 'Published'].includes(end))).toEqual([]);
 });
 
-it('leaves no branch either, if the commits arrive only after it', async () => {
+it('leaves no branch either, if the commits arrive only after it', exhaustive, async () => {
   const operator = new Operator(bed);
   const { upstream, name } = await delayed(bed);
   const path = new RegExp(`/${bed.sandbox.botLogin}/${upstream.name}\\.git/git-receive-pack$`);

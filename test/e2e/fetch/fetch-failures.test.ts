@@ -7,6 +7,7 @@ import { RawConnection } from '../support/raw-http.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
 import { pkt, send } from '../support/wire.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const MiB = 1024 * 1024;
 const UPLOAD_PACK_TYPE = { 'Content-Type': 'application/x-git-upload-pack-request' };
@@ -38,7 +39,7 @@ async function largeUpstream(mebibytes: number): Promise<Upstream> {
 
 const SENTENCE = `Failed to reach ${NOWHERE}. Try again in a few minutes.`;
 
-describe('a host that cannot be reached', () => {
+describe('a host that cannot be reached', exhaustive, () => {
   it('is 502 with its name, for discovery and for upload-pack; a discovery is plain text to Git', async () => {
     const url = lost.remoteUrl('octo', 'hello');
     const person = lost.person();
@@ -78,7 +79,7 @@ describe('a host that cannot be reached', () => {
   });
 });
 
-describe('a host with a fault', () => {
+describe('a host with a fault', exhaustive, () => {
   it.each([429, 500, 502, 503])(
     'is named to a real client that fetches, with its status %i',
     async (status) => {
@@ -128,7 +129,7 @@ describe('a host with a fault', () => {
   });
 });
 
-describe('a host that breaks off', () => {
+describe('a host that breaks off', exhaustive, () => {
   it.each([
     ['info/refs', /info\/refs/],
     ['git-upload-pack', /git-upload-pack$/],
@@ -183,7 +184,7 @@ function peakMiB(pid: number): number {
   return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 }
 
-describe('a clone of 50 MB', () => {
+describe('a clone of 50 MB', exhaustive, () => {
   let upstream: Upstream;
 
   beforeAll(async () => {

@@ -8,6 +8,7 @@ import { RawConnection } from '../support/raw-http.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
 import { pkt, readPkts, send, type WireAnswer } from '../support/wire.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const MiB = 1024 * 1024;
 const TYPE = { 'Content-Type': 'application/x-git-upload-pack-request' };
@@ -73,7 +74,7 @@ async function growthDuring(work: () => Promise<unknown>): Promise<number> {
   return (ofService(/VmHWM:\s+(\d+) kB/) - before) / 1024;
 }
 
-describe('a request of nearly 50 MB', () => {
+describe('a request of nearly 50 MB', exhaustive, () => {
   // How it comes and what it says are independent: each way twice is enough.
   it.each<[what: string, line: () => Buffer, isZipped: boolean]>([
     ['commits that the client has', () => pkt(`have ${tip}\n`), false],
@@ -133,7 +134,7 @@ it('a long request of wanted commits is relayed in one piece, and takes no memor
   expect(relayed?.body.length).toBeGreaterThan(50 * MiB - 2 * OTHER_BYTES);
 });
 
-it('a long request gets the answer of a host that does not read it', async () => {
+it('a long request gets the answer of a host that does not read it', exhaustive, async () => {
   const body = fetchOf(many(pkt(`want ${tip}\n`), 8 * MiB));
   bed.sandbox.faults.inject({ path: /git-upload-pack$/, answer: { status: 503, body: 'busy\n' } });
   const answer = await ask(gzipSync(body, { level: 1 }), GZIP);
@@ -145,7 +146,7 @@ describe('a request of more than 50 MB', () => {
   it.each([
     ['wanted commits', () => pkt(`want ${tip}\n`), 96],
     ['lines that nobody knows', () => pkt('x'), 48],
-  ])('is 413 also when it is compressed to kilobytes: %s', async (_, line, growth) => {
+  ])('is 413 also when it is compressed to kilobytes: %s', exhaustive, async (_, line, growth) => {
     const before = bed.host.requests.length;
     const body = gzipSync(fetchOf(many(line(), 50 * MiB)));
     expect(body.length).toBeLessThan(MiB / 4);
@@ -173,11 +174,15 @@ describe('a request of more than 50 MB', () => {
     expectTooLarge(answer);
   });
 
-  it('leaves no memory taken: also those that come together are answered, and the next one is served', async () => {
-    const hostile = gzipSync(fetchOf(many(LONG_LINE, 51 * MiB)), { level: 1 });
-    // One waits for the other: of more, the last might wait for ten seconds on a busy machine, and be told so.
-    const sent = Array.from({ length: 2 }, () => ask(hostile, GZIP));
-    for (const answer of await Promise.all(sent)) expectTooLarge(answer);
-    expectPack(await ask(fetchOf(many(pkt(`want ${tip}\n`), 8 * MiB)), {}));
-  });
+  it(
+    'leaves no memory taken: also those that come together are answered, and the next one is served',
+    exhaustive,
+    async () => {
+      const hostile = gzipSync(fetchOf(many(LONG_LINE, 51 * MiB)), { level: 1 });
+      // One waits for the other: of more, the last might wait for ten seconds on a busy machine, and be told so.
+      const sent = Array.from({ length: 2 }, () => ask(hostile, GZIP));
+      for (const answer of await Promise.all(sent)) expectTooLarge(answer);
+      expectPack(await ask(fetchOf(many(pkt(`want ${tip}\n`), 8 * MiB)), {}));
+    },
+  );
 });

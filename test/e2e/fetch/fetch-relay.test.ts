@@ -6,6 +6,7 @@ import { RawConnection } from '../support/raw-http.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
 import { pkt, readPkts, send, type WireAnswer } from '../support/wire.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const REQUEST_TYPE = 'application/x-git-upload-pack-request';
 const RESULT_TYPE = 'application/x-git-upload-pack-result';
@@ -260,7 +261,7 @@ describe('a body over 50 MB', () => {
     expect(toHost(upstream)).toEqual([]);
   });
 
-  it('that is not announced is refused where it passes the limit', async () => {
+  it('that is not announced is refused where it passes the limit', exhaustive, async () => {
     const upstream = await bed.createUpstream();
     const connection = await RawConnection.open(bed.service.url);
     connection.sendHead(`/v1/gh/${upstream.fullName}/git-upload-pack`, bed.person(), {

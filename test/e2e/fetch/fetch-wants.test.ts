@@ -5,6 +5,7 @@ import { useTestBed } from '../support/test-bed.ts';
 import type { Person } from '../support/person.ts';
 import type { Upstream } from '../support/upstream.ts';
 import { pkt, readPkts, send } from '../support/wire.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useTestBed();
 
@@ -81,6 +82,7 @@ describe('what upstream has', () => {
 
   it.each([0, 2] as const)(
     'can be asked for, and be where a shallow clone ends, in version %i if only a tag reaches it',
+    exhaustive,
     async (version) => {
       const upstream = await bed.createUpstream();
       for (const from of ['main', 'side', 'side']) await upstream.grow({ branch: 'side', from });

@@ -6,6 +6,7 @@ import { listObjects } from '../support/objects.ts';
 import type { Clone } from '../support/person.ts';
 import { useTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useTestBed();
 
@@ -80,7 +81,7 @@ describe('git clone', () => {
     expect(await clone.git('branch', '--remotes')).toBe('  origin/topic');
   });
 
-  it('of a repository with thousands of refs works with protocol 0', async () => {
+  it('of a repository with thousands of refs works with protocol 0', exhaustive, async () => {
     const upstream = await bed.createUpstream({ commits: 1600 });
     const oids = (await upstream.git('rev-list', 'main')).split('\n');
     for (let at = 0; at < oids.length; at += 400) {

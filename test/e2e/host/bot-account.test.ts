@@ -7,6 +7,7 @@ import { LIVE_METRICS, readMetrics } from '../support/metrics.ts';
 import { Operator, OPERATOR } from '../support/operator.ts';
 import { comment, speak } from '../support/speak.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed({ env: { ...OPERATOR, ...LIVE_METRICS, LIMIT_CREATIONS: '40/1h' } });
 
@@ -20,7 +21,7 @@ const creationsLeft = async () => Number((await metrics(/_creations_left\{/))[0]
 const frontPage = async () => (await fetch(bed.service.url, { headers: { Accept: 'text/html' } })).text();
 const alertTitles = async () => (await new Operator(bed).alerts()).map(({ title }) => title);
 
-describe('when little is left of what the account may create', () => {
+describe('when little is left of what the account may create', exhaustive, () => {
   it('whoever has had most is refused first, by every way to write, and others are served', async () => {
     const { upstream, person, clone } = await contribute(bed);
     const issues = `/v1/gh/${upstream.fullName}/issues/anonymous`;
@@ -74,7 +75,7 @@ describe('when little is left of what the account may create', () => {
   });
 });
 
-describe('an account that the host refuses', () => {
+describe('an account that the host refuses', exhaustive, () => {
   it('by Git alone is told to the operator, on the front page and in the metrics, until it is over', async () => {
     const { upstream, clone } = await contribute(bed);
     await clone.commit();

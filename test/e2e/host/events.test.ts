@@ -5,6 +5,7 @@ import { comment } from '../support/speak.ts';
 import { contribute, expectAccepted } from '../support/contribution.ts';
 import { type TestBed, useOwnTestBed } from '../support/test-bed.ts';
 import { TEST_HEADER } from '../support/tripwire.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed();
 
@@ -66,7 +67,7 @@ describe('the topic of a pull request', () => {
     await expectEvents(pull, 'commented on', 'commented on', 'merged');
   });
 
-  it('tells of the closing, and goes on after it', async () => {
+  it('tells of the closing, and goes on after it', exhaustive, async () => {
     const pull = await opened();
     bed.sandbox.maintainer.close(pull.on);
     await bed.service.runScheduled();
@@ -90,17 +91,21 @@ describe('the topic of a pull request', () => {
     });
   });
 
-  it.each(['pulls', 'issues'])('tells of a comment made through the service under /%s', async (kind) => {
-    const pull = await opened();
-    const thread = `${pull.on.owner}/${pull.on.repo}/${kind}/${pull.on.number}`;
-    const said = await comment(bed, bed.person(), thread, 'Said without an account');
-    expect(said.status).toBe(200);
-    await bed.service.runScheduled();
-    await bed.service.runScheduled();
-    await expectEvents(pull, 'commented on');
-  });
+  it.each(['pulls', 'issues'])(
+    'tells of a comment made through the service under /%s',
+    exhaustive,
+    async (kind) => {
+      const pull = await opened();
+      const thread = `${pull.on.owner}/${pull.on.repo}/${kind}/${pull.on.number}`;
+      const said = await comment(bed, bed.person(), thread, 'Said without an account');
+      expect(said.status).toBe(200);
+      await bed.service.runScheduled();
+      await bed.service.runScheduled();
+      await expectEvents(pull, 'commented on');
+    },
+  );
 
-  it('does not tell what the bot does itself, nor what happens to others', async () => {
+  it('does not tell what the bot does itself, nor what happens to others', exhaustive, async () => {
     const [pull, other] = [await opened(), await opened()];
     const { owner, repo, number } = pull.on;
     await bed.host.call('POST', `/repos/${owner}/${repo}/issues/${number}/comments`, {
@@ -115,7 +120,7 @@ describe('the topic of a pull request', () => {
   });
 });
 
-describe('the scheduled handler', () => {
+describe('the scheduled handler', exhaustive, () => {
   it.each([
     ['the feed', /\/notifications$/],
     ['the pull request', /\/pulls\/\d+$/],
@@ -150,7 +155,7 @@ function earlier(): Date {
   return new Date(Date.now() - 60_000);
 }
 
-describe('while nothing changes', () => {
+describe('while nothing changes', exhaustive, () => {
   const settled = useOwnTestBed({ now: earlier });
 
   it('the host is only asked whether anything has changed', async () => {
@@ -167,7 +172,7 @@ describe('while nothing changes', () => {
   });
 });
 
-describe('within one second', () => {
+describe('within one second', exhaustive, () => {
   /** Stands still, and ahead of the service's clock, however slow this machine is. */
   const second = new Date(Date.now() + 10 * 60_000);
   const stopped = useOwnTestBed({ now: () => second });
@@ -182,7 +187,7 @@ describe('within one second', () => {
   });
 });
 
-describe('without a bot account', () => {
+describe('without a bot account', exhaustive, () => {
   const accountless = useOwnTestBed({ env: { HOSTING_TOKEN: '' } });
 
   it('nothing is asked for', async () => {

@@ -6,6 +6,7 @@ import { ownEnvironment } from '../../local/programs.ts';
 import { contribute, expectAccepted } from '../support/contribution.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import { TEST_HEADER } from '../support/tripwire.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed();
 const PROGRAM = join(import.meta.dirname, '../../../local/forks.ts');
@@ -34,7 +35,7 @@ async function opened() {
   return { ...contribution, issue: { owner, repo, number: pull.number } };
 }
 
-it('lists and deletes those that no open pull request needs, and no others', async () => {
+it('lists and deletes those that no open pull request needs, and no others', exhaustive, async () => {
   const open = await opened();
   const closed = await opened();
   const { upstream } = closed;
@@ -60,7 +61,7 @@ it('lists and deletes those that no open pull request needs, and no others', asy
   await expectAccepted(bed, closed, await closed.clone.push('origin', 'HEAD:again'));
 });
 
-it('deletes nothing while the host does not list all open pull requests', async () => {
+it('deletes nothing while the host does not list all open pull requests', exhaustive, async () => {
   const { upstream, issue } = await opened();
   bed.sandbox.maintainer.close(issue);
   const answer = { status: 200, body: { total_count: 1, incomplete_results: true, items: [] } };
@@ -70,7 +71,7 @@ it('deletes nothing while the host does not list all open pull requests', async 
   expect(bed.host.forkPath(upstream)).not.toBeNull();
 });
 
-it('says what the token lacks', async () => {
+it('says what the token lacks', exhaustive, async () => {
   const { issue } = await opened();
   bed.sandbox.maintainer.close(issue);
   const body = { message: 'Must have admin rights to Repository.' };

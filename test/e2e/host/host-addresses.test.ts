@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { type FormAnswer, FormClient, typedIn } from '../support/form-client.ts';
 import { useTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useTestBed();
 const clientOf = (): FormClient => new FormClient(bed.service.url, bed.person());
@@ -10,7 +11,7 @@ const shownIn = ({ html }: FormAnswer) =>
   Object.fromEntries(['title', 'body', 'labels'].map((name) => [name, typedIn(html, name)]));
 const TEMPLATES = '.github/ISSUE_TEMPLATE';
 
-describe('an address of the host', () => {
+describe('an address of the host', exhaustive, () => {
   it.each([
     ['/issues/7', '/reply?to=7'],
     ['/pull/2', '/reply?to=2'],
@@ -44,7 +45,7 @@ describe('an address of the host', () => {
   });
 });
 
-describe('a link that fills in an issue', () => {
+describe('a link that fills in an issue', exhaustive, () => {
   it('opens it with title, text and labels', async () => {
     const upstream = await bed.createUpstream();
     const client = clientOf();
@@ -78,7 +79,7 @@ describe('a link that fills in an issue', () => {
   });
 });
 
-describe('a template', () => {
+describe('a template', exhaustive, () => {
   it('of the repository is offered, and fills in the form', async () => {
     const upstream = await bed.createUpstream();
     const bug = '---\nname: Bug\ntitle: "[Bug] "\nlabels: [bug, ui]\n---\n\n## Steps\n\n1.\n';

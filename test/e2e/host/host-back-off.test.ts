@@ -9,13 +9,14 @@ import { withWork } from '../support/failing-host.ts';
 import { LIVE_METRICS, readMetrics } from '../support/metrics.ts';
 import { speak } from '../support/speak.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed({ env: LIVE_METRICS });
 
 /** What left in the name of the account. */
 const callsOfTheBot = () => bed.host.requests.filter(({ headers }) => headers['authorization'] !== undefined);
 
-describe('a secondary limit without any header', () => {
+describe('a secondary limit without any header', exhaustive, () => {
   it('stops the push that meets it, with the step and the time to wait', async () => {
     const contribution = await withWork(bed);
     const path = new RegExp(`/repos/${contribution.upstream.fullName}/forks$`);

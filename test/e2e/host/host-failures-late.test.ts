@@ -7,6 +7,7 @@ import { type Contribution, contribute, expectAccepted, expectRefused } from '..
 import { ALWAYS, expectAgain, withFork, withWork } from '../support/failing-host.ts';
 import { statusTable } from '../support/push-output.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed();
 
@@ -17,7 +18,7 @@ const receivePath = ({ upstream }: Contribution) =>
   new RegExp(`/${bed.sandbox.botLogin}/${upstream.name}\\.git/git-receive-pack$`);
 const pullsPath = ({ upstream }: Contribution) => new RegExp(`/repos/${upstream.fullName}/pulls$`);
 
-describe('sending the commits', () => {
+describe('sending the commits', exhaustive, () => {
   it('to a host whose hook declines them tells what the hook said', async () => {
     const contribution = await withFork(bed);
     const hook = join(contribution.forkPath, 'hooks/pre-receive');
@@ -94,7 +95,7 @@ describe('sending the commits', () => {
   });
 });
 
-describe('opening the pull request', () => {
+describe('opening the pull request', exhaustive, () => {
   it('that the host refuses tells why, takes the branch away, and pushing again works', async () => {
     const contribution = await withWork(bed);
     const answer = {

@@ -7,6 +7,7 @@ import type { Fault } from '../../../sandbox/faults.ts';
 import { type Contribution, expectAccepted, expectRefused } from '../support/contribution.ts';
 import { ALWAYS, expectAgain, withFork, withWork } from '../support/failing-host.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed();
 
@@ -41,7 +42,7 @@ function faultOf(contribution: Contribution, method: string, path: Where, fault:
   return { method, path: path({ upstream: fullName, fork: `${bed.sandbox.botLogin}/${name}` }), ...fault };
 }
 
-describe.each(STEPS)('a host that fails while %s', (_, reason, method, path) => {
+describe.each(STEPS)('a host that fails while %s', exhaustive, (_, reason, method, path) => {
   it('with a server error is named in the refusal, and pushing again works', async () => {
     const contribution = await withWork(bed);
     bed.sandbox.faults.inject(
@@ -66,6 +67,7 @@ describe.each(STEPS)('a host that fails while %s', (_, reason, method, path) => 
 // While the fork's objects are on their way it cannot be seen: a host that refuses is not told apart from that at once.
 describe.each(STEPS.filter(([step]) => step !== 'looking the fork up'))(
   'a host that refuses while %s',
+  exhaustive,
   (_, reason, method, path) => {
     it('is named in the refusal, and pushing again works', async () => {
       const contribution = await withWork(bed);
@@ -77,7 +79,7 @@ describe.each(STEPS.filter(([step]) => step !== 'looking the fork up'))(
   },
 );
 
-describe('a host that stumbles once', () => {
+describe('a host that stumbles once', exhaustive, () => {
   it.each(STEPS.filter(([, reason]) => reason !== PUSH))(
     'while %s is asked again',
     async (_, __, method, path) => {
@@ -115,7 +117,7 @@ describe('a host that stumbles once', () => {
   });
 });
 
-describe('the history', () => {
+describe('the history', exhaustive, () => {
   it('that cannot be read stops the push, and pushing again works', async () => {
     const upstream = await bed.createUpstream();
     await upstream.grow({ branch: 'next', from: 'main~1' });
@@ -132,7 +134,7 @@ describe('the history', () => {
   });
 });
 
-describe('the sync of the fork', () => {
+describe('the sync of the fork', exhaustive, () => {
   it.each([
     ['a server error', 502],
     ['no permission', 403],
@@ -172,7 +174,7 @@ describe('the sync of the fork', () => {
   });
 });
 
-describe('the bot account', () => {
+describe('the bot account', exhaustive, () => {
   it('that the host does not know is a failure of the service, told in-band', async () => {
     const contribution = await withWork(bed);
     const answer = { status: 401, body: { message: 'Bad credentials' } };

@@ -9,12 +9,13 @@ import { withWork } from '../support/failing-host.ts';
 import { LIVE_METRICS, readMetrics } from '../support/metrics.ts';
 import { speak } from '../support/speak.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed({ env: LIVE_METRICS });
 
 const ABUSE = knownLimits(new Date()).find(({ name }) => name === '422 with the code abuse');
 
-describe('a limit that comes as 422', () => {
+describe('a limit that comes as 422', exhaustive, () => {
   it('ends the push that meets it: the pull request is asked for once', async () => {
     const contribution = await withWork(bed);
     const { upstream } = contribution;
@@ -43,7 +44,7 @@ describe('a limit that comes as 422', () => {
   });
 });
 
-describe('a limit that is over after a second', () => {
+describe('a limit that is over after a second', exhaustive, () => {
   const patient = useOwnTestBed();
 
   it('leaves the branch to the same push, which then opens one pull request from it', async () => {

@@ -17,6 +17,7 @@ import { expectAccepted, expectRefused } from '../support/contribution.ts';
 import { ALWAYS, expectAgain, withFork, withWork } from '../support/failing-host.ts';
 import { comment, speak } from '../support/speak.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed();
 
@@ -26,7 +27,7 @@ const COMMITS = 'the code host refused the commits';
 
 const pullsOf = (name: string) => new RegExp(`/repos/${name}/pulls$`);
 
-describe('a fault that passes', () => {
+describe('a fault that passes', exhaustive, () => {
   it.each([
     ['an internal error as the reason', pushRefused('x', 'Internal Server Error')],
     ['one 401', BAD_CREDENTIALS],
@@ -59,7 +60,7 @@ describe('a fault that passes', () => {
   });
 });
 
-describe('a push that the host refuses', () => {
+describe('a push that the host refuses', exhaustive, () => {
   it.each([
     ['a secret', SECRETS_FOUND, ['  src/api/github.ts:34 (GitHub Personal Access Token)', 'git rebase -i']],
     ['a large file', LARGE_FILE, ['  boesp-1.pdf (122.92 MB)', 'git rebase -i']],
@@ -102,7 +103,7 @@ describe('a push that the host refuses', () => {
   });
 });
 
-describe('a comment', () => {
+describe('a comment', exhaustive, () => {
   it('of a bot that somebody has blocked is refused with the status alone, as the contract has it, and with the host’s words in the log', async () => {
     const upstream = await bed.createUpstream();
     const person = bed.person();
@@ -120,7 +121,7 @@ describe('a comment', () => {
 });
 
 // The last one: the account waits for two minutes.
-describe('a host that is down for a time that it names', () => {
+describe('a host that is down for a time that it names', exhaustive, () => {
   it('is left alone by every call for as long', async () => {
     const { clone, upstream } = await withWork(bed);
     bed.sandbox.faults.inject({ method: 'POST', path: /\/forks$/, answer: DOWN_FOR_TWO_MINUTES });

@@ -3,10 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted, expectRefused } from '../support/contribution.ts';
 import { remoteLines } from '../support/push-output.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed();
 
-describe('a repository that takes pull requests', () => {
+describe('a repository that takes pull requests', exhaustive, () => {
   it.each([
     ['none', 'takes no pull requests.'],
     ['collaborators', 'takes pull requests only from its collaborators.'],
@@ -25,7 +26,7 @@ describe('a repository that takes pull requests', () => {
   });
 });
 
-describe('a limit of open pull requests', () => {
+describe('a limit of open pull requests', exhaustive, () => {
   const ADVICE = 'A draft does not count towards such a limit: with Git, add -o draft.';
 
   it('refuses without a reason; the advice is a draft, which works', async () => {
@@ -61,7 +62,7 @@ describe('a limit of open pull requests', () => {
   );
 });
 
-describe('draft', () => {
+describe('draft', exhaustive, () => {
   it('shows in the preview, and opens a draft, which an update leaves as it is', async () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;

@@ -12,12 +12,13 @@ import { contribute, expectAccepted, expectRefused } from '../support/contributi
 import { ALWAYS, withWork } from '../support/failing-host.ts';
 import { comment, commentsOn, speak } from '../support/speak.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed();
 
 const PULL = 'the pull request could not be opened';
 
-describe('a repository that was renamed', () => {
+describe('a repository that was renamed', exhaustive, () => {
   it('takes a comment that is redirected as a GET, once', async () => {
     const upstream = await bed.createUpstream({ commits: 1 });
     const person = bed.person();
@@ -36,7 +37,7 @@ describe('a repository that was renamed', () => {
   });
 });
 
-describe('a pull request', () => {
+describe('a pull request', exhaustive, () => {
   it('that was opened though its answer is lost and it is not shown yet keeps its branch, and is found later', async () => {
     const contribution = await withWork(bed);
     const { upstream, clone } = contribution;
@@ -96,7 +97,7 @@ describe('a pull request', () => {
   });
 });
 
-describe('pushes at the same time', () => {
+describe('pushes at the same time', exhaustive, () => {
   it('onto a branch that the fork lacks all become pull requests', async () => {
     const { upstream, clone, person } = await contribute(bed);
     await clone.commit();
@@ -115,7 +116,7 @@ describe('pushes at the same time', () => {
   });
 });
 
-describe('a bot account that the host has suspended', () => {
+describe('a bot account that the host has suspended', exhaustive, () => {
   it.each([
     ['by its REST interface', SUSPENDED_REST, 'the fork could not be made', /\/forks$/],
     ['by Git', SUSPENDED_GIT, 'the fork could not be made', /gitveil-bot\/.*\/git-upload-pack$/],

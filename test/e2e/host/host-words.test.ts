@@ -4,6 +4,7 @@ import { NOT_ALLOWED_GIT, NOT_ALLOWED_REST, pushRefused } from '../../../sandbox
 import { withFork, withWork } from '../support/failing-host.ts';
 import { comment } from '../support/speak.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed();
 
@@ -27,7 +28,7 @@ describe('the address that a host names', () => {
     expect(bed.logLines.join('\n')).toContain('is not permitted');
   });
 
-  it('is in no answer to a push that Git refuses', async () => {
+  it('is in no answer to a push that Git refuses', exhaustive, async () => {
     const { clone } = await withFork(bed);
     const path = new RegExp(`/${bed.sandbox.botLogin}/.*git-receive-pack$`);
     bed.sandbox.faults.inject({ method: 'POST', path, times: 2, answer: NOT_ALLOWED_GIT });

@@ -14,6 +14,7 @@ import { contribute, expectAccepted } from '../support/contribution.ts';
 import { HostedDatabase, PUBLIC_KEY, SECRET_KEY } from '../support/postgrest.ts';
 import { comment, speak } from '../support/speak.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const DOCUMENT = join(import.meta.dirname, '../../../docs/hosted-database.md');
 
@@ -39,7 +40,7 @@ async function openEmpty(key: string): Promise<Ledger> {
 describeLedger('a hosted database, by its public key', () => openEmpty(PUBLIC_KEY));
 describeLedger('a hosted database, by its secret key', () => openEmpty(SECRET_KEY));
 
-describe('the public key of the hosted database', () => {
+describe('the public key of the hosted database', exhaustive, () => {
   it('cannot list karma', async () => {
     const headers = { apikey: PUBLIC_KEY, Authorization: `Bearer ${PUBLIC_KEY}` };
     const client = new PostgrestClient(`${database.url}/rest/v1`, { headers });
@@ -111,7 +112,7 @@ describe('the public key of the hosted database', () => {
   });
 });
 
-describe('every question to the hosted database', () => {
+describe('every question to the hosted database', exhaustive, () => {
   it('is answered through an index', async () => {
     const ledger = await openEmpty(PUBLIC_KEY);
     await database.pg.exec(`
@@ -136,7 +137,7 @@ describe('every question to the hosted database', () => {
   });
 });
 
-describe('a hosted database in trouble', () => {
+describe('a hosted database in trouble', exhaustive, () => {
   it.each(['refuse', 'html', 'redirect'] as const)(
     'makes every call reject, after one attempt: %s',
     async (trouble) => {
@@ -235,7 +236,7 @@ describe('the service with a hosted database', () => {
   });
 });
 
-describe('the stricter set-up of docs/hosted-database.md', () => {
+describe('the stricter set-up of docs/hosted-database.md', exhaustive, () => {
   it('takes the ledger from the public key, and leaves it to the secret one', async () => {
     const [revocation = ''] = /revoke execute[^`]+/.exec(await readFile(DOCUMENT, 'utf8')) ?? [];
     await database.pg.exec(revocation);

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { contribute, expectAccepted } from '../support/contribution.ts';
 import { TestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const DAY_S = 24 * 60 * 60;
 const PATIENCE = { timeout: 20_000, interval: 250 };
@@ -84,7 +85,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(stateDir, { recursive: true, force: true }));
 
-describe('an entry of KV', () => {
+describe('an entry of KV', exhaustive, () => {
   it('is there in each namespace', () => {
     expect(readdirSync(join(stateDir, 'kv')).filter((name) => NAMESPACES.has(name))).toHaveLength(3);
     expect(entries.length).toBeGreaterThan(4);

@@ -7,6 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { contribute, expectAccepted, expectRefused } from '../support/contribution.ts';
 import { remoteLines } from '../support/push-output.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const LOOK_UPS = 100;
 const MADE_UP = 'feedfeedfeed';
@@ -61,7 +62,7 @@ function emptyList(): void {
   database.close();
 }
 
-describe('made-up hashes', () => {
+describe('made-up hashes', exhaustive, () => {
   it('that are looked up leave no file and no row', async () => {
     await lookUp(hashOf(0), 0);
     // Makes the objects that are asked for the metrics.
@@ -102,30 +103,34 @@ describe('made-up hashes', () => {
   });
 });
 
-it('a pull request that is older than the list of hashes is updated, listed by that, and withdrawn', async () => {
-  const contribution = await contribute(bed);
-  const { upstream, clone } = contribution;
-  await clone.commit();
-  const { banner } = await expectAccepted(bed, contribution, await clone.push());
-  const page = async () => (await fetch(`${bed.service.url}/v1/pr/${banner.prHash}`)).status;
-  await expect.poll(page).toBe(200);
-  emptyList();
-  expect(await page()).toBe(404);
-
-  await clone.commit();
-  const option = `pr-hash=${banner.prHash}`;
-  const updated = await expectAccepted(bed, contribution, await clone.push('-o', option, 'origin', 'HEAD'));
-  expect(updated.banner.prHash).toBe(banner.prHash);
-  // The update has taken none of the five that a client may open.
-  for (const index of [2, 3, 4, 5]) {
+it(
+  'a pull request that is older than the list of hashes is updated, listed by that, and withdrawn',
+  exhaustive,
+  async () => {
+    const contribution = await contribute(bed);
+    const { upstream, clone } = contribution;
     await clone.commit();
-    const opened = await clone.push('origin', `HEAD:other-${index}`);
-    expect(opened.code, opened.stderr).toBe(0);
-  }
-  emptyList();
-  const key = `pr-key=${banner.prKey}`;
-  const withdrawn = await clone.push('-o', option, '-o', key, 'origin', ':main');
-  expect(withdrawn.code, withdrawn.stderr).toBe(0);
-  const states = (await bed.host.pulls(upstream)).map(({ state }) => state);
-  expect(states.toSorted()).toEqual(['closed', 'open', 'open', 'open', 'open']);
-});
+    const { banner } = await expectAccepted(bed, contribution, await clone.push());
+    const page = async () => (await fetch(`${bed.service.url}/v1/pr/${banner.prHash}`)).status;
+    await expect.poll(page).toBe(200);
+    emptyList();
+    expect(await page()).toBe(404);
+
+    await clone.commit();
+    const option = `pr-hash=${banner.prHash}`;
+    const updated = await expectAccepted(bed, contribution, await clone.push('-o', option, 'origin', 'HEAD'));
+    expect(updated.banner.prHash).toBe(banner.prHash);
+    // The update has taken none of the five that a client may open.
+    for (const index of [2, 3, 4, 5]) {
+      await clone.commit();
+      const opened = await clone.push('origin', `HEAD:other-${index}`);
+      expect(opened.code, opened.stderr).toBe(0);
+    }
+    emptyList();
+    const key = `pr-key=${banner.prKey}`;
+    const withdrawn = await clone.push('-o', option, '-o', key, 'origin', ':main');
+    expect(withdrawn.code, withdrawn.stderr).toBe(0);
+    const states = (await bed.host.pulls(upstream)).map(({ state }) => state);
+    expect(states.toSorted()).toEqual(['closed', 'open', 'open', 'open', 'open']);
+  },
+);

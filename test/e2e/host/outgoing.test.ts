@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { CERTIFICATE, SELF_SIGNED } from '../support/certificates.ts';
 import { OutgoingBed, type RawPeer, RawServer } from '../support/outgoing-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const HUNDRED_MB = 100_000_000;
 const HELLO = 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello';
@@ -78,7 +79,7 @@ describe('what arrives at a server', () => {
   });
 });
 
-describe('100 MB', () => {
+describe('100 MB', exhaustive, () => {
   it.each([true, false])('go out, in chunks or not: announced %s', async (announced) => {
     let received = 0;
     const url = await http((request, response) => {
@@ -227,7 +228,7 @@ describe('a server that behaves badly', () => {
     await expect.poll(() => server.openCount).toBe(0);
   });
 
-  it('and does not read is given up when the caller’s time is over', async () => {
+  it('and does not read is given up when the caller’s time is over', exhaustive, async () => {
     const server = await raw((peer) => peer.socket.pause());
     const body = { bytes: HUNDRED_MB };
     const [outcome] = await bed.ask({ url: server.url, method: 'POST', body, timeoutMs: 500 });

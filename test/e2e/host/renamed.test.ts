@@ -15,6 +15,7 @@ import { useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
 import { pkt, pushBody, readPkts, readPushAnswer, send, sendPush, type WireAnswer } from '../support/wire.ts';
 import { buildPack } from '../../support/pack-builder.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const SECRET = 'a secret that is long enough for this';
 const bed = useOwnTestBed({ env: { IDENTITY_SECRET: SECRET } });
@@ -30,7 +31,7 @@ const httpOf = (person: Person): HttpClient => ({
     }),
 });
 
-describe('isomorphic-git', () => {
+describe('isomorphic-git', exhaustive, () => {
   it('clones by the old name, and its push to it opens a pull request under the new one', async () => {
     const upstream = await bed.createUpstream();
     const renamed = rename(upstream);

@@ -5,6 +5,7 @@ import { contribute, expectAccepted, expectRefused } from '../support/contributi
 import { LIVE_METRICS, readMetrics } from '../support/metrics.ts';
 import { Operator, OPERATOR } from '../support/operator.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed({
   botScopes: ['public_repo', 'notifications'],
@@ -14,7 +15,7 @@ const bed = useOwnTestBed({
 const alertTexts = async () => (await new Operator(bed).alerts()).map(({ message }) => message);
 
 describe('a token without the scope workflow', () => {
-  it('is told to the operator: by an alert, in the log and in the metrics, once', async () => {
+  it('is told to the operator: by an alert, in the log and in the metrics, once', exhaustive, async () => {
     for (let time = 0; time < 2; time++) {
       const { upstream, clone } = await contribute(bed);
       await clone.commit();

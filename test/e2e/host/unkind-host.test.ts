@@ -12,6 +12,7 @@ import { remoteLines } from '../support/push-output.ts';
 import { type Answer, comment, commentsOn, speak } from '../support/speak.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import { TEST_HEADER } from '../support/tripwire.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed();
 
@@ -77,7 +78,7 @@ async function opened() {
 const issues = ({ upstream }: Contribution) =>
   bed.host.call<{ pull_request?: object }[]>('GET', `/repos/${upstream.fullName}/issues?state=all`);
 
-describe.each(CASES)('a host that answers $where with $what', ({ faults, answer }) => {
+describe.each(CASES)('a host that answers $where with $what', exhaustive, ({ faults, answer }) => {
   it('is told in a sentence, and leaves and doubles nothing', { timeout: 120_000 }, async () => {
     const [known, fresh, reader] = [await opened(), await withWork(bed), await contribute(bed)];
     await known.clone.commit({ message: 'More of it\n' });
@@ -117,7 +118,7 @@ describe.each(CASES)('a host that answers $where with $what', ({ faults, answer 
   });
 });
 
-describe('a stand-in that has only the calls of the contract', () => {
+describe('a stand-in that has only the calls of the contract', exhaustive, () => {
   /** It lists pull requests, and opens, edits and closes them; it takes comments and issues, and forks. */
   const MISSING: readonly Omit<Fault, 'answer'>[] = [
     { method: 'GET', path: /\/pulls\/\d+(\/\w+)?$/ },

@@ -7,6 +7,7 @@ import type { Person } from '../support/person.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
 import { RECEIVE_PACK, send } from '../support/wire.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const KEY = 'key-of-the-operator';
 const PASSWORD = 'open-sesame';
@@ -56,7 +57,7 @@ const json = (person: Person, body: unknown, headers: Record<string, string> = {
 /** More than the service takes as JSON. */
 const LARGE = JSON.stringify({ body: 'x'.repeat(600 * 1024) });
 
-describe('what the service tells of itself', () => {
+describe('what the service tells of itself', exhaustive, () => {
   it('is as described', async () => {
     await api.expect(200, 'GET /health', '/health');
     await api.expect(200, 'GET /api/status', '/api/status');
@@ -92,7 +93,7 @@ describe('what the service tells of itself', () => {
   });
 });
 
-it('the page of a pull request is as described', async () => {
+it('the page of a pull request is as described', exhaustive, async () => {
   const operation = 'GET /v1/pr/{hash}';
   const contribution = await contribute(bed);
   await contribution.clone.commit();
@@ -106,7 +107,7 @@ it('the page of a pull request is as described', async () => {
   await api.expect(404, operation, '/v1/pr/0123456789ab', { headers: { Accept: 'text/html' } });
 });
 
-describe('comments and issues', () => {
+describe('comments and issues', exhaustive, () => {
   const issues = 'POST /v1/{host}/{owner}/{repo}/issues/anonymous';
   const path = '/v1/gh/octo/hello/issues/anonymous';
   const TEXTS = { title: 'Title', body: 'Words' };
@@ -210,7 +211,7 @@ describe('comments and issues', () => {
   });
 });
 
-describe('the operator', () => {
+describe('the operator', exhaustive, () => {
   it('is answered as described: pardon', async () => {
     const [operation, path] = ['POST /admin/pardon', '/admin/pardon'];
     const person = bed.person();
@@ -267,7 +268,7 @@ async function announce(operation: string, end: string, type: string, bytes: num
   expect(answer.status).toBe(413);
 }
 
-describe('the Git remote', () => {
+describe('the Git remote', exhaustive, () => {
   const remote = '/v1/{host}/{owner}/{repo}';
   const path = '/v1/gh/octo/hello';
 
@@ -315,7 +316,7 @@ describe('the Git remote', () => {
   });
 });
 
-describe('the description', () => {
+describe('the description', exhaustive, () => {
   it('has no fault that a linter sees', async () => {
     const config = await createConfig({ extends: ['recommended'] });
     const problems = await lintFromString({ source: api.text, config });

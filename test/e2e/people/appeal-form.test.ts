@@ -4,6 +4,7 @@ import { FormClient, typedIn } from '../support/form-client.ts';
 import { Operator, OPERATOR } from '../support/operator.ts';
 import { comment, report, speak } from '../support/speak.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const APPEAL = '/v1/moderation/appeal';
 
@@ -28,7 +29,7 @@ async function silenced() {
   return { upstream, token, hash, urls, client: new FormClient(bed.service.url, author) };
 }
 
-it('the page of a report leads to the comments, the newest first', async () => {
+it('the page of a report leads to the comments, the newest first', exhaustive, async () => {
   const { hash, urls, client, upstream } = await silenced();
   const { html } = await client.get(`/v1/moderation/report?hash=${hash}`);
   const links = [...html.matchAll(/href="([^"]*#issuecomment-\d+)"/g)].map(([, link]) => link);

@@ -17,6 +17,7 @@ import {
 } from '../support/sound-push.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import { packOf, pkt, pushBody, readPushAnswer, RECEIVE_PACK, sendPush } from '../support/wire.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const READ_TIMEOUT_MS = 2_000;
 /** The timeout, and a busy machine. */
@@ -218,7 +219,7 @@ beforeAll(async () => {
   slow = { announced, chunked };
 });
 
-describe.each(FRAMINGS)('a body that stops half-way (%s)', (framing) => {
+describe.each(FRAMINGS)('a body that stops half-way (%s)', exhaustive, (framing) => {
   it('in its commands is refused in-band, although no ref can be named', async () => {
     const { commands, push } = slow[framing].stalled;
     for (const { answer } of commands) {
@@ -262,7 +263,7 @@ describe.each(FRAMINGS)('a body that stops half-way (%s)', (framing) => {
   });
 });
 
-describe.each(FRAMINGS)('a body that comes slowly (%s)', (framing) => {
+describe.each(FRAMINGS)('a body that comes slowly (%s)', exhaustive, (framing) => {
   it('but steadily is taken, although all of it takes longer than one wait may', () => {
     const { answer, afterMs } = slow[framing].steady;
     expect(afterMs).toBeGreaterThan(READ_TIMEOUT_MS);
@@ -279,7 +280,7 @@ describe.each(FRAMINGS)('a body that comes slowly (%s)', (framing) => {
   );
 });
 
-describe.each(FRAMINGS)('a client that vanishes (%s)', (framing) => {
+describe.each(FRAMINGS)('a client that vanishes (%s)', exhaustive, (framing) => {
   it.each(FRACTIONS)('after %f of a small push leaves nothing', async (fraction) => {
     const body = bodyOf(sound);
     const { connection } = await beginPush(sound, body, Math.floor(fraction * body.length), framing);
@@ -336,7 +337,7 @@ describe('a client that does not read its answer', () => {
   });
 });
 
-describe('framing that is wrong', () => {
+describe('framing that is wrong', exhaustive, () => {
   it.each([
     ['a chunk whose size is no number', 'zz\r\nhello\r\n'],
     ['a chunk that is longer than it says', '5\r\nhello, world\r\n0\r\n\r\n'],
@@ -371,7 +372,7 @@ describe('framing that is wrong', () => {
   });
 });
 
-describe('the service', () => {
+describe('the service', exhaustive, () => {
   it('serves others while many bodies have stopped half-way', async () => {
     const body = bodyOf(sound);
     const begun = await Promise.all(

@@ -29,6 +29,7 @@ import {
   type WireAnswer,
   ZERO_ID,
 } from '../support/wire.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useTestBed();
 let sound: SoundPush;
@@ -196,7 +197,7 @@ describe('what a real Git sends and is refused', () => {
       expect(rows).toEqual([' ! [remote rejected] HEAD -> fix (push rejected: the push is too large)']);
   });
 
-  it('more than a thousand refs: each of them is named', async () => {
+  it('more than a thousand refs: each of them is named', exhaustive, async () => {
     const refs = Array.from({ length: 1_500 }, (_, index) => `HEAD:refs/heads/b${index}`);
     const { rows, stderr } = await refusedPush(['origin', ...refs]);
     expect(stderr).toContain('remote: A push holds at most 1000 refs. Push one branch.');
@@ -217,7 +218,7 @@ describe('a ref that Git would not allow', () => {
     },
   );
 
-  it('does not keep the branch beside it from being taken', async () => {
+  it('does not keep the branch beside it from being taken', exhaustive, async () => {
     const other = await makeSoundPush(bed);
     const body = pushBody({
       commands: [
@@ -442,6 +443,7 @@ describe('a body over 100 MB', () => {
     ],
   ])(
     'that is not announced is refused where it passes the limit: %s, and more',
+    exhaustive,
     async (_, beginning, piece) => {
       const answer = await exceed(beginning(), piece());
       expect(answer?.status).toBe(413);

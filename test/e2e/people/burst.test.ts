@@ -6,6 +6,7 @@ import { Operator, OPERATOR } from '../support/operator.ts';
 import type { Person } from '../support/person.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import { packOf, pushBody, readPushAnswer, sendPush } from '../support/wire.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed({ env: { ...OPERATOR, ALERT_ADDRESS: 'hidden' } });
 const operator = new Operator(bed);
@@ -25,7 +26,7 @@ async function sent(url: string, person: Person, body: Uint8Array) {
   }
 }
 
-describe('a hundred pushes at once from thirty addresses', () => {
+describe('a hundred pushes at once from thirty addresses', exhaustive, () => {
   it('open five pull requests for an address at most, are told as they grow, and are closed by its button', async () => {
     const contribution = await contribute(bed);
     const { upstream, clone } = contribution;

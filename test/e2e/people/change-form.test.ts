@@ -7,6 +7,7 @@ import { Operator, OPERATOR } from '../support/operator.ts';
 import { mustRun, neutralEnvironment } from '../support/run.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed({ env: { ...OPERATOR, ALERT_ADDRESS: 'hidden' } });
 const MEGABYTE = 1024 * 1024;
@@ -54,50 +55,56 @@ const linksIn = (html: string): (string | undefined)[] =>
   [...html.matchAll(/href="([^"]*)"/g)].map(([, link]) => link);
 
 describe('a change', () => {
-  it('leaves everything else in its folders as it was, byte for byte, also names that are not UTF-8', async () => {
-    const upstream = await bed.createUpstream();
-    await upstream.grow({ files: { 'lib/a.txt': 'one\n', 'lib/sub/b.txt': 'two\n' } });
-    // A link, an executable file, an old mode, and a name in Latin-1.
-    const blob = await upstream.git('rev-parse', 'main:lib/a.txt');
-    const [sub, old] = [await upstream.git('rev-parse', 'main:lib/sub'), await upstream.tip()];
-    const lib = await made(
-      upstream,
-      Buffer.concat([
-        entry('100644', 'a.txt', blob),
-        entry('100644', 'caf\xe9', blob),
-        entry('120000', 'link', blob),
-        entry('160000', 'module', old),
-        entry('100755', 'run.sh', blob),
-        entry('40000', 'sub', sub),
-      ]),
-      'hash-object',
-      '-t',
-      'tree',
-      '-w',
-      '--stdin',
-    );
-    const root = await made(upstream, `040000 tree ${lib}\tlib\n`, 'mktree');
-    const author = ['-c', 'user.name=Mona', '-c', 'user.email=mona@upstream.example'];
-    const tip = await made(upstream, '', ...author, 'commit-tree', root, '-p', old, '-m', 'Odd');
-    await upstream.git('update-ref', 'refs/heads/main', tip);
+  it(
+    'leaves everything else in its folders as it was, byte for byte, also names that are not UTF-8',
+    exhaustive,
+    async () => {
+      const upstream = await bed.createUpstream();
+      await upstream.grow({ files: { 'lib/a.txt': 'one\n', 'lib/sub/b.txt': 'two\n' } });
+      // A link, an executable file, an old mode, and a name in Latin-1.
+      const blob = await upstream.git('rev-parse', 'main:lib/a.txt');
+      const [sub, old] = [await upstream.git('rev-parse', 'main:lib/sub'), await upstream.tip()];
+      const lib = await made(
+        upstream,
+        Buffer.concat([
+          entry('100644', 'a.txt', blob),
+          entry('100644', 'caf\xe9', blob),
+          entry('120000', 'link', blob),
+          entry('160000', 'module', old),
+          entry('100755', 'run.sh', blob),
+          entry('40000', 'sub', sub),
+        ]),
+        'hash-object',
+        '-t',
+        'tree',
+        '-w',
+        '--stdin',
+      );
+      const root = await made(upstream, `040000 tree ${lib}\tlib\n`, 'mktree');
+      const author = ['-c', 'user.name=Mona', '-c', 'user.email=mona@upstream.example'];
+      const tip = await made(upstream, '', ...author, 'commit-tree', root, '-p', old, '-m', 'Odd');
+      await upstream.git('update-ref', 'refs/heads/main', tip);
 
-    const client = clientOf();
-    const listing = await client.get(opened(upstream, 'lib'));
-    expect(listing.html).toMatch(/its name is not UTF-8/);
-    expect((await client.get(opened(upstream, 'lib/link'))).problem).toBe(
-      '“lib/link” is a symbolic link. Change the file that it leads to, or use Git.',
-    );
-    expect((await client.get(opened(upstream, 'lib/module'))).problem).toMatch(/is a submodule/);
-    expect((await client.get(opened(upstream, 'lib/a.txt/more'))).problem).toMatch(/“lib\/a.txt” is a file/);
-    const { answer } = await change(upstream, 'lib/run.sh', 'three\n', 'open');
-    expect(answer.heading, answer.problem).toBe('Your pull request is open');
-    const fork = bed.host.forkPath(upstream) ?? '';
-    const branch = `refs/heads/anon-${hashIn(answer)}`;
-    expect(await gitIn(fork, 'diff', '--raw', '--abbrev=40', tip, branch)).toBe(
-      `:100755 100755 ${blob} ${await gitIn(fork, 'rev-parse', `${branch}:lib/run.sh`)} M\tlib/run.sh`,
-    );
-    expect(await gitIn(fork, 'rev-parse', `${branch}^`)).toBe(tip);
-  });
+      const client = clientOf();
+      const listing = await client.get(opened(upstream, 'lib'));
+      expect(listing.html).toMatch(/its name is not UTF-8/);
+      expect((await client.get(opened(upstream, 'lib/link'))).problem).toBe(
+        '“lib/link” is a symbolic link. Change the file that it leads to, or use Git.',
+      );
+      expect((await client.get(opened(upstream, 'lib/module'))).problem).toMatch(/is a submodule/);
+      expect((await client.get(opened(upstream, 'lib/a.txt/more'))).problem).toMatch(
+        /“lib\/a.txt” is a file/,
+      );
+      const { answer } = await change(upstream, 'lib/run.sh', 'three\n', 'open');
+      expect(answer.heading, answer.problem).toBe('Your pull request is open');
+      const fork = bed.host.forkPath(upstream) ?? '';
+      const branch = `refs/heads/anon-${hashIn(answer)}`;
+      expect(await gitIn(fork, 'diff', '--raw', '--abbrev=40', tip, branch)).toBe(
+        `:100755 100755 ${blob} ${await gitIn(fork, 'rev-parse', `${branch}:lib/run.sh`)} M\tlib/run.sh`,
+      );
+      expect(await gitIn(fork, 'rev-parse', `${branch}^`)).toBe(tip);
+    },
+  );
 
   it('is for a file that is found by a part of its path', async () => {
     const upstream = await bed.createUpstream();
@@ -158,18 +165,22 @@ describe('a change', () => {
     expect((await bed.host.onlyPull(upstream)).head).toBe(`${bed.sandbox.botLogin}:anon-${hash}`);
   });
 
-  it('sent twice opens one pull request also if one of them comes to the host much later', async () => {
-    const upstream = await bed.createUpstream();
-    await upstream.grow({ files: { 'a.txt': 'one\n' } });
-    const client = clientOf();
-    const fields = typed(await client.get(opened(upstream, 'a.txt')), 'two\n', 'open');
-    bed.sandbox.faults.inject({ method: 'POST', path: /\/forks$/, delayMs: 3_000 });
-    const answers = await Promise.all([1, 2].map(() => client.post(formPath(upstream), fields)));
-    const [hash, other] = answers.map(hashIn);
-    expect(hash).not.toBe('');
-    expect(other).toBe(hash);
-    await bed.host.onlyPull(upstream);
-  });
+  it(
+    'sent twice opens one pull request also if one of them comes to the host much later',
+    exhaustive,
+    async () => {
+      const upstream = await bed.createUpstream();
+      await upstream.grow({ files: { 'a.txt': 'one\n' } });
+      const client = clientOf();
+      const fields = typed(await client.get(opened(upstream, 'a.txt')), 'two\n', 'open');
+      bed.sandbox.faults.inject({ method: 'POST', path: /\/forks$/, delayMs: 3_000 });
+      const answers = await Promise.all([1, 2].map(() => client.post(formPath(upstream), fields)));
+      const [hash, other] = answers.map(hashIn);
+      expect(hash).not.toBe('');
+      expect(other).toBe(hash);
+      await bed.host.onlyPull(upstream);
+    },
+  );
 
   it('sent again with another text, as from the browser’s history, opens another pull request', async () => {
     const upstream = await bed.createUpstream();
@@ -351,7 +362,7 @@ describe('a path', () => {
 });
 
 describe('a form', () => {
-  it('that is forged, foreign or no form is refused, and what was typed stays', async () => {
+  it('that is forged, foreign or no form is refused, and what was typed stays', exhaustive, async () => {
     const upstream = await bed.createUpstream();
     const other = await bed.createUpstream();
     await upstream.grow({ files: { 'a.txt': 'one\n' } });
@@ -432,46 +443,50 @@ describe('a form', () => {
     expect(answer.html).toContain('<mark>ada@lab.example</mark>');
   });
 
-  it('is told what the push would be told: no title, no change, the policy, panic, the limit', async () => {
-    const upstream = await bed.createUpstream();
-    await upstream.grow({ files: { 'a.txt': 'one\n' } });
-    const client = clientOf();
-    const path = formPath(upstream);
-    const form = await client.get(opened(upstream, 'a.txt'));
-    const fields = typed(form, 'two\n', 'open');
-    const problem = async (more: Record<string, string>) =>
-      (await client.post(path, { ...fields, ...more })).problem;
-    expect(await problem({ title: '  ' })).toMatch(/^Write a title/);
-    expect(await problem({ title: 'x'.repeat(257) })).toMatch(/title must be one line/);
-    expect(await problem({ text: 'one\n' })).toMatch(/not changed the text/);
-    expect(await problem({ description: 'Why:\n\tbecause', step: 'preview' })).toBe('');
-    expect(await problem({ description: 'x'.repeat(4_001) })).toMatch(/at most 4000 characters/);
-    const operator = new Operator(bed);
-    await operator.setPanic(true);
-    const suspended = await client.post(path, fields);
-    await operator.setPanic(false);
-    expect([suspended.status, suspended.problem]).toEqual([503, expect.stringMatching(/suspended/)]);
-    expect(typedIn(suspended.html, 'text')).toBe('two\n');
-    for (let count = 1; count <= 5; count++) {
-      const own = await client.get(opened(upstream, `${count}.txt`, '&new=1'));
-      const answer = await client.post(path, typed(own, `${count}\n`, 'open'));
-      expect(answer.heading, answer.problem).toBe('Your pull request is open');
-    }
-    const sixth = await client.post(path, fields);
-    expect([sixth.status, sixth.problem]).toEqual([429, expect.stringMatching(/max 5 PRs per hour/)]);
-    await upstream.grow({ files: { '.gitveil.yml': 'accept: [issues]\n' } });
-    const closed = await bed.createUpstream();
-    await closed.grow({ files: { '.gitveil.yml': 'accept: [issues]\n', 'a.txt': 'one\n' } });
-    const { answer } = await change(closed, 'a.txt', 'two\n');
-    expect([answer.status, answer.problem]).toEqual([
-      400,
-      expect.stringMatching(/does not accept anonymous pull/),
-    ]);
-    expect(readRef(bed.host.forkPath(closed) ?? '', 'refs/heads/main')).toBeUndefined();
-  });
+  it(
+    'is told what the push would be told: no title, no change, the policy, panic, the limit',
+    exhaustive,
+    async () => {
+      const upstream = await bed.createUpstream();
+      await upstream.grow({ files: { 'a.txt': 'one\n' } });
+      const client = clientOf();
+      const path = formPath(upstream);
+      const form = await client.get(opened(upstream, 'a.txt'));
+      const fields = typed(form, 'two\n', 'open');
+      const problem = async (more: Record<string, string>) =>
+        (await client.post(path, { ...fields, ...more })).problem;
+      expect(await problem({ title: '  ' })).toMatch(/^Write a title/);
+      expect(await problem({ title: 'x'.repeat(257) })).toMatch(/title must be one line/);
+      expect(await problem({ text: 'one\n' })).toMatch(/not changed the text/);
+      expect(await problem({ description: 'Why:\n\tbecause', step: 'preview' })).toBe('');
+      expect(await problem({ description: 'x'.repeat(4_001) })).toMatch(/at most 4000 characters/);
+      const operator = new Operator(bed);
+      await operator.setPanic(true);
+      const suspended = await client.post(path, fields);
+      await operator.setPanic(false);
+      expect([suspended.status, suspended.problem]).toEqual([503, expect.stringMatching(/suspended/)]);
+      expect(typedIn(suspended.html, 'text')).toBe('two\n');
+      for (let count = 1; count <= 5; count++) {
+        const own = await client.get(opened(upstream, `${count}.txt`, '&new=1'));
+        const answer = await client.post(path, typed(own, `${count}\n`, 'open'));
+        expect(answer.heading, answer.problem).toBe('Your pull request is open');
+      }
+      const sixth = await client.post(path, fields);
+      expect([sixth.status, sixth.problem]).toEqual([429, expect.stringMatching(/max 5 PRs per hour/)]);
+      await upstream.grow({ files: { '.gitveil.yml': 'accept: [issues]\n' } });
+      const closed = await bed.createUpstream();
+      await closed.grow({ files: { '.gitveil.yml': 'accept: [issues]\n', 'a.txt': 'one\n' } });
+      const { answer } = await change(closed, 'a.txt', 'two\n');
+      expect([answer.status, answer.problem]).toEqual([
+        400,
+        expect.stringMatching(/does not accept anonymous pull/),
+      ]);
+      expect(readRef(bed.host.forkPath(closed) ?? '', 'refs/heads/main')).toBeUndefined();
+    },
+  );
 });
 
-describe('a host that fails', () => {
+describe('a host that fails', exhaustive, () => {
   it('is named, and what was typed stays', async () => {
     const upstream = await bed.createUpstream();
     await upstream.grow({ files: { 'a.txt': 'one\n' } });

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { comment, commentsOn, speak } from '../support/speak.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed();
 
@@ -62,29 +63,33 @@ describe('an issue', () => {
 const newKey = () => ({ 'Idempotency-Key': crypto.randomUUID() });
 
 describe('an Idempotency-Key', () => {
-  it('posts a comment once, however often it is sent, from any address, and each time with the same answer', async () => {
-    const { author, thread, upstream } = await withIssue();
-    const path = `/v1/gh/${thread}/comments/anonymous`;
-    const headers = newKey();
-    const sent = { body: 'Once.' };
-    const [first, second] = await Promise.all([
-      speak(bed, author, path, sent, headers),
-      speak(bed, author, path, sent, headers),
-    ]);
-    expect([first.status, first.body]).toEqual([200, second.body]);
-    expect(await speak(bed, bed.person(), path, sent, headers)).toEqual(first);
-    const stranger = await speak(bed, author, path, sent, newKey());
-    expect(stranger.body['hash']).not.toBe(first.body['hash']);
-    const under = { body: 'Again.', user_token: first.body['user_token'] };
-    const more = await speak(bed, author, path, under, headers);
-    expect(more).toMatchObject({ status: 422, code: 'key-reused' });
-    const own = newKey();
-    const mine = await speak(bed, author, path, under, own);
-    expect(mine.body).toMatchObject({ hash: first.body['hash'], karma: 2 });
-    expect(await speak(bed, author, path, under, own)).toEqual(mine);
-    expect(await commentsOn(bed, thread)).toHaveLength(3);
-    expect(bed.host.requestsFor(upstream, 'POST', /\/comments$/)).toHaveLength(3);
-  });
+  it(
+    'posts a comment once, however often it is sent, from any address, and each time with the same answer',
+    exhaustive,
+    async () => {
+      const { author, thread, upstream } = await withIssue();
+      const path = `/v1/gh/${thread}/comments/anonymous`;
+      const headers = newKey();
+      const sent = { body: 'Once.' };
+      const [first, second] = await Promise.all([
+        speak(bed, author, path, sent, headers),
+        speak(bed, author, path, sent, headers),
+      ]);
+      expect([first.status, first.body]).toEqual([200, second.body]);
+      expect(await speak(bed, bed.person(), path, sent, headers)).toEqual(first);
+      const stranger = await speak(bed, author, path, sent, newKey());
+      expect(stranger.body['hash']).not.toBe(first.body['hash']);
+      const under = { body: 'Again.', user_token: first.body['user_token'] };
+      const more = await speak(bed, author, path, under, headers);
+      expect(more).toMatchObject({ status: 422, code: 'key-reused' });
+      const own = newKey();
+      const mine = await speak(bed, author, path, under, own);
+      expect(mine.body).toMatchObject({ hash: first.body['hash'], karma: 2 });
+      expect(await speak(bed, author, path, under, own)).toEqual(mine);
+      expect(await commentsOn(bed, thread)).toHaveLength(3);
+      expect(bed.host.requestsFor(upstream, 'POST', /\/comments$/)).toHaveLength(3);
+    },
+  );
 
   it('creates an issue once', async () => {
     const upstream = await bed.createUpstream({ commits: 1 });
@@ -193,7 +198,7 @@ describe('comments', () => {
     ['a closed connection', { cut: { during: 'request', afterBytes: 0 } }, 502],
     ['a page in place of JSON', { answer: { status: 503, body: '<html>' } }, 502],
     ['a limit', { times: 3, answer: { status: 403, headers: { 'retry-after': '1' }, body: {} } }, 503],
-  ] as const)('to which the host answers with %s do not count', async (_, fault, status) => {
+  ] as const)('to which the host answers with %s do not count', exhaustive, async (_, fault, status) => {
     const { author, thread } = await withIssue();
     bed.sandbox.faults.inject({ method: 'POST', path: /\/comments$/, ...fault });
     expect((await comment(bed, author, thread, 'Hi', 'TOKEN')).status).toBe(status);

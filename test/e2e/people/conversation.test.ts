@@ -6,6 +6,7 @@ import { FormClient } from '../support/form-client.ts';
 import type { Person } from '../support/person.ts';
 import { remoteLines } from '../support/push-output.ts';
 import { type TestBed, useOwnTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed();
 
@@ -107,7 +108,7 @@ describe('what was read last', () => {
   });
 });
 
-describe('while a client’s requests to the host are used up', () => {
+describe('while a client’s requests to the host are used up', exhaustive, () => {
   const few = useOwnTestBed({ env: { LIMIT_CALLS: '3/1h' } });
 
   it('the page says so, to that client alone', async () => {
@@ -171,7 +172,7 @@ describe('the reply form', () => {
   });
 });
 
-describe('an update of a pull request', () => {
+describe('an update of a pull request', exhaustive, () => {
   it('says how many comments there are since the last push, and costs no call more', async () => {
     const { clone, name, banner } = await discussed();
     const update = async () => {

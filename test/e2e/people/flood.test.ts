@@ -6,6 +6,7 @@ import { Operator, OPERATOR } from '../support/operator.ts';
 import { comment, commentsOn, speak } from '../support/speak.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed({ env: { ...OPERATOR, ALERT_ADDRESS: 'hidden' } });
 const operator = new Operator(bed);
@@ -38,7 +39,7 @@ const stateOf = async (thread: string) =>
 
 const idOf = (url: string) => url.replace(/.*-/, '');
 
-describe('a flood of comments', () => {
+describe('a flood of comments', exhaustive, () => {
   it('is told once, and its button removes comments and issues of the last two hours', async () => {
     const contribution = await contribute(bed);
     await contribution.clone.commit();
@@ -73,7 +74,7 @@ describe('a flood of comments', () => {
   });
 });
 
-describe('a rollback', () => {
+describe('a rollback', exhaustive, () => {
   it('leaves comments and issues alone unless it is told to remove them', async () => {
     const { thread, url, comments } = await discussion(2);
     expect((await operator.rollBack()).body['closed_urls']).not.toContain(url);

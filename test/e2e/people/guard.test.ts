@@ -16,6 +16,7 @@ import {
   send,
   sendPush,
 } from '../support/wire.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed({ env: OPERATOR });
 const operator = new Operator(bed);
@@ -79,7 +80,7 @@ async function beginAndVanish({ clone, upstream }: Contribution, count: number):
 }
 
 describe('the sixth pull request of an hour', () => {
-  it('is refused with the reason, and the operator is told once', async () => {
+  it('is refused with the reason, and the operator is told once', exhaustive, async () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;
     await clone.commit();
@@ -176,7 +177,7 @@ describe('the sixth pull request of an hour', () => {
   });
 });
 
-describe('the places of an address', () => {
+describe('the places of an address', exhaustive, () => {
   it('are not given back by a push that is sent again while it is under way', async () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;
@@ -203,7 +204,7 @@ describe('the places of an address', () => {
   });
 });
 
-describe('the twenty-first pull request of an hour from one IPv6 /48', () => {
+describe('the twenty-first pull request of an hour from one IPv6 /48', exhaustive, () => {
   it('is refused, whatever network of it pushes, and the operator is told once', async () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;
@@ -222,7 +223,7 @@ describe('the twenty-first pull request of an hour from one IPv6 /48', () => {
   }, 120_000);
 });
 
-describe('a push that breaks off', () => {
+describe('a push that breaks off', exhaustive, () => {
   it('takes no place', async () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;
@@ -235,7 +236,7 @@ describe('a push that breaks off', () => {
   });
 });
 
-describe('a push whose pull request may be open, as far as anybody knows', () => {
+describe('a push whose pull request may be open, as far as anybody knows', exhaustive, () => {
   it('keeps its place until it is repeated', async () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;
@@ -256,7 +257,7 @@ describe('a push whose pull request may be open, as far as anybody knows', () =>
   });
 });
 
-describe('a repeated push', () => {
+describe('a repeated push', exhaustive, () => {
   it('takes another place if the pull request of the first attempt is closed by now', async () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;
@@ -320,7 +321,7 @@ function expectLimited({ progress, errors, report }: PushAnswer, what: string): 
   for (const line of report.slice(1)) expect(line).toMatch(/^ng \S+ push rejected: rate limit exceeded$/);
 }
 
-describe('a client over the limit', () => {
+describe('a client over the limit', exhaustive, () => {
   it('is told so whatever else is wrong with its push, also by a service that has just started', async () => {
     const contribution = await contribute(bed);
     const { clone, upstream, person } = contribution;

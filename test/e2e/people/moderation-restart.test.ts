@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Service, startService } from '../../../local/service.ts';
 import { type Sandbox, startSandbox } from '../../../sandbox/sandbox.ts';
 import { builtWorker } from '../support/built-worker.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const THREAD = '/v1/gh/octo/hello/issues';
 const stateDir = mkdtempSync(join(tmpdir(), 'gitveil-restart-'));
@@ -56,7 +57,7 @@ afterAll(async () => {
   rmSync(stateDir, { recursive: true, force: true });
 });
 
-it('are done then', async () => {
+it('are done then', exhaustive, async () => {
   const issue = await post(`${THREAD}/anonymous`, { title: 'A thread', body: 'to talk on' });
   const payload = { body: 'Hi', user_token: issue['user_token'] };
   for (let count = 0; count < 2; count++) await post(`${THREAD}/1/comments/anonymous`, payload);

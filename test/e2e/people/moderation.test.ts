@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Person } from '../support/person.ts';
 import { comment, commentsOn, report, speak } from '../support/speak.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed();
 
@@ -75,7 +76,7 @@ describe('reports', () => {
     await expect.poll(() => commentsOn(bed, thread)).toEqual([]);
   });
 
-  it('delete a comment also if the host says once that it is not there', async () => {
+  it('delete a comment also if the host says once that it is not there', exhaustive, async () => {
     const { thread, hash } = await commenter(1);
     const answer = { status: 404, body: { message: 'Not Found' } };
     bed.sandbox.faults.inject({ method: 'DELETE', path: /\/comments\//, answer });

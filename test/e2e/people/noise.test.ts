@@ -7,6 +7,7 @@ import { remoteLines } from '../support/push-output.ts';
 import { comment, commentsOn, speak } from '../support/speak.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed({
   env: { LIMIT_TARGET: '10/1h', LIMIT_THREAD: '20/1h', LIMIT_COMMENTS: '10000/1h' },
@@ -33,7 +34,7 @@ const openThread = ({ fullName }: Upstream) =>
 
 const persons = (count: number): Person[] => Array.from({ length: count }, () => bed.person());
 
-describe('a repository', () => {
+describe('a repository', exhaustive, () => {
   it('gets 10 of 22 issues from 22 addresses, and no pull request either; others get theirs', async () => {
     const { upstream, clone } = await contribute(bed);
     const crowd = persons(22);
@@ -121,7 +122,7 @@ describe('a repository', () => {
   });
 });
 
-describe('a thread', () => {
+describe('a thread', exhaustive, () => {
   it('takes 18 of 20 comments of people who have not taken part before; the next thread takes its own', async () => {
     const upstream = await bed.createUpstream();
     await openThread(upstream);
@@ -156,7 +157,7 @@ describe('a thread', () => {
   });
 });
 
-describe('a text', () => {
+describe('a text', exhaustive, () => {
   it('with 4,000 mentions or 1,000 links is refused, as a comment, as an issue, and in forms', async () => {
     const upstream = await bed.createUpstream();
     await openThread(upstream);
@@ -204,7 +205,7 @@ describe('a text', () => {
   });
 });
 
-describe('a push', () => {
+describe('a push', exhaustive, () => {
   const MESSAGE = `Mend it\n\nThanks to ${SIX}.\n`;
 
   it('whose message mentions six people is refused, with the ways out; one of them works', async () => {

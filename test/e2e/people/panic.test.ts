@@ -7,6 +7,7 @@ import type { Person } from '../support/person.ts';
 import { statusTable } from '../support/push-output.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import { pkt, pushBody, readPushAnswer, RECEIVE_PACK, send, type WireAnswer } from '../support/wire.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed({ env: OPERATOR });
 const operator = new Operator(bed);
@@ -36,7 +37,7 @@ async function post(
 }
 
 describe('in panic mode', () => {
-  it('a push is rejected with the reason, before the host is asked for anything', async () => {
+  it('a push is rejected with the reason, before the host is asked for anything', exhaustive, async () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;
     await clone.commit();

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted, expectRefused } from '../support/contribution.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed();
 
@@ -35,7 +36,7 @@ describe('a repository that accepts no pull requests', () => {
   });
 });
 
-describe('a repository that wants to know where pull requests come from', () => {
+describe('a repository that wants to know where pull requests come from', exhaustive, () => {
   it('is told below what the author says, also after an update', async () => {
     const { upstream, clone } = await contribute(bed);
     await withPolicy(upstream, 'pull_request_footer: true\n');

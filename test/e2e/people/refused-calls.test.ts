@@ -8,6 +8,7 @@ import type { Person } from '../support/person.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
 import { packOf, pushBody, readPushAnswer, send, sendPush } from '../support/wire.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const FURTHER = 30;
 /** As many of a client's pushes the guard needs to see a burst. */
@@ -97,7 +98,7 @@ it.each<[what: string, reach: Attempt, further: readonly Attempt[], refusal: Reg
     [push(), push('preview'), postJson('/issues/anonymous', { title: 'A', body: 'B' })],
     /too many requests/,
   ],
-])('a client over its limit of %s reaches none of them', async (_, reach, further, refusal) => {
+])('a client over its limit of %s reaches none of them', exhaustive, async (_, reach, further, refusal) => {
   const upstream = await bed.createUpstream();
   const person = bed.person();
   const [first] = further as [Attempt];
@@ -115,31 +116,35 @@ it.each<[what: string, reach: Attempt, further: readonly Attempt[], refusal: Reg
   expect(bed.host.requests).toHaveLength(asked);
 });
 
-it('a client that has opened five pull requests reaches the guard only as often as makes a burst', async () => {
-  const { upstream, person, clone } = await contribute(bed);
-  const bodies: Buffer[] = [];
-  for (let count = 0; count < 5; count++) {
-    await clone.commit();
-    const pack = await packOf(clone, ['HEAD', '^origin/main']);
-    const commands = [{ newId: await clone.idOf('HEAD'), ref: `refs/heads/fix-${count}` }];
-    const body = pushBody({ commands, pack });
-    bodies.push(body);
-    expect(readPushAnswer(await sendPush(upstream.url, person, body)).errors).toEqual([]);
-  }
-  const repeated = async (body: Buffer) =>
-    readPushAnswer(await sendPush(upstream.url, person, body)).errors.join();
-  expect(await push()(person, upstream)).toBe('push rejected: rate limit exceeded');
-  // One that was answered asks for another place, and is known after that.
-  for (const body of bodies) expect(await repeated(body)).toBe('push rejected: rate limit exceeded');
-  await callsOfHotObjects();
-  const asked = bed.host.requests.length;
-  const refused: string[] = [];
-  for (let count = 0; count < FURTHER; count++) {
-    refused.push(await push()(person, upstream), await repeated(bodies[count % 5] as Buffer));
-  }
-  expect(new Set(refused)).toEqual(new Set(['push rejected: rate limit exceeded']));
-  const calls = await callsOfHotObjects();
-  expect(new Set(calls)).toEqual(new Set(['GUARD.admit']));
-  expect(calls.length).toBeLessThanOrEqual(BURST);
-  expect(bed.host.requests).toHaveLength(asked);
-});
+it(
+  'a client that has opened five pull requests reaches the guard only as often as makes a burst',
+  exhaustive,
+  async () => {
+    const { upstream, person, clone } = await contribute(bed);
+    const bodies: Buffer[] = [];
+    for (let count = 0; count < 5; count++) {
+      await clone.commit();
+      const pack = await packOf(clone, ['HEAD', '^origin/main']);
+      const commands = [{ newId: await clone.idOf('HEAD'), ref: `refs/heads/fix-${count}` }];
+      const body = pushBody({ commands, pack });
+      bodies.push(body);
+      expect(readPushAnswer(await sendPush(upstream.url, person, body)).errors).toEqual([]);
+    }
+    const repeated = async (body: Buffer) =>
+      readPushAnswer(await sendPush(upstream.url, person, body)).errors.join();
+    expect(await push()(person, upstream)).toBe('push rejected: rate limit exceeded');
+    // One that was answered asks for another place, and is known after that.
+    for (const body of bodies) expect(await repeated(body)).toBe('push rejected: rate limit exceeded');
+    await callsOfHotObjects();
+    const asked = bed.host.requests.length;
+    const refused: string[] = [];
+    for (let count = 0; count < FURTHER; count++) {
+      refused.push(await push()(person, upstream), await repeated(bodies[count % 5] as Buffer));
+    }
+    expect(new Set(refused)).toEqual(new Set(['push rejected: rate limit exceeded']));
+    const calls = await callsOfHotObjects();
+    expect(new Set(calls)).toEqual(new Set(['GUARD.admit']));
+    expect(calls.length).toBeLessThanOrEqual(BURST);
+    expect(bed.host.requests).toHaveLength(asked);
+  },
+);

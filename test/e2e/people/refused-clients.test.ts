@@ -6,6 +6,7 @@ import type { Person } from '../support/person.ts';
 import { prPage } from '../support/pr-page.ts';
 import { comment } from '../support/speak.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const COMMENTS = 600;
 const ALLOWED = 60;
@@ -36,7 +37,7 @@ async function commentOnMadeUp(person: Person): Promise<string[]> {
   return refused;
 }
 
-describe('600 comments from one address to made-up repositories', () => {
+describe('600 comments from one address to made-up repositories', exhaustive, () => {
   it('cost the bot account no call for those that are refused', async () => {
     const refused = await commentOnMadeUp(bed.person());
     expect(refused).toHaveLength(COMMENTS - ALLOWED);
@@ -46,7 +47,7 @@ describe('600 comments from one address to made-up repositories', () => {
   });
 });
 
-describe('a client that has discovered too often', () => {
+describe('a client that has discovered too often', exhaustive, () => {
   it.each(['git-upload-pack', 'git-receive-pack'])(
     'for %s is told so in words, and the host is asked nothing for it from the first time on',
     async (service) => {
@@ -67,7 +68,7 @@ describe('a client that has discovered too often', () => {
   );
 });
 
-describe('discoveries for pushes to a repository whose fork is known', () => {
+describe('discoveries for pushes to a repository whose fork is known', exhaustive, () => {
   it('never look it up at the host, as no clone does', async () => {
     const contribution = await contribute(bed);
     const { upstream, clone } = contribution;
@@ -89,7 +90,7 @@ describe('discoveries for pushes to a repository whose fork is known', () => {
   });
 });
 
-describe('the form of a change', () => {
+describe('the form of a change', exhaustive, () => {
   it('reads nothing for a client that is over its limit of pushes, or has read too often', async () => {
     const upstream = await bed.createUpstream();
     await upstream.grow({ files: { 'notes.txt': 'One\n' } });

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { contribute, expectAccepted } from '../support/contribution.ts';
 import { Operator, OPERATOR } from '../support/operator.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed({ env: { ...OPERATOR, ALERT_ADDRESS: 'hidden' } });
 const operator = new Operator(bed);
@@ -19,28 +20,32 @@ async function open(count: number) {
   return { ...contribution, urls };
 }
 
-it('the button of the alert about one address closes every pull request of the last two hours', async () => {
-  const other = await open(1);
-  const { urls, clone, upstream } = await open(5);
-  await clone.commit();
-  const refused = await clone.push('origin', 'HEAD:refs/heads/work-5');
-  expect(refused.stderr).toContain('push rejected: rate limit exceeded');
-  await expect.poll(() => operator.alerts()).toHaveLength(1);
-  const [alert] = await operator.alerts();
-  expect(alert?.title).toBe('Rate limit exceeded');
+it(
+  'the button of the alert about one address closes every pull request of the last two hours',
+  exhaustive,
+  async () => {
+    const other = await open(1);
+    const { urls, clone, upstream } = await open(5);
+    await clone.commit();
+    const refused = await clone.push('origin', 'HEAD:refs/heads/work-5');
+    expect(refused.stderr).toContain('push rejected: rate limit exceeded');
+    await expect.poll(() => operator.alerts()).toHaveLength(1);
+    const [alert] = await operator.alerts();
+    expect(alert?.title).toBe('Rate limit exceeded');
 
-  const { status, body } = await operator.press(alert!, 'Close burst PRs');
-  const all = [...other.urls, ...urls].toSorted();
-  expect({ status, ...body }).toEqual({
-    status: 200,
-    closed: 6,
-    failed: 0,
-    closed_urls: all,
-    failed_urls: [],
-  });
-  for (const repository of [upstream, other.upstream])
-    expect((await bed.host.pulls(repository)).every(({ state }) => state === 'closed')).toBe(true);
-});
+    const { status, body } = await operator.press(alert!, 'Close burst PRs');
+    const all = [...other.urls, ...urls].toSorted();
+    expect({ status, ...body }).toEqual({
+      status: 200,
+      closed: 6,
+      failed: 0,
+      closed_urls: all,
+      failed_urls: [],
+    });
+    for (const repository of [upstream, other.upstream])
+      expect((await bed.host.pulls(repository)).every(({ state }) => state === 'closed')).toBe(true);
+  },
+);
 
 it('the password closes a single one', async () => {
   const { urls } = await open(1);

@@ -9,6 +9,7 @@ import { expectStillServing, makeSoundPush } from '../support/sound-push.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
 import { pkt } from '../support/wire.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 /** More than the connections on the way take. */
 const LONG_BYTES = 16 * 1024 * 1024;
@@ -54,7 +55,7 @@ async function expectHostLetGo(...request: Parameters<typeof askAndStopReading>)
   stalled.vanish();
 }
 
-describe('a client that stops reading a clone lets go of the code host', () => {
+describe('a client that stops reading a clone lets go of the code host', exhaustive, () => {
   it('while it is told the refs', async () => {
     const body = Buffer.alloc(LONG_BYTES, pkt(`${'1'.repeat(40)} refs/heads/a\n`)).toString();
     bed.sandbox.faults.inject({ method: 'GET', path: /info\/refs$/, answer: { status: 200, body } });
@@ -69,16 +70,23 @@ describe('a client that stops reading a clone lets go of the code host', () => {
   });
 });
 
-it('clients that stop reading refs, pages and JSON keep nobody else from being served', async () => {
-  const crowded = await bed.createUpstream();
-  const tip = await crowded.tip();
-  const refs = Array.from({ length: 4_000 }, (_, index) => `${tip} refs/heads/${'x'.repeat(200)}${index}\n`);
-  await writeFile(join(crowded.path, 'packed-refs'), `# pack-refs with: peeled\n${refs.join('')}`);
-  const ofPush = `/v1/gh/${crowded.fullName}/info/refs?service=git-receive-pack`;
-  const stalled = await Promise.all([
-    ...Array.from({ length: 5 }, () => askAndStopReading('GET', ofPush, '', 10)),
-    ...['/docs', '/openapi.json', '/api/status'].map((path) => askAndStopReading('GET', path, '', 100)),
-  ]);
-  await expectStillServing(bed, await makeSoundPush(bed));
-  for (const connection of stalled) connection.vanish();
-});
+it(
+  'clients that stop reading refs, pages and JSON keep nobody else from being served',
+  exhaustive,
+  async () => {
+    const crowded = await bed.createUpstream();
+    const tip = await crowded.tip();
+    const refs = Array.from(
+      { length: 4_000 },
+      (_, index) => `${tip} refs/heads/${'x'.repeat(200)}${index}\n`,
+    );
+    await writeFile(join(crowded.path, 'packed-refs'), `# pack-refs with: peeled\n${refs.join('')}`);
+    const ofPush = `/v1/gh/${crowded.fullName}/info/refs?service=git-receive-pack`;
+    const stalled = await Promise.all([
+      ...Array.from({ length: 5 }, () => askAndStopReading('GET', ofPush, '', 10)),
+      ...['/docs', '/openapi.json', '/api/status'].map((path) => askAndStopReading('GET', path, '', 100)),
+    ]);
+    await expectStillServing(bed, await makeSoundPush(bed));
+    for (const connection of stalled) connection.vanish();
+  },
+);

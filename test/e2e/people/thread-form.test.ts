@@ -7,6 +7,7 @@ import { type FormAnswer, FormClient, typedIn } from '../support/form-client.ts'
 import { OPERATOR } from '../support/operator.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed({ env: OPERATOR });
 const APPEAL = '/v1/moderation/appeal';
@@ -41,24 +42,28 @@ async function replyForm(upstream: Upstream, client = clientOf()) {
 }
 
 describe('an issue', () => {
-  it('that is sent twice is opened once, at once and later, and is shown with its pseudonym each time', async () => {
-    const upstream = await bed.createUpstream();
-    const form = await issueForm(upstream);
-    const answers = [...(await Promise.all([form.send(), form.send()])), await form.send()];
-    expect(answers.map(({ heading }) => heading)).toEqual(answers.map(() => 'Your issue is open'));
-    const [issue, ...others] = await issuesOf(upstream);
-    expect(others).toEqual([]);
-    expect(answers.map(linkIn)).toEqual(answers.map(() => issue?.html_url));
-    const [identity] = answers.map(identityIn);
-    expect(identity).toEqual([expect.any(String), expect.any(String)]);
-    expect(answers.map(identityIn)).toEqual(answers.map(() => identity));
-    // The token is the author's: it posts under the same pseudonym.
-    const [first] = answers as [FormAnswer];
-    const client = clientOf();
-    const reply = { ...first.fields, user_token: identity?.[0] ?? '', body: 'Solved.', step: 'post' };
-    const replied = await client.post(replyPath(upstream), reply);
-    expect(identityIn(replied)).toEqual(identity);
-  });
+  it(
+    'that is sent twice is opened once, at once and later, and is shown with its pseudonym each time',
+    exhaustive,
+    async () => {
+      const upstream = await bed.createUpstream();
+      const form = await issueForm(upstream);
+      const answers = [...(await Promise.all([form.send(), form.send()])), await form.send()];
+      expect(answers.map(({ heading }) => heading)).toEqual(answers.map(() => 'Your issue is open'));
+      const [issue, ...others] = await issuesOf(upstream);
+      expect(others).toEqual([]);
+      expect(answers.map(linkIn)).toEqual(answers.map(() => issue?.html_url));
+      const [identity] = answers.map(identityIn);
+      expect(identity).toEqual([expect.any(String), expect.any(String)]);
+      expect(answers.map(identityIn)).toEqual(answers.map(() => identity));
+      // The token is the author's: it posts under the same pseudonym.
+      const [first] = answers as [FormAnswer];
+      const client = clientOf();
+      const reply = { ...first.fields, user_token: identity?.[0] ?? '', body: 'Solved.', step: 'post' };
+      const replied = await client.post(replyPath(upstream), reply);
+      expect(identityIn(replied)).toEqual(identity);
+    },
+  );
 
   it('with another text is another one, under another pseudonym', async () => {
     const upstream = await bed.createUpstream();
@@ -106,7 +111,7 @@ describe('a reply', () => {
   it.each([
     ['at once', { body: 'For me, too.' }],
     ['after a preview', { step: 'preview' }],
-  ])('that is sent twice %s is posted once', async (_, more) => {
+  ])('that is sent twice %s is posted once', exhaustive, async (_, more) => {
     const upstream = await bed.createUpstream();
     const form = await replyForm(upstream);
     const previewed = 'step' in more ? (await form.send(more)).fields : {};
@@ -304,7 +309,7 @@ describe('every field of a report and of an appeal', () => {
   });
 });
 
-describe('every field of a form', () => {
+describe('every field of a form', exhaustive, () => {
   const LONG = 'x'.repeat(70_000);
   const HOSTILE = [
     '',

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { contribute, expectAccepted } from '../support/contribution.ts';
 import { Operator, OPERATOR } from '../support/operator.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed({ env: OPERATOR });
 const operator = new Operator(bed);
@@ -20,7 +21,7 @@ async function told(fullName: string) {
   return { total: stats.total_prs, count, all: recent.total, newest: recent.prs[0]?.pr_url };
 }
 
-it('statistics and the badge know each of five pull requests at once', async () => {
+it('statistics and the badge know each of five pull requests at once', exhaustive, async () => {
   const contribution = await contribute(bed);
   const { fullName } = contribution.upstream;
   for (let number = 1; number <= 5; number++) {
@@ -35,7 +36,7 @@ it('statistics and the badge know each of five pull requests at once', async () 
   }
 });
 
-it('a rollback closes it, three times at once behind a push', async () => {
+it('a rollback closes it, three times at once behind a push', exhaustive, async () => {
   await operator.rollBack();
   for (let time = 0; time < 3; time++) {
     const contribution = await contribute(bed);

@@ -6,6 +6,7 @@ import { RawConnection } from '../support/raw-http.ts';
 import { expectStillServing, makeSoundPush } from '../support/sound-push.ts';
 import { speak } from '../support/speak.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const CLIENTS = 200;
 /** As long as a JSON body may be, and some more to come. */
@@ -21,7 +22,7 @@ function peak(): number {
   return kB / 1024;
 }
 
-it('are counted: two hundred of them leave room for comments and pushes', async () => {
+it('are counted: two hundred of them leave room for comments and pushes', exhaustive, async () => {
   const upstream = await bed.createUpstream();
   const path = `/v1/gh/${upstream.fullName}/issues/1/comments/anonymous`;
   const text = `{"body":"${'x'.repeat(BYTES)}`;

@@ -16,6 +16,7 @@ import {
 } from '../support/sound-push.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import { pushBody, readPushAnswer, RECEIVE_PACK, send, type WireAnswer } from '../support/wire.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const MiB = 1024 * 1024;
 const bed = useOwnTestBed();
@@ -41,7 +42,7 @@ function sendGzip(
   });
 }
 
-describe('a compressed push', () => {
+describe('a compressed push', exhaustive, () => {
   it.each<[what: string, encode: (plain: Buffer) => Uint8Array | readonly Uint8Array[], encoding: string]>([
     ['in one piece', (plain) => gzipSync(plain), 'gzip'],
     ['under its old name', (plain) => gzipSync(plain), 'x-gzip'],
@@ -90,7 +91,7 @@ function peakMiB(): number {
   return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) / 1024;
 }
 
-describe('a gzip bomb', () => {
+describe('a gzip bomb', exhaustive, () => {
   it('is 413 where what comes out of it passes 100 MB, and costs little memory', async () => {
     const commands = bodyOf(sound).subarray(0, 200);
     const bomb = gzipSync(Buffer.concat([commands, Buffer.alloc(300 * MiB)]));
@@ -126,6 +127,6 @@ describe('a gzip bomb', () => {
   });
 });
 
-it('the service takes the same push when it is in order', async () => {
+it('the service takes the same push when it is in order', exhaustive, async () => {
   await expectStillServing(bed, sound);
 });

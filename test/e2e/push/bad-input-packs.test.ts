@@ -18,6 +18,7 @@ import {
 import { remoteLines, statusTable } from '../support/push-output.ts';
 import { useTestBed } from '../support/test-bed.ts';
 import { packOf, pushBody, sendPush } from '../support/wire.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useTestBed();
 let sound: SoundPush;
@@ -137,7 +138,7 @@ const BAD_PACKS: readonly (readonly [what: string, expected: ExpectedRefusal, pa
   ['a tree that is none', BY_HOST, () => withEntry({ type: 'tree', content: Buffer.from('not a tree') })],
 ];
 
-describe('a push with', () => {
+describe('a push with', exhaustive, () => {
   it.each(BAD_PACKS)('%s is refused, and nothing is made of it', async (_, expected, pack) => {
     const startedAt = Date.now();
     await expectInBandRefusal(bed, sound, await pushPack(sound, pack()), expected);
@@ -215,7 +216,7 @@ describe('a push with', () => {
   });
 });
 
-describe('a real client', () => {
+describe('a real client', exhaustive, () => {
   it('shows why a file over 10 MB is refused', async () => {
     const { clone, upstream } = await makeSoundPush(bed);
     await clone.commit({ files: { 'large.bin': Buffer.alloc(11 * 1024 * 1024, 'x') } });
@@ -229,7 +230,7 @@ describe('a real client', () => {
   });
 });
 
-describe('the service', () => {
+describe('the service', exhaustive, () => {
   it('has opened nothing so far, and takes the same push when it is in order', async () => {
     const bodies = bed.host.requestsFor(sound.upstream, 'POST', /\/pulls$/);
     expect(bodies).toEqual([]);

@@ -12,6 +12,7 @@ import { buildPack } from '../../support/pack-builder.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
 import { packOf, pushBody, readPushAnswer, RECEIVE_PACK, send, sendPush } from '../support/wire.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const PACK_HEADER = Buffer.from('5041434b0000000200000005', 'hex');
 /**
@@ -109,157 +110,177 @@ async function allEnded(): Promise<void> {
   await expect.poll(requestsInFlight, { interval: 250, timeout: 60_000 }).toBe(1);
 }
 
-it('one subscriber who begins many pushes takes nobody else’s memory', async () => {
-  const upstream = await bed.createUpstream();
-  const person = bed.person();
-  const clone = await person.clone(upstream.url);
-  await clone.commit({ files: { 'new.txt': 'new\n' } });
-  await send(`${upstream.url}/info/refs?service=git-receive-pack`, { person });
-  const clients = await fillMemory(upstream, (client) => `2001:db8:9:${client}::1`);
-  await expect.poll(requestsInFlight).toBeGreaterThan(CLIENTS);
-  const push = await person.git(clone.gitFolder, ['push', 'origin', 'HEAD:refs/for/main']);
-  expect(push, push.stderr).toMatchObject({ code: 0 });
-  for (const client of clients) client.vanish();
-  await allEnded();
-}, 120_000);
-
-it('an isolate without memory says that it is busy, and serves everybody once it has some again', async () => {
-  const [pushed, fetched] = [await bed.createUpstream(), await bed.createUpstream()];
-  const [pusher, fetcher] = [bed.person(), bed.person()];
-  const clone = await pusher.clone(pushed.url);
-  await clone.commit({ files: { 'new.txt': 'new\n' } });
-  const shallow = await fetcher.clone(fetched.url, '--depth', '1');
-  await fetched.grow({ count: 1 });
-  const command = { newId: await clone.idOf('HEAD'), ref: 'refs/for/main' };
-  const body = pushBody({ commands: [command], pack: await packOf(clone, ['HEAD', '^origin/main']) });
-
-  const clients = await fillMemory(pushed, (client) => `10.7.0.${client}`);
-  await expect.poll(requestsInFlight).toBeGreaterThan(CLIENTS);
-
-  const [push, fetch] = await Promise.all([
-    // Git asks for the refs first, and would be told so then.
-    sendPush(pushed.url, pusher, body),
-    fetcher.git(shallow.path, ['fetch', '--verbose', 'origin'], { env: { GIT_CURL_VERBOSE: '1' } }),
-  ]);
-  const { errors, progress } = readPushAnswer(push);
-  expect(errors).toEqual(['push rejected: the service is busy']);
-  expect(progress.join('\n')).toContain('Push again in a minute.');
-  expect(fetch.code).not.toBe(0);
-  expect(fetch.stderr).toMatch(/HTTP\/1\.1 503/);
-  expect(fetch.stderr).toMatch(/retry-after: 60/i);
-
-  for (const client of clients) client.vanish();
-  await allEnded();
-  expect(await pusher.git(clone.gitFolder, ['push', 'origin', 'HEAD:refs/for/main'])).toMatchObject({
-    code: 0,
-  });
-  expect(await fetcher.git(shallow.path, ['fetch', 'origin'])).toMatchObject({ code: 0 });
-}, 120_000);
-
-it('clients that leave amidst their commands leave nothing behind', async () => {
-  const upstream = await bed.createUpstream();
-  const person = bed.person();
-  const clone = await person.clone(upstream.url);
-  await clone.commit({ files: { 'new.txt': 'new\n' } });
-  const push = () => person.git(clone.gitFolder, ['push', 'origin', 'HEAD:refs/for/main']);
-  const clients = await fillMemory(upstream, (client) => `10.${client}.0.1`);
-  // The commands may still be on their way.
-  let pushed = await push();
-  for (let left = 20; pushed.code === 0 && left > 0; left--) pushed = await push();
-  expect(pushed.stderr).toMatch(/push rejected: the service is busy|error: 503/);
-  for (const client of clients) client.vanish();
-  await allEnded();
-  const others = await Promise.all(
-    Array.from({ length: 100 }, (_, client) => beginPush(upstream, `10.8.${client}.1`)),
-  );
-  await expect.poll(requestsInFlight).toBeGreaterThan(others.length);
-  expect(await push()).toMatchObject({ code: 0 });
-  for (const client of others) client.vanish();
-  await allEnded();
-}, 120_000);
-
-it('a crowd of pushes that have sent a megabyte and then crawl leaves room for others', async () => {
-  const upstream = await bed.createUpstream();
-  const clone = await bed.person().clone(upstream.url);
-  await clone.commit({ files: { 'new.txt': randomBytes(1_500_000).toString('hex') } });
-  const { bytes: pack } = buildPack([{ type: 'blob', content: randomBytes(2 * SENT_BYTES) }]);
-  const crawlers = await Promise.all(
-    Array.from({ length: LARGE_CRAWLERS }, (_, client) =>
-      beginPush(upstream, `10.9.${client}.1`, pack, SENT_BYTES),
-    ),
-  );
-  let sent = SENT_BYTES;
-  const crawl = setInterval(() => {
-    const next = pack.subarray(sent, (sent += CRAWLED_BYTES));
-    for (const client of crawlers) client.send(next);
-  }, 1_000);
-  try {
-    await expect.poll(requestsInFlight).toBeGreaterThan(LARGE_CRAWLERS);
-    // Whoever cannot have what they need is turned away by then.
-    await setTimeout(1.5 * MAX_WAIT_MS);
-    expect(await requestsInFlight()).toBeGreaterThan(LARGE_CRAWLERS);
-    const push = await clone.push();
+it(
+  'one subscriber who begins many pushes takes nobody else’s memory',
+  { ...exhaustive, timeout: 120_000 },
+  async () => {
+    const upstream = await bed.createUpstream();
+    const person = bed.person();
+    const clone = await person.clone(upstream.url);
+    await clone.commit({ files: { 'new.txt': 'new\n' } });
+    await send(`${upstream.url}/info/refs?service=git-receive-pack`, { person });
+    const clients = await fillMemory(upstream, (client) => `2001:db8:9:${client}::1`);
+    await expect.poll(requestsInFlight).toBeGreaterThan(CLIENTS);
+    const push = await person.git(clone.gitFolder, ['push', 'origin', 'HEAD:refs/for/main']);
     expect(push, push.stderr).toMatchObject({ code: 0 });
-    // Nor was any of them turned away.
-    clearInterval(crawl);
-    for (const client of crawlers.filter((_, index) => index % 4 === 0)) {
-      client.send(pack.subarray(sent));
-      expect((await client.answer())?.body.toString()).toContain('push rejected: fetch first');
+    for (const client of clients) client.vanish();
+    await allEnded();
+  },
+);
+
+it(
+  'an isolate without memory says that it is busy, and serves everybody once it has some again',
+  { ...exhaustive, timeout: 120_000 },
+  async () => {
+    const [pushed, fetched] = [await bed.createUpstream(), await bed.createUpstream()];
+    const [pusher, fetcher] = [bed.person(), bed.person()];
+    const clone = await pusher.clone(pushed.url);
+    await clone.commit({ files: { 'new.txt': 'new\n' } });
+    const shallow = await fetcher.clone(fetched.url, '--depth', '1');
+    await fetched.grow({ count: 1 });
+    const command = { newId: await clone.idOf('HEAD'), ref: 'refs/for/main' };
+    const body = pushBody({ commands: [command], pack: await packOf(clone, ['HEAD', '^origin/main']) });
+
+    const clients = await fillMemory(pushed, (client) => `10.7.0.${client}`);
+    await expect.poll(requestsInFlight).toBeGreaterThan(CLIENTS);
+
+    const [push, fetch] = await Promise.all([
+      // Git asks for the refs first, and would be told so then.
+      sendPush(pushed.url, pusher, body),
+      fetcher.git(shallow.path, ['fetch', '--verbose', 'origin'], { env: { GIT_CURL_VERBOSE: '1' } }),
+    ]);
+    const { errors, progress } = readPushAnswer(push);
+    expect(errors).toEqual(['push rejected: the service is busy']);
+    expect(progress.join('\n')).toContain('Push again in a minute.');
+    expect(fetch.code).not.toBe(0);
+    expect(fetch.stderr).toMatch(/HTTP\/1\.1 503/);
+    expect(fetch.stderr).toMatch(/retry-after: 60/i);
+
+    for (const client of clients) client.vanish();
+    await allEnded();
+    expect(await pusher.git(clone.gitFolder, ['push', 'origin', 'HEAD:refs/for/main'])).toMatchObject({
+      code: 0,
+    });
+    expect(await fetcher.git(shallow.path, ['fetch', 'origin'])).toMatchObject({ code: 0 });
+  },
+);
+
+it(
+  'clients that leave amidst their commands leave nothing behind',
+  { ...exhaustive, timeout: 120_000 },
+  async () => {
+    const upstream = await bed.createUpstream();
+    const person = bed.person();
+    const clone = await person.clone(upstream.url);
+    await clone.commit({ files: { 'new.txt': 'new\n' } });
+    const push = () => person.git(clone.gitFolder, ['push', 'origin', 'HEAD:refs/for/main']);
+    const clients = await fillMemory(upstream, (client) => `10.${client}.0.1`);
+    // The commands may still be on their way.
+    let pushed = await push();
+    for (let left = 20; pushed.code === 0 && left > 0; left--) pushed = await push();
+    expect(pushed.stderr).toMatch(/push rejected: the service is busy|error: 503/);
+    for (const client of clients) client.vanish();
+    await allEnded();
+    const others = await Promise.all(
+      Array.from({ length: 100 }, (_, client) => beginPush(upstream, `10.8.${client}.1`)),
+    );
+    await expect.poll(requestsInFlight).toBeGreaterThan(others.length);
+    expect(await push()).toMatchObject({ code: 0 });
+    for (const client of others) client.vanish();
+    await allEnded();
+  },
+);
+
+it(
+  'a crowd of pushes that have sent a megabyte and then crawl leaves room for others',
+  { ...exhaustive, timeout: 90_000 },
+  async () => {
+    const upstream = await bed.createUpstream();
+    const clone = await bed.person().clone(upstream.url);
+    await clone.commit({ files: { 'new.txt': randomBytes(1_500_000).toString('hex') } });
+    const { bytes: pack } = buildPack([{ type: 'blob', content: randomBytes(2 * SENT_BYTES) }]);
+    const crawlers = await Promise.all(
+      Array.from({ length: LARGE_CRAWLERS }, (_, client) =>
+        beginPush(upstream, `10.9.${client}.1`, pack, SENT_BYTES),
+      ),
+    );
+    let sent = SENT_BYTES;
+    const crawl = setInterval(() => {
+      const next = pack.subarray(sent, (sent += CRAWLED_BYTES));
+      for (const client of crawlers) client.send(next);
+    }, 1_000);
+    try {
+      await expect.poll(requestsInFlight).toBeGreaterThan(LARGE_CRAWLERS);
+      // Whoever cannot have what they need is turned away by then.
+      await setTimeout(1.5 * MAX_WAIT_MS);
+      expect(await requestsInFlight()).toBeGreaterThan(LARGE_CRAWLERS);
+      const push = await clone.push();
+      expect(push, push.stderr).toMatchObject({ code: 0 });
+      // Nor was any of them turned away.
+      clearInterval(crawl);
+      for (const client of crawlers.filter((_, index) => index % 4 === 0)) {
+        client.send(pack.subarray(sent));
+        expect((await client.answer())?.body.toString()).toContain('push rejected: fetch first');
+      }
+    } finally {
+      clearInterval(crawl);
+      for (const client of crawlers) client.vanish();
     }
-  } finally {
-    clearInterval(crawl);
-    for (const client of crawlers) client.vanish();
-  }
-  await allEnded();
-}, 90_000);
+    await allEnded();
+  },
+);
 
-it('a hundred pushes that crawl, each complete but for its end, have created nothing and leave others everything', async () => {
-  const [crawled, upstream] = [await bed.createUpstream(), await bed.createUpstream()];
-  const person = bed.person();
-  const [theirs, clone] = [await person.clone(crawled.url), await bed.person().clone(upstream.url)];
-  await theirs.commit({ files: { 'new.txt': randomBytes(20_000).toString('hex') } });
-  await clone.commit();
-  const left = await creationsLeft();
-  const pack = await packOf(theirs, ['HEAD', '^origin/main']);
-  const newId = await theirs.idOf('HEAD');
-  const asked = bed.host.requests.length;
-  const crawlers = await Promise.all(
-    Array.from({ length: CRAWLERS }, (_, client) =>
-      beginPush(crawled, `10.10.${client}.1`, pack, Math.floor(pack.byteLength / 2), {
-        newId,
-        ref: 'refs/heads/x',
-      }),
-    ),
-  );
-  let sent = Math.floor(pack.byteLength / 2);
-  const crawl = setInterval(() => {
-    // Its last bytes never come.
-    const next = pack.subarray(sent, Math.min(sent + CRAWLED_BYTES, pack.byteLength - 20));
-    sent += next.byteLength;
-    for (const client of crawlers) client.send(next);
-  }, 1_000);
-  try {
-    await expect.poll(requestsInFlight).toBeGreaterThan(CRAWLERS);
-    expect(await creationsLeft()).toBe(left);
-    expect(await clone.push()).toMatchObject({ code: 0 });
-    // A pull request, and the fork for it.
-    expect(await creationsLeft()).toBe(left - 2);
-    const written = bed.host.requests
-      .slice(asked)
-      .filter(({ method, path }) => method !== 'GET' && !path.endsWith('/git-upload-pack'));
-    expect(written.filter(({ path }) => path.includes(`/${crawled.name}`))).toEqual([]);
-    // They were not worthless: one that ends is taken.
-    clearInterval(crawl);
-    crawlers[0]?.send(pack.subarray(sent));
-    expect((await crawlers[0]?.answer())?.body.toString()).toContain('PR URL:');
-  } finally {
-    clearInterval(crawl);
-    for (const client of crawlers) client.vanish();
-  }
-  await allEnded();
-}, 120_000);
+it(
+  'a hundred pushes that crawl, each complete but for its end, have created nothing and leave others everything',
+  { ...exhaustive, timeout: 120_000 },
+  async () => {
+    const [crawled, upstream] = [await bed.createUpstream(), await bed.createUpstream()];
+    const person = bed.person();
+    const [theirs, clone] = [await person.clone(crawled.url), await bed.person().clone(upstream.url)];
+    await theirs.commit({ files: { 'new.txt': randomBytes(20_000).toString('hex') } });
+    await clone.commit();
+    const left = await creationsLeft();
+    const pack = await packOf(theirs, ['HEAD', '^origin/main']);
+    const newId = await theirs.idOf('HEAD');
+    const asked = bed.host.requests.length;
+    const crawlers = await Promise.all(
+      Array.from({ length: CRAWLERS }, (_, client) =>
+        beginPush(crawled, `10.10.${client}.1`, pack, Math.floor(pack.byteLength / 2), {
+          newId,
+          ref: 'refs/heads/x',
+        }),
+      ),
+    );
+    let sent = Math.floor(pack.byteLength / 2);
+    const crawl = setInterval(() => {
+      // Its last bytes never come.
+      const next = pack.subarray(sent, Math.min(sent + CRAWLED_BYTES, pack.byteLength - 20));
+      sent += next.byteLength;
+      for (const client of crawlers) client.send(next);
+    }, 1_000);
+    try {
+      await expect.poll(requestsInFlight).toBeGreaterThan(CRAWLERS);
+      expect(await creationsLeft()).toBe(left);
+      expect(await clone.push()).toMatchObject({ code: 0 });
+      // A pull request, and the fork for it.
+      expect(await creationsLeft()).toBe(left - 2);
+      const written = bed.host.requests
+        .slice(asked)
+        .filter(({ method, path }) => method !== 'GET' && !path.endsWith('/git-upload-pack'));
+      expect(written.filter(({ path }) => path.includes(`/${crawled.name}`))).toEqual([]);
+      // They were not worthless: one that ends is taken.
+      clearInterval(crawl);
+      crawlers[0]?.send(pack.subarray(sent));
+      expect((await crawlers[0]?.answer())?.body.toString()).toContain('PR URL:');
+    } finally {
+      clearInterval(crawl);
+      for (const client of crawlers) client.vanish();
+    }
+    await allEnded();
+  },
+);
 
-it('forms that are announced and not sent take no memory from others', async () => {
+it('forms that are announced and not sent take no memory from others', exhaustive, async () => {
   const upstream = await bed.createUpstream();
   const clients = await Promise.all(Array.from({ length: 6 }, () => RawConnection.open(bed.service.url)));
   for (const client of clients) {

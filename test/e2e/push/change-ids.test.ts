@@ -11,6 +11,7 @@ import type { Clone } from '../support/person.ts';
 import { remoteLines } from '../support/push-output.ts';
 import { useTestBed } from '../support/test-bed.ts';
 import { packOf, pushBody, readPushAnswer, sendPush } from '../support/wire.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useTestBed();
 
@@ -62,7 +63,7 @@ it('in messages is refused with the commits’ titles, and both ways on work', a
   expect((await clone.push('--force', 'origin', 'HEAD:topic')).code).toBe(0);
 });
 
-it('in an amended commit is refused by an update, too', async () => {
+it('in an amended commit is refused by an update, too', exhaustive, async () => {
   const contribution = await contribute(bed);
   const { clone, upstream } = contribution;
   await clone.commit({ message: 'One\n' });
@@ -77,7 +78,7 @@ it('in an amended commit is refused by an update, too', async () => {
   expect((await update()).code).toBe(0);
 });
 
-it('of a commit that is squashed away, or of upstream’s, does not matter', async () => {
+it('of a commit that is squashed away, or of upstream’s, does not matter', exhaustive, async () => {
   const contribution = await contribute(bed);
   const { clone, upstream } = contribution;
   await upstream.grow({ message: `Theirs\n\n${CHANGE_ID}\n` });
@@ -91,7 +92,7 @@ it('of a commit that is squashed away, or of upstream’s, does not matter', asy
   expect(commit?.message.toString()).toBe('Two\n');
 });
 
-it('of upstream’s commits that travel in the pack does not matter', async () => {
+it('of upstream’s commits that travel in the pack does not matter', exhaustive, async () => {
   const { clone, person, upstream } = await contribute(bed);
   await upstream.grow({ message: `Theirs\n\n${CHANGE_ID}\n` });
   await clone.git('pull', '--quiet', '--ff-only');
@@ -103,7 +104,7 @@ it('of upstream’s commits that travel in the pack does not matter', async () =
   expect(report).toEqual(['unpack ok', 'ok refs/heads/topic']);
 });
 
-it('in a description is refused, and shown by a preview', async () => {
+it('in a description is refused, and shown by a preview', exhaustive, async () => {
   const { clone, upstream } = await contribute(bed);
   await clone.commit();
   const options = ['-o', `description=Fixed. ${CHANGE_ID}`];

@@ -4,6 +4,7 @@ import { LIKELY, PROVEN } from '../../support/made-up-credentials.ts';
 import { contribute, expectAccepted, expectRefused } from '../support/contribution.ts';
 import { remoteLines } from '../support/push-output.ts';
 import { useTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useTestBed();
 
@@ -36,7 +37,7 @@ it.each(Object.entries(LIKELY))('%s is only told, before it is published', async
   await expectAccepted(bed, contribution, pushed);
 });
 
-it('that upstream has in this file already is no news', async () => {
+it('that upstream has in this file already is no news', exhaustive, async () => {
   const secret = PROVEN['of npm']?.() ?? '';
   const upstream = await bed.createUpstream();
   await upstream.grow({ files: { 'a.env': `TOKEN=${secret}\n` } });

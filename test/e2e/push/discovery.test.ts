@@ -4,6 +4,7 @@ import { contribute, expectAccepted } from '../support/contribution.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
 import { readPkts, send, ZERO_ID } from '../support/wire.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed();
 
@@ -87,7 +88,7 @@ describe('discovery for push', () => {
     expect(positions.at(-1)).toBeGreaterThan(500);
   });
 
-  it('lets a clone that is three commits behind send only its own objects', async () => {
+  it('lets a clone that is three commits behind send only its own objects', exhaustive, async () => {
     const contribution = await contribute(bed, { commits: 20 });
     const { upstream, clone } = contribution;
     await upstream.grow({ count: 3 });
@@ -100,23 +101,27 @@ describe('discovery for push', () => {
     expect(sent?.objects.map(({ type }) => type).toSorted()).toEqual(['blob', 'commit', 'tree']);
   });
 
-  it('lists what a contributed repository has got meanwhile, so that the push need not wait for it', async () => {
-    const contribution = await contribute(bed);
-    const { upstream, clone } = contribution;
-    await clone.commit();
-    await expectAccepted(bed, contribution, await clone.push());
-    await upstream.grow();
-    await upstream.grow({ branch: 'side', from: 'main~2' });
-    const asked = () => bed.host.requestsFor(upstream, 'POST', /\/git-upload-pack$/).length;
-    const before = asked();
-    await discover(upstream.url);
-    // The refs, main and the other branch.
-    await expect.poll(asked).toBe(before + 3);
-    await clone.commit();
-    await expectAccepted(bed, contribution, await clone.push('origin', 'HEAD:again'));
-    // The refs once more.
-    expect(asked()).toBe(before + 4);
-  });
+  it(
+    'lists what a contributed repository has got meanwhile, so that the push need not wait for it',
+    exhaustive,
+    async () => {
+      const contribution = await contribute(bed);
+      const { upstream, clone } = contribution;
+      await clone.commit();
+      await expectAccepted(bed, contribution, await clone.push());
+      await upstream.grow();
+      await upstream.grow({ branch: 'side', from: 'main~2' });
+      const asked = () => bed.host.requestsFor(upstream, 'POST', /\/git-upload-pack$/).length;
+      const before = asked();
+      await discover(upstream.url);
+      // The refs, main and the other branch.
+      await expect.poll(asked).toBe(before + 3);
+      await clone.commit();
+      await expectAccepted(bed, contribution, await clone.push('origin', 'HEAD:again'));
+      // The refs once more.
+      expect(asked()).toBe(before + 4);
+    },
+  );
 
   it('answers for a repository without commits, so that Git can say what is wrong', async () => {
     const upstream = await bed.createUpstream({ commits: 0 });
@@ -170,17 +175,23 @@ describe('discovery for push', () => {
     expect((await send(`${upstream.url}/info/refs`)).status).toBe(400);
   });
 
-  it('redirects to the new name of a repository that was renamed, and the push arrives there', async () => {
-    const contribution = await contribute(bed);
-    const { upstream, clone } = contribution;
-    await clone.commit();
-    const renamed = bed.renameUpstream(upstream, `${upstream.name}-renamed`);
-    const answer = await discover(upstream.url);
-    expect(answer.status).toBe(301);
-    expect(answer.headers['location']).toBe(`/v1/gh/${renamed.fullName}/info/refs?service=git-receive-pack`);
-    const pushed = await clone.push();
-    await expectAccepted(bed, { upstream: renamed, clone }, pushed);
-  });
+  it(
+    'redirects to the new name of a repository that was renamed, and the push arrives there',
+    exhaustive,
+    async () => {
+      const contribution = await contribute(bed);
+      const { upstream, clone } = contribution;
+      await clone.commit();
+      const renamed = bed.renameUpstream(upstream, `${upstream.name}-renamed`);
+      const answer = await discover(upstream.url);
+      expect(answer.status).toBe(301);
+      expect(answer.headers['location']).toBe(
+        `/v1/gh/${renamed.fullName}/info/refs?service=git-receive-pack`,
+      );
+      const pushed = await clone.push();
+      await expectAccepted(bed, { upstream: renamed, clone }, pushed);
+    },
+  );
 
   it('says 502 when the host cannot be reached', async () => {
     const upstream = await bed.createUpstream();

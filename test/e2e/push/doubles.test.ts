@@ -9,6 +9,7 @@ import { FormClient } from '../support/form-client.ts';
 import type { Clone } from '../support/person.ts';
 import { bannerOf, remoteLines, statusTable } from '../support/push-output.ts';
 import { type TestBed, useOwnTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 /** A person with a pull request of two commits. */
 async function withPullRequest(bed: TestBed) {
@@ -149,7 +150,7 @@ describe('while the list of pull requests cannot be read', () => {
   });
 });
 
-describe('with PUSH_DOUBLES=refuse', () => {
+describe('with PUSH_DOUBLES=refuse', exhaustive, () => {
   const bed = useOwnTestBed({ env: { PUSH_DOUBLES: 'refuse' } });
 
   it('the second pull request is refused, and takes no place of the five', async () => {

@@ -4,6 +4,7 @@ import { contribute, expectAccepted, expectRefused } from '../support/contributi
 import type { Clone } from '../support/person.ts';
 import { remoteLines } from '../support/push-output.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed();
 
@@ -65,7 +66,7 @@ it.each<[id: string, entries: (file: string, folder: string) => Entry[]]>([
   ['nullSha1', () => [['160000', 'a', ZERO]]],
   ['gitmodulesSymlink', (file) => [['120000', '.gitmodules', file]]],
   ['gitmodulesBlob', (_, folder) => [['40000', '.gitmodules', folder]]],
-])('%s is refused as Git’s own check does', async (id, entries) => {
+])('%s is refused as Git’s own check does', exhaustive, async (id, entries) => {
   const { clone, upstream } = await contribute(bed);
   const [file, inner] = [
     await clone.writeObject('blob', Buffer.from('x\n')),
@@ -87,7 +88,7 @@ it.each([
   ['gitmodulesUrl', SUBMODULE.replace('https', '-https')],
   ['gitmodulesUrl', SUBMODULE.replace('/a\n', '%0a/a\n')],
   ['gitmodulesUpdate', `${SUBMODULE}\tupdate = !touch here\n`],
-])('%s is refused as Git’s own check does', async (id, text) => {
+])('%s is refused as Git’s own check does', exhaustive, async (id, text) => {
   const { clone, upstream } = await contribute(bed);
   const file = await clone.writeObject('blob', Buffer.from(text));
   const { tip, pushed } = await pushFolder(
@@ -102,7 +103,7 @@ it.each([
   expect(stdout + stderr).toContain(id);
 });
 
-it('a mode in an old form, which some hosts take, is told only', async () => {
+it('a mode in an old form, which some hosts take, is told only', exhaustive, async () => {
   const { clone } = await contribute(bed);
   const tree = await writeTree(clone, [['040000', 'lib', await clone.idOf('HEAD^{tree}')]]);
   const parents = [await clone.idOf('HEAD')];
@@ -113,7 +114,7 @@ it('a mode in an old form, which some hosts take, is told only', async () => {
   );
 });
 
-it('half an address for SSH, which older hosts take, is told only', async () => {
+it('half an address for SSH, which older hosts take, is told only', exhaustive, async () => {
   const { clone } = await contribute(bed);
   const text = SUBMODULE.replace('git.example/', 'git.example:owner/');
   const file = await clone.writeObject('blob', Buffer.from(text));
@@ -128,7 +129,7 @@ it('half an address for SSH, which older hosts take, is told only', async () => 
   );
 });
 
-it('ordinary submodules and odd names are taken', async () => {
+it('ordinary submodules and odd names are taken', exhaustive, async () => {
   const contribution = await contribute(bed);
   const { clone } = contribution;
   const files = { '.gitmodules': SUBMODULE, a: '', 'a.b': '', '...': '', 'x/a..b': '', 'x/.github': '' };

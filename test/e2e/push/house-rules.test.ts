@@ -9,6 +9,7 @@ import type { Person } from '../support/person.ts';
 import { remoteLines } from '../support/push-output.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed();
 
@@ -51,7 +52,7 @@ async function bodyOf({ fullName }: Upstream): Promise<string | null> {
   return (await bed.host.call<{ body: string | null }>('GET', `/repos/${fullName}/pulls/${number}`)).body;
 }
 
-describe('a repository whose list of vouched accounts denounces the bot', () => {
+describe('a repository whose list of vouched accounts denounces the bot', exhaustive, () => {
   it('gets no write of a push, which is told why, and what is left', async () => {
     const { upstream, clone } = await contribute(bed);
     await upstream.grow({
@@ -93,7 +94,7 @@ describe('a repository whose list of vouched accounts denounces the bot', () => 
   });
 });
 
-describe('a repository with a list of vouched accounts', () => {
+describe('a repository with a list of vouched accounts', exhaustive, () => {
   it('tells a push, a preview, a form and its page that a gate may close it, and no update', async () => {
     const { upstream, clone, person } = await contribute(bed);
     await upstream.grow({ files: { 'VOUCHED.td': 'alice\n' } });
@@ -124,7 +125,7 @@ describe('a repository with a list of vouched accounts', () => {
   });
 });
 
-it('a push costs at most one more call where there is a list', async () => {
+it('a push costs at most one more call where there is a list', exhaustive, async () => {
   const { upstream, clone } = await contribute(bed);
   await upstream.grow({
     files: { 'VOUCHED.td': '', '.github/x': '', 'docs/y': '', '.gitveil.yml': 'accept: true\n' },
@@ -137,7 +138,7 @@ it('a push costs at most one more call where there is a list', async () => {
 });
 
 describe('a template for pull requests', () => {
-  it('is told to a push without a description, and to no other', async () => {
+  it('is told to a push without a description, and to no other', exhaustive, async () => {
     const { upstream, clone } = await withFiles({ '.github/PULL_REQUEST_TEMPLATE.md': '## Why\n' });
     const url = `${bed.sandbox.url}/${upstream.fullName}/blob/HEAD/.github/PULL_REQUEST_TEMPLATE.md`;
     const preview = async (...options: string[]) =>
@@ -151,7 +152,7 @@ describe('a template for pull requests', () => {
     expect(await shown(upstream)).toContain(`href="${url}"`);
   });
 
-  it('is where the form begins', async () => {
+  it('is where the form begins', exhaustive, async () => {
     const { upstream, person } = await withFiles({
       'docs/pull_request_template.md': '\uFEFF## Why\r\n\r\n<!-- Say why -->\r\n',
     });
@@ -185,7 +186,7 @@ describe('a template for pull requests', () => {
     expect(form.html).toMatch(/Follow the <a href="[^"]*pull_request_template\.md">template/);
   });
 
-  it('is linked where the host does not send it', async () => {
+  it('is linked where the host does not send it', exhaustive, async () => {
     const { upstream, person } = await withFiles({ 'docs/pull_request_template.md': 'Why?\n' });
     await formOf(upstream, person, 'new.txt');
     // Folders and policy are remembered now, and the template is asked for last.
@@ -203,26 +204,30 @@ describe('a template for pull requests', () => {
   });
 });
 
-it('a form asks the host as much after a push as before, so that its speed does not tell of one', async () => {
-  const asked = async ({ upstream, person }: Awaited<ReturnType<typeof withFiles>>) => {
-    const before = bed.host.requests.length;
-    await formOf(upstream, person);
-    const made = bed.host.requests.slice(before);
-    return made.map(({ method, path }) => `${method} ${path.replace(upstream.name, '<name>')}`);
-  };
-  const pushedTo = await withFiles({});
-  await pushedTo.clone.commit();
-  await expectAccepted(bed, pushedTo, await pushedTo.clone.push());
-  // The last that a push asks for, after its answer.
-  const isTold = () =>
-    bed.host.requests.some(
-      ({ path, body }) => path === '/ntfy/' && body.includes(pushedTo.upstream.fullName),
-    );
-  await expect.poll(isTold).toBe(true);
-  expect(await asked(pushedTo)).toEqual(await asked(await withFiles({})));
-});
+it(
+  'a form asks the host as much after a push as before, so that its speed does not tell of one',
+  exhaustive,
+  async () => {
+    const asked = async ({ upstream, person }: Awaited<ReturnType<typeof withFiles>>) => {
+      const before = bed.host.requests.length;
+      await formOf(upstream, person);
+      const made = bed.host.requests.slice(before);
+      return made.map(({ method, path }) => `${method} ${path.replace(upstream.name, '<name>')}`);
+    };
+    const pushedTo = await withFiles({});
+    await pushedTo.clone.commit();
+    await expectAccepted(bed, pushedTo, await pushedTo.clone.push());
+    // The last that a push asks for, after its answer.
+    const isTold = () =>
+      bed.host.requests.some(
+        ({ path, body }) => path === '/ntfy/' && body.includes(pushedTo.upstream.fullName),
+      );
+    await expect.poll(isTold).toBe(true);
+    expect(await asked(pushedTo)).toEqual(await asked(await withFiles({})));
+  },
+);
 
-describe('a repository that asks what a pull request has to say', () => {
+describe('a repository that asks what a pull request has to say', exhaustive, () => {
   const RULES = { '.gitveil.yml': 'ai_disclosure: required\nissue: required\n' };
 
   it('refuses what does not say it, with the options that do, and searches find what does', async () => {
@@ -338,7 +343,7 @@ describe('a repository that asks what a pull request has to say', () => {
   });
 });
 
-it('an issue that the host does not show for a moment ends no delayed push', async () => {
+it('an issue that the host does not show for a moment ends no delayed push', exhaustive, async () => {
   const { upstream, clone } = await withFiles({ '.gitveil.yml': 'issue: required\n' });
   const issue = open(upstream);
   await clone.commit();
@@ -353,7 +358,7 @@ it('an issue that the host does not show for a moment ends no delayed push', asy
   expect(await bodyOf(upstream)).toContain(`Refs #${issue}`);
 });
 
-describe('a push that changes workflows', () => {
+describe('a push that changes workflows', exhaustive, () => {
   it('is told so, whatever else it changes, and no other is', async () => {
     const { upstream, clone, person } = await withFiles({ [CI]: 'on: push\n', '.github/x': 'x\n' });
     const preview = async (): Promise<string> =>
@@ -457,23 +462,29 @@ describe('a push that changes workflows', () => {
 it.each([
   ['small, but changes many folders', 40, {}],
   ['more than is kept in memory, with many alike files', 0, { 'big.bin': randomBytes(1_500_000) }],
-])('a delayed push that is %s is published if it changes no workflow', async (_, folders, more) => {
-  const words = Array.from({ length: 60 }, () => randomBytes(30).toString('hex')).join('\n');
-  const alike = Object.fromEntries(Array.from({ length: 40 }, (__, at) => [`new-${at}`, `${at}\n${words}`]));
-  const names = ['.github', ...Array.from({ length: folders }, (__, at) => `z-${at}`)];
-  const large = names.flatMap((name) =>
-    Array.from({ length: 30 }, (__, at) => [`${name}/${at}`, `${name}\n`]),
-  );
-  const rule = { '.gitveil.yml': 'workflows: false\n', [CI]: 'on: push\n' };
-  const { upstream, clone } = await withFiles({ ...rule, ...Object.fromEntries(large) });
-  const changed = Object.fromEntries(names.map((name) => [`${name}/7`, `${name}, changed\n`]));
-  await clone.commit({ files: { ...changed, ...alike, ...more } });
-  const name = delayedAs(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic'));
-  await expectEnd(name, 'PR hash');
-  expect((await bed.host.onlyPull(upstream)).state).toBe('open');
-});
+])(
+  'a delayed push that is %s is published if it changes no workflow',
+  exhaustive,
+  async (_, folders, more) => {
+    const words = Array.from({ length: 60 }, () => randomBytes(30).toString('hex')).join('\n');
+    const alike = Object.fromEntries(
+      Array.from({ length: 40 }, (__, at) => [`new-${at}`, `${at}\n${words}`]),
+    );
+    const names = ['.github', ...Array.from({ length: folders }, (__, at) => `z-${at}`)];
+    const large = names.flatMap((name) =>
+      Array.from({ length: 30 }, (__, at) => [`${name}/${at}`, `${name}\n`]),
+    );
+    const rule = { '.gitveil.yml': 'workflows: false\n', [CI]: 'on: push\n' };
+    const { upstream, clone } = await withFiles({ ...rule, ...Object.fromEntries(large) });
+    const changed = Object.fromEntries(names.map((name) => [`${name}/7`, `${name}, changed\n`]));
+    await clone.commit({ files: { ...changed, ...alike, ...more } });
+    const name = delayedAs(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic'));
+    await expectEnd(name, 'PR hash');
+    expect((await bed.host.onlyPull(upstream)).state).toBe('open');
+  },
+);
 
-it('what a person has to know comes first, in one order, and in at most 14 lines', async () => {
+it('what a person has to know comes first, in one order, and in at most 14 lines', exhaustive, async () => {
   const { upstream, clone } = await withFiles({
     'VOUCHED.td': 'alice',
     '.github/workflows/ci.yml': 'on: push\n',

@@ -12,6 +12,7 @@ import { readHistory } from '../support/objects.ts';
 import type { Person } from '../support/person.ts';
 import { bannerOf, remoteLines, statusTable } from '../support/push-output.ts';
 import { useTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useTestBed();
 
@@ -47,22 +48,26 @@ describe('a name or an address in a message', () => {
     expect(remoteLines(pushed).join('\n')).toContain(`message of "Fix typo": ${trailer}`);
   });
 
-  it('is no news in a line that upstream has, also if the client sends the whole file', async () => {
-    const upstream = await bed.createUpstream();
-    const person = bed.person();
-    const lines = (last: string) => `Our people:\n${person.authorName}\n${last}\n`;
-    await upstream.grow({ files: { 'docs/AUTHORS': lines('and others') } });
-    const clone = await person.copy(upstream);
-    await clone.commit({ files: { 'docs/AUTHORS': lines('and many others') } });
-    bed.tripwire.tolerate('upstream names the person', ({ secret }) =>
-      ['name', 'word'].includes(secret.kind),
-    );
-    const pushed = await clone.tryGit('-c', 'pack.window=0', 'push', 'origin', 'HEAD:topic');
-    await expectAccepted(bed, { clone, upstream }, pushed);
-    await clone.commit({ files: { 'docs/AUTHORS': lines(`and ${person.authorName} again`) } });
-    const refused = await clone.tryGit('-c', 'pack.window=0', 'push', 'origin', 'HEAD:topic');
-    expect(refused.stderr).toContain('your name would become public');
-  });
+  it(
+    'is no news in a line that upstream has, also if the client sends the whole file',
+    exhaustive,
+    async () => {
+      const upstream = await bed.createUpstream();
+      const person = bed.person();
+      const lines = (last: string) => `Our people:\n${person.authorName}\n${last}\n`;
+      await upstream.grow({ files: { 'docs/AUTHORS': lines('and others') } });
+      const clone = await person.copy(upstream);
+      await clone.commit({ files: { 'docs/AUTHORS': lines('and many others') } });
+      bed.tripwire.tolerate('upstream names the person', ({ secret }) =>
+        ['name', 'word'].includes(secret.kind),
+      );
+      const pushed = await clone.tryGit('-c', 'pack.window=0', 'push', 'origin', 'HEAD:topic');
+      await expectAccepted(bed, { clone, upstream }, pushed);
+      await clone.commit({ files: { 'docs/AUTHORS': lines(`and ${person.authorName} again`) } });
+      const refused = await clone.tryGit('-c', 'pack.window=0', 'push', 'origin', 'HEAD:topic');
+      expect(refused.stderr).toContain('your name would become public');
+    },
+  );
 
   it.each<[string, (person: Person) => string]>([
     ['in other cases', ({ authorName }) => `By ${authorName.toUpperCase()}.`],
@@ -177,7 +182,7 @@ describe('a name or an address in files', () => {
       expect(lines.filter((line) => line.includes('AUTHORS'))).toEqual([found]);
     });
 
-    it('is told of when it is published on purpose', async () => {
+    it('is told of when it is published on purpose', exhaustive, async () => {
       const { clone, found, ...contribution } = await listed();
       bed.tripwire.tolerate('published on purpose', ({ secret }) => ['name', 'word'].includes(secret.kind));
       const pushed = await clone.push('-o', 'publish-names', 'origin', 'HEAD:topic');
@@ -194,7 +199,7 @@ describe('a name or an address in files', () => {
     expect(await expectFound(contribution)).toContain(`name of a file: `);
   });
 
-  it('is found at the far end of a file that is larger than any buffer', async () => {
+  it('is found at the far end of a file that is larger than any buffer', exhaustive, async () => {
     const contribution = await contribute(bed);
     const { clone, person } = contribution;
     const text = Buffer.concat([randomBytes(700_000), Buffer.from(`\n${person.committerEmail}`)]);
@@ -202,7 +207,7 @@ describe('a name or an address in files', () => {
     expect(await expectFound(contribution)).toContain(person.committerEmail);
   });
 
-  it('of a push too large to wait stops it before it is complete', async () => {
+  it('of a push too large to wait stops it before it is complete', exhaustive, async () => {
     const contribution = await contribute(bed);
     const { clone, person, upstream } = contribution;
     const files = Object.fromEntries(Array.from({ length: 6 }, (_, at) => [`${at}.txt`, noise(2_000_000)]));
@@ -221,7 +226,7 @@ describe('a name or an address in files', () => {
     await expectAccepted(bed, { upstream, clone }, await clone.push());
   });
 
-  it('that upstream has already is not looked for next to a change', async () => {
+  it('that upstream has already is not looked for next to a change', exhaustive, async () => {
     const person = bed.person();
     const upstream = await bed.createUpstream();
     const [before, after] = [noise(900), noise(900)];
@@ -271,25 +276,31 @@ describe('what nobody is refused for', () => {
     expect(lines.indexOf(told[2] ?? '')).toBeLessThan(lines.indexOf('Your pull request is open.'));
   });
 
-  it('is a name in another form: it is told before it is published, and in a preview', async () => {
-    const contribution = await contribute(bed);
-    const { clone, person } = contribution;
-    const [first = '', last = ''] = person.authorName.split(' ');
-    const files = { 'notes.txt': `by ${last}${first}\n`, [`${first}\u00b7${last}.txt`]: 'nothing\n' };
-    await clone.commit({ message: `As ${last} ${first} says\n`, files });
-    const told = [
-      'A name or login may become public. Check whether these lines name you:',
-      `  message of "As ${last} ${first} says": As ${last} ${first} says`,
-      `  a changed file: by ${last}${first}`,
-      `  name of a file: ${first}\u00b7${last}.txt`,
-    ];
-    const preview = remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:topic'));
-    expect(preview.filter((line) => told.includes(line))).toEqual(told);
-    bed.tripwire.tolerate('a name that may be none', ({ secret }) => ['word', 'name'].includes(secret.kind));
-    const pushed = await clone.push();
-    await expectAccepted(bed, contribution, pushed);
-    expect(remoteLines(pushed).filter((line) => told.includes(line))).toEqual(told);
-  });
+  it(
+    'is a name in another form: it is told before it is published, and in a preview',
+    exhaustive,
+    async () => {
+      const contribution = await contribute(bed);
+      const { clone, person } = contribution;
+      const [first = '', last = ''] = person.authorName.split(' ');
+      const files = { 'notes.txt': `by ${last}${first}\n`, [`${first}\u00b7${last}.txt`]: 'nothing\n' };
+      await clone.commit({ message: `As ${last} ${first} says\n`, files });
+      const told = [
+        'A name or login may become public. Check whether these lines name you:',
+        `  message of "As ${last} ${first} says": As ${last} ${first} says`,
+        `  a changed file: by ${last}${first}`,
+        `  name of a file: ${first}\u00b7${last}.txt`,
+      ];
+      const preview = remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:topic'));
+      expect(preview.filter((line) => told.includes(line))).toEqual(told);
+      bed.tripwire.tolerate('a name that may be none', ({ secret }) =>
+        ['word', 'name'].includes(secret.kind),
+      );
+      const pushed = await clone.push();
+      await expectAccepted(bed, contribution, pushed);
+      expect(remoteLines(pushed).filter((line) => told.includes(line))).toEqual(told);
+    },
+  );
 
   it('is told before it is published: home folders, files of editors, and files that cannot be searched', async () => {
     const upstream = await bed.createUpstream();
@@ -370,7 +381,7 @@ describe('the original id of a commit', () => {
   });
 });
 
-describe('what looks like an id of a commit that upstream does not have', () => {
+describe('what looks like an id of a commit that upstream does not have', exhaustive, () => {
   it('is told before it is published, wherever it stands in a message, and upstream’s are not', async () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;
@@ -419,7 +430,7 @@ describe('a preview', () => {
     expect(await bed.host.pulls(upstream)).toEqual([]);
   });
 
-  it('shows the commits as they become when the push follows', async () => {
+  it('shows the commits as they become when the push follows', exhaustive, async () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;
     await clone.commit({ message: 'Only one\n' });
@@ -440,7 +451,7 @@ describe('a preview', () => {
     await bed.host.onlyPull(upstream);
   });
 
-  it('of an update names its pull request, and changes nothing', async () => {
+  it('of an update names its pull request, and changes nothing', exhaustive, async () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;
     await clone.commit();

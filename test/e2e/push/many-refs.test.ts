@@ -8,6 +8,7 @@ import { remoteLines } from '../support/push-output.ts';
 import { useTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
 import { readPkts, send } from '../support/wire.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useTestBed();
 
@@ -29,7 +30,7 @@ async function advertisedRefs({ url }: Upstream): Promise<string[]> {
   return lines.map((line) => (line?.toString() ?? '').replace(/\0.*|\n$/s, '').slice(41));
 }
 
-it('leaves out a branch whose name is not UTF-8', async () => {
+it('leaves out a branch whose name is not UTF-8', exhaustive, async () => {
   const contribution = await contribute(bed);
   await addRefs(contribution.upstream, [Buffer.from([0x61, 0xff])]);
   expect(await advertisedRefs(contribution.upstream)).toContain('refs/heads/main');
@@ -37,7 +38,7 @@ it('leaves out a branch whose name is not UTF-8', async () => {
   await expectAccepted(bed, contribution, await contribution.clone.push());
 });
 
-describe('an upstream with too many branches', () => {
+describe('an upstream with too many branches', exhaustive, () => {
   let contribution: Awaited<ReturnType<typeof contribute>>;
 
   beforeAll(async () => {

@@ -7,6 +7,7 @@ import { buildPack, oidOf } from '../../support/pack-builder.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
 import { pushBody, readPushAnswer, RECEIVE_PACK, send } from '../support/wire.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const PUSHES = 16;
 const MOST_FORKS = 10;
@@ -33,7 +34,7 @@ async function pushWithoutTree(upstream: Upstream, address: string) {
 it.each([
   ['one address', () => '192.0.2.40'],
   ['the networks of one IPv6 /48', (at: number) => `2001:db8:40:${at}::1`],
-])('16 of %s to as many repositories make ten forks', async (_, addressOf) => {
+])('16 of %s to as many repositories make ten forks', exhaustive, async (_, addressOf) => {
   const upstreams = await Promise.all(
     Array.from({ length: PUSHES }, () => bed.createUpstream({ commits: 1 })),
   );
@@ -51,7 +52,7 @@ it.each([
   expect(forking.length).toBeLessThanOrEqual(MOST_FORKS);
 });
 
-it('16 of one address to one repository ask for its fork ten times', async () => {
+it('16 of one address to one repository ask for its fork ten times', exhaustive, async () => {
   const upstream = await bed.createUpstream({ commits: 1 });
   for (let index = 0; index < PUSHES; index++) {
     expect((await pushWithoutTree(upstream, '192.0.2.41')).errors).toHaveLength(1);

@@ -8,6 +8,7 @@ import { bannerOf } from '../support/push-output.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import { TEST_HEADER } from '../support/tripwire.ts';
 import type { Upstream } from '../support/upstream.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed();
 
@@ -56,7 +57,7 @@ async function prHashOf(upstream: Upstream): Promise<string> {
 }
 
 describe('nothing tells of a pull request', () => {
-  it('while the host is asked to open it', async () => {
+  it('while the host is asked to open it', exhaustive, async () => {
     const before = await total();
     const contribution = await contribute(bed);
     const { upstream, clone } = contribution;
@@ -94,7 +95,7 @@ describe('nothing tells of a pull request', () => {
     await expect.poll(() => surfaces(upstream, banner.prHash), { timeout: 15_000 }).toEqual(shown);
   });
 
-  it('that the host refuses to open', async () => {
+  it('that the host refuses to open', exhaustive, async () => {
     const before = await total();
     const { upstream, clone } = await contribute(bed);
     await clone.commit();
@@ -110,7 +111,7 @@ describe('nothing tells of a pull request', () => {
     expect(await surfaces(upstream, prHash)).toEqual({ total: before, ...NOTHING });
   });
 
-  it('to whoever pushes the same commits while the host does not show it', async () => {
+  it('to whoever pushes the same commits while the host does not show it', exhaustive, async () => {
     const { upstream, clone } = await contribute(bed);
     await clone.commit();
     const path = hide(upstream);

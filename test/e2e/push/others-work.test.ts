@@ -12,6 +12,7 @@ import { gitIn } from '../support/objects.ts';
 import type { GitRun } from '../support/person.ts';
 import { keyIn, remoteLines, statusTable } from '../support/push-output.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed();
 
@@ -50,7 +51,7 @@ async function type({ clone }: Pick<Contribution, 'clone'>, lines: readonly stri
   return code;
 }
 
-describe('a commit of somebody else’s', () => {
+describe('a commit of somebody else’s', exhaustive, () => {
   it('stays when an update comes, which is told of it, of the way to get it, and of the way to drop it', async () => {
     const { clone, upstream, fix, update, tip, on } = await fixed();
     const theirs = await fix();
@@ -182,7 +183,7 @@ describe('a commit of somebody else’s', () => {
   });
 });
 
-describe('a branch that is not where the service has left it, but has nothing of others', () => {
+describe('a branch that is not where the service has left it, but has nothing of others', exhaustive, () => {
   it('is made anew if it is gone', async () => {
     const { clone, upstream, first, update } = await fixed();
     const path = `/repos/${bed.sandbox.botLogin}/${upstream.name}/git/refs/heads/${first.banner.branch}`;
@@ -212,7 +213,7 @@ describe('a branch that is not where the service has left it, but has nothing of
   });
 });
 
-describe('a delayed update', () => {
+describe('a delayed update', exhaustive, () => {
   it('asks nobody when it is pushed, and is not published over them', async () => {
     const { clone, fix, update, upstream, tip } = await fixed();
     const theirs = await fix();
@@ -262,7 +263,7 @@ describe('a delayed update', () => {
   });
 });
 
-describe('the form', () => {
+describe('the form', exhaustive, () => {
   it('does not change a pull request that somebody else has changed', async () => {
     const upstream = await bed.createUpstream();
     await upstream.grow({ files: { 'a.txt': 'one\n' } });

@@ -6,6 +6,7 @@ import { FormClient } from '../support/form-client.ts';
 import { prPage } from '../support/pr-page.ts';
 import { bannerOf, remoteLines } from '../support/push-output.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed();
 const renamed = useOwnTestBed();
@@ -32,7 +33,7 @@ function emptyList(): void {
   });
 }
 
-describe('while the host’s list of pull requests is behind', () => {
+describe('while the host’s list of pull requests is behind', exhaustive, () => {
   it('an update arrives in the pull request', async () => {
     const { clone, upstream, first, push } = await opened();
     await clone.commit();
@@ -64,7 +65,7 @@ describe('while the host’s list of pull requests is behind', () => {
   });
 });
 
-describe('a recorded pull request that the host does not show', () => {
+describe('a recorded pull request that the host does not show', exhaustive, () => {
   it('is looked for in the list: another repository has taken its name, and its number', async () => {
     const { clone, upstream, first, push } = await opened();
     await clone.commit();
@@ -102,7 +103,7 @@ describe('a recorded pull request that the host does not show', () => {
   });
 });
 
-it('a hash of another repository opens a new one, whatever has its number there', async () => {
+it('a hash of another repository opens a new one, whatever has its number there', exhaustive, async () => {
   const { push, clone } = await opened();
   const other = await opened();
   await clone.commit();
@@ -113,35 +114,44 @@ it('a hash of another repository opens a new one, whatever has its number there'
   expect((await push()).code).toBe(0);
 });
 
-it('a bot that was renamed meanwhile updates and withdraws what it has opened before', async () => {
-  const one = await opened(renamed);
-  const two = await opened(renamed);
-  renamed.sandbox.maintainer.renameBot('gitveil-bot2');
-  // It knows nothing but what is stored.
-  await renamed.restart();
-  await one.clone.commit();
-  const pushed = await one.push();
-  expect(pushed.code, pushed.stderr).toBe(0);
-  expect(bannerOf(pushed).prUrl).toBe(one.first.pull.url);
-  const pull = await renamed.host.onlyPull(one.upstream);
-  expect(pull.headSha).not.toBe(one.first.pull.headSha);
-  const withdrawn = await two.push('-o', 'withdraw');
-  expect(withdrawn.code, withdrawn.stderr).toBe(0);
-  expect(await renamed.host.onlyPull(two.upstream)).toMatchObject({ state: 'closed' });
-  expect(await renamed.host.workBranches(two.upstream)).toEqual([]);
-});
+it(
+  'a bot that was renamed meanwhile updates and withdraws what it has opened before',
+  exhaustive,
+  async () => {
+    const one = await opened(renamed);
+    const two = await opened(renamed);
+    renamed.sandbox.maintainer.renameBot('gitveil-bot2');
+    // It knows nothing but what is stored.
+    await renamed.restart();
+    await one.clone.commit();
+    const pushed = await one.push();
+    expect(pushed.code, pushed.stderr).toBe(0);
+    expect(bannerOf(pushed).prUrl).toBe(one.first.pull.url);
+    const pull = await renamed.host.onlyPull(one.upstream);
+    expect(pull.headSha).not.toBe(one.first.pull.headSha);
+    const withdrawn = await two.push('-o', 'withdraw');
+    expect(withdrawn.code, withdrawn.stderr).toBe(0);
+    expect(await renamed.host.onlyPull(two.upstream)).toMatchObject({ state: 'closed' });
+    expect(await renamed.host.workBranches(two.upstream)).toEqual([]);
+  },
+);
 
-it('a page names the bot as it was called lately, and a push asks the host for its name', async () => {
-  const { upstream, clone } = await contribute(renamed);
-  await upstream.grow({ files: { 'VOUCHED.td': 'alice\n' } });
-  await clone.commit();
-  const preview = async (to: typeof clone) => (await to.push('-o', 'preview', 'origin', 'HEAD:topic')).stderr;
-  const [, before] = /without (\S+):/.exec(await preview(clone)) ?? [];
-  renamed.sandbox.maintainer.renameBot('gitveil-bot3');
-  await renamed.restart();
-  const page = await fetch(upstream.url, { headers: { Accept: 'text/html' } });
-  expect(await page.text()).toContain(`without ${before}:`);
-  const other = await contribute(renamed);
-  await other.clone.commit();
-  expect(await preview(other.clone)).toContain('gitveil-bot3');
-});
+it(
+  'a page names the bot as it was called lately, and a push asks the host for its name',
+  exhaustive,
+  async () => {
+    const { upstream, clone } = await contribute(renamed);
+    await upstream.grow({ files: { 'VOUCHED.td': 'alice\n' } });
+    await clone.commit();
+    const preview = async (to: typeof clone) =>
+      (await to.push('-o', 'preview', 'origin', 'HEAD:topic')).stderr;
+    const [, before] = /without (\S+):/.exec(await preview(clone)) ?? [];
+    renamed.sandbox.maintainer.renameBot('gitveil-bot3');
+    await renamed.restart();
+    const page = await fetch(upstream.url, { headers: { Accept: 'text/html' } });
+    expect(await page.text()).toContain(`without ${before}:`);
+    const other = await contribute(renamed);
+    await other.clone.commit();
+    expect(await preview(other.clone)).toContain('gitveil-bot3');
+  },
+);

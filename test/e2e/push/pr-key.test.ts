@@ -8,6 +8,7 @@ import { delayedAs, published, publishedAs } from '../support/delayed.ts';
 import type { GitRun } from '../support/person.ts';
 import { bannerOf, remoteLines, statusTable } from '../support/push-output.ts';
 import { useOwnTestBed, useTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useTestBed();
 const keyed = useOwnTestBed({ env: { PR_UPDATE_POLICY: 'key' } });
@@ -79,7 +80,7 @@ describe('whoever knows only the hash', () => {
     expect(await bed.host.onlyPull(upstream)).toEqual(first.pull);
   });
 
-  it('does not learn its key either where it is told how to withdraw a double', async () => {
+  it('does not learn its key either where it is told how to withdraw a double', exhaustive, async () => {
     const { clone, stranger, prKey, push } = await opened();
     await push(clone, 'withdraw', `pr-key=${prKey}`);
     await stranger.push('origin', 'HEAD:own');
@@ -100,17 +101,21 @@ describe('whoever knows only the hash', () => {
 });
 
 describe('a key that is not that of the pull request', () => {
-  it.each(['withdraw', 'title=Mine', 'draft'])('is refused with the option %s', async (option) => {
-    const story = await opened();
-    const { clone, upstream, prHash, push } = story;
-    const other = await anotherKey(story);
-    const before = await bed.host.pulls(upstream);
-    for (const key of [other, '0'.repeat(32)]) {
-      const pushed = await push(clone, option, `pr-key=${key}`);
-      expectRejected(pushed, WRONG, new RegExp(`not the key of ${prHash}.*shown with`));
-    }
-    expect(await bed.host.pulls(upstream)).toEqual(before);
-  });
+  it.each(['withdraw', 'title=Mine', 'draft'])(
+    'is refused with the option %s',
+    exhaustive,
+    async (option) => {
+      const story = await opened();
+      const { clone, upstream, prHash, push } = story;
+      const other = await anotherKey(story);
+      const before = await bed.host.pulls(upstream);
+      for (const key of [other, '0'.repeat(32)]) {
+        const pushed = await push(clone, option, `pr-key=${key}`);
+        expectRejected(pushed, WRONG, new RegExp(`not the key of ${prHash}.*shown with`));
+      }
+      expect(await bed.host.pulls(upstream)).toEqual(before);
+    },
+  );
 
   it('is refused also if nobody knows the hash: it may be misspelt', async () => {
     const { clone, upstream, prKey, prHash } = await opened();
@@ -122,7 +127,7 @@ describe('a key that is not that of the pull request', () => {
 });
 
 describe('whoever has the key', () => {
-  it('changes title and description, and is shown the key again', async () => {
+  it('changes title and description, and is shown the key again', exhaustive, async () => {
     const { clone, upstream, prKey, push } = await opened();
     await clone.commit();
     const pushed = await push(clone, 'title=Two', 'description=More.', `pr-key=${prKey}`);
@@ -132,7 +137,7 @@ describe('whoever has the key', () => {
     expect(banner.command).not.toContain('pr-key');
   });
 
-  it('withdraws it, also by deleting a branch', async () => {
+  it('withdraws it, also by deleting a branch', exhaustive, async () => {
     for (const refs of [
       ['-o', 'withdraw', 'origin', 'HEAD:topic'],
       ['origin', ':main'],
@@ -179,7 +184,7 @@ describe('a delayed push', () => {
 });
 
 describe('with PR_UPDATE_POLICY=key', () => {
-  it('a pull request is updated as the banner spells it, again and again', async () => {
+  it('a pull request is updated as the banner spells it, again and again', exhaustive, async () => {
     const { clone, upstream, first, prKey } = await opened(keyed);
     expect(first.banner.command).toContain(` -o pr-key=${prKey} `);
     for (let round = 0; round < 2; round++) {
@@ -201,12 +206,20 @@ describe('with PR_UPDATE_POLICY=key', () => {
     expect((await push(clone, `pr-key=${prKey}`)).code).toBe(0);
   });
 
-  it('the key stays when a push after the closing opens another from the same branch', async () => {
-    const { clone, upstream, first, prKey, push } = await opened(keyed);
-    keyed.sandbox.maintainer.close({ owner: upstream.owner, repo: upstream.name, number: first.pull.number });
-    await clone.commit();
-    expectRejected(await push(clone), MISSING, /key/);
-    expect(bannerOf(await push(clone, `pr-key=${prKey}`)).prKey).toBe(prKey);
-    expect((await keyed.host.pulls(upstream)).map(({ state }) => state)).toEqual(['closed', 'open']);
-  });
+  it(
+    'the key stays when a push after the closing opens another from the same branch',
+    exhaustive,
+    async () => {
+      const { clone, upstream, first, prKey, push } = await opened(keyed);
+      keyed.sandbox.maintainer.close({
+        owner: upstream.owner,
+        repo: upstream.name,
+        number: first.pull.number,
+      });
+      await clone.commit();
+      expectRejected(await push(clone), MISSING, /key/);
+      expect(bannerOf(await push(clone, `pr-key=${prKey}`)).prKey).toBe(prKey);
+      expect((await keyed.host.pulls(upstream)).map(({ state }) => state)).toEqual(['closed', 'open']);
+    },
+  );
 });

@@ -17,6 +17,7 @@ import { type Banner, bannerOf } from '../support/push-output.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import { TEST_HEADER } from '../support/tripwire.ts';
 import type { Upstream } from '../support/upstream.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const KILLS = Number(process.env['KILLS'] ?? 5);
 const SEED = Number(process.env['KILL_SEED'] ?? 1 + Math.floor(Math.random() * 2 ** 31));
@@ -112,6 +113,7 @@ async function newClone(upstream: Upstream): Promise<Clone> {
 
 it(
   `loses and doubles nothing, ${KILLS} times (seed ${SEED})`,
+  { ...exhaustive, timeout: KILLS * 30_000 },
   async () => {
     const numbers = randomFrom(SEED);
     const random = (below: number) => Math.floor(numbers() * below);
@@ -146,5 +148,4 @@ it(
       await expect.poll(() => count('updated')).toBeGreaterThanOrEqual(updates);
     }
   },
-  KILLS * 30_000,
 );

@@ -8,6 +8,7 @@ import { readHistory } from '../support/objects.ts';
 import { mustRun, neutralEnvironment } from '../support/run.ts';
 import { useTestBed } from '../support/test-bed.ts';
 import { TEST_HEADER } from '../support/tripwire.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useTestBed();
 const LINE = 'Signed-off-by: gitveil-bot <anonymous@gitveil.invalid>';
@@ -26,7 +27,7 @@ async function opened() {
   return { ...contribution, url, hash };
 }
 
-it('can be adopted: the author stays the bot, the known person signs off', async () => {
+it('can be adopted: the author stays the bot, the known person signs off', exhaustive, async () => {
   const { clone, upstream, url } = await opened();
   const text = await (await fetch(url)).text();
   const command = /^ {2}(curl .*)$/m.exec(text)?.[1] ?? '';

@@ -6,6 +6,7 @@ import { bannerOf, remoteLines, statusTable } from '../support/push-output.ts';
 import { RawConnection } from '../support/raw-http.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import { packOf, pushBody, RECEIVE_PACK } from '../support/wire.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed();
 
@@ -33,7 +34,7 @@ const again = ({ clone }: Contribution) => clone.push('origin', 'HEAD:topic');
 const receivePath = ({ upstream }: Contribution) => new RegExp(`/${upstream.name}\\.git/git-receive-pack$`);
 const pullsPath = ({ upstream }: Contribution) => new RegExp(`/repos/${upstream.fullName}/pulls$`);
 
-describe('the same push again', () => {
+describe('the same push again', exhaustive, () => {
   it('after a line that broke while the commits were sent finds the pull request, and is answered', async () => {
     const contribution = await withCommit();
     const { upstream } = contribution;

@@ -5,10 +5,11 @@ import { expectAccepted } from '../support/contribution.ts';
 import { ALWAYS } from '../support/failing-host.ts';
 import { bannerOf, remoteLines, statusTable } from '../support/push-output.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed();
 
-describe('an update', () => {
+describe('an update', exhaustive, () => {
   it('with nothing new sends nothing', async () => {
     const { upstream, first, update } = await opened(bed);
     await nextSecond();

@@ -8,6 +8,7 @@ import { prPage } from '../support/pr-page.ts';
 import { remoteLines, statusTable } from '../support/push-output.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import { TEST_HEADER } from '../support/tripwire.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 /** With it, a test knows the key of a pull request that there is not. */
 const SECRET = 'a secret that is long enough for this';
@@ -34,7 +35,7 @@ async function told(prHash: string): Promise<string[]> {
 }
 
 describe('a withdrawal', () => {
-  it('closes the pull request, removes its branch, and leaves upstream alone', async () => {
+  it('closes the pull request, removes its branch, and leaves upstream alone', exhaustive, async () => {
     const { upstream, withdraw, branch } = await opened();
     const tip = await upstream.tip();
     const pushed = await withdraw();
@@ -90,19 +91,23 @@ describe('a withdrawal', () => {
   it.each([
     ['the pull request', 'PATCH', /\/pulls\/\d+$/],
     ['the branch', 'DELETE', /\/git\/refs\//],
-  ])('that fails at %s is named, and works when it is pushed again', async (_what, method, path) => {
-    const { upstream, clone, withdraw, branch } = await opened();
-    bed.sandbox.faults.inject({ method, path, times: ALWAYS, answer: { status: 500 } });
-    const failed = await withdraw();
-    expect(statusTable(failed)).toEqual([
-      ' ! [remote rejected] main (push rejected: the pull request could not be withdrawn completely)',
-    ]);
-    bed.sandbox.faults.clear();
-    await clone.git('fetch', '--quiet');
-    expect((await withdraw()).code).toBe(0);
-    expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'closed' });
-    expect(await bed.host.workBranches(upstream)).not.toContain(branch);
-  });
+  ])(
+    'that fails at %s is named, and works when it is pushed again',
+    exhaustive,
+    async (_what, method, path) => {
+      const { upstream, clone, withdraw, branch } = await opened();
+      bed.sandbox.faults.inject({ method, path, times: ALWAYS, answer: { status: 500 } });
+      const failed = await withdraw();
+      expect(statusTable(failed)).toEqual([
+        ' ! [remote rejected] main (push rejected: the pull request could not be withdrawn completely)',
+      ]);
+      bed.sandbox.faults.clear();
+      await clone.git('fetch', '--quiet');
+      expect((await withdraw()).code).toBe(0);
+      expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'closed' });
+      expect(await bed.host.workBranches(upstream)).not.toContain(branch);
+    },
+  );
 
   it('removes the branch before it closes the pull request', async () => {
     const { upstream, withdraw } = await opened();

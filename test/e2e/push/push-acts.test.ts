@@ -12,6 +12,7 @@ import { contribute, expectAccepted, expectRefused, type Contribution } from '..
 import { RawConnection } from '../support/raw-http.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import { packOf, pushBody, readPushAnswer, RECEIVE_PACK, sendPush } from '../support/wire.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed();
 
@@ -71,7 +72,7 @@ describe('a push', () => {
     expect(writes(push).length).toBeGreaterThan(0);
   });
 
-  it('that is cut in the middle leaves nothing, and is dated by the next one', async () => {
+  it('that is cut in the middle leaves nothing, and is dated by the next one', exhaustive, async () => {
     const push = await withLargeFile(3 * MEBIBYTE);
     const connection = await beginSending(push, push.body);
     connection.send(push.body.subarray(0, 2 * MEBIBYTE));
@@ -88,18 +89,22 @@ describe('a push', () => {
   it.each([
     ['small', 1024],
     ['large', 3 * MEBIBYTE],
-  ])('that is refused by its verdict has written nothing at the host: a %s one', async (_, bytes) => {
-    const contribution = await contribute(bed);
-    const { clone, upstream, person } = contribution;
-    await clone.commit({
-      files: { 'a.txt': `by ${person.authorName}\n`, 'large.bin': randomBytes(bytes) },
-    });
-    await expectRefused(bed, upstream, await clone.push(), 'your name would become public');
-    expect(writes(contribution)).toEqual([]);
-    expect(bed.host.forkPath(upstream)).toBeNull();
-  });
+  ])(
+    'that is refused by its verdict has written nothing at the host: a %s one',
+    exhaustive,
+    async (_, bytes) => {
+      const contribution = await contribute(bed);
+      const { clone, upstream, person } = contribution;
+      await clone.commit({
+        files: { 'a.txt': `by ${person.authorName}\n`, 'large.bin': randomBytes(bytes) },
+      });
+      await expectRefused(bed, upstream, await clone.push(), 'your name would become public');
+      expect(writes(contribution)).toEqual([]);
+      expect(bed.host.forkPath(upstream)).toBeNull();
+    },
+  );
 
-  it('whose name is hidden by a delta has written nothing at the host', async () => {
+  it('whose name is hidden by a delta has written nothing at the host', exhaustive, async () => {
     const contribution = await contribute(bed);
     const { clone, upstream, person } = contribution;
     const [first, ...others] = person.authorName.split(' ');
@@ -115,7 +120,7 @@ describe('a push', () => {
   });
 });
 
-describe('pushes that the host refuses', () => {
+describe('pushes that the host refuses', exhaustive, () => {
   it('make ten forks of one client in an hour, and no more', async () => {
     const person = bed.person();
     const upstreams = await Promise.all(Array.from({ length: 11 }, () => bed.createUpstream({ commits: 1 })));

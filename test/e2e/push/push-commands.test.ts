@@ -14,6 +14,7 @@ import {
   sendPush,
   ZERO_ID,
 } from '../support/wire.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed({ env: { SERVICE_URL: 'https://veil.example' } });
 
@@ -98,7 +99,7 @@ describe('several branches', () => {
     expect(await bed.host.pulls(upstream)).toHaveLength(1);
   });
 
-  it('can follow, one push each', async () => {
+  it('can follow, one push each', exhaustive, async () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;
     for (const name of ['one', 'two']) {

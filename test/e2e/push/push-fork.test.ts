@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { type Contribution, contribute, expectAccepted } from '../support/contribution.ts';
 import { gitIn } from '../support/objects.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed();
 
@@ -27,7 +28,7 @@ const syncRequests = (upstream: { name: string }) =>
 const forkMain = (upstream: { name: string }) =>
   gitIn(bed.host.forkPath(upstream) ?? '', 'rev-parse', 'main');
 
-describe('a fork that is made slowly', () => {
+describe('a fork that is made slowly', exhaustive, () => {
   const slow = useOwnTestBed({ forkDelayMs: 300 });
 
   it('is waited for while its objects arrive', async () => {
@@ -38,7 +39,7 @@ describe('a fork that is made slowly', () => {
   });
 });
 
-describe('the fork', () => {
+describe('the fork', exhaustive, () => {
   it('is made once for all pushes', async () => {
     const { clone, upstream } = await contributeAgain();
     await clone.commit();

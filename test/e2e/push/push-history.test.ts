@@ -7,12 +7,13 @@ import { contribute, expectAccepted, expectRefused } from '../support/contributi
 import { bannerOf } from '../support/push-output.ts';
 import { useTestBed } from '../support/test-bed.ts';
 import { packOf, pushBody, readPushAnswer, send, sendPush } from '../support/wire.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useTestBed();
 
 const UNPROVEN = 'fetch first';
 
-describe('a stale clone', () => {
+describe('a stale clone', exhaustive, () => {
   it('pushes to a new name, and the pull request holds its own commits only', async () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;
@@ -85,7 +86,7 @@ describe('a stale clone', () => {
   });
 });
 
-describe('a push whose discovery this isolate has not seen', () => {
+describe('a push whose discovery this isolate has not seen', exhaustive, () => {
   it('is taken though upstream has moved on since the last one that it has', async () => {
     const upstream = await bed.createUpstream();
     await bed.person().clone(upstream.url);
@@ -102,7 +103,7 @@ describe('a push whose discovery this isolate has not seen', () => {
   });
 });
 
-describe('an upstream whose dates make no sense', () => {
+describe('an upstream whose dates make no sense', exhaustive, () => {
   it('because they lie in the future, is pushed to all the same', async () => {
     const upstream = await bed.createUpstream({ commits: 0 });
     await upstream.grow({ count: 4, ageDays: -400, stepDays: 1 });
@@ -124,7 +125,7 @@ describe('an upstream whose dates make no sense', () => {
   });
 });
 
-describe('work that stands on another branch', () => {
+describe('work that stands on another branch', exhaustive, () => {
   it('is taken at the tip of that branch', async () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;
@@ -209,7 +210,7 @@ describe('work that stands on another branch', () => {
   });
 });
 
-describe('a shallow clone', () => {
+describe('a shallow clone', exhaustive, () => {
   it('of depth 1 pushes its work', async () => {
     const upstream = await bed.createUpstream({ commits: 10 });
     const clone = await bed.person().clone(upstream.url, '--depth=1');
@@ -232,7 +233,7 @@ describe('a shallow clone', () => {
   });
 });
 
-describe('a partial clone', () => {
+describe('a partial clone', exhaustive, () => {
   it.each(['blob:none', 'tree:0'])('with the filter %s pushes its work', async (filter) => {
     const upstream = await bed.createUpstream({ commits: 5 });
     const clone = await bed.person().clone(upstream.url, `--filter=${filter}`);
@@ -241,7 +242,7 @@ describe('a partial clone', () => {
   });
 });
 
-describe('dates of the person’s own commits', () => {
+describe('dates of the person’s own commits', exhaustive, () => {
   it.each([
     ['1970', 7],
     ['2005, before the project', 1_112_911_993],
@@ -265,7 +266,7 @@ describe('dates of the person’s own commits', () => {
   });
 });
 
-describe('a commit whose parent is nowhere to be found', () => {
+describe('a commit whose parent is nowhere to be found', exhaustive, () => {
   it('is refused for a shallow clone of another history', async () => {
     const upstream = await bed.createUpstream();
     const person = bed.person();
@@ -333,7 +334,7 @@ describe('a commit whose parent is nowhere to be found', () => {
   });
 });
 
-it('a merge of 1,000 commits is refused, and the sentence says what to do', async () => {
+it('a merge of 1,000 commits is refused, and the sentence says what to do', exhaustive, async () => {
   const { clone, upstream } = await contribute(bed);
   const base = await clone.git('rev-parse', 'HEAD');
   const parents = Array<string>(1_000).fill(base);

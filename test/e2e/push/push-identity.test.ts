@@ -7,6 +7,7 @@ import { readCommit } from '../support/objects.ts';
 import { PERSON_ZONE } from '../support/person.ts';
 import { mustRun } from '../support/run.ts';
 import { useTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useTestBed();
 
@@ -112,7 +113,7 @@ describe('a commit', () => {
     ['1970', 1_000],
     ['2001', 981_173_107],
     ['2100', 4_102_444_807],
-  ])('dated %s gets the time of the push', async (_, date) => {
+  ])('dated %s gets the time of the push', exhaustive, async (_, date) => {
     const contribution = await contribute(bed);
     await contribution.clone.commit({ date });
     await expectAccepted(bed, contribution, await contribution.clone.push());
@@ -128,7 +129,7 @@ describe('a commit', () => {
       Buffer.from('Jörg Müller <joerg@home.example> 1500000007 +1345').toString('latin1'),
     ],
     ['nothing at all', ''],
-  ])('whose author line has %s is taken', async (_, author) => {
+  ])('whose author line has %s is taken', exhaustive, async (_, author) => {
     const contribution = await contribute(bed);
     const { clone } = contribution;
     const parent = await clone.git('rev-parse', 'HEAD');
@@ -139,7 +140,7 @@ describe('a commit', () => {
   });
 });
 
-describe('the address of the bot’s commits', () => {
+describe('the address of the bot’s commits', exhaustive, () => {
   it('is the same for two persons', async () => {
     const first = await contribute(bed);
     await first.clone.commit();

@@ -7,13 +7,14 @@ import { contribute, expectAccepted } from '../support/contribution.ts';
 import { readHistory } from '../support/objects.ts';
 import { bannerOf } from '../support/push-output.ts';
 import { useTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useTestBed();
 
 /** "件名" (subject) and "本文" (text) in Shift_JIS; the second byte of 本 is outside ASCII, that of 文 is 0xb6. */
 const SHIFT_JIS = Buffer.from('8c8f96bc0a0a967b95b60a', 'hex');
 
-describe('a message', () => {
+describe('a message', exhaustive, () => {
   it.each<[what: string, message: string | Buffer, title: string, body: string]>([
     ['of one line without a line feed', 'Just a title', 'Just a title', ''],
     ['without a blank line behind the title', 'Title\nText at once\n', 'Title', 'Text at once'],
@@ -98,7 +99,7 @@ describe('a message', () => {
   });
 });
 
-describe('a message that names a commit of the same push', () => {
+describe('a message that names a commit of the same push', exhaustive, () => {
   it('by `git cherry-pick -x` from a branch that is merged later names the new commit', async () => {
     const { clone, upstream } = await contribute(bed);
     await clone.git('switch', '--quiet', '-c', 'zz-side');

@@ -7,6 +7,7 @@ import { type Contribution, contribute, expectAccepted } from '../support/contri
 import { readObject, readObjects } from '../support/objects.ts';
 import { useTestBed } from '../support/test-bed.ts';
 import { handMadePack, packOf, pushBody, readPushAnswer, sendPush } from '../support/wire.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useTestBed();
 
@@ -35,7 +36,7 @@ function deltaOf(base: Uint8Array, content: Uint8Array): Entry {
   return { type: 'ref-delta', base: oidOf('commit', base), delta: makeDelta(base, content) };
 }
 
-describe('packs', () => {
+describe('packs', exhaustive, () => {
   it.each([
     ['thin', ['--thin']],
     ['not thin', ['--no-thin']],

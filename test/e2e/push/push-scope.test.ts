@@ -9,6 +9,7 @@ import type { Clone, GitRun } from '../support/person.ts';
 import { remoteLines, statusTable } from '../support/push-output.ts';
 import { useTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useTestBed();
 
@@ -37,7 +38,7 @@ async function withTwoBranches(): Promise<Contribution> {
   return contribution;
 }
 
-describe('a push of two branches', () => {
+describe('a push of two branches', exhaustive, () => {
   it('is refused as a whole if each has commits of its own, and the command that it is told works', async () => {
     const contribution = await withTwoBranches();
     const { clone, upstream } = contribution;
@@ -113,7 +114,7 @@ describe('a bare clone with a bitmap', () => {
     expect(bed.host.requestsFor(upstream, 'POST', /receive-pack$/)).toEqual([]);
   });
 
-  it('pushes one branch, if need be with the command that it is told', async () => {
+  it('pushes one branch, if need be with the command that it is told', exhaustive, async () => {
     const contribution = await bareCloneWithBitmap('mine');
     const { clone, upstream } = contribution;
     expect(await isDelta(clone, 'mine')).toBe(true);
@@ -134,7 +135,7 @@ describe('a bare clone with a bitmap', () => {
   });
 });
 
-describe('a push with tags', () => {
+describe('a push with tags', exhaustive, () => {
   it('whose tags point into the branch is taken, without the tags', async () => {
     const contribution = await contribute(bed);
     const { clone, person } = contribution;
@@ -177,7 +178,7 @@ describe('a push with tags', () => {
   });
 });
 
-describe('a push with notes', () => {
+describe('a push with notes', exhaustive, () => {
   it('is refused as a whole', async () => {
     const { clone, upstream } = await contribute(bed);
     await clone.git('switch', '--quiet', '-c', 'mine');

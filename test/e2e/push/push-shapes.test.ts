@@ -8,10 +8,11 @@ import { joinHistories } from '../shapes/histories.ts';
 import { contribute, expectAccepted } from '../support/contribution.ts';
 import { gitIn, readObject } from '../support/objects.ts';
 import { useTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useTestBed();
 
-describe('histories', () => {
+describe('histories', exhaustive, () => {
   it('keep a merge of two of the person’s own branches', async () => {
     const contribution = await contribute(bed);
     const { clone } = contribution;
@@ -80,27 +81,31 @@ describe('histories', () => {
 });
 
 describe('trees', () => {
-  it('keep symbolic links, executable files, submodules, odd names and the empty tree', async () => {
-    const contribution = await contribute(bed);
-    const { clone } = contribution;
-    clone.write('tool.sh', '#!/bin/sh\n');
-    chmodSync(join(clone.path, 'tool.sh'), 0o755);
-    symlinkSync('tool.sh', join(clone.path, 'link'));
-    clone.write('größe und leer/日本 "語".txt', Buffer.from([0, 255, 10, 13, 0]));
-    clone.write('deep/er/and/deep/er/file', '');
-    await clone.commit({ files: {} });
-    // The id of someone else's commit, in a repository of its own.
-    await clone.git('update-index', '--add', '--cacheinfo', `160000,${'ab'.repeat(20)},vendor/module`);
-    await clone.git('commit', '--quiet', '-m', 'Add a submodule');
-    await clone.git('rm', '-r', '--quiet', '--cached', '.');
-    await clone.git('commit', '--quiet', '-m', 'Remove everything');
-    const { forkPath, commits } = await expectAccepted(bed, contribution, await clone.push());
-    const listing = await gitIn(forkPath, 'ls-tree', '-r', commits[1]?.oid ?? '');
-    expect(listing).toContain(`160000 commit ${'ab'.repeat(20)}\tvendor/module`);
-    expect(listing).toMatch(/120000 blob \w+\tlink/);
-    expect(listing).toMatch(/100755 blob \w+\ttool\.sh/);
-    expect(commits[2]?.tree).toBe('4b825dc642cb6eb9a060e54bf8d69288fbee4904');
-  });
+  it(
+    'keep symbolic links, executable files, submodules, odd names and the empty tree',
+    exhaustive,
+    async () => {
+      const contribution = await contribute(bed);
+      const { clone } = contribution;
+      clone.write('tool.sh', '#!/bin/sh\n');
+      chmodSync(join(clone.path, 'tool.sh'), 0o755);
+      symlinkSync('tool.sh', join(clone.path, 'link'));
+      clone.write('größe und leer/日本 "語".txt', Buffer.from([0, 255, 10, 13, 0]));
+      clone.write('deep/er/and/deep/er/file', '');
+      await clone.commit({ files: {} });
+      // The id of someone else's commit, in a repository of its own.
+      await clone.git('update-index', '--add', '--cacheinfo', `160000,${'ab'.repeat(20)},vendor/module`);
+      await clone.git('commit', '--quiet', '-m', 'Add a submodule');
+      await clone.git('rm', '-r', '--quiet', '--cached', '.');
+      await clone.git('commit', '--quiet', '-m', 'Remove everything');
+      const { forkPath, commits } = await expectAccepted(bed, contribution, await clone.push());
+      const listing = await gitIn(forkPath, 'ls-tree', '-r', commits[1]?.oid ?? '');
+      expect(listing).toContain(`160000 commit ${'ab'.repeat(20)}\tvendor/module`);
+      expect(listing).toMatch(/120000 blob \w+\tlink/);
+      expect(listing).toMatch(/100755 blob \w+\ttool\.sh/);
+      expect(commits[2]?.tree).toBe('4b825dc642cb6eb9a060e54bf8d69288fbee4904');
+    },
+  );
 
   it('keep every blob byte for byte', async () => {
     const contribution = await contribute(bed);

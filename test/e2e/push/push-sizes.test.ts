@@ -8,6 +8,7 @@ import { type Contribution, contribute, expectAccepted, expectRefused } from '..
 import { gitIn } from '../support/objects.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import { packOf, pushBody, readPushAnswer, RECEIVE_PACK, send, sendPush } from '../support/wire.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 // A push that waits until the client's time is up waits longer than a test may take.
 const bed = useOwnTestBed({ env: { READ_TIMEOUT: '5m' } });
@@ -41,7 +42,7 @@ async function bodyOf({ clone }: Contribution): Promise<Buffer> {
   return pushBody({ commands: [{ newId, ref: 'refs/heads/topic' }], pack });
 }
 
-describe('a push of more than 1 MiB', () => {
+describe('a push of more than 1 MiB', exhaustive, () => {
   it('is asked about first, by a probe that counts as nothing, and comes in chunks', async () => {
     const contribution = await contribute(bed);
     await contribution.clone.commit({ files: incompressible(1, 1.5 * MiB) });
@@ -83,7 +84,7 @@ describe('a push of more than 1 MiB', () => {
   });
 });
 
-describe('a probe', () => {
+describe('a probe', exhaustive, () => {
   it('is answered with 200 and nothing, and asks the host nothing', async () => {
     const upstream = await bed.createUpstream();
     const before = bed.host.requests.length;
@@ -94,7 +95,7 @@ describe('a probe', () => {
   });
 });
 
-describe('the body of a push', () => {
+describe('the body of a push', exhaustive, () => {
   it.each([1, 7, 1000])('may come in pieces of %i bytes', async (size) => {
     const contribution = await contribute(bed);
     await contribution.clone.commit();
@@ -140,7 +141,7 @@ describe('the body of a push', () => {
   });
 });
 
-describe('the limits', () => {
+describe('the limits', exhaustive, () => {
   it('answer 413 to a push of more than 100 MB, and nothing of it stays', async () => {
     const { clone, upstream } = await contribute(bed);
     // The host keeps the pack as it is; unpacking it would be most of the time that this test takes.
@@ -200,7 +201,7 @@ describe('the limits', () => {
   });
 });
 
-describe('a request of the wrong type', () => {
+describe('a request of the wrong type', exhaustive, () => {
   it('is refused with 415', async () => {
     const upstream = await bed.createUpstream();
     const headers = { 'Content-Type': 'application/json' };

@@ -15,6 +15,7 @@ import { BASES, opensAnother, UPDATES } from '../shapes/updates.ts';
 import { contribute, expectAccepted } from '../support/contribution.ts';
 import { storedBuild } from '../support/stored-worker.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed({ rebuild: storedBuild });
 
@@ -27,7 +28,7 @@ afterEach(async () => {
 
 describe('published from stored bytes, histories', () => tell(HISTORIES, bed));
 describe('published from stored bytes, trees', () => tell(TREES, bed));
-describe('published from stored bytes, a message', () => {
+describe('published from stored bytes, a message', exhaustive, () => {
   tell(MESSAGES, bed);
   it('that is empty is kept', () => keepsMessage(bed, '', 'Anonymous contribution', ''));
   it('with bytes that are no UTF-8 is kept', () =>
@@ -36,25 +37,29 @@ describe('published from stored bytes, a message', () => {
 describe('published from stored bytes, a message that names a commit of the same push', () =>
   tell(MENTIONS, bed));
 describe('published from stored bytes, packs', () => tell(PACKS, bed));
-describe('published from stored bytes, an update', () => {
+describe('published from stored bytes, an update', exhaustive, () => {
   tell(UPDATES, bed);
   it('of a pull request that is closed opens another', () => opensAnother(bed, 'closed'));
 });
 describe('published from stored bytes, the base of a pull request that is updated', () => tell(BASES, bed));
 describe('published from stored bytes, squash', () => tell(SQUASHES, bed));
 
-it('a push whose files lie in rows of the spool arrives whole, and its verdict holds only its commits', async () => {
-  const contribution = await contribute(bed);
-  await contribution.clone.commit({
-    files: { 'large.bin': randomBytes(3 * 1024 * 1024) },
-    message: 'Large\n',
-  });
-  const { commits } = await expectAccepted(bed, contribution, await contribution.clone.push());
-  await expect.poll(() => bed.verdicts.length).toBeGreaterThan(seen);
-  const bytes = bed.verdicts.at(-1) as Buffer;
-  expect(bytes.length).toBeLessThan(4096);
-  const stored = [...decodeKept(bytes).work.commits];
-  expect(stored.map(({ tree, message }) => [tree, Buffer.from(message.bytes).toString()])).toEqual([
-    [commits[0]?.tree, 'Large\n'],
-  ]);
-});
+it(
+  'a push whose files lie in rows of the spool arrives whole, and its verdict holds only its commits',
+  exhaustive,
+  async () => {
+    const contribution = await contribute(bed);
+    await contribution.clone.commit({
+      files: { 'large.bin': randomBytes(3 * 1024 * 1024) },
+      message: 'Large\n',
+    });
+    const { commits } = await expectAccepted(bed, contribution, await contribution.clone.push());
+    await expect.poll(() => bed.verdicts.length).toBeGreaterThan(seen);
+    const bytes = bed.verdicts.at(-1) as Buffer;
+    expect(bytes.length).toBeLessThan(4096);
+    const stored = [...decodeKept(bytes).work.commits];
+    expect(stored.map(({ tree, message }) => [tree, Buffer.from(message.bytes).toString()])).toEqual([
+      [commits[0]?.tree, 'Large\n'],
+    ]);
+  },
+);

@@ -5,13 +5,14 @@ import { contribute, expectAccepted } from '../support/contribution.ts';
 import { readHistory } from '../support/objects.ts';
 import { bannerOf, remoteLines, statusTable } from '../support/push-output.ts';
 import { useTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useTestBed();
 
 const NOTICE = /^NEW pull request: no pull request of octo\/\w+ has that pr-hash\.$/m;
 
 describe('a push with a pr-hash', () => {
-  it('updates the open pull request with further commits', async () => {
+  it('updates the open pull request with further commits', exhaustive, async () => {
     const contribution = await openedOne(bed);
     const { clone, first, upstream, person } = contribution;
     await clone.commit({ message: 'Second thoughts\n' });
@@ -41,7 +42,7 @@ describe('a push with a pr-hash', () => {
     expect(await bed.host.workBranches(upstream)).toEqual([first.banner.branch]);
   });
 
-  it('updates it with nothing but another base below, after a rebase', async () => {
+  it('updates it with nothing but another base below, after a rebase', exhaustive, async () => {
     const contribution = await openedOne(bed);
     const { clone, first, upstream } = contribution;
     const tip = await upstream.grow({ count: 2 });
@@ -83,6 +84,7 @@ describe('a push with a pr-hash', () => {
 
   it.each(['closed', 'merged'] as const)(
     'opens a new pull request from the same branch when the old one is %s',
+    exhaustive,
     (state) => opensAnother(bed, state),
   );
 
@@ -106,17 +108,21 @@ describe('a push with a pr-hash', () => {
     expect(remoteLines(previewed)[0]).toMatch(new RegExp(`has that pr-hash\\. Did you mean ${prHash}\\?$`));
   });
 
-  it('of another repository opens a new pull request here, says so, and leaves the other alone', async () => {
-    const other = await openedOne(bed);
-    const contribution = await contribute(bed);
-    await contribution.clone.commit();
-    const option = `pr-hash=${other.first.banner.prHash}`;
-    const pushed = await contribution.clone.push('-o', option, 'origin', 'HEAD:topic');
-    const { banner } = await expectAccepted(bed, contribution, pushed);
-    expect(banner.prHash).not.toBe(other.first.banner.prHash);
-    expect(remoteLines(pushed).join('\n')).toMatch(NOTICE);
-    expect((await bed.host.onlyPull(other.upstream)).headSha).toBe(other.first.pull.headSha);
-  });
+  it(
+    'of another repository opens a new pull request here, says so, and leaves the other alone',
+    exhaustive,
+    async () => {
+      const other = await openedOne(bed);
+      const contribution = await contribute(bed);
+      await contribution.clone.commit();
+      const option = `pr-hash=${other.first.banner.prHash}`;
+      const pushed = await contribution.clone.push('-o', option, 'origin', 'HEAD:topic');
+      const { banner } = await expectAccepted(bed, contribution, pushed);
+      expect(banner.prHash).not.toBe(other.first.banner.prHash);
+      expect(remoteLines(pushed).join('\n')).toMatch(NOTICE);
+      expect((await bed.host.onlyPull(other.upstream)).headSha).toBe(other.first.pull.headSha);
+    },
+  );
 
   it('by two clones at once is answered to both, and leaves one pull request', async () => {
     const { first, upstream } = await openedOne(bed);
@@ -163,7 +169,7 @@ describe('a push without a pr-hash', () => {
   });
 });
 
-describe('the base of a pull request that is updated', () => {
+describe('the base of a pull request that is updated', exhaustive, () => {
   it('stays what it is, and so do the commits that it stands on, when the banner’s command is used', async () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;

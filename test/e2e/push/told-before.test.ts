@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted, expectRefused } from '../support/contribution.ts';
 import { remoteLines, statusTable } from '../support/push-output.ts';
 import { useTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useTestBed();
 
@@ -37,20 +38,24 @@ describe('the base', () => {
   const FOR_RELEASE =
     'Your work is based on "release-1.x", so the pull request is for that branch. For another one, add: -o base=<branch>';
 
-  it('is the release that the work stands on, which the first line says, and the one before it opens', async () => {
-    const contribution = await onRelease();
-    const { clone } = contribution;
-    await clone.commit();
-    const preview = remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:refs/heads/fix'));
-    expect(preview[0]).toBe(FOR_RELEASE);
-    expect(preview).toContain('  Base:        release-1.x');
-    const pushed = await clone.push('origin', 'HEAD:refs/heads/fix');
-    const { pull, commits } = await expectAccepted(bed, contribution, pushed);
-    expect(pull.base).toBe('release-1.x');
-    expect(commits).toHaveLength(1);
-    expect(remoteLines(pushed)[0]).toBe(FOR_RELEASE);
-    expect(remoteLines(pushed)).toContain('Opening the pull request for "release-1.x" ...');
-  });
+  it(
+    'is the release that the work stands on, which the first line says, and the one before it opens',
+    exhaustive,
+    async () => {
+      const contribution = await onRelease();
+      const { clone } = contribution;
+      await clone.commit();
+      const preview = remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:refs/heads/fix'));
+      expect(preview[0]).toBe(FOR_RELEASE);
+      expect(preview).toContain('  Base:        release-1.x');
+      const pushed = await clone.push('origin', 'HEAD:refs/heads/fix');
+      const { pull, commits } = await expectAccepted(bed, contribution, pushed);
+      expect(pull.base).toBe('release-1.x');
+      expect(commits).toHaveLength(1);
+      expect(remoteLines(pushed)[0]).toBe(FOR_RELEASE);
+      expect(remoteLines(pushed)).toContain('Opening the pull request for "release-1.x" ...');
+    },
+  );
 
   it('is what the person names, whatever the work stands on', async () => {
     const contribution = await onRelease();

@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { withTrailer } from '../../../src/git/objects/trailers.ts';
 import { mustRun, neutralEnvironment } from '../support/run.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const LINE = 'Signed-off-by: bot <bot@x.example>';
 /** A block that Git takes for one begins with the title's paragraph only if a message begins with a blank line. */
@@ -35,7 +36,7 @@ const message = fc
 /** Git writes the blanks of all trailers anew. */
 const bare = (text: string): string => text.replaceAll(/[ \t\r]/g, '');
 
-it('is put where Git puts it', async () => {
+it('is put where Git puts it', exhaustive, async () => {
   const args = ['interpret-trailers', '--no-divider', '--if-exists', 'add', '--trailer', LINE];
   await fc.assert(
     fc.asyncProperty(message, async (text) => {

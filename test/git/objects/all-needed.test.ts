@@ -4,6 +4,7 @@ import { areAllNeeded, type KnownHistory, traceNewCommits } from '../../../src/g
 import type { KeptObject } from '../../../src/git/pack/kept-objects.ts';
 import { commitContent, oidNumber, tagContent } from '../../support/objects.ts';
 import { oidOf } from '../../support/pack-builder.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const UPSTREAM = oidNumber(1);
 const BOUNDARY = oidNumber(2);
@@ -89,7 +90,7 @@ describe('areAllNeeded', () => {
     expect(pack.needsAll(tip)).toBe(false);
   });
 
-  it('takes no longer for each tag of a tag than for the one before', () => {
+  it('takes no longer for each tag of a tag than for the one before', exhaustive, () => {
     const pack = new Pack();
     const tip = pack.commit('mine', UPSTREAM);
     let tag = pack.tag(tip);

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { type ListedCommit, SHARED } from '../../../src/git/objects/commit-table.ts';
 import { oidNumber, tableOf } from '../../support/objects.ts';
 import { runs } from '../../support/runs.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 /** Commits 0 to n, each with parents of higher numbers, some of which are missing. */
 const histories = fc.array(
@@ -66,7 +67,7 @@ describe('CommitTable', () => {
     expect([table.size, table.newestAt]).toEqual([1, 5]);
   });
 
-  it('walks a line deeper than any stack', () => {
+  it('walks a line deeper than any stack', exhaustive, () => {
     const commits = commitsOf(Array.from({ length: 30_000 }, () => ({ parents: [1], committedAt: 0 })));
     expect(tableOf(commits).reachedFrom([oidNumber(0)]).size).toBe(30_000);
   });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type KnownHistory, traceNewCommits } from '../../../src/git/objects/new-commits.ts';
 import { commitContent, oidNumber } from '../../support/objects.ts';
 import { oidOf } from '../../support/pack-builder.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const SINCE = 1_600_000_000;
 const RECENT = SINCE + 1000;
@@ -65,12 +66,16 @@ function history(
 }
 
 describe('traceNewCommits', () => {
-  it('takes a merge of 999 commits, and refuses one of 1,000 or more, also of one commit again and again', () => {
-    const merge = (parents: number) =>
-      new Pack().commit('merge', Array(parents).fill(UP)).trace('merge', history());
-    expect(merge(999)).toEqual({ commits: ['merge'], boundary: [UP] });
-    for (const parents of [1_000, 200_000]) expect(() => merge(parents)).toThrow(/1,000 commits or more/);
-  });
+  it(
+    'takes a merge of 999 commits, and refuses one of 1,000 or more, also of one commit again and again',
+    exhaustive,
+    () => {
+      const merge = (parents: number) =>
+        new Pack().commit('merge', Array(parents).fill(UP)).trace('merge', history());
+      expect(merge(999)).toEqual({ commits: ['merge'], boundary: [UP] });
+      for (const parents of [1_000, 200_000]) expect(() => merge(parents)).toThrow(/1,000 commits or more/);
+    },
+  );
 
   it('finds a chain on upstream, parents before children', () => {
     const pack = new Pack().commit('a', [UP]).commit('b', ['a']).commit('c', ['b']);
@@ -124,7 +129,7 @@ describe('traceNewCommits', () => {
     expect(pack.finds).toBe(FINDS_EACH * 63);
   });
 
-  it('follows a chain deeper than any stack', () => {
+  it('follows a chain deeper than any stack', exhaustive, () => {
     const pack = new Pack().commit('0', [UP]);
     for (let i = 1; i < 15_000; i++) pack.commit(String(i), [String(i - 1)]);
     expect(pack.trace('14999', history())).toMatchObject({ boundary: [UP] });

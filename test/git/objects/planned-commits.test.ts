@@ -14,6 +14,7 @@ import { commitContent, oidNumber, PRIVATE_WORDS } from '../../support/objects.t
 import { oidOf } from '../../support/pack-builder.ts';
 import { comparable, plannedCommits } from '../../support/random-kept.ts';
 import { runs } from '../../support/runs.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const UPSTREAM = oidNumber(1);
 
@@ -27,7 +28,7 @@ function plan(...commits: ReturnType<typeof newCommit>[]) {
 }
 
 describe('planned commits', () => {
-  it('are read as they were added, one at a time or all, and from their bytes', () => {
+  it('are read as they were added, one at a time or all, and from their bytes', exhaustive, () => {
     fc.assert(
       fc.property(plannedCommits, (commits) => {
         const added = new PlannedCommits();

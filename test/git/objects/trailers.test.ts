@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { haveOwnSignOff, signerOf } from '../../../src/git/objects/trailers.ts';
 import type { KeptObjects } from '../../../src/git/pack/kept-objects.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const LINE = 'Signed-off-by: bot <bot@x.example>';
 const BOB = 'Signed-off-by: Bob <bob@example.org>';
@@ -86,7 +87,7 @@ describe('the sign-off of the pseudonym', () => {
     expect(sign(OID, once)).toEqual(once);
   });
 
-  it('takes time in proportion to the message', () => {
+  it('takes time in proportion to the message', exhaustive, () => {
     const long = ' '.repeat(500_000);
     for (const line of [
       `Signed-off-by: a${long}b`,

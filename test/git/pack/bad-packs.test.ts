@@ -18,6 +18,7 @@ import {
 } from '../../support/pack-builder.ts';
 import { scan } from '../../support/scan.ts';
 import { runs } from '../../support/runs.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const COMMIT = commitContent();
 const BLOB = Buffer.from('content of a file\n'.repeat(20));
@@ -244,7 +245,7 @@ describe('a bad pack', () => {
     );
   });
 
-  it('keeps no more commits than its bound, though each is within the limit of an object', () => {
+  it('keeps no more commits than its bound, though each is within the limit of an object', exhaustive, () => {
     const large = {
       type: 'commit',
       content: commitContent({ message: Buffer.alloc(9 * 1024 * 1024, 'x') }),
@@ -263,7 +264,7 @@ describe('a bad pack', () => {
     expect(() => scan([bytes], 2 * bytes.length)).toThrow(expect.objectContaining({ code: 'too-large' }));
   });
 
-  it('that multiplies a commit by deltas is held to the same bound', () => {
+  it('that multiplies a commit by deltas is held to the same bound', exhaustive, () => {
     const base = commitContent({ message: Buffer.alloc(9 * 1024 * 1024, 'x') });
     const delta = makeDelta(base, base);
     const entries: Entry[] = [{ type: 'commit', content: base }];

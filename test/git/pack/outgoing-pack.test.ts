@@ -10,6 +10,7 @@ import { commitContent, oidNumber, tagContent, treeContent } from '../../support
 import { buildPack, type Entry, makeDelta, oidOf } from '../../support/pack-builder.ts';
 import { UPSTREAM } from '../../support/random-push.ts';
 import { packOf, receive } from '../../support/rewrite.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const COMMIT = commitContent();
 const SECOND = commitContent({ message: 'second\n' });
@@ -133,7 +134,7 @@ describe('a PackScanner', () => {
     expect(Buffer.from(scanner.kept.withOid(oidOf('commit', COMMIT))?.content ?? [])).toEqual(COMMIT);
   });
 
-  it('remembers the bases that deltas name by their ids, each once, and not too many', () => {
+  it('remembers the bases that deltas name by their ids, each once, and not too many', exhaustive, () => {
     const hidden: Entry = { type: 'ref-delta', base: UPSTREAM, delta: makeDelta(COMMIT, SECOND) };
     const { scanner } = receive([buildPack([commit, hidden, hidden]).bytes]);
     expect([...scanner.namedBases.oids()]).toEqual([UPSTREAM]);

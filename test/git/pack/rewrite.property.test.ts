@@ -10,6 +10,7 @@ import { PRIVATE_WORDS } from '../../support/objects.ts';
 import { expectedCommits, type RandomPush, randomPush } from '../../support/random-push.ts';
 import { rewrite, type Rewritten } from '../../support/rewrite.ts';
 import { runs } from '../../support/runs.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const anyPush = randomPush({ forwardBases: false, nul: true, thin: false });
 
@@ -26,14 +27,18 @@ async function expectAnonymous(push: RandomPush, { pack, tip }: Rewritten): Prom
 }
 
 describe('a rewritten pack', () => {
-  it('holds the same trees, blobs and messages and only the bot, for any push in any pieces', async () => {
-    await fc.assert(
-      fc.asyncProperty(anyPush, fc.nat(999), async (push, seed) => {
-        await expectAnonymous(push, await rewrite(randomPieces(push.pack, seed), push.tip));
-      }),
-      runs(70),
-    );
-  });
+  it(
+    'holds the same trees, blobs and messages and only the bot, for any push in any pieces',
+    exhaustive,
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(anyPush, fc.nat(999), async (push, seed) => {
+          await expectAnonymous(push, await rewrite(randomPieces(push.pack, seed), push.tip));
+        }),
+        runs(70),
+      );
+    },
+  );
 
   it.each(CHUNKINGS)('does not depend on the pieces that it came in: %s', async (_, cut) => {
     await fc.assert(

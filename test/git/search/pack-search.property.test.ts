@@ -10,6 +10,7 @@ import {
 } from '../../support/pack-builder.ts';
 import { blob, NAME, namesOf, searched } from '../../support/pack-searching.ts';
 import { runs } from '../../support/runs.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const AUTHOR = `${NAME} <ada.l@x.example>`;
 const names = namesOf(AUTHOR);
@@ -88,47 +89,51 @@ function expected(content: Buffer, segments: readonly Segment[]): [must: number,
   return [(isBackwards ? added : inserted).length, added.length];
 }
 
-it('every name that deltas put together is found, and nothing that stands in one piece in a base', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      text,
-      fc.array(object, { minLength: 1, maxLength: 6 }),
-      fc.option(fc.nat(999)),
-      async (upstream, objects, seed) => {
-        const base = Buffer.from(upstream);
-        const entries: Entry[] = [];
-        const contents: Buffer[] = [];
-        let [must, may] = [0, 0];
-        const usesIds = objects.some((one) => one.link === 'own id');
-        for (const { whole, link: kind, steps } of objects) {
-          const last = contents.at(-1);
-          if (kind === 'whole' || (kind !== 'upstream' && last === undefined)) {
-            contents.push(Buffer.from(whole));
-            entries.push(blob(whole));
-            const count = names.spansIn(Buffer.from(whole)).length;
-            [must, may] = [must + count, may + count];
-            continue;
+it(
+  'every name that deltas put together is found, and nothing that stands in one piece in a base',
+  exhaustive,
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        text,
+        fc.array(object, { minLength: 1, maxLength: 6 }),
+        fc.option(fc.nat(999)),
+        async (upstream, objects, seed) => {
+          const base = Buffer.from(upstream);
+          const entries: Entry[] = [];
+          const contents: Buffer[] = [];
+          let [must, may] = [0, 0];
+          const usesIds = objects.some((one) => one.link === 'own id');
+          for (const { whole, link: kind, steps } of objects) {
+            const last = contents.at(-1);
+            if (kind === 'whole' || (kind !== 'upstream' && last === undefined)) {
+              contents.push(Buffer.from(whole));
+              entries.push(blob(whole));
+              const count = names.spansIn(Buffer.from(whole)).length;
+              [must, may] = [must + count, may + count];
+              continue;
+            }
+            // Who names its own objects by ids names none of upstream.
+            const isUpstreams = kind === 'upstream' && !usesIds;
+            const from = isUpstreams ? base : (last ?? base);
+            if (!isUpstreams && last === undefined) continue;
+            const { content, delta, segments } = made(from, steps);
+            if (isUpstreams || usesIds) entries.push({ type: 'ref-delta', base: oidOf('blob', from), delta });
+            else entries.push({ type: 'ofs-delta', base: entries.length - 1, delta });
+            contents.push(content);
+            const [mustHere, mayHere] = expected(content, segments);
+            [must, may] = [must + mustHere, may + mayHere];
           }
-          // Who names its own objects by ids names none of upstream.
-          const isUpstreams = kind === 'upstream' && !usesIds;
-          const from = isUpstreams ? base : (last ?? base);
-          if (!isUpstreams && last === undefined) continue;
-          const { content, delta, segments } = made(from, steps);
-          if (isUpstreams || usesIds) entries.push({ type: 'ref-delta', base: oidOf('blob', from), delta });
-          else entries.push({ type: 'ofs-delta', base: entries.length - 1, delta });
-          contents.push(content);
-          const [mustHere, mayHere] = expected(content, segments);
-          [must, may] = [must + mustHere, may + mayHere];
-        }
-        const found = await searched(entries, { author: AUTHOR, bases: [base], seed, maxHits: 1_000 });
-        expect(found.isComplete).toBe(true);
-        expect(found.hits.length).toBeGreaterThanOrEqual(must);
-        expect(found.hits.length).toBeLessThanOrEqual(may);
-        // Without upstream, nothing is passed in silence.
-        const alone = await searched(entries, { author: AUTHOR, seed, maxHits: 1_000 });
-        expect(alone.hits.length > 0 || !alone.isComplete || must === 0).toBe(true);
-      },
-    ),
-    runs(100),
-  );
-});
+          const found = await searched(entries, { author: AUTHOR, bases: [base], seed, maxHits: 1_000 });
+          expect(found.isComplete).toBe(true);
+          expect(found.hits.length).toBeGreaterThanOrEqual(must);
+          expect(found.hits.length).toBeLessThanOrEqual(may);
+          // Without upstream, nothing is passed in silence.
+          const alone = await searched(entries, { author: AUTHOR, seed, maxHits: 1_000 });
+          expect(alone.hits.length > 0 || !alone.isComplete || must === 0).toBe(true);
+        },
+      ),
+      runs(100),
+    );
+  },
+);

@@ -11,6 +11,7 @@ import { LIKELY } from '../../support/made-up-credentials.ts';
 import { exifSegment, jpeg, png, tiff } from '../../support/pictures.ts';
 import { runs } from '../../support/runs.ts';
 import { CountedMemory } from '../../support/counted-memory.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const SEEDS = [['one piece', null] as const, ['pieces', 1] as const, ['other pieces', 77] as const];
 const FILLER = 'words that stay as they are, line after line\n'.repeat(4);
@@ -338,7 +339,7 @@ it('a pack that cannot be read often is searched as far as it can be, and what i
   expect(linesOf(cut)).toContain(`see ${NAME}`);
 });
 
-it('packs of millions of tiny inserts are searched in one go', async () => {
+it('packs of millions of tiny inserts are searched in one go', exhaustive, async () => {
   const base = Buffer.alloc(1_000, 'x');
   const copy = Buffer.from([0x90, 1]);
   const delta = Buffer.concat([
@@ -459,7 +460,7 @@ describe('what is noted on the way', () => {
     expect(paths).toEqual(['img/0.png', 'img/1.png']);
   });
 
-  it('are pictures in a large pack, too, whose paths are not known', async () => {
+  it('are pictures in a large pack, too, whose paths are not known', exhaustive, async () => {
     const noise = Buffer.concat(Array.from({ length: 20 }, () => randomBytes(60_000)));
     const text = Buffer.from(noise.map((byte: number) => byte | 1));
     const picture = Buffer.concat([png(), Buffer.from(noise)]);

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { MAX_SEARCHED_IDS } from '../../../src/git/search/searched-names.ts';
 import { SearchedNames } from '../../../src/git/search/searched-names.ts';
 import { commitContent, oidNumber, tagContent } from '../../support/objects.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const committer = 'bot <bot@x.example> 1 +0000';
 const nobodys = ['Bot', 'bot@X.example'];
@@ -39,7 +40,7 @@ describe('the names to search for', () => {
     expect(names.isComplete).toBe(false);
   });
 
-  it('are found in a long list of all of them, of as many as there may be', () => {
+  it('are found in a long list of all of them, of as many as there may be', exhaustive, () => {
     let state = 7;
     const random = (most: number): number => (state = (state * 48_271) % 0x7fffffff) % most;
     const word = (length: number): string =>

@@ -16,6 +16,7 @@ import { oidNumber } from '../../support/objects.ts';
 import { runs } from '../../support/runs.ts';
 import { FLUSH, pkt, splitPkts } from '../../support/wire.ts';
 import { CountedMemory, full } from '../../support/counted-memory.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const WANT = oidNumber(1);
 const UPSTREAM = oidNumber(2);
@@ -276,7 +277,7 @@ it('a clone asks about no commits', async () => {
   expect(asked).toEqual([]);
 });
 
-it('so many commits are looked at, and no more', async () => {
+it('so many commits are looked at, and no more', exhaustive, async () => {
   const asked: string[][] = [];
   const haves = Array.from({ length: MAX_HAVES + 10 }, (_, index) => `have ${oidNumber(index)}`);
   await relayed(v2(['command=fetch'], [`want ${WANT}`, ...haves, 'done']), 2, undefined, known(asked));
@@ -344,11 +345,15 @@ describe('a long request', () => {
     return v2(['command=fetch'], [...lines, ...more, `want ${WANT}`, 'done']);
   };
 
-  it('may name as many ends of a shallow clone as are looked up, and no more, because none can be dropped', async () => {
-    const first = `shallow ${oidNumber(100)}`;
-    expect(await relayed(shallows(MAX_SHALLOWS, [first]), 2)).toContain(first);
-    await expect(relayed(shallows(MAX_SHALLOWS + 1), 2)).rejects.toMatchObject({ code: 'unsupported' });
-  });
+  it(
+    'may name as many ends of a shallow clone as are looked up, and no more, because none can be dropped',
+    exhaustive,
+    async () => {
+      const first = `shallow ${oidNumber(100)}`;
+      expect(await relayed(shallows(MAX_SHALLOWS, [first]), 2)).toContain(first);
+      await expect(relayed(shallows(MAX_SHALLOWS + 1), 2)).rejects.toMatchObject({ code: 'unsupported' });
+    },
+  );
 
   it('is passed on whole, and what is kept of it is counted before it is allocated', async () => {
     const wants = wantLines(20_000);
@@ -365,7 +370,7 @@ describe('a long request', () => {
     expect(linesOf(Buffer.from(body))).toHaveLength(1_002);
   });
 
-  it('has room for 50 MB of wants without line feeds', async () => {
+  it('has room for 50 MB of wants without line feeds', exhaustive, async () => {
     const line = pkt(`want ${WANT}`);
     const count = Math.floor((50 * 1024 * 1024) / line.length) - 5;
     const memory = new CountedMemory();
@@ -381,7 +386,7 @@ describe('a long request', () => {
     ['lines that nobody knows', 2, `${packets(['command=fetch'])}${DELIM}`, packets(['x'])],
     ['prefixes', 2, `${packets(['command=ls-refs'])}${DELIM}`, packets(['ref-prefix x'])],
     ['what follows its end', 2, `${packets(['command=fetch'])}${DELIM}${FLUSH}`, 'x'],
-  ])('takes little memory for megabytes of %s', async (_, version, beginning, line) => {
+  ])('takes little memory for megabytes of %s', exhaustive, async (_, version, beginning, line) => {
     const memory = new CountedMemory();
     const body = Buffer.from(`${beginning}${line.repeat((4 * 1024 * 1024) / line.length)}${FLUSH}`, 'latin1');
     const request = await read(body, version, memory).catch(() => null);

@@ -9,6 +9,7 @@ import { CHUNKINGS, randomPieces, readerOf, readerOfWhole, restOf } from '../../
 import { FLUSH, pkt } from '../../support/wire.ts';
 import { runs } from '../../support/runs.ts';
 import { CountedMemory, full } from '../../support/counted-memory.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const ZERO = '0'.repeat(40);
 const A = 'a'.repeat(40);
@@ -348,7 +349,7 @@ describe('the limits of a push request', () => {
     expect(request.kind === 'faulty' && new Set(request.refNames).size).toBe(20_000);
   });
 
-  it('are 8 MiB of commands, of which no more is read', async () => {
+  it('are 8 MiB of commands, of which no more is read', exhaustive, async () => {
     const reader = readerOfWhole(commands(100_000));
     const request = await readPushRequest(reader, UNCOUNTED);
     expect(request).toMatchObject({ kind: 'faulty', fault: { code: 'too-large' } });
@@ -382,7 +383,7 @@ describe('the limits of a push request', () => {
     await refused(among(65) + FLUSH, 'too-large');
   });
 
-  it('are a hundred thousand shallow lines', async () => {
+  it('are a hundred thousand shallow lines', exhaustive, async () => {
     await refused(pkt(`shallow ${A}`).repeat(100_001) + command() + FLUSH + FLUSH, 'too-large');
   });
 });

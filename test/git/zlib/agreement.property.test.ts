@@ -6,6 +6,7 @@ import { ZlibWalker } from '../../../src/git/zlib/zlib-walker.ts';
 import { runs } from '../../support/runs.ts';
 import { strangeBody } from './strange-streams.ts';
 import { inflate, walk, walkContent } from './walk.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 /** Pieces of content: bytes, words, one byte over and over, or a repetition of what stands before. */
 type Piece =
@@ -101,7 +102,7 @@ const keepsOf = (inflatedBytes: number): number[] => [
 describe('ZlibWalker and zlib', () => {
   const walker = new ZlibWalker();
 
-  it('agree on every stream that zlib writes, in every chunking, with bytes behind it', () => {
+  it('agree on every stream that zlib writes, in every chunking, with bytes behind it', exhaustive, () => {
     fc.assert(
       fc.property(
         stream,
@@ -139,7 +140,7 @@ describe('ZlibWalker and zlib', () => {
     );
   });
 
-  it('agree on content that is many times as long as the window', () => {
+  it('agree on content that is many times as long as the window', exhaustive, () => {
     fc.assert(
       fc.property(stream, fc.nat(9), fc.integer({ min: 500, max: 50_000 }), ({ content }, level, size) => {
         const long = new Uint8Array(300_000).map((_, at) => content[at % (content.length + 1)] ?? at >> 8);
@@ -151,7 +152,7 @@ describe('ZlibWalker and zlib', () => {
     );
   });
 
-  it('agree on content with changed bytes: it is the same, or refused', () => {
+  it('agree on content with changed bytes: it is the same, or refused', exhaustive, () => {
     fc.assert(
       fc.property(
         stream,
@@ -171,7 +172,7 @@ describe('ZlibWalker and zlib', () => {
     );
   });
 
-  it('agree on streams with changed bytes, and on where they end', () => {
+  it('agree on streams with changed bytes, and on where they end', exhaustive, () => {
     fc.assert(
       fc.property(
         stream,
@@ -185,7 +186,7 @@ describe('ZlibWalker and zlib', () => {
     );
   });
 
-  it('agree on streams that are cut off, or go on with other bytes', () => {
+  it('agree on streams that are cut off, or go on with other bytes', exhaustive, () => {
     fc.assert(
       fc.property(
         stream,

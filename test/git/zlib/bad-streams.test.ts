@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ZlibWalker } from '../../../src/git/zlib/zlib-walker.ts';
 import { DeflateWriter, type DynamicHeader, lengthsOf } from './deflate-writer.ts';
 import { TRUNCATED, inflate, walk, walkContent } from './walk.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const NONE = [0, 0] as const;
 
@@ -176,7 +177,7 @@ describe('ZlibWalker refuses', () => {
       expect(inflate(stream)).toMatchObject({ ends: false });
     });
 
-    it.each([1, 2, 5, 1 << 20])('in chunks of %i bytes, whatever is kept', (chunkBytes) => {
+    it.each([1, 2, 5, 1 << 20])('in chunks of %i bytes, whatever is kept', exhaustive, (chunkBytes) => {
       const walker = new ZlibWalker();
       // With much behind it, the fast loops come upon what is wrong.
       const followed = Uint8Array.from([...stream, ...new Uint8Array(1_000)]);

@@ -8,6 +8,7 @@ import { limited } from '../../../src/streams/body.ts';
 import { gunzipped } from '../../../src/git/zlib/gunzip.ts';
 import { CHUNKINGS, PiecesSource, piecesOf, randomPieces } from '../../support/byte-chunks.ts';
 import { runs } from '../../support/runs.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const MiB = 1024 * 1024;
 const TEXT = Buffer.from('A line of the push.\n'.repeat(20_000));
@@ -84,6 +85,7 @@ describe('a gzip body', () => {
 
   it.each([0, 1])(
     'of which nothing more is wanted after %i pieces is not inflated any further',
+    exhaustive,
     async (pieces) => {
       const source = new PiecesSource(piecesOf(gzipSync(Buffer.alloc(100 * MiB)), 4096));
       const inflated = gunzipped(source, damaged);

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { ZlibWalker } from '../../../src/git/zlib/zlib-walker.ts';
 import { DeflateWriter, lengthsOf } from './deflate-writer.ts';
 import { walk } from './walk.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const NONE = [0, 0] as const;
 const CHUNK_BYTES = [1, 3, 64, 1 << 20];
@@ -135,7 +136,7 @@ for (let bit = 0; bit < 8; bit++) {
 }
 
 describe('ZlibWalker', () => {
-  describe.each(Object.entries(CASES))('walks %s', (_, [body, inflatedBytes]) => {
+  describe.each(Object.entries(CASES))('walks %s', exhaustive, (_, [body, inflatedBytes]) => {
     const content = inflateRawSync(body.zlib().subarray(2, -4));
     const stream = body.zlib(content);
     // Behind a stream the next one begins; with much behind it, the fast loops see all of it.
@@ -199,7 +200,7 @@ describe('ZlibWalker', () => {
     expect([walker.produced, walker.done]).toEqual([2, false]);
   });
 
-  it('counts past 2^31', () => {
+  it('counts past 2^31', exhaustive, () => {
     // A length of 258 and a distance of 1 have codes of one bit, both 0: a byte of zeros is four matches.
     const header = { literals: lengthsOf(286, { 0: 2, 256: 2, 285: 1 }), distances: [1] };
     const begin = new DeflateWriter().dynamic(true, header).literal(0).zlib().subarray(0, -4);

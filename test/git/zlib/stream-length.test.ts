@@ -9,6 +9,7 @@ import { runs } from '../../support/runs.ts';
 import { scan } from '../../support/scan.ts';
 import { DeflateWriter, lengthsOf } from './deflate-writer.ts';
 import { walk } from './walk.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const { Z_SYNC_FLUSH, Z_FIXED, Z_HUFFMAN_ONLY, Z_RLE, Z_FILTERED, Z_DEFAULT_STRATEGY } = constants;
 const EMPTY_CODES = { literals: lengthsOf(257, { 256: 1 }), distances: [1] };
@@ -77,7 +78,7 @@ describe('ZlibWalker', () => {
   });
 });
 
-describe('PackScanner', () => {
+describe('PackScanner', exhaustive, () => {
   it('refuses a pack that consists of codes', () => {
     const stream = emptyBlocks(50);
     const pack = blobs(FREE_DYNAMIC_BLOCKS / 25, Buffer.alloc(0), stream);

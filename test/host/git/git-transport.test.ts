@@ -11,6 +11,7 @@ import { piecesOf } from '../../support/byte-chunks.ts';
 import { oidNumber } from '../../support/objects.ts';
 import { buildPack, makeDelta, oidOf } from '../../support/pack-builder.ts';
 import { API, json, PatientClock, type Script, ScriptedHost } from '../support/scripted-host.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const REPOSITORY = { owner: 'octo', name: 'hello' };
 const OID = 'a'.repeat(40);
@@ -102,7 +103,7 @@ describe('a host that takes a connection and says nothing', () => {
   });
 });
 
-it('refs of more than is read are asked for once, and that is final', async () => {
+it('refs of more than is read are asked for once, and that is final', exhaustive, async () => {
   let asked = 0;
   const { transport } = opened(() => {
     asked += 1;
@@ -182,17 +183,21 @@ function basesAhead(count: number): Buffer {
 }
 
 describe('differences whose bases do not come', () => {
-  it('are counted in a listing while they are few, and no listing when they are many', async () => {
-    const { transport, mostBytes } = opened(() => new Response(basesAhead(10_000)));
-    const request = { wants: [OID] };
-    expect(await transport.listHistory(REPOSITORY, request, 1e7)).toMatchObject({ kind: 'listed' });
-    expect(mostBytes()).toBeGreaterThan(512 * 1024 + 48 * 7_000);
-    const many = opened(() => new Response(basesAhead(15_000)));
-    await expect(many.transport.listHistory(REPOSITORY, request, 1e7)).rejects.toMatchObject({
-      code: 'unreachable',
-      publicMessage: expect.stringMatching(/did not answer as expected/),
-    });
-  });
+  it(
+    'are counted in a listing while they are few, and no listing when they are many',
+    exhaustive,
+    async () => {
+      const { transport, mostBytes } = opened(() => new Response(basesAhead(10_000)));
+      const request = { wants: [OID] };
+      expect(await transport.listHistory(REPOSITORY, request, 1e7)).toMatchObject({ kind: 'listed' });
+      expect(mostBytes()).toBeGreaterThan(512 * 1024 + 48 * 7_000);
+      const many = opened(() => new Response(basesAhead(15_000)));
+      await expect(many.transport.listHistory(REPOSITORY, request, 1e7)).rejects.toMatchObject({
+        code: 'unreachable',
+        publicMessage: expect.stringMatching(/did not answer as expected/),
+      });
+    },
+  );
 
   it('end the reading of objects at once', async () => {
     const answer = [basesAhead(1).subarray(0, -4), Buffer.from(pkt('ERR too late\n'))];

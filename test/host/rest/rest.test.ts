@@ -4,6 +4,7 @@ import { Rest, type RestHabits } from '../../../src/host/rest/rest.ts';
 import { systemClock } from '../../../src/isolate/clock.ts';
 import type { Http } from '../../../src/outgoing/http-client.ts';
 import { ACCOUNT } from '../support/back-off.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const API = 'https://api.host.test';
 const COMMENTS = 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments';
@@ -78,7 +79,7 @@ describe('a call', () => {
     ['is a number', () => Response.json(1)],
     ['is empty', () => new Response('')],
     ['is longer than any answer', () => new Response(new Uint8Array(33 * 1024 * 1024))],
-  ])('takes an answer that %s for no answer', async (_, answer) => {
+  ])('takes an answer that %s for no answer', exhaustive, async (_, answer) => {
     const { rest } = opened([answer()]);
     await expect(rest.call('GET /user', {})).rejects.toMatchObject({ code: 'unreachable' });
   });

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { decodeKept, encodeKept, type KeptPush } from '../../../src/push/delay/kept-push.ts';
 import { comparable, keptPush, keptPushes, type RandomKept } from '../../support/random-kept.ts';
 import { runs } from '../../support/runs.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const whole = ({ work, ...rest }: KeptPush) =>
   comparable({ ...rest, work: { ...work, commits: [...work.commits] } });
@@ -16,7 +17,7 @@ const amidOthers = (bytes: Uint8Array): Uint8Array =>
   );
 
 describe('a delayed push', () => {
-  it('is the same once it was bytes', () => {
+  it('is the same once it was bytes', exhaustive, () => {
     fc.assert(
       fc.property(keptPushes, (kept) => {
         const bytes = encodeKept(keptPush(kept));

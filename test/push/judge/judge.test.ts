@@ -14,6 +14,7 @@ import { commitContent, EMPTY_TREE } from '../../support/objects.ts';
 import { buildPack, oidOf } from '../../support/pack-builder.ts';
 import { UPSTREAM } from '../../support/random-push.ts';
 import { receive, UPSTREAM_HISTORY } from '../../support/rewrite.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const PR_HASH = '0123456789ab';
 const MAIN = { name: 'refs/heads/main', oid: UPSTREAM };
@@ -273,7 +274,7 @@ async function told(work: Buffer): Promise<string> {
 /** What is quadratic takes minutes for it: far more than a test has. */
 const LARGE = 1_000_000;
 
-describe('a hostile commit is looked through once, and a sentence says what came of it', () => {
+describe('a hostile commit is looked through once, and a sentence says what came of it', exhaustive, () => {
   it.each(Object.entries(HOSTILE_MESSAGES))('with a megabyte of %s in its message', async (_, message) => {
     const text = await told(
       commitContent({ tree: EMPTY_TREE, parents: [UPSTREAM], message: message(LARGE) }),

@@ -24,6 +24,7 @@ import { buildPack, type Entry, makeDelta, oidOf } from '../../support/pack-buil
 import { BOT, COMMITTED_AT, expectedCommits, randomPush, UPSTREAM } from '../../support/random-push.ts';
 import { UPSTREAM_HISTORY } from '../../support/rewrite.ts';
 import { runs } from '../../support/runs.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 /** Keeps the rows of one spool. */
 function newStore(): RowStore {
@@ -84,7 +85,7 @@ const refused = (code: string) => expect.objectContaining({ name: 'ProtocolError
 const anyPush = randomPush({ forwardBases: false, lateCommits: true, nul: true, thin: false });
 
 describe('commits that are deltas of later ones', () => {
-  it('are rewritten as any others, for any push in any pieces', async () => {
+  it('are rewritten as any others, for any push in any pieces', exhaustive, async () => {
     await fc.assert(
       fc.asyncProperty(anyPush, fc.nat(999), async (push, seed) => {
         const received = await receive(randomPieces(push.pack, seed));
@@ -144,7 +145,7 @@ describe('commits that are deltas of later ones', () => {
     ]);
   });
 
-  it('leave what stands between them as it was, in memory and in rows', async () => {
+  it('leave what stands between them as it was, in memory and in rows', exhaustive, async () => {
     const [first, second] = chainOf(2) as [Buffer, Buffer];
     for (const size of [100, 3_000_000]) {
       const blob = Buffer.from(
@@ -186,7 +187,7 @@ describe('commits that are deltas of later ones', () => {
     expect([alone.kept.entryCount, alone.entryCount]).toEqual([1, 3]);
   });
 
-  it('are within the limits of any others', async () => {
+  it('are within the limits of any others', exhaustive, async () => {
     const contents = Array.from({ length: 4 }, (_, at) =>
       commitContent({ message: Buffer.alloc(7_000_000, at + 65) }),
     );
@@ -215,20 +216,24 @@ describe('commits that are deltas of later ones', () => {
     expect(memory.mostBytes).toBeLessThan(512 * 1024);
   });
 
-  it('are refused if there are too many deltas that may be such, in words that say so', async () => {
-    const first = commitContent({ message: 'Change\n' });
-    const delta = makeDelta(first, first);
-    const entries: Entry[] = Array.from({ length: 50_001 }, (_, at) => ({
-      type: 'ref-delta',
-      base: oidNumber(at),
-      delta,
-    }));
-    const last: Entry[] = backwards(chainOf(2));
-    await expect(receive(piecesOf(buildPack([...entries, ...last]).bytes, 65_536))).rejects.toMatchObject({
-      code: 'too-large',
-      message: expect.stringContaining('whose base does not stand before them') as string,
-    });
-  });
+  it(
+    'are refused if there are too many deltas that may be such, in words that say so',
+    exhaustive,
+    async () => {
+      const first = commitContent({ message: 'Change\n' });
+      const delta = makeDelta(first, first);
+      const entries: Entry[] = Array.from({ length: 50_001 }, (_, at) => ({
+        type: 'ref-delta',
+        base: oidNumber(at),
+        delta,
+      }));
+      const last: Entry[] = backwards(chainOf(2));
+      await expect(receive(piecesOf(buildPack([...entries, ...last]).bytes, 65_536))).rejects.toMatchObject({
+        code: 'too-large',
+        message: expect.stringContaining('whose base does not stand before them') as string,
+      });
+    },
+  );
 
   it('are refused if a delta does not fit its base', async () => {
     const [first, second] = chainOf(2) as [Buffer, Buffer];

@@ -9,6 +9,7 @@ import { PatientClock } from '../../host/support/scripted-host.ts';
 import { CountedMemory } from '../../support/counted-memory.ts';
 import { commitContent } from '../../support/objects.ts';
 import { buildPack, type Entry, makeDelta } from '../../support/pack-builder.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const KiB = 1024;
 const CHUNK_BYTES = 64 * KiB;
@@ -38,7 +39,7 @@ function readerOf(bytes: Uint8Array): ByteReader {
   });
 }
 
-it('is a buffer and the bases that its deltas name', async () => {
+it('is a buffer and the bases that its deltas name', exhaustive, async () => {
   const entries: Entry[] = Array.from({ length: COUNT }, (_, at) => ({
     type: 'ref-delta',
     base: at.toString(16).padStart(40, '0'),
@@ -51,17 +52,21 @@ it('is a buffer and the bases that its deltas name', async () => {
   expect(memory.bytes).toBeLessThan(COUNT * NAMED_BASE_BYTES + CHUNK_BYTES);
 });
 
-it('is what its commits take, for which there is room before they come, and no more', async () => {
-  const contents = Array.from({ length: COUNT }, (_, at) => commitContent({ message: `Change ${at}\n` }));
-  const entries: Entry[] = contents.map((content) => ({ type: 'commit', content }));
-  const memory = new CountedMemory((bytes, isNow) => {
-    if (isNow) throw new Error(`no room for ${bytes}`);
-  });
-  const { kept } = await receivePack(readerOf(buildPack(entries).bytes), spool, memory);
-  const bytes = contents.reduce((sum, { byteLength }) => sum + byteLength + KEPT_OBJECT_BYTES, 0);
-  expect(memory.bytes).toBeGreaterThanOrEqual(bytes);
-  expect(memory.bytes).toBeLessThanOrEqual(bytes + CHUNK_BYTES);
-  expect(memory.mostBytes).toBeLessThanOrEqual(bytes + 10 * CHUNK_BYTES);
-  kept.free(1_000);
-  expect(memory.bytes).toBeLessThanOrEqual(1_000 + CHUNK_BYTES);
-});
+it(
+  'is what its commits take, for which there is room before they come, and no more',
+  exhaustive,
+  async () => {
+    const contents = Array.from({ length: COUNT }, (_, at) => commitContent({ message: `Change ${at}\n` }));
+    const entries: Entry[] = contents.map((content) => ({ type: 'commit', content }));
+    const memory = new CountedMemory((bytes, isNow) => {
+      if (isNow) throw new Error(`no room for ${bytes}`);
+    });
+    const { kept } = await receivePack(readerOf(buildPack(entries).bytes), spool, memory);
+    const bytes = contents.reduce((sum, { byteLength }) => sum + byteLength + KEPT_OBJECT_BYTES, 0);
+    expect(memory.bytes).toBeGreaterThanOrEqual(bytes);
+    expect(memory.bytes).toBeLessThanOrEqual(bytes + CHUNK_BYTES);
+    expect(memory.mostBytes).toBeLessThanOrEqual(bytes + 10 * CHUNK_BYTES);
+    kept.free(1_000);
+    expect(memory.bytes).toBeLessThanOrEqual(1_000 + CHUNK_BYTES);
+  },
+);

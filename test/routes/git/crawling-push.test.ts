@@ -8,6 +8,7 @@ import worker from '../../../src/worker.ts';
 import { commitContent } from '../../support/objects.ts';
 import { buildPack } from '../../support/pack-builder.ts';
 import { FLUSH, pkt, readPushAnswer } from '../../support/wire.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bindings = env as unknown as Env;
 const COMMANDS = `${pkt(`${'0'.repeat(40)} ${'a'.repeat(40)} refs/heads/fix\0 report-status side-band-64k`)}${FLUSH}`;
@@ -66,23 +67,31 @@ function bodyOf(blobBytes: number): Uint8Array {
   return Buffer.concat([Buffer.from(COMMANDS), bytes]);
 }
 
-it.each([1_024, 1_300])('at %i bytes a second is ended in-band within six minutes', async (perSecond) => {
-  const { status, said, ms } = await pushSlowly(bodyOf(1_000_000), perSecond);
-  expect(ms).toBeGreaterThan(5 * MINUTE);
-  expect(ms).toBeLessThan(6 * MINUTE);
-  expect(status).toBe(200);
-  expect(said).toMatchObject({
-    unpack: 'incomplete pack',
-    error: 'push rejected: the push did not arrive completely',
-  });
-  expect(said.progress).toContain('less than 8 KiB a second for 5 minutes');
-  expect(said.progress).toContain('push fewer commits at once or use a faster connection');
-});
+it.each([1_024, 1_300])(
+  'at %i bytes a second is ended in-band within six minutes',
+  exhaustive,
+  async (perSecond) => {
+    const { status, said, ms } = await pushSlowly(bodyOf(1_000_000), perSecond);
+    expect(ms).toBeGreaterThan(5 * MINUTE);
+    expect(ms).toBeLessThan(6 * MINUTE);
+    expect(status).toBe(200);
+    expect(said).toMatchObject({
+      unpack: 'incomplete pack',
+      error: 'push rejected: the push did not arrive completely',
+    });
+    expect(said.progress).toContain('less than 8 KiB a second for 5 minutes');
+    expect(said.progress).toContain('push fewer commits at once or use a faster connection');
+  },
+);
 
-it('at 15 KB a second is read to its end, although 5 MB take it more than five minutes', async () => {
-  const { said, ms } = await pushSlowly(bodyOf(5_000_000), 15_000);
-  expect(ms).toBeGreaterThan(5 * MINUTE);
-  // It gets as far as the host, which this test has none of.
-  expect(said.unpack).toBe('ok');
-  expect(host).toHaveBeenCalled();
-});
+it(
+  'at 15 KB a second is read to its end, although 5 MB take it more than five minutes',
+  exhaustive,
+  async () => {
+    const { said, ms } = await pushSlowly(bodyOf(5_000_000), 15_000);
+    expect(ms).toBeGreaterThan(5 * MINUTE);
+    // It gets as far as the host, which this test has none of.
+    expect(said.unpack).toBe('ok');
+    expect(host).toHaveBeenCalled();
+  },
+);

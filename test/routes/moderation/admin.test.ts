@@ -11,6 +11,7 @@ import type { Env } from '../../../src/env.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
 import worker from '../../../src/worker.ts';
 import { nextNoon } from '../../support/next-noon.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const API = 'https://host.test/api';
@@ -270,29 +271,33 @@ describe('POST /admin/rollback', () => {
     expect((await rolledBack).body).toMatchObject({ closed: 1, failed: 0 });
   });
 
-  it('is answered also if the guard restarts meanwhile, even without what was undone', async () => {
-    const [url] = await opened(108);
-    const [, rollback] = await alertTokens();
-    const [real, answers] = [guard(), [() => Promise.reject(new Error('it has restarted'))]];
-    const GUARD = {
-      idFromName: () => 'guard',
-      get: () => ({
-        beginRollback: (...begun: Parameters<typeof real.beginRollback>) => real.beginRollback(...begun),
-        giveBack: (...given: Parameters<typeof real.giveBack>) => real.giveBack(...given),
-        rollbackResult: (id: string) => answers.shift()?.() ?? real.rollbackResult(id),
-      }),
-    } as unknown as Env['GUARD'];
-    expect(await post('/admin/rollback', { password: PASSWORD }, { GUARD })).toEqual({
-      status: 200,
-      body: { closed: 1, failed: 0, closed_urls: [url], failed_urls: [] },
-    });
-    answers.push(() => Promise.resolve(null) as never);
-    expect(await post('/admin/rollback', { token: rollback }, { GUARD })).toEqual({
-      status: 200,
-      body: { closed: 0, failed: 1, closed_urls: [], failed_urls: [] },
-    });
-    expect((await post('/admin/rollback', { token: rollback })).status).toBe(200);
-  });
+  it(
+    'is answered also if the guard restarts meanwhile, even without what was undone',
+    exhaustive,
+    async () => {
+      const [url] = await opened(108);
+      const [, rollback] = await alertTokens();
+      const [real, answers] = [guard(), [() => Promise.reject(new Error('it has restarted'))]];
+      const GUARD = {
+        idFromName: () => 'guard',
+        get: () => ({
+          beginRollback: (...begun: Parameters<typeof real.beginRollback>) => real.beginRollback(...begun),
+          giveBack: (...given: Parameters<typeof real.giveBack>) => real.giveBack(...given),
+          rollbackResult: (id: string) => answers.shift()?.() ?? real.rollbackResult(id),
+        }),
+      } as unknown as Env['GUARD'];
+      expect(await post('/admin/rollback', { password: PASSWORD }, { GUARD })).toEqual({
+        status: 200,
+        body: { closed: 1, failed: 0, closed_urls: [url], failed_urls: [] },
+      });
+      answers.push(() => Promise.resolve(null) as never);
+      expect(await post('/admin/rollback', { token: rollback }, { GUARD })).toEqual({
+        status: 200,
+        body: { closed: 0, failed: 1, closed_urls: [], failed_urls: [] },
+      });
+      expect((await post('/admin/rollback', { token: rollback })).status).toBe(200);
+    },
+  );
 
   it('tells nobody of one that was merged before', async () => {
     await opened(105);
@@ -344,32 +349,36 @@ describe('the limits of an address', () => {
     expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, '60']);
   });
 
-  it('hold for all networks of a /48 together, too: forty wrong passwords and tokens a minute', async () => {
-    vi.setSystemTime(Date.now() + 60_000);
-    let networks = 0;
-    const panic = async (credential: object, site = 5): Promise<number> => {
-      const from = `2001:db8:${site}:${++networks}::1`;
-      return (await send('/admin/panic', { ...credential, active: true }, {}, from)).status;
-    };
-    const times = async (count: number, credential: object): Promise<Set<number>> => {
-      const statuses = new Set<number>();
-      for (let call = 0; call < count; call++) statuses.add(await panic(credential));
-      return statuses;
-    };
-    expect(await times(45, { password: PASSWORD })).toEqual(new Set([200]));
-    expect(await times(20, { password: 'wrong' })).toEqual(new Set([401]));
-    expect(await times(20, { token: '0'.repeat(32) })).toEqual(new Set([401]));
-    expect(await times(5, { password: 'wrong' })).toEqual(new Set([429]));
-    expect(await times(5, { password: PASSWORD })).toEqual(new Set([429]));
-    const GUARD = { idFromName: () => expect.unreachable() } as unknown as Env['GUARD'];
-    const guess = { token: '1'.repeat(32), active: true };
-    expect((await send('/admin/panic', guess, { GUARD }, '2001:db8:5:ffff::1')).status).toBe(429);
-    expect(await panic({ password: PASSWORD }, 6)).toBe(200);
-    vi.setSystemTime(Date.now() + 60_000);
-    expect(await panic({ password: PASSWORD })).toBe(200);
-  });
+  it(
+    'hold for all networks of a /48 together, too: forty wrong passwords and tokens a minute',
+    exhaustive,
+    async () => {
+      vi.setSystemTime(Date.now() + 60_000);
+      let networks = 0;
+      const panic = async (credential: object, site = 5): Promise<number> => {
+        const from = `2001:db8:${site}:${++networks}::1`;
+        return (await send('/admin/panic', { ...credential, active: true }, {}, from)).status;
+      };
+      const times = async (count: number, credential: object): Promise<Set<number>> => {
+        const statuses = new Set<number>();
+        for (let call = 0; call < count; call++) statuses.add(await panic(credential));
+        return statuses;
+      };
+      expect(await times(45, { password: PASSWORD })).toEqual(new Set([200]));
+      expect(await times(20, { password: 'wrong' })).toEqual(new Set([401]));
+      expect(await times(20, { token: '0'.repeat(32) })).toEqual(new Set([401]));
+      expect(await times(5, { password: 'wrong' })).toEqual(new Set([429]));
+      expect(await times(5, { password: PASSWORD })).toEqual(new Set([429]));
+      const GUARD = { idFromName: () => expect.unreachable() } as unknown as Env['GUARD'];
+      const guess = { token: '1'.repeat(32), active: true };
+      expect((await send('/admin/panic', guess, { GUARD }, '2001:db8:5:ffff::1')).status).toBe(429);
+      expect(await panic({ password: PASSWORD }, 6)).toBe(200);
+      vi.setSystemTime(Date.now() + 60_000);
+      expect(await panic({ password: PASSWORD })).toBe(200);
+    },
+  );
 
-  it('hold for guesses that a /48 sends at once', async () => {
+  it('hold for guesses that a /48 sends at once', exhaustive, async () => {
     vi.setSystemTime(Date.now());
     for (let network = 1; network < 40; network++) expect(await panicFrom('wrong', network)).toBe(401);
     const guesses = [...Array<string>(20).fill('wrong'), PASSWORD];

@@ -8,6 +8,7 @@ import { parseRepositoryText } from '../../../src/pages/commands.ts';
 import { openLedger } from '../../../src/stats/statistics.ts';
 import { parseConfig } from '../../../src/config.ts';
 import worker from '../../../src/worker.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
 const HTML = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
@@ -116,7 +117,7 @@ describe('the front page', () => {
   });
 });
 
-describe("a remote's address", () => {
+describe("a remote's address", exhaustive, () => {
   it('shows its commands in a browser and in a terminal', async () => {
     const page = await get('/v1/gh/octo/hello.git');
     expect(page.headers.get('Content-Type')).toMatch(/^text\/html/);

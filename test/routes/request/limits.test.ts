@@ -8,6 +8,7 @@ import worker from '../../../src/worker.ts';
 import { FakeThreads } from '../../durable/support/fake-threads.ts';
 import { nextNoon } from '../../support/next-noon.ts';
 import { FLUSH, pkt, readPushAnswer } from '../../support/wire.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const SECRET = 'a secret of more than thirty-two characters';
 const bindings = { ...(env as unknown as Env), IDENTITY_SECRET: SECRET, HOSTING_TOKEN: 'token' };
@@ -53,27 +54,31 @@ async function sendPush() {
 }
 
 describe('comments and issues', () => {
-  it('are refused above the limit with the reason and the time to wait; other clients go on', async () => {
-    const host = new FakeThreads();
-    const variables = { LIMIT_COMMENTS: '2/1m,3/1h' };
-    expect((await comment(variables)).status).toBe(200);
-    vi.setSystemTime((now += 15_000));
-    expect((await comment(variables)).status).toBe(200);
-    const refused = await comment(variables);
-    expect(refused.status).toBe(429);
-    expect(refused.headers.get('Retry-After')).toBe('60');
-    expect(JSON.parse(refused.text)).toMatchObject({
-      error:
-        'too many comments and issues from your network: at most 2 in 1m and 3 in 1h; try again in about a minute',
-    });
-    address += 1;
-    expect((await comment(variables)).status).toBe(200);
-    address -= 1;
-    vi.setSystemTime((now += 45_000));
-    expect((await comment(variables)).status).toBe(200);
-    expect((await comment(variables)).headers.get('Retry-After')).toBe('3600');
-    expect(host.comments).toHaveLength(4);
-  });
+  it(
+    'are refused above the limit with the reason and the time to wait; other clients go on',
+    exhaustive,
+    async () => {
+      const host = new FakeThreads();
+      const variables = { LIMIT_COMMENTS: '2/1m,3/1h' };
+      expect((await comment(variables)).status).toBe(200);
+      vi.setSystemTime((now += 15_000));
+      expect((await comment(variables)).status).toBe(200);
+      const refused = await comment(variables);
+      expect(refused.status).toBe(429);
+      expect(refused.headers.get('Retry-After')).toBe('60');
+      expect(JSON.parse(refused.text)).toMatchObject({
+        error:
+          'too many comments and issues from your network: at most 2 in 1m and 3 in 1h; try again in about a minute',
+      });
+      address += 1;
+      expect((await comment(variables)).status).toBe(200);
+      address -= 1;
+      vi.setSystemTime((now += 45_000));
+      expect((await comment(variables)).status).toBe(200);
+      expect((await comment(variables)).headers.get('Retry-After')).toBe('3600');
+      expect(host.comments).toHaveLength(4);
+    },
+  );
 
   it('are not posted while the limits cannot be checked', async () => {
     const host = new FakeThreads();

@@ -16,6 +16,7 @@ import { commitContent } from '../../support/objects.ts';
 import { buildPack } from '../../support/pack-builder.ts';
 import { withoutPauses } from '../../support/timeouts.ts';
 import { FLUSH, pkt, readPushAnswer } from '../../support/wire.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bindings = env as unknown as Env;
 const SECRETS = { IDENTITY_SECRET: 'a secret of more than thirty-two characters', HOSTING_TOKEN: 'token' };
@@ -236,37 +237,43 @@ const page = (number: number, variables: object = {}) =>
   ask(`/v1/gh/octo/made-up-${number}`, BROWSER, { LIMIT_DISCOVERIES: '10000/1m', ...variables });
 
 describe('a client that has made the service ask the host as often as it may within an hour', () => {
-  it('causes no more calls by pages, comments or pushes, until an hour is over; others do', async () => {
-    const host = vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(missing);
-    // What pushes of other tests still ask about theirs does not count.
-    remote = '/v1/gh/octo/counted';
-    const askedAbout = () =>
-      host.mock.calls.filter(([request]) => new Request(request as string).url.includes('/octo/counted'));
-    const variables = { LIMIT_CALLS: '50/1h' };
-    for (let number = 0; number < 40; number++) await page(number, variables);
-    expect(host.mock.calls.length).toBeGreaterThan(45);
-    // The last page may go on.
-    expect(host.mock.calls.length).toBeLessThan(60);
-    [asked] = [[]];
-    host.mockClear();
-    const comment = await postJson('/issues/7/comments/anonymous', { body: 'Hi' }, variables);
-    expect(comment.status).toBe(429);
-    expect(comment.headers.get('Retry-After')).toBe('3600');
-    expect(comment.text).toContain('too many requests to the code host from your network: at most 50 in 1h');
-    const pushed = await push(variables);
-    expect(pushed.error).toBe('push rejected: too many requests');
-    expect(pushed.progress).toContain('try again in about an hour.');
-    await push(variables);
-    expect([asked.filter((call) => call !== 'GUARD.status'), askedAbout()]).toEqual([[], []]);
-    address += 1;
-    await page(301, variables);
-    expect(host).toHaveBeenCalled();
-    address -= 1;
-    vi.setSystemTime((now += 3_600_000));
-    host.mockClear();
-    await page(302, variables);
-    expect(host).toHaveBeenCalled();
-  });
+  it(
+    'causes no more calls by pages, comments or pushes, until an hour is over; others do',
+    exhaustive,
+    async () => {
+      const host = vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(missing);
+      // What pushes of other tests still ask about theirs does not count.
+      remote = '/v1/gh/octo/counted';
+      const askedAbout = () =>
+        host.mock.calls.filter(([request]) => new Request(request as string).url.includes('/octo/counted'));
+      const variables = { LIMIT_CALLS: '50/1h' };
+      for (let number = 0; number < 40; number++) await page(number, variables);
+      expect(host.mock.calls.length).toBeGreaterThan(45);
+      // The last page may go on.
+      expect(host.mock.calls.length).toBeLessThan(60);
+      [asked] = [[]];
+      host.mockClear();
+      const comment = await postJson('/issues/7/comments/anonymous', { body: 'Hi' }, variables);
+      expect(comment.status).toBe(429);
+      expect(comment.headers.get('Retry-After')).toBe('3600');
+      expect(comment.text).toContain(
+        'too many requests to the code host from your network: at most 50 in 1h',
+      );
+      const pushed = await push(variables);
+      expect(pushed.error).toBe('push rejected: too many requests');
+      expect(pushed.progress).toContain('try again in about an hour.');
+      await push(variables);
+      expect([asked.filter((call) => call !== 'GUARD.status'), askedAbout()]).toEqual([[], []]);
+      address += 1;
+      await page(301, variables);
+      expect(host).toHaveBeenCalled();
+      address -= 1;
+      vi.setSystemTime((now += 3_600_000));
+      host.mockClear();
+      await page(302, variables);
+      expect(host).toHaveBeenCalled();
+    },
+  );
 
   it('is known to other isolates, too', async () => {
     const told: unknown[] = [];
@@ -313,7 +320,7 @@ describe('when a third of the calls of the account is left', () => {
   });
 });
 
-describe('when ten networks have spent most calls of the account', () => {
+describe('when ten networks have spent most calls of the account', exhaustive, () => {
   it('they wait, and the rest is for others who push and comment', async () => {
     address += 1;
     const reset = String(Math.floor(now / 1000) + 1200);
@@ -407,20 +414,24 @@ describe('a push of a client that has no place left', () => {
     vi.spyOn(HttpClient.prototype, 'fetch').mockRejectedValue(new TypeError('no network'));
     vi.spyOn(HttpClient.prototype, 'openAhead').mockResolvedValue();
   });
-  it('asks the account once in a minute, and the guard as often as it must know to see a burst', async () => {
-    await fill();
-    await refusedOnes(50);
-    expect(refusals()).toBe(1);
-    // The first one, which the account refuses, and as many as make a burst.
-    expect(asked.filter((call) => call === 'GUARD.admit')).toHaveLength(21);
-    expect(asked.filter((call) => !/\.refusal$|GUARD.(?:admit|status)/.test(call))).toEqual(['GUARD.tell']);
-    [asked] = [[]];
-    vi.setSystemTime((now += 60_000));
-    // Forgotten: it comes to the account, which refuses it.
-    expect((await reserve('f'))?.reason).toBe('rate limit exceeded');
-    await refusedOnes(1);
-    expect(refusals()).toBe(0);
-  });
+  it(
+    'asks the account once in a minute, and the guard as often as it must know to see a burst',
+    exhaustive,
+    async () => {
+      await fill();
+      await refusedOnes(50);
+      expect(refusals()).toBe(1);
+      // The first one, which the account refuses, and as many as make a burst.
+      expect(asked.filter((call) => call === 'GUARD.admit')).toHaveLength(21);
+      expect(asked.filter((call) => !/\.refusal$|GUARD.(?:admit|status)/.test(call))).toEqual(['GUARD.tell']);
+      [asked] = [[]];
+      vi.setSystemTime((now += 60_000));
+      // Forgotten: it comes to the account, which refuses it.
+      expect((await reserve('f'))?.reason).toBe('rate limit exceeded');
+      await refusedOnes(1);
+      expect(refusals()).toBe(0);
+    },
+  );
 
   it('goes on if it is repeated and has a place, as long as it was not answered', async () => {
     await fill(['a', 'b', 'c', 'd']);
@@ -472,7 +483,7 @@ describe('a push of a client that has no place left', () => {
     await guard.setPanic(false, { kind: 'password' });
   });
 
-  it('is told of panic first, as is one over another limit', async () => {
+  it('is told of panic first, as is one over another limit', exhaustive, async () => {
     await fill();
     for (let count = 0; count < 25; count++) await push({}, ANOTHER);
     expect((await push({}, ANOTHER)).error).toBe('push rejected: rate limit exceeded');

@@ -7,6 +7,7 @@ import { type Http, HttpClient } from '../../../src/outgoing/http-client.ts';
 import { guardOf } from '../../../src/objects.ts';
 import { d1Ledger } from '../../../src/stats/ledger.ts';
 import worker from '../../../src/worker.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
 const DEAD_DB = {
@@ -222,28 +223,32 @@ describe('badges of more and more repositories', () => {
     expect(requests.mock.calls.length).toBeGreaterThan(asked);
   });
 
-  it('ask with Git, which is no call of the account, for ten a minute of a /48 and sixty of all', async () => {
-    const paths = new Set<string>();
-    // How GitHub answers Git about what it does not show.
-    vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async (input) => {
-      paths.add(new URL(input instanceof Request ? input.url : input).pathname);
-      return new Response(null, { status: 401 });
-    });
-    const ask = async (times: number, from: string): Promise<number> => {
-      paths.clear();
-      for (let made = 0; made < times; made++) {
-        const path = `/badges/anonymous-friendly.svg?repo=octo/${crypto.randomUUID()}`;
-        await read(await get(path, {}, from.replace('*', `${made}`)));
-      }
-      expect([...paths].filter((path) => !path.endsWith('/git-upload-pack'))).toEqual([]);
-      return paths.size;
-    };
-    expect(await ask(15, '2001:db8:1:*::1')).toBe(10);
-    expect(await ask(5, '192.0.2.7')).toBe(5);
-    expect(await ask(48, '192.0.2.*')).toBe(45);
-    vi.setSystemTime((now += 60_000));
-    expect(await ask(15, '2001:db8:1:*::1')).toBe(10);
-  });
+  it(
+    'ask with Git, which is no call of the account, for ten a minute of a /48 and sixty of all',
+    exhaustive,
+    async () => {
+      const paths = new Set<string>();
+      // How GitHub answers Git about what it does not show.
+      vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async (input) => {
+        paths.add(new URL(input instanceof Request ? input.url : input).pathname);
+        return new Response(null, { status: 401 });
+      });
+      const ask = async (times: number, from: string): Promise<number> => {
+        paths.clear();
+        for (let made = 0; made < times; made++) {
+          const path = `/badges/anonymous-friendly.svg?repo=octo/${crypto.randomUUID()}`;
+          await read(await get(path, {}, from.replace('*', `${made}`)));
+        }
+        expect([...paths].filter((path) => !path.endsWith('/git-upload-pack'))).toEqual([]);
+        return paths.size;
+      };
+      expect(await ask(15, '2001:db8:1:*::1')).toBe(10);
+      expect(await ask(5, '192.0.2.7')).toBe(5);
+      expect(await ask(48, '192.0.2.*')).toBe(45);
+      vi.setSystemTime((now += 60_000));
+      expect(await ask(15, '2001:db8:1:*::1')).toBe(10);
+    },
+  );
 });
 
 describe('an unknown badge', () => {

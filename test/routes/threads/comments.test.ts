@@ -13,6 +13,7 @@ import { FakeThreads } from '../../durable/support/fake-threads.ts';
 import { holdClock } from '../../durable/support/pseudonym.ts';
 import { runs } from '../../support/runs.ts';
 import { type Call, type JsonAnswer, SECRET, post } from '../support/json-caller.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const { IDENTITIES } = env as unknown as Env;
 
@@ -87,7 +88,7 @@ describe('a comment', () => {
     expect(new Set(hashes).size).toBe(3);
   });
 
-  it('may have any words and any token, and they arrive as they are', async () => {
+  it('may have any words and any token, and they arrive as they are', exhaustive, async () => {
     const text = fc
       .string({ unit: 'grapheme' })
       .filter(
