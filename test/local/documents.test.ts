@@ -70,6 +70,38 @@ it('test/privacy.md names tests that exist, under the headings of docs/privacy.m
   expect((text.match(/^## .*$/gm) ?? []).filter((heading) => !headings.has(heading))).toEqual([]);
 });
 
+/** Lines of a test's title, up to its function, and the first lines of the suites around it. Prettier's indentation says which. */
+function headsOf(text: string, title: string): string[] {
+  const lines = text.split('\n');
+  const at = lines.findIndex((line) => line.includes(title));
+  const end = lines.findIndex((line, index) => index >= at && line.includes('=>'));
+  const heads = lines.slice(at, end + 1);
+  let indentation = /^ */.exec(lines[at] ?? '')?.[0].length ?? 0;
+  for (const line of lines.slice(0, at).toReversed()) {
+    const own = line.search(/\S/);
+    if (own < 0 || own >= indentation) continue;
+    indentation = own;
+    heads.push(line);
+  }
+  return heads;
+}
+
+it.each(['test/contract.md', 'test/privacy.md'])('%s names no test that npm test leaves out', (page) => {
+  const proofs = Array.from(textOf(page).matchAll(/(test\/\S+\.test\.ts): ([^|<\n]+)/g));
+  expect(proofs.length).toBeGreaterThan(20);
+  const leftOut = proofs.filter(([, file = '', title = '']) => {
+    const last = title.trim().split(' › ').at(-1) ?? '';
+    return headsOf(textOf(file), last).some((line) => /\bexhaustive\b/.test(line));
+  });
+  expect(leftOut.map(([proof]) => proof)).toEqual([]);
+});
+
+it('the suite of the contract is whole in npm test, and CI runs what npm test leaves out', () => {
+  const suite = readdirSync(join(ROOT, 'test/contract')).filter((name) => name.endsWith('.test.ts'));
+  expect(suite.filter((name) => textOf(`test/contract/${name}`).includes('exhaustive'))).toEqual([]);
+  expect(textOf('.ci/run')).toMatch(/^npm run test:all -- --tags-filter=exhaustive /m);
+});
+
 it.each(DOCUMENTS.filter((path) => path !== CONFIGURATION))('%s has no list of variables', (path) => {
   expect(textOf(path).match(/^(?:\|| *-) `[A-Z]+_[A-Z_]+`/gm)).toBeNull();
 });

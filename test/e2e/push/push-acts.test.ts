@@ -91,7 +91,7 @@ describe('a push', () => {
     ['large', 3 * MEBIBYTE],
   ])(
     'that is refused by its verdict has written nothing at the host: a %s one',
-    exhaustive,
+
     async (_, bytes) => {
       const contribution = await contribute(bed);
       const { clone, upstream, person } = contribution;

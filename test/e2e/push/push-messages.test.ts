@@ -14,7 +14,7 @@ const bed = useTestBed();
 /** "件名" (subject) and "本文" (text) in Shift_JIS; the second byte of 本 is outside ASCII, that of 文 is 0xb6. */
 const SHIFT_JIS = Buffer.from('8c8f96bc0a0a967b95b60a', 'hex');
 
-describe('a message', exhaustive, () => {
+describe('a message', () => {
   it.each<[what: string, message: string | Buffer, title: string, body: string]>([
     ['of one line without a line feed', 'Just a title', 'Just a title', ''],
     ['without a blank line behind the title', 'Title\nText at once\n', 'Title', 'Text at once'],
