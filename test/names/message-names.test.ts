@@ -82,7 +82,7 @@ describe('warningOfNames', () => {
 
   it('does not get slow at lines of megabytes', exhaustive, () => {
     for (const part of ['a', '@', 'a@', 'a@b.', 'x-by', '.@-']) {
-      warning(part.repeat(2 ** 21 / part.length));
+      expect(warning(part.repeat(2 ** 21 / part.length)).length).toBeLessThan(4);
     }
   });
 });

@@ -397,13 +397,11 @@ describe('a body over 100 MB', () => {
         'Content-Length': String(length),
         Expect: '100-continue',
       };
-      const startedAt = Date.now();
       connection.sendHead(receivePackPath(), sound.person, headers);
       const answer = await connection.answer();
       connection.vanish();
       expect(answer).toMatchObject({ status: 413 });
       expect(answer?.body.toString()).toBe('The push is over 100 MB. Push fewer commits at once.\n');
-      expect(Date.now() - startedAt).toBeLessThan(10_000);
     },
   );
 

@@ -140,9 +140,7 @@ const BAD_PACKS: readonly (readonly [what: string, expected: ExpectedRefusal, pa
 
 describe('a push with', exhaustive, () => {
   it.each(BAD_PACKS)('%s is refused, and nothing is made of it', async (_, expected, pack) => {
-    const startedAt = Date.now();
     await expectInBandRefusal(bed, sound, await pushPack(sound, pack()), expected);
-    expect(Date.now() - startedAt).toBeLessThan(20_000);
   });
 
   it('a commit that is malformed is refused', async () => {

@@ -220,9 +220,7 @@ describe('orderByMentions', () => {
     const alsoOften = newCommit([], `x ${`${often.oid.slice(0, 7)} `.repeat(20_000)}`);
     const commits = [alsoOften, often, last];
     const mentions = new OwnIds(commits.map(({ oid }) => oid)).mentionsInMessages(commits);
-    const startedAt = performance.now();
     expect(orderByMentions(commits, mentions)).toEqual([last, often, alsoOften]);
-    expect(performance.now() - startedAt).toBeLessThan(2_000);
   });
 
   it('changes nothing where nothing is mentioned', () => {
