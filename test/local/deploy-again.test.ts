@@ -92,6 +92,19 @@ function expectWhole(): void {
   expect([crons, migrationTag]).toEqual([['* * * * *'], 'v1']);
 }
 
+/** Nothing is logged, no old version can be reached, and objects take the new one at once. */
+function expectSettings(): void {
+  const { settings, subdomain, versions, deployed } = cloud.scripts.get('gitveil') ?? {};
+  const off = { enabled: false };
+  expect(settings).toMatchObject({
+    logpush: false,
+    observability: { ...off, logs: { ...off, invocation_logs: false }, traces: off, issues: off },
+    code_update_strategy: { mode: 'immediate' },
+  });
+  expect(subdomain).toEqual({ enabled: true, previews_enabled: false });
+  expect(versions?.get(deployed ?? '')?.limits).toEqual({ cpu_ms: 30_000, subrequests: 10_000 });
+}
+
 async function expectDeployed(place: string): Promise<void> {
   const { code, output } = await deploy(place);
   expect(code, output).toBe(0);
@@ -146,7 +159,9 @@ describe('npm run deploy, with the real wrangler', { timeout: 5 * 60_000 }, () =
     const machine = checkout('machine');
     await expectDeployed(machine);
     expect(readdirSync(machine)).not.toContain('wrangler.deploy.json');
+    expectSettings();
     await expectDeployed(checkout('another-machine'));
+    expectSettings();
   });
 
   it('goes on after a broken line, a plan that is too small, and a Worker that has only been given secrets', async () => {

@@ -4,6 +4,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readConfig } from '../../local/build.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 let folder: string;
@@ -146,10 +147,12 @@ describe('npm run deploy', () => {
   });
 });
 
-it('keeps no logs: each entry would carry the URL of its request', () => {
-  const file = readFileSync(join(ROOT, 'wrangler.toml'), 'utf8');
-  expect(file).toMatch(/^\[observability\]\nenabled = false$/m);
-  expect(file).toMatch(/^\[observability\.logs\]\nenabled = false\ninvocation_logs = false$/m);
+it('keeps no logs: each entry would carry the URL of its request', async () => {
+  const off = { enabled: false };
+  expect(await readConfig()).toMatchObject({
+    logpush: false,
+    observability: { ...off, logs: { ...off, invocation_logs: false }, traces: off, issues: off },
+  });
 });
 
 it('the name of the Worker is written where a deployment reads it, and beside it only for other commands', () => {
