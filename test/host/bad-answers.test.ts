@@ -292,7 +292,6 @@ describe.each(CASES)('$kind: $name', ({ kind, name, call: { run, creates } }) =>
 
   it('bears silence', async () => {
     if (name.startsWith('listing') || name === 'pushing') return;
-    vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => AbortSignal.abort(new Error('too late')));
     const world = opened(kind, () => Promise.reject(new DOMException('too late', 'TimeoutError')));
     const error = await run(world).catch((failure: unknown) => failure);
     expectSentence(error);

@@ -152,3 +152,9 @@ it.each([
     opening.test(readFileSync(join(SRC, file), 'utf8').replaceAll(/^export function.*/gm, ''));
   expect(files.filter(opens)).toEqual([place]);
 });
+
+it('has no timer that nobody can clear: it would keep a Durable Object awake', () => {
+  expect(
+    files.filter((file) => readFileSync(join(SRC, file), 'utf8').includes('AbortSignal.timeout(')),
+  ).toEqual([]);
+});
