@@ -3,10 +3,14 @@
  * built from and the hash of the bundle, which /health reports.
  *
  * The database comes first, so that new code never runs without its tables. The old code runs on the new tables for
- * some seconds, and migrations must allow that. On a fresh account, the database is created here, because `wrangler
- * deploy` would create it too late. wrangler finds it by its name, and creates the namespaces itself.
+ * some seconds, and migrations must allow that.
  *
- * The Worker's `name` in wrangler.toml is that of the database, and of the Worker that `SELF` leads to.
+ * The database and the KV namespaces are looked up by name, and created if the account has none. Nothing is remembered
+ * on this machine, so a deployment that stopped anywhere is simply run again, here or on another machine. `wrangler
+ * deploy` would create namespaces itself, but after a refused upload it tries to create them again, and fails.
+ *
+ * The Worker's `name` in wrangler.toml is that of the database and the beginning of the namespaces' names, and `SELF`
+ * leads to it.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,15 +20,19 @@ import { readArguments } from './arguments.ts';
 import { bundleHash, currentCommit, readConfig } from './build.ts';
 import { bundleWorker } from './esbuild.ts';
 
-/** What Cloudflare says of a Worker that binds one that is not there: at its first upload, itself. */
-const NO_SUCH_WORKER = 'code: 10143';
+/**
+ * Cloudflare's refusal of a Worker that binds one that is not there (10143), or that has been given secrets but was
+ * never uploaded (10144): at its first upload, itself.
+ */
+const NO_SUCH_WORKER = /code: 1014[34]\b/;
 /** Beside wrangler.toml, so that the paths in it stay right. */
 const DEPLOYED_CONFIG = 'wrangler.deploy.json';
 
 const USAGE = `
 Usage: npm run deploy [-- [--dry-run [--outdir FOLDER]] [--secrets-file FILE]]
 
-Brings the database on Cloudflare up to date and uploads the Worker. docs/deploy.md explains every step.
+Brings the database on Cloudflare up to date and uploads the Worker. If it stops, run it again: it keeps nothing on
+this machine, and finds what it has created by name. docs/deploy.md explains every step.
 
   --dry-run             only builds the Worker and prints its size; needs no account
   --outdir FOLDER       also writes what would be uploaded into FOLDER
@@ -43,15 +51,28 @@ const handedOn = [
   ...(secretsFile === undefined ? [] : ['--secrets-file', secretsFile]),
 ];
 
-/** Runs wrangler, and ends this program if it fails. The user can answer its questions. */
-function wrangler(...words: string[]): void {
-  const { status } = spawnSync('wrangler', words, { stdio: 'inherit' });
-  if (status !== 0) process.exit(status ?? 1);
+function stop(status: number | null): never {
+  process.stderr.write(
+    '\nThe deployment stopped before its end. When the cause is gone, run: npm run deploy\n',
+  );
+  process.exit(status ?? 1);
 }
 
-/** The names of the account's databases. */
-function databaseNames(): string[] {
-  const { status, stdout } = spawnSync('wrangler', ['d1', 'list', '--json'], {
+/** Runs wrangler, and ends this program if it fails. The user can answer its questions. */
+function wrangler(words: readonly string[], stdout: 'inherit' | 'ignore' = 'inherit'): void {
+  const { status } = spawnSync('wrangler', words, { stdio: ['inherit', stdout, 'inherit'] });
+  if (status !== 0) stop(status);
+}
+
+/** Creates something, and hides what wrangler prints: what to write into a configuration that needs nothing. */
+function create(...words: string[]): void {
+  console.log(`Creating: ${words.join(' ')}`);
+  wrangler([...words, '--update-config=false'], 'ignore');
+}
+
+/** What the account has of one kind. @param words a command of wrangler that prints JSON. */
+function listed<T>(...words: string[]): T[] {
+  const { status, stdout } = spawnSync('wrangler', words, {
     stdio: ['inherit', 'pipe', 'inherit'],
     encoding: 'utf8',
   });
@@ -59,26 +80,48 @@ function databaseNames(): string[] {
     process.stderr.write(
       `${stdout ?? ''}\nThe account cannot be reached: is wrangler logged in (npx wrangler login)?\n`,
     );
-    process.exit(status ?? 1);
+    stop(status);
   }
-  return (JSON.parse(stdout) as { name: string }[]).map(({ name }) => name);
+  return JSON.parse(stdout) as T[];
 }
 
 /** D1 has no place in these parts of the world: a near one. */
 const NEIGHBOURS: Readonly<Record<string, string>> = { sam: 'enam', afr: 'weur', me: 'eeur' };
 
 function prepareDatabase(): void {
-  if (!databaseNames().includes(config.name)) {
+  if (!listed<{ name: string }>('d1', 'list', '--json').some(({ name }) => name === config.name)) {
     const hint = config.vars['LOCATION_HINT'] ?? '';
     const location = hint === '' ? [] : [`--location=${NEIGHBOURS[hint] ?? hint}`];
-    wrangler('d1', 'create', config.name, ...location, '--update-config=false');
+    create('d1', 'create', config.name, ...location);
   }
-  wrangler('d1', 'migrations', 'apply', 'DB', '--remote', `--config=${DEPLOYED_CONFIG}`);
+  wrangler(['d1', 'migrations', 'apply', 'DB', '--remote', `--config=${DEPLOYED_CONFIG}`]);
 }
 
-function writeConfig(services: readonly { binding: string; service: string }[]): void {
+type Namespace = (typeof config.kv_namespaces)[number];
+
+/** As `wrangler deploy` names those that it creates, so that the ones of earlier deployments are found. */
+const titleOf = ({ binding }: Namespace): string =>
+  `${config.name}-${binding.toLowerCase().replaceAll('_', '-')}`;
+
+/** The ids of the account's namespaces, by their titles. */
+function namespaceIds(): Map<string, string> {
+  const found = listed<{ id: string; title: string }>('kv', 'namespace', 'list');
+  return new Map(found.map(({ id, title }) => [title, id]));
+}
+
+/** The bindings with the ids of their namespaces, which are created if the account has none of that title. */
+function prepareNamespaces(): Namespace[] {
+  const before = namespaceIds();
+  const missing = config.kv_namespaces.map(titleOf).filter((title) => !before.has(title));
+  for (const title of missing) create('kv', 'namespace', 'create', title);
+  const ids = missing.length === 0 ? before : namespaceIds();
+  return config.kv_namespaces.map((namespace) => ({ ...namespace, id: ids.get(titleOf(namespace)) }));
+}
+
+function writeConfig(services: typeof selves): void {
   const databases = config.d1_databases.map((database) => ({ ...database, database_name: config.name }));
-  writeFileSync(DEPLOYED_CONFIG, JSON.stringify({ ...config, services, d1_databases: databases }));
+  const bindings = { services, d1_databases: databases, kv_namespaces: namespaces };
+  writeFileSync(DEPLOYED_CONFIG, JSON.stringify({ ...config, ...bindings }));
 }
 
 /** Shows what wrangler says of a failure only if nothing can be done about it. */
@@ -87,16 +130,16 @@ function upload(words: readonly string[]): void {
     stdio: ['inherit', 'inherit', 'pipe'],
     encoding: 'utf8',
   });
-  if (status !== 0 && stderr.includes(NO_SUCH_WORKER)) {
+  if (status !== 0 && NO_SUCH_WORKER.test(stderr)) {
     console.log('The first upload of this name: once without SELF, which leads to itself, then with it.');
     writeConfig([]);
-    wrangler(...words);
+    wrangler(words);
     writeConfig(selves);
-    wrangler(...words);
+    wrangler(words);
     return;
   }
   process.stderr.write(stderr);
-  if (status !== 0) process.exit(status ?? 1);
+  if (status !== 0) stop(status);
 }
 
 const config = await readConfig();
@@ -106,8 +149,13 @@ process.on('exit', () => {
   rmSync(folder, { recursive: true, force: true });
   rmSync(DEPLOYED_CONFIG, { force: true });
 });
+let namespaces = config.kv_namespaces;
 writeConfig(selves);
-if (!values['dry-run']) prepareDatabase();
+if (!values['dry-run']) {
+  prepareDatabase();
+  namespaces = prepareNamespaces();
+  writeConfig(selves);
+}
 const bundle = await bundleWorker(config);
 const file = join(folder, 'worker.js');
 writeFileSync(file, bundle);

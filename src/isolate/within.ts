@@ -13,6 +13,21 @@ export async function within<T>(
   }
 }
 
+/**
+ * What `work` resolves with, whose signal fires after `ms` with a `TimeoutError`. The timer ends with the work: that of
+ * `AbortSignal.timeout` runs on, and keeps a Durable Object awake, and billed, until it fires.
+ */
+export async function withDeadline<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const deadline = new AbortController();
+  const late = (): void => deadline.abort(new DOMException('no answer in time', 'TimeoutError'));
+  const timer = setTimeout(late, ms);
+  try {
+    return await work(deadline.signal);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** Whether it resolves. Never rejects. */
 export function succeeds(work: Promise<unknown>): Promise<boolean> {
   return work.then(

@@ -5,6 +5,7 @@
  */
 import type { Config } from '../config.ts';
 import { countedFetch } from '../metrics/tally.ts';
+import { withDeadline } from '../isolate/within.ts';
 import type { Http } from '../outgoing/http-client.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -79,18 +80,20 @@ export async function publish(
   notification: Notification,
 ): Promise<void> {
   const publishFetch = countedFetch('notifications', http);
-  const response = await publishFetch(`${notifyBaseUrl}/`, {
-    method: 'POST',
-    headers: {
-      'Content-Type': 'application/json',
-      'User-Agent': 'gitveil',
-      ...(notifyToken !== null && { Authorization: `Bearer ${notifyToken}` }),
-    },
-    body: JSON.stringify(notification),
-    // A GET of a page would look like success, and another server must not get the token.
-    redirect: 'manual',
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  });
+  const response = await withDeadline(TIMEOUT_MS, (signal) =>
+    publishFetch(`${notifyBaseUrl}/`, {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json',
+        'User-Agent': 'gitveil',
+        ...(notifyToken !== null && { Authorization: `Bearer ${notifyToken}` }),
+      },
+      body: JSON.stringify(notification),
+      // A GET of a page would look like success, and another server must not get the token.
+      redirect: 'manual',
+      signal,
+    }),
+  );
   await response.body?.cancel();
   if (response.ok) return;
   // ntfy sends no dates; a date counts as nothing said.

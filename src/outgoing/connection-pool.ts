@@ -7,7 +7,7 @@ import { OutgoingError } from './outgoing-error.ts';
 export const MAX_OPEN = 5;
 /** Free connections that are kept. More of them could make KV wait. */
 const MAX_IDLE = 3;
-/** Below the five seconds after which Node's servers close idle connections. A Durable Object stays awake meanwhile. */
+/** Below the five seconds after which Node's servers close idle connections. */
 export const IDLE_TIMEOUT_MS = 4_000;
 export const CONNECT_TIMEOUT_MS = 10_000;
 
@@ -51,7 +51,7 @@ export class ConnectionPool {
       await coming;
       const idle = this.#takeIdle(wanted);
       if (idle !== undefined) return { connection: idle, isNew: false };
-      if (this.#openCount === MAX_OPEN) this.#closeIdle(this.#idle.size - 1);
+      if (this.#openCount === MAX_OPEN) this.closeIdle(this.#idle.size - 1);
       if (this.#openCount < MAX_OPEN) return { connection: await this.#open(url, signal), isNew: true };
       await this.#turn(signal);
     }
@@ -81,7 +81,7 @@ export class ConnectionPool {
     connection.rest(() => this.#drop(connection));
     const timer = setTimeout(() => this.#drop(connection), IDLE_TIMEOUT_MS);
     this.#idle.set(connection, timer);
-    this.#closeIdle(MAX_IDLE);
+    this.closeIdle(MAX_IDLE);
     this.#callNext();
   }
 
@@ -120,8 +120,8 @@ export class ConnectionPool {
     return connection;
   }
 
-  /** Keeps `count` of them. */
-  #closeIdle(count: number): void {
+  /** Closes those that are free. @param count how many to keep, those used last. */
+  closeIdle(count = 0): void {
     for (const connection of this.#idle.keys()) {
       if (this.#idle.size <= count) return;
       this.#drop(connection);

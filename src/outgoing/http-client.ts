@@ -54,6 +54,11 @@ export class HttpClient {
     await this.#pool.openAhead({ url, signal: null, isNew: isForStream });
   }
 
+  /** At the end of a Durable Object's work: an open connection, and its timer, keep it awake, and billed. */
+  closeIdle(): void {
+    this.#pool.closeIdle();
+  }
+
   async #send(request: OutgoingRequest): Promise<Response> {
     const { method, url, body, signal } = request;
     signal?.throwIfAborted();

@@ -5,6 +5,7 @@
  */
 import { PostgrestClient } from '@supabase/postgrest-js';
 import * as z from 'zod';
+import { withDeadline } from '../isolate/within.ts';
 import type { Http } from '../outgoing/http-client.ts';
 import { wholeResponse } from '../outgoing/response.ts';
 import { countedOwner, type Ledger } from './ledger.ts';
@@ -33,11 +34,11 @@ export function hostedLedger(
   const db = new PostgrestClient(new URL(url).pathname === '/' ? `${url}/rest/v1` : url, {
     headers: { apikey: key, Authorization: `Bearer ${key}` },
     // The client's own timeout ends with the headers: a body could stall. A redirect would take the key elsewhere.
-    async fetch(input, init) {
-      const signal = AbortSignal.timeout(TIMEOUT_MS);
-      const response = await http.fetch(input, { ...init, signal, redirect: 'manual' });
-      return wholeResponse(response, MAX_RESPONSE_BYTES);
-    },
+    fetch: (input, init) =>
+      withDeadline(TIMEOUT_MS, async (signal) => {
+        const response = await http.fetch(input, { ...init, signal, redirect: 'manual' });
+        return wholeResponse(response, MAX_RESPONSE_BYTES);
+      }),
     retry: false,
   });
   return {

@@ -294,7 +294,6 @@ describe.each(CASES)('$kind: $name', ({ kind, name, call: { run, creates } }) =>
   // Listing and pushing have time limits of their own: test/host/git.
   if (name.startsWith('listing') || name === 'pushing') return;
   it('bears silence', async () => {
-    vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => AbortSignal.abort(new Error('too late')));
     const world = opened(kind, () => Promise.reject(new DOMException('too late', 'TimeoutError')));
     const error = await run(world).catch((failure: unknown) => failure);
     expectSentence(error);

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { exhaustive } from '../support/exhaustive.ts';
+import { readConfig } from '../../local/build.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 let folder: string;
@@ -24,8 +25,8 @@ interface Answer {
 
 interface Deployment {
   readonly calls: readonly string[];
-  /** The bindings to Workers that were uploaded, and the names of databases. */
-  readonly configs: readonly { services: object[]; d1_databases: object[] }[];
+  /** The bindings that were uploaded. */
+  readonly configs: readonly Record<'services' | 'd1_databases' | 'kv_namespaces', object[]>[];
   readonly code: number | null;
   readonly stderr: string;
 }
@@ -73,23 +74,35 @@ process.exit(answer.status ?? 0);
 const UPLOAD =
   /^deploy \S+worker\.js --config=wrangler\.deploy\.json --no-bundle --minify=false --var COMMIT_HASH:[0-9a-f]{40}(-dirty)? --var BUNDLE_HASH:[0-9a-f]{64}$/;
 
+const NAMESPACES = JSON.stringify(
+  ['history', 'last-known', 'delayed-keys'].map((name) => ({
+    id: `id-of-${name}`,
+    title: `gitveil-${name}`,
+  })),
+);
+const FOUND = { 'd1 list': { stdout: '[{"name":"gitveil"}]' }, 'kv namespace list': { stdout: NAMESPACES } };
+
 const MIGRATE = 'd1 migrations apply DB --remote --config=wrangler.deploy.json';
 
 describe('npm run deploy', exhaustive, () => {
   it('migrates a database that is there, and hands on a file of secrets', async () => {
-    const found = { 'd1 list': { stdout: '[{"name":"gitveil"}]' } };
-    const { calls, code } = await deploy(found, '--secrets-file', 'my-secrets');
+    const { calls, configs, code } = await deploy(FOUND, '--secrets-file', 'my-secrets');
     expect(code).toBe(0);
     expect(calls).toEqual([
       'd1 list --json',
       MIGRATE,
+      'kv namespace list',
       expect.stringMatching(/^deploy .* --secrets-file my-secrets$/),
+    ]);
+    expect(configs[0]?.kv_namespaces).toEqual([
+      { binding: 'HISTORY', id: 'id-of-history' },
+      { binding: 'LAST_KNOWN', id: 'id-of-last-known' },
+      { binding: 'DELAYED_KEYS', id: 'id-of-delayed-keys' },
     ]);
   });
 
   it('uploads nothing when the database could not be migrated', async () => {
-    const answers = { 'd1 list': { stdout: '[{"name":"gitveil"}]' }, 'd1 migrations': { status: 7 } };
-    const { calls, code } = await deploy(answers);
+    const { calls, code } = await deploy({ ...FOUND, 'd1 migrations': { status: 7 } });
     expect(calls.at(-1)).toBe(MIGRATE);
     expect(code).toBe(7);
   });
@@ -101,6 +114,7 @@ describe('npm run deploy', exhaustive, () => {
       isOnce: true,
     } as const;
     const { calls, configs, code, stderr } = await deploy({
+      ...FOUND,
       'd1 list': { stdout: '[{"name":"another"}]' },
       deploy: unknown,
     });
@@ -108,6 +122,7 @@ describe('npm run deploy', exhaustive, () => {
       'd1 list --json',
       'd1 create gitveil --location=enam --update-config=false',
       MIGRATE,
+      'kv namespace list',
       ...Array.from({ length: 3 }, () => expect.stringMatching(UPLOAD)),
     ]);
     const self = [{ binding: 'SELF', service: 'gitveil' }];
@@ -128,14 +143,17 @@ describe('npm run deploy', exhaustive, () => {
     const failing = { deploy: { stderr: 'no [code: 10021]', status: 3 } };
     const { calls, code, stderr } = await deploy(failing, '--dry-run');
     expect(calls).toEqual([expect.stringMatching(/^deploy .* --dry-run$/)]);
-    expect([code, stderr]).toEqual([3, 'no [code: 10021]']);
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/^no \[code: 10021\]\n.*run: npm run deploy\n$/s);
   });
 });
 
-it('keeps no logs: each entry would carry the URL of its request', () => {
-  const file = readFileSync(join(ROOT, 'wrangler.toml'), 'utf8');
-  expect(file).toMatch(/^\[observability\]\nenabled = false$/m);
-  expect(file).toMatch(/^\[observability\.logs\]\nenabled = false\ninvocation_logs = false$/m);
+it('keeps no logs: each entry would carry the URL of its request', async () => {
+  const off = { enabled: false };
+  expect(await readConfig()).toMatchObject({
+    logpush: false,
+    observability: { ...off, logs: { ...off, invocation_logs: false }, traces: off, issues: off },
+  });
 });
 
 it('the name of the Worker is written where a deployment reads it, and beside it only for other commands', () => {

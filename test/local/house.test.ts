@@ -165,3 +165,9 @@ it('has no test on a shared bed that would leave something to the next file', ()
   });
   expect(found).toEqual([]);
 });
+
+it('has no timer that nobody can clear: it would keep a Durable Object awake', () => {
+  expect(
+    files.filter((file) => readFileSync(join(SRC, file), 'utf8').includes('AbortSignal.timeout(')),
+  ).toEqual([]);
+});

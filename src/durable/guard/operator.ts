@@ -189,7 +189,7 @@ export class Operator {
       if (this.#waiting.splice(0).length > 0) this.#save();
       return null;
     }
-    return this.#outbox.empty(async (waiting) => {
+    const retryAt = await this.#outbox.empty(async (waiting) => {
       if (isUrgent()) return { kind: 'interrupted' };
       try {
         await this.#publish(waiting, config);
@@ -200,6 +200,8 @@ export class Operator {
         this.#addresses.delete(waiting);
       }
     });
+    this.#http?.closeIdle();
+    return retryAt;
   }
 
   /** Each attempt has its own tokens: it may come long after the last one, and the last one may have arrived anyway. */

@@ -118,12 +118,14 @@ export class Rollbacks {
         // The operator's request does the same, and removes what is half public. A flood of comments discards no push.
         if (!scope.spareSingle) await succeeds(delayedPushesOf(env).stopSince(Date.now() - TRACKED_MS));
         const all = this.#toUndo(scope, Date.now());
-        const undo = undoAtHost(env);
+        const by: ReachedBy = { http: null };
+        const undo = undoAtHost(env, by);
         // A pull request still counts as opened by its client. What nobody was told of stays, to be told next time.
         const undone = async (one: Tracked): Promise<void> => {
           if (await undo(one)) this.#sql.exec('UPDATE created SET is_settled = 1 WHERE url = ?', one.url);
         };
         const failed = new Set(await undoAll(all, undone));
+        by.http?.closeIdle();
         this.#sql.exec('DELETE FROM rollbacks WHERE id = ?', id);
         if (failed.size > 0 && tokenHash !== null) onIncomplete(tokenHash);
         const urls = (isFailed: boolean): string[] =>
@@ -197,13 +199,15 @@ export async function undoAll<T extends Place>(all: T[], undo: (one: T) => Promi
   return failed;
 }
 
+/** The client of one rollback, made with its first request. */
+type ReachedBy = { http: HttpClient | null };
+
 /** Undoes one at its code host, and answers whether its subscriber is told. Rejects if the configuration is invalid. */
-function undoAtHost(env: Env): (one: Tracked) => Promise<boolean> {
-  let http: HttpClient | null = null;
+function undoAtHost(env: Env, by: ReachedBy): (one: Tracked) => Promise<boolean> {
   return async (one) => {
-    const reached = reachHost(env, one.host, http);
+    const reached = reachHost(env, one.host, by.http);
     if (reached === null) throw new Error('the configuration does not name this host');
-    ({ http } = reached);
+    by.http = reached.http;
     const [repository, { number, url }] = [{ owner: one.owner, name: one.repo }, one];
     if (one.kind === 'pull-request') {
       const closed = await openRepositories(reached.access).closePullRequest(repository, number);

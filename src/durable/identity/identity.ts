@@ -153,7 +153,7 @@ export class Identity extends DurableObject<Env> {
     this.#posts += 1;
     const post = this.#lastPost.then(() => this.#post(request, askedAt));
     this.#lastPost = post.catch(() => {});
-    const outcome = await post.finally(() => (this.#posts -= 1));
+    const outcome = await post.finally(() => this.#endPost());
     if (outcome.kind === 'posted') {
       const { kv } = this.ctx.storage;
       if (kv.get(PART_KEY) === undefined) kv.put(PART_KEY, Date.now());
@@ -161,6 +161,11 @@ export class Identity extends DurableObject<Env> {
       await this.#announce({ repository: { owner, name }, number }, outcome.url);
     }
     return outcome;
+  }
+
+  #endPost(): void {
+    this.#posts -= 1;
+    if (this.#posts === 0) this.#http?.closeIdle();
   }
 
   async #post(request: CommentRequest, askedAt: number): Promise<CommentOutcome> {
@@ -255,6 +260,7 @@ export class Identity extends DurableObject<Env> {
     });
     for (const { thread, url } of found) await this.#announce(thread, url);
     await karma.deliver(now);
+    reached.http.closeIdle();
     const isListed = pseudonym.isNobody || (await this.#list(hash));
     pseudonym.prune(now);
     await pseudonym.tellNews(guardOf(this.env), this.#hostKey, now);

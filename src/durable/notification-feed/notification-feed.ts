@@ -72,6 +72,7 @@ export class NotificationFeed extends DurableObject<Env> {
         if (error instanceof CallsUsedUp) return;
         logger.warn('the bot account could not be looked at', { host: hostKey, error });
       });
+    reached.http.closeIdle();
     this.#isRunning = false;
   }
 

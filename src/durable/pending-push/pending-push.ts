@@ -124,6 +124,8 @@ export class PendingPush extends DurableObject<Env> {
     } catch {
       // The host or the object cannot be reached.
       return false;
+    } finally {
+      reached.http.closeIdle();
     }
   }
 

@@ -240,6 +240,7 @@ export class PullRequest extends DurableObject<Env> {
     const lookAt = await this.#look(now);
     const isHeld = ({ kind }: OutboxEntry) => kind === 'notification' && this.#kept.unseen !== undefined;
     const retryAt = await this.#outbox.empty((entry) => this.#deliver(entry), isHeld);
+    this.#http?.closeIdle();
     if (this.#dates.expire(now)) this.#save();
     const nextAt = earliest(lookAt, retryAt, this.#kept.datesUntil);
     // What came in meanwhile has set the alarm for itself.

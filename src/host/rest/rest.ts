@@ -4,6 +4,7 @@ import { HostError, hostFailureOf } from '../../host-error.ts';
 import { hostText } from '../../host-text.ts';
 import { type Clock, systemClock } from '../../isolate/clock.ts';
 import { isolateMemory } from '../../isolate/memory-budget.ts';
+import { withDeadline } from '../../isolate/within.ts';
 import { countedFetch } from '../../metrics/tally.ts';
 import type { Http } from '../../outgoing/http-client.ts';
 import { wholeResponse } from '../../outgoing/response.ts';
@@ -208,7 +209,15 @@ export class Rest {
     }
   }
 
-  async #send({ method, path, body }: Request, headers: Readonly<Record<string, string>>) {
+  #send(request: Request, headers: Readonly<Record<string, string>>) {
+    return withDeadline(this.#habits.timeoutMs, (signal) => this.#exchange(request, headers, signal));
+  }
+
+  async #exchange(
+    { method, path, body }: Request,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ) {
     const { token } = this.#access;
     const memory = isolateMemory.open(systemClock);
     try {
@@ -224,7 +233,7 @@ export class Rest {
           ...headers,
         },
         body,
-        signal: AbortSignal.timeout(this.#habits.timeoutMs),
+        signal,
       });
       const claim = memory.claim();
       const whole = await wholeResponse(response, MAX_RESPONSE_BYTES, async (bytes) => {

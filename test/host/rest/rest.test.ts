@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { Rest, type RestHabits } from '../../../src/host/rest/rest.ts';
 import { systemClock } from '../../../src/isolate/clock.ts';
 import type { Http } from '../../../src/outgoing/http-client.ts';
+import { timingOutOnly } from '../../support/timeouts.ts';
 import { ACCOUNT } from '../support/back-off.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
@@ -85,10 +86,20 @@ describe('a call', () => {
   });
 
   it('is given up after 30 seconds, or when its caller says', async () => {
-    const timeout = vi.spyOn(AbortSignal, 'timeout');
-    await opened([Response.json({})]).rest.call('GET /user', {});
-    await opened([Response.json({})], { timeoutMs: 7 }).rest.call('GET /user', {});
-    expect(timeout.mock.calls).toEqual([[30_000], [7]]);
-    timeout.mockRestore();
+    const silent = (_url: unknown, { signal }: RequestInit = {}) => {
+      const { promise, reject } = Promise.withResolvers<never>();
+      signal?.addEventListener('abort', () => reject(signal.reason as Error));
+      return promise;
+    };
+    for (const [habits, ms] of [
+      [{}, 30_000],
+      [{ timeoutMs: 7 }, 7],
+    ] as const) {
+      const { fetch, rest } = opened([], { isPatient: false, ...habits });
+      fetch.mockImplementation(silent);
+      timingOutOnly(ms);
+      await expect(rest.call('GET /user', {})).rejects.toMatchObject({ code: 'unreachable' });
+      vi.restoreAllMocks();
+    }
   });
 });
