@@ -4,22 +4,23 @@
  * for a repository that has moved, a password that the host asks for, and errors, which may name the service's address.
  */
 import type { Context } from 'hono';
-import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { hostNameOf } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import { knownIds } from '../../upstream/known-ids.ts';
 import { ByteReader, type ChunkSource } from '../../git/wire/byte-reader.ts';
 import { encodeFetchError, type FetchRequest, readFetchRequest } from '../../git/wire/fetch-request.ts';
 import { ProtocolError } from '../../git/wire/protocol-error.ts';
-import { HostError } from '../../host-error.ts';
+import { HostError, MovedError } from '../../host-error.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { hostLines } from '../../host-text.ts';
-import { beginningOf, HOST_TIMEOUT_MS, movedRepository, SmartHttp } from '../../host/git/smart-http.ts';
+import { beginningOf, HOST_TIMEOUT_MS, SmartHttp } from '../../host/git/smart-http.ts';
+import { followMoves } from '../../host/redirect.ts';
 import type { HistoryHost } from '../../upstream/upstream-refs.ts';
 import { BodyError } from '../../streams/body-error.ts';
 import { drain, gitBody, type LimitedSource } from '../../streams/body.ts';
 import {
   announcedBytes,
+  foreignAnswer,
   gitClient,
   missing,
   NO_CACHE,
@@ -43,16 +44,22 @@ const PROTOCOL_VERSION = /(?:^|:)version=([12])(?:$|:)/;
 
 export function discoverFetch(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   return withinLimit(c, 'discoveries', async () => {
-    const answer = await askHost(c, target, 'info/refs?service=git-upload-pack', null);
-    if (answer === null) return shownByGit(c, unreachable(c));
-    const movedTo = movedRepository(answer);
-    if (movedTo !== null) return redirectToMoved(c, movedTo, 'git-upload-pack');
+    const found = await followMoves(target, (name) =>
+      askHost(c, name, 'info/refs?service=git-upload-pack', null),
+    ).catch(hostErrorOf);
     const client = gitClient(c);
+    // No password is wanted (contract, 4.5). libgit2 takes that for a challenge, even with status 200, and gives up.
+    const headers: Record<string, string> = client === 'libgit2' ? {} : { 'WWW-Authenticate': 'None' };
+    if (found instanceof HostError)
+      return foreignAnswer(c, found, ADVERTISEMENT_TYPE, headers) ?? shownByGit(c, unreachable(c));
+    const { repository, answer } = found;
+    if (repository !== target) {
+      await answer.body?.cancel();
+      return redirectToMoved(c, repository, 'git-upload-pack');
+    }
     // Of an error, Git shows only plain text.
     const isForPerson = answer.status >= 400 && client === 'git';
-    const type = isForPerson ? 'text/plain; charset=UTF-8' : ADVERTISEMENT_TYPE;
-    // No password is wanted (contract, 4.5). libgit2 takes that for a challenge, even with status 200, and gives up.
-    return passOn(c, target, answer, type, client === 'libgit2' ? {} : { 'WWW-Authenticate': 'None' });
+    return passOn(c, target, answer, isForPerson ? 'text/plain; charset=UTF-8' : ADVERTISEMENT_TYPE, headers);
   });
 }
 
@@ -100,16 +107,20 @@ async function relayed(
   }
   if (request.kind === 'answer') return result(request.body);
   const { body: asked } = request;
-  let answer = await askHost(c, target, 'git-upload-pack', asked);
-  const movedTo = answer === null ? null : movedRepository(answer);
-  if (movedTo !== null) {
-    // isomorphic-git posts to the old name in spite of discovery's redirect, and turns a redirected POST into a GET.
-    await answer?.body?.cancel();
-    answer = await askHost(c, movedTo, 'git-upload-pack', asked);
-  }
+  // isomorphic-git posts to the old name in spite of discovery's redirect, and turns a redirected POST into a GET.
+  const found = await followMoves(target, (name) => askHost(c, name, 'git-upload-pack', asked)).catch(
+    hostErrorOf,
+  );
   // It may be large, and the answer may be read for long: the collector is slow to notice buffers.
   asked.buffer.transfer(0);
-  return answer === null ? answerRefused(c, unreachable(c)) : passOn(c, target, answer, RESULT_TYPE);
+  if (found instanceof HostError)
+    return foreignAnswer(c, found, RESULT_TYPE) ?? answerRefused(c, unreachable(c));
+  return passOn(c, target, found.answer, RESULT_TYPE);
+}
+
+function hostErrorOf(error: unknown): HostError {
+  if (error instanceof HostError) return error;
+  throw error;
 }
 
 /** Why a request is not relayed. */
@@ -119,13 +130,9 @@ function requestRefusal(
   error: unknown,
 ): Response | Promise<Response> {
   if (error instanceof HostError) {
-    const { code, cause, message } = error;
-    if (code === 'busy') return answerRefused(c, BUSY);
-    if (code === 'missing') return missing(c, target);
-    // The contract (4.7) passes the host's status on.
-    return typeof cause === 'number'
-      ? answerRefused(c, refused(cause as ContentfulStatusCode, message), 'text')
-      : answerRefused(c, unreachable(c));
+    if (error.code === 'busy') return answerRefused(c, BUSY);
+    if (error.code === 'missing') return missing(c, target);
+    return foreignAnswer(c, error, RESULT_TYPE) ?? answerRefused(c, unreachable(c));
   }
   if (error instanceof ProtocolError && error.code === 'unsupported')
     return result(encodeFetchError(error.publicMessage));
@@ -135,13 +142,17 @@ function requestRefusal(
   return answerRefused(c, refused(500, 'failed to build request'));
 }
 
-/** The host's answer, a redirect included; null: none, or none in time. @param body of a POST; null: a GET. */
+/**
+ * Asks the host.
+ * @param body of a POST; null: a GET.
+ * @throws HostError if it does not answer, or somebody else does
+ */
 async function askHost(
   c: Context<AppEnv>,
   target: RepositoryName,
   path: string,
   body: Uint8Array | null,
-): Promise<Response | null> {
+): Promise<Response> {
   const version = protocolVersion(c);
   const headers = {
     ...(version !== null && { 'Git-Protocol': `version=${version}` }),
@@ -152,8 +163,8 @@ async function askHost(
     const request = { method: body === null ? 'GET' : 'POST', headers, body };
     return await withoutAddresses(c, await http.fetch(target, path, request));
   } catch (error) {
-    c.var.logger.warn('a fetch could not be relayed', { error });
-    return null;
+    if (!(error instanceof MovedError)) c.var.logger.warn('a fetch could not be relayed', { error });
+    throw error;
   }
 }
 
