@@ -4,6 +4,7 @@
  * for a repository that has moved, a password that the host asks for, and errors, which may name the service's address.
  */
 import type { Context } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { hostNameOf } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import { knownIds } from '../../upstream/known-ids.ts';
@@ -70,8 +71,11 @@ async function withoutAddresses(c: Context<AppEnv>, answer: Response): Promise<R
   const isText = headers.get('Content-Type')?.startsWith('text/plain') === true;
   if (!isText) c.executionCtx.waitUntil(body?.cancel() ?? Promise.resolve());
   const lines = isText ? hostLines(await beginningOf(answer, HOST_TIMEOUT_MS)) : [];
-  const ours = `${hostNameOf(c.var.host)} answers with an error (HTTP ${status}). Try again in a few minutes.`;
-  return new Response(`${lines.join('\n') || ours}\n`, { status });
+  return new Response(`${lines.join('\n') || faulty(c, status)}\n`, { status });
+}
+
+function faulty(c: Context<AppEnv>, status: number): string {
+  return `${hostNameOf(c.var.host)} answers with an error (HTTP ${status}). Try again in a few minutes.`;
 }
 
 /** Not limited: contract, 4.7. */
@@ -130,8 +134,12 @@ function requestRefusal(
   error: unknown,
 ): Response | Promise<Response> {
   if (error instanceof HostError) {
+    const status = error.failure.status ?? 0;
     if (error.code === 'busy') return answerRefused(c, BUSY);
-    if (error.code === 'missing') return missing(c, target);
+    if (status === 401 || status === 404) return missing(c, target);
+    // The contract (4.7) passes the host's status on.
+    if (status >= 400)
+      return answerRefused(c, refused(status as ContentfulStatusCode, faulty(c, status)), 'text');
     return foreignAnswer(c, error, RESULT_TYPE) ?? answerRefused(c, unreachable(c));
   }
   if (error instanceof ProtocolError && error.code === 'unsupported')
