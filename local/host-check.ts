@@ -244,6 +244,9 @@ async function ask(
     const sent = method === 'POST' ? { method, body: '{}' } : {};
     const response = await fetch(url, { ...sent, headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
     const middle = (askedAt + Date.now()) / 2;
+    // The service believes only the server that it asks (src/host/redirect.ts).
+    const { origin } = new URL(response.url);
+    if (origin !== new URL(url).origin) return { why: `it redirects to ${origin}` };
     const text = await response.text();
     const { status } = response;
     const header = (name: string): string | null => response.headers.get(name);

@@ -24,6 +24,11 @@ export interface Fault {
     readonly body?: string | object;
   };
   /**
+   * Sends the client to another server, or another folder of this one, with the same path and query: what a repository
+   * or a whole host that has moved does. Whoever keeps the path alone meets a stranger's repository (src-d/go-git#820).
+   */
+  readonly redirect?: { readonly status: 301 | 302 | 303 | 307 | 308; readonly to: string };
+  /**
    * Cuts the connection. `request`: once so many bytes of the request's body came in; with 0 before it is handled.
    * `answer`: the request is handled, but only so many bytes of the answer's body go out; with 0 it is lost altogether.
    */
@@ -55,6 +60,12 @@ export class Faults {
     await fault.until;
     if (cut?.during === 'request' && cut.afterBytes === 0) {
       request.socket.destroy();
+      return false;
+    }
+    if (fault.redirect !== undefined) {
+      await readToEnd(request);
+      const { status, to } = fault.redirect;
+      response.writeHead(status, { location: to + (request.url ?? '/') }).end();
       return false;
     }
     if (!fault.answer) return true;

@@ -161,3 +161,27 @@ export const NOT_FOUND: Answer = { status: 404, body: { message: 'Not Found', do
 
 /** A host that is being maintained, or a proxy in front of it. Source: RFC 9110, 15.6.4. */
 export const DOWN_FOR_TWO_MINUTES: Answer = { status: 503, headers: { 'retry-after': '120' } };
+
+/**
+ * Where GitHub Enterprise Server, Gitea and Forgejo, and GitLab have the form to which they send people who are not signed
+ * in. Source: of GitLab, gitextensions/gitextensions#12182; with Git, the others answer 401 themselves.
+ */
+export const SIGN_IN_PATHS = [
+  '/login?return_to=%2F',
+  '/user/login?redirect_to=%2F',
+  '/users/sign_in',
+] as const;
+
+export function signIn(path: (typeof SIGN_IN_PATHS)[number]): Answer {
+  return { status: 302, headers: { location: path, 'content-type': 'text/html; charset=utf-8' } };
+}
+
+/**
+ * A page in place of Git, as if all were well: of a proxy that wants a browser, or of a server that wants people to sign
+ * in. Source: gogs/gogs#80; the page's words are of TecharoHQ/anubis, lib/localization/locales/en.json.
+ */
+export const PAGE_FOR_BROWSERS: Answer = {
+  status: 200,
+  headers: { 'content-type': 'text/html; charset=utf-8' },
+  body: '<!doctype html><html lang="en"><title>Making sure you\'re not a bot!</title></html>',
+};

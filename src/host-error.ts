@@ -23,7 +23,10 @@ export interface Failure {
   readonly retryAfterMs: number | null;
   /** Who can change it: the operator, the code host, or the person. */
   readonly whose: 'ours' | 'theirs' | 'person';
-  /** Of the host's answer; null: there was none, or it was no failure by itself. */
+  /**
+   * Of the host's answer. Null: there was none, or it was no failure by itself. 200: a page was
+   * shown instead of Git.
+   */
   readonly status: number | null;
   /** The host's words, without addresses; may be empty. */
   readonly says: string;
@@ -87,9 +90,12 @@ export async function unlessMissing<T>(read: () => Promise<T>): Promise<T | null
 /** The repository was renamed or given to someone else; the host says where it is. */
 export class MovedError extends HostError {
   readonly to: RepositoryName;
+  readonly status: number;
 
-  constructor(to: RepositoryName) {
-    super('moved', `The repository has moved to ${fullName(to)}. Use its new name.`);
+  /** @param status of the redirect. */
+  constructor(to: RepositoryName, status: number) {
+    super('moved', `The repository has moved to ${fullName(to)}. Use its new name.`, undefined, { status });
     this.to = to;
+    this.status = status;
   }
 }

@@ -86,7 +86,7 @@ const SETTINGS = {
   /** What to do with a push that would publish the name or address of its author. */
   identityCheck: variable('IDENTITY_CHECK', oneOf('refuse', 'warn', 'off'), 'refuse'),
   /** Which credentials a push may not publish: those that are proven to be real, or all that look like one. */
-  pushSecrets: variable('PUSH_SECRETS', oneOf('proven', 'refuse'), 'proven'),
+  pushSecrets: variable('PUSH_SECRETS', oneOf('proven', 'refuse', 'off'), 'proven'),
   /** What a push needs to update a pull request: only its hash, or also a key. */
   prUpdatePolicy: variable('PR_UPDATE_POLICY', oneOf('hash', 'key'), 'hash'),
   /** Where src/objects.ts creates new objects; null: near the client that first asks for them. */

@@ -89,16 +89,27 @@ const LIKELY = {
 
 type What = keyof typeof LEAKS | keyof typeof LIKELY;
 
+/** The two checks. `names`: everything by which the author can be known; `secrets`: credentials. */
+interface Looked {
+  readonly names: boolean;
+  readonly secrets: boolean;
+}
+
 /** What a push would reveal of the person, found in its messages, texts and files. */
 export class Findings {
   readonly #names: SearchedNames;
   readonly #refusesAll: boolean;
+  readonly #looksFor: Looked;
   readonly #lines = new Map<What, string[]>();
 
-  /** @param refusesAll whether what only looks like a credential is a leak, too. */
-  constructor(names: SearchedNames, refusesAll = false) {
+  /**
+   * @param refusesAll whether what only looks like a credential is a leak, too.
+   * @param looksFor what counts at all.
+   */
+  constructor(names: SearchedNames, refusesAll = false, looksFor: Looked = { names: true, secrets: true }) {
     this.#names = names;
     this.#refusesAll = refusesAll;
+    this.#looksFor = looksFor;
   }
 
   /** Ids of own commits in it do not count, as they are replaced. @param where in the words of the message. */
@@ -186,6 +197,8 @@ export class Findings {
 
   /** False if no more are shown. */
   #add(kind: What, where: string | (() => string), describe: () => string): boolean {
+    const isSecret = kind === 'credential' || kind === 'credentials';
+    if (!(isSecret ? this.#looksFor.secrets : this.#looksFor.names)) return false;
     const lines = this.#lines.get(kind) ?? [];
     if (lines.length === 0) this.#lines.set(kind, lines);
     if (lines.length >= MAX_FINDINGS) return false;
@@ -202,6 +215,11 @@ function lineAround(text: Uint8Array, at: number): string {
   const start = Math.max(text.lastIndexOf(0x0a, at - 1) + 1, at - MAX_SHOWN_LENGTH);
   const end = text.indexOf(0x0a, at);
   return Buffer.from(text.subarray(start, end < 0 ? text.length : end)).toString();
+}
+
+/** Whether a leak is one of a credential: another check than that for names. */
+export function isOfSecret(leak: Leak): boolean {
+  return leak === LEAKS.credential;
 }
 
 /** What to do about them, also to publish them all the same. */

@@ -14,13 +14,13 @@ import { MAX_HEAD_BYTES } from '../git/search/pack-scan.ts';
 import { type PackFindings, searchPack, type SearchQuestions } from '../git/search/pack-search.ts';
 import { type HeaderSource, type Named, SearchedNames } from '../git/search/searched-names.ts';
 import type { UpstreamHistory } from '../upstream/upstream-history.ts';
-import { adviceOf, Findings, MAX_FINDINGS, searchedLine } from './findings.ts';
+import { adviceOf, Findings, isOfSecret, MAX_FINDINGS, searchedLine } from './findings.ts';
 import { type NamedCommits, namedCommits, privateMerges, type PublicNames, remarksOn } from './messages.ts';
 
 export interface NameSearch extends Pick<Named, 'originalIds' | 'nobodys'> {
   readonly settings: {
     readonly identityCheck: 'refuse' | 'warn' | 'off';
-    readonly pushSecrets: 'proven' | 'refuse';
+    readonly pushSecrets: 'proven' | 'refuse' | 'off';
   };
   readonly options: { readonly preview: boolean; readonly publishNames: boolean };
   readonly commits: NewCommits;
@@ -64,6 +64,9 @@ export interface NamesSearched extends Pick<PackFindings, 'hasGitlinks'> {
   readonly hasWorkflows: boolean;
 }
 
+/** Of a service that does not look for names. */
+const NOBODY: Named = { headers: [], originalIds: [], nobodys: [] };
+const NOT_LOOKED = 'This service does not search for the names of the commits’ authors.';
 const NOT_SENT = 'Nothing of this push was sent.';
 const WAS_READ = `${NOT_SENT} To search, the service has read upstream’s versions of the changed files at the code host.`;
 const NOT_COMPARED =
@@ -71,16 +74,11 @@ const NOT_COMPARED =
 
 /** What of a push names its author. @throws RangeError if the names are too long or strange to be searched for */
 export async function searchNames(search: NameSearch): Promise<NamesSearched> {
-  const { settings, options, memory } = search;
-  if (settings.identityCheck === 'off') {
-    const lines = options.preview
-      ? ['This service does not search for the names of the commits’ authors.']
-      : [];
-    return { lines, refusal: null, hasGitlinks: false, hasWorkflows: false };
-  }
+  const { settings, memory } = search;
   const claim = memory.claim();
   try {
-    const names = new SearchedNames({ ...search, headers: headersOf(search) });
+    const named = settings.identityCheck === 'off' ? NOBODY : { ...search, headers: headersOf(search) };
+    const names = new SearchedNames(named);
     await claim.set(names.search.mostBytes + MAX_HEAD_BYTES);
     return await searchFor(names, search);
   } finally {
@@ -90,13 +88,14 @@ export async function searchNames(search: NameSearch): Promise<NamesSearched> {
 
 async function searchFor(names: SearchedNames, search: NameSearch): Promise<NamesSearched> {
   const { settings, options, plan, memory, questions, boundary, isQuiet } = search;
-  const findings = new Findings(names, settings.pushSecrets === 'refuse');
+  const looksFor = { names: settings.identityCheck !== 'off', secrets: settings.pushSecrets !== 'off' };
+  const findings = new Findings(names, settings.pushSecrets === 'refuse', looksFor);
   const texts: Texts = Object.entries(search.texts).flatMap(([where, text]) =>
     text === null ? [] : [[where, text.bytes] as const],
   );
   for (const [where, text] of texts) findings.addText(() => where, text);
   findings.addMessages(plan.messages(), privateMerges(search.upstream));
-  const named = await namedCommits(bytesIn(texts, plan), search.history);
+  const named = await namedCommits(looksFor.names ? bytesIn(texts, plan) : [], search.history);
   if (named.areStrange) findings.addStrangers(named, await publicIdsOf(named, questions));
   let hasAsked = false;
   const noted: SearchQuestions = {
@@ -113,9 +112,9 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
   findings.addHits(found.hits);
   findings.addWords(found.words, found.files ?? []);
   const { leaks, lines, words } = findings;
-  const gaps = gapsOf(names, findings, named, found);
-  const remarks = [...words, ...remarksOn(wordsIn(texts, plan), found)];
-  const searched = searchedLine(names.identities);
+  const gaps = looksFor.names ? gapsOf(names, findings, named, found) : [];
+  const remarks = [...words, ...(looksFor.names ? remarksOn(wordsIn(texts, plan), found) : [])];
+  const searched = looksFor.names ? searchedLine(names.identities) : NOT_LOOKED;
   const seen = {
     hasGitlinks: found.hasGitlinks,
     hasWorkflows: found.files?.some((path) => /(?:^|\/)workflows\//.test(path)) === true,
@@ -129,15 +128,19 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
       : [...gaps, ...(isIdle ? [searched] : [])];
     return { lines: [...shownFirst, ...remarks], refusal: null, ...seen };
   }
-  const wouldRefuse = settings.identityCheck === 'refuse' && !options.publishNames;
+  const refused = options.publishNames
+    ? []
+    : leaks.filter((leak) => isOfSecret(leak) || settings.identityCheck === 'refuse');
+  const [first] = refused;
+  const wouldRefuse = first !== undefined;
   const wayOut =
     wouldRefuse && search.canSignOff()
       ? ['To sign off as the bot instead, which replaces your own sign-offs, add: -o sign-off']
       : [];
   const all = [worst.heading, ...lines, ...wayOut, ...gaps, searched, ...remarks];
   if (wouldRefuse && !options.preview)
-    all.push(...(isQuiet ? [NOT_COMPARED] : []), hasAsked ? WAS_READ : NOT_SENT, ...adviceOf(leaks));
-  return { lines: all, refusal: wouldRefuse ? worst.reason : null, ...seen };
+    all.push(...(isQuiet ? [NOT_COMPARED] : []), hasAsked ? WAS_READ : NOT_SENT, ...adviceOf(refused));
+  return { lines: all, refusal: first?.reason ?? null, ...seen };
 }
 
 /** The last commit first: if there are too many people, it is more likely the one who pushes. */

@@ -7,12 +7,7 @@ import { utf8 } from '../git/bytes.ts';
 import type { Connection } from './connection.ts';
 import { type OpenSocket, ConnectionPool, openSocket } from './connection-pool.ts';
 import { Exchange } from './exchange.ts';
-import { malformed } from './outgoing-error.ts';
 import { checkFields, encodeRequestHead, type OutgoingRequest, type RequestBody } from './request.ts';
-
-const MAX_REDIRECTS = 5;
-const FOLLOWED_BY_READS = [301, 302, 303, 307, 308];
-const FOLLOWED_BY_WRITES = [307, 308];
 
 /** The `fetch` for code that makes requests: an `HttpClient`, or a substitute in tests. */
 export type Http = Pick<HttpClient, 'fetch'>;
@@ -29,22 +24,12 @@ export class HttpClient {
 
   /**
    * As the platform's `fetch`, except: only the header fields of `encodeRequestHead` may be set; a body is text, bytes,
-   * or a stream of bytes (with `Content-Length`, if that is known); redirects are followed as `redirectTarget` says.
+   * or a stream of bytes (with `Content-Length`, if that is known); a redirect is an answer like any other.
    * If the caller cancels a response's body, the connection ends with the server's next byte.
    * @throws OutgoingError, or the reason of the signal; TypeError for what may not leave.
    */
   async fetch(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
-    const request = outgoingRequest(input, init);
-    // A stream cannot be sent twice.
-    const follows = init.redirect !== 'manual' && request.body?.kind !== 'stream';
-    for (let { url } = request, redirects = 0; ; redirects++) {
-      const response = await this.#send({ ...request, url });
-      const target = follows ? redirectTarget({ method: request.method, url }, response) : null;
-      if (target === null) return response;
-      await response.body?.cancel();
-      if (redirects === MAX_REDIRECTS) throw malformed('one redirect after another');
-      url = target;
-    }
+    return this.#send(outgoingRequest(input, init));
   }
 
   /** Never rejects. @param isForStream for a body that needs a connection which has carried nothing yet. */
@@ -118,18 +103,6 @@ function requestBody(body: BodyInit | null, length: number | null): RequestBody 
   if (body instanceof Uint8Array) return { kind: 'bytes', bytes: body };
   if (body instanceof ReadableStream) return { kind: 'stream', stream: body, length };
   throw new TypeError('the body must be a text, bytes, or a stream of bytes');
-}
-
-/**
- * Where to repeat the request; null: nowhere. A write follows only redirects that repeat it (307, 308): the success of
- * a GET would look like its own. None leads to another server, as credentials are meant for this one.
- */
-export function redirectTarget(request: { method: string; url: URL }, response: Response): URL | null {
-  const location = response.headers.get('Location');
-  const followed = isRead(request.method) ? FOLLOWED_BY_READS : FOLLOWED_BY_WRITES;
-  if (location === null || !followed.includes(response.status)) return null;
-  const target = URL.parse(location, request.url.href);
-  return target?.origin === request.url.origin ? target : null;
 }
 
 /** A request that changes nothing, however often it is made. */

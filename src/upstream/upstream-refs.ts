@@ -1,9 +1,9 @@
 /** Upstream's refs, listed once for a discovery and its push: from that list, a client decides what to send. */
 import { REF_BYTES, type RefList } from '../git/wire/protocol-v2.ts';
 import type { Ref } from '../git/wire/ref-advertisement.ts';
-import { MovedError } from '../host-error.ts';
 import { repositoryKey, type RepositoryName } from '../repository-name.ts';
 import type { GitTransport } from '../host/git/git-transport.ts';
+import { followMoves } from '../host/redirect.ts';
 import type { Clock } from '../isolate/clock.ts';
 import type { MemoryHold } from '../isolate/memory-budget.ts';
 import { Recent } from '../isolate/recent.ts';
@@ -63,14 +63,11 @@ export async function listUpstreamRefs(host: RefsHost, repository: RepositoryNam
  * @throws HostError
  */
 export async function discoveredRefs(host: RefsHost, repository: RepositoryName): Promise<DiscoveredRefs> {
-  const listed = async (name: RepositoryName) => {
+  const { repository: current, answer } = await followMoves(repository, async (name) => {
     const known = remembered.get(repositoryKey(host.transport.hostName, name), host.clock.now());
-    return { ...(known ?? (await listUpstreamRefs(host, name))), repository: name };
-  };
-  return listed(repository).catch((error: unknown) => {
-    if (!(error instanceof MovedError)) throw error;
-    return listed(error.to);
+    return known ?? listUpstreamRefs(host, name);
   });
+  return { ...answer, repository: current };
 }
 
 function bytesOfRefs({ refs }: RefList): number {

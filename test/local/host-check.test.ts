@@ -9,6 +9,8 @@ import type { HostKind } from '../../src/host/kinds.ts';
 interface Answered {
   readonly status: number;
   readonly body?: unknown;
+  /** Of a redirect. */
+  readonly location?: string;
 }
 type Script = (path: string, request: IncomingMessage) => Answered | undefined;
 
@@ -34,8 +36,9 @@ async function check(
   };
   const server = createServer((request, response) => {
     const path = request.url ?? '';
-    const { status, body = {} } = script(path, request) ?? usual[path] ?? { status: 404 };
-    response.writeHead(status).end(JSON.stringify(body));
+    const answered: Answered = script(path, request) ?? usual[path] ?? { status: 404 };
+    const { status, body = {}, location } = answered;
+    response.writeHead(status, location === undefined ? {} : { location }).end(JSON.stringify(body));
   }).listen(0, '127.0.0.1');
   close = () => server.close();
   await new Promise((done) => server.once('listening', done));
@@ -52,6 +55,21 @@ const states = (findings: readonly Finding[]) => findings.map(({ subject, state 
 const READY = ['host my ok', 'token my ok'];
 
 describe('a server', () => {
+  it.each(['gitea', 'github'] as const)(
+    'that sends its clients to another is told of, as the service does not follow: %s',
+    async (kind) => {
+      const findings = await check(
+        (path, { headers: { host = '' } }) =>
+          host.startsWith('127.0.0.1')
+            ? { status: 301, location: `http://${host.replace('127.0.0.1', 'localhost')}${path}` }
+            : { status: 200, body: { version: '1.27.3', login: 'bot' } },
+        { kind },
+      );
+      expect(findings).toHaveLength(1);
+      expect(findings[0]?.says).toMatch(/it redirects to http:\/\/localhost:\d+/);
+    },
+  );
+
   it.each([
     ['1.19.4', 'gitea', 'is Gitea 1.19.4'],
     ['1.20.0', 'gitea', null],

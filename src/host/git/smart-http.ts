@@ -15,6 +15,7 @@ import { HostError, MovedError } from '../../host-error.ts';
 import { hostText } from '../../host-text.ts';
 import { limitOf, noAnswer, type Operation, refusalOf } from '../failure.ts';
 import type { TokenWatch } from '../account/token-watch.ts';
+import { notFollowed, redirectOf } from '../redirect.ts';
 import { fullName, parseRepositoryName, type RepositoryName } from '../../repository-name.ts';
 
 /** How long the host may take until its answer begins, and between its bytes (contract, section 8). */
@@ -27,14 +28,6 @@ type GitService = 'git-upload-pack' | 'git-receive-pack';
 /** In whose name a request is made. */
 export type Caller = 'public' | 'bot';
 
-/** The target of the host's redirect: `…/<owner>/<name>.git/…`; null if we cannot follow it. */
-export function movedRepository(response: Response): RepositoryName | null {
-  if (response.status < 300 || response.status >= 400) return null;
-  const location = response.headers.get('Location') ?? '';
-  const [, owner = '', name = '', service = ''] = location.replace(/^https?:\/\/[^/]+/, '').split('/', 4);
-  return service === 'info' || service.startsWith('git-') ? parseRepositoryName(owner, name) : null;
-}
-
 /** The bot's own, for requests in its name. */
 interface BotAccount {
   readonly token: string;
@@ -44,6 +37,7 @@ interface BotAccount {
 
 /** Of an answer that refuses. */
 const MAX_REFUSAL_BYTES = 4 * 1024;
+const PAGE_TYPE = /^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i;
 
 export class SmartHttp {
   readonly #webUrl: string;
@@ -120,8 +114,10 @@ export class SmartHttp {
   }
 
   /**
-   * Any request about a repository; its answer is unchanged, even a redirect. @param path after `<owner>/<name>.git/`.
+   * Makes any request about a repository. Answers what Git at the host says, or its refusal.
+   * @param path after `<owner>/<name>.git/`.
    * @param timeoutMs until the answer begins, else HostError `unreachable`; null: the caller limits it.
+   * @throws HostError, also if the host redirects, or shows a page
    */
   async fetch(
     repository: RepositoryName,
@@ -129,10 +125,23 @@ export class SmartHttp {
     request: { method: string; headers: Record<string, string>; body: BodyInit | null },
     timeoutMs: number | null = this.timeoutMs,
   ): Promise<Response> {
+    const asked = new URL(`${this.#webUrl}/${fullName(repository)}.git/${path}`);
+    const response = await this.#answer(asked, request, timeoutMs);
+    const foreign = this.#redirected(asked, repository, response) ?? pageInsteadOf(path, response);
+    if (foreign === null) return response;
+    await response.body?.cancel();
+    throw foreign;
+  }
+
+  async #answer(
+    asked: URL,
+    request: { method: string; headers: Record<string, string>; body: BodyInit | null },
+    timeoutMs: number | null,
+  ): Promise<Response> {
     const timeout = new AbortController();
     const timer = timeoutMs === null ? undefined : setTimeout(() => timeout.abort(), timeoutMs);
     try {
-      return await this.#fetch(`${this.#webUrl}/${fullName(repository)}.git/${path}`, {
+      return await this.#fetch(asked.href, {
         ...request,
         headers: { ...request.headers, 'User-Agent': 'git/2.0' },
         redirect: 'manual',
@@ -143,6 +152,27 @@ export class SmartHttp {
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** Reads where the host sends a request for a repository; null: nowhere. */
+  #redirected(asked: URL, repository: RepositoryName, response: Response): HostError | null {
+    const { status } = response;
+    const redirect = redirectOf(asked, response);
+    if (redirect.kind === 'none') return null;
+    const name = fullName(repository);
+    if (redirect.kind !== 'same-origin') return notFollowed(name, status, redirect);
+    const to = this.#repositoryAt(redirect.url);
+    // A client that is sent to the name that it has asked for would come back without end.
+    const isOther = to !== null && fullName(to) !== name;
+    return isOther ? new MovedError(to, status) : notFollowed(name, status, { kind: 'unusable' });
+  }
+
+  /** Reads the repository in an address of Git's, `…/<owner>/<name>.git/…`; null: there is none. */
+  #repositoryAt({ pathname }: URL): RepositoryName | null {
+    const base = `${new URL(this.#webUrl).pathname.replace(/\/$/, '')}/`;
+    if (!pathname.startsWith(base)) return null;
+    const [owner = '', name = '', service = ''] = pathname.slice(base.length).split('/', 3);
+    return service === 'info' || service.startsWith('git-') ? parseRepositoryName(owner, name) : null;
   }
 
   /** Reads an answer's body. @throws HostError `unreachable` if it is not what is expected, or what `parse` throws. */
@@ -188,8 +218,6 @@ export class SmartHttp {
     account?.tokenWatch.observe(answer);
     const pause = account?.backOff.observe(answer) ?? null;
     if (pause !== null) return pause;
-    const movedTo = movedRepository(response);
-    if (movedTo !== null) return new MovedError(movedTo);
     // Not JSON, as it is meant for programs.
     const says = /^\s*[[{]/.test(text) ? '' : hostText(text);
     if (account !== null) return refusalOf(answer, this.hostName, says);
@@ -199,6 +227,18 @@ export class SmartHttp {
     }
     return refusalOf({ ...answer, isPublic: true }, this.hostName, '');
   }
+}
+
+/**
+ * Recognises a success that is meant for browsers, by its type alone, as Git's have types of their
+ * own (gitprotocol-http, "Smart Server Response"). A page in place of a report says nothing of the
+ * push. Null: it is none.
+ */
+function pageInsteadOf(path: string, { ok, status, headers }: Response): HostError | null {
+  if (!ok || !PAGE_TYPE.test(headers.get('Content-Type') ?? '')) return null;
+  const sentence = 'The code host shows a page for browsers instead of Git. Try again in a few minutes.';
+  const effect = path === 'git-receive-pack' ? 'unknown' : 'none';
+  return new HostError('unreachable', sentence, undefined, { status, effect });
 }
 
 /** What an answer says first, if it says it in words; else an empty text. */

@@ -13,6 +13,7 @@ import type { CallMeter } from '../account/account-budget.ts';
 import type { TokenWatch } from '../account/token-watch.ts';
 import { noAnswer, type Operation, refusalOf, type RefusedCall, withRetries } from '../failure.ts';
 import type { HostKind } from '../kinds.ts';
+import { MOST_REDIRECTS, notFollowed, redirectOf } from '../redirect.ts';
 import { expectList, expectStatus } from './answer.ts';
 
 /**
@@ -131,7 +132,9 @@ export class Rest {
     const request = requestOf(route, parameters);
     const { operation } = request;
     await backOff.throwIfPaused();
-    const { status, header, text } = await this.#send(request, headers).catch((error: unknown) => {
+    const { owner, repo } = parameters as { readonly owner?: string; readonly repo?: string };
+    const subject = repo === undefined ? this.#hostName : `${owner}/${repo}`;
+    const { status, header, text } = await this.#send(request, subject, headers).catch((error: unknown) => {
       throw error instanceof HostError ? error : noAnswer(this.#hostName, error, operation);
     });
     const body = parsed(text);
@@ -209,19 +212,43 @@ export class Rest {
     }
   }
 
-  #send(request: Request, headers: Readonly<Record<string, string>>) {
-    return withDeadline(this.#habits.timeoutMs, (signal) => this.#exchange(request, headers, signal));
+  /**
+   * Follows redirects within the host: a read all of them, a write those that keep it a write (RFC
+   * 9110, 15.4).
+   * @param subject whom the call is about.
+   * @throws HostError for a redirect that leads elsewhere, or for one too many
+   */
+  async #followed(address: URL, subject: string, init: RequestInit): Promise<Response> {
+    let url = address;
+    for (let redirects = 0; ; redirects++) {
+      const response = await this.#fetch(url.href, { ...init, redirect: 'manual' });
+      const { status } = response;
+      const redirect = redirectOf(url, response);
+      const isFollowed = init.method === 'GET' || KEEP_METHOD.has(status);
+      if (redirect.kind === 'none' || (redirect.kind === 'same-origin' && !isFollowed)) return response;
+      await response.body?.cancel();
+      if (redirect.kind !== 'same-origin') throw notFollowed(subject, status, redirect);
+      if (redirects === MOST_REDIRECTS) throw notFollowed(subject, status, { kind: 'circle' });
+      url = redirect.url;
+    }
+  }
+
+  #send(request: Request, subject: string, headers: Readonly<Record<string, string>>) {
+    return withDeadline(this.#habits.timeoutMs, (signal) =>
+      this.#exchange(request, subject, headers, signal),
+    );
   }
 
   async #exchange(
     { method, path, body }: Request,
+    subject: string,
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ) {
     const { token } = this.#access;
     const memory = isolateMemory.open(systemClock);
     try {
-      const response = await this.#fetch(this.apiUrl + path, {
+      const response = await this.#followed(new URL(this.apiUrl + path), subject, {
         method,
         headers: {
           accept: 'application/vnd.github.v3+json',
@@ -246,6 +273,9 @@ export class Rest {
     }
   }
 }
+
+/** Redirects that ask to repeat a write. With others, the success of a GET would look like its own. */
+const KEEP_METHOD: ReadonlySet<number> = new Set([307, 308]);
 
 interface Request {
   readonly operation: Operation;

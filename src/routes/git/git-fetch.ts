@@ -11,15 +11,17 @@ import { knownIds } from '../../upstream/known-ids.ts';
 import { ByteReader, type ChunkSource } from '../../git/wire/byte-reader.ts';
 import { encodeFetchError, type FetchRequest, readFetchRequest } from '../../git/wire/fetch-request.ts';
 import { ProtocolError } from '../../git/wire/protocol-error.ts';
-import { HostError } from '../../host-error.ts';
+import { HostError, MovedError } from '../../host-error.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { hostLines } from '../../host-text.ts';
-import { beginningOf, HOST_TIMEOUT_MS, movedRepository, SmartHttp } from '../../host/git/smart-http.ts';
+import { beginningOf, HOST_TIMEOUT_MS, SmartHttp } from '../../host/git/smart-http.ts';
+import { followMoves } from '../../host/redirect.ts';
 import type { HistoryHost } from '../../upstream/upstream-refs.ts';
 import { BodyError } from '../../streams/body-error.ts';
 import { drain, gitBody, type LimitedSource } from '../../streams/body.ts';
 import {
   announcedBytes,
+  foreignAnswer,
   gitClient,
   missing,
   NO_CACHE,
@@ -43,16 +45,22 @@ const PROTOCOL_VERSION = /(?:^|:)version=([12])(?:$|:)/;
 
 export function discoverFetch(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   return withinLimit(c, 'discoveries', async () => {
-    const answer = await askHost(c, target, 'info/refs?service=git-upload-pack', null);
-    if (answer === null) return shownByGit(c, unreachable(c));
-    const movedTo = movedRepository(answer);
-    if (movedTo !== null) return redirectToMoved(c, movedTo, 'git-upload-pack');
+    const found = await followMoves(target, (name) =>
+      askHost(c, name, 'info/refs?service=git-upload-pack', null),
+    ).catch(hostErrorOf);
     const client = gitClient(c);
+    // No password is wanted (contract, 4.5). libgit2 takes that for a challenge, even with status 200, and gives up.
+    const headers: Record<string, string> = client === 'libgit2' ? {} : { 'WWW-Authenticate': 'None' };
+    if (found instanceof HostError)
+      return foreignAnswer(c, found, ADVERTISEMENT_TYPE, headers) ?? shownByGit(c, unreachable(c));
+    const { repository, answer } = found;
+    if (repository !== target) {
+      await answer.body?.cancel();
+      return redirectToMoved(c, repository, 'git-upload-pack');
+    }
     // Of an error, Git shows only plain text.
     const isForPerson = answer.status >= 400 && client === 'git';
-    const type = isForPerson ? 'text/plain; charset=UTF-8' : ADVERTISEMENT_TYPE;
-    // No password is wanted (contract, 4.5). libgit2 takes that for a challenge, even with status 200, and gives up.
-    return passOn(c, target, answer, type, client === 'libgit2' ? {} : { 'WWW-Authenticate': 'None' });
+    return passOn(c, target, answer, isForPerson ? 'text/plain; charset=UTF-8' : ADVERTISEMENT_TYPE, headers);
   });
 }
 
@@ -63,8 +71,11 @@ async function withoutAddresses(c: Context<AppEnv>, answer: Response): Promise<R
   const isText = headers.get('Content-Type')?.startsWith('text/plain') === true;
   if (!isText) c.executionCtx.waitUntil(body?.cancel() ?? Promise.resolve());
   const lines = isText ? hostLines(await beginningOf(answer, HOST_TIMEOUT_MS)) : [];
-  const ours = `${hostNameOf(c.var.host)} answers with an error (HTTP ${status}). Try again in a few minutes.`;
-  return new Response(`${lines.join('\n') || ours}\n`, { status });
+  return new Response(`${lines.join('\n') || faulty(c, status)}\n`, { status });
+}
+
+function faulty(c: Context<AppEnv>, status: number): string {
+  return `${hostNameOf(c.var.host)} answers with an error (HTTP ${status}). Try again in a few minutes.`;
 }
 
 /** Not limited: contract, 4.7. */
@@ -100,16 +111,20 @@ async function relayed(
   }
   if (request.kind === 'answer') return result(request.body);
   const { body: asked } = request;
-  let answer = await askHost(c, target, 'git-upload-pack', asked);
-  const movedTo = answer === null ? null : movedRepository(answer);
-  if (movedTo !== null) {
-    // isomorphic-git posts to the old name in spite of discovery's redirect, and turns a redirected POST into a GET.
-    await answer?.body?.cancel();
-    answer = await askHost(c, movedTo, 'git-upload-pack', asked);
-  }
+  // isomorphic-git posts to the old name in spite of discovery's redirect, and turns a redirected POST into a GET.
+  const found = await followMoves(target, (name) => askHost(c, name, 'git-upload-pack', asked)).catch(
+    hostErrorOf,
+  );
   // It may be large, and the answer may be read for long: the collector is slow to notice buffers.
   asked.buffer.transfer(0);
-  return answer === null ? answerRefused(c, unreachable(c)) : passOn(c, target, answer, RESULT_TYPE);
+  if (found instanceof HostError)
+    return foreignAnswer(c, found, RESULT_TYPE) ?? answerRefused(c, unreachable(c));
+  return passOn(c, target, found.answer, RESULT_TYPE);
+}
+
+function hostErrorOf(error: unknown): HostError {
+  if (error instanceof HostError) return error;
+  throw error;
 }
 
 /** Why a request is not relayed. */
@@ -119,13 +134,13 @@ function requestRefusal(
   error: unknown,
 ): Response | Promise<Response> {
   if (error instanceof HostError) {
-    const { code, cause, message } = error;
-    if (code === 'busy') return answerRefused(c, BUSY);
-    if (code === 'missing') return missing(c, target);
+    const status = error.failure.status ?? 0;
+    if (error.code === 'busy') return answerRefused(c, BUSY);
+    if (status === 401 || status === 404) return missing(c, target);
     // The contract (4.7) passes the host's status on.
-    return typeof cause === 'number'
-      ? answerRefused(c, refused(cause as ContentfulStatusCode, message), 'text')
-      : answerRefused(c, unreachable(c));
+    if (status >= 400)
+      return answerRefused(c, refused(status as ContentfulStatusCode, faulty(c, status)), 'text');
+    return foreignAnswer(c, error, RESULT_TYPE) ?? answerRefused(c, unreachable(c));
   }
   if (error instanceof ProtocolError && error.code === 'unsupported')
     return result(encodeFetchError(error.publicMessage));
@@ -135,13 +150,17 @@ function requestRefusal(
   return answerRefused(c, refused(500, 'failed to build request'));
 }
 
-/** The host's answer, a redirect included; null: none, or none in time. @param body of a POST; null: a GET. */
+/**
+ * Asks the host.
+ * @param body of a POST; null: a GET.
+ * @throws HostError if it does not answer, or somebody else does
+ */
 async function askHost(
   c: Context<AppEnv>,
   target: RepositoryName,
   path: string,
   body: Uint8Array | null,
-): Promise<Response | null> {
+): Promise<Response> {
   const version = protocolVersion(c);
   const headers = {
     ...(version !== null && { 'Git-Protocol': `version=${version}` }),
@@ -152,8 +171,8 @@ async function askHost(
     const request = { method: body === null ? 'GET' : 'POST', headers, body };
     return await withoutAddresses(c, await http.fetch(target, path, request));
   } catch (error) {
-    c.var.logger.warn('a fetch could not be relayed', { error });
-    return null;
+    if (!(error instanceof MovedError)) c.var.logger.warn('a fetch could not be relayed', { error });
+    throw error;
   }
 }
 

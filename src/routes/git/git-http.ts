@@ -1,10 +1,13 @@
 /** What both Git services share on the HTTP side (gitprotocol-http, "General Request Processing"). */
 import type { Context } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { hostNameOf, repositoryPath } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import type { ChunkSource } from '../../git/wire/byte-reader.ts';
 import { utf8 } from '../../git/bytes.ts';
+import { encodeFetchError } from '../../git/wire/fetch-request.ts';
 import { type GitClient, gitClientOf } from '../../git/wire/git-client.ts';
+import type { HostError } from '../../host-error.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import { discardBody, isGzip } from '../../streams/body.ts';
 import { TimedWriter } from '../../streams/timed-writer.ts';
@@ -43,9 +46,37 @@ export function shownByGit(c: Context<AppEnv>, refusal: Refused): Response | Pro
   return answerRefused(c, refusal, gitClient(c) === 'git' ? 'text' : 'json');
 }
 
-export function unreachable({ var: { host } }: Context<AppEnv>): Refused {
+export function unreachable({ var: { host } }: Context<AppEnv>, why: HostError | null = null): Refused {
   const error = `failed to reach ${hostNameOf(host)}`;
-  return { ...refused(502, error), explanation: `${sentence(error)} Try again in a few minutes.` };
+  const advice = `${sentence(error)} Try again in a few minutes.`;
+  return { ...refused(502, error), explanation: why !== null && isForeign(why) ? why.publicMessage : advice };
+}
+
+/** Whether somebody else has answered in place of the host. 304 is a fault of its own. */
+function isForeign({ failure: { status } }: HostError): boolean {
+  return status !== null && status < 400 && status !== 304;
+}
+
+/**
+ * Tells a fetch that somebody else has answered in place of the host. A discovery gets the status of
+ * that answer (contract, 4.5) and plain text, which Git shows there. All else gets an error packet
+ * (gitprotocol-pack, "Packet Format"). Null: it is another failure.
+ * @param type of the endpoint's answers.
+ */
+export function foreignAnswer(
+  c: Context<AppEnv>,
+  error: HostError,
+  type: string,
+  headers: Record<string, string> = {},
+): Response | null {
+  if (!isForeign(error)) return null;
+  const { publicMessage, failure } = error;
+  const status = failure.status ?? 200;
+  if (status !== 200 && type.endsWith('-advertisement'))
+    return c.text(`${publicMessage}\n`, status as ContentfulStatusCode, { ...headers, ...NO_CACHE });
+  return new Response(encodeFetchError(publicMessage), {
+    headers: { 'Content-Type': type, ...headers, ...NO_CACHE },
+  });
 }
 
 /** Null if the request has the content type of its endpoint, and is compressed with gzip or not at all. */

@@ -8,7 +8,8 @@ import type { AppEnv } from '../../env.ts';
 import { ByteReader, type ChunkSource } from '../../git/wire/byte-reader.ts';
 import { readPushRequest, unreadRequest } from '../../git/wire/push-request.ts';
 import { ProtocolError } from '../../git/wire/protocol-error.ts';
-import { HostError, MovedError } from '../../host-error.ts';
+import { HostError } from '../../host-error.ts';
+import { followMoves } from '../../host/redirect.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { systemClock } from '../../isolate/clock.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
@@ -57,15 +58,16 @@ export async function discoverPush(
 
 async function advertised(c: Context<AppEnv>, host: PushHost, target: RepositoryName): Promise<Response> {
   try {
-    const advertisement = await discoverForPush(host, target, c.var.logger);
+    const found = await followMoves(target, (name) => discoverForPush(host, name, c.var.logger));
+    const { repository, answer: advertisement } = found;
+    if (repository !== target) return redirectToMoved(c, repository, 'git-receive-pack');
     const headers = { 'Content-Type': ADVERTISEMENT_TYPE, ...NO_CACHE };
     return new Response(longBody(c, advertisement), { headers });
   } catch (error) {
-    if (error instanceof MovedError) return redirectToMoved(c, error.to, 'git-receive-pack');
     if (!(error instanceof HostError)) throw error;
     if (error.code === 'missing') return missing(c, target);
     if (error.code === 'busy') return shownByGit(c, BUSY);
-    return shownByGit(c, unreachable(c));
+    return shownByGit(c, unreachable(c, error));
   }
 }
 

@@ -38,7 +38,10 @@ const TOO_MANY = answer(
   as(TEXT),
 );
 const OUT_OF_REACH = error('The code host does not answer.', 'failed to reach github.com');
-const HOST_ANSWER = { description: 'Any other answer of the code host to a fetch, unchanged.' };
+const HOST_ANSWER = {
+  description:
+    'Any other answer of the code host to a fetch, unchanged. A redirect to another server comes as a sentence, without its address.',
+};
 
 /** @param type of the code host's own answer, which is passed on. */
 const busy = (type: string) =>

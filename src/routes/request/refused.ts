@@ -127,6 +127,10 @@ export function sentence(text: string): string {
 /** HTTP/2 carries no phrases, so they are the standard's (RFC 9110, section 15). */
 const PHRASES: Readonly<Record<number, string>> = {
   301: 'Moved Permanently',
+  302: 'Found',
+  303: 'See Other',
+  307: 'Temporary Redirect',
+  308: 'Permanent Redirect',
   400: 'Bad Request',
   401: 'Unauthorized',
   403: 'Forbidden',

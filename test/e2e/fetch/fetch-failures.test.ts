@@ -129,6 +129,57 @@ describe('a host with a fault', exhaustive, () => {
   });
 });
 
+describe('a host with a fault, while a shallow clone fetches and the service itself asks for refs', () => {
+  it.each([
+    [403, 403],
+    [429, 429],
+    [451, 451],
+    [500, 500],
+    [503, 503],
+    [401, 404],
+    [404, 404],
+  ])('has its status %i passed on as %i, with a sentence', async (status, expected) => {
+    const upstream = await bed.createUpstream();
+    const body = Buffer.concat([
+      pkt(`want ${await upstream.tip()} shallow side-band-64k ofs-delta\n`),
+      pkt(`shallow ${await upstream.tip()}\n`),
+      pkt('deepen 2\n'),
+      pkt(null),
+      pkt('done\n'),
+    ]);
+    const answer = { status, headers: { 'content-type': 'text/html' }, body: '<html>' };
+    bed.sandbox.faults.inject({ path: /git-upload-pack$/, times: 9, answer });
+    const fetched = await send(`${upstream.url}/git-upload-pack`, {
+      method: 'POST',
+      person: bed.person(),
+      headers: UPLOAD_PACK_TYPE,
+      body,
+    });
+    expect(fetched.status).toBe(expected);
+    expect(fetched.headers['content-type']).toMatch(/^text\/plain/);
+    const { host } = new URL(bed.sandbox.url);
+    const fault = `${host} answers with an error (HTTP ${status}). Try again in a few minutes.\n`;
+    const missing = `${upstream.fullName} does not exist, or is not public.\n`;
+    expect(fetched.body.toString()).toBe(expected === status && status !== 404 ? fault : missing);
+  });
+
+  it('shows its status to a real client', async () => {
+    const upstream = await bed.createUpstream();
+    const person = bed.person();
+    await person.git(person.home, ['clone', '--depth=1', upstream.url, 'shallow']);
+    await upstream.grow({ count: 1 });
+    bed.sandbox.faults.inject({ path: /git-upload-pack$/, times: 9, answer: { status: 429 } });
+    const run = await person.git(`${person.home}/shallow`, [
+      '-c',
+      'protocol.version=0',
+      'fetch',
+      '--unshallow',
+    ]);
+    expect(run.code).toBe(128);
+    expect(run.stderr).toContain('HTTP 429');
+  });
+});
+
 describe('a host that breaks off', exhaustive, () => {
   it.each([
     ['info/refs', /info\/refs/],

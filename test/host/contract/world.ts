@@ -19,14 +19,12 @@ import { mustRun, neutralEnvironment } from '../../e2e/support/run.ts';
 import type { ContractHost, ContractRepository } from './contract-host.ts';
 import type { Http } from '../../../src/outgoing/http-client.ts';
 
-/** Of Node.js, in place of the service's own client over workerd's sockets; which redirects it follows is the same. */
+/** Of Node.js, in place of the service's own client over workerd's sockets. */
 export const NODE_HTTP: Http = {
   fetch: (url, init) => {
-    const isRead = (init?.method ?? 'GET') === 'GET';
-    const redirect = init?.redirect ?? (isRead ? 'follow' : 'manual');
     // Node.js insists on it for a body that is a stream.
     const streaming = init?.body instanceof ReadableStream ? { duplex: 'half' } : {};
-    return fetch(url, { ...init, redirect, ...streaming });
+    return fetch(url, { ...init, ...streaming });
   },
 };
 

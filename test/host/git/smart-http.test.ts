@@ -1,13 +1,13 @@
 /** Requests to the host: who is named in them, how long they may take, and what answers mean. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ACCOUNT } from '../support/back-off.ts';
-import { HOST_TIMEOUT_MS, movedRepository, SmartHttp } from '../../../src/host/git/smart-http.ts';
+import { HOST_TIMEOUT_MS, SmartHttp } from '../../../src/host/git/smart-http.ts';
 
 const REPOSITORY = { owner: 'octo', name: 'hello' };
 const TOKEN = 'ghp_secret';
 
 /** What the stubbed host was asked. */
-const asked: { url: string; init: RequestInit }[] = [];
+const requests: { url: string; init: RequestInit }[] = [];
 
 let respond: (signal: AbortSignal) => Response | Promise<Response>;
 
@@ -20,7 +20,7 @@ const http = new SmartHttp(
   { token: TOKEN, ...ACCOUNT },
   {
     async fetch(url, init = {}) {
-      asked.push({ url: url as string, init });
+      requests.push({ url: url as string, init });
       return respond(init.signal as AbortSignal);
     },
   },
@@ -33,7 +33,7 @@ const silence = (signal: AbortSignal) =>
   });
 
 afterEach(() => {
-  asked.length = 0;
+  requests.length = 0;
 });
 
 describe('SmartHttp', () => {
@@ -42,20 +42,20 @@ describe('SmartHttp', () => {
     const headers = { 'Git-Protocol': 'version=2' };
     const request = { method: 'GET', headers, body: null };
     await http.fetch(REPOSITORY, 'info/refs?service=git-upload-pack', request);
-    expect(asked).toMatchObject([
+    expect(requests).toMatchObject([
       {
         url: 'https://host.test/octo/hello.git/info/refs?service=git-upload-pack',
         init: { redirect: 'manual', headers: { 'Git-Protocol': 'version=2', 'User-Agent': 'git/2.0' } },
       },
     ]);
-    expect(Object.keys(asked[0]?.init.headers ?? {})).toHaveLength(2);
+    expect(Object.keys(requests[0]?.init.headers ?? {})).toHaveLength(2);
   });
 
   it('shows the token for the bot alone', async () => {
     hostAnswers(() => new Response('ok'));
     await http.post(REPOSITORY, 'git-upload-pack', 'public', new Uint8Array(0));
     await http.post(REPOSITORY, 'git-upload-pack', 'bot', new Uint8Array(0));
-    const [asPublic, asBot] = asked.map(({ init }) => init.headers as Record<string, string>);
+    const [asPublic, asBot] = requests.map(({ init }) => init.headers as Record<string, string>);
     expect(JSON.stringify(asPublic)).not.toMatch(/Authorization|Basic/i);
     expect(asBot?.['Authorization']).toBe(`Basic ${btoa(`x-access-token:${TOKEN}`)}`);
   });
@@ -75,13 +75,6 @@ describe('SmartHttp', () => {
     await expect(answer).rejects.toMatchObject({ name: 'HostError', code });
   });
 
-  it('says where a repository has moved', async () => {
-    const location = 'https://host.test/octo/renamed.git/git-upload-pack';
-    hostAnswers(() => new Response(null, { status: 301, headers: { location } }));
-    const answer = http.post(REPOSITORY, 'git-upload-pack', 'public', new Uint8Array(0));
-    await expect(answer).rejects.toMatchObject({ code: 'moved', to: { owner: 'octo', name: 'renamed' } });
-  });
-
   it('says that a host is unreachable, and nothing of why', async () => {
     hostAnswers(() => Promise.reject(new Error('connect ECONNREFUSED 192.0.2.7')));
     const answer = http.fetch(REPOSITORY, 'info/refs', { method: 'GET', headers: {}, body: null });
@@ -89,6 +82,110 @@ describe('SmartHttp', () => {
       code: 'unreachable',
       publicMessage: 'host.test did not answer as expected. Try again later.',
     });
+  });
+});
+
+/** What comes of an answer to the list of refs. @param webUrl of the host. */
+async function asked(
+  answer: ConstructorParameters<typeof Response>[1] & { readonly body?: string },
+  { webUrl = 'https://host.test', path = 'git-upload-pack' } = {},
+): Promise<unknown> {
+  const { body = null, ...init } = answer;
+  const host = new SmartHttp(webUrl, null, { fetch: async () => new Response(body, init) });
+  return host
+    .fetch(REPOSITORY, path, { method: 'POST', headers: {}, body: null })
+    .catch((error: unknown) => error);
+}
+
+describe('a repository that was renamed', () => {
+  it.each([
+    ['/octo/new.git/info/refs?service=git-upload-pack'],
+    ['https://host.test/octo/new/info/refs'],
+    ['https://HOST.test:443/octo/new.git/git-upload-pack'],
+    ['/x/../octo/new.git/git-receive-pack'],
+    ['../../octo/new.git/git-upload-pack'],
+  ])('has its name in %s', async (location) => {
+    for (const status of [301, 302, 303, 307, 308])
+      expect(await asked({ status, headers: { location } })).toMatchObject({
+        code: 'moved',
+        to: { owner: 'octo', name: 'new' },
+        failure: { status },
+      });
+  });
+
+  it('is below the path of its host, if that has one', async () => {
+    const webUrl = 'https://host.test/git';
+    const to = (location: string) => asked({ status: 301, headers: { location } }, { webUrl });
+    expect(await to('/git/octo/new.git/info/refs')).toMatchObject({ to: { owner: 'octo', name: 'new' } });
+    for (const location of [
+      '/octo/new.git/info/refs',
+      '/other/octo/new.git/info/refs',
+      '/gitocto/new/x/info',
+    ])
+      expect(await to(location)).toMatchObject({ code: 'refused' });
+  });
+
+  it.each([
+    'https://elsewhere.test/octo/new.git/info/refs',
+    'http://host.test/octo/new.git/info/refs',
+    '//elsewhere.test/octo/new.git/info/refs',
+    'https://api.host.test/octo/new.git/info/refs',
+    'https://ada@host.test/octo/new.git/info/refs',
+    '/octo/new',
+    '/octo/new.git/objects/info/packs',
+    '/octo/a%2fb/info/refs',
+    '/octo/..%2f/info/refs',
+    '/octo/hello.git/git-upload-pack',
+    '/octo/hello/git-upload-pack',
+    '/login',
+    '',
+  ])('is none in %j', async (location) => {
+    for (const status of [301, 307])
+      expect(await asked({ status, headers: { location } })).toMatchObject({
+        name: 'HostError',
+        code: 'refused',
+        failure: { status, effect: 'none' },
+      });
+  });
+});
+
+const typed = (type: string, path: string) =>
+  asked({ status: 200, headers: { 'content-type': type }, body: 'x' }, { path });
+
+describe('a success', () => {
+  const PATHS = [
+    'git-upload-pack',
+    'git-receive-pack',
+    'info/refs?service=git-upload-pack',
+    'info/refs?service=git-receive-pack',
+  ];
+
+  it.each(PATHS)(
+    'of %s is for its reader to understand, whatever is in it, unless it is a page',
+    async (path) => {
+      const own = `application/x-${path.replace('info/refs?service=', '')}-result`;
+      for (const type of [own, `${own}; charset=utf-8`, 'text/plain', 'application/x-text/html', ''])
+        expect(await typed(type, path)).toBeInstanceOf(Response);
+      expect(await asked({ status: 200 }, { path })).toBeInstanceOf(Response);
+    },
+  );
+
+  it.each(['text/html', 'Text/HTML; charset=utf-8', ' text/html ;x', 'application/xhtml+xml'])(
+    'of the type %s is a page, and whether a push has arrived is not known then',
+    async (type) => {
+      for (const path of PATHS)
+        expect(await typed(type, path)).toMatchObject({
+          code: 'unreachable',
+          publicMessage:
+            'The code host shows a page for browsers instead of Git. Try again in a few minutes.',
+          failure: { status: 200, effect: path === 'git-receive-pack' ? 'unknown' : 'none', lasts: 'moment' },
+        });
+    },
+  );
+
+  it('only is looked at: a refusal may be a page', async () => {
+    const answer = await asked({ status: 503, headers: { 'content-type': 'text/html' }, body: '<html>' });
+    expect((answer as Response).status).toBe(503);
   });
 });
 
@@ -123,7 +220,7 @@ describe('a host that is silent', () => {
     });
     await vi.advanceTimersByTimeAsync(120_000);
     expect(await response.text()).toBe('a long answer');
-    expect(asked[0]?.init.signal?.aborted).toBe(false);
+    expect(requests[0]?.init.signal?.aborted).toBe(false);
   });
 });
 
@@ -168,29 +265,5 @@ describe('an answer that comes slowly', () => {
 
   it('is read even then, if it is the report of a push', async () => {
     expect(await readSlowly(5, { maxBytes: 1_000_000, pace: 'any' })).toBe(25);
-  });
-});
-
-const redirect = (location: string, status = 301) =>
-  movedRepository(new Response(null, { status, headers: { location } }));
-
-describe('movedRepository', () => {
-  it.each([
-    ['https://host.test/octo/new.git/info/refs?service=git-upload-pack', { owner: 'octo', name: 'new' }],
-    ['https://host.test/octo/new/info/refs', { owner: 'octo', name: 'new' }],
-    ['/octo/new.git/git-upload-pack', { owner: 'octo', name: 'new' }],
-    ['https://other.test/octo/new.git/git-receive-pack', { owner: 'octo', name: 'new' }],
-    ['https://host.test/login', null],
-    ['https://host.test/octo/../info/refs', null],
-    ['https://host.test/octo/a%2fb/info/refs', null],
-    ['', null],
-  ])('reads %s', (location, expected) => {
-    expect(redirect(location)).toEqual(expected);
-  });
-
-  it('reads redirects only', () => {
-    expect(redirect('/octo/new.git/info/refs', 200)).toBeNull();
-    expect(redirect('/octo/new.git/info/refs', 404)).toBeNull();
-    expect(redirect('/octo/new.git/info/refs', 308)).toEqual({ owner: 'octo', name: 'new' });
   });
 });

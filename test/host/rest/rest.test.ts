@@ -20,6 +20,9 @@ function opened(answers: readonly Response[], habits: Partial<RestHabits> = {}) 
   return { fetch, asked, rest: new Rest({ kind: 'github', ...access }, habits) };
 }
 
+const redirected = (status: number, Location: string): Response =>
+  Response.json({ message: 'Moved' }, { status, headers: { Location } });
+
 describe('a call', () => {
   it('does not tell its version, nor the runtime', async () => {
     const { fetch, rest } = opened([Response.json({ login: 'bot' })]);
@@ -70,6 +73,63 @@ describe('a call', () => {
     const { rest } = opened([Response.json({ message: 'Moved' }, { status, headers: { Location: '/x' } })]);
     const write = rest.call('POST /repos/{owner}/{repo}/issues', { owner: 'o', repo: 'r', title: 't' });
     await expect(write).rejects.toMatchObject({ failure: { status, effect: 'none' } });
+  });
+
+  it('of a repository that was renamed is repeated where the host says: a read always, a write only as a write', async () => {
+    const to = '/repositories/7/issues/1/comments?page=2';
+    for (const status of [301, 302, 303, 307, 308]) {
+      const { asked, rest } = opened([redirected(status, to), Response.json([])]);
+      await rest.call(COMMENTS, THREAD);
+      expect(asked()[1]).toEqual(['GET', '/repositories/7/issues/1/comments?page=2', null]);
+    }
+    for (const status of [307, 308]) {
+      const { asked, rest } = opened([redirected(status, to), Response.json({}, { status: 201 })]);
+      await rest.call(`POST /repos/{owner}/{repo}/issues/{issue_number}/comments`, { ...THREAD, body: 'b' });
+      expect(asked()[1]).toEqual(['POST', '/repositories/7/issues/1/comments?page=2', '{"body":"b"}']);
+    }
+  });
+
+  it.each([
+    ['the server of its pages and of Git', 'https://host.test/repos/o/r/issues/1/comments'],
+    ['another port', `${API}:8443/repos/o/r/issues/1/comments`],
+    ['without TLS', 'http://api.host.test/repos/o/r/issues/1/comments'],
+    ['this machine', 'http://localhost:8080/repos/o/r/issues/1/comments'],
+    ['a user', 'https://x@api.host.test/repos/o/r/issues/1/comments'],
+    ['a page to sign in', '/login'],
+    ['nowhere', ''],
+  ])('is made once if the host sends it elsewhere: %s', async (_, location) => {
+    const calls = [
+      [COMMENTS, THREAD],
+      ['POST /repos/{owner}/{repo}/issues/{issue_number}/comments', { ...THREAD, body: 'b' }],
+      ['GET /notifications', {}],
+    ] as const;
+    for (const status of [301, 302, 303, 307, 308])
+      for (const [route, parameters] of calls) {
+        const { asked, rest } = opened([redirected(status, location)]);
+        await expect(rest.call(route, parameters as never)).rejects.toMatchObject({
+          code: 'refused',
+          failure: { status, effect: 'none', whose: 'theirs' },
+        });
+        expect(asked()).toHaveLength(1);
+      }
+  });
+
+  it('names the repository that has moved to another server; without one, the host', async () => {
+    const answer = [301, 'https://elsewhere.test/x'] as const;
+    const says = 'it has moved to another server: elsewhere.test';
+    await expect(opened([redirected(...answer)]).rest.call(COMMENTS, THREAD)).rejects.toMatchObject({
+      publicMessage: expect.stringMatching(/^o\/r has moved to another server: elsewhere\.test\./),
+      failure: { says },
+    });
+    await expect(opened([redirected(...answer)]).rest.call('GET /user', {})).rejects.toMatchObject({
+      publicMessage: expect.stringMatching(/^api\.host\.test has moved to another server/),
+    });
+  });
+
+  it('that is sent from address to address is given up after a few', async () => {
+    const { asked, rest } = opened(Array.from({ length: 30 }, (_, at) => redirected(301, `/${at}`)));
+    await expect(rest.call(COMMENTS, THREAD)).rejects.toMatchObject({ failure: { lasts: 'moment' } });
+    expect(asked()).toHaveLength(6);
   });
 
   it.each([

@@ -1,0 +1,106 @@
+/**
+ * Whether an answer comes from the server that was asked. An address is believed whole or not at
+ * all: whoever takes the path of a redirect and drops its server asks a stranger's repository of
+ * that name (src-d/go-git#820). Only the same origin is followed: scheme, host and port (RFC 6454).
+ */
+import { HostError, MovedError } from '../host-error.ts';
+import { hostText } from '../host-text.ts';
+import { fullName, type RepositoryName } from '../repository-name.ts';
+
+/** Redirects of one request that are followed. A repository that was renamed twice needs two. */
+export const MOST_REDIRECTS = 5;
+
+export type Redirect =
+  /** The answer is no redirect. */
+  | { readonly kind: 'none' }
+  | { readonly kind: 'same-origin'; readonly url: URL }
+  /** At the same origin: who is not signed in sees nothing. */
+  | { readonly kind: 'sign-in' }
+  /** `server`: its name, for people; addresses of machines are removed. */
+  | { readonly kind: 'elsewhere'; readonly server: string }
+  /** No address, or one that nobody should follow: it has user information, or another protocol than HTTP. */
+  | { readonly kind: 'unusable' };
+
+/** Statuses that send a client to another address (RFC 9110, 15.4). */
+const STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+/** Those that do so for good. */
+const PERMANENT: ReadonlySet<number> = new Set([301, 308]);
+/** No address of a code host is longer. Several headers arrive as one text with spaces in it. */
+const ADDRESS = /^[!-~]{1,2048}$/;
+/** User information, also if it is empty, which `URL` does not show. `\\` counts as `/` (WHATWG). */
+const WITH_USER = /^[^\\/?#]*[\\/]{2,}[^\\/?#]*@/;
+/** GitHub Enterprise Server; Gitea and Forgejo; GitLab (gitextensions/gitextensions#12182). */
+const SIGN_IN = /^\/(?:login|user\/login|users\/sign_in)$/;
+
+/**
+ * Reads where an answer sends its client.
+ * @param asked the address of the request.
+ */
+export function redirectOf(asked: URL, { status, headers }: Pick<Response, 'status' | 'headers'>): Redirect {
+  if (!STATUSES.has(status)) return { kind: 'none' };
+  const location = headers.get('Location') ?? '';
+  const url = ADDRESS.test(location) && !WITH_USER.test(location) ? URL.parse(location, asked.href) : null;
+  const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:';
+  if (!isHttp || url.username !== '' || url.password !== '') return { kind: 'unusable' };
+  if (url.origin !== asked.origin) {
+    const isSameName = url.host === asked.host;
+    return { kind: 'elsewhere', server: hostText(isSameName ? url.origin : url.host) };
+  }
+  return SIGN_IN.test(url.pathname) ? { kind: 'sign-in' } : { kind: 'same-origin', url };
+}
+
+const NEXT_STEP = 'Ask its maintainers for the new address, then: git remote set-url origin NEW-ADDRESS';
+
+/** Why a redirect leads no further. `circle`: it was followed too often. */
+type NotFollowed = Exclude<Redirect, { kind: 'none' | 'same-origin' }> | { readonly kind: 'circle' };
+
+/**
+ * Says what a redirect means that is not followed: nothing has been done.
+ * @param subject whom the request was about, such as `octo/hello`.
+ */
+export function notFollowed(subject: string, status: number, redirect: NotFollowed): HostError {
+  const isFinal = redirect.kind === 'elsewhere' && PERMANENT.has(status);
+  const says = redirect.kind === 'elsewhere' ? `it ${movedTo(redirect)}` : '';
+  return new HostError('refused', sentenceOf(subject, redirect), undefined, {
+    lasts: isFinal ? 'final' : 'moment',
+    whose: 'theirs',
+    status,
+    says,
+  });
+}
+
+const movedTo = ({ server }: Extract<Redirect, { kind: 'elsewhere' }>): string =>
+  `has moved to another server: ${server}`;
+
+function sentenceOf(subject: string, redirect: NotFollowed): string {
+  switch (redirect.kind) {
+    case 'elsewhere':
+      return `${subject} ${movedTo(redirect)}. This service does not follow it there. ${NEXT_STEP}`;
+    case 'sign-in':
+      return `The code host wants people to sign in before it shows ${subject}.`;
+    case 'circle':
+      return `The code host redirects ${subject} from one address to the next.`;
+    case 'unusable':
+      return `The code host redirects ${subject} to an address that cannot be followed.`;
+  }
+}
+
+/**
+ * Asks for a repository, and again under its new name if the host says that it was renamed.
+ * @throws HostError, also where one name leads to the next
+ */
+export async function followMoves<T>(
+  name: RepositoryName,
+  ask: (name: RepositoryName) => Promise<T>,
+): Promise<{ readonly repository: RepositoryName; readonly answer: T }> {
+  let repository = name;
+  for (let moves = 0; ; moves++) {
+    try {
+      return { repository, answer: await ask(repository) };
+    } catch (error) {
+      if (!(error instanceof MovedError)) throw error;
+      if (moves === MOST_REDIRECTS) throw notFollowed(fullName(name), error.status, { kind: 'circle' });
+      repository = error.to;
+    }
+  }
+}
