@@ -72,6 +72,16 @@ function testsIn(report: string): Test[] {
   );
 }
 
+const hasRun = ({ status }: Test): boolean => status === 'passed' || status === 'failed';
+
+/** Each once. What one suite leaves out another one may have run. */
+function skippedOf(tests: readonly Test[]): Test[] {
+  const nameOf = ({ file, title }: Test): string => `${file} › ${title}`;
+  const ran = new Set(tests.filter(hasRun).map(nameOf));
+  const others = tests.filter((test) => !ran.has(nameOf(test)));
+  return [...new Map(others.map((test) => [nameOf(test), test])).values()];
+}
+
 function whySkipped({ file, title }: Test): string | undefined {
   return EXPECTED.find(
     (expected) =>
@@ -92,10 +102,7 @@ function run(reports: readonly string[]): void {
       return [];
     }
   });
-  const skipped = Map.groupBy(
-    tests.filter(({ status }) => status !== 'passed' && status !== 'failed'),
-    whySkipped,
-  );
+  const skipped = Map.groupBy(skippedOf(tests), whySkipped);
   for (const [why, { length }] of skipped) {
     if (why !== undefined) console.log(`${length === 1 ? '1 test' : `${length} tests`} skipped: ${why}.`);
   }

@@ -61,6 +61,14 @@ it('counts the tests of all reports in its last line', () => {
   expect(run([])).toEqual({ status: 0, lines: ['0 passed, 0 failed'] });
 });
 
+it('takes a test as run if one of the reports has run it', () => {
+  const test = ['test/git/bytes.test.ts', 'bytes are equal'] as const;
+  const reports = (['skipped', 'passed', 'pending'] as const).map((status, index) =>
+    report(`${index}.json`, [[...test, status]]),
+  );
+  expect(run(reports)).toEqual({ status: 0, lines: ['1 passed, 0 failed'] });
+});
+
 it.each(['skipped', 'pending', 'todo'] as const)(
   'fails on a test that is %s if nobody expects that',
   (status) => {
