@@ -36,8 +36,9 @@ export function passOn(message: string, level: string): void {
   process.stdout.write(`${isJsonLog ? JSON.stringify(line) : message}\n`);
 }
 
-/** Why a command fails. Its standard output is for what it was asked for. */
+/** Says why a command fails, which then ends with 1. Its standard output is for what it was asked for. */
 export function complain(message: string): void {
+  process.exitCode = 1;
   process.stderr.write(`gitveil: ${message}\n`);
 }
 

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:fairness`: what honest newcomers get while somebody floods one repository, by a simpler
+ * `npx node bench/fairness/run.ts`: what honest newcomers get while somebody floods one repository, by a simpler
  * rule and by that of the service (src/limits/fairness.ts). Prints the table of `docs/operations.md`, always the same.
  */
 import { readArguments } from '../../local/arguments.ts';
@@ -26,7 +26,7 @@ export function line(flood: Flood, networks: number): string {
 }
 
 if (import.meta.main) {
-  readArguments('Usage: npm run bench:fairness\n\nPrints the table of docs/operations.md.', {});
+  readArguments('Usage: npx node bench/fairness/run.ts\n\nPrints the table of docs/operations.md.', {});
   console.log(
     '| Networks, and what they create | Newcomers, same repository | Newcomers, another | People of its threads | Flood, in an hour |',
   );

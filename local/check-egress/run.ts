@@ -61,7 +61,11 @@ async function onCloudflare(echoUrl: string): Promise<EgressReport> {
 
 function wrangler(args: readonly string[], env: Readonly<Record<string, string>>): void {
   const stdio = ['inherit', 'ignore', 'inherit'] as const;
-  const { status } = spawnSync('wrangler', args, { stdio: [...stdio], env: { ...process.env, ...env } });
+  const { status, error } = spawnSync('wrangler', args, {
+    stdio: [...stdio],
+    env: { ...process.env, ...env },
+  });
+  if (error !== undefined) throw new Error('This needs all packages. Run: npm ci', { cause: error });
   if (status !== 0) throw new Error(`"wrangler ${args[0]}" failed: is it logged in (npx wrangler login)?`);
 }
 

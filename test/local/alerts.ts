@@ -2,16 +2,17 @@
  * The rules for Prometheus of deploy/alerts.yml: what promtool says of them, and that they name series and labels that
  * /metrics has. promtool is in Debian's package `prometheus`.
  */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { CATALOGUE, GAUGES } from '../../src/metrics/catalogue.ts';
+import { isInstalled } from '../support/is-installed.ts';
 import { ROOT } from './programs.ts';
 
 const RULES = readFileSync(join(ROOT, 'deploy/alerts.yml'), 'utf8');
 const SERIES: Readonly<Record<string, { labels: readonly string[] }>> = { ...CATALOGUE, ...GAUGES };
-const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
+const hasPromtool = isInstalled('promtool');
 if (!hasPromtool) console.log('Skipped: promtool is not installed (apt-get install prometheus).');
 
 const promtool = (...args: string[]): string =>

@@ -87,7 +87,7 @@ function fakeWrangler(target: string | null): () => string[] {
   const calls = join(folder, 'calls');
   writeFileSync(calls, '');
   const output = JSON.stringify({ type: 'deploy', targets: target === null ? [] : [target] });
-  const program = `#!${process.execPath}
+  const program = `#!/usr/bin/env node
 const { appendFileSync, writeFileSync } = require('node:fs');
 const words = process.argv.slice(2);
 appendFileSync(${JSON.stringify(calls)}, words.map((word) => word.replace(/.*\\//, '')).join(' ') + '\\n');

@@ -15,6 +15,16 @@ export const CADDY = 'docker.io/library/caddy:2';
 export const NAME = 'gitveil-test';
 const AUTHORITIES = '/etc/ssl/certs/ca-certificates.crt';
 const TRUST = `NODE_EXTRA_CA_CERTS=${AUTHORITIES}`;
+const TRUSTING = `--customize-hook=upload ${AUTHORITIES} ${AUTHORITIES}`;
+/** Makes a root as small as that of Debian's slim images, nearly. */
+const LIKE_SLIM = [
+  '--quiet',
+  '--variant=minbase',
+  '--include=usr-is-merged',
+  '--hook-dir=/usr/share/mmdebstrap/hooks/merged-usr',
+  '--aptopt=APT::Install-Recommends "false"',
+  ...['doc', 'locale', 'man'].map((folder) => `--dpkgopt=path-exclude=/usr/share/${folder}/*`),
+];
 /** On a slow line. */
 const PULL_MS = 5 * 60_000;
 
@@ -129,9 +139,7 @@ export function baseOf({ hasImage, importBase }: Engine): string {
   const found = [BASE, OWN_BASE].find(hasImage);
   if (found !== undefined) return found;
   const archive = join(store, 'debian.tar');
-  const trust = `--customize-hook=upload ${AUTHORITIES} ${AUTHORITIES}`;
-  const options = ['--quiet', '--variant=minbase', '--include=ca-certificates', trust];
-  said('mmdebstrap', [...options, 'bookworm', archive]);
+  said('mmdebstrap', [...LIKE_SLIM, '--include=ca-certificates', TRUSTING, 'bookworm', archive]);
   importBase(archive, OWN_BASE);
   return OWN_BASE;
 }

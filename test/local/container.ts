@@ -50,6 +50,15 @@ describe.skipIf(engine === null)('the container', () => {
     expect(written('/srv/gitveil')).toMatch(/no/);
   });
 
+  it('is smaller than docs/deploy.md says', () => {
+    const [, most = ''] =
+      /image of less than (\d+) MB/.exec(readFileSync(join(ROOT, 'docs/deploy.md'), 'utf8')) ?? [];
+    // Without what is mounted, and what only root may read.
+    const mib = parseInt(running.exec('sh', '-c', 'du -xsm / 2>/dev/null || true'), 10);
+    expect(mib).toBeGreaterThan(200);
+    expect(mib).toBeLessThan(Number(most));
+  });
+
   it('has no Git, which the service does not need', () => {
     expect(running.exec('sh', '-c', 'command -v git || echo none').trim()).toBe('none');
   });

@@ -1,18 +1,19 @@
 /** What deploy/ and docs/deploy.md give operators of one machine: the unit of systemd, the variables, the backup and its restore. */
 import { execFileSync } from 'node:child_process';
 import {
-  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
   readdirSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/config.ts';
+import { isInstalled } from '../support/is-installed.ts';
 import { git, tryGit } from '../sandbox/support/git.ts';
 import { type Program, ROOT, freePorts, nodeStart, untilPrinted } from './programs.ts';
 import { exhaustive } from '../support/exhaustive.ts';
@@ -46,16 +47,17 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const has = (name: string): boolean => existsSync(`/usr/bin/${name}`);
-
 const analyze = (...args: string[]): string =>
   execFileSync('bash', ['-c', 'systemd-analyze "$@" 2>&1 || true', '-', ...args], { encoding: 'utf8' });
 
-describe.skipIf(!has('systemd-analyze'))('the unit', exhaustive, () => {
+describe.skipIf(!isInstalled('systemd-analyze'))('the unit', exhaustive, () => {
   it('is what systemd understands, and exposes little', () => {
     const unit = join(folder, 'gitveil.service');
+    // A path with spaces would have to be quoted there.
+    const checkout = join(folder, 'checkout');
+    symlinkSync(ROOT, checkout);
     const text = readFileSync(join(ROOT, 'deploy/gitveil.service'), 'utf8')
-      .replaceAll('/srv/gitveil', ROOT)
+      .replaceAll('/srv/gitveil', checkout)
       .replace('User=gitveil', `User=${userInfo().username}`);
     writeFileSync(unit, text);
     // Other lines are about the machine on which this runs.
@@ -100,7 +102,7 @@ describe('deploy/gitveil.env', () => {
 function run(commands: string, state: string, backup: string): void {
   const text = commands
     .replace(/^state=.*$/m, '')
-    .replace(/^\/srv\/gitveil\/(\S+) .*$/m, `${ROOT}/$1 "$state" "$backup"`)
+    .replace(/^\/srv\/gitveil\/(\S+) .*$/m, `'${ROOT}/$1' "$state" "$backup"`)
     .replaceAll(/^systemctl .*$/gm, '')
     .replaceAll(/ && chown .*$/gm, '');
   const script = `set -e; state='${state}'; backup='${backup}'\n${text}`;
@@ -110,7 +112,7 @@ function run(commands: string, state: string, backup: string): void {
 
 const hashIn = (output: string): string => /PR hash: +(\w+)/.exec(output)?.[1] ?? '';
 
-describe.skipIf(!has('sqlite3'))('the backup', exhaustive, () => {
+describe.skipIf(!isInstalled('sqlite3'))('the backup', exhaustive, () => {
   it('is made while the service runs, opens no delayed push, and can be restored', async () => {
     const port = await freePorts();
     const service = `http://127.0.0.1:${port}`;

@@ -39,7 +39,7 @@ async function deploy(answers: Readonly<Record<string, Answer>>, ...args: string
   const configs = join(folder, 'configs');
   writeFileSync(calls, '');
   writeFileSync(configs, '');
-  const fake = `#!${process.execPath}
+  const fake = `#!/usr/bin/env node
 const { appendFileSync, readFileSync } = require('node:fs');
 const words = process.argv.slice(2).join(' ');
 const [start, answer = {}] = Object.entries(${JSON.stringify(answers)}).find(([start]) => words.startsWith(start)) ?? [];

@@ -136,6 +136,18 @@ it.each(DOCUMENTS)('%s names files and folders that exist', (path) => {
   expect(named.filter((name) => !isInRepository(name) && name !== 'src/TermsOfUse.md')).toEqual([]);
 });
 
+it.each([...DOCUMENTS.filter((path) => path !== 'CHANGELOG.md'), '.ci/run'])(
+  '%s names commands that package.json has',
+  (path) => {
+    const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> };
+    const named = Array.from(
+      textOf(path).matchAll(/npm run (?:-s |--silent )?([a-z][\w:-]*)/g),
+      ([, name = '']) => name,
+    );
+    expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
+  },
+);
+
 it('docs/architecture.md has a line for every dependency', () => {
   const { dependencies, devDependencies } = JSON.parse(textOf('package.json')) as Record<string, object>;
   const text = textOf('docs/architecture.md');

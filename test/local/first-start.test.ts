@@ -19,6 +19,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { isInstalled } from '../support/is-installed.ts';
 import { git, tryGit } from '../sandbox/support/git.ts';
 import { readPullRequestPage, runPrintedCommands } from './printed-commands.ts';
 import {
@@ -135,7 +136,7 @@ describe('the first start', () => {
     expect(existsSync(join(checkout, KEPT))).toBe(false);
   });
 
-  it.skipIf(!existsSync('/usr/bin/curl'))(
+  it.skipIf(!isInstalled('curl'))(
     'has a page about the API that begins with a command that works as it stands',
     async () => {
       const docs = await (await fetch(`http://127.0.0.1:${port}/docs`)).text();

@@ -4,6 +4,7 @@ import {
   appendFileSync,
   cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   readdirSync,
@@ -65,6 +66,19 @@ function takenBundle(): string {
   expect(readdirSync(checkout)).toEqual(before);
   return hash;
 }
+
+it('needs no other packages than those that the Dockerfile copies beside it', async () => {
+  runNode('local/bundle.ts', '--keep');
+  const copies = readFileSync(join(ROOT, 'Dockerfile'), 'utf8').matchAll(
+    /^COPY --from=build \/srv\/gitveil\/(node_modules\/\S+) (node_modules\/\S+)$/gm,
+  );
+  rmSync(join(checkout, 'node_modules'));
+  mkdirSync(join(checkout, 'node_modules'));
+  // Copies, because a symbolic link would lead to all the others.
+  for (const [, from = '', to = ''] of copies)
+    cpSync(join(ROOT, from), join(checkout, to), { recursive: true });
+  expect(await startedBundle()).toMatch(/^[0-9a-f]{64}$/);
+});
 
 it(
   'is used while it is whole and no source has changed; else one is made at each start, and not kept',

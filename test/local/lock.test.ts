@@ -16,6 +16,11 @@ it('no package in the lock asks for a Node.js; if one does, npm run lock helps',
   expect(asking.map(([path]) => path)).toEqual([]);
 });
 
+it('names no registry', () => {
+  const text = readFileSync(join(import.meta.dirname, '../../package-lock.json'), 'utf8');
+  expect(text).not.toContain('"resolved"');
+});
+
 it('replaces no package: the npm of Debian 12 cannot read a lock file that does', () => {
   const { overrides } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')) as {
     overrides?: object;

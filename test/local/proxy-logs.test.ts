@@ -4,24 +4,17 @@
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, connect, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { placeOf } from '../support/is-installed.ts';
 import { freePorts, ROOT } from './programs.ts';
 
-const NGINX = '/usr/sbin/nginx';
-const CADDY = '/usr/bin/caddy';
+const NGINX = placeOf('nginx') ?? '';
+const CADDY = placeOf('caddy') ?? '';
 /** This machine's, too, but no other part of a log has it. */
 const CLIENT = '127.0.0.99';
 const CIRCUIT = 'fc00:dead:beef:4dad::4242';
@@ -196,7 +189,7 @@ function makeCertificate(): void {
   });
 }
 
-describe.skipIf(!existsSync(NGINX))('nginx, if it is installed (apt-get install nginx-light)', () => {
+describe.skipIf(NGINX === '')('nginx, if it is installed (apt-get install nginx-light)', () => {
   it('logs nobody with the servers of nginx.conf', async () => {
     makeCertificate();
     const [plain, secure, service] = [await freePorts(), await freePorts(), await freePorts()];
@@ -262,7 +255,7 @@ async function startCaddy(change: (text: string) => string): Promise<{ port: num
   return { port, service };
 }
 
-describe.skipIf(!existsSync(CADDY))('Caddy, if it is installed (apt-get install caddy)', () => {
+describe.skipIf(CADDY === '')('Caddy, if it is installed (apt-get install caddy)', () => {
   it.each([
     ['logs nobody with the Caddyfile', (text: string) => text, [] as string[]],
     [

@@ -40,9 +40,16 @@ test.each<[string, (body: JsonObject) => unknown]>([
   expect(problemsWith('GET', PATH, 200, spoil(right))).not.toEqual([]);
 });
 
-test('catches a status and a route that GitHub does not have', () => {
+test('catches a status that GitHub does not have', () => {
   expect(problemsWith('GET', PATH, 201, right)).not.toEqual([]);
-  expect(problemsWith('POST', `${PATH}/nonsense`, 200, right)).not.toEqual([]);
+});
+
+test('says of a route that it does not know how to add it', () => {
+  expect(problemsWith('POST', `${PATH}/nonsense`, 200, right)).toEqual([
+    expect.stringMatching(
+      /^there is no description of POST \/repos\/octocat\/hello\/nonsense: .* add it to OPERATIONS in test\/.* run "npx node /,
+    ),
+  ]);
 });
 
 test('catches an error body without its documentation', () => {

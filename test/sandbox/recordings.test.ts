@@ -4,7 +4,8 @@ import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { Workshop, commitFile, git } from './support/git.ts';
 import { type ApiAnswer, call, createFilled, fork, openPull } from './support/host.ts';
-import { differences, example, recording, type Recorded } from './support/recordings.ts';
+import { example } from './support/openapi.ts';
+import { differences, recording, type Recorded } from './support/recordings.ts';
 import { exhaustive } from '../support/exhaustive.ts';
 
 const workshop = new Workshop();

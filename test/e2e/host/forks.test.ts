@@ -12,7 +12,7 @@ const bed = useOwnTestBed();
 const PROGRAM = join(import.meta.dirname, '../../../local/forks.ts');
 
 /** As an operator runs it. The tripwire watches the service's requests only, so these carry its header. */
-function forks(...words: string[]): Promise<{ stdout: string; stderr: string }> {
+function forks(...words: string[]): Promise<{ stdout: string; stderr: string; code: number }> {
   const mark = `const ask = fetch; globalThis.fetch = (url, { headers, ...more }) =>
     ask(url, { ...more, headers: { ...headers, '${TEST_HEADER}': '1' } });`;
   const program = ['--import', `data:text/javascript,${encodeURIComponent(mark)}`, PROGRAM, ...words];
@@ -23,7 +23,9 @@ function forks(...words: string[]): Promise<{ stdout: string; stderr: string }> 
     HOSTING_TOKEN: bed.sandbox.botToken,
   };
   return new Promise((resolve) => {
-    execFile(process.execPath, program, { env }, (_, stdout, stderr) => resolve({ stdout, stderr }));
+    execFile(process.execPath, program, { env }, (error, stdout, stderr) =>
+      resolve({ stdout, stderr, code: error === null ? 0 : Number(error.code) }),
+    );
   });
 }
 
@@ -45,6 +47,7 @@ it('lists and deletes those that no open pull request needs, and no others', exh
   expect(await forks()).toEqual({
     stdout: expect.stringMatching(/^0 forks at 127\.0\.0\.1:\d+ that no open pull request needs\./),
     stderr: '',
+    code: 0,
   });
   const listed = await forks('--older-than', '0');
   expect(listed.stdout).toMatch(
@@ -76,6 +79,7 @@ it('says what the token lacks', exhaustive, async () => {
   bed.sandbox.maintainer.close(issue);
   const body = { message: 'Must have admin rights to Repository.' };
   bed.sandbox.faults.inject({ method: 'DELETE', path: /\/repos\//, answer: { status: 403, body } });
-  const { stderr } = await forks('--older-than', '0', '--delete');
+  const { stderr, code } = await forks('--older-than', '0', '--delete');
+  expect(code).toBe(1);
   expect(stderr).toMatch(/^gitveil: DELETE \/repos\/\S+: 403 Must have admin rights to Repository\.\n$/);
 });

@@ -1,10 +1,12 @@
 /** The scripts of examples/, as a newcomer runs them. */
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { isInstalled } from '../../support/is-installed.ts';
 import { useTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
 
 const bed = useTestBed();
+const lacksItsPrograms = !['curl', 'jq', 'openssl'].every(isInstalled);
 
 /** Answers what it prints. */
 async function run(script: string, ...args: string[]): Promise<string> {
@@ -35,7 +37,7 @@ it('pull-request.sh opens a pull request and updates it', async () => {
 const posted = (upstream: Upstream, path: RegExp): string[] =>
   bed.host.requestsFor(upstream, 'POST', path).map(({ body }) => body.toString());
 
-it('comment.sh comments, and replies under the same pseudonym', async () => {
+it.skipIf(lacksItsPrograms)('comment.sh comments, and replies under the same pseudonym', async () => {
   const upstream = await bed.createUpstream();
   bed.sandbox.maintainer.openIssue(upstream.owner, upstream.name, 'It breaks', '');
   const printed = await run('comment.sh', bed.service.url, `${upstream.owner}/${upstream.name}`, '1');
@@ -45,7 +47,7 @@ it('comment.sh comments, and replies under the same pseudonym', async () => {
   expect(new Set(comments.map((text) => /anon-[0-9a-f]{8}/.exec(text)?.[0])).size).toBe(1);
 });
 
-it('issue.sh opens an issue, whatever its text has', async () => {
+it.skipIf(lacksItsPrograms)('issue.sh opens an issue, whatever its text has', async () => {
   const upstream = await bed.createUpstream();
   const text = 'So:\n"quoted" & \\ $HOME';
   const repository = `${upstream.owner}/${upstream.name}`;

@@ -1,7 +1,7 @@
 /** What a commit tells of its author besides its message: all of it is gone, nothing else is. */
-import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { isInstalled } from '../../support/is-installed.ts';
 import { contribute, expectAccepted } from '../support/contribution.ts';
 import { readCommit } from '../support/objects.ts';
 import { PERSON_ZONE } from '../support/person.ts';
@@ -11,7 +11,6 @@ import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useTestBed();
 
-const hasSshKeygen = spawnSync('ssh-keygen', ['-?']).error === undefined;
 const PGP_SIGNATURE = [
   'gpgsig -----BEGIN PGP SIGNATURE-----',
   ' ',
@@ -34,7 +33,7 @@ describe('a commit', () => {
     expect(Number(author.split(' ').at(-2))).toBeGreaterThanOrEqual(before);
   });
 
-  it.skipIf(!hasSshKeygen)('that is signed with an SSH key loses its signature', async () => {
+  it.skipIf(!isInstalled('ssh-keygen'))('that is signed with an SSH key loses its signature', async () => {
     const contribution = await contribute(bed);
     const { clone, person } = contribution;
     const key = join(person.home, 'key');

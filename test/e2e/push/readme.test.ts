@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { isInstalled } from '../../support/is-installed.ts';
 import { useTestBed } from '../support/test-bed.ts';
 import type { Person } from '../support/person.ts';
 import type { Upstream } from '../support/upstream.ts';
@@ -93,7 +94,7 @@ describe('with Git', () => {
   });
 });
 
-it('comments and opens an issue with curl', async () => {
+it.skipIf(!isInstalled('curl'))('comments and opens an issue with curl', async () => {
   for (let number = 1; number <= 7; number++) {
     bed.sandbox.maintainer.openIssue(upstream.owner, upstream.name, `Issue ${number}`, '');
   }

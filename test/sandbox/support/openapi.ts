@@ -1,5 +1,6 @@
 /**
- * GitHub's own description of its REST interface, as a judge of our answers. Its schemas are OpenAPI 3.0; what JSON
+ * GitHub's own description of its REST interface, as a judge of our answers: of the operations that
+ * extract-description.ts has taken out of it. Its schemas are OpenAPI 3.0; what JSON
  * Schema spells differently (`nullable`) is rewritten. Objects are closed besides: a field that GitHub does not
  * describe is one that we made up or misspelt. Error bodies stay open, since the description leaves their `status` out.
  */
@@ -10,19 +11,14 @@ import { Ajv } from 'ajv';
 
 type Schema = Record<string, unknown>;
 
-interface Operation {
-  readonly responses: Record<string, Schema>;
-}
-
 interface Description {
-  readonly paths: Record<string, Record<string, Operation>>;
-  readonly components: Record<string, Record<string, Schema>>;
+  /** By method and template of the path, then by status. */
+  readonly operations: Readonly<Record<string, Readonly<Record<string, Schema>>>>;
+  /** By the words of a `$ref`. */
+  readonly components: Readonly<Record<string, Schema>>;
 }
 
-const file = join(
-  import.meta.dirname,
-  '../../../node_modules/@octokit/openapi/generated/api.github.com.json',
-);
+const file = join(import.meta.dirname, 'github-description.json');
 const description = JSON.parse(readFileSync(file, 'utf8')) as Description;
 
 const ERROR_SCHEMAS: Readonly<Record<string, string>> = { 422: 'validation-error' };
@@ -41,23 +37,34 @@ const ajv = new Ajv({
   },
 });
 
-const templates = Object.keys(description.paths)
-  .map((path) => ({ path, pattern: pathPattern(path) }))
+const operations = Object.entries(description.operations)
+  .map(([name, responses]) => {
+    const [method = '', path = ''] = name.split(' ');
+    return { name, method, pattern: pathPattern(path), responses };
+  })
   // A fixed word outweighs a parameter: `/issues/comments/{id}` comes before `/issues/{number}/comments`.
-  .toSorted((a, b) => a.path.split('{').length - b.path.split('{').length);
+  .toSorted((a, b) => a.name.split('{').length - b.name.split('{').length);
 const validators = new Map<string, ValidateFunction>();
+
+/** The first example of an answer. @throws Error */
+export function example(method: string, template: string, status: number): unknown {
+  const found = description.operations[`${method} ${template}`]?.[status]?.['example'];
+  if (found === undefined) throw new Error(`no example of ${method} ${template}: ${HOW_TO_ADD}`);
+  return found;
+}
+
+const HOW_TO_ADD =
+  'if GitHub describes it, add it to OPERATIONS in test/sandbox/support/extract-description.ts, and run ' +
+  '"npx node test/sandbox/support/extract-description.ts"';
 
 /** What GitHub's description finds wrong with an answer; empty when nothing. */
 export function problemsWith(method: string, path: string, status: number, body: unknown): string[] {
-  const template = templates.find(
-    ({ path: known, pattern }) => pattern.test(path) && description.paths[known]?.[method.toLowerCase()],
-  );
-  const operation = template && description.paths[template.path]?.[method.toLowerCase()];
-  if (!operation) return [`GitHub describes no ${method} ${path}`];
+  const operation = operations.find((known) => known.method === method && known.pattern.test(path));
+  if (!operation) return [`there is no description of ${method} ${path}: ${HOW_TO_ADD}`];
   const schema = bodySchema(operation, status);
-  if (schema === undefined) return [`GitHub describes no status ${status} for ${method} ${template.path}`];
+  if (schema === undefined) return [`GitHub describes no status ${status} for ${operation.name}`];
   if (schema === null) return body === null ? [] : ['the body should be empty'];
-  const key = `${method} ${template.path} ${status}`;
+  const key = `${operation.name} ${status}`;
   const validate = validators.get(key) ?? ajv.compile(selfContained(schema, isRefusal(status)));
   validators.set(key, validate);
   if (validate(body)) return [];
@@ -67,8 +74,11 @@ export function problemsWith(method: string, path: string, status: number, body:
 }
 
 /** The schema of a status; null when it has no body; undefined when GitHub would not answer so. */
-function bodySchema(operation: Operation, status: number): Schema | null | undefined {
-  const response = operation.responses[status];
+function bodySchema(
+  { responses }: { readonly responses: Readonly<Record<string, Schema>> },
+  status: number,
+): Schema | null | undefined {
+  const response = responses[status];
   if (response) {
     const { content } = dereference(response) as { content?: Record<string, { schema?: Schema }> };
     if (!content) return isRefusal(status) ? errorSchema(status) : null;
@@ -130,8 +140,7 @@ function composed(schema: Schema): Schema {
 function dereference(value: Schema): Schema {
   const { $ref } = value;
   if (typeof $ref !== 'string') return value;
-  const [, , kind = '', name = ''] = $ref.split('/');
-  const found = description.components[kind]?.[name];
+  const found = description.components[$ref];
   if (!found) throw new Error(`the description lacks ${$ref}`);
   return dereference(found);
 }

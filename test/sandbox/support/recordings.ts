@@ -1,11 +1,11 @@
-/**
- * What GitHub has really answered: recordings that its own client libraries are tested with (`@octokit/fixtures`), and the
- * examples in its description of the interface (`@octokit/openapi`). Both are read as files.
- */
+/** What GitHub has really answered: recordings that its own client libraries are tested with (`@octokit/fixtures`). */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const PACKAGES = join(import.meta.dirname, '../../../node_modules/@octokit');
+const SCENARIOS = join(
+  import.meta.dirname,
+  '../../../node_modules/@octokit/fixtures/scenarios/api.github.com',
+);
 
 export interface Recorded {
   readonly status: number;
@@ -21,39 +21,15 @@ interface RecordedCall {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-interface Description {
-  readonly paths: Record<string, Record<string, { responses: Record<string, DescribedAnswer> }>>;
-  readonly components: { readonly examples: Record<string, { value: unknown }> };
-}
-
-interface DescribedAnswer {
-  readonly content?: {
-    readonly 'application/json'?: { readonly examples?: Record<string, { $ref?: string; value?: unknown }> };
-  };
-}
-
 /** The first answer to such a call in a scenario, with that status if one is named. @throws Error */
 export function recording(scenario: string, method: string, path: RegExp, status?: number): Recorded {
-  const file = join(PACKAGES, 'fixtures/scenarios/api.github.com', scenario, 'normalized-fixture.json');
+  const file = join(SCENARIOS, scenario, 'normalized-fixture.json');
   const calls = JSON.parse(readFileSync(file, 'utf8')) as RecordedCall[];
   const found = calls
     .filter((call) => call.method === method.toLowerCase() && path.test(call.path))
     .find((call) => status === undefined || call.status === status);
   if (found === undefined) throw new Error(`${scenario} has no ${method} ${path}`);
   return { status: found.status, headers: found.headers, body: found.response };
-}
-
-let description: Description | undefined;
-
-/** The first example of an answer. @throws Error */
-export function example(method: string, template: string, status: number): unknown {
-  const file = join(PACKAGES, 'openapi/generated/api.github.com.json');
-  description ??= JSON.parse(readFileSync(file, 'utf8')) as Description;
-  const answer = description.paths[template]?.[method.toLowerCase()]?.responses[status];
-  const [first] = Object.values(answer?.content?.['application/json']?.examples ?? {});
-  if (first === undefined) throw new Error(`no example of ${method} ${template}`);
-  const name = first.$ref?.split('/').at(-1);
-  return name === undefined ? first.value : description.components.examples[name]?.value;
 }
 
 /** What GitHub shows to members and to whoever may push, who made the recordings; or to those who use a feature. */

@@ -1,0 +1,119 @@
+/**
+ * `node .ci/report.ts REPORT …`: what Vitest's JSON reports say of skipped tests. Ends with 1 if one was skipped that is not
+ * expected here. The last line counts the tests of all reports: a machine reads it.
+ */
+import { readFileSync } from 'node:fs';
+import { basename, relative } from 'node:path';
+import { executablePath } from '../test/browser/support/one-chromium.ts';
+import { isInstalled } from '../test/support/is-installed.ts';
+
+interface Expected {
+  /** Its name, in whatever folder; undefined: any file of `folder`. */
+  readonly file?: string;
+  readonly folder?: string;
+  /** Part of the test's full name. Default: all tests. */
+  readonly title?: string;
+  /** Why it is skipped. */
+  readonly why: string;
+  /** Whether that is so on this machine. */
+  readonly isSo: boolean;
+}
+
+const lacks = (program: string) => ({ why: `${program} is not installed`, isSo: !isInstalled(program) });
+
+export const EXPECTED: readonly Expected[] = [
+  { file: 'readme.test.ts', title: 'with curl', ...lacks('curl') },
+  { file: 'examples.test.ts', title: 'comment.sh comments', ...lacks('curl') },
+  { file: 'examples.test.ts', title: 'comment.sh comments', ...lacks('jq') },
+  { file: 'examples.test.ts', title: 'issue.sh opens', ...lacks('curl') },
+  { file: 'examples.test.ts', title: 'issue.sh opens', ...lacks('jq') },
+  { file: 'first-start.test.ts', title: 'has a page about the API', ...lacks('curl') },
+  { file: 'push-identity.test.ts', title: 'signed with an SSH key', ...lacks('ssh-keygen') },
+  { file: 'proxy-logs.test.ts', title: 'nginx', ...lacks('nginx') },
+  { file: 'proxy-logs.test.ts', title: 'Caddy', ...lacks('caddy') },
+  { file: 'deploy-document.test.ts', title: 'the unit', ...lacks('systemd-analyze') },
+  { file: 'deploy-document.test.ts', title: 'the backup', ...lacks('sqlite3') },
+  { file: 'alerts.ts', title: 'are valid', ...lacks('promtool') },
+  {
+    file: 'screenshots.test.ts',
+    title: 'taken again',
+    why: 'the pictures of the documents are taken with UPDATE_SCREENSHOTS=1',
+    isSo: true,
+  },
+  {
+    file: 'delayed-crowd.test.ts',
+    title: 'the limits of GitHub',
+    why: 'the limits of GitHub take three minutes: GITHUB_CROWD=1',
+    isSo: true,
+  },
+  {
+    file: 'state-dir.test.ts',
+    title: 'is not a folder of someone else',
+    why: 'root may write everywhere',
+    isSo: process.getuid?.() === 0,
+  },
+  { folder: 'test/browser/', why: 'Chromium is not installed', isSo: executablePath === undefined },
+  { folder: 'test/forgejo/', why: 'there is no Gitea, and Go could not build it', isSo: true },
+];
+
+interface Test {
+  readonly file: string;
+  readonly title: string;
+  readonly status: string;
+}
+
+/** @throws SyntaxError if the report was not written to its end. */
+function testsIn(report: string): Test[] {
+  const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as {
+    testResults: { name: string; assertionResults: { fullName: string; status: string }[] }[];
+  };
+  return testResults.flatMap(({ name, assertionResults }) =>
+    assertionResults.map(({ fullName, status }) => ({ file: relative('', name), title: fullName, status })),
+  );
+}
+
+const hasRun = ({ status }: Test): boolean => status === 'passed' || status === 'failed';
+
+/** Each once. What one suite leaves out another one may have run. */
+function skippedOf(tests: readonly Test[]): Test[] {
+  const nameOf = ({ file, title }: Test): string => `${file} › ${title}`;
+  const ran = new Set(tests.filter(hasRun).map(nameOf));
+  const others = tests.filter((test) => !ran.has(nameOf(test)));
+  return [...new Map(others.map((test) => [nameOf(test), test])).values()];
+}
+
+function whySkipped({ file, title }: Test): string | undefined {
+  return EXPECTED.find(
+    (expected) =>
+      expected.isSo &&
+      (expected.file ?? basename(file)) === basename(file) &&
+      file.startsWith(expected.folder ?? '') &&
+      title.includes(expected.title ?? ''),
+  )?.why;
+}
+
+function run(reports: readonly string[]): void {
+  const tests = reports.flatMap((report) => {
+    try {
+      return testsIn(report);
+    } catch {
+      console.log(`Not a report: ${report}`);
+      process.exitCode = 1;
+      return [];
+    }
+  });
+  const skipped = Map.groupBy(skippedOf(tests), whySkipped);
+  for (const [why, { length }] of skipped) {
+    if (why !== undefined) console.log(`${length === 1 ? '1 test' : `${length} tests`} skipped: ${why}.`);
+  }
+  const unexpected = skipped.get(undefined) ?? [];
+  for (const { file, title } of unexpected) console.log(`Skipped, and nobody expects it: ${file} › ${title}`);
+  if (unexpected.length > 0) {
+    console.log('If that is right, add it to EXPECTED in .ci/report.ts.');
+    process.exitCode = 1;
+  }
+  const count = (wanted: string): number => tests.filter(({ status }) => status === wanted).length;
+  console.log(`${count('passed')} passed, ${count('failed')} failed`);
+}
+
+if (import.meta.main) run(process.argv.slice(2));
