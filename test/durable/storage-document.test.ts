@@ -4,7 +4,7 @@
  */
 import { applyD1Migrations, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { expect, it } from 'vitest';
+import { expect, inject, it } from 'vitest';
 import type { Env } from '../../src/env.ts';
 import { delayedPushesOf, feedOf, guardOf, identityOf, pullRequestOf, spoolOf } from '../../src/objects.ts';
 import { documented, lacksOf } from '../support/storage-document.ts';
@@ -55,6 +55,13 @@ it('has every namespace', () => {
   });
   const places = new Set(documented().map(({ place }) => place));
   expect(bound.filter((name) => !places.has(name))).toEqual([]);
+});
+
+it('says of every section whether what it stores has changed since 1.0.0', () => {
+  const [, changes = ''] = inject('storageDocument').split(/^## Changes since 1\.0\.0$/m);
+  const places = new Set(documented().map(({ place }) => place));
+  const missing = [...places].filter((place) => !new RegExp(String.raw`\b${place}\b`).test(changes));
+  expect(missing.map((place) => `docs/storage.md, section Changes: name ${place}`)).toEqual([]);
 });
 
 it('says what to write', () => {
