@@ -88,6 +88,7 @@ function programs(
 
 export default defineConfig({
   test: {
+    reporters: ['default', './test/support/left-out.ts'],
     // Tests wait for programs as much as they compute: three times as many as a small machine has cores keep it busy.
     maxWorkers: Math.max(6, availableParallelism()),
     projects: [

@@ -19,7 +19,10 @@ interface Expected {
   readonly isSo: boolean;
 }
 
-const lacks = (program: string) => ({ why: `${program} is not installed`, isSo: !isInstalled(program) });
+/** @param debianPackage the one that has the program; default: it has its name. */
+function lacks(program: string, debianPackage = program) {
+  return { why: `needs ${program}: apt-get install ${debianPackage}`, isSo: !isInstalled(program) };
+}
 
 export const EXPECTED: readonly Expected[] = [
   { file: 'readme.test.ts', title: 'with curl', ...lacks('curl') },
@@ -28,12 +31,16 @@ export const EXPECTED: readonly Expected[] = [
   { file: 'examples.test.ts', title: 'issue.sh opens', ...lacks('curl') },
   { file: 'examples.test.ts', title: 'issue.sh opens', ...lacks('jq') },
   { file: 'first-start.test.ts', title: 'has a page about the API', ...lacks('curl') },
-  { file: 'push-identity.test.ts', title: 'signed with an SSH key', ...lacks('ssh-keygen') },
-  { file: 'proxy-logs.test.ts', title: 'nginx', ...lacks('nginx') },
+  {
+    file: 'push-identity.test.ts',
+    title: 'signed with an SSH key',
+    ...lacks('ssh-keygen', 'openssh-client'),
+  },
+  { file: 'proxy-logs.test.ts', title: 'nginx', ...lacks('nginx', 'nginx-light') },
   { file: 'proxy-logs.test.ts', title: 'Caddy', ...lacks('caddy') },
-  { file: 'deploy-document.test.ts', title: 'the unit', ...lacks('systemd-analyze') },
+  { file: 'deploy-document.test.ts', title: 'the unit', ...lacks('systemd-analyze', 'systemd') },
   { file: 'deploy-document.test.ts', title: 'the backup', ...lacks('sqlite3') },
-  { file: 'alerts.ts', title: 'are valid', ...lacks('promtool') },
+  { file: 'alerts.ts', title: 'are valid', ...lacks('promtool', 'prometheus') },
   {
     file: 'screenshots.test.ts',
     title: 'taken again',
@@ -52,7 +59,11 @@ export const EXPECTED: readonly Expected[] = [
     why: 'root may write everywhere',
     isSo: process.getuid?.() === 0,
   },
-  { folder: 'test/browser/', why: 'Chromium is not installed', isSo: executablePath === undefined },
+  {
+    folder: 'test/browser/',
+    why: 'needs Chromium: apt-get install chromium-headless-shell',
+    isSo: executablePath === undefined,
+  },
   { folder: 'test/forgejo/', why: 'there is no Gitea, and Go could not build it', isSo: true },
 ];
 
@@ -82,7 +93,8 @@ function skippedOf(tests: readonly Test[]): Test[] {
   return [...new Map(others.map((test) => [nameOf(test), test])).values()];
 }
 
-function whySkipped({ file, title }: Test): string | undefined {
+/** Why a test is skipped on this machine, and what would run it; undefined: nobody expects that. */
+export function whySkipped({ file, title }: Pick<Test, 'file' | 'title'>): string | undefined {
   return EXPECTED.find(
     (expected) =>
       expected.isSo &&

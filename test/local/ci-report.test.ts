@@ -95,7 +95,7 @@ describe('a test that needs a program', () => {
   it('may be skipped without it, which is said once', () => {
     expect(run([report('a.json', tests)])).toEqual({
       status: 0,
-      lines: ['2 tests skipped: curl is not installed.', '0 passed, 0 failed'],
+      lines: ['2 tests skipped: needs curl: apt-get install curl.', '0 passed, 0 failed'],
     });
   });
 
