@@ -23,6 +23,13 @@ function opened(answers: readonly Response[], habits: Partial<RestHabits> = {}) 
 const redirected = (status: number, Location: string): Response =>
   Response.json({ message: 'Moved' }, { status, headers: { Location } });
 
+/** Never answers. */
+function silent(_url: unknown, { signal }: RequestInit = {}): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  signal?.addEventListener('abort', () => reject(signal.reason as Error));
+  return promise;
+}
+
 describe('a call', () => {
   it('does not tell its version, nor the runtime', async () => {
     const { fetch, rest } = opened([Response.json({ login: 'bot' })]);
@@ -146,11 +153,6 @@ describe('a call', () => {
   });
 
   it('is given up after 30 seconds, or when its caller says', async () => {
-    const silent = (_url: unknown, { signal }: RequestInit = {}) => {
-      const { promise, reject } = Promise.withResolvers<never>();
-      signal?.addEventListener('abort', () => reject(signal.reason as Error));
-      return promise;
-    };
     for (const [habits, ms] of [
       [{}, 30_000],
       [{ timeoutMs: 7 }, 7],
