@@ -185,3 +185,23 @@ export const PAGE_FOR_BROWSERS: Answer = {
   headers: { 'content-type': 'text/html; charset=utf-8' },
   body: '<!doctype html><html lang="en"><title>Making sure you\'re not a bot!</title></html>',
 };
+
+/** The pack took too long to arrive. Source: aquasecurity/btfhub#83; RFC 9110, 15.5.9. */
+export const PUSH_TIMED_OUT: Answer = { status: 408, body: '' };
+
+/** Of a fork, though GitHub usually gives it another name. Source: CommonWealthRobotics/BowlerStudio#342. */
+export const NAME_TAKEN: Answer = {
+  status: 422,
+  body: {
+    message: 'Repository creation failed.',
+    errors: [
+      {
+        resource: 'Repository',
+        code: 'custom',
+        field: 'name',
+        message: 'name already exists on this account',
+      },
+    ],
+    documentation_url: `${DOCS}/repos/forks#create-a-fork`,
+  },
+};

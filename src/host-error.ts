@@ -59,6 +59,11 @@ export class HostError extends Error {
     this.failure = { ...FAILURES[code], status, says, retryAfterMs, ...failure };
   }
 
+  /** Of the host's answer, as `Failure` has it. */
+  get status(): number | null {
+    return this.failure.status;
+  }
+
   /** What the host said to the bot account, for the operator's log; null: nothing that concerns the operator. */
   get said(): string | null {
     const { whose, status, says } = this.failure;
@@ -90,12 +95,10 @@ export async function unlessMissing<T>(read: () => Promise<T>): Promise<T | null
 /** The repository was renamed or given to someone else; the host says where it is. */
 export class MovedError extends HostError {
   readonly to: RepositoryName;
-  readonly status: number;
 
   /** @param status of the redirect. */
   constructor(to: RepositoryName, status: number) {
     super('moved', `The repository has moved to ${fullName(to)}. Use its new name.`, undefined, { status });
     this.to = to;
-    this.status = status;
   }
 }

@@ -2,7 +2,7 @@
  * The service's log: few lines, and none of them about a person (contract section 1, "Logging"). The interface makes a
  * leak hard to write. A message must be a literal of the source: a string made at run time does not compile. Fields
  * must be plain words; anything else, such as an address, an e-mail, a path or a header, comes out as `redacted`. Of an
- * error only its class is logged, because its message may quote a request.
+ * error its class and status are logged, not its message, which may quote a request.
  */
 import { holdsAddress } from './host-text.ts';
 
@@ -21,7 +21,7 @@ export interface LogFields extends Texts, Partial<Record<(typeof NUMBERS)[number
   readonly hostName?: string;
   /** What the code host said about the bot account, or is said about the host. May contain `hostName`. */
   readonly hostSays?: string;
-  /** Whatever was thrown; only the name of its class is written, and `said` as `hostSays`. */
+  /** Whatever was thrown: the name of its class is written, its `status`, and `said` as `hostSays`. */
   readonly error?: unknown;
 }
 
@@ -64,8 +64,10 @@ function safeField([name, value]: [string, unknown], hostName?: string): [string
     return [[name, SERVER.test(value) ? value : 'redacted']];
   if (name === 'hostSays' && typeof value === 'string') return [[name, safeSentence(value, hostName)]];
   if (name === 'error') {
-    const said = value instanceof Error && 'said' in value ? safeField(['hostSays', value.said]) : [];
-    return [[name, value instanceof Error ? safeWord(value.name) : 'redacted'], ...said];
+    if (!(value instanceof Error)) return [[name, 'redacted']];
+    const status = 'status' in value ? safeField(['status', value.status]) : [];
+    const said = 'said' in value ? safeField(['hostSays', value.said]) : [];
+    return [[name, safeWord(value.name)], ...status, ...said];
   }
   return [];
 }

@@ -106,6 +106,18 @@ describe('createLogger', () => {
     expect(logged('text', { hostName: 'ada@example.org' })).toMatch(/ hostName=redacted$/);
   });
 
+  it('holds the status of the host’s answer, once, if there was one', () => {
+    const error = new HostError('unreachable', 'for the person', undefined, { status: 503 });
+    expect(logged('text', { error, reason: 'fork' })).toMatch(/ error=HostError status=503 reason=fork$/);
+    expect(JSON.parse(logged('json', { error }))).toMatchObject({ status: 503 });
+    expect(logged('text', { error: new HostError('unreachable', 'for the person') })).toMatch(
+      /error=HostError$/,
+    );
+    expect(logged('text', { error: Object.assign(new Error('x'), { status: 'ada' }) })).toMatch(
+      /error=Error$/,
+    );
+  });
+
   it('holds what the host said to the bot account, without addresses', () => {
     const says = 'Suspended.\u0007 Ask me@host.test, 192.0.2.7 or 2001:db8::1';
     const told = { whose: 'ours', status: 403, says } as const;

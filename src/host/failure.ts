@@ -7,8 +7,11 @@ import { type Failure, HostError, type HostErrorCode } from '../host-error.ts';
 import { hostText, oneLine } from '../host-text.ts';
 import type { Clock } from '../isolate/clock.ts';
 
-/** `post`: a comment or an issue. `push`: to a fork. `offer`: to upstream (AGit flow). `write`: any other change. */
-export type Operation = 'read' | 'write' | 'post' | 'fork' | 'open' | 'push' | 'offer';
+/**
+ * `post`: a comment or an issue. `branch`: a new one on a fork. `push`: to a fork. `offer`: to
+ * upstream (AGit flow). `write`: any other change.
+ */
+export type Operation = 'read' | 'write' | 'post' | 'fork' | 'branch' | 'open' | 'push' | 'offer';
 
 export interface HostAnswer {
   readonly status: number;
@@ -46,7 +49,7 @@ interface MeaningRow extends Row {
   readonly sentence?: string;
 }
 
-const WRITES = ['write', 'post', 'fork', 'open', 'push', 'offer'] as const;
+const WRITES = ['write', 'post', 'fork', 'branch', 'open', 'push', 'offer'] as const;
 
 /** The account has asked for too much: going on elsewhere can cost it. Nothing of what was asked for has been done. */
 const LIMITS: readonly Row[] = [
@@ -105,6 +108,8 @@ const ROWS: readonly MeaningRow[] = [
     sentence:
       'The code host does not take so large a push (413). Push fewer commits at once, or smaller files.',
   },
+  // The pack came too slowly: aquasecurity/btfhub#83. RFC 9110, 15.5.9, lets a client repeat it.
+  { status: [408], code: 'unreachable', sentence: 'The code host did not get all of it in time (408).' },
   // Quota of Gitea and Forgejo: forgejo.org/docs/latest/admin/advanced/quota.
   { status: [413], means: OURS },
   // "Can't read pulls or can't read UnitTypeCode": parseCompareInfo in routers/api/v1/repo/pull.go, Gitea.
@@ -151,6 +156,22 @@ const ROWS: readonly MeaningRow[] = [
     sentence:
       'The code host does not let this service open a pull request there, and does not say why. ' +
       'The repository may limit how many pull requests an account has open.',
+  },
+  // CommonWealthRobotics/BowlerStudio#342. Usually a fork gets another name: octokit/octokit.js#483.
+  {
+    to: ['fork'],
+    status: [422],
+    when: /name already exists/i,
+    means: { ...AGAIN, whose: 'theirs' },
+    sentence: 'The bot account has another repository of this name, or its fork is just being made.',
+  },
+  // A new fork, or a token that may not do it: octokit/octokit.rb#622, mislav/bump-homebrew-formula-action#23.
+  {
+    to: ['branch'],
+    status: [404],
+    sentence:
+      'The code host does not let this service make a branch on its fork. Push again in a few minutes; ' +
+      'if that does not help, tell the operator of this service.',
   },
   {
     to: ['fork'],

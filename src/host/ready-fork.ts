@@ -96,7 +96,8 @@ export async function ensureFork(
   const deadline = host.clock.now() + FORK_WAIT_MS;
   let fork = known?.fork ?? (await make());
   for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(2 * pollMs, LONGEST_POLL_MS)) {
-    const tips = await listForkTips(host, fork, names);
+    // An older fork may have neither these branches nor a HEAD that names one.
+    const tips = await listForkTips(host, fork, names, pollMs < LONGEST_POLL_MS ? names : ['refs/heads/']);
     if (tips !== null) {
       knownForks.set(key, { fork, tips });
       return { repository, fork, tips };
@@ -109,17 +110,23 @@ export async function ensureFork(
   }
 }
 
-/** Null if the fork has no objects yet, or does not exist (any more). */
+/**
+ * Null if the fork has no objects yet, or does not exist (any more). Where its HEAD names no branch,
+ * as that of upstream may, another branch stands for it.
+ * @param prefixes of the refs that are listed.
+ */
 async function listForkTips(
   host: Host,
   fork: RepositoryName,
   wanted: readonly string[],
+  prefixes: readonly string[],
 ): Promise<Map<string, Oid> | null> {
   try {
-    const { refs, headTip } = await host.transport.listRefs(fork, ['HEAD', ...wanted], 'bot');
-    if (headTip === null) return null;
+    const { refs, headTip } = await host.transport.listRefs(fork, ['HEAD', ...prefixes], 'bot');
     const listed = refs.filter(({ name }) => wanted.includes(name));
-    return new Map([['HEAD', headTip], ...listed.map(({ name, oid }) => [name, oid] as const)]);
+    const head = headTip ?? listed[0]?.oid ?? refs[0]?.oid;
+    if (head === undefined) return null;
+    return new Map([['HEAD', head], ...listed.map(({ name, oid }) => [name, oid] as const)]);
   } catch (error) {
     if (isElsewhere(error)) return null;
     throw error;

@@ -99,7 +99,8 @@ export async function followMoves<T>(
       return { repository, answer: await ask(repository) };
     } catch (error) {
       if (!(error instanceof MovedError)) throw error;
-      if (moves === MOST_REDIRECTS) throw notFollowed(fullName(name), error.status, { kind: 'circle' });
+      if (moves === MOST_REDIRECTS)
+        throw notFollowed(fullName(name), error.status ?? 301, { kind: 'circle' });
       repository = error.to;
     }
   }

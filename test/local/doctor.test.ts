@@ -53,7 +53,7 @@ async function doctor(env: Record<string, string>, ...args: string[]): Promise<E
       ['local/doctor.ts', ...args],
       { cwd: ROOT, env: all },
       (error, screen, stderr) => {
-      resolve({ code: error === null ? 0 : error.code, screen, stderr });
+        resolve({ code: error === null ? 0 : error.code, screen, stderr });
       },
     );
   });

@@ -98,13 +98,13 @@ it(
       const refused = await tryGit(clone, 'push', 'origin', 'change-6');
       expect(refused.output).toContain('SERVICE TEMPORARILY SUSPENDED');
 
-    const doctor = await run(process.execPath, ['local/doctor.ts', '--alert'], {
-      cwd: ROOT,
-      env: { ...ownEnvironment(), ...env, STATE_DIR: join(folder, 'of-the-doctor') },
-    });
-    expect(doctor.stdout).toMatch(/^ok +test alert +was taken: look whether it reached you$/m);
-    expect(doctor.stdout).toMatch(/^ok +pushes +are rejected already$/m);
-    expect(await shown()).toContain('A test alert');
+      const doctor = await run(process.execPath, ['local/doctor.ts', '--alert'], {
+        cwd: ROOT,
+        env: { ...ownEnvironment(), ...env, STATE_DIR: join(folder, 'of-the-doctor') },
+      });
+      expect(doctor.stdout).toMatch(/^ok +test alert +was taken: look whether it reached you$/m);
+      expect(doctor.stdout).toMatch(/^ok +pushes +are rejected already$/m);
+      expect(await shown()).toContain('A test alert');
 
       // The program ends in the middle of another restart, and leaves nothing running.
       const forgotten = forgetLimits(host).catch(() => null);

@@ -115,14 +115,18 @@ export class DelayedPushes extends DurableObject<Env> {
     return true;
   }
 
-  /** Makes it due, and leases it. `tried`: the service has just tried to publish it, and tries again by itself. */
-  async publishNow(name: string): Promise<Lease | 'busy' | 'tried' | 'review' | 'unknown'> {
+  /**
+   * Makes it due, and leases it, also in the pause after a failed attempt. If that fails again, it is
+   * no further attempt of the service: the next pause is no longer, and no doubt ends sooner.
+   */
+  async publishNow(name: string): Promise<Lease | 'busy' | 'review' | 'unknown'> {
     const [row, now] = [this.#waiting(name), this.#now()];
     if (row === undefined || row.isGivenUp) return 'unknown';
     if (isLeased(row, now)) return 'busy';
     if (row.dueAt === null) return 'review';
-    if (wasTried(row) && !isDue(row.dueAt, now)) return 'tried';
-    return leaseOf(this.#lease({ ...row, dueAt: Math.min(row.dueAt, now) }));
+    const isEarly = wasTried(row) && !isDue(row.dueAt, now);
+    const failures = isEarly ? Math.max(0, row.failures - 1) : row.failures;
+    return leaseOf(this.#lease({ ...row, failures, dueAt: Math.min(row.dueAt, now) }));
   }
 
   /** Its person wants it no more. One that somebody has begun to publish is leased, and ends with `ended`. */

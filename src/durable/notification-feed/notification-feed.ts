@@ -12,7 +12,6 @@ import { CallsUsedUp, type FeedMemory, followPullRequests, type NotedThread } fr
 import type { ActivityCall, FeedThread } from '../../host/code-host.ts';
 import { type ActivityHost, openActivity } from '../../host/open.ts';
 import type { RepositoryName } from '../../repository-name.ts';
-import { hostFailureOf } from '../../host-error.ts';
 import { isWithin, systemClock } from '../../isolate/clock.ts';
 import { loggerOf } from '../../log.ts';
 import { count } from '../../metrics/tally.ts';
@@ -61,9 +60,7 @@ export class NotificationFeed extends DurableObject<Env> {
         if (!this.#wereCallsUsedUp) logger.warn('following pull requests has used up its calls of this hour');
         this.#wereCallsUsedUp = true;
       } else {
-        const { status } = hostFailureOf(error);
-        const fields = { host: hostKey, error, ...(status !== null && { status }) };
-        logger.warn('could not read what happened to the pull requests', fields);
+        logger.warn('could not read what happened to the pull requests', { host: hostKey, error });
       }
     }
     await this.#account

@@ -50,6 +50,7 @@ const API_VERSION = '2022-11-28';
 /** Of a POST, by the last word of its path. */
 const OPERATIONS: Readonly<Record<string, Operation>> = {
   forks: 'fork',
+  refs: 'branch',
   pulls: 'open',
   issues: 'post',
   comments: 'post',

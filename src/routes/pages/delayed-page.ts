@@ -34,8 +34,6 @@ const NO_FORM = explained(400, 'This is not a form of this page', BUTTON);
 
 const PROBLEMS = {
   busy: 'The service is at work on it, so nothing was done. Reload this page in a minute.',
-  tried:
-    'The service has tried to publish it, and tries again by itself, so nothing was done. The reason is below.',
   review: 'The operator looks at it before it is published, so nothing was done. You can give it up.',
   unknown: 'It does not wait any more, so nothing was done.',
 } as const;

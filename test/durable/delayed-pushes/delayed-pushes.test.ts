@@ -314,13 +314,18 @@ describe('who has its name', () => {
     expect(await object().publishNow('c')).toBe('review');
   });
 
-  it('does not shorten the pauses between attempts', async () => {
+  it('publishes it now in the pause after a failed attempt, too, as often as that fails', async () => {
     await kept('a');
-    const failure = { kind: 'later', said: ['Not now.'], askedMs: 600_000, counts: true } as const;
-    await object().failed(await leased('a'), failure, Date.now());
-    expect(await object().publishNow('a')).toBe('tried');
+    await object().failed(await leased('a'), LATER, Date.now());
+    for (let press = 0; press < 20; press++) {
+      expect(await claim()).toEqual([]);
+      await object().failed(await leased('a'), LATER, Date.now());
+    }
+    // A count that ends a push grows by the attempts of the service alone.
+    const { failures } = (await object().listed('a')) ?? {};
+    expect(failures).toBe(1);
     pass(600_000);
-    await leased('a');
+    expect((await claim()).map(({ name }) => name)).toEqual(['a']);
   });
 
   it('gives it up, once, and not while it is published', async () => {
@@ -417,7 +422,6 @@ describe('time', () => {
     await object().failed(await leased('a'), LATER, Date.now());
     await leased('b');
     await toReview('d');
-    expect(await object().publishNow('a')).toBe('tried');
     expect(await object().publishNow('b')).toBe('busy');
     pass(-30 * DAY_MS);
     expect(await object().view('b')).toMatchObject({ isBeingPublished: false });

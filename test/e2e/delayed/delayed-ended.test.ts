@@ -113,6 +113,18 @@ async function withdrawn() {
   return { ...contribution, named };
 }
 
+it('"Publish now" publishes one whose last attempt has failed, without a pause', async () => {
+  const { upstream, name } = await delayed(bed);
+  const path = new RegExp(`/repos/${upstream.fullName}$`);
+  bed.sandbox.faults.inject({ path, times: ALWAYS, answer: { status: 401 } });
+  await press(bed, name, 'publish');
+  await expect.poll(() => pageOf(bed, name)).toContain('refuses the bot account');
+  bed.sandbox.faults.clear();
+  expect(await press(bed, name, 'publish')).toMatch(/^200 /);
+  await expect.poll(() => pageOf(bed, name)).toMatch(/^200 Published\n/);
+  expect(await bed.host.pulls(upstream)).toHaveLength(1);
+});
+
 describe('one that names a pull request that the service knows to be closed', exhaustive, () => {
   it('opens another, whose page shows hash and key', async () => {
     const { clone, upstream, named } = await withdrawn();

@@ -6,8 +6,10 @@ import {
   DOWN_FOR_TWO_MINUTES,
   LARGE_FILE,
   LFS_UNKNOWN,
+  NAME_TAKEN,
   NO_DRAFTS,
   NOT_FOUND,
+  PUSH_TIMED_OUT,
   pushRefused,
   REFS_UNREADABLE,
   SECRETS_FOUND,
@@ -82,6 +84,46 @@ describe('a push that the host refuses', exhaustive, () => {
     const lines = await expectRefused(bed, upstream, await clone.push(), reason);
     expect(lines.join('\n')).toMatch(/does not take so large a push \(413\)/);
     expect(bed.host.requests.slice(before).filter(({ path }) => RECEIVE.test(path))).toHaveLength(1);
+  });
+
+  it('because its commits took too long to arrive may be pushed again, and is told so', async () => {
+    const contribution = await withFork(bed);
+    const { clone, upstream } = contribution;
+    const fault = { method: 'POST', path: RECEIVE, times: ALWAYS, answer: PUSH_TIMED_OUT };
+    bed.sandbox.faults.inject(fault);
+    const reason = 'the commits could not be sent to the fork';
+    const text = (await expectRefused(bed, upstream, await clone.push(), reason)).join('\n');
+    expect(text).toContain('The code host did not get all of it in time (408).');
+    expect(text).toContain('Push the same again later. The service continues where it stopped.');
+    await expectAgain(bed, contribution);
+  });
+
+  it('because the bot has a repository of that name is told with a next step', async () => {
+    const contribution = await withWork(bed);
+    const { clone, upstream } = contribution;
+    bed.sandbox.faults.inject({ method: 'POST', path: /\/forks$/, times: ALWAYS, answer: NAME_TAKEN });
+    const lines = await expectRefused(bed, upstream, await clone.push(), 'the fork could not be made');
+    expect(lines.join('\n')).toContain('The bot account has another repository of this name');
+    expect(lines).toContain('Push again later: the fork may be ready then.');
+    await expectAgain(bed, contribution);
+  });
+
+  it('because it finds no place for a branch on the bot’s fork does not say that the repository is missing', async () => {
+    const contribution = await withFork(bed);
+    const { upstream } = contribution;
+    await upstream.grow({ branch: 'next', from: 'main', count: 2 });
+    const clone = await bed.person().copy(upstream, 'next');
+    await clone.commit();
+    const path = /\/git\/refs$/;
+    bed.sandbox.faults.inject({ method: 'POST', path, times: ALWAYS, answer: NOT_FOUND });
+    const push = () => clone.push('origin', 'HEAD:refs/for/next');
+    const pushed = await push();
+    const text = (await expectRefused(bed, upstream, pushed, /brought up to date/)).join('\n');
+    expect(text).toContain('The code host does not let this service make a branch on its fork.');
+    expect(text).toContain('Push again in a few minutes');
+    expect(text).not.toContain('does not exist');
+    bed.sandbox.faults.clear();
+    await expectAccepted(bed, { upstream, clone }, await push());
   });
 
   it('because it may not fork is no missing repository', async () => {

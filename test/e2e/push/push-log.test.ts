@@ -30,9 +30,9 @@ it.each([
   expect(await logged(...options)).toEqual([line]);
 });
 
-it('a failure of the code host is logged with its step and its class', async () => {
+it('a failure of the code host is logged with its step, its class and the status of the answer', async () => {
   bed.sandbox.faults.inject({ method: 'POST', path: /\/forks$/, answer: { status: 500 }, times: 50 });
   expect(await logged('-o', 'sign-off')).toEqual([
-    'warn push refused durationMs=N reason=fork error=HostError',
+    'warn push refused durationMs=N reason=fork error=HostError status=500',
   ]);
 });

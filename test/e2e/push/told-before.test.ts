@@ -101,6 +101,27 @@ describe('the base', () => {
   });
 });
 
+it('a base is enough also where the fork’s default branch does not exist either, as that of upstream', async () => {
+  const upstream = await bed.createUpstream({ defaultBranch: 'gone' });
+  await upstream.git('branch', '-m', 'gone', 'main');
+  await upstream.git('symbolic-ref', 'HEAD', 'refs/heads/gone');
+  const clone = await bed.person().copy(upstream, 'main');
+  await clone.commit();
+  const push = () => clone.push('origin', 'HEAD:refs/for/main');
+  const { pull, banner } = await expectAccepted(bed, { upstream, clone }, await push());
+  expect(pull.base).toBe('main');
+  // Another branch, which the fork lacks.
+  await upstream.grow({ branch: 'next', from: 'main', count: 2 });
+  const other = await bed.person().copy(upstream, 'next');
+  await other.commit();
+  const second = await expectAccepted(
+    bed,
+    { upstream, clone: other },
+    await other.push('origin', 'HEAD:refs/for/next'),
+  );
+  expect(second.banner.prHash).not.toBe(banner.prHash);
+});
+
 describe('the title', () => {
   it('is that of the last commit that merges nothing', async () => {
     const contribution = await contribute(bed);
