@@ -2,8 +2,8 @@
 import { NotificationError } from './ntfy.ts';
 
 /**
- * `refused`: 401 or 403. `too-many`: 429. `failing`: another status. `no-answer`: not within the timeout. `unreachable`:
- * no connection, or it broke.
+ * Reasons by what the operator can do. `refused`: status 401 or 403. `too-many`: 429. `failing`: another
+ * status. `no-answer`: not within the timeout. `unreachable`: no connection, or it broke.
  */
 export type TroubleReason = 'refused' | 'too-many' | 'failing' | 'no-answer' | 'unreachable';
 
@@ -29,14 +29,24 @@ export function troubleWords(server: string, { reason, status }: Trouble): strin
   const { host } = new URL(server);
   switch (reason) {
     case 'refused':
-      return `${host} refuses the messages (status ${status}). Set NOTIFY_TOKEN to a token that may write to the topic.`;
+      return (
+        `${host} refuses the messages (status ${status}). ` +
+        'Set NOTIFY_TOKEN to a token that may write to the topic.'
+      );
     case 'too-many':
-      return `${host} takes no more messages for now (status 429). A public server counts everybody who sends from the same addresses together. Set NOTIFY_ADMIN_URL to a server of yours, or NOTIFY_TOKEN to the token of an account there.`;
+      return (
+        `${host} takes no more messages for now (status 429). A public server counts everybody who sends from the ` +
+        'same addresses together. Set NOTIFY_ADMIN_URL to a server of yours, or NOTIFY_TOKEN to the token of an ' +
+        'account there.'
+      );
     case 'failing':
       return `${host} answers with the status ${status}. Look at NOTIFY_ADMIN_URL, and at that server.`;
     case 'no-answer':
       return `${host} does not answer within ten seconds. Look at that server.`;
     case 'unreachable':
-      return `${host} cannot be reached. Look at NOTIFY_ADMIN_URL. On Cloudflare, a server that is behind Cloudflare itself must stand in OUTGOING_FETCH_HOSTS.`;
+      return (
+        `${host} cannot be reached. Look at NOTIFY_ADMIN_URL. On Cloudflare, a server that is behind Cloudflare ` +
+        'itself must stand in OUTGOING_FETCH_HOSTS.'
+      );
   }
 }
