@@ -1,0 +1,165 @@
+/** The service when its disk is full, and after it was freed: what is granted, what is told, and the panic switch. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { contribute, expectAccepted, expectRefused } from './support/contribution.ts';
+import { FormClient } from './support/form-client.ts';
+import { type FullDisk, FULL_DISKS } from './support/full-disk.ts';
+import { Operator, OPERATOR } from './support/operator.ts';
+import { comment, commentsOn, report, speak } from './support/speak.ts';
+import { TestBed } from './support/test-bed.ts';
+import type { Upstream } from './support/upstream.ts';
+
+const ISSUES_ALLOWED = 20;
+const SUSPENDED = 'service temporarily suspended';
+const CANNOT_WRITE = 'the service cannot write at the moment';
+const NOT_POSTED = {
+  status: 503,
+  code: 'unavailable',
+  body: { error: `${CANNOT_WRITE}; nothing was posted: try again later` },
+};
+
+describe.each(FULL_DISKS)('on a full disk %s', (_, makeDisk) => {
+  let disk: FullDisk;
+  let bed: TestBed;
+  let operator: Operator;
+
+  beforeAll(async () => {
+    disk = makeDisk();
+    bed = await TestBed.start({
+      ...disk.options,
+      env: { ...OPERATOR, LIMIT_TARGET: `${ISSUES_ALLOWED}/1h` },
+    });
+    operator = new Operator(bed);
+  });
+
+  afterAll(async () => {
+    try {
+      await bed.verify();
+    } finally {
+      await bed.stop();
+      disk.remove();
+    }
+  });
+
+  /** Frees it in any case, for the next test. */
+  async function whileFull(work: () => Promise<void>): Promise<void> {
+    disk.fill(bed);
+    try {
+      await work();
+    } finally {
+      disk.free(bed);
+    }
+  }
+
+  const openIssue = (upstream: Upstream, address = bed.person().address) =>
+    speak(
+      bed,
+      bed.person(),
+      `/v1/gh/${upstream.fullName}/issues/anonymous`,
+      { title: 'Hello', body: 'Is it me?' },
+      { 'CF-Connecting-IP': address },
+    );
+
+  const isPanic = async () => (await (await fetch(`${bed.service.url}/api/status`)).json()) as object;
+
+  it('no more issues are opened than are allowed and recorded, and a rollback closes each', async () => {
+    const upstream = await bed.createUpstream({ commits: 1 });
+    expect((await openIssue(upstream)).status).toBe(200);
+    await whileFull(async () => {
+      for (let round = 0; round < 10; round++) {
+        const addresses = Array.from({ length: 10 }, (_, index) => `192.0.2.${10 * round + index}`);
+        const answers = await Promise.all(addresses.map((address) => openIssue(upstream, address)));
+        for (const answer of answers) {
+          if (answer.status === 503) expect(answer).toEqual(NOT_POSTED);
+          else expect([200, 429]).toContain(answer.status);
+        }
+      }
+    });
+    const opened = bed.host.requestsFor(upstream, 'POST', /\/issues$/).length;
+    expect(opened).toBeLessThanOrEqual(ISSUES_ALLOWED);
+    expect((await operator.rollBack({ issues: true })).body).toMatchObject({ closed: opened, failed: 0 });
+  });
+
+  it('no comment is posted, whether its author is new or known, and each is told why', async () => {
+    const upstream = await bed.createUpstream({ commits: 1 });
+    const author = bed.person();
+    const { body: issue } = await openIssue(upstream);
+    const thread = `${upstream.fullName}/issues/${String(issue['number'])}`;
+    const known = await comment(bed, author, thread, 'One.');
+    await whileFull(async () => {
+      for (let time = 0; time < 3; time++) {
+        expect(await comment(bed, bed.person(), thread, 'Two.')).toEqual(NOT_POSTED);
+        expect(await comment(bed, author, thread, 'Two.', known.body['user_token'])).toEqual(NOT_POSTED);
+      }
+    });
+    expect(await commentsOn(bed, thread)).toHaveLength(1);
+    expect(await comment(bed, author, thread, 'Two.', known.body['user_token'])).toMatchObject({
+      status: 200,
+      body: { karma: 2 },
+    });
+    expect((await comment(bed, bed.person(), thread, 'Three.')).status).toBe(200);
+  });
+
+  it('no push opens or updates a pull request, and both do when it was freed', async () => {
+    const first = await contribute(bed);
+    await first.clone.commit();
+    const opened = await expectAccepted(bed, first, await first.clone.push());
+    await first.clone.commit();
+    const update = () => first.clone.push('-o', `pr-hash=${opened.banner.prHash}`);
+    const second = await contribute(bed);
+    await second.clone.commit();
+    await whileFull(async () => {
+      const lines = await expectRefused(bed, second.upstream, await second.clone.push(), CANNOT_WRITE);
+      expect(lines).toContain('Nothing was changed. Push again later.');
+      const updated = await update();
+      expect([updated.code, updated.stderr]).toEqual([1, expect.stringContaining(CANNOT_WRITE)]);
+    });
+    expect((await bed.host.onlyPull(first.upstream)).headSha).toBe(opened.pull.headSha);
+    await expectAccepted(bed, second, await second.clone.push());
+    await expectAccepted(bed, first, await update());
+  });
+
+  it('clones, fetches and pages work, and what must be stored is refused with the reason', async () => {
+    const { upstream, clone, person } = await contribute(bed);
+    const { body: issue } = await openIssue(upstream);
+    await upstream.grow({ count: 1 });
+    await whileFull(async () => {
+      await clone.git('fetch', 'origin');
+      expect(await clone.git('rev-parse', 'origin/main')).toBe(await upstream.tip());
+      expect((await fetch(`${bed.service.url}/health`)).status).toBe(200);
+      expect(await report(bed, bed.person(), issue['hash'])).toMatchObject({
+        status: 503,
+        body: { error: `${CANNOT_WRITE}; try again later` },
+      });
+      const { status, html } = await new FormClient(bed.service.url, person).post(
+        '/v1/moderation/report',
+        new Map([['hash', String(issue['hash'])]]),
+      );
+      expect([status, html]).toEqual([503, expect.stringContaining('The service cannot write at the moment')]);
+      expect(await operator.rollBack()).toMatchObject({
+        status: 503,
+        body: { error: `${CANNOT_WRITE}; try again later` },
+      });
+    });
+    expect((await report(bed, bed.person(), issue['hash'])).body).toMatchObject({ reports: 1 });
+  });
+
+  it('panic works, says that it was not stored, and is stored once there is room', async () => {
+    const { clone, upstream } = await contribute(bed);
+    await clone.commit();
+    await whileFull(async () => {
+      expect(await operator.setPanic(true)).toEqual({
+        status: 200,
+        body: { panic_mode: true, state: 'activated' },
+        isPanicStored: 'no',
+      });
+      expect(await isPanic()).toEqual({ panic_mode: true });
+      await expectRefused(bed, upstream, await clone.push(), SUSPENDED);
+    });
+    await expectRefused(bed, upstream, await clone.push(), SUSPENDED);
+    await bed.service.runScheduled();
+    await bed.restart();
+    expect(await isPanic()).toEqual({ panic_mode: true });
+    expect(await operator.setPanic(false)).toMatchObject({ status: 200, isPanicStored: 'yes' });
+    expect(await isPanic()).toEqual({ panic_mode: false });
+  });
+});
