@@ -1,4 +1,7 @@
 /** The service when its disk is full, and after it was freed: what is granted, what is told, and the panic switch. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contribute, expectAccepted, expectRefused } from './support/contribution.ts';
 import { FormClient } from './support/form-client.ts';
@@ -17,6 +20,15 @@ const NOT_POSTED = {
   body: { error: `${CANNOT_WRITE}; nothing was posted: try again later` },
 };
 
+/** Nothing else can write to it until what this returns is called. */
+function lockFileOf({ options }: FullDisk, object: string): () => void {
+  const folder = join(options.stateDir, 'do', `gitveil-${object}`);
+  const [name = ''] = readdirSync(folder).filter((file) => /^[0-9a-f]{64}\.sqlite$/.test(file));
+  const database = new DatabaseSync(join(folder, name));
+  database.exec('BEGIN IMMEDIATE');
+  return () => database.close();
+}
+
 describe.each(FULL_DISKS)('on a full disk %s', (_, makeDisk) => {
   let disk: FullDisk;
   let bed: TestBed;
@@ -26,7 +38,7 @@ describe.each(FULL_DISKS)('on a full disk %s', (_, makeDisk) => {
     disk = makeDisk();
     bed = await TestBed.start({
       ...disk.options,
-      env: { ...OPERATOR, LIMIT_TARGET: `${ISSUES_ALLOWED}/1h` },
+      env: { ...OPERATOR, ALERT_ADDRESS: 'hidden', LIMIT_TARGET: `${ISSUES_ALLOWED}/1h` },
     });
     operator = new Operator(bed);
   });
@@ -130,17 +142,58 @@ describe.each(FULL_DISKS)('on a full disk %s', (_, makeDisk) => {
         status: 503,
         body: { error: `${CANNOT_WRITE}; try again later` },
       });
-      const { status, html } = await new FormClient(bed.service.url, person).post(
-        '/v1/moderation/report',
-        new Map([['hash', String(issue['hash'])]]),
-      );
-      expect([status, html]).toEqual([503, expect.stringContaining('The service cannot write at the moment')]);
+      const { status, html } = await new FormClient(bed.service.url, person).post('/v1/moderation/report', {
+        hash: String(issue['hash']),
+      });
+      expect([status, html]).toEqual([
+        503,
+        expect.stringContaining('The service cannot write at the moment'),
+      ]);
       expect(await operator.rollBack()).toMatchObject({
         status: 503,
         body: { error: `${CANNOT_WRITE}; try again later` },
       });
     });
     expect((await report(bed, bed.person(), issue['hash'])).body).toMatchObject({ reports: 1 });
+  });
+
+  it('no issue and no pull request is opened while the guard alone could not track it', async () => {
+    const { upstream, clone } = await contribute(bed);
+    await clone.commit();
+    const unlock = lockFileOf(disk, 'Guard');
+    try {
+      expect(await openIssue(upstream)).toEqual(NOT_POSTED);
+      await expectRefused(bed, upstream, await clone.push(), CANNOT_WRITE);
+    } finally {
+      unlock();
+    }
+    expect(bed.host.requestsFor(upstream, 'POST', /\/issues$/)).toEqual([]);
+    const { body: issue } = await openIssue(upstream);
+    expect((await clone.push()).code).toBe(0);
+    const { url } = await bed.host.onlyPull(upstream);
+    const closed = (await operator.rollBack({ issues: true })).body['closed_urls'];
+    expect(closed).toEqual(expect.arrayContaining([issue['issue_url'], url]));
+  });
+
+  it('a button of an alert works once', async () => {
+    const { clone, person } = await contribute(bed);
+    for (let count = 0; count < 6; count++) {
+      await clone.commit();
+      await clone.push('origin', `HEAD:refs/heads/${person.branch}-${count}`);
+    }
+    const alertOfLimit = async () =>
+      (await operator.alerts()).find(({ title }) => title === 'Rate limit exceeded');
+    await expect.poll(alertOfLimit).toBeDefined();
+    const alert = (await alertOfLimit())!;
+    const press = () => operator.press(alert, 'Activate panic');
+    await whileFull(async () => {
+      expect(await press()).toMatchObject({ status: 200, isPanicStored: 'no' });
+      // If the guard cannot even be opened any more, nobody knows.
+      expect([401, 503]).toContain((await press()).status);
+      expect(await operator.setPanic(false)).toMatchObject({ status: 200, isPanicStored: 'no' });
+    });
+    expect(await press()).toMatchObject({ status: 401 });
+    expect(await isPanic()).toEqual({ panic_mode: false });
   });
 
   it('panic works, says that it was not stored, and is stored once there is room', async () => {

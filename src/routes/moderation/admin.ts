@@ -22,7 +22,10 @@ import { answerRefused, refused, type Refused } from '../request/refused.ts';
 import { readPayload } from '../request/payload.ts';
 import { answer, asJson, count, described, error as errorAnswer } from '../description.ts';
 import { pseudonymHash, STATES } from './moderation.ts';
-import { suspensionChanged, suspensionOf } from '../request/suspension.ts';
+import { arePushesSuspended, setPanic } from '../request/suspension.ts';
+
+/** Whether the switch outlives the process. */
+export const PANIC_STORED = 'X-Panic-Stored';
 
 /** A guard that has restarted is asked again. */
 const ATTEMPTS = 3;
@@ -136,12 +139,15 @@ async function setPanicMode(
   { active, scope = 'pushes' }: z.infer<typeof panicRequest>,
   credential: Credential,
 ): Promise<Response | null> {
-  if (!(await guardOf(c.env).setPanic(active, credential, scope))) return null;
-  suspensionChanged();
-  c.var.logger.warn('panic mode was set', { outcome: active ? 'active' : 'inactive', step: scope });
-  const panicMode = scope === 'writes' ? (await suspensionOf(c.env)).panicMode : active;
+  const set = await setPanic(c.env, active, scope, credential);
+  if (set === null) return null;
+  const done = { outcome: active ? 'active' : 'inactive', step: scope } as const;
+  if (set.isStored) c.var.logger.warn('panic mode was set', done);
+  else c.var.logger.error('panic mode was set, but could not be stored: a restart would forget it', done);
+  const panicMode = scope === 'writes' ? await arePushesSuspended(c.env) : active;
   const state = active ? 'activated' : 'deactivated';
-  return c.json<z.infer<typeof panicAnswer>>({ panic_mode: panicMode, state });
+  const headers = { [PANIC_STORED]: set.isStored ? 'yes' : 'no' };
+  return c.json<z.infer<typeof panicAnswer>>({ panic_mode: panicMode, state }, 200, headers);
 }
 
 admin.post(

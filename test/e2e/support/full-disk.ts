@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import type { TestBed, TestBedOptions } from './test-bed.ts';
 
 export interface FullDisk {
-  readonly options: Pick<TestBedOptions, 'stateDir' | 'program'>;
+  readonly options: { readonly stateDir: string } & Pick<TestBedOptions, 'program'>;
   /** From now on, nothing new can be stored. */
   fill(bed: TestBed): void;
   free(bed: TestBed): void;
@@ -54,7 +54,7 @@ function wasWritten(file: number, bytes: number): boolean {
 
 function limitedProcess(): FullDisk {
   const folder = mkdtempSync(join(tmpdir(), 'gitveil-limited-'));
-  const program = join(folder, 'workerd');
+  const [program, stateDir] = [join(folder, 'workerd'), join(folder, 'state')];
   const { default: workerd } = createRequire(import.meta.url)('workerd') as { default: string };
   // The signal of this limit would end it.
   writeFileSync(program, `#!/bin/sh\ntrap '' XFSZ\nexec '${workerd}' "$@"\n`);
@@ -62,7 +62,7 @@ function limitedProcess(): FullDisk {
   const limit = ({ service: { workerdPid } }: TestBed, bytes: string): void =>
     void execFileSync('prlimit', ['--pid', String(workerdPid), `--fsize=${bytes}:`]);
   return {
-    options: { program },
+    options: { stateDir, program },
     fill: (bed) => limit(bed, '1'),
     free: (bed) => limit(bed, 'unlimited'),
     remove: () => rmSync(folder, { recursive: true }),
