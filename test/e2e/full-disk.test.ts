@@ -1,11 +1,12 @@
 /** The service when its disk is full, and after it was freed: what is granted, what is told, and the panic switch. */
+import { randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contribute, expectAccepted, expectRefused } from './support/contribution.ts';
 import { FormClient } from './support/form-client.ts';
-import { type FullDisk, FULL_DISKS } from './support/full-disk.ts';
+import { type FullDisk, FULL_DISKS, READ_ONLY_DISKS } from './support/full-disk.ts';
 import { Operator, OPERATOR } from './support/operator.ts';
 import { comment, commentsOn, report, speak } from './support/speak.ts';
 import { TestBed } from './support/test-bed.ts';
@@ -23,13 +24,13 @@ const NOT_POSTED = {
 /** Nothing else can write to it until what this returns is called. */
 function lockFileOf({ options }: FullDisk, object: string): () => void {
   const folder = join(options.stateDir, 'do', `gitveil-${object}`);
-  const [name = ''] = readdirSync(folder).filter((file) => /^[0-9a-f]{64}\.sqlite$/.test(file));
+  const name = readdirSync(folder).find((file) => /^[0-9a-f]{64}\.sqlite$/.test(file)) as string;
   const database = new DatabaseSync(join(folder, name));
   database.exec('BEGIN IMMEDIATE');
   return () => database.close();
 }
 
-describe.each(FULL_DISKS)('on a full disk %s', (_, makeDisk) => {
+describe.each(FULL_DISKS)('on a full disk %s', (_name, makeDisk) => {
   let disk: FullDisk;
   let bed: TestBed;
   let operator: Operator;
@@ -71,7 +72,10 @@ describe.each(FULL_DISKS)('on a full disk %s', (_, makeDisk) => {
       { 'CF-Connecting-IP': address },
     );
 
-  const isPanic = async () => (await (await fetch(`${bed.service.url}/api/status`)).json()) as object;
+  const alertOfLimit = async () =>
+    (await operator.alerts()).find(({ title }) => title === 'Rate limit exceeded');
+
+  const isPanic = async () => (await fetch(`${bed.service.url}/api/status`)).json();
 
   it('no more issues are opened than are allowed and recorded, and a rollback closes each', async () => {
     const upstream = await bed.createUpstream({ commits: 1 });
@@ -117,11 +121,15 @@ describe.each(FULL_DISKS)('on a full disk %s', (_, makeDisk) => {
     const opened = await expectAccepted(bed, first, await first.clone.push());
     await first.clone.commit();
     const update = () => first.clone.push('-o', `pr-hash=${opened.banner.prHash}`);
-    const second = await contribute(bed);
+    const [second, large] = [await contribute(bed), await contribute(bed)];
     await second.clone.commit();
     await whileFull(async () => {
       const lines = await expectRefused(bed, second.upstream, await second.clone.push(), CANNOT_WRITE);
       expect(lines).toContain('Nothing was changed. Push again later.');
+      const later = await second.clone.push('-o', 'delay=1h');
+      await expectRefused(bed, second.upstream, later, CANNOT_WRITE);
+      await large.clone.commit({ files: { 'large.bin': randomBytes(3_000_000) } });
+      await expectRefused(bed, large.upstream, await large.clone.push(), CANNOT_WRITE);
       const updated = await update();
       expect([updated.code, updated.stderr]).toEqual([1, expect.stringContaining(CANNOT_WRITE)]);
     });
@@ -181,8 +189,6 @@ describe.each(FULL_DISKS)('on a full disk %s', (_, makeDisk) => {
       await clone.commit();
       await clone.push('origin', `HEAD:refs/heads/${person.branch}-${count}`);
     }
-    const alertOfLimit = async () =>
-      (await operator.alerts()).find(({ title }) => title === 'Rate limit exceeded');
     await expect.poll(alertOfLimit).toBeDefined();
     const alert = (await alertOfLimit())!;
     const press = () => operator.press(alert, 'Activate panic');
@@ -216,3 +222,33 @@ describe.each(FULL_DISKS)('on a full disk %s', (_, makeDisk) => {
     expect(await isPanic()).toEqual({ panic_mode: false });
   });
 });
+
+it.each(READ_ONLY_DISKS)(
+  'on a read-only disk nothing is created, fetches go on, and panic works',
+  async (makeDisk) => {
+    const disk = makeDisk();
+    const bed = await TestBed.start({ stateDir: disk.stateDir, env: OPERATOR });
+    try {
+      const operator = new Operator(bed);
+      const contribution = await contribute(bed);
+      const { upstream, clone, person } = contribution;
+      await clone.commit();
+      const issues = `/v1/gh/${upstream.fullName}/issues/anonymous`;
+      const openIssue = () => speak(bed, person, issues, { title: 'Hello', body: 'Is it me?' });
+      expect((await openIssue()).status).toBe(200);
+      await bed.restart(() => disk.turn('ro'));
+      expect(await openIssue()).toEqual(NOT_POSTED);
+      expect(await comment(bed, bed.person(), `${upstream.fullName}/issues/1`, 'Yes.')).toEqual(NOT_POSTED);
+      await expectRefused(bed, upstream, await clone.push(), CANNOT_WRITE);
+      await clone.git('fetch', 'origin');
+      expect(await operator.setPanic(true)).toMatchObject({ status: 200, isPanicStored: 'no' });
+      await expectRefused(bed, upstream, await clone.push(), SUSPENDED);
+      await bed.restart(() => disk.turn('rw'));
+      await expectAccepted(bed, contribution, await clone.push());
+      await bed.verify();
+    } finally {
+      await bed.stop();
+      disk.remove();
+    }
+  },
+);

@@ -18,7 +18,7 @@ import { ROLLED_BACK } from '../../durable/delayed-pushes/delayed-push.ts';
 import { removeDelayed } from '../git/publish-delayed.ts';
 import { limitsOf, refusedUntil } from '../request/limits.ts';
 import { mayBeListed } from '../../stats/recorded-hashes.ts';
-import { answerRefused, refused, type Refused } from '../request/refused.ts';
+import { answerRefused, CANNOT_WRITE, refused, type Refused } from '../request/refused.ts';
 import { readPayload } from '../request/payload.ts';
 import { answer, asJson, count, described, error as errorAnswer } from '../description.ts';
 import { pseudonymHash, STATES } from './moderation.ts';
@@ -26,6 +26,11 @@ import { arePushesSuspended, setPanic } from '../request/suspension.ts';
 
 /** Whether the switch outlives the process. */
 export const PANIC_STORED = 'X-Panic-Stored';
+
+const storedHeader = {
+  description: '`no`: it counts, and a restart would forget it.',
+  schema: { type: 'string' as const, enum: ['yes', 'no'] },
+};
 
 /** A guard that has restarted is asked again. */
 const ATTEMPTS = 3;
@@ -115,6 +120,7 @@ const REFUSALS = {
     'The address has sent 10 requests within a minute, or its IPv6 /48 as a whole forty wrong passwords or tokens.',
     'rate limit exceeded',
   ),
+  503: errorAnswer('The service cannot write: its disk may be full.', CANNOT_WRITE.error),
 };
 
 /** What counts an attempt. */
@@ -127,10 +133,17 @@ admin.post(
   described(forOperator(panicRequest, setPanicMode), {
     operationId: 'setPanicMode',
     summary: 'Suspend pushes, comments and issues, or accept them again',
-    description: 'With the password of the operator, or with the token of an alert button.',
+    description:
+      'With the password of the operator, or with the token of an alert button. On one machine it works also while nothing can be stored.',
     tag: 'Operation',
     json: panicRequest,
-    responses: { 200: answer('The switch is set.', asJson(panicAnswer)), ...REFUSALS },
+    responses: {
+      200: {
+        ...answer('The switch is set.', asJson(panicAnswer)),
+        headers: { [PANIC_STORED]: storedHeader },
+      },
+      ...REFUSALS,
+    },
   }),
 );
 

@@ -78,6 +78,7 @@ const FAULT = explained(500, 'The service has a fault', 'It was logged. Try agai
 
 const INVALID_ANSWER = answer('The hash is not valid.', as(HTML), asError('invalid hash'));
 const FAULT_ANSWER = answer('The service has a fault.', as(HTML), asError());
+const CANNOT_WRITE_ANSWER = answer('The service cannot write.', as(HTML), asError(CANNOT_WRITE.error));
 
 export const moderation = new Hono<AppEnv>();
 
@@ -93,6 +94,7 @@ moderation.get(
       200: answer('The reports about the pseudonym.', as(HTML), asJson(standingAnswer)),
       400: INVALID_ANSWER,
       500: FAULT_ANSWER,
+      503: CANNOT_WRITE_ANSWER,
     },
   }),
 );
@@ -136,6 +138,7 @@ moderation.post(
         asError(),
       ),
       500: FAULT_ANSWER,
+      503: CANNOT_WRITE_ANSWER,
     },
   }),
 );

@@ -10,6 +10,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestBed, TestBedOptions } from './test-bed.ts';
 
+/** A file system that the service can be started on when nobody may write to it any more. */
+export interface ReadOnlyDisk {
+  readonly stateDir: string;
+  /** While the service does not run. */
+  turn(to: 'ro' | 'rw'): void;
+  remove(): void;
+}
+
 export interface FullDisk {
   readonly options: { readonly stateDir: string } & Pick<TestBedOptions, 'program'>;
   /** From now on, nothing new can be stored. */
@@ -19,16 +27,12 @@ export interface FullDisk {
   remove(): void;
 }
 
-const SMALL = 'size=16m';
-
-function smallFileSystem(): FullDisk {
+function fileSystem(): ReadOnlyDisk {
   const stateDir = mkdtempSync(join(tmpdir(), 'gitveil-small-'));
-  execFileSync('mount', ['-t', 'tmpfs', '-o', SMALL, 'tmpfs', stateDir], { stdio: 'ignore' });
-  const filler = join(stateDir, 'filler');
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', stateDir], { stdio: 'ignore' });
   return {
-    options: { stateDir },
-    fill: () => fillWith(filler),
-    free: () => rmSync(filler),
+    stateDir,
+    turn: (to) => void execFileSync('mount', ['-o', `remount,${to}`, stateDir]),
     remove() {
       execFileSync('umount', ['--lazy', stateDir]);
       rmSync(stateDir, { recursive: true });
@@ -36,11 +40,21 @@ function smallFileSystem(): FullDisk {
   };
 }
 
+function smallFileSystem(): FullDisk {
+  const disk = fileSystem();
+  const filler = join(disk.stateDir, 'filler');
+  return {
+    options: { stateDir: disk.stateDir },
+    fill: () => fillWith(filler),
+    free: () => rmSync(filler),
+    remove: () => disk.remove(),
+  };
+}
+
 /** Pages of a database have 4 KiB. */
 function fillWith(path: string): void {
   const file = openSync(path, 'w');
-  for (const bytes of [1024 * 1024, 4096])
-    while (wasWritten(file, bytes));
+  for (const bytes of [1024 * 1024, 4096]) while (wasWritten(file, bytes));
   closeSync(file);
 }
 
@@ -52,6 +66,11 @@ function wasWritten(file: number, bytes: number): boolean {
   }
 }
 
+/** @param bytes that no file may exceed. */
+function limit({ service: { workerdPid } }: TestBed, bytes: string): void {
+  execFileSync('prlimit', ['--pid', String(workerdPid), `--fsize=${bytes}:`]);
+}
+
 function limitedProcess(): FullDisk {
   const folder = mkdtempSync(join(tmpdir(), 'gitveil-limited-'));
   const [program, stateDir] = [join(folder, 'workerd'), join(folder, 'state')];
@@ -59,8 +78,6 @@ function limitedProcess(): FullDisk {
   // The signal of this limit would end it.
   writeFileSync(program, `#!/bin/sh\ntrap '' XFSZ\nexec '${workerd}' "$@"\n`);
   chmodSync(program, 0o755);
-  const limit = ({ service: { workerdPid } }: TestBed, bytes: string): void =>
-    void execFileSync('prlimit', ['--pid', String(workerdPid), `--fsize=${bytes}:`]);
   return {
     options: { stateDir, program },
     fill: (bed) => limit(bed, '1'),
@@ -69,17 +86,20 @@ function limitedProcess(): FullDisk {
   };
 }
 
-function mayMount(): boolean {
+const mayMount = (() => {
   try {
-    smallFileSystem().remove();
+    fileSystem().remove();
     return true;
   } catch {
     return false;
   }
-}
+})();
 
 /** By what the test calls them. */
 export const FULL_DISKS: readonly (readonly [name: string, make: () => FullDisk])[] = [
-  ['that takes no byte', limitedProcess],
-  ...(mayMount() ? ([['of 16 MB', smallFileSystem]] as const) : []),
+  // Other systems cannot limit a process that runs.
+  ...(process.platform === 'linux' ? ([['that takes no byte', limitedProcess]] as const) : []),
+  ...(mayMount ? ([['of 16 MB', smallFileSystem]] as const) : []),
 ];
+
+export const READ_ONLY_DISKS: readonly (() => ReadOnlyDisk)[] = mayMount ? [fileSystem] : [];

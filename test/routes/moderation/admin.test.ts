@@ -206,6 +206,34 @@ describe('POST /admin/panic', () => {
   });
 });
 
+const answered = (active: boolean, stored: 'yes' | 'no') => ({
+  status: 200,
+  stored,
+  body: { panic_mode: active, state: active ? 'activated' : 'deactivated' },
+});
+
+let failing: { mockRestore(): void } | null = null;
+
+/** From now on, the guard cannot store the switch, and each attempt resets it. */
+function fails(): void {
+  const { value: store } = Object.getOwnPropertyDescriptor(Guard.prototype, 'setPanic') as {
+    value: Guard['setPanic'];
+  };
+  failing = vi.spyOn(Guard.prototype, 'setPanic').mockImplementation(function (this: Guard, ...args) {
+    spoilWrites((this as unknown as { ctx: DurableObjectState }).ctx.storage);
+    return store.apply(this, args);
+  });
+}
+
+function works(): void {
+  failing?.mockRestore();
+}
+
+async function restart(): Promise<void> {
+  await restartObjects();
+  forgetEverything();
+}
+
 describe('POST /admin/panic, while the guard can store nothing', () => {
   const ONE_MACHINE = { ONE_MACHINE: 'true' };
   const isOn = async (variables: object = ONE_MACHINE) => (await panicMode(variables)) as object;
@@ -216,32 +244,7 @@ describe('POST /admin/panic, while the guard can store nothing', () => {
     return { status: response.status, stored, body: await response.json() };
   }
 
-  const set = (active: boolean, variables?: Partial<Env>) =>
-    press({ password: PASSWORD, active }, variables);
-  const SET = (active: boolean, stored: 'yes' | 'no') => ({
-    status: 200,
-    stored,
-    body: { panic_mode: active, state: active ? 'activated' : 'deactivated' },
-  });
-
-  /** The next write fails, and resets it. */
-  function fails(): void {
-    const works = Guard.prototype.setPanic;
-    vi.spyOn(Guard.prototype, 'setPanic').mockImplementation(function (this: Guard, ...args) {
-      spoilWrites((this as unknown as { ctx: DurableObjectState }).ctx.storage);
-      return works.apply(this, args);
-    });
-  }
-
-  function works(): void {
-    vi.mocked(Guard.prototype.setPanic).mockRestore();
-  }
-
-  async function restart(): Promise<void> {
-    await restartObjects();
-    forgetEverything();
-  }
-
+  const set = (active: boolean, variables?: Partial<Env>) => press({ password: PASSWORD, active }, variables);
   const aMinutePasses = () =>
     worker.scheduled({ scheduledTime: Date.now() } as ScheduledController, {
       ...bindings,
@@ -251,7 +254,7 @@ describe('POST /admin/panic, while the guard can store nothing', () => {
 
   it('works in memory on one machine, says so, and is stored within a minute of there being room', async () => {
     fails();
-    expect(await set(true)).toEqual(SET(true, 'no'));
+    expect(await set(true)).toEqual(answered(true, 'no'));
     expect(await isOn()).toEqual({ panic_mode: true });
     expect((await guard().admit('a', [], 'a')).panicMode).toBe(true);
     await aMinutePasses();
@@ -259,7 +262,7 @@ describe('POST /admin/panic, while the guard can store nothing', () => {
     await aMinutePasses();
     await restart();
     expect(await isOn()).toEqual({ panic_mode: true });
-    expect(await set(false)).toEqual(SET(false, 'yes'));
+    expect(await set(false)).toEqual(answered(false, 'yes'));
   });
 
   it('is what was stored last after a restart: neither on nor off is lost that was', async () => {
@@ -268,13 +271,13 @@ describe('POST /admin/panic, while the guard can store nothing', () => {
     await restart();
     expect(await isOn()).toEqual({ panic_mode: false });
     works();
-    expect(await set(true)).toEqual(SET(true, 'yes'));
+    expect(await set(true)).toEqual(answered(true, 'yes'));
     fails();
-    expect(await set(false)).toEqual(SET(false, 'no'));
+    expect(await set(false)).toEqual(answered(false, 'no'));
     expect(await isOn()).toEqual({ panic_mode: false });
-    expect(await set(true)).toEqual(SET(true, 'no'));
+    expect(await set(true)).toEqual(answered(true, 'no'));
     expect(await isOn()).toEqual({ panic_mode: true });
-    expect(await set(false)).toEqual(SET(false, 'no'));
+    expect(await set(false)).toEqual(answered(false, 'no'));
     await restart();
     expect(await isOn()).toEqual({ panic_mode: true });
     works();
@@ -284,7 +287,7 @@ describe('POST /admin/panic, while the guard can store nothing', () => {
     fails();
     await set(true);
     works();
-    expect(await set(false)).toEqual(SET(false, 'yes'));
+    expect(await set(false)).toEqual(answered(false, 'yes'));
     await aMinutePasses();
     await restart();
     expect(await isOn()).toEqual({ panic_mode: false });
@@ -294,9 +297,9 @@ describe('POST /admin/panic, while the guard can store nothing', () => {
     const [activate, , deactivate] = await alertTokens();
     fails();
     expect(await press({ token: activate, active: false })).toMatchObject({ status: 401 });
-    expect(await press({ token: activate, active: true })).toEqual(SET(true, 'no'));
+    expect(await press({ token: activate, active: true })).toEqual(answered(true, 'no'));
     expect(await press({ token: activate, active: true })).toMatchObject({ status: 401 });
-    expect(await press({ token: deactivate, active: false })).toEqual(SET(false, 'no'));
+    expect(await press({ token: deactivate, active: false })).toEqual(answered(false, 'no'));
     works();
     expect(await press({ token: activate, active: true })).toMatchObject({ status: 401 });
     expect(await isOn()).toEqual({ panic_mode: false });
@@ -314,7 +317,7 @@ describe('POST /admin/panic, while the guard can store nothing', () => {
     }
     expect(await isOn({})).toEqual({ panic_mode: false });
     works();
-    expect(await press({ token: activate, active: true }, {})).toEqual(SET(true, 'yes'));
+    expect(await press({ token: activate, active: true }, {})).toEqual(answered(true, 'yes'));
   });
 
   it('takes no more guesses than usual while no try can be counted on disk', async () => {
