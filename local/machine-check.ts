@@ -17,6 +17,8 @@ const MOST_AHEAD_MS = 60_000;
 const MB = 1_000_000;
 /** One large push. */
 const LEAST_FREE_MB = 100;
+/** For the rows of everything else, and so that one more log does not fill the disk. */
+const RESERVE_MB = 200;
 
 /** Most hosts are right: one with a wrong clock says nothing of this machine. */
 export function clockFinding(clocks: readonly Clock[]): Finding {
@@ -49,12 +51,13 @@ export function diskFinding(disk: Disk, freeMbOf: (folder: string) => number = f
   const freeMb = freeMbOf(folder);
   if (isNew) rmdirSync(folder);
   const says = `${(freeMb / 1000).toFixed(1)} GB free in ${stateDir}`;
-  if (freeMb >= spoolMb + delayedMb) return { subject, state: 'ok', says };
+  const neededMb = spoolMb + delayedMb + RESERVE_MB;
+  if (freeMb >= neededMb) return { subject, state: 'ok', says };
   return {
     subject,
     state: freeMb < LEAST_FREE_MB ? 'problem' : 'warning',
     says,
-    remedy: `Pushes may take SPOOL_MB and DELAYED_MB, ${spoolMb + delayedMb} MB in all. Free some room, set STATE_DIR to a larger disk, or set these lower.`,
+    remedy: `Pushes may take SPOOL_MB and DELAYED_MB, and everything else needs ${RESERVE_MB} MB: ${neededMb} MB in all. Free some room, set STATE_DIR to a larger disk, or set these lower.`,
   };
 }
 

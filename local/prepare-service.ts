@@ -38,6 +38,8 @@ export interface PrepareOptions {
   readonly stateDir: string | null;
   /** Whether the runtime's `fetch` fails in the service. Default: no. */
   readonly refusesFetch?: boolean;
+  /** The path of workerd. Default: the package's. */
+  readonly program?: string;
 }
 
 export async function prepareService(options: PrepareOptions): Promise<PreparedService> {
@@ -54,7 +56,7 @@ export async function prepareService(options: PrepareOptions): Promise<PreparedS
       writeFile(database, databaseConfig(build, stateDir)),
       ...Object.entries(modulesOf(build)).map(([name, text]) => writeFile(join(folder, name), text)),
     ]);
-    const workerd = { program: workerdProgram(), importPath: STAND_INS_PATH };
+    const workerd = { program: options.program ?? workerdProgram(), importPath: STAND_INS_PATH };
     await migrate(workerd, database, build.migrations);
     const { bundleHash } = build;
     const limitsFolders = LIMITS_FOLDERS.map((name) => join(stateDir, name));

@@ -17,6 +17,8 @@ export interface ServiceOptions extends Pick<RunOptions, 'env' | 'writeLog' | 'o
   readonly port?: number;
   /** Where Durable Objects, D1 and KV are kept; `null`: in a temporary folder that is deleted with the service. */
   readonly stateDir: string | null;
+  /** The path of workerd. Default: the package's. */
+  readonly program?: string;
 }
 
 const PORT_ATTEMPTS = 5;
@@ -26,11 +28,17 @@ const PORT_ATTEMPTS = 5;
  * Rejects with the system's error (`code` EADDRINUSE, EACCES, EADDRNOTAVAIL) when it cannot listen where it should.
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { env, stateDir, host = '127.0.0.1', port = 0 } = options;
+  const { env, stateDir, program, host = '127.0.0.1', port = 0 } = options;
   let claimed = await claimPort(host, port);
   const build = options.build ?? (await buildWorker());
   const refusesFetch = options.onFetch !== undefined;
-  const prepared = await prepareService({ build, variables: Object.keys(env), stateDir, refusesFetch });
+  const prepared = await prepareService({
+    build,
+    variables: Object.keys(env),
+    stateDir,
+    refusesFetch,
+    ...(program !== undefined && { program }),
+  });
   for (let attempt = 1; ; attempt++) {
     try {
       const service = await runService(prepared, { ...options, host, port: claimed });

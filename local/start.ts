@@ -19,6 +19,7 @@ import { HOST_VARIABLES, isHostEmbedded } from './embedded-host.ts';
 import { END_SIGNALS, couldNotStart, say, variables } from './environment.ts';
 import { buildForStart } from './kept-build.ts';
 import { tryPort, whyNotListening } from './ports.ts';
+import { diskFinding } from './machine-check.ts';
 import { type PreparedService, prepareService } from './prepare-service.ts';
 import { stateDirProblem } from './state-dir.ts';
 import { takeStateDir } from './state-lock.ts';
@@ -52,6 +53,7 @@ async function start(): Promise<void> {
   }
   await checkPort(config);
   checkStateDir(config, isHostEmbedded(config) ? ['service', 'sandbox'] : ['service']);
+  warnOfDisk(config);
 
   const build = await buildForStart();
   const prepared = await prepareService({
@@ -78,6 +80,12 @@ function checkStateDir({ stateDir, port }: Config, subfolders: readonly string[]
   const problem =
     stateDirProblem(stateDir, subfolders) ?? takeStateDir(stateDir, port, (message) => say(message, 'warn'));
   if (problem !== null) fail(problem);
+}
+
+/** It starts all the same: fetches and the panic switch need no room. */
+function warnOfDisk(config: Config): void {
+  const { state, says, remedy = '' } = diskFinding(config);
+  if (state !== 'ok') say(`${says}. ${remedy}`, 'warn');
 }
 
 /** @param message names the variable. */

@@ -35,6 +35,7 @@ function folderProblem(folder: string): string | null {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOTDIR') return `${parent} is not a folder; set it to a path below one`;
     if (code === 'ENOENT' && !existsSync(parent)) return `the folder ${parent} does not exist; create it`;
+    if (code === 'ENOSPC') return `the disk of ${folder} is full; free some room`;
     return `${folder} cannot be written (${code}); set it to a folder that this user can write to`;
   }
 }

@@ -5,6 +5,7 @@
  * error its class and status are logged, not its message, which may quote a request.
  */
 import { holdsAddress } from './host-text.ts';
+import { isStorageFailure } from './storage-failure.ts';
 
 /** Accepts literals and unions of them. A `string` or a template with one inside has no fixed key, and is refused. */
 type FixedText<T extends string> = Record<string, 1> extends { [K in T]: 1 } ? never : T;
@@ -21,7 +22,7 @@ export interface LogFields extends Texts, Partial<Record<(typeof NUMBERS)[number
   readonly hostName?: string;
   /** What the code host said about the bot account, or is said about the host. May contain `hostName`. */
   readonly hostSays?: string;
-  /** Whatever was thrown: the name of its class is written, its `status`, and `said` as `hostSays`. */
+  /** Whatever was thrown. Its class is written, or `StorageFailure`, its `status`, and `said` as `hostSays`. */
   readonly error?: unknown;
 }
 
@@ -65,6 +66,7 @@ function safeField([name, value]: [string, unknown], hostName?: string): [string
   if (name === 'hostSays' && typeof value === 'string') return [[name, safeSentence(value, hostName)]];
   if (name === 'error') {
     if (!(value instanceof Error)) return [[name, 'redacted']];
+    if (isStorageFailure(value)) return [[name, 'StorageFailure']];
     const status = 'status' in value ? safeField(['status', value.status]) : [];
     const said = 'said' in value ? safeField(['hostSays', value.said]) : [];
     return [[name, safeWord(value.name)], ...status, ...said];

@@ -5,6 +5,7 @@ import { releaseDue } from './durable/delayed-pushes/release-due.ts';
 import type { Env } from './env.ts';
 import { loggerOf } from './log.ts';
 import { feedOf, secretOf } from './objects.ts';
+import { storeHeldSwitches } from './routes/request/suspension.ts';
 
 /** The configurations for which the service has looked for a secret of its own. */
 const checkedForSecret = new WeakSet<Config>();
@@ -15,6 +16,7 @@ export async function scheduled({ scheduledTime }: ScheduledController, env: Env
   const { config } = result;
   const logger = loggerOf(config);
   await warnOfTwoSecrets(env, config);
+  await storeHeldSwitches(env, logger);
   // One host that does not answer keeps no other one waiting. Without a bot account there is no feed to read.
   const followed = config.hosts.filter(({ token }) => token !== null);
   await Promise.all([

@@ -20,7 +20,7 @@ import { git } from './routes/git/git.ts';
 import { health } from './routes/service/health.ts';
 import { bodyRefused } from './routes/request/payload.ts';
 import { ChargedHttp } from './routes/request/limits.ts';
-import { answerRefused, refused } from './routes/request/refused.ts';
+import { answerRefused, CANNOT_WRITE, refused } from './routes/request/refused.ts';
 import { metrics } from './routes/service/metrics.ts';
 import { moderation } from './routes/moderation/moderation.ts';
 import { operatorPage } from './routes/moderation/operator-page.ts';
@@ -30,6 +30,7 @@ import { api, serviceKey } from './routes/service/api.ts';
 import { unmatched } from './routes/unmatched.ts';
 import { securityTxt } from './routes/service/security-txt.ts';
 import { scheduled } from './scheduled.ts';
+import { isStorageFailure } from './storage-failure.ts';
 import { BodyError } from './streams/body-error.ts';
 
 const app = new Hono<AppEnv>();
@@ -68,6 +69,7 @@ app.notFound(unmatched(app));
 app.onError((error, c) => {
   if (error instanceof BodyError) return answerRefused(c, bodyRefused(error));
   c.var.logger.error('request failed', { error });
+  if (isStorageFailure(error)) return answerRefused(c, CANNOT_WRITE);
   return answerRefused(c, refused(500, 'internal server error'));
 });
 

@@ -2,6 +2,7 @@
  * The limits of one request: what its client reads, tries and creates. Nothing below handlers and pushes knows of one.
  * What is read or tried counts in the client's window, one of many objects; what is created at the account, one object,
  * in one call: all or nothing. An isolate remembers who is over a limit, so that more requests reach no object.
+ * Whatever is granted is stored first, so nothing is granted while an object cannot store it.
  */
 import { isAhead } from '../isolate/clock.ts';
 import { Recent } from '../isolate/recent.ts';
@@ -27,6 +28,10 @@ interface LimitsSetup {
     hit(client: string, action: TriedName, limits: readonly Limit[], isAttempt?: boolean): Promise<Wait>;
   };
   readonly account: () => AccountPort;
+  /** Rejects if what is opened now could not be undone by a rollback. */
+  readonly mayTrack: () => Promise<void>;
+  /** There is no other isolate. */
+  readonly isOneMachine: boolean;
   /** How long the host's calls are for those who have caused few; 0: for all. */
   readonly scarceMs: () => number;
   readonly logger: Logger;
@@ -58,6 +63,8 @@ const SCARCE_PART = 1 / 5;
 const refused = new Recent<Ending>({ most: 10_000 });
 const calls: ClientHits = new Recent({ most: 10_000 });
 const misses: ClientHits = new Recent({ most: 10_000 });
+/** The operator's calls that no window could count. */
+const uncounted: ClientHits = new Recent({ most: 10_000 });
 /** By client: how many calls its window was not told of. */
 const untold = new Recent<number>({ most: 10_000 });
 
@@ -91,7 +98,7 @@ export async function reserve(account: AccountPort, wants: Wants, logger: Logger
     };
     return { kind: 'grant', pauseMs, covers: (window) => windows.includes(windowName(window)), release };
   } catch (error) {
-    if (wants.windows.length > 0) return unknown(error);
+    if (wants.windows.length > 0) return unreserved(error);
     logger.warn('the account could not be asked', { error });
     return { kind: 'grant', pauseMs: 0, covers: () => false, release: async () => {} };
   }
@@ -113,7 +120,13 @@ export class Limits {
     const known = await this.known(name);
     if (known.waitMs > 0) return known;
     const key = await this.#key(name);
-    return this.remember(name, await this.#setup.windows(key).hit(key, name, this.of(name), isAttempt));
+    const hit = this.#setup.windows(key).hit(key, name, this.of(name), isAttempt);
+    const wait = await hit.catch((error: unknown) => {
+      // On a full disk the operator needs the panic switch; guessing the password must stay as slow.
+      if (!this.#setup.isOneMachine || !(name in FIXED_TRIES)) throw error;
+      return hitBy(`${name} ${key}`, uncounted, this.of(name), Date.now(), isAttempt);
+    });
+    return this.remember(name, wait);
   }
 
   /** How long the client must wait, as far as this isolate knows. Counts nothing. */
@@ -162,9 +175,20 @@ export class Limits {
     });
   }
 
-  /** Asked last, when nothing else refuses the write. Never rejects: if nobody can tell, nothing is created. */
-  reserve(wants: Wants): Promise<Grant | Refused> {
-    return reserve(this.#setup.account(), wants, this.#setup.logger);
+  /**
+   * Asked last, when nothing else refuses the write. Never rejects: if nobody can tell, or what is opened in a
+   * repository could not be tracked, nothing is created. Comments are found by what their pseudonym has stored.
+   */
+  async reserve(wants: Wants): Promise<Grant | Refused> {
+    const { account, mayTrack, logger } = this.#setup;
+    const opens = wants.windows.some(({ kind }) => kind === 'repository');
+    const [reserved, untracked] = await Promise.all([
+      reserve(account(), wants, logger),
+      opens && mayTrack().then(() => null, unreserved),
+    ]);
+    if (reserved.kind === 'wait' || !untracked) return reserved;
+    await reserved.release();
+    return untracked;
   }
 
   /** Why a pull request would be refused, as far as this isolate knows. Counts nothing. What counts already goes on. */
@@ -188,7 +212,7 @@ export class Limits {
       if (refusal?.full && isAttempt) noteFull(refusal.full, refusal, wants.push);
       return refusal && { kind: 'wait', pauseMs: 0, ...refusal };
     } catch (error) {
-      return unknown(error);
+      return unreserved(error);
     }
   }
 
@@ -217,7 +241,8 @@ function noteFull(window: FullWindow, wait: Wait, push?: Wants['push']): void {
   full.set(window.name, { ...ending(wait), holders, isTold });
 }
 
-function unknown(error: unknown): Refused {
+/** Nobody can tell, or nothing can be stored. */
+export function unreserved(error: unknown): Refused {
   return { kind: 'wait', for: 'unknown', full: null, error, waitMs: 60_000, withinMs: 60_000 };
 }
 

@@ -61,10 +61,17 @@ export function waitOf(hits: readonly number[], limits: readonly Limit[], now: n
 /** The hits of each client, by keyed hash, in memory. Of a crowd, the last are kept: limits only get milder. */
 export type ClientHits = Recent<readonly number[]>;
 
-/** As `hit`, of one client. */
-export function hitBy(client: string, hits: ClientHits, limits: readonly Limit[], now: number): Wait {
-  const after = hit(hits.get(client) ?? [], limits, now);
-  hits.set(client, after.hits);
+/** As `hit`, of one client. @param isAttempt false: it is not counted. */
+export function hitBy(
+  client: string,
+  hits: ClientHits,
+  limits: readonly Limit[],
+  now: number,
+  isAttempt = true,
+): Wait {
+  const before = hits.get(client) ?? [];
+  const after = hit(before, limits, now);
+  hits.set(client, isAttempt ? after.hits : before);
   hits.dropOldest((others) => !isWithin(others.at(-1) ?? 0, longestOf(limits), now));
   return after.wait;
 }

@@ -80,6 +80,6 @@ for (const path of SHARED_PATHS) {
     await next();
     c.res.headers.set('Access-Control-Allow-Origin', '*');
     // What a front end may read besides the usual ones.
-    c.res.headers.set('Access-Control-Expose-Headers', 'Retry-After, X-Bundle, X-Error-Code');
+    c.res.headers.set('Access-Control-Expose-Headers', 'Retry-After, X-Bundle, X-Error-Code, X-Panic-Stored');
   });
 }

@@ -142,7 +142,8 @@ const WORK: readonly (readonly [string, () => Promise<unknown>])[] = [
     async () => {
       const stub = await objectOf('IDENTITIES', `c0${prHash()}`.slice(-8));
       const thread = { host: 'gh', owner: 'octo', repo: 'hello', number: 1 };
-      const request = { ...thread, body: 'Hello', origin: 'https://veil.test', wants: writeWants('a') };
+      const words = { body: 'Hello', origin: 'https://veil.test' };
+      const request = { id: crypto.randomUUID(), ...thread, ...words, wants: writeWants('a') };
       expect(await stub.comment(request)).toMatchObject({ kind: 'failed' });
     },
   ],

@@ -43,6 +43,7 @@ const ROOMS = [
   'pr-hash.ts',
   'repository-name.ts',
   'near-name.ts',
+  'storage-failure.ts',
   // Types of everything that is bound, so nobody can stand below it.
   'env.ts',
 ];

@@ -57,6 +57,13 @@ describe('npm start with bad variables', () => {
   });
 });
 
+it('npm start warns of a disk that has no room for all that pushes may take, and starts', async () => {
+  const port = String(await freePorts());
+  const program = start({ PORT: port, HOSTING_TOKEN: 'token', SPOOL_MB: '1000000', DELAYED_MB: '1000000' });
+  await untilPrinted(program, `GB free in ${stateDir}. Pushes may take SPOOL_MB and DELAYED_MB, `);
+  await untilPrinted(program, `:${port}`);
+});
+
 /** Fails unless every line is a line of a JSON log, and on standard output. */
 function jsonLines({ output }: Program): object[] {
   expect(output.stderr).toBe('');

@@ -1,4 +1,5 @@
 /** STATE_DIR: what is wrong with a bad one is said in one line, by `npm start` too. */
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -65,6 +66,22 @@ describe('STATE_DIR', () => {
     expect(problemOf(path)).toMatch(
       /^STATE_DIR is "[^"]+": \S+ cannot be written \(E[A-Z]+\); set it to a folder/,
     );
+  });
+
+  it('is not on a disk that is full or read-only', ({ skip }) => {
+    const state = inFolder('disk', 'state');
+    mkdirSync(inFolder('disk'));
+    for (const [options, reason] of [
+      ['nr_inodes=1', `the disk of ${state} is full; free some room`],
+      ['ro', `${state} cannot be written (EROFS); set it to a folder that this user can write to`],
+    ] as const) {
+      const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', inFolder('disk')]);
+      // Without the right to mount, there is no such disk here.
+      if (status !== 0) return skip();
+      const problem = problemOf(state);
+      spawnSync('umount', [inFolder('disk')]);
+      expect(problem).toContain(reason);
+    }
   });
 
   it.skipIf(IS_ROOT)('is not a folder of someone else', () => {

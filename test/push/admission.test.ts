@@ -171,6 +171,7 @@ describe('the places of a client', () => {
   async function ask(
     answer: (kinds: readonly string[], time: number) => object,
     work: (slot: Slot) => Promise<unknown> = (slot) => slot.settle(false),
+    mayTrack = async (): Promise<void> => {},
   ) {
     const asked: unknown[] = [];
     const alerts: unknown[] = [];
@@ -190,6 +191,7 @@ describe('the places of a client', () => {
     const GUARD = {
       idFromName: () => 'id',
       get: () => ({
+        mayTrack,
         async tell({ attempts, most }: { attempts: number; most: number }, _at: number, network: string) {
           alerts.push([network, { attempts, most }]);
         },
@@ -242,6 +244,16 @@ describe('the places of a client', () => {
       ['reserve', 'address', 'prefix', 'repository', 'account'],
       ['release', '1'],
     ]);
+  });
+
+  it('are released if what is opened could not be tracked', async () => {
+    const { asked, reason } = await ask(
+      () => ({}),
+      (slot) => slot.take({ owner: 'octo', name: 'hello' }, []),
+      () => Promise.reject(new Error('database or disk is full: SQLITE_FULL')),
+    );
+    expect(asked.slice(1)).toEqual([['release', '1']]);
+    expect(reason).toBe('the service cannot write at the moment');
   });
 
   it.each([

@@ -3,12 +3,14 @@
  * hash that changes every day; its address never gets here. Clients are rows of a few objects: the file of an object of
  * its own would tell by its name and date who came when (src/objects.ts). Cost: an attempt is counted in memory.
  * Refused ones are never written down, and of a large limit's only every so many: a restart forgets less than a tenth.
- * Of very many clients, those that came longest ago are forgotten: a crowd can only make a limit milder. An hourly
- * alarm deletes what is old without a trace.
+ * Of very many clients, those that came longest ago are forgotten: a crowd can only make a limit milder. After a failed
+ * write each attempt is stored before it is let through, until one was. An hourly alarm deletes what is old without a
+ * trace.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
 import { isWithin } from '../../isolate/clock.ts';
+import { onForget } from '../../isolate/recent.ts';
 import type { TriedName } from '../../limits/limits.ts';
 import { hit, type Limit, longestOf, type Wait } from '../../limits/sliding-window.ts';
 import { keepOnly } from '../keep-only.ts';
@@ -20,6 +22,13 @@ const UNWRITTEN_PART = 0.1;
 const MOST_IN_MEMORY = 20_000;
 /** With more of them on the disk, the alarm need not be waited for; half of them stay. */
 const MOST_STORED = 40_000;
+/**
+ * The objects with a write that is not confirmed, by id. A failed one resets the object, which then finds itself here:
+ * what it let through since its last write is forgotten, so it must not let through as much again.
+ */
+const unconfirmed = new Set<string>();
+onForget(() => unconfirmed.clear());
+
 /** As long as a client has the same name: src/limits/client.ts. */
 const TAG_LIFE_MS = 24 * HOUR_MS;
 
@@ -41,6 +50,10 @@ export class ClientWindows extends DurableObject<Env> {
   /** The keys of the rows that were written since the object has started. */
   #stored = new Set<string>();
   #hasAlarm = false;
+  readonly #id = this.ctx.id.toString();
+  /** The last write has failed. */
+  #storesFirst = unconfirmed.has(this.#id);
+  #writes = 0;
 
   /** @param client by its hash, as in every call. @param isAttempt false: it is not counted. */
   async hit(client: string, action: TriedName, limits: readonly Limit[], isAttempt = true): Promise<Wait> {
@@ -49,7 +62,8 @@ export class ClientWindows extends DurableObject<Env> {
     const { hits, wait } = hit(row.hits, limits, Date.now());
     if (isAttempt) {
       const more = unwritten + (wait.waitMs === 0 ? 1 : 0);
-      this.#remember(key, { hits, withinMs: longestOf(limits) }, more, more >= mostUnwritten(limits));
+      const isDue = more >= (this.#storesFirst ? 1 : mostUnwritten(limits));
+      this.#remember(key, { hits, withinMs: longestOf(limits) }, more, isDue);
     }
     await this.#forgetLater();
     return wait;
@@ -107,6 +121,17 @@ export class ClientWindows extends DurableObject<Env> {
   #store(key: string, row: Row): void {
     this.#kv.put(key, row);
     this.#stored.add(key);
+    void this.#confirm();
+  }
+
+  /** If the write fails, nothing runs here any more. */
+  async #confirm(): Promise<void> {
+    unconfirmed.add(this.#id);
+    this.#writes += 1;
+    await this.ctx.storage.sync();
+    this.#storesFirst = false;
+    this.#writes -= 1;
+    if (this.#writes === 0) unconfirmed.delete(this.#id);
   }
 }
 

@@ -1,11 +1,12 @@
 /**
  * The operator's controls: the panic switch, burst detectors, alerts and their buttons, and rollbacks (contract, 3.2 to
  * 3.4). One object for the whole service, so that the switch works everywhere immediately. Cost: a push attempt writes
- * nothing, as the last minute and the limit of pushes are in memory; what is created writes a row, an alert five.
+ * nothing, as the last minute and the limit of pushes are in memory; what is created writes two rows, an alert five.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
 import type { TokenProblem } from '../../host/account/token-problems.ts';
+import { heldSwitch, type Switch } from '../../isolate/held-switches.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { type ClientHits, hitBy, type Limit, type Wait } from '../../limits/sliding-window.ts';
 import type { AccountPlace, Action, Alert } from '../../notify/alert.ts';
@@ -19,11 +20,14 @@ import { ActionTokens } from './tokens.ts';
 /** Expired entries have no effect, and are deleted within this time. */
 const CLEANING_PAUSE_MS = 10 * 60 * 1000;
 /** Where each panic switch is kept: that of pushes (contract, 3.2), and that of comments and issues. */
-const SWITCHES = { pushes: 'panic', writes: 'panic-writes' } as const;
+const SWITCHES = { pushes: 'panic', writes: 'panic-writes' } as const satisfies Record<Switch, string>;
 /** Where it is kept what the operator was told of a burst. */
 const LAST_TOLD = { burst: 'told burst', flood: 'told flood' } as const;
 
-type PanicScope = keyof typeof SWITCHES | 'all';
+/** Written over, to see whether anything can be. */
+const ROOM = 'room';
+
+export type PanicScope = Switch | 'all';
 
 /** How a caller has shown that they are the operator. The password was compared by the caller of this object. */
 export type Credential = { readonly kind: 'password' } | { readonly kind: 'token'; readonly hash: string };
@@ -75,6 +79,11 @@ export class Guard extends DurableObject<Env> {
     await this.#count('flood', address, prefix, Date.now());
   }
 
+  /** Something is about to be created. Rejects if it could not be tracked: what cannot be undone is not created. */
+  mayTrack(): void {
+    this.ctx.storage.kv.put(ROOM, true);
+  }
+
   /** A rollback can undo it. @param prefix of who has pushed it, as for `admit`; null: nobody knows. */
   async track(one: Tracked, prefix: string | null, at: number): Promise<void> {
     // A clock that is ahead must not make the two hours longer.
@@ -120,6 +129,11 @@ export class Guard extends DurableObject<Env> {
     return isAccepted;
   }
 
+  /** As `accepts`, for a token of the panic switch, in memory: it is not on disk that it is used up. */
+  acceptsUnstored(tokenHash: string, action: Action): boolean {
+    return this.#tokens.useUnstored(tokenHash, action, Date.now());
+  }
+
   /** What it was for has failed: the button may be pressed again. */
   giveBack(credential: Credential): void {
     if (credential.kind === 'token') this.#tokens.giveBack(credential.hash);
@@ -160,8 +174,8 @@ export class Guard extends DurableObject<Env> {
     if (next !== null) await this.#wakeAt(next);
   }
 
-  #isOn(what: keyof typeof SWITCHES): boolean {
-    return this.ctx.storage.kv.get<boolean>(SWITCHES[what]) ?? false;
+  #isOn(what: Switch): boolean {
+    return heldSwitch(what) ?? this.ctx.storage.kv.get<boolean>(SWITCHES[what]) ?? false;
   }
 
   /** Counts an event, and tells the operator of a burst. */

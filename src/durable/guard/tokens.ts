@@ -1,9 +1,13 @@
 /** What an alert's buttons hold, not the password (contract, 2.9): for one action, once, ten minutes. Stored hashed. */
 import { createHash, randomBytes } from 'node:crypto';
+import { Recent } from '../../isolate/recent.ts';
 import type { Action } from '../../notify/alert.ts';
 
 const TOKEN_LIFE_MS = 10 * 60 * 1000;
 const TOKEN_BYTES = 16;
+
+/** Those that were used while nothing could be stored. If the process ends, so does what they were used for. */
+const usedUnstored = new Recent<true>({ most: 10_000 });
 
 export function tokenHash(token: string): string {
   return createHash('sha256').update(token).digest('hex');
@@ -33,6 +37,16 @@ export class ActionTokens {
     const use = `UPDATE tokens SET is_used = 1 WHERE hash = ?1 AND action = ?2 AND is_used = 0
       AND expires_at > ?3 AND expires_at <= ?3 + ?4`;
     return this.#sql.exec(use, hash, action, now, TOKEN_LIFE_MS).rowsWritten > 0;
+  }
+
+  /** As `use`, once, and only in memory. `use` may follow, for the disk. */
+  useUnstored(hash: string, action: Action, now: number): boolean {
+    const valid = `SELECT 1 FROM tokens WHERE hash = ?1 AND action = ?2 AND is_used = 0
+      AND expires_at > ?3 AND expires_at <= ?3 + ?4`;
+    const isValid = this.#sql.exec(valid, hash, action, now, TOKEN_LIFE_MS).toArray().length > 0;
+    if (!isValid || usedUnstored.get(hash) !== null) return false;
+    usedUnstored.set(hash, true);
+    return true;
   }
 
   /** Its action has failed, so it may be used again until it expires. */

@@ -3,7 +3,8 @@
  * alone, what it still lets the account do, and which forms have posted what. Apart from the guard, so that the panic
  * switch does not depend on how busy the account is. A write asks it last, in one call: the network, the repository,
  * the thread and the account allow it together or not at all (src/limits/creations.ts). While it cannot be asked,
- * nothing is created. Cost: such a write stores one row, a form two. The host's calls are in memory: its next answer
+ * nothing is created. Cost: such a write stores one row, a form two, before it is granted: the output gate holds the
+ * answer until then, with those of all other writes of that moment. The host's calls are in memory: its next answer
  * tells of them. While there is anything to forget, an hourly alarm deletes it without a trace.
  */
 import { DurableObject } from 'cloudflare:workers';
@@ -216,10 +217,9 @@ export class HostAccount extends DurableObject<Env> {
     this.#wakeWithinAnHour();
     const surplus = this.#creations.forgetSurplus();
     if (surplus !== null) void this.ctx.storage.delete(CREATION + surplus, { allowUnconfirmed: true });
-    // The five an hour of a network hold across a crash. Of everything else, the last moment may be forgotten.
-    void this.ctx.storage.put(CREATION + id, this.#creations.rows.get(id), {
-      allowUnconfirmed: wants.push === null,
-    });
+    // What is granted is stored first. That an alert is due may be forgotten.
+    const allowUnconfirmed = wants.windows.every(({ kind }) => kind === 'alert');
+    void this.ctx.storage.put(CREATION + id, this.#creations.rows.get(id), { allowUnconfirmed });
     return reserved;
   }
 

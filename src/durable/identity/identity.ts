@@ -9,6 +9,7 @@ import type { Env } from '../../env.ts';
 import type { PostedComment } from '../../host/code-host.ts';
 import { openThreads, type ThreadHost } from '../../host/open.ts';
 import { type Failure, HostError } from '../../host-error.ts';
+import { Recent } from '../../isolate/recent.ts';
 import { succeeds } from '../../isolate/within.ts';
 import { type Grant, type Refused, reserve } from '../../limits/port.ts';
 import { hit } from '../../limits/sliding-window.ts';
@@ -46,7 +47,18 @@ const PART_LIMITS = [{ most: 10, withinMs: PART_AGE_MS }];
 /** The address of a comment says whether it is on an issue or on a pull request. */
 const PULL_REQUEST_COMMENT_PATTERN = /\/pulls?\/\d+#/;
 
+/** The requests whose comment the host may have been asked for. */
+const asked = new Recent<true>({ most: 10_000 });
+
+/**
+ * Whether the host may have got the comment of a request that ended without an answer. On one machine it is known, as
+ * there is one isolate; only there false is to be believed.
+ */
+export const mayBePosted = (requestId: string): boolean => asked.get(requestId) !== null;
+
 export interface CommentRequest {
+  /** Random. */
+  readonly id: string;
   /** The code host's key. */
   readonly host: string;
   readonly owner: string;
@@ -205,6 +217,9 @@ export class Identity extends DurableObject<Env> {
     const attempt = comments.begin({ repository: { owner, name }, number }, Date.now());
     // Sets the alarm that a success needs. If the attempt fails, that alarm does nothing. This saves setting it twice.
     await this.#wakeBy(Math.min(attempt.dueAt, karma.dueAfter(Date.now())));
+    // Nothing leaves before that is stored. If it cannot be, nothing runs here any more.
+    await this.ctx.storage.sync();
+    asked.set(request.id, true);
     try {
       const posted = await makeComment(pseudonym, host, attempt, text);
       if ('effect' in posted) {

@@ -8,6 +8,7 @@ import type { GitClient } from '../../git/wire/git-client.ts';
 import { HostError, hostFailureOf, isRefusedByHost } from '../../host-error.ts';
 import type { Clock } from '../../isolate/clock.ts';
 import { BodyError } from '../../streams/body-error.ts';
+import { isStorageFailure } from '../../storage-failure.ts';
 import type { Reply } from './reply.ts';
 
 /** Not "Nothing was changed": the fork may be new, and its branches may have moved. */
@@ -207,12 +208,18 @@ export function toRefusal(error: unknown, client: GitClient): Refusal {
     const [reason, ...lines] = OF_BODY[error.code];
     return new Refusal('incomplete', reason, lines, { unpackStatus: 'incomplete pack' });
   }
+  if (isStorageFailure(error)) return cannotWrite(error, GOES_ON);
   if (error instanceof HostError && error.code === 'busy') {
     const lines = ['It has no room for this push now. Push again in a minute.'];
     return new Refusal('busy', 'the service is busy', lines, { cause: error });
   }
   const lines = ['This is a fault of the service, and it was logged. Push again later.'];
   return new Refusal('internal', 'internal error', lines, { cause: error });
+}
+
+/** @param error that of the object which could not store something. */
+export function cannotWrite(error: unknown, ...lines: readonly string[]): Refusal {
+  return new Refusal('unguarded', 'the service cannot write at the moment', lines, { cause: error });
 }
 
 /** In one word, for the metrics. `refused`: by a rule, so retrying will not help. `failed`: because of a fault. */

@@ -2,7 +2,8 @@
 import { type Context, Hono } from 'hono';
 import { REPOSITORY_PATH } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
-import { answerRefused, explained } from '../request/refused.ts';
+import { isStorageFailure } from '../../storage-failure.ts';
+import { answerRefused, CANNOT_WRITE, explained } from '../request/refused.ts';
 import {
   CHANGE_FORM,
   ISSUE_FORM,
@@ -55,5 +56,5 @@ forms.get('/src/branch/:branch/:path{.+}', toChange);
 
 forms.onError((error, c) => {
   c.var.logger.error('a form failed', { error });
-  return answerRefused(c, FAULT, 'page');
+  return answerRefused(c, isStorageFailure(error) ? CANNOT_WRITE : FAULT, 'page');
 });

@@ -15,7 +15,7 @@ import { showRemote } from '../pages/remote-page.ts';
 import { shownOrigin } from '../request/public-origin.ts';
 import { withinLimit } from '../request/limits.ts';
 import { answerRefused, refused } from '../request/refused.ts';
-import { suspensionOf } from '../request/suspension.ts';
+import { arePushesSuspended } from '../request/suspension.ts';
 import { onGitRepository, onRemote, prefersPage } from '../request/repository.ts';
 
 const discoveryQuery = z.object({
@@ -158,7 +158,7 @@ git.post(
 
 function push(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   return receivePack(c, {
-    isSuspended: async () => (await suspensionOf(c.env).catch(() => null))?.panicMode === true,
+    isSuspended: () => arePushesSuspended(c.env).catch(() => false),
     open: (memory, reply) => openPush(c, target, reply, { memory }),
   });
 }

@@ -36,7 +36,7 @@ import { isSameSecret } from '../../secret/keyed-hash.ts';
 import { LostRowError } from '../../spool/sealed-rows.ts';
 import { readKept } from '../../spool/spool.ts';
 import { readPayload } from '../request/payload.ts';
-import { suspensionOf } from '../request/suspension.ts';
+import { arePushesSuspended } from '../request/suspension.ts';
 import { openPush } from './open-push.ts';
 import { openSlot, reserve, suspended } from './push-limits.ts';
 import { countPush } from './push-store.ts';
@@ -103,8 +103,7 @@ async function publishDelayed(
 ): Promise<DelayedEnd | null> {
   const objects = delayedPushesOf(c.env);
   try {
-    if ((await suspensionOf(c.env)).panicMode)
-      return later('The service is suspended.', PANIC_PAUSE_MS, true);
+    if (await arePushesSuspended(c.env)) return later('The service is suspended.', PANIC_PAUSE_MS, true);
     if (!openAt(c, push.host))
       return later('The service has no bot account at the code host now.', NO_HOST_PAUSE_MS);
     const stored = await openStored(c.env, push, memory);
@@ -194,8 +193,8 @@ async function releaseLeased(
       intent,
       // Making a fork takes up to a minute, and sending long: meanwhile it may have been given up.
       async mayGoOn() {
-        const [isOurs, { panicMode }] = await Promise.all([objects.renew(lease), suspensionOf(c.env)]);
-        if (panicMode) throw suspended();
+        const [isOurs, isSuspended] = await Promise.all([objects.renew(lease), arePushesSuspended(c.env)]);
+        if (isSuspended) throw suspended();
         stillOurs(isOurs || null);
       },
       begin: async (proposed) => (intent = stillOurs(await objects.begin(lease, proposed))),

@@ -24,14 +24,15 @@ import {
 import { pseudonymOf } from '../../notify/alert.ts';
 import { guardOf } from '../../objects.ts';
 import type { Slot, PushLimits } from '../../push/push-host.ts';
-import { Refusal } from '../../push/reply/refusal.ts';
+import { cannotWrite, Refusal } from '../../push/reply/refusal.ts';
 import { keyedHash } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { type OpenedPullRequest, openStatistics, recordOpened } from '../../stats/statistics.ts';
+import { isStorageFailure } from '../../storage-failure.ts';
 import { clientOf } from '../request/client.ts';
 import { limitsOf, type NamedTarget, targetOf, tooMany, waitText, waitWords } from '../request/limits.ts';
 import { sentence } from '../request/refused.ts';
-import { suspensionOf } from '../request/suspension.ts';
+import { arePushesSuspended } from '../request/suspension.ts';
 
 const TOO_MANY = { pushes: 'too many pushes', calls: 'too many requests' };
 /** How long an answer waits for the guard and statistics. */
@@ -55,7 +56,7 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
         const refusal = full?.isTold ? noneLeft(full.for, full) : null;
         // Panic comes first (contract, 4.6), also for a push that does not reach the guard.
         if (known !== null || (refusal !== null && !mustBeTold(windowKey(pusher, true))))
-          return (await suspensionOf(c.env)).panicMode ? suspended() : (refusal ?? known);
+          return (await arePushesSuspended(c.env)) ? suspended() : (refusal ?? known);
         const address = pusher.hash('burst');
         const prefix = pusher.prefixHash('burst');
         const { panicMode, ...wait } = await guardOf(c.env).admit(address, limits.of('pushes'), prefix);
@@ -64,7 +65,9 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
         const counted = opening && full ? await refuse(opening) : null;
         return counted ?? overLimit('pushes', wait) ?? (patience === 'none' ? refusedByPause(c) : null);
       } catch (error) {
-        return outOfReach(c, error);
+        // The guard may have been reset because it could not store that a burst was told.
+        const isSuspended = await arePushesSuspended(c.env).catch(() => false);
+        return isSuspended ? suspended() : outOfReach(c, error);
       }
     },
 
@@ -291,6 +294,7 @@ export function suspended(): Refusal {
 
 function outOfReach(c: Context<AppEnv>, error: unknown): Refusal {
   c.var.logger.error('the limits of a push could not be checked', { error });
+  if (isStorageFailure(error)) return cannotWrite(error, 'Nothing was changed. Push again later.');
   const lines = ['Nothing was changed. Push again in a few minutes.'];
   return new Refusal('unguarded', 'the service cannot check its limits', lines, { cause: error });
 }

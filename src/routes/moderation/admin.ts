@@ -19,11 +19,19 @@ import { ROLLED_BACK } from '../../durable/delayed-pushes/delayed-push.ts';
 import { removeDelayed } from '../git/publish-delayed.ts';
 import { limitsOf, refusedUntil } from '../request/limits.ts';
 import { mayBeListed } from '../../stats/recorded-hashes.ts';
-import { answerRefused, refused, type Refused } from '../request/refused.ts';
+import { answerRefused, CANNOT_WRITE, refused, type Refused } from '../request/refused.ts';
 import { readPayload } from '../request/payload.ts';
 import { answer, asJson, count, described, error as errorAnswer } from '../description.ts';
 import { pseudonymHash, STATES } from './moderation.ts';
-import { suspensionChanged, suspensionOf } from '../request/suspension.ts';
+import { arePushesSuspended, setPanic } from '../request/suspension.ts';
+
+/** Whether the switch outlives the process. */
+export const PANIC_STORED = 'X-Panic-Stored';
+
+const storedHeader = {
+  description: '`no`: it counts, and a restart would forget it.',
+  schema: { type: 'string' as const, enum: ['yes', 'no'] },
+};
 
 /** A guard that has restarted is asked again. */
 const ATTEMPTS = 3;
@@ -125,6 +133,7 @@ const REFUSALS = {
     'The address has sent 10 requests within a minute, or its IPv6 /48 as a whole forty wrong passwords or tokens.',
     'rate limit exceeded',
   ),
+  503: errorAnswer('The service cannot write: its disk may be full.', CANNOT_WRITE.error),
 };
 
 /** What counts an attempt. */
@@ -137,10 +146,17 @@ admin.post(
   described(forOperator(panicRequest, setPanicMode), {
     operationId: 'setPanicMode',
     summary: 'Suspend pushes, comments and issues, or accept them again',
-    description: 'With the password of the operator, or with the token of an alert button.',
+    description:
+      'With the password of the operator, or with the token of an alert button. On one machine it works also while nothing can be stored.',
     tag: 'Operation',
     json: panicRequest,
-    responses: { 200: answer('The switch is set.', asJson(panicAnswer)), ...REFUSALS },
+    responses: {
+      200: {
+        ...answer('The switch is set.', asJson(panicAnswer)),
+        headers: { [PANIC_STORED]: storedHeader },
+      },
+      ...REFUSALS,
+    },
   }),
 );
 
@@ -149,12 +165,15 @@ async function setPanicMode(
   { active, scope = 'pushes' }: z.infer<typeof panicRequest>,
   credential: Credential,
 ): Promise<Response | null> {
-  if (!(await guardOf(c.env).setPanic(active, credential, scope))) return null;
-  suspensionChanged();
-  c.var.logger.warn('panic mode was set', { outcome: active ? 'active' : 'inactive', step: scope });
-  const panicMode = scope === 'writes' ? (await suspensionOf(c.env)).panicMode : active;
+  const set = await setPanic(c.env, active, scope, credential);
+  if (set === null) return null;
+  const done = { outcome: active ? 'active' : 'inactive', step: scope } as const;
+  if (set.isStored) c.var.logger.warn('panic mode was set', done);
+  else c.var.logger.error('panic mode was set, but could not be stored: a restart would forget it', done);
+  const panicMode = scope === 'writes' ? await arePushesSuspended(c.env) : active;
   const state = active ? 'activated' : 'deactivated';
-  return c.json<z.infer<typeof panicAnswer>>({ panic_mode: panicMode, state });
+  const headers = { [PANIC_STORED]: set.isStored ? 'yes' : 'no' };
+  return c.json<z.infer<typeof panicAnswer>>({ panic_mode: panicMode, state }, 200, headers);
 }
 
 admin.post(

@@ -19,6 +19,7 @@ import { Recent } from '../../isolate/recent.ts';
 import type { Page } from '../../pages/layout.ts';
 import { receivedPage, REPORT_PATH, type ReportedComment, reportPage } from '../../pages/report-page.ts';
 import { fullName } from '../../repository-name.ts';
+import { isStorageFailure } from '../../storage-failure.ts';
 import { BodyError } from '../../streams/body-error.ts';
 import { clientOf } from '../request/client.ts';
 import { isCrossSite, smallBody } from '../request/payload.ts';
@@ -26,7 +27,14 @@ import { identityOf } from '../../objects.ts';
 import { mayBeListed } from '../../stats/recorded-hashes.ts';
 import { toldMs } from '../../limits/sliding-window.ts';
 import { limitsOf } from '../request/limits.ts';
-import { answerRefused, explained, NOT_KEPT, type Refused, retryAfter } from '../request/refused.ts';
+import {
+  answerRefused,
+  CANNOT_WRITE,
+  explained,
+  NOT_KEPT,
+  type Refused,
+  retryAfter,
+} from '../request/refused.ts';
 import { answerPage, preferredType } from '../pages/answer-page.ts';
 import { answer, as, asError, asJson, count, described, HTML } from '../description.ts';
 
@@ -70,6 +78,7 @@ const FAULT = explained(500, 'The service has a fault', 'It was logged. Try agai
 
 const INVALID_ANSWER = answer('The hash is not valid.', as(HTML), asError('invalid hash'));
 const FAULT_ANSWER = answer('The service has a fault.', as(HTML), asError());
+const CANNOT_WRITE_ANSWER = answer('The service cannot write.', as(HTML), asError(CANNOT_WRITE.error));
 
 export const moderation = new Hono<AppEnv>();
 
@@ -85,6 +94,7 @@ moderation.get(
       200: answer('The reports about the pseudonym.', as(HTML), asJson(standingAnswer)),
       400: INVALID_ANSWER,
       500: FAULT_ANSWER,
+      503: CANNOT_WRITE_ANSWER,
     },
   }),
 );
@@ -128,6 +138,7 @@ moderation.post(
         asError(),
       ),
       500: FAULT_ANSWER,
+      503: CANNOT_WRITE_ANSWER,
     },
   }),
 );
@@ -158,7 +169,7 @@ function answerStanding(c: Context<AppEnv>, hash: string, standing: Standing, pa
 moderation.onError((error, c) => {
   if (error instanceof BodyError) return refuse(c, error.code === 'too-large' ? TOO_LARGE : INCOMPLETE);
   c.var.logger.error('a report page failed', { error });
-  return refuse(c, FAULT);
+  return refuse(c, isStorageFailure(error) ? CANNOT_WRITE : FAULT);
 });
 
 function reportMadeUp(hash: string, by: Reporter): Standing {

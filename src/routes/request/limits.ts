@@ -11,11 +11,12 @@ import { OPEN_LIMITS, type OpenLimitName } from '../../limits/limits.ts';
 import { Limits, type Refused as Unreserved } from '../../limits/port.ts';
 import { type Limit, NO_WAIT, toldMs, type Wait } from '../../limits/sliding-window.ts';
 import { commentsIn, type Target, targetKey } from '../../limits/wants.ts';
-import { clientWindowsOf } from '../../objects.ts';
+import { clientWindowsOf, guardOf } from '../../objects.ts';
 import { HttpClient } from '../../outgoing/http-client.ts';
 import { POLICY_PATH } from '../../policy/policy.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
+import { isStorageFailure } from '../../storage-failure.ts';
 import { clientOf } from './client.ts';
 import { answerRefused, NOT_KEPT, type Refused, refused, retryAfter, sentence } from './refused.ts';
 
@@ -25,6 +26,8 @@ export function limitsOf(c: Context<AppEnv>): Limits {
     open: c.var.config.limits,
     windows: (key) => clientWindowsOf(c.env, key),
     account: () => hostAccountOf(c.env, c.var.host),
+    mayTrack: () => guardOf(c.env).mayTrack(),
+    isOneMachine: c.env.ONE_MACHINE !== undefined,
     // Those of all hosts, as the calls of a client count together, and not every route has a host.
     scarceMs: () => Math.max(...c.var.config.hosts.map((host) => readsPauseMs(accountOf(host), Date.now()))),
     logger: c.var.logger,
@@ -46,7 +49,9 @@ export async function refuseTooMany(c: Context<AppEnv>, name: OpenLimitName): Pr
 
 export function uncheckedLimit(c: Context<AppEnv>, error: unknown): Refused {
   c.var.logger.error('a limit could not be checked', { error });
-  const message = 'the service cannot check its limits; nothing was posted: try again in a minute';
+  const message = isStorageFailure(error)
+    ? 'the service cannot write at the moment; nothing was posted: try again later'
+    : 'the service cannot check its limits; nothing was posted: try again in a minute';
   return refused(503, message, { 'Retry-After': '60' });
 }
 

@@ -74,6 +74,11 @@ export const NOT_KEPT = { 'Cache-Control': 'no-store' };
 /** For everything but a push, which is answered in-band. */
 export const BUSY = refused(503, 'the service is busy: try again in a minute', { 'Retry-After': '60' });
 
+/** Its disk may be full. Says not whether anything was done: not every request is one write. */
+export const CANNOT_WRITE = refused(503, 'the service cannot write at the moment; try again later', {
+  'Retry-After': '60',
+});
+
 /** @param error names the field. */
 export function invalidField(error: string): Refused {
   return refused(400, error, {}, 'invalid-field');

@@ -10,7 +10,7 @@ import { isSameSecret } from '../../secret/keyed-hash.ts';
 import { openStatistics } from '../../stats/statistics.ts';
 import { answer, asJson, count, described, error } from '../description.ts';
 import { answerRefused, NOT_KEPT, refused } from '../request/refused.ts';
-import { suspensionOf } from '../request/suspension.ts';
+import { arePushesSuspended } from '../request/suspension.ts';
 
 /** Contract, section 5. Everything else is always public: Git, comments, issues, health, status and badges. */
 const KEYED_PATHS = ['/api/stats', '/api/recent-prs', '/api/pr-status/:hash', '/metrics'];
@@ -153,6 +153,6 @@ api.get(
 );
 
 async function showStatus(c: Context<AppEnv>): Promise<Response> {
-  const { panicMode } = await suspensionOf(c.env);
-  return c.json<z.infer<typeof statusAnswer>>({ panic_mode: panicMode }, 200, NOT_KEPT);
+  const answered = { panic_mode: await arePushesSuspended(c.env) };
+  return c.json<z.infer<typeof statusAnswer>>(answered, 200, NOT_KEPT);
 }

@@ -24,7 +24,7 @@ import { clientOf } from '../request/client.ts';
 import { limitsOf } from '../request/limits.ts';
 import { answer, as, described, error, hostKey, NAME, repositoryParams } from '../description.ts';
 import { answerRefused, refused } from '../request/refused.ts';
-import { suspensionOf } from '../request/suspension.ts';
+import { arePushesSuspended } from '../request/suspension.ts';
 
 /** Contract, section 8. */
 const FIVE_MINUTES = 'public, max-age=300';
@@ -127,9 +127,9 @@ badges.get(
 
 async function showDeployed(c: Context<AppEnv>): Promise<Response> {
   const { commit = '' } = deployedQuery.parse(c.req.query());
-  const { panicMode } = await suspensionOf(c.env);
+  const isSuspended = await arePushesSuspended(c.env);
   const shown = shortCommit(commit) || shortCommit(c.var.config.commitHash);
-  return image(c, deployedBadge(shown, panicMode), AN_HOUR);
+  return image(c, deployedBadge(shown, isSuspended), AN_HOUR);
 }
 
 badges.get(

@@ -2,10 +2,11 @@
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { recordName, REPOSITORY_PATH } from '../../config/hosts.ts';
-import type { CommentOutcome } from '../../durable/identity/identity.ts';
+import { type CommentOutcome, mayBePosted } from '../../durable/identity/identity.ts';
 import type { AppEnv } from '../../env.ts';
 import { hostFailureOf } from '../../host-error.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
+import { unreserved } from '../../limits/port.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
 import { commentWants, quotaKeyOf, targetKey } from '../../limits/wants.ts';
 import { identityOf } from '../../objects.ts';
@@ -172,6 +173,7 @@ export async function postComment(
   const inRepository = targetKey(secret, recordName(host, repository));
   const by = quotaKeyOf(await clientOf(c));
   const request = {
+    id: crypto.randomUUID(),
     host: host.key,
     owner: repository.owner,
     repo: repository.name,
@@ -184,9 +186,11 @@ export async function postComment(
   const outcome = await identityOf(c.env, hash)
     .comment(request)
     .catch((cause: unknown): CommentOutcome => {
-      // If the object's machine dies, nobody knows whether the comment was posted.
       logger.error('an identity did not answer', { error: cause });
-      return { kind: 'failed', failure: hostFailureOf(cause) };
+      // If the object's machine dies, nobody knows whether the comment was posted.
+      if (c.env.ONE_MACHINE === undefined || mayBePosted(request.id))
+        return { kind: 'failed', failure: hostFailureOf(cause) };
+      return { kind: 'wait', wait: unreserved(cause) };
     });
   switch (outcome.kind) {
     case 'posted':

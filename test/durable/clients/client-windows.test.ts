@@ -6,6 +6,7 @@ import type { Env } from '../../../src/env.ts';
 import type { Limit } from '../../../src/limits/sliding-window.ts';
 import { restartObjects } from '../../support/all-objects.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
+import { withFailingWrite } from '../support/failed-write.ts';
 
 const bindings = env as unknown as Env;
 const MINUTE_MS = 60_000;
@@ -88,6 +89,24 @@ describe('the window of an address', () => {
     for (let attempt = 0; attempt < 20; attempt++)
       expect((await again.hit('comments', limits)).waitMs).toBeGreaterThan(0);
     expect(await written(again)).toBe(60);
+  });
+
+  it('lets nothing through that is not stored, once a write has failed, until one succeeds', async () => {
+    const limits = [{ most: 60, withinMs: HOUR_MS }];
+    pass(0);
+    newWindow();
+    for (let attempt = 0; attempt < 5; attempt++) await sameWindow().hit('comments', limits);
+    expect(await written(sameWindow())).toBe(0);
+    // The sixth is to be written down, and after that each.
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const hit = withFailingWrite(sameWindow().object, (instance) => instance.hit('a', 'comments', limits));
+      await expect(hit).rejects.toThrow('was reset');
+      expect(await written(sameWindow())).toBe(0);
+    }
+    expect((await sameWindow().hit('comments', limits)).waitMs).toBe(0);
+    expect(await written(sameWindow())).toBe(1);
+    await sameWindow().hit('comments', limits);
+    expect(await written(sameWindow())).toBe(1);
   });
 
   it('gives a client one random name for a day, also after a restart, and each another one', async () => {

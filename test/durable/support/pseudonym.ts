@@ -36,6 +36,7 @@ export class Pseudonym {
 
   say(body = 'Hello', more: Partial<CommentRequest> = {}): Promise<CommentOutcome> {
     return this.stub.comment({
+      id: crypto.randomUUID(),
       host: 'gh',
       owner: 'octo',
       repo: 'hello',

@@ -39,6 +39,8 @@ const ELSEWHERE = [
   /^GET \/api\/\S+ 503$/,
   // A service without an operator: test/routes/pardons.test.ts.
   /^POST \/v1\/moderation\/appeal 503$/,
+  // A full disk: test/e2e/host/full-disk.test.ts.
+  /(?:\/admin\/\S+|\/v1\/moderation\/report) 503$/,
   // One who names no contact: test/routes/service/operator-contact.test.ts.
   /security\.txt 404$/,
 ];

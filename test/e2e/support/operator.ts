@@ -11,6 +11,8 @@ export const OPERATOR = {
 export interface AdminAnswer {
   readonly status: number;
   readonly body: Record<string, unknown>;
+  /** Of the panic switch. */
+  readonly isPanicStored?: string;
 }
 
 export class Operator {
@@ -70,6 +72,8 @@ export class Operator {
     this.#calls += 1;
     const headers = { ...init.headers, 'CF-Connecting-IP': `192.0.2.${this.#calls}` };
     const response = await fetch(url, { ...init, headers });
-    return { status: response.status, body: await response.json<AdminAnswer['body']>() };
+    const body = await response.json<AdminAnswer['body']>();
+    const isPanicStored = response.headers.get('X-Panic-Stored');
+    return { status: response.status, body, ...(isPanicStored !== null && { isPanicStored }) };
   }
 }

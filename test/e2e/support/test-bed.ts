@@ -39,6 +39,8 @@ export interface TestBedOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** An empty folder where the service keeps its state. Default: one that is deleted with it. */
   readonly stateDir?: string;
+  /** The path of workerd. Default: the package's. */
+  readonly program?: string;
   /** Default: 20. */
   readonly forkDelayMs?: number;
   /** Scopes of the bot's token. Default: all that it needs. */
@@ -154,6 +156,7 @@ export class TestBed {
           ...env,
         },
         stateDir,
+        ...(options.program !== undefined && { program: options.program }),
         writeLog: (line) => {
           const verdict = verdictOf(line);
           if (verdict === null) told.logLines.push(line);

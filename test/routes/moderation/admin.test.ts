@@ -7,9 +7,14 @@ import {
 } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ClientWindows } from '../../../src/durable/clients/client-windows.ts';
+import { Guard } from '../../../src/durable/guard/guard.ts';
 import type { Env } from '../../../src/env.ts';
+import { forgetEverything } from '../../../src/isolate/recent.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
 import worker from '../../../src/worker.ts';
+import { spoilWrites } from '../../durable/support/failed-write.ts';
+import { restartObjects } from '../../support/all-objects.ts';
 import { nextNoon } from '../../support/next-noon.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
@@ -88,8 +93,9 @@ async function post(path: string, body: unknown, variables: Partial<Env> = {}) {
   return { status: response.status, body: await response.json() };
 }
 
-async function panicMode(): Promise<unknown> {
-  return (await worker.fetch(new Request('https://gitveil.test/api/status'), bindings)).json();
+async function panicMode(variables: object = {}): Promise<unknown> {
+  const request = new Request('https://gitveil.test/api/status');
+  return (await worker.fetch(request, { ...bindings, ...variables })).json();
 }
 
 /** The tokens of a new alert: activate, rollback, deactivate. */
@@ -198,6 +204,133 @@ describe('POST /admin/panic', () => {
     ['a password that is no text', { password: 1, active: true }, 'invalid payload'],
   ])('refuses %s', async (_what, body, error) => {
     expect(await post('/admin/panic', body)).toMatchObject({ status: 400, body: { error } });
+  });
+});
+
+const answered = (active: boolean, stored: 'yes' | 'no') => ({
+  status: 200,
+  stored,
+  body: { panic_mode: active, state: active ? 'activated' : 'deactivated' },
+});
+
+let failing: { mockRestore(): void } | null = null;
+
+/** From now on, the guard cannot store the switch, and each attempt resets it. */
+function fails(): void {
+  const { value: store } = Object.getOwnPropertyDescriptor(Guard.prototype, 'setPanic') as {
+    value: Guard['setPanic'];
+  };
+  failing = vi.spyOn(Guard.prototype, 'setPanic').mockImplementation(function (this: Guard, ...args) {
+    spoilWrites((this as unknown as { ctx: DurableObjectState }).ctx.storage);
+    return store.apply(this, args);
+  });
+}
+
+function works(): void {
+  failing?.mockRestore();
+}
+
+async function restart(): Promise<void> {
+  await restartObjects();
+  forgetEverything();
+}
+
+describe('POST /admin/panic, while the guard can store nothing', () => {
+  const ONE_MACHINE = { ONE_MACHINE: 'true' };
+  const isOn = async (variables: object = ONE_MACHINE) => (await panicMode(variables)) as object;
+
+  async function press(payload: object, variables: Partial<Env> = ONE_MACHINE) {
+    const response = await send('/admin/panic', payload, variables);
+    const stored = response.headers.get('X-Panic-Stored');
+    return { status: response.status, stored, body: await response.json() };
+  }
+
+  const set = (active: boolean, variables?: Partial<Env>) => press({ password: PASSWORD, active }, variables);
+  const aMinutePasses = () =>
+    worker.scheduled({ scheduledTime: Date.now() } as ScheduledController, {
+      ...bindings,
+      ...ONE_MACHINE,
+      HOSTING_TOKEN: '',
+    });
+
+  it('works in memory on one machine, says so, and is stored within a minute of there being room', async () => {
+    fails();
+    expect(await set(true)).toEqual(answered(true, 'no'));
+    expect(await isOn()).toEqual({ panic_mode: true });
+    expect((await guard().admit('a', [], 'a')).panicMode).toBe(true);
+    await aMinutePasses();
+    works();
+    await aMinutePasses();
+    await restart();
+    expect(await isOn()).toEqual({ panic_mode: true });
+    expect(await set(false)).toEqual(answered(false, 'yes'));
+  });
+
+  it('is what was stored last after a restart: neither on nor off is lost that was', async () => {
+    fails();
+    await set(true);
+    await restart();
+    expect(await isOn()).toEqual({ panic_mode: false });
+    works();
+    expect(await set(true)).toEqual(answered(true, 'yes'));
+    fails();
+    expect(await set(false)).toEqual(answered(false, 'no'));
+    expect(await isOn()).toEqual({ panic_mode: false });
+    expect(await set(true)).toEqual(answered(true, 'no'));
+    expect(await isOn()).toEqual({ panic_mode: true });
+    expect(await set(false)).toEqual(answered(false, 'no'));
+    await restart();
+    expect(await isOn()).toEqual({ panic_mode: true });
+    works();
+  });
+
+  it('counts as it was set last, also if an earlier setting is stored later', async () => {
+    fails();
+    await set(true);
+    works();
+    expect(await set(false)).toEqual(answered(false, 'yes'));
+    await aMinutePasses();
+    await restart();
+    expect(await isOn()).toEqual({ panic_mode: false });
+  });
+
+  it('is set by a token once', async () => {
+    const [activate, , deactivate] = await alertTokens();
+    fails();
+    expect(await press({ token: activate, active: false })).toMatchObject({ status: 401 });
+    expect(await press({ token: activate, active: true })).toEqual(answered(true, 'no'));
+    expect(await press({ token: activate, active: true })).toMatchObject({ status: 401 });
+    expect(await press({ token: deactivate, active: false })).toEqual(answered(false, 'no'));
+    works();
+    expect(await press({ token: activate, active: true })).toMatchObject({ status: 401 });
+    expect(await isOn()).toEqual({ panic_mode: false });
+  });
+
+  it('is refused on Cloudflare, where no memory outlives a failed write, and uses up no token', async () => {
+    const [activate] = await alertTokens();
+    fails();
+    for (const credential of [{ password: PASSWORD }, { token: activate }]) {
+      expect(await press({ ...credential, active: true }, {})).toEqual({
+        status: 503,
+        stored: null,
+        body: { error: 'the service cannot write at the moment; try again later' },
+      });
+    }
+    expect(await isOn({})).toEqual({ panic_mode: false });
+    works();
+    expect(await press({ token: activate, active: true }, {})).toEqual(answered(true, 'yes'));
+  });
+
+  it('takes no more guesses than usual while no try can be counted on disk', async () => {
+    const hit = vi.spyOn(ClientWindows.prototype, 'hit').mockImplementation(() => {
+      throw new Error('database or disk is full: SQLITE_FULL');
+    });
+    expect((await press({ password: 'wrong', active: true }, {})).status).toBe(503);
+    for (let guess = 0; guess < 9; guess++)
+      expect((await press({ password: 'wrong', active: true })).status).toBe(401);
+    expect((await set(true)).status).toBe(200);
+    expect((await set(false)).status).toBe(429);
+    hit.mockRestore();
   });
 });
 

@@ -1,0 +1,12 @@
+/**
+ * The failure of an object, or of D1, whose database could not be written or opened: the disk of one machine is full,
+ * read-only or broken, or Cloudflare's storage does not answer. A failed write resets the object with its memory, and
+ * what it would have answered since is not sent (the output gate), so its callers learn it by this error alone.
+ */
+
+/** SQLite's code; or the runtime's words where it keeps that to itself. */
+const STORAGE = /\bSQLITE_[A-Z]+|^internal error; reference = |\bcaused object to be reset\b/;
+
+export function isStorageFailure(error: unknown): boolean {
+  return error instanceof Error && (STORAGE.test(error.message) || isStorageFailure(error.cause));
+}
