@@ -4,8 +4,9 @@
  * what it would have answered since is not sent (the output gate), so its callers learn it by this error alone.
  */
 
-/** SQLite's code; or the runtime's words where it keeps that to itself. */
-const STORAGE = /\bSQLITE_[A-Z]+|^internal error; reference = |\bcaused object to be reset\b/;
+/** SQLite's code, not of a broken rule; or the runtime's words, where it keeps that to itself. */
+const STORAGE =
+  /\bSQLITE_(?:FULL|IOERR|READONLY|CANTOPEN)\b|^internal error; reference = |\bobject (?:was |to be )?reset\b/i;
 
 export function isStorageFailure(error: unknown): boolean {
   return error instanceof Error && (STORAGE.test(error.message) || isStorageFailure(error.cause));

@@ -66,6 +66,22 @@ describe('createLogger', () => {
     expect(logged('text', { error: 'ada@example.org' })).toMatch(/finished error=redacted$/);
   });
 
+  it.each([
+    'database or disk is full: SQLITE_FULL',
+    'D1_ERROR: disk I/O error: SQLITE_IOERR (extended: SQLITE_IOERR_WRITE)',
+    'internal error; reference = 0nengm8cpej15l00i9aadu6s',
+    'Internal error in Durable Object storage write caused object to be reset.',
+  ])('says that nothing can be stored: %s', (message) => {
+    const error = new Error(message);
+    expect(logged('text', { error })).toMatch(/ error=StorageFailure$/);
+    expect(logged('text', { error: new Error('busy', { cause: error }) })).toMatch(/ error=StorageFailure$/);
+  });
+
+  it.each(['Network connection lost.', 'UNIQUE constraint failed: rows.number: SQLITE_CONSTRAINT'])(
+    'does not say so of another failure: %s',
+    (message) => expect(logged('text', { error: new Error(message) })).toMatch(/ error=Error$/),
+  );
+
   it('drops fields that it does not know', () => {
     const fields = { status: 'ada', userAgent: 'git/2.39.5' } as unknown as LogFields;
     expect(logged('text', fields)).toBe('2026-11-01T12:00:00.000Z info push finished');

@@ -96,6 +96,13 @@ describe('a push in panic mode', () => {
     expect(hostWasAsked).not.toHaveBeenCalled();
   });
 
+  it('gets the message also if the guard is reset when it cannot store that a burst was told', async () => {
+    const reset = () => Promise.reject(new Error('database or disk is full: SQLITE_FULL'));
+    const GUARD = { idFromName: () => 'id', get: () => ({ admit: reset, status: () => guard().status() }) };
+    const answer = await push(COMMANDS, { GUARD });
+    expect(answer.error).toBe('push rejected: service temporarily suspended');
+  });
+
   it('is read to its end, so that its client hears the answer', async () => {
     const { stream, taken } = longBody(20);
     await push(stream);

@@ -11,7 +11,6 @@ import type { AppEnv, Env } from '../../env.ts';
 import { FreshCopy } from '../../isolate/fresh-copy.ts';
 import { heldSwitch, heldSwitches, hold, release, type Switch } from '../../isolate/held-switches.ts';
 import { onForget } from '../../isolate/recent.ts';
-import { succeeds } from '../../isolate/within.ts';
 import type { Logger } from '../../log.ts';
 import { guardOf } from '../../objects.ts';
 import { uncheckedLimit } from './limits.ts';
@@ -54,7 +53,7 @@ export async function setPanic(
   const switches: readonly Switch[] = scope === 'all' ? ['pushes', 'writes'] : [scope];
   for (const which of switches) hold(which, active);
   copy.forget();
-  const isStored = await succeeds(store());
+  const isStored = await store().catch(() => false);
   if (isStored) for (const which of switches) release(which, active);
   return { isStored };
 }
