@@ -42,11 +42,14 @@ const leadTo = (form: string, queryOf: (c: Context<AppEnv>) => Record<string, st
     const query = new URLSearchParams(queryOf(c)).toString();
     return c.redirect(`${remotePath(c.var.host, target)}${form}${query === '' ? '' : `?${query}`}`, 302);
   });
+/** Lists stay at the host; the page of the repository has the forms. */
+const toRepository = leadTo('', () => ({}));
 const toIssue = leadTo(ISSUE_FORM, (c) => c.req.query());
 const toReply = leadTo(REPLY_FORM, (c) => ({ to: c.req.param('number') ?? '' }));
 /** A change begins at the default branch, whichever the address names; one with slashes is taken for one without. */
 const toChange = leadTo(CHANGE_FORM, (c) => ({ path: c.req.param('path') ?? '' }));
 
+forms.get('/:page{(?:issues|pulls)}', toRepository);
 forms.get('/issues/new/*', toIssue);
 forms.get('/issues/:number{[0-9]+}', toReply);
 forms.get('/pull/:number{[0-9]+}/*', toReply);

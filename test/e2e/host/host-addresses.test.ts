@@ -13,6 +13,9 @@ const TEMPLATES = '.github/ISSUE_TEMPLATE';
 
 describe('an address of the host', exhaustive, () => {
   it.each([
+    ['/issues', ''],
+    ['/issues?q=is%3Aopen', ''],
+    ['/pulls', ''],
     ['/issues/7', '/reply?to=7'],
     ['/pull/2', '/reply?to=2'],
     ['/pull/2/files', '/reply?to=2'],
@@ -36,6 +39,8 @@ describe('an address of the host', exhaustive, () => {
 
   it.each([
     ['/v1/gh/octo/hello/issues/x', 404],
+    ['/v1/gh/oc%00to/hello/issues', 400],
+    ['/v1/zz/octo/hello/pulls', 404],
     ['/v1/gh/octo/hello/pull/0x2', 404],
     ['/v1/gh/octo/hello/blob/main', 404],
     ['/v1/gh/oc%00to/hello/issues/7', 400],
