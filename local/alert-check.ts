@@ -1,8 +1,14 @@
-/** Where alerts would go, what their panic button would do, and whether the service at SERVICE_URL can send one. */
+/**
+ * Where alerts would go, what their panic button would do, and whether the service at SERVICE_URL
+ * can send one.
+ */
 import type { Config } from '../src/config.ts';
 import type { Finding } from './finding.ts';
 
-/** Whose quota is counted by address: a service on Cloudflare shares its addresses with everybody there. */
+/**
+ * Whose quota is counted by address: a service on Cloudflare shares its addresses with everybody
+ * there.
+ */
 const PUBLIC_SERVER = 'ntfy.sh';
 /** The service itself waits ten seconds for the notification service. */
 const TIMEOUT_MS = 20_000;
@@ -65,7 +71,10 @@ export async function testAlertFindings({ serviceUrl, panicPassword }: Alerts): 
   }
 }
 
-/** The answer's JSON. @param body of a POST; without one, it is a GET. */
+/**
+ * The answer's JSON.
+ * @param body of a POST; without one, it is a GET.
+ */
 async function ask(url: string, body?: object): Promise<unknown> {
   const response = await fetch(url, {
     method: body === undefined ? 'GET' : 'POST',

@@ -28,10 +28,16 @@ export type Delivery =
 /** Servers, and why they take nothing, that this isolate has logged within the hour. */
 const logged = new Recent<true>({ lifeMs: 60 * 60 * 1000, most: 100 });
 
-/** A refusal lasts until the operator does something. Anything else lasts if the second attempt fails, too. */
+/**
+ * A refusal lasts until the operator does something. Anything else lasts if the second attempt
+ * fails, too.
+ */
 const isLasting = (reason: TroubleReason, attempts: number): boolean => reason === 'refused' || attempts > 0;
 
-/** The notification service at `server` has not taken a message. @param attempts that had failed before. */
+/**
+ * The notification service at `server` has not taken a message.
+ * @param attempts that had failed before.
+ */
 export function notTaken(server: string, config: Config, error: unknown, attempts: number): Delivery {
   const { reason, status } = troubleOf(error);
   const key = `${server} ${reason} ${status}`;

@@ -110,7 +110,8 @@ export function alertNotification(alert: Alert, facts: AlertFacts): Notification
 export function actionsOf(alert: Alert): readonly Action[] {
   if (alert.kind === 'review') return ['review'];
   if ('hash' in alert) return [pardonOf(alert.hash)];
-  // A bad token is replaced at the host, and a clock is set on the machine. No button can do that, nor has a test one.
+  // A bad token is replaced at the host, and a clock is set on the machine. No button can do that,
+  // nor has a test one.
   const subject = alert.kind === 'more' ? alert.of : alert.kind;
   return ['token', 'clock', 'renamed', 'test'].includes(subject)
     ? []

@@ -24,7 +24,10 @@ function reasonOf(status: number): TroubleReason {
   return status === 401 || status === 403 ? 'refused' : 'failing';
 }
 
-/** Sentences. @param server address of the notification service. */
+/**
+ * Says it to the operator, in sentences.
+ * @param server address of the notification service.
+ */
 export function troubleWords(server: string, { reason, status }: Trouble): string {
   const { host } = new URL(server);
   switch (reason) {

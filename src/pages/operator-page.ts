@@ -38,7 +38,10 @@ export function operatorPage(
   return { ...framed, cookies: 'One cookie, for these pages and ten minutes' };
 }
 
-/** @param token of an alert; null: the address had none. @param hasPassword whether the service has one. */
+/**
+ * @param token of an alert; null: the address had none.
+ * @param hasPassword whether the service has one.
+ */
 export function doorPage(
   door: Door,
   token: string | null,

@@ -1,6 +1,6 @@
 /**
- * What an object leaves behind when its work has ended: no timer and no open connection, as either keeps it awake, and
- * billed. The server at the other end answers whatever it is asked.
+ * What an object leaves behind when its work has ended: no timer and no open connection, as either
+ * keeps it awake, and billed. The server at the other end answers whatever it is asked.
  */
 import { applyD1Migrations, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';

@@ -110,7 +110,9 @@ export class Guard extends DurableObject<Env> {
     return this.#operator.state;
   }
 
-  /** Sends a test alert. Answers why it was not taken; null: it was. `nobody`: there is no topic. */
+  /**
+   * Sends a test alert. Answers why it was not taken; null: it was. `nobody`: there is no topic.
+   */
   testAlert(): Promise<Trouble | 'nobody' | null> {
     return this.#operator.test(this.env);
   }

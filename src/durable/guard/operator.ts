@@ -225,7 +225,10 @@ export class Operator {
     };
   }
 
-  /** Sends one alert more, at once. Answers why it was not taken; null: it was. `nobody`: there is no topic. */
+  /**
+   * Sends one alert more, at once. Answers why it was not taken; null: it was. `nobody`: there is
+   * no topic.
+   */
   async test(env: Env): Promise<Trouble | 'nobody' | null> {
     const config = alertConfigOf(env);
     if (config === null || config === 'invalid') return 'nobody';

@@ -1,4 +1,7 @@
-/** /admin/delayed: the operator sees all that waits and what would leave with it, publishes or discards it. */
+/**
+ * /admin/delayed: the operator sees all that waits and what would leave with it, publishes or
+ * discards it.
+ */
 import { type Context, Hono } from 'hono';
 import { hostWithKey, recordName } from '../../config/hosts.ts';
 import {

@@ -1,7 +1,7 @@
 /**
- * What opens the operator's pages: PANIC_PASSWORD or an alert's token, only by a POST, because machines follow links,
- * too. It counts like an attempt at the operator's endpoints; for ten minutes, later requests do not: a cookie, signed
- * with the secret, says so.
+ * What opens the operator's pages: PANIC_PASSWORD or an alert's token, only by a POST, because
+ * machines follow links, too. It counts like an attempt at the operator's endpoints; for ten
+ * minutes, later requests do not: a cookie, signed with the secret, says so.
  */
 import type { Context } from 'hono';
 import { getSignedCookie, setSignedCookie } from 'hono/cookie';

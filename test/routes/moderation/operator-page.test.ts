@@ -1,4 +1,7 @@
-/** /admin, and the endpoint beside it: whether alerts arrive, and a test alert from the service itself. */
+/**
+ * /admin, and the endpoint beside it: whether alerts arrive, and a test alert from the service
+ * itself.
+ */
 import {
   createExecutionContext,
   runDurableObjectAlarm,
