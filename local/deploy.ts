@@ -1,16 +1,17 @@
 /**
- * `npm run deploy`: brings the database up to date, and then uploads the Worker together with the id of the commit it was
- * built from and the hash of the bundle, which /health reports.
+ * `npm run deploy`: brings the database up to date, and then uploads the Worker together with the
+ * id of the commit it was built from and the hash of the bundle, which /health reports.
  *
- * The database comes first, so that new code never runs without its tables. The old code runs on the new tables for
- * some seconds, and migrations must allow that.
+ * The database comes first, so that new code never runs without its tables. The old code runs on
+ * the new tables for some seconds, and migrations must allow that.
  *
- * The database and the KV namespaces are looked up by name, and created if the account has none. Nothing is remembered
- * on this machine, so a deployment that stopped anywhere is simply run again, here or on another machine. `wrangler
- * deploy` would create namespaces itself, but after a refused upload it tries to create them again, and fails.
+ * The database and the KV namespaces are looked up by name, and created if the account has none.
+ * Nothing is remembered on this machine, so a deployment that stopped anywhere is simply run again,
+ * here or on another machine. `wrangler deploy` would create namespaces itself, but after a refused
+ * upload it tries to create them again, and fails.
  *
- * The Worker's `name` in wrangler.toml is that of the database and the beginning of the namespaces' names, and `SELF`
- * leads to it.
+ * The Worker's `name` in wrangler.toml is that of the database and the beginning of the namespaces'
+ * names, and `SELF` leads to it.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,8 +22,8 @@ import { bundleHash, currentCommit, readConfig } from './build.ts';
 import { bundleWorker } from './esbuild.ts';
 
 /**
- * Cloudflare's refusal of a Worker that binds one that is not there (10143), or that has been given secrets but was
- * never uploaded (10144): at its first upload, itself.
+ * Cloudflare's refusal of a Worker that binds one that is not there (10143), or that has been given
+ * secrets but was never uploaded (10144): at its first upload, itself.
  */
 const NO_SUCH_WORKER = /code: 1014[34]\b/;
 /** Beside wrangler.toml, so that the paths in it stay right. */
@@ -64,13 +65,19 @@ function wrangler(words: readonly string[], stdout: 'inherit' | 'ignore' = 'inhe
   if (status !== 0) stop(status);
 }
 
-/** Creates something, and hides what wrangler prints: what to write into a configuration that needs nothing. */
+/**
+ * Creates something, and hides what wrangler prints: what to write into a configuration that needs
+ * nothing.
+ */
 function create(...words: string[]): void {
   console.log(`Creating: ${words.join(' ')}`);
   wrangler([...words, '--update-config=false'], 'ignore');
 }
 
-/** What the account has of one kind. @param words a command of wrangler that prints JSON. */
+/**
+ * What the account has of one kind.
+ * @param words a command of wrangler that prints JSON.
+ */
 function listed<T>(...words: string[]): T[] {
   const { status, stdout } = spawnSync('wrangler', words, {
     stdio: ['inherit', 'pipe', 'inherit'],
@@ -99,7 +106,10 @@ function prepareDatabase(): void {
 
 type Namespace = (typeof config.kv_namespaces)[number];
 
-/** As `wrangler deploy` names those that it creates, so that the ones of earlier deployments are found. */
+/**
+ * As `wrangler deploy` names those that it creates, so that the ones of earlier deployments are
+ * found.
+ */
 const titleOf = ({ binding }: Namespace): string =>
   `${config.name}-${binding.toLowerCase().replaceAll('_', '-')}`;
 
@@ -109,7 +119,10 @@ function namespaceIds(): Map<string, string> {
   return new Map(found.map(({ id, title }) => [title, id]));
 }
 
-/** The bindings with the ids of their namespaces, which are created if the account has none of that title. */
+/**
+ * The bindings with the ids of their namespaces, which are created if the account has none of that
+ * title.
+ */
 function prepareNamespaces(): Namespace[] {
   const before = namespaceIds();
   const missing = config.kv_namespaces.map(titleOf).filter((title) => !before.has(title));

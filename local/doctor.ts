@@ -5,6 +5,7 @@
 import type { Config } from '../src/config.ts';
 import { variablesIn } from '../src/config/environment-reader.ts';
 import { hostNameOf } from '../src/config/hosts.ts';
+import { alertFindings, testAlertFindings } from './alert-check.ts';
 import { readArguments } from './arguments.ts';
 import { readConfiguration } from './configuration.ts';
 import { isHostEmbedded } from './embedded-host.ts';
@@ -13,11 +14,13 @@ import { checkHost } from './host-check.ts';
 import { clockFinding, diskFinding } from './machine-check.ts';
 
 const USAGE = `
-Usage: npm run doctor
+Usage: npm run doctor [-- --alert]
 
-Looks at what the service needs on this machine: its configuration, its code hosts and the bot's tokens there, the clock,
-and the disk. It takes the variables of npm start, which docs/configuration.md lists, and changes nothing. It ends with 1
-if something does not work.
+Looks at what the service needs on this machine: its configuration, its code hosts and the bot's tokens there, where alerts
+go, the clock, and the disk. It takes the variables of npm start, which docs/configuration.md lists, and changes nothing. It
+ends with 1 if something does not work.
+
+  --alert  also asks the running service at SERVICE_URL, with its PANIC_PASSWORD, to send a test alert
 `;
 
 /** As npm start judges it. */
@@ -48,11 +51,20 @@ async function hostFindings(config: Config): Promise<Finding[]> {
   return [...checks.flatMap(({ findings }) => findings), clockFinding(clocks)];
 }
 
-readArguments(USAGE, {});
+async function alertsOf(config: Config): Promise<Finding[]> {
+  const test = values.alert ? await testAlertFindings(config) : [];
+  // Whoever only tries it out needs no alerts.
+  const isTrial = isHostEmbedded(config) && config.notifyAdminTopic === null;
+  return isTrial ? test : [...alertFindings(config), ...test];
+}
+
+const { values } = readArguments(USAGE, { alert: { type: 'boolean', default: false } });
 const { config, problems, warnings } = readConfiguration();
 const findings = [
   ...configurationFindings(problems, warnings),
-  ...(config === null ? [] : [...(await hostFindings(config)), diskFinding(config)]),
+  ...(config === null
+    ? []
+    : [...(await hostFindings(config)), ...(await alertsOf(config)), diskFinding(config)]),
 ];
 console.log(screenOf(findings));
 process.exitCode = findings.some(({ state }) => state === 'problem') ? 1 : 0;

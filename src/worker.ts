@@ -23,6 +23,7 @@ import { ChargedHttp } from './routes/request/limits.ts';
 import { answerRefused, refused } from './routes/request/refused.ts';
 import { metrics } from './routes/service/metrics.ts';
 import { moderation } from './routes/moderation/moderation.ts';
+import { operatorPage } from './routes/moderation/operator-page.ts';
 import { openapi } from './routes/service/openapi.ts';
 import { pullRequestPage } from './routes/pages/pull-request-page.ts';
 import { api, serviceKey } from './routes/service/api.ts';
@@ -56,7 +57,7 @@ app.route('/', serviceKey);
 // In the order of the API's description.
 mount(delayedPublisher, git, comments, issues, moderation, appeals, api, badges, health, metrics);
 mount(pullRequestPage, delayedPage, frontPage, documents, securityTxt, openapi(app));
-mount(admin, delayedReview, forms);
+mount(admin, operatorPage, delayedReview, forms);
 
 function mount(...parts: readonly Hono<AppEnv>[]): void {
   for (const part of parts) app.route('/', part);

@@ -3,6 +3,7 @@ import type { Config } from '../config.ts';
 import { Recent } from '../isolate/recent.ts';
 import { loggerOf } from '../log.ts';
 import { NotificationError } from '../notify/ntfy.ts';
+import { type TroubleReason, troubleOf } from '../notify/trouble.ts';
 import { dueAgainAt, earliest, isDue } from './due-rows.ts';
 
 /** Each may have to wait for its receiver's timeout. */
@@ -24,18 +25,31 @@ export type Delivery =
   | { readonly kind: 'done' | 'interrupted' }
   | { readonly kind: 'failed'; readonly askedMs: number; readonly all: boolean };
 
-/** Servers and statuses that this isolate has logged: mistakes that only the operator can correct. */
-const logged = new Recent<true>({ most: 100 });
+/** Servers, and why they take nothing, that this isolate has logged within the hour. */
+const logged = new Recent<true>({ lifeMs: 60 * 60 * 1000, most: 100 });
 
-/** The notification service at `server` has not taken a message. */
-export function notTaken(server: string, config: Config, error: unknown): Delivery {
-  const refusal = error instanceof NotificationError ? error : null;
-  const { status } = refusal ?? {};
-  const key = `${server} ${status}`;
-  if ((status === 401 || status === 403) && logged.get(key) === null) {
+/**
+ * A refusal lasts until the operator does something. Anything else lasts if the second attempt
+ * fails, too.
+ */
+const isLasting = (reason: TroubleReason, attempts: number): boolean => reason === 'refused' || attempts > 0;
+
+/**
+ * The notification service at `server` has not taken a message.
+ * @param attempts that had failed before.
+ */
+export function notTaken(server: string, config: Config, error: unknown, attempts: number): Delivery {
+  const { reason, status } = troubleOf(error);
+  const key = `${server} ${reason} ${status}`;
+  if (isLasting(reason, attempts) && logged.get(key) === null) {
     logged.set(key, true);
-    loggerOf(config).error('the notification service refuses messages; check NOTIFY_TOKEN', { status });
+    const fields = { hostName: new URL(server).host, reason, ...(status !== null && { status }) };
+    loggerOf(config).error(
+      'the notification service takes no messages; to see why, run npm run doctor -- --alert',
+      fields,
+    );
   }
+  const refusal = error instanceof NotificationError ? error : null;
   return { kind: 'failed', askedMs: refusal?.retryAfterMs ?? 0, all: refusal?.concernsTopic === true };
 }
 

@@ -14,8 +14,9 @@ export async function within<T>(
 }
 
 /**
- * What `work` resolves with, whose signal fires after `ms` with a `TimeoutError`. The timer ends with the work: that of
- * `AbortSignal.timeout` runs on, and keeps a Durable Object awake, and billed, until it fires.
+ * Runs `work` with a signal that fires after `ms` with a `TimeoutError`. The timer ends with the
+ * work. That of `AbortSignal.timeout` runs on, and keeps a Durable Object awake, and billed, until
+ * it fires.
  */
 export async function withDeadline<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const deadline = new AbortController();

@@ -28,6 +28,8 @@ export type Alert =
   | ({ readonly kind: 'appeal'; readonly text: string } & Pick<ModerationNews, 'hash' | 'state' | 'reports'>)
   /** Delayed pushes wait for the operator: so many. */
   | { readonly kind: 'review'; readonly waiting: number }
+  /** The operator wants to know whether alerts arrive. Never waits. */
+  | { readonly kind: 'test' }
   /** While pushes waited, the clock has jumped forward. */
   | { readonly kind: 'clock'; readonly byMs: number }
   /** Those of a kind that were too many to tell one by one. */
@@ -69,6 +71,8 @@ interface AlertFacts {
   readonly tokens: ReadonlyMap<Action, string>;
 }
 
+/** Where the operator sees whether alerts arrive: src/routes/moderation/operator-page.ts. */
+export const OPERATOR_PATH = '/admin';
 /** Where the operator sees what is delayed: src/routes/moderation/delayed.ts. */
 export const REVIEW_PATH = '/admin/delayed';
 
@@ -98,6 +102,7 @@ export function alertNotification(alert: Alert, facts: AlertFacts): Notification
     tags: ['warning'],
     ...(actions.length > 0 && { actions: actions.map((action) => button(action, alert, facts)) }),
     ...('hash' in alert && { click: `${facts.serviceUrl}/v1/moderation/report?hash=${alert.hash}` }),
+    ...(alert.kind === 'test' && { click: `${facts.serviceUrl}${OPERATOR_PATH}` }),
     ...(alert.kind === 'review' && { click: `${facts.serviceUrl}${REVIEW_PATH}` }),
   };
 }
@@ -105,9 +110,10 @@ export function alertNotification(alert: Alert, facts: AlertFacts): Notification
 export function actionsOf(alert: Alert): readonly Action[] {
   if (alert.kind === 'review') return ['review'];
   if ('hash' in alert) return [pardonOf(alert.hash)];
-  // A bad token is replaced at the host, and a clock is set on the machine. No button can do that.
+  // A bad token is replaced at the host, and a clock is set on the machine. No button can do that,
+  // nor has a test one.
   const subject = alert.kind === 'more' ? alert.of : alert.kind;
-  return ['token', 'clock', 'renamed'].includes(subject)
+  return ['token', 'clock', 'renamed', 'test'].includes(subject)
     ? []
     : ['activate-panic', 'rollback', 'deactivate-panic'];
 }
@@ -185,6 +191,12 @@ function wordsOf(alert: Alert, address: string | null): { title: string; text: s
         priority: USUAL,
       };
     }
+    case 'test':
+      return {
+        title: 'A test alert',
+        text: 'Alerts of this service arrive here. Those of a flood have buttons that suspend pushes and close what was opened.',
+        priority: USUAL,
+      };
     case 'clock':
       return {
         title: 'The clock has jumped',

@@ -120,7 +120,10 @@ export class ConnectionPool {
     return connection;
   }
 
-  /** Closes those that are free. @param count how many to keep, those used last. */
+  /**
+   * Closes those that are free.
+   * @param count how many to keep, those used last.
+   */
   closeIdle(count = 0): void {
     for (const connection of this.#idle.keys()) {
       if (this.#idle.size <= count) return;

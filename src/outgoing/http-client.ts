@@ -54,7 +54,10 @@ export class HttpClient {
     await this.#pool.openAhead({ url, signal: null, isNew: isForStream });
   }
 
-  /** At the end of a Durable Object's work: an open connection, and its timer, keep it awake, and billed. */
+  /**
+   * At the end of a Durable Object's work: an open connection, and its timer, keep it awake, and
+   * billed.
+   */
   closeIdle(): void {
     this.#pool.closeIdle();
   }

@@ -11,8 +11,9 @@ import type { ChangedFile, Changes } from '../edit/changes.ts';
 import { minuteOf } from '../push/reply/banner.ts';
 import type { LeavingTexts, ShownMessage, ShownText } from './leaving-texts.ts';
 import { pullRequestPath } from '../pr-hash.ts';
-import { differenceTable, field, hidden, problemNotice } from './forms/parts.ts';
-import { card, countOf, exactText, factList, type Html, type Page, unlistedPage } from './layout.ts';
+import { differenceTable, hidden, problemNotice } from './forms/parts.ts';
+import { card, countOf, exactText, factList, type Html, type Page } from './layout.ts';
+import { type Door, operatorPage } from './operator-page.ts';
 
 type ListedPush = Pick<
   DelayedPush,
@@ -42,31 +43,13 @@ const CHANGES = {
   elsewhere: 'In no folder that could be compared',
 } as const;
 
-function page(title: string, width: 'narrow' | 'wide', content: Html): Page {
-  const framed = unlistedPage(title, 'Pushes that are published later.', content, width);
-  return { ...framed, cookies: 'One cookie, for this page and ten minutes' };
-}
+export const REVIEW_DOOR: Door = {
+  path: REVIEW_PATH,
+  title: 'Delayed pushes',
+  description: 'Pushes that are published later.',
+};
 
-/** @param token of an alert; null: the address had none. @param hasPassword whether the service has one. */
-export function reviewDoorPage(token: string | null, hasPassword: boolean, problem: string | null): Page {
-  const holder = { label: 'Account', value: 'operator' };
-  const label = 'PANIC_PASSWORD of this service';
-  const password = field('password', label, '', { holder });
-  const door = html`<form method="post" action="${REVIEW_PATH}" class="card">
-    ${token === null ? password : hidden({ token })}
-    <div class="buttons"><button type="submit">Open</button></div>
-  </form>`;
-  const noWay = html`<div class="notice">
-    <p>This service has no PANIC_PASSWORD. Use the button of an alert.</p>
-  </div>`;
-  return page(
-    'Delayed pushes',
-    'narrow',
-    html`<h1>Delayed pushes</h1>
-      <p class="lead">For the operator. It stays open for ten minutes.</p>
-      ${problemNotice(problem)} ${token !== null || hasPassword ? door : noWay}`,
-  );
-}
+const page = (title: string, content: Html): Page => operatorPage({ ...REVIEW_DOOR, title }, 'wide', content);
 
 /** @property page from 1 on. */
 export interface ReviewList extends Readonly<Record<'waiting' | 'page' | 'pageSize', number>> {
@@ -82,8 +65,7 @@ export function reviewListPage({ pushes, waiting, decided, problem, ...place }: 
     ${pushes.map(listItem)} ${card('decide', 'Those that you have chosen', buttons)}
   </form>`;
   return page(
-    'Delayed pushes',
-    'wide',
+    REVIEW_DOOR.title,
     html`<h1>Delayed pushes</h1>
       <p class="lead">
         ${waiting === 0 ? 'No push waits.' : `${count}: first those that wait for you, then the oldest. What waits for you for 14 days is discarded.`}
@@ -100,7 +82,6 @@ export function reviewOnePage(push: ReviewedPush, changes: Changes | string): Pa
   </form>`;
   return page(
     'A delayed push',
-    'wide',
     html`<p class="crumbs"><a href="${REVIEW_PATH}">Delayed pushes</a></p>
       <h1>${titleOf(push)}</h1>
       ${card('what', 'What it is', html`${factsOf(push)} ${textsOf(push)}`)}

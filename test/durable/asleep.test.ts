@@ -1,6 +1,6 @@
 /**
- * What an object leaves behind when its work has ended: no timer and no open connection, as either keeps it awake, and
- * billed. The server at the other end answers whatever it is asked.
+ * What an object leaves behind when its work has ended: no timer and no open connection, as either
+ * keeps it awake, and billed. The server at the other end answers whatever it is asked.
  */
 import { applyD1Migrations, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
@@ -74,8 +74,13 @@ async function objectOf<K extends (typeof KINDS)[number]>(kind: K, name = `aslee
 const runAlarm = (stub: unknown): Promise<boolean> => runDurableObjectAlarm(stub as DurableObjectStub);
 
 const recordOf = (prHash: string) => ({
-  ...{ prHash, host: 'gh', owner: 'octo', repo: 'hello', number: count },
-  ...{ url: `https://host.test/octo/hello/pull/${count}`, fork: null },
+  prHash,
+  host: 'gh',
+  owner: 'octo',
+  repo: 'hello',
+  number: count,
+  url: `https://host.test/octo/hello/pull/${count}`,
+  fork: null,
 });
 
 const prHash = (): string => count.toString(16).padStart(12, '0');

@@ -1,4 +1,7 @@
-/** `npm run deploy` with the real wrangler, again after everything that can stop it, against a stand-in for Cloudflare's API. */
+/**
+ * `npm run deploy` with the real wrangler, again after everything that can stop it, against a
+ * stand-in for Cloudflare's API.
+ */
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,7 +32,10 @@ function checkout(name: string): string {
   return place;
 }
 
-/** Where wrangler finds no login of this user, and does not ask the registry whether it is the newest. */
+/**
+ * Where wrangler finds no login of this user, and does not ask the registry whether it is the
+ * newest.
+ */
 function homeOf(place: string): string {
   const home = join(place, 'home');
   mkdirSync(join(home, 'tmp/update-check'), { recursive: true });
@@ -132,7 +138,9 @@ class BrokenLine {
     return deploy(place);
   }
 
-  /** Deploys until no call is left to break. Resolves with the number of deployments that stopped. */
+  /**
+   * Deploys until no call is left to break. Resolves with the number of deployments that stopped.
+   */
   async deployThrough(place: string): Promise<number> {
     let stopped = 0;
     for (;;) {

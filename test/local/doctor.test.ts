@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Finding, screenOf } from '../../local/finding.ts';
 import { clockFinding, diskFinding } from '../../local/machine-check.ts';
@@ -32,6 +33,8 @@ const hosting = (more: Record<string, string> = {}) => ({
   CLIENT_IP_HEADER: 'X-Real-IP',
   SERVICE_URL: 'https://git.example.org',
   OPERATOR_CONTACT: 'ada@example.org',
+  NOTIFY_ADMIN_TOPIC: 'operator',
+  NOTIFY_ADMIN_URL: 'https://ntfy.example.org',
   ...more,
 });
 
@@ -41,12 +44,17 @@ interface Ended {
   readonly stderr: string;
 }
 
-async function doctor(env: Record<string, string>): Promise<Ended> {
+async function doctor(env: Record<string, string>, ...args: string[]): Promise<Ended> {
   const all = { ...ownEnvironment(), STATE_DIR: join(folder, 'state'), ...env };
   const ended = await new Promise<Ended>((resolve) => {
-    execFile(process.execPath, ['local/doctor.ts'], { cwd: ROOT, env: all }, (error, screen, stderr) => {
-      resolve({ code: error === null ? 0 : error.code, screen, stderr });
-    });
+    execFile(
+      process.execPath,
+      ['local/doctor.ts', ...args],
+      { cwd: ROOT, env: all },
+      (error, screen, stderr) => {
+        resolve({ code: error === null ? 0 : error.code, screen, stderr });
+      },
+    );
   });
   expect(ended.stderr).toBe('');
   expect(ended.screen.split('\n').length).toBeLessThanOrEqual(SCREEN.lines);
@@ -59,6 +67,8 @@ describe('npm run doctor', () => {
     expect(screen).toMatch(/^ok +configuration +\d+ variables are set$/m);
     expect(screen).toMatch(/^ok +host gh +127\.0\.0\.1:\d+, GitHub$/m);
     expect(screen).toMatch(/^ok +token gh +\S+, with every scope it needs$/m);
+    expect(screen).toMatch(/^ok +alerts +to ntfy\.example\.org$/m);
+    expect(screen).toMatch(/^ok +panic button +would ask https:\/\/git\.example\.org to reject every push$/m);
     expect(screen).toMatch(/^ok +clock +(as at|\d+ s (ahead of|behind)) 127\.0\.0\.1:\d+$/m);
     expect(screen).toMatch(/^ok +disk +[\d.]+ GB free in \S+\/state$/m);
     expect(screen).not.toContain('What to do');
@@ -88,6 +98,50 @@ describe('npm run doctor', () => {
     expect(warned.screen).toMatch(/^warning +configuration +PANIC_PASSWORD has fewer than 16 characters$/m);
     expect(warned.screen).not.toContain('hunter2');
     expect(warned.code).toBe(0);
+  });
+
+  it('warns where nobody would be told, and of the public server without an account', async () => {
+    const untold = await doctor(hosting({ NOTIFY_ADMIN_TOPIC: '' }));
+    expect(untold.screen).toMatch(/^warning +alerts +none: NOTIFY_ADMIN_TOPIC is not set$/m);
+    const shared = await doctor(hosting({ NOTIFY_ADMIN_URL: 'https://ntfy.sh' }));
+    expect(shared.screen).toMatch(/^warning +alerts +to ntfy\.sh, without an account$/m);
+    expect(shared.screen.replaceAll(/\s+/g, ' ')).toContain(
+      'or NOTIFY_TOKEN to the token of an account there.',
+    );
+    const own = await doctor(hosting({ NOTIFY_ADMIN_URL: 'https://ntfy.sh', NOTIFY_TOKEN: 'tk_1' }));
+    expect(own.screen).toMatch(/^ok +alerts +to ntfy\.sh$/m);
+    expect([untold.code, shared.code, own.code]).toEqual([0, 0, 0]);
+  });
+
+  it.each([
+    [{ sent: true }, 'ok', 'was taken: look whether it reached you', ''],
+    [{ sent: false, problem: 'ntfy.test refuses it.' }, 'problem', 'was not sent', '- ntfy.test refuses it.'],
+    [{ error: 'invalid credentials' }, 'problem', 'was not sent', 'says: invalid credentials.'],
+  ])('asks the service for a test alert if told to: %j', async (answer, state, says, remedy) => {
+    const { server, url, asked } = await serviceThat(answer);
+    const { code, screen } = await doctor(
+      hosting({ SERVICE_URL: url, PANIC_PASSWORD: 'correct horse battery staple' }),
+      '--alert',
+    );
+    server.close();
+    expect(screen).toMatch(new RegExp(`^${state} +test alert +${says}$`, 'm'));
+    expect(screen).toContain(remedy);
+    if (state === 'ok') expect(screen).toMatch(/^ok +pushes +are accepted now$/m);
+    expect(asked[0]).toBe('POST /admin/test-alert {"password":"correct horse battery staple"}');
+    expect(screen).not.toContain('correct horse');
+    expect(code).toBe(state === 'ok' ? 0 : 1);
+  });
+
+  it('says why it cannot ask the service for a test alert', async () => {
+    const locked = await doctor(hosting(), '--alert');
+    expect(locked.screen).toMatch(/^problem +test alert +cannot be asked for without PANIC_PASSWORD$/m);
+    const { server, url } = await serviceThat({});
+    server.close();
+    const env = { SERVICE_URL: url, PANIC_PASSWORD: 'correct horse battery staple' };
+    const { screen } = await doctor(hosting(env), '--alert');
+    expect(screen.replaceAll(/\s+/g, ' ')).toContain(
+      `Nobody answers at ${url} (ECONNREFUSED). Set SERVICE_URL`,
+    );
   });
 
   it('names a token that the host does not know', async () => {
@@ -184,6 +238,19 @@ describe('the clock', () => {
     expect(compared()).toMatchObject({ state: 'warning' });
   });
 });
+
+/** A service that answers so to whoever asks for a test alert. */
+async function serviceThat(answer: object) {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    void text(request).then((body) => {
+      asked.push(`${request.method} ${request.url} ${body}`);
+      response.end(JSON.stringify(request.method === 'POST' ? answer : { panic_mode: false }));
+    });
+  }).listen(0, '127.0.0.1');
+  await new Promise((done) => server.once('listening', done));
+  return { server, asked, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
 
 /** A server that says what time it is, and answers everything as if it were any kind of host. */
 async function hostAt(date: string) {

@@ -2,11 +2,13 @@
  * What docs/operations.md tells operators to rehearse: the service with its own code host, an alert, and the panic switch.
  * Between them, the button with which people who try the service go on when its limits stop them.
  */
+import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { git, tryGit } from '../sandbox/support/git.ts';
 import {
@@ -15,9 +17,12 @@ import {
   freePorts,
   isRunning,
   nodeStart,
+  ownEnvironment,
   ROOT,
   untilPrinted,
 } from './programs.ts';
+
+const run = promisify(execFile);
 
 const DOCUMENT = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8');
 
@@ -88,6 +93,14 @@ it('a rehearsal shows an alert with its buttons, goes on without its limits, and
     await git(clone, 'commit', '--quiet', '--allow-empty', '-m', 'Another change');
     const refused = await tryGit(clone, 'push', 'origin', 'change-6');
     expect(refused.output).toContain('SERVICE TEMPORARILY SUSPENDED');
+
+    const doctor = await run(process.execPath, ['local/doctor.ts', '--alert'], {
+      cwd: ROOT,
+      env: { ...ownEnvironment(), ...env, STATE_DIR: join(folder, 'of-the-doctor') },
+    });
+    expect(doctor.stdout).toMatch(/^ok +test alert +was taken: look whether it reached you$/m);
+    expect(doctor.stdout).toMatch(/^ok +pushes +are rejected already$/m);
+    expect(await shown()).toContain('A test alert');
 
     // The program ends in the middle of another restart, and leaves nothing running.
     const forgotten = forgetLimits(host).catch(() => null);

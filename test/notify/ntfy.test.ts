@@ -1,7 +1,9 @@
 /** Publishing: what counts as taken. */
 import { expect, it, vi } from 'vitest';
 import { operatorService, publicService, publish } from '../../src/notify/ntfy.ts';
+import { troubleOf, troubleWords } from '../../src/notify/trouble.ts';
 import type { Http } from '../../src/outgoing/http-client.ts';
+import { OutgoingError } from '../../src/outgoing/outgoing-error.ts';
 
 const NOTE = { topic: 'anon-pr-0123456789ab', title: 'Title', message: 'Text' };
 const SERVICE = { notifyBaseUrl: 'https://ntfy.test', notifyToken: null };
@@ -58,4 +60,24 @@ it('gives the token to the server of the alerts, and to that of the events only 
   expect(operatorService(elsewhere)).toEqual({ notifyBaseUrl: 'https://alerts.test', notifyToken });
   const same = { notifyBaseUrl, notifyToken, notifyAdminUrl: notifyBaseUrl };
   expect(publicService(same)).toEqual({ notifyBaseUrl, notifyToken });
+});
+
+it.each([
+  [401, 'refused', 'Set NOTIFY_TOKEN'],
+  [403, 'refused', 'Set NOTIFY_TOKEN'],
+  [429, 'too-many', 'Set NOTIFY_ADMIN_URL to a server of yours, or NOTIFY_TOKEN'],
+  [503, 'failing', 'the status 503'],
+])('says what the operator can do about the status %i', async (status, reason, words) => {
+  const error = await publish(server(status), SERVICE, NOTE).catch((thrown: unknown) => thrown);
+  expect(troubleOf(error)).toEqual({ reason, status });
+  expect(troubleWords('https://ntfy.test:8443', troubleOf(error))).toMatch(/^ntfy\.test:8443 /);
+  expect(troubleWords('https://ntfy.test', troubleOf(error))).toContain(words);
+});
+
+it.each([
+  [new DOMException('', 'TimeoutError'), 'no-answer', 'within ten seconds'],
+  [new OutgoingError('unreachable', ''), 'unreachable', 'OUTGOING_FETCH_HOSTS'],
+])('says what the operator can do if there is no answer: %o', (error, reason, words) => {
+  expect(troubleOf(error)).toEqual({ reason, status: null });
+  expect(troubleWords('https://ntfy.test', troubleOf(error))).toContain(words);
 });

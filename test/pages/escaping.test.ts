@@ -19,7 +19,8 @@ import {
   replyPreviewPage,
   replyToPage,
 } from '../../src/pages/forms/thread-pages.ts';
-import { reviewDoorPage, reviewListPage, reviewOnePage } from '../../src/pages/delayed-review-page.ts';
+import { REVIEW_DOOR, reviewListPage, reviewOnePage } from '../../src/pages/delayed-review-page.ts';
+import { doorPage, operatorHomePage } from '../../src/pages/operator-page.ts';
 import { delayedPage } from '../../src/pages/delayed-page.ts';
 import { remotePage } from '../../src/pages/remote-page.ts';
 import { NO_FILES } from '../../src/policy/community-files.ts';
@@ -172,7 +173,9 @@ const PAGES: readonly ((text: string) => Page)[] = [
       text,
       given(text),
     ),
-  (text) => reviewDoorPage(text, true, text),
+  (text) => doorPage(REVIEW_DOOR, text, true, text),
+  (text) =>
+    operatorHomePage({ server: `https://ntfy.test/${text}`, waiting: 1, trouble: null, tested: null }),
   (text) =>
     reviewListPage({
       pushes: [reviewed(text)],

@@ -9,9 +9,10 @@ import type { TokenProblem } from '../../host/account/token-problems.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { type ClientHits, hitBy, type Limit, type Wait } from '../../limits/sliding-window.ts';
 import type { AccountPlace, Action, Alert } from '../../notify/alert.ts';
+import type { Trouble } from '../../notify/trouble.ts';
 import { earliest } from '../due-rows.ts';
 import { BURST_PAUSE_MS, BurstDetector, POST_BURST, PUSH_BURST, type ToldBurst } from './burst.ts';
-import { type AccountProblems, Operator } from './operator.ts';
+import { type AccountProblems, type AlertState, Operator } from './operator.ts';
 import { type RollbackResult, Rollbacks, type RollbackScope, TRACKED_MS, type Tracked } from './rollback.ts';
 import { ActionTokens } from './tokens.ts';
 
@@ -93,6 +94,18 @@ export class Guard extends DurableObject<Env> {
     const outcome = this.#operator.tell(this.env, alert, Date.now(), { at, address });
     if (outcome === 'kept') await this.#wakeAt(Date.now());
     return outcome !== 'full';
+  }
+
+  /** Whether alerts arrive. */
+  alertState(): AlertState {
+    return this.#operator.state;
+  }
+
+  /**
+   * Sends a test alert. Answers why it was not taken; null: it was. `nobody`: there is no topic.
+   */
+  testAlert(): Promise<Trouble | 'nobody' | null> {
+    return this.#operator.test(this.env);
   }
 
   /** A push has begun to wait for the operator. @param waiting how many do. */

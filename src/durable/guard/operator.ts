@@ -10,6 +10,7 @@ import { isAhead, isWithin } from '../../isolate/clock.ts';
 import { hit } from '../../limits/sliding-window.ts';
 import { type Alert, actionsOf, alertNotification, CAPPED, type CappedKind } from '../../notify/alert.ts';
 import { operatorService, publish } from '../../notify/ntfy.ts';
+import { type Trouble, troubleOf } from '../../notify/trouble.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
 import { earliest } from '../due-rows.ts';
 import { notTaken, Outbox, type Waiting } from '../outbox.ts';
@@ -39,6 +40,7 @@ const MOST_URGENT = 20;
 const SUM_AFTER_MS = HOUR_MS;
 const ALERTS_KEY = 'alerts';
 const TOLD_PREFIX = 'told ';
+const TROUBLE_KEY = 'alert-trouble';
 const REVIEW_KEY = 'told review';
 const TOKEN_PREFIX = 'told token ';
 /** What was wrong with an account, and was over, is told again after this time. */
@@ -68,12 +70,24 @@ interface TokenReport {
   readonly toldAt: number;
 }
 
+/** Alerts do not arrive. */
+export interface StandingTrouble extends Trouble {
+  /** When the first of those attempts failed that have all failed; milliseconds since 1970. */
+  readonly since: number;
+}
+
+export interface AlertState {
+  /** How many wait to be delivered. */
+  readonly waiting: number;
+  readonly trouble: StandingTrouble | null;
+}
+
 export class Operator {
   readonly #kv: SyncKvStorage;
   readonly #tokens: ActionTokens;
   readonly #waiting: WaitingAlert[];
   readonly #outbox: Outbox<WaitingAlert>;
-  readonly #addresses = new WeakMap<WaitingAlert, string>();
+  readonly #addresses = new WeakMap<object, string>();
   /** How often each kind was told, in this life of the object. */
   readonly #windows = new Map<string, readonly number[]>();
   #http: HttpClient | null = null;
@@ -195,7 +209,7 @@ export class Operator {
         await this.#publish(waiting, config);
         return { kind: 'done' };
       } catch (error) {
-        return notTaken(config.notifyAdminUrl, config, error);
+        return notTaken(config.notifyAdminUrl, config, error, waiting.attempts);
       } finally {
         this.#addresses.delete(waiting);
       }
@@ -204,8 +218,32 @@ export class Operator {
     return retryAt;
   }
 
+  get state(): AlertState {
+    return {
+      waiting: this.#waiting.length,
+      trouble: this.#kv.get<StandingTrouble>(TROUBLE_KEY) ?? null,
+    };
+  }
+
+  /**
+   * Sends one alert more, at once. Answers why it was not taken; null: it was. `nobody`: there is
+   * no topic.
+   */
+  async test(env: Env): Promise<Trouble | 'nobody' | null> {
+    const config = alertConfigOf(env);
+    if (config === null || config === 'invalid') return 'nobody';
+    try {
+      await this.#publish({ alert: { kind: 'test' }, at: Date.now() }, config);
+      return null;
+    } catch (error) {
+      return troubleOf(error);
+    } finally {
+      this.#http?.closeIdle();
+    }
+  }
+
   /** Each attempt has its own tokens: it may come long after the last one, and the last one may have arrived anyway. */
-  async #publish(waiting: WaitingAlert, config: AlertConfig): Promise<void> {
+  async #publish(waiting: Pick<WaitingAlert, 'alert' | 'at'>, config: AlertConfig): Promise<void> {
     const notification = alertNotification(waiting.alert, {
       topic: config.notifyAdminTopic,
       serviceUrl: config.serviceUrl,
@@ -214,7 +252,20 @@ export class Operator {
       tokens: this.#tokens.make(actionsOf(waiting.alert), Date.now()),
     });
     const http = (this.#http ??= openHttp(config));
-    await publish(http, operatorService(config), notification);
+    try {
+      await publish(http, operatorService(config), notification);
+      if (this.state.trouble !== null) this.#kv.delete(TROUBLE_KEY);
+    } catch (error) {
+      this.#noteTrouble(troubleOf(error));
+      throw error;
+    }
+  }
+
+  /** Stores it if it is another than before. */
+  #noteTrouble(trouble: Trouble): void {
+    const { trouble: before } = this.state;
+    if (before?.reason === trouble.reason && before.status === trouble.status) return;
+    this.#kv.put(TROUBLE_KEY, { ...trouble, since: before?.since ?? Date.now() } satisfies StandingTrouble);
   }
 
   /** Counts one that is too many, for the alert that sums them up. */

@@ -332,7 +332,7 @@ export class PullRequest extends DurableObject<Env> {
       }
       return { kind: 'done' };
     } catch (error) {
-      return notTaken(config.notifyBaseUrl, config, error);
+      return notTaken(config.notifyBaseUrl, config, error, entry.attempts);
     }
   }
 }

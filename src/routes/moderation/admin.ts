@@ -13,6 +13,7 @@ import { succeeds } from '../../isolate/within.ts';
 import { longestWait } from '../../limits/sliding-window.ts';
 import { isSameSecret } from '../../secret/keyed-hash.ts';
 import { pardonOf } from '../../notify/alert.ts';
+import { type Trouble, troubleWords } from '../../notify/trouble.ts';
 import { delayedPushesOf, guardOf, identityOf } from '../../objects.ts';
 import { ROLLED_BACK } from '../../durable/delayed-pushes/delayed-push.ts';
 import { removeDelayed } from '../git/publish-delayed.ts';
@@ -102,7 +103,19 @@ const drainAnswer = z
   })
   .describe('What is delayed.');
 
+const testAlertRequest = z.object({
+  password: z.string().describe('The password of the operator.'),
+});
+
+const testAlertAnswer = z
+  .object({
+    sent: z.boolean().describe('Whether the notification service has taken it.'),
+    problem: z.string().optional().describe('Why it was not sent, and what to do.'),
+  })
+  .describe('What has become of the test alert.');
+
 const NOTHING_TO_PARDON = 'nobody has reported this pseudonym';
+const NO_TOPIC = 'NOTIFY_ADMIN_TOPIC is not set.';
 const INVALID_CREDENTIALS = refused(401, 'invalid credentials');
 
 const REFUSALS = {
@@ -273,6 +286,35 @@ admin.post(
 async function drain(c: Context<AppEnv>): Promise<Response> {
   const { review, ...others } = (await delayedPushesOf(c.env).drain()).waiting;
   return c.json<z.infer<typeof drainAnswer>>({ delayed: others.delay + others.busy, to_review: review });
+}
+
+admin.post(
+  '/admin/test-alert',
+  described(forOperator(testAlertRequest, sendTestAlert), {
+    operationId: 'sendTestAlert',
+    summary: 'Send a test alert',
+    description: 'From this service, as a real one would be sent.',
+    tag: 'Operation',
+    json: testAlertRequest,
+    responses: { 200: answer('Whether it was sent.', asJson(testAlertAnswer)), ...REFUSALS },
+  }),
+);
+
+async function sendTestAlert(c: Context<AppEnv>): Promise<Response> {
+  const outcome = await testAlert(c);
+  const problem =
+    outcome === 'nobody' ? NO_TOPIC : outcome && troubleWords(c.var.config.notifyAdminUrl, outcome);
+  return c.json<z.infer<typeof testAlertAnswer>>(
+    problem === null ? { sent: true } : { sent: false, problem },
+  );
+}
+
+/** Why a test alert was not taken; null: it was. `nobody`: there is no topic. */
+export async function testAlert(c: Context<AppEnv>): Promise<Trouble | 'nobody' | null> {
+  const outcome = await guardOf(c.env).testAlert();
+  const reason = outcome === 'nobody' ? 'no-topic' : (outcome?.reason ?? 'taken');
+  c.var.logger.warn('a test alert was asked for', { outcome: reason });
+  return outcome;
 }
 
 /** Counts a request before it reads it. `handle` gets a credential that may be valid; null: the guard refuses it. */

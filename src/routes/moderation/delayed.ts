@@ -1,10 +1,8 @@
 /**
- * /admin/delayed: the operator sees all that waits and what would leave with it, publishes or discards it.
- * PANIC_PASSWORD or an alert's token opens it, only by a POST: machines follow links, too. It counts like an attempt
- * at the operator's endpoints; for ten minutes, later requests do not: a cookie, signed with the secret, says so.
+ * /admin/delayed: the operator sees all that waits and what would leave with it, publishes or
+ * discards it.
  */
 import { type Context, Hono } from 'hono';
-import { getSignedCookie, setSignedCookie } from 'hono/cookie';
 import { hostWithKey, recordName } from '../../config/hosts.ts';
 import {
   bytesOf,
@@ -19,36 +17,28 @@ import type { AppEnv } from '../../env.ts';
 import type { FormFields } from '../../forms/form-fields.ts';
 import { HostError } from '../../host-error.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
-import { isAhead } from '../../isolate/clock.ts';
 import { within } from '../../isolate/within.ts';
-import { delayedPushesOf, guardOf } from '../../objects.ts';
+import { delayedPushesOf } from '../../objects.ts';
 import {
   type Decided,
   type ReviewedPush,
+  REVIEW_DOOR,
   type ReviewList,
-  reviewDoorPage,
   reviewListPage,
   reviewOnePage,
   seenIn,
 } from '../../pages/delayed-review-page.ts';
-import type { Page } from '../../pages/layout.ts';
 import { type Changes, changesOf, MAX_PACK_BYTES } from '../../edit/changes.ts';
 import { type TextLimits, textsLeaving } from '../../pages/leaving-texts.ts';
 import type { PushHost } from '../../push/push-host.ts';
 import { storedPack } from '../../push/receive/receive.ts';
 import { pushHost } from '../git/open-push.ts';
 import { openStored, removeDelayed, type StoredPush } from '../git/publish-delayed.ts';
-import { keyedHash } from '../../secret/keyed-hash.ts';
-import { serviceSecret } from '../../secret/open-secret.ts';
-import { answerPage } from '../pages/answer-page.ts';
-import { isCrossSite, readSmallForm } from '../request/payload.ts';
 import { memoryFor } from '../request/client.ts';
-import { shownOrigin } from '../request/public-origin.ts';
-import { answerRefused, explained, NOT_KEPT } from '../request/refused.ts';
-import { credentialOf, refuseTooOften } from './admin.ts';
+import { answerRefused, explained } from '../request/refused.ts';
+import { atDoor, isOpen, noForm, show, showDoor } from './operator-door.ts';
 
 const PAGE_SIZE = 20;
-const ACTION_TOKEN = /^[0-9a-f]{32}$/;
 /** For folders and files of upstream. */
 const HOST_TIMEOUT_MS = 10_000;
 /** The page can do without the bot's name. */
@@ -58,27 +48,22 @@ const LOGIN_PATIENCE_MS = 3_000;
 const BRIEF = { mostMessages: 5, longest: 2_000, mostBytes: 256 * 1024 } as const;
 const FULL = { mostMessages: 200, longest: 65_536, mostBytes: 4 * 1024 * 1024 } as const;
 
-const OPEN_IT = 'Open /admin/delayed, and send the form from there.';
-const CROSS_SITE = explained(403, 'This form came from another site', OPEN_IT);
-const NO_FORM = explained(400, 'This is not a form of this page', OPEN_IT);
 const NOT_WAITING = explained(
   404,
   'No such push waits',
   'It was published or discarded, or its author has given it up. Look at /admin/delayed.',
 );
-const NO_ACCESS = 'Neither the password nor the token is correct. A token works once, within ten minutes.';
-const CLOSED = 'The ten minutes are over, and nothing was decided. Open it again.';
 
 export const delayedReview = new Hono<AppEnv>();
 
 delayedReview.get(REVIEW_PATH, async (c) => {
-  if (!(await mayReview(c))) return door(c, 200, null);
+  if (!(await isOpen(c))) return showDoor(c, REVIEW_DOOR);
   const page = Number(/^[1-9]\d{0,4}$/.exec(c.req.query('page') ?? '')?.[0] ?? 1);
   return showList(c, page, null, null);
 });
 
 delayedReview.get(`${REVIEW_PATH}/:name`, async (c) => {
-  if (!(await mayReview(c))) return door(c, 200, null);
+  if (!(await isOpen(c))) return showDoor(c, REVIEW_DOOR);
   const listed = await delayedPushesOf(c.env).listed(c.req.param('name'));
   if (listed === null) return answerRefused(c, NOT_WAITING, 'page');
   const memory = memoryFor(c);
@@ -91,32 +76,13 @@ delayedReview.get(`${REVIEW_PATH}/:name`, async (c) => {
   }
 });
 
-delayedReview.post(REVIEW_PATH, async (c) => {
-  if (isCrossSite(c.req.raw)) return answerRefused(c, CROSS_SITE, 'page');
-  const fields = await readSmallForm(c);
-  if (fields === null) return answerRefused(c, NO_FORM, 'page');
-  if (fields.has('password') || fields.has('token')) return open(c, fields);
-  if (!(await mayReview(c))) return door(c, 401, CLOSED);
-  return decide(c, fields);
-});
-
-async function open(c: Context<AppEnv>, fields: FormFields): Promise<Response> {
-  const tooOften = await refuseTooOften(c, ['admin']);
-  if (tooOften !== null) return answerRefused(c, tooOften, 'page');
-  const credential = await credentialOf(c, { password: fields.get('password'), token: fields.get('token') });
-  if (credential === null || !(await guardOf(c.env).accepts(credential, 'review'))) {
-    const guessed = await refuseTooOften(c, []);
-    return guessed === null ? door(c, 401, NO_ACCESS) : answerRefused(c, guessed, 'page');
-  }
-  await beginReview(c);
-  c.var.logger.warn('delayed pushes were opened for review');
-  return c.redirect(REVIEW_PATH, 303);
-}
+delayedReview.post(REVIEW_PATH, (c) => atDoor(c, REVIEW_DOOR, (fields) => decide(c, fields)));
 
 async function decide(c: Context<AppEnv>, fields: FormFields): Promise<Response> {
   const [what, reason] = [fields.get('decision'), fields.get('reason') ?? ''];
   const isReason = Object.hasOwn(DISCARD_REASONS, reason);
-  if (what !== 'publish' && !(what === 'discard' && isReason)) return answerRefused(c, NO_FORM, 'page');
+  if (what !== 'publish' && !(what === 'discard' && isReason))
+    return answerRefused(c, noForm(REVIEW_DOOR), 'page');
   const chosen = [...fields].flatMap(([name, value]) =>
     name.startsWith('push-') ? (seenIn(value) ?? []) : [],
   );
@@ -226,40 +192,4 @@ async function changesIn(
       ? `It cannot be shown now. ${error.publicMessage} Reload this page in a minute.`
       : 'Its files or upstream’s cannot be read. If it is published, the code host may refuse it.';
   }
-}
-
-/** The form that opens the page. */
-function door(c: Context<AppEnv>, status: 200 | 401, problem: string | null) {
-  const token = c.req.method === 'POST' ? '' : (c.req.query('token') ?? '');
-  const hasPassword = c.var.config.panicPassword !== null;
-  return show(c, reviewDoorPage(ACTION_TOKEN.test(token) ? token : null, hasPassword, problem), status);
-}
-
-function show(c: Context<AppEnv>, page: Page, status: 200 | 400 | 401 = 200) {
-  return answerPage(c, page, status, NOT_KEPT);
-}
-
-const COOKIE = 'gitveil-review';
-const LIFE_MS = 10 * 60 * 1000;
-
-/** Puts the cookie into the answer. */
-async function beginReview(c: Context<AppEnv>): Promise<void> {
-  await setSignedCookie(c, COOKIE, `${Date.now() + LIFE_MS}`, await cookieKey(c), {
-    path: REVIEW_PATH,
-    httpOnly: true,
-    sameSite: 'Strict',
-    // A proxy in front may have terminated TLS.
-    secure: shownOrigin(c.req.raw, c.var.config).startsWith('https:'),
-    maxAge: LIFE_MS / 1000,
-  });
-}
-
-/** Whether the request has a cookie that is still good. */
-async function mayReview(c: Context<AppEnv>): Promise<boolean> {
-  const until = await getSignedCookie(c, await cookieKey(c), COOKIE);
-  return isAhead(Number(until), LIFE_MS, Date.now());
-}
-
-async function cookieKey(c: Context<AppEnv>): Promise<string> {
-  return keyedHash(await serviceSecret(c.env, c.var.config.identitySecret), 'review', 'cookie');
 }

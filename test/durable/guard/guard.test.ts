@@ -9,6 +9,7 @@ import type { TokenProblem } from '../../../src/host/account/token-problems.ts';
 import { pseudonymOf } from '../../../src/notify/alert.ts';
 import type { Notification } from '../../../src/notify/ntfy.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
+import { OutgoingError } from '../../../src/outgoing/outgoing-error.ts';
 import { restartObjects } from '../../support/all-objects.ts';
 
 const bindings = env as unknown as Env;
@@ -24,7 +25,7 @@ let published: Notification[] = [];
 let serviceIsDown = false;
 /** Happens before it refuses. */
 let refuse: () => Promise<void> = async () => {};
-let refusal = () => new Response(null, { status: 503 });
+let refusal: () => Response | Promise<Response> = () => new Response(null, { status: 503 });
 let askedServers: string[] = [];
 let count = 0;
 /** Whether the host closes a pull request. */
@@ -691,7 +692,56 @@ describe('an alert', () => {
     expect(new Set(askedServers)).toEqual(new Set(['https://alerts.test/']));
     // One attempt of one alert each time, and both at last.
     expect(askedServers).toHaveLength(5);
-    expect(log.mock.calls.filter(([line]) => String(line).includes('refuses messages'))).toHaveLength(1);
+    expect(log.mock.calls.filter(([line]) => String(line).includes('takes no messages'))).toHaveLength(1);
+  });
+
+  it('that does not arrive is known since the first failure, with the reason, until one arrives', async () => {
+    const log = vi.spyOn(console, 'log').mockImplementation(() => {});
+    await configured({ NOTIFY_ADMIN_TOPIC: 'operator', NOTIFY_ADMIN_URL: 'https://silent.test' });
+    expect(await guard().alertState()).toEqual({ waiting: 0, trouble: null });
+    const since = Date.now();
+    await exceed(6);
+    serviceIsDown = true;
+    for (const [fails, trouble] of [
+      [() => Promise.reject(new DOMException('late', 'TimeoutError')), { reason: 'no-answer', status: null }],
+      [async () => new Response(null, { status: 429 }), { reason: 'too-many', status: 429 }],
+      [async () => new Response(null, { status: 429 }), { reason: 'too-many', status: 429 }],
+      [async () => new Response(null, { status: 401 }), { reason: 'refused', status: 401 }],
+      [() => Promise.reject(new OutgoingError('unreachable', '')), { reason: 'unreachable', status: null }],
+    ] as const) {
+      refusal = fails;
+      await deliver();
+      expect(await guard().alertState()).toEqual({ waiting: 1, trouble: { ...trouble, since } });
+      pass(HOUR_MS / 4);
+    }
+    const lines = log.mock.calls
+      .map(([line]) => String(line))
+      .filter((line) => line.includes('takes no messages'));
+    expect(lines.map((line) => /"reason":"([a-z-]+)"|reason=(\S+)/.exec(line)?.slice(1).join(''))).toEqual([
+      'too-many',
+      'refused',
+      'unreachable',
+    ]);
+    await restartObjects();
+    await configured();
+    expect(await guard().alertState()).toMatchObject({ trouble: { reason: 'unreachable', since } });
+    serviceIsDown = false;
+    pass(HOUR_MS);
+    await deliver();
+    expect(await guard().alertState()).toEqual({ waiting: 0, trouble: null });
+  });
+
+  it('can be tried at any time, without buttons, and says why it was not taken', async () => {
+    await configured({ NOTIFY_ADMIN_TOPIC: '' });
+    expect(await guard().testAlert()).toBe('nobody');
+    await configured();
+    expect(await guard().testAlert()).toBeNull();
+    expect(published).toMatchObject([{ title: 'A test alert', click: 'https://gitveil.test/admin' }]);
+    expect(published[0]).not.toHaveProperty('actions');
+    serviceIsDown = true;
+    refusal = () => new Response(null, { status: 403 });
+    expect(await guard().testAlert()).toEqual({ reason: 'refused', status: 403 });
+    expect(await guard().alertState()).toMatchObject({ waiting: 0, trouble: { reason: 'refused' } });
   });
 
   it('does not wait for longer when a clock was set back', async () => {

@@ -19,6 +19,13 @@ function opened(answers: readonly Response[], habits: Partial<RestHabits> = {}) 
   return { fetch, asked, rest: new Rest({ kind: 'github', ...access }, habits) };
 }
 
+/** Never answers. */
+function silent(_url: unknown, { signal }: RequestInit = {}): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  signal?.addEventListener('abort', () => reject(signal.reason as Error));
+  return promise;
+}
+
 describe('a call', () => {
   it('does not tell its version, nor the runtime', async () => {
     const { fetch, rest } = opened([Response.json({ login: 'bot' })]);
@@ -85,11 +92,6 @@ describe('a call', () => {
   });
 
   it('is given up after 30 seconds, or when its caller says', async () => {
-    const silent = (_url: unknown, { signal }: RequestInit = {}) => {
-      const { promise, reject } = Promise.withResolvers<never>();
-      signal?.addEventListener('abort', () => reject(signal.reason as Error));
-      return promise;
-    };
     for (const [habits, ms] of [
       [{}, 30_000],
       [{ timeoutMs: 7 }, 7],

@@ -1,17 +1,20 @@
 /**
  * Stands in for one account at Cloudflare's API, on loopback, for the real wrangler.
  *
- * It knows what `npm run deploy` makes wrangler call, as wrangler reads the answers. Anything else is answered with 404
- * and kept in `unknown`:
+ * It knows what `npm run deploy` makes wrangler call, as wrangler reads the answers. Anything else
+ * is answered with 404 and kept in `unknown`:
  * - GET  /accounts, /memberships
- * - GET, POST /d1/database; GET /d1/database/<id or name>; POST /d1/database/<id>/query: SQL runs in SQLite, all or nothing
+ * - GET, POST /d1/database; GET /d1/database/<id or name>; POST /d1/database/<id>/query: SQL runs
+ *   in SQLite, all or nothing
  * - GET, POST /storage/kv/namespaces; a title exists once (10014)
  * - GET  /workers/services/<name>, /workers/workers/<name>, /workers/subdomain
- * - PUT  /workers/scripts/<name>; POST …/versions, …/deployments, …/subdomain; PATCH …/script-settings; PUT …/schedules
+ * - PUT  /workers/scripts/<name>; POST …/versions, …/deployments, …/subdomain; PATCH
+ *   …/script-settings; PUT …/schedules
  * - GET  /workers/scripts/<name>/deployments, …/secrets, …/settings
  *
- * An upload is checked as Cloudflare does: resources that are bound must be there, a service that is bound must be there
- * (10143) and have been deployed (10144), and limits need the paid plan (100328).
+ * An upload is checked as Cloudflare does: resources that are bound must be there, a service that
+ * is bound must be there (10143) and have been deployed (10144), and limits need the paid plan
+ * (100328).
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -80,7 +83,10 @@ interface Call {
   readonly words: string;
 }
 
-/** How the line breaks at a call: before the server does what it asks, or afterwards, so that only the answer is lost. */
+/**
+ * How the line breaks at a call: before the server does what it asks, or afterwards, so that only
+ * the answer is lost.
+ */
 export type Break = 'before' | 'after';
 
 class Refusal extends Error {

@@ -108,7 +108,7 @@ describe('the page', () => {
   it('opens with the password, for ten minutes', async () => {
     const { status, header, cookie } = await open();
     expect(status).toBe(303);
-    expect(header).toMatch(/; Max-Age=600; Path=\/admin\/delayed; HttpOnly; Secure; SameSite=Strict$/);
+    expect(header).toMatch(/; Max-Age=600; Path=\/admin; HttpOnly; Secure; SameSite=Strict$/);
     expect(await isOpen(cookie)).toBe(true);
     vi.setSystemTime(Date.now() + 10 * MINUTE_MS - 1);
     expect(await isOpen(cookie)).toBe(true);
@@ -207,7 +207,7 @@ describe('the page', () => {
     vi.setSystemTime(Date.now() + 10 * MINUTE_MS);
     const late = await send('/admin/delayed', { fields, cookie });
     expect(late.status).toBe(401);
-    expect(await late.text()).toContain('nothing was decided');
+    expect(await late.text()).toContain('nothing was done');
     expect((await send('/admin/delayed/aaaaaaaaaaaa', { cookie })).status).toBe(200);
     expect(await (await send('/admin/delayed/aaaaaaaaaaaa', { cookie })).text()).toContain('PANIC_PASSWORD');
     expect(await stateOf('aaaaaaaaaaaa')).toBe('waiting');

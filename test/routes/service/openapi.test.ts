@@ -58,8 +58,14 @@ describe('the description', () => {
     // Documents, as pages.
     for (const page of ['GET /privacy', 'GET /maintainers', 'GET /favicon.ico', 'GET /robots.txt'])
       expect(served.delete(page)).toBe(true);
-    // A page of the operator's.
-    for (const page of ['GET /admin/delayed', 'POST /admin/delayed', 'GET /admin/delayed/{name}']) {
+    // Pages of the operator's.
+    for (const page of [
+      'GET /admin',
+      'POST /admin',
+      'GET /admin/delayed',
+      'POST /admin/delayed',
+      'GET /admin/delayed/{name}',
+    ]) {
       expect(served.delete(page)).toBe(true);
     }
     expect(served.delete('GET /v1/moderation/appeal')).toBe(true);

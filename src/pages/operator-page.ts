@@ -1,0 +1,112 @@
+/** /admin: whether alerts arrive, and what opens the operator's pages. Without script. */
+import { html } from 'hono/html';
+import type { AlertState } from '../durable/guard/operator.ts';
+import { OPERATOR_PATH, REVIEW_PATH } from '../notify/alert.ts';
+import { type Trouble, troubleWords } from '../notify/trouble.ts';
+import { field, hidden, problemNotice, stepButtons } from './forms/parts.ts';
+import {
+  card,
+  countOf,
+  dotted,
+  factList,
+  type Html,
+  isoTime,
+  type Page,
+  timeElement,
+  unlistedPage,
+} from './layout.ts';
+
+/** A page that the operator opens. */
+export interface Door {
+  readonly path: string;
+  readonly title: string;
+  readonly description: string;
+}
+
+export const OPERATOR_DOOR: Door = {
+  path: OPERATOR_PATH,
+  title: 'Operator',
+  description: 'For the operator of this service.',
+};
+
+export function operatorPage(
+  { title, description }: Omit<Door, 'path'>,
+  width: 'narrow' | 'wide',
+  content: Html,
+): Page {
+  const framed = unlistedPage(title, description, content, width);
+  return { ...framed, cookies: 'One cookie, for these pages and ten minutes' };
+}
+
+/**
+ * @param token of an alert; null: the address had none.
+ * @param hasPassword whether the service has one.
+ */
+export function doorPage(
+  door: Door,
+  token: string | null,
+  hasPassword: boolean,
+  problem: string | null,
+): Page {
+  const holder = { label: 'Account', value: 'operator' };
+  const label = 'PANIC_PASSWORD of this service';
+  const password = field('password', label, '', { holder });
+  const form = html`<form method="post" action="${door.path}" class="card">
+    ${token === null ? password : hidden({ token })}
+    <div class="buttons"><button type="submit">Open</button></div>
+  </form>`;
+  const noWay = html`<div class="notice">
+    <p>This service has no PANIC_PASSWORD. Use the button of an alert.</p>
+  </div>`;
+  return operatorPage(
+    door,
+    'narrow',
+    html`<h1>${door.title}</h1>
+      <p class="lead">For the operator. It stays open for ten minutes.</p>
+      ${problemNotice(problem)} ${token !== null || hasPassword ? form : noWay}`,
+  );
+}
+
+export interface OperatorView extends AlertState {
+  /** Address of the notification service; null: there is no topic. */
+  readonly server: string | null;
+  /** What has become of a test alert; undefined: none was sent. Null: it was taken. */
+  readonly tested?: Trouble | null;
+}
+
+export function operatorHomePage(view: OperatorView): Page {
+  return operatorPage(
+    OPERATOR_DOOR,
+    'narrow',
+    html`<h1>Operator</h1>
+      ${view.tested === undefined || view.server === null ? '' : testNotice(view.server, view.tested)}
+      ${card('alerts', 'Alerts', alerts(view))}
+      ${card('delayed', 'Delayed pushes', html`<p><a href="${REVIEW_PATH}">See what waits</a></p>`)}`,
+  );
+}
+
+function testNotice(server: string, trouble: Trouble | null): Html {
+  if (trouble !== null)
+    return html`${problemNotice(`The test alert was not taken. ${troubleWords(server, trouble)}`)}`;
+  const { host } = new URL(server);
+  return html`<div class="notice" role="status">
+    <p>
+      ${host} has taken the test alert. If it does not reach you, subscribe to the topic of
+      NOTIFY_ADMIN_TOPIC.
+    </p>
+  </div>`;
+}
+
+function alerts({ server, waiting, trouble }: OperatorView): Html {
+  if (server === null) {
+    return html`<p>${dotted('warn', 'Nobody is told of a flood: NOTIFY_ADMIN_TOPIC is not set.')}</p>`;
+  }
+  const state =
+    trouble === null ? dotted('good', 'No alert has failed') : dotted('bad', 'Alerts do not arrive');
+  const since = trouble === null ? null : timeElement(isoTime(trouble.since / 1000));
+  const why = trouble === null ? null : troubleWords(server, trouble);
+  return html`${factList({ State: state, Since: since, Why: why, Waiting: waiting === 0 ? null : countOf(waiting, 'alert') })}
+    <form method="post" action="${OPERATOR_PATH}">
+      ${stepButtons({ 'test-alert': 'Send a test alert' })}
+    </form>`;
+}

@@ -1,0 +1,28 @@
+/** /admin: the operator sees whether alerts arrive, and has this service send a test alert. */
+import { type Context, Hono } from 'hono';
+import type { AppEnv } from '../../env.ts';
+import type { Trouble } from '../../notify/trouble.ts';
+import { OPERATOR_PATH } from '../../notify/alert.ts';
+import { guardOf } from '../../objects.ts';
+import { OPERATOR_DOOR, operatorHomePage } from '../../pages/operator-page.ts';
+import { answerRefused } from '../request/refused.ts';
+import { testAlert } from './admin.ts';
+import { atDoor, isOpen, noForm, show, showDoor } from './operator-door.ts';
+
+export const operatorPage = new Hono<AppEnv>();
+
+operatorPage.get(OPERATOR_PATH, async (c) => ((await isOpen(c)) ? home(c) : showDoor(c, OPERATOR_DOOR)));
+
+operatorPage.post(OPERATOR_PATH, (c) =>
+  atDoor(c, OPERATOR_DOOR, async (fields) => {
+    if (fields.get('step') !== 'test-alert') return answerRefused(c, noForm(OPERATOR_DOOR), 'page');
+    const outcome = await testAlert(c);
+    return home(c, outcome === 'nobody' ? {} : { tested: outcome });
+  }),
+);
+
+async function home(c: Context<AppEnv>, test: { tested?: Trouble | null } = {}): Promise<Response> {
+  const { notifyAdminTopic, notifyAdminUrl } = c.var.config;
+  const server = notifyAdminTopic === null ? null : notifyAdminUrl;
+  return show(c, operatorHomePage({ ...(await guardOf(c.env).alertState()), server, ...test }));
+}
