@@ -85,6 +85,15 @@ const ROWS: readonly MeaningRow[] = [
   // Without a token, hosts answer so to whoever asks for what the public may not see.
   { status: [401, 403], when: ({ isPublic }) => isPublic === true, code: 'missing', sentence: MISSING },
   { status: [403], when: SUSPENDED_TEXT, means: OURS },
+  // Its own words tell the owner of a token what to do: refined-github/refined-github#6951,
+  // NixOS/org#247, ossf/scorecard#1504.
+  {
+    status: [403],
+    when: /forbids access via a|protected by organization SAML/i,
+    sentence:
+      'The organization that owns the repository does not accept the kind of token that this service has, so nothing ' +
+      'can be contributed there through it. Its maintainers can change that; trying again cannot.',
+  },
   // A scope is missing: routers/api/v1/api.go of Gitea, tokenRequiresScopes. GitHub: cli/cli#7574; "Resource not
   // accessible", docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api.
   {

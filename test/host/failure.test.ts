@@ -192,6 +192,30 @@ describe('the meaning of an answer', () => {
   });
 });
 
+describe('an organization that does not accept the token of the service', () => {
+  it.each([
+    'octo forbids access via a personal access token (classic). Please use a GitHub App, OAuth App, or a personal access token with fine-grained permissions.',
+    "The 'octo' organization forbids access via a fine-grained personal access tokens if the token's lifetime is greater than 90 days.",
+    'Resource protected by organization SAML enforcement. You must grant your Personal Access token access to this organization.',
+  ])('is told to the person without what only the operator could do: %s', async (message) => {
+    for (const [what, call] of [...FORK_WRITES, ...WRITES]) {
+      const http = new ScriptedHost(() => Response.json({ message }, { status: 403 }));
+      const error: unknown = await call(opened('github', http)).catch((thrown: unknown) => thrown);
+      expect([what, error]).toEqual([
+        what,
+        expect.objectContaining({
+          code: 'refused',
+          publicMessage: expect.stringMatching(/^The organization that owns the repository does not accept/),
+          // For the log.
+          said: expect.stringContaining(message.slice(0, 30)),
+        }),
+      ]);
+      const calls = http.asked.map(({ method, path }) => `${method} ${path}`);
+      expect([what, calls]).toEqual([what, [...new Set(calls)]]);
+    }
+  });
+});
+
 describe('the words of a host that names the address that it was asked from', () => {
   it('come without it, by both interfaces', async () => {
     const http = new ScriptedHost(() => sent({ answer: NOT_ALLOWED_REST }));
