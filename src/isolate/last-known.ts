@@ -7,16 +7,17 @@
  */
 import { waitUntil } from 'cloudflare:workers';
 import type { Env } from '../env.ts';
+import { keyedHash } from '../secret/keyed-hash.ts';
 import { serviceSecret } from '../secret/open-secret.ts';
 import { SealedKv, type SealedStore } from '../secret/sealed-kv.ts';
 import { utf8 } from '../git/bytes.ts';
 import { isAhead } from './clock.ts';
 import { Recent } from './recent.ts';
-import { within } from './within.ts';
+import { succeeds, within } from './within.ts';
 
 /** A question to the source. Values and `nothing` are JSON. */
 export interface Question<T> {
-  /** Names the question and its arguments, as part of a path; a value of another shape needs another name. */
+  /** Names the question and its arguments; a value of another shape needs another name. */
   readonly name: string;
   /** How long an answer is not asked for again; 0: it is always asked for, and only kept for when the source fails. */
   readonly freshMs: number;
@@ -29,8 +30,11 @@ export interface Question<T> {
 
 export interface LastKnownPlaces {
   readonly cache: Pick<Cache, 'match' | 'put' | 'delete'>;
-  /** Base of the cache entries' addresses, which nobody requests. */
-  readonly cacheBase: string;
+  /**
+   * The address of a cache entry, which nobody requests. It names nothing: addresses are what a
+   * platform shows of a cache, and a name has a repository.
+   */
+  readonly cacheAddress: (name: string) => Promise<string>;
   readonly kv: SealedStore;
   readonly memory: Recent<Held>;
   /** Runs work that the answer does not wait for. */
@@ -62,9 +66,11 @@ export function openLastKnown(
   { serviceUrl, identitySecret }: { readonly serviceUrl: string; readonly identitySecret: string | null },
   onFailure: (error: unknown) => void,
 ): LastKnown {
-  const cacheBase = `${serviceUrl}/.last-known`;
-  const kv = new SealedKv(env.LAST_KNOWN, () => serviceSecret(env, identitySecret));
-  const places = { cache: caches.default, cacheBase, kv, memory: answers, later: waitUntil };
+  const secret = () => serviceSecret(env, identitySecret);
+  const cacheAddress = async (name: string) =>
+    `${serviceUrl}/.last-known/${keyedHash(await secret(), 'cache', name)}`;
+  const kv = new SealedKv(env.LAST_KNOWN, secret);
+  const places = { cache: caches.default, cacheAddress, kv, memory: answers, later: waitUntil };
   return new LastKnown({ ...places, onFailure });
 }
 
@@ -103,17 +109,15 @@ export class LastKnown {
   async forget(name: string): Promise<void> {
     this.#version += 1;
     this.#places.memory.delete(name);
-    await this.#places.cache.delete(this.#cacheKey(name)).catch(() => {});
-  }
-
-  #cacheKey(name: string): string {
-    return `${this.#places.cacheBase}/${name}`;
+    const { cache, cacheAddress } = this.#places;
+    await succeeds(cacheAddress(name).then((address) => cache.delete(address)));
   }
 
   async #fresh(name: string, held: Held | null, longestMs: number): Promise<Held | undefined> {
     if (held !== null && isAhead(held.freshUntil, longestMs, Date.now())) return held;
     try {
-      const response = await this.#places.cache.match(this.#cacheKey(name));
+      const { cache, cacheAddress } = this.#places;
+      const response = await cache.match(await cacheAddress(name));
       const cached = await response?.json<Held>();
       if (cached === undefined || !isAhead(cached.freshUntil, longestMs, Date.now())) return undefined;
       this.#places.memory.set(name, cached);
@@ -134,11 +138,11 @@ export class LastKnown {
 
   /** If a place stores nothing, the source is asked again later. @param before what was known: KV has it already. */
   #keep<T>({ name, freshMs, nothing }: Question<T>, answer: Held, before: Held | null): Promise<unknown> {
-    const { cache, kv } = this.#places;
+    const { cache, cacheAddress, kv } = this.#places;
     const text = JSON.stringify(answer.value);
-    const inCache = (): Promise<void> => {
+    const inCache = async (): Promise<void> => {
       const headers = { 'Cache-Control': `max-age=${Math.ceil(freshMs / 1000)}` };
-      return cache.put(this.#cacheKey(name), Response.json(answer, { headers }));
+      await cache.put(await cacheAddress(name), Response.json(answer, { headers }));
     };
     const inKv = async (): Promise<void> => {
       const kept = await this.#kept(name);

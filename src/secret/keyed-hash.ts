@@ -13,10 +13,11 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
  * service made, and what it decides. `delayed`: a push that is published later. `release`: the leave to publish it.
  * `review`: until when the operator may see what waits. `target`: a repository or a thread, for what is posted there.
  * `work`: a commit without author and dates. `pr-key`: a pr_hash. `kv`, `kv-value`: an entry's name in KV, and its key.
+ * `cache`: an entry's address in the data centre's cache.
  */
 export type ClientUse = 'window' | 'burst' | 'alert' | 'reporter' | 'quota';
 type PushUse = 'push' | 'work' | 'slot' | 'delayed' | 'release' | 'review';
-type HashUse = ClientUse | PushUse | 'form' | 'target' | 'pr-key' | 'kv' | 'kv-value';
+type HashUse = ClientUse | PushUse | 'form' | 'target' | 'pr-key' | 'kv' | 'kv-value' | 'cache';
 
 /** 64 lower-case hex characters. Cost: two SHA-256 blocks and the text. */
 export function keyedHash(secret: string, use: HashUse, text: string): string {

@@ -2,7 +2,12 @@
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
-import { LastKnown, type LastKnownPlaces, type Question } from '../../src/isolate/last-known.ts';
+import {
+  LastKnown,
+  openLastKnown,
+  type LastKnownPlaces,
+  type Question,
+} from '../../src/isolate/last-known.ts';
 import { Recent } from '../../src/isolate/recent.ts';
 import { SealedKv, type SealedStore } from '../../src/secret/sealed-kv.ts';
 import { timingOutOnly } from '../support/timeouts.ts';
@@ -32,7 +37,7 @@ function question(): Question<number> {
 function isolate(places: Partial<LastKnownPlaces> = {}): LastKnown {
   return new LastKnown({
     cache: caches.default,
-    cacheBase: 'https://gitveil.test/.last-known',
+    cacheAddress: async (name) => `https://gitveil.test/.last-known/${name}`,
     kv: STORE,
     memory: new Recent({ most: 10 }),
     later: (promise) => void work.push(promise),
@@ -68,6 +73,23 @@ beforeEach(() => {
 afterEach(() => {
   vi.useRealTimers();
   vi.restoreAllMocks();
+});
+
+describe('the cache of a deployment', () => {
+  it('has no name of a question in an address', async () => {
+    const put = vi.spyOn(caches.default, 'put');
+    const config = { serviceUrl: 'https://gitveil.test', identitySecret: 'a secret' };
+    const known = openLastKnown(env as unknown as Env, config, (error) => void failures.push(error));
+    const asking = { ...question(), name: `count/octo/hello-${lastName}` };
+    expect(await known.read(asking)).toBe(7);
+    await vi.waitFor(() => expect(put).toHaveBeenCalledOnce());
+    const [address] = put.mock.calls[0] ?? [];
+    expect(address).toMatch(/^https:\/\/gitveil\.test\/\.last-known\/[0-9a-f]{64}$/);
+    expect(await caches.default.match(address as string)).toBeDefined();
+    await known.forget(asking.name);
+    expect(await caches.default.match(address as string)).toBeUndefined();
+    expect(failures).toEqual([]);
+  });
 });
 
 describe('while the ledger answers', () => {

@@ -88,7 +88,7 @@ function isolate(
     { key: 'gh', kind: 'github' },
     new LastKnown({
       cache,
-      cacheBase: 'https://gitveil.test/.last-known',
+      cacheAddress: async (name) => `https://gitveil.test/.last-known/${name}`,
       kv: new SealedKv(LAST_KNOWN, async () => 'a secret'),
       memory: new Recent({ most: 10 }),
       later: (work) => void pending.push(work),
