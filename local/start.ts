@@ -7,8 +7,8 @@
  *
  * The tools for this (Node.js with TypeScript, the migrations) use memory that the running service does not need. So
  * this program ends by becoming another one: local/run.ts, bundled into one file. execve(2) keeps the process and frees
- * its memory. npm, that program with the embedded code host, and workerd then use about 190 MiB together; a test fails
- * above 220 MiB.
+ * its memory. That program with the embedded code host, and workerd, then use about 160 MiB together; a test fails above
+ * 180 MiB. npm uses 50 to 80 MiB more, by its version.
  */
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
