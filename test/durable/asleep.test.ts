@@ -112,6 +112,13 @@ const WORK: readonly (readonly [string, () => Promise<unknown>])[] = [
     },
   ],
   [
+    'a test alert',
+    async () => {
+      const stub = await objectOf('GUARD');
+      expect(await stub.testAlert()).toMatchObject({ reason: 'failing', status: 404 });
+    },
+  ],
+  [
     'a rollback',
     async () => {
       const stub = await objectOf('GUARD');

@@ -238,7 +238,7 @@ describe('the operator', exhaustive, () => {
     await api.expect(429, operation, path, json(person, body));
   });
 
-  it.each(['panic', 'rollback', 'drain'])('is answered as described: %s', async (action) => {
+  it.each(['panic', 'rollback', 'drain', 'test-alert'])('is answered as described: %s', async (action) => {
     const operation = `POST /admin/${action}`;
     const path = `/admin/${action}`;
     const body = { password: PASSWORD, active: false };
