@@ -7,6 +7,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { exhaustive } from '../support/exhaustive.ts';
 import { type Break, Cloudflare } from './support/cloudflare.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -172,34 +173,42 @@ describe('npm run deploy, with the real wrangler', { timeout: 5 * 60_000 }, () =
     expectSettings();
   });
 
-  it('goes on after a broken line, a plan that is too small, and a Worker that has only been given secrets', async () => {
-    const machine = checkout('machine');
-    cloud.plan = 'free';
-    const line = new BrokenLine('after', (words) => NAMESPACE_OR_UPLOAD.test(words), true);
-    expect((await line.deployOnce(machine)).output).toContain(AGAIN);
-    expect(cloud.namespaces.size).toBe(2);
-    const { code, output } = await line.deployOnce(machine);
-    expect(code).toBe(1);
-    expect(output).toContain('CPU limits are not supported for the Free plan');
-    expect(output).toContain(AGAIN);
-    cloud.plan = 'paid';
-    cloud.addDraft('gitveil');
-    expect(await line.deployThrough(machine)).toBe(1);
-    expectWhole();
-  });
+  it(
+    'goes on after a broken line, a plan that is too small, and a Worker that has only been given secrets',
+    exhaustive,
+    async () => {
+      const machine = checkout('machine');
+      cloud.plan = 'free';
+      const line = new BrokenLine('after', (words) => NAMESPACE_OR_UPLOAD.test(words), true);
+      expect((await line.deployOnce(machine)).output).toContain(AGAIN);
+      expect(cloud.namespaces.size).toBe(2);
+      const { code, output } = await line.deployOnce(machine);
+      expect(code).toBe(1);
+      expect(output).toContain('CPU limits are not supported for the Free plan');
+      expect(output).toContain(AGAIN);
+      cloud.plan = 'paid';
+      cloud.addDraft('gitveil');
+      expect(await line.deployThrough(machine)).toBe(1);
+      expectWhole();
+    },
+  );
 });
 
 // Exhaustive: some sixty deployments, two minutes of processor time.
-describe('npm run deploy, with a line that breaks at every call in turn', { timeout: 20 * 60_000 }, () => {
-  it.each([
-    ['before the account has done it', 'before', () => true, true],
-    ['before its answer', 'after', isChange, true],
-    ['before its answer, and is back at once', 'after', isChange, false],
-  ] as const)('goes on when it breaks %s', async (_what, how, isMet, staysDown) => {
-    const machine = checkout('machine');
-    const line = new BrokenLine(how, isMet, staysDown);
-    expect(await line.deployThrough(machine)).toBeGreaterThan(0);
-    expect(line.broken.size).toBeGreaterThan(10);
-    expectWhole();
-  });
-});
+describe(
+  'npm run deploy, with a line that breaks at every call in turn',
+  { ...exhaustive, timeout: 20 * 60_000 },
+  () => {
+    it.each([
+      ['before the account has done it', 'before', () => true, true],
+      ['before its answer', 'after', isChange, true],
+      ['before its answer, and is back at once', 'after', isChange, false],
+    ] as const)('goes on when it breaks %s', async (_what, how, isMet, staysDown) => {
+      const machine = checkout('machine');
+      const line = new BrokenLine(how, isMet, staysDown);
+      expect(await line.deployThrough(machine)).toBeGreaterThan(0);
+      expect(line.broken.size).toBeGreaterThan(10);
+      expectWhole();
+    });
+  },
+);
