@@ -171,7 +171,7 @@ describe('an object', () => {
     await openPullRequest();
     const guard = await objectOf('GUARD');
     await guard.track({ ...recordOf(prHash()), kind: 'pull-request' }, null, Date.now());
-    if (begun.kind === 'begun') await pending.end('b'.repeat(64), begun.lease, true);
+    if (begun.kind === 'begun') await pending.end('b'.repeat(64), begun.lease, 'nothing', Date.now());
     expect(server.connections).toEqual([]);
     expect(timers.size).toBe(0);
   });

@@ -100,6 +100,11 @@ export class KeptObjects {
     for (let index = 0; index < this.#oids.size; index++) yield this.#object(index);
   }
 
+  /** Of each object once, also after `free`. */
+  oids(): Generator<Oid> {
+    return this.#oids.oids();
+  }
+
   withOid(oid: Oid): KeptObject | undefined {
     const index = this.#oids.indexOf(oid);
     return index < 0 ? undefined : this.#object(index, oid);

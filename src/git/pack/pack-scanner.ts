@@ -63,6 +63,8 @@ export class PackScanner {
   readonly namedBases = new OidTable();
   /** Whether a delta has passed whose base was kept later: it is a commit or a tag (late-deltas.ts). */
   hasLateBase = false;
+  /** Of the objects that the passed entries are, or that their deltas say they make. */
+  passedObjectBytes = 0;
   readonly #options: ScanOptions;
   #leftOutCount = 0;
   #passed: Uint8Array[] = [];
@@ -259,12 +261,19 @@ export class PackScanner {
     const { type, size } = this.#header;
     if (this.#stage !== 'passed-entry') {
       this.#shift.cut(this.#entryOffset, this.#chunkOffset + position);
-    } else if (isDelta(type)) {
-      const { resultSize } = parseDeltaHeader(this.#deltaHead, Math.min(size, MAX_DELTA_HEADER_BYTES));
-      if (resultSize > MAX_OBJECT_BYTES) throw objectTooLarge();
+    } else {
+      const bytes = isDelta(type) ? this.#resultSize() : size;
+      if (bytes > MAX_OBJECT_BYTES) throw objectTooLarge();
+      this.passedObjectBytes += bytes;
     }
     if (this.#stage === 'kept-entry') this.#addKept();
     this.#beginNext(chunk, position);
+  }
+
+  /** Of a delta that has passed. */
+  #resultSize(): number {
+    const headBytes = Math.min(this.#header.size, MAX_DELTA_HEADER_BYTES);
+    return parseDeltaHeader(this.#deltaHead, headBytes).resultSize;
   }
 
   #addKept(): void {

@@ -105,6 +105,8 @@ export interface ReceivedPack {
   /** All other entries as they will be sent, one after another. */
   readonly spool: Spool;
   readonly entryCount: number;
+  /** Of the objects that these are, or that their deltas say they make. */
+  readonly objectBytes: number;
   /** Bases that they name by their ids. */
   readonly namedBases: OidTable;
 }
@@ -150,7 +152,8 @@ export async function receivePack(
   }
   scanner.finish();
   await spool.close();
-  const received = { kept, spool, entryCount: scanner.passedCount, namedBases };
+  const { passedCount: entryCount, passedObjectBytes: objectBytes } = scanner;
+  const received = { kept, spool, entryCount, objectBytes, namedBases };
   return scanner.hasLateBase ? withoutLateDeltas(received, openSpool(), memory) : received;
 }
 
@@ -170,5 +173,6 @@ async function withoutLateDeltas(
   }
   await copy.close();
   await spool.discard();
-  return { kept, spool: copy, entryCount: scanner.passedCount, namedBases: scanner.namedBases };
+  const { passedCount, passedObjectBytes: objectBytes, namedBases } = scanner;
+  return { kept, spool: copy, entryCount: passedCount, objectBytes, namedBases };
 }
