@@ -17,6 +17,10 @@ export class Lease {
     return (this.#holder = ++last);
   }
 
+  isHeldBy(token: number): boolean {
+    return this.#holder === token;
+  }
+
   /** An expired token releases nothing. False if someone else holds the lease now. */
   release(token: number): boolean {
     if (this.#holder !== null && this.#holder !== token) return false;

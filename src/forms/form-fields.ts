@@ -36,7 +36,7 @@ export function withPlainLineEnds(text: string): string {
 }
 
 /** 64 lower-case hex characters for each purpose. Nobody without the form and the service's secret can know them. */
-export type FormSecrets = (purpose: 'name' | 'hash' | 'user-token') => string;
+export type FormSecrets = (purpose: 'name' | 'hash' | 'delayed' | 'user-token') => string;
 
 /** Derived and not random: so a form that is sent twice gets the same answer, and one that was corrected has others. */
 export function formSecrets(

@@ -1,6 +1,6 @@
 /** What a push is handed: everything outside that it uses, and what the operator and the request decide about it. */
 import type { Config } from '../config.ts';
-import type { DelayedView, DelayWindow, NewDelayedPush } from '../durable/delayed-pushes/delayed-push.ts';
+import type { DelayedView, NewDelayedPush } from '../durable/delayed-pushes/delayed-push.ts';
 import type { PendingPush } from '../durable/pending-push/pending-push.ts';
 import type { PullRequest, Told } from '../durable/pull-request/pull-request.ts';
 import type { RecordedPullRequest } from '../durable/pull-request/record.ts';
@@ -47,12 +47,17 @@ export interface PushStore {
   /** For what a push sends besides its commits. */
   openSpool(): Spool;
   /** A keyed hash: without the service's key, nobody can guess what it was made of. */
-  hash(kind: 'push' | 'delayed' | 'work', text: string): Promise<string>;
+  hash(kind: 'push' | 'received' | 'work', text: string): Promise<string>;
+  /**
+   * Names a push of this network that is published now.
+   * @param receivedHash as `receivedHashOf` answers it.
+   */
+  attemptHash(receivedHash: string): Promise<string>;
   prKey(prHash: string): Promise<string>;
   /** Compares in the same time for any key. */
   isPrKey(prHash: string, key: string): Promise<boolean>;
   /** The object of a push, by its hash. Like those of pull requests, it rejects if it cannot be reached. */
-  pendingPush(hash: string): Pick<PendingPush, 'begin' | 'end'>;
+  pendingPush(hash: string): Pick<PendingPush, 'begin' | 'decide' | 'end'>;
   pullRequest(prHash: string): Pick<PullRequest, 'claim' | 'release' | 'record' | 'tellLater'>;
   /** Tells of a withdrawn pull request: once, also if the host says so, too. @param at '': unknown. Never rejects. */
   tellWithdrawn(
@@ -79,16 +84,17 @@ export interface PushStore {
   openNear(repository: RepositoryName, prHash: string): Promise<{ readonly prHash: string } | null>;
   /** Whether the service has ever opened a pull request there; false if nobody knows, so that the operator sees it. */
   isKnownRepository(repository: RepositoryName): Promise<boolean>;
-  /** A delayed push that waits, or has ended within the last day. @param push as `NewDelayedPush.push` */
-  findDelayed(push: string): Promise<DelayedView | null>;
+  /**
+   * Finds the same push while it waits and nothing of it is public.
+   * @param push as `NewDelayedPush` has it.
+   */
+  findWaiting(push: string): Promise<DelayedView | null>;
   /** @param keptUntil how long spool and key are there. @returns `found`: the same push waits; nothing is kept. */
   keepDelayed(
-    delayed: Omit<NewDelayedPush, 'name' | 'dueAt' | 'spool' | 'client' | 'host'>,
+    delayed: Omit<NewDelayedPush, 'dueAt' | 'spool' | 'client' | 'host'>,
     spool: KeptSpool,
     keptUntil: number,
   ): Promise<{ readonly kind: 'full' } | { readonly kind: 'kept' | 'found'; readonly view: DelayedView }>;
-  /** False: it is being published, or waits no more. */
-  moveDelayed(name: string, window: DelayWindow): Promise<boolean>;
 }
 
 /**
@@ -101,23 +107,23 @@ export interface PushLimits {
   /**
    * Counts a push attempt, before anything else. Answers why pushes are refused now, or null. Never rejects.
    * @param isWithdrawal it is allowed, however many requests its client has caused.
-   * @param pushHash if it can only open a pull request: what `slot` will be asked with.
+   * @param slotHash if it can only open a pull request: what `slot` will be asked with.
    * @param patience `delay`: a pause of the code host does not matter now. `wait`: nor does its network's limit.
    */
   enter(
     isWithdrawal: boolean,
-    pushHash?: () => Promise<string>,
+    slotHash?: () => Promise<string>,
     patience?: 'none' | 'delay' | 'wait',
   ): Promise<Refusal | null>;
   /**
    * Checks the limit of pull requests for a push that fails for another reason, and counts it if it is over. Null: it
-   * is not, or nobody knows. Never rejects. @param pushHash as for `enter`.
+   * is not, or nobody knows. Never rejects. @param slotHash as for `enter`.
    */
-  refuseFull(pushHash?: () => Promise<string>): Promise<Refusal | null>;
-  /** Of the pull request that the push opens. Takes nothing yet. @param pushHash retries share it. @throws Refusal */
-  slot(pushHash: string): Promise<Slot>;
+  refuseFull(slotHash?: () => Promise<string>): Promise<Refusal | null>;
+  /** Of the pull request that the push opens. Takes nothing yet. @param slotHash retries share it. @throws Refusal */
+  slot(slotHash: string): Promise<Slot>;
   /** Why a slot would be refused now; null: it would not. Takes and counts nothing. Never rejects. */
-  peek(pushHash: string): Promise<Refusal | null>;
+  peek(slotHash: string): Promise<Refusal | null>;
   /**
    * Takes a write in the name of the bot account that creates nothing, before the first write at the host.
    * @throws Refusal while the host asks for a pause, or if other clients come first.
@@ -177,4 +183,6 @@ export interface PushSettings extends Pick<
   pageUrl(prHash: string): string;
   delayedUrl(name: string): string;
   newPrHash(): string;
+  /** Answers 128 bits in hex that nobody can guess. */
+  newDelayedName(): string;
 }

@@ -62,12 +62,32 @@ export class PushRun implements PushPorts {
 
 export type ClaimedUpdate = Omit<Extract<ClaimedPullRequest, { kind: 'claimed' }>, 'kind'>;
 
-/** By which a repeated push is recognised, and its slot in the limit: what it opens or changes, without its texts. */
-export function pushHashOf({ host, store, target }: PushRun, { taken, options }: Pushed): Promise<string> {
+/** Names the slot of a push in the limit before its pack has come. Its retries share the slot. */
+export function slotHashOf({ host, store, target }: PushRun, { taken, options }: Pushed): Promise<string> {
   const { newId, refName } = taken.command;
   // A ref name contains no space.
   const parts = [host.nameOf(target), newId, refName, options.base ?? '', options.prHash ?? ''];
   return store.hash('push', parts.join(' '));
+}
+
+/**
+ * Names everything that a push has sent, and those of its options that change what is published.
+ * By this, a push is recognised that is made again: whoever has only guessed an id cannot send it.
+ * It leaves out what may differ the second time: when to publish, where the branch was before, and
+ * how the objects are packed, because Git packs with several threads, and reuses what it has packed
+ * since. So commits count by the ids of their bytes, and all other objects by number and size:
+ * an entry may be a delta of an object that only upstream has, so its id is not known here.
+ */
+export function receivedHashOf(
+  { host, store, target }: PushRun,
+  { taken, options, pack }: Received,
+): Promise<string> {
+  const { newId, refName } = taken.command;
+  const { title, description, base, squash, draft, overwrite, signOff, ai, issue, prHash } = options;
+  const what = [host.nameOf(target), refName, newId, prHash, base, squash, draft, overwrite, signOff];
+  const texts = [title, description, ai, issue];
+  const objects = [[...pack.kept.oids()].toSorted(), pack.entryCount, pack.objectBytes];
+  return store.hash('received', JSON.stringify([what, texts, objects]));
 }
 
 /**
@@ -80,6 +100,7 @@ export class Claims {
   #update: { prHash: string; claiming: Promise<ClaimedPullRequest | null> } | null = null;
   #push: { hash: string; beginning: Promise<BegunPush> } | null = null;
   #isRepeated = false;
+  #hasOpened = false;
   /** Whether a retry is to find nothing of it; null: only if its client gets the answer. */
   #isOver: boolean | null = null;
 
@@ -137,6 +158,21 @@ export class Claims {
     return begun;
   }
 
+  /** Stores another decision before anything is sent: the date, or also the hash. */
+  async decide(intent: PushIntent): Promise<void> {
+    const push = this.#push;
+    const begun = await push?.beginning;
+    if (push === null || begun?.kind !== 'begun') return;
+    this.#isRepeated &&= begun.intent?.prHash === intent.prHash;
+    const now = this.#host.clock.now();
+    await this.#store.pendingPush(push.hash).decide(push.hash, begun.lease, intent, now);
+  }
+
+  /** Remembers that the pull request is open: for a while, the same push finds it. */
+  opened(): void {
+    this.#hasOpened = true;
+  }
+
   /** Something has failed. @param leavesWork whether a retry must find what it has done. */
   failed(leavesWork: boolean): void {
     this.#isOver ??= !leavesWork && !this.#isRepeated;
@@ -162,8 +198,12 @@ export class Claims {
     this.#push = null;
     const begun = await push?.beginning.catch(() => null);
     if (push === null || begun?.kind !== 'begun') return;
-    const object = this.#store.pendingPush(push.hash);
-    await object.end(push.hash, begun.lease, this.#isOver ?? isAnswered).catch(() => {});
+    const isOver = this.#isOver ?? isAnswered;
+    const left = !isOver ? 'unanswered' : this.#hasOpened ? 'answered' : 'nothing';
+    await this.#store
+      .pendingPush(push.hash)
+      .end(push.hash, begun.lease, left, this.#host.clock.now())
+      .catch(() => {});
   }
 }
 

@@ -14,16 +14,17 @@
 import type { ByteReader } from '../git/wire/byte-reader.ts';
 import type { FaultyRequest, PushRequest } from '../git/wire/push-request.ts';
 import { workBranch } from '../pr-hash.ts';
+import type { DelayedView } from '../durable/delayed-pushes/delayed-push.ts';
 import type { Spool } from '../spool/spool.ts';
 import { BodyError } from '../streams/body-error.ts';
 import {
   busyPlan,
   type DelayPlan,
-  findAgain,
   isFull,
   keep,
   mayWait,
   planOf,
+  waitingFacts,
   withAdvice,
 } from './delay/keep.ts';
 import { type Judged, judge } from './judge/judge.ts';
@@ -31,7 +32,7 @@ import { lookUpPlace, lookUpUpstream, questionsOf, quietly } from './judge/quest
 import { enter, type Entered, type Publication, publish } from './publish/publish.ts';
 import { leavesWork, mayBeOpen } from './publish/delivery.ts';
 import type { Slot } from './push-host.ts';
-import { missingKey, pushHashOf, type PushRun, requireKey } from './push-run.ts';
+import { missingKey, type PushRun, receivedHashOf, requireKey, slotHashOf } from './push-run.ts';
 import { type Announced, announced, type Received, receivePack } from './receive/receive.ts';
 import {
   type BannerFacts,
@@ -143,7 +144,7 @@ async function admit(run: PushRun, said: Announced): Promise<void> {
 /** Identifies a push that can only open a pull request, and therefore needs a slot. */
 function openingHash(run: PushRun, { taken, options }: Announced): (() => Promise<string>) | undefined {
   const opens = taken !== null && options !== null && !options.preview && options.prHash === null;
-  return opens ? () => pushHashOf(run, { taken, options }) : undefined;
+  return opens ? () => slotHashOf(run, { taken, options }) : undefined;
 }
 
 /** Does the work, and answers how it ended. Never rejects. */
@@ -218,17 +219,19 @@ function delayed(facts: DelayedFacts): Outcome {
 async function judgedAndPublished(run: PushRun, received: Received): Promise<Outcome> {
   const { options } = received;
   const planned = await planOf(run, options);
-  const found = planned === null || options.preview ? null : await findAgain(run, received, planned);
-  if (found !== null) return delayed(found);
   const judged = await judgedNow(run, received, planned !== null);
   const decided = await decide(run, received, judged, planned);
+  if (decided.kind === 'waits') return delayed(waitingFacts(run, decided.view));
   if (decided.kind === 'later')
     return delayed(await keep(run, received, { ...judged, slot: decided.slot }, decided.plan));
   const facts = await publishedNow(run, received, decided);
   return { kind: 'published', facts, lines: bannerLines(facts) };
 }
 
-type JudgedPush = Omit<Judged, 'warnings'> & { readonly pushHash: string };
+interface JudgedPush extends Omit<Judged, 'warnings'> {
+  readonly slotHash: string;
+  readonly receivedHash: string;
+}
 
 /** @param isLater the host is asked what a clone asks, unless it is a preview. @throws Refusal, also for a preview */
 async function judgedNow(run: PushRun, received: Received, isLater: boolean): Promise<JudgedPush> {
@@ -237,11 +240,12 @@ async function judgedNow(run: PushRun, received: Received, isLater: boolean): Pr
   const { prHash, preview } = options;
   const isQuiet = isLater && !preview;
   const listed = prHash === null ? null : await claims.claimListed(prHash);
-  const pushHash = await pushHashOf(run, received);
+  const slotHash = await slotHashOf(run, received);
+  const receivedHash = await receivedHashOf(run, received);
   const isAsked = (preview || prHash !== null) && listed === null;
-  const full = isAsked ? await limits.peek(pushHash) : null;
+  const full = isAsked ? await limits.peek(slotHash) : null;
   // A made-up hash must not cost the host anything, and is an attempt like any other.
-  if (full !== null && !preview) throw (await limits.refuseFull(async () => pushHash)) ?? full;
+  if (full !== null && !preview) throw (await limits.refuseFull(async () => slotHash)) ?? full;
   if (preview) {
     if (isLater) await reply.note(ASKS_NOW);
     // Previews can be repeated without end and never reach the account's own check, so count them here.
@@ -272,28 +276,39 @@ async function judgedNow(run: PushRun, received: Received, isLater: boolean): Pr
   run.notes.push(...warnings);
   const changesTexts = options.title !== null || options.description !== null;
   if (judged.updates && changesTexts && options.prKey === null) throw missingKey('texts');
-  return { ...judged, pushHash };
+  return { ...judged, slotHash, receivedHash };
 }
 
 type Decided =
   | { readonly kind: 'now'; readonly publication: Publication; readonly entered: Entered }
-  | { readonly kind: 'later'; readonly plan: DelayPlan; readonly slot: Slot | null };
+  | { readonly kind: 'later'; readonly plan: DelayPlan; readonly slot: Slot | null }
+  /** The same push waits, and is published when that was to be. */
+  | { readonly kind: 'waits'; readonly view: DelayedView };
 
 /** Now or later: nothing has been written at the host. @throws Refusal if it has to wait, and may not */
 async function decide(
   run: PushRun,
   { options, pack }: Received,
-  { work, place: says, pushHash, claim, updates }: JudgedPush,
+  { work, place: says, slotHash, receivedHash, claim, updates }: JudgedPush,
   planned: DelayPlan | null,
 ): Promise<Decided> {
-  const { host, limits, settings } = run;
-  const slot = updates ? null : await limits.slot(pushHash);
+  const { host, limits, settings, store } = run;
+  const slot = updates ? null : await limits.slot(slotHash);
   const later = (plan = busyPlan(host.clock.now())): Decided => ({ kind: 'later', plan, slot });
   if (says === null) return later(planned ?? undefined);
   const push = { ...work, ...says };
+  const pushHash = await store.attemptHash(receivedHash);
   const publication = { push, spool: pack.spool, pushHash, claim, slot };
   try {
-    return { kind: 'now', publication, entered: await enter(run, publication) };
+    const finding = slot === null ? null : store.findWaiting(receivedHash);
+    // Without a slot, nothing is told of what is found.
+    finding?.catch(() => {});
+    const entered = await enter(run, publication);
+    const view = await finding;
+    if (view === null) return { kind: 'now', publication, entered };
+    // Who has asked for a delay must not become public because a retry lacks the option.
+    await slot?.release();
+    return { kind: 'waits', view };
   } catch (error) {
     await slot?.release();
     // Nothing was sent.
@@ -313,15 +328,20 @@ async function publishedNow(
   const { settings } = run;
   const { push, slot } = publication;
   try {
-    const { prHash, key, pullRequest, author, newRemarks } = await publish(run, publication, entered);
+    const { prHash, key, isRepeated, pullRequest, author, newRemarks } = await publish(
+      run,
+      publication,
+      entered,
+    );
     return {
       updated: isUpdate(push),
+      isRepeated,
       prUrl: pullRequest.url,
       author,
       branch: workBranch(prHash),
       prHash,
-      key,
-      prKey: settings.prUpdatePolicy === 'key' ? key : null,
+      key: prHash === push.prHash ? null : key,
+      prKey: settings.prUpdatePolicy === 'key' ? (key ?? '<key>') : null,
       isSignedOff: push.isSignedOff,
       isSquashed: options.squash,
       isDraft: push.isDraft,

@@ -1,125 +1,308 @@
-/** The same push again while it waits, and after: it is found by what is pushed, from wherever. */
+/**
+ * The same push again while it waits, and after: whoever has all of it is told that it waits, and nobody is told more.
+ * A stranger knows what is public, and guesses the rest.
+ */
 import { describe, expect, it } from 'vitest';
-import { contribute, expectAccepted } from './support/contribution.ts';
+import { contribute, type Contribution } from './support/contribution.ts';
 import { delayed, delayedAs, nameIn, pageOf, pass, press, published } from './support/delayed.ts';
-import { remoteLines } from './support/push-output.ts';
+import type { Clone, GitRun } from './support/person.ts';
+import { bannerOf, keyIn, remoteLines, statusTable, withoutSecrets } from './support/push-output.ts';
 import { useTestBed } from './support/test-bed.ts';
-import { packOf, pushBody, readPushAnswer, sendPush } from './support/wire.ts';
+import {
+  handMadePack,
+  packOf,
+  type PackEntry,
+  type PushAnswer,
+  pushBody,
+  readPushAnswer,
+  sendPush,
+} from './support/wire.ts';
 
 const bed = useTestBed();
 
+const REF = 'refs/heads/topic';
+const KINDS = ['commit', 'tree', 'blob'];
+const WAITS = 'This push waits already.';
+const again = ({ clone }: { readonly clone: Clone }, ...options: string[]): Promise<GitRun> =>
+  clone.push(...options.flatMap((option) => ['-o', option]), 'origin', 'HEAD:topic');
+
+/** All that a push of HEAD needs, whole: commits first, as Git sends them. */
+async function entriesOf(clone: Clone): Promise<PackEntry[]> {
+  const listed = await clone.git('rev-list', '--objects', '--no-object-names', 'HEAD', '^origin/main');
+  const entries = listed.split('\n').map(async (oid) => {
+    const type = await clone.git('cat-file', '-t', oid);
+    const content = await clone.person.mustGit(clone.gitFolder, ['cat-file', type, oid]);
+    return { kind: KINDS.indexOf(type) + 1, content };
+  });
+  return Promise.all(entries);
+}
+
+interface Guess {
+  readonly pack: Uint8Array;
+  readonly options?: readonly string[];
+  readonly newId?: string;
+}
+
+/** What somebody sends from another network. */
+async function strangerSends(
+  { upstream, clone }: Pick<Contribution, 'upstream' | 'clone'>,
+  { pack, options = ['delay=1m'], newId }: Guess,
+): Promise<PushAnswer> {
+  const commands = [{ newId: newId ?? (await clone.idOf('HEAD')), ref: REF }];
+  const body = pushBody({ commands, pack, options });
+  return readPushAnswer(await sendPush(upstream.url, bed.person(), body));
+}
+
+/** A waiting push tells its window to the minute, and its page has a random name. */
+const shape = (lines: readonly string[]): string[] =>
+  lines.map((line) =>
+    line
+      .replace(/[0-9a-f]{32}/g, '<name>')
+      .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d/g, '<time>')
+      .trimEnd(),
+  );
+const wordsOf = (answer: PushAnswer): string => JSON.stringify(answer);
 const timesIn = (text: string): string[] => text.match(/\d{4}-\d\d-\d\d \d\d:\d\d UTC/g) ?? [];
 
-describe('a delayed push that is pushed again', () => {
-  it('answers with the same page, and with another delay it is moved, which is said', async () => {
-    const { clone, name } = await delayed(bed);
-    const times = timesIn(await pageOf(bed, name));
-    const moved = await clone.push('-o', 'delay=3d', 'origin', 'HEAD:topic');
-    expect(delayedAs(moved)).toBe(name);
-    expect(remoteLines(moved)).toContain('You have pushed this before. It is published at another time now.');
-    const after = timesIn(await pageOf(bed, name));
-    expect(after).not.toEqual(times);
-    expect(remoteLines(moved).join('\n')).toContain(after[0]);
+/** That it waits, as was told first, and nothing else. */
+function expectToldToWait(pushed: GitRun, first: GitRun, name: string): void {
+  expect(pushed.code, pushed.stderr).toBe(0);
+  const lines = remoteLines(pushed);
+  expect(lines).toContain(WAITS);
+  expect(timesIn(pushed.stderr)).toEqual(timesIn(first.stderr));
+  expect(pushed.stderr).not.toContain(name);
+  expect(pushed.stderr).not.toContain('/v1/delayed/');
+  expect(keyIn(pushed)).toBeUndefined();
+}
+
+/** A push that waits, with what its person was told. */
+async function waiting() {
+  const contribution = await contribute(bed);
+  await contribution.clone.commit();
+  const first = await again(contribution, 'delay=1h');
+  return { ...contribution, first, name: delayedAs(first) };
+}
+
+describe('whoever has only guessed the id of a push that waits', () => {
+  it.each([[['delay=1m']], [[]]])('and sends an empty pack with %j learns nothing', async (options) => {
+    const { name, ...victim } = await waiting();
+    const answer = await strangerSends(victim, { pack: handMadePack([]), options });
+    expect(wordsOf(answer)).not.toContain(name);
+    expect(answer.report.at(-1)).toContain('ng refs/heads/topic push rejected: fetch first');
+    const unknown = await strangerSends(victim, { pack: handMadePack([]), options, newId: 'a'.repeat(40) });
+    expect(shape(answer.progress)).toEqual(shape(unknown.progress));
+    expect(answer.report).toEqual(unknown.report);
   });
 
-  it('with other words keeps its own, and says how to change them', async () => {
-    const { upstream, clone, name } = await delayed(bed);
-    const pushed = await clone.push('-o', 'delay=1h', '-o', 'title=Other', 'origin', 'HEAD:topic');
-    expect(delayedAs(pushed)).toBe(name);
-    expect(remoteLines(pushed).join('\n')).toContain('give it up, then push again');
-    await published(bed, name);
-    expect((await bed.host.onlyPull(upstream)).title).not.toBe('Other');
+  it('and sends its commit without one of the files is answered as any new push', async () => {
+    const { name, ...victim } = await waiting();
+    const entries = await entriesOf(victim.clone);
+    expect(entries.map(({ kind }) => kind)).toEqual([1, 2, 3]);
+    const answer = await strangerSends(victim, { pack: handMadePack(entries.slice(0, -1)) });
+    const other = await contribute(bed);
+    const newId = await other.clone.commit();
+    const pack = await packOf(other.clone, ['HEAD', '^origin/main']);
+    const fresh = await strangerSends(other, { pack, newId });
+    expect(shape(answer.progress)).toEqual(shape(fresh.progress));
+    expect(answer.report).toEqual(fresh.report);
+    expect(nameIn(answer.progress.join('\n'))).not.toBe(name);
+    expect(await pageOf(bed, name)).toMatch(/^200 Delayed\n/);
   });
 
-  it('from another network is found, too', async () => {
-    const { upstream, clone } = await contribute(bed);
+  it('or names another branch or other words, has another push', async () => {
+    const { name, clone } = await waiting();
+    for (const options of [
+      ['-o', 'delay=1h', 'origin', 'HEAD:other'],
+      ['-o', 'delay=1h', '-o', 'title=Other', 'origin', 'HEAD:topic'],
+    ])
+      expect(delayedAs(await clone.push(...options))).not.toBe(name);
+  });
+});
+
+describe('the same push again, by Git,', () => {
+  it.each([[['delay=1h']], [['delay=3d']], [['wait']], [[]]])(
+    'with the options %j is told that it waits, and nothing is public sooner',
+    async (options) => {
+      const { first, name, ...contribution } = await waiting();
+      const before = await pageOf(bed, name);
+      expectToldToWait(await again(contribution, ...options), first, name);
+      expect(await pageOf(bed, name)).toBe(before);
+      expect(bed.host.requestsFor(contribution.upstream, 'POST', /receive-pack$|\/forks$|\/pulls$/)).toEqual(
+        [],
+      );
+      await published(bed, name);
+      await pass(bed);
+      await bed.host.onlyPull(contribution.upstream);
+    },
+  );
+
+  it('from another network, with its objects packed in another way, is the same', async () => {
+    const { first, name, ...victim } = await waiting();
+    const { clone } = victim;
+    await clone.commit({ message: 'Second\n', files: { 'a.txt': `${'line\n'.repeat(400)}one\n` } });
+    await clone.commit({ message: 'Third\n', files: { 'a.txt': `${'line\n'.repeat(400)}two\n` } });
+    const second = await again({ clone }, 'delay=1h');
+    const packs = [
+      handMadePack(await entriesOf(clone)),
+      handMadePack((await entriesOf(clone)).toReversed()),
+      await packOf(clone, ['HEAD', '^origin/main'], '--thin', '--window=50', '--delta-base-offset'),
+      await packOf(clone, ['HEAD', '^origin/main'], '--window=0', '--compression=0'),
+    ];
+    for (const pack of packs) {
+      const answer = await strangerSends(victim, { pack });
+      expect(answer.progress).toContain(WAITS);
+      expect(timesIn(wordsOf(answer))).toEqual(timesIn(second.stderr));
+      expect(wordsOf(answer)).not.toMatch(/[0-9a-f]{32}/);
+    }
+    expect(delayedAs(second)).not.toBe(name);
+    expect(timesIn(first.stderr)).toHaveLength(2);
+  });
+
+  it('takes no second place among the pull requests of an hour', async () => {
+    const { clone } = await waiting();
+    for (const options of [['delay=1h'], [], ['delay=2h'], []])
+      expect(remoteLines(await again({ clone }, ...options))).toContain(WAITS);
+    for (const branch of ['b', 'c', 'd', 'e']) {
+      await clone.commit();
+      expect((await clone.push('origin', `HEAD:${branch}`)).code).toBe(0);
+    }
+    await clone.commit();
+    expect((await clone.push('origin', 'HEAD:f')).stderr).toContain('rate limit exceeded');
+  });
+
+  it('twice at once waits once, and one of the two has its page', async () => {
+    const contribution = await contribute(bed);
+    const { upstream, clone } = contribution;
     const newId = await clone.commit();
     const pack = await packOf(clone, ['HEAD', '^origin/main']);
-    const body = pushBody({ commands: [{ newId, ref: 'refs/heads/topic' }], pack, options: ['delay=1h'] });
-    const names = new Set<string>();
-    for (const person of [bed.person(), bed.person()]) {
-      names.add(nameIn(readPushAnswer(await sendPush(upstream.url, person, body)).progress.join('\n')));
+    const answers = await Promise.all(
+      [1, 2].map(() => strangerSends(contribution, { pack, newId, options: ['delay=1h'] })),
+    );
+    const [told, ...others] = answers.filter(({ progress }) => !progress.includes(WAITS));
+    expect(others).toEqual([]);
+    await published(bed, nameIn(told?.progress.join('\n') ?? ''));
+    const other = answers.find(({ progress }) => progress.includes(WAITS));
+    // It may have been told of a page before it was found: that page is none.
+    for (const [, name = ''] of wordsOf(other!).matchAll(/delayed\/([0-9a-f]{32})/g)) {
+      expect(await pageOf(bed, name)).toMatch(/^404 /);
+      expect(other?.progress.join('\n')).toContain('leads nowhere');
     }
-    expect(names.size).toBe(1);
-  });
-
-  it('and was given up waits anew', async () => {
-    const { upstream, clone, name } = await delayed(bed);
-    await press(bed, name, 'give-up');
-    const again = delayedAs(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic'));
-    expect(again).not.toBe(name);
-    await published(bed, again);
-    await bed.host.onlyPull(upstream);
-  });
-
-  it('after it was published answers with its pull request', async () => {
-    const { upstream, clone, name } = await delayed(bed);
-    await published(bed, name);
-    const pushed = await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic');
-    expect(pushed.code).toBe(0);
-    expect(remoteLines(pushed).join('\n')).toContain((await bed.host.onlyPull(upstream)).url);
     await pass(bed);
     await bed.host.onlyPull(upstream);
   });
 
-  it('without a delay is published at once, and the one that waits opens no second pull request', async () => {
-    const { upstream, clone, name } = await delayed(bed);
-    const { pull } = await expectAccepted(bed, { upstream, clone }, await clone.push('origin', 'HEAD:topic'));
-    await expect
-      .poll(async () => (await pass(bed), pageOf(bed, name)))
-      .toMatch(/^200 Failed\n[^]*the same commits were proposed before/);
-    expect(await pageOf(bed, name)).toContain(pull.url);
+  it('after it was given up waits anew', async () => {
+    const { upstream, clone, name } = await waiting();
+    await press(bed, name, 'give-up');
+    const second = delayedAs(await again({ clone }, 'delay=1h'));
+    expect(second).not.toBe(name);
+    await published(bed, second);
+    await bed.host.onlyPull(upstream);
+  });
+});
+
+describe('once it is public', () => {
+  it('from the first byte on, it is found by nobody any more', async () => {
+    const { name, ...victim } = await waiting();
+    const { upstream } = victim;
+    const { promise: until, resolve: goOn } = Promise.withResolvers<void>();
+    const path = new RegExp(`/${upstream.name}\\.git/git-receive-pack$`);
+    bed.sandbox.faults.inject({ method: 'POST', path, until });
+    const pressing = press(bed, name, 'publish');
+    await expect.poll(() => bed.host.requestsFor(upstream, 'POST', path)).toHaveLength(1);
+    const pack = handMadePack(await entriesOf(victim.clone));
+    const answer = await strangerSends(victim, { pack });
+    expect(answer.progress).not.toContain(WAITS);
+    expect(nameIn(answer.progress.join('\n'))).not.toBe(name);
+    goOn();
+    await pressing;
+    await published(bed, name);
     await bed.host.onlyPull(upstream);
   });
 
-  it('without a delay, and was withdrawn or closed then, does not come again by itself', async () => {
-    const { upstream, clone, name } = await delayed(bed);
-    const { banner } = await expectAccepted(
-      bed,
-      { upstream, clone },
-      await clone.push('origin', 'HEAD:topic'),
+  it.each([[['delay=1m']], [[]]])(
+    'a guess of its id with %j tells what is public, and neither page nor key',
+    async (options) => {
+      const { name, ...victim } = await waiting();
+      const page = await published(bed, name);
+      const key = /PR key: +(\w+)/.exec(page)?.[1] ?? 'none';
+      const { url } = await bed.host.onlyPull(victim.upstream);
+      const pack = handMadePack(await entriesOf(victim.clone));
+      const words: string[] = [];
+      // As guessed, and wrong by a second.
+      const [commit, ...files] = await entriesOf(victim.clone);
+      const wrong = Buffer.from(
+        String(Buffer.from(commit!.content)).replace(/> (\d+)/, (_, at) => `> ${Number(at) - 7}`),
+      );
+      const wrongId = await victim.clone.writeObject('commit', wrong);
+      const wrongPack = handMadePack([{ kind: 1, content: wrong }, ...files]);
+      for (const guess of [{ pack }, { pack: wrongPack, newId: wrongId }]) {
+        const answer = await strangerSends(victim, { ...guess, options });
+        expect(wordsOf(answer)).not.toContain(name);
+        expect(wordsOf(answer)).not.toContain(key);
+        expect(wordsOf(answer)).toContain(url);
+        words.push(wordsOf(answer).replaceAll(/[0-9a-f]{12,32}|pull\/\d+/g, '<random>'));
+      }
+      expect(words[1]).toBe(words[0]);
+    },
+  );
+
+  it('its person is refused a second one with its address, or opens another without a delay', async () => {
+    const { upstream, clone, name } = await waiting();
+    await published(bed, name);
+    const { url } = await bed.host.onlyPull(upstream);
+    const pushed = await again({ clone }, 'delay=1h');
+    expect(statusTable(pushed)[0]).toContain('the same commits were proposed before');
+    expect(remoteLines(pushed).join('\n')).toContain(url);
+    await pass(bed);
+    await bed.host.onlyPull(upstream);
+    expect(withoutSecrets(await again({ clone }))[0]).toBe(
+      `NEW pull request: the same commits are open as ${url}`,
     );
-    const named = ['-o', `pr-hash=${banner.prHash}`, '-o', `pr-key=${banner.prKey}`];
-    expect((await clone.push('-o', 'withdraw', ...named, 'origin', 'HEAD:topic')).code).toBe(0);
-    await expect
-      .poll(async () => (await pass(bed), pageOf(bed, name)))
-      .toMatch(/^200 Failed\n[^]*the same commits were proposed before/);
-    await bed.host.onlyPull(upstream);
+  });
+});
+
+describe('the page of a delayed push', () => {
+  it('stands in the first lines, once, before anything else is told', async () => {
+    const { first, name } = await waiting();
+    const lines = remoteLines(first);
+    expect(lines[0]).toMatch(/shown once/);
+    expect(lines[1]).toContain(name);
+    expect(lines.filter((line) => line.includes(name))).toHaveLength(1);
   });
 
-  it('with a time that cannot be kept is refused: it is not published sooner than was said', async () => {
-    const { clone, name } = await delayed(bed, {}, ['-o', 'delay=7d']);
-    await bed.service.runScheduled();
-    const times = timesIn(await pageOf(bed, name));
-    expect(times).toHaveLength(2);
-    const moved = await clone.push('-o', 'delay=7d', 'origin', 'HEAD:topic');
-    expect(delayedAs(moved)).toBe(name);
+  it('is not promised by a push that is refused before it is kept', async () => {
+    const { clone, first } = await waiting();
+    await clone.commit({ message: 'More\n' });
+    const more = ['-o', 'pr-hash=0123456789ab', '-o', 'overwrite'];
+    const pushed = await clone.push('-o', 'delay=1h', ...more, 'origin', 'HEAD:topic');
+    expect(statusTable(pushed)[0]).toContain('overwrite cannot wait');
+    expect(pushed.stderr).not.toContain('/v1/delayed/');
+    expect(first.stderr).toContain('/v1/delayed/');
   });
+});
 
-  it('twice at once waits once', async () => {
+describe('a delayed update that is pushed again', () => {
+  it('waits by itself, as anybody may push it who knows the hash, and changes nothing twice', async () => {
     const { upstream, clone } = await contribute(bed);
     await clone.commit();
-    const push = () => clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic');
-    const pushed = await Promise.all([push(), push()]);
-    const names = new Set(pushed.filter(({ code }) => code === 0).map(delayedAs));
-    names.add(delayedAs(await push()));
-    expect(names.size).toBe(1);
-    await published(bed, [...names][0] as string);
-    await pass(bed);
-    await bed.host.onlyPull(upstream);
+    const { prHash } = bannerOf(await again({ clone }));
+    await clone.commit();
+    const push = () => again({ clone }, `pr-hash=${prHash}`, 'delay=1h');
+    const names = [delayedAs(await push()), delayedAs(await push())];
+    expect(new Set(names).size).toBe(2);
+    for (const name of names) await published(bed, name);
+    expect((await bed.host.onlyPull(upstream)).state).toBe('open');
   });
 });
 
 describe('whoever lets the same commits wait and publishes them, again and again,', () => {
   it('opens one pull request', async () => {
-    const { upstream, clone } = await contribute(bed);
-    await clone.commit();
-    for (let time = 0; time < 3; time++) {
-      const pushed = await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic');
-      const name = nameIn(pushed.stderr);
-      await press(bed, name, 'publish');
-      await expect.poll(() => pageOf(bed, name)).toContain('/pull/');
-    }
+    const { upstream, clone, name } = await delayed(bed);
+    await press(bed, name, 'publish');
+    await expect.poll(() => pageOf(bed, name)).toContain('/pull/');
+    for (let time = 0; time < 3; time++) await again({ clone }, 'delay=1h');
+    await pass(bed);
     await bed.host.onlyPull(upstream);
   });
 });

@@ -7,7 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { contribute, expectAccepted } from './support/contribution.ts';
 import { FormClient } from './support/form-client.ts';
 import type { Clone } from './support/person.ts';
-import { bannerOf, remoteLines, statusTable } from './support/push-output.ts';
+import { bannerOf, remoteLines, statusTable, withoutSecrets } from './support/push-output.ts';
 import { type TestBed, useTestBed } from './support/test-bed.ts';
 
 /** A person with a pull request of two commits. */
@@ -65,7 +65,7 @@ describe('by default', () => {
     await bed.service.runScheduled();
     await clone.git('pull', '--quiet', '--no-rebase', '--no-edit', 'origin', 'main');
     await clone.commit({ message: 'One thing more' });
-    const pushed = remoteLines(await pushAgain({ clone }));
+    const pushed = withoutSecrets(await pushAgain({ clone }));
     const command = `git pull --rebase ${upstream.url} refs/heads/main`;
     expect(pushed.slice(0, 2)).toEqual([
       `2 of your 4 commits are merged already: ${pull.url}`,
@@ -84,7 +84,7 @@ describe('by default', () => {
     const { clone, pull, banner, upstream } = await withPullRequest(bed);
     const near = (banner.prHash.startsWith('a') ? 'b' : 'a') + banner.prHash.slice(1);
     await clone.commit();
-    const pushed = remoteLines(await pushAgain({ clone }, '-o', `pr-hash=${near}`));
+    const pushed = withoutSecrets(await pushAgain({ clone }, '-o', `pr-hash=${near}`));
     expect(pushed.slice(0, 2)).toEqual([
       `NEW pull request: no pull request of ${upstream.fullName} has that pr-hash. Did you mean ${banner.prHash}?`,
       `2 of your 3 commits are open as ${pull.url}`,
@@ -97,7 +97,7 @@ describe('by default', () => {
       prKey: all.banner.prKey,
     }));
     const copy = await pushAgain({ clone });
-    expect(remoteLines(copy)[0]).toBe(`NEW pull request: the same commits are open as ${pull.url}`);
+    expect(withoutSecrets(copy)[0]).toBe(`NEW pull request: the same commits are open as ${pull.url}`);
     await clone.push('-o', 'withdraw', '-o', `pr-hash=${banner.prHash}`, '-o', `pr-key=${prKey}`, 'origin');
     const [first] = remoteLines(await pushAgain({ clone }, '-o', 'preview'));
     expect(first).toBe(`NEW pull request: the same commits are open as ${bannerOf(copy).prUrl}`);
@@ -115,7 +115,7 @@ describe('by default', () => {
     await clone.commit();
     for (const options of [['preview'], ['delay=1h'], ['draft']]) {
       const pushed = await pushAgain(contribution, ...options.flatMap((option) => ['-o', option]));
-      const [open, update, ...lines] = remoteLines(pushed);
+      const [open, update, ...lines] = withoutSecrets(pushed);
       // One that waits asks for no file before it is published.
       if (!options.includes('delay=1h')) expect(lines.shift()).toContain('VOUCHED.td');
       const [base] = lines;
@@ -174,6 +174,29 @@ describe('with PUSH_DOUBLES=refuse', () => {
     await clone.git('reset', '--quiet', '--hard', 'origin/main');
     await clone.commit();
     await expectAccepted(bed, { ...contribution, clone, upstream }, await pushAgain({ clone }));
+  });
+});
+
+describe('after a restart, with PUSH_DOUBLES=refuse', () => {
+  const stateDir = mkdtempSync(join(tmpdir(), 'gitveil-refused-'));
+  const bed = useTestBed({ stateDir, env: { PUSH_DOUBLES: 'refuse' } });
+  afterAll(() => rmSync(stateDir, { recursive: true, force: true }));
+
+  it('a double, the same push again and a guess of it are refused alike, before anything is made', async () => {
+    const { clone, upstream } = await withPullRequest(bed);
+    const push = () => clone.push('origin', 'HEAD:refs/heads/one');
+    await bed.restart();
+    const made = () => bed.host.requestsFor(upstream, 'POST', /\/forks$|receive-pack$|\/pulls$/);
+    const before = made().length;
+    const again = await push();
+    // The same but for its second: what somebody sends who guesses.
+    await clone.git('commit', '--quiet', '--amend', '--no-edit', '--date=@1700000000 +0000');
+    const guess = await push();
+    expect(statusTable(again)).toEqual([
+      ' ! [remote rejected] HEAD -> one (push rejected: the commits are open already)',
+    ]);
+    expect(again.stderr).toBe(guess.stderr);
+    expect(made()).toHaveLength(before);
   });
 });
 

@@ -290,6 +290,8 @@ describe('pushes of one address that open nothing', () => {
     bed.tripwire.tolerate('the alert names the address', ({ secret }) => secret.kind === 'address');
     const forks = () => bed.host.requestsFor(upstream, 'POST', /\/forks$/).length;
     const before = forks();
+    // The same again would be told its pull request.
+    await clone.commit();
     for (let index = 0; index < 3; index++) await openMany(contribution, 1);
     expect(forks()).toBe(before);
     await expect.poll(() => alertsWith(clone.person.address)).toHaveLength(1);

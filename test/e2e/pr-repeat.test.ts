@@ -1,11 +1,12 @@
-/** A push that died before its answer was sent, and is simply pushed again. */
+/** The same push again: after it died, while it runs, and once it was answered. Its secrets are told once. */
 import { describe, expect, it } from 'vitest';
 import { type Contribution, contribute, expectAccepted } from './support/contribution.ts';
 import { ALWAYS } from './support/failing-host.ts';
-import { bannerOf, remoteLines, statusTable } from './support/push-output.ts';
+import { gitIn } from './support/objects.ts';
+import { bannerOf, keyIn, remoteLines, statusTable, withoutSecrets } from './support/push-output.ts';
 import { RawConnection } from './support/raw-http.ts';
 import { useTestBed } from './support/test-bed.ts';
-import { packOf, pushBody, RECEIVE_PACK } from './support/wire.ts';
+import { packOf, pushBody, readPushAnswer, RECEIVE_PACK, sendPush } from './support/wire.ts';
 
 const bed = useTestBed();
 
@@ -32,6 +33,73 @@ async function pushByHand({ upstream, clone, person }: Contribution, share: numb
 const again = ({ clone }: Contribution) => clone.push('origin', 'HEAD:topic');
 const receivePath = ({ upstream }: Contribution) => new RegExp(`/${upstream.name}\\.git/git-receive-pack$`);
 const pullsPath = ({ upstream }: Contribution) => new RegExp(`/repos/${upstream.fullName}/pulls$`);
+
+/** How many pull requests the service counts with this address. */
+async function statistics(url: string): Promise<number> {
+  const response = await fetch(`${bed.service.url}/api/recent-prs`);
+  const { prs }: { prs: { pr_url: string }[] } = await response.json();
+  return prs.filter(({ pr_url }) => pr_url === url).length;
+}
+
+describe('hash and key of a new pull request', () => {
+  it('stand in the first lines, once, before anything is made at the host', async () => {
+    const contribution = await withCommit();
+    const { upstream } = contribution;
+    const { promise: until, resolve: answer } = Promise.withResolvers<void>();
+    bed.sandbox.faults.inject({ method: 'POST', path: /\/forks$/, until });
+    const connection = await pushByHand(contribution, 1);
+    await expect.poll(() => bed.host.requestsFor(upstream, 'POST', /forks$/)).toHaveLength(1);
+    // Of band 2, without what only keeps the connection alive.
+    const told = connection.text.split('\u0002').find((text) => /^[A-Z][a-z]/.test(text)) ?? '';
+    const [intro, key] = told.split('\n');
+    expect(intro).toMatch(/^Save the key of [0-9a-f]{12} now\. It is shown once/);
+    expect(key).toMatch(/^ {2}PR key: {3}[0-9a-f]{32}$/);
+    expect(bed.host.requestsFor(upstream, 'POST', /receive-pack$|\/pulls$/)).toEqual([]);
+    // The date is not that of the hash, but of what is sent.
+    const chosenAt = Math.floor(Date.now() / 1000);
+    await expect.poll(() => Math.floor(Date.now() / 1000)).toBeGreaterThan(chosenAt);
+    answer();
+    await expect.poll(() => connection.text).toContain('unpack ok');
+    expect(connection.text.split('PR key:')).toHaveLength(2);
+    const { url, headSha } = await bed.host.onlyPull(upstream);
+    expect(connection.text).toContain(url);
+    const fork = bed.host.forkPath(upstream) ?? '';
+    expect(Number(await gitIn(fork, 'show', '--no-patch', '--format=%ct', headSha))).toBeGreaterThan(
+      chosenAt,
+    );
+  });
+});
+
+describe('a live push that was not answered', () => {
+  it('is not resumed by somebody else who has guessed all of its commits, nor told of', async () => {
+    const contribution = await withCommit();
+    const { clone, upstream } = contribution;
+    bed.sandbox.faults.inject({
+      method: 'POST',
+      path: pullsPath(contribution),
+      times: ALWAYS,
+      answer: { status: 500 },
+    });
+    const first = await again(contribution);
+    expect(first.code).toBe(1);
+    bed.sandbox.faults.clear();
+    const key = keyIn(first);
+    expect(key).toBeDefined();
+    const pack = await packOf(clone, ['HEAD', '^origin/main']);
+    const commands = [{ newId: await clone.idOf('HEAD'), ref: 'refs/heads/topic' }];
+    const answer = await sendPush(upstream.url, bed.person(), pushBody({ commands, pack }));
+    const { progress } = readPushAnswer(answer);
+    expect(progress.join('\n')).not.toContain(key);
+    expect(progress.join('\n')).toMatch(/PR key: {3}[0-9a-f]{32}/);
+    expect(progress.join('\n')).not.toMatch(/in progress|before/);
+    // Its person goes on, with the key that was shown then.
+    const { banner } = await expectAccepted(bed, contribution, await again(contribution));
+    expect(banner.prKey).toBeUndefined();
+    expect(remoteLines(first)[0]).toContain(banner.prHash);
+    const withdraw = ['-o', 'withdraw', '-o', `pr-hash=${banner.prHash}`, '-o', `pr-key=${key}`];
+    expect((await clone.push(...withdraw, 'origin', 'HEAD:topic')).code).toBe(0);
+  });
+});
 
 describe('the same push again', () => {
   it('after a line that broke while the commits were sent finds the pull request, and is answered', async () => {
@@ -85,14 +153,14 @@ describe('the same push again', () => {
     const second = await clone.push('origin', 'HEAD:two');
     expect(second.code, second.stderr).toBe(0);
     const { prHash, prKey } = bannerOf(second);
-    expect(remoteLines(second).slice(0, 2)).toEqual([
+    expect(withoutSecrets(second).slice(0, 2)).toEqual([
       `NEW pull request: the same commits are open as ${first.pull.url}`,
       `Update that one with -o pr-hash=${first.banner.prHash}. Withdraw this one with -o withdraw -o pr-hash=${prHash} -o pr-key=${prKey}.`,
     ]);
     // The first one stays what is told of: the second may be a copy by somebody else.
     await clone.git('commit', '--quiet', '--amend', '--no-edit', '--date=@1700000005 +0000');
     const copy = await clone.push('origin', 'HEAD:copy');
-    expect(remoteLines(copy)[0]).toBe(`NEW pull request: the same commits are open as ${first.pull.url}`);
+    expect(withoutSecrets(copy)[0]).toBe(`NEW pull request: the same commits are open as ${first.pull.url}`);
     for (const banner of [bannerOf(second), bannerOf(copy), first.banner]) {
       const options = ['-o', `pr-hash=${banner.prHash}`, '-o', `pr-key=${banner.prKey}`];
       const withdrawn = await clone.push('-o', 'withdraw', ...options, 'origin', 'HEAD:withdraw');
@@ -115,7 +183,7 @@ describe('the same push again', () => {
     const instead = `Update that one with -o pr-hash=${first.banner.prHash}.`;
     const preview = remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:one'));
     expect(preview.slice(0, 2)).toEqual([line, instead]);
-    const second = remoteLines(await clone.push('origin', 'HEAD:one'));
+    const second = withoutSecrets(await clone.push('origin', 'HEAD:one'));
     expect(second[0]).toBe(line);
     expect(second[1]?.startsWith(`${instead} Withdraw this one with `)).toBe(true);
     // The whole of it is what a repetition finds.
@@ -123,11 +191,41 @@ describe('the same push again', () => {
     expect(repeated[0]).toMatch(/^NEW pull request: the same commits are open as /);
   });
 
-  it('once it was answered opens another pull request', async () => {
+  it('once it was answered is told its address and hash, but not its key, and takes no second place', async () => {
     const contribution = await withCommit();
+    const { clone } = contribution;
     const first = await expectAccepted(bed, contribution, await again(contribution));
-    const second = await expectAccepted(bed, contribution, await again(contribution));
-    expect(second.pull.number).not.toBe(first.pull.number);
+    for (let time = 0; time < 3; time++) {
+      const second = await again(contribution);
+      expect((await expectAccepted(bed, contribution, second)).pull).toEqual(first.pull);
+      const { prKey, ...told } = first.banner;
+      expect(bannerOf(second)).toEqual(told);
+      expect(second.stderr).not.toContain(prKey);
+      expect(remoteLines(second)).toContain('You have pushed this before. Its key was shown then.');
+    }
+    expect(bed.host.requestsFor(contribution.upstream, 'POST', /\/pulls$/)).toHaveLength(1);
+    expect(await statistics(first.banner.prUrl)).toBe(1);
+    for (const branch of ['b', 'c', 'd', 'e']) {
+      await clone.commit();
+      expect((await clone.push('origin', `HEAD:${branch}`)).code).toBe(0);
+    }
+    expect((await clone.push('origin', 'HEAD:f')).stderr).toContain('rate limit exceeded');
+  });
+
+  it('once it was withdrawn or closed opens another, with a key of its own', async () => {
+    const contribution = await withCommit();
+    const { clone, upstream } = contribution;
+    const keys = new Set<string | undefined>();
+    for (const end of ['withdraw', 'close', 'leave'] as const) {
+      const { banner, pull } = await expectAccepted(bed, contribution, await again(contribution));
+      keys.add(banner.prKey);
+      const named = ['-o', `pr-hash=${banner.prHash}`, '-o', `pr-key=${banner.prKey}`];
+      if (end === 'withdraw') await clone.push('-o', 'withdraw', ...named, 'origin', 'HEAD:topic');
+      else if (end === 'close')
+        bed.sandbox.maintainer.close({ owner: upstream.owner, repo: upstream.name, number: pull.number });
+    }
+    expect(keys.size).toBe(3);
+    expect((await bed.host.pulls(upstream)).map(({ state }) => state)).toEqual(['closed', 'closed', 'open']);
   });
 
   it('once it was refused begins anew', async () => {

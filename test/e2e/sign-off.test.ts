@@ -5,7 +5,7 @@ import { dcoProblems } from './support/dco-app.ts';
 import { FormClient, typedIn } from './support/form-client.ts';
 import { type CommitParts, readHistory } from './support/objects.ts';
 import type { GitRun } from './support/person.ts';
-import { bannerOf, remoteLines } from './support/push-output.ts';
+import { bannerOf, remoteLines, withoutSecrets } from './support/push-output.ts';
 import { useTestBed } from './support/test-bed.ts';
 
 const bed = useTestBed();
@@ -78,10 +78,10 @@ describe('-o sign-off', () => {
   it('is named where the same commits are open already', async () => {
     const { clone } = await contribute(bed);
     await clone.commit({ message: 'One\n' });
-    const push = () => clone.push('-o', 'sign-off', 'origin', 'HEAD:topic');
-    const { prHash } = bannerOf(await push());
+    const push = (branch: string) => clone.push('-o', 'sign-off', 'origin', `HEAD:${branch}`);
+    const { prHash } = bannerOf(await push('one'));
     await expect.poll(async () => (await fetch(`${bed.service.url}/v1/pr/${prHash}`)).status).toBe(200);
-    expect(remoteLines(await push())[1]).toContain(`with -o pr-hash=${prHash} -o sign-off. Withdraw`);
+    expect(withoutSecrets(await push('two'))[1]).toContain(`with -o pr-hash=${prHash} -o sign-off. Withdraw`);
   });
 
   it('signs the one commit of a squashed push, and what its options say', async () => {

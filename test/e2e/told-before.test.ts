@@ -1,7 +1,7 @@
 /** What a person is told before a push is public, and what it is taken for: its base, its title, its options. */
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted, expectRefused } from './support/contribution.ts';
-import { remoteLines, statusTable } from './support/push-output.ts';
+import { remoteLines, statusTable, withoutSecrets } from './support/push-output.ts';
 import { useTestBed } from './support/test-bed.ts';
 
 const bed = useTestBed();
@@ -37,7 +37,7 @@ describe('the base', () => {
   const FOR_RELEASE =
     'Your work is based on "release-1.x", so the pull request is for that branch. For another one, add: -o base=<branch>';
 
-  it('is the release that the work stands on, which the first line says, and the one before it opens', async () => {
+  it('is the release that the work stands on, which the first warning says, and the one before it opens', async () => {
     const contribution = await onRelease();
     const { clone } = contribution;
     await clone.commit();
@@ -48,7 +48,7 @@ describe('the base', () => {
     const { pull, commits } = await expectAccepted(bed, contribution, pushed);
     expect(pull.base).toBe('release-1.x');
     expect(commits).toHaveLength(1);
-    expect(remoteLines(pushed)[0]).toBe(FOR_RELEASE);
+    expect(withoutSecrets(pushed)[0]).toBe(FOR_RELEASE);
     expect(remoteLines(pushed)).toContain('Opening the pull request for "release-1.x" ...');
   });
 

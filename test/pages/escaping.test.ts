@@ -236,7 +236,6 @@ const PAGES: readonly ((text: string) => Page)[] = [
         name: text,
         reason: 'delay',
         state: 'waiting',
-        same: text,
         from: 0,
         to: 0,
         until: 0,

@@ -1,13 +1,13 @@
 /** What a push lays hold of, and that all of it is given back. */
 import { describe, expect, it } from 'vitest';
-import type { BegunPush } from '../../src/durable/pending-push/pending-push.ts';
+import type { BegunPush, Left, PushIntent } from '../../src/durable/pending-push/pending-push.ts';
 import type { ClaimedPullRequest } from '../../src/durable/pull-request/pull-request.ts';
 import { Claims } from '../../src/push/push-run.ts';
 import type { PushHost, PushStore } from '../../src/push/push-host.ts';
 
 const INTENT = { prHash: 'aaaaaaaaaaaa', committedAt: 1 };
 const PR_HASH = '0123456789ab';
-const BEGUN: BegunPush = { kind: 'begun', lease: 1, intent: INTENT, isRepeated: false };
+const FIRST = { kind: 'begun', lease: 1, intent: INTENT, isRepeated: false, isAnswered: false } as const;
 const CLAIMED: ClaimedPullRequest = { kind: 'claimed', lease: 2, recorded: null, dates: [] };
 
 const PUSH_HASH = 'f'.repeat(64);
@@ -28,10 +28,11 @@ function world(
       begin: async (key: string) => (
         expect(key).toBe(hash),
         calls.push(['begin', hash]),
-        answers.begun ?? BEGUN
+        answers.begun ?? FIRST
       ),
-      end: async (_: string, lease: number, isAnswered: boolean) =>
-        void calls.push(['end', lease, isAnswered]),
+      decide: async (_: string, lease: number, intent: PushIntent) =>
+        void calls.push(['decide', lease, intent]),
+      end: async (_: string, lease: number, left: Left) => void calls.push(['end', lease, left]),
     }),
     mayBeRecorded: async () => answers.isListed ?? true,
     pullRequest: () => ({
@@ -62,7 +63,7 @@ describe('claims', () => {
       expect(calls).toHaveLength(2);
       expect(calls).toEqual(
         expect.arrayContaining([
-          ['end', 1, isAnswered],
+          ['end', 1, isAnswered ? 'nothing' : 'unanswered'],
           ['release', 2],
         ]),
       );
@@ -70,17 +71,33 @@ describe('claims', () => {
   );
 
   it('that may have done something are kept for a retry, also if the push was answered', async () => {
-    for (const [isRepeated, act, isOver] of [
-      [false, (claims: Claims) => claims.failed(false), true],
-      [false, (claims: Claims) => claims.failed(true), false],
-      [true, (claims: Claims) => claims.failed(false), false],
+    for (const [isRepeated, act, left] of [
+      [false, (claims: Claims) => claims.failed(false), 'nothing'],
+      [false, (claims: Claims) => claims.failed(true), 'unanswered'],
+      [true, (claims: Claims) => claims.failed(false), 'unanswered'],
+      [false, (claims: Claims) => claims.opened(), 'answered'],
+      // It is open, and could not be recorded.
+      [false, (claims: Claims) => (claims.opened(), claims.failed(true)), 'unanswered'],
     ] as const) {
-      const { claims, of } = world({ begun: { ...BEGUN, isRepeated } });
+      const { claims, of } = world({ begun: { ...FIRST, isRepeated } });
       await claims.begin(PUSH_HASH, TARGET, INTENT);
       act(claims);
       await claims.end(true);
-      expect(of('end')).toEqual([['end', 1, isOver]]);
+      expect(of('end')).toEqual([['end', 1, left]]);
     }
+  });
+
+  it('that decide anew are not those of the earlier attempt any more', async () => {
+    const { claims, of } = world({ begun: { ...FIRST, isRepeated: true, isAnswered: true } });
+    await claims.begin(PUSH_HASH, TARGET, INTENT);
+    const intent = { prHash: 'bbbbbbbbbbbb', committedAt: 2 };
+    await claims.decide(intent);
+    claims.failed(false);
+    await claims.end(true);
+    expect([...of('decide'), ...of('end')]).toEqual([
+      ['decide', 1, intent],
+      ['end', 1, 'nothing'],
+    ]);
   });
 
   it('of a push that has failed for good are forgotten, also if it was not answered', async () => {
@@ -88,7 +105,7 @@ describe('claims', () => {
     await claims.begin(PUSH_HASH, TARGET, INTENT);
     claims.failed(false);
     await claims.end(false);
-    expect(of('end')).toEqual([['end', 1, true]]);
+    expect(of('end')).toEqual([['end', 1, 'nothing']]);
   });
 
   it('fail when someone else is at work', async () => {
@@ -122,10 +139,10 @@ describe('claims', () => {
     const both = [claims.claimListed(PR_HASH), claims.begin(PUSH_HASH, TARGET, INTENT)];
     const ended = claims.end(true);
     list(true);
-    begin(BEGUN);
+    begin(FIRST);
     await ended;
     await Promise.all(both);
-    expect([of('end'), of('release')]).toEqual([[['end', 1, true]], [['release', 2]]]);
+    expect([of('end'), of('release')]).toEqual([[['end', 1, 'nothing']], [['release', 2]]]);
   });
 
   it('fail when the same push is under way, and leave that alone', async () => {

@@ -22,10 +22,11 @@ export interface NewDelayedPush extends DelayWindow {
   /** The key of the code host. */
   readonly host: string;
   readonly reason: DelayReason;
-  /** A keyed hash of what is pushed and where to: the same push again finds it. */
-  readonly push: string;
-  /** The same with its texts and options, but not the time. */
-  readonly same: string;
+  /**
+   * A keyed hash of everything that was pushed, by which the same push again finds it.
+   * Null: it updates a pull request, and is not looked for.
+   */
+  readonly push: string | null;
   /** A random name of the client that pushes, for a day. */
   readonly client: string;
   /** Its key is elsewhere, in KV. */
@@ -40,10 +41,8 @@ export interface NewDelayedPush extends DelayWindow {
   readonly until: number;
 }
 
-/** As it is stored. Of one that has ended, only its end is left, and for a day the hashes by which it is found. */
-export interface DelayedPush extends Omit<NewDelayedPush, 'push' | 'same' | 'client'> {
-  readonly push: string | null;
-  readonly same: string | null;
+/** As it is stored. Of one that has ended, only its end is left. */
+export interface DelayedPush extends Omit<NewDelayedPush, 'client'> {
   readonly client: string | null;
   readonly state: DelayState;
   /** Why it ended, or how it was published, and what to do; while it waits: why it could not be published yet. */
@@ -70,10 +69,10 @@ export interface PublishedAs {
   readonly isKeyShown: boolean;
 }
 
-/** What its page and the same push again may know. When it has ended, the window is 0. */
+/** What its page may tell. The same push again is told the window, which is 0 once it has ended. */
 export interface DelayedView extends Pick<
   DelayedPush,
-  'name' | 'reason' | 'same' | 'from' | 'to' | 'until' | 'state' | 'isGivenUp' | 'said' | 'published'
+  'name' | 'reason' | 'from' | 'to' | 'until' | 'state' | 'isGivenUp' | 'said' | 'published'
 > {
   /** Whether the operator has to see it yet. */
   readonly waitsForReview: boolean;

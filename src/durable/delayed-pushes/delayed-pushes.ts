@@ -15,7 +15,7 @@ import { keepOnly } from '../keep-only.ts';
 import type { PushIntent } from '../pending-push/pending-push.ts';
 import { bytesOf, DISCARD_REASONS, LEASE_MS, leaseOf, ROLLED_BACK, shred } from './delayed-push.ts';
 import type { BegunPush, DelayedPush, DelayedView, LeasedPush, NewDelayedPush } from './delayed-push.ts';
-import type { DelayFailure, DelayWindow, DiscardReason, Lease, SeenPush } from './delayed-push.ts';
+import type { DelayFailure, DiscardReason, Lease, SeenPush } from './delayed-push.ts';
 import { DelayedRows } from './delayed-rows.ts';
 import { pick, SPACING_MS } from './schedule.ts';
 import { DAY_MS, see, type SeenTime } from './seen-clock.ts';
@@ -71,9 +71,12 @@ export class DelayedPushes extends DurableObject<Env> {
     this.#seen = ctx.storage.kv.get<SeenTime>(SEEN_TIME) ?? null;
   }
 
-  /** The same push: one that waits, or that has ended within a day. @param push as `NewDelayedPush` has it. */
-  async find(push: string): Promise<DelayedView | null> {
-    const row = this.#rows.find(push);
+  /**
+   * Finds the same push while it waits and nothing of it is public.
+   * @param push as `NewDelayedPush` has it.
+   */
+  async findWaiting(push: string): Promise<DelayedView | null> {
+    const row = this.#rows.findWaiting(push);
     return row === undefined ? null : viewOf(row, this.#now());
   }
 
@@ -89,30 +92,14 @@ export class DelayedPushes extends DurableObject<Env> {
     mostBytes: number,
   ): Promise<{ readonly kind: 'kept' | 'found'; readonly view: DelayedView } | { readonly kind: 'full' }> {
     const now = this.#now();
-    const same = this.#rows.find(push.push);
-    if (same?.state === 'waiting') return { kind: 'found', view: viewOf(same, now) };
+    // A form that is sent twice gives the same name twice.
+    const same = this.#waiting(push.name) ?? this.#rows.findWaiting(push.push);
+    if (same !== undefined) return { kind: 'found', view: viewOf(same, now) };
     if (!this.#rows.hasRoom(push, mostBytes)) return { kind: 'full' };
     const row = this.#rows.add(push, this.#aheadMs());
     this.#storeTime();
     await this.#wake();
     return { kind: 'kept', view: viewOf(row, now) };
-  }
-
-  /** One that waits for the operator goes on waiting. False: it has ended, is published now, or is not kept so long. */
-  async move(name: string, { from, to, dueAt }: DelayWindow & { readonly dueAt: number }): Promise<boolean> {
-    const row = this.#waiting(name);
-    const ahead = this.#aheadMs();
-    if (row === undefined || isLeased(row, this.#now()) || row.isGivenUp || to + ahead > row.until)
-      return false;
-    this.#rows.put({
-      ...row,
-      from: from + ahead,
-      to: to + ahead,
-      dueAt: row.dueAt === null ? null : dueAt + ahead,
-      reason: row.reason === 'busy' ? 'delay' : row.reason,
-      said: [],
-    });
-    return true;
   }
 
   /** Makes it due, and leases it. `tried`: the service has just tried to publish it, and tries again by itself. */
@@ -390,9 +377,9 @@ export class DelayedPushes extends DurableObject<Env> {
   /** Forgets what has served, and sets the alarm for what comes next. */
   async #wake(): Promise<void> {
     const next = this.#rows.forget(this.#now());
+    if (!this.#rows.isWaiting) this.ctx.storage.kv.delete(SEEN_TIME);
     await this.#erase();
     if (next === null) return;
-    if (!this.#rows.isNamed) this.ctx.storage.kv.delete(SEEN_TIME);
     const pauseMs = this.#seenTime().jumpedTo === null ? MINUTE_MS : HOUR_MS;
     await this.ctx.storage.setAlarm(Math.max(next - this.#aheadMs(), Date.now() + pauseMs));
   }
@@ -406,10 +393,8 @@ export class DelayedPushes extends DurableObject<Env> {
     const ended = this.#rows.select('true LIMIT ?', MOST_REWRITTEN + 1);
     if (ended.length > MOST_REWRITTEN) return;
     const { storage } = this.ctx;
-    const kept = [SPACED_UNTIL, SEEN_TIME].flatMap((key) => {
-      const value = storage.kv.get(key);
-      return value === undefined || (key === SEEN_TIME && ended.length === 0) ? [] : [[key, value] as const];
-    });
+    const spacedUntil = storage.kv.get(SPACED_UNTIL);
+    const kept = spacedUntil === undefined ? [] : [[SPACED_UNTIL, spacedUntil] as const];
     const erased = keepOnly(storage, kept, null);
     this.#rows.create();
     for (const row of ended) this.#rows.put(row);
@@ -431,8 +416,8 @@ function isLeased({ lease, leaseUntil }: DelayedPush, now: number): boolean {
 }
 
 function viewOf(row: DelayedPush, now: number): DelayedView {
-  const { name, reason, same, from, to, until, state, isGivenUp, said, published } = row;
+  const { name, reason, from, to, until, state, isGivenUp, said, published } = row;
   const waitsForReview = state === 'waiting' && row.dueAt === null;
-  const told = { name, reason, same, from, to, until, state, isGivenUp, said, published };
+  const told = { name, reason, from, to, until, state, isGivenUp, said, published };
   return { ...told, waitsForReview, isBeingPublished: isLeased(row, now), isBegun: row.intent !== null };
 }

@@ -4,8 +4,6 @@ import { DAY_MS } from './seen-clock.ts';
 
 /** How long the page of one that has ended tells it. */
 const TOLD_MS = 14 * DAY_MS;
-/** How long the same push finds one that has ended. */
-const FOUND_MS = DAY_MS;
 /** After this time, two pushes of one client have no name in common. */
 const NAMED_MS = DAY_MS;
 /** How many wait; and of how many that have ended the pages stay for a while. */
@@ -71,19 +69,17 @@ export class DelayedRows {
     return this.select('name = ?', name)[0];
   }
 
-  /** The same push: one that waits to be published, or the last one that has ended within a day. */
-  find(push: string): DelayedPush | undefined {
-    const first = `ORDER BY state <> 'waiting', until DESC LIMIT 1`;
-    return this.select(`push = ? AND NOT value ->> 'isGivenUp' ${first}`, push)[0];
+  /**
+   * Finds the same push as long as nobody has begun to publish it. After that, its commits can be
+   * guessed from what is public.
+   */
+  findWaiting(push: string | null): DelayedPush | undefined {
+    const isUntouched = `value ->> 'intent' IS NULL AND NOT value ->> 'isGivenUp'`;
+    return this.select(`push = ? AND state = 'waiting' AND ${isUntouched}`, push)[0];
   }
 
   get isWaiting(): boolean {
     return this.select(`state = 'waiting' LIMIT 1`).length > 0;
-  }
-
-  /** Whether one waits, or can still be found by what was pushed. */
-  get isNamed(): boolean {
-    return this.select('push IS NOT NULL LIMIT 1').length > 0;
   }
 
   countWaiting(): number {
@@ -91,9 +87,10 @@ export class DelayedRows {
     return this.#sql.exec<{ count: number }>(query).one().count;
   }
 
-  /** Of what has ended, nothing but its end is kept, and its hashes for a day. */
-  end({ name, host, reason, push, same }: DelayedPush, end: End, now: number): void {
-    this.put({ ...NOTHING_KEPT, name, host, reason, push, same, ...end, until: now + TOLD_MS });
+  /** Keeps nothing but the end. Its day says nothing that the pull request does not say. */
+  end({ name, host, reason }: DelayedPush, end: End, now: number): void {
+    const until = now + TOLD_MS;
+    this.put({ ...NOTHING_KEPT, name, host, reason, ...end, until: until - (until % DAY_MS) });
     this.#sql.exec(
       `DELETE FROM delayed_pushes WHERE state <> 'waiting' AND name NOT IN
        (SELECT name FROM delayed_pushes WHERE state <> 'waiting' ORDER BY until DESC LIMIT ?)`,
@@ -118,14 +115,10 @@ export class DelayedRows {
   forget(now: number): number | null {
     for (const row of this.select('client IS NOT NULL AND keptAt <= ?', now - NAMED_MS))
       this.put({ ...row, client: null });
-    const found = `state <> 'waiting' AND push IS NOT NULL AND until <= ?`;
-    // The day says nothing that the pull request does not say.
-    for (const row of this.select(found, now + TOLD_MS - FOUND_MS))
-      this.put({ ...row, push: null, same: null, until: row.until - (row.until % DAY_MS) });
     this.#sql.exec(`DELETE FROM delayed_pushes WHERE state <> 'waiting' AND until <= ?`, now);
-    const next = `SELECT min(CASE WHEN state <> 'waiting' AND push IS NOT NULL THEN until - ?1
-      WHEN client IS NOT NULL THEN min(until, keptAt + ?2) ELSE until END) AS at FROM delayed_pushes`;
-    return this.#sql.exec<{ at: number | null }>(next, TOLD_MS - FOUND_MS, NAMED_MS).one().at;
+    const next = `SELECT min(CASE WHEN client IS NOT NULL THEN min(until, keptAt + ?) ELSE until END) AS at
+      FROM delayed_pushes`;
+    return this.#sql.exec<{ at: number | null }>(next, NAMED_MS).one().at;
   }
 }
 
@@ -142,6 +135,7 @@ const NOTHING_YET = {
 
 const NOTHING_KEPT = {
   ...NOTHING_YET,
+  push: null,
   client: null,
   spool: { attempt: '', rowEnds: [] },
   entryBytes: 0,

@@ -1,7 +1,9 @@
 /**
- * One push from its first bytes until its answer was sent, by the hash of what is pushed and where to. If it dies, a
- * retry finds its pr_hash here, so that it opens no second pull request, and its date, so that the commits get the same
- * ids, until it is cleaned up after an hour: then a pull request that it has opened is recorded.
+ * One push from its first bytes until shortly after its answer, under a keyed hash of everything
+ * that it has sent and of its network. If it dies, a retry finds its pr_hash here, so that it opens
+ * no second pull request, and its date, so that the commits get the same ids. After an hour it is
+ * cleaned up: a pull request that it has opened is recorded then. A push that was answered is found
+ * for ten minutes if it has opened a pull request: a proxy may have swallowed the end of the answer.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
@@ -19,6 +21,8 @@ import { Lease } from '../lease.ts';
 const HOUR_MS = 60 * 60 * 1000;
 /** After this time, a push that nobody has retried is over. */
 const LIFE_MS = HOUR_MS;
+/** For how long after its answer a push is found that has opened a pull request. */
+export const ANSWERED_MS = 10 * 60 * 1000;
 /** How long, after that, to keep asking the host how far it came. */
 const CLEARING_MS = 24 * HOUR_MS;
 const RETRY_MS = 10 * 60 * 1000;
@@ -30,8 +34,15 @@ export interface PushIntent {
   readonly committedAt: number;
 }
 
-/** @property until milliseconds since 1970. @property host the key of the code host. */
-type Stored = PushIntent & { readonly until: number; readonly host: string; readonly target: RepositoryName };
+interface Stored extends PushIntent {
+  /** Milliseconds since 1970. */
+  readonly until: number;
+  /** The key of the code host. */
+  readonly host: string;
+  readonly target: RepositoryName;
+  /** Its pull request is open and recorded, and its answer was sent. */
+  readonly isAnswered?: true;
+}
 
 /** `busy`: the same push is in progress. */
 export type BegunPush = { readonly kind: 'busy' } | ({ readonly kind: 'begun' } & Begun);
@@ -41,7 +52,12 @@ interface Begun {
   /** What the first attempt has decided; null: there was none, and nothing was proposed. */
   readonly intent: PushIntent | null;
   readonly isRepeated: boolean;
+  /** Whether the earlier attempt has opened its pull request, and its answer was sent. */
+  readonly isAnswered: boolean;
 }
+
+/** What a push leaves for the same push again. `answered`: its pull request, for a while. */
+export type Left = 'nothing' | 'answered' | 'unanswered';
 
 export class PendingPush extends DurableObject<Env> {
   /** Of those in progress. */
@@ -61,19 +77,30 @@ export class PendingPush extends DurableObject<Env> {
     const lease = this.#leaseOf(hash).take(at);
     if (lease === null) return { kind: 'busy' };
     const earlier = this.ctx.storage.kv.get<Stored>(hash);
-    if (earlier !== undefined) {
-      const { prHash, committedAt } = earlier;
-      return { kind: 'begun', lease, intent: { prHash, committedAt }, isRepeated: true };
+    const isOver = earlier?.isAnswered === true && at >= earlier.until;
+    if (earlier !== undefined && !isOver) {
+      const { prHash, committedAt, isAnswered = false } = earlier;
+      return { kind: 'begun', lease, intent: { prHash, committedAt }, isRepeated: true, isAnswered };
     }
     if (proposed !== null) await this.#store(hash, { ...proposed, host, target, until: at + LIFE_MS });
-    return { kind: 'begun', lease, intent: proposed, isRepeated: false };
+    return { kind: 'begun', lease, intent: proposed, isRepeated: false, isAnswered: false };
   }
 
-  /** @param isAnswered true: the answer was sent, and the push is over. False: it may be retried. */
-  async end(hash: string, lease: number, isAnswered: boolean): Promise<void> {
+  /** Stores another decision before anything is sent. */
+  async decide(hash: string, lease: number, { prHash, committedAt }: PushIntent, at: number): Promise<void> {
+    const stored = this.ctx.storage.kv.get<Stored>(hash);
+    if (stored === undefined || !this.#leaseOf(hash).isHeldBy(lease)) return;
+    const { host, target } = stored;
+    await this.#store(hash, { prHash, committedAt, host, target, until: at + LIFE_MS });
+  }
+
+  async end(hash: string, lease: number, left: Left, at: number): Promise<void> {
     if (!this.#leaseOf(hash).release(lease)) return;
     this.#leases.delete(hash);
-    if (isAnswered && this.ctx.storage.kv.get(hash) !== undefined) await this.#forget(hash);
+    const stored = this.ctx.storage.kv.get<Stored>(hash);
+    if (stored === undefined || left === 'unanswered') return;
+    if (left === 'nothing') return this.#forget(hash);
+    await this.#store(hash, { ...stored, until: at + ANSWERED_MS, isAnswered: true });
   }
 
   override async alarm(): Promise<void> {
@@ -95,8 +122,8 @@ export class PendingPush extends DurableObject<Env> {
     // Do not clean up a push while it is being retried: the retry would lose its branch, or its decisions.
     const lease = this.#leaseOf(hash).take(now);
     if (lease === null) return;
-    const isOver = now > stored.until + CLEARING_MS || (await this.#isClearedUp(stored));
-    await this.end(hash, lease, isOver);
+    const isOver = stored.isAnswered || now > stored.until + CLEARING_MS || (await this.#isClearedUp(stored));
+    await this.end(hash, lease, isOver ? 'nothing' : 'unanswered', now);
   }
 
   #stored(): [string, Stored][] {

@@ -1,17 +1,23 @@
 /** In place of act three: keeps what was judged, encrypted, for release.ts. Only the person gets its page's address. */
-import type { DelayedView, DelayReason, DelayWindow } from '../../durable/delayed-pushes/delayed-push.ts';
+import type {
+  DelayedView,
+  DelayReason,
+  DelayWindow,
+  NewDelayedPush,
+} from '../../durable/delayed-pushes/delayed-push.ts';
 import { undatedOf } from '../../durable/pull-request/record.ts';
 import type { Wants } from '../../limits/wants.ts';
+import type { Spool } from '../../spool/spool.ts';
 import type { Judged } from '../judge/judge.ts';
 import type { Slot, PushSettings } from '../push-host.ts';
-import { inProgress, type Pushed, type PushRun } from '../push-run.ts';
+import { inProgress, type PushRun } from '../push-run.ts';
 import type { PushOptions } from '../receive/push-options.ts';
 import type { Received } from '../receive/receive.ts';
-import type { DelayedFacts } from '../reply/banner.ts';
+import { type DelayedFacts, pageLines } from '../reply/banner.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { findSameWork, proposedBefore, tellSameWork, worksOf } from '../same-work.ts';
 import type { PushedWork } from '../verdict.ts';
-import { encodeKept, type KeptPush } from './kept-push.ts';
+import { encodeKept } from './kept-push.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 /** Half of it is the longest delay, and the window of that ends with it. */
@@ -26,8 +32,11 @@ export interface DelayPlan extends DelayWindow {
   readonly reason: DelayReason;
 }
 
+const NOWHERE = 'The address above leads nowhere:';
+
 /** What is kept of a push, besides its entries. */
-interface ToKeep extends Pick<Judged, 'work' | 'claim' | 'updates'>, Pick<KeptPush, 'pushHash'> {
+interface ToKeep extends Pick<Judged, 'work' | 'claim' | 'updates'> {
+  readonly receivedHash: string;
   /** Of the pull request that it opens; null: it opens none. */
   readonly slot: Slot | null;
 }
@@ -59,65 +68,27 @@ export function busyPlan(now: number): DelayPlan {
   return { reason: 'busy', from: now, to: now + BUSY_LIFE_MS };
 }
 
-/** By which the same push is found, with any options; and with the same ones. */
-async function delayedHashesOf({ host, store, target }: PushRun, { options, taken }: Pushed) {
-  const { title, description, base, squash, draft, signOff, ai, issue, prHash } = options;
-  const { newId, refName } = taken.command;
-  const what = [host.nameOf(target), newId, refName, prHash];
-  const others = [title, description, base, squash, draft, signOff, ai, issue];
-  const hashOf = (parts: unknown[]): Promise<string> => store.hash('delayed', JSON.stringify(parts));
-  return { push: await hashOf(what), same: await hashOf([...what, ...others]) };
-}
-type DelayedHashes = Awaited<ReturnType<typeof delayedHashesOf>>;
-
-/** The same push that waits, or was published within the last day; null: there is none. Another delay moves it. */
-export async function findAgain(run: PushRun, pushed: Pushed, plan: DelayPlan): Promise<DelayedFacts | null> {
-  const hashes = await delayedHashesOf(run, pushed);
-  const found = await run.store.findDelayed(hashes.push);
-  return found === null ? null : again(run, pushed, plan, hashes, found);
-}
-
-async function again(
-  run: PushRun,
-  { options }: Pushed,
-  plan: DelayPlan,
-  { push, same }: DelayedHashes,
-  found: DelayedView,
-): Promise<DelayedFacts | null> {
-  const { store, settings } = run;
-  const { name, state, published } = found;
-  const pageUrl = settings.delayedUrl(name);
-  const isWaiting = state === 'waiting';
-  // An update may be pushed again, and so may what was closed since.
-  const isOpen = state === 'published' && published !== null && published.prHash !== options.prHash;
-  if (!isWaiting && !(isOpen && (await store.isOpen(published.prHash)))) return null;
-  const wantsMove = isWaiting && plan.reason !== 'busy' && options.delayMs !== null;
-  const { from, to } = plan;
-  const isMoved = wantsMove && (await store.moveDelayed(name, { from, to }));
-  if (wantsMove && !isMoved)
-    // A promise of time is kept or refused.
-    throw new Refusal('delay', 'the delay cannot be changed', [
-      'This push waits already. It is being published now, or is not kept for so long.',
-      `Look at ${pageUrl}. To publish it at another time, give it up there, then push again.`,
-    ]);
-  const { reason, waitsForReview, isBegun, ...window } =
-    (isMoved && (await store.findDelayed(push))) || found;
-  return {
-    reason: waitsForReview ? 'review' : reason === 'review' ? 'delay' : reason,
-    window,
-    isBegun,
-    pageUrl,
-    found: { isMoved, hasOtherOptions: found.same !== same, url: published?.url ?? null },
-  };
+/**
+ * Says of a push that waits what was said first, but its page only to a form that is sent again.
+ * @param name that this push has chosen. A form chooses the same each time.
+ */
+export function waitingFacts(
+  { settings }: PushRun,
+  view: DelayedView,
+  name = settings.newDelayedName(),
+): DelayedFacts {
+  const { reason, from, to } = view;
+  return { reason, window: { from, to }, pageUrl: view.name === name ? settings.delayedUrl(name) : null };
 }
 
 /**
- * What the person should know before it is published, of a push to no pull request that the service has recorded.
+ * Tells the person before a push that may open a pull request is published what is open already.
+ * @param isRecorded whether it names a pull request that the service has recorded.
  * @throws Refusal if all of it is open; where the operator wants no doubles, if any of it is
  */
-async function tellKnown(run: PushRun, work: PushedWork): Promise<void> {
+async function tellKnown(run: PushRun, work: PushedWork, isRecorded: boolean): Promise<void> {
   const { host, store, reply, settings, target } = run;
-  if (work.prHash !== null) {
+  if (work.prHash !== null && !isRecorded) {
     const near = await store.openNear(target, work.prHash);
     const question = near === null ? '' : ` Did you mean ${near.prHash}?`;
     await reply.note(
@@ -133,61 +104,87 @@ async function tellKnown(run: PushRun, work: PushedWork): Promise<void> {
   await tellSameWork(run, work, same);
 }
 
-/** @returns facts of the same push if it came first. @throws Refusal without room or storage: nothing is kept then. */
+/**
+ * Keeps what was judged. Tells its page before, so that nothing waits whose page nobody has.
+ * @returns facts of the same push if that waits already.
+ * @throws Refusal without room or storage: nothing is kept then.
+ */
 export async function keep(
   run: PushRun,
-  received: Received,
-  { work, pushHash, updates: wasOpen, claim, slot }: ToKeep,
+  { pack: { spool }, options }: Received,
+  { work, receivedHash, updates: wasOpen, claim, slot }: ToKeep,
   plan: DelayPlan,
 ): Promise<DelayedFacts> {
-  const { host, store, settings, target, claims } = run;
-  const { from, to, reason } = plan;
-  const { spool } = received.pack;
+  const { store, settings, target, reply } = run;
   // It is meant for what is there now, and would replace what comes until then, too.
-  if (received.options.overwrite)
+  if (options.overwrite)
     throw new Refusal('options', 'overwrite cannot wait', [
       'Nobody can tell now what it would replace when it is published. Push it without delay, or without -o overwrite.',
     ]);
   const recorded = claim?.recorded ?? null;
-  if (recorded === null) await tellKnown(run, work);
-  await run.tell();
-  // An attempt that was not answered may have opened a pull request: to keep the push would open another.
-  if ((await claims.begin(pushHash, target, null)).isRepeated)
+  if (recorded === null || slot !== null) await tellKnown(run, work, recorded !== null);
+  await refuseBegun(run, receivedHash);
+  const { reason } = plan;
+  const owed = await settled(slot, reason);
+  let isKept = false;
+  try {
+    // Whoever knows the hash may update, and twice does no harm: nobody is told that another waits.
+    const push = slot === null ? null : receivedHash;
+    const name = settings.newDelayedName();
+    const earlier = push === null ? null : await store.findWaiting(push);
+    if (earlier !== null) return waitingFacts(run, earlier, name);
+    await reply.noteSecret(...pageLines(settings.delayedUrl(name)));
+    await run.tell();
+    const recordedTip = recorded?.tip ?? null;
+    const kept = encodeKept({ target, pushHash: receivedHash, work, recordedTip, wasOpen, owed });
+    const answer = await keepIn(run, spool, kept, { ...plan, name, push, commits: work.commits.length });
+    if (answer.kind === 'full') {
+      await reply.noteSecret(`${NOWHERE} nothing was kept.`);
+      throw noRoom(reason);
+    }
+    isKept = answer.kind === 'kept';
+    const { view } = answer;
+    if (view.name !== name) await reply.noteSecret(`${NOWHERE} the same push came first.`);
+    // Later than was asked for, where the clock was set back.
+    return waitingFacts(run, view, name);
+  } finally {
+    if (!isKept) await slot?.release();
+  }
+}
+
+/**
+ * Refuses what an attempt that was not answered may have opened: kept, it would open another.
+ * @throws Refusal
+ */
+async function refuseBegun({ store, claims, target }: PushRun, receivedHash: string): Promise<void> {
+  const begun = await claims.begin(await store.attemptHash(receivedHash), target, null);
+  if (begun.isRepeated && !begun.isAnswered)
     throw inProgress(
       'an earlier attempt has begun to publish this push',
       'Push it again without delay, and in a while: the service continues where it stopped.',
     );
-  const hashes = await delayedHashesOf(run, received);
-  const owed = await settled(slot, reason);
-  let isKept = false;
-  try {
-    const keptAt = host.clock.now();
-    const until = keptAt + (reason === 'busy' ? BUSY_LIFE_MS : LIFE_MS + REST_MS);
-    const keptUntil = until + REST_MS;
-    const { byteLength: entryBytes } = spool;
-    const recordedTip = recorded?.tip ?? null;
-    await spool.write([encodeKept({ target, pushHash, work, recordedTip, wasOpen, owed })]);
-    const commits = work.commits.length;
-    const delayed = { reason, ...hashes, entryBytes, commits, keptAt, from, to, until };
-    const answer = await store.keepDelayed(delayed, await spool.keep(keptUntil), keptUntil);
-    if (answer.kind === 'full')
-      throw new Refusal('delays-full', 'too many pushes wait', [
-        'There is no room left for this push, in total or for your network. Nothing was kept.',
-        reason === 'delay'
-          ? 'Push again later, or publish it at once with -o delay=0s.'
-          : 'Push again later.',
-      ]);
-    isKept = answer.kind === 'kept';
-    const { view } = answer;
-    // Later than was asked for, where the clock was set back.
-    if (isKept)
-      return { reason, window: view, isBegun: false, pageUrl: settings.delayedUrl(view.name), found: null };
-    const other = await again(run, received, plan, hashes, view);
-    if (other !== null) return other;
-    throw inProgress('the same push has just ended', 'Push again.');
-  } finally {
-    if (!isKept) await slot?.release();
-  }
+}
+
+/** @param kept goes behind the entries in the spool. */
+async function keepIn(
+  { host, store }: PushRun,
+  spool: Spool,
+  kept: Uint8Array,
+  delayed: DelayPlan & Pick<NewDelayedPush, 'name' | 'push' | 'commits'>,
+) {
+  const { byteLength: entryBytes } = spool;
+  await spool.write([kept]);
+  const keptAt = host.clock.now();
+  const until = keptAt + (delayed.reason === 'busy' ? BUSY_LIFE_MS : LIFE_MS + REST_MS);
+  const keptUntil = until + REST_MS;
+  return store.keepDelayed({ ...delayed, entryBytes, keptAt, until }, await spool.keep(keptUntil), keptUntil);
+}
+
+function noRoom(reason: DelayReason): Refusal {
+  return new Refusal('delays-full', 'too many pushes wait', [
+    'There is no room left for this push, in total or for your network. Nothing was kept.',
+    reason === 'delay' ? 'Push again later, or publish it at once with -o delay=0s.' : 'Push again later.',
+  ]);
 }
 
 /** Takes what counts in the limit of its network. @returns what cannot be given now, and is owed. @throws Refusal */

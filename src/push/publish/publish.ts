@@ -15,7 +15,7 @@ import { namedText, wholeText } from '../../text/pull-request-text.ts';
 import { findPullRequest } from '../judge/questions.ts';
 import type { Slot, PushHost } from '../push-host.ts';
 import type { ClaimedUpdate, PushRun } from '../push-run.ts';
-import type { SameWork } from '../reply/reply.ts';
+import { keyLines } from '../reply/banner.ts';
 import { findSameWork, proposedBefore, tellSameWork, worksOf } from '../same-work.ts';
 import { isUpdate, type Publishable } from '../verdict.ts';
 import { AgitDelivery } from './agit.ts';
@@ -26,7 +26,7 @@ export interface Publication {
   readonly push: Publishable;
   /** The entries of its pack. */
   readonly spool: { read(): AsyncIterable<Uint8Array> };
-  /** The same for a push that is repeated. */
+  /** The same for a push that is made again. */
   readonly pushHash: string;
   readonly claim: ClaimedUpdate | null;
   /** Of the pull request that it opens; null: it opens none. */
@@ -61,48 +61,87 @@ export async function enter(run: PushRun, publication: Publication) {
     repositories.way === 'fork'
       ? new ForkDelivery(run, repositories, push)
       : new AgitDelivery(run, repositories, push);
+  const { isReady } = delivery;
   const taking = slot === null ? run.limits.takeQuota() : slot.take(push.repository, push.policyLimits);
   const comparing = compare(run, push);
-  const beginning = delivery.isReady && resumed === undefined ? begin(run, publication, comparing) : null;
+  const beginning = resumed === undefined ? begin(run, publication) : null;
   const [taken] = await Promise.allSettled([taking, comparing, beginning]);
   if (taken.status === 'rejected') throw taken.reason;
-  // Without an attempt, something has to be made first, which may take long, and the date must be set after it.
-  return { delivery, attempt: await beginning, compared: await comparing };
+  return { delivery, isReady, begun: await beginning, compared: await comparing };
 }
 
 /** @throws Refusal */
 export async function publish(
   run: PushRun,
   publication: Publication,
-  { delivery, attempt: begun, compared }: Entered,
+  { delivery, isReady, begun: before, compared }: Entered,
 ) {
   const { push, resumed } = publication;
   try {
-    if (compared.found === null) await run.tell();
-    if (begun === null) await delivery.prepare();
-    const attempt = begun ?? (await begin(run, publication, compared));
+    if (resumed !== undefined) await delivery.prepare();
+    const begun = before ?? (await begin(run, publication));
+    const { prHash, earlier, isRepeated, isAnswered } = begun;
     // An earlier attempt that was answered, or whose pull request is closed, has its own slot: this one opens another.
-    const isAnother = !attempt.isRepeated || attempt.earlier?.isOpen === false;
+    const isAnother = !isRepeated || isAnswered || earlier?.isOpen === false;
     if (resumed === undefined) await publication.slot?.settle(isAnother);
-    const { prHash, botLogin: author, same } = attempt;
-    // Who names a pull request without its key is not shown it.
-    const key = prHash !== push.prHash || push.hasKey ? await run.store.prKey(prHash) : null;
-    const withdrawal = ` Withdraw this one with -o withdraw -o pr-hash=${prHash} -o pr-key=${key}.`;
+    // It is open already: a guess must cost a slot until it is known to be right.
+    if (isAnswered) await publication.slot?.release();
+    const key = await keyFor(run, publication, begun);
     // Now the pull request has its slot, so that what is told of it comes true.
-    if (same !== null) await tellSameWork(run, push, same, { more: key === null ? '' : withdrawal });
-    await run.tell();
-    if (begun !== null) await delivery.prepare();
+    await tellFirst(run, publication, begun, compared, key);
+    if (resumed === undefined) await delivery.prepare();
+    // What was made first may have taken long.
+    const committedAt = isReady || isRepeated ? begun.committedAt : await decideDate(run, prHash);
+    const attempt = attemptOf(run, publication, { ...begun, committedAt }, compared);
     // Whatever has become of it since: what a maintainer has closed must not come again by itself.
-    const opened = resumed !== undefined && push.named === null ? attempt.earlier : null;
+    const opened = resumed !== undefined && push.named === null ? earlier : null;
     if (opened === null) await attempt.mayGoOn();
     const pullRequest = opened ?? (await delivery.deliver(attempt));
     pushedTo.set(repositoryKey(run.host.transport.hostName, push.repository), true);
     const newRemarks = await record(run, publication, pullRequest, attempt);
-    return { prHash, key, pullRequest, author, newRemarks };
+    return { prHash, key, isRepeated, pullRequest, author: attempt.botLogin, newRemarks };
   } catch (error) {
     delivery.failed();
     throw error;
   }
+}
+
+/**
+ * Answers the key of a hash that this push has chosen, or has named with its key; null: it may not
+ * have it. A push that is made again may be somebody's guess, and the first one was told the key.
+ */
+async function keyFor(
+  { store }: PushRun,
+  { push, resumed }: Publication,
+  { prHash, isOwn }: Begun,
+): Promise<string | null> {
+  const isTheirs = prHash === push.prHash ? push.hasKey : isOwn || resumed !== undefined;
+  return isTheirs ? store.prKey(prHash) : null;
+}
+
+/**
+ * Tells hash and key before anything is published, so that whoever loses the end of the answer has
+ * them; then what warns.
+ * @throws Refusal if the operator wants no doubles
+ */
+async function tellFirst(
+  run: PushRun,
+  { push, resumed }: Publication,
+  { prHash, isRepeated, isAnswered }: Begun,
+  { found }: Compared,
+  key: string | null,
+): Promise<void> {
+  const { reply, settings } = run;
+  // Where doubles are refused, a wrong guess costs nothing: so a right one is refused, too.
+  const isGuessable = isAnswered && settings.pushDoubles === 'refuse';
+  // Whoever repeats a push continues its own pull request, so there is nothing to warn of.
+  const same = isRepeated && !isGuessable ? null : found;
+  const isDouble = same?.state === 'open' && settings.pushDoubles === 'refuse';
+  if (resumed === undefined && key !== null && prHash !== push.prHash && !isDouble)
+    await reply.noteSecret(...keyLines(prHash, key));
+  const withdrawal = ` Withdraw this one with -o withdraw -o pr-hash=${prHash} -o pr-key=${key}.`;
+  if (same !== null) await tellSameWork(run, push, same, { more: key === null ? '' : withdrawal });
+  await run.tell();
 }
 
 /**
@@ -128,11 +167,17 @@ export function wasPushedTo({ transport }: PushHost, repository: RepositoryName)
   return pushedTo.get(repositoryKey(transport.hostName, repository)) !== null;
 }
 
+/** What the first attempt has decided, and what is known of it. */
+interface Begun extends PushIntent, Pick<Proposal, 'isRepeated' | 'earlier' | 'botLogin'> {
+  /** Whether an earlier attempt has opened its pull request, and was answered. */
+  readonly isAnswered: boolean;
+  /** Whether the hash is the one that this push has chosen. A form chooses the same each time. */
+  readonly isOwn: boolean;
+}
+
 interface Attempt extends Proposal {
   readonly dates: Dates;
   readonly works: readonly string[];
-  /** Another pull request that has some of its commits; null: none is to be told. */
-  readonly same: SameWork | null;
 }
 
 type Compared = Awaited<ReturnType<typeof compare>>;
@@ -144,49 +189,65 @@ async function compare(run: PushRun, push: Publishable) {
   return { undated, works, found: isUpdate(push) ? null : await findSameWork(run, push, works) };
 }
 
-/** From here on, a retry uses the same hash and the same date, which is set before anything is sent. */
-async function begin(
-  run: PushRun,
-  publication: Publication,
-  comparing: Compared | Promise<Compared>,
-): Promise<Attempt> {
-  const { push, spool, pushHash, claim, resumed } = publication;
+/**
+ * From here on, a retry uses the same hash, and the same date once that is decided.
+ * @throws Refusal
+ */
+async function begin(run: PushRun, { push, pushHash, resumed }: Publication): Promise<Begun> {
   const { host, store, settings, claims } = run;
-  const identity = await identityOf(run);
-  const own = { prHash: settings.newPrHash(), committedAt: Math.floor(host.clock.now() / 1000) };
+  const { name: botLogin } = await identityOf(run);
+  const own = { prHash: settings.newPrHash(), committedAt: secondOf(host.clock.now()) };
   const proposed = (await resumed?.begin(own)) ?? own;
-  const [begun, { undated, works, found }] = await Promise.all([
-    claims.begin(pushHash, push.repository, proposed),
-    comparing,
-  ]);
+  const begun = await claims.begin(pushHash, push.repository, proposed);
   const intent = begun.intent ?? proposed;
   if (intent.prHash !== proposed.prHash) await resumed?.keepTo(intent);
   const isRepeated = begun.isRepeated || resumed !== undefined;
-  const prHash = push.named?.prHash ?? intent.prHash;
   const mayBeOpen = isRepeated && push.named === null;
-  const recorded = mayBeOpen ? await store.placeOf(prHash) : null;
+  const recorded = mayBeOpen ? await store.placeOf(intent.prHash) : null;
   const earlier = mayBeOpen
-    ? await findPullRequest(run, push.repository, identity.name, prHash, recorded)
+    ? await findPullRequest(run, push.repository, botLogin, intent.prHash, recorded)
     : null;
-  const dates = datesOf(undated, claim?.dates ?? [], intent.committedAt);
+  const named = push.named && { prHash: push.named.prHash };
+  // What was closed since its answer may come again, as another one.
+  if (begun.isAnswered && earlier?.isOpen !== true) {
+    await claims.decide(own);
+    return { ...own, ...named, botLogin, isOwn: true, isRepeated: false, isAnswered: false, earlier: null };
+  }
+  const isOwn = intent.prHash === own.prHash;
+  return { ...intent, ...named, botLogin, isOwn, isRepeated, isAnswered: begun.isAnswered, earlier };
+}
+
+/** The second before the first byte is sent. */
+async function decideDate({ host, claims }: PushRun, prHash: string): Promise<number> {
+  const committedAt = secondOf(host.clock.now());
+  await claims.decide({ prHash, committedAt });
+  return committedAt;
+}
+
+const secondOf = (at: number): number => Math.floor(at / 1000);
+
+function attemptOf(
+  { settings }: PushRun,
+  { push, spool, claim, resumed }: Publication,
+  begun: Begun,
+  { undated, works, found }: Compared,
+): Attempt {
+  const { prHash, committedAt, botLogin } = begun;
+  const identity = { name: botLogin, email: settings.anonEmail };
+  const dates = datesOf(undated, claim?.dates ?? [], committedAt);
   const anonymous = new AnonymousCommits(push.commits, identity, dates.dateOf);
   if (resumed !== undefined && found !== null && found.prHash !== prHash) {
     const isStrict = settings.pushDoubles === 'refuse' && found.state === 'open';
     if (isStrict || found.shared === push.commits.length) throw proposedBefore(found);
   }
   return {
-    prHash,
-    botLogin: identity.name,
+    ...begun,
     anonymous,
     pack: () => outgoingPack(anonymous.size, anonymous.contents(), push.entryCount, spool.read()),
     onlyFrom: resumed?.tip ?? null,
     mayGoOn: async () => resumed?.mayGoOn(),
-    isRepeated,
-    earlier,
     dates,
     works,
-    // A retry continues its own pull request, so there is nothing to warn of.
-    same: isRepeated ? null : found,
   };
 }
 
@@ -203,7 +264,7 @@ async function record(
   { prHash, anonymous, dates, works }: Attempt,
 ): Promise<number> {
   const { host, store, claims, reply, logger } = run;
-  const { push, claim } = publication;
+  const { push, claim, resumed } = publication;
   const { owner, name: repo } = push.repository;
   const { number, url, fork, id } = pullRequest;
   const known = { prHash, host: host.hostKey, owner, repo, number, url, ...(id !== undefined && { id }) };
@@ -214,6 +275,7 @@ async function record(
   const slot = publication.slot ?? (await slotOfAnother(run, publication, pullRequest));
   const object = store.pullRequest(prHash);
   const at = host.clock.now();
+  if (resumed === undefined && !isUpdate(push)) claims.opened();
   const [recorded, left] = await Promise.all([
     object.record(facts, pushed, at).then(
       (newRemarks) => ({ newRemarks }),

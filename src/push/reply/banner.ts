@@ -1,13 +1,18 @@
-/** The last lines of a push that was accepted: all that the person needs later, as nobody else keeps it for them. */
+/**
+ * What the person needs later, as nobody else keeps it for them: secrets in the first lines, so that
+ * an answer whose end is lost has lost none, and all else in the last ones.
+ */
 import type { DelayReason, DelayWindow } from '../../durable/delayed-pushes/delayed-push.ts';
 import type { Pushed, PushRun } from '../push-run.ts';
 
 export interface BannerFacts extends Repeated {
   readonly updated: boolean;
+  /** An earlier attempt at the same push has begun it, or has opened it already. */
+  readonly isRepeated: boolean;
   readonly prUrl: string;
   readonly author: string;
   readonly branch: string;
-  /** The key of the pull request; null: the push has not proved that it may see it. */
+  /** The key of a pull request that this push has opened; null: this answer does not show it. */
   readonly key: string | null;
   readonly isDraft: boolean;
   readonly pageUrl: string;
@@ -19,7 +24,7 @@ export interface BannerFacts extends Repeated {
 /** What a later push must repeat to change the same pull request. */
 interface Repeated {
   readonly prHash: string;
-  /** Null if updates need no key. */
+  /** The key, or `<key>` in its place; null if updates need none. */
   readonly prKey: string | null;
   readonly isSignedOff: boolean;
   readonly isSquashed: boolean;
@@ -76,19 +81,28 @@ export function repeatCommand(
   ]);
 }
 
+/** The first lines of a push that opens a pull request, before anything is published. */
+export function keyLines(prHash: string, key: string): string[] {
+  return [
+    `Save the key of ${prHash} now. It is shown once, and withdraws that pull request when it is open:`,
+    `  PR key:   ${key}`,
+  ];
+}
+
+/** What stands at the end, as the contract lists it (4.6, step 8). */
 export function bannerLines(facts: BannerFacts): string[] {
-  const { updated, isDraft, newRemarks, key } = facts;
+  const { updated, isDraft, isRepeated, newRemarks, key } = facts;
   const opened = isDraft ? 'Your pull request is open as a draft.' : 'Your pull request is open.';
   const comments = newRemarks === 1 ? '1 new comment' : `${newRemarks} new comments`;
   return [
     '',
     updated ? 'Your pull request has been updated.' : opened,
+    ...(isRepeated && !updated ? ['You have pushed this before. Its key was shown then.'] : []),
     ...(newRemarks === 0 ? [] : [`${comments} since your last push: see its page.`]),
     `  PR URL:   ${facts.prUrl}`,
     `  Author:   ${facts.author}`,
     `  Branch:   ${facts.branch}`,
     `  PR hash:  ${facts.prHash}`,
-    ...(key === null ? [] : [`  PR key:   ${key}`]),
     `  Page:     ${facts.pageUrl}`,
     `  Topic:    ${facts.subscribeUrl}`,
     key === null
@@ -101,16 +115,11 @@ export function bannerLines(facts: BannerFacts): string[] {
 export interface DelayedFacts {
   readonly reason: DelayReason;
   readonly window: DelayWindow;
-  /** It was tried to publish it, and some of it may be public. */
-  readonly isBegun: boolean;
-  /** Who knows it may publish it now, or give it up. */
-  readonly pageUrl: string;
-  /** Set if the same push was here before. @property url of its pull request; null: it still waits. */
-  readonly found: {
-    readonly isMoved: boolean;
-    readonly hasOtherOptions: boolean;
-    readonly url: string | null;
-  } | null;
+  /**
+   * Who knows it may publish the push now, or give it up.
+   * Null: the same push waits already, and was told it.
+   */
+  readonly pageUrl: string | null;
 }
 
 /** To the minute: seconds would reveal too much about when it was pushed. */
@@ -130,21 +139,26 @@ export function delayedSentence(reason: DelayReason, { from, to }: DelayWindow):
   }
 }
 
-export function delayedLines({ reason, window, isBegun, pageUrl, found }: DelayedFacts): string[] {
-  const page = `  Page:     ${pageUrl}`;
-  if (found?.url)
-    return ['', 'You have pushed this before, and it was published:', `  PR URL:   ${found.url}`, page];
-  const before = found?.isMoved ? 'It is published at another time now.' : 'It waits already.';
+/** The first lines of a push that is to wait, before it is kept. */
+export function pageLines(pageUrl: string): string[] {
+  return [
+    'Save this address now. It is shown once, and is the page of your push as soon as that waits:',
+    `  Page:     ${pageUrl}`,
+  ];
+}
+
+export function delayedLines({ reason, window, pageUrl }: DelayedFacts): string[] {
+  const isNew = pageUrl !== null;
+  const can = reason === 'review' ? 'see how it stands, or give it up' : 'publish it now, or give it up';
   return [
     '',
-    ...(found === null ? [] : [`You have pushed this before. ${before}`]),
-    ...(found?.hasOtherOptions
-      ? ['It keeps the options that it was pushed with first. To change them, give it up, then push again.']
-      : []),
+    ...(isNew ? [] : ['This push waits already.']),
     delayedSentence(reason, window),
-    ...(isBegun ? [] : ['Nothing of it is public yet.']),
-    page,
-    `There you can ${reason === 'review' ? 'see how it stands' : 'publish it now'}, or give it up. Keep the address secret.`,
+    'Nothing of it is public yet.',
+    isNew
+      ? `On its page, you can ${can}. Keep the address secret.`
+      : `It keeps the time and the page that it was told first. Only there can you ${can}.`,
+    ...(isNew ? [] : ['If its address is lost, push to a branch of another name.']),
   ];
 }
 

@@ -23,6 +23,8 @@ export interface Reply {
   note(...lines: readonly string[]): Promise<void>;
   /** The work is in a pull request already. @param lines say so in the words of push options. */
   noteSame(same: SameWork, lines: readonly string[]): Promise<void>;
+  /** What this answer alone shows: a form's page shows it by itself. */
+  noteSecret(...lines: readonly string[]): Promise<void>;
   /** What the service is doing at this moment. */
   step(line: string): Promise<void>;
 }
@@ -59,6 +61,10 @@ export class SideBandReply implements Reply {
   }
 
   noteSame(_same: SameWork, lines: readonly string[]): Promise<void> {
+    return this.note(...lines);
+  }
+
+  noteSecret(...lines: readonly string[]): Promise<void> {
     return this.note(...lines);
   }
 
@@ -108,6 +114,8 @@ export class NotedReply implements Reply {
   async noteSame(same: SameWork): Promise<void> {
     this.same = same;
   }
+
+  async noteSecret(): Promise<void> {}
 
   async step(): Promise<void> {}
 }

@@ -71,18 +71,23 @@ export function pushHost(
   };
 }
 
+const NAME_BYTES = 16;
+const newDelayedName = (): string =>
+  Buffer.from(crypto.getRandomValues(new Uint8Array(NAME_BYTES))).toString('hex');
+
 /** Each has that of the request's client, or of chance, as default. */
 export interface PushOpening {
   readonly memory?: MemoryHold;
   readonly limits?: PushLimits;
   readonly newPrHash?: PushSettings['newPrHash'];
+  readonly newDelayedName?: PushSettings['newDelayedName'];
 }
 
 export function openPush(
   c: Context<AppEnv>,
   target: RepositoryName,
   reply: Reply,
-  { memory = memoryFor(c), limits = pushLimits(c), newPrHash: hashOf = newPrHash }: PushOpening = {},
+  { memory = memoryFor(c), limits = pushLimits(c), ...names }: PushOpening = {},
 ): PushRun {
   const { config, host, logger } = c.var;
   const origin = shownOrigin(c.req.raw, config);
@@ -110,7 +115,9 @@ export function openPush(
     topicUrl: (prHash) => `${config.notifyBaseUrl}/${pullRequestTopic(prHash)}`,
     pageUrl: (prHash) => `${origin}${pullRequestPath(prHash)}`,
     delayedUrl: (name) => `${origin}${RELEASE_PATH}/${name}`,
-    newPrHash: hashOf,
+    newPrHash,
+    newDelayedName,
+    ...names,
   };
   const ports = { host: pushHost(c, { memory }), limits, store: pushStore(c, memory) };
   return new PushRun(ports, settings, target, reply, logger);

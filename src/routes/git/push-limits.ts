@@ -45,12 +45,12 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
   const limits = limitsOf(c);
 
   return {
-    async enter(isWithdrawal, pushHash, patience = 'none') {
+    async enter(isWithdrawal, slotHash, patience = 'none') {
       try {
         const pusher = await client();
         const calls = isWithdrawal ? null : overLimit('calls', await limits.known('calls'));
         const known = calls ?? overLimit('pushes', await limits.known('pushes'));
-        const opening = pushHash && patience !== 'wait' ? await wantsOf(await pushHash()) : null;
+        const opening = slotHash && patience !== 'wait' ? await wantsOf(await slotHash()) : null;
         const full = opening && limits.knownFull(opening);
         const refusal = full?.isTold ? noneLeft(full.for, full) : null;
         // Panic comes first (contract, 4.6), also for a push that does not reach the guard.
@@ -68,23 +68,23 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
       }
     },
 
-    async refuseFull(pushHash) {
+    async refuseFull(slotHash) {
       try {
-        return await refuse(await wantsOf((await pushHash?.()) ?? ''));
+        return await refuse(await wantsOf((await slotHash?.()) ?? ''));
       } catch (error) {
         c.var.logger.error('the limits of a push could not be checked', { error });
         return null;
       }
     },
 
-    async slot(pushHash) {
-      const [owner, wants] = await checked(Promise.all([client(), wantsOf(pushHash)]));
+    async slot(slotHash) {
+      const [owner, wants] = await checked(Promise.all([client(), wantsOf(slotHash)]));
       return openSlot(c, wants, c.var.config.limits.creations, owner.prefixHash('burst'), owner);
     },
 
-    async peek(pushHash) {
+    async peek(slotHash) {
       try {
-        const wait = await limits.refusal(await wantsOf(pushHash), false);
+        const wait = await limits.refusal(await wantsOf(slotHash), false);
         return wait && refusalOf(c, wait);
       } catch (error) {
         return outOfReach(c, error);
@@ -97,10 +97,10 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
   };
 
   /** What another pull request counts in for its client alone. */
-  async function wantsOf(pushHash: string): Promise<Wants> {
+  async function wantsOf(slotHash: string): Promise<Wants> {
     const secret = await serviceSecret(c.env, c.var.config.identitySecret);
     // Another hash than the push's own: what is kept with an address must not lead to its pull requests.
-    return pullRequestWants(await client(), keyedHash(secret, 'slot', pushHash));
+    return pullRequestWants(await client(), keyedHash(secret, 'slot', slotHash));
   }
 
   async function quotaKey(): Promise<string> {

@@ -46,6 +46,7 @@ export function pushStore(c: Context<AppEnv>, memory: MemoryHold): PushStore {
         clock: systemClock,
       }),
     hash: async (kind, text) => keyedHash(await secret(), kind, text),
+    attemptHash: async (receivedHash) => (await clientOf(c)).prefixHash('attempt', receivedHash),
     prKey: async (prHash) => prKeyOf(await secret(), prHash),
     isPrKey: async (prHash, key) => isSameSecret(key, prKeyOf(await secret(), prHash)),
     pendingPush: (hash) => pendingPushOf(c.env, hash),
@@ -96,23 +97,20 @@ export function pushStore(c: Context<AppEnv>, memory: MemoryHold): PushStore {
         return false;
       }
     },
-    findDelayed: (push) => delayedPushesOf(c.env).find(push),
-    moveDelayed: (name, { from, to }) =>
-      delayedPushesOf(c.env).move(name, { from, to, dueAt: randomMoment(from, to) }),
+    findWaiting: (push) => delayedPushesOf(c.env).findWaiting(push),
     async keepDelayed(delayed, { key, ...spool }, keptUntil) {
-      const { reason, keptAt, from, to } = delayed;
+      const { name, reason, keptAt, from, to } = delayed;
       // A secret moment; of one for review, only when the operator has approved it.
       const atRandom = reason === 'review' ? null : randomMoment(from, to);
       const dueAt = reason === 'busy' ? keptAt + BUSY_PAUSE_MS : atRandom;
       // An IPv6 /48 is one: else its 65,536 networks could fill all room.
       const client = windowKey(await clientOf(c), true);
-      const name = Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('hex');
       let isKept = false;
       try {
         const tag = await clientWindowsOf(c.env, client).tag(client);
         // Before the row: a push never waits without its key.
         await c.env.DELAYED_KEYS.put(spool.attempt, key, { expiration: endOfDay(keptUntil) });
-        const kept = { ...delayed, name, dueAt, host: host.key, client: tag, spool };
+        const kept = { ...delayed, dueAt, host: host.key, client: tag, spool };
         const answer = await delayedPushesOf(c.env).keep(kept, config.delayedMb * 1_000_000);
         isKept = answer.kind === 'kept';
         if (isKept && reason === 'review') c.executionCtx.waitUntil(tellOperator(c));

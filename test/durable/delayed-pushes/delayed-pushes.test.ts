@@ -49,7 +49,6 @@ function push(name: string, more: Partial<NewDelayedPush> = {}): NewDelayedPush 
     host: 'gh',
     reason: 'busy',
     push: `push ${name}`,
-    same: `same ${name}`,
     client: 'somebody',
     spool: { attempt: `attempt ${name}`, rowEnds: [1_000] },
     entryBytes: 500,
@@ -195,13 +194,14 @@ describe('a delayed push', () => {
     await expect.poll(() => spool.read('attempt a', 0)).toBeNull();
   });
 
-  it('leaves its name and its end only, and after a day nothing by which it could be found', async () => {
+  it('leaves its name and its end only, and nothing by which it could be found', async () => {
     await kept('a', { reason: 'delay' });
     await kept('b', { push: 'another' });
     await object().ended(await leased('a'), 'published', [], PUBLISHED);
     const ended = (await stored()).find(({ name }) => name === 'a');
     expect(ended).toMatchObject({
       state: 'published',
+      push: null,
       client: null,
       spool: { attempt: '', rowEnds: [] },
       lease: null,
@@ -209,12 +209,10 @@ describe('a delayed push', () => {
     });
     for (const field of ['keptAt', 'from', 'to', 'entryBytes', 'commits'] as const)
       expect(ended?.[field]).toBe(0);
-    await live(DAY_MS);
+    expect(Number(ended?.until) % DAY_MS).toBe(0);
+    await live(12 * DAY_MS);
     await runDurableObjectAlarm(object());
-    const later = (await stored()).find(({ name }) => name === 'a');
-    expect(later).toMatchObject({ push: null, same: null });
-    expect(Number(later?.until) % DAY_MS).toBe(0);
-    expect(await object().view('a')).toMatchObject({ state: 'published', same: null });
+    expect(await object().view('a')).toMatchObject({ state: 'published' });
   });
 
   it('has no name in common with another one for more than a day', async () => {
@@ -249,57 +247,43 @@ describe('a delayed push', () => {
 describe('the same push again', () => {
   it('finds the one that waits, and keeps nothing', async () => {
     await kept('a');
-    expect(await object().find('push a')).toMatchObject({ name: 'a', state: 'waiting' });
+    expect(await object().findWaiting('push a')).toMatchObject({ name: 'a', state: 'waiting' });
+    expect(await object().findWaiting('push b')).toBeNull();
     const again = await object().keep(push('b', { push: 'push a' }), MOST);
-    expect(again).toMatchObject({ kind: 'found', view: { name: 'a', same: 'same a' } });
+    expect(again).toMatchObject({ kind: 'found', view: { name: 'a' } });
     expect(await object().view('b')).toBeNull();
   });
 
-  it('finds one that has ended for a day, and the one that waits before that', async () => {
+  it('finds none that has ended, or is given up', async () => {
     await kept('a');
     await object().giveUp('a');
-    expect(await object().find('push a')).toMatchObject({ name: 'a', state: 'given-up' });
-    pass(1);
+    expect(await object().findWaiting('push a')).toBeNull();
     await kept('b', { push: 'push a' });
-    expect(await object().find('push a')).toMatchObject({ name: 'b' });
+    expect(await object().findWaiting('push a')).toMatchObject({ name: 'b' });
     await object().ended(await leased('b'), 'published', [], PUBLISHED);
-    await live(DAY_MS - 1);
-    await runDurableObjectAlarm(object());
-    expect(await object().find('push a')).toMatchObject({ name: 'b', published: PUBLISHED });
-    pass(1);
-    await runDurableObjectAlarm(object());
-    expect(await object().find('push a')).toBeNull();
+    expect(await object().findWaiting('push a')).toBeNull();
+    await kept('c', { push: 'push a' });
   });
 
-  it('is moved with another time', async () => {
+  it('finds it until somebody begins to publish it, and not while it is tried again', async () => {
     await kept('a');
-    const now = Date.now();
-    const window = { from: now + 3 * HOUR_MS, to: now + 6 * HOUR_MS, dueAt: now + 4 * HOUR_MS };
-    expect(await object().move('a', window)).toBe(true);
-    expect(await object().view('a')).toMatchObject({ reason: 'delay', from: window.from, to: window.to });
-    pass(2 * HOUR_MS);
-    expect(await claim()).toEqual([]);
-    pass(2 * HOUR_MS);
-    expect(await claim()).toHaveLength(1);
-    expect(await object().move('a', window)).toBe(false);
+    const lease = await leased('a');
+    expect(await object().findWaiting('push a')).toMatchObject({ name: 'a' });
+    await object().begin(lease, INTENT);
+    expect(await object().findWaiting('push a')).toBeNull();
+    await object().failed(lease, LATER, Date.now());
+    expect(await object().findWaiting('push a')).toBeNull();
+    await kept('b', { push: 'push a' });
   });
 
-  it('is moved without what an earlier attempt said', async () => {
-    await kept('a');
-    await object().failed(await leased('a'), LATER, Date.now());
-    const now = Date.now();
-    await object().move('a', { from: now + HOUR_MS, to: now + 2 * HOUR_MS, dueAt: now + HOUR_MS });
-    expect(await object().view('a')).toMatchObject({ said: [] });
-    await leased('a');
-  });
-
-  it('is not moved beyond its life, and goes on waiting for the operator', async () => {
-    await kept('a', { reason: 'review', dueAt: null });
-    const now = Date.now();
-    expect(await object().move('a', { from: now, to: now + 15 * DAY_MS, dueAt: now })).toBe(false);
-    expect(await object().move('a', { from: now, to: now + 1, dueAt: now })).toBe(true);
-    expect(await claim()).toEqual([]);
-    expect(await object().view('a')).toMatchObject({ waitsForReview: true, to: now + 1 });
+  it('is found by its name alone where it is an update, or is being published', async () => {
+    await kept('a', { push: null });
+    await kept('b', { push: null });
+    expect(await object().keep(push('a', { push: null }), MOST)).toMatchObject({ kind: 'found' });
+    const lease = await leased('a');
+    await object().begin(lease, INTENT);
+    expect(await object().keep(push('a'), MOST)).toMatchObject({ kind: 'found', view: { name: 'a' } });
+    expect(await object().open(lease)).toMatchObject({ intent: INTENT });
   });
 });
 
@@ -359,10 +343,9 @@ describe('one that is begun, and wanted no more', () => {
     pass(2 * HOUR_MS);
     expect(await claim()).toEqual([]);
     expect(await object().view('a')).toMatchObject({ state: 'waiting', isGivenUp: true });
-    expect(await object().find('push a')).toBeNull();
+    expect(await object().findWaiting('push a')).toBeNull();
     expect(await object().publishNow('a')).toBe('unknown');
     expect(await object().approve(seen)).toBe(false);
-    expect(await object().move('a', { from: 0, to: 0, dueAt: 0 })).toBe(false);
     expect(await object().giveUp('a')).toMatchObject({ intent: INTENT });
   });
 

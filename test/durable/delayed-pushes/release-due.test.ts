@@ -60,7 +60,6 @@ async function kept(name: string, dueIn: number, more: Partial<NewDelayedPush> =
     host: 'gh',
     reason: 'busy',
     push: name,
-    same: name,
     client: name,
     spool: { attempt: name, rowEnds: [1] },
     entryBytes: 1,

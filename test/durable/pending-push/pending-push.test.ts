@@ -3,7 +3,12 @@ import { applyD1Migrations, runDurableObjectAlarm, runInDurableObject } from 'cl
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { LEASE_MS } from '../../../src/durable/lease.ts';
-import type { BegunPush, PushIntent } from '../../../src/durable/pending-push/pending-push.ts';
+import {
+  ANSWERED_MS,
+  type BegunPush,
+  type Left,
+  type PushIntent,
+} from '../../../src/durable/pending-push/pending-push.ts';
 import type { Env } from '../../../src/env.ts';
 import { guardOf } from '../../../src/objects.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
@@ -36,7 +41,8 @@ function pushIn(name: string, digits: string) {
   return {
     object,
     begin: (intent: PushIntent | null, at = NOW) => object().begin(hash, 'gh', TARGET, intent, at),
-    end: (lease: number, isAnswered: boolean) => object().end(hash, lease, isAnswered),
+    decide: (lease: number, decided: PushIntent, at = NOW) => object().decide(hash, lease, decided, at),
+    end: (lease: number, left: Left, at = NOW) => object().end(hash, lease, left, at),
   };
 }
 
@@ -62,16 +68,16 @@ describe('a pending push', () => {
 
   it('that was not answered may be repeated at once; one that was is forgotten', async () => {
     const { begin, end } = newPush();
-    for (const [isAnswered, next] of [
-      [false, 'a'],
-      [true, 'c'],
+    for (const [left, next] of [
+      ['unanswered', 'a'],
+      ['nothing', 'c'],
     ] as const) {
       const begun = await begin(intent('a'));
       if (begun.kind !== 'begun') throw new Error('it is busy');
-      await end(begun.lease, isAnswered);
+      await end(begun.lease, left);
       const again = await begin(intent('c'));
-      expect(again).toMatchObject({ intent: intent(next), isRepeated: !isAnswered });
-      if (again.kind === 'begun') await end(again.lease, false);
+      expect(again).toMatchObject({ intent: intent(next), isRepeated: next === 'a' });
+      if (again.kind === 'begun') await end(again.lease, 'unanswered');
     }
   });
 
@@ -79,7 +85,7 @@ describe('a pending push', () => {
     const { begin, end } = newPush();
     const first = await begin(intent('a'));
     await begin(intent('b'), NOW + LEASE_MS);
-    if (first.kind === 'begun') await end(first.lease, false);
+    if (first.kind === 'begun') await end(first.lease, 'unanswered');
     expect(await begin(intent('c'), NOW + LEASE_MS + 1)).toEqual({ kind: 'busy' });
   });
 
@@ -88,8 +94,8 @@ describe('a pending push', () => {
     const first = await begin(intent('a'));
     const second = await begin(intent('b'), NOW + LEASE_MS);
     if (first.kind !== 'begun' || second.kind !== 'begun') throw new Error('it is busy');
-    await end(first.lease, true);
-    await end(second.lease, false);
+    await end(first.lease, 'nothing');
+    await end(second.lease, 'unanswered');
     expect(await begin(intent('c'))).toMatchObject({ intent: intent('a'), isRepeated: true });
   });
 
@@ -112,6 +118,42 @@ const leaseOf = ({ kind, ...begun }: BegunPush): number => {
 const rows = ({ object }: ReturnType<typeof newPush>) =>
   runInDurableObject(object(), (_, { storage }) => JSON.stringify([...storage.kv.list()]));
 
+describe('a push that has opened its pull request, and was answered', () => {
+  it('is found for ten minutes, as its answer may have been lost, and leaves nothing then', async () => {
+    const asked = answer({});
+    const push = newPush();
+    await push.end(leaseOf(await push.begin(intent('a'))), 'answered');
+    const again = await push.begin(intent('b'), NOW + ANSWERED_MS - 1);
+    expect(again).toMatchObject({ intent: intent('a'), isRepeated: true, isAnswered: true });
+    await push.end(leaseOf(again), 'answered', NOW + 1);
+    expect(await clearUp(push, NOW + ANSWERED_MS + 1)).toBe(false);
+    // It is recorded: the host need not be asked.
+    expect(asked).toEqual([]);
+    expect(await push.begin(intent('c'), NOW + ANSWERED_MS + 1)).toMatchObject({ isRepeated: false });
+  });
+
+  it('is not found after ten minutes, however late the alarm comes', async () => {
+    const push = newPush();
+    await push.end(leaseOf(await push.begin(intent('a'))), 'answered');
+    const late = await push.begin(intent('b'), NOW + ANSWERED_MS);
+    expect(late).toMatchObject({ intent: intent('b'), isRepeated: false, isAnswered: false });
+  });
+
+  it('that is closed since decides anew, and is not found then until it is open again', async () => {
+    const push = newPush();
+    await push.end(leaseOf(await push.begin(intent('a'))), 'answered');
+    const lease = leaseOf(await push.begin(intent('b')));
+    await push.decide(lease + 1, intent('c'));
+    await push.decide(lease, intent('b'));
+    await push.end(lease, 'unanswered');
+    expect(await push.begin(intent('d'), NOW + ANSWERED_MS)).toMatchObject({
+      intent: intent('b'),
+      isRepeated: true,
+      isAnswered: false,
+    });
+  });
+});
+
 describe('a push that is published later', () => {
   it('is locked like any other, and leaves nothing', async () => {
     const push = newPush();
@@ -119,13 +161,13 @@ describe('a push that is published later', () => {
     expect(begun).toMatchObject({ kind: 'begun', intent: null, isRepeated: false });
     expect(await push.begin(intent('b'))).toEqual({ kind: 'busy' });
     expect(await rows(push)).toBe('[]');
-    await push.end(leaseOf(begun), true);
+    await push.end(leaseOf(begun), 'nothing');
     expect(await push.begin(intent('b'))).toMatchObject({ intent: intent('b'), isRepeated: false });
   });
 
   it('learns that an earlier attempt has begun to publish it', async () => {
     const push = newPush();
-    await push.end(leaseOf(await push.begin(intent('a'))), false);
+    await push.end(leaseOf(await push.begin(intent('a'))), 'unanswered');
     expect(await push.begin(null)).toMatchObject({ intent: intent('a'), isRepeated: true });
   });
 });
@@ -136,12 +178,12 @@ describe('pushes of one machine, which share an object,', () => {
     const first = await a.begin(intent('a'));
     const second = await b.begin(intent('b'), NOW + 1);
     if (first.kind !== 'begun' || second.kind !== 'begun') throw new Error('it is busy');
-    await a.end(second.lease, true);
+    await a.end(second.lease, 'nothing');
     expect(await a.begin(intent('c'))).toEqual({ kind: 'busy' });
-    await a.end(first.lease, true);
+    await a.end(first.lease, 'nothing');
     expect(await b.begin(intent('c'))).toEqual({ kind: 'busy' });
     expect(await a.begin(intent('c'))).toMatchObject({ isRepeated: false });
-    await b.end(second.lease, false);
+    await b.end(second.lease, 'unanswered');
     expect(await b.begin(intent('c'))).toMatchObject({ intent: intent('b'), isRepeated: true });
   });
 
@@ -168,7 +210,7 @@ describe('pushes of one machine, which share an object,', () => {
     const [a, b] = [pushIn('alarm', 'a'), pushIn('alarm', 'b')];
     await a.begin(intent('a'));
     const second = await b.begin(intent('b'), NOW + HOUR_MS / 2);
-    if (second.kind === 'begun') await b.end(second.lease, true);
+    if (second.kind === 'begun') await b.end(second.lease, 'nothing');
     const alarm = await runInDurableObject(a.object(), (_, { storage }) => storage.getAlarm());
     expect(alarm).toBe(NOW + HOUR_MS);
   });

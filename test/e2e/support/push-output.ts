@@ -31,6 +31,12 @@ export function keyIn(run: Pick<GitRun, 'stderr'>): string | undefined {
   return /^ *PR key: +(\S+)$/m.exec(remoteLines(run).join('\n'))?.[1];
 }
 
+/** What is told besides the secrets, which stand in the first lines of a push that opens something, or waits. */
+export function withoutSecrets(run: Pick<GitRun, 'stderr'>): string[] {
+  const secret = /^Save (?:the key of \w+|this address) now\.|^ {2}PR key: |^ {2}Page: .*\/v1\/delayed\//;
+  return remoteLines(run).filter((line) => !secret.test(line));
+}
+
 /** The banner of a push that succeeded; throws when a part of it is missing. */
 export function bannerOf(run: Pick<GitRun, 'stderr'>): Banner {
   const lines = remoteLines(run).map((line) => line.trim());

@@ -84,6 +84,11 @@ export class RawConnection {
     this.#socket.destroy();
   }
 
+  /** What has come of the answer so far, as it came. */
+  get text(): string {
+    return this.#received.toString('latin1');
+  }
+
   /** Waits until so many bytes of the answer have come, or the connection is closed. */
   async received(bytes: number): Promise<void> {
     while (this.#received.length < bytes && !this.#ended)

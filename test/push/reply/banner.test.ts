@@ -1,9 +1,10 @@
 /** The banner holds all that the contract lists (4.6, step 8). */
 import { describe, expect, it } from 'vitest';
-import { bannerLines } from '../../../src/push/reply/banner.ts';
+import { bannerLines, delayedLines, keyLines, pageLines } from '../../../src/push/reply/banner.ts';
 
 const FACTS = {
   updated: false,
+  isRepeated: false,
   prUrl: 'https://host.test/octo/hello/pull/7',
   author: 'gitveil-bot',
   branch: 'anon-0123456789ab',
@@ -37,15 +38,24 @@ describe('bannerLines', () => {
     ]);
   });
 
-  it('shows a key in a line of its own, and in the command only where an update takes it', () => {
+  it('names the key only in a command that takes it: it stands in the first lines', () => {
     const key = '0123456789abcdef0123456789abcdef';
     for (const prKey of [null, key]) {
       const lines = bannerLines({ ...FACTS, key, prKey });
-      expect(lines).toHaveLength(bannerLines(FACTS).length + 1);
-      expect(lines[6]).toBe(`  PR key:   ${key}`);
+      expect(lines.join('\n').includes(key)).toBe(prKey !== null);
       expect(lines.at(-1)?.includes(`-o pr-key=${key} `)).toBe(prKey !== null);
       expect(lines.at(-2)).toMatch(/^Keep the key secret: /);
     }
+    const [intro, ...lines] = keyLines(FACTS.prHash, key);
+    expect(intro).toContain(FACTS.prHash);
+    expect(lines).toEqual([`  PR key:   ${key}`]);
+  });
+
+  it('of a push that is made again says that its key was shown, and leaves a place for it', () => {
+    const lines = bannerLines({ ...FACTS, isRepeated: true, prKey: '<key>' });
+    expect(lines).toContain('You have pushed this before. Its key was shown then.');
+    expect(lines.at(-1)).toContain(" -o 'pr-key=<key>' ");
+    expect(bannerLines({ ...FACTS, isRepeated: true, updated: true }).join()).not.toContain('before');
   });
 
   it('says that the pull request is a draft', () => {
@@ -86,5 +96,32 @@ describe('bannerLines', () => {
   ])('shows a command that a shell takes as it is meant, for %s', (refName, argument) => {
     const command = bannerLines({ ...FACTS, refName }).find((line) => line.includes('git push'));
     expect(command?.split('octo/hello ')[1]).toBe(argument);
+  });
+});
+
+describe('delayedLines', () => {
+  const HOUR_MS = 3_600_000;
+  const pageUrl = 'https://service.test/v1/delayed/0123';
+  const window = { from: HOUR_MS, to: 2 * HOUR_MS };
+
+  it('tells the window, and the page only in the lines before', () => {
+    expect(delayedLines({ reason: 'delay', window, pageUrl })).toEqual([
+      '',
+      'Delayed: it will be published between 1970-01-01 01:00 UTC and 1970-01-01 02:00 UTC.',
+      'Nothing of it is public yet.',
+      'On its page, you can publish it now, or give it up. Keep the address secret.',
+    ]);
+    expect(pageLines(pageUrl).at(-1)).toBe(`  Page:     ${pageUrl}`);
+  });
+
+  it('of a push that waits already says so, without its page', () => {
+    expect(delayedLines({ reason: 'review', window, pageUrl: null })).toEqual([
+      '',
+      'This push waits already.',
+      'Delayed: the operator of this service reviews it before it is published.',
+      'Nothing of it is public yet.',
+      'It keeps the time and the page that it was told first. Only there can you see how it stands, or give it up.',
+      'If its address is lost, push to a branch of another name.',
+    ]);
   });
 });

@@ -82,7 +82,6 @@ async function wait(name: string, more: Partial<NewDelayedPush> = {}): Promise<v
     push: name,
     host: 'gh',
     reason: 'review',
-    same: name,
     client: name,
     spool: { attempt: `attempt-${name}`, rowEnds: [1_000] },
     entryBytes: 500,

@@ -41,7 +41,6 @@ async function kept(more: Partial<NewDelayedPush> = {}): Promise<string> {
     host: 'gh',
     reason: 'delay',
     push: name,
-    same: name,
     client: name,
     spool: { attempt: name, rowEnds: [1_000] },
     entryBytes: 500,

@@ -53,6 +53,8 @@ const NO_KEY = problem(
   400,
   'To change title or description, give the key of the pull request: it was shown when the pull request was opened.',
 );
+const WAITS_ALREADY =
+  'The same change waits already. Only its page, whose address the first answer told, changes that.';
 const NAMED = 'Change the text. If all of it may be public, empty the field “Your name”.';
 const REMOVED =
   'Others have removed this file since you began. If you send it again, it is added as a new file.';
@@ -255,15 +257,16 @@ async function openChange(
   token: FormToken,
   toPush: FormPush,
 ): Promise<Response | Refused> {
-  const prHash = await prHashOf(place, token, fields);
+  const { prHash, delayedName } = await namesOf(place, token, fields);
+  const names = { newPrHash: () => prHash, newDelayedName: () => delayedName };
   for (let attempt = 1; ; attempt++) {
-    const { outcome, notes, same } = await push(place, toPush, { newPrHash: () => prHash });
+    const { outcome, notes, same } = await push(place, toPush, names);
     if (outcome.kind === 'published') return done(place, fields, { ...outcome.facts, notes, same });
     if (outcome.kind === 'delayed') {
-      const { reason, window, isBegun, pageUrl, found } = outcome.facts;
-      const waits = `${delayedSentence(reason, window)}${isBegun ? '' : ' Nothing of it is public yet.'}`;
-      const sent = `You have sent this before, and it was published: ${found?.url}`;
-      return answerForm(place.c, changeDelayedPage(place, found?.url ? sent : waits, pageUrl));
+      const { reason, window, pageUrl } = outcome.facts;
+      const waits = `${delayedSentence(reason, window)} Nothing of it is public yet.`;
+      if (pageUrl === null) return problem(409, `${WAITS_ALREADY} ${waits}`);
+      return answerForm(place.c, changeDelayedPage(place, waits, pageUrl));
     }
     const refusal = refusalOf(outcome);
     if (refusal.code === 'double' && same !== null) {
@@ -284,7 +287,7 @@ async function openChange(
 async function openedBefore(place: Place, fields: ChangeFields, token: FormToken): Promise<Response | null> {
   const { c } = place;
   if (fields.pr_hash !== '') return null;
-  const prHash = await prHashOf(place, token, fields);
+  const { prHash } = await namesOf(place, token, fields);
   const mayBeOpen = await mayBeRecorded(c.env.DB, prHash, c.var.logger);
   const known = mayBeOpen ? await pullRequestOf(c.env, prHash).view() : null;
   if (known === null) return null;
@@ -307,12 +310,13 @@ function done(
   return answerForm(place.c, changeDonePage(place, { ...opened, path, topicUrl }));
 }
 
-/** The hash of the pull request that a form opens: nobody else can know it. */
-async function prHashOf({ c }: Place, token: FormToken, fields: ChangeFields): Promise<string> {
-  const { path, text, title, description, sign_off, ai, issue } = fields;
-  const stated = [...(sign_off === '' ? [] : ['sign-off']), ai, issue];
+/** What a form opens, or lets wait: nobody else can know its names. */
+async function namesOf({ c }: Place, token: FormToken, fields: ChangeFields) {
+  const { path, text, title, description, sign_off, ai, issue, pr_hash } = fields;
+  const stated = [...(sign_off === '' ? [] : ['sign-off']), ai, issue, pr_hash];
   const secrets = await secretsOf(c, token, [path, text, title, description, ...stated]);
   const hash = secrets('hash').slice(0, 12);
   // With a letter, as newPrHash has it.
-  return /[a-f]/.test(hash) ? hash : `a${hash.slice(1)}`;
+  const prHash = /[a-f]/.test(hash) ? hash : `a${hash.slice(1)}`;
+  return { prHash, delayedName: secrets('delayed').slice(0, 32) };
 }
