@@ -125,12 +125,14 @@ describe('a minute later', () => {
       .toContainEqual(expect.stringContaining('was updated'));
   });
 
-  it('a push that waits still has its page, and is found by the same push again', async () => {
+  it('a push that waits still has its page; the same push again waits by itself', async () => {
     const { name, branch, page } = facts.waiting;
     expect((await textOf(`/v1/delayed/${name}`)).split('\n').slice(0, page.length)).toEqual(page);
+    // 1.0.0 kept a hash that somebody who guesses a commit's id could make. Nothing is found by it any more.
     const again = await push(ben(), branch, 'delay=1h');
     expect(again.code, again.stderr).toBe(0);
-    expect(again.stderr, 'the same push must not wait twice').toContain(`/v1/delayed/${name}`);
+    expect(again.stderr).toContain('/v1/delayed/');
+    expect(again.stderr).not.toContain(name);
   });
 
   it('the page of a pull request has its title, and its events once', async () => {
@@ -169,7 +171,7 @@ describe('a minute later', () => {
     expect(statusTable(pushed)[0], pushed.stderr).toContain('rate limit exceeded');
   });
 
-  it('pushes that were cut off end as they would have, and are counted', async () => {
+  it('pushes that were cut off and are made again open pull requests of their own', async () => {
     for (const [person, cut] of [
       [cyd(), facts.cutBefore],
       [dot(), facts.cutAfter],
@@ -177,8 +179,7 @@ describe('a minute later', () => {
       const pushed = await push(person, cut.branch);
       expect(pushed.code, pushed.stderr).toBe(0);
       const { prHash, prUrl } = bannerOf(pushed);
-      expect(prHash, 'another pull request was opened').toBe(cut.prHash);
-      expect(await pullsOf(cut)).toMatchObject([{ state: 'open', html_url: prUrl }]);
+      expect(prHash).not.toBe(cut.prHash);
       await expect.poll(counted).toContain(prUrl);
     }
     expect((await counted()).length).toBeGreaterThanOrEqual(facts.totalPrs + 2);

@@ -1,7 +1,8 @@
 /**
  * The operator's controls: the panic switch, burst detectors, alerts and their buttons, and rollbacks (contract, 3.2 to
  * 3.4). One object for the whole service, so that the switch works everywhere immediately. Cost: a push attempt writes
- * nothing, as the last minute and the limit of pushes are in memory; what is opened writes two rows, a comment one, an alert five.
+ * nothing, as the last minute and the limit of pushes are in memory; what is opened writes two rows, a comment one, an
+ * alert five.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
