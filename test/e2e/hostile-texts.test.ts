@@ -1,4 +1,5 @@
 /** Texts that cost far more to read than to send, if whoever reads them is careless: each gets its answer at once. */
+import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { HOSTILE_MESSAGES } from '../support/hostile-messages.ts';
 import { contribute, expectRefused } from './support/contribution.ts';
@@ -9,6 +10,32 @@ const bed = useTestBed();
 
 /** What is quadratic takes hours for it. */
 const LARGE = 9_000_000;
+
+/** By how many MiB the service grows at most meanwhile. */
+async function growthDuring(work: () => Promise<unknown>): Promise<number> {
+  const ofService = `/proc/${bed.service.workerdPid}`;
+  const peak = (): number =>
+    Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`${ofService}/status`, 'utf8'))?.[1]) / 1024;
+  writeFileSync(`${ofService}/clear_refs`, '5');
+  const before = peak();
+  await work();
+  return peak() - before;
+}
+
+it('a preview whose message is one line of 9 MB shows ten findings in it, and keeps the line once', async () => {
+  const { clone } = await contribute(bed);
+  const ids = `I${'0123456789'.repeat(4)} `.repeat(10);
+  await clone.commit({ message: `Mend it\n\n${ids}${'\u4e00'.repeat(LARGE / 3)}\n` });
+  const grown = await growthDuring(async () => {
+    const found = remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:topic')).filter((line) =>
+      line.startsWith('  message of "Mend it": '),
+    );
+    expect(found).toHaveLength(10);
+    expect(Math.max(...found.map((line) => line.length))).toBeLessThan(200);
+  });
+  // As decoded text it has 18 MB, ten times as much if each finding keeps it.
+  expect(grown).toBeLessThan(160);
+});
 
 it('a push of some kilobytes whose message is 9 MB of slashes is refused with its reason', async () => {
   const { upstream, clone } = await contribute(bed);
