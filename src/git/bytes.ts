@@ -32,7 +32,8 @@ const ESCAPE_OFFSET = 0xdc00;
 export function decodeEscaped(bytes: Uint8Array): string {
   const text = decodeUtf8(bytes);
   if (text !== null) return text;
-  return Array.from(bytes, (byte) => String.fromCharCode(byte < 0x80 ? byte : ESCAPE_OFFSET + byte)).join('');
+  const units = Uint16Array.from(bytes, (byte) => (byte < 0x80 ? byte : ESCAPE_OFFSET + byte));
+  return Buffer.from(units.buffer).toString('utf16le');
 }
 
 export function encodeEscaped(text: string): Uint8Array {

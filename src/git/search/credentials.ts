@@ -165,7 +165,7 @@ export function credentialAt(
   looks: Looks,
 ): Credential | 'cut' | null {
   const { what, form, part = USUAL_PART, isProven } = CREDENTIALS[kind]!;
-  if (looks.hasEnded(what) || !mayFollow(bytes, at, kind) || !looks.take(what)) return null;
+  if (!mayFollow(bytes, at, kind) || !looks.take(what)) return null;
   const end = Math.min(bytes.length, at + MOST);
   const begun = latin1(bytes, at, end);
   form.lastIndex = 0;
