@@ -18,6 +18,12 @@ export function latin1(bytes: Uint8Array, start = 0, end = bytes.byteLength): st
   return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('latin1');
 }
 
+/** The UTF-8 text of bytes that were decoded as Latin-1, or of some of them. */
+export const fromLatin1 = (text: string): string => Buffer.from(text, 'latin1').toString();
+
+/** The same text in memory of its own: a part of a long text keeps all of it in memory. */
+export const ownText = (text: string): string => Buffer.from(text, 'utf16le').toString('utf16le');
+
 /** Of an escaped text: ASCII, and what the bytes from 0x80 on were turned into. */
 const ESCAPED = /^[\0-\u007f\udc80-\udcff]*$/;
 const ESCAPE_OFFSET = 0xdc00;
@@ -26,7 +32,8 @@ const ESCAPE_OFFSET = 0xdc00;
 export function decodeEscaped(bytes: Uint8Array): string {
   const text = decodeUtf8(bytes);
   if (text !== null) return text;
-  return Array.from(bytes, (byte) => String.fromCharCode(byte < 0x80 ? byte : ESCAPE_OFFSET + byte)).join('');
+  const units = Uint16Array.from(bytes, (byte) => (byte < 0x80 ? byte : ESCAPE_OFFSET + byte));
+  return Buffer.from(units.buffer).toString('utf16le');
 }
 
 export function encodeEscaped(text: string): Uint8Array {

@@ -4,6 +4,7 @@
  * followed twice, and whatever is broken ends the reading. Exif 3.0 (CIPA DC-008) on TIFF 6.0; XMP (ISO 16684-1);
  * IPTC-IIM 4.2; PNG (W3C, third edition); WebP (RFC 9649).
  */
+import { latin1 } from '../git/bytes.ts';
 import type { FileKind } from '../git/search/pack-scan.ts';
 
 interface Magic extends FileKind {
@@ -45,6 +46,9 @@ const MAGICS: readonly Magic[] = [
   named('property list', 'bplist00'),
 ];
 
+/** Kinds of which it is read what they say. */
+export const PICTURES: readonly string[] = MAGICS.flatMap(({ name, read }) => (read === null ? [] : name));
+
 /** Most files begin with none of these. */
 const STARTS = MAGICS.flatMap(({ starts, at = 0 }) =>
   starts.map((start) => [at, start.charCodeAt(0)] as const),
@@ -62,18 +66,21 @@ export function kindOfFile(first: Uint8Array): FileKind | null {
   return MAGICS.find(isOne) ?? null;
 }
 
-/** Labels of what a file says, with its words; '' where the place is all that is told. */
-type Tell = (label: string, words?: string) => void;
-type Reading = (head: Uint8Array, tell: Tell) => void;
+/** What a file says, place by place: a label, with the bytes of its words; null where the place is all that is told. */
+type Places = Generator<readonly [label: string, words: Uint8Array | null]>;
+type Reading = (head: Uint8Array) => Places;
 
 const MOST_WORDS = 80;
 const MOST_TELLS = 12;
+/** Places that are read in one file, whether or not they say something else than those before. */
+const MOST_PLACES = 100;
 const MOST_ENTRIES = 256;
 const ENTRY_BYTES = 12;
 
 const EXIF_FOLDER = 0x8769;
 const GPS_FOLDER = 0x8825;
 const XMP_TAG = 0x02bc;
+const TEXTS_OF_PNG = new Set(['tEXt', 'iTXt', 'zTXt']);
 /** Entries of TIFF's folders that people do not mean to publish. */
 const TIFF_LABELS: Readonly<Record<number, string>> = {
   0x010e: 'description',
@@ -111,48 +118,64 @@ const XMP_LABELS: readonly (readonly [name: string, label: string])[] = [
 /** Each only once, and not too many. */
 function told(head: Uint8Array, read: Reading): readonly string[] {
   const lines = new Set<string>();
-  read(head, (label, words = '') => {
-    const plain = words.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim();
-    if (lines.size < MOST_TELLS && (words === '' || plain !== ''))
-      lines.add(plain === '' ? label : `${label} ${plain.slice(0, MOST_WORDS)}`);
-  });
+  let placesLeft = MOST_PLACES;
+  for (const [label, words] of read(head)) {
+    if (--placesLeft < 0) return [...lines, 'and more'];
+    const plain = textOf(words?.subarray(0, MOST_WORDS) ?? NOTHING)
+      .replaceAll(/[\p{Cc}\s]+/gu, ' ')
+      .trim();
+    const line = `${label} ${plain}`.trim();
+    if (line === '' || lines.has(line) || (words !== null && plain === '')) continue;
+    if (lines.size === MOST_TELLS) return [...lines, 'and more'];
+    lines.add(line);
+  }
   return [...lines];
 }
 
 /** ITU-T T.81: segments until the picture itself begins. */
-function readJpeg(head: Uint8Array, tell: Tell): void {
+function* readJpeg(head: Uint8Array): Places {
+  let hasXmp = false;
   for (let at = 2; at + 4 <= head.length && head[at] === 0xff;) {
     const marker = head[at + 1]!;
-    const size = viewOf(head).getUint16(at + 2);
+    const size = 256 * head[at + 2]! + head[at + 3]!;
     if (marker === 0xda || size < 2) return;
-    const segment = head.subarray(at + 4, at + 2 + size);
-    if (marker === 0xe1 && startsWith(segment, 'Exif\0\0')) readTiff(segment.subarray(6), tell);
-    else if (marker === 0xe1 && startsWith(segment, 'http://ns.adobe.com/xap/')) readXmp(segment, tell);
-    else if (marker === 0xed) readIptc(segment, tell);
-    else if (marker === 0xfe) tell('comment', textOf(segment.subarray(0, MOST_WORDS)));
+    const segment = [0xe1, 0xed, 0xfe].includes(marker) ? head.subarray(at + 4, at + 2 + size) : NOTHING;
+    if (marker === 0xe1 && startsWith(segment, 'Exif\0\0')) yield* readTiff(segment.subarray(6));
+    else if (marker === 0xe1 && !hasXmp && startsWith(segment, 'http://ns.adobe.com/xap/')) {
+      hasXmp = true;
+      yield* readXmp(segment);
+    } else if (marker === 0xed) yield* readIptc(segment);
+    else if (marker === 0xfe) yield ['comment', segment];
     at += 2 + size;
   }
 }
 
-function readPng(head: Uint8Array, tell: Tell): void {
+function* readPng(head: Uint8Array): Places {
+  let hasXmp = false;
   for (const [type, chunk] of chunks(head, 8, false)) {
-    const nul = chunk.indexOf(0);
-    const keyword = textOf(chunk.subarray(0, Math.max(0, Math.min(nul, MOST_WORDS))));
-    if (type === 'eXIf') readTiff(chunk, tell);
-    else if (keyword === 'XML:com.adobe.xmp') readXmp(chunk, tell);
-    // Behind the keyword of an iTXt stand flags and two more texts, and a zTXt is compressed.
-    else if (type === 'tEXt') tell(keyword, textOf(chunk.subarray(nul + 1, nul + 1 + MOST_WORDS)));
-    else if (type === 'iTXt' || type === 'zTXt') tell(keyword);
+    if (type === 'eXIf') yield* readTiff(chunk);
+    if (!TEXTS_OF_PNG.has(type)) continue;
+    const nul = chunk.subarray(0, MOST_WORDS).indexOf(0);
+    const keyword = textOf(chunk.subarray(0, Math.max(0, nul)));
+    if (keyword === 'XML:com.adobe.xmp') {
+      if (!hasXmp) yield* readXmp(chunk);
+      hasXmp = true;
+      // Behind the keyword of an iTXt stand flags and two more texts, and a zTXt is compressed.
+    } else if (type === 'tEXt') yield [keyword, chunk.subarray(nul + 1)];
+    else yield [keyword, null];
   }
 }
 
-function readWebp(head: Uint8Array, tell: Tell): void {
+function* readWebp(head: Uint8Array): Places {
+  let hasXmp = false;
   for (const [type, chunk] of chunks(head, 12, true)) {
     // They stand at the end, which may not be here; the flags stand at the beginning.
-    if (type === 'VP8X' && (chunk[0]! & 8) !== 0) tell('Exif data');
-    if (type === 'VP8X' && (chunk[0]! & 4) !== 0) tell('XMP data');
-    if (type === 'EXIF') readTiff(startsWith(chunk, 'Exif\0\0') ? chunk.subarray(6) : chunk, tell);
-    if (type === 'XMP ') readXmp(chunk, tell);
+    if (type === 'VP8X' && (chunk[0]! & 8) !== 0) yield ['Exif data', null];
+    if (type === 'VP8X' && (chunk[0]! & 4) !== 0) yield ['XMP data', null];
+    if (type === 'EXIF') yield* readTiff(startsWith(chunk, 'Exif\0\0') ? chunk.subarray(6) : chunk);
+    if (type !== 'XMP ' || hasXmp) continue;
+    hasXmp = true;
+    yield* readXmp(chunk);
   }
 }
 
@@ -161,13 +184,13 @@ function* chunks(head: Uint8Array, start: number, isRiff: boolean): Generator<re
   const view = viewOf(head);
   for (let at = start; at + 8 <= head.length;) {
     const size = view.getUint32(isRiff ? at + 4 : at, isRiff);
-    const type = textOf(head.subarray(isRiff ? at : at + 4, isRiff ? at + 4 : at + 8));
-    yield [type, head.subarray(at + 8, at + 8 + size)];
+    const typeAt = isRiff ? at : at + 4;
+    yield [latin1(head, typeAt, typeAt + 4), head.subarray(at + 8, at + 8 + size)];
     at += 8 + size + (isRiff ? size % 2 : 4);
   }
 }
 
-function readTiff(bytes: Uint8Array, tell: Tell): void {
+function* readTiff(bytes: Uint8Array): Places {
   if (bytes.length < 8) return;
   const view = viewOf(bytes);
   const isLittle = startsWith(bytes, 'II');
@@ -186,43 +209,44 @@ function readTiff(bytes: Uint8Array, tell: Tell): void {
       const value = view.getUint32(at + 8, isLittle);
       // Four bytes stand in the entry itself.
       const contentAt = size <= 4 ? at + 8 : value;
-      const content = bytes.subarray(contentAt, contentAt + size);
       const label = TIFF_LABELS[tag];
       // ASCII or UTF-8.
       if (label !== undefined && (type === 2 || type === 129))
-        tell(label, textOf(content.subarray(0, MOST_WORDS)));
+        yield [label, bytes.subarray(contentAt, contentAt + size)];
       else if (tag === XMP_TAG && !hasXmp) {
         hasXmp = true;
-        readXmp(content, tell);
+        yield* readXmp(bytes.subarray(contentAt, contentAt + size));
       } else if (tag === EXIF_FOLDER) folders.push(value);
-      else if (tag === GPS_FOLDER) tell('place (GPS)');
+      else if (tag === GPS_FOLDER) yield ['place (GPS)', null];
     }
   }
 }
 
 /** XML, of which only a few elements and attributes are looked for. */
-function readXmp(bytes: Uint8Array, tell: Tell): void {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+function* readXmp(bytes: Uint8Array): Places {
+  const text = latin1(bytes);
   for (const [name, label] of XMP_LABELS) {
     const at = text.indexOf(name);
     if (at < 0) continue;
     const behind = text.slice(at + name.length, at + name.length + 400);
     const [, words = ''] =
       /^\s*=\s*["']([^"'<]*)/.exec(behind) ?? /^[^>]*>\s*(?:<[^>]*>\s*)*([^<]*)/.exec(behind) ?? [];
-    tell(label, words);
+    yield [label, Buffer.from(words, 'latin1')];
   }
 }
 
 /** Data sets of the second record: 1c 02, the number, the length. */
-function readIptc(bytes: Uint8Array, tell: Tell): void {
-  for (let at = bytes.indexOf(0x1c); at >= 0 && at + 5 <= bytes.length; at = bytes.indexOf(0x1c, at + 1)) {
-    const label = bytes[at + 1] === 2 ? IPTC_LABELS[bytes[at + 2]!] : undefined;
-    const size = viewOf(bytes).getUint16(at + 3);
-    if (label !== undefined) tell(label, textOf(bytes.subarray(at + 5, at + 5 + Math.min(size, MOST_WORDS))));
+function* readIptc(bytes: Uint8Array): Places {
+  for (let at = 0; at + 5 <= bytes.length; at++) {
+    if (bytes[at] !== 0x1c || bytes[at + 1] !== 2) continue;
+    const label = IPTC_LABELS[bytes[at + 2]!];
+    const size = 256 * bytes[at + 3]! + bytes[at + 4]!;
+    if (label !== undefined) yield [label, bytes.subarray(at + 5, at + 5 + size)];
   }
 }
 
+const NOTHING = new Uint8Array(0);
 const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array) =>
   new DataView(buffer, byteOffset, byteLength);
 const textOf = (bytes: Uint8Array) => Buffer.from(bytes).toString().replaceAll('\ufffd', '');
-const startsWith = (bytes: Uint8Array, text: string) => textOf(bytes.subarray(0, text.length)) === text;
+const startsWith = (bytes: Uint8Array, text: string) => latin1(bytes.subarray(0, text.length)) === text;

@@ -1,6 +1,7 @@
 /** What texts and files would reveal of a person, as lines for that person alone: sure leaks, and likely ones. */
-import { utf8 } from '../git/bytes.ts';
+import { latin1, utf8 } from '../git/bytes.ts';
 import type { Credential } from '../git/search/credentials.ts';
+import { Looks } from '../git/search/looks.ts';
 import type { ContentHit } from '../git/search/pack-search.ts';
 import type { SearchedNames } from '../git/search/searched-names.ts';
 import {
@@ -14,6 +15,9 @@ import {
 } from './messages.ts';
 
 export const MAX_FINDINGS = 10;
+const LF = 0x0a;
+/** A character has at most four. */
+const MAX_SHOWN_BYTES = 4 * MAX_SHOWN_LENGTH;
 const SHOWN_OF_CREDENTIAL = 12;
 /** Folders and files of tests and examples, whose credentials are made up as a rule. */
 const EXAMPLES =
@@ -97,6 +101,10 @@ interface Looked {
 
 /** What a push would reveal of the person, found in its messages, texts and files. */
 export class Findings {
+  /** Paths of home folders in texts, with where they are. */
+  readonly homes = new Set<string>();
+  /** What texts and names of files may hold in more places than are looked at. */
+  readonly looks = new Looks();
   readonly #names: SearchedNames;
   readonly #refusesAll: boolean;
   readonly #looksFor: Looked;
@@ -114,10 +122,16 @@ export class Findings {
 
   /** Ids of own commits in it do not count, as they are replaced. @param where in the words of the message. */
   addText(where: () => string, text: Uint8Array): void {
+    this.#addText(where, where, text, latin1(text));
+  }
+
+  /** @param place says where a path is. @param plain the text as Latin-1. */
+  #addText(where: () => string, place: () => string, text: Uint8Array, plain: string): void {
     const addLine = (what: What, at: number) => this.#add(what, where, () => lineAround(text, at));
-    for (const at of changeIdsIn(text)) addLine('change-id', at + 1);
-    const { name, word, credentials } = this.#names.firstIn(text);
-    for (const credential of credentials) this.#addCredential(where(), credential, false);
+    for (const at of changeIdsIn(plain, this.looks)) if (!addLine('change-id', at + 1)) break;
+    const { name, word, credentials, homes } = this.#names.firstIn(text, this.looks);
+    for (const credential of credentials) this.#addCredential(where, credential, false);
+    for (const path of homes) this.homes.add(`${place()}: ${path}`);
     if (name !== null) addLine(this.#leakOf(name.text), name.end - 1);
     if (word !== null) addLine('words', word.end - 1);
   }
@@ -126,16 +140,19 @@ export class Findings {
   addWords(lines: readonly string[], paths: readonly string[]): void {
     for (const words of lines) this.#add('words', 'a changed file', () => words);
     for (const path of paths) {
-      if (this.#names.firstIn(utf8(path)).word !== null) this.#add('words', 'name of a file', () => path);
+      if (this.#names.firstIn(utf8(path), this.looks).word !== null)
+        this.#add('words', 'name of a file', () => path);
     }
   }
 
   addMessages(messages: Iterable<Uint8Array>, privateIn: PrivateIn): void {
     for (const message of messages) {
       const where = (): string => `message of "${shown(subjectOf(message))}"`;
-      this.addText(where, message);
-      for (const day of ownDaysIn(message)) this.#add('days', where, () => day);
-      for (const sentence of privateIn(message)) if (!this.#add('merge', where, () => sentence)) break;
+      // Once: it can have megabytes.
+      const text = latin1(message);
+      this.#addText(where, () => 'a message', message, text);
+      for (const day of ownDaysIn(text, this.looks)) if (!this.#add('days', where, () => day)) break;
+      for (const sentence of privateIn(text)) if (!this.#add('merge', where, () => sentence)) break;
     }
   }
 
@@ -153,7 +170,7 @@ export class Findings {
     for (const { excerpt, kind, text, credential, path } of hits) {
       const file = path === null ? 'a changed file' : shown(path);
       if (credential !== null) {
-        this.#addCredential(file, credential, path === null || EXAMPLES.test(path));
+        this.#addCredential(() => file, credential, path === null || EXAMPLES.test(path));
         continue;
       }
       const where = kind === 'name' ? 'name of a file' : file;
@@ -185,7 +202,7 @@ export class Findings {
   }
 
   /** Only its beginning is shown, because terminals and logs remember. @param isExample it may be. */
-  #addCredential(where: string, { what, isProven, text }: Credential, isExample: boolean): void {
+  #addCredential(where: () => string, { what, isProven, text }: Credential, isExample: boolean): void {
     const kind = (isProven && !isExample) || this.#refusesAll ? 'credential' : 'credentials';
     this.#add(kind, where, () => `${what} (${shown(text.slice(0, SHOWN_OF_CREDENTIAL))}…)`);
   }
@@ -211,10 +228,13 @@ function subjectOf(message: Uint8Array): string {
   return Buffer.from(message.subarray(0, 400)).toString().trimStart().split('\n')[0] ?? '';
 }
 
+/** As much of a line as is shown: a line can have megabytes, and ten of them may be shown. */
 function lineAround(text: Uint8Array, at: number): string {
-  const start = Math.max(text.lastIndexOf(0x0a, at - 1) + 1, at - MAX_SHOWN_LENGTH);
-  const end = text.indexOf(0x0a, at);
-  return Buffer.from(text.subarray(start, end < 0 ? text.length : end)).toString();
+  const from = Math.max(0, at - MAX_SHOWN_LENGTH);
+  const near = text.subarray(from, at + MAX_SHOWN_BYTES);
+  const start = near.lastIndexOf(LF, at - 1 - from) + 1;
+  const end = near.indexOf(LF, at - from);
+  return Buffer.from(near.subarray(start, end < 0 ? near.length : end)).toString();
 }
 
 /** Whether a leak is one of a credential: another check than that for names. */

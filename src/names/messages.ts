@@ -2,15 +2,17 @@
  * What a push tells besides names: people whom messages name or would disturb, commits that nobody has, what a merge
  * was made of, home folders, leftovers of programs. Messages stay byte for byte, so the person is told, and only they.
  */
-import { latin1 } from '../git/bytes.ts';
+import { fromLatin1, latin1, ownText } from '../git/bytes.ts';
+import { cut } from '../git/objects/commit-message.ts';
 import { type Oid, ZERO_OID } from '../git/objects/oid.ts';
-import { homeFoldersIn } from '../git/search/home-folders.ts';
+import { Looks } from '../git/search/looks.ts';
 import type { PackFindings } from '../git/search/pack-search.ts';
 import type { Ref } from '../git/wire/ref-advertisement.ts';
 import type { RepositoryName } from '../repository-name.ts';
 import type { UpstreamHistory } from '../upstream/upstream-history.ts';
 
 export const MAX_SHOWN_LENGTH = 120;
+const MAX_READ_TO_SHOW = 1_000;
 /** More lines are counted, not shown. */
 const MAX_SHOWN = 10;
 /** After so many different names or paths, a search of texts ends: a message can hold a hundred thousand. */
@@ -18,10 +20,20 @@ const MAX_FOUND = 1_000;
 /** Of all messages together: a few kilobytes may be megabytes of `a@b.a@b.`, compressed. */
 export const MAX_READ_BYTES = 2 * 1024 * 1024;
 
-/** What someone has written, so that it fits on one line of a terminal. */
+/** What someone has written, so that it fits on one line of a terminal. What it is cut from may be freed. */
 export function shown(text: string): string {
-  const line = text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim();
-  return line.length > MAX_SHOWN_LENGTH ? `${line.slice(0, MAX_SHOWN_LENGTH)}…` : line;
+  const near = ownText(text.slice(0, MAX_READ_TO_SHOW));
+  return cut(near.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim(), MAX_SHOWN_LENGTH + 1);
+}
+
+/** What a person is told of a search that has ended early; nothing if it has not. @param kinds of `Looks`. */
+export function unsearchedLines(
+  kinds: Iterable<string>,
+  advice = 'Check the rest yourself: git log -p HEAD --not --remotes',
+): string[] {
+  const all = [...new Set(kinds)];
+  if (all.length === 0) return [];
+  return [`Not searched further for ${listed(all)}: there is too much to look at. ${advice}`];
 }
 
 /** The first lines under a heading; nothing if there are none. */
@@ -76,22 +88,18 @@ export function isLeftover(path: string): boolean {
 
 type Remarkable = Pick<PackFindings, 'homeFolders' | 'files' | 'opaque'>;
 
-/** Remarks that refuse nothing, because all of it may be wanted. @param texts besides files, by their names. */
-export function remarksOn(
-  texts: Iterable<readonly [where: string, text: string]>,
-  { homeFolders, files, opaque }: Remarkable,
-): string[] {
-  const homes = function* (): Generator<string> {
-    for (const path of homeFolders) yield `a changed file: ${path}`;
-    for (const [where, text] of texts) for (const path of homeFoldersIn(text)) yield `${where}: ${path}`;
-  };
+/**
+ * Remarks that refuse nothing, because all of it may be wanted.
+ * @param homes paths of home folders in texts, with where they are.
+ */
+export function remarksOn(homes: Iterable<string>, { homeFolders, files, opaque }: Remarkable): string[] {
   const { telling = [], silent = [] } = Object.groupBy(opaque, ({ tells }) =>
     tells.length > 0 ? 'telling' : 'silent',
   );
   return [
     ...told(
       'Paths of home folders become public. Check whether they name you:',
-      Array.from(firstOf(homes()), shown),
+      Array.from(firstOf([...homeFolders.map((path) => `a changed file: ${path}`), ...homes]), shown),
     ),
     ...told(
       'Files of an editor, a system or one machine become public:',
@@ -113,7 +121,7 @@ function described({ path, kind, tells }: Remarkable['opaque'][number]): string 
 }
 
 /** `Signed-off-by`, `Co-authored-by`, `Reported-by` and every other trailer that ends in `-by`. */
-const TRAILER = /^\s*[a-z][a-z-]{0,40}-by:\s*\S/i;
+const TRAILER = /^\s*[a-z][a-z-]{0,40}-by:\s*\S.*/i;
 const LOCAL_BEFORE = /(?<![^\s@<>()[\]",;:])[^\s@<>()[\]",;:]+$/;
 const DOMAIN_BEHIND = /^[\p{L}\d-]+(?:\.[\p{L}\d-]+)+/u;
 const MAX_LOCAL_LENGTH = 64;
@@ -121,41 +129,88 @@ const MAX_DOMAIN_LENGTH = 255;
 
 /** Lines for the person. @param signOff the line that the service itself has added; null: none. */
 export function warningOfNames(messages: Iterable<Uint8Array>, signOff: string | null): string[] {
-  const names = [...firstOf(namesIn(messages))].filter((name) => name !== signOff);
-  return told('Your commit messages become public as they are. They name:', names.map(shown));
+  const looks = new Looks();
+  const names = [...firstOf(namesIn(messages, looks))].filter((name) => name !== signOff);
+  const heading = 'Your commit messages become public as they are. They name:';
+  return [...told(heading, names.map(shown)), ...unsearchedLines(looks.ended)];
 }
 
 /** Trailers that name someone, and e-mail addresses elsewhere, in the order of the texts. */
-function* namesIn(messages: Iterable<Uint8Array>): Generator<string> {
+function* namesIn(messages: Iterable<Uint8Array>, looks: Looks): Generator<string> {
   const decoder = new TextDecoder();
   let bytesLeft = MAX_READ_BYTES;
   for (const message of messages) {
-    for (const line of decoder.decode(message.subarray(0, bytesLeft)).split('\n')) {
-      if (TRAILER.test(line)) yield line;
-      else yield* addressesIn(line);
+    if (looks.hasEnded(PEOPLE)) return;
+    const text = decoder.decode(message.subarray(0, bytesLeft));
+    let trailerEnd = 0;
+    for (const { 0: sign, index } of matchesIn(text, PEOPLE, looks, MAX_PEOPLE)) {
+      if (index < trailerEnd) continue;
+      const trailer = sign === '@' ? null : trailerAt(text, index);
+      if (trailer !== null) {
+        yield trailer;
+        trailerEnd = text.indexOf('\n', index);
+        if (trailerEnd < 0) break;
+      } else if (sign === '@') yield* addressesAt(text, index);
     }
     bytesLeft -= message.byteLength;
-    if (bytesLeft <= 0) return;
+    if (bytesLeft < 0) looks.end(PEOPLE);
   }
 }
 
-/** Looks only near each `@`: one pattern over a line of megabytes would take too long. */
-function* addressesIn(line: string): Generator<string> {
-  for (let at = line.indexOf('@'); at >= 0; at = line.indexOf('@', at + 1)) {
-    const domain = DOMAIN_BEHIND.exec(line.slice(at + 1, at + 1 + MAX_DOMAIN_LENGTH));
-    const local = domain && LOCAL_BEFORE.exec(line.slice(Math.max(0, at - MAX_LOCAL_LENGTH), at));
-    if (local) yield `${local[0]}@${domain[0]}`;
-  }
+/** The line of a trailer that names someone; null: there is none. @param at its `-by:`. */
+function trailerAt(text: string, at: number): string | null {
+  const from = Math.max(0, at - MAX_SHOWN_LENGTH);
+  const start = from + text.slice(from, at).lastIndexOf('\n') + 1;
+  const [line] = TRAILER.exec(text.slice(start, at + MAX_READ_TO_SHOW)) ?? [];
+  return line ?? null;
 }
 
-/** Git's own words (`git revert`, `git cherry-pick -x`, `git merge <id>`) surely name a commit. */
-const GITS_WORDS =
-  /(?:^This reverts commit |^changes made to |^\(cherry picked from commit |^Merge commit ')([0-9a-f]{40})\b/gm;
-/** Else only likely: as Git abbreviates and `git describe` writes ids; no color, no part of a UUID, no other hash. */
-const LIKE_IDS =
-  /(?<![0-9A-Za-z#]|[0-9a-f]{4}-)g?([0-9a-f]{40}|[0-9a-f]{7,16})(?![0-9A-Za-z]|-[0-9a-f]{4}-)/g;
+/** Looks only near an `@`: one pattern over a line of megabytes would take too long. */
+function* addressesAt(text: string, at: number): Generator<string> {
+  const domain = DOMAIN_BEHIND.exec(text.slice(at + 1, at + 1 + MAX_DOMAIN_LENGTH));
+  const local = domain && LOCAL_BEFORE.exec(text.slice(Math.max(0, at - MAX_LOCAL_LENGTH), at));
+  if (local) yield `${local[0]}@${domain[0]}`;
+}
+
 const HAS_BOTH = /[a-f]\d|\d[a-f]/;
 const MAX_NAMED = 100;
+/** Of people, and of ids, in messages: thousands of commits name thousands, and a look costs little. */
+const MAX_PEOPLE = 10_000;
+const MAX_IDS = 10_000;
+
+const PEOPLE = 'people in messages';
+const GITS_WORDS = 'commits that Git has named in messages';
+const LIKE_IDS = 'ids of commits in messages';
+const DAYS = 'days of commits in messages';
+const CHANGE_IDS = 'Change-Ids';
+
+/** What messages are searched for, by the kinds of `Looks`. */
+export const SEARCHED = {
+  [PEOPLE]: /@|-by:/gi,
+  /** Git's own words (`git revert`, `git cherry-pick -x`, `git merge <id>`) surely name a commit. */
+  [GITS_WORDS]:
+    /(?:^This reverts commit |^changes made to |^\(cherry picked from commit |^Merge commit ')([0-9a-f]{40})\b/gm,
+  /** Only likely: as Git abbreviates and `git describe` writes ids; no color, no part of a UUID, no other hash. */
+  [LIKE_IDS]: /(?<![0-9A-Za-z#]|[0-9a-f]{4}-)g?([0-9a-f]{40}|[0-9a-f]{7,16})(?![0-9A-Za-z]|-[0-9a-f]{4}-)/g,
+  /** `git log --format=reference`: the day is the commit's own, and zeros stand for one of this push. */
+  [DAYS]: /, \d{4}-\d{2}-\d{2}\)/g,
+  /** Gerrit's, anywhere: a hash over name, address, second and zone, which serves to test a guess. */
+  [CHANGE_IDS]: /(?<![0-9a-z])I[0-9a-f]{40}(?![0-9a-f])/gi,
+} as const satisfies Record<string, RegExp>;
+
+/** Where something of a kind may stand, as long as it may be looked at. */
+function* matchesIn(
+  text: string,
+  kind: keyof typeof SEARCHED,
+  looks: Looks,
+  most?: number,
+): Generator<RegExpExecArray> {
+  if (looks.hasEnded(kind)) return;
+  for (const match of text.matchAll(SEARCHED[kind])) {
+    if (!looks.take(kind, most)) return;
+    yield match;
+  }
+}
 
 export interface NamedCommits {
   readonly oids: readonly Oid[];
@@ -172,16 +227,21 @@ export interface NamedCommits {
 export async function namedCommits(
   messages: Iterable<Uint8Array>,
   history: Pick<UpstreamHistory, 'since' | 'isKnown' | 'unknownOf' | 'reachBack'>,
+  looks = new Looks(),
 ): Promise<NamedCommits> {
   const named = new Set<Oid>();
   const mentioned = new Set<string>();
+  const note = (ids: Set<string>, id: string, kind: keyof typeof SEARCHED): void => {
+    if (ids.size < MAX_NAMED) ids.add(ownText(id));
+    else if (!ids.has(id)) looks.end(kind);
+  };
   for (const message of messages) {
     const text = latin1(message);
-    for (const [, oid = ''] of text.matchAll(GITS_WORDS)) {
-      if (oid !== ZERO_OID && named.size < MAX_NAMED) named.add(oid);
+    for (const [, oid = ''] of matchesIn(text, GITS_WORDS, looks, MAX_IDS)) {
+      if (oid !== ZERO_OID && !history.isKnown(oid)) note(named, oid, GITS_WORDS);
     }
-    for (const [, id = ''] of text.matchAll(LIKE_IDS)) {
-      if (HAS_BOTH.test(id) && !named.has(id) && mentioned.size < MAX_NAMED) mentioned.add(id);
+    for (const [, id = ''] of matchesIn(text, LIKE_IDS, looks, MAX_IDS)) {
+      if (HAS_BOTH.test(id) && !named.has(id) && !history.isKnown(id)) note(mentioned, id, LIKE_IDS);
     }
   }
   for (;;) {
@@ -194,27 +254,21 @@ export async function namedCommits(
   }
 }
 
-/** `git log --format=reference`: the day is the commit's own, and zeros stand for one of this push. */
-const DAY = /, \d{4}-\d{2}-\d{2}\)/g;
 const OWN_BEFORE = /(?<![0-9a-f])0{7,40} \(/;
 const MAX_SUBJECT_LENGTH = 400;
 
-/** What of a message tells the day of a commit of this push. Cost: linear in the message. */
-export function* ownDaysIn(message: Uint8Array): Generator<string> {
-  const text = textOf(message);
-  for (const { 0: day, index } of text.matchAll(DAY)) {
+/** What of a message tells the day of a commit of this push. @param text its bytes as Latin-1. */
+export function* ownDaysIn(text: string, looks = new Looks()): Generator<string> {
+  for (const { 0: day, index } of matchesIn(text, DAYS, looks)) {
     const before = text.slice(Math.max(0, index - MAX_SUBJECT_LENGTH), index);
     const line = before.slice(before.lastIndexOf('\n') + 1);
-    if (OWN_BEFORE.test(line)) yield line + day;
+    if (OWN_BEFORE.test(line)) yield fromLatin1(line + day);
   }
 }
 
-/** Gerrit's Change-Ids, anywhere: a hash over name, address, second and zone, which serves to test a guess. */
-const CHANGE_ID = /(?<![0-9a-z])I[0-9a-f]{40}(?![0-9a-f])/gi;
-
-/** Where each begins. Cost: linear in the text. */
-export function* changeIdsIn(text: Uint8Array): Generator<number> {
-  for (const { index } of latin1(text).matchAll(CHANGE_ID)) yield index;
+/** Where Change-Ids begin. @param text its bytes as Latin-1. */
+export function* changeIdsIn(text: string, looks = new Looks()): Generator<number> {
+  for (const { index } of matchesIn(text, CHANGE_IDS, looks)) yield index;
 }
 
 export interface PublicNames {
@@ -240,21 +294,26 @@ const USUAL_REMOTES = /^(?:origin|upstream)\//;
 /** The host numbers these, and a commit's id is looked at elsewhere. */
 const NOT_NAMED =
   /^(?:HEAD|FETCH_HEAD|[0-9a-f]{7,40}|refs\/(?:pull|merge-requests)\/\d+\/(?:head|merge))(?:[~^][\d~^]*)?$/;
-/** More, and longer ones, count as private, unread: each costs microseconds, and no work has so many. */
-const MAX_SENTENCES = 10_000;
+/** More, and longer ones, count as private, unread: no work has so many. In bytes, and each costs some more. */
+const MAX_SENTENCES_LENGTH = 1024 * 1024;
+const SENTENCE_LENGTH = 64;
 const MAX_SENTENCE_LENGTH = 4_096;
 
-export type PrivateIn = (message: Uint8Array) => Iterable<string>;
+/** @param message its bytes as Latin-1. */
+export type PrivateIn = (message: string) => Iterable<string>;
 
 /** Lines about merges that name branches, remotes, paths or addresses of one machine: only upstream's may stay. */
 export function privateMerges(names: PublicNames): PrivateIn {
   let refNames: ReadonlySet<string> | null = null;
-  let left = MAX_SENTENCES;
+  let left = MAX_SENTENCES_LENGTH;
   return function* (message) {
-    for (const [line, words = ''] of textOf(message).matchAll(SENTENCES)) {
+    for (const [line, words = ''] of message.matchAll(SENTENCES)) {
       // Most pushes merge nothing.
       refNames ??= new Set(names.refs.map(({ name }) => name));
-      if (left-- <= 0 || !isPublic(words, names, refNames)) yield line;
+      const sentence = fromLatin1(words.slice(0, MAX_SENTENCE_LENGTH + 1));
+      left -= SENTENCE_LENGTH + Math.min(words.length, MAX_SENTENCE_LENGTH);
+      if (left < 0 || !isPublic(sentence, names, refNames))
+        yield fromLatin1(line.slice(0, MAX_SENTENCE_LENGTH));
     }
   };
 }
@@ -292,9 +351,4 @@ function plain(url: string): string {
     .replace(/^([^/:]+):(?!\d)/, '$1/')
     .replace(/(?<!\/)\/+$/, '')
     .replace(/\.git$/, '');
-}
-
-/** UTF-8. */
-function textOf(message: Uint8Array): string {
-  return Buffer.from(message.buffer, message.byteOffset, message.byteLength).toString();
 }

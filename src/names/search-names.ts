@@ -15,7 +15,14 @@ import { type PackFindings, searchPack, type SearchQuestions } from '../git/sear
 import { type HeaderSource, type Named, SearchedNames } from '../git/search/searched-names.ts';
 import type { UpstreamHistory } from '../upstream/upstream-history.ts';
 import { adviceOf, Findings, isOfSecret, MAX_FINDINGS, searchedLine } from './findings.ts';
-import { type NamedCommits, namedCommits, privateMerges, type PublicNames, remarksOn } from './messages.ts';
+import {
+  type NamedCommits,
+  namedCommits,
+  privateMerges,
+  type PublicNames,
+  remarksOn,
+  unsearchedLines,
+} from './messages.ts';
 
 export interface NameSearch extends Pick<Named, 'originalIds' | 'nobodys'> {
   readonly settings: {
@@ -95,7 +102,11 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
   );
   for (const [where, text] of texts) findings.addText(() => where, text);
   findings.addMessages(plan.messages(), privateMerges(search.upstream));
-  const named = await namedCommits(looksFor.names ? bytesIn(texts, plan) : [], search.history);
+  const named = await namedCommits(
+    looksFor.names ? bytesIn(texts, plan) : [],
+    search.history,
+    findings.looks,
+  );
   if (named.areStrange) findings.addStrangers(named, await publicIdsOf(named, questions));
   let hasAsked = false;
   const noted: SearchQuestions = {
@@ -112,8 +123,10 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
   findings.addHits(found.hits);
   findings.addWords(found.words, found.files ?? []);
   const { leaks, lines, words } = findings;
-  const gaps = looksFor.names ? gapsOf(names, findings, named, found) : [];
-  const remarks = [...words, ...(looksFor.names ? remarksOn(wordsIn(texts, plan), found) : [])];
+  const gaps = looksFor.names
+    ? gapsOf(names, findings, named, found)
+    : unsearchedLines([...findings.looks.ended, ...found.unsearched]);
+  const remarks = [...words, ...(looksFor.names ? remarksOn(findings.homes, found) : [])];
   const searched = looksFor.names ? searchedLine(names.identities) : NOT_LOOKED;
   const seen = {
     hasGitlinks: found.hasGitlinks,
@@ -162,11 +175,6 @@ function* bytesIn(texts: Texts, plan: Plan): Generator<Uint8Array> {
   for (const [, text] of texts) yield text;
 }
 
-function* wordsIn(texts: Texts, plan: Plan): Generator<readonly [where: string, text: string]> {
-  for (const [where, text] of texts) yield [where, Buffer.from(text).toString()];
-  for (const message of plan.messages()) yield ['a message', Buffer.from(message).toString()];
-}
-
 /** Those of pull requests at the host. */
 async function publicIdsOf(
   { oids, likely }: NamedCommits,
@@ -186,7 +194,7 @@ function nothingFound({ hasNames, identities }: SearchedNames, gaps: readonly st
 /** What was not searched, or cannot be told. */
 function gapsOf(
   { isComplete, hasAllIds }: SearchedNames,
-  { lines }: Findings,
+  { lines, looks }: Findings,
   strangers: NamedCommits,
   found: PackFindings,
 ): string[] {
@@ -205,6 +213,7 @@ function gapsOf(
   ];
   return [
     ...gaps.flatMap(([isGap, gap]) => (isGap ? [gap] : [])),
+    ...unsearchedLines([...looks.ended, ...found.unsearched]),
     ...unnamed.map((oid) => `A message names the commit ${oid}. Make sure that it is not one of yours.`),
   ];
 }

@@ -80,7 +80,7 @@ describe('a broken picture', () => {
           const broken = Buffer.from(picture);
           for (const [at, byte] of changes) if (at > 8 && at < broken.length) broken[at] = byte;
           const said = read(broken.subarray(0, end));
-          expect(said.length).toBeLessThan(13);
+          expect(said.length).toBeLessThan(14);
           expect(said.every((line) => line.length < 200)).toBe(true);
         },
       ),
@@ -100,7 +100,7 @@ describe('a broken picture', () => {
     const large = Buffer.concat([jpeg(exifSegment(tiff(TAGS))), Buffer.alloc(10_000_000, 0xff)]);
     expect(read(large)).toHaveLength(4);
     const chunks = png(...Array.from({ length: 5_000 }, () => ['tEXt', Buffer.from('a\0b')] as const));
-    expect(read(chunks)).toEqual(['a b']);
+    expect(read(chunks)).toEqual(['a b', 'and more']);
     const entries = Buffer.concat([
       Buffer.from('II*\0\x08\0\0\0\xff\xff', 'latin1'),
       Buffer.alloc(120_000, 0xbc),

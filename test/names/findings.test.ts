@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { SearchedNames } from '../../src/git/search/searched-names.ts';
 import { adviceOf, Findings } from '../../src/names/findings.ts';
 import { commitContent, oidNumber } from '../support/objects.ts';
+import { workOf } from '../support/work-meter.ts';
 
 const NO_MERGES = () => [];
 const ID = `Change-Id: I${'0123456789'.repeat(4)}`;
@@ -28,6 +29,24 @@ describe('texts', () => {
       '  message of "One": by ada_lovelace, as ever',
     ]);
     expect(findings.leaks.map(({ reason }) => reason)).toEqual(['your name would become public']);
+  });
+});
+
+describe('a line of megabytes', () => {
+  const long = 'words '.repeat(1_500_000);
+
+  it('is shown as far as it is near, and decoded once, however much is found in it', async () => {
+    const findings = findingsFor('Ada Lovelace <ada@x.example>');
+    const message = Buffer.from(`${`${ID} `.repeat(10)}by Ada Lovelace ${long}`);
+    const { bytes } = await workOf(() => findings.addMessages([message], NO_MERGES));
+    expect(findings.lines).toHaveLength(10);
+    expect(bytes).toBeLessThan(message.length + 100_000);
+  });
+
+  it('is cut between characters', () => {
+    const findings = findingsFor('Ada Lovelace <ada@x.example>');
+    findings.addText(() => 'title', Buffer.from(`Ada Lovelace ${'\u{1f600}'.repeat(1_000)}`));
+    expect(findings.lines[0]).toMatch(/^ {2}title: Ada Lovelace (?:\u{1f600})+…$/u);
   });
 });
 

@@ -52,6 +52,16 @@ describe('warningOfNames', () => {
     ]);
   });
 
+  it('tells each of lines that follow each other', () => {
+    expect(named('Acked-by: A\nAcked-by: B\nto b@x.org\nTested-by: c@x.org d@x.org\r\ne@x.org')).toEqual([
+      '  Acked-by: A',
+      '  Acked-by: B',
+      '  b@x.org',
+      '  Tested-by: c@x.org d@x.org',
+      '  e@x.org',
+    ]);
+  });
+
   it('shows ten, and counts the others', () => {
     const lines = named(Array.from({ length: 25 }, (_, index) => `p${index}@x.org`).join(' '));
     expect(lines).toHaveLength(11);
@@ -74,9 +84,11 @@ describe('warningOfNames', () => {
     const most = 2 * 2 ** 20;
     const line = 'Acked-by: Z\n';
     const filler = ' '.repeat(most - 2 * line.length - 1);
+    const told = ['  Acked-by: Z', '  Acked-by: Y'];
+    expect(named(line, `${filler}\n`, line.replace('Z', 'Y'))).toEqual(told);
     expect(named(line, `${filler}\n`, line.replace('Z', 'Y'), line.replace('Z', 'X'))).toEqual([
-      '  Acked-by: Z',
-      '  Acked-by: Y',
+      ...told,
+      expect.stringMatching(/^Not searched further for people in messages: there is too much to look at\./),
     ]);
   });
 

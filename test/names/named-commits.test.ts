@@ -1,5 +1,6 @@
 /** Commits that messages name. */
 import { describe, expect, it } from 'vitest';
+import { latin1 } from '../../src/git/bytes.ts';
 import { namedCommits, ownDaysIn } from '../../src/names/messages.ts';
 
 const STRANGE = 'c0ffee1234567890abcdef1234567890abcdef12';
@@ -72,7 +73,7 @@ describe('digits anywhere else', () => {
   });
 });
 
-const days = (text: string): string[] => [...ownDaysIn(Buffer.from(text))];
+const days = (text: string): string[] => [...ownDaysIn(latin1(Buffer.from(text)))];
 
 describe('the day of an own commit', () => {
   it('is found where Git writes it beside the id', () => {

@@ -13,7 +13,7 @@ const nothing = {
 
 it('are paths of home folders, in files and in texts', () => {
   const found = { ...nothing, homeFolders: ['/home/ada'] };
-  expect(remarksOn([['title', 'Mend it in /Users/ada/x']], found)).toEqual([
+  expect(remarksOn(['title: /Users/ada'], found)).toEqual([
     'Paths of home folders become public. Check whether they name you:',
     '  a changed file: /home/ada',
     '  title: /Users/ada',

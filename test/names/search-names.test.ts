@@ -1,80 +1,13 @@
 /** The search of one push: who is searched for, what it takes, and what it says of gaps. */
 import { describe, expect, it } from 'vitest';
-import { UNCOUNTED, type Memory } from '../../src/git/memory.ts';
-import { OwnIds } from '../../src/git/objects/planned-commits.ts';
-import { planCommits } from '../../src/git/objects/planned-commits.ts';
-import { parseCommit } from '../../src/git/objects/commit.ts';
-import { type NameSearch, searchNames } from '../../src/names/search-names.ts';
-import { storedPack } from '../../src/push/receive/receive.ts';
-import { commitContent, oidNumber, treeContent } from '../support/objects.ts';
-import { buildPack, type Entry, makeDelta, oidOf } from '../support/pack-builder.ts';
+import { oidNumber, treeContent } from '../support/objects.ts';
+import { type Entry, makeDelta, oidOf } from '../support/pack-builder.ts';
 import { LIKELY, PROVEN } from '../support/made-up-credentials.ts';
-import { receive } from '../support/rewrite.ts';
 import { CountedMemory } from '../support/counted-memory.ts';
+import { search } from '../support/name-searching.ts';
 
 const REFUSED = 'your name would become public';
 const ADA = 'Ada Lovelace <ada@x.example>';
-
-interface Searched {
-  readonly authors: readonly string[];
-  readonly files?: readonly Entry[];
-  readonly message?: string;
-  readonly options?: Partial<NameSearch['options']> & Partial<Record<'title' | 'description', string>>;
-  readonly identityCheck?: NameSearch['settings']['identityCheck'];
-  readonly pushSecrets?: NameSearch['settings']['pushSecrets'];
-  readonly memory?: Memory;
-  readonly isInMemory?: boolean;
-  readonly isQuiet?: boolean;
-}
-
-function search({ authors, files = [], message = 'A change\n', memory = UNCOUNTED, ...more }: Searched) {
-  const contents = authors.map((author, at) =>
-    commitContent({ author: `${author} ${at} +0000`, committer: 'bot <bot@x.example> 1 +0000', message }),
-  );
-  const { bytes } = buildPack([...contents.map((content): Entry => ({ type: 'commit', content })), ...files]);
-  const { scanner, passed } = receive([bytes]);
-  const spooled = Buffer.concat(passed);
-  const commits = contents.map((content) => ({
-    oid: oidOf('commit', content),
-    commit: parseCommit(content),
-  }));
-  const spool = {
-    byteLength: spooled.length,
-    isInMemory: more.isInMemory ?? true,
-    read: async function* (start = 0) {
-      yield spooled.subarray(start);
-    },
-  };
-  const plan = planCommits(commits, new OwnIds(commits.map(({ oid }) => oid)));
-  const textOf = (text?: string) => (text === undefined ? null : plan.planText(Buffer.from(text)));
-  return searchNames({
-    settings: {
-      identityCheck: more.identityCheck ?? 'refuse',
-      pushSecrets: more.pushSecrets ?? 'proven',
-    },
-    options: { preview: false, publishNames: false, ...more.options },
-    nobodys: ['bot', 'bot@x.example'],
-    commits,
-    plan,
-    texts: { title: textOf(more.options?.title), description: textOf(more.options?.description) },
-    published: new Set<string>(),
-    originalIds: commits.map(({ oid }) => oid),
-    kept: scanner.kept,
-    pack: storedPack(spool, 32),
-    canSignOff: () => false,
-    history: {
-      isKnown: () => false,
-      unknownOf: (ids: ReadonlySet<string>) => [...ids],
-      since: -Infinity,
-      reachBack: async () => false,
-    },
-    upstream: { refs: [], repository: { owner: 'octo', name: 'hello' }, urls: [] },
-    memory,
-    questions: { readBases: async () => [], readFiles: async () => new Map() },
-    boundary: oidNumber(8),
-    isQuiet: more.isQuiet ?? false,
-  } as unknown as NameSearch);
-}
 
 const tree = (name: string, content: string): Entry => ({
   type: 'tree',
@@ -299,6 +232,66 @@ describe('the names to search for', () => {
     expect(memory.bytes).toBe(0);
   });
 });
+
+const unsearched = (kinds: string): string =>
+  `Not searched further for ${kinds}: there is too much to look at. Check the rest yourself: git log -p HEAD --not --remotes`;
+
+describe('a push with more places that look like something than are looked at', () => {
+  const urls = Array.from({ length: 2_000 }, (_, at) => `git://ada:lovelace${at}@git.org/x\n`).join('');
+
+  it.each([
+    ['a password in an address', urls],
+    ['home folders', '/home/ada/\n'.repeat(1_001)],
+    ['names and logins of one word', 'a contributor\n'.repeat(1_001)],
+  ])('says so, and what it was not searched for: %s', async (kind, text) => {
+    const authors = ['contributor <contributor@x.example>'];
+    expect((await search({ authors, files: [blob(text)] })).lines).toContain(unsearched(kind));
+  });
+
+  it.each([
+    ['home folders', '/home/ada/ '.repeat(1_001)],
+    ['commits that Git has named in messages', strange(101)],
+    ['ids of commits in messages', Array.from({ length: 101 }, (_, at) => `a${1_000_000 + at} `).join('')],
+    ['days of commits in messages', ', 2024-01-01)'.repeat(1_001)],
+  ])('says so, and what its messages were not searched for: %s', async (kind, message) => {
+    const { lines } = await search({ authors: [ADA], message, options: { publishNames: true } });
+    expect(lines).toContain(unsearched(kind));
+  });
+
+  it('names all kinds in one line, also in a preview, where nothing else was found', async () => {
+    const files = [blob('/home/node/\n'.repeat(1_001))];
+    const message = ', 2024-01-01)'.repeat(1_001);
+    expect((await search({ authors: [ADA], files, message, options: { preview: true } })).lines).toEqual([
+      'The service found none of the words that it searched for.',
+      'The service searched for ada@x.example and Ada Lovelace.',
+      unsearched('days of commits in messages and home folders'),
+    ]);
+  });
+
+  it('is refused all the same for what was found before, or is of another kind', async () => {
+    const secret = PROVEN['of GitHub']?.() ?? '';
+    const text = `${urls}KEY=${secret}\n`;
+    const { refusal, lines } = await search({
+      authors: [ADA],
+      files: [blob(text), tree('deploy.sh', text)],
+    });
+    expect(refusal).toBe('a credential would become public');
+    expect(lines).toContain(unsearched('a password in an address'));
+    const named = await search({ authors: [ADA], files: [blob(`by Ada Lovelace\n${urls}`)] });
+    expect(named.refusal).toBe(REFUSED);
+  });
+
+  it('is said nothing of where a place is no more than a beginning', async () => {
+    const text = 'see https://example.org:8080/a and ssh://git@host/x, AKIA AAAA ghp_ -----BEGIN CERT\n';
+    const files = [blob(text.repeat(5_000))];
+    expect((await search({ authors: [ADA], files, message: text.repeat(5_000) })).lines).toEqual([]);
+  });
+});
+
+/** Messages of Git that name so many commits that nobody has. */
+function strange(count: number): string {
+  return Array.from({ length: count }, (_, at) => `This reverts commit ${oidNumber(at + 1)}.\n`).join('');
+}
 
 describe('a gap', () => {
   it('is told: a file that cannot be searched because upstream’s part of it cannot be had', async () => {

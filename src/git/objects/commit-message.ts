@@ -1,9 +1,12 @@
 /** The title and body of a pull request, from a commit's message, cut to the host's limits (contract, 4.6). */
+import { ownText } from '../bytes.ts';
 import type { Commit } from './commit.ts';
 
 /** The host refuses longer ones. */
 const MAX_TITLE_LENGTH = 256;
 export const MAX_BODY_LENGTH = 65_536;
+/** As much of a message is decoded, as no encoding takes more for what is shown of it. A message can have megabytes. */
+const MAX_READ_BYTES = 4 * (MAX_TITLE_LENGTH + MAX_BODY_LENGTH + 2);
 export const UNTITLED = 'Anonymous contribution';
 
 export interface PullRequestText {
@@ -55,13 +58,25 @@ export function cut(text: string, maxLength: number): string {
   return `${text.slice(0, end)}…`;
 }
 
-export function pullRequestText(commit: Pick<Commit, 'message' | 'encoding'>): PullRequestText {
+/** White space, or NUL. */
+function isBlank(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0 || (byte !== undefined && byte >= 0x09 && byte <= 0x0d);
+}
+
+export function pullRequestText({
+  encoding,
+  message,
+}: Pick<Commit, 'message' | 'encoding'>): PullRequestText {
+  let start = 0;
+  while (isBlank(message[start])) start++;
+  const shown = message.subarray(start, start + MAX_READ_BYTES);
   // The host's JSON fields do not accept NUL, and it has no meaning in a message.
-  const message = decodedMessage(commit).replaceAll('\0', '').trimStart();
-  const lineEnd = message.search(/\n|$/);
-  const [title, body] = [message.slice(0, lineEnd).trim(), message.slice(lineEnd).trim()];
+  const text = decodedMessage({ encoding, message: shown }).replaceAll('\0', '').trimStart();
+  const lineEnd = text.search(/\n|$/);
+  const [title, body] = [text.slice(0, lineEnd).trim(), text.slice(lineEnd).trim()];
   if (title === '') return { title: UNTITLED, body: '' };
   // The part that does not fit into the title begins the body.
   const full = title.length > MAX_TITLE_LENGTH ? `${title}\n\n${body}`.trimEnd() : body;
-  return { title: cut(title, MAX_TITLE_LENGTH), body: cut(full, MAX_BODY_LENGTH) };
+  // Thousands of titles may be kept, and must not keep their messages.
+  return { title: ownText(cut(title, MAX_TITLE_LENGTH)), body: cut(full, MAX_BODY_LENGTH) };
 }

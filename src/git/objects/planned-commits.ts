@@ -24,8 +24,8 @@ interface Mention {
  */
 export class OwnIds {
   readonly #oids = new OidTable();
-  /** By the first digits; built when the first text contains something like an id. */
-  #byStart: Map<string, Oid[]> | null = null;
+  /** In order, by the first digits as a number; built when the first text contains something like an id. */
+  #byStart: Map<number, Oid[]> | null = null;
 
   constructor(oids: Iterable<Oid>) {
     for (const oid of oids) this.#oids.add(oid);
@@ -40,7 +40,7 @@ export class OwnIds {
       while (end < text.length && HEX_VALUES[text[end]!]! >= 0) end++;
       const length = end - start;
       if (length >= MIN_ABBREVIATION && length <= OID_HEX_LENGTH) {
-        const oid = this.#find(latin1(text, start, end).toLowerCase());
+        const oid = this.#find(text, start, end);
         if (oid !== null) mentions.push({ start, length, oid });
         if (mentions.length > most) {
           throw tooLarge('The messages name commits of the push too often. Push fewer commits at once.');
@@ -63,12 +63,33 @@ export class OwnIds {
     return mentions;
   }
 
-  #find(abbreviation: string): Oid | null {
-    this.#byStart ??= Map.groupBy(this.#oids.oids(), (oid) => oid.slice(0, MIN_ABBREVIATION));
-    const candidates = this.#byStart.get(abbreviation.slice(0, MIN_ABBREVIATION)) ?? [];
-    const fitting = candidates.filter((oid) => oid.startsWith(abbreviation));
-    return fitting.length === 1 ? (fitting[0] as Oid) : null;
+  /** Texts can be full of what looks like an id: nothing is made of one that begins as none of these. */
+  #find(text: Uint8Array, start: number, end: number): Oid | null {
+    this.#byStart ??= Map.groupBy([...this.#oids.oids()].toSorted(), (oid) =>
+      Number.parseInt(oid.slice(0, MIN_ABBREVIATION), 16),
+    );
+    let first = 0;
+    for (let at = start; at < start + MIN_ABBREVIATION; at++) first = 16 * first + HEX_VALUES[text[at]!]!;
+    const candidates = this.#byStart.get(first);
+    if (candidates === undefined) return null;
+    const abbreviation = latin1(text, start, end).toLowerCase();
+    // Somebody may have made thousands of commits whose ids begin alike.
+    const place = firstNotBefore(candidates, abbreviation);
+    const [oid, next] = candidates.slice(place, place + 2);
+    if (oid?.startsWith(abbreviation) !== true || next?.startsWith(abbreviation) === true) return null;
+    return oid;
   }
+}
+
+/** Where in an ordered list the first text stands that is not before this one. */
+function firstNotBefore(texts: readonly string[], text: string): number {
+  let [from, to] = [0, texts.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (texts[middle]! < text) from = middle + 1;
+    else to = middle;
+  }
+  return from;
 }
 
 /** A commit of this push by its number, or one of upstream by its id. */

@@ -16,6 +16,8 @@ const TRAILER = /^[A-Za-z0-9-]+[ \t]*:/;
 const CONTINUATION = /^[ \t\v\f\r]/;
 const BLANK = /^[ \t\v\f\r]*$/;
 const MIN_SHARE = 3;
+/** Of a block. What has more is prose: each costs some patterns, and a message can have millions. */
+const MAX_LINES = 250;
 
 /** The message with one more trailer as its last line: in the block of the others, else behind a blank line. */
 export function withTrailer(message: string, trailer: string): string {
@@ -36,7 +38,8 @@ function contentEnd(text: string): number {
 function endsWithTrailers(words: string): boolean {
   let [trailers, others, continuations] = [0, 0, 0];
   let isGits = false;
-  for (let end = words.length - 1; end > 0;) {
+  let linesLeft = MAX_LINES;
+  for (let end = words.length - 1; end > 0 && linesLeft > 0; linesLeft--) {
     const start = words.lastIndexOf('\n', end - 1) + 1;
     const line = words.slice(start, end);
     if (BLANK.test(line)) {

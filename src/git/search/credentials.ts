@@ -4,6 +4,7 @@
  */
 import { crc32 } from 'node:zlib';
 import { latin1 } from '../bytes.ts';
+import type { Looks } from './looks.ts';
 import { beginning, BOUNDARY, type ByteClass } from './text-search.ts';
 
 export interface Credential {
@@ -14,13 +15,19 @@ export interface Credential {
   readonly text: string;
 }
 
+/** So many characters of a kind, one after the other. The most is the least if it is left out. */
+type Run = readonly [of: RegExp, least: number, most?: number];
+
 interface Kind {
   readonly what: string;
   /** What a search looks for, as characters or choices of them. A word begins there, or what needs none. */
   readonly begins: Iterable<string>;
+  /** What must follow that: tested byte by byte, before anything is copied. */
+  readonly needs: readonly Run[];
   readonly form: RegExp;
-  /** What may go on, if the bytes end with it. */
+  /** What may go on, if the bytes end with it; and in which run of `needs` they may end. */
   readonly part?: RegExp;
+  readonly partFrom?: number;
   /** @param bytes from there on, to the end of the file. */
   readonly isProven?: ((text: string, bytes: Uint8Array) => boolean) | undefined;
 }
@@ -39,29 +46,50 @@ const LONG_LENGTH = 0x80;
 const MOST_OF_LENGTH = 4;
 
 /** Tokens of Gitea and Forgejo are 40 hexadecimal digits, like ids of commits, so they are found in addresses only. */
-const KINDS: readonly Kind[] = [
+export const CREDENTIALS: readonly Kind[] = [
   // github.blog, 5 April 2021, "Behind GitHub's new authentication token formats"; longer ones since 2026.
-  formed('a token of GitHub', ['g', 'h', 'oprsu', '_'], /gh[oprsu]_[\w.-]{36,600}/y, hasChecksum),
+  formed(
+    'a token of GitHub',
+    ['g', 'h', 'oprsu', '_'],
+    [[/[\w.-]/, 36]],
+    /gh[oprsu]_[\w.-]{36,600}/y,
+    hasChecksum,
+  ),
   // docs.github.com, "About authentication to GitHub".
-  formed('a token of GitHub', 'github_pat_', /github_pat_\w{82}/y),
+  formed('a token of GitHub', 'github_pat_', [[/\w/, 82]], /github_pat_\w{82}/y),
   // docs.gitlab.com, "GitLab token overview", token prefixes.
-  formed('a token of GitLab', ['g', 'l', 'dpr', 'at', 't-'], /gl(?:pat|dt|rt)-[\w.-]{20,300}/y),
+  formed(
+    'a token of GitLab',
+    ['g', 'l', 'dpr', 'at', 't-'],
+    [[/[\w.-]/, 20]],
+    /gl(?:pat|dt|rt)-[\w.-]{20,300}/y,
+  ),
   // github.blog, 23 September 2021, "npm has a new access token format".
-  formed('a token of npm', 'npm_', /npm_[0-9A-Za-z]{36}/y, hasChecksum),
+  formed('a token of npm', 'npm_', [[/[0-9A-Za-z]/, 36]], /npm_[0-9A-Za-z]{36}/y, hasChecksum),
   // pypi.org/help, "What are API tokens": a macaroon (libmacaroons, format 2) of pypi.org or test.pypi.org.
-  formed('a token of PyPI', 'pypi-AgE', /pypi-AgE[\w-]{50,600}/y, isMacaroon),
+  formed('a token of PyPI', 'pypi-AgE', [[/[\w-]/, 50]], /pypi-AgE[\w-]{50,600}/y, isMacaroon),
   // docs.slack.dev, "Tokens".
   formed(
     'a token of Slack',
     ['x', 'o', 'x', 'abeoprs', '-.'],
+    [[/[\w-]/, 21]],
     /xox[abeoprs][.-](?:xox[bp]-)?\d[\w-]{20,300}/y,
   ),
   // docs.aws.amazon.com, "IAM identifiers", unique identifiers: it tells the account.
-  formed('a key id of AWS', ['A', 'KS', 'I', 'A'], /A[KS]IA(?!\w{9}EXAMPLE)[A-Z2-7]{16}(?!\w)/y),
+  formed(
+    'a key id of AWS',
+    ['A', 'KS', 'I', 'A'],
+    [[/[A-Z2-7]/, 16]],
+    /A[KS]IA(?!\w{9}EXAMPLE)[A-Z2-7]{16}(?!\w)/y,
+  ),
   // RFC 7468, sections 10 and 11; openssh-portable, PROTOCOL.key; RFC 9580, section 6.2. In JSON, "\n" ends a line.
   {
     what: 'a private key',
     begins: '-----BEGIN ',
+    needs: [
+      [/[A-Z ]/, 'PRIVATE KEY'.length, 74],
+      [/-/, 5],
+    ],
     form: /-----BEGIN (?:[A-Z]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:[\s"'+,]|\\[nr]){1,20}(?:Proc-Type: 4,ENC|Version: |Comment: |[0-9A-Za-z+/]{40})/y,
     part: /^-----BEGIN (?!CERT|PUBLIC|X509|NEW)/,
     isProven: isPrivateKey,
@@ -70,6 +98,13 @@ const KINDS: readonly Kind[] = [
   {
     what: 'a password in an address',
     begins: '://',
+    needs: [
+      [/[\w.~+-]/, 1, 100],
+      [/:/, 1],
+      [/[\w.~!&=+,;*%-]/, 3, 600],
+      [/@/, 1],
+    ],
+    partFrom: 2,
     form: /:\/\/[\w.~+-]{1,100}:(?!(?:[x*.]+|pass(?:word|wd)?|pwd?|secret|token|user|key|root|postgres)@)(?:[\w.~!&=+,;*-]|%[0-9a-f]{2}){3,200}@(?!localhost|127\.|(?:[\w-]{1,30}\.){0,3}example\.|\W)/iy,
     part: /^:\/\/[\w.~+-]{1,100}:(?!\d)[^\s/]{1,200}$/,
   },
@@ -77,12 +112,25 @@ const KINDS: readonly Kind[] = [
   formed(
     'an SSH key with the name of its owner or machine',
     ' AAAA',
+    [
+      [/[0-9A-Za-z+/]/, 60, 1_400],
+      [/=/, 0, 2],
+      [/ /, 1],
+      [/[\w.+-]/, 1, 64],
+      [/@/, 1],
+    ],
     / AAAA[0-9A-Za-z+/]{60,1400}={0,2} [\w.+-]{1,64}@[\w-]{1,64}/y,
   ),
 ];
 
-function formed(what: string, begins: Iterable<string>, form: RegExp, isProven?: Kind['isProven']): Kind {
-  return { what, begins, form, isProven };
+function formed(
+  what: string,
+  begins: Iterable<string>,
+  needs: readonly Run[],
+  form: RegExp,
+  isProven?: Kind['isProven'],
+): Kind {
+  return { what, begins, needs, form, isProven };
 }
 
 /** More is no credential; but a private key. */
@@ -91,19 +139,56 @@ const MOST_OF_KEY = 17_000;
 const USUAL_PART = /^[\w .+/=-]*$/;
 
 /** In the order of `credentialAt`'s kinds. */
-export const CREDENTIAL_TEXTS = KINDS.map(({ begins }) =>
+export const CREDENTIAL_TEXTS = CREDENTIALS.map(({ begins }) =>
   beginning(/^\w/.test(Array.from(begins).join('')) ? BOUNDARY : ANYTHING, begins),
 );
 
-/** What begins there; null: none. `cut`: the bytes end too soon. @param kind an index of CREDENTIAL_TEXTS. */
-export function credentialAt(bytes: Uint8Array, at: number, kind: number): Credential | 'cut' | null {
-  const { what, form, part = USUAL_PART, isProven } = KINDS[kind] as Kind;
+/** Of each kind, how long its beginning is, and what must follow, as bytes. */
+const NEEDS = CREDENTIALS.map(({ begins, needs, partFrom = 0 }) => ({
+  letters: Array.from(begins).length,
+  partFrom,
+  runs: needs.map(([of, least, most = least]) => ({
+    isOf: Uint8Array.from(ANYTHING, (byte) => Number(of.test(String.fromCharCode(byte)))),
+    least,
+    most,
+  })),
+}));
+
+/**
+ * What begins there; null: none, or there were too many looks. `cut`: the bytes end too soon.
+ * @param kind an index of CREDENTIAL_TEXTS.
+ */
+export function credentialAt(
+  bytes: Uint8Array,
+  at: number,
+  kind: number,
+  looks: Looks,
+): Credential | 'cut' | null {
+  const { what, form, part = USUAL_PART, isProven } = CREDENTIALS[kind]!;
+  if (!mayFollow(bytes, at, kind) || !looks.take(what)) return null;
   const end = Math.min(bytes.length, at + MOST);
-  const text = latin1(bytes, at, end);
+  const begun = latin1(bytes, at, end);
   form.lastIndex = 0;
-  const [found] = form.exec(text) ?? [];
-  if (found === undefined) return end === bytes.length && part.test(text) ? 'cut' : null;
-  return { what, isProven: isProven?.(found, bytes.subarray(at)) === true, text: found };
+  const [found] = form.exec(begun) ?? [];
+  if (found === undefined) return end === bytes.length && part.test(begun) ? 'cut' : null;
+  // Decoded again, because a part of a text keeps all of it in memory.
+  const text = latin1(bytes, at, at + found.length);
+  return { what, isProven: isProven?.(text, bytes.subarray(at)) === true, text };
+}
+
+/** Whether what must follow the beginning does, or the bytes end before that can be told. */
+function mayFollow(bytes: Uint8Array, start: number, kind: number): boolean {
+  const { runs, letters, partFrom } = NEEDS[kind]!;
+  let at = start + letters;
+  for (let run = 0; run < runs.length; run++) {
+    const { isOf, least, most } = runs[run]!;
+    const from = at;
+    const end = Math.min(bytes.length, at + most);
+    while (at < end && isOf[bytes[at]!] === 1) at++;
+    if (at === bytes.length) return run >= partFrom;
+    if (at - from < least) return false;
+  }
+  return true;
 }
 
 /** The last six digits: the CRC-32 of the thirty before them. */

@@ -2,7 +2,7 @@
 import { latin1 } from '../bytes.ts';
 import type { FileObject } from '../pack/packed-objects.ts';
 import type { Credential } from './credentials.ts';
-import type { FoundSpan } from './searched-names.ts';
+import type { Span } from './text-search.ts';
 
 const LF = 0x0a;
 const SPACE = 0x20;
@@ -12,6 +12,12 @@ export const SHOWN_BEFORE = 80;
 const SHOWN_AFTER = 40;
 /** Longer ones are not compared with upstream's. */
 const MAX_LINE_BYTES = 1_000;
+
+/** A place where something was found. */
+export interface FoundSpan extends Span {
+  /** The credential that begins there; null: it is something else. */
+  readonly credential: Credential | null;
+}
 
 interface Line {
   readonly excerpt: Uint8Array;

@@ -67,12 +67,15 @@ export interface IdentityTexts {
   readonly isComplete: boolean;
 }
 
-/** A name, an address or a login, with the texts that it may stand as; or why it is not searched for. */
+/** A name, an address or a login. */
 interface Term {
   readonly term: string;
-  readonly forms: readonly SearchedText[] | string;
+  /** Why it is not searched for; null: it is. */
+  readonly reason: string | null;
+  /** The texts that it may stand as. They cost much, so they are made only of what is searched for. */
+  readonly forms: () => readonly SearchedText[];
   /** Besides, if there is room when everybody has been searched for. */
-  readonly loose?: readonly SearchedText[];
+  readonly loose?: () => readonly SearchedText[];
 }
 
 /** As many as there is room for, each once. @param nobodys what may be public, in lower case: the bot's. */
@@ -104,15 +107,15 @@ export function identityTexts(
   };
   const loose: [text: SearchedText, owner: number][] = [];
   for (const [owner, identity] of identities.entries()) {
-    for (const { term, forms, loose: more = [] } of termsOf(identity)) {
+    for (const { term, reason, forms, loose: more } of termsOf(identity)) {
       if (term === '' || nobodys.has(term.toLowerCase())) continue;
-      if (typeof forms === 'string') {
-        skipped.set(term, forms);
+      if (reason !== null) {
+        skipped.set(term, reason);
         continue;
       }
-      if (!forms.every((text) => add(text, owner))) return found(false);
+      if (!forms().every((text) => add(text, owner))) return found(false);
       terms.add(term);
-      for (const text of more) loose.push([text, owner]);
+      for (const text of more?.() ?? []) loose.push([text, owner]);
     }
   }
   return found(loose.every(([text, owner]) => add(text, owner)));
@@ -122,22 +125,26 @@ function termsOf({ name, email, encoding }: RawIdentity): Term[] {
   // Some commits do not say that they are no UTF-8.
   const own = encoding ?? (decodeUtf8(name) === null ? 'windows-1252' : 'utf-8');
   const nameText = decode(name, own);
-  // As if its bytes were Windows-1252, whatever they are.
-  const bytes = decode(name, 'windows-1252').split(/ +/);
-  const raw = own === 'utf-8' ? [] : [nameOf(bytes, inWindows1252)];
-  const names = [...nameForms(nameText), ...raw];
+  const names = (): SearchedText[] => {
+    // As if its bytes were Windows-1252, whatever they are.
+    const bytes = decode(name, 'windows-1252').split(/ +/);
+    const raw = own === 'utf-8' ? [] : [nameOf(bytes, inWindows1252)];
+    return [...nameForms(nameText), ...raw];
+  };
   const address = decode(email, encoding ?? 'utf-8');
   const login = LOGIN.exec(address)?.[1] ?? '';
   return [
     {
       term: address,
-      forms: reasonAgainst(address, true) ?? [searchedText(EMAIL_BOUNDARY, textClasses(address))],
+      reason: reasonAgainst(address, true),
+      forms: () => [searchedText(EMAIL_BOUNDARY, textClasses(address))],
     },
-    { term: login, forms: reasonAgainst(login) ?? [minor(nameOf([login]))] },
+    { term: login, reason: reasonAgainst(login), forms: () => [minor(nameOf([login]))] },
     {
       term: nameText,
-      forms: reasonAgainst(nameText) ?? (isFull(nameText) ? names : names.map(minor)),
-      loose: looseForms(nameText),
+      reason: reasonAgainst(nameText),
+      forms: () => (isFull(nameText) ? names() : names().map(minor)),
+      loose: () => looseForms(nameText),
     },
   ];
 }
@@ -266,6 +273,8 @@ const IDENTITY = /^[a-z]+ ([^<]{0,1000}?) ?<([^>]{0,1000})>/;
 const MAX_LINE_BYTES = 2_100;
 const LF = 0x0a;
 const MAX_IDENTITIES = 400;
+/** Of one object, which has one or two. */
+const MAX_LINES = 100;
 
 /** Gathers identities from many objects, each once. */
 export class IdentityCollector {
@@ -280,6 +289,7 @@ export class IdentityCollector {
   /** @param content of a commit or tag. @param encoding as its header says. Cost: its header lines. */
   add(content: Uint8Array, encoding: string | null): void {
     let end = 0;
+    let linesLeft = MAX_LINES;
     // Only a line feed ends a line, as in Git.
     for (let start = 0; start < content.length && content[start] !== LF; start = end + 1) {
       end = lineEnd(content, start);
@@ -287,11 +297,12 @@ export class IdentityCollector {
       const line = latin1(content, start, Math.min(end, start + MAX_LINE_BYTES));
       const [whole, name = '', email = ''] = IDENTITY.exec(line) ?? [];
       const key = `${encoding} ${name} <${email}>`;
-      if (whole === undefined || this.#found.has(key)) continue;
-      if (this.#found.size === MAX_IDENTITIES) {
+      const isNews = whole !== undefined && !this.#found.has(key);
+      if (--linesLeft < 0 || (isNews && this.#found.size === MAX_IDENTITIES)) {
         this.isComplete = false;
         return;
       }
+      if (!isNews) continue;
       const found = { name: Buffer.from(name, 'latin1'), email: Buffer.from(email, 'latin1'), encoding };
       this.#found.set(key, found);
     }

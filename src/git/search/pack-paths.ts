@@ -4,6 +4,8 @@ import type { IndexedObject } from '../pack/pack-index.ts';
 
 /** With their places, a megabyte. */
 const MAX_NAMES = 4_000;
+/** Entries of folders that are read, whether or not they are known already. */
+const MAX_ENTRIES = 100_000;
 const MAX_NAMES_LENGTH = 192 * 1024;
 /** No file system takes a longer name. */
 const MAX_NAME_LENGTH = 255;
@@ -24,6 +26,9 @@ export class PackPaths {
   /** By where their entries begin: ids of the objects that are asked for. */
   readonly #oids: Map<number, Oid | null>;
   readonly #places = new Map<Oid, Place>();
+  /** Whether the pack has more as a whole than is remembered. */
+  #isCut = false;
+  #entriesLeft = MAX_ENTRIES;
   #namesLength = 0;
 
   constructor(offsets: Iterable<number>) {
@@ -33,7 +38,13 @@ export class PackPaths {
   add({ type, oid, offset, isWhole, tree }: IndexedObject): void {
     if (this.#oids.has(offset)) this.#oids.set(offset, oid);
     if (isWhole && this.#whole.length < MAX_WHOLE) this.#whole.push({ type, oid });
+    else this.#isCut ||= isWhole;
     if (tree !== null) this.addEntries(tree, oid);
+  }
+
+  /** Whether `newFiles` may lack some, because there are too many. */
+  get isCut(): boolean {
+    return this.#isCut || this.#places.size === MAX_NAMES || this.#entriesLeft === 0;
   }
 
   /** The path of the object whose entry begins there, as far as it is known. */
@@ -67,12 +78,13 @@ export class PackPaths {
   /** @param text a folder; or what a delta inserts, perhaps into one: the first mode may be missing then. */
   addEntries(text: Uint8Array, folder: Oid | null): void {
     let start = 0;
-    while (this.#places.size < MAX_NAMES) {
+    while (this.#places.size < MAX_NAMES && this.#entriesLeft > 0) {
       const nul = text.indexOf(0, start);
       if (nul < 0 || nul + OID_BYTES >= text.length) return;
-      if (nul - start <= MAX_HEAD_BYTES) {
-        this.#addEntry(text.subarray(start, nul), oidFromBytes(text, nul + 1), folder);
-      }
+      this.#entriesLeft -= 1;
+      const oid = oidFromBytes(text, nul + 1);
+      if (nul - start <= MAX_HEAD_BYTES && !this.#places.has(oid))
+        this.#addEntry(text.subarray(start, nul), oid, folder);
       start = nul + 1 + OID_BYTES;
     }
   }

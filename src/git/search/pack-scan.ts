@@ -6,7 +6,8 @@ import { type ContentListener, EntryWalker } from '../pack/entry-walker.ts';
 import type { Credential } from './credentials.ts';
 import { excerptAt, SHOWN_BEFORE } from './excerpts.ts';
 import { homeFoldersIn } from './home-folders.ts';
-import type { SearchedNames } from './searched-names.ts';
+import { Looks } from './looks.ts';
+import { HOMES, type SearchedNames, WORDS } from './searched-names.ts';
 
 /** A whole name or id. Only what stands around it may make it a part of something else. */
 interface Sighting {
@@ -45,13 +46,12 @@ const FIRST_BYTES = 264;
 /** Cameras write what they tell in the first two segments of 64 KiB. */
 export const MAX_HEAD_BYTES = 128 * 1024;
 const MAX_OPAQUE = 100;
+const OPAQUE = 'pictures and other files that are no text';
 
 /** Of those with a name, and of the others: most of these are dismissed, and must not keep a name from being found. */
 const MAX_SUSPECTS = 1_000;
 /** What cannot be resolved is shown with its first ones. */
 const MAX_SIGHTINGS = 3;
-/** At places that look like a home folder, and at words: each costs a microsecond. */
-const MAX_LOOKS = 1_000;
 
 const NOTHING = new Uint8Array(0);
 
@@ -65,6 +65,7 @@ export class PackScan implements ContentListener, InstructionListener {
   readonly words = new Set<string>();
   /** Files that were not searched, the first ones. */
   readonly opaque: OpaqueFile[] = [];
+  readonly looks = new Looks();
   /** The client names its own objects by their offsets, so what it names by ids is upstream's. */
   usesOffsets = false;
   readonly #names: SearchedNames;
@@ -72,8 +73,6 @@ export class PackScan implements ContentListener, InstructionListener {
   readonly #delta = new DeltaReader(this);
   readonly #named: Suspect[] = [];
   readonly #others: Suspect[] = [];
-  #homeLooksLeft = MAX_LOOKS;
-  #wordLooksLeft = MAX_LOOKS;
   #type = OBJ_BLOB;
   #offset = 0;
   #sightings: Sighting[] = [];
@@ -173,7 +172,7 @@ export class PackScan implements ContentListener, InstructionListener {
     this.#isAtHead = false;
     const head = this.#head.subarray(0, this.#headLength);
     const kind = this.#kind ?? this.#kindOf(head);
-    if (kind === null || this.opaque.length === MAX_OPAQUE) return;
+    if (kind === null || !this.looks.take(OPAQUE, MAX_OPAQUE)) return;
     this.opaque.push({ offset: this.#offset, kind: kind.name, tells: kind.read?.(head) ?? [] });
   }
 
@@ -192,8 +191,11 @@ export class PackScan implements ContentListener, InstructionListener {
         // What is surely a name comes first, and is one in other forms, too.
         if (whole === undefined) this.#noteWord(bytes, at);
       } else if (kind === 'credential') {
-        // A name must find room.
-        if (this.#sightings.length >= MAX_SIGHTINGS - 1) continue;
+        // A name must find room. What is left out is found if the object is looked at more closely.
+        if (this.#sightings.length >= MAX_SIGHTINGS - 1) {
+          this.#mayHaveMore = true;
+          continue;
+        }
         credential ??= this.#credential(bytes, at - letters.length, text);
         if (credential !== null) whole ??= text;
       }
@@ -211,21 +213,21 @@ export class PackScan implements ContentListener, InstructionListener {
   #credential(bytes: Uint8Array, start: number, text: number): Credential | null {
     if (this.#type === OBJ_TREE) return null;
     const piece = start < 0 ? concatBytes([this.#before.slice(start), bytes]) : bytes;
-    const found = this.#names.credentialAt(piece, { start: Math.max(0, start), text });
+    const found = this.#names.credentialAt(piece, { start: Math.max(0, start), text }, this.looks);
     if (found !== 'cut') return found === null ? null : { ...found, isProven: false };
     this.#mayHaveMore = true;
     return null;
   }
 
   #noteHome(bytes: Uint8Array, at: number): void {
-    if (this.#homeLooksLeft-- <= 0) return;
+    if (!this.looks.take(HOMES)) return;
     const line = Buffer.from(this.#excerpt(bytes, at)).toString();
     for (const path of homeFoldersIn(line)) this.homeFolders.add(path);
   }
 
   /** Not in folders and binary files, whose bytes nobody can read. */
   #noteWord(bytes: Uint8Array, at: number): void {
-    if (this.#type === OBJ_TREE || this.#wordLooksLeft-- <= 0) return;
+    if (this.#type === OBJ_TREE || !this.looks.take(WORDS)) return;
     const excerpt = this.#excerpt(bytes, at);
     if (!excerpt.includes(0)) this.words.add(Buffer.from(excerpt).toString());
   }

@@ -17,10 +17,11 @@ import { PackIndex } from '../pack/pack-index.ts';
 import type { StoredPack } from '../pack/entry-walker.ts';
 import { type FileObject, type LookUp, type PackedObject, PackedObjects } from '../pack/packed-objects.ts';
 import type { Credential } from './credentials.ts';
-import { linesAt } from './excerpts.ts';
+import { type FoundSpan, linesAt } from './excerpts.ts';
+import { Looks } from './looks.ts';
 import { PackPaths } from './pack-paths.ts';
 import { type FileKind, type OpaqueFile, PackScan, type Suspect } from './pack-scan.ts';
-import type { FoundSpan, SearchedNames } from './searched-names.ts';
+import type { Choose, SearchedNames } from './searched-names.ts';
 
 export interface SearchQuestions {
   /** Objects of upstream, as far as they can be had. Never rejects. @param sizes by their ids. */
@@ -45,6 +46,8 @@ export interface PackFindings {
   readonly hits: readonly ContentHit[];
   /** False if something was not searched that may make a name. */
   readonly isComplete: boolean;
+  /** What was not searched for in all places that look like it, because there are too many: kinds of `Looks`. */
+  readonly unsearched: Iterable<string>;
   /** Whether a folder holds a submodule; the pack does not show every one. */
   readonly hasGitlinks: boolean;
   /** Paths of home folders in what is new, as far as the name. */
@@ -61,6 +64,8 @@ export interface PackFindings {
 const MAX_FOUND = 1_000;
 /** Of these, what only looks like a credential. */
 const MAX_LIKELY = 100;
+/** Names that are read in one file of upstream's, each with its line. */
+const MAX_OF_UPSTREAM = 10_000;
 /** The host is asked for no more. */
 const MAX_ASKED_BASES = 500;
 const MAX_ASKED_PATHS = 100;
@@ -88,9 +93,15 @@ export async function searchPack(
   const { suspects, opaque, hasGitlinks } = scan;
   const isSmall = pack.byteLength <= MAX_INDEXED_BYTES;
   const paths = new PackPaths([...suspects, ...opaque].map(({ offset }) => offset));
+  const look = new CloserLook(names);
   const findings = (hits: readonly ContentHit[], isComplete: boolean): PackFindings => ({
     hits: hits.toSorted((a, b) => rankOf(a) - rankOf(b)).slice(0, maxHits),
     isComplete,
+    unsearched: [
+      ...scan.looks.ended,
+      ...look.looks.ended,
+      ...(isSmall && paths.isCut ? ['files that programs leave'] : []),
+    ],
     hasGitlinks,
     homeFolders: [...scan.homeFolders],
     words: [...scan.words],
@@ -104,7 +115,6 @@ export async function searchPack(
   const indexed = async () => (index ??= await PackIndex.of(pack, objects, (object) => paths.add(object)));
   try {
     await objects.makeRoom(search.room);
-    const look = new CloserLook(names);
     const waiting: Suspect[] = [];
     for (const suspect of suspects) {
       const object = await objects.at(suspect.offset);
@@ -144,6 +154,7 @@ class CloserLook {
   readonly found: Found[] = [];
   /** False if something was not searched. */
   isComplete = true;
+  readonly looks = new Looks();
   readonly #names: SearchedNames;
   #likelyLeft = MAX_LIKELY;
 
@@ -164,8 +175,8 @@ class CloserLook {
 
   #search(object: PackedObject, offset: number): void {
     const { type, content, delta } = object;
-    const spans = this.#names.spansIn(content);
-    const news = delta === null ? spans : spans.filter(notCopied(spans, delta));
+    const choose = delta === null ? undefined : notCopied(delta);
+    const news = this.#names.spansIn(content, this.looks, choose, MAX_FOUND);
     if (news.length === 0) return;
     // Folders are read in order; in a file, what may be nothing must not take the place of a name.
     const added = type === 'tree' ? news : news.toSorted((a, b) => rankOf(a) - rankOf(b));
@@ -217,15 +228,17 @@ async function readUpstream(
   found: readonly Found[],
 ): Promise<ReadonlyMap<string, ReadonlySet<string | null>>> {
   if (!found.some(({ line, isWhole }) => isWhole && line !== null)) return new Map();
+  const looks = new Looks();
   // All of them, for the same reason as with bases. And a path may be a name itself.
-  const harmless = paths.newPaths().filter((path) => names.spansIn(utf8(path)).length === 0);
+  const harmless = paths.newPaths().filter((path) => names.spansIn(utf8(path), looks).length === 0);
   if (harmless.length === 0) return new Map();
   await objects.makeRoom(MAX_ASKED_BYTES);
   if (!objects.reserve(MAX_ASKED_BYTES)) return new Map();
   const files = await questions.readUpstream(harmless.slice(0, MAX_ASKED_PATHS), MAX_ASKED_BYTES);
   const linesOf = (file: FileObject): ReadonlySet<string | null> => {
     const lines = new Set<string | null>();
-    for (const { line } of linesAt(file, names.spansIn(file.content))) lines.add(line);
+    const spans = names.spansIn(file.content, looks, undefined, MAX_OF_UPSTREAM);
+    for (const { line } of linesAt(file, spans)) lines.add(line);
     return lines;
   };
   return new Map(Array.from(files, ([path, file]) => [path, linesOf(file)]));
@@ -249,20 +262,24 @@ function newHits(
 const rankOf = ({ credential }: Pick<FoundSpan, 'credential'>): number =>
   credential === null ? 0 : credential.isProven ? 1 : 2;
 
-/** Whether no single copy has all letters of it: upstream's words stay upstream's, whatever stands around them now. */
-function notCopied(spans: readonly FoundSpan[], delta: Uint8Array): (span: FoundSpan) => boolean {
-  const copied = new Set<FoundSpan>();
-  let [next, filled] = [0, 0];
-  const pass = (length: number, isCopy: boolean): void => {
-    const start = filled;
-    filled += length;
-    for (let span = spans[next]; span !== undefined && span.end <= filled; span = spans[++next]) {
-      if (isCopy && span.start >= start) copied.add(span);
-    }
+/** Spans of which no single copy has all letters: upstream's words stay upstream's, whatever stands around them now. */
+function notCopied(delta: Uint8Array): Choose {
+  return (spans, use) => {
+    const rest = spans[Symbol.iterator]();
+    let next = rest.next();
+    let filled = 0;
+    const pass = (length: number, isCopy: boolean): void => {
+      const start = filled;
+      filled += length;
+      while (!next.done && next.value.end <= filled) {
+        const isCopied = isCopy && next.value.start >= start;
+        if (!isCopied && !use(next.value)) rest.return?.();
+        next = rest.next();
+      }
+    };
+    readInstructions(delta, {
+      inserted: ({ length }) => pass(length, false),
+      copied: (_, length) => pass(length, true),
+    });
   };
-  readInstructions(delta, {
-    inserted: ({ length }) => pass(length, false),
-    copied: (_, length) => pass(length, true),
-  });
-  return (span) => !copied.has(span);
 }

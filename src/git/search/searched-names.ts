@@ -1,8 +1,10 @@
 /** Whom and what one push is searched for, as the headers of its own commits and tags say it. */
 import type { Oid } from '../objects/oid.ts';
 import { CREDENTIAL_TEXTS, type Credential, credentialAt } from './credentials.ts';
-import { HOME_TEXTS } from './home-folders.ts';
+import { excerptAt, type FoundSpan } from './excerpts.ts';
+import { HOME_TEXTS, homeFoldersIn } from './home-folders.ts';
 import { IdentityCollector, type IdentityTexts, identityTexts } from './identity-texts.ts';
+import { Looks } from './looks.ts';
 import {
   beginning,
   BOUNDARY,
@@ -72,13 +74,18 @@ export const MAX_SEARCHED_IDS = Math.floor(
  */
 type TextKind = 'name' | 'others-name' | 'word' | 'id' | 'gitlink' | 'home' | 'credential';
 
-export interface FoundSpan extends Span {
-  readonly credential: Credential | null;
-}
+/** Kinds of places that are looked at, as `Looks` has them. */
+export const HOMES = 'home folders';
+export const WORDS = 'names and logins of one word';
+
+/** Shows spans in order, as long as more of them are wanted: all, or some of them. */
+export type Choose = (spans: Iterable<Span>, use: (span: Span) => boolean) => void;
+
+const chooseAll: Choose = (spans, use) => {
+  for (const span of spans) if (!use(span)) return;
+};
 
 const NOTED: ReadonlySet<TextKind> = new Set(['word', 'gitlink', 'home']);
-/** Of one text. */
-const MAX_CREDENTIALS = 10;
 
 export class SearchedNames {
   readonly search: TextSearch;
@@ -131,38 +138,65 @@ export class SearchedNames {
   }
 
   /** The credential that begins at a span; null: none does. `cut`: the bytes end before that can be told. */
-  credentialAt(bytes: Uint8Array, { start, text }: Omit<Span, 'end'>): Credential | 'cut' | null {
+  credentialAt(
+    bytes: Uint8Array,
+    { start, text }: Omit<Span, 'end'>,
+    looks: Looks,
+  ): Credential | 'cut' | null {
     const kind = text - this.#firstCredential;
-    return kind < 0 ? null : credentialAt(bytes, start, kind);
+    return kind < 0 ? null : credentialAt(bytes, start, kind, looks);
   }
 
-  /** The first name or address of the newest commit's header, else the first one; the first word; and credentials. */
-  firstIn(content: Uint8Array): {
+  /**
+   * The first name or address of the newest commit's header, else the first one; the first word; credentials; and paths
+   * of home folders.
+   */
+  firstIn(
+    content: Uint8Array,
+    looks = new Looks(),
+  ): {
     readonly name: Span | null;
     readonly word: Span | null;
     readonly credentials: readonly Credential[];
+    readonly homes: readonly string[];
   } {
     const first: Partial<Record<TextKind, Span>> = {};
     const credentials: Credential[] = [];
+    const homes: string[] = [];
     for (const span of this.search.spans(content)) {
-      first[this.kindOf(span.text)] ??= span;
-      const credential = credentials.length < MAX_CREDENTIALS ? this.credentialAt(content, span) : null;
+      const kind = this.kindOf(span.text);
+      first[kind] ??= span;
+      if (kind === 'home' && looks.take(HOMES))
+        homes.push(...homeFoldersIn(Buffer.from(excerptAt(content, span.end - 1)).toString()));
+      const credential = kind === 'credential' ? this.credentialAt(content, span, looks) : null;
       if (credential !== null && credential !== 'cut') credentials.push(credential);
     }
-    return { name: first.name ?? first['others-name'] ?? null, word: first.word ?? null, credentials };
+    const name = first.name ?? first['others-name'] ?? null;
+    return { name, word: first.word ?? null, credentials, homes };
   }
 
-  /** Names, addresses, ids and credentials in a text or an object, in order. */
-  spansIn(content: Uint8Array): FoundSpan[] {
-    let ended = 0;
-    return [...this.search.spans(content)].flatMap((span): FoundSpan[] => {
+  /**
+   * Names, addresses, ids and credentials in a text or an object, in order.
+   * @param most ends the search when so many names, addresses and ids, and one more, are found.
+   */
+  spansIn(content: Uint8Array, looks = new Looks(), choose = chooseAll, most = Infinity): FoundSpan[] {
+    const found: FoundSpan[] = [];
+    let [named, ended] = [0, 0];
+    choose(this.search.spans(content), (span) => {
       const kind = this.kindOf(span.text);
-      if (kind !== 'credential') return NOTED.has(kind) ? [] : [{ ...span, credential: null }];
+      if (NOTED.has(kind)) return true;
+      if (kind !== 'credential') {
+        found.push({ ...span, credential: null });
+        named += 1;
+        return named <= most;
+      }
       // Nothing begins within another one, and thousands could.
-      const credential = span.start < ended ? null : this.credentialAt(content, span);
-      if (credential === null || credential === 'cut') return [];
+      const credential = span.start < ended ? null : this.credentialAt(content, span, looks);
+      if (credential === null || credential === 'cut') return true;
       ended = span.start + credential.text.length;
-      return [{ ...span, credential }];
+      found.push({ ...span, credential });
+      return true;
     });
+    return found;
   }
 }

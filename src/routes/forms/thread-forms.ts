@@ -18,7 +18,7 @@ import {
 } from '../../pages/forms/thread-pages.ts';
 import type { Page } from '../../pages/layout.ts';
 import { Findings, searchedLine } from '../../names/findings.ts';
-import { remarksOn } from '../../names/messages.ts';
+import { remarksOn, unsearchedLines } from '../../names/messages.ts';
 import { commentText } from '../../text/footer.ts';
 import { conversationOf, knownConversation } from '../request/conversation.ts';
 import { isBlank } from '../request/payload.ts';
@@ -231,9 +231,10 @@ function givenAway(texts: Readonly<Record<string, string>>, ownName: string): Gi
   for (const [where, text] of Object.entries(texts)) findings.addText(() => where, utf8(text));
   const searched = ownName === '' ? NO_NAME : searchedLine(names.identities);
   const leaks = [...findings.leaks.map(({ heading }) => heading), ...findings.lines, ...findings.words];
+  const unsearched = unsearchedLines(findings.looks.ended, 'Check the rest yourself.');
   const noFiles = { homeFolders: [], files: [], opaque: [] };
   return {
     addresses: newAddresses('', Object.values(texts).join('\n')),
-    remarks: [...leaks, ...remarksOn(Object.entries(texts), noFiles), searched],
+    remarks: [...leaks, ...remarksOn(findings.homes, noFiles), ...unsearched, searched],
   };
 }

@@ -1,5 +1,5 @@
 /** A credential tells its issuer whose it is, and hosts report what they find: what is proven to be one does not leave. */
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { LIKELY, PROVEN } from '../../support/made-up-credentials.ts';
 import { contribute, expectAccepted, expectRefused } from '../support/contribution.ts';
 import { remoteLines } from '../support/push-output.ts';
@@ -35,6 +35,40 @@ it.each(Object.entries(LIKELY))('%s is only told, before it is published', async
   const pushed = await clone.push();
   expect(remoteLines(pushed)).toContain(LOOKS);
   await expectAccepted(bed, contribution, pushed);
+});
+
+describe('a push with more places that look like a credential than are looked at', () => {
+  const urls = Array.from({ length: 3_000 }, (_, at) => `git://ada:lovelace${at}@git.org/x\n`).join('');
+  const NOT_FURTHER =
+    'Not searched further for a password in an address: there is too much to look at. Check the rest yourself: git log -p HEAD --not --remotes';
+
+  it('is told so before it is published', async () => {
+    const contribution = await contribute(bed);
+    const { clone } = contribution;
+    await clone.commit({ files: { 'vendor/mirrors.txt': urls } });
+    const pushed = await clone.push();
+    expect(remoteLines(pushed)).toEqual(expect.arrayContaining([NOT_FURTHER, LOOKS]));
+    await expectAccepted(bed, contribution, pushed);
+  });
+
+  it('is refused all the same for one of another kind behind them', async () => {
+    const { clone, upstream } = await contribute(bed);
+    const secret = PROVEN['of npm']?.() ?? '';
+    await clone.commit({ files: { 'vendor/mirrors.txt': `${urls}TOKEN=${secret}\n` } });
+    const lines = await expectRefused(bed, upstream, await clone.push(), REASON);
+    expect(lines).toContain(NOT_FURTHER);
+    expect(lines.join('\n')).toMatch(/vendor\/mirrors\.txt: a token of npm/);
+  });
+
+  it('is told nothing of what is no more than a beginning, however often it stands there', async () => {
+    const contribution = await contribute(bed);
+    const { clone } = contribution;
+    const files = { 'a.txt': '://'.repeat(3_000_000), 'b.txt': ' AKIA'.repeat(2_000_000) };
+    await clone.commit({ files });
+    const pushed = await clone.push();
+    await expectAccepted(bed, contribution, pushed);
+    expect(remoteLines(pushed).join('\n')).not.toContain('Not searched further');
+  });
 });
 
 it('that upstream has in this file already is no news', exhaustive, async () => {

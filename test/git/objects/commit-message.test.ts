@@ -5,6 +5,7 @@ import { parseCommit } from '../../../src/git/objects/commit.ts';
 import { pullRequestText } from '../../../src/git/objects/commit-message.ts';
 import { commitContent } from '../../support/objects.ts';
 import { runs } from '../../support/runs.ts';
+import { workOf } from '../../support/work-meter.ts';
 
 const textOf = (message: string | Uint8Array, encoding?: string) =>
   pullRequestText(
@@ -51,6 +52,23 @@ describe('pullRequestText', () => {
     expect(textOf(`${long}\n\nBody\n`)).toEqual({ title: `${'y'.repeat(255)}…`, body: `${long}\n\nBody` });
     expect(textOf(long).body).toBe(long);
   });
+
+  it.each([
+    ['letters', 'b'],
+    ['characters of four bytes', '\u{1f600}'],
+  ])(
+    'decodes no more than is shown of megabytes of %s, blank lines before them or not',
+    async (_, letter) => {
+      const body = letter.repeat(70_000);
+      for (const message of [
+        `Title\n\n${body.repeat(40)}\n`,
+        `${'\n'.repeat(1_000_000)}Title\n\n${body.repeat(40)}\n`,
+      ]) {
+        const { bytes } = await workOf(() => expect(textOf(message)).toEqual(textOf(`Title\n\n${body}`)));
+        expect(bytes).toBeLessThan(3 * 4 * 65_536);
+      }
+    },
+  );
 
   it('cuts a body that the host would refuse', () => {
     const { body } = textOf(`Title\n\n${'b'.repeat(70_000)}\n`);

@@ -1,6 +1,6 @@
 /** Commits without their makers: stored as bytes and read back, and texts without the ids of own commits. */
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { concatBytes, utf8 } from '../../../src/git/bytes.ts';
 import { parseCommit } from '../../../src/git/objects/commit.ts';
 import {
@@ -157,6 +157,17 @@ describe('a text that mentions an own commit', () => {
     ['that is part of a longer run of digits', `0${A.slice(0, 20)}`],
   ])('does not do so by digits %s', (_, digits) => {
     expect(replaced(`see ${digits}.`)).toBe(`see ${digits}.`);
+  });
+
+  it('is found among thousands that begin alike in a few steps', () => {
+    const alike = Array.from({ length: 4_096 }, (_, at) => `abcdef0${String(at).padStart(33, '0')}`);
+    const ids = new OwnIds(alike.toReversed());
+    expect(ids.mentionsIn(utf8(`see ${alike[77]}`))).toEqual([{ start: 4, length: 40, oid: alike[77] }]);
+    const startsWith = vi.spyOn(String.prototype, 'startsWith');
+    expect(ids.mentionsIn(utf8('abcdef01 '.repeat(1_000)))).toEqual([]);
+    const calls = startsWith.mock.calls.length;
+    startsWith.mockRestore();
+    expect(calls).toBeLessThan(5_000);
   });
 
   it('is left as it is where the abbreviation fits two of them', () => {

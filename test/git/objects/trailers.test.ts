@@ -97,6 +97,15 @@ describe('the sign-off of the pseudonym', () => {
     ]) {
       expect(signed(`Fix\n\n${line}\n`).endsWith(`\n${LINE}\n`)).toBe(true);
     }
-    expect(signed(`Fix\n\n${'A: b\n'.repeat(200_000)}`)).toHaveLength(1_000_005 + LINE.length + 1);
+  });
+
+  it('follows a block of trailers at once, and stands alone behind so many lines that they are prose', () => {
+    for (const [count, blankLines] of [
+      [240, 0],
+      [200_000, 1],
+    ] as const) {
+      const message = `Fix\n\n${'A: b\n'.repeat(count)}`;
+      expect(signed(message)).toHaveLength(message.length + blankLines + LINE.length + 1);
+    }
   });
 });

@@ -73,6 +73,19 @@ it.each([
   expect(inText(text)).toEqual([]);
 });
 
+it('is found in a text behind any number of others', () => {
+  const [proven] = Object.values(PROVEN);
+  const others = Array.from({ length: 50 }, () => `${LIKELY['in an address']?.()}\n`).join('');
+  expect(inText(`${others}${proven?.()}`).filter(({ isProven }) => isProven)).toHaveLength(1);
+});
+
+it('is told to be unsearched for in a file that is too large to be looked into, behind others', async () => {
+  const [proven] = Object.values(PROVEN);
+  const others = Array.from({ length: 5 }, () => `${LIKELY['in an address']?.()}\n`).join('');
+  const { isComplete } = await searched([blob(`${others}${'words\n'.repeat(800_000)}${proven?.()}`)]);
+  expect(isComplete).toBe(false);
+});
+
 it('is never proven by a part of it', async () => {
   const [make] = Object.values(PROVEN);
   for (const cut of [1, 6, 20]) {
@@ -87,6 +100,6 @@ it.each(['ghp_', '://a:b', ' AAAA', '-----BEGIN PRIVATE KEY-----\n', 'xoxb-1-', 
     const text = start.repeat(400_000 / start.length);
     const { isComplete } = await searched([blob(text)]);
     expect(isComplete).toBeTypeOf('boolean');
-    expect(inText(text).length).toBeLessThan(11);
+    expect(inText(text).length).toBeLessThan(1_001);
   },
 );

@@ -1,0 +1,34 @@
+/**
+ * How often a search looks closely. Finding where something may begin costs nanoseconds for each byte. A look at that
+ * place copies and runs patterns, which costs microseconds, and 30 KB can hold ten million such places, compressed.
+ */
+
+/** For each kind of what is searched for, in one push. */
+const MAX_LOOKS = 1_000;
+
+export class Looks {
+  readonly #taken = new Map<string, number>();
+  readonly #ended = new Set<string>();
+
+  /** Whether one more place may be looked at. @param kind completes "Not searched further for …". */
+  take(kind: string, most = MAX_LOOKS): boolean {
+    const taken = this.#taken.get(kind) ?? 0;
+    if (taken >= most) this.#ended.add(kind);
+    else this.#taken.set(kind, taken + 1);
+    return taken < most;
+  }
+
+  /** For a search that ends for another reason. */
+  end(kind: string): void {
+    this.#ended.add(kind);
+  }
+
+  hasEnded(kind: string): boolean {
+    return this.#ended.has(kind);
+  }
+
+  /** Kinds of which not every place was looked at: the person has to know. */
+  get ended(): ReadonlySet<string> {
+    return this.#ended;
+  }
+}

@@ -1,0 +1,168 @@
+/**
+ * What a search of a push costs at most: a few kilobytes can hold millions of places where something may begin. The
+ * beginnings are those of the searches' own tables, so that a new one is tested by being there.
+ */
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { CREDENTIAL_TEXTS, CREDENTIALS } from '../../src/git/search/credentials.ts';
+import { HOME_TEXTS } from '../../src/git/search/home-folders.ts';
+import { SearchedNames } from '../../src/git/search/searched-names.ts';
+import type { SearchedText } from '../../src/git/search/text-search.ts';
+import { kindOfFile, PICTURES } from '../../src/names/file-kinds.ts';
+import { SEARCHED } from '../../src/names/messages.ts';
+import { HOSTILE_MESSAGES } from '../support/hostile-messages.ts';
+import { commitContent, treeContent } from '../support/objects.ts';
+import { search } from '../support/name-searching.ts';
+import { type Entry, oidOf } from '../support/pack-builder.ts';
+import { exifSegment, jpeg, png, tiff, webp, xmpSegment } from '../support/pictures.ts';
+import { workOf } from '../support/work-meter.ts';
+
+/** The login is one word, which is only noted. */
+const AUTHOR = 'Ada Lovelace <contributor@users.noreply.github.com>';
+const SIZES = [10_000, 100_000, 1_000_000];
+/** However much is sent. */
+const MOST_LOOKS = 40_000;
+const FREE_BYTES = 5_000_000;
+/** For each byte of a message: as Latin-1, once for its words and once for ids. */
+const MOST_DECODED = 2;
+
+/** Of all that a search finds: the shortest text, with a blank before it where that may be. */
+function beginningOf({ before, letters }: SearchedText): string {
+  const first = before.includes(0x20) ? 0x20 : (before[0] ?? 0);
+  return Buffer.from([first, ...letters.map(([letter = 0]) => letter)]).toString('latin1');
+}
+
+/** Credentials with what is tested before anything is copied. */
+const credentials = CREDENTIALS.map(({ needs }, kind) => {
+  const more = needs.map(([of, least]) => {
+    const letters = Array.from({ length: 95 }, (_, at) => String.fromCharCode(0x20 + at));
+    return (letters.find((letter) => of.test(letter)) ?? '').repeat(least);
+  });
+  return beginningOf(CREDENTIAL_TEXTS[kind]!) + more.join('');
+});
+
+/** A text that a pattern finds, wherever it stands. */
+function sampleOf({ source }: RegExp): string {
+  let plain = source.replaceAll(/\\b|\^(?!\])/g, '').replaceAll('[0-9a-f]{4}-', '');
+  for (let before = ''; before !== plain;) {
+    before = plain;
+    plain = plain.replaceAll(/\(\?<?[=!][^()]*\)/g, '');
+  }
+  return fc.sample(fc.stringMatching(new RegExp(`^(?:${plain})$`)), { numRuns: 1, seed: 1 })[0] ?? '';
+}
+
+const IN_FILES: readonly string[] = [
+  ...[...CREDENTIAL_TEXTS, ...HOME_TEXTS].map(beginningOf),
+  ...credentials,
+  // What needs no blank before it follows itself at once.
+  '://',
+  '://a:',
+  '/home/a/',
+  '160000 ',
+  'contributor ',
+  'Ada Lovelace ',
+  'contributor@users.noreply.github.com ',
+];
+const IN_MESSAGES = [
+  ...IN_FILES,
+  ...Object.values(SEARCHED).flatMap((pattern) => [` ${sampleOf(pattern)} `, `${sampleOf(pattern)}\n`]),
+];
+
+const blob = (content: Uint8Array): Entry => ({ type: 'blob', content: Buffer.from(content) });
+const full = (part: string, bytes: number): Buffer => Buffer.alloc(bytes, Buffer.from(part, 'latin1'));
+
+describe.each(SIZES)('a push of %i bytes', (size) => {
+  const expectLittle = async (pushed: Partial<Parameters<typeof search>[0]>): Promise<void> => {
+    const { looks, bytes } = await workOf(() => search({ authors: [AUTHOR], ...pushed }));
+    expect(looks, 'looks').toBeLessThan(MOST_LOOKS);
+    expect(bytes, 'bytes').toBeLessThan(FREE_BYTES + MOST_DECODED * size);
+  };
+
+  it.each(IN_FILES)('is looked at a bounded number of times if a file is full of %j', (part) =>
+    expectLittle({ files: [blob(full(part, size))] }),
+  );
+
+  it.each(IN_MESSAGES)('is looked at a bounded number of times if a message is full of %j', (part) =>
+    expectLittle({ message: full(part, size) }),
+  );
+
+  it.each(Object.entries(HOSTILE_MESSAGES))(
+    'is looked at a bounded number of times if a message is full of %s',
+    (_, make) => expectLittle({ message: make(size) }),
+  );
+
+  it('is looked at a bounded number of times if many messages, or many files, have some each', async () => {
+    const each = full(' AKIAABCDEFGHIJKLMNOP', 210);
+    const count = Math.ceil(size / 1_000);
+    await expectLittle({ authors: Array.from({ length: count }, () => AUTHOR), message: each });
+    await expectLittle({
+      files: Array.from({ length: count }, (_, at) => blob(Buffer.concat([each, Buffer.from(`${at}`)]))),
+    });
+  });
+
+  it('is looked at a bounded number of times if it is one folder, whose entries are all the same', () => {
+    const entry = treeContent([{ name: '.DS_Store', oid: oidOf('blob', Buffer.from('1')) }]);
+    const content = Buffer.alloc(Math.min(size, 200_000), entry);
+    return expectLittle({
+      files: Array.from({ length: size / 10_000 }, (_, at) => ({
+        type: 'tree' as const,
+        content: Buffer.concat([
+          treeContent([{ name: `${at}`, oid: oidOf('blob', Buffer.from('')) }]),
+          content,
+        ]),
+      })),
+    });
+  });
+});
+
+const often = <T>(one: T): T[] => Array.from({ length: 5_000 }, () => one);
+
+describe('a picture', () => {
+  const exif = tiff({ 0x010f: 'Nokia', 0x013b: 'Ada' }, { 0x9003: '2009' }, true);
+  const tiffs = Buffer.alloc(100_000, Buffer.from([0x3b, 1, 2, 0, 80, 0, 0, 0, 10, 0, 0, 0]));
+  tiffs.write('II*\0\x08\0\0\0\xff\xff', 'latin1');
+  const xmp = '<dc:creator>Ada</dc:creator>';
+  const FULL: Readonly<Record<string, readonly Buffer[]>> = {
+    'JPEG picture': [
+      jpeg(...often([0xfe, Buffer.from('by Ada')] as const)),
+      jpeg(...often(exifSegment(exif))),
+      jpeg(...often(xmpSegment(xmp))),
+      jpeg(...often([0xed, Buffer.from([0x1c, 2, 80, 0, 3, 0x41, 0x64, 0x61])] as const)),
+    ],
+    'PNG picture': [
+      png(...often(['tEXt', Buffer.from('Author\0Ada')] as const)),
+      png(...often(['zTXt', Buffer.from('Author\0\0x')] as const)),
+      png(...often(['eXIf', exif] as const)),
+      png(...often(['iTXt', Buffer.from(`XML:com.adobe.xmp\0${xmp}`)] as const)),
+    ],
+    'WebP picture': [
+      webp(...often(['EXIF', exif] as const)),
+      webp(...often(['XMP ', Buffer.from(xmp)] as const)),
+      webp(...often(['VP8X', Buffer.from([12])] as const)),
+    ],
+    'TIFF or raw picture': [tiffs],
+  };
+
+  it.each(PICTURES)('that is full of what is read, a %s, is read a bounded number of times', async (name) => {
+    expect(FULL[name]).toBeDefined();
+    for (const whole of FULL[name] ?? []) {
+      const head = whole.subarray(0, 128 * 1024);
+      const { looks, bytes } = await workOf(() => kindOfFile(head.subarray(0, 264))?.read?.(head));
+      expect(kindOfFile(head.subarray(0, 264))?.name).toBe(name);
+      expect(looks, 'looks').toBeLessThan(1_000);
+      expect(bytes, 'bytes').toBeLessThan(3 * head.length);
+    }
+  });
+});
+
+it.each([
+  ['longer than any name', 'a b c '.repeat(160)],
+  ['those of programs', `${'é b c '.repeat(14)}[bot]`],
+])('names of authors that are not searched for cost little: %s', async (_, name) => {
+  const headers = Array.from({ length: 399 }, (__, at) => ({
+    content: commitContent({ author: `${at} ${name} <a@b.c> 1 +0000`, committer: 'x <y> 1 +0000' }),
+    encoding: null,
+  }));
+  const { looks } = await workOf(() => new SearchedNames({ headers, originalIds: [], nobodys: [] }));
+  expect(looks).toBeLessThan(MOST_LOOKS);
+});

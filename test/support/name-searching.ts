@@ -1,0 +1,77 @@
+/** A push that is searched for what its commits' headers name, without a host. */
+import { UNCOUNTED, type Memory } from '../../src/git/memory.ts';
+import { OwnIds, planCommits } from '../../src/git/objects/planned-commits.ts';
+import { parseCommit } from '../../src/git/objects/commit.ts';
+import { type NameSearch, searchNames } from '../../src/names/search-names.ts';
+import { storedPack } from '../../src/push/receive/receive.ts';
+import { commitContent, oidNumber } from './objects.ts';
+import { buildPack, type Entry, oidOf } from './pack-builder.ts';
+import { receive } from './rewrite.ts';
+
+export interface SearchedPush {
+  readonly authors: readonly string[];
+  readonly files?: readonly Entry[];
+  readonly message?: string | Uint8Array;
+  readonly options?: Partial<NameSearch['options']> & Partial<Record<'title' | 'description', string>>;
+  readonly identityCheck?: NameSearch['settings']['identityCheck'];
+  readonly pushSecrets?: NameSearch['settings']['pushSecrets'];
+  readonly memory?: Memory;
+  readonly isInMemory?: boolean;
+  readonly isQuiet?: boolean;
+}
+
+/** Each author has a commit with the message; the last one is the newest. */
+export function search({
+  authors,
+  files = [],
+  message = 'A change\n',
+  memory = UNCOUNTED,
+  ...more
+}: SearchedPush) {
+  const contents = authors.map((author, at) =>
+    commitContent({ author: `${author} ${at} +0000`, committer: 'bot <bot@x.example> 1 +0000', message }),
+  );
+  const { bytes } = buildPack([...contents.map((content): Entry => ({ type: 'commit', content })), ...files]);
+  const { scanner, passed } = receive([bytes]);
+  const spooled = Buffer.concat(passed);
+  const commits = contents.map((content) => ({
+    oid: oidOf('commit', content),
+    commit: parseCommit(content),
+  }));
+  const spool = {
+    byteLength: spooled.length,
+    isInMemory: more.isInMemory ?? true,
+    read: async function* (start = 0) {
+      yield spooled.subarray(start);
+    },
+  };
+  const plan = planCommits(commits, new OwnIds(commits.map(({ oid }) => oid)));
+  const textOf = (text?: string) => (text === undefined ? null : plan.planText(Buffer.from(text)));
+  return searchNames({
+    settings: {
+      identityCheck: more.identityCheck ?? 'refuse',
+      pushSecrets: more.pushSecrets ?? 'proven',
+    },
+    options: { preview: false, publishNames: false, ...more.options },
+    nobodys: ['bot', 'bot@x.example'],
+    commits,
+    plan,
+    texts: { title: textOf(more.options?.title), description: textOf(more.options?.description) },
+    published: new Set<string>(),
+    originalIds: commits.map(({ oid }) => oid),
+    kept: scanner.kept,
+    pack: storedPack(spool, 32),
+    canSignOff: () => false,
+    history: {
+      isKnown: () => false,
+      unknownOf: (ids: ReadonlySet<string>) => [...ids],
+      since: -Infinity,
+      reachBack: async () => false,
+    },
+    upstream: { refs: [], repository: { owner: 'octo', name: 'hello' }, urls: [] },
+    memory,
+    questions: { readBases: async () => [], readFiles: async () => new Map(), advertised: async () => null },
+    boundary: oidNumber(8),
+    isQuiet: more.isQuiet ?? false,
+  });
+}
