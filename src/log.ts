@@ -22,7 +22,7 @@ export interface LogFields extends Texts, Partial<Record<(typeof NUMBERS)[number
   readonly hostName?: string;
   /** What the code host said about the bot account, or is said about the host. May contain `hostName`. */
   readonly hostSays?: string;
-  /** Whatever was thrown; only its class is written, or `StorageFailure`, and `said` as `hostSays`. */
+  /** Whatever was thrown. Only its class or `StorageFailure` is written, and `said` as `hostSays`. */
   readonly error?: unknown;
 }
 

@@ -87,8 +87,8 @@ it('a push that opens a pull request makes few calls and writes few rows', async
   ]);
   expect(depthOf(pushed.filter(({ name }) => !AFTER_THE_ANSWER.test(name)))).toBeLessThanOrEqual(3);
   // The pull request's object has five: all that it keeps, when it is recorded and when its messages were delivered, the
-  // dates of the commits, and an alarm for both. The guard has two: one before, to see whether it could track it. The account
-  // has one. The metrics have one, but not for each push.
+  // dates of the commits, and an alarm for both. The guard has two: one before, to see whether it
+  // could track it. The account has one. The metrics have one, but not for each push.
   expect(objectRows).toBeLessThanOrEqual(11);
   // Of the ledger a table with an index; one of the hashes, and one of a repository's page.
   expect(databaseRows).toBeLessThanOrEqual(4);

@@ -1,7 +1,8 @@
 /**
  * The operator's controls: the panic switch, burst detectors, alerts and their buttons, and rollbacks (contract, 3.2 to
  * 3.4). One object for the whole service, so that the switch works everywhere immediately. Cost: a push attempt writes
- * nothing, as the last minute and the limit of pushes are in memory; what is opened writes two rows, a comment one, an alert five.
+ * nothing, as the last minute and the limit of pushes are in memory. What is opened writes two rows,
+ * a comment one, an alert five.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
@@ -78,7 +79,7 @@ export class Guard extends DurableObject<Env> {
     await this.#count('flood', address, prefix, Date.now());
   }
 
-  /** Something is about to be created. Rejects if it could not be tracked: what cannot be undone is not created. */
+  /** Something is about to be opened. Rejects if it could not be tracked: then it is not opened. */
   mayTrack(): void {
     this.ctx.storage.kv.put(ROOM, true);
   }
@@ -118,7 +119,7 @@ export class Guard extends DurableObject<Env> {
     return isAccepted;
   }
 
-  /** As `accepts`, for a token of the panic switch, in memory: it is not on disk that it is used up. */
+  /** As `accepts`, for a token of the panic switch, which is used up in memory only. */
   acceptsUnstored(tokenHash: string, action: Action): boolean {
     return this.#tokens.useUnstored(tokenHash, action, Date.now());
   }
