@@ -122,7 +122,7 @@ export class Limits {
     const key = await this.#key(name);
     const hit = this.#setup.windows(key).hit(key, name, this.of(name), isAttempt);
     const wait = await hit.catch((error: unknown) => {
-      // On a full disk the operator needs the panic switch; guessing the password must stay as slow.
+      // On a full disk, the operator needs the panic switch. Guessing the password stays as slow.
       if (!this.#setup.isOneMachine || !(name in FIXED_TRIES)) throw error;
       return hitBy(`${name} ${key}`, uncounted, this.of(name), Date.now(), isAttempt);
     });
@@ -176,8 +176,9 @@ export class Limits {
   }
 
   /**
-   * Asked last, when nothing else refuses the write. Never rejects: if nobody can tell, or what is opened in a
-   * repository could not be tracked, nothing is created. Comments are found by what their pseudonym has stored.
+   * Asked last, when nothing else refuses the write. Never rejects: if nobody can tell, or what is
+   * opened in a repository could not be tracked, nothing is created. Comments need not be tracked
+   * first: their pseudonym has stored the attempt.
    */
   async reserve(wants: Wants): Promise<Grant | Refused> {
     const { account, mayTrack, logger } = this.#setup;

@@ -4,6 +4,7 @@ import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
 import { systemClock } from '../../src/isolate/clock.ts';
+import { forgetEverything } from '../../src/isolate/recent.ts';
 import { HttpClient } from '../../src/outgoing/http-client.ts';
 import { windowName, type Wants } from '../../src/limits/wants.ts';
 import type { Slot } from '../../src/push/push-host.ts';
@@ -36,7 +37,10 @@ beforeEach(() => {
   hostWasAsked = vi.spyOn(HttpClient.prototype, 'fetch').mockRejectedValue(new TypeError('no network'));
 });
 
-afterEach(() => guard().setPanic(false, PASSWORD));
+afterEach(async () => {
+  await guard().setPanic(false, PASSWORD);
+  forgetEverything();
+});
 
 function guard() {
   return bindings.GUARD.get(bindings.GUARD.idFromName('guard'));
@@ -97,8 +101,7 @@ describe('a push in panic mode', () => {
   });
 
   it('gets the message also if the guard is reset when it cannot store that a burst was told', async () => {
-    const reset = () => Promise.reject(new Error('database or disk is full: SQLITE_FULL'));
-    const GUARD = { idFromName: () => 'id', get: () => ({ admit: reset, status: () => guard().status() }) };
+    const GUARD = { idFromName: () => 'id', get: () => ({ admit: lost, status: () => guard().status() }) };
     const answer = await push(COMMANDS, { GUARD });
     expect(answer.error).toBe('push rejected: service temporarily suspended');
   });

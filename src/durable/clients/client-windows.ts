@@ -3,9 +3,9 @@
  * hash that changes every day; its address never gets here. Clients are rows of a few objects: the file of an object of
  * its own would tell by its name and date who came when (src/objects.ts). Cost: an attempt is counted in memory.
  * Refused ones are never written down, and of a large limit's only every so many: a restart forgets less than a tenth.
- * Of very many clients, those that came longest ago are forgotten: a crowd can only make a limit milder. After a failed
- * write each attempt is stored before it is let through, until one was. An hourly alarm deletes what is old without a
- * trace.
+ * Of very many clients, those that came longest ago are forgotten: a crowd can only make a limit milder.
+ * After a failed write, each attempt is stored before it is let through, until one was. An hourly
+ * alarm deletes what is old without a trace.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
@@ -23,8 +23,9 @@ const MOST_IN_MEMORY = 20_000;
 /** With more of them on the disk, the alarm need not be waited for; half of them stay. */
 const MOST_STORED = 40_000;
 /**
- * The objects with a write that is not confirmed, by id. A failed one resets the object, which then finds itself here:
- * what it let through since its last write is forgotten, so it must not let through as much again.
+ * The objects with a write that is not confirmed, by id. A failed write resets its object, which
+ * then finds itself here: what it let through since its last write is forgotten, so it must not let
+ * through as much again.
  */
 const unconfirmed = new Set<string>();
 onForget(() => unconfirmed.clear());

@@ -80,7 +80,7 @@ export class Guard extends DurableObject<Env> {
     await this.#count('flood', address, prefix, Date.now());
   }
 
-  /** Something is about to be created. Rejects if it could not be tracked: what cannot be undone is not created. */
+  /** Something is about to be opened. Rejects if it could not be tracked: then it is not opened. */
   mayTrack(): void {
     this.ctx.storage.kv.put(ROOM, true);
   }
@@ -132,7 +132,7 @@ export class Guard extends DurableObject<Env> {
     return isAccepted;
   }
 
-  /** As `accepts`, for a token of the panic switch, in memory: it is not on disk that it is used up. */
+  /** As `accepts`, for a token of the panic switch, which is used up in memory only. */
   acceptsUnstored(tokenHash: string, action: Action): boolean {
     return this.#tokens.useUnstored(tokenHash, action, Date.now());
   }

@@ -6,7 +6,7 @@ import type { Action } from '../../notify/alert.ts';
 const TOKEN_LIFE_MS = 10 * 60 * 1000;
 const TOKEN_BYTES = 16;
 
-/** Those that were used while nothing could be stored. If the process ends, so does what they were used for. */
+/** Tokens used up in memory. If the process ends before the disk has it, the switch is lost as well. */
 const usedUnstored = new Recent<true>({ most: 10_000 });
 
 export function tokenHash(token: string): string {

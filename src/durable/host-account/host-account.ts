@@ -3,9 +3,10 @@
  * alone, what it still lets the account do, and which forms have posted what. Apart from the guard, so that the panic
  * switch does not depend on how busy the account is. A write asks it last, in one call: the network, the repository,
  * the thread and the account allow it together or not at all (src/limits/creations.ts). While it cannot be asked,
- * nothing is created. Cost: such a write stores one row, a form two, before it is granted: the output gate holds the
- * answer until then, with those of all other writes of that moment. The host's calls are in memory: its next answer
- * tells of them. While there is anything to forget, an hourly alarm deletes it without a trace.
+ * nothing is created. Cost: such a write stores one row, a form two. The row is stored before the
+ * grant leaves (the output gate), together with those of all other writes of that moment. The host's
+ * calls are in memory: its next answer tells of them. While there is anything to forget, an hourly
+ * alarm deletes it without a trace.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';

@@ -51,8 +51,8 @@ const PULL_REQUEST_COMMENT_PATTERN = /\/pulls?\/\d+#/;
 const asked = new Recent<true>({ most: 10_000 });
 
 /**
- * Whether the host may have got the comment of a request that ended without an answer. On one machine it is known, as
- * there is one isolate; only there false is to be believed.
+ * Whether the host may have got the comment of a request that ended without an answer. Believe
+ * `false` on one machine only: there, the object runs in the isolate that asks.
  */
 export const mayBePosted = (requestId: string): boolean => asked.get(requestId) !== null;
 

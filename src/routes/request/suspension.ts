@@ -1,6 +1,6 @@
 /**
- * What is suspended or wrong with the bot: a copy, at most two seconds old, so that the guard is free for pushes. And
- * how the panic switch is set, also if it cannot be stored.
+ * What is suspended or wrong with the bot: a copy, at most two seconds old, so that the guard is
+ * free for pushes. And how the panic switch is set, also if it cannot be stored.
  */
 import { waitUntil } from 'cloudflare:workers';
 import type { Context } from 'hono';
@@ -36,8 +36,9 @@ export async function arePushesSuspended(env: Env): Promise<boolean> {
 }
 
 /**
- * Sets the panic switch. Other isolates notice it within two seconds. On one machine it works in memory first, without
- * the disk, which may be full. Null: the credential is not valid. Rejects if it is not set.
+ * Sets the panic switch. Other isolates notice it within two seconds. On one machine it works in
+ * memory first, without the disk, which may be full. Null: the credential is not valid. Rejects if
+ * it is not set.
  */
 export async function setPanic(
   env: Env,
