@@ -66,7 +66,7 @@ export function kindOfFile(first: Uint8Array): FileKind | null {
   return MAGICS.find(isOne) ?? null;
 }
 
-/** What a file says, place by place: a label, with the bytes of its words; null where the place is all that is told. */
+/** What a file says, place by place: a label, with the bytes of its words; null: the label is all. */
 type Places = Generator<readonly [label: string, words: Uint8Array | null]>;
 type Reading = (head: Uint8Array) => Places;
 

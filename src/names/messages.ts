@@ -20,13 +20,16 @@ const MAX_FOUND = 1_000;
 /** Of all messages together: a few kilobytes may be megabytes of `a@b.a@b.`, compressed. */
 export const MAX_READ_BYTES = 2 * 1024 * 1024;
 
-/** What someone has written, so that it fits on one line of a terminal. What it is cut from may be freed. */
+/** Fits what someone has written on one line of a terminal. What it is cut from may be freed. */
 export function shown(text: string): string {
   const near = ownText(text.slice(0, MAX_READ_TO_SHOW));
   return cut(near.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim(), MAX_SHOWN_LENGTH + 1);
 }
 
-/** What a person is told of a search that has ended early; nothing if it has not. @param kinds of `Looks`. */
+/**
+ * Tells of a search that has ended early; nothing if it has not.
+ * @param kinds as `Looks` has them.
+ */
 export function unsearchedLines(
   kinds: Iterable<string>,
   advice = 'Check the rest yourself: git log -p HEAD --not --remotes',
@@ -174,7 +177,7 @@ function* addressesAt(text: string, at: number): Generator<string> {
 
 const HAS_BOTH = /[a-f]\d|\d[a-f]/;
 const MAX_NAMED = 100;
-/** Of people, and of ids, in messages: thousands of commits name thousands, and a look costs little. */
+/** Looks at people, and at ids: thousands of commits name thousands, and each costs little. */
 const MAX_PEOPLE = 10_000;
 const MAX_IDS = 10_000;
 
@@ -187,14 +190,14 @@ const CHANGE_IDS = 'Change-Ids';
 /** What messages are searched for, by the kinds of `Looks`. */
 export const SEARCHED = {
   [PEOPLE]: /@|-by:/gi,
-  /** Git's own words (`git revert`, `git cherry-pick -x`, `git merge <id>`) surely name a commit. */
+  /** Surely names a commit: Git's own words (`git revert`, `git cherry-pick -x`, `git merge <id>`). */
   [GITS_WORDS]:
     /(?:^This reverts commit |^changes made to |^\(cherry picked from commit |^Merge commit ')([0-9a-f]{40})\b/gm,
-  /** Only likely: as Git abbreviates and `git describe` writes ids; no color, no part of a UUID, no other hash. */
+  /** Likely: as Git abbreviates ids, and `git describe` writes them; no color, UUID or other hash. */
   [LIKE_IDS]: /(?<![0-9A-Za-z#]|[0-9a-f]{4}-)g?([0-9a-f]{40}|[0-9a-f]{7,16})(?![0-9A-Za-z]|-[0-9a-f]{4}-)/g,
-  /** `git log --format=reference`: the day is the commit's own, and zeros stand for one of this push. */
+  /** `git log --format=reference` writes the commit's own day. */
   [DAYS]: /, \d{4}-\d{2}-\d{2}\)/g,
-  /** Gerrit's, anywhere: a hash over name, address, second and zone, which serves to test a guess. */
+  /** Gerrit's hash over name, address, second and zone serves to test a guess, wherever it stands. */
   [CHANGE_IDS]: /(?<![0-9a-z])I[0-9a-f]{40}(?![0-9a-f])/gi,
 } as const satisfies Record<string, RegExp>;
 
@@ -254,6 +257,7 @@ export async function namedCommits(
   }
 }
 
+/** Zeros stand for a commit of this push. */
 const OWN_BEFORE = /(?<![0-9a-f])0{7,40} \(/;
 const MAX_SUBJECT_LENGTH = 400;
 
@@ -294,7 +298,7 @@ const USUAL_REMOTES = /^(?:origin|upstream)\//;
 /** The host numbers these, and a commit's id is looked at elsewhere. */
 const NOT_NAMED =
   /^(?:HEAD|FETCH_HEAD|[0-9a-f]{7,40}|refs\/(?:pull|merge-requests)\/\d+\/(?:head|merge))(?:[~^][\d~^]*)?$/;
-/** More, and longer ones, count as private, unread: no work has so many. In bytes, and each costs some more. */
+/** Bytes of sentences that are read, and what each costs besides. More count as private, unread. */
 const MAX_SENTENCES_LENGTH = 1024 * 1024;
 const SENTENCE_LENGTH = 64;
 const MAX_SENTENCE_LENGTH = 4_096;

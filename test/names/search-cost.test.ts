@@ -1,6 +1,6 @@
 /**
- * What a search of a push costs at most: a few kilobytes can hold millions of places where something may begin. The
- * beginnings are those of the searches' own tables, so that a new one is tested by being there.
+ * What a search of a push costs at most: a few kilobytes can hold millions of places where something
+ * may begin. The beginnings are those of the searches' own tables, so a new one is tested by being there.
  */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * Counts what code does to texts, whatever a clock says. Every use of a pattern (`test`, `matchAll`, `replaceAll`) asks
- * its `exec`.
+ * Counts what code does to texts, whatever a clock says. Every use of a pattern (`test`, `matchAll`,
+ * `replaceAll`) asks its `exec`.
  */
 
 export interface Work {

@@ -5,7 +5,7 @@ import type { Commit } from './commit.ts';
 /** The host refuses longer ones. */
 const MAX_TITLE_LENGTH = 256;
 export const MAX_BODY_LENGTH = 65_536;
-/** As much of a message is decoded, as no encoding takes more for what is shown of it. A message can have megabytes. */
+/** What is decoded of a message, which can have megabytes: no encoding takes more for what is shown. */
 const MAX_READ_BYTES = 4 * (MAX_TITLE_LENGTH + MAX_BODY_LENGTH + 2);
 export const UNTITLED = 'Anonymous contribution';
 

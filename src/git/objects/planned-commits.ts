@@ -24,7 +24,7 @@ interface Mention {
  */
 export class OwnIds {
   readonly #oids = new OidTable();
-  /** In order, by the first digits as a number; built when the first text contains something like an id. */
+  /** In order, by the first digits as a number; built for the first text that may hold an id. */
   #byStart: Map<number, Oid[]> | null = null;
 
   constructor(oids: Iterable<Oid>) {
@@ -63,7 +63,7 @@ export class OwnIds {
     return mentions;
   }
 
-  /** Texts can be full of what looks like an id: nothing is made of one that begins as none of these. */
+  /** Makes nothing of digits that begin as no own id does: texts can be full of them. */
   #find(text: Uint8Array, start: number, end: number): Oid | null {
     this.#byStart ??= Map.groupBy([...this.#oids.oids()].toSorted(), (oid) =>
       Number.parseInt(oid.slice(0, MIN_ABBREVIATION), 16),

@@ -72,7 +72,7 @@ interface Term {
   readonly term: string;
   /** Why it is not searched for; null: it is. */
   readonly reason: string | null;
-  /** The texts that it may stand as. They cost much, so they are made only of what is searched for. */
+  /** Makes the texts that it may stand as, which costs much, so only for what is searched for. */
   readonly forms: () => readonly SearchedText[];
   /** Besides, if there is room when everybody has been searched for. */
   readonly loose?: () => readonly SearchedText[];

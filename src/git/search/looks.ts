@@ -1,6 +1,7 @@
 /**
- * How often a search looks closely. Finding where something may begin costs nanoseconds for each byte. A look at that
- * place copies and runs patterns, which costs microseconds, and 30 KB can hold ten million such places, compressed.
+ * How often a search looks closely. Finding where something may begin costs nanoseconds for each byte.
+ * A look at that place copies and runs patterns, which costs microseconds, and 30 KB can hold ten
+ * million such places, compressed.
  */
 
 /** For each kind of what is searched for, in one push. */
@@ -10,7 +11,10 @@ export class Looks {
   readonly #taken = new Map<string, number>();
   readonly #ended = new Set<string>();
 
-  /** Whether one more place may be looked at. @param kind completes "Not searched further for …". */
+  /**
+   * Counts a look, and answers whether there are any left.
+   * @param kind completes "Not searched further for …".
+   */
   take(kind: string, most = MAX_LOOKS): boolean {
     const taken = this.#taken.get(kind) ?? 0;
     if (taken >= most) this.#ended.add(kind);
@@ -18,7 +22,7 @@ export class Looks {
     return taken < most;
   }
 
-  /** For a search that ends for another reason. */
+  /** Notes that a search has ended for another reason. */
   end(kind: string): void {
     this.#ended.add(kind);
   }

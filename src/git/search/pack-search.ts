@@ -21,7 +21,7 @@ import { type FoundSpan, linesAt } from './excerpts.ts';
 import { Looks } from './looks.ts';
 import { PackPaths } from './pack-paths.ts';
 import { type FileKind, type OpaqueFile, PackScan, type Suspect } from './pack-scan.ts';
-import type { Choose, SearchedNames } from './searched-names.ts';
+import { type Choose, chooseAll, type SearchedNames } from './searched-names.ts';
 
 export interface SearchQuestions {
   /** Objects of upstream, as far as they can be had. Never rejects. @param sizes by their ids. */
@@ -46,7 +46,7 @@ export interface PackFindings {
   readonly hits: readonly ContentHit[];
   /** False if something was not searched that may make a name. */
   readonly isComplete: boolean;
-  /** What was not searched for in all places that look like it, because there are too many: kinds of `Looks`. */
+  /** Kinds of `Looks` that were not searched for everywhere, because too much looks like it. */
   readonly unsearched: Iterable<string>;
   /** Whether a folder holds a submodule; the pack does not show every one. */
   readonly hasGitlinks: boolean;
@@ -175,8 +175,8 @@ class CloserLook {
 
   #search(object: PackedObject, offset: number): void {
     const { type, content, delta } = object;
-    const choose = delta === null ? undefined : notCopied(delta);
-    const news = this.#names.spansIn(content, this.looks, choose, MAX_FOUND);
+    const choose = delta === null ? chooseAll : notCopied(delta);
+    const news = this.#names.spansIn(content, { looks: this.looks, choose, most: MAX_FOUND });
     if (news.length === 0) return;
     // Folders are read in order; in a file, what may be nothing must not take the place of a name.
     const added = type === 'tree' ? news : news.toSorted((a, b) => rankOf(a) - rankOf(b));
@@ -230,14 +230,14 @@ async function readUpstream(
   if (!found.some(({ line, isWhole }) => isWhole && line !== null)) return new Map();
   const looks = new Looks();
   // All of them, for the same reason as with bases. And a path may be a name itself.
-  const harmless = paths.newPaths().filter((path) => names.spansIn(utf8(path), looks).length === 0);
+  const harmless = paths.newPaths().filter((path) => names.spansIn(utf8(path), { looks }).length === 0);
   if (harmless.length === 0) return new Map();
   await objects.makeRoom(MAX_ASKED_BYTES);
   if (!objects.reserve(MAX_ASKED_BYTES)) return new Map();
   const files = await questions.readUpstream(harmless.slice(0, MAX_ASKED_PATHS), MAX_ASKED_BYTES);
   const linesOf = (file: FileObject): ReadonlySet<string | null> => {
     const lines = new Set<string | null>();
-    const spans = names.spansIn(file.content, looks, undefined, MAX_OF_UPSTREAM);
+    const spans = names.spansIn(file.content, { looks, most: MAX_OF_UPSTREAM });
     for (const { line } of linesAt(file, spans)) lines.add(line);
     return lines;
   };
@@ -262,7 +262,10 @@ function newHits(
 const rankOf = ({ credential }: Pick<FoundSpan, 'credential'>): number =>
   credential === null ? 0 : credential.isProven ? 1 : 2;
 
-/** Spans of which no single copy has all letters: upstream's words stay upstream's, whatever stands around them now. */
+/**
+ * Spans of which no single copy has all letters: upstream's words stay upstream's, whatever stands
+ * around them now.
+ */
 function notCopied(delta: Uint8Array): Choose {
   return (spans, use) => {
     const rest = spans[Symbol.iterator]();

@@ -78,10 +78,10 @@ type TextKind = 'name' | 'others-name' | 'word' | 'id' | 'gitlink' | 'home' | 'c
 export const HOMES = 'home folders';
 export const WORDS = 'names and logins of one word';
 
-/** Shows spans in order, as long as more of them are wanted: all, or some of them. */
+/** Shows spans in order, all or some of them, as long as more are wanted. */
 export type Choose = (spans: Iterable<Span>, use: (span: Span) => boolean) => void;
 
-const chooseAll: Choose = (spans, use) => {
+export const chooseAll: Choose = (spans, use) => {
   for (const span of spans) if (!use(span)) return;
 };
 
@@ -148,8 +148,8 @@ export class SearchedNames {
   }
 
   /**
-   * The first name or address of the newest commit's header, else the first one; the first word; credentials; and paths
-   * of home folders.
+   * The first name or address of the newest commit's header, else the first one; the first word;
+   * credentials; and paths of home folders.
    */
   firstIn(
     content: Uint8Array,
@@ -177,9 +177,13 @@ export class SearchedNames {
 
   /**
    * Names, addresses, ids and credentials in a text or an object, in order.
+   * @param choose what is looked at; default: everything.
    * @param most ends the search when so many names, addresses and ids, and one more, are found.
    */
-  spansIn(content: Uint8Array, looks = new Looks(), choose = chooseAll, most = Infinity): FoundSpan[] {
+  spansIn(
+    content: Uint8Array,
+    { looks = new Looks(), choose = chooseAll, most = Infinity } = {},
+  ): FoundSpan[] {
     const found: FoundSpan[] = [];
     let [named, ended] = [0, 0];
     choose(this.search.spans(content), (span) => {
