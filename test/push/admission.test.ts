@@ -86,6 +86,8 @@ function longBody(mebibytes: number) {
   return { stream, taken };
 }
 
+const reset = () => Promise.reject(new Error('database or disk is full: SQLITE_FULL'));
+
 describe('a push in panic mode', () => {
   beforeEach(() => guard().setPanic(true, PASSWORD));
 
