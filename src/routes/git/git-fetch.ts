@@ -71,7 +71,9 @@ async function withoutAddresses(c: Context<AppEnv>, answer: Response): Promise<R
 export async function uploadPack(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const refusal = wrongType(c, REQUEST_TYPE);
   if (refusal !== null) return answerRefused(c, refusal, 'text');
-  const body = gitBody(c.req.raw, { maxBytes: MAX_BODY_BYTES, timeoutMs: c.var.config.readTimeoutMs });
+  const { readTimeoutMs: timeoutMs } = c.var.config;
+  const limits = { maxBytes: MAX_BODY_BYTES, timeoutMs, inflatedPerArrived: Infinity };
+  const body = gitBody(c.req.raw, limits);
   if (announcedBytes(c) > MAX_BODY_BYTES) return bodyTooLarge(c, body);
   const host = historyHost(c);
   const relaying = relayed(c, target, body, host).finally(() => host.memory.end());
