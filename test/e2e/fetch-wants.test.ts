@@ -1,6 +1,9 @@
 /** What a client may ask for by its id, what that costs at the host, and where its shallow clone may end. */
 import { randomBytes } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { MAX_WANTS } from '../../src/git/wire/fetch-request.ts';
 import { useTestBed } from './support/test-bed.ts';
 import type { Person } from './support/person.ts';
 import type { Upstream } from './support/upstream.ts';
@@ -58,6 +61,63 @@ describe('an id that somebody types', () => {
       expect([fetched.code, fetched.stderr]).toEqual([128, expect.stringContaining(`not our ref ${typed}`)]);
     },
   );
+});
+
+/**
+ * Replaces upstream's refs but `main` by these.
+ * @param oids of each. Default: all on the tip of `main`.
+ */
+async function setRefs(
+  upstream: Upstream,
+  names: readonly string[],
+  oids: readonly string[] = [],
+): Promise<void> {
+  const tip = await upstream.tip();
+  const refs = names.map((name, at) => `${oids[at] ?? tip} ${name}`);
+  const lines = ['# pack-refs with: peeled', `${tip} refs/heads/main`, ...refs, ''];
+  await writeFile(join(upstream.path, 'packed-refs'), lines.join('\n'));
+}
+
+/** So many commits in a line behind upstream's, and as many refs, each on one of them. */
+async function refsOfTheirOwn(upstream: Upstream, count: number): Promise<void> {
+  const tip = await upstream.tip();
+  const commits = Array.from({ length: count }, (_, at) =>
+    ['commit refs/heads/line', 'committer M <m@x.example> 1700000000 +0000', `data ${`${at}`.length}`, at]
+      .concat(at === 0 ? [`from ${tip}`] : [])
+      .join('\n'),
+  );
+  const input = `${commits.join('\n')}\n`;
+  await bed.person().mustGit(upstream.path, ['fast-import', '--quiet', '--force'], { input });
+  const oids = (await upstream.git('rev-list', 'line', '^main')).split('\n');
+  await upstream.git('update-ref', '-d', 'refs/heads/line');
+  await setRefs(
+    upstream,
+    oids.map((_, at) => `refs/pull/${at}/head`),
+    oids,
+  );
+}
+
+describe('a repository of many refs', () => {
+  it('can be mirrored, up to as many as may be asked for at once', async () => {
+    const upstream = await bed.createUpstream();
+    const most = MAX_WANTS - 1;
+    await refsOfTheirOwn(upstream, most);
+    const person = bed.person();
+    const mirror = await person.clone(upstream.url, '--mirror');
+    expect((await mirror.git('for-each-ref', '--format=%(refname)')).split('\n')).toHaveLength(most + 1);
+    // Now it names what it has.
+    await upstream.grow();
+    await mirror.git('fetch', '--quiet');
+    await refsOfTheirOwn(upstream, most + 10);
+    const cloning = ['clone', '--quiet', '--mirror', upstream.url, 'too-many'];
+    const { code, stderr } = await person.git(person.home, cloning);
+    expect(code).toBe(128);
+    expect(stderr).toContain(
+      'remote error: You ask for more than 32768 branches, tags and other refs at once. ' +
+        'Fetch some of them at a time, beginning with: git clone --single-branch',
+    );
+    await person.clone(upstream.url, '--single-branch');
+  });
 });
 
 describe('what upstream has', () => {

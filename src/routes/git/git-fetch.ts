@@ -35,6 +35,8 @@ import { withinLimit } from '../request/limits.ts';
 import { answerRefused, BUSY, refused } from '../request/refused.ts';
 
 const MAX_BODY_BYTES = 50 * 1024 * 1024;
+/** Git compresses requests over a kilobyte, whose ids shrink to two fifths. */
+const INFLATED_PER_ARRIVED = 8;
 const ADVERTISEMENT_TYPE = 'application/x-git-upload-pack-advertisement';
 const REQUEST_TYPE = 'application/x-git-upload-pack-request';
 const RESULT_TYPE = 'application/x-git-upload-pack-result';
@@ -72,7 +74,7 @@ export async function uploadPack(c: Context<AppEnv>, target: RepositoryName): Pr
   const refusal = wrongType(c, REQUEST_TYPE);
   if (refusal !== null) return answerRefused(c, refusal, 'text');
   const { readTimeoutMs: timeoutMs } = c.var.config;
-  const limits = { maxBytes: MAX_BODY_BYTES, timeoutMs, inflatedPerArrived: Infinity };
+  const limits = { maxBytes: MAX_BODY_BYTES, timeoutMs, inflatedPerArrived: INFLATED_PER_ARRIVED };
   const body = gitBody(c.req.raw, limits);
   if (announcedBytes(c) > MAX_BODY_BYTES) return bodyTooLarge(c, body);
   const host = historyHost(c);
@@ -97,8 +99,9 @@ async function relayed(
     // What the client still sends is not used any more.
     host.memory.end();
     body.discard?.();
-    if (!(error instanceof BodyError && error.code === 'too-large')) await drain(reader);
-    return body.isOverLimit ? bodyTooLarge(c, body) : requestRefusal(c, target, error);
+    const isTooLarge = error instanceof BodyError && (error.code === 'too-large' || error.code === 'bomb');
+    if (!isTooLarge) await drain(reader);
+    return isTooLarge || body.isOverLimit ? bodyTooLarge(c, body) : requestRefusal(c, target, error);
   }
   if (request.kind === 'answer') return result(request.body);
   const { body: asked } = request;
