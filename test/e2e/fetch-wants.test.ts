@@ -63,6 +63,9 @@ describe('an id that somebody types', () => {
   );
 });
 
+/** A made-up commit of the client's. */
+const madeUp = () => randomBytes(20).toString('hex');
+
 /**
  * Replaces upstream's refs but `main` by these.
  * @param oids of each. Default: all on the tip of `main`.
@@ -77,6 +80,48 @@ async function setRefs(
   const lines = ['# pack-refs with: peeled', `${tip} refs/heads/main`, ...refs, ''];
   await writeFile(join(upstream.path, 'packed-refs'), lines.join('\n'));
 }
+
+/** More than are remembered with their names. */
+const MANY_REFS = 3_000;
+const manyNames = (space: string) =>
+  Array.from({ length: MANY_REFS }, (_, at) => `refs/${space}/${String(at).padStart(4, '0')}`);
+
+describe('a made-up commit', () => {
+  it.each([0, 2] as const)(
+    'as the end of a shallow clone makes the service list all refs once, in version %i',
+    async (version) => {
+      const upstream = await bed.createUpstream();
+      await setRefs(upstream, manyNames('pull'));
+      const tip = await upstream.tip();
+      const ask = () => want(upstream, bed.person(), version, [`want ${tip}`, `shallow ${madeUp()}`]);
+      expect(await ask()).toMatch(/^ERR Your shallow clone ends at commits .* Clone again\./);
+      const before = fetchesOf(upstream).length;
+      for (let time = 0; time < 3; time++) expect(await ask()).toMatch(/^ERR Your shallow clone ends/);
+      await Promise.all([ask(), ask(), ask()]);
+      expect(commandsSince(upstream, before)).toEqual([]);
+    },
+  );
+
+  it('is asked about once also by requests that come together', async () => {
+    const upstream = await bed.createUpstream();
+    const tip = await upstream.tip();
+    const ask = () => want(upstream, bed.person(), 2, [`want ${tip}`, `shallow ${madeUp()}`]);
+    await Promise.all(Array.from({ length: 5 }, ask));
+    const lists = fetchesOf(upstream).filter(({ body }) => body.includes('ls-refs') && body.includes('peel'));
+    expect(lists).toHaveLength(1);
+  });
+
+  it('that a client says it has makes the service list a long list of branches once', async () => {
+    const upstream = await bed.createUpstream();
+    await setRefs(upstream, manyNames('heads'));
+    const tip = await upstream.tip();
+    const ask = () => want(upstream, bed.person(), 2, [`want ${tip}`, `have ${madeUp()}`]);
+    expect(await ask()).toBe('packfile\n');
+    const before = fetchesOf(upstream).length;
+    for (let time = 0; time < 3; time++) expect(await ask()).toBe('packfile\n');
+    expect(commandsSince(upstream, before)).toEqual(['fetch', 'fetch', 'fetch']);
+  });
+});
 
 /** So many commits in a line behind upstream's, and as many refs, each on one of them. */
 async function refsOfTheirOwn(upstream: Upstream, count: number): Promise<void> {
@@ -204,7 +249,8 @@ it.each([0, 2] as const)(
     const fetched = await shallow.tryGit('-c', `protocol.version=${version}`, 'fetch', upstream.url, 'main');
     expect(fetched.code).toBe(128);
     expect(fetched.stderr).toContain(
-      'remote error: Your shallow clone ends at commits that the service cannot find upstream. Clone again.',
+      'remote error: Your shallow clone ends at commits that the service cannot find upstream. Clone again. ' +
+        'If you have only just cloned, fetch again in a minute.',
     );
     expect(fetchesOf(upstream).filter(({ body }) => body.includes(own))).toEqual([]);
   },

@@ -157,7 +157,8 @@ async function refuseForeign(shallows: OidTable, upstream: UpstreamIds): Promise
   if (shallows.size > MAX_SHALLOWS || !(await upstream.hasAll(shallows))) {
     throw new ProtocolError(
       'unsupported',
-      'Your shallow clone ends at commits that the service cannot find upstream. Clone again.',
+      'Your shallow clone ends at commits that the service cannot find upstream. Clone again. ' +
+        'If you have only just cloned, fetch again in a minute.',
     );
   }
 }
