@@ -34,7 +34,7 @@ const MOST_MEBIBYTES = {
   tiny: 96,
   tooLarge: 32,
   fetch: 32,
-  passedOn: 96,
+  passedOn: 32,
 };
 
 export async function memory(workspace: Workspace): Promise<Row[]> {

@@ -1,9 +1,7 @@
-/** Fetches that are made to take as much memory as possible. */
-import { gzipSync } from 'node:zlib';
-
+/** Fetches that take as much memory as possible, uncompressed: gzip would be refused. */
 const MiB = 1024 * 1024;
 /** Just below the limit of a fetch's body. */
-const INFLATED_BYTES = 50 * MiB - 1024;
+const LONG_BYTES = 50 * MiB - 1024;
 const PIECE_BYTES = MiB;
 
 export interface HostileFetch {
@@ -13,33 +11,21 @@ export interface HostileFetch {
 }
 
 const HEAD = '0012command=fetch\n0001';
-const GZIP = { 'Git-Protocol': 'version=2', 'Content-Encoding': 'gzip' };
+const V2 = { 'Git-Protocol': 'version=2' };
 
 export const HOSTILE_FETCHES = {
-  /** 102 KB; refused in words. */
-  depths: (): HostileFetch => ({
-    headers: GZIP,
-    body: compressed('000ddeepen 1\n'),
-    status: 400,
-  }),
-  unknownLines: (): HostileFetch => ({
-    headers: GZIP,
-    body: compressed('0005x'),
-    status: 200,
-  }),
+  /** Refused in Git's own words, as the next ones. */
+  depths: (): HostileFetch => ({ headers: V2, body: long('000ddeepen 1\n'), status: 200 }),
+  unknownLines: (): HostileFetch => ({ headers: V2, body: long('0005x'), status: 200 }),
   /** Of version 0. Its length is not announced. */
   flushes: (): HostileFetch => ({ headers: {}, body: streamOf('0000', 52 * MiB), status: 413 }),
   /** The host refuses it, as it has no such commit. */
-  wants: (): HostileFetch => ({
-    headers: GZIP,
-    body: compressed(`0032want ${'1'.repeat(40)}\n`),
-    status: 200,
-  }),
+  wants: (): HostileFetch => ({ headers: V2, body: long(`0032want ${'1'.repeat(40)}\n`), status: 200 }),
 } as const;
 
-function compressed(line: string): Uint8Array {
-  const lines = Buffer.alloc(Math.floor(INFLATED_BYTES / line.length) * line.length, line);
-  return gzipSync(Buffer.concat([Buffer.from(HEAD), lines, Buffer.from('0009done\n0000')]));
+function long(line: string): Uint8Array {
+  const lines = Buffer.alloc(Math.floor(LONG_BYTES / line.length) * line.length, line);
+  return Buffer.concat([Buffer.from(HEAD), lines, Buffer.from('0009done\n0000')]);
 }
 
 function streamOf(line: string, bytes: number): ReadableStream<Uint8Array> {

@@ -35,6 +35,11 @@ export class NumberList {
     return this.#numbers[--this.#length]!;
   }
 
+  /** Sorts in ascending order. */
+  sort(): void {
+    this.#numbers.subarray(0, this.#length).sort();
+  }
+
   /** Of numbers in ascending order: the index of the first one above `value`; `length`: there is none. */
   firstAbove(value: number): number {
     let [low, high] = [0, this.#length];

@@ -1,8 +1,11 @@
 /** Why a body could not be read, for the caller to answer. */
 export class BodyError extends Error {
   override readonly name = 'BodyError';
-  /** `timeout`: nothing came for too long, or too little. `damaged`: it cannot be inflated. */
-  readonly code: 'too-large' | 'timeout' | 'aborted' | 'damaged';
+  /**
+   * `timeout`: nothing came for too long, or too little. `damaged`: it cannot be inflated. `bomb`:
+   * it inflates to too many times its size.
+   */
+  readonly code: 'too-large' | 'timeout' | 'aborted' | 'damaged' | 'bomb';
 
   constructor(code: BodyError['code'], cause?: unknown) {
     super(`body: ${code}`, { cause });

@@ -8,7 +8,7 @@ import { repositoryKey, type RepositoryName } from '../repository-name.ts';
 import type { Logger } from '../log.ts';
 import { Recent } from '../isolate/recent.ts';
 import { openHistory } from './known-ids.ts';
-import { defaultBranchOf, type HistoryHost, listUpstreamRefs } from './upstream-refs.ts';
+import { defaultBranchOf, discoveredRefs, type HistoryHost, listUpstreamRefs } from './upstream-refs.ts';
 
 /** By repository, some 5 MB. An older listing is just as good for a stale clone; only a push needs a new one. */
 const recentHaves = new Recent<readonly Oid[]>({ lifeMs: 10 * 60_000, most: 400 });
@@ -31,7 +31,9 @@ export async function discoverForPush(
 /** Lists upstream's newer history for the push that will probably follow. Never rejects. */
 export async function listAhead(host: HistoryHost, target: RepositoryName): Promise<void> {
   // If it fails, the push lists it itself, and reports errors.
-  await openHistory(host, target).catch(() => {});
+  await discoveredRefs(host, target)
+    .then((list) => openHistory(host, list))
+    .catch(() => {});
 }
 
 /** @throws HostError */

@@ -1,14 +1,23 @@
 /** Which commits upstream has, from its refs and its listed history: nobody is asked about a client's commits. */
 import type { UpstreamIds } from '../git/wire/fetch-request.ts';
+import type { OidBeginnings } from '../git/objects/oid-beginnings.ts';
 import type { Oid } from '../git/objects/oid.ts';
 import { HostError } from '../host-error.ts';
-import type { RepositoryName } from '../repository-name.ts';
+import { SharedAnswers } from '../isolate/shared-answers.ts';
+import { repositoryKey, type RepositoryName } from '../repository-name.ts';
 import { WHOLE_STEP } from './history-lister.ts';
 import { UpstreamHistory } from './upstream-history.ts';
-import { defaultBranchOf, type DiscoveredRefs, discoveredRefs, type HistoryHost } from './upstream-refs.ts';
+import { defaultBranchOf, type DiscoveredRefs, type HistoryHost, refsForFetch } from './upstream-refs.ts';
 
 /** One request names them all, at 50 bytes each. */
 const MAX_TAGS = 1_000;
+
+/** By repository: the ids of all its refs. Anybody can cause the list with a made-up `shallow`. */
+const advertisedIds = new SharedAnswers<OidBeginnings>({
+  lifeMs: 60_000,
+  mostBytes: 8 * 1024 * 1024,
+  bytesOf: ({ byteLength }) => byteLength,
+});
 
 interface Known {
   readonly list: DiscoveredRefs;
@@ -18,7 +27,8 @@ interface Known {
 /** @param host must outlive the request. Costs nothing until the first question about an id. */
 export function knownIds(host: HistoryHost, target: RepositoryName): UpstreamIds {
   let opening: Promise<Known> | null = null;
-  const opened = (): Promise<Known> => (opening ??= openHistory(host, target));
+  const opened = (): Promise<Known> =>
+    (opening ??= refsForFetch(host, target).then((list) => openHistory(host, list)));
   return {
     async someOf(oids) {
       if (oids.size === 0) return [];
@@ -43,12 +53,21 @@ export function knownIds(host: HistoryHost, target: RepositoryName): UpstreamIds
         for (const oid of left) if (known.history.isKnown(oid)) left.delete(oid);
         if (left.size === 0) return true;
       } while (await known.history.reachBack());
-      const advertised = await host.transport.advertised(known.list.repository, left);
-      for (const oid of advertised.keys()) left.delete(oid);
+      const advertised = await idsOfAllRefs(host, known.list.repository);
+      for (const oid of left) if (advertised.has(oid)) left.delete(oid);
       if (left.size > 0) for (const oid of await reachedByTags(host, known)) left.delete(oid);
       return left.size === 0;
     },
   };
+}
+
+/**
+ * Returns the ids of all refs, up to a minute old.
+ * @throws HostError
+ */
+function idsOfAllRefs({ transport, clock }: HistoryHost, repository: RepositoryName): Promise<OidBeginnings> {
+  const key = repositoryKey(transport.hostName, repository);
+  return advertisedIds.read(key, clock, (beforeWait) => transport.advertisedIds(repository, beforeWait));
 }
 
 /** What only tags reach, such as an old release whose branch is gone. At most one request. @throws HostError */
@@ -66,8 +85,7 @@ async function reachedByTags({ lister }: HistoryHost, { list, history }: Known):
 }
 
 /** Lists what upstream has got since it was listed last. @throws HostError */
-export async function openHistory(host: HistoryHost, target: RepositoryName): Promise<Known> {
-  const list = await discoveredRefs(host, target);
+export async function openHistory(host: HistoryHost, list: DiscoveredRefs): Promise<Known> {
   const main = [defaultBranchOf(list)].filter((ref) => ref !== null);
   const history = new UpstreamHistory(host.lister, list.repository, list.refs, main);
   await history.reachBack();

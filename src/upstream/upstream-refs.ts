@@ -7,6 +7,7 @@ import { followMoves } from '../host/redirect.ts';
 import type { Clock } from '../isolate/clock.ts';
 import type { MemoryHold } from '../isolate/memory-budget.ts';
 import { Recent } from '../isolate/recent.ts';
+import { SharedAnswers } from '../isolate/shared-answers.ts';
 import type { HistoryLister } from './history-lister.ts';
 
 /** What is needed from outside for upstream's refs and history: Git only. */
@@ -18,8 +19,10 @@ export interface HistoryHost {
   readonly clock: Clock;
 }
 
+const HEADS = 'refs/heads/';
+const TAGS = 'refs/tags/';
 /** Only these, not the thousands of refs that the host keeps for pull requests. */
-const UPSTREAM_PREFIXES = ['HEAD', 'refs/heads/', 'refs/tags/'];
+const UPSTREAM_PREFIXES = ['HEAD', HEADS, TAGS];
 
 const MOST_BYTES = 8 * 1024 * 1024;
 const remembered = new Recent<RefList>({ lifeMs: 10_000, most: MOST_BYTES, weightOf: bytesOfRefs });
@@ -47,27 +50,76 @@ export interface DiscoveredRefs extends RefList {
   readonly repository: RepositoryName;
 }
 
-/** Lists afresh, and remembers. @throws HostError */
-export async function listUpstreamRefs(host: RefsHost, repository: RepositoryName): Promise<RefList> {
-  const list = await host.transport.listRefs(repository, UPSTREAM_PREFIXES, 'upstream');
+/**
+ * Lists afresh, and remembers.
+ * @param beforeWait called before it waits for memory.
+ * @throws HostError
+ */
+export async function listUpstreamRefs(
+  host: RefsHost,
+  repository: RepositoryName,
+  beforeWait?: () => void,
+): Promise<RefList> {
+  const list = await host.transport.listRefs(repository, UPSTREAM_PREFIXES, 'upstream', beforeWait);
   const key = repositoryKey(host.transport.hostName, repository);
-  // A longer one is asked for again, so that one repository does not drop those of all others.
-  if (bytesOfRefs(list) <= MOST_BYTES / 16) remembered.set(key, list, host.clock.now());
-  else remembered.delete(key);
+  if (isLong(list)) remembered.delete(key);
+  else remembered.set(key, list, host.clock.now());
   return list;
+}
+
+/** A long list is not remembered, so that one repository does not drop those of all others. */
+function isLong(list: RefList): boolean {
+  return bytesOfRefs(list) > MOST_BYTES / 16;
 }
 
 /**
  * The list of the discovery before this push, or else a fresh one. If the repository has moved, a discovery is
  * redirected. But some clients (isomorphic-git) still push to the old name, so a push follows the move itself.
+ * @param beforeWait called before it waits for memory.
  * @throws HostError
  */
-export async function discoveredRefs(host: RefsHost, repository: RepositoryName): Promise<DiscoveredRefs> {
+export async function discoveredRefs(
+  host: RefsHost,
+  repository: RepositoryName,
+  beforeWait?: () => void,
+): Promise<DiscoveredRefs> {
   const { repository: current, answer } = await followMoves(repository, async (name) => {
     const known = remembered.get(repositoryKey(host.transport.hostName, name), host.clock.now());
-    return known ?? listUpstreamRefs(host, name);
+    return known ?? listUpstreamRefs(host, name, beforeWait);
   });
   return { ...answer, repository: current };
+}
+
+interface FetchRefs {
+  readonly list: DiscoveredRefs;
+  readonly isLong: boolean;
+}
+
+/** Memory of a ref without a name of its own: its id as text, and its place in the list. */
+const UNNAMED_REF_BYTES = 100;
+/** Each is asked for once a minute: a fetch with a made-up id costs its sender nothing. */
+const longLists = new SharedAnswers<FetchRefs>({
+  lifeMs: 60_000,
+  mostBytes: MOST_BYTES / 2,
+  bytesOf: ({ list }) => UNNAMED_REF_BYTES * list.refs.length,
+});
+
+/**
+ * Lists the refs for a fetch. The names in a long list are only `refs/heads/` or `refs/tags/`.
+ * @throws HostError
+ */
+export async function refsForFetch(host: RefsHost, repository: RepositoryName): Promise<DiscoveredRefs> {
+  const ask = async (beforeWait: () => void): Promise<FetchRefs> => {
+    const list = await discoveredRefs(host, repository, beforeWait);
+    return isLong(list) ? { list: withoutNames(list), isLong: true } : { list, isLong: false };
+  };
+  const key = repositoryKey(host.transport.hostName, repository);
+  return (await longLists.read(key, host.clock, ask, (refs) => refs.isLong)).list;
+}
+
+function withoutNames(list: DiscoveredRefs): DiscoveredRefs {
+  const refs = list.refs.map(({ name, oid }) => ({ name: name.startsWith(HEADS) ? HEADS : TAGS, oid }));
+  return { ...list, refs };
 }
 
 function bytesOfRefs({ refs }: RefList): number {

@@ -86,8 +86,6 @@ function longBody(mebibytes: number) {
   return { stream, taken };
 }
 
-const reset = () => Promise.reject(new Error('database or disk is full: SQLITE_FULL'));
-
 describe('a push in panic mode', () => {
   beforeEach(() => guard().setPanic(true, PASSWORD));
 

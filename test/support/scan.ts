@@ -15,11 +15,13 @@ export function scan(
   pieces: readonly Uint8Array[],
   maxKeptBytes?: number,
   keeps: NonNullable<ScanOptions['keeps']> = 'history',
+  arrived?: ScanOptions['arrived'],
 ): Scan {
   const kept: KeptObject[] = [];
   const passed: Buffer[] = [];
   const scanner = new PackScanner({
     keeps,
+    ...(arrived && { arrived }),
     limits: maxKeptBytes === undefined ? {} : { maxBytes: maxKeptBytes },
     onKept: (object) => kept.push(object),
   });

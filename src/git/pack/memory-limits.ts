@@ -1,4 +1,8 @@
-/** What one push may keep in memory, and make others compute. All else of a pack goes to the spool (src/spool). */
+/**
+ * What one push may keep in memory, and make others compute. All else of a pack goes to the spool
+ * (src/spool). "Bytes of the pack" are at most those that arrived: gzip can make a thousand bytes
+ * of one, and the client has paid for that one only.
+ */
 const MiB = 1024 * 1024;
 
 /** An object inflated, or a delta's result (contract, section 8). */
@@ -11,10 +15,20 @@ export const MAX_KEPT_BYTES = 24 * MiB;
 export const KEPT_OBJECT_BYTES = 768;
 
 /**
+ * Least bytes of a pack for each of its entries. The smallest possible entry takes 9. In a
+ * compressed body an honest one still takes 20, because something in the pack names it by its id.
+ */
+const PACK_BYTES_PER_ENTRY = 8;
+
+export function hasTooManyEntries(entries: number, packBytes: number): boolean {
+  return entries > packBytes / PACK_BYTES_PER_ENTRY;
+}
+
+/**
  * Blocks of compressed data with a code of their own that a pack may have: these, and one for each so many of its
  * bytes. Reading a code takes a microsecond, and a hostile pack could hold one in 11 bytes; zlib writes one in 50.
  */
-export const FREE_DYNAMIC_BLOCKS = 65_536;
+export const FREE_DYNAMIC_BLOCKS = 16_384;
 export const PACK_BYTES_PER_DYNAMIC_BLOCK = 40;
 
 export function hasTooManyBlocks(dynamicBlocks: number, packBytes: number): boolean {

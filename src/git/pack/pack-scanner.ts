@@ -9,6 +9,7 @@ import { createHash } from 'node:crypto';
 import { NumberList } from '../compact-lists.ts';
 import { type ObjectType, oidFromBytes, OID_BYTES } from '../objects/oid.ts';
 import { OidTable } from '../objects/oid-table.ts';
+import type { Arrived } from '../wire/byte-reader.ts';
 import { badPack, ProtocolError, tooLarge } from '../wire/protocol-error.ts';
 import { ZlibWalker } from '../zlib/zlib-walker.ts';
 import { applyDelta, MAX_DELTA_HEADER_BYTES, parseDeltaHeader } from './delta.ts';
@@ -25,6 +26,7 @@ import {
 import { type KeepLimits, type KeptObject, KeptObjects } from './kept-objects.ts';
 import {
   hasTooManyBlocks,
+  hasTooManyEntries,
   inflatesTooMuch,
   MAX_CUTS,
   MAX_NAMED_BASES,
@@ -42,6 +44,8 @@ export interface ScanOptions {
   /** Where entries begin, in order, that are neither kept nor passed on. */
   readonly leftOut?: readonly number[];
   readonly onKept?: (object: KeptObject) => void;
+  /** How much of a compressed body has arrived. Default: all that is scanned. */
+  readonly arrived?: Arrived;
 }
 
 type Stage =
@@ -51,6 +55,9 @@ const objectTooLarge = (): ProtocolError =>
   tooLarge(
     `The push contains an object over ${MAX_OBJECT_BYTES / 1024 / 1024} MB. Remove it and push again.`,
   );
+
+const tooManyObjects = (): ProtocolError =>
+  tooLarge('The push has far more objects than fit into what was sent. Push with another Git client.');
 
 function filesTooLarge(): ProtocolError {
   const reason = 'The files of the push are far larger than what Git sends of them.';
@@ -126,7 +133,7 @@ export class PackScanner {
     }
     if (this.#stage !== 'trailer' && this.#stage !== 'end') this.#hash.update(chunk);
     this.#chunkOffset += end;
-    if (hasTooManyBlocks(this.#walker.dynamicBlocks, this.#chunkOffset)) {
+    if (hasTooManyBlocks(this.#walker.dynamicBlocks, this.#paidBytes(this.#chunkOffset))) {
       throw badPack('The pack is compressed in far too small blocks.');
     }
     return this.#passed;
@@ -180,6 +187,11 @@ export class PackScanner {
     return chunk.byteLength;
   }
 
+  /** Returns the first `packBytes` of the pack, or the bytes that arrived if those are fewer. */
+  #paidBytes(packBytes: number): number {
+    return Math.min(packBytes, this.#options.arrived?.bytes ?? packBytes);
+  }
+
   /** The entry's header is complete and ends at `position`: keep it, or pass it on? */
   #decide(chunk: Uint8Array, position: number): void {
     const { type, size, distance, bytes, baseStart } = this.#header;
@@ -194,7 +206,10 @@ export class PackScanner {
     }
     this.#inflatedBytes += size;
     if (isDelta(type)) this.#deltaBytes += size;
-    if (inflatesTooMuch(this.#inflatedBytes, this.#deltaBytes, this.#entryOffset)) throw filesTooLarge();
+    const paidBytes = this.#paidBytes(this.#entryOffset);
+    if (inflatesTooMuch(this.#inflatedBytes, this.#deltaBytes, paidBytes)) throw filesTooLarge();
+    // The entries before this one.
+    if (hasTooManyEntries(this.#entryCount - this.#entriesLeft - 1, paidBytes)) throw tooManyObjects();
     const name = OBJECT_TYPES[type];
     if (name !== undefined && (keeps === 'everything' || name === 'commit' || name === 'tag')) {
       return this.#keep(chunk, name, null);

@@ -1,10 +1,21 @@
 /** Reads exact numbers of bytes from chunks of any size, and hands on chunks without copying them. */
 import { concatBytes } from '../bytes.ts';
 
+/**
+ * Counts the bytes that have come over the wire. A compressed body has fewer of them than are read
+ * from it. All that a sender makes the service do is measured by them, because only they cost the
+ * sender anything.
+ */
+export interface Arrived {
+  readonly bytes: number;
+}
+
 /** Where bytes come from: a request's body, a host's answer, an array in a test. */
 export interface ChunkSource {
   /** The next chunk (never empty), or null at the end. Rejects when the sender is gone. */
   read(): Promise<Uint8Array | null>;
+  /** Absent: what is read is what has arrived. */
+  readonly arrived?: Arrived;
   /** The chunks read so far are no longer used, so the next one may overwrite them. */
   recycle?(): void;
   /** Nothing that is read from now on is used, so it may stay compressed. */
@@ -23,9 +34,14 @@ export class ByteReader {
   readonly #source: ChunkSource;
   #chunk: Uint8Array = EMPTY;
   #position = 0;
+  readonly #read = { bytes: 0 };
 
   constructor(source: ChunkSource) {
     this.#source = source;
+  }
+
+  get arrived(): Arrived {
+    return this.#source.arrived ?? this.#read;
   }
 
   /** Exactly `length` bytes as a copy; null if the stream ends before. @param buffer for them, if reused. */
@@ -94,6 +110,7 @@ export class ByteReader {
     const chunk = await this.#source.read();
     if (chunk === null) return false;
     this.#chunk = chunk;
+    this.#read.bytes += chunk.byteLength;
     return true;
   }
 }

@@ -1,21 +1,21 @@
 /**
- * Lines of an upload-pack request as they arrive, and what is passed on. Kilobytes can inflate to millions of lines,
- * too many for calls of a decoder: each chunk is one text. A line keeps all of that in memory: copy what you keep.
+ * Reads the lines of an upload-pack request as they arrive. Kilobytes can inflate to a hundred
+ * thousand lines, too many for calls of a decoder: each chunk is one text. A line keeps all of that
+ * in memory: copy what you keep.
  */
 import { latin1 } from '../bytes.ts';
 import type { ByteReader } from './byte-reader.ts';
 import type { Memory, MemoryClaim } from '../memory.ts';
-import { endedEarly, LENGTH_BYTES, notPktLine, pktLengthDigits, readPktLength } from './pkt-line.ts';
+import { endedEarly, LENGTH_BYTES, notPktLine, readPktLength } from './pkt-line.ts';
+import { ProtocolError } from './protocol-error.ts';
 
-const MiB = 1024 * 1024;
-/** The buffer doubles from here to there. Beyond, half of it cannot be copied: it gets the most at once. */
-const FIRST_BYTES = 4 * 1024;
-const DOUBLED_BYTES = 2 * MiB;
-/** Of a body of 50 MB, with a line feed for each line that came without one. */
-const MOST_BYTES = 56 * MiB;
+/**
+ * Lines that name no object and no ref: capabilities, depths, filters, and unknown ones. A client
+ * sends a dozen.
+ */
+export const MAX_OTHER_LINES = 1_000;
 /** A request below this size takes less memory than its connection, so it is not counted. */
 const UNCOUNTED_BYTES = 64 * 1024;
-const MARKS = { flush: '0000', delim: '0001' } as const;
 const LF = 0x0a;
 
 export class FetchLines {
@@ -25,10 +25,7 @@ export class FetchLines {
   /** The text that has arrived. It is used up to `#at`. */
   #text = '';
   #at = 0;
-  /** What is passed on: the first `#length` bytes of the buffer, and then this text. */
-  #buffer = Buffer.from(new ArrayBuffer(FIRST_BYTES));
-  #length = 0;
-  #added = '';
+  #otherLines = 0;
 
   /** @param memory where a long request is counted, to its end. @param keptBytes what the caller keeps of it. */
   constructor(reader: ByteReader, memory: Memory, keptBytes: () => number) {
@@ -39,10 +36,11 @@ export class FetchLines {
 
   /**
    * Reads the lines of a section (`end`: also of those that follow), and returns what ended it.
-   * @param pass gets each line without its line feed; answers the line to go on instead, or null. @throws its errors.
+   * @param take gets each line without its line feed; answers whether it names an object or a ref.
+   * @throws ProtocolError, and what `take` throws.
    */
   async section(
-    pass: (line: string) => string | null,
+    take: (line: string) => boolean,
     until: 'flush' | 'end' = 'flush',
   ): Promise<'flush' | 'delim' | 'end'> {
     for (;;) {
@@ -58,11 +56,12 @@ export class FetchLines {
       this.#at = end;
       if (length >= LENGTH_BYTES) {
         const hasLineFeed = end > start && this.#text.charCodeAt(end - 1) === LF;
-        const line = pass(this.#text.slice(start, hasLineFeed ? end - 1 : end));
-        if (line !== null) this.add(line);
+        const line = this.#text.slice(start, hasLineFeed ? end - 1 : end);
+        if (!take(line)) this.#countOther();
       } else if (length > 1) throw notPktLine();
       else if (length === 1) return 'delim';
       else if (until === 'flush') return 'flush';
+      else this.#countOther();
     }
   }
 
@@ -73,25 +72,25 @@ export class FetchLines {
   /** Reads what is left. Nobody uses it, but the body may be too large. */
   async readRest(): Promise<void> {
     while ((await this.#reader.nextChunk()) !== null) this.#reader.recycle();
+    await this.count();
   }
 
-  /** Goes on behind what was passed on. @param line without its line feed. */
-  add(line: string): void {
-    this.#added += `${pktLengthDigits(line.length + 1)}${line}\n`;
+  /**
+   * Counts what the caller keeps, and shows that the request is alive.
+   * @throws what the memory throws.
+   */
+  async count(): Promise<void> {
+    // If it holds much while others wait, it may not wait for long.
+    await this.#claim.set(Math.max(0, this.#keptBytes() - UNCOUNTED_BYTES));
   }
 
-  mark(packet: keyof typeof MARKS): void {
-    this.#added += MARKS[packet];
-  }
-
-  async body(): Promise<Uint8Array<ArrayBuffer>> {
-    await this.#write();
-    return this.#buffer.subarray(0, this.#length);
+  #countOther(): void {
+    if (++this.#otherLines > MAX_OTHER_LINES) throw tooManyLines();
   }
 
   /** False at the end of the body. */
   async #read(): Promise<boolean> {
-    await this.#write();
+    await this.count();
     const chunk = await this.#reader.nextChunk();
     if (chunk === null) return false;
     this.#text = this.#text.slice(this.#at) + latin1(chunk);
@@ -99,17 +98,11 @@ export class FetchLines {
     this.#reader.recycle();
     return true;
   }
+}
 
-  async #write(): Promise<void> {
-    const needed = this.#length + this.#added.length;
-    const enough = needed > DOUBLED_BYTES ? MOST_BYTES : 2 ** Math.ceil(Math.log2(needed));
-    const capacity = Math.max(enough, this.#buffer.byteLength);
-    // Also shows that the request is alive. If it holds much while others wait, it may not wait for long.
-    await this.#claim.set(Math.max(0, capacity + this.#keptBytes() - UNCOUNTED_BYTES));
-    // Gives the old memory back at once: the collector is slow to notice buffers.
-    if (capacity > this.#buffer.byteLength)
-      this.#buffer = Buffer.from(this.#buffer.buffer.transfer(capacity));
-    this.#buffer.write(this.#added, this.#length, 'latin1');
-    [this.#length, this.#added] = [needed, ''];
-  }
+function tooManyLines(): ProtocolError {
+  return new ProtocolError(
+    'unsupported',
+    `The fetch has more than ${MAX_OTHER_LINES} lines that name nothing. Is your Git client up to date?`,
+  );
 }

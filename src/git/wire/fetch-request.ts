@@ -11,16 +11,16 @@ import { FetchLines } from './fetch-lines.ts';
 import type { Memory } from '../memory.ts';
 import type { Oid } from '../objects/oid.ts';
 import { OidTable } from '../objects/oid-table.ts';
-import { encodePktLine, FLUSH_PKT } from './pkt-line.ts';
+import { encodePktLine, FLUSH_PKT, pktLengthDigits } from './pkt-line.ts';
 import { badRequest, ProtocolError } from './protocol-error.ts';
 
+/** Different objects that one request may want. In a clone, Git wants each branch and tag. */
+export const MAX_WANTS = 32_768;
 /** Further haves are dropped. Git names the newest first, and ends each round after hundreds or thousands. */
 export const MAX_HAVES = 32_768;
 /** A clone that ends at more commits is refused, because so many cannot be looked up. */
 export const MAX_SHALLOWS = 32_768;
-/** Lines that name no object, such as depths and filters. A client sends a handful, so no memory is held for more. */
-export const MAX_SETTINGS = 1_000;
-/** Memory of an id: in a table, and as text while it is looked up. */
+/** Memory of an id: in a table, and as text while it is looked up or passed on. */
 const ID_BYTES = 150;
 const AGENT = 'agent=git/2.0';
 const DAY_SECONDS = 24 * 60 * 60;
@@ -83,23 +83,19 @@ export async function readFetchRequest(
   const lines = new FetchLines(reader, memory, () => client.keptBytes);
   if (version === 0) return readV0(lines, client, upstream);
   const { command, end } = await readCommand(lines);
-  for (const line of [COMMAND + command, AGENT, 'object-format=sha1']) lines.add(line);
-  lines.mark('delim');
   const [attributes, prefixes] = [new Set<string>(), new RefPrefixes()];
-  const takeLsRefs = (line: string): null => {
+  const takeLsRefs = (line: string): boolean => {
     const prefix = REF_PREFIX.exec(line)?.[1];
     if (prefix !== undefined) prefixes.add(prefix);
     else if (LS_REFS_ARGUMENTS.test(line)) attributes.add(line);
-    return null;
+    return prefix !== undefined;
   };
-  const pass = command === 'ls-refs' ? takeLsRefs : (line: string) => client.passOn(line);
-  if (end === 'delim' && (await lines.section(pass)) !== 'flush') throw malformed();
+  const take = command === 'ls-refs' ? takeLsRefs : (line: string) => client.take(line);
+  if (end === 'delim' && (await lines.section(take)) !== 'flush') throw malformed();
   await lines.readRest();
-  if (command === 'fetch') return fetchRequest(lines, client, upstream);
-  for (const attribute of attributes) lines.add(attribute);
-  for (const prefix of prefixes.widened()) lines.add(`ref-prefix ${prefix}`);
-  lines.mark('flush');
-  return { kind: 'relay', body: await lines.body() };
+  if (command === 'fetch') return fetchRequest(client, upstream);
+  const prefixLines = prefixes.widened().map((prefix) => `ref-prefix ${prefix}`);
+  return relay(v2Packets(command, [...attributes, ...prefixLines]));
 }
 
 /** The command may stand behind capabilities: Git 2.28 to 2.31 send `object-format` first. */
@@ -110,7 +106,7 @@ async function readCommand(lines: FetchLines) {
       throw new ProtocolError('unsupported', 'Mismatched object format: only sha1 is supported.');
     }
     if (line.startsWith(COMMAND)) command = command === '' ? line.slice(COMMAND.length) : 'two';
-    return null;
+    return false;
   });
   if (command !== 'fetch' && command !== 'ls-refs') {
     throw new ProtocolError('unsupported', 'Only the commands "ls-refs" and "fetch" are supported.');
@@ -118,57 +114,75 @@ async function readCommand(lines: FetchLines) {
   return { command, end };
 }
 
-async function fetchRequest(
-  lines: FetchLines,
-  { haves, shallows, isDone, isNegotiating }: ToldOfClient,
-  upstream: UpstreamIds,
-): Promise<FetchRequest> {
+async function fetchRequest(client: ToldOfClient, upstream: UpstreamIds): Promise<FetchRequest> {
+  const { haves, isDone, isNegotiating } = client;
   const common = await upstream.someOf(haves);
   // The client only wants to know which of its commits upstream has.
   if (isNegotiating) return acknowledged(common);
-  await refuseForeign(shallows, upstream);
+  await refuseForeign(client.shallows, upstream);
   // The client will name more. Without a common commit, the host would take the request for a clone, and begin to send.
   if (haves.size > 0 && common.length === 0 && !isDone) return acknowledged([]);
-  for (const oid of common) lines.add(`have ${oid}`);
-  if (isDone) lines.add('done');
-  lines.mark('flush');
-  return { kind: 'relay', body: await lines.body() };
+  const wants = lineOfEach('want', client.wants.oids());
+  const args = [...client.settings, ...lineOfEach('shallow', client.shallows.oids()), ...wants];
+  return relay(v2Packets('fetch', [...args, ...lineOfEach('have', common), ...(isDone ? ['done'] : [])]));
 }
 
 /** Wants, shallows and depths; then, unless only depths are asked for, the haves of all rounds so far. */
 async function readV0(lines: FetchLines, client: ToldOfClient, upstream: UpstreamIds): Promise<FetchRequest> {
-  let wants = 0;
-  const passWant = (line: string): string | null => {
-    const [, oid, capabilities = ''] = V0_WANT.exec(line) ?? [];
-    if (oid === undefined) return client.passOn(line);
-    if (wants++ > 0) return `want ${oid}`;
-    const known = capabilities.split(' ').filter((word) => V0_CAPABILITIES.has(word));
-    return [`want ${oid}`, ...new Set(known), AGENT].join(' ');
+  let capabilities: readonly string[] = [];
+  const takeWant = (line: string): boolean => {
+    const [, oid, words] = V0_WANT.exec(line) ?? [];
+    if (oid === undefined) return client.take(line);
+    if (client.wants.size === 0) {
+      const known = (words ?? '').split(' ').filter((word) => V0_CAPABILITIES.has(word));
+      capabilities = [...new Set(known), AGENT];
+    }
+    return client.take(`want ${oid}`);
   };
-  const passHave = (line: string): null => {
-    client.passOn(line);
-    return null;
-  };
-  if ((await lines.section(passWant)) !== 'flush') throw malformed();
-  const hasRounds = wants > 0 && (await lines.hasMore());
-  if (hasRounds && (await lines.section(passHave, 'end')) !== 'end') throw malformed();
+  if ((await lines.section(takeWant)) !== 'flush') throw malformed();
+  const [first, ...wants] = lineOfEach('want', client.wants.oids());
+  const firstWant = first === undefined ? [] : [[first, ...capabilities].join(' ')];
+  const shallows = lineOfEach('shallow', client.shallows.oids());
+  const asked = [...firstWant, ...wants, ...shallows, ...client.settings].map(packet);
+  const hasRounds = client.wants.size > 0 && (await lines.hasMore());
+  if (hasRounds && (await lines.section((line) => client.take(line), 'end')) !== 'end') throw malformed();
   await lines.readRest();
   const common = await upstream.someOf(client.haves);
   await refuseForeign(client.shallows, upstream);
-  lines.mark('flush');
-  for (const oid of common) lines.add(`have ${oid}`);
-  if (client.isDone) lines.add('done');
-  else if (hasRounds) lines.mark('flush');
-  return { kind: 'relay', body: await lines.body() };
+  const end = client.isDone ? [packet('done')] : hasRounds ? [FLUSH] : [];
+  return relay([...asked, FLUSH, ...lineOfEach('have', common).map(packet), ...end]);
 }
 
 async function refuseForeign(shallows: OidTable, upstream: UpstreamIds): Promise<void> {
   if (shallows.size > MAX_SHALLOWS || !(await upstream.hasAll(shallows))) {
     throw new ProtocolError(
       'unsupported',
-      'Your shallow clone ends at commits that the service cannot find upstream. Clone again.',
+      'Your shallow clone ends at commits that the service cannot find upstream. Clone again. ' +
+        'If you have only just cloned, fetch again in a minute.',
     );
   }
+}
+
+const FLUSH = '0000';
+const DELIM = '0001';
+
+/** Encodes a line, whose characters stand for bytes. */
+const packet = (line: string): string => `${pktLengthDigits(line.length + 1)}${line}\n`;
+
+function lineOfEach(word: 'want' | 'have' | 'shallow', oids: Iterable<Oid>): string[] {
+  return Array.from(oids, (oid) => `${word} ${oid}`);
+}
+
+function v2Packets(command: string, args: readonly string[]): readonly string[] {
+  const head = [COMMAND + command, AGENT, 'object-format=sha1'];
+  return [...head.map(packet), DELIM, ...args.map(packet), FLUSH];
+}
+
+function relay(packets: readonly string[]): FetchRequest {
+  const text = packets.join('');
+  const body = new Uint8Array(text.length);
+  Buffer.from(body.buffer).write(text, 'latin1');
+  return { kind: 'relay', body };
 }
 
 /** Says which of the client's commits upstream has (gitprotocol-v2, "acknowledgments"), and never "ready". */
@@ -178,42 +192,53 @@ function acknowledged(common: readonly Oid[]): FetchRequest {
   return { kind: 'answer', body: concatBytes([...lines, FLUSH_PKT]) };
 }
 
-/** What a request tells about its client. It is looked up before anything is passed on. */
+/** What a request asks for, and what it tells of its client: that is looked up, not passed on. */
 class ToldOfClient {
+  readonly wants = new OidTable();
   readonly haves = new OidTable();
   readonly shallows = new OidTable();
+  /** The other lines that are passed on, each once. */
+  readonly settings = new Set<string>();
   isDone = false;
   isNegotiating = false;
-  #settings = 0;
 
   get keptBytes(): number {
-    return ID_BYTES * (this.haves.size + this.shallows.size);
+    return ID_BYTES * (this.wants.size + this.haves.size + this.shallows.size + this.settings.size);
   }
 
   /**
-   * The part of a line that is passed on; null: nothing, or not yet. @throws ProtocolError for too many settings, and
-   * for an id in place of a ref's name, as it may be the client's own commit.
+   * Takes a line, and answers whether it names an object.
+   * @throws ProtocolError for too many wants, and for an id in place of a ref's name, which may be
+   * the client's own commit.
    */
-  passOn(line: string): string | null {
+  take(line: string): boolean {
     const wordEnd = line.indexOf(' ');
     const word = wordEnd < 0 ? line : line.slice(0, wordEnd);
     const value = line.slice(word.length + 1);
-    if (word === 'want') return OID.test(value) ? line : null;
-    if (word === 'have') {
-      if (OID.test(value) && this.haves.size < MAX_HAVES) this.haves.add(value);
-      return null;
-    }
-    if (word === 'shallow') {
-      if (!OID.test(value)) return null;
-      if (this.shallows.size <= MAX_SHALLOWS) this.shallows.add(value);
-      return line;
+    if ((word === 'want' || word === 'have' || word === 'shallow') && OID.test(value)) {
+      this.#takeObject(word, value);
+      return true;
     }
     this.isDone ||= word === 'done';
     this.isNegotiating ||= word === 'wait-for-done';
     const setting = settingOf(word, value);
-    if (setting !== null && this.#settings++ === MAX_SETTINGS) throw malformed();
-    return setting;
+    if (setting !== null) this.settings.add(copyOf(setting));
+    return false;
   }
+
+  #takeObject(word: 'want' | 'have' | 'shallow', oid: Oid): void {
+    if (word === 'want') {
+      this.wants.add(oid);
+      if (this.wants.size > MAX_WANTS) throw tooManyWants();
+    } else if (word === 'have') {
+      if (this.haves.size < MAX_HAVES) this.haves.add(oid);
+    } else if (this.shallows.size <= MAX_SHALLOWS) this.shallows.add(oid);
+  }
+}
+
+/** Copies a text, so that the chunk from which it was cut can be freed. */
+function copyOf(text: string): string {
+  return Buffer.from(text, 'latin1').toString('latin1');
 }
 
 function settingOf(word: string, value: string): string | null {
@@ -227,6 +252,14 @@ function settingOf(word: string, value: string): string | null {
   }
   if (FETCH_ARGUMENTS.get(word)?.test(value) !== true) return null;
   return value === '' ? word : `${word} ${value}`;
+}
+
+function tooManyWants(): ProtocolError {
+  return new ProtocolError(
+    'unsupported',
+    `You ask for more than ${MAX_WANTS} branches, tags and other refs at once. ` +
+      'Fetch some of them at a time, beginning with: git clone --single-branch',
+  );
 }
 
 function malformed(): ProtocolError {
@@ -254,7 +287,7 @@ export class RefPrefixes {
     if (this.#given.has(prefix)) return;
     this.#bytes += prefix.length;
     if (this.#bytes > MAX_PREFIX_BYTES) this.#isOverLimit = true;
-    else this.#given.add(Buffer.from(prefix, 'latin1').toString('latin1'));
+    else this.#given.add(copyOf(prefix));
   }
 
   /** The prefixes that are passed on; none if the client gave none. */

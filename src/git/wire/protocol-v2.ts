@@ -2,6 +2,7 @@
 import type { ByteReader } from './byte-reader.ts';
 import { concatBytes, decodeUtf8, utf8 } from '../bytes.ts';
 import { type Memory, UNCOUNTED } from '../memory.ts';
+import type { OidBeginnings } from '../objects/oid-beginnings.ts';
 import { type Oid, OID_HEX_LENGTH, oidFromHex } from '../objects/oid.ts';
 import {
   DELIM_PKT,
@@ -19,6 +20,8 @@ export const MAX_REFS = 20_000;
 /** Memory of a ref in a list and in an advertisement, besides its line in both. */
 export const REF_BYTES = 200;
 const COUNTED_STEP = 64 * 1024;
+/** For the ids of all refs of a repository: some 780,000 of them. */
+const MAX_ADVERTISED_BYTES = 6 * 1024 * 1024;
 /** The names and ids of one list, for a host with very long names. */
 const MAX_REF_LIST_BYTES = 4 * 1024 * 1024;
 /** No file system takes a longer name. */
@@ -64,8 +67,13 @@ export interface RefList {
 /**
  * Reads a ref list up to its limits, and cancels the rest. Git lists HEAD first and then by name, so branches come
  * before tags. A ref whose name is not UTF-8, or is too long, is left out. @throws ProtocolError, what `memory` throws.
+ * @param beforeWait called before it waits for memory.
  */
-export async function readLsRefs(reader: ByteReader, memory: Memory = UNCOUNTED): Promise<RefList> {
+export async function readLsRefs(
+  reader: ByteReader,
+  memory: Memory = UNCOUNTED,
+  beforeWait?: () => void,
+): Promise<RefList> {
   const refs: Ref[] = [];
   const claim = memory.claim();
   let head: string | null = null;
@@ -89,7 +97,7 @@ export async function readLsRefs(reader: ByteReader, memory: Memory = UNCOUNTED)
     }
     refs.push({ name, oid });
     const usedBytes = REF_BYTES * refs.length + 2 * keptBytes;
-    if (usedBytes > claim.bytes) await claim.set(usedBytes + COUNTED_STEP);
+    if (usedBytes > claim.bytes) await claim.set(usedBytes + COUNTED_STEP, beforeWait);
   }
 }
 
@@ -99,18 +107,54 @@ export async function readAdvertised(reader: ByteReader, oids: ReadonlySet<Oid>)
   while (found.size < oids.size) {
     const payload = takePayload(reader) ?? (await readLine(reader));
     if (payload === null) return found;
-    refuseErrorPacket(payload);
-    const end = payload.at(-1) === LF ? payload.byteLength - 1 : payload.byteLength;
-    if (end < OID_HEX_LENGTH) throw malformed('ref list');
-    // The ref's id, and the last attribute, what it peels to. No name of a ref contains a colon.
-    const peeledAt = end - OID_HEX_LENGTH;
-    for (const start of payload[peeledAt - 1] === COLON ? [0, peeledAt] : [0]) {
-      const oid = oidFromHex(payload, start, start + OID_HEX_LENGTH) ?? '';
+    for (const oid of advertisedBy(payload)) {
       if (oids.has(oid) && !found.has(oid)) found.set(oid, idAndName(payload).name ?? '');
     }
   }
   await reader.cancel();
   return found;
+}
+
+/**
+ * Adds the ids that refs name or peel to, until there are too many.
+ * @param beforeWait called before it waits for memory.
+ * @throws ProtocolError, what `memory` throws.
+ */
+export async function readAdvertisedIds(
+  reader: ByteReader,
+  ids: OidBeginnings,
+  memory: Memory,
+  beforeWait?: () => void,
+): Promise<void> {
+  const claim = memory.claim();
+  try {
+    while (ids.byteLength < MAX_ADVERTISED_BYTES) {
+      const payload = takePayload(reader) ?? (await readLine(reader));
+      if (payload === null) return;
+      for (const oid of advertisedBy(payload)) ids.push(oid);
+      // Twice, because the list grows by copying.
+      const usedBytes = 2 * ids.byteLength;
+      if (usedBytes > claim.bytes) await claim.set(usedBytes + COUNTED_STEP, beforeWait);
+    }
+    await reader.cancel();
+  } finally {
+    // From here on, the cache bounds them.
+    claim.setNow(0);
+  }
+}
+
+/**
+ * Returns the id of a ref, and of what it peels to.
+ * @throws ProtocolError, ErrorPacket
+ */
+function advertisedBy(line: Uint8Array): readonly Oid[] {
+  refuseErrorPacket(line);
+  const end = line.at(-1) === LF ? line.byteLength - 1 : line.byteLength;
+  if (end < OID_HEX_LENGTH) throw malformed('ref list');
+  // What it peels to is the last attribute. No name of a ref contains a colon.
+  const peeledAt = end - OID_HEX_LENGTH;
+  const starts = line[peeledAt - 1] === COLON ? [0, peeledAt] : [0];
+  return starts.flatMap((start) => oidFromHex(line, start, start + OID_HEX_LENGTH) ?? []);
 }
 
 async function readLine(reader: ByteReader): Promise<Uint8Array | null> {

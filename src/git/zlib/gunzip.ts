@@ -36,6 +36,7 @@ export function gunzipped(source: ChunkSource, damaged: (cause: unknown) => Erro
   }
 
   return {
+    ...(source.arrived && { arrived: source.arrived }),
     async read() {
       // Nobody else reads from the source once feeding has ended.
       if (isOver) {

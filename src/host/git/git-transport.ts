@@ -4,6 +4,7 @@ import { ByteReader, sourceOf } from '../../git/wire/byte-reader.ts';
 import { concatBytes } from '../../git/bytes.ts';
 import { parseHistory } from '../../git/objects/commit.ts';
 import { CommitTable } from '../../git/objects/commit-table.ts';
+import { OidBeginnings } from '../../git/objects/oid-beginnings.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import type { KeptObject } from '../../git/pack/kept-objects.ts';
 import { KEPT_OBJECT_BYTES, NAMED_BASE_BYTES } from '../../git/pack/memory-limits.ts';
@@ -12,6 +13,7 @@ import { ErrorPacket } from '../../git/wire/pkt-line.ts';
 import { ProtocolError } from '../../git/wire/protocol-error.ts';
 import {
   readAdvertised,
+  readAdvertisedIds,
   encodeFetch,
   encodeLsRefs,
   encodePeeledLsRefs,
@@ -81,15 +83,43 @@ export class GitTransport {
     return this.#http.hostName;
   }
 
-  /** The refs that begin with one of the prefixes. One request. @throws HostError */
-  async listRefs(repository: RepositoryName, prefixes: readonly string[], owner: Owner): Promise<RefList> {
-    const read = (reader: ByteReader) => readLsRefs(reader, this.#memory);
+  /**
+   * Lists the refs that begin with one of the prefixes, in one request.
+   * @param beforeWait called before it waits for memory.
+   * @throws HostError
+   */
+  async listRefs(
+    repository: RepositoryName,
+    prefixes: readonly string[],
+    owner: Owner,
+    beforeWait?: () => void,
+  ): Promise<RefList> {
+    const read = (reader: ByteReader) => readLsRefs(reader, this.#memory, beforeWait);
     return this.#ask(repository, encodeLsRefs(prefixes), MAX_REF_LIST_BYTES, owner, read);
   }
 
   /** Which ids any ref of upstream names or peels to, with the first ref of each. One request. @throws HostError */
   async advertised(repository: RepositoryName, oids: ReadonlySet<Oid>): Promise<ReadonlyMap<Oid, string>> {
     const read = (reader: ByteReader) => readAdvertised(reader, oids);
+    return this.#ask(repository, encodePeeledLsRefs(), MAX_SEARCHED_REF_LIST_BYTES, 'upstream', read);
+  }
+
+  /**
+   * Lists the ids that any ref of upstream names or peels to, in one request. If the list is too
+   * long, only those that stand first.
+   * @param beforeWait called before it waits for memory.
+   * @throws HostError
+   */
+  async advertisedIds(repository: RepositoryName, beforeWait?: () => void): Promise<OidBeginnings> {
+    const read = async (reader: ByteReader): Promise<OidBeginnings> => {
+      const ids = new OidBeginnings();
+      await readAdvertisedIds(reader, ids, this.#memory, beforeWait).catch(async (error: unknown) => {
+        if (!isTooLarge(error)) throw error;
+        await reader.cancel();
+      });
+      ids.sort();
+      return ids;
+    };
     return this.#ask(repository, encodePeeledLsRefs(), MAX_SEARCHED_REF_LIST_BYTES, 'upstream', read);
   }
 

@@ -136,7 +136,7 @@ export async function receivePack(
   memory: Memory,
 ): Promise<ReceivedPack> {
   const spool = openSpool();
-  const scanner = new PackScanner({ limits: { memory } });
+  const scanner = new PackScanner({ limits: { memory }, arrived: reader.arrived });
   const { kept, namedBases } = scanner;
   const claim = memory.claim();
   for (let chunk = await reader.nextChunk(); chunk !== null; chunk = await reader.nextChunk()) {

@@ -176,6 +176,11 @@ const OF_BODY: Readonly<Record<BodyError['code'], readonly [reason: string, ...l
     'the push arrived damaged',
     'Its gzip compression is broken. Push again, or push with another Git client.',
   ],
+  bomb: [
+    'the push is compressed too much',
+    'It may inflate to 4 times what is sent, plus 1 MiB. Push again without gzip.',
+    'In Eclipse and other programs with JGit, first run: git config http.postBuffer 65536',
+  ],
   // Answered with HTTP 413 instead.
   'too-large': [TOO_LARGE],
 };

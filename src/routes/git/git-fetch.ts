@@ -37,6 +37,8 @@ import { withinLimit } from '../request/limits.ts';
 import { answerRefused, BUSY, refused } from '../request/refused.ts';
 
 const MAX_BODY_BYTES = 50 * 1024 * 1024;
+/** Git compresses requests over a kilobyte, whose ids shrink to two fifths. */
+const INFLATED_PER_ARRIVED = 8;
 const ADVERTISEMENT_TYPE = 'application/x-git-upload-pack-advertisement';
 const REQUEST_TYPE = 'application/x-git-upload-pack-request';
 const RESULT_TYPE = 'application/x-git-upload-pack-result';
@@ -82,7 +84,9 @@ function faulty(c: Context<AppEnv>, status: number): string {
 export async function uploadPack(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const refusal = wrongType(c, REQUEST_TYPE);
   if (refusal !== null) return answerRefused(c, refusal, 'text');
-  const body = gitBody(c.req.raw, { maxBytes: MAX_BODY_BYTES, timeoutMs: c.var.config.readTimeoutMs });
+  const { readTimeoutMs: timeoutMs } = c.var.config;
+  const limits = { maxBytes: MAX_BODY_BYTES, timeoutMs, inflatedPerArrived: INFLATED_PER_ARRIVED };
+  const body = gitBody(c.req.raw, limits);
   if (announcedBytes(c) > MAX_BODY_BYTES) return bodyTooLarge(c, body);
   const host = historyHost(c);
   const relaying = relayed(c, target, body, host).finally(() => host.memory.end());
@@ -106,8 +110,9 @@ async function relayed(
     // What the client still sends is not used any more.
     host.memory.end();
     body.discard?.();
-    if (!(error instanceof BodyError && error.code === 'too-large')) await drain(reader);
-    return body.isOverLimit ? bodyTooLarge(c, body) : requestRefusal(c, target, error);
+    const isTooLarge = error instanceof BodyError && (error.code === 'too-large' || error.code === 'bomb');
+    if (!isTooLarge) await drain(reader);
+    return isTooLarge || body.isOverLimit ? bodyTooLarge(c, body) : requestRefusal(c, target, error);
   }
   if (request.kind === 'answer') return result(request.body);
   const { body: asked } = request;

@@ -20,7 +20,7 @@ import { type Reply, SideBandReply } from '../../push/reply/reply.ts';
 import { abandon, type Arrival, conclude, end, receive } from '../../push/session.ts';
 import type { PushHost } from '../../push/push-host.ts';
 import type { PushRun } from '../../push/push-run.ts';
-import { type BodyLimits, drain, gitBody } from '../../streams/body.ts';
+import { drain, gitBody, type GitBodyLimits } from '../../streams/body.ts';
 import { TimedWriter } from '../../streams/timed-writer.ts';
 import {
   announcedBytes,
@@ -37,6 +37,8 @@ import { longBody } from '../request/long-body.ts';
 import { answerRefused, BUSY, type Refused, refused } from '../request/refused.ts';
 
 const MAX_PUSH_BYTES = 100 * 1024 * 1024;
+/** The entries of a pack are compressed, so gzip takes a third off it, seldom more. */
+const INFLATED_PER_ARRIVED = 4;
 const REQUEST_TYPE = 'application/x-git-receive-pack-request';
 const RESULT_TYPE = 'application/x-git-receive-pack-result';
 const ADVERTISEMENT_TYPE = 'application/x-git-receive-pack-advertisement';
@@ -114,7 +116,10 @@ async function received(
   const run = door.open(memory, reply);
   const arrival = await receive(run, request, reader);
   // A client does not listen before it has sent everything. A body over its limit is answered at once.
-  if (arrival.task.kind !== 'push' && !body.isOverLimit) await drain(reader);
+  if (arrival.task.kind !== 'push' && !body.isOverLimit) {
+    body.discard?.();
+    await drain(reader);
+  }
   if (body.isOverLimit) {
     c.executionCtx.waitUntil(abandon(run, arrival));
     return pushTooLarge(c, body);
@@ -150,8 +155,9 @@ function result(body: ReadableStream<Uint8Array> | null): Response {
   return new Response(body, { headers: { 'Content-Type': RESULT_TYPE, ...NO_CACHE } });
 }
 
-function bodyLimits(c: Context<AppEnv>): BodyLimits {
-  return { maxBytes: MAX_PUSH_BYTES, timeoutMs: c.var.config.readTimeoutMs };
+function bodyLimits(c: Context<AppEnv>): GitBodyLimits {
+  const { readTimeoutMs: timeoutMs } = c.var.config;
+  return { maxBytes: MAX_PUSH_BYTES, timeoutMs, inflatedPerArrived: INFLATED_PER_ARRIVED };
 }
 
 function pushTooLarge(c: Context<AppEnv>, body: ChunkSource): Promise<Response> {

@@ -180,7 +180,10 @@ git.post(
         as(TEXT),
       ),
       404: MISSING,
-      413: error('The body is over 50 MB, as sent or after inflating.', 'request body too large'),
+      413: error(
+        'The body is over 50 MB, as sent or after inflating; or it inflates to more than 8 times its size, plus 1 MiB.',
+        'request body too large',
+      ),
       415: answer('The body is of another type.', as(TEXT)),
       429: TOO_MANY,
       500: error('The request to the code host cannot be built.', 'failed to build request'),

@@ -75,6 +75,18 @@ export const transfers: readonly Story[] = [
     },
   },
   {
+    // JGit compresses pushes up to a megabyte once more. Hardly anything shrinks as much as this.
+    name: 'push of a thousand tiny files',
+    async act(bed, client) {
+      const at = await Contributor.start(bed, client);
+      await at.switchTo('topic');
+      for (let file = 0; file < 1_000; file++)
+        at.write(`tiny/${file % 20}/${file}`, Buffer.from(`${file}\n`));
+      await at.commit();
+      await at.expectAccepted(await at.push([TOPIC]));
+    },
+  },
+  {
     name: 'push of thirty commits with a merge',
     async act(bed, client) {
       const at = await Contributor.start(bed, client);

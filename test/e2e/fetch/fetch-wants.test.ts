@@ -1,13 +1,16 @@
 /** What a client may ask for by its id, what that costs at the host, and where its shallow clone may end. */
 import { randomBytes } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { useTestBed } from '../support/test-bed.ts';
+import { MAX_WANTS } from '../../../src/git/wire/fetch-request.ts';
+import { useOwnTestBed } from '../support/test-bed.ts';
 import type { Person } from '../support/person.ts';
 import type { Upstream } from '../support/upstream.ts';
 import { pkt, readPkts, send } from '../support/wire.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
-const bed = useTestBed();
+const bed = useOwnTestBed();
 
 const fetchesOf = (upstream: Upstream) => bed.host.requestsFor(upstream, 'POST', /\/git-upload-pack$/);
 
@@ -61,6 +64,108 @@ describe('an id that somebody types', () => {
   );
 });
 
+/** A made-up commit of the client's. */
+const madeUp = () => randomBytes(20).toString('hex');
+
+/**
+ * Replaces upstream's refs but `main` by these.
+ * @param oids of each. Default: all on the tip of `main`.
+ */
+async function setRefs(
+  upstream: Upstream,
+  names: readonly string[],
+  oids: readonly string[] = [],
+): Promise<void> {
+  const tip = await upstream.tip();
+  const refs = names.map((name, at) => `${oids[at] ?? tip} ${name}`);
+  const lines = ['# pack-refs with: peeled', `${tip} refs/heads/main`, ...refs, ''];
+  await writeFile(join(upstream.path, 'packed-refs'), lines.join('\n'));
+}
+
+/** More than are remembered with their names. */
+const MANY_REFS = 3_000;
+const manyNames = (space: string) =>
+  Array.from({ length: MANY_REFS }, (_, at) => `refs/${space}/${String(at).padStart(4, '0')}`);
+
+describe('a made-up commit', () => {
+  it.each([0, 2] as const)(
+    'as the end of a shallow clone makes the service list all refs once, in version %i',
+    async (version) => {
+      const upstream = await bed.createUpstream();
+      await setRefs(upstream, manyNames('pull'));
+      const tip = await upstream.tip();
+      const ask = () => want(upstream, bed.person(), version, [`want ${tip}`, `shallow ${madeUp()}`]);
+      expect(await ask()).toMatch(/^ERR Your shallow clone ends at commits .* Clone again\./);
+      const before = fetchesOf(upstream).length;
+      for (let time = 0; time < 3; time++) expect(await ask()).toMatch(/^ERR Your shallow clone ends/);
+      await Promise.all([ask(), ask(), ask()]);
+      expect(commandsSince(upstream, before)).toEqual([]);
+    },
+  );
+
+  it('is asked about once also by requests that come together', async () => {
+    const upstream = await bed.createUpstream();
+    const tip = await upstream.tip();
+    const ask = () => want(upstream, bed.person(), 2, [`want ${tip}`, `shallow ${madeUp()}`]);
+    await Promise.all(Array.from({ length: 5 }, ask));
+    const lists = fetchesOf(upstream).filter(({ body }) => body.includes('ls-refs') && body.includes('peel'));
+    expect(lists).toHaveLength(1);
+  });
+
+  it('that a client says it has makes the service list a long list of branches once', async () => {
+    const upstream = await bed.createUpstream();
+    await setRefs(upstream, manyNames('heads'));
+    const tip = await upstream.tip();
+    const ask = () => want(upstream, bed.person(), 2, [`want ${tip}`, `have ${madeUp()}`]);
+    expect(await ask()).toBe('packfile\n');
+    const before = fetchesOf(upstream).length;
+    for (let time = 0; time < 3; time++) expect(await ask()).toBe('packfile\n');
+    expect(commandsSince(upstream, before)).toEqual(['fetch', 'fetch', 'fetch']);
+  });
+});
+
+/** So many commits in a line behind upstream's, and as many refs, each on one of them. */
+async function refsOfTheirOwn(upstream: Upstream, count: number): Promise<void> {
+  const tip = await upstream.tip();
+  const commits = Array.from({ length: count }, (_, at) =>
+    ['commit refs/heads/line', 'committer M <m@x.example> 1700000000 +0000', `data ${`${at}`.length}`, at]
+      .concat(at === 0 ? [`from ${tip}`] : [])
+      .join('\n'),
+  );
+  const input = `${commits.join('\n')}\n`;
+  await bed.person().mustGit(upstream.path, ['fast-import', '--quiet', '--force'], { input });
+  const oids = (await upstream.git('rev-list', 'line', '^main')).split('\n');
+  await upstream.git('update-ref', '-d', 'refs/heads/line');
+  await setRefs(
+    upstream,
+    oids.map((_, at) => `refs/pull/${at}/head`),
+    oids,
+  );
+}
+
+describe('a repository of many refs', () => {
+  it('can be mirrored, up to as many as may be asked for at once', exhaustive, async () => {
+    const upstream = await bed.createUpstream();
+    const most = MAX_WANTS - 1;
+    await refsOfTheirOwn(upstream, most);
+    const person = bed.person();
+    const mirror = await person.clone(upstream.url, '--mirror');
+    expect((await mirror.git('for-each-ref', '--format=%(refname)')).split('\n')).toHaveLength(most + 1);
+    // Now it names what it has.
+    await upstream.grow();
+    await mirror.git('fetch', '--quiet');
+    await refsOfTheirOwn(upstream, most + 10);
+    const cloning = ['clone', '--quiet', '--mirror', upstream.url, 'too-many'];
+    const { code, stderr } = await person.git(person.home, cloning);
+    expect(code).toBe(128);
+    expect(stderr).toContain(
+      'remote error: You ask for more than 32768 branches, tags and other refs at once. ' +
+        'Fetch some of them at a time, beginning with: git clone --single-branch',
+    );
+    await person.clone(upstream.url, '--single-branch');
+  });
+});
+
 describe('what upstream has', () => {
   it('can be asked for by its id: an old commit, a tag, what it stands for, a pull request', async () => {
     const upstream = await bed.createUpstream();
@@ -82,7 +187,6 @@ describe('what upstream has', () => {
 
   it.each([0, 2] as const)(
     'can be asked for, and be where a shallow clone ends, in version %i if only a tag reaches it',
-    exhaustive,
     async (version) => {
       const upstream = await bed.createUpstream();
       for (const from of ['main', 'side', 'side']) await upstream.grow({ branch: 'side', from });
@@ -146,7 +250,8 @@ it.each([0, 2] as const)(
     const fetched = await shallow.tryGit('-c', `protocol.version=${version}`, 'fetch', upstream.url, 'main');
     expect(fetched.code).toBe(128);
     expect(fetched.stderr).toContain(
-      'remote error: Your shallow clone ends at commits that the service cannot find upstream. Clone again.',
+      'remote error: Your shallow clone ends at commits that the service cannot find upstream. Clone again. ' +
+        'If you have only just cloned, fetch again in a minute.',
     );
     expect(fetchesOf(upstream).filter(({ body }) => body.includes(own))).toEqual([]);
   },

@@ -2,13 +2,14 @@
 import { describe, expect, it } from 'vitest';
 import { CHUNKINGS, piecesOf } from '../../support/byte-chunks.ts';
 import { commitContent, oidNumber, tagContent, treeContent } from '../../support/objects.ts';
-import { buildPack, type Entry, makeDelta, oidOf } from '../../support/pack-builder.ts';
+import { buildPack, deltaSize, type Entry, makeDelta, oidOf } from '../../support/pack-builder.ts';
 import { scan } from '../../support/scan.ts';
 import * as fc from 'fast-check';
 import { MAX_CUTS } from '../../../src/git/pack/memory-limits.ts';
 import { OffsetShift } from '../../../src/git/pack/pack-scanner.ts';
 import { runs } from '../../support/runs.ts';
 
+const MiB = 1024 * 1024;
 const COMMIT = commitContent({ message: 'first\n' });
 const SECOND = commitContent({ message: 'second\n', parents: [oidOf('commit', COMMIT)] });
 const THIRD = commitContent({ message: 'third\n', parents: [oidOf('commit', SECOND)] });
@@ -132,6 +133,30 @@ describe('a scan', () => {
 
   it('counts the same commit twice if the pack holds it twice', () => {
     expect(scan([buildPack([whole('commit', COMMIT), whole('commit', COMMIT)]).bytes]).kept).toHaveLength(2);
+  });
+});
+
+const scanArrived = (bytes: Uint8Array, arrivedBytes: number) =>
+  scan(piecesOf(bytes, 1_000), undefined, 'history', { bytes: arrivedBytes });
+
+describe('a pack that was compressed once more', () => {
+  it('has an entry for each eight bytes that have arrived, and no more', () => {
+    const { bytes } = buildPack(Array.from({ length: 1_000 }, () => whole('blob', Buffer.alloc(0))));
+    expect(scan([bytes]).passed).toHaveLength(bytes.byteLength - 32);
+    expect(() => scanArrived(bytes, 8 * 1_000)).not.toThrow();
+    expect(() => scanArrived(bytes, 8 * 998)).toThrow('far more objects than fit into what was sent');
+  });
+
+  const stored = { zlib: { level: 0 } } as const;
+  const delta = Buffer.concat([deltaSize(10), deltaSize(10), Buffer.alloc(MiB)]);
+
+  it.each<[what: string, count: number, entry: Entry]>([
+    ['files', 33, { ...whole('blob', Buffer.alloc(MiB)), ...stored }],
+    ['deltas', 13, { type: 'ref-delta', base: oidNumber(1), delta, ...stored }],
+  ])('inflates to what its sender may make of what has arrived: %s', (_, count, entry) => {
+    const { bytes } = buildPack(Array.from({ length: count }, () => entry));
+    expect(() => scanArrived(bytes, MiB)).not.toThrow();
+    expect(() => scanArrived(bytes, 10_000)).toThrow('far larger than what Git sends of them');
   });
 });
 

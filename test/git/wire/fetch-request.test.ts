@@ -1,11 +1,12 @@
 /** What of a client's fetch goes on to the host: what it asks for, and nothing that tells of it. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { MAX_OTHER_LINES } from '../../../src/git/wire/fetch-lines.ts';
 import {
   MAX_HAVES,
   MAX_PREFIX_BYTES,
-  MAX_SETTINGS,
   MAX_SHALLOWS,
+  MAX_WANTS,
   readFetchRequest,
   RefPrefixes,
 } from '../../../src/git/wire/fetch-request.ts';
@@ -259,16 +260,71 @@ it.each([0, 2] as const)('an id where Git takes only names is refused in version
   });
 });
 
-it('a request of endless depths is malformed, of either version', async () => {
-  const most = [`want ${WANT}`, ...Array.from({ length: MAX_SETTINGS }, () => 'deepen 1')];
-  expect(await passedOn(v2(HEAD, most), 2)).toContain('deepen 1');
-  const tooMany = [...most, 'deepen 1'];
-  for (const [request, version] of [
-    [v2(HEAD, tooMany), 2],
-    [v0(tooMany, ['done']), 0],
-  ] as const) {
-    await expect(passedOn(request, version)).rejects.toMatchObject({ code: 'bad-request' });
-  }
+describe.each<[what: string, line: string]>([
+  ['that nobody knows', 'x'],
+  ['that are empty', ''],
+  ['of depths', 'deepen 1'],
+  ['of objects without their ids', 'want x'],
+  ['that end it', 'done'],
+])('a request of many lines %s', (_, line) => {
+  const many = (count: number) => Array.from({ length: count }, () => line);
+
+  it('goes on, and then is told so, in a fetch of version 2', async () => {
+    const most = [`want ${WANT}`, ...many(MAX_OTHER_LINES - HEAD.length)];
+    expect(await passedOn(v2(HEAD, most), 2)).toContain(`want ${WANT}`);
+    await expect(passedOn(v2(HEAD, [...most, line]), 2)).rejects.toMatchObject({ code: 'unsupported' });
+  });
+
+  it('goes on, and then is told so, in an older version', async () => {
+    const want = `want ${WANT}`;
+    expect(await passedOn(v0([want], many(MAX_OTHER_LINES)), 0)).toContain(`${want} agent=git/2.0`);
+    await expect(passedOn(v0([want], many(MAX_OTHER_LINES + 1)), 0)).rejects.toMatchObject({
+      code: 'unsupported',
+    });
+  });
+
+  it('goes on, and then is told so, among capabilities, and where refs are listed', async () => {
+    const most = many(MAX_OTHER_LINES - 2);
+    for (const [head, args] of [
+      [['command=ls-refs', ...most], ['peel']],
+      [['command=ls-refs'], ['peel', ...most]],
+    ] as const) {
+      expect(await passedOn(v2(head, args), 2)).toContain('command=ls-refs');
+      const tooMany = [...args, line];
+      await expect(passedOn(v2(head, tooMany), 2)).rejects.toMatchObject({ code: 'unsupported' });
+    }
+  });
+});
+
+const flushes = (count: number) => v0([`want ${WANT}`], ...Array.from({ length: count }, () => []), ['done']);
+
+it('a request of endless flushes is told so', async () => {
+  expect(await passedOn(flushes(100), 0)).toContain('done');
+  await expect(passedOn(flushes(MAX_OTHER_LINES + 2), 0)).rejects.toMatchObject({ code: 'unsupported' });
+});
+
+it.each([0, 2] as const)('each object is asked for once, in version %i', async (version) => {
+  const lines = [WANT, OLDER, WANT, OLDER].flatMap((oid) => [`want ${oid}`, `shallow ${oid}`, 'deepen 1']);
+  const request = version === 2 ? v2(HEAD, [...lines, 'done']) : v0(lines, ['done']);
+  const passed = (await relayed(request, version)).filter((line) => /^(?:want|shallow|deepen)/.test(line));
+  const first = version === 2 ? `want ${WANT}` : `want ${WANT} agent=git/2.0`;
+  const expected = [first, `want ${OLDER}`, `shallow ${WANT}`, `shallow ${OLDER}`, 'deepen 1'];
+  expect(passed.toSorted()).toEqual(expected.toSorted());
+});
+
+it.each([0, 2] as const)('so many objects may be asked for, and no more, in version %i', async (version) => {
+  const most = wantLines(MAX_WANTS);
+  const request = (lines: readonly string[]) =>
+    version === 2 ? v2(['command=fetch'], [...lines, 'done']) : v0(lines, ['done']);
+  const passed = (await relayed(request([...most, ...most]), version)).filter((line) =>
+    line.startsWith('want'),
+  );
+  expect(new Set(passed.map((line) => line.slice(0, 45)))).toEqual(new Set(most));
+  expect(passed).toHaveLength(MAX_WANTS);
+  await expect(relayed(request([...most, `want ${WANT}`]), version)).rejects.toMatchObject({
+    code: 'unsupported',
+    publicMessage: expect.stringContaining('git clone --single-branch'),
+  });
 });
 
 it('a clone asks about no commits', async () => {
@@ -277,7 +333,7 @@ it('a clone asks about no commits', async () => {
   expect(asked).toEqual([]);
 });
 
-it('so many commits are looked at, and no more', exhaustive, async () => {
+it('so many commits are looked at, and no more', async () => {
   const asked: string[][] = [];
   const haves = Array.from({ length: MAX_HAVES + 10 }, (_, index) => `have ${oidNumber(index)}`);
   await relayed(v2(['command=fetch'], [`want ${WANT}`, ...haves, 'done']), 2, undefined, known(asked));
@@ -345,45 +401,32 @@ describe('a long request', () => {
     return v2(['command=fetch'], [...lines, ...more, `want ${WANT}`, 'done']);
   };
 
-  it(
-    'may name as many ends of a shallow clone as are looked up, and no more, because none can be dropped',
-    exhaustive,
-    async () => {
-      const first = `shallow ${oidNumber(100)}`;
-      expect(await relayed(shallows(MAX_SHALLOWS, [first]), 2)).toContain(first);
-      await expect(relayed(shallows(MAX_SHALLOWS + 1), 2)).rejects.toMatchObject({ code: 'unsupported' });
-    },
-  );
+  it('may name as many ends of a shallow clone as are looked up, and no more, because none can be dropped', async () => {
+    const first = `shallow ${oidNumber(100)}`;
+    expect(await relayed(shallows(MAX_SHALLOWS, [first]), 2)).toContain(first);
+    await expect(relayed(shallows(MAX_SHALLOWS + 1), 2)).rejects.toMatchObject({ code: 'unsupported' });
+  });
 
   it('is passed on whole, and what is kept of it is counted before it is allocated', async () => {
     const wants = wantLines(20_000);
     const memory = new CountedMemory();
     const { body } = await read(v2(['command=fetch'], [...wants, 'done']), 2, memory);
     expect(linesOf(Buffer.from(body)).slice(4, -2)).toEqual(wants);
-    expect(memory.bytes + 64 * 1024).toBeGreaterThanOrEqual(body.buffer.byteLength);
+    expect(memory.bytes).toBeGreaterThan(2 * body.buffer.byteLength);
     const busy = read(v2(['command=fetch'], [...wants, 'done']), 2, new CountedMemory(full));
     await expect(busy).rejects.toThrow('busy');
   });
 
   it('waits for nobody as long as it is short', async () => {
-    const { body } = await read(v0(wantLines(1_000), ['done']), 0, new CountedMemory(full));
-    expect(linesOf(Buffer.from(body))).toHaveLength(1_002);
-  });
-
-  it('has room for 50 MB of wants without line feeds', exhaustive, async () => {
-    const line = pkt(`want ${WANT}`);
-    const count = Math.floor((50 * 1024 * 1024) / line.length) - 5;
-    const memory = new CountedMemory();
-    const body = Buffer.from(`${pkt('command=fetch')}${DELIM}${line.repeat(count)}${FLUSH}`, 'latin1');
-    const request = await read(body, 2, memory);
-    expect(request.body.byteLength).toBeGreaterThan(count * (line.length + 1));
-    expect(memory.mostBytes).toBeLessThan(60 * 1024 * 1024);
+    const { body } = await read(v0(wantLines(400), ['done']), 0, new CountedMemory(full));
+    expect(linesOf(Buffer.from(body))).toHaveLength(402);
   });
 
   it.each<[what: string, version: 0 | 2, beginning: string, line: string]>([
     ['flushes between haves', 0, `${packets([`want ${WANT}`])}${FLUSH}`, FLUSH],
     ['capabilities', 2, packets(['command=fetch']), packets(['agent=x'])],
     ['lines that nobody knows', 2, `${packets(['command=fetch'])}${DELIM}`, packets(['x'])],
+    ['one want', 2, `${packets(['command=fetch'])}${DELIM}`, packets([`want ${WANT}`])],
     ['prefixes', 2, `${packets(['command=ls-refs'])}${DELIM}`, packets(['ref-prefix x'])],
     ['what follows its end', 2, `${packets(['command=fetch'])}${DELIM}${FLUSH}`, 'x'],
   ])('takes little memory for megabytes of %s', exhaustive, async (_, version, beginning, line) => {

@@ -4,16 +4,28 @@ import {
   encodeFetch,
   encodeLsRefs,
   MAX_REFS,
+  readAdvertisedIds,
   readFetchSections,
   readLsRefs,
 } from '../../../src/git/wire/protocol-v2.ts';
+import { OidBeginnings } from '../../../src/git/objects/oid-beginnings.ts';
 import { ByteReader } from '../../../src/git/wire/byte-reader.ts';
-import { CHUNKINGS, PiecesSource, readerOf, readerOfWhole, restOf } from '../../support/byte-chunks.ts';
+import {
+  CHUNKINGS,
+  PiecesSource,
+  piecesOf,
+  readerOf,
+  readerOfWhole,
+  restOf,
+} from '../../support/byte-chunks.ts';
+import { CountedMemory, full } from '../../support/counted-memory.ts';
 import { oidNumber } from '../../support/objects.ts';
 import { FLUSH, pkt } from '../../support/wire.ts';
 
 const A = oidNumber(1);
 const B = oidNumber(2);
+/** They begin otherwise than the numbers. */
+const [C, D] = ['c'.repeat(40), 'd'.repeat(40)];
 const DELIM = '0001';
 const textOf = (bytes: Uint8Array) => Buffer.from(bytes).toString();
 const header = (command: string) => pkt(`command=${command}\n`) + pkt('object-format=sha1\n') + DELIM;
@@ -85,6 +97,41 @@ describe.each(CHUNKINGS)('readLsRefs from %s chunks', (_, cut) => {
       hasAllBranches: true,
     });
   });
+});
+
+describe.each(CHUNKINGS)('readAdvertisedIds from %s chunks', (_, cut) => {
+  const idsOf = async (...lines: string[]) => {
+    const ids = new OidBeginnings();
+    const bytes = Buffer.from(lines.map((line) => pkt(line)).join('') + FLUSH, 'latin1');
+    await readAdvertisedIds(readerOf(cut(bytes)), ids, new CountedMemory());
+    ids.sort();
+    return ids;
+  };
+
+  it('adds what refs name, and what tags stand for', async () => {
+    const ids = await idsOf(`${A} refs/pull/1/head\n`, `${B} refs/tags/v1 peeled:${C}\n`);
+    expect([A, B, C, D].map((oid) => ids.has(oid))).toEqual([true, true, true, false]);
+    expect(ids.byteLength).toBe(3 * 8);
+  });
+
+  it('ends with an error packet, and with what is no list', async () => {
+    await expect(idsOf(`${A} refs/heads/main\n`, 'ERR no\n')).rejects.toMatchObject({ text: 'no' });
+    await expect(idsOf('short\n')).rejects.toMatchObject({ code: 'bad-request' });
+  });
+});
+
+it('readAdvertisedIds counts what it keeps, as long as it reads', async () => {
+  const lines = Array.from({ length: 20_000 }, (_, at) =>
+    pkt(`${oidNumber(at)} refs/pull/${at}/head\n`),
+  ).join('');
+  const memory = new CountedMemory();
+  const ids = new OidBeginnings();
+  const pieces = piecesOf(Buffer.from(lines + FLUSH, 'latin1'), 64 * 1024);
+  await readAdvertisedIds(readerOf(pieces), ids, memory);
+  expect(memory.mostBytes).toBeGreaterThan(ids.byteLength);
+  expect(memory.bytes).toBe(0);
+  const refused = readAdvertisedIds(readerOf(pieces), new OidBeginnings(), new CountedMemory(full));
+  await expect(refused).rejects.toThrow('busy');
 });
 
 const read = (section: string) => readLsRefs(readerOfWhole(section));

@@ -119,6 +119,18 @@ it('refs of more than is read are asked for once, and that is final', exhaustive
   expect(asked).toBe(1);
 });
 
+it('of all ids of refs, those that come before it is too much are known', async () => {
+  const line = new TextEncoder().encode(pkt(`${OID} refs/tags/${'v1/'.repeat(20_000)}\n`));
+  const { transport } = opened(
+    () =>
+      new Response(
+        new ReadableStream({ type: 'bytes', pull: (controller) => controller.enqueue(line.slice()) }),
+      ),
+  );
+  const ids = await transport.advertisedIds(REPOSITORY);
+  expect([ids.has(OID), ids.has('b'.repeat(40))]).toEqual([true, false]);
+});
+
 describe('a listing of upstream', () => {
   it('goes without the token', async () => {
     const { list, callers } = opened(() => new Response(LIST));

@@ -58,6 +58,7 @@ describe('toRefusal', () => {
     ['timeout', 'the push did not arrive completely', 'too slowly'],
     ['aborted', 'the push did not arrive completely', 'connection broke'],
     ['damaged', 'the push arrived damaged', 'gzip'],
+    ['bomb', 'the push is compressed too much', 'without gzip'],
   ] as const)('says of a body with the fault %s that it did not arrive', (code, reason, words) => {
     const refusal = toRefusal(new BodyError(code, SECRET), 'git');
     expect(refusal).toMatchObject({ reason, unpackStatus: 'incomplete pack' });
