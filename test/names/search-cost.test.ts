@@ -13,7 +13,7 @@ import { SEARCHED } from '../../src/names/messages.ts';
 import { HOSTILE_MESSAGES } from '../support/hostile-messages.ts';
 import { commitContent, treeContent } from '../support/objects.ts';
 import { search } from '../support/name-searching.ts';
-import { type Entry, oidOf } from '../support/pack-builder.ts';
+import { deltaSize, type Entry, insertInstructions, oidOf } from '../support/pack-builder.ts';
 import { exifSegment, jpeg, png, tiff, webp, xmpSegment } from '../support/pictures.ts';
 import { workOf } from '../support/work-meter.ts';
 
@@ -81,6 +81,12 @@ describe.each(SIZES)('a push of %i bytes', (size) => {
   it.each(IN_FILES)('is looked at a bounded number of times if a file is full of %j', (part) =>
     expectLittle({ files: [blob(full(part, size))] }),
   );
+
+  it.each(IN_FILES)('is looked at a bounded number of times if a delta inserts only %j', (part) => {
+    const inserts = insertInstructions(full(part, size));
+    const delta = Buffer.concat([deltaSize(1), deltaSize(size), inserts]);
+    return expectLittle({ files: [blob(Buffer.from('x')), { type: 'ofs-delta', base: 1, delta }] });
+  });
 
   it.each(IN_MESSAGES)('is looked at a bounded number of times if a message is full of %j', (part) =>
     expectLittle({ message: full(part, size) }),
