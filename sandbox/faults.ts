@@ -24,8 +24,8 @@ export interface Fault {
     readonly body?: string | object;
   };
   /**
-   * Sends the client to another server, or another folder of this one, with the same path and query: what a repository
-   * or a whole host that has moved does. Whoever keeps the path alone meets a stranger's repository (src-d/go-git#820).
+   * Sends the client to another server with the same path and query, as a repository or a host does
+   * that has moved. Who keeps the path alone meets a stranger's repository (src-d/go-git#820).
    */
   readonly redirect?: { readonly status: 301 | 302 | 303 | 307 | 308; readonly to: string };
   /**

@@ -163,8 +163,9 @@ export const NOT_FOUND: Answer = { status: 404, body: { message: 'Not Found', do
 export const DOWN_FOR_TWO_MINUTES: Answer = { status: 503, headers: { 'retry-after': '120' } };
 
 /**
- * Where GitHub Enterprise Server, Gitea and Forgejo, and GitLab have the form to which they send people who are not signed
- * in. Source: of GitLab, gitextensions/gitextensions#12182; with Git, the others answer 401 themselves.
+ * Where GitHub Enterprise Server, Gitea and Forgejo, and GitLab have the form to which they send
+ * people who are not signed in. To Git, the first three answer 401 themselves; a proxy may not.
+ * Source: of GitLab, gitextensions/gitextensions#12182.
  */
 export const SIGN_IN_PATHS = [
   '/login?return_to=%2F',
@@ -177,8 +178,9 @@ export function signIn(path: (typeof SIGN_IN_PATHS)[number]): Answer {
 }
 
 /**
- * A page in place of Git, as if all were well: of a proxy that wants a browser, or of a server that wants people to sign
- * in. Source: gogs/gogs#80; the page's words are of TecharoHQ/anubis, lib/localization/locales/en.json.
+ * A page in place of Git, as if all were well: of a proxy that wants a browser, or of a server that
+ * wants people to sign in. Source: gogs/gogs#80; the page's words are those of TecharoHQ/anubis,
+ * lib/localization/locales/en.json.
  */
 export const PAGE_FOR_BROWSERS: Answer = {
   status: 200,
@@ -189,7 +191,10 @@ export const PAGE_FOR_BROWSERS: Answer = {
 /** The pack took too long to arrive. Source: aquasecurity/btfhub#83; RFC 9110, 15.5.9. */
 export const PUSH_TIMED_OUT: Answer = { status: 408, body: '' };
 
-/** Of a fork, though GitHub usually gives it another name. Source: CommonWealthRobotics/BowlerStudio#342. */
+/**
+ * Of a fork, though GitHub usually gives it another name.
+ * Source: CommonWealthRobotics/BowlerStudio#342.
+ */
 export const NAME_TAKEN: Answer = {
   status: 422,
   body: {

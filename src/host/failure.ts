@@ -166,7 +166,7 @@ const ROWS: readonly MeaningRow[] = [
       'The code host does not let this service open a pull request there, and does not say why. ' +
       'The repository may limit how many pull requests an account has open.',
   },
-  // CommonWealthRobotics/BowlerStudio#342. Usually a fork gets another name: octokit/octokit.js#483.
+  // CommonWealthRobotics/BowlerStudio#342. Most forks get another name: octokit/octokit.js#483.
   {
     to: ['fork'],
     status: [422],
@@ -174,7 +174,8 @@ const ROWS: readonly MeaningRow[] = [
     means: { ...AGAIN, whose: 'theirs' },
     sentence: 'The bot account has another repository of this name, or its fork is just being made.',
   },
-  // A new fork, or a token that may not do it: octokit/octokit.rb#622, mislav/bump-homebrew-formula-action#23.
+  // The fork is new, or the token may not do it: octokit/octokit.rb#622,
+  // mislav/bump-homebrew-formula-action#23.
   {
     to: ['branch'],
     status: [404],

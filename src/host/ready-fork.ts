@@ -111,8 +111,8 @@ export async function ensureFork(
 }
 
 /**
- * Null if the fork has no objects yet, or does not exist (any more). Where its HEAD names no branch,
- * as that of upstream may, another branch stands for it.
+ * Lists the tips of the fork. Where its HEAD names no branch, as that of upstream may, another branch
+ * stands for it. Null if the fork has no objects yet, or does not exist (any more).
  * @param prefixes of the refs that are listed.
  */
 async function listForkTips(

@@ -18,7 +18,7 @@ export type Redirect =
   | { readonly kind: 'sign-in' }
   /** `server`: its name, for people; addresses of machines are removed. */
   | { readonly kind: 'elsewhere'; readonly server: string }
-  /** No address, or one that nobody should follow: it has user information, or another protocol than HTTP. */
+  /** No address, or one with user information or another protocol than HTTP. */
   | { readonly kind: 'unusable' };
 
 /** Statuses that send a client to another address (RFC 9110, 15.4). */
@@ -27,7 +27,7 @@ const STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const PERMANENT: ReadonlySet<number> = new Set([301, 308]);
 /** No address of a code host is longer. Several headers arrive as one text with spaces in it. */
 const ADDRESS = /^[!-~]{1,2048}$/;
-/** User information, also if it is empty, which `URL` does not show. `\\` counts as `/` (WHATWG). */
+/** User information, even if empty, which `URL` does not show. A `\` counts as `/` (WHATWG). */
 const WITH_USER = /^[^\\/?#]*[\\/]{2,}[^\\/?#]*@/;
 /** GitHub Enterprise Server; Gitea and Forgejo; GitLab (gitextensions/gitextensions#12182). */
 const SIGN_IN = /^\/(?:login|user\/login|users\/sign_in)$/;

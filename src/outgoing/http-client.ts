@@ -24,7 +24,7 @@ export class HttpClient {
 
   /**
    * As the platform's `fetch`, except: only the header fields of `encodeRequestHead` may be set; a body is text, bytes,
-   * or a stream of bytes (with `Content-Length`, if that is known); a redirect is an answer like any other.
+   * or a stream of bytes (with `Content-Length`, if that is known); no redirect is followed.
    * If the caller cancels a response's body, the connection ends with the server's next byte.
    * @throws OutgoingError, or the reason of the signal; TypeError for what may not leave.
    */

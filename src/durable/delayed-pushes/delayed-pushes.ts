@@ -103,8 +103,8 @@ export class DelayedPushes extends DurableObject<Env> {
   }
 
   /**
-   * Makes it due, and leases it, also in the pause after a failed attempt. If that fails again, it is
-   * no further attempt of the service: the next pause is no longer, and no doubt ends sooner.
+   * Makes it due, and leases it, also in the pause after a failed attempt. If it fails again, that
+   * does not count: the next pause is no longer, and the push ends no sooner.
    */
   async publishNow(name: string): Promise<Lease | 'busy' | 'review' | 'unknown'> {
     const [row, now] = [this.#waiting(name), this.#now()];

@@ -167,7 +167,7 @@ export class SmartHttp {
     return isOther ? new MovedError(to, status) : notFollowed(name, status, { kind: 'unusable' });
   }
 
-  /** Reads the repository in an address of Git's, `…/<owner>/<name>.git/…`; null: there is none. */
+  /** Reads the repository in an address, `…/<owner>/<name>.git/…`; null: there is none. */
   #repositoryAt({ pathname }: URL): RepositoryName | null {
     const base = `${new URL(this.#webUrl).pathname.replace(/\/$/, '')}/`;
     if (!pathname.startsWith(base)) return null;

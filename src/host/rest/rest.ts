@@ -275,7 +275,7 @@ export class Rest {
   }
 }
 
-/** Redirects that ask to repeat a write. With others, the success of a GET would look like its own. */
+/** Ask to repeat a write as it is. With others, the success of a GET would look like its own. */
 const KEEP_METHOD: ReadonlySet<number> = new Set([307, 308]);
 
 interface Request {

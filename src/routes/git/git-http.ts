@@ -58,9 +58,9 @@ function isForeign({ failure: { status } }: HostError): boolean {
 }
 
 /**
- * Tells a fetch that somebody else has answered in place of the host. A discovery gets the status of
- * that answer (contract, 4.5) and plain text, which Git shows there. All else gets an error packet
- * (gitprotocol-pack, "Packet Format"). Null: it is another failure.
+ * Tells a fetch that somebody else has answered in place of the host. A discovery that was redirected
+ * gets the status of that (contract, 4.5) and plain text, which Git shows there. All else gets an
+ * error packet (gitprotocol-pack, "Packet Format"). Null: it is another failure.
  * @param type of the endpoint's answers.
  */
 export function foreignAnswer(
