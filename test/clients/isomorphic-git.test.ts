@@ -1,4 +1,6 @@
+import { describe } from 'vitest';
+import { exhaustive } from '../support/exhaustive.ts';
 import { client } from './isomorphic-git/client.ts';
 import { describeClient } from './support/matrix.ts';
 
-describeClient({ kind: 'ready', client });
+describe('the one client that is a package', exhaustive, () => describeClient({ kind: 'ready', client }));

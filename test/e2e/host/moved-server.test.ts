@@ -13,6 +13,7 @@ import { comment, speak } from '../support/speak.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
 import { pkt, readPkts, send } from '../support/wire.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed();
 
@@ -184,7 +185,7 @@ describe('a repository that has moved to another server', () => {
     expect(await bed.host.pulls(upstream)).toEqual([]);
   });
 
-  it('keeps a delayed push that a wall has sent elsewhere for a while', async () => {
+  it('keeps a delayed push that a wall has sent elsewhere for a while', exhaustive, async () => {
     const { upstream, name } = await delayed(bed);
     moveAway(upstream, 302);
     await expect
@@ -237,7 +238,7 @@ describe('the feed of notifications', () => {
   });
 });
 
-describe('a host that redirects in a circle', () => {
+describe('a host that redirects in a circle', exhaustive, () => {
   it('is asked a few times, and never twenty', async () => {
     const [a, b] = [await bed.createUpstream(), await bed.createUpstream()];
     for (const [from, to] of [
@@ -285,7 +286,7 @@ describe('a host that redirects in a circle', () => {
   });
 });
 
-describe('a page to sign in', () => {
+describe('a page to sign in', exhaustive, () => {
   it.each(SIGN_IN_PATHS)('is told of, and nobody is asked for a password: %s', async (path) => {
     const contribution = await withWork(bed);
     const { upstream, clone, person } = contribution;

@@ -26,23 +26,26 @@ afterEach(async () => {
   seen = bed.verdicts.length;
 });
 
-describe('published from stored bytes, histories', () => tell(HISTORIES, bed));
-describe('published from stored bytes, trees', () => tell(TREES, bed));
+describe('published from stored bytes, histories', exhaustive, () => tell(HISTORIES, bed));
+describe('published from stored bytes, trees', exhaustive, () => tell(TREES, bed));
 describe('published from stored bytes, a message', exhaustive, () => {
   tell(MESSAGES, bed);
   it('that is empty is kept', () => keepsMessage(bed, '', 'Anonymous contribution', ''));
   it('with bytes that are no UTF-8 is kept', () =>
     keepsMessage(bed, Buffer.from('54c3280a0aff0afe0a', 'hex'), 'T\ufffd(', '\ufffd\n\ufffd'));
 });
-describe('published from stored bytes, a message that names a commit of the same push', () =>
-  tell(MENTIONS, bed));
-describe('published from stored bytes, packs', () => tell(PACKS, bed));
+describe('published from stored bytes, a message that names a commit of the same push', exhaustive, () =>
+  tell(MENTIONS, bed),
+);
+describe('published from stored bytes, packs', exhaustive, () => tell(PACKS, bed));
 describe('published from stored bytes, an update', exhaustive, () => {
   tell(UPDATES, bed);
   it('of a pull request that is closed opens another', () => opensAnother(bed, 'closed'));
 });
-describe('published from stored bytes, the base of a pull request that is updated', () => tell(BASES, bed));
-describe('published from stored bytes, squash', () => tell(SQUASHES, bed));
+describe('published from stored bytes, the base of a pull request that is updated', exhaustive, () =>
+  tell(BASES, bed),
+);
+describe('published from stored bytes, squash', exhaustive, () => tell(SQUASHES, bed));
 
 it(
   'a push whose files lie in rows of the spool arrives whole, and its verdict holds only its commits',
