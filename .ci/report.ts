@@ -60,7 +60,7 @@ export const EXPECTED: readonly Expected[] = [
     isSo: process.getuid?.() === 0,
   },
   {
-    file: 'isomorphic-git.test.ts',
+    folder: 'test/clients/',
     title: ': cannot, it pushes one ref at a time',
     why: 'isomorphic-git pushes one ref at a time',
     isSo: true,
