@@ -1,9 +1,12 @@
 /**
- * `node .ci/report.ts REPORT …`: what Vitest's JSON reports say of skipped tests. Ends with 1 if one was skipped that is not
- * expected here. The last line counts the tests of all reports: a machine reads it.
+ * `node .ci/report.ts REPORT … [--again REPORT]`: what Vitest's JSON reports say of failed and of skipped tests. Ends with 1
+ * if one was skipped that is not expected here. The last line counts the tests of all reports: a machine reads it.
+ *
+ * `node .ci/report.ts --failed REPORT …`: the files with tests that failed, one a line.
  */
 import { readFileSync } from 'node:fs';
 import { basename, relative } from 'node:path';
+import { parseArgs } from 'node:util';
 import { executablePath } from '../test/browser/support/one-chromium.ts';
 import { isInstalled } from '../test/support/is-installed.ts';
 
@@ -77,24 +80,35 @@ interface Test {
   readonly file: string;
   readonly title: string;
   readonly status: string;
+  /** The first line of what it failed with. */
+  readonly failure?: string | undefined;
 }
 
 /** @throws SyntaxError if the report was not written to its end. */
 function testsIn(report: string): Test[] {
   const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as {
-    testResults: { name: string; assertionResults: { fullName: string; status: string }[] }[];
+    testResults: {
+      name: string;
+      assertionResults: { fullName: string; status: string; failureMessages?: string[] }[];
+    }[];
   };
   return testResults.flatMap(({ name, assertionResults }) =>
-    assertionResults.map(({ fullName, status }) => ({ file: relative('', name), title: fullName, status })),
+    assertionResults.map(({ fullName, status, failureMessages }) => ({
+      file: relative('', name),
+      title: fullName,
+      status,
+      failure: failureMessages?.[0]?.split('\n')[0],
+    })),
   );
 }
 
 const hasRun = ({ status }: Test): boolean => status === 'passed' || status === 'failed';
 
+/** Leaves out the seed, of which each run may draw another. */
+const nameOf = ({ file, title }: Test): string => `${file} › ${title.replace(/ \(seed \d+\)$/, '')}`;
+
 /** Each once. What one suite leaves out another one may have run. */
 function skippedOf(tests: readonly Test[]): Test[] {
-  // Each run may draw another seed.
-  const nameOf = ({ file, title }: Test): string => `${file} › ${title.replace(/ \(seed \d+\)$/, '')}`;
   const ran = new Set(tests.filter(hasRun).map(nameOf));
   const others = tests.filter((test) => !ran.has(nameOf(test)));
   return [...new Map(others.map((test) => [nameOf(test), test])).values()];
@@ -111,8 +125,8 @@ export function whySkipped({ file, title }: Pick<Test, 'file' | 'title'>): strin
   )?.why;
 }
 
-function run(reports: readonly string[]): void {
-  const tests = reports.flatMap((report) => {
+function testsOf(reports: readonly string[]): Test[] {
+  return reports.flatMap((report) => {
     try {
       return testsIn(report);
     } catch {
@@ -121,6 +135,16 @@ function run(reports: readonly string[]): void {
       return [];
     }
   });
+}
+
+function tellFailed(what: string, tests: readonly Test[]): void {
+  for (const test of tests) {
+    if (test.status !== 'failed') continue;
+    console.log(`${what}: ${nameOf(test)}: ${test.failure ?? 'without a message'}`);
+  }
+}
+
+function tellSkipped(tests: readonly Test[]): void {
   const skipped = Map.groupBy(skippedOf(tests), whySkipped);
   for (const [why, { length }] of skipped) {
     if (why !== undefined) console.log(`${length === 1 ? '1 test' : `${length} tests`} skipped: ${why}.`);
@@ -131,8 +155,36 @@ function run(reports: readonly string[]): void {
     console.log('If that is right, add it to EXPECTED in .ci/report.ts.');
     process.exitCode = 1;
   }
+}
+
+/** @param again of the files that were run once more, which says how their tests ended. */
+function run(reports: readonly string[], again: readonly string[]): void {
+  const first = testsOf(reports);
+  const second = testsOf(again);
+  const files = new Set(second.map(({ file }) => file));
+  const once = first.filter(({ file }) => !files.has(file));
+  tellFailed('Failed', once);
+  tellFailed(
+    'Failed at first',
+    first.filter(({ file }) => files.has(file)),
+  );
+  tellFailed('Failed again', second);
+  const tests = [...once, ...second];
+  tellSkipped(tests);
   const count = (wanted: string): number => tests.filter(({ status }) => status === wanted).length;
   console.log(`${count('passed')} passed, ${count('failed')} failed`);
 }
 
-if (import.meta.main) run(process.argv.slice(2));
+function filesWithFailures(reports: readonly string[]): Set<string> {
+  const failed = testsOf(reports).filter(({ status }) => status === 'failed');
+  return new Set(failed.map(({ file }) => file));
+}
+
+if (import.meta.main) {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { failed: { type: 'boolean' }, again: { type: 'string', multiple: true } },
+  });
+  if (values.failed === true) for (const file of filesWithFailures(positionals)) console.log(file);
+  else run(positionals, values.again ?? []);
+}

@@ -24,7 +24,9 @@ function report(
   const path = join(folder, name);
   const testResults = tests.map(([file, fullName, status]) => ({
     name: join(ROOT, file),
-    assertionResults: [{ fullName, status }],
+    assertionResults: [
+      { fullName, status, failureMessages: status === 'failed' ? ['Error: 1 is not 2\n    at x.ts'] : [] },
+    ],
   }));
   writeFileSync(path, JSON.stringify({ testResults }));
   return path;
@@ -57,8 +59,30 @@ it('counts the tests of all reports in its last line', () => {
     ]),
     report('b.json', [['test/b.test.ts', 'three', 'failed']]),
   ];
-  expect(run(reports)).toEqual({ status: 0, lines: ['2 passed, 1 failed'] });
+  expect(run(reports)).toEqual({
+    status: 0,
+    lines: ['Failed: test/b.test.ts › three: Error: 1 is not 2', '2 passed, 1 failed'],
+  });
   expect(run([])).toEqual({ status: 0, lines: ['0 passed, 0 failed'] });
+});
+
+it('names the files with tests that failed, and tells how they ended when they were run again', () => {
+  const first = report('a.json', [
+    ['test/a.test.ts', 'one', 'failed'],
+    ['test/b.test.ts', 'two', 'failed'],
+    ['test/c.test.ts', 'three', 'passed'],
+  ]);
+  expect(run(['--failed', first]).lines).toEqual(['test/a.test.ts', 'test/b.test.ts']);
+  const second = report('again', [
+    ['test/a.test.ts', 'one', 'passed'],
+    ['test/b.test.ts', 'two', 'failed'],
+  ]);
+  expect(run([first, '--again', second]).lines).toEqual([
+    'Failed at first: test/a.test.ts › one: Error: 1 is not 2',
+    'Failed at first: test/b.test.ts › two: Error: 1 is not 2',
+    'Failed again: test/b.test.ts › two: Error: 1 is not 2',
+    '2 passed, 1 failed',
+  ]);
 });
 
 it('takes a test as run if one of the reports has run it', () => {
