@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin';
 import { defineConfig } from 'vitest/config';
 import type { InlineConfig } from 'vitest/node';
+import LongestFirst from './test/support/longest-first.ts';
 
 /** Set by `npm run fuzz`. */
 const fuzz = {
@@ -89,6 +90,7 @@ function programs(
 export default defineConfig({
   test: {
     reporters: ['default', './test/support/left-out.ts'],
+    sequence: { sequencer: LongestFirst },
     // Tests wait for programs as much as they compute: three times as many as a small machine has cores keep it busy.
     maxWorkers: Math.max(6, availableParallelism()),
     projects: [

@@ -1,0 +1,25 @@
+/**
+ * Order of the test files: those that wait longest begin first, so that no core waits for one of them at the end. Vitest
+ * knows how long a file takes once it has run it, and begins with the largest until then.
+ */
+import { relative } from 'node:path';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** Seconds of one or two tests that are mostly waiting for another program. */
+const LONGEST: readonly string[] = [
+  'test/local/deploy-again.test.ts',
+  'test/e2e/host/traces.test.ts',
+  'test/e2e/host/full-disk.test.ts',
+  'test/e2e/delayed/delayed-again.test.ts',
+];
+
+const isLong = ({ moduleId }: TestSpecification): boolean => LONGEST.includes(relative('', moduleId));
+
+export default class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const { long = [], other = [] } = Object.groupBy(await super.sort(files), (file) =>
+      isLong(file) ? 'long' : 'other',
+    );
+    return [...long, ...other];
+  }
+}
