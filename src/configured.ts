@@ -1,4 +1,8 @@
-/** What follows from the environment of an isolate: its configuration, read once, and its HTTP client. */
+/**
+ * What follows from the environment of an isolate: its configuration, read once, and its HTTP
+ * client.
+ * Proved by test/routes/service/health.test.ts.
+ */
 import { type Config, type ConfigResult, parseConfig } from './config.ts';
 import type { Env } from './env.ts';
 import { loggerOf } from './log.ts';

@@ -1,4 +1,8 @@
-/** The host did not do what it was asked. `publicMessage` is for who pushes; the log has only the class of `cause`. */
+/**
+ * The host did not do what it was asked. `publicMessage` is for who pushes; the log has only the
+ * class of `cause`.
+ * Proved by test/host/failure.test.ts and test/host/redirect.test.ts.
+ */
 import { fullName, type RepositoryName } from './repository-name.ts';
 
 export type HostErrorCode =

@@ -1,4 +1,8 @@
-/** Runs on every cron trigger: looks after the code hosts, and at what only the operator can correct. */
+/**
+ * Runs on every cron trigger: publishes what is due, looks after the code hosts, and at what only
+ * the operator can correct.
+ * Proved by test/e2e/host/events.test.ts and test/local/export-secret.test.ts.
+ */
 import type { Config } from './config.ts';
 import { configOf } from './configured.ts';
 import { releaseDue } from './durable/delayed-pushes/release-due.ts';

@@ -3,6 +3,7 @@
  * machine is full, read-only or broken, or Cloudflare's storage does not answer. A failed write resets
  * the object with its memory, and what it would have answered since is not sent (the output gate). So
  * its callers learn it by this error alone.
+ * Proved by test/log.test.ts.
  */
 
 /** SQLite's code, not of a broken rule; or the runtime's words, where it keeps that to itself. */

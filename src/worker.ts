@@ -1,4 +1,8 @@
-/** Connects the parts. An invalid configuration serves nothing: a default could cost a contributor their anonymity. */
+/**
+ * Connects the parts. An invalid configuration serves nothing: a default could cost a contributor
+ * their anonymity.
+ * Proved by test/routes/service/health.test.ts and test/routes/unmatched.test.ts.
+ */
 import { Hono } from 'hono';
 import { configOf } from './configured.ts';
 import type { AppEnv, Env } from './env.ts';

@@ -1,4 +1,8 @@
-/** The badges of the service, in the flat style of shields.io (contract, 4.14 and 4.15). Pure: facts in, SVG out. */
+/**
+ * The badges of the service, in the flat style of shields.io (contract, 4.14 and 4.15). Pure: facts
+ * in, SVG out.
+ * Proved by test/routes/service/badges.test.ts.
+ */
 import { makeBadge } from 'badge-maker';
 import { Recent } from '../isolate/recent.ts';
 

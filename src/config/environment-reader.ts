@@ -1,4 +1,7 @@
-/** The variables of the service (docs/configuration.md), and how one environment is read. */
+/**
+ * The variables of the service (docs/configuration.md), and how one environment is read.
+ * Proved by test/config.test.ts.
+ */
 import { DEFAULT_CLIENT_IP_HEADER } from '../limits/client.ts';
 import { OPEN_LIMITS, type OpenLimitName } from '../limits/limits.ts';
 import { LOCATION_HINTS } from '../objects.ts';

@@ -1,4 +1,8 @@
-/** The code hosts: `gh`, which the contract's paths name, then those of `HOSTS`, with tokens `HOSTING_TOKEN_<KEY>`. */
+/**
+ * The code hosts: `gh`, which the contract's paths name, then those of `HOSTS`, with tokens
+ * `HOSTING_TOKEN_<KEY>`.
+ * Proved by test/config.test.ts and test/routes/hosts.test.ts.
+ */
 import type { HostKind } from '../host/kinds.ts';
 import { fullName, type RepositoryName } from '../repository-name.ts';
 import { type ValueKind, webAddress } from './values.ts';

@@ -1,4 +1,8 @@
-/** Readers for single values: text in, value out, `undefined` if not allowed. Each has the sentence that says so. */
+/**
+ * Readers for single values: text in, value out, `undefined` if not allowed. Each has the sentence
+ * that says so.
+ * Proved by test/config.test.ts and test/limits/limits.test.ts.
+ */
 import type { Limit } from '../limits/sliding-window.ts';
 
 /** How one kind of value is read. `rule` completes the sentence "NAME must be …". */

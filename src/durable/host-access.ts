@@ -1,4 +1,9 @@
-/** The bot account at the code host, as a request or an object reaches it: with the token, and with its back-off. */
+/**
+ * The bot account at the code host, as a request or an object reaches it: with the token, and with
+ * its back-off.
+ * Proved by test/durable/identity/back-off.test.ts
+ * and test/durable/notification-feed/account-look.test.ts.
+ */
 import { hash } from 'node:crypto';
 import { waitUntil } from 'cloudflare:workers';
 import { type HostConfig, hostNameOf, hostWithKey, tokenVariable } from '../config/hosts.ts';

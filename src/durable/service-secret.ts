@@ -1,4 +1,8 @@
-/** The key of all hashes of personal data, if the operator has set none (`IDENTITY_SECRET`): made once, and stored. */
+/**
+ * The key of all hashes of personal data, if the operator has set none (`IDENTITY_SECRET`): made
+ * once, and stored.
+ * Proved by test/local/export-secret.test.ts.
+ */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../env.ts';
 

@@ -1,4 +1,7 @@
-/** Adds up what all isolates count (src/metrics/tally.ts). */
+/**
+ * Adds up what all isolates count (src/metrics/tally.ts).
+ * Proved by test/metrics/tally.test.ts.
+ */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../env.ts';
 import { type Counts, CountSheet } from '../metrics/series.ts';

@@ -1,4 +1,7 @@
-/** The path of a file in a repository, as someone types it or a link names it. Pure. */
+/**
+ * The path of a file in a repository, as someone types it or a link names it. Pure.
+ * Proved by test/edit/build-change.test.ts.
+ */
 
 type ParsedPath =
   | { readonly kind: 'path'; readonly parts: readonly string[] }

@@ -1,4 +1,8 @@
-/** What a form holds, as browsers send it (URL Standard, application/x-www-form-urlencoded), and its secrets. Pure. */
+/**
+ * What a form holds, as browsers send it (URL Standard, application/x-www-form-urlencoded), and its
+ * secrets. Pure.
+ * Proved by test/forms/forms.test.ts.
+ */
 import { fullName, type RepositoryName } from '../repository-name.ts';
 import type { FormToken } from '../secret/form-token.ts';
 import { keyedHash } from '../secret/keyed-hash.ts';

@@ -1,4 +1,8 @@
-/** Where this code counts its memory, so that the requests of an isolate can share it: src/isolate/memory-budget.ts. */
+/**
+ * Where this code counts its memory, so that the requests of an isolate can share it:
+ * src/isolate/memory-budget.ts.
+ * Proved by test/git/pack/kept-objects.test.ts.
+ */
 
 export interface Memory {
   /** For one thing that is held, which counts itself: nothing yet. */

@@ -1,4 +1,7 @@
-/** The kinds of code hosts, and what names each gives to accounts and repositories. */
+/**
+ * The kinds of code hosts, and what names each gives to accounts and repositories.
+ * Proved by test/host/forgejo/names.test.ts.
+ */
 import { parseRepositoryName, type RepositoryName } from '../repository-name.ts';
 
 export type HostKind = 'github' | 'forgejo' | 'gitea';

@@ -6,6 +6,7 @@
  * - `unreachable`: nobody knows whether it was done. A method may be called again, with the same result, unless it is
  *   marked as **once**: what that does must be looked for first, which some of these methods do themselves.
  * A write to a repository that was renamed goes to its new name, if that is public.
+ * Proved by test/host/failure.test.ts and test/sandbox/host-contract.test.ts.
  */
 import type { ActivityCall } from './code-host.ts';
 import { RestActivity } from './rest/activity.ts';

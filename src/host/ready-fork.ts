@@ -1,6 +1,7 @@
 /**
  * The bot's fork, ready to be pushed to. A new one's objects come later than the host's answer. An old one does not
  * follow upstream: without a sync, it lacks the bases of a thin pack and the parents of new commits.
+ * Proved by test/host/fork-gone.test.ts and test/e2e/push/push-fork.test.ts.
  */
 import type { Oid } from '../git/objects/oid.ts';
 import type { Ref } from '../git/wire/ref-advertisement.ts';

@@ -1,3 +1,4 @@
+/** The clock, and what it says of times that it may have been set back since. */
 import { randomInt } from 'node:crypto';
 
 /** The service's clock, so that a test can stop time or skip ahead. */

@@ -1,4 +1,8 @@
-/** An answer, if it comes in time. If not, rejects with `tooLate` (default: a `TimeoutError`); the work goes on. */
+/**
+ * An answer, if it comes in time. If not, rejects with `tooLate` (default: a `TimeoutError`); the
+ * work goes on.
+ * Proved by test/durable/asleep.test.ts and test/isolate/last-known.test.ts.
+ */
 export async function within<T>(
   ms: number,
   answer: Promise<T>,

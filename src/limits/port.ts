@@ -3,6 +3,7 @@
  * What is read or tried counts in the client's window, one of many objects; what is created at the account, one object,
  * in one call: all or nothing. An isolate remembers who is over a limit, so that more requests reach no object.
  * Whatever is granted is stored first, so nothing is granted while an object cannot store it.
+ * Proved by test/routes/request/limits.test.ts and test/routes/request/refused-first.test.ts.
  */
 import { isAhead } from '../isolate/clock.ts';
 import { Recent } from '../isolate/recent.ts';

@@ -1,4 +1,7 @@
-/** Counts every request, by the pattern of its route and never by its path. */
+/**
+ * Counts every request, by the pattern of its route and never by its path.
+ * Proved by test/routes/service/metrics.test.ts and test/e2e/host/metrics.test.ts.
+ */
 import type { Context, MiddlewareHandler } from 'hono';
 import { routePath } from 'hono/route';
 import type { AppEnv } from '../env.ts';

@@ -1,6 +1,7 @@
 /**
  * What a push tells besides names: people whom messages name or would disturb, commits that nobody has, what a merge
  * was made of, home folders, leftovers of programs. Messages stay byte for byte, so the person is told, and only they.
+ * Proved by test/names/message-names.test.ts and test/names/remarks.test.ts.
  */
 import { fromLatin1, latin1, ownText } from '../git/bytes.ts';
 import { cut } from '../git/objects/commit-message.ts';

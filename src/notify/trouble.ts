@@ -1,4 +1,7 @@
-/** Why the notification service has not taken a message, and what the operator can do about it. */
+/**
+ * Why the notification service has not taken a message, and what the operator can do about it.
+ * Proved by test/notify/ntfy.test.ts.
+ */
 import { NotificationError } from './ntfy.ts';
 
 /**

@@ -1,4 +1,8 @@
-/** One request and its response (RFC 9112), at the same time. A connection is reused only if both ended properly. */
+/**
+ * One request and its response (RFC 9112), at the same time. A connection is reused only if both
+ * ended properly.
+ * Proved by test/outgoing/http-client.test.ts and test/outgoing/connection-pool.test.ts.
+ */
 import { concatBytes } from '../git/bytes.ts';
 import { type ChunkSource, sourceOf } from '../git/wire/byte-reader.ts';
 import { gunzipped } from '../git/zlib/gunzip.ts';

@@ -1,4 +1,8 @@
-/** A TypeError, like the failures of `fetch`. It may be logged: no message quotes what the server sent. */
+/**
+ * A TypeError, like the failures of `fetch`. It may be logged: no message quotes what the server
+ * sent.
+ * Proved by test/outgoing/response.test.ts.
+ */
 export class OutgoingError extends TypeError {
   override readonly name = 'OutgoingError';
   /**

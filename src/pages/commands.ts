@@ -1,4 +1,8 @@
-/** The commands for one repository, and the script that copies them, and updates them while its name is typed. */
+/**
+ * The commands for one repository, and the script that copies them, and updates them while its name
+ * is typed.
+ * Proved by test/routes/pages/front-page.test.ts.
+ */
 import { html } from 'hono/html';
 import type { Config } from '../config.ts';
 import { type HostConfig, hostNameOf, repositoryPath } from '../config/hosts.ts';

@@ -1,4 +1,8 @@
-/** What people wrote on a thread, as plain text: no link, no image, so no reader's address reaches others. */
+/**
+ * What people wrote on a thread, as plain text: no link, no image, so no reader's address reaches
+ * others.
+ * Proved by test/pages/pull-request-page.test.ts.
+ */
 import { html } from 'hono/html';
 import type { Conversation, ThreadComment } from '../host/code-host.ts';
 import { card, type Html, isoTime, timeElement, visibleText } from './layout.ts';

@@ -1,4 +1,8 @@
-/** The page of a delayed push: how it stands, and two buttons. Only who has pushed it knows its address. */
+/**
+ * The page of a delayed push: how it stands, and two buttons. Only who has pushed it knows its
+ * address.
+ * Proved by test/routes/pages/delayed-page.test.ts and test/pages/escaping.test.ts.
+ */
 import { html } from 'hono/html';
 import type { DelayedView, DelayState, PublishedAs } from '../durable/delayed-pushes/delayed-push.ts';
 import { pullRequestPath } from '../pr-hash.ts';

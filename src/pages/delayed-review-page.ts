@@ -1,4 +1,8 @@
-/** /admin/delayed: what waits, as it would be public, and what the operator may do with it. Without script. */
+/**
+ * /admin/delayed: what waits, as it would be public, and what the operator may do with it. Without
+ * script.
+ * Proved by test/routes/moderation/delayed.test.ts and test/pages/escaping.test.ts.
+ */
 import { html } from 'hono/html';
 import { REVIEW_PATH } from '../notify/alert.ts';
 import {

@@ -1,4 +1,8 @@
-/** Pages that `npm run documents` makes, and their Markdown: 2 KB of the bundle, less than what would make it here. */
+/**
+ * Pages that `npm run documents` makes, and their Markdown: 2 KB of the bundle, less than what
+ * would make it here.
+ * Proved by test/routes/pages/documents.test.ts and test/routes/pages/docs.test.ts.
+ */
 import { html } from 'hono/html';
 import type { Config } from '../config.ts';
 import { limitText } from '../config/values.ts';

@@ -1,4 +1,7 @@
-/** The front page: what this is, how to use it, and how it is doing. */
+/**
+ * The front page: what this is, how to use it, and how it is doing.
+ * Proved by test/routes/pages/front-page.test.ts and test/pages/escaping.test.ts.
+ */
 import { html } from 'hono/html';
 import type { TokenProblem } from '../host/account/token-problems.ts';
 import type { Config } from '../config.ts';

@@ -1,4 +1,8 @@
-/** What would leave with a delayed push, as texts for the operator. Nothing in them tells who has pushed. Pure. */
+/**
+ * What would leave with a delayed push, as texts for the operator. Nothing in them tells who has
+ * pushed. Pure.
+ * Proved by test/e2e/delayed/delayed-review.test.ts.
+ */
 import { decodeEscaped } from '../git/bytes.ts';
 import { decodedMessage } from '../git/objects/commit-message.ts';
 import { withIds } from '../git/objects/planned-commits.ts';

@@ -1,4 +1,7 @@
-/** /admin: whether alerts arrive, and what opens the operator's pages. Without script. */
+/**
+ * /admin: whether alerts arrive, and what opens the operator's pages. Without script.
+ * Proved by test/routes/moderation/operator-page.test.ts and test/pages/escaping.test.ts.
+ */
 import { html } from 'hono/html';
 import type { AlertState } from '../durable/guard/operator.ts';
 import { OPERATOR_PATH, REVIEW_PATH } from '../notify/alert.ts';

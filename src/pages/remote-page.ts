@@ -1,4 +1,8 @@
-/** The address of a remote, opened in a browser: what the repository accepts, and every way to contribute to it. */
+/**
+ * The address of a remote, opened in a browser: what the repository accepts, and every way to
+ * contribute to it.
+ * Proved by test/routes/pages/remote-page.test.ts and test/pages/escaping.test.ts.
+ */
 import { html } from 'hono/html';
 import type { Config } from '../config.ts';
 import type { PullRequestView } from '../durable/pull-request/pull-request.ts';

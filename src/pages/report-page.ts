@@ -1,4 +1,8 @@
-/** The report page (contract, 4.4): a pseudonym's reports and state, what they lead to, and the button; and appeals. */
+/**
+ * The report page (contract, 4.4): a pseudonym's reports and state, what they lead to, and the
+ * button; and appeals.
+ * Proved by test/routes/moderation/moderation.test.ts and test/pages/escaping.test.ts.
+ */
 import { html } from 'hono/html';
 import {
   BLOCK_THRESHOLD,

@@ -1,4 +1,8 @@
-/** One push while it runs: what every part of the code needs from it, what it has locked, and the key that it gives. */
+/**
+ * One push while it runs: what every part of the code needs from it, what it has locked, and the
+ * key that it gives.
+ * Proved by test/push/claims.test.ts and test/push/received-hash.test.ts.
+ */
 import type { BegunPush, PushIntent } from '../durable/pending-push/pending-push.ts';
 import type { ClaimedPullRequest } from '../durable/pull-request/pull-request.ts';
 import type { Logger } from '../log.ts';

@@ -1,4 +1,8 @@
-/** The verdict on a push: what it is (Git), what the place says (the host's interface); and its preview. */
+/**
+ * The verdict on a push: what it is (Git), what the place says (the host's interface); and its
+ * preview.
+ * Proved by test/push/judge/judge.test.ts.
+ */
 import type { AnonymousCommits, DateOf } from '../git/objects/anonymize.ts';
 import type { Oid } from '../git/objects/oid.ts';
 import type { PlannedCommits, PlannedText } from '../git/objects/planned-commits.ts';

@@ -2,6 +2,7 @@
  * Withdraws a pull request: a push with `-o withdraw`, or one that deletes a branch and names it, closes it and removes
  * its branch. No limit on pull requests applies. The branch goes first, by the service's own record: it is the bot's,
  * so nobody can keep it, whatever has happened to the repository. What failed half-way can be pushed again.
+ * Proved by test/e2e/push/pr-withdraw.test.ts.
  */
 import type { ClosedPullRequest, PullRequest } from '../host/code-host.ts';
 import { branchTip, isForkGone, knownFork } from '../host/ready-fork.ts';

@@ -1,4 +1,8 @@
-/** Describes an endpoint beside its handler. /openapi.json (service/openapi.ts) collects this from the serving app. */
+/**
+ * Describes an endpoint beside its handler. /openapi.json (service/openapi.ts) collects this from
+ * the serving app.
+ * Proved by test/routes/service/openapi.test.ts and test/e2e/people/api-description.test.ts.
+ */
 import { type DescribeRouteOptions, resolver, uniqueSymbol } from 'hono-openapi';
 import * as z from 'zod';
 import { MAIN_HOST } from '../config/hosts.ts';

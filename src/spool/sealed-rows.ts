@@ -3,6 +3,7 @@
  * attempt alone. So nobody can read the rows once the push is over, whether they were removed or its process died. The
  * key of a delayed push leaves the isolate once, for a place from which it can be removed without a trace. Each number
  * is written once, so no initialisation vector is used twice with a key. Name and number are authenticated with it.
+ * Proved by test/spool/spool.test.ts.
  */
 import { utf8 } from '../git/bytes.ts';
 import { busy } from '../isolate/memory-budget.ts';

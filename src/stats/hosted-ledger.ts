@@ -2,6 +2,7 @@
  * The ledger in a hosted PostgreSQL behind PostgREST, such as Supabase. Schema and set-up: docs/hosted-database.md.
  * Reads query tables that the key may read, with one indexed query each. Writes and karma use functions: the key is
  * public and must not reach those tables. A request is tried once: writers have an outbox, readers a last known value.
+ * Proved by test/e2e/host/hosted-database.test.ts.
  */
 import { PostgrestClient } from '@supabase/postgrest-js';
 import * as z from 'zod';

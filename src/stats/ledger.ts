@@ -3,6 +3,7 @@
  * Cost: a question reads one row by its key, or the rows of its answer by an index. A row written costs as much as a
  * thousand read: in D1, an entry writes its row and that of an index. Every method rejects with the database's error.
  * Writes may come twice: a pull request's URL makes the second do nothing, and karma is set, not added to.
+ * Proved by test/stats/d1-ledger.test.ts.
  */
 import { MAIN_HOST } from '../config/hosts.ts';
 

@@ -2,6 +2,7 @@
  * Opens the ledger, records what a push has opened, and has the numbers for the public. Nobody who has seen the end of
  * a push gets an older number than its pull request (contract, 4.6), so only the count of a repository is kept for a
  * while (4.15), and a push makes it be forgotten where it runs. Without an answer, the last known numbers are given.
+ * Proved by test/routes/service/stats.test.ts and test/routes/service/badges.test.ts.
  */
 import { recordName } from '../config/hosts.ts';
 import type { Config } from '../config.ts';

@@ -1,4 +1,7 @@
-/** Why a body could not be read, for the caller to answer. */
+/**
+ * Why a body could not be read, for the caller to answer.
+ * Proved by test/streams/body.test.ts and test/streams/body-text.test.ts.
+ */
 export class BodyError extends Error {
   override readonly name = 'BodyError';
   /**

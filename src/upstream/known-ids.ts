@@ -1,4 +1,8 @@
-/** Which commits upstream has, from its refs and its listed history: nobody is asked about a client's commits. */
+/**
+ * Which commits upstream has, from its refs and its listed history: nobody is asked about a
+ * client's commits.
+ * Proved by test/e2e/fetch/fetch-wants.test.ts.
+ */
 import type { UpstreamIds } from '../git/wire/fetch-request.ts';
 import type { OidBeginnings } from '../git/objects/oid-beginnings.ts';
 import type { Oid } from '../git/objects/oid.ts';

@@ -1,6 +1,7 @@
 /**
  * What tells upstream's commits from the pusher's: the history of the base and the default branch, on which a push must
  * be based; and what others add, which must not be rewritten as the pusher's. Of too much, the oldest is left out.
+ * Proved by test/e2e/push/push-history.test.ts.
  */
 import type { KnownHistory } from '../git/objects/new-commits.ts';
 import { SHARED } from '../git/objects/commit-table.ts';

@@ -1,5 +1,8 @@
-/** The order of the rooms of `src`: no import runs upwards or in a circle, and what importing one file drags along is bounded. */
-import { readFileSync, readdirSync } from 'node:fs';
+/**
+ * The order of the rooms of `src`: no import runs upwards or in a circle, and what importing one
+ * file drags along is bounded. And which test proves each file.
+ */
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, it } from 'vitest';
 
@@ -171,4 +174,30 @@ it('has no timer that nobody can clear: it would keep a Durable Object awake', (
   expect(
     files.filter((file) => readFileSync(join(SRC, file), 'utf8').includes('AbortSignal.timeout(')),
   ).toEqual([]);
+});
+
+const COMMENT = /\/\*[^]*?\*\/|\/\/.*/g;
+const TYPE = /^(?:export )?(?:interface|type) (?:.*\{$[^]*?^\}|[^]*?;$)/gm;
+/** What is left without comments and types. A file of constants alone has none. */
+const CODE = /=>|^(?:export )?(?:default )?(?:async )?(?:abstract )?(?:function|class)\b/m;
+const HEADER = /^\/\*\*[^]*?\*\//;
+const NAMED_TEST = /\btest\/[\w/.-]+\.test\.ts\b/g;
+
+it('has no code without a test: one of its own path, or those that its header names', () => {
+  const root = join(SRC, '..');
+  const faults = files.flatMap((file) => {
+    const text = readFileSync(join(SRC, file), 'utf8');
+    const [, said = ''] = (HEADER.exec(text)?.[0] ?? '').split('Proved by ');
+    const named = said.match(NAMED_TEST) ?? [];
+    const gone = named.filter((test) => !existsSync(join(root, test)));
+    const own = `test/${file.slice(0, -'.ts'.length)}`;
+    const hasOwn = ['.test.ts', '.property.test.ts'].some((ending) => existsSync(join(root, own + ending)));
+    const isProved =
+      hasOwn || named.length > 0 || !CODE.test(text.replaceAll(COMMENT, '').replaceAll(TYPE, ''));
+    const missing = `src/${file} needs ${own}.test.ts, or a line "Proved by test/….test.ts." in its header.`;
+    return gone
+      .map((test) => `src/${file} says that ${test} proves it, and there is no such test.`)
+      .concat(isProved ? [] : [missing]);
+  });
+  expect(faults).toEqual([]);
 });

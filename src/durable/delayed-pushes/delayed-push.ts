@@ -1,4 +1,7 @@
-/** What is known of a delayed push without its key. All times are milliseconds since 1970. */
+/**
+ * What is known of a delayed push without its key. All times are milliseconds since 1970.
+ * Proved by test/durable/delayed-pushes/delayed-pushes.test.ts.
+ */
 import type { Env } from '../../env.ts';
 import { spoolOf } from '../../objects.ts';
 import type { KeptSpool } from '../../spool/spool.ts';

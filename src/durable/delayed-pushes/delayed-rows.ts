@@ -1,4 +1,8 @@
-/** The table of delayed pushes. Each row is one value; what is asked for stands in columns that follow from it. */
+/**
+ * The table of delayed pushes. Each row is one value; what is asked for stands in columns that
+ * follow from it.
+ * Proved by test/durable/delayed-pushes/delayed-pushes.test.ts.
+ */
 import { bytesOf, type DelayedPush, type NewDelayedPush } from './delayed-push.ts';
 import { DAY_MS } from './seen-clock.ts';
 

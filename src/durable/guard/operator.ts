@@ -1,6 +1,7 @@
 /**
  * What the operator is told: alerts that wait for the notification service, how often each kind may come, what was told
  * last. Without a topic, nothing is kept. An address is in memory for the first attempt only; its pseudonym is stored.
+ * Proved by test/durable/guard/guard.test.ts.
  */
 import type { Config } from '../../config.ts';
 import { configOf, openHttp } from '../../configured.ts';

@@ -1,4 +1,8 @@
-/** What an alert's buttons hold, not the password (contract, 2.9): for one action, once, ten minutes. Stored hashed. */
+/**
+ * What an alert's buttons hold, not the password (contract, 2.9): for one action, once, ten
+ * minutes. Stored hashed.
+ * Proved by test/durable/guard/guard.test.ts.
+ */
 import { createHash, randomBytes } from 'node:crypto';
 import { Recent } from '../../isolate/recent.ts';
 import type { Action } from '../../notify/alert.ts';

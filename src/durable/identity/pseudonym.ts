@@ -1,4 +1,8 @@
-/** A pseudonym: everything that is kept of it, and what reports, the operator and time do to it. */
+/**
+ * A pseudonym: everything that is kept of it, and what reports, the operator and time do to it.
+ * Proved by test/durable/identity/identity.property.test.ts
+ * and test/durable/identity/moderation.test.ts.
+ */
 import { MAIN_HOST } from '../../config/hosts.ts';
 import type { ModerationNews } from '../../notify/alert.ts';
 import type { Ledger } from '../../stats/ledger.ts';

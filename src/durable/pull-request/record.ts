@@ -1,4 +1,9 @@
-/** The record of one pull request: where it is, and when its commits were rewritten. Only a push writes one. */
+/**
+ * The record of one pull request: where it is, and when its commits were rewritten. Only a push
+ * writes one.
+ * Proved by test/durable/pull-request/claims.test.ts
+ * and test/durable/pull-request/dates-of.test.ts.
+ */
 import { AnonymousCommits, type DateOf } from '../../git/objects/anonymize.ts';
 import type { Identity } from '../../git/objects/commit.ts';
 import type { PlannedCommits } from '../../git/objects/planned-commits.ts';

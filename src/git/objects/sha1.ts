@@ -1,4 +1,8 @@
-/** SHA-1 (FIPS 180-4 §6.1) of a commit, which takes less time than to create a hash object of `node:crypto`. */
+/**
+ * SHA-1 (FIPS 180-4 §6.1) of a commit, which takes less time than to create a hash object of
+ * `node:crypto`.
+ * Proved by test/git/objects/oid.test.ts.
+ */
 
 /** From about here on, `node:crypto` is faster. */
 export const SMALL_BYTES = 1024;

@@ -1,6 +1,7 @@
 /**
  * Tree objects: `<mode> <name>` NUL and the 20 bytes of an id, sorted by name (gitformat-pack, "tree"). All is kept
  * byte for byte, but for modes in a tree that is made here: hosts refuse old forms (git-fsck, `zeroPaddedFilemode`).
+ * Proved by test/edit/build-change.test.ts.
  */
 import { concatBytes, latin1, utf8 } from '../bytes.ts';
 import { OID_BYTES, type Oid, oidFromBytes } from './oid.ts';

@@ -1,4 +1,8 @@
-/** Walks over the entries of a stored pack, which a PackScanner has judged, and shows their content while inflating. */
+/**
+ * Walks over the entries of a stored pack, which a PackScanner has judged, and shows their content
+ * while inflating.
+ * Proved by test/git/search/pack-search.test.ts and test/push/receive/late-deltas.test.ts.
+ */
 import { type Oid, oidFromBytes } from '../objects/oid.ts';
 import { ZlibWalker } from '../zlib/zlib-walker.ts';
 import { EntryHeaderReader, OBJ_REF_DELTA } from './entry-header.ts';

@@ -1,4 +1,8 @@
-/** Commits and tags stored as deltas of objects behind them. They have passed, as only the base tells what they are. */
+/**
+ * Commits and tags stored as deltas of objects behind them. They have passed, as only the base
+ * tells what they are.
+ * Proved by test/push/receive/late-deltas.test.ts.
+ */
 import type { Memory, MemoryClaim } from '../memory.ts';
 import type { Oid } from '../objects/oid.ts';
 import { ProtocolError, tooLarge } from '../wire/protocol-error.ts';

@@ -1,4 +1,7 @@
-/** The ids of what a stored pack holds, and of what its deltas stand on, once that was added. */
+/**
+ * The ids of what a stored pack holds, and of what its deltas stand on, once that was added.
+ * Proved by test/edit/changes.test.ts and test/git/search/pack-search.test.ts.
+ */
 import { createHash, type Hash } from 'node:crypto';
 import { hashObject, type Oid } from '../objects/oid.ts';
 import { ProtocolError } from '../wire/protocol-error.ts';

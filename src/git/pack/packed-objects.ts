@@ -1,4 +1,7 @@
-/** Single objects of a stored pack, and what deltas make of them. What passes a bound is not there. */
+/**
+ * Single objects of a stored pack, and what deltas make of them. What passes a bound is not there.
+ * Proved by test/edit/changes.test.ts and test/git/search/pack-search.test.ts.
+ */
 import type { Memory, MemoryClaim } from '../memory.ts';
 import type { Oid } from '../objects/oid.ts';
 import { applyDelta, parseDeltaHeader } from './delta.ts';

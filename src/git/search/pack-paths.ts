@@ -1,4 +1,8 @@
-/** Paths of a pack's files, for messages only: a delta of a folder shows only its inserts, so names may be missing. */
+/**
+ * Paths of a pack's files, for messages only: a delta of a folder shows only its inserts, so names
+ * may be missing.
+ * Proved by test/git/search/pack-search.test.ts.
+ */
 import { OID_BYTES, type Oid, oidFromBytes } from '../objects/oid.ts';
 import type { IndexedObject } from '../pack/pack-index.ts';
 

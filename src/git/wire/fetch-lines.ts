@@ -2,6 +2,7 @@
  * Reads the lines of an upload-pack request as they arrive. Kilobytes can inflate to a hundred
  * thousand lines, too many for calls of a decoder: each chunk is one text. A line keeps all of that
  * in memory: copy what you keep.
+ * Proved by test/git/wire/fetch-request.test.ts.
  */
 import { latin1 } from '../bytes.ts';
 import type { ByteReader } from './byte-reader.ts';

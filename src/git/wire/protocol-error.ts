@@ -1,4 +1,8 @@
-/** What cannot be accepted. `publicMessage` says what is wrong and what to do, without bytes of the input. */
+/**
+ * What cannot be accepted. `publicMessage` says what is wrong and what to do, without bytes of the
+ * input.
+ * Proved by test/git/pack/bad-packs.test.ts and test/push/reply/refusal.test.ts.
+ */
 export type ProtocolErrorCode =
   /** A pkt-line, command-list or push option is malformed. */
   | 'bad-request'

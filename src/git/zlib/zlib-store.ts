@@ -1,4 +1,8 @@
-/** A zlib stream of stored blocks (RFC 1950, RFC 1951 §3.2.4): new commits are small, and the host packs them again. */
+/**
+ * A zlib stream of stored blocks (RFC 1950, RFC 1951 §3.2.4): new commits are small, and the host
+ * packs them again.
+ * Proved by test/git/pack/outgoing-pack.test.ts.
+ */
 
 const MAX_STORED_BYTES = 65_535;
 const BLOCK_HEADER_BYTES = 5;

@@ -4,6 +4,7 @@
  * only as far as the caller asks, or passed on piece by piece. All that zlib's inflate refuses is refused, except wrong
  * checksums of content that is not kept. Decoding reads 32 bits at any bit offset straight from the chunk. At its end,
  * the few bytes that are less than a whole step are carried over in a small buffer, and the same code continues there.
+ * Proved by test/git/zlib/agreement.property.test.ts and test/git/zlib/bad-streams.test.ts.
  */
 import { BlockCodes, MAX_HEADER_BYTES } from './block-codes.ts';
 import { READ_AHEAD_BYTES, SymbolState, countSymbols, keepSymbols } from './symbols.ts';

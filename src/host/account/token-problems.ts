@@ -1,4 +1,8 @@
-/** What answers of a code host tell about the bot's account and its token. `npm run doctor` asks them in Node.js. */
+/**
+ * What answers of a code host tell about the bot's account and its token. `npm run doctor` asks
+ * them in Node.js.
+ * Proved by test/host/account/token-watch.test.ts.
+ */
 import { type HostAnswer, SUSPENDED_TEXT } from '../failure.ts';
 import type { HostKind } from '../kinds.ts';
 

@@ -1,6 +1,7 @@
 /**
  * Reads what others do to the bot's pull requests (its notifications say to which), and what is said on any thread. It
  * marks none as read, as the operator may use the account, too. Nothing is retried: the caller comes back in a minute.
+ * Proved by test/host/bad-answers.test.ts and test/sandbox/host-contract.test.ts.
  */
 import { hostFailureOf, unlessMissing } from '../../host-error.ts';
 import { parseRepositoryName, repositoryKey, type RepositoryName } from '../../repository-name.ts';

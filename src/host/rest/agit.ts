@@ -2,6 +2,7 @@
  * Pull requests by a push to `refs/for/<base>` (AGit flow). `services/agit/agit.go` of Gitea 1.26 and of Forgejo: the
  * topic and the pusher's login name the pull request, beside the base. The open one of a topic is updated, and else a
  * new one opens. Title and description count only for a new one; an empty one is the newest commit's.
+ * Proved by test/host/forgejo/repositories.test.ts and test/forgejo/host-contract.test.ts.
  */
 import type { Oid } from '../../git/objects/oid.ts';
 import { unlessMissing } from '../../host-error.ts';

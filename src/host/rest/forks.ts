@@ -1,4 +1,7 @@
-/** The bot's forks, their branches, and the pull requests that it opens from there. */
+/**
+ * The bot's forks, their branches, and the pull requests that it opens from there.
+ * Proved by test/host/github-writes.test.ts and test/sandbox/host-contract.test.ts.
+ */
 import type { Oid } from '../../git/objects/oid.ts';
 import { HostError, hostFailureOf, isRefusedByHost, unlessMissing } from '../../host-error.ts';
 import { prHashOf } from '../../pr-hash.ts';

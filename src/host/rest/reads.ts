@@ -1,4 +1,7 @@
-/** What more than one interface of this folder reads of a host. */
+/**
+ * What more than one interface of this folder reads of a host.
+ * Proved by test/host/github-writes.test.ts and test/host/forgejo/repositories.test.ts.
+ */
 import { HostError } from '../../host-error.ts';
 import type { Clock } from '../../isolate/clock.ts';
 import { Recent } from '../../isolate/recent.ts';

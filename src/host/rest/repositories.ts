@@ -1,4 +1,8 @@
-/** Repositories and pull requests; `forks.ts` and `agit.ts` have both ways of opening these. All calls are retried. */
+/**
+ * Repositories and pull requests; `forks.ts` and `agit.ts` have both ways of opening these. All
+ * calls are retried.
+ * Proved by test/host/github-writes.test.ts and test/sandbox/host-contract.test.ts.
+ */
 import { hostFailureOf, unlessMissing } from '../../host-error.ts';
 import { repositoryKey, type RepositoryName } from '../../repository-name.ts';
 import type {

@@ -1,6 +1,7 @@
 /**
  * What the bot writes on a code host, each within a time that somebody waits. Creating is never retried: if the host's
  * answer is lost, it may have been done, and a second comment would be worse than an error. All else is retried.
+ * Proved by test/host/github-writes.test.ts and test/sandbox/host-contract.test.ts.
  */
 import { HostError, unlessMissing } from '../../host-error.ts';
 import { Recent } from '../../isolate/recent.ts';

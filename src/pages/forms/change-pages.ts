@@ -1,4 +1,8 @@
-/** Change a file: choose it, edit it, see what becomes public, and what came of it; and withdraw its pull request. */
+/**
+ * Change a file: choose it, edit it, see what becomes public, and what came of it; and withdraw its
+ * pull request.
+ * Proved by test/e2e/people/change-form.test.ts and test/pages/escaping.test.ts.
+ */
 import { html } from 'hono/html';
 import type { Difference } from '../../edit/lines.ts';
 import type { EntryKind } from '../../git/objects/tree.ts';

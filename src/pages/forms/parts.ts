@@ -1,4 +1,8 @@
-/** Parts of pages with forms, without script: every label belongs to its field, and every mistake is announced. */
+/**
+ * Parts of pages with forms, without script: every label belongs to its field, and every mistake is
+ * announced.
+ * Proved by test/pages/layout.test.ts and test/pages/escaping.test.ts.
+ */
 import { html, raw } from 'hono/html';
 import { aroundAddresses } from '../../edit/addresses.ts';
 import type { Difference, ShownLine } from '../../edit/lines.ts';

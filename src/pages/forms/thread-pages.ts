@@ -1,4 +1,7 @@
-/** Open an issue, and reply to one: the form, how the text will stand, and what has become of it. */
+/**
+ * Open an issue, and reply to one: the form, how the text will stand, and what has become of it.
+ * Proved by test/e2e/people/thread-form.test.ts and test/pages/escaping.test.ts.
+ */
 import { html, raw } from 'hono/html';
 import { renderedMarkdown } from '../../text/markdown.ts';
 import { conversationSection, plainText, type ShownConversation } from '../conversation.ts';

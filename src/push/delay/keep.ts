@@ -1,4 +1,8 @@
-/** In place of act three: keeps what was judged, encrypted, for release.ts. Only the person gets its page's address. */
+/**
+ * In place of act three: keeps what was judged, encrypted, for release.ts. Only the person gets its
+ * page's address.
+ * Proved by test/e2e/delayed/delayed-delay.test.ts and test/e2e/delayed/delayed-again.test.ts.
+ */
 import type {
   DelayedView,
   DelayReason,

@@ -1,6 +1,7 @@
 /**
  * For the scheduler and "Publish now" alone: judges what the place says of a delayed push by now, in the order of a
  * live one (judge/judge.ts), and publishes it.
+ * Proved by test/push/delay/failure.test.ts and test/e2e/delayed/delayed-changes.test.ts.
  */
 import type { DelayFailure } from '../../durable/delayed-pushes/delayed-push.ts';
 import type { PushIntent } from '../../durable/pending-push/pending-push.ts';

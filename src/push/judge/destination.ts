@@ -1,4 +1,8 @@
-/** Where a push goes: repository, pull request, branch. A delayed one asks the host's interface when published. */
+/**
+ * Where a push goes: repository, pull request, branch. A delayed one asks the host's interface when
+ * published.
+ * Proved by test/push/judge/judge.test.ts and test/e2e/push/told-before.test.ts.
+ */
 import type { ChangedEntry } from '../../edit/changes.ts';
 import type { Memory } from '../../git/memory.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';

@@ -2,6 +2,7 @@
  * What judging asks outside: what a clone shows of upstream, what the host's interface says, and what depends on the
  * push. No question writes anything at the host. If the host fails, a question rejects with a refusal that says so; but
  * one that only warns the better never does, and no push waits long for it.
+ * Proved by test/push/judge/delta-bases.test.ts and test/e2e/push/others-work.test.ts.
  */
 import { type ChangedEntry, changedEntries } from '../../edit/changes.ts';
 import type { AnonymousCommits } from '../../git/objects/anonymize.ts';

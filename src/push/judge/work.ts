@@ -1,6 +1,7 @@
 /**
  * Which commits of a push are new, where in upstream they stand, and what leaves: they, or one made of them, signed off
  * if wanted. What they stand on must be proved upstream's, and all of the pack be needed by the one branch taken.
+ * Proved by test/durable/pull-request/dates-of.test.ts and test/e2e/push/push-history.test.ts.
  */
 import { latin1, utf8 } from '../../git/bytes.ts';
 import type { AnonymousCommits } from '../../git/objects/anonymize.ts';

@@ -2,6 +2,7 @@
  * How an anonymous push becomes a pull request at a host. There are two ways, and the host's class says which one is
  * its own: from a branch of the bot's fork (`from-fork.ts`), or by one push to upstream (`agit.ts`). Here is what they
  * share: sending the commits, and what follows if the host does not take them.
+ * Proved by test/push/publish/agit.test.ts and test/e2e/host/host-failures-late.test.ts.
  */
 import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';

@@ -1,4 +1,8 @@
-/** Prepares the bot's fork, sends the commits, and opens the pull request, or finds it after an attempt that died. */
+/**
+ * Prepares the bot's fork, sends the commits, and opens the pull request, or finds it after an
+ * attempt that died.
+ * Proved by test/e2e/push/push-fork.test.ts and test/e2e/push/pr-repeat.test.ts.
+ */
 import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
 import { hostFailureOf } from '../../host-error.ts';
 import type { PullRequest } from '../../host/code-host.ts';

@@ -1,6 +1,7 @@
 /**
  * Act three: from the verdict to the pull request. Limits and lock come first, in `enter`; then only the host refuses.
  * A repeated push continues where the earlier attempt stopped, and never opens a second pull request.
+ * Proved by test/e2e/push/pr-repeat.test.ts and test/e2e/push/pr-kill.test.ts.
  */
 import type { PushIntent } from '../../durable/pending-push/pending-push.ts';
 import { type Dates, datesOf, undatedOf } from '../../durable/pull-request/record.ts';

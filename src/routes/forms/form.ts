@@ -1,6 +1,7 @@
 /**
  * The frame of forms, and how a sent one is read, within bounds. Each counts for an address: posts from other sites
  * and forms that the service did not make are refused. With an old token, a form is shown again: nothing typed is lost.
+ * Proved by test/e2e/people/thread-form.test.ts and test/e2e/people/change-form.test.ts.
  */
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';

@@ -1,4 +1,8 @@
-/** Forms below a remote's path, without script and cookies. Other sites may read answers of the JSON endpoints only. */
+/**
+ * Forms below a remote's path, without script and cookies. Other sites may read answers of the JSON
+ * endpoints only.
+ * Proved by test/e2e/people/thread-form.test.ts and test/e2e/people/change-form.test.ts.
+ */
 import { type Context, Hono } from 'hono';
 import { REPOSITORY_PATH } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';

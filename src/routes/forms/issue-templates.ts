@@ -1,4 +1,8 @@
-/** A repository's templates for issues, read with Git and kept as its `.gitveil.yml` is. Nothing they name is read. */
+/**
+ * A repository's templates for issues, read with Git and kept as its `.gitveil.yml` is. Nothing
+ * they name is read.
+ * Proved by test/e2e/host/host-addresses.test.ts.
+ */
 import { recordName } from '../../config/hosts.ts';
 import { decodeUtf8 } from '../../git/bytes.ts';
 import { kindOf } from '../../git/objects/tree.ts';

@@ -1,4 +1,7 @@
-/** Open an issue with a form, or reply, by the code of the JSON endpoints. */
+/**
+ * Open an issue with a form, or reply, by the code of the JSON endpoints.
+ * Proved by test/e2e/people/thread-form.test.ts.
+ */
 import { recordName } from '../../config/hosts.ts';
 import { newAddresses } from '../../edit/addresses.ts';
 import { type FormFields, parseThreadText, userTokenOf, withPlainLineEnds } from '../../forms/form-fields.ts';

@@ -2,6 +2,7 @@
  * Clone and fetch (contract, 4.5 and 4.7), relayed without what tells of the client (src/git/wire/fetch-request.ts).
  * The bot's token is never sent: it could read private repositories for anyone. Answers stream through unchanged but
  * for a repository that has moved, a password that the host asks for, and errors, which may name the service's address.
+ * Proved by test/e2e/fetch/fetch-relay.test.ts and test/contract/fetch.test.ts.
  */
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';

@@ -1,4 +1,7 @@
-/** What both Git services share on the HTTP side (gitprotocol-http, "General Request Processing"). */
+/**
+ * What both Git services share on the HTTP side (gitprotocol-http, "General Request Processing").
+ * Proved by test/e2e/fetch/fetch-relay.test.ts and test/e2e/host/moved-server.test.ts.
+ */
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { hostNameOf, repositoryPath } from '../../config/hosts.ts';

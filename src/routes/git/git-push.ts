@@ -2,6 +2,7 @@
  * Push over HTTP (contract, 4.5 and 4.6): discovery, and the request whose story src/push tells. Problems are told
  * in-band with status 200, because Git hides the text of any other status, and ends with "Everything up-to-date".
  * Exceptions: 413, by contract, and 415 for requests that no Git client sends, after panic.
+ * Proved by test/contract/push-by-hand.test.ts.
  */
 import type { Context } from 'hono';
 import type { AppEnv } from '../../env.ts';

@@ -1,6 +1,7 @@
 /**
  * The Git remote `/v1/<host>/<owner>/<repo>`, with or without `.git` (contract, 4.5 to 4.7): anonymous, without key or
  * password. Errors that the contract does not give as JSON are plain text, which Git shows behind `remote:`.
+ * Proved by test/routes/pages/remote-page.test.ts and test/e2e/people/bad-input-requests.test.ts.
  */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';

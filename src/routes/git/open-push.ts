@@ -1,4 +1,8 @@
-/** Opens the push of one request: the code host, the other ports, and what operator and request decide about it. */
+/**
+ * Opens the push of one request: the code host, the other ports, and what operator and request
+ * decide about it.
+ * Proved by test/e2e/push/push.test.ts and test/e2e/people/service-name.test.ts.
+ */
 import type { Context } from 'hono';
 import { fileUrl, recordName, repositoryPath } from '../../config/hosts.ts';
 import { RELEASE_PATH } from '../../durable/delayed-pushes/release-due.ts';

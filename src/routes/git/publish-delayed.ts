@@ -1,6 +1,7 @@
 /**
  * POST /v1/delayed publishes a delayed push. Only this service asks its own Worker for it, with its seal and the push's
  * lease, so that it runs where requests are placed. Here, such a push is also read, and removed once begun.
+ * Proved by test/e2e/delayed/delayed-lost.test.ts and test/e2e/delayed/delayed-ended.test.ts.
  */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';

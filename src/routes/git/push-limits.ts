@@ -1,4 +1,8 @@
-/** Connects the limits of one push with the guard, with the bot account, and with what its address has used. */
+/**
+ * Connects the limits of one push with the guard, with the bot account, and with what its address
+ * has used.
+ * Proved by test/push/admission.test.ts.
+ */
 import type { Context } from 'hono';
 import { hostNameOf } from '../../config/hosts.ts';
 import { BURST_PUSHES, BURST_WINDOW_MS } from '../../durable/guard/burst.ts';

@@ -1,4 +1,7 @@
-/** Connects a push with what the service keeps: its objects, D1 and KV. */
+/**
+ * Connects a push with what the service keeps: its objects, D1 and KV.
+ * Proved by test/e2e/push/own-record.test.ts and test/e2e/push/doubles.test.ts.
+ */
 import type { Context } from 'hono';
 import { recordName } from '../../config/hosts.ts';
 import { shred } from '../../durable/delayed-pushes/delayed-push.ts';

@@ -2,6 +2,7 @@
  * What opens the operator's pages: PANIC_PASSWORD or an alert's token, only by a POST, because
  * machines follow links, too. It counts like an attempt at the operator's endpoints; for ten
  * minutes, later requests do not: a cookie, signed with the secret, says so.
+ * Proved by test/routes/moderation/delayed.test.ts.
  */
 import type { Context } from 'hono';
 import { getSignedCookie, setSignedCookie } from 'hono/cookie';

@@ -1,4 +1,7 @@
-/** Sends pages to clients that ask for them. */
+/**
+ * Sends pages to clients that ask for them.
+ * Proved by test/routes/pages/front-page.test.ts.
+ */
 import type { Context } from 'hono';
 import { accepts } from 'hono/accepts';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';

@@ -1,4 +1,8 @@
-/** What was written on a thread: asked once a minute, in memory only. No shared promise: it would be one request's. */
+/**
+ * What was written on a thread: asked once a minute, in memory only. No shared promise: it would be
+ * one request's.
+ * Proved by test/e2e/people/conversation.test.ts.
+ */
 import type { Context } from 'hono';
 import { type HostConfig, hostNameOf, recordName } from '../../config/hosts.ts';
 import { openHostAccess } from '../../durable/host-access.ts';

@@ -1,4 +1,8 @@
-/** The service's address: `SERVICE_URL`, else the request's (contract, 2.5), or the onion's for who came through it. */
+/**
+ * The service's address: `SERVICE_URL`, else the request's (contract, 2.5), or the onion's for who
+ * came through it.
+ * Proved by test/e2e/people/service-name.test.ts.
+ */
 import type { Config } from '../../config.ts';
 
 type Addresses = Pick<Config, 'serviceUrl' | 'isServiceUrlGiven' | 'onionUrl'>;

@@ -1,4 +1,8 @@
-/** Why a request is refused: one value, whether a program, Git or a person reads it, and one way to answer it. */
+/**
+ * Why a request is refused: one value, whether a program, Git or a person reads it, and one way to
+ * answer it.
+ * Proved by test/routes/unmatched.test.ts and test/routes/threads/issues.test.ts.
+ */
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { AppEnv } from '../../env.ts';

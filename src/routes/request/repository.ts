@@ -1,4 +1,7 @@
-/** The code host and the repository in a path, `/v1/<host>/<owner>/<repo>` (contract, 4.1 to 4.7). */
+/**
+ * The code host and the repository in a path, `/v1/<host>/<owner>/<repo>` (contract, 4.1 to 4.7).
+ * Proved by test/routes/hosts.test.ts and test/e2e/people/bad-input-requests.test.ts.
+ */
 import type { Context } from 'hono';
 import { type HostConfig, hostNameOf, hostWithKey, repositoryPath } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';

@@ -1,4 +1,7 @@
-/** GET /.well-known/security.txt (RFC 9116): whom to tell of a weakness in this running service. */
+/**
+ * GET /.well-known/security.txt (RFC 9116): whom to tell of a weakness in this running service.
+ * Proved by test/routes/service/operator-contact.test.ts.
+ */
 import { type Context, Hono } from 'hono';
 import type { AppEnv } from '../../env.ts';
 import { systemClock } from '../../isolate/clock.ts';

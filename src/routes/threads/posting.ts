@@ -1,6 +1,7 @@
 /**
  * What comments and issues share: whether they may be posted now, whatever author and text; and that each is posted
  * once for each form or Idempotency-Key, however often it is sent. Without a key, one that is repeated posts again.
+ * Proved by test/routes/threads/issues.test.ts and test/e2e/people/comments.test.ts.
  */
 import { waitUntil } from 'cloudflare:workers';
 import type { Context } from 'hono';

@@ -1,4 +1,8 @@
-/** The form of a change: GET …/change shows folders, the files that someone looks for, or a file's text to edit. */
+/**
+ * The form of a change: GET …/change shows folders, the files that someone looks for, or a file's
+ * text to edit.
+ * Proved by test/e2e/people/change-form.test.ts.
+ */
 import type { Context } from 'hono';
 import { fileUrl } from '../../../config/hosts.ts';
 import { fileText, MAX_FILE_BYTES } from '../../../edit/lines.ts';

@@ -1,6 +1,7 @@
 /**
  * POST …/change: preview, correct, send. Each step reads upstream again. The form's token and what was typed decide the
  * hash of its pull request: sent twice, it finds the one that it has opened; corrected in between, it does not.
+ * Proved by test/e2e/people/change-form.test.ts.
  */
 import { newAddresses } from '../../../edit/addresses.ts';
 import { buildChange } from '../../../edit/build-change.ts';

@@ -1,4 +1,8 @@
-/** What a form reads first: the policy, and where a change begins. It costs calls, so it counts like a clone. */
+/**
+ * What a form reads first: the policy, and where a change begins. It costs calls, so it counts like
+ * a clone.
+ * Proved by test/e2e/people/change-form.test.ts and test/e2e/people/refused-clients.test.ts.
+ */
 import type { Context } from 'hono';
 import type { AppEnv } from '../../../env.ts';
 import { pullRequestText } from '../../../git/objects/commit-message.ts';
