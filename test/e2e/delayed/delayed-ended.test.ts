@@ -135,12 +135,6 @@ describe('one that names a pull request that the service knows to be closed', ex
     expect(another).toMatchObject({ state: 'open', head: `${bed.sandbox.botLogin}:anon-${prHash}` });
   });
 
-  it('opens another also with the same commits: its person has asked for that', async () => {
-    const { clone, upstream, named } = await withdrawn();
-    await published(bed, delayedAs(await clone.push(...named, '-o', 'delay=1h', 'origin', 'HEAD:again')));
-    expect(await bed.host.pulls(upstream)).toHaveLength(2);
-  });
-
   it('opens one other, whoever pushes the same again, by whichever hash', async () => {
     const { clone, upstream, named } = await withdrawn();
     await clone.commit({ message: 'More\n' });
