@@ -44,7 +44,7 @@ describe('two updates at once', () => {
     expect(again.pull.number).toBe(first.pull.number);
   });
 
-  it('are told apart by the host when the service cannot', async () => {
+  it('are told apart by the host when the service cannot', exhaustive, async () => {
     const { clone, upstream, first, update } = await opened(bed);
     await clone.commit();
     const receivePath = new RegExp(`/${upstream.name}\\.git/git-receive-pack$`);
@@ -68,7 +68,7 @@ describe('two updates at once', () => {
     await expectAccepted(bed, { upstream, clone }, await update());
   });
 
-  it('leave the pull request free when one of them has failed', async () => {
+  it('leave the pull request free when one of them has failed', exhaustive, async () => {
     const { clone, upstream, first, update } = await opened(bed);
     await clone.commit();
     const answer = { status: 500 };
