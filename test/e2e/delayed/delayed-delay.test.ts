@@ -67,14 +67,6 @@ describe('a push with a delay', () => {
     await bed.host.onlyPull(upstream);
   });
 
-  it('is given up by the other button', exhaustive, async () => {
-    const { upstream, name } = await delayed(bed);
-    expect(await press(bed, name, 'give-up')).toMatch(/^200 Given up\n/);
-    await pass(bed);
-    expect(await bed.host.pulls(upstream)).toEqual([]);
-    expect(await press(bed, name, 'give-up')).not.toMatch(/^5/);
-  });
-
   it('counts once among the pull requests of an hour', exhaustive, async () => {
     const { upstream, clone, name } = await delayed(bed);
     await press(bed, name, 'publish');
@@ -190,17 +182,6 @@ describe('an update with a delay', () => {
       expect((await bed.host.onlyPull(upstream)).headSha).not.toBe(headSha);
     },
   );
-});
-
-describe('the time', () => {
-  it('is told to the minute, as a span as long as the delay', async () => {
-    const { name } = await delayed(bed);
-    const page = await pageOf(bed, name);
-    const [from, to] = [...page.matchAll(/(\d{4}-\d\d-\d\d \d\d:\d\d) UTC/g)].map(([, time]) =>
-      Date.parse(`${time}Z`),
-    );
-    expect((to as number) - (from as number)).toBe(HOUR_MS);
-  });
 });
 
 describe('whoever asks for a release', () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type Contribution, contribute, expectAccepted } from '../support/contribution.ts';
 import { ALWAYS } from '../support/failing-host.ts';
 import { gitIn } from '../support/objects.ts';
-import { bannerOf, keyIn, remoteLines, statusTable } from '../support/push-output.ts';
+import { bannerOf, keyIn, remoteLines } from '../support/push-output.ts';
 import { RawConnection } from '../support/raw-http.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import { packOf, pushBody, readPushAnswer, RECEIVE_PACK, sendPush } from '../support/wire.ts';
@@ -129,21 +129,6 @@ describe('the same push again', exhaustive, () => {
     await bed.host.onlyPull(contribution.upstream);
   });
 
-  it('while the first one is under way is told so, and nothing is done twice', async () => {
-    const contribution = await withCommit();
-    const { promise: until, resolve: answer } = Promise.withResolvers<void>();
-    bed.sandbox.faults.inject({ method: 'POST', path: pullsPath(contribution), until });
-    const first = again(contribution);
-    await expect.poll(() => bed.host.requestsFor(contribution.upstream, 'POST', /\/pulls$/)).toHaveLength(1);
-    const second = await again(contribution);
-    expect(statusTable(second), second.stderr).toEqual([
-      ' ! [remote rejected] HEAD -> topic (push rejected: this push is already in progress)',
-    ]);
-    answer();
-    await expectAccepted(bed, contribution, await first);
-    await bed.host.onlyPull(contribution.upstream);
-  });
-
   it('once it was answered is told its address and hash, but not its key, and takes no second place', async () => {
     const contribution = await withCommit();
     const { clone } = contribution;
@@ -179,17 +164,6 @@ describe('the same push again', exhaustive, () => {
     }
     expect(keys.size).toBe(3);
     expect((await bed.host.pulls(upstream)).map(({ state }) => state)).toEqual(['closed', 'closed', 'open']);
-  });
-
-  it('once it was refused begins anew', async () => {
-    const contribution = await withCommit();
-    const answer = { status: 403, body: { message: 'Repository access blocked.' } };
-    bed.sandbox.faults.inject({ method: 'POST', path: pullsPath(contribution), times: ALWAYS, answer });
-    expect((await again(contribution)).code).toBe(1);
-    bed.sandbox.faults.clear();
-    expect(await bed.host.workBranches(contribution.upstream)).toEqual([]);
-    const { banner } = await expectAccepted(bed, contribution, await again(contribution));
-    expect(await bed.host.workBranches(contribution.upstream)).toEqual([banner.branch]);
   });
 
   it('while nobody knows whether its pull request was opened takes its branch, and opens one', async () => {
