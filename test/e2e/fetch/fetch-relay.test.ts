@@ -144,21 +144,6 @@ describe('upload-pack', () => {
         `000dthin-pack000fno-progress000dofs-delta0032want ${tip}\n0032want ${tip}\n0009done\n0000`,
       /^000dpackfile\n[^]*PACK/,
     ],
-    [
-      'a round of a fetch',
-      (tip) =>
-        '0016object-format=sha10011command=fetch0014agent=git/2.30.20001' +
-        `000dthin-pack000fno-progress000finclude-tag000dofs-delta0032want ${tip}\n0032have ${'1'.repeat(40)}\n0000`,
-      /^0014acknowledgments\n0008NAK\n0000$/,
-    ],
-    [
-      'a shallow clone without files',
-      (tip) =>
-        '0016object-format=sha10011command=fetch0014agent=git/2.30.20001' +
-        '000dthin-pack000fno-progress000finclude-tag000dofs-delta001bdeepen-since 15779032550014filter blob:none' +
-        `0032want ${tip}\n0032want ${tip}\n0009done\n0000`,
-      /^[^]*000dpackfile\n[^]*PACK/,
-    ],
   ])('takes from Git 2.30 %s', async (_, lines, expected) => {
     const upstream = await bed.createUpstream();
     const body = Buffer.from(lines(await upstream.tip()));

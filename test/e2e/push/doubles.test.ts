@@ -7,7 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { contribute, expectAccepted } from '../support/contribution.ts';
 import { FormClient } from '../support/form-client.ts';
 import type { Clone } from '../support/person.ts';
-import { bannerOf, remoteLines, statusTable, withoutSecrets } from '../support/push-output.ts';
+import { type Banner, bannerOf, remoteLines, statusTable, withoutSecrets } from '../support/push-output.ts';
 import { type TestBed, useOwnTestBed } from '../support/test-bed.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
@@ -23,6 +23,8 @@ async function withPullRequest(bed: TestBed) {
 
 const pushAgain = ({ clone }: { readonly clone: Clone }, ...options: string[]) =>
   clone.push(...options, 'origin', 'HEAD:refs/heads/more');
+
+const withdrawing = ({ prHash, prKey }: Banner) => `-o withdraw -o pr-hash=${prHash} -o pr-key=${prKey}`;
 
 /** Changes D1 while the service runs. */
 function changeList(stateDir: string, statement: string): void {
@@ -100,39 +102,17 @@ describe('by default', () => {
     'a copy by somebody else does not take the place of the first, and does once that is closed',
     exhaustive,
     async () => {
-      const { clone, pull, banner, prKey } = await withPullRequest(bed).then((all) => ({
-        ...all,
-        prKey: all.banner.prKey,
-      }));
+      const { clone, pull, banner } = await withPullRequest(bed);
       const copy = await pushAgain({ clone });
-      expect(withoutSecrets(copy)[0]).toBe(`NEW pull request: the same commits are open as ${pull.url}`);
-      await clone.push('-o', 'withdraw', '-o', `pr-hash=${banner.prHash}`, '-o', `pr-key=${prKey}`, 'origin');
+      expect(withoutSecrets(copy).slice(0, 2)).toEqual([
+        `NEW pull request: the same commits are open as ${pull.url}`,
+        `Update that one with -o pr-hash=${banner.prHash}. Withdraw this one with ${withdrawing(bannerOf(copy))}.`,
+      ]);
+      await clone.push(...withdrawing(banner).split(' '), 'origin');
       const [first] = remoteLines(await pushAgain({ clone }, '-o', 'preview'));
       expect(first).toBe(`NEW pull request: the same commits are open as ${bannerOf(copy).prUrl}`);
     },
   );
-
-  it('what is open comes first, then a gate, then the base: in a preview, in a push and in one that waits', async () => {
-    const contribution = await contribute(bed);
-    const { upstream, clone } = contribution;
-    await upstream.grow({ files: { 'VOUCHED.td': 'alice\n' } });
-    await upstream.grow({ branch: 'release-1.x', from: 'main~1', count: 2, ageDays: 2 });
-    await clone.git('fetch', '--quiet', 'origin');
-    await clone.git('switch', '--quiet', '--detach', 'origin/release-1.x');
-    await clone.commit();
-    const { pull } = await expectAccepted(bed, contribution, await pushAgain(contribution));
-    await clone.commit();
-    for (const options of [['preview'], ['delay=1h'], ['draft']]) {
-      const pushed = await pushAgain(contribution, ...options.flatMap((option) => ['-o', option]));
-      const [open, update, ...lines] = withoutSecrets(pushed);
-      // One that waits asks for no file before it is published.
-      if (!options.includes('delay=1h')) expect(lines.shift()).toContain('VOUCHED.td');
-      const [base] = lines;
-      expect(open).toBe(`NEW pull request: 1 of your 2 commits is open as ${pull.url}`);
-      expect(update).toMatch(/^Update that one with -o pr-hash=/);
-      expect(base).toMatch(/^Your work is based on "release-1\.x"/);
-    }
-  });
 });
 
 describe('while the list of pull requests cannot be read', () => {

@@ -83,15 +83,6 @@ describe('a repository whose list of vouched accounts denounces the bot', exhaus
     expect([sent.status, sent.problem]).toEqual([400, expect.stringContaining(`${why} ${theirs} `)]);
     expect(await bed.host.pulls(upstream)).toEqual([]);
   });
-
-  it('is asked when a delayed push is published, and no sooner', async () => {
-    const { upstream, clone } = await withFiles({ 'VOUCHED.td': `-${bed.sandbox.botLogin}` });
-    await clone.commit();
-    const name = delayedAs(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic'));
-    expect(bed.host.requestsFor(upstream, 'GET', /contents/)).toEqual([]);
-    await expectEnd(name, 'its VOUCHED.td denounces it.');
-    expect(await bed.host.pulls(upstream)).toEqual([]);
-  });
 });
 
 describe('a repository with a list of vouched accounts', exhaustive, () => {

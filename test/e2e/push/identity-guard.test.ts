@@ -8,8 +8,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { exifSegment, jpeg, png, tiff } from '../../support/pictures.ts';
 import { type Contribution, contribute, expectAccepted, expectRefused } from '../support/contribution.ts';
-import { readHistory } from '../support/objects.ts';
-import { bannerOf, remoteLines, statusTable } from '../support/push-output.ts';
+import { remoteLines, statusTable } from '../support/push-output.ts';
 import { useTestBed } from '../support/test-bed.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
@@ -290,27 +289,6 @@ describe('a preview', () => {
     }
     expect(bed.host.requestsFor(upstream, 'POST', /receive-pack$|\/forks$|\/pulls$/)).toEqual([]);
     expect(await bed.host.pulls(upstream)).toEqual([]);
-  });
-
-  it('shows the commits as they become when the push follows', exhaustive, async () => {
-    const contribution = await contribute(bed);
-    const { clone, upstream } = contribution;
-    await clone.commit({ message: 'Only one\n' });
-    const shown = remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:topic')).join('\n');
-    const [, oid, date] = /([0-9a-f]{10}) {2}(.{19}) UTC {2}Only one/.exec(shown) ?? [];
-    const pushed = await clone.push();
-    const accepted = await expectAccepted(bed, contribution, pushed);
-    const [commit] = await readHistory(accepted.forkPath, '^main', bannerOf(pushed).branch);
-    // The date is the moment of the push: where it is the same second, so is the id.
-    expect(date).toMatch(/^\d{4}-/);
-    expect(oid).toHaveLength(10);
-    expect(commit?.message.toString()).toBe('Only one\n');
-    expect(shown).not.toContain('refused');
-    expect(shown).toContain('found no name or address of the commits’ authors');
-    const { authorName, authorEmail, committerName } = contribution.person;
-    expect(shown).toContain(`The service searched for ${authorEmail}, ${authorName}, `);
-    expect(shown).toContain(committerName);
-    await bed.host.onlyPull(upstream);
   });
 
   it('of an update names its pull request, and changes nothing', exhaustive, async () => {

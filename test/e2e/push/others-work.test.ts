@@ -165,13 +165,6 @@ describe('a commit of somebody else’s', exhaustive, () => {
     expect(pushed.stderr).toContain('another push to this pull request came first');
   });
 
-  it('is told of by a preview', async () => {
-    const { clone, fix, update } = await fixed();
-    await fix();
-    await clone.commit();
-    expectRefused(await update('preview'));
-  });
-
   it('that upstream has taken meanwhile may go from the branch', async () => {
     const { clone, upstream, fix, update, on } = await fixed();
     await fix();

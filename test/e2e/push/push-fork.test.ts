@@ -51,15 +51,6 @@ describe('the fork', exhaustive, () => {
     expect(await bed.host.pulls(upstream)).toHaveLength(1);
   });
 
-  it('that existed before the service did is used', async () => {
-    const upstream = await bed.createUpstream();
-    await bed.host.call('POST', `/repos/${upstream.fullName}/forks`, {});
-    await upstream.grow({ count: 2 });
-    const clone = await bed.person().copy(upstream);
-    await clone.commit();
-    await expectAccepted(bed, { upstream, clone }, await clone.push());
-  });
-
   it.each([
     ['release', 'release/1.0'],
     ['release/1.0', 'release'],
@@ -171,17 +162,6 @@ describe('the fork', exhaustive, () => {
     const { commits, forkPath } = await expectAccepted(bed, { upstream, clone }, await clone.push());
     expect(commits[0]?.parents).toEqual([tip]);
     expect(await gitIn(forkPath, 'rev-parse', 'main')).toBe(tip);
-  });
-
-  it('gets a branch that upstream has made since', async () => {
-    const { upstream } = await contributeAgain();
-    const tip = await upstream.grow({ branch: 'next', from: 'main', count: 3 });
-    const clone = await bed.person().copy(upstream, 'next');
-    await clone.commit();
-    const pushed = await clone.push('origin', 'HEAD:next');
-    const { commits, pull } = await expectAccepted(bed, { upstream, clone }, pushed);
-    expect(commits[0]?.parents).toEqual([tip]);
-    expect(pull.base).toBe('next');
   });
 
   it('gets a new branch that the work stands on though the pull request is for another', async () => {

@@ -57,15 +57,6 @@ describe('the base', () => {
     },
   );
 
-  it('is what the person names, whatever the work stands on', async () => {
-    const contribution = await onRelease();
-    const { clone } = contribution;
-    await clone.commit();
-    const pushed = await clone.push('-o', 'base=main', 'origin', 'HEAD:refs/heads/fix');
-    expect((await expectAccepted(bed, contribution, pushed)).pull.base).toBe('main');
-    expect(remoteLines(pushed)).not.toContain(FOR_RELEASE);
-  });
-
   it(
     'is the default branch where two branches hold the commit that the work stands on',
     exhaustive,

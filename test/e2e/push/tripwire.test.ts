@@ -1,14 +1,11 @@
 /** The tripwire under all end-to-end tests fires: each kind of leak, on each way to the host, planted on purpose. */
 import { randomBytes } from 'node:crypto';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Clone, Person } from '../support/person.ts';
 import { PERSON_ZONE } from '../support/person.ts';
 import { RawConnection } from '../support/raw-http.ts';
 import { TestBed, useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
-import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed();
 
@@ -220,26 +217,6 @@ describe('the tripwire', () => {
       await fetching.stop();
     }
   });
-
-  it.each(['a commit that is missing', 'a commit that is damaged'])(
-    'finds %s among all forks',
-    exhaustive,
-    async (what) => {
-      const [{ upstream }] = [await leakyPush(), await leakyPush()];
-      const fork = bed.host.forkPath(upstream) ?? '';
-      await bed.host.checkForks();
-      const tip = await upstream.tip();
-      const file = join(fork, 'objects', tip.slice(0, 2), tip.slice(2));
-      const sound = readFileSync(file);
-      // A file of its own: a fork's objects are links to those of upstream.
-      rmSync(file);
-      if (what === 'a commit that is damaged') writeFileSync(file, sound.subarray(0, -4));
-      await expect(bed.host.checkForks()).rejects.toThrow(tip);
-      rmSync(file, { force: true });
-      writeFileSync(file, sound);
-      await bed.host.checkForks();
-    },
-  );
 
   it('lets a whole test fail by itself', async () => {
     await tellHost(bed.person().authorName);

@@ -7,7 +7,7 @@ import { bannerOf, remoteLines } from '../support/push-output.ts';
 import type { Shapes } from './shape.ts';
 
 /** A commit with these parents and a tree of its own. */
-export async function joinHistories(
+async function joinHistories(
   clone: Clone,
   parents: readonly string[],
   message: string,

@@ -38,26 +38,18 @@ export interface PushBody {
   /** Default: what Git sends. */
   readonly capabilities?: string;
   readonly options?: readonly string[];
-  readonly shallow?: readonly string[];
   readonly pack: Uint8Array;
 }
 
 export const GIT_CAPABILITIES = 'report-status side-band-64k quiet push-options';
 
 /** The body of a push request. */
-export function pushBody({
-  commands,
-  capabilities = GIT_CAPABILITIES,
-  options,
-  shallow = [],
-  pack,
-}: PushBody): Buffer {
+export function pushBody({ commands, capabilities = GIT_CAPABILITIES, options, pack }: PushBody): Buffer {
   const lines = commands.map(({ oldId = ZERO_ID, newId, ref }, index) =>
     pkt(`${oldId} ${newId} ${ref}${index === 0 ? `\0 ${capabilities}` : ''}`),
   );
   const wantsOptions = capabilities.includes('push-options');
   return Buffer.concat([
-    ...shallow.map((oid) => pkt(`shallow ${oid}`)),
     ...lines,
     pkt(null),
     ...(wantsOptions ? [...(options ?? []).map((option) => pkt(option)), pkt(null)] : []),
