@@ -67,14 +67,6 @@ describe('a push with a delay', () => {
     await bed.host.onlyPull(upstream);
   });
 
-  it('is given up by the other button', async () => {
-    const { upstream, name } = await delayed(bed);
-    expect(await press(bed, name, 'give-up')).toMatch(/^200 Given up\n/);
-    await pass(bed);
-    expect(await bed.host.pulls(upstream)).toEqual([]);
-    expect(await press(bed, name, 'give-up')).not.toMatch(/^5/);
-  });
-
   it('counts once among the pull requests of an hour', exhaustive, async () => {
     const { upstream, clone, name } = await delayed(bed);
     await press(bed, name, 'publish');
@@ -87,17 +79,6 @@ describe('a push with a delay', () => {
     expect((await clone.push('origin', 'HEAD:f')).stderr).toContain('rate limit exceeded');
     expect((await clone.push('-o', 'delay=1h', 'origin', 'HEAD:f')).stderr).toContain('rate limit exceeded');
     expect(await bed.host.pulls(upstream)).toHaveLength(5);
-  });
-
-  it('counts also if it is given up', exhaustive, async () => {
-    const { clone, name } = await delayed(bed);
-    await press(bed, name, 'give-up');
-    for (const branch of ['b', 'c', 'd', 'e']) {
-      await clone.commit();
-      expect((await clone.push('origin', `HEAD:${branch}`)).code).toBe(0);
-    }
-    await clone.commit();
-    expect((await clone.push('origin', 'HEAD:f')).stderr).toContain('rate limit exceeded');
   });
 
   it('of several megabytes arrives whole', exhaustive, async () => {
@@ -118,16 +99,7 @@ describe('a push with a delay', () => {
     expect(await bed.host.pulls(upstream)).toEqual([]);
   });
 
-  it.each(['30s', '8d', '1w', 'soon', '-1h', ''])('of "%s" is refused', async (delay) => {
-    const { clone } = await contribute(bed);
-    await clone.commit();
-    const pushed = await clone.push('-o', `delay=${delay}`, 'origin', 'HEAD:topic');
-    expect(statusTable(pushed)).toEqual([
-      ' ! [remote rejected] HEAD -> topic (push rejected: delay must be a duration from 1m to 7d, such as 2h, or 0s for at once)',
-    ]);
-  });
-
-  it('whose commits are open already is refused with their address', async () => {
+  it('whose commits are open already is refused with their address', exhaustive, async () => {
     const contribution = await contribute(bed);
     const { clone } = contribution;
     await clone.commit();
@@ -162,7 +134,7 @@ describe('an update with a delay', () => {
     expect((await bed.host.onlyPull(upstream)).headSha).not.toBe(before.headSha);
   });
 
-  it('that changes its texts without the key is refused at once', async () => {
+  it('that changes its texts without the key is refused at once', exhaustive, async () => {
     const contribution = await contribute(bed);
     const { clone } = contribution;
     await clone.commit();
@@ -191,32 +163,25 @@ describe('an update with a delay', () => {
     expect((await bed.host.onlyPull(upstream)).headSha).toBe(headSha);
   });
 
-  it('goes on top of what it stands on, although that was published after it was pushed', async () => {
-    const contribution = await contribute(bed);
-    const { clone, upstream } = contribution;
-    await clone.commit();
-    const { banner } = await expectAccepted(bed, contribution, await clone.push());
-    const named = ['-o', `pr-hash=${banner.prHash}`] as const;
-    await clone.commit({ message: 'Second\n' });
-    const second = await clone.idOf('HEAD');
-    await clone.commit({ message: 'Third\n' });
-    const name = delayedAs(await clone.push(...named, '-o', 'delay=1h', 'origin', 'HEAD:topic'));
-    expect((await clone.push(...named, 'origin', `${second}:refs/heads/topic`)).code).toBe(0);
-    const { headSha } = await bed.host.onlyPull(upstream);
-    await published(bed, name);
-    expect((await bed.host.onlyPull(upstream)).headSha).not.toBe(headSha);
-  });
-});
-
-describe('the time', () => {
-  it('is told to the minute, as a span as long as the delay', async () => {
-    const { name } = await delayed(bed);
-    const page = await pageOf(bed, name);
-    const [from, to] = [...page.matchAll(/(\d{4}-\d\d-\d\d \d\d:\d\d) UTC/g)].map(([, time]) =>
-      Date.parse(`${time}Z`),
-    );
-    expect((to as number) - (from as number)).toBe(HOUR_MS);
-  });
+  it(
+    'goes on top of what it stands on, although that was published after it was pushed',
+    exhaustive,
+    async () => {
+      const contribution = await contribute(bed);
+      const { clone, upstream } = contribution;
+      await clone.commit();
+      const { banner } = await expectAccepted(bed, contribution, await clone.push());
+      const named = ['-o', `pr-hash=${banner.prHash}`] as const;
+      await clone.commit({ message: 'Second\n' });
+      const second = await clone.idOf('HEAD');
+      await clone.commit({ message: 'Third\n' });
+      const name = delayedAs(await clone.push(...named, '-o', 'delay=1h', 'origin', 'HEAD:topic'));
+      expect((await clone.push(...named, 'origin', `${second}:refs/heads/topic`)).code).toBe(0);
+      const { headSha } = await bed.host.onlyPull(upstream);
+      await published(bed, name);
+      expect((await bed.host.onlyPull(upstream)).headSha).not.toBe(headSha);
+    },
+  );
 });
 
 describe('whoever asks for a release', () => {

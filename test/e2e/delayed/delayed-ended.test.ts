@@ -113,18 +113,6 @@ async function withdrawn() {
   return { ...contribution, named };
 }
 
-it('"Publish now" publishes one whose last attempt has failed, without a pause', async () => {
-  const { upstream, name } = await delayed(bed);
-  const path = new RegExp(`/repos/${upstream.fullName}$`);
-  bed.sandbox.faults.inject({ path, times: ALWAYS, answer: { status: 401 } });
-  await press(bed, name, 'publish');
-  await expect.poll(() => pageOf(bed, name)).toContain('refuses the bot account');
-  bed.sandbox.faults.clear();
-  expect(await press(bed, name, 'publish')).toMatch(/^200 /);
-  await expect.poll(() => pageOf(bed, name)).toMatch(/^200 Published\n/);
-  expect(await bed.host.pulls(upstream)).toHaveLength(1);
-});
-
 describe('one that names a pull request that the service knows to be closed', exhaustive, () => {
   it('opens another, whose page shows hash and key', async () => {
     const { clone, upstream, named } = await withdrawn();
@@ -133,12 +121,6 @@ describe('one that names a pull request that the service knows to be closed', ex
     const { prHash } = publishedAs(await published(bed, name));
     const [, another] = await bed.host.pulls(upstream);
     expect(another).toMatchObject({ state: 'open', head: `${bed.sandbox.botLogin}:anon-${prHash}` });
-  });
-
-  it('opens another also with the same commits: its person has asked for that', async () => {
-    const { clone, upstream, named } = await withdrawn();
-    await published(bed, delayedAs(await clone.push(...named, '-o', 'delay=1h', 'origin', 'HEAD:again')));
-    expect(await bed.host.pulls(upstream)).toHaveLength(2);
   });
 
   it('opens one other, whoever pushes the same again, by whichever hash', async () => {
@@ -267,14 +249,4 @@ describe('a pull request whose answer was lost', exhaustive, () => {
     await expect.poll(() => press(bed, name, 'give-up')).toMatch(/^200 Given up\n/);
     expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'closed' });
   });
-});
-
-it('"Give up" of one that is being sent says so', exhaustive, async () => {
-  const { upstream, name } = await delayed(bed);
-  const { passing, answer } = await publishing({ path: /git-receive-pack$/ });
-  expect(await press(bed, name, 'give-up')).toMatch(/being published/);
-  answer();
-  await passing;
-  await expect.poll(() => pageOf(bed, name)).toContain('/pull/');
-  await bed.host.onlyPull(upstream);
 });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { FormClient } from '../support/form-client.ts';
 import { nameIn, pageOf, published } from '../support/delayed.ts';
 import { useTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useTestBed();
 
@@ -35,13 +36,13 @@ describe('a change', () => {
     expect(again.html).toContain((await bed.host.onlyPull(upstream)).url);
   });
 
-  it('is published at once when that is chosen', async () => {
+  it('is published at once when that is chosen', exhaustive, async () => {
     const { upstream, open } = await preview();
     expect((await open('0s')).heading).toBe('Your pull request is open');
     await bed.host.onlyPull(upstream);
   });
 
-  it('with a time that is none is shown again', async () => {
+  it('with a time that is none is shown again', exhaustive, async () => {
     const { open } = await preview();
     const answer = await open('soon');
     expect(answer.problem).toMatch(/Delay must be a duration from 1m to 7d/);

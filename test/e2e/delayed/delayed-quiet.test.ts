@@ -7,6 +7,7 @@ import { contribute, type Contribution, expectAccepted } from '../support/contri
 import { delayedAs, published } from '../support/delayed.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import { TEST_HEADER } from '../support/tripwire.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed();
 
@@ -60,7 +61,7 @@ describe('the host hears no more of it than of a clone:', () => {
     );
   });
 
-  it('a push with a delay to a repository that it has pushed to a moment ago', async () => {
+  it('a push with a delay to a repository that it has pushed to a moment ago', exhaustive, async () => {
     const contribution = await contribute(bed);
     const { clone } = contribution;
     await clone.commit();
@@ -73,7 +74,7 @@ describe('the host hears no more of it than of a clone:', () => {
     });
   });
 
-  it('an update with a delay, of a file that upstream has', async () => {
+  it('an update with a delay, of a file that upstream has', exhaustive, async () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;
     await upstream.grow({ files: { 'AUTHORS.md': `Somebody\n${'line\n'.repeat(50)}` } });

@@ -1,7 +1,7 @@
 /** Pushes that wait until the operator has seen them, with `REVIEW`. */
 import { describe, expect, it } from 'vitest';
 import { contribute } from '../support/contribution.ts';
-import { delayed, delayedAs, pageOf, pass, press, published, publishedAs } from '../support/delayed.ts';
+import { delayed, delayedAs, pageOf, pass, published, publishedAs } from '../support/delayed.ts';
 import { Operator, OPERATOR } from '../support/operator.ts';
 import { remoteLines } from '../support/push-output.ts';
 import { Reviewer } from '../support/review.ts';
@@ -71,7 +71,7 @@ describe('a push that waits for the operator', () => {
     },
   );
 
-  it('says in a preview that the preview asks the code host now', async () => {
+  it('says in a preview that the preview asks the code host now', exhaustive, async () => {
     const { clone } = await contribute(bed);
     await clone.commit();
     const pushed = await clone.push('-o', 'preview', 'origin', 'HEAD:topic');
@@ -80,16 +80,7 @@ describe('a push that waits for the operator', () => {
     );
   });
 
-  it('is discarded with a reason, which its page tells', async () => {
-    const { upstream, name } = await delayed(bed, {}, []);
-    const operator = await reviewer();
-    await operator.decide('discard', name);
-    expect(await pageOf(bed, name)).toMatch(/^200 Discarded\n[^]*It has nothing to do with the repository\./);
-    await pass(bed);
-    expect(await isPublic(upstream)).toBe(false);
-  });
-
-  it('is discarded if one of two operators says so, whoever is faster', async () => {
+  it('is discarded if one of two operators says so, whoever is faster', exhaustive, async () => {
     const { upstream, name } = await delayed(bed, {}, []);
     const [first, second] = [await reviewer(), await reviewer()];
     const seen = await first.seen(name);
@@ -102,22 +93,6 @@ describe('a push that waits for the operator', () => {
     await pass(bed);
     expect(await pageOf(bed, name)).toMatch(/^200 Discarded\n/);
     expect(await isPublic(upstream)).toBe(false);
-  });
-
-  it('is not published now by its person, who may give it up', async () => {
-    const { upstream, name } = await delayed(bed, {}, []);
-    expect(await press(bed, name, 'publish')).toMatch(/^409 The operator looks at it/);
-    expect(await isPublic(upstream)).toBe(false);
-    expect(await press(bed, name, 'give-up')).toMatch(/^200 Given up\n/);
-  });
-
-  it('is published together with others', exhaustive, async () => {
-    const pushes = [await delayed(bed, {}, []), await delayed(bed, {}, [])];
-    const operator = await reviewer();
-    const answer = await operator.decide('publish', ...pushes.map(({ name }) => name));
-    expect(answer.html).toContain('2 pushes: published within minutes');
-    for (const { upstream } of pushes)
-      await expect.poll(async () => (await pass(bed), isPublic(upstream))).toBe(true);
   });
 
   it('waits also as an update, which is shown with the pull request that it is for', exhaustive, async () => {

@@ -2,17 +2,12 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { Person } from '../support/person.ts';
-import { RawConnection } from '../support/raw-http.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
 import { pkt, readPkts, send, type WireAnswer } from '../support/wire.ts';
-import { exhaustive } from '../../support/exhaustive.ts';
 
 const REQUEST_TYPE = 'application/x-git-upload-pack-request';
 const RESULT_TYPE = 'application/x-git-upload-pack-result';
-const ADVERTISEMENT_TYPE = 'application/x-git-upload-pack-advertisement';
-const MiB = 1024 * 1024;
-
 const bed = useOwnTestBed();
 
 const discover = (upstream: Pick<Upstream, 'url'>, person: Person, headers: Record<string, string> = {}) =>
@@ -51,36 +46,6 @@ const toHost = ({ fullName }: Upstream) =>
   bed.host.requests.filter(({ path }) => path.startsWith(`/${fullName}.git/`));
 
 describe('discovery for a fetch', () => {
-  it('answers as the contract says: type, WWW-Authenticate, no caching, and the host’s own words', async () => {
-    const upstream = await bed.createUpstream();
-    const { status, headers, body } = await discover(upstream, bed.person());
-    expect(status).toBe(200);
-    expect(headers['content-type']).toBe(ADVERTISEMENT_TYPE);
-    expect(headers['www-authenticate']).toBe('None');
-    expect(headers['cache-control']).toBe('no-cache, max-age=0, must-revalidate');
-    const lines = readPkts(body).map((packet) => packet?.toString() ?? null);
-    expect(lines[0]).toBe('# service=git-upload-pack\n');
-    for (const capability of [
-      'multi_ack',
-      'thin-pack',
-      'side-band-64k',
-      'ofs-delta',
-      'shallow',
-      'deepen-since',
-      'no-done',
-    ])
-      expect(lines[2]).toContain(` ${capability}`);
-    expect(lines).toContain(`${await upstream.tip()} refs/heads/main\n`);
-  });
-
-  it('in protocol 2 is the host’s list of capabilities', async () => {
-    const upstream = await bed.createUpstream();
-    const { body } = await discover(upstream, bed.person(), { 'Git-Protocol': 'version=2' });
-    const lines = readPkts(body).map((packet) => packet?.toString() ?? null);
-    expect(lines).toContain('version 2\n');
-    expect(lines.some((line) => line?.startsWith('fetch='))).toBe(true);
-  });
-
   it.each([
     ['a private repository', true],
     ['a repository that does not exist', false],
@@ -102,15 +67,6 @@ describe('discovery for a fetch', () => {
     expect(run.stderr).toContain(`remote: ${sentence}`);
     expect(run.stderr).toMatch(/repository '.*' not found/);
     expect(person.wasAskedForPassword).toBe(false);
-  });
-
-  it.each([403, 429, 500, 503])('passes status %i on', async (status) => {
-    const upstream = await bed.createUpstream();
-    bed.sandbox.faults.inject({ path: /info\/refs/, answer: { status, body: 'in the words of the host\n' } });
-    const answer = await discover(upstream, bed.person());
-    expect(answer.status).toBe(status);
-    expect(answer.headers['www-authenticate']).toBe('None');
-    expect(answer.body.toString()).toBe('in the words of the host\n');
   });
 
   it.each([
@@ -141,13 +97,6 @@ describe('discovery for a fetch', () => {
 });
 
 describe('upload-pack', () => {
-  it('answers with the host’s pack, its type and no caching', async () => {
-    const upstream = await bed.createUpstream();
-    const answer = await ask(upstream, bed.person(), await wantBody(upstream));
-    expectPack(answer);
-    expect(answer.headers['cache-control']).toBe('no-cache, max-age=0, must-revalidate');
-  });
-
   it.each<
     [
       what: string,
@@ -155,16 +104,12 @@ describe('upload-pack', () => {
       headers: Record<string, string>,
     ]
   >([
-    ['in one piece', (plain) => plain, {}],
     ['byte by byte', (plain) => [...plain].map((byte) => Uint8Array.of(byte)), {}],
-    ['with its length', (plain) => plain, { 'Content-Length': 'length' }],
-    ['compressed', (plain) => gzipSync(plain), { 'Content-Encoding': 'gzip' }],
     [
       'compressed, with its length',
       (plain) => gzipSync(plain),
       { 'Content-Encoding': 'gzip', 'Content-Length': 'length' },
     ],
-    ['with no Accept', (plain) => plain, { Accept: '' }],
   ])('takes a body %s', async (_, encode, headers) => {
     const upstream = await bed.createUpstream();
     const body = encode(await wantBody(upstream));
@@ -199,21 +144,6 @@ describe('upload-pack', () => {
         `000dthin-pack000fno-progress000dofs-delta0032want ${tip}\n0032want ${tip}\n0009done\n0000`,
       /^000dpackfile\n[^]*PACK/,
     ],
-    [
-      'a round of a fetch',
-      (tip) =>
-        '0016object-format=sha10011command=fetch0014agent=git/2.30.20001' +
-        `000dthin-pack000fno-progress000finclude-tag000dofs-delta0032want ${tip}\n0032have ${'1'.repeat(40)}\n0000`,
-      /^0014acknowledgments\n0008NAK\n0000$/,
-    ],
-    [
-      'a shallow clone without files',
-      (tip) =>
-        '0016object-format=sha10011command=fetch0014agent=git/2.30.20001' +
-        '000dthin-pack000fno-progress000finclude-tag000dofs-delta001bdeepen-since 15779032550014filter blob:none' +
-        `0032want ${tip}\n0032want ${tip}\n0009done\n0000`,
-      /^[^]*000dpackfile\n[^]*PACK/,
-    ],
   ])('takes from Git 2.30 %s', async (_, lines, expected) => {
     const upstream = await bed.createUpstream();
     const body = Buffer.from(lines(await upstream.tip()));
@@ -222,61 +152,11 @@ describe('upload-pack', () => {
     expect(answer.body.toString('latin1')).toMatch(expected);
   });
 
-  it('passes the host’s status and words on', async () => {
-    const upstream = await bed.createUpstream();
-    bed.sandbox.faults.inject({ path: /git-upload-pack$/, answer: { status: 503, body: 'busy\n' } });
-    const { status, headers, body } = await ask(upstream, bed.person(), await wantBody(upstream));
-    expect([status, body.toString()]).toEqual([503, 'busy\n']);
-    expect(headers['content-type']).toBe(RESULT_TYPE);
-  });
-
-  it('leaves garbage to the host, and answers what the host does', async () => {
-    const upstream = await bed.createUpstream();
-    const { status } = await ask(upstream, bed.person(), Buffer.from('garbage'));
-    expect(status).toBeLessThan(502);
-    expectPack(await ask(upstream, bed.person(), await wantBody(upstream)));
-  });
-
   it('of another content type is refused with 415, and never asked for', async () => {
     const upstream = await bed.createUpstream();
     const headers = { 'Content-Type': 'text/plain' };
     expect((await ask(upstream, bed.person(), await wantBody(upstream), headers)).status).toBe(415);
     expect(toHost(upstream)).toEqual([]);
-  });
-});
-
-describe('a body over 50 MB', () => {
-  it('that is announced is refused before it is sent', async () => {
-    const upstream = await bed.createUpstream();
-    const connection = await RawConnection.open(bed.service.url);
-    connection.sendHead(`/v1/gh/${upstream.fullName}/git-upload-pack`, bed.person(), {
-      'Content-Type': REQUEST_TYPE,
-      'Content-Length': String(50 * MiB + 1),
-      Expect: '100-continue',
-    });
-    const answer = await connection.answer();
-    connection.vanish();
-    expect(answer).toMatchObject({ status: 413, headers: { 'content-type': 'application/json' } });
-    expect(JSON.parse(answer?.body.toString() ?? '')).toMatchObject({ error: 'request body too large' });
-    expect(toHost(upstream)).toEqual([]);
-  });
-
-  it('that is not announced is refused where it passes the limit', exhaustive, async () => {
-    const upstream = await bed.createUpstream();
-    const connection = await RawConnection.open(bed.service.url);
-    connection.sendHead(`/v1/gh/${upstream.fullName}/git-upload-pack`, bed.person(), {
-      'Content-Type': REQUEST_TYPE,
-      'Transfer-Encoding': 'chunked',
-    });
-    // Wants without an end: the host waits for more.
-    const want = pkt(`want ${await upstream.tip()}\n`);
-    const piece = Buffer.concat(Array.from({ length: Math.ceil(MiB / want.length) }, () => want));
-    for (let sent = 0; sent <= 50; sent++) connection.sendChunk(piece);
-    connection.sendChunk(Buffer.alloc(0));
-    const answer = await connection.answer();
-    connection.vanish();
-    expect(answer?.status).toBe(413);
-    expect(JSON.parse(answer?.body.toString() ?? '')).toMatchObject({ error: 'request body too large' });
   });
 });
 

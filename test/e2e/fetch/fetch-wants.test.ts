@@ -103,15 +103,6 @@ describe('a made-up commit', () => {
     },
   );
 
-  it('is asked about once also by requests that come together', async () => {
-    const upstream = await bed.createUpstream();
-    const tip = await upstream.tip();
-    const ask = () => want(upstream, bed.person(), 2, [`want ${tip}`, `shallow ${madeUp()}`]);
-    await Promise.all(Array.from({ length: 5 }, ask));
-    const lists = fetchesOf(upstream).filter(({ body }) => body.includes('ls-refs') && body.includes('peel'));
-    expect(lists).toHaveLength(1);
-  });
-
   it('that a client says it has makes the service list a long list of branches once', async () => {
     const upstream = await bed.createUpstream();
     await setRefs(upstream, manyNames('heads'));

@@ -48,19 +48,6 @@ describe('git clone', () => {
     expect(await clone.git('status', '--porcelain')).toBe('');
   });
 
-  it.each([
-    [0, undefined],
-    [1, 'version=1'],
-    [2, 'version=2'],
-  ])('works with protocol %i, which the host is told', async (version, header) => {
-    const upstream = await bed.createUpstream();
-    const clone = await bed.person().clone(upstream.url, '-c', `protocol.version=${version}`);
-    await expectSame(clone, upstream);
-    const requests = bed.host.requests.filter(({ path }) => path.startsWith(`/${upstream.fullName}.git/`));
-    expect(requests.length).toBeGreaterThanOrEqual(2);
-    for (const { headers } of requests) expect(headers['git-protocol']).toBe(header);
-  });
-
   it('takes the address with and without .git, and a slash behind it', async () => {
     const upstream = await bed.createUpstream();
     const person = bed.person();
@@ -72,13 +59,6 @@ describe('git clone', () => {
     const upstream = await bed.createUpstream({ commits: 0, defaultBranch: 'trunk' });
     const clone = await bed.person().clone(upstream.url);
     expect(await clone.git('symbolic-ref', '--short', 'HEAD')).toBe('trunk');
-  });
-
-  it('of one branch gets that branch alone', async () => {
-    const upstream = await bed.createUpstream();
-    await upstream.grow({ branch: 'topic', from: 'main' });
-    const clone = await bed.person().clone(upstream.url, '--branch', 'topic', '--single-branch');
-    expect(await clone.git('branch', '--remotes')).toBe('  origin/topic');
   });
 
   it('of a repository with thousands of refs works with protocol 0', exhaustive, async () => {
@@ -97,33 +77,8 @@ describe('git clone', () => {
   });
 });
 
-describe('git ls-remote', () => {
-  it('lists the refs of upstream', async () => {
-    const upstream = await bed.createUpstream();
-    await upstream.git('tag', 'v1', 'main~1');
-    const person = bed.person();
-    const listed = await person.mustGit(person.home, ['ls-remote', upstream.url]);
-    expect(listed.toString().split('\n').filter(Boolean)).toEqual([
-      `${await upstream.tip()}\tHEAD`,
-      `${await upstream.tip()}\trefs/heads/main`,
-      `${await upstream.tip('v1')}\trefs/tags/v1`,
-    ]);
-  });
-});
-
 describe('git fetch', () => {
-  it('gets what is new, and nothing when nothing is', async () => {
-    const upstream = await bed.createUpstream();
-    const clone = await bed.person().clone(upstream.url);
-    expect((await clone.tryGit('fetch')).stderr).toBe('');
-    await upstream.grow({ count: 3 });
-    await upstream.grow({ branch: 'new', from: 'main' });
-    await clone.git('fetch');
-    await expectSame(clone, upstream);
-    await expectSame(clone, upstream, 'new');
-  });
-
-  it('prunes branches that are gone, and follows a branch that was rewritten', async () => {
+  it('prunes branches that are gone, and follows a branch that was rewritten', exhaustive, async () => {
     const upstream = await bed.createUpstream();
     await upstream.grow({ branch: 'old', from: 'main' });
     const clone = await bed.person().clone(upstream.url);
@@ -162,7 +117,7 @@ describe('git fetch', () => {
     await clone.git('fetch', 'origin', 'main');
   });
 
-  it('finds what is common before anything is pushed', async () => {
+  it('finds what is common before anything is pushed', exhaustive, async () => {
     const upstream = await bed.createUpstream();
     const clone = await bed.person().clone(upstream.url);
     await upstream.grow({ count: 2 });
@@ -173,21 +128,12 @@ describe('git fetch', () => {
     expect(pushed.stderr).not.toContain('negotiation failed');
   });
 
-  it('of a clone that shares nothing with upstream gets all of it', async () => {
+  it('of a clone that shares nothing with upstream gets all of it', exhaustive, async () => {
     const upstream = await bed.createUpstream();
     const clone = await bed.person().init(upstream.url);
     for (let i = 0; i < 3; i++) await clone.commit();
     await clone.git('fetch', '--quiet', 'origin');
     expect(await clone.git('rev-parse', 'origin/main')).toBe(await upstream.tip());
-  });
-
-  it('pulls and rebases the work on top', async () => {
-    const upstream = await bed.createUpstream();
-    const clone = await bed.person().clone(upstream.url);
-    await clone.commit();
-    await upstream.grow();
-    await clone.git('pull', '--quiet', '--rebase');
-    expect(await clone.git('rev-parse', 'HEAD~1')).toBe(await upstream.tip());
   });
 });
 
@@ -233,7 +179,7 @@ describe('a partial clone', () => {
     expect(await types()).toEqual(new Set(['commit', 'tree', 'blob']));
   });
 
-  it('without trees has the history alone', async () => {
+  it('without trees has the history alone', exhaustive, async () => {
     const upstream = await bed.createUpstream({ commits: 5 });
     const clone = await bed.person().clone(upstream.url, '--filter=tree:0', '--no-checkout');
     expect(new Set((await listObjects(clone.path)).values())).toEqual(new Set(['commit']));

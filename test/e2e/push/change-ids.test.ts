@@ -63,21 +63,6 @@ it('in messages is refused with the commits’ titles, and both ways on work', a
   expect((await clone.push('--force', 'origin', 'HEAD:topic')).code).toBe(0);
 });
 
-it('in an amended commit is refused by an update, too', exhaustive, async () => {
-  const contribution = await contribute(bed);
-  const { clone, upstream } = contribution;
-  await clone.commit({ message: 'One\n' });
-  const { banner, pull } = await expectAccepted(bed, contribution, await clone.push());
-  const update = (...options: string[]) =>
-    clone.push('--force', '-o', `pr-hash=${banner.prHash}`, ...options, 'origin', 'HEAD:topic');
-  await clone.git('commit', '--quiet', '--amend', '-m', 'One', '-m', CHANGE_ID);
-  const refused = await update();
-  expect(remoteLines(refused).join('\n')).toContain(`push rejected: ${REASON}`);
-  expect((await bed.host.onlyPull(upstream)).headSha).toBe(pull.headSha);
-  await clone.git('-c', 'gerrit.createChangeId=false', 'commit', '--quiet', '--amend', '-m', 'Two');
-  expect((await update()).code).toBe(0);
-});
-
 it('of a commit that is squashed away, or of upstream’s, does not matter', exhaustive, async () => {
   const contribution = await contribute(bed);
   const { clone, upstream } = contribution;
@@ -102,19 +87,4 @@ it('of upstream’s commits that travel in the pack does not matter', exhaustive
   const body = pushBody({ commands: [{ newId, ref: 'refs/heads/topic' }], pack });
   const { report } = readPushAnswer(await sendPush(upstream.url, person, body));
   expect(report).toEqual(['unpack ok', 'ok refs/heads/topic']);
-});
-
-it('in a description is refused, and shown by a preview', exhaustive, async () => {
-  const { clone, upstream } = await contribute(bed);
-  await clone.commit();
-  const options = ['-o', `description=Fixed. ${CHANGE_ID}`];
-  const lines = await expectRefused(
-    bed,
-    upstream,
-    await clone.push(...options, 'origin', 'HEAD:topic'),
-    REASON,
-  );
-  expect(lines).toContain(`  description: Fixed. ${CHANGE_ID}`);
-  const preview = await clone.push(...options, '-o', 'preview', 'origin', 'HEAD:topic');
-  expect(remoteLines(preview)).toContain(HEADING);
 });

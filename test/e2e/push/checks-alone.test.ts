@@ -4,6 +4,7 @@ import { LIKELY, PROVEN } from '../../support/made-up-credentials.ts';
 import { contribute, expectAccepted, expectRefused } from '../support/contribution.ts';
 import { remoteLines } from '../support/push-output.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const WORKFLOW = { '.github/workflows/new.yml': 'on: push\n' };
 const SUBMODULE = 'This push changes submodules. It names these commits:';
@@ -27,7 +28,7 @@ describe('IDENTITY_CHECK=off', () => {
     await expectAccepted(nameless, contribution, pushed);
   });
 
-  it('lets a name through, says so in a preview, and shows none of it as found', async () => {
+  it('lets a name through, says so in a preview, and shows none of it as found', exhaustive, async () => {
     const contribution = await contribute(nameless);
     const { clone, person } = contribution;
     nameless.tripwire.tolerate('published on purpose', () => true);
@@ -43,19 +44,23 @@ describe('IDENTITY_CHECK=off', () => {
   it.each([
     ['in a file', LIKELY, (secret: string) => ({ files: { 'run.sh': `KEY='${secret}'\n` } })],
     ['in a message', PROVEN, (secret: string) => ({ message: `Use ${secret}\n` })],
-  ] as const)('lets no credential through, with PUSH_SECRETS=refuse: %s', async (_, kinds, commitOf) => {
-    const contribution = await contribute(nameless);
-    const { clone, upstream } = contribution;
-    await clone.commit(commitOf(secretOf(kinds)));
-    const lines = await expectRefused(nameless, upstream, await clone.push(), CREDENTIAL);
-    expect(lines.join('\n')).not.toContain('The service searched for');
-  });
+  ] as const)(
+    'lets no credential through, with PUSH_SECRETS=refuse: %s',
+    exhaustive,
+    async (_, kinds, commitOf) => {
+      const contribution = await contribute(nameless);
+      const { clone, upstream } = contribution;
+      await clone.commit(commitOf(secretOf(kinds)));
+      const lines = await expectRefused(nameless, upstream, await clone.push(), CREDENTIAL);
+      expect(lines.join('\n')).not.toContain('The service searched for');
+    },
+  );
 });
 
 const careless = useOwnTestBed({ env: { PUSH_SECRETS: 'off' } });
 
 describe('PUSH_SECRETS=off', () => {
-  it('lets a credential through, and no name', async () => {
+  it('lets a credential through, and no name', exhaustive, async () => {
     const contribution = await contribute(careless);
     const { clone, upstream, person } = contribution;
     await clone.commit({ files: { 'run.sh': `KEY='${secretOf(PROVEN)}'\n` } });
@@ -72,7 +77,7 @@ describe('PUSH_SECRETS=off', () => {
 const warning = useOwnTestBed({ env: { IDENTITY_CHECK: 'warn' } });
 
 describe('IDENTITY_CHECK=warn', () => {
-  it('still refuses a credential that is proven, and only for that', async () => {
+  it('still refuses a credential that is proven, and only for that', exhaustive, async () => {
     const contribution = await contribute(warning);
     const { clone, upstream, person } = contribution;
     const files = { 'a.txt': `by ${person.authorName}\n`, 'run.sh': `KEY='${secretOf(PROVEN)}'\n` };

@@ -7,7 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { contribute, expectAccepted } from '../support/contribution.ts';
 import { FormClient } from '../support/form-client.ts';
 import type { Clone } from '../support/person.ts';
-import { bannerOf, remoteLines, statusTable, withoutSecrets } from '../support/push-output.ts';
+import { type Banner, bannerOf, remoteLines, statusTable, withoutSecrets } from '../support/push-output.ts';
 import { type TestBed, useOwnTestBed } from '../support/test-bed.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
@@ -23,6 +23,8 @@ async function withPullRequest(bed: TestBed) {
 
 const pushAgain = ({ clone }: { readonly clone: Clone }, ...options: string[]) =>
   clone.push(...options, 'origin', 'HEAD:refs/heads/more');
+
+const withdrawing = ({ prHash, prKey }: Banner) => `-o withdraw -o pr-hash=${prHash} -o pr-key=${prKey}`;
 
 /** Changes D1 while the service runs. */
 function changeList(stateDir: string, statement: string): void {
@@ -44,7 +46,7 @@ describe('by default', () => {
     expect(first).toBe(`NEW pull request: 1 of your 2 commits is open as ${pull.url}`);
   });
 
-  it('what an update has brought is recognised, and what it has replaced, too', async () => {
+  it('what an update has brought is recognised, and what it has replaced, too', exhaustive, async () => {
     const { clone, pull, banner } = await withPullRequest(bed);
     const before = await clone.idOf('HEAD');
     await clone.git('commit', '--quiet', '--amend', '--message', 'Another way');
@@ -60,26 +62,30 @@ describe('by default', () => {
     expect(replaced).toBe(`NEW pull request: 2 of your 3 commits are open as ${pull.url}`);
   });
 
-  it('commits that upstream has merged are told, with the command that leaves them out', async () => {
-    const { clone, upstream, pull, ...contribution } = await withPullRequest(bed);
-    await bed.sandbox.maintainer.merge({ owner: upstream.owner, repo: upstream.name, number: pull.number });
-    await bed.service.runScheduled();
-    await clone.git('pull', '--quiet', '--no-rebase', '--no-edit', 'origin', 'main');
-    await clone.commit({ message: 'One thing more' });
-    const pushed = withoutSecrets(await pushAgain({ clone }));
-    const command = `git pull --rebase ${upstream.url} refs/heads/main`;
-    expect(pushed.slice(0, 2)).toEqual([
-      `2 of your 4 commits are merged already: ${pull.url}`,
-      `To leave out what is merged, run: ${command}`,
-    ]);
-    // As it stands, also from a detached HEAD.
-    await clone.git('checkout', '--quiet', '--detach');
-    await clone.git(...command.split(' ').slice(1), '--quiet');
-    const rebased = await pushAgain({ clone });
-    const { commits } = await expectAccepted(bed, { ...contribution, clone, upstream }, rebased);
-    expect(commits.map(({ message }) => message.toString())).toEqual(['One thing more']);
-    expect(rebased.stderr).not.toContain('merged already');
-  });
+  it(
+    'commits that upstream has merged are told, with the command that leaves them out',
+    exhaustive,
+    async () => {
+      const { clone, upstream, pull, ...contribution } = await withPullRequest(bed);
+      await bed.sandbox.maintainer.merge({ owner: upstream.owner, repo: upstream.name, number: pull.number });
+      await bed.service.runScheduled();
+      await clone.git('pull', '--quiet', '--no-rebase', '--no-edit', 'origin', 'main');
+      await clone.commit({ message: 'One thing more' });
+      const pushed = withoutSecrets(await pushAgain({ clone }));
+      const command = `git pull --rebase ${upstream.url} refs/heads/main`;
+      expect(pushed.slice(0, 2)).toEqual([
+        `2 of your 4 commits are merged already: ${pull.url}`,
+        `To leave out what is merged, run: ${command}`,
+      ]);
+      // As it stands, also from a detached HEAD.
+      await clone.git('checkout', '--quiet', '--detach');
+      await clone.git(...command.split(' ').slice(1), '--quiet');
+      const rebased = await pushAgain({ clone });
+      const { commits } = await expectAccepted(bed, { ...contribution, clone, upstream }, rebased);
+      expect(commits.map(({ message }) => message.toString())).toEqual(['One thing more']);
+      expect(rebased.stderr).not.toContain('merged already');
+    },
+  );
 
   it('a hash one letter off is asked about, and what is open is told, but once that a new one opens', async () => {
     const { clone, pull, banner, upstream } = await withPullRequest(bed);
@@ -92,39 +98,21 @@ describe('by default', () => {
     ]);
   });
 
-  it('a copy by somebody else does not take the place of the first, and does once that is closed', async () => {
-    const { clone, pull, banner, prKey } = await withPullRequest(bed).then((all) => ({
-      ...all,
-      prKey: all.banner.prKey,
-    }));
-    const copy = await pushAgain({ clone });
-    expect(withoutSecrets(copy)[0]).toBe(`NEW pull request: the same commits are open as ${pull.url}`);
-    await clone.push('-o', 'withdraw', '-o', `pr-hash=${banner.prHash}`, '-o', `pr-key=${prKey}`, 'origin');
-    const [first] = remoteLines(await pushAgain({ clone }, '-o', 'preview'));
-    expect(first).toBe(`NEW pull request: the same commits are open as ${bannerOf(copy).prUrl}`);
-  });
-
-  it('what is open comes first, then a gate, then the base: in a preview, in a push and in one that waits', async () => {
-    const contribution = await contribute(bed);
-    const { upstream, clone } = contribution;
-    await upstream.grow({ files: { 'VOUCHED.td': 'alice\n' } });
-    await upstream.grow({ branch: 'release-1.x', from: 'main~1', count: 2, ageDays: 2 });
-    await clone.git('fetch', '--quiet', 'origin');
-    await clone.git('switch', '--quiet', '--detach', 'origin/release-1.x');
-    await clone.commit();
-    const { pull } = await expectAccepted(bed, contribution, await pushAgain(contribution));
-    await clone.commit();
-    for (const options of [['preview'], ['delay=1h'], ['draft']]) {
-      const pushed = await pushAgain(contribution, ...options.flatMap((option) => ['-o', option]));
-      const [open, update, ...lines] = withoutSecrets(pushed);
-      // One that waits asks for no file before it is published.
-      if (!options.includes('delay=1h')) expect(lines.shift()).toContain('VOUCHED.td');
-      const [base] = lines;
-      expect(open).toBe(`NEW pull request: 1 of your 2 commits is open as ${pull.url}`);
-      expect(update).toMatch(/^Update that one with -o pr-hash=/);
-      expect(base).toMatch(/^Your work is based on "release-1\.x"/);
-    }
-  });
+  it(
+    'a copy by somebody else does not take the place of the first, and does once that is closed',
+    exhaustive,
+    async () => {
+      const { clone, pull, banner } = await withPullRequest(bed);
+      const copy = await pushAgain({ clone });
+      expect(withoutSecrets(copy).slice(0, 2)).toEqual([
+        `NEW pull request: the same commits are open as ${pull.url}`,
+        `Update that one with -o pr-hash=${banner.prHash}. Withdraw this one with ${withdrawing(bannerOf(copy))}.`,
+      ]);
+      await clone.push(...withdrawing(banner).split(' '), 'origin');
+      const [first] = remoteLines(await pushAgain({ clone }, '-o', 'preview'));
+      expect(first).toBe(`NEW pull request: the same commits are open as ${bannerOf(copy).prUrl}`);
+    },
+  );
 });
 
 describe('while the list of pull requests cannot be read', () => {
@@ -132,7 +120,7 @@ describe('while the list of pull requests cannot be read', () => {
   afterAll(() => rmSync(stateDir, { recursive: true, force: true }));
   const bed = useOwnTestBed({ stateDir, env: { PUSH_DOUBLES: 'refuse' } });
 
-  it('a push, a preview and one that waits say that it was not checked, and go on', async () => {
+  it('a push, a preview and one that waits say that it was not checked, and go on', exhaustive, async () => {
     const contribution = await withPullRequest(bed);
     const { clone, upstream } = contribution;
     const line = 'The service could not check whether your commits are open already.';
@@ -183,28 +171,32 @@ describe('after a restart, with PUSH_DOUBLES=refuse', () => {
   const bed = useOwnTestBed({ stateDir, env: { PUSH_DOUBLES: 'refuse' } });
   afterAll(() => rmSync(stateDir, { recursive: true, force: true }));
 
-  it('a double, the same push again and a guess of it are refused alike, before anything is made', async () => {
-    const { clone, upstream } = await withPullRequest(bed);
-    const push = () => clone.push('origin', 'HEAD:refs/heads/one');
-    await bed.restart();
-    const made = () => bed.host.requestsFor(upstream, 'POST', /\/forks$|receive-pack$|\/pulls$/);
-    const before = made().length;
-    const again = await push();
-    // The same but for its second: what somebody sends who guesses.
-    await clone.git('commit', '--quiet', '--amend', '--no-edit', '--date=@1700000000 +0000');
-    const guess = await push();
-    expect(statusTable(again)).toEqual([
-      ' ! [remote rejected] HEAD -> one (push rejected: the commits are open already)',
-    ]);
-    expect(again.stderr).toBe(guess.stderr);
-    expect(made()).toHaveLength(before);
-  });
+  it(
+    'a double, the same push again and a guess of it are refused alike, before anything is made',
+    exhaustive,
+    async () => {
+      const { clone, upstream } = await withPullRequest(bed);
+      const push = () => clone.push('origin', 'HEAD:refs/heads/one');
+      await bed.restart();
+      const made = () => bed.host.requestsFor(upstream, 'POST', /\/forks$|receive-pack$|\/pulls$/);
+      const before = made().length;
+      const again = await push();
+      // The same but for its second: what somebody sends who guesses.
+      await clone.git('commit', '--quiet', '--amend', '--no-edit', '--date=@1700000000 +0000');
+      const guess = await push();
+      expect(statusTable(again)).toEqual([
+        ' ! [remote rejected] HEAD -> one (push rejected: the commits are open already)',
+      ]);
+      expect(again.stderr).toBe(guess.stderr);
+      expect(made()).toHaveLength(before);
+    },
+  );
 });
 
 describe('a form, with PUSH_DOUBLES=refuse', () => {
   const bed = useOwnTestBed({ env: { PUSH_DOUBLES: 'refuse' } });
 
-  it('says what is open, in words of its own', async () => {
+  it('says what is open, in words of its own', exhaustive, async () => {
     const upstream = await bed.createUpstream();
     const path = `/v1/gh/${upstream.fullName}/change`;
     const send = async () => {
@@ -227,7 +219,7 @@ describe('a form, with PUSH_DOUBLES=refuse', () => {
 describe('where the repository has no place left', () => {
   const bed = useOwnTestBed({ env: { LIMIT_TARGET: '1/1h' } });
 
-  it('no new pull request is announced', async () => {
+  it('no new pull request is announced', exhaustive, async () => {
     const refused = await pushAgain(await withPullRequest(bed));
     expect(statusTable(refused).join()).toContain('too many pull requests for this repository');
     expect(refused.stderr).not.toContain('NEW pull request');

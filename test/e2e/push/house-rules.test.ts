@@ -83,15 +83,6 @@ describe('a repository whose list of vouched accounts denounces the bot', exhaus
     expect([sent.status, sent.problem]).toEqual([400, expect.stringContaining(`${why} ${theirs} `)]);
     expect(await bed.host.pulls(upstream)).toEqual([]);
   });
-
-  it('is asked when a delayed push is published, and no sooner', async () => {
-    const { upstream, clone } = await withFiles({ 'VOUCHED.td': `-${bed.sandbox.botLogin}` });
-    await clone.commit();
-    const name = delayedAs(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic'));
-    expect(bed.host.requestsFor(upstream, 'GET', /contents/)).toEqual([]);
-    await expectEnd(name, 'its VOUCHED.td denounces it.');
-    expect(await bed.host.pulls(upstream)).toEqual([]);
-  });
 });
 
 describe('a repository with a list of vouched accounts', exhaustive, () => {
@@ -113,15 +104,6 @@ describe('a repository with a list of vouched accounts', exhaustive, () => {
     expect(form.html.replaceAll('&quot;', '"')).toContain(gate);
     const preview = await send({ ...form.fields, text: 'b\n', title: 'Add b', step: 'preview' });
     expect(preview.html.replaceAll('&quot;', '"')).toContain(gate);
-  });
-
-  it('is told nothing where the bot is on it', async () => {
-    const { upstream, clone } = await contribute(bed);
-    await upstream.grow({ files: { 'VOUCHED.td': `${bed.sandbox.botLogin.toUpperCase()}\n` } });
-    await clone.commit();
-    const pushed = await clone.push();
-    await expectAccepted(bed, { upstream, clone }, pushed);
-    expect(remoteLines(pushed).join()).not.toContain('VOUCHED');
   });
 });
 
@@ -172,11 +154,8 @@ describe('a template for pull requests', () => {
 
   it.each([
     ['is too long', 'x'.repeat(4_001)],
-    ['is a megabyte', 'x\n'.repeat(500_000)],
     ['is no UTF-8', Buffer.from('Pourquoi\xe9', 'latin1').toString('latin1')],
     ['is no text', 'a\0b'],
-    ['holds a control character', 'Why?\u001b[0m\n'],
-    ['names more people than a text may', '@a1 @a2 @a3 @a4 @a5 @a6\n'],
   ])('is linked where it %s', async (why, text) => {
     const { upstream, person } = await contribute(bed);
     const content = why === 'is no UTF-8' ? Buffer.from('\xe9t\xe9', 'latin1') : text;
@@ -431,12 +410,6 @@ describe('a push that changes workflows', exhaustive, () => {
     await clone.git('reset', '--quiet', '--hard', 'origin/main');
     await clone.commit();
     expect(remoteLines(await push()).join('\n')).not.toContain('could not check');
-  });
-
-  it('is told so where there were none', async () => {
-    const { clone } = await withFiles({});
-    await clone.commit({ files: { [CI]: 'on: push\n' } });
-    expect(withoutSecrets(await clone.push())[0]).toContain(told(CI));
   });
 
   it('is refused where the repository takes none, also in more than is kept in memory, and when it was delayed', async () => {

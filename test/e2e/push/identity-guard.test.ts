@@ -8,9 +8,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { exifSegment, jpeg, png, tiff } from '../../support/pictures.ts';
 import { type Contribution, contribute, expectAccepted, expectRefused } from '../support/contribution.ts';
-import { readHistory } from '../support/objects.ts';
-import type { Person } from '../support/person.ts';
-import { bannerOf, remoteLines, statusTable } from '../support/push-output.ts';
+import { remoteLines, statusTable } from '../support/push-output.ts';
 import { useTestBed } from '../support/test-bed.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
@@ -69,34 +67,6 @@ describe('a name or an address in a message', () => {
     },
   );
 
-  it.each<[string, (person: Person) => string]>([
-    ['in other cases', ({ authorName }) => `By ${authorName.toUpperCase()}.`],
-    ['with another sign between its words', ({ authorName }) => `see ${authorName.replace(' ', '_')}/notes`],
-    ['of the committer', ({ committerName }) => `thanks to (${committerName})`],
-    ['of the committer’s address', ({ committerEmail }) => `mailto:${committerEmail}`],
-    ['at the end, without a line feed', ({ authorEmail }) => `me: ${authorEmail}`],
-  ])('is found %s', async (_, text) => {
-    const contribution = await contribute(bed);
-    const { clone, person } = contribution;
-    await clone.commit({ message: `One\n\n${text(person)}` });
-    await clone.commit({ message: 'Two\n' });
-    expect(await expectFound(contribution)).toContain('message of "One": ');
-  });
-
-  it('is found in the encoding of the commit', async () => {
-    const contribution = await contribute(bed);
-    const { clone } = contribution;
-    const tree = await clone.tree();
-    const parents = [await clone.idOf('HEAD')];
-    const raw = Buffer.from(
-      `tree ${tree}\nparent ${parents[0]}\nauthor Jürgen Weiß <j@x.example> 1700000007 +0000\n` +
-        'committer Jürgen Weiß <j@x.example> 1700000007 +0000\nencoding ISO-8859-1\n\nTitle\n\nvon Jürgen Weiß\n',
-      'latin1',
-    );
-    await clone.git('reset', '--hard', '--quiet', await clone.writeObject('commit', raw));
-    expect(await expectFound(contribution)).toContain('message of "Title": von J');
-  });
-
   it('is found in the title and the description that the push gives', async () => {
     const contribution = await contribute(bed);
     const { clone, person } = contribution;
@@ -135,36 +105,6 @@ describe('a name or an address in files', () => {
     );
   });
 
-  it('is found in what a change adds to a long file of upstream', async () => {
-    const content = Array.from(
-      { length: 400 },
-      // The delta copies the last letter of the address, and the line feed, from the line before.
-      (_, index) => `line ${index} ${randomBytes(9).toString('hex')}e\n`,
-    );
-    const upstream = await bed.createUpstream();
-    await upstream.grow({ files: { 'long.txt': content.join('') } });
-    const person = bed.person();
-    const clone = await person.copy(upstream);
-    const changed = [...content.slice(0, 200), `added by ${person.authorEmail}\n`, ...content.slice(200)];
-    await clone.commit({ files: { 'long.txt': changed.join('') } });
-    const lines = await expectRefused(bed, upstream, await clone.push(), REASON);
-    expect(lines).toContain(`  long.txt: added by ${person.authorEmail}`);
-    expect(bed.host.requestsFor(upstream, 'POST', /receive-pack$/)).toEqual([]);
-  });
-
-  it('is found in a list of addresses of the same provider, of which the delta copies the rest', async () => {
-    const upstream = await bed.createUpstream();
-    const people = ['alice', 'bob', 'carl', 'dora', 'emil', 'fred'];
-    const list = people.map((name) => `${name}.${name}@home.example\n`);
-    await upstream.grow({ files: { AUTHORS: list.join('') } });
-    const person = bed.person();
-    const clone = await person.copy(upstream);
-    const longer = [...list.slice(0, 3), `${person.authorEmail}\n`, ...list.slice(3)];
-    await clone.commit({ files: { AUTHORS: longer.join('') } });
-    const lines = await expectRefused(bed, upstream, await clone.push(), REASON);
-    expect(lines).toContain(`  AUTHORS: ${person.authorEmail}`);
-  });
-
   describe('of which the delta copies nearly all from the lines around', () => {
     it('is found in the whole file', async () => {
       const { upstream, clone, found } = await listed();
@@ -175,20 +115,6 @@ describe('a name or an address in files', () => {
       );
       expect(bed.host.requestsFor(upstream, 'POST', /receive-pack$/)).toEqual([]);
     });
-
-    it('is shown once by a preview', async () => {
-      const { clone, found } = await listed();
-      const lines = remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:topic'));
-      expect(lines.filter((line) => line.includes('AUTHORS'))).toEqual([found]);
-    });
-
-    it('is told of when it is published on purpose', exhaustive, async () => {
-      const { clone, found, ...contribution } = await listed();
-      bed.tripwire.tolerate('published on purpose', ({ secret }) => ['name', 'word'].includes(secret.kind));
-      const pushed = await clone.push('-o', 'publish-names', 'origin', 'HEAD:topic');
-      await expectAccepted(bed, { clone, ...contribution }, pushed);
-      expect(remoteLines(pushed)).toContain(found);
-    });
   });
 
   it('is found in the name of a file', async () => {
@@ -197,45 +123,6 @@ describe('a name or an address in files', () => {
     const name = person.authorName.replace(' ', '.');
     await clone.commit({ files: { [`notes/${name}.txt`]: 'x\n' } });
     expect(await expectFound(contribution)).toContain(`name of a file: `);
-  });
-
-  it('is found at the far end of a file that is larger than any buffer', exhaustive, async () => {
-    const contribution = await contribute(bed);
-    const { clone, person } = contribution;
-    const text = Buffer.concat([randomBytes(700_000), Buffer.from(`\n${person.committerEmail}`)]);
-    await clone.commit({ files: { 'big.bin': text } });
-    expect(await expectFound(contribution)).toContain(person.committerEmail);
-  });
-
-  it('of a push too large to wait stops it before it is complete', exhaustive, async () => {
-    const contribution = await contribute(bed);
-    const { clone, person, upstream } = contribution;
-    const files = Object.fromEntries(Array.from({ length: 6 }, (_, at) => [`${at}.txt`, noise(2_000_000)]));
-    await clone.commit({ files: { ...files, 'zz.txt': `${noise(2_000_000)}\n${person.authorName}\n` } });
-    await expectRefused(bed, upstream, await clone.push(), REASON);
-  });
-
-  it('that upstream has already is not looked for in what is not pushed', async () => {
-    const person = bed.person();
-    const upstream = await bed.createUpstream();
-    const lines = Array.from({ length: 300 }, () => randomBytes(9).toString('hex'));
-    await upstream.grow({ files: { AUTHORS: `${person.authorName}\n${lines.join('\n')}\n` } });
-    const clone = await person.copy(upstream);
-    await clone.commit({ files: { AUTHORS: `${person.authorName}\n${lines.join('\n')}\nSomeone Else\n` } });
-    bed.tripwire.tolerate('it was upstream’s before', ({ secret }) => ['name', 'word'].includes(secret.kind));
-    await expectAccepted(bed, { upstream, clone }, await clone.push());
-  });
-
-  it('that upstream has already is not looked for next to a change', exhaustive, async () => {
-    const person = bed.person();
-    const upstream = await bed.createUpstream();
-    const [before, after] = [noise(900), noise(900)];
-    const text = (end: string) => `${before}\n(c) 2025 ${person.authorName}${end}\n${after}\n`;
-    await upstream.grow({ files: { LICENSE: text('') } });
-    const clone = await person.copy(upstream);
-    await clone.commit({ files: { LICENSE: text(', and others') } });
-    bed.tripwire.tolerate('it was upstream’s before', ({ secret }) => ['name', 'word'].includes(secret.kind));
-    await expectAccepted(bed, { upstream, clone }, await clone.push());
   });
 
   it('is no part of another word', async () => {
@@ -275,32 +162,6 @@ describe('what nobody is refused for', () => {
     expect(lines.filter((line) => told.includes(line))).toEqual(told);
     expect(lines.indexOf(told[2] ?? '')).toBeLessThan(lines.indexOf('Your pull request is open.'));
   });
-
-  it(
-    'is a name in another form: it is told before it is published, and in a preview',
-    exhaustive,
-    async () => {
-      const contribution = await contribute(bed);
-      const { clone, person } = contribution;
-      const [first = '', last = ''] = person.authorName.split(' ');
-      const files = { 'notes.txt': `by ${last}${first}\n`, [`${first}\u00b7${last}.txt`]: 'nothing\n' };
-      await clone.commit({ message: `As ${last} ${first} says\n`, files });
-      const told = [
-        'A name or login may become public. Check whether these lines name you:',
-        `  message of "As ${last} ${first} says": As ${last} ${first} says`,
-        `  a changed file: by ${last}${first}`,
-        `  name of a file: ${first}\u00b7${last}.txt`,
-      ];
-      const preview = remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:topic'));
-      expect(preview.filter((line) => told.includes(line))).toEqual(told);
-      bed.tripwire.tolerate('a name that may be none', ({ secret }) =>
-        ['word', 'name'].includes(secret.kind),
-      );
-      const pushed = await clone.push();
-      await expectAccepted(bed, contribution, pushed);
-      expect(remoteLines(pushed).filter((line) => told.includes(line))).toEqual(told);
-    },
-  );
 
   it('is told before it is published: home folders, files of editors, and files that cannot be searched', async () => {
     const upstream = await bed.createUpstream();
@@ -428,27 +289,6 @@ describe('a preview', () => {
     }
     expect(bed.host.requestsFor(upstream, 'POST', /receive-pack$|\/forks$|\/pulls$/)).toEqual([]);
     expect(await bed.host.pulls(upstream)).toEqual([]);
-  });
-
-  it('shows the commits as they become when the push follows', exhaustive, async () => {
-    const contribution = await contribute(bed);
-    const { clone, upstream } = contribution;
-    await clone.commit({ message: 'Only one\n' });
-    const shown = remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:topic')).join('\n');
-    const [, oid, date] = /([0-9a-f]{10}) {2}(.{19}) UTC {2}Only one/.exec(shown) ?? [];
-    const pushed = await clone.push();
-    const accepted = await expectAccepted(bed, contribution, pushed);
-    const [commit] = await readHistory(accepted.forkPath, '^main', bannerOf(pushed).branch);
-    // The date is the moment of the push: where it is the same second, so is the id.
-    expect(date).toMatch(/^\d{4}-/);
-    expect(oid).toHaveLength(10);
-    expect(commit?.message.toString()).toBe('Only one\n');
-    expect(shown).not.toContain('refused');
-    expect(shown).toContain('found no name or address of the commits’ authors');
-    const { authorName, authorEmail, committerName } = contribution.person;
-    expect(shown).toContain(`The service searched for ${authorEmail}, ${authorName}, `);
-    expect(shown).toContain(committerName);
-    await bed.host.onlyPull(upstream);
   });
 
   it('of an update names its pull request, and changes nothing', exhaustive, async () => {

@@ -165,13 +165,6 @@ describe('a commit of somebody else’s', exhaustive, () => {
     expect(pushed.stderr).toContain('another push to this pull request came first');
   });
 
-  it('is told of by a preview', async () => {
-    const { clone, fix, update } = await fixed();
-    await fix();
-    await clone.commit();
-    expectRefused(await update('preview'));
-  });
-
   it('that upstream has taken meanwhile may go from the branch', async () => {
     const { clone, upstream, fix, update, on } = await fixed();
     await fix();
@@ -214,16 +207,6 @@ describe('a branch that is not where the service has left it, but has nothing of
 });
 
 describe('a delayed update', exhaustive, () => {
-  it('asks nobody when it is pushed, and is not published over them', async () => {
-    const { clone, fix, update, upstream, tip } = await fixed();
-    const theirs = await fix();
-    await clone.commit();
-    const name = delayedAs(await update('delay=1h'));
-    await expect.poll(async () => (await pass(bed), pageOf(bed, name))).toMatch(/^200 Failed\n/);
-    expect(tip()).toBe(theirs);
-    expect(await bed.host.pulls(upstream)).toHaveLength(1);
-  });
-
   it('is refused when its time has come if they were faster, and its page says how to go on', async () => {
     const story = await fixed();
     const { clone, first, fix, update, tip, upstream } = story;

@@ -103,17 +103,6 @@ describe('a recorded pull request that the host does not show', exhaustive, () =
   });
 });
 
-it('a hash of another repository opens a new one, whatever has its number there', exhaustive, async () => {
-  const { push, clone } = await opened();
-  const other = await opened();
-  await clone.commit();
-  const [hash = ''] = other.prHash.match(/\w+/) ?? [];
-  const pushed = await clone.push('-o', `pr-hash=${hash}`, 'origin', 'HEAD:other');
-  expect(remoteLines(pushed)[0]).toMatch(/^NEW pull request/);
-  expect(await bed.host.onlyPull(other.upstream)).toEqual(other.first.pull);
-  expect((await push()).code).toBe(0);
-});
-
 it(
   'a bot that was renamed meanwhile updates and withdraws what it has opened before',
   exhaustive,

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted } from '../support/contribution.ts';
-import { delayedAs, published, publishedAs } from '../support/delayed.ts';
+import { delayedAs, published } from '../support/delayed.ts';
 import type { GitRun } from '../support/person.ts';
 import { bannerOf, remoteLines, statusTable } from '../support/push-output.ts';
 import { useOwnTestBed, useTestBed } from '../support/test-bed.ts';
@@ -73,13 +73,6 @@ describe('whoever knows only the hash', () => {
     expect(writes()).toHaveLength(before);
   });
 
-  it('withdraws nothing by deleting a branch, either', async () => {
-    const { stranger, upstream, first, prHash } = await opened();
-    const pushed = await stranger.push('-o', `pr-hash=${prHash}`, 'origin', ':main');
-    expectRejected(pushed, MISSING, /key/);
-    expect(await bed.host.onlyPull(upstream)).toEqual(first.pull);
-  });
-
   it('does not learn its key either where it is told how to withdraw a double', exhaustive, async () => {
     const { clone, stranger, prKey, push } = await opened();
     await push(clone, 'withdraw', `pr-key=${prKey}`);
@@ -90,7 +83,7 @@ describe('whoever knows only the hash', () => {
     expect(pushed.stderr).not.toContain(prKey);
   });
 
-  it('opens another one after it was closed, and does not learn its key then', async () => {
+  it('opens another one after it was closed, and does not learn its key then', exhaustive, async () => {
     const { stranger, upstream, first, prKey, push } = await opened();
     bed.sandbox.maintainer.close({ owner: upstream.owner, repo: upstream.name, number: first.pull.number });
     const pushed = await push(stranger, 'title=Again');
@@ -148,32 +141,10 @@ describe('whoever has the key', () => {
       expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'closed' });
     }
   });
-
-  it('has it in the answer of a push that names nothing open, too', async () => {
-    const { clone } = await contribute(bed);
-    await clone.commit();
-    const pushed = await clone.push('-o', 'pr-hash=0123456789ab', 'origin', 'HEAD:topic');
-    expect(remoteLines(pushed)[0]).toMatch(/^NEW pull request: /);
-    const { prHash, prKey } = bannerOf(pushed);
-    const options = ['-o', `pr-hash=${prHash}`, '-o', `pr-key=${prKey}`];
-    expect((await clone.push('-o', 'withdraw', ...options, 'origin', 'HEAD:topic')).code).toBe(0);
-  });
 });
 
 describe('a delayed push', () => {
-  it('has the key of its pull request when that is open', async () => {
-    const { clone, upstream } = await contribute(bed);
-    await clone.commit();
-    const name = delayedAs(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic'));
-    const { prHash, key } = publishedAs(await published(bed, name));
-    const withdraw = ['-o', 'withdraw', '-o', `pr-hash=${prHash}`];
-    expectRejected(await clone.push(...withdraw, 'origin', 'HEAD:topic'), MISSING, /key/);
-    const withdrawn = await clone.push(...withdraw, '-o', `pr-key=${key}`, 'origin', 'HEAD:topic');
-    expect(withdrawn.code, withdrawn.stderr).toBe(0);
-    expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'closed' });
-  });
-
-  it('that names a pull request without its key is not shown it', async () => {
+  it('that names a pull request without its key is not shown it', exhaustive, async () => {
     const { clone, prHash, prKey } = await opened(bed);
     await clone.commit();
     const push = ['-o', `pr-hash=${prHash}`, '-o', 'delay=1h', 'origin', 'HEAD:topic'];

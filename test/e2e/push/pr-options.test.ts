@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { readRef } from '../../../sandbox/bare-repository.ts';
 import { contribute, expectAccepted, expectRefused } from '../support/contribution.ts';
 import { parseCommit, readHistory, readObjects } from '../support/objects.ts';
-import { type Banner, bannerOf, remoteLines, statusTable } from '../support/push-output.ts';
+import { type Banner, bannerOf, remoteLines } from '../support/push-output.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed();
 
@@ -22,23 +23,6 @@ describe('title, description and base', () => {
     expect(pull).toMatchObject({ title: 'Fix the größe', body: 'It was wrong.', base: 'next' });
   });
 
-  it('a description may have several lines, one in each option', async () => {
-    const contribution = await contribute(bed);
-    await contribution.clone.commit();
-    const options = ['It was wrong.', '', 'It was wrong.'].flatMap((line) => ['-o', `description=${line}`]);
-    const pushed = await contribution.clone.push(...options, 'origin', 'HEAD:topic');
-    const { pull } = await expectAccepted(bed, contribution, pushed);
-    expect(pull.body).toBe('It was wrong.\n\nIt was wrong.');
-  });
-
-  it('each stand for themselves', async () => {
-    const contribution = await contribute(bed);
-    await contribution.clone.commit({ message: 'wip\n\nNotes that stay.\n' });
-    const pushed = await contribution.clone.push('-o', 'title=Better', 'origin', 'HEAD:topic');
-    const { pull } = await expectAccepted(bed, contribution, pushed);
-    expect(pull).toMatchObject({ title: 'Better', body: 'Notes that stay.', base: 'main' });
-  });
-
   it('change an open pull request only where an update gives them', async () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;
@@ -54,7 +38,7 @@ describe('title, description and base', () => {
     expect(await bed.host.onlyPull(upstream)).toMatchObject({ title: 'New', body: '', base: 'next' });
   });
 
-  it('that the host refuses to change leave the update as it is, and are named', async () => {
+  it('that the host refuses to change leave the update as it is, and are named', exhaustive, async () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;
     await clone.commit({ message: 'One\n' });
@@ -95,26 +79,30 @@ describe('squash', () => {
     expect(commits[0]?.message.toString()).toBe('Three\n\nBody.\n');
   });
 
-  it('takes a history with a merge of upstream in it: the result stands on what was merged', async () => {
-    const contribution = await contribute(bed);
-    const { clone, upstream } = contribution;
-    await clone.commit();
-    const merged = await upstream.grow();
-    await clone.git('fetch', '--quiet');
-    await clone.git('merge', '--quiet', '-m', 'Merge upstream', 'origin/main');
-    const pushed = await clone.push('-o', 'squash', 'origin', 'HEAD:topic');
-    expect(pushed.code, pushed.stderr).toBe(0);
-    const { branch } = bannerOf(pushed);
-    const fork = bed.host.forkPath(upstream) as string;
-    const tip = readRef(fork, `refs/heads/${branch}`) as string;
-    const [squashed] = await readObjects(fork, [tip]);
-    expect(parseCommit(squashed!).headers.filter(([name]) => name === 'parent')).toEqual([
-      ['parent', merged],
-    ]);
-    expect(parseCommit(squashed!).headers[0]?.[1]).toBe(await clone.git('rev-parse', 'HEAD^{tree}'));
-  });
+  it(
+    'takes a history with a merge of upstream in it: the result stands on what was merged',
+    exhaustive,
+    async () => {
+      const contribution = await contribute(bed);
+      const { clone, upstream } = contribution;
+      await clone.commit();
+      const merged = await upstream.grow();
+      await clone.git('fetch', '--quiet');
+      await clone.git('merge', '--quiet', '-m', 'Merge upstream', 'origin/main');
+      const pushed = await clone.push('-o', 'squash', 'origin', 'HEAD:topic');
+      expect(pushed.code, pushed.stderr).toBe(0);
+      const { branch } = bannerOf(pushed);
+      const fork = bed.host.forkPath(upstream) as string;
+      const tip = readRef(fork, `refs/heads/${branch}`) as string;
+      const [squashed] = await readObjects(fork, [tip]);
+      expect(parseCommit(squashed!).headers.filter(([name]) => name === 'parent')).toEqual([
+        ['parent', merged],
+      ]);
+      expect(parseCommit(squashed!).headers[0]?.[1]).toBe(await clone.git('rev-parse', 'HEAD^{tree}'));
+    },
+  );
 
-  it('or a rebase leaves out what Git has written of a merge, which is refused', async () => {
+  it('or a rebase leaves out what Git has written of a merge, which is refused', exhaustive, async () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;
     await clone.git('switch', '--quiet', '-c', 'topic-acme-corp-1234');
@@ -137,25 +125,19 @@ describe('squash', () => {
     expect((await clone.push(...options, 'origin', 'HEAD:topic')).code).toBe(0);
   });
 
-  it('or not, a merge of upstream that names only upstream is taken', async () => {
-    const contribution = await contribute(bed);
-    const { clone, upstream } = contribution;
-    await clone.commit();
-    await upstream.grow();
-    await clone.git('pull', '--quiet', '--no-rebase', '--no-edit', 'origin', 'main');
-    expect(await clone.git('log', '-1', '--format=%s')).toMatch(/^Merge branch 'main' of http/);
-    await expectAccepted(bed, contribution, await clone.push());
-  });
-
-  it('refuses a history that stands on two branches of upstream which do not hold each other', async () => {
-    const upstream = await bed.createUpstream();
-    await upstream.grow({ branch: 'next', from: 'main~1', count: 2 });
-    const clone = await bed.person().copy(upstream);
-    await clone.commit();
-    await clone.git('merge', '--quiet', '-m', 'Merge next', 'origin/next');
-    const pushed = await clone.push('-o', 'squash', 'origin', 'HEAD:topic');
-    await expectRefused(bed, upstream, pushed, 'the commits cannot be squashed');
-  });
+  it(
+    'refuses a history that stands on two branches of upstream which do not hold each other',
+    exhaustive,
+    async () => {
+      const upstream = await bed.createUpstream();
+      await upstream.grow({ branch: 'next', from: 'main~1', count: 2 });
+      const clone = await bed.person().copy(upstream);
+      await clone.commit();
+      await clone.git('merge', '--quiet', '-m', 'Merge next', 'origin/next');
+      const pushed = await clone.push('-o', 'squash', 'origin', 'HEAD:topic');
+      await expectRefused(bed, upstream, pushed, 'the commits cannot be squashed');
+    },
+  );
 });
 
 describe('a warning', () => {
@@ -174,14 +156,6 @@ describe('a warning', () => {
       'bob@example.org',
       'Preparing the fork ...',
     ]);
-  });
-
-  it('is not given where nobody is named', async () => {
-    const { clone } = await contribute(bed);
-    await clone.commit({ message: 'Fix: the @ sign, see a@b\n' });
-    const pushed = await clone.push();
-    expect(statusTable(pushed)).toHaveLength(1);
-    expect(remoteLines(pushed).join('\n')).not.toContain('They name');
   });
 });
 

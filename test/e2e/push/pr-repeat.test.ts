@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type Contribution, contribute, expectAccepted } from '../support/contribution.ts';
 import { ALWAYS } from '../support/failing-host.ts';
 import { gitIn } from '../support/objects.ts';
-import { bannerOf, keyIn, remoteLines, statusTable, withoutSecrets } from '../support/push-output.ts';
+import { bannerOf, keyIn, remoteLines } from '../support/push-output.ts';
 import { RawConnection } from '../support/raw-http.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import { packOf, pushBody, readPushAnswer, RECEIVE_PACK, sendPush } from '../support/wire.ts';
@@ -129,69 +129,6 @@ describe('the same push again', exhaustive, () => {
     await bed.host.onlyPull(contribution.upstream);
   });
 
-  it('while the first one is under way is told so, and nothing is done twice', async () => {
-    const contribution = await withCommit();
-    const { promise: until, resolve: answer } = Promise.withResolvers<void>();
-    bed.sandbox.faults.inject({ method: 'POST', path: pullsPath(contribution), until });
-    const first = again(contribution);
-    await expect.poll(() => bed.host.requestsFor(contribution.upstream, 'POST', /\/pulls$/)).toHaveLength(1);
-    const second = await again(contribution);
-    expect(statusTable(second), second.stderr).toEqual([
-      ' ! [remote rejected] HEAD -> topic (push rejected: this push is already in progress)',
-    ]);
-    answer();
-    await expectAccepted(bed, contribution, await first);
-    await bed.host.onlyPull(contribution.upstream);
-  });
-
-  it('once it was answered says first that the same commits are open, and how to update or withdraw', async () => {
-    const contribution = await contribute(bed);
-    const { clone } = contribution;
-    await clone.commit();
-    const first = await expectAccepted(bed, contribution, await clone.push('origin', 'HEAD:one'));
-    // The same work under other dates, as after a rebase.
-    await clone.git('commit', '--quiet', '--amend', '--no-edit', '--date=@1700000000 +0000');
-    const second = await clone.push('origin', 'HEAD:two');
-    expect(second.code, second.stderr).toBe(0);
-    const { prHash, prKey } = bannerOf(second);
-    expect(withoutSecrets(second).slice(0, 2)).toEqual([
-      `NEW pull request: the same commits are open as ${first.pull.url}`,
-      `Update that one with -o pr-hash=${first.banner.prHash}. Withdraw this one with -o withdraw -o pr-hash=${prHash} -o pr-key=${prKey}.`,
-    ]);
-    // The first one stays what is told of: the second may be a copy by somebody else.
-    await clone.git('commit', '--quiet', '--amend', '--no-edit', '--date=@1700000005 +0000');
-    const copy = await clone.push('origin', 'HEAD:copy');
-    expect(withoutSecrets(copy)[0]).toBe(`NEW pull request: the same commits are open as ${first.pull.url}`);
-    for (const banner of [bannerOf(second), bannerOf(copy), first.banner]) {
-      const options = ['-o', `pr-hash=${banner.prHash}`, '-o', `pr-key=${banner.prKey}`];
-      const withdrawn = await clone.push('-o', 'withdraw', ...options, 'origin', 'HEAD:withdraw');
-      expect(withdrawn.code, withdrawn.stderr).toBe(0);
-    }
-    // None is open any more.
-    await clone.git('commit', '--quiet', '--amend', '--no-edit', '--date=@1700000010 +0000');
-    const third = await clone.push('origin', 'HEAD:three');
-    expect(third.stderr).not.toContain('NEW pull request');
-  });
-
-  it('with one more commit says how many are open already, also in a preview', async () => {
-    const contribution = await contribute(bed);
-    const { clone } = contribution;
-    await clone.commit();
-    await clone.commit();
-    const first = await expectAccepted(bed, contribution, await clone.push('origin', 'HEAD:one'));
-    await clone.commit();
-    const line = `NEW pull request: 2 of your 3 commits are open as ${first.pull.url}`;
-    const instead = `Update that one with -o pr-hash=${first.banner.prHash}.`;
-    const preview = remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:one'));
-    expect(preview.slice(0, 2)).toEqual([line, instead]);
-    const second = withoutSecrets(await clone.push('origin', 'HEAD:one'));
-    expect(second[0]).toBe(line);
-    expect(second[1]?.startsWith(`${instead} Withdraw this one with `)).toBe(true);
-    // The whole of it is what a repetition finds.
-    const repeated = remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:two'));
-    expect(repeated[0]).toMatch(/^NEW pull request: the same commits are open as /);
-  });
-
   it('once it was answered is told its address and hash, but not its key, and takes no second place', async () => {
     const contribution = await withCommit();
     const { clone } = contribution;
@@ -227,17 +164,6 @@ describe('the same push again', exhaustive, () => {
     }
     expect(keys.size).toBe(3);
     expect((await bed.host.pulls(upstream)).map(({ state }) => state)).toEqual(['closed', 'closed', 'open']);
-  });
-
-  it('once it was refused begins anew', async () => {
-    const contribution = await withCommit();
-    const answer = { status: 403, body: { message: 'Repository access blocked.' } };
-    bed.sandbox.faults.inject({ method: 'POST', path: pullsPath(contribution), times: ALWAYS, answer });
-    expect((await again(contribution)).code).toBe(1);
-    bed.sandbox.faults.clear();
-    expect(await bed.host.workBranches(contribution.upstream)).toEqual([]);
-    const { banner } = await expectAccepted(bed, contribution, await again(contribution));
-    expect(await bed.host.workBranches(contribution.upstream)).toEqual([banner.branch]);
   });
 
   it('while nobody knows whether its pull request was opened takes its branch, and opens one', async () => {

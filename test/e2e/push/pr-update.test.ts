@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest';
 import { nextSecond, opened } from '../shapes/updates.ts';
 import { expectAccepted } from '../support/contribution.ts';
-import { ALWAYS } from '../support/failing-host.ts';
 import { bannerOf, remoteLines, statusTable } from '../support/push-output.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
@@ -44,7 +43,7 @@ describe('two updates at once', () => {
     expect(again.pull.number).toBe(first.pull.number);
   });
 
-  it('are told apart by the host when the service cannot', async () => {
+  it('are told apart by the host when the service cannot', exhaustive, async () => {
     const { clone, upstream, first, update } = await opened(bed);
     await clone.commit();
     const receivePath = new RegExp(`/${upstream.name}\\.git/git-receive-pack$`);
@@ -66,16 +65,5 @@ describe('two updates at once', () => {
     ]);
     expect((await bed.host.onlyPull(upstream)).headSha).toBe(moved);
     await expectAccepted(bed, { upstream, clone }, await update());
-  });
-
-  it('leave the pull request free when one of them has failed', async () => {
-    const { clone, upstream, first, update } = await opened(bed);
-    await clone.commit();
-    const answer = { status: 500 };
-    bed.sandbox.faults.inject({ method: 'GET', path: /\/pulls\/\d+$/, times: ALWAYS, answer });
-    expect((await update()).code).toBe(1);
-    bed.sandbox.faults.clear();
-    const { pull } = await expectAccepted(bed, { upstream, clone }, await update());
-    expect(pull.number).toBe(first.pull.number);
   });
 });

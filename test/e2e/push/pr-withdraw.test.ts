@@ -38,6 +38,7 @@ describe('a withdrawal', () => {
   it('closes the pull request, removes its branch, and leaves upstream alone', exhaustive, async () => {
     const { upstream, withdraw, branch } = await opened();
     const tip = await upstream.tip();
+    const before = bed.host.requests.length;
     const pushed = await withdraw();
     expect(pushed.code, pushed.stderr).toBe(0);
     expect(statusTable(pushed)).toEqual([' - [deleted]         main']);
@@ -45,6 +46,8 @@ describe('a withdrawal', () => {
     expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'closed' });
     expect(await bed.host.workBranches(upstream)).not.toContain(branch);
     expect(await upstream.tip()).toBe(tip);
+    const writes = bed.host.requests.slice(before).filter(({ method }) => /DELETE|PATCH/.test(method));
+    expect(writes.map(({ method }) => method)).toEqual(['DELETE', 'PATCH']);
   });
 
   it('asked for by an option pushes nothing, whatever ref the push names', async () => {
@@ -67,13 +70,6 @@ describe('a withdrawal', () => {
     const words = options.flatMap((option) => ['-o', option]);
     const pushed = await clone.push(...words, 'origin', 'HEAD:refs/heads/topic');
     expect(statusTable(pushed)).toEqual([` ! [remote rejected] HEAD -> topic (push rejected: ${reason})`]);
-    expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'open' });
-  });
-
-  it('by the deletion of a branch has no preview either: it is refused, and nothing is closed', async () => {
-    const { upstream, clone, options } = await opened();
-    const pushed = await clone.push('-o', 'preview', ...options, 'origin', ':main');
-    expect(pushed.stderr).toContain('a withdrawal has no preview');
     expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'open' });
   });
 
@@ -109,57 +105,54 @@ describe('a withdrawal', () => {
     },
   );
 
-  it('removes the branch before it closes the pull request', async () => {
-    const { upstream, withdraw } = await opened();
-    const before = bed.host.requests.length;
-    expect((await withdraw()).code).toBe(0);
-    const writes = bed.host.requests.slice(before).filter(({ method }) => /DELETE|PATCH/.test(method));
-    expect(writes.map(({ method, path }) => [method, path.includes(upstream.name)])).toEqual([
-      ['DELETE', true],
-      ['PATCH', true],
-    ]);
-  });
+  it(
+    'of an archived repository removes the branch, and says that the pull request is open',
+    exhaustive,
+    async () => {
+      const { upstream, withdraw, branch, first } = await opened();
+      bed.sandbox.maintainer.archive(upstream.owner, upstream.name);
+      const pushed = await withdraw();
+      expect(pushed.code, pushed.stderr).toBe(0);
+      expect(await bed.host.workBranches(upstream)).not.toContain(branch);
+      expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'open' });
+      const lines = remoteLines(pushed);
+      expect(lines).toContain('Your pull request is still open.');
+      expect(lines).toContain('Its branch is removed, but the code host does not close it:');
+      expect(lines.join('\n')).toMatch(/Repository was archived so is read-only/);
+      expect(lines).toContain(`  PR URL:   ${first.pull.url}`);
+      expect(lines).not.toContain('Your pull request is withdrawn.');
+    },
+  );
 
-  it('of an archived repository removes the branch, and says that the pull request is open', async () => {
-    const { upstream, withdraw, branch, first } = await opened();
-    bed.sandbox.maintainer.archive(upstream.owner, upstream.name);
-    const pushed = await withdraw();
-    expect(pushed.code, pushed.stderr).toBe(0);
-    expect(await bed.host.workBranches(upstream)).not.toContain(branch);
-    expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'open' });
-    const lines = remoteLines(pushed);
-    expect(lines).toContain('Your pull request is still open.');
-    expect(lines).toContain('Its branch is removed, but the code host does not close it:');
-    expect(lines.join('\n')).toMatch(/Repository was archived so is read-only/);
-    expect(lines).toContain(`  PR URL:   ${first.pull.url}`);
-    expect(lines).not.toContain('Your pull request is withdrawn.');
-  });
+  it(
+    'of a repository that is gone is sent by the form that the page leads to, as Git pushes nothing there',
+    exhaustive,
+    async () => {
+      const { clone, upstream, branch, prHash, first } = await opened();
+      const page = `${bed.service.url}/v1/pr/${prHash}`;
+      await expect.poll(async () => (await fetch(page)).status).toBe(200);
+      const gone = new RegExp(`^(?:/api/v3/repos)?/${upstream.fullName}(?:\\.git)?(?:/|$)`);
+      bed.sandbox.faults.inject({ path: gone, times: ALWAYS, answer: { status: 404, body: {} } });
+      expect((await clone.push('-o', `pr-hash=${prHash}`, 'origin', ':main')).stderr).toContain(
+        'does not exist',
+      );
+      const html = await (await fetch(page, { headers: { Accept: 'text/html' } })).text();
+      const [, form = ''] = /href="([^"]*\/withdraw\?pr_hash=[^"]*)"/.exec(html) ?? [];
+      const client = new FormClient(bed.service.url, bed.person());
+      const { fields } = await client.get(form);
+      const key = { pr_hash: prHash, pr_key: first.banner.prKey ?? '' };
+      const answer = await client.post(form.split('?')[0] ?? '', { ...fields, ...key });
+      bed.sandbox.faults.clear();
+      expect([answer.status, answer.heading], answer.problem).toEqual([
+        200,
+        'Your pull request is gone from the code host',
+      ]);
+      expect(await bed.host.workBranches(upstream)).not.toContain(branch);
+      expect(await prPage(bed, prHash)).toContain('Withdrawn');
+    },
+  );
 
-  it('of a repository that is gone is sent by the form that the page leads to, as Git pushes nothing there', async () => {
-    const { clone, upstream, branch, prHash, first } = await opened();
-    const page = `${bed.service.url}/v1/pr/${prHash}`;
-    await expect.poll(async () => (await fetch(page)).status).toBe(200);
-    const gone = new RegExp(`^(?:/api/v3/repos)?/${upstream.fullName}(?:\\.git)?(?:/|$)`);
-    bed.sandbox.faults.inject({ path: gone, times: ALWAYS, answer: { status: 404, body: {} } });
-    expect((await clone.push('-o', `pr-hash=${prHash}`, 'origin', ':main')).stderr).toContain(
-      'does not exist',
-    );
-    const html = await (await fetch(page, { headers: { Accept: 'text/html' } })).text();
-    const [, form = ''] = /href="([^"]*\/withdraw\?pr_hash=[^"]*)"/.exec(html) ?? [];
-    const client = new FormClient(bed.service.url, bed.person());
-    const { fields } = await client.get(form);
-    const key = { pr_hash: prHash, pr_key: first.banner.prKey ?? '' };
-    const answer = await client.post(form.split('?')[0] ?? '', { ...fields, ...key });
-    bed.sandbox.faults.clear();
-    expect([answer.status, answer.heading], answer.problem).toEqual([
-      200,
-      'Your pull request is gone from the code host',
-    ]);
-    expect(await bed.host.workBranches(upstream)).not.toContain(branch);
-    expect(await prPage(bed, prHash)).toContain('Withdrawn');
-  });
-
-  it('whose pull request the host has deleted removes the branch', async () => {
+  it('whose pull request the host has deleted removes the branch', exhaustive, async () => {
     const { upstream, withdraw, branch } = await opened();
     const answer = { status: 404, body: { message: 'Not Found' } };
     bed.sandbox.faults.inject({ path: /\/pulls\/\d+$/, times: ALWAYS, answer });
@@ -172,25 +165,7 @@ describe('a withdrawal', () => {
     expect(await bed.host.workBranches(upstream)).not.toContain(branch);
   });
 
-  it('that can only remove the branch now says so, and closes the pull request when it is pushed again', async () => {
-    const { clone, upstream, withdraw, branch } = await opened();
-    bed.sandbox.faults.inject({
-      method: 'PATCH',
-      path: /\/pulls\/\d+$/,
-      times: ALWAYS,
-      answer: { status: 502 },
-    });
-    const pushed = await withdraw();
-    bed.sandbox.faults.clear();
-    expect(pushed.code).toBe(1);
-    expect(remoteLines(pushed)).toContain('Its branch is removed.');
-    expect(await bed.host.workBranches(upstream)).not.toContain(branch);
-    await clone.git('fetch', '--quiet');
-    expect((await withdraw()).code).toBe(0);
-    expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'closed' });
-  });
-
-  it('of a fork that is gone, too, closes the pull request', async () => {
+  it('of a fork that is gone, too, closes the pull request', exhaustive, async () => {
     const { upstream, withdraw } = await opened();
     await bed.sandbox.maintainer.deleteFork(bed.sandbox.botLogin, upstream.name);
     const pushed = await withdraw();
@@ -198,14 +173,14 @@ describe('a withdrawal', () => {
     expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'closed' });
   });
 
-  it('can be repeated', async () => {
+  it('can be repeated', exhaustive, async () => {
     const { clone, withdraw } = await opened();
     expect((await withdraw()).code).toBe(0);
     await clone.git('fetch', '--quiet');
     expect((await withdraw()).code).toBe(0);
   });
 
-  it('of a merged pull request only removes the branch', async () => {
+  it('of a merged pull request only removes the branch', exhaustive, async () => {
     const { upstream, withdraw, branch, on } = await opened();
     await bed.sandbox.maintainer.merge(on);
     const pushed = await withdraw();

@@ -19,12 +19,6 @@ async function contributeAgain(): Promise<Contribution> {
 }
 
 const forkRequests = (upstream: { name: string }) => bed.host.requestsFor(upstream, 'POST', /\/forks$/);
-const syncRequests = (upstream: { name: string }) =>
-  bed.host.requests.filter(
-    ({ method, path }) =>
-      method !== 'GET' && path.includes(`/${upstream.name}`) && /\/merge-upstream$|\/git\/refs/.test(path),
-  );
-
 const forkMain = (upstream: { name: string }) =>
   gitIn(bed.host.forkPath(upstream) ?? '', 'rev-parse', 'main');
 
@@ -40,13 +34,6 @@ describe('a fork that is made slowly', exhaustive, () => {
 });
 
 describe('the fork', exhaustive, () => {
-  it('is made once for all pushes', async () => {
-    const { clone, upstream } = await contributeAgain();
-    await clone.commit();
-    expect((await clone.push('origin', 'HEAD:again')).code).toBe(0);
-    expect(forkRequests(upstream)).toHaveLength(1);
-  });
-
   it('has another name where the bot owns a repository of that name already', async () => {
     const name = 'taken';
     bed.sandbox.createRepository({ owner: bed.sandbox.botLogin, name });
@@ -62,25 +49,6 @@ describe('the fork', exhaustive, () => {
     const second = await expectAccepted(bed, contribution, pushed, { fork });
     expect(second.pull.number).toBe(first.pull.number);
     expect(await bed.host.pulls(upstream)).toHaveLength(1);
-  });
-
-  it('that existed before the service did is used', async () => {
-    const upstream = await bed.createUpstream();
-    await bed.host.call('POST', `/repos/${upstream.fullName}/forks`, {});
-    await upstream.grow({ count: 2 });
-    const clone = await bed.person().copy(upstream);
-    await clone.commit();
-    await expectAccepted(bed, { upstream, clone }, await clone.push());
-  });
-
-  it('is synced when upstream has moved on', async () => {
-    const { upstream } = await contributeAgain();
-    const tip = await upstream.grow({ count: 4, files: { 'new.txt': 'new\n' } });
-    const clone = await bed.person().copy(upstream);
-    await clone.commit();
-    const { commits, forkPath } = await expectAccepted(bed, { upstream, clone }, await clone.push());
-    expect(commits[0]?.parents).toEqual([tip]);
-    expect(await gitIn(forkPath, 'rev-parse', 'main')).toBe(tip);
   });
 
   it.each([
@@ -115,15 +83,6 @@ describe('the fork', exhaustive, () => {
     await clone.commit({ message: 'For the branch of that name\n' });
     await clone.push('-o', `base=${branch}`, 'origin', 'HEAD:refs/heads/other');
     expect(await gitIn(forkPath, 'rev-parse', branch)).toBe(before);
-  });
-
-  it('is asked for nothing when upstream has not moved', async () => {
-    const { upstream } = await contributeAgain();
-    const before = syncRequests(upstream).length;
-    const clone = await bed.person().copy(upstream);
-    await clone.commit();
-    await expectAccepted(bed, { upstream, clone }, await clone.push());
-    expect(syncRequests(upstream)).toHaveLength(before);
   });
 
   it('costs a push four requests in all when upstream has not moved', async () => {
@@ -205,30 +164,6 @@ describe('the fork', exhaustive, () => {
     expect(await gitIn(forkPath, 'rev-parse', 'main')).toBe(tip);
   });
 
-  it('gets a branch that upstream has made since', async () => {
-    const { upstream } = await contributeAgain();
-    const tip = await upstream.grow({ branch: 'next', from: 'main', count: 3 });
-    const clone = await bed.person().copy(upstream, 'next');
-    await clone.commit();
-    const pushed = await clone.push('origin', 'HEAD:next');
-    const { commits, pull } = await expectAccepted(bed, { upstream, clone }, pushed);
-    expect(commits[0]?.parents).toEqual([tip]);
-    expect(pull.base).toBe('next');
-  });
-
-  it('gets a branch of upstream’s that lies beside its own', async () => {
-    const { upstream } = await contributeAgain();
-    const tip = await upstream.grow({ branch: 'beside', from: 'main~2', count: 3 });
-    const clone = await bed.person().copy(upstream, 'beside');
-    await clone.commit();
-    const { commits } = await expectAccepted(
-      bed,
-      { upstream, clone },
-      await clone.push('origin', 'HEAD:beside'),
-    );
-    expect(commits[0]?.parents).toEqual([tip]);
-  });
-
   it('gets a new branch that the work stands on though the pull request is for another', async () => {
     const { upstream } = await contributeAgain();
     await upstream.grow({ branch: 'next', from: 'main', count: 3 });
@@ -249,18 +184,6 @@ describe('the fork', exhaustive, () => {
     expect(pull.base).toBe('trunk');
   });
 
-  it('stays in use when upstream is renamed, and open pull requests can be updated', async () => {
-    const contribution = await contribute(bed);
-    const { clone, upstream } = contribution;
-    await clone.commit();
-    const first = await expectAccepted(bed, contribution, await clone.push());
-    const renamed = bed.renameUpstream(upstream, `${upstream.name}-moved`);
-    await clone.commit();
-    const pushed = await clone.push('-o', `pr-hash=${first.banner.prHash}`, 'origin', 'HEAD:topic');
-    expect(pushed.code, pushed.stderr).toBe(0);
-    expect(await bed.host.pulls(renamed)).toHaveLength(1);
-  });
-
   it('that was deleted by hand is made anew by the next push', async () => {
     const contribution = await contributeAgain();
     const { clone, upstream } = contribution;
@@ -269,32 +192,6 @@ describe('the fork', exhaustive, () => {
     await expectAccepted(bed, contribution, await clone.push('origin', 'HEAD:again'));
     expect(forkRequests(upstream)).toHaveLength(2);
     expect(await bed.host.pulls(upstream)).toHaveLength(2);
-  });
-
-  it('that was deleted by hand is made anew, also when upstream has moved', async () => {
-    const contribution = await contributeAgain();
-    const { upstream } = contribution;
-    await bed.sandbox.maintainer.deleteFork(bed.sandbox.botLogin, upstream.name);
-    await upstream.grow();
-    const clone = await bed.person().copy(upstream);
-    await clone.commit();
-    await expectAccepted(bed, { upstream, clone }, await clone.push('origin', 'HEAD:again'));
-    expect(forkRequests(upstream)).toHaveLength(2);
-  });
-
-  it.each([
-    ['404', 404, 'Repository not found'],
-    ['the 403 of Gitea', 403, 'Push to create is not enabled for users.'],
-    ['the 500 of Forgejo', 500, ''],
-  ])('that was deleted by hand is made anew, also if Git is answered with %s', async (_, status, body) => {
-    const contribution = await contributeAgain();
-    const { clone, upstream } = contribution;
-    await bed.sandbox.maintainer.deleteFork(bed.sandbox.botLogin, upstream.name);
-    const path = new RegExp(`/${bed.sandbox.botLogin}/${upstream.name}\\.git/git-receive-pack$`);
-    bed.sandbox.faults.inject({ method: 'POST', path, answer: { status, body } });
-    await clone.commit();
-    await expectAccepted(bed, contribution, await clone.push('origin', 'HEAD:again'));
-    expect(forkRequests(upstream)).toHaveLength(2);
   });
 
   it('that was deleted by hand is made anew, also if it cannot be listed', async () => {
@@ -359,15 +256,6 @@ describe('the fork', exhaustive, () => {
     expect(forkRequests(upstream)).toHaveLength(1);
     await expectAccepted(bed, contribution, await clone.push('origin', 'HEAD:refs/for/release'));
     expect(forkRequests(upstream)).toHaveLength(2);
-  });
-
-  it('that was renamed by hand is found by the next push', async () => {
-    const contribution = await contributeAgain();
-    const { clone, upstream } = contribution;
-    const fork = { name: `${upstream.name}-renamed` };
-    bed.sandbox.maintainer.renameRepository(bed.sandbox.botLogin, upstream.name, fork.name);
-    await clone.commit();
-    await expectAccepted(bed, contribution, await clone.push('origin', 'HEAD:again'), { fork });
   });
 
   it('that was deleted by hand is made anew, also for a large push', async () => {

@@ -14,17 +14,6 @@ const bed = useTestBed();
 const UNPROVEN = 'fetch first';
 
 describe('a stale clone', exhaustive, () => {
-  it('pushes to a new name, and the pull request holds its own commits only', async () => {
-    const contribution = await contribute(bed);
-    const { clone, upstream } = contribution;
-    const stale = await clone.git('rev-parse', 'HEAD');
-    await upstream.grow({ count: 5 });
-    await clone.commit();
-    const { commits } = await expectAccepted(bed, contribution, await clone.push());
-    expect(commits).toHaveLength(1);
-    expect(commits[0]?.parents).toEqual([stale]);
-  });
-
   it('may send commits that upstream has: they keep their ids', async () => {
     const { clone, person, upstream } = await contribute(bed, { commits: 12 });
     await clone.commit();
@@ -49,30 +38,17 @@ describe('a stale clone', exhaustive, () => {
     expect(branch).toMatch(/^anon-/);
   });
 
-  it.each([
-    ['four months', 120],
-    ['two years', 730],
-  ])('of %s ago is proved by listing further back, and sends its work', async (_, ageDays) => {
+  it('of two years ago is proved by listing further back, and sends its work', async () => {
     const upstream = await bed.createUpstream({ commits: 0 });
     // Older than what is asked about, then up to last week.
-    await upstream.grow({ count: 40, ageDays, stepDays: 3 });
+    await upstream.grow({ count: 40, ageDays: 730, stepDays: 3 });
     const person = bed.person();
     const clone = await person.copy(upstream);
-    await upstream.grow({ count: 100, ageDays: 7, stepDays: Math.floor((ageDays - 20) / 100) });
+    await upstream.grow({ count: 100, ageDays: 7, stepDays: 7 });
     await clone.commit();
     const pushed = await clone.push('origin', 'HEAD:refs/heads/old-clone');
     const { commits } = await expectAccepted(bed, { upstream, clone }, pushed);
     expect(commits).toHaveLength(1);
-  });
-
-  it('of an upstream that rests since years is taken', async () => {
-    const upstream = await bed.createUpstream({ commits: 0 });
-    await upstream.grow({ count: 30, ageDays: 3 * 365, stepDays: 10 });
-    const clone = await bed.person().copy(upstream);
-    await clone.commit();
-    await clone.commit();
-    const { commits } = await expectAccepted(bed, { upstream, clone }, await clone.push());
-    expect(commits).toHaveLength(2);
   });
 
   it('of an upstream that woke up after years is taken', async () => {
@@ -104,14 +80,6 @@ describe('a push whose discovery this isolate has not seen', exhaustive, () => {
 });
 
 describe('an upstream whose dates make no sense', exhaustive, () => {
-  it('because they lie in the future, is pushed to all the same', async () => {
-    const upstream = await bed.createUpstream({ commits: 0 });
-    await upstream.grow({ count: 4, ageDays: -400, stepDays: 1 });
-    const clone = await bed.person().copy(upstream);
-    await clone.commit();
-    await expectAccepted(bed, { upstream, clone }, await clone.push());
-  });
-
   it('because parents are younger than their children, is pushed to all the same', async () => {
     const upstream = await bed.createUpstream({ commits: 0 });
     await upstream.grow({ count: 3, ageDays: 1 });
@@ -126,27 +94,6 @@ describe('an upstream whose dates make no sense', exhaustive, () => {
 });
 
 describe('work that stands on another branch', exhaustive, () => {
-  it('is taken at the tip of that branch', async () => {
-    const contribution = await contribute(bed);
-    const { clone, upstream } = contribution;
-    await upstream.grow({ branch: 'next', from: 'main~1', count: 3 });
-    await clone.git('fetch', '--quiet');
-    await clone.git('switch', '--quiet', '-c', 'topic', 'origin/next');
-    await clone.commit();
-    await expectAccepted(bed, contribution, await clone.push());
-  });
-
-  it('is taken at an older commit of that branch, pushed for it', async () => {
-    const contribution = await contribute(bed);
-    const { clone, upstream } = contribution;
-    await upstream.grow({ branch: 'next', from: 'main~1', count: 3 });
-    await clone.git('fetch', '--quiet');
-    await clone.git('switch', '--quiet', '-c', 'topic', 'origin/next~1');
-    await clone.commit();
-    const pushed = await clone.push('origin', 'HEAD:refs/for/next');
-    expect((await expectAccepted(bed, contribution, pushed)).pull.base).toBe('next');
-  });
-
   it('is taken at an older commit pushed under a name of its own', async () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;
@@ -156,20 +103,6 @@ describe('work that stands on another branch', exhaustive, () => {
     await clone.commit();
     const { pull, commits } = await expectAccepted(bed, contribution, await clone.push());
     expect(pull.base).toBe('next');
-    expect(commits).toHaveLength(1);
-  });
-
-  it('keeps the commits of that branch when it has moved on since', async () => {
-    const upstream = await bed.createUpstream();
-    await upstream.grow({ branch: 'next', from: 'main~1', count: 3 });
-    const clone = await bed.person().copy(upstream, 'next');
-    await upstream.grow({ branch: 'next', count: 2 });
-    await clone.commit();
-    const { commits } = await expectAccepted(
-      bed,
-      { upstream, clone },
-      await clone.push('origin', 'HEAD:topic'),
-    );
     expect(commits).toHaveLength(1);
   });
 
@@ -187,17 +120,6 @@ describe('work that stands on another branch', exhaustive, () => {
     expect(commits).toHaveLength(1);
   });
 
-  it('keeps the commits of that branch when it has moved on since, pushed for it', async () => {
-    const upstream = await bed.createUpstream();
-    await upstream.grow({ branch: 'next', from: 'main~1', count: 3 });
-    const clone = await bed.person().copy(upstream, 'next');
-    await upstream.grow({ branch: 'next', count: 2 });
-    await clone.commit();
-    const pushed = await clone.push('origin', 'HEAD:refs/for/next');
-    const { commits } = await expectAccepted(bed, { upstream, clone }, pushed);
-    expect(commits).toHaveLength(1);
-  });
-
   it('is taken at a tag', async () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;
@@ -210,51 +132,16 @@ describe('work that stands on another branch', exhaustive, () => {
   });
 });
 
-describe('a shallow clone', exhaustive, () => {
-  it('of depth 1 pushes its work', async () => {
-    const upstream = await bed.createUpstream({ commits: 10 });
-    const clone = await bed.person().clone(upstream.url, '--depth=1');
-    await clone.commit();
-    const pushed = await clone.push();
-    expect(pushed.code, pushed.stderr).toBe(0);
-    const { headSha } = await bed.host.onlyPull(upstream);
-    const forkPath = bed.host.forkPath(upstream) as string;
-    await expectAccepted(bed, { upstream, clone }, pushed);
-    expect(await upstream.tip()).not.toBe(headSha);
-    expect(forkPath).toBeDefined();
-  });
-
-  it('that is behind upstream pushes its work', async () => {
-    const upstream = await bed.createUpstream({ commits: 10 });
-    const clone = await bed.person().clone(upstream.url, '--depth=2');
-    await upstream.grow({ count: 3 });
-    await clone.commit();
-    await expectAccepted(bed, { upstream, clone }, await clone.push());
-  });
-});
-
 describe('a partial clone', exhaustive, () => {
-  it.each(['blob:none', 'tree:0'])('with the filter %s pushes its work', async (filter) => {
+  it('without trees pushes its work', async () => {
     const upstream = await bed.createUpstream({ commits: 5 });
-    const clone = await bed.person().clone(upstream.url, `--filter=${filter}`);
+    const clone = await bed.person().clone(upstream.url, '--filter=tree:0');
     await clone.commit({ files: { 'upstream/2.txt': 'changed\n' } });
     await expectAccepted(bed, { upstream, clone }, await clone.push());
   });
 });
 
 describe('dates of the person’s own commits', exhaustive, () => {
-  it.each([
-    ['1970', 7],
-    ['2005, before the project', 1_112_911_993],
-  ])('of %s prove nothing, and are taken on a fresh clone', async (_, date) => {
-    const contribution = await contribute(bed, { commits: 20 });
-    const { clone } = contribution;
-    await clone.commit({ date });
-    await clone.commit({ date: date + 60 });
-    const { commits } = await expectAccepted(bed, contribution, await clone.push());
-    expect(commits).toHaveLength(2);
-  });
-
   it('of 1970 are taken on an old clone', async () => {
     const upstream = await bed.createUpstream({ commits: 0 });
     await upstream.grow({ count: 10, ageDays: 500, stepDays: 3 });
@@ -281,18 +168,6 @@ describe('a commit whose parent is nowhere to be found', exhaustive, () => {
     expect(bed.host.requestsFor(upstream, 'POST', /receive-pack$/)).toEqual([]);
   });
 
-  it('is refused when the parent is the person’s own, left out of the pack', async () => {
-    const { clone, person, upstream } = await contribute(bed);
-    await clone.commit();
-    const newId = await clone.commit();
-    const pack = await packOf(clone, ['HEAD', '^HEAD~1']);
-    const body = pushBody({ commands: [{ newId, ref: 'refs/heads/topic' }], pack });
-    const { report } = readPushAnswer(await sendPush(upstream.url, person, body));
-    expect(report).toEqual(['unpack ok', `ng refs/heads/topic push rejected: ${UNPROVEN}`]);
-    expect(bed.host.requestsFor(upstream, 'POST', /receive-pack$/)).toEqual([]);
-    expect(await bed.host.pulls(upstream)).toEqual([]);
-  });
-
   it('is refused when the host has the parent, in a fork of the person’s own', async () => {
     const { clone, person, upstream } = await contribute(bed);
     // The person's public fork holds the same commit under their name: its presence must not count as a proof.
@@ -306,25 +181,6 @@ describe('a commit whose parent is nowhere to be found', exhaustive, () => {
     expect(report[1]).toBe(`ng refs/heads/topic push rejected: ${UNPROVEN}`);
   });
 
-  it('is refused among the parents of a merge', async () => {
-    const { clone, person, upstream } = await contribute(bed);
-    const base = await clone.git('rev-parse', 'HEAD');
-    const hidden = await clone.commitObject({
-      tree: await clone.tree(),
-      parents: [base],
-      message: 'Hidden\n',
-    });
-    const newId = await clone.commitObject({
-      tree: await clone.tree(),
-      parents: [base, hidden],
-      message: 'Merge\n',
-    });
-    const pack = await packOf(clone, [newId, `^${hidden}`]);
-    const body = pushBody({ commands: [{ newId, ref: 'refs/heads/topic' }], pack });
-    const { report } = readPushAnswer(await sendPush(upstream.url, person, body));
-    expect(report[1]).toBe(`ng refs/heads/topic push rejected: ${UNPROVEN}`);
-  });
-
   it('is refused by the host for a history that has nothing in common with upstream’s', async () => {
     const upstream = await bed.createUpstream();
     const clone = await bed.person().init(upstream.url);
@@ -332,15 +188,4 @@ describe('a commit whose parent is nowhere to be found', exhaustive, () => {
     const pushed = await clone.push('origin', 'HEAD:refs/heads/topic');
     await expectRefused(bed, upstream, pushed, 'the pull request could not be opened');
   });
-});
-
-it('a merge of 1,000 commits is refused, and the sentence says what to do', exhaustive, async () => {
-  const { clone, upstream } = await contribute(bed);
-  const base = await clone.git('rev-parse', 'HEAD');
-  const parents = Array<string>(1_000).fill(base);
-  const merge = await clone.commitObject({ tree: await clone.tree(), parents, message: 'Merge\n' });
-  const pushed = await clone.push('origin', `${merge}:refs/heads/topic`);
-  expect(await expectRefused(bed, upstream, pushed, /./)).toContain(
-    'The push contains a merge of 1,000 commits or more. Merge fewer at once, then push again.',
-  );
 });

@@ -1,11 +1,8 @@
 /** What a commit tells of its author besides its message: all of it is gone, nothing else is. */
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { isInstalled } from '../../support/is-installed.ts';
 import { contribute, expectAccepted } from '../support/contribution.ts';
 import { readCommit } from '../support/objects.ts';
 import { PERSON_ZONE } from '../support/person.ts';
-import { mustRun } from '../support/run.ts';
 import { useTestBed } from '../support/test-bed.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
@@ -19,8 +16,6 @@ const PGP_SIGNATURE = [
   ' ',
 ];
 
-const withoutDate = (line = '') => line.replace(/ \d+ /, ' ');
-
 describe('a commit', () => {
   it('has the bot’s name, the placeholder address and the time of the push in UTC', async () => {
     const contribution = await contribute(bed);
@@ -31,22 +26,6 @@ describe('a commit', () => {
     expect(author).toMatch(/^gitveil-bot <anonymous@gitveil\.invalid> \d+ \+0000$/);
     expect(committer).toBe(author);
     expect(Number(author.split(' ').at(-2))).toBeGreaterThanOrEqual(before);
-  });
-
-  it.skipIf(!isInstalled('ssh-keygen'))('that is signed with an SSH key loses its signature', async () => {
-    const contribution = await contribute(bed);
-    const { clone, person } = contribution;
-    const key = join(person.home, 'key');
-    await mustRun('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', person.authorEmail, '-f', key], {
-      cwd: person.home,
-      env: process.env,
-    });
-    await clone.git('config', 'gpg.format', 'ssh');
-    await clone.git('config', 'user.signingKey', `${key}.pub`);
-    const oid = await clone.commit({ args: ['--gpg-sign'] });
-    expect((await readCommit(clone.path, oid)).headers.map(([name]) => name)).toContain('gpgsig');
-    const { commits } = await expectAccepted(bed, contribution, await clone.push());
-    expect(commits[0]?.headers.map(([name]) => name)).toEqual(['tree', 'parent', 'author', 'committer']);
   });
 
   it('loses every header that is not needed to read it', async () => {
@@ -78,7 +57,7 @@ describe('a commit', () => {
     ]);
   });
 
-  it('that merges a tag loses the copy of the tag', async () => {
+  it('that merges a tag loses the copy of the tag', exhaustive, async () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;
     await clone.git('switch', '--quiet', '-c', 'side');
@@ -108,16 +87,6 @@ describe('a commit', () => {
     expect(sent?.objects.map(({ type }) => type)).not.toContain('tag');
   });
 
-  it.each<[what: string, seconds: number]>([
-    ['1970', 1_000],
-    ['2001', 981_173_107],
-    ['2100', 4_102_444_807],
-  ])('dated %s gets the time of the push', exhaustive, async (_, date) => {
-    const contribution = await contribute(bed);
-    await contribution.clone.commit({ date });
-    await expectAccepted(bed, contribution, await contribution.clone.push());
-  });
-
   it.each<[what: string, author: string]>([
     ['no name', '<only.mail@home.example> 1500000007 +0000'],
     ['no address', 'Only Name <> 1500000007 -1130'],
@@ -136,17 +105,5 @@ describe('a commit', () => {
     const tip = await clone.writeObject('commit', Buffer.from(content, 'latin1'));
     const pushed = await clone.push('origin', `${tip}:refs/heads/topic`);
     await expectAccepted(bed, contribution, pushed, { tip });
-  });
-});
-
-describe('the address of the bot’s commits', exhaustive, () => {
-  it('is the same for two persons', async () => {
-    const first = await contribute(bed);
-    await first.clone.commit();
-    const one = await expectAccepted(bed, first, await first.clone.push());
-    const clone = await bed.person().copy(first.upstream);
-    await clone.commit();
-    const two = await expectAccepted(bed, { upstream: first.upstream, clone }, await clone.push());
-    expect(withoutDate(two.commits[0]?.author)).toBe(withoutDate(one.commits[0]?.author));
   });
 });

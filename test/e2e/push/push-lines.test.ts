@@ -7,6 +7,7 @@ import { contribute } from '../support/contribution.ts';
 import type { GitRun } from '../support/person.ts';
 import { keyIn, remoteLines, withoutSecrets } from '../support/push-output.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const MOST_LINES = 16;
 
@@ -45,7 +46,7 @@ describe.each(['hash', 'key'])('with PR_UPDATE_POLICY=%s', (policy) => {
     expect(readable(await clone.push(...withdraw))).toHaveLength(4);
   });
 
-  it('a second pull request with the same commits is told of', async () => {
+  it('a second pull request with the same commits is told of', exhaustive, async () => {
     const { clone } = await contribute(bed);
     await clone.commit();
     const [, hash = ''] = toType(readable(await clone.push('origin', 'HEAD:topic')));
@@ -58,14 +59,14 @@ describe.each(['hash', 'key'])('with PR_UPDATE_POLICY=%s', (policy) => {
     expect(second).toContain(`Update that one with -o ${hash}`);
   });
 
-  it('a draft says that it is one', async () => {
+  it('a draft says that it is one', exhaustive, async () => {
     const { clone } = await contribute(bed);
     await clone.commit();
     const lines = readable(await clone.push('-o', 'draft', 'origin', 'HEAD:topic'));
     expect(lines).toContain('Your pull request is open as a draft.');
   });
 
-  it('a sign-off and a base fit in', async () => {
+  it('a sign-off and a base fit in', exhaustive, async () => {
     const { clone } = await contribute(bed);
     await clone.commit({ args: ['--signoff'] });
     const options = ['-o', 'sign-off', '-o', 'squash', '-o', 'base=main'];

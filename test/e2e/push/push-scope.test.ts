@@ -48,25 +48,6 @@ describe('a push of two branches', exhaustive, () => {
     await clone.git('switch', '--quiet', 'draft');
     await expectAccepted(bed, contribution, await clone.push(...command), { tip: 'mine' });
   });
-
-  it('is refused also when its pack is too large to wait', async () => {
-    const { clone, upstream } = await contribute(bed);
-    for (const name of ['mine', 'draft']) {
-      await clone.git('switch', '--quiet', '-c', name, 'main');
-      await clone.commit({ files: { [name]: randomBytes(4_000_000) } });
-    }
-    await expectNothingLeft(upstream, await clone.push('origin', 'mine', 'draft'), 'mine');
-  });
-
-  it('is taken if the second is upstream’s already', async () => {
-    const contribution = await contribute(bed);
-    const { clone } = contribution;
-    await clone.git('branch', 'old', 'main~1');
-    await clone.commit();
-    const pushed = await clone.push('origin', 'HEAD:mine', 'old');
-    expect(pushed.code).toBe(1);
-    await expectAccepted(bed, contribution, { ...pushed, code: 0 });
-  });
 });
 
 /** Commits are stored as deltas of each other where their messages are long and alike. */
@@ -136,35 +117,6 @@ describe('a bare clone with a bitmap', () => {
 });
 
 describe('a push with tags', exhaustive, () => {
-  it('whose tags point into the branch is taken, without the tags', async () => {
-    const contribution = await contribute(bed);
-    const { clone, person } = contribution;
-    await clone.commit();
-    await clone.git('tag', '-a', '-m', 'Inner', 'inner');
-    await clone.commit();
-    const pushed = await clone.push('--follow-tags', 'origin', `HEAD:${person.branch}`);
-    expect(pushed.code).toBe(1);
-    await expectAccepted(bed, contribution, { ...pushed, code: 0 });
-  });
-
-  it.each([
-    ['an annotated tag of another commit', ['tag', '-a', '-m', 'Other', 'other', 'side'], 'other'],
-    ['a lightweight tag of another commit', ['tag', 'other', 'side'], 'other'],
-    ['a tag of a tag of another commit', ['tag', '-a', '-m', 'Chain', 'other', 'side-tag'], 'other'],
-    ['a tag of a file', ['tag', 'other', 'side:side.txt'], 'other'],
-    ['an annotated tag of a file', ['tag', '-a', '-m', 'File', 'other', 'side:side.txt'], 'other'],
-  ])('is refused as a whole for %s', async (_, tag, name) => {
-    const { clone, upstream } = await contribute(bed);
-    await clone.git('switch', '--quiet', '-c', 'side');
-    await clone.commit({ files: { 'side.txt': 'aside\n' } });
-    await clone.git('tag', '-a', '-m', 'Side', 'side-tag');
-    await clone.git(...tag);
-    await clone.git('switch', '--quiet', '-c', 'mine', 'main');
-    await clone.commit();
-    const pushed = await clone.push('origin', 'mine', `refs/tags/${name}`);
-    await expectNothingLeft(upstream, pushed, 'mine');
-  });
-
   it('is taken for a tag of an old commit of upstream', async () => {
     const upstream = await bed.createUpstream({ commits: 0 });
     await upstream.grow({ count: 40, ageDays: 3 * 365, stepDays: 10 });

@@ -4,7 +4,6 @@ import { chmodSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import * as isomorphicGit from 'isomorphic-git';
 import { describe, expect, it } from 'vitest';
-import { joinHistories } from '../shapes/histories.ts';
 import { contribute, expectAccepted } from '../support/contribution.ts';
 import { gitIn, readObject } from '../support/objects.ts';
 import { useTestBed } from '../support/test-bed.ts';
@@ -13,34 +12,6 @@ import { exhaustive } from '../../support/exhaustive.ts';
 const bed = useTestBed();
 
 describe('histories', exhaustive, () => {
-  it('keep a merge of two of the person’s own branches', async () => {
-    const contribution = await contribute(bed);
-    const { clone } = contribution;
-    await clone.git('switch', '--quiet', '-c', 'one');
-    await clone.commit();
-    await clone.git('switch', '--quiet', '-c', 'two', 'origin/main');
-    await clone.commit();
-    await clone.git('merge', '--quiet', '--no-edit', '-m', 'Merge one into two', 'one');
-    const { commits, pull } = await expectAccepted(bed, contribution, await clone.push());
-    expect(commits.map(({ parents }) => parents.length)).toEqual([1, 1, 2]);
-    expect(pull.title).toBe('Change something');
-  });
-
-  it('keep criss-cross merges', async () => {
-    const contribution = await contribute(bed);
-    const { clone } = contribution;
-    const base = await clone.git('rev-parse', 'HEAD');
-    const [a, b] = [await joinHistories(clone, [base], 'a'), await joinHistories(clone, [base], 'b')];
-    const [ab, ba] = [
-      await joinHistories(clone, [a, b], 'a with b'),
-      await joinHistories(clone, [b, a], 'b with a'),
-    ];
-    const tip = await joinHistories(clone, [ab, ba], 'both again');
-    const pushed = await clone.push('origin', `${tip}:refs/heads/criss-cross`);
-    const { commits } = await expectAccepted(bed, contribution, pushed, { tip });
-    expect(commits).toHaveLength(5);
-  });
-
   it('are read alike by another implementation of Git', async () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;
@@ -61,22 +32,6 @@ describe('histories', exhaustive, () => {
       expect(anonymous?.committer).toEqual(anonymous?.author);
       expect(anonymous?.gpgsig).toBeUndefined();
     }
-  });
-
-  it('hold commits that change nothing', async () => {
-    const contribution = await contribute(bed);
-    await contribution.clone.commit({ files: {}, message: 'Trigger the build\n' });
-    await contribution.clone.commit({ files: {}, message: 'Trigger it again\n' });
-    const { commits } = await expectAccepted(bed, contribution, await contribution.clone.push());
-    expect(commits).toHaveLength(2);
-  });
-
-  it('that are all upstream’s already are refused', async () => {
-    const { clone, upstream } = await contribute(bed);
-    const pushed = await clone.push('origin', 'origin/main~1:refs/heads/nothing-new');
-    expect(pushed.code).toBe(1);
-    expect(pushed.stderr).toContain('Upstream already has everything in this push. Commit something first.');
-    expect(await bed.host.pulls(upstream)).toEqual([]);
   });
 });
 

@@ -31,8 +31,6 @@ describe('published from stored bytes, trees', exhaustive, () => tell(TREES, bed
 describe('published from stored bytes, a message', exhaustive, () => {
   tell(MESSAGES, bed);
   it('that is empty is kept', () => keepsMessage(bed, '', 'Anonymous contribution', ''));
-  it('with bytes that are no UTF-8 is kept', () =>
-    keepsMessage(bed, Buffer.from('54c3280a0aff0afe0a', 'hex'), 'T\ufffd(', '\ufffd\n\ufffd'));
 });
 describe('published from stored bytes, a message that names a commit of the same push', exhaustive, () =>
   tell(MENTIONS, bed),

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted } from '../support/contribution.ts';
 import { bannerOf, remoteLines, statusTable } from '../support/push-output.ts';
 import { useTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useTestBed();
 
@@ -22,43 +23,6 @@ describe('a push of one branch', () => {
     expect(commits[0]?.parents).toEqual([await upstream.tip()]);
   });
 
-  it('takes title and body from the last of several commits', async () => {
-    const contribution = await contribute(bed);
-    await contribution.clone.commit({ message: 'First step\n\nDetails one.\n' });
-    await contribution.clone.commit({ message: 'Second step\n\nDetails two.\n' });
-    const { pull, commits } = await expectAccepted(bed, contribution, await contribution.clone.push());
-    expect(pull).toMatchObject({ title: 'Second step', body: 'Details two.' });
-    expect(commits).toHaveLength(2);
-  });
-
-  it('ends with a banner that holds all that is needed later', async () => {
-    const contribution = await contribute(bed);
-    const { clone, person, upstream } = contribution;
-    await clone.commit();
-    const pushed = await clone.push();
-    const { banner, pull } = await expectAccepted(bed, contribution, pushed);
-    expect(banner.prHash).toMatch(/^[0-9a-f]{12}$/);
-    expect(banner.prKey).toMatch(/^[0-9a-f]{32}$/);
-    expect(banner).toEqual({
-      prUrl: pull.url,
-      author: 'gitveil-bot',
-      branch: `anon-${banner.prHash}`,
-      prHash: banner.prHash,
-      prKey: banner.prKey,
-      subscribeUrl: `${bed.sandbox.notifyUrl}/anon-pr-${banner.prHash}`,
-      command: `git push -o pr-hash=${banner.prHash} ${upstream.url} HEAD:refs/heads/${person.branch}`,
-    });
-  });
-
-  it('is shown as a new branch in the status table, and Git ends with 0', async () => {
-    const { clone, person } = await contribute(bed);
-    await clone.commit();
-    const pushed = await clone.push();
-    expect(pushed.code).toBe(0);
-    expect(statusTable(pushed)).toEqual([` * [new branch]      HEAD -> ${person.branch}`]);
-    expect(pushed.stderr).not.toMatch(/fatal|error|warning/);
-  });
-
   it('tells of its steps in order while it works', async () => {
     const { clone } = await contribute(bed);
     await clone.commit();
@@ -70,7 +34,7 @@ describe('a push of one branch', () => {
     ]);
   });
 
-  it('works with --quiet, and still says where the pull request is', async () => {
+  it('works with --quiet, and still says where the pull request is', exhaustive, async () => {
     const contribution = await contribute(bed);
     const { clone, person } = contribution;
     await clone.commit();
@@ -79,7 +43,7 @@ describe('a push of one branch', () => {
     expect(statusTable(pushed)).toEqual([]);
   });
 
-  it('works with --porcelain, for programs', async () => {
+  it('works with --porcelain, for programs', exhaustive, async () => {
     const { clone, person } = await contribute(bed);
     await clone.commit();
     const pushed = await clone.push('--porcelain', 'origin', `HEAD:refs/heads/${person.branch}`);
@@ -105,7 +69,7 @@ describe('a push of one branch', () => {
     ['current', []],
     ['matching', ['origin', ':']],
     ['upstream', ['origin', 'HEAD:topic']],
-  ])('works with push.default=%s', async (pushDefault, args) => {
+  ])('works with push.default=%s', exhaustive, async (pushDefault, args) => {
     const contribution = await contribute(bed);
     const { clone } = contribution;
     // `matching` pushes what exists on both sides: main.
@@ -140,13 +104,6 @@ describe('the base of the pull request', () => {
     expect(statusTable(pushed)[0]).toMatch(/ [0-9a-f]{7,}\.\.[0-9a-f]{7,} +release -> release$/);
   });
 
-  it('is main for a push to main', async () => {
-    const contribution = await contribute(bed);
-    await contribution.clone.commit();
-    const pushed = await contribution.clone.push('origin', 'main');
-    expect((await expectAccepted(bed, contribution, pushed)).pull.base).toBe('main');
-  });
-
   it('is the default branch otherwise, whatever its name', async () => {
     const contribution = await contribute(bed, { defaultBranch: 'trunk' });
     await contribution.clone.commit();
@@ -168,35 +125,21 @@ describe('the base of the pull request', () => {
     expect(banner.command).toMatch(/ HEAD:refs\/for\/release\/1\.x$/);
   });
 
-  it('must exist when it is named', async () => {
-    const { clone, upstream } = await contribute(bed);
-    await clone.commit();
-    const pushed = await clone.push('origin', 'HEAD:refs/for/nowhere');
-    expect(pushed.code).toBe(1);
-    expect(statusTable(pushed), pushed.stderr).toEqual([
-      ' ! [remote rejected] HEAD -> refs/for/nowhere (push rejected: there is no such base branch)',
-    ]);
-    expect(await bed.host.pulls(upstream)).toEqual([]);
-  });
-
-  it('takes a stale clone by refs/for/main, which Git itself would not push to main', async () => {
-    const contribution = await contribute(bed);
-    const { clone, upstream } = contribution;
-    await upstream.grow({ count: 2 });
-    await clone.commit();
-    const direct = await clone.push('origin', 'main');
-    expect([direct.code, statusTable(direct)]).toEqual([
-      1,
-      [' ! [rejected]        main -> main (fetch first)'],
-    ]);
-    const pushed = await clone.push('origin', 'HEAD:refs/for/main');
-    expect((await expectAccepted(bed, contribution, pushed)).pull.base).toBe('main');
-  });
-
-  it('stays the same for a branch whose name has slashes or other letters', async () => {
-    const contribution = await contribute(bed);
-    await contribution.clone.commit();
-    const pushed = await contribution.clone.push('origin', 'HEAD:refs/heads/fix/größe/1');
-    expect((await expectAccepted(bed, contribution, pushed)).pull.base).toBe('main');
-  });
+  it(
+    'takes a stale clone by refs/for/main, which Git itself would not push to main',
+    exhaustive,
+    async () => {
+      const contribution = await contribute(bed);
+      const { clone, upstream } = contribution;
+      await upstream.grow({ count: 2 });
+      await clone.commit();
+      const direct = await clone.push('origin', 'main');
+      expect([direct.code, statusTable(direct)]).toEqual([
+        1,
+        [' ! [rejected]        main -> main (fetch first)'],
+      ]);
+      const pushed = await clone.push('origin', 'HEAD:refs/for/main');
+      expect((await expectAccepted(bed, contribution, pushed)).pull.base).toBe('main');
+    },
+  );
 });

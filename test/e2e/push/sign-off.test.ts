@@ -7,6 +7,7 @@ import { type CommitParts, readHistory } from '../support/objects.ts';
 import type { GitRun } from '../support/person.ts';
 import { bannerOf, remoteLines, withoutSecrets } from '../support/push-output.ts';
 import { useTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useTestBed();
 const LINE = 'Signed-off-by: gitveil-bot <anonymous@gitveil.invalid>';
@@ -75,7 +76,7 @@ describe('-o sign-off', () => {
     expect((await sent(contribution, repeated)).map(({ oid }) => oid)).toEqual(commits.map(({ oid }) => oid));
   });
 
-  it('is named where the same commits are open already', async () => {
+  it('is named where the same commits are open already', exhaustive, async () => {
     const { clone } = await contribute(bed);
     await clone.commit({ message: 'One\n' });
     const push = (branch: string) => clone.push('-o', 'sign-off', 'origin', `HEAD:${branch}`);
@@ -112,19 +113,10 @@ describe('-o sign-off', () => {
     expect(lines).toContain(`    ${LINE}`);
     expect(lines.join('\n')).not.toContain('would be refused');
   });
-
-  it('gives a commit without a message a title', async () => {
-    const contribution = await contribute(bed);
-    const { clone, upstream } = contribution;
-    await clone.commit({ message: '', args: ['--allow-empty-message'] });
-    const commits = await sent(contribution, await clone.push('-o', 'sign-off', 'origin', 'HEAD:topic'));
-    expect(messagesOf(commits)).toEqual([`Anonymous contribution\n\n${LINE}\n`]);
-    expect(await bed.host.onlyPull(upstream)).toMatchObject({ title: 'Anonymous contribution', body: LINE });
-  });
 });
 
 describe('the search for names', () => {
-  it('still refuses what stands elsewhere, also beside another name in a sign-off', async () => {
+  it('still refuses what stands elsewhere, also beside another name in a sign-off', exhaustive, async () => {
     const contribution = await contribute(bed);
     const { clone, upstream, person } = contribution;
     const mixed = `Signed-off-by: Bob Example for ${person.committerName} <bob@example.org>`;
@@ -155,15 +147,6 @@ describe('the search for names', () => {
     const lines = await expectRefused(bed, upstream, await clone.push(), 'your name would become public');
     expect(lines).not.toContain(way);
   });
-
-  it('refuses a near-miss of the option', async () => {
-    const { clone, upstream } = await contribute(bed);
-    await clone.commit();
-    for (const option of ['signoff', 'sign_off']) {
-      const pushed = await clone.push('-o', option, 'origin', 'HEAD:topic');
-      await expectRefused(bed, upstream, pushed, /did you mean sign-off\?/);
-    }
-  });
 });
 
 async function required(): Promise<Contribution> {
@@ -190,7 +173,7 @@ describe('a repository whose policy requires a sign-off', () => {
     expect(dcoProblems(commits)).toEqual([]);
   });
 
-  it('says so on its page, whose command has the option', async () => {
+  it('says so on its page, whose command has the option', exhaustive, async () => {
     const { upstream } = await required();
     const page = await (await fetch(upstream.url, { headers: { Accept: 'text/html' } })).text();
     expect(page).toMatch(/<code>git push -o sign-off <span/);
@@ -205,7 +188,7 @@ describe('a repository whose policy requires a sign-off', () => {
     expect(plain).toContain('git push <span');
   });
 
-  it('takes a form whose box is ticked', async () => {
+  it('takes a form whose box is ticked', exhaustive, async () => {
     const contribution = await required();
     const { upstream, person } = contribution;
     const client = new FormClient(bed.service.url, person);

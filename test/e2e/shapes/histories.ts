@@ -7,11 +7,7 @@ import { bannerOf, remoteLines } from '../support/push-output.ts';
 import type { Shapes } from './shape.ts';
 
 /** A commit with these parents and a tree of its own. */
-export async function joinHistories(
-  clone: Clone,
-  parents: readonly string[],
-  message: string,
-): Promise<string> {
+async function joinHistories(clone: Clone, parents: readonly string[], message: string): Promise<string> {
   await clone.git('read-tree', parents[0] as string);
   const blob = await clone.writeObject('blob', Buffer.from(`${message}\n`));
   await clone.git(

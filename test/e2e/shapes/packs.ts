@@ -12,7 +12,7 @@ import type { Shapes } from './shape.ts';
 const longMessage = (index: number) =>
   `Step ${index}\n\n${'The same long explanation, over and over again, so that a delta pays off. '.repeat(12)}\n`;
 
-export async function deltifiedCommits({ path, person }: Clone, pack: Buffer): Promise<number> {
+async function deltifiedCommits({ path, person }: Clone, pack: Buffer): Promise<number> {
   const file = join(person.home, 'sent.pack');
   await person.mustGit(path, ['index-pack', '--fix-thin', '--stdin', file], { input: pack });
   const listing = (await person.mustGit(path, ['verify-pack', '-v', file])).toString();
@@ -20,7 +20,7 @@ export async function deltifiedCommits({ path, person }: Clone, pack: Buffer): P
 }
 
 /** A clone with a chain of commits that are stored as deltas of each other. */
-export async function contributeDeltas(bed: TestBed): Promise<Contribution> {
+async function contributeDeltas(bed: TestBed): Promise<Contribution> {
   const contribution = await contribute(bed);
   await contribution.clone.commitMany(40, longMessage);
   await contribution.clone.git('repack', '-adfq', '--window=50', '--depth=50');

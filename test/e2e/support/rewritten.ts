@@ -13,7 +13,7 @@ export interface Comparison {
   readonly forkTip: string;
 }
 
-export const ANONYMOUS = /^gitveil-bot <anonymous@gitveil\.invalid> (\d+) \+0000$/;
+const ANONYMOUS = /^gitveil-bot <anonymous@gitveil\.invalid> (\d+) \+0000$/;
 /** How far the clocks of the test and the service may be apart, plus the longest push. */
 const TOLERANCE_SECONDS = 120;
 

@@ -3,8 +3,6 @@
  * service's own code, so that the two cannot be wrong in the same way.
  */
 import { request as httpRequest } from 'node:http';
-import { createHash } from 'node:crypto';
-import { deflateSync } from 'node:zlib';
 import type { Clone, Person } from './person.ts';
 
 export const ZERO_ID = '0'.repeat(40);
@@ -40,26 +38,18 @@ export interface PushBody {
   /** Default: what Git sends. */
   readonly capabilities?: string;
   readonly options?: readonly string[];
-  readonly shallow?: readonly string[];
   readonly pack: Uint8Array;
 }
 
 export const GIT_CAPABILITIES = 'report-status side-band-64k quiet push-options';
 
 /** The body of a push request. */
-export function pushBody({
-  commands,
-  capabilities = GIT_CAPABILITIES,
-  options,
-  shallow = [],
-  pack,
-}: PushBody): Buffer {
+export function pushBody({ commands, capabilities = GIT_CAPABILITIES, options, pack }: PushBody): Buffer {
   const lines = commands.map(({ oldId = ZERO_ID, newId, ref }, index) =>
     pkt(`${oldId} ${newId} ${ref}${index === 0 ? `\0 ${capabilities}` : ''}`),
   );
   const wantsOptions = capabilities.includes('push-options');
   return Buffer.concat([
-    ...shallow.map((oid) => pkt(`shallow ${oid}`)),
     ...lines,
     pkt(null),
     ...(wantsOptions ? [...(options ?? []).map((option) => pkt(option)), pkt(null)] : []),
@@ -151,60 +141,4 @@ export async function packOf(clone: Clone, revisions: readonly string[], ...args
   return clone.person.mustGit(clone.gitFolder, ['pack-objects', '--quiet', '--revs', '--stdout', ...args], {
     input: `${revisions.join('\n')}\n`,
   });
-}
-
-export interface PackEntry {
-  /** 1 commit, 2 tree, 3 blob, 4 tag, 6 ofs-delta, 7 ref-delta. */
-  readonly kind: number;
-  readonly content: Uint8Array;
-  /** Of an ofs-delta: the index of its base's entry. */
-  readonly baseIndex?: number;
-  /** Of a ref-delta. */
-  readonly baseOid?: string;
-}
-
-/** A pack written by hand, checksum included. */
-export function handMadePack(entries: readonly PackEntry[], announced = entries.length): Buffer {
-  const header = Buffer.alloc(12);
-  header.write('PACK');
-  header.writeUInt32BE(2, 4);
-  header.writeUInt32BE(announced, 8);
-  const chunks: Buffer[] = [header];
-  const offsets: number[] = [];
-  let position = header.length;
-  for (const { kind, content, baseIndex, baseOid } of entries) {
-    offsets.push(position);
-    const base =
-      baseIndex !== undefined
-        ? offsetBytes(position - (offsets[baseIndex] as number))
-        : Buffer.from(baseOid ?? '', 'hex');
-    const entry = Buffer.concat([entryHeader(kind, content.byteLength), base, deflated(content)]);
-    chunks.push(entry);
-    position += entry.length;
-  }
-  const pack = Buffer.concat(chunks);
-  return Buffer.concat([pack, createHash('sha1').update(pack).digest()]);
-}
-
-/** What is long is random in most tests, and not made smaller. */
-function deflated(content: Uint8Array): Buffer {
-  return deflateSync(content, { level: content.byteLength > 1_000_000 ? 0 : 6 });
-}
-
-function entryHeader(kind: number, size: number): Buffer {
-  const bytes = [(kind << 4) | (size & 15)];
-  for (let rest = Math.floor(size / 16); rest > 0; rest = Math.floor(rest / 128)) {
-    bytes[bytes.length - 1]! |= 0x80;
-    bytes.push(rest & 127);
-  }
-  return Buffer.from(bytes);
-}
-
-function offsetBytes(distance: number): Buffer {
-  const bytes = [distance & 127];
-  for (let rest = Math.floor(distance / 128); rest > 0; rest = Math.floor(rest / 128)) {
-    rest -= 1;
-    bytes.unshift((rest & 127) | 0x80);
-  }
-  return Buffer.from(bytes);
 }

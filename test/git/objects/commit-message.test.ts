@@ -37,6 +37,15 @@ describe('pullRequestText', () => {
     expect(textOf(Buffer.from([0x83, 0x65, 0x83, 0x58, 0x83, 0x67]), 'Shift_JIS').title).toBe('テスト');
   });
 
+  it.each([
+    ['EUCJP', 'c6fccbdcb8ec', '日本語'],
+    ['cp936', 'd6d0cec4', '中文'],
+    ['cp949', 'c7d1b1b9', '한국'],
+    ['latin-1', '636166e9', 'café'],
+  ])('reads the encoding %s, as some programs call it', (encoding, hex, title) => {
+    expect(textOf(Buffer.from(hex, 'hex'), encoding).title).toBe(title);
+  });
+
   it('reads an encoding that it does not know as UTF-8', () => {
     expect(textOf('Größe\n', 'x-klingon').title).toBe('Größe');
   });

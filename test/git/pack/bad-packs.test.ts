@@ -43,36 +43,19 @@ const changed = (at: number, byte: number) => {
 };
 
 const LIES: readonly (readonly [what: string, code: ProtocolErrorCode, pack: Uint8Array | BuiltPack])[] = [
-  ['no byte at all', 'truncated-pack', Buffer.alloc(0)],
-  ['only a signature', 'truncated-pack', SOUND.subarray(0, 4)],
-  ['half an entry header', 'truncated-pack', SOUND.subarray(0, 13)],
   ['half a commit', 'truncated-pack', SOUND.subarray(0, 60)],
-  ['half a trailer', 'truncated-pack', SOUND.subarray(0, -10)],
-  ['no trailer', 'truncated-pack', SOUND.subarray(0, -20)],
   ['another signature', 'bad-pack', Buffer.from('JUNK'.repeat(10))],
-  ['an HTML page', 'bad-pack', Buffer.from('<!DOCTYPE html><html></html>')],
   ['version 3', 'bad-pack', buildPack([blob], { version: 3 })],
-  ['version 2^31', 'bad-pack', buildPack([blob], { version: 2 ** 31 })],
   ['a wrong trailer', 'bad-pack', changed(-1, (SOUND.at(-1) as number) ^ 1)],
-  ['a trailer of zeros', 'bad-pack', buildPack([blob], { trailer: Buffer.alloc(20) })],
   ['one byte behind the trailer', 'bad-pack', buildPack([blob], { tail: Buffer.from([0]) })],
-  ['a second pack behind the first', 'bad-pack', Buffer.concat([SOUND, SOUND])],
   ['a lower count than entries', 'bad-pack', buildPack([blob, blob], { count: 1 })],
-  ['a count of zero', 'bad-pack', buildPack([blob], { count: 0 })],
   ['a higher count than entries', 'bad-pack', buildPack([blob], { count: 2, trailer: Buffer.alloc(40) })],
   [
     'a count of 2^32 - 1',
     'truncated-pack',
     buildPack([blob], { count: 2 ** 32 - 1, trailer: Buffer.alloc(0) }),
   ],
-  ['an entry of type 0', 'bad-pack', Buffer.concat([SOUND.subarray(0, 12), Buffer.from([0x05])])],
-  ['an entry of type 5', 'bad-pack', Buffer.concat([SOUND.subarray(0, 12), Buffer.from([0x55])])],
   ['a zlib header that is none', 'bad-pack', buildPack([{ ...blob, stream: Buffer.from('not zlib') }])],
-  [
-    'a stream of a reserved block type',
-    'bad-pack',
-    buildPack([{ ...blob, stream: Buffer.from([0x78, 1, 7, 0]) }]),
-  ],
   [
     'a commit whose checksum is wrong',
     'bad-pack',
@@ -82,7 +65,6 @@ const LIES: readonly (readonly [what: string, code: ProtocolErrorCode, pack: Uin
   ['a size one too large', 'bad-pack', buildPack([{ ...blob, declaredSize: BLOB.length + 1 }])],
   ['a commit of a smaller size', 'bad-pack', buildPack([{ ...commit, declaredSize: COMMIT.length - 1 }])],
   ['a commit of a larger size', 'bad-pack', buildPack([{ ...commit, declaredSize: COMMIT.length + 1 }])],
-  ['a commit of no size', 'bad-pack', buildPack([{ ...commit, declaredSize: 0 }])],
   [
     'a blob that says 10 bytes and inflates to 4 MiB',
     'bad-pack',
@@ -103,10 +85,7 @@ const LIES: readonly (readonly [what: string, code: ProtocolErrorCode, pack: Uin
     'too-large',
     buildPack([{ ...blob, declaredSize: MAX_OBJECT_BYTES + 1 }]),
   ],
-  ['an object of 2^31 bytes', 'too-large', buildPack([{ ...blob, declaredSize: 2 ** 31 }])],
-  ['an object of 2^32 bytes', 'too-large', buildPack([{ ...blob, declaredSize: 2 ** 32 }])],
   ['an object of 2^53 bytes', 'too-large', buildPack([{ ...blob, declaredSize: 2 ** 53 }])],
-  ['a commit of 4 GiB', 'too-large', buildPack([{ ...commit, declaredSize: 2 ** 32 }])],
   [
     'a delta of 4 GiB',
     'too-large',
@@ -118,24 +97,9 @@ const LIES: readonly (readonly [what: string, code: ProtocolErrorCode, pack: Uin
     buildPack([blob, { type: 'ofs-delta', base: 0, delta: deltaTo(MAX_OBJECT_BYTES + 1) }]),
   ],
   [
-    'a ref-delta that makes 2^31 bytes',
-    'too-large',
-    buildPack([{ type: 'ref-delta', base: oidOf('blob', BLOB), delta: deltaTo(2 ** 31) }]),
-  ],
-  [
-    'a commit delta that makes 2^40 bytes',
-    'too-large',
-    buildPack([commit, { type: 'ofs-delta', base: 0, delta: deltaTo(2 ** 40, COMMIT) }]),
-  ],
-  [
     'a delta of no bytes',
     'bad-pack',
     buildPack([blob, { type: 'ofs-delta', base: 0, delta: Buffer.alloc(0) }]),
-  ],
-  [
-    'a delta that is half a header',
-    'bad-pack',
-    buildPack([blob, { type: 'ofs-delta', base: 0, delta: Buffer.from([5]) }]),
   ],
   [
     'a base before the pack',
@@ -148,16 +112,6 @@ const LIES: readonly (readonly [what: string, code: ProtocolErrorCode, pack: Uin
     buildPack([{ type: 'ofs-delta', distance: 5, delta: deltaTo(5) }]),
   ],
   [
-    'a base 2^31 before',
-    'bad-pack',
-    buildPack([blob, { type: 'ofs-delta', distance: 2 ** 31, delta: deltaTo(5) }]),
-  ],
-  [
-    'a base 2^60 before',
-    'bad-pack',
-    buildPack([blob, { type: 'ofs-delta', distance: 2 ** 60, delta: deltaTo(5) }]),
-  ],
-  [
     'a delta that is its own base',
     'bad-pack',
     buildPack([blob, { type: 'ofs-delta', distance: 0, delta: deltaTo(5) }]),
@@ -166,30 +120,6 @@ const LIES: readonly (readonly [what: string, code: ProtocolErrorCode, pack: Uin
     'a commit delta of another base size',
     'bad-pack',
     buildPack([commit, { type: 'ofs-delta', base: 0, delta: makeDelta(BLOB, COMMIT) }]),
-  ],
-  [
-    'a commit delta that copies past its base',
-    'bad-pack',
-    buildPack([
-      commit,
-      {
-        type: 'ofs-delta',
-        base: 0,
-        delta: Buffer.concat([deltaSize(COMMIT.length), deltaSize(9), copyInstruction(COMMIT.length - 1, 9)]),
-      },
-    ]),
-  ],
-  [
-    'a commit delta with the reserved instruction',
-    'bad-pack',
-    buildPack([
-      commit,
-      {
-        type: 'ofs-delta',
-        base: 0,
-        delta: Buffer.concat([deltaSize(COMMIT.length), deltaSize(0), Buffer.from([0])]),
-      },
-    ]),
   ],
 ];
 

@@ -130,10 +130,6 @@ describe('a scan', () => {
     expect(kept).toEqual([]);
     expect(refDeltaBases).toEqual([oidOf('blob', COMMIT)]);
   });
-
-  it('counts the same commit twice if the pack holds it twice', () => {
-    expect(scan([buildPack([whole('commit', COMMIT), whole('commit', COMMIT)]).bytes]).kept).toHaveLength(2);
-  });
 });
 
 const scanArrived = (bytes: Uint8Array, arrivedBytes: number) =>

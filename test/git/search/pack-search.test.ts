@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { SearchedNames } from '../../../src/git/search/searched-names.ts';
-import { randomPieces } from '../../support/byte-chunks.ts';
 import { commitContent, treeContent } from '../../support/objects.ts';
 import { copyInstruction, deltaSize, type Entry, makeDelta, oidOf } from '../../support/pack-builder.ts';
 import { blob, linesOf, NAME, searched } from '../../support/pack-searching.ts';
@@ -419,13 +418,6 @@ describe('a client that sends whole files', () => {
     });
     expect(linesOf(found)).toEqual([`${NAME}.txt`, 'nested']);
   });
-});
-
-it('reads a pack in pieces of any size', async () => {
-  const entries = [blob(`by ${NAME}\n`), ofsDelta(0, Buffer.from(`by ${NAME}\n`), around(`see ${NAME}`))];
-  const whole = linesOf(await searched(entries));
-  for (const seed of [1, 2, 3]) expect(linesOf(await searched(entries, { seed }))).toEqual(whole);
-  expect(randomPieces(Buffer.from('x'))).toHaveLength(1);
 });
 
 describe('what is noted on the way', () => {

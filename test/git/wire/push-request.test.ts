@@ -213,6 +213,14 @@ describe('a command', () => {
     });
   });
 
+  it('may have a line feed behind its capabilities', async () => {
+    const line = `${A} ${B} refs/heads/x\0 report-status agent=JGit/6.0\n`;
+    expect(await readPushRequest(readerOfWhole(pkt(line) + FLUSH), UNCOUNTED)).toMatchObject({
+      commandList: [{ refName: 'refs/heads/x' }],
+      capabilities: new Set(['report-status', 'agent=JGit/6.0']),
+    });
+  });
+
   it.each([
     ['an upper-case id', `${'A'.repeat(40)} ${B} refs/heads/x`],
     ['a short id', `${A.slice(1)} ${B} refs/heads/x`],

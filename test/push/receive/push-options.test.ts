@@ -103,6 +103,8 @@ describe('parsePushOptions', () => {
     [['title=Grüße = 🐙'], { title: 'Grüße = 🐙' }],
     [[`title=${'🐙'.repeat(256)}`], { title: '🐙'.repeat(256) }],
     [['description='], { description: '' }],
+    [['description=A', 'description=', 'description=A'], { description: 'A\n\nA' }],
+    [['delay=2h'], { delayMs: 7_200_000 }],
     [['base=release/1.x', 'squash'], { base: 'release/1.x', squash: true }],
     [['squash=true'], { squash: true }],
     [['draft'], { draft: true }],
@@ -133,6 +135,10 @@ describe('parsePushOptions', () => {
     [
       'base must be the name of a branch',
       ['base', 'base=', 'base=a..b', 'base=a b', 'base=x.lock', 'base=/x'],
+    ],
+    [
+      'delay must be a duration from 1m to 7d, such as 2h, or 0s for at once',
+      ['delay=30s', 'delay=8d', 'delay=1w', 'delay=soon', 'delay=-1h', 'delay='],
     ],
     ['squash takes no value', ['squash=no', 'squash=']],
     ['draft takes no value', ['draft=1']],
