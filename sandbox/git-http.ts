@@ -20,6 +20,7 @@ import type { Repository, User } from './records.ts';
 import { Refusal } from './rest/api-call.ts';
 import { fullName } from './rest/render-repository.ts';
 import { authenticate } from './rest/router.ts';
+import { pktLine } from './pkt-line.ts';
 
 const GIT_PATH = /^\/([^/]+)\/([^/]+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)$/;
 /** No request that lists one ref is longer. */
@@ -185,8 +186,7 @@ function begin({ service, isDiscovery, protocol }: GitRequest, response: ServerR
 
 /** What comes before the refs in the protocols before version 2 (gitprotocol-http, "Smart Server Response"). */
 function announcement(service: string): string {
-  const line = `# service=${service}\n`;
-  return `${(line.length + 4).toString(16).padStart(4, '0')}${line}0000`;
+  return `${pktLine(`# service=${service}`)}0000`;
 }
 
 function authorizePush(viewer: User | null, repository: Repository): void {

@@ -3,6 +3,7 @@
  * source.
  */
 import type { Fault } from './faults.ts';
+import { pkt } from './pkt-line.ts';
 
 type Answer = NonNullable<Fault['answer']>;
 
@@ -77,8 +78,6 @@ export const SUSPENDED_GIT: Answer = { status: 403, body: `${SUSPENDED_TEXT}\n` 
 
 const WORKFLOW_REFUSAL =
   'refusing to allow a Personal Access Token to create or update workflow `.github/workflows/ci.yml` without `workflow` scope';
-
-const pkt = (text: string) => `${(Buffer.byteLength(text) + 4).toString(16).padStart(4, '0')}${text}`;
 
 /** receive-pack's report where a token without the scope `workflow` pushes workflows. Source: oiooj in categraf#34. */
 export function workflowRefused(branch: string): Answer {

@@ -1,7 +1,10 @@
 /** Requests of Git's protocol version 2 (gitprotocol-v2), and the lines that they and their answers are made of. */
 
-export const pktLine = (line: string): string =>
-  `${(Buffer.byteLength(line) + 5).toString(16).padStart(4, '0')}${line}\n`;
+/** Writes a pkt-line (gitprotocol-common); the text as UTF-8. */
+export const pkt = (text: string): string =>
+  `${(Buffer.byteLength(text) + 4).toString(16).padStart(4, '0')}${text}`;
+
+export const pktLine = (line: string): string => pkt(`${line}\n`);
 
 /** The arguments of a command; null: it is another, or not as clients send it. */
 export function argumentsOf(command: string, body: Buffer): string[] | null {

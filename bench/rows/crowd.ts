@@ -10,6 +10,7 @@ import { lineOfCommits } from '../support/repositories.ts';
 import { type Rig, type Target, withRig } from '../support/rig.ts';
 import { SteadyLoad } from '../support/steady-load.ts';
 import type { Workspace } from '../support/workspace.ts';
+import { pktText } from '../../test/support/pkt-line.ts';
 
 const ROUNDS = 11;
 const PER_SECOND = 100;
@@ -19,7 +20,7 @@ const MOST_TRIES = 100;
 
 const COMMAND = `${'0'.repeat(40)} ${'a'.repeat(40)} refs/heads/fix\0 report-status side-band-64k`;
 /** A command, its flush, and no pack. */
-const BODY = `${(COMMAND.length + 4).toString(16).padStart(4, '0')}${COMMAND}0000`;
+const BODY = `${pktText(COMMAND)}0000`;
 const HEADERS = {
   'Content-Type': 'application/x-git-receive-pack-request',
   'CF-Connecting-IP': '192.0.2.100',

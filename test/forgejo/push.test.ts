@@ -12,14 +12,13 @@ import { TEST_HEADER } from '../e2e/support/tripwire.ts';
 import type { Upstream } from '../e2e/support/upstream.ts';
 import { unique } from '../host/contract/world.ts';
 import { HOST_KEY, useGiteaBed } from './support/gitea-bed.ts';
+import { pktText } from '../support/pkt-line.ts';
 
 const MB = 1024 * 1024;
 
 async function treeOf(clone: Clone, revision: string, path = clone.path): Promise<string> {
   return (await clone.person.mustGit(path, ['rev-parse', `${revision}^{tree}`])).toString();
 }
-
-const packet = (text: string) => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`;
 
 /** Of a push option. */
 const nameOf = (option: string) => option.split('=', 1)[0];
@@ -201,14 +200,14 @@ describe.skipIf(inject('gitea') === null)('a push to Gitea', () => {
   it('that fails in the host’s hook is for the moment, and is resumed when it is repeated', async () => {
     const contribution = await contribute(bed);
     await contribution.clone.commit();
-    const report = `${packet('unpack ok\n')}${packet('ng refs/for/main fail to run proc-receive hook\n')}0000`;
+    const report = `${pktText('unpack ok\n')}${pktText('ng refs/for/main fail to run proc-receive hook\n')}0000`;
     bed.faults.inject({
       method: 'POST',
       path: /\/git-receive-pack$/,
       answer: {
         status: 200,
         headers: { 'Content-Type': 'application/x-git-receive-pack-result' },
-        body: `${packet(`\u0001${report}`)}0000`,
+        body: `${pktText(`\u0001${report}`)}0000`,
       },
     });
     const failed = await contribution.clone.push();

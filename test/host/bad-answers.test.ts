@@ -22,6 +22,7 @@ import { MemoryBudget } from '../../src/isolate/memory-budget.ts';
 import { ACCOUNT } from './support/back-off.ts';
 import { API, json, PatientClock, type Script, ScriptedHost } from './support/scripted-host.ts';
 import { exhaustive } from '../support/exhaustive.ts';
+import { pktText } from '../support/pkt-line.ts';
 
 const NAME = { owner: 'octo', name: 'hello' };
 const REPOSITORY = {
@@ -79,7 +80,6 @@ const comment = { id: 3, html_url: 'https://host.test/octo/hello/issues/1#3', bo
 const found = { id: 7, name: 'hello', owner: { login: 'octo' }, private: false, archived: false, size: 1 };
 const forked = { ...found, id: 8, owner: { login: 'bot' }, parent: { id: 7 } };
 const ref = { object: { sha: OID } };
-const pkt = (text: string) => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`;
 const bytes = (text: string) => new TextEncoder().encode(text);
 const body = () => new Response('PACK').body as ReadableStream<Uint8Array>;
 
@@ -89,14 +89,16 @@ const soundAs =
   ({ method, path }) => {
     const pull = pullOn(kind);
     if (path.endsWith('/git-receive-pack')) {
-      return new Response(`${pkt(`\u0001${pkt('unpack ok\n')}${pkt('ok refs/heads/x\n')}0000`)}0000`);
+      return new Response(
+        `${pktText(`\u0001${pktText('unpack ok\n')}${pktText('ok refs/heads/x\n')}0000`)}0000`,
+      );
     }
     if (path.endsWith('/info/refs?service=git-receive-pack')) {
       return new Response(
-        `${pkt('# service=git-receive-pack\n')}0000${pkt(`${OID} refs/x\0push-options\n`)}0000`,
+        `${pktText('# service=git-receive-pack\n')}0000${pktText(`${OID} refs/x\0push-options\n`)}0000`,
       );
     }
-    if (path.endsWith('/git-upload-pack')) return new Response(`${pkt(`${OID} refs/heads/main\n`)}0000`);
+    if (path.endsWith('/git-upload-pack')) return new Response(`${pktText(`${OID} refs/heads/main\n`)}0000`);
     if (method === 'DELETE') return new Response(null, { status: 204 });
     if (path.endsWith('/user')) return json(200, { id: 1, login: 'bot' });
     if (path.endsWith('/forks')) return json(202, forked);

@@ -6,8 +6,8 @@ import { MemoryBudget } from '../../src/isolate/memory-budget.ts';
 import { commitContent } from '../support/objects.ts';
 import { buildPack } from '../support/pack-builder.ts';
 import { piecesOf } from '../support/byte-chunks.ts';
-import { FLUSH, pkt } from '../support/wire.ts';
 import { PatientClock, ScriptedHost } from './support/scripted-host.ts';
+import { FLUSH, pktText } from '../support/pkt-line.ts';
 
 const REPOSITORY = { owner: 'octo', name: 'hello' };
 const MAX_BYTES = 8 * 1024 * 1024;
@@ -19,9 +19,9 @@ function listingOf(commits: number): Buffer {
     content: commitContent({ message: `Change ${i}\n` }),
   }));
   const bands = piecesOf(buildPack(entries).bytes, 60_000).map((piece) =>
-    pkt(`\u0001${Buffer.from(piece).toString('latin1')}`),
+    pktText(`\u0001${Buffer.from(piece).toString('latin1')}`),
   );
-  return Buffer.from(pkt('packfile\n') + bands.join('') + FLUSH, 'latin1');
+  return Buffer.from(pktText('packfile\n') + bands.join('') + FLUSH, 'latin1');
 }
 
 /** Each listing is made by a request of its own. */

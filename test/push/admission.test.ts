@@ -12,12 +12,12 @@ import worker from '../../src/worker.ts';
 import { admitted } from '../support/admission.ts';
 import { commitContent } from '../support/objects.ts';
 import { buildPack } from '../support/pack-builder.ts';
-import { FLUSH, pkt, readPushAnswer } from '../support/wire.ts';
 import { exhaustive } from '../support/exhaustive.ts';
+import { FLUSH, pktText, readReport } from '../support/pkt-line.ts';
 
 const bindings = env as unknown as Env;
 const MEBIBYTE = 1024 * 1024;
-const COMMANDS = `${pkt(`${'0'.repeat(40)} ${'a'.repeat(40)} refs/heads/fix\0 report-status side-band-64k`)}${FLUSH}`;
+const COMMANDS = `${pktText(`${'0'.repeat(40)} ${'a'.repeat(40)} refs/heads/fix\0 report-status side-band-64k`)}${FLUSH}`;
 const PUSH = Buffer.concat([
   Buffer.from(COMMANDS),
   buildPack([{ type: 'commit', content: commitContent() }]).bytes,
@@ -68,7 +68,7 @@ async function send(body: BodyInit, variables: object = {}, address = ADDRESS) {
 async function push(body: BodyInit, variables: object = {}, address = ADDRESS) {
   const { status, answer } = await send(body, variables, address);
   expect(status).toBe(200);
-  return readPushAnswer(answer);
+  return readReport(answer);
 }
 
 /** A body that goes on for so many mebibytes after its commands, and how many of them were taken. */
@@ -92,18 +92,17 @@ describe('a push in panic mode', () => {
   it('gets the message, and neither the account nor the host is asked', async () => {
     const answer = await push(COMMANDS, { HOST_ACCOUNTS: UNREACHABLE });
     expect(answer).toMatchObject({
-      unpack: 'ok',
-      refs: { 'refs/heads/fix': 'push rejected: service temporarily suspended' },
-      error: 'push rejected: service temporarily suspended',
+      report: ['unpack ok', 'ng refs/heads/fix push rejected: service temporarily suspended'],
+      errors: ['push rejected: service temporarily suspended'],
     });
-    expect(answer.progress.split('\n')).toContain('SERVICE TEMPORARILY SUSPENDED');
+    expect(answer.progress).toContain('SERVICE TEMPORARILY SUSPENDED');
     expect(hostWasAsked).not.toHaveBeenCalled();
   });
 
   it('gets the message also if the guard is reset when it cannot store that a burst was told', async () => {
     const GUARD = { idFromName: () => 'id', get: () => ({ admit: lost, status: () => guard().status() }) };
     const answer = await push(COMMANDS, { GUARD });
-    expect(answer.error).toBe('push rejected: service temporarily suspended');
+    expect(answer.errors).toEqual(['push rejected: service temporarily suspended']);
   });
 
   it('is read to its end, so that its client hears the answer', async () => {
@@ -167,8 +166,8 @@ describe('a push is refused', () => {
     ['the key of the hashes', { SERVICE_SECRET: UNREACHABLE }],
   ])('when %s cannot be asked', async (_what, variables) => {
     const answer = await push(PUSH, variables);
-    expect(answer.error).toBe('push rejected: the service cannot check its limits');
-    expect(answer.progress).toContain('Nothing was changed. Push again in a few minutes.');
+    expect(answer.errors).toEqual(['push rejected: the service cannot check its limits']);
+    expect(answer.progress.join('\n')).toContain('Nothing was changed. Push again in a few minutes.');
     expect(hostWasAsked).not.toHaveBeenCalled();
   });
 });

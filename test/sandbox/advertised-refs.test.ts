@@ -5,6 +5,7 @@ import { mustRunGit } from '../../sandbox/git-command.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts';
 import { Workshop, commitFile, git } from './support/git.ts';
 import { createFilled } from './support/host.ts';
+import { pktText } from '../support/pkt-line.ts';
 
 const workshop = new Workshop();
 let host: Sandbox;
@@ -39,9 +40,8 @@ afterAll(async () => {
   workshop.remove();
 });
 
-const pktLine = (line: string): string => `${(line.length + 4).toString(16).padStart(4, '0')}${line}`;
 const request = (capabilities: readonly string[], args: readonly string[]): string =>
-  `${['command=ls-refs\n', ...capabilities].map(pktLine).join('')}0001${args.map(pktLine).join('')}0000`;
+  `${['command=ls-refs\n', ...capabilities].map(pktText).join('')}0001${args.map(pktText).join('')}0000`;
 
 const REQUESTS: readonly [string, string][] = [
   ['all', request([], [])],

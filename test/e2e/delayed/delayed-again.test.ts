@@ -9,8 +9,9 @@ import { delayedAs, nameIn, pageOf, pass, press, published } from '../support/de
 import type { Clone, GitRun } from '../support/person.ts';
 import { bannerOf, keyIn, remoteLines, statusTable, withoutSecrets } from '../support/push-output.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
-import { packOf, type PushAnswer, pushBody, readPushAnswer, sendPush } from '../support/wire.ts';
+import { packOf, pushBody, sendPush } from '../support/wire.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
+import { type PushReport, readReport } from '../../support/pkt-line.ts';
 
 const bed = useOwnTestBed();
 
@@ -40,10 +41,10 @@ interface Guess {
 async function strangerSends(
   { upstream, clone }: Pick<Contribution, 'upstream' | 'clone'>,
   { pack, options = ['delay=1m'], newId }: Guess,
-): Promise<PushAnswer> {
+): Promise<PushReport> {
   const commands = [{ newId: newId ?? (await clone.idOf('HEAD')), ref: REF }];
   const body = pushBody({ commands, pack, options });
-  return readPushAnswer(await sendPush(upstream.url, bed.person(), body));
+  return readReport((await sendPush(upstream.url, bed.person(), body)).body);
 }
 
 /** A waiting push tells its window to the minute, and its page has a random name. */
@@ -54,7 +55,7 @@ const shape = (lines: readonly string[]): string[] =>
       .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d/g, '<time>')
       .trimEnd(),
   );
-const wordsOf = (answer: PushAnswer): string => JSON.stringify(answer);
+const wordsOf = (answer: PushReport): string => JSON.stringify(answer);
 const timesIn = (text: string): string[] => text.match(/\d{4}-\d\d-\d\d \d\d:\d\d UTC/g) ?? [];
 
 /** That it waits, as was told first, and nothing else. */

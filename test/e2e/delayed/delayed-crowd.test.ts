@@ -8,8 +8,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS } from '../support/delayed.ts';
 import { type TestBedOptions, useOwnTestBed } from '../support/test-bed.ts';
-import { packOf, pushBody, readPushAnswer, sendPush } from '../support/wire.ts';
+import { packOf, pushBody, sendPush } from '../support/wire.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
+import { readReport } from '../../support/pkt-line.ts';
 
 /** The clock of the cron trigger is ahead here. Looking for old forks with it would forget what was created. */
 const ENV = { FORK_LIFE: '0' };
@@ -61,7 +62,7 @@ describe.each([
           const pack = await packOf(from, ['HEAD', '^origin/main']);
           const body = pushBody({ commands: [{ newId, ref }], pack, options });
           const answer = await sendPush(to.url, bed.person(), body);
-          expect(readPushAnswer(answer).report).toEqual(['unpack ok', `ok ${ref}`]);
+          expect(readReport(answer.body).report).toEqual(['unpack ok', `ok ${ref}`]);
         };
         const pushLive = () => push(pushes + live++, ['delay=0s']);
         const opened = async () => (await bed.host.pulls(upstream)).length;

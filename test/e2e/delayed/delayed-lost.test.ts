@@ -9,8 +9,9 @@ import { contribute } from '../support/contribution.ts';
 import { delayed, pageOf, pass, published } from '../support/delayed.ts';
 import { remoteLines, statusTable } from '../support/push-output.ts';
 import { TestBed, useOwnTestBed } from '../support/test-bed.ts';
-import { packOf, pushBody, readPushAnswer, RECEIVE_PACK, send } from '../support/wire.ts';
+import { packOf, pushBody, RECEIVE_PACK, send } from '../support/wire.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
+import { readReport } from '../../support/pkt-line.ts';
 
 /** The random name of the client whose push waits. */
 function clientIn(folder: string): string {
@@ -157,7 +158,7 @@ describe('what waits', exhaustive, () => {
       const headers = { 'Content-Type': RECEIVE_PACK, 'CF-Connecting-IP': address };
       const url = `${upstream.url}/git-receive-pack`;
       const answer = await send(url, { method: 'POST', person: clone.person, headers, body });
-      return readPushAnswer(answer).report[1];
+      return readReport(answer.body).report[1];
     };
     expect(await hold('2001:db8:48:1::1', 'one')).toBe('ok refs/heads/one');
     expect(await hold('2001:db8:48:2::1', 'two')).toContain('too many pushes wait');

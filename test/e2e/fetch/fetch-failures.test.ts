@@ -6,8 +6,9 @@ import { remoteLines } from '../support/push-output.ts';
 import { RawConnection } from '../support/raw-http.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
-import { pkt, send } from '../support/wire.ts';
+import { send } from '../support/wire.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
+import { pkt } from '../../support/pkt-line.ts';
 
 const MiB = 1024 * 1024;
 const UPLOAD_PACK_TYPE = { 'Content-Type': 'application/x-git-upload-pack-request' };

@@ -7,8 +7,9 @@ import type { Person } from '../support/person.ts';
 import { RawConnection } from '../support/raw-http.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
-import { pkt, readPkts, send, type WireAnswer } from '../support/wire.ts';
+import { send, type WireAnswer } from '../support/wire.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
+import { pkt, readPkts } from '../../support/pkt-line.ts';
 
 const MiB = 1024 * 1024;
 const TYPE = { 'Content-Type': 'application/x-git-upload-pack-request' };

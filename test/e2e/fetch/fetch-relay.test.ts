@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import type { Person } from '../support/person.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
-import { pkt, readPkts, send, type WireAnswer } from '../support/wire.ts';
+import { send, type WireAnswer } from '../support/wire.ts';
+import { pkt, readPkts } from '../../support/pkt-line.ts';
 
 const REQUEST_TYPE = 'application/x-git-upload-pack-request';
 const RESULT_TYPE = 'application/x-git-upload-pack-result';

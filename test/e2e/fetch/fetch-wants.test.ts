@@ -7,8 +7,9 @@ import { MAX_WANTS } from '../../../src/git/wire/fetch-request.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import type { Person } from '../support/person.ts';
 import type { Upstream } from '../support/upstream.ts';
-import { pkt, readPkts, send } from '../support/wire.ts';
+import { send } from '../support/wire.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
+import { pkt, readPkts } from '../../support/pkt-line.ts';
 
 const bed = useOwnTestBed();
 

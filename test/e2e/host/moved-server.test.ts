@@ -12,8 +12,9 @@ import { remoteLines } from '../support/push-output.ts';
 import { comment, speak } from '../support/speak.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
-import { pkt, readPkts, send } from '../support/wire.ts';
+import { send } from '../support/wire.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
+import { pkt, readPkts } from '../../support/pkt-line.ts';
 
 const bed = useOwnTestBed();
 

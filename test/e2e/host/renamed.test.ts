@@ -13,9 +13,10 @@ import type { Person } from '../support/person.ts';
 import { makeSoundPush, REF } from '../support/sound-push.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
-import { pkt, pushBody, readPkts, readPushAnswer, send, sendPush, type WireAnswer } from '../support/wire.ts';
+import { pushBody, send, sendPush, type WireAnswer } from '../support/wire.ts';
 import { buildPack } from '../../support/pack-builder.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
+import { pkt, readPkts, readReport } from '../../support/pkt-line.ts';
 
 const SECRET = 'a secret that is long enough for this';
 const bed = useOwnTestBed({ env: { IDENTITY_SECRET: SECRET } });
@@ -66,7 +67,7 @@ describe('a push by hand to the old name', () => {
     const { upstream, person, tip, entries } = await makeSoundPush(bed);
     const renamed = rename(upstream);
     const body = pushBody({ commands: [{ newId: tip, ref: REF }], pack: buildPack(entries).bytes });
-    const { report } = readPushAnswer(await sendPush(upstream.url, person, body));
+    const { report } = readReport((await sendPush(upstream.url, person, body)).body);
     expect(report).toEqual(['unpack ok', `ok ${REF}`]);
     const { number, head } = await bed.host.onlyPull(renamed);
     const prHash = head.replace(/^.*:anon-/, '');
@@ -75,7 +76,7 @@ describe('a push by hand to the old name', () => {
       options: [`pr-hash=${prHash}`, `pr-key=${prKeyOf(SECRET, prHash)}`],
       pack: Buffer.alloc(0),
     });
-    expect(readPushAnswer(await sendPush(upstream.url, person, withdrawal)).report).toEqual([
+    expect(readReport((await sendPush(upstream.url, person, withdrawal)).body).report).toEqual([
       'unpack ok',
       `ok ${REF}`,
     ]);

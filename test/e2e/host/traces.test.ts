@@ -5,7 +5,8 @@ import { join, relative } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import type { Person } from '../support/person.ts';
 import { TestBed } from '../support/test-bed.ts';
-import { packOf, pushBody, readPushAnswer, sendPush } from '../support/wire.ts';
+import { packOf, pushBody, sendPush } from '../support/wire.ts';
+import { readReport } from '../../support/pkt-line.ts';
 
 const NETWORKS = 100;
 const PERSONS = 4;
@@ -38,7 +39,7 @@ async function filesAfter(net: string, pushesEach: number): Promise<string[]> {
       for (let index = 0; index < pushesEach; index++) {
         const ref = `refs/heads/fix-${person.word}-${index}`;
         const answer = await sendPush(upstream.url, person, pushBody({ commands: [{ newId, ref }], pack }));
-        expect(readPushAnswer(answer).report).toEqual(['unpack ok', `ok ${ref}`]);
+        expect(readReport(answer.body).report).toEqual(['unpack ok', `ok ${ref}`]);
       }
     };
     await Promise.all(persons.map(push));

@@ -16,8 +16,9 @@ import {
   type SoundPush,
 } from '../support/sound-push.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
-import { packOf, pkt, pushBody, readPushAnswer, RECEIVE_PACK, sendPush } from '../support/wire.ts';
+import { packOf, pushBody, RECEIVE_PACK, sendPush } from '../support/wire.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
+import { pkt, readReport } from '../../support/pkt-line.ts';
 
 const READ_TIMEOUT_MS = 2_000;
 /** The timeout, and a busy machine. */
@@ -224,7 +225,7 @@ describe.each(FRAMINGS)('a body that stops half-way (%s)', exhaustive, (framing)
     const { commands, push } = slow[framing].stalled;
     for (const { answer } of commands) {
       expect(answer.status).toBe(200);
-      const { report, errors, progress } = readPushAnswer(answer);
+      const { report, errors, progress } = readReport(answer.body);
       expect(report).toEqual(['unpack incomplete pack']);
       expect(errors).toEqual(['push rejected: the push did not arrive completely']);
       expect(progress.join('\n')).toMatch(/arrived too slowly/);
@@ -267,7 +268,7 @@ describe.each(FRAMINGS)('a body that comes slowly (%s)', exhaustive, (framing) =
   it('but steadily is taken, although all of it takes longer than one wait may', () => {
     const { answer, afterMs } = slow[framing].steady;
     expect(afterMs).toBeGreaterThan(READ_TIMEOUT_MS);
-    expect(readPushAnswer(answer).report).toEqual(['unpack ok', `ok ${REF}`]);
+    expect(readReport(answer.body).report).toEqual(['unpack ok', `ok ${REF}`]);
   });
 
   it.each(FORMS.map(([end], index) => [end, index] as const))(
@@ -326,13 +327,15 @@ describe('a client that does not read its answer', () => {
     connection.stopReading();
     connection.send(body);
     await expect.poll(() => bed.host.pulls(push.upstream)).toHaveLength(1);
-    const again = () => sendPush(push.upstream.url, push.person, naming(REF)).then(readPushAnswer);
+    const again = () => sendPush(push.upstream.url, push.person, naming(REF));
     // In progress until the first one is given up, which may have happened already.
-    await expect.poll(async () => (await again()).report[1], { interval: 500 }).toBe(`ok ${REF}`);
+    await expect
+      .poll(async () => readReport((await again()).body).report[1], { interval: 500 })
+      .toBe(`ok ${REF}`);
     connection.readAgain();
     const answer = await connection.answer();
     // Not null: the system had buffers for all of it.
-    if (answer !== null) expect(readPushAnswer(answer).report[1]).toBe(`ok ${REF}`);
+    if (answer !== null) expect(readReport(answer.body).report[1]).toBe(`ok ${REF}`);
     expect(await bed.host.pulls(push.upstream)).toHaveLength(1);
   });
 });
@@ -352,7 +355,7 @@ describe('framing that is wrong', exhaustive, () => {
     const answer = await connection.answer();
     connection.vanish();
     if (answer !== null && answer.status === 200)
-      expect(readPushAnswer(answer).errors.join('\n')).toMatch(/^push rejected: /);
+      expect(readReport(answer.body).errors.join('\n')).toMatch(/^push rejected: /);
     else expect(answer?.status ?? 400).toBe(400);
     await expectNothingMade(bed, sound);
   });

@@ -18,18 +18,9 @@ import {
 import { useTestBed } from '../support/test-bed.ts';
 import { statusTable } from '../support/push-output.ts';
 import { neutralEnvironment, run } from '../support/run.ts';
-import {
-  pkt,
-  pushBody,
-  readPushAnswer,
-  readReport,
-  RECEIVE_PACK,
-  send,
-  sendPush,
-  type WireAnswer,
-  ZERO_ID,
-} from '../support/wire.ts';
+import { pushBody, RECEIVE_PACK, send, sendPush, type WireAnswer } from '../support/wire.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
+import { pkt, readReport, readStatus, ZERO_ID } from '../../support/pkt-line.ts';
 
 const bed = useTestBed();
 let sound: SoundPush;
@@ -78,7 +69,7 @@ function expectTold(
   } = expected;
   expect(answer.status).toBe(200);
   expect(answer.headers['content-type']).toBe('application/x-git-receive-pack-result');
-  const { report, errors, progress } = readPushAnswer(answer);
+  const { report, errors, progress } = readReport(answer.body);
   expect(report).toEqual([`unpack ${unpack}`, ...refs.map((ref) => `ng ${ref} push rejected: ${reason}`)]);
   expect(errors).toEqual([`push rejected: ${reason}`]);
   expect(progress.filter(Boolean).join('\n')).toMatch(line);
@@ -135,7 +126,7 @@ describe('in place of commands', () => {
     });
     const { status, body: report } = await sendPush(sound.upstream.url, sound.person, body);
     expect(status).toBe(200);
-    expect(readReport(report)).toEqual(['unpack ok', `ng ${REF} push rejected: the push is too large`]);
+    expect(readStatus(report)).toEqual(['unpack ok', `ng ${REF} push rejected: the push is too large`]);
   });
 });
 
@@ -213,7 +204,7 @@ describe('a ref that Git would not allow', () => {
     async (ref) => {
       const answer = await sendPush(sound.upstream.url, sound.person, soundBody(ref));
       expect(answer.status).toBe(200);
-      expect(readPushAnswer(answer).report).toEqual(['unpack ok', `ng ${ref} invalid ref name`]);
+      expect(readReport(answer.body).report).toEqual(['unpack ok', `ng ${ref} invalid ref name`]);
       await expectNothingMade(bed, sound);
     },
   );
@@ -227,7 +218,7 @@ describe('a ref that Git would not allow', () => {
       ],
       pack: buildPack(other.entries).bytes,
     });
-    const { report } = readPushAnswer(await sendPush(other.upstream.url, other.person, body));
+    const { report } = readReport((await sendPush(other.upstream.url, other.person, body)).body);
     expect(report).toEqual(['unpack ok', `ok ${REF}`, 'ng refs/heads/a..b invalid ref name']);
   });
 });

@@ -5,8 +5,9 @@ import type { NtfyMessage } from '../../../sandbox/records.ts';
 import { Operator, OPERATOR } from '../support/operator.ts';
 import type { Person } from '../support/person.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
-import { packOf, pushBody, readPushAnswer, sendPush } from '../support/wire.ts';
+import { packOf, pushBody, sendPush } from '../support/wire.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
+import { readReport } from '../../support/pkt-line.ts';
 
 const bed = useOwnTestBed({ env: { ...OPERATOR, ALERT_ADDRESS: 'hidden' } });
 const operator = new Operator(bed);
@@ -21,7 +22,7 @@ const isOfBurst = ({ title }: NtfyMessage) => title === 'Suspicious burst of pus
 /** On a slow machine the service may be too busy for all of them at once; then a push is sent again. */
 async function sent(url: string, person: Person, body: Uint8Array) {
   for (;;) {
-    const answer = readPushAnswer(await sendPush(url, person, body));
+    const answer = readReport((await sendPush(url, person, body)).body);
     if (!answer.errors.includes('push rejected: the service is busy')) return answer;
   }
 }

@@ -6,17 +6,9 @@ import { Operator, OPERATOR } from '../support/operator.ts';
 import { remoteLines } from '../support/push-output.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import { RawConnection } from '../support/raw-http.ts';
-import {
-  packOf,
-  pkt,
-  type PushAnswer,
-  pushBody,
-  readPushAnswer,
-  RECEIVE_PACK,
-  send,
-  sendPush,
-} from '../support/wire.ts';
+import { packOf, pushBody, RECEIVE_PACK, send, sendPush } from '../support/wire.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
+import { pkt, type PushReport, readReport } from '../../support/pkt-line.ts';
 
 const bed = useOwnTestBed({ env: OPERATOR });
 const operator = new Operator(bed);
@@ -45,7 +37,7 @@ async function openMany(
     const headers = { 'Content-Type': RECEIVE_PACK, 'CF-Connecting-IP': addressOf(index) };
     const url = `${upstream.url}/git-receive-pack`;
     const answer = await send(url, { method: 'POST', person: clone.person, headers, body });
-    answers.push(readPushAnswer(answer).report[1]);
+    answers.push(readReport(answer.body).report[1]);
   }
   return answers;
 }
@@ -188,7 +180,7 @@ describe('the places of an address', exhaustive, () => {
     const newId = await clone.idOf('HEAD');
     const push = async (branch: string) => {
       const body = pushBody({ commands: [{ newId, ref: `refs/heads/${branch}` }], pack });
-      return readPushAnswer(await sendPush(upstream.url, clone.person, body)).report[1];
+      return readReport((await sendPush(upstream.url, clone.person, body)).body).report[1];
     };
     const opening = () => bed.host.requestsFor(upstream, 'POST', /\/pulls$/).length;
     const first: Promise<string | undefined>[] = [];
@@ -314,7 +306,7 @@ describe('the request that Git sends ahead of a large push', () => {
   });
 });
 
-function expectLimited({ progress, errors, report }: PushAnswer, what: string): void {
+function expectLimited({ progress, errors, report }: PushReport, what: string): void {
   expect(progress.filter(Boolean).slice(0, 2), what).toEqual([
     'Rate limit exceeded: max 5 PRs per hour per IP.',
     'Please try again later.',
@@ -343,7 +335,8 @@ describe('a client over the limit', exhaustive, () => {
       'the hash of nothing': pushBody({ commands: [toBranch], options: ['pr-hash=00112233'], pack: nothing }),
       'a tag': pushBody({ commands: [{ newId, ref: 'refs/tags/v1' }], pack: nothing }),
     };
-    const posted = async (url: string, body: Uint8Array) => readPushAnswer(await sendPush(url, person, body));
+    const posted = async (url: string, body: Uint8Array) =>
+      readReport((await sendPush(url, person, body)).body);
     for (const isNew of [false, true]) {
       for (const [what, body] of Object.entries(bodies)) {
         if (isNew) await bed.restart();

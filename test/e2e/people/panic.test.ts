@@ -6,8 +6,9 @@ import { Operator, OPERATOR } from '../support/operator.ts';
 import type { Person } from '../support/person.ts';
 import { statusTable } from '../support/push-output.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
-import { pkt, pushBody, readPushAnswer, RECEIVE_PACK, send, type WireAnswer } from '../support/wire.ts';
+import { pushBody, RECEIVE_PACK, send, type WireAnswer } from '../support/wire.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
+import { pkt, readReport } from '../../support/pkt-line.ts';
 
 const bed = useOwnTestBed({ env: OPERATOR });
 const operator = new Operator(bed);
@@ -88,7 +89,7 @@ describe('in panic mode', () => {
     const answer = await post(upstream.url, person, body, headers);
     await operator.setPanic(false);
     expect(asked()).toBe(before);
-    const { progress, errors } = readPushAnswer(answer);
+    const { progress, errors } = readReport(answer.body);
     expect(progress.filter(Boolean)).toEqual(SUSPENSION);
     expect(errors).toEqual(['push rejected: service temporarily suspended']);
   });

@@ -7,8 +7,9 @@ import type { Counts } from '../support/counting-worker.ts';
 import type { Person } from '../support/person.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
-import { packOf, pushBody, readPushAnswer, send, sendPush } from '../support/wire.ts';
+import { packOf, pushBody, send, sendPush } from '../support/wire.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
+import { readReport } from '../../support/pkt-line.ts';
 
 const FURTHER = 30;
 /** As many of a client's pushes the guard needs to see a burst. */
@@ -65,7 +66,7 @@ const push =
     const { bytes: pack } = buildPack([{ type: 'commit', content }]);
     const commands = [{ newId: oidOf('commit', content), ref: 'refs/heads/fix' }];
     const answer = await sendPush(upstream.url, person, pushBody({ commands, pack, options }));
-    return readPushAnswer(answer).errors.join();
+    return readReport(answer.body).errors.join();
   };
 
 /** Of a repository that nobody has asked about, so that the host has to be asked. */
@@ -128,10 +129,10 @@ it(
       const commands = [{ newId: await clone.idOf('HEAD'), ref: `refs/heads/fix-${count}` }];
       const body = pushBody({ commands, pack });
       bodies.push(body);
-      expect(readPushAnswer(await sendPush(upstream.url, person, body)).errors).toEqual([]);
+      expect(readReport((await sendPush(upstream.url, person, body)).body).errors).toEqual([]);
     }
     const repeated = async (body: Buffer) =>
-      readPushAnswer(await sendPush(upstream.url, person, body)).errors.join();
+      readReport((await sendPush(upstream.url, person, body)).body).errors.join();
     expect(await push()(person, upstream)).toBe('push rejected: rate limit exceeded');
     // One that was answered asks for another place, and is known after that.
     for (const body of bodies) expect(await repeated(body)).toBe('push rejected: rate limit exceeded');

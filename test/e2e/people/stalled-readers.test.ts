@@ -8,8 +8,8 @@ import { RawConnection } from '../support/raw-http.ts';
 import { expectStillServing, makeSoundPush } from '../support/sound-push.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
-import { pkt } from '../support/wire.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
+import { pkt } from '../../support/pkt-line.ts';
 
 /** More than the connections on the way take. */
 const LONG_BYTES = 16 * 1024 * 1024;

@@ -17,8 +17,9 @@ import {
   type SoundPush,
 } from '../support/sound-push.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
-import { packOf, pushBody, readPushAnswer, RECEIVE_PACK, send, type WireAnswer } from '../support/wire.ts';
+import { packOf, pushBody, RECEIVE_PACK, send, type WireAnswer } from '../support/wire.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
+import { readReport } from '../../support/pkt-line.ts';
 
 const MiB = 1024 * 1024;
 const bed = useOwnTestBed();
@@ -56,7 +57,7 @@ describe('a compressed push', () => {
   ])('%s is taken', async (_, encode, encoding) => {
     const push = await makeSoundPush(bed);
     const answer = await sendGzip(push, encode(bodyOf(push)), { 'Content-Encoding': encoding });
-    expect(readPushAnswer(answer).report).toEqual(['unpack ok', `ok ${REF}`]);
+    expect(readReport(answer.body).report).toEqual(['unpack ok', `ok ${REF}`]);
     expect(await bed.host.pulls(push.upstream)).toHaveLength(1);
   });
 
@@ -69,7 +70,7 @@ describe('a compressed push', () => {
       const tip = await push.clone.commit({ files: Object.fromEntries(names) });
       const pack = await packOf(push.clone, ['HEAD', '^origin/main'], '--thin');
       const body = pushBody({ commands: [{ newId: tip, ref: REF }], options: ['preview'], pack });
-      const { progress } = readPushAnswer(await sendGzip(push, gzipSync(body)));
+      const { progress } = readReport((await sendGzip(push, gzipSync(body))).body);
       expect(progress.join('\n')).toContain('This push would open a pull request');
     },
   );
@@ -80,7 +81,7 @@ describe('a compressed push', () => {
   ])('%s is refused in-band, and nothing of it stays', async (_, encode) => {
     const answer = await sendGzip(sound, encode(bodyOf(sound)));
     expect(answer.status).toBe(200);
-    const { report, errors, progress } = readPushAnswer(answer);
+    const { report, errors, progress } = readReport(answer.body);
     const reason = 'push rejected: the push arrived damaged';
     // The ref is named if it came out before the damage was seen.
     expect([report, [...report, `ng ${REF} ${reason}`]]).toContainEqual([

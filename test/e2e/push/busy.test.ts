@@ -9,8 +9,9 @@ import { LIVE_METRICS, readMetrics } from '../support/metrics.ts';
 import { RawConnection } from '../support/raw-http.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
-import { packOf, pushBody, readPushAnswer, RECEIVE_PACK, send, sendPush } from '../support/wire.ts';
+import { packOf, pushBody, RECEIVE_PACK, send, sendPush } from '../support/wire.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
+import { readReport } from '../../support/pkt-line.ts';
 
 const PACK_HEADER = Buffer.from('5041434b0000000200000005', 'hex');
 /**
@@ -129,7 +130,7 @@ it(
       sendPush(pushed.url, pusher, body),
       fetcher.git(shallow.path, ['fetch', '--verbose', 'origin'], { env: { GIT_CURL_VERBOSE: '1' } }),
     ]);
-    const { errors, progress } = readPushAnswer(push);
+    const { errors, progress } = readReport(push.body);
     expect(errors).toEqual(['push rejected: the service is busy']);
     expect(progress.join('\n')).toContain('Push again in a minute.');
     expect(fetch.code).not.toBe(0);

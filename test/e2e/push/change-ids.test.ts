@@ -10,8 +10,9 @@ import { readHistory } from '../support/objects.ts';
 import type { Clone } from '../support/person.ts';
 import { remoteLines } from '../support/push-output.ts';
 import { useTestBed } from '../support/test-bed.ts';
-import { packOf, pushBody, readPushAnswer, sendPush } from '../support/wire.ts';
+import { packOf, pushBody, sendPush } from '../support/wire.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
+import { readReport } from '../../support/pkt-line.ts';
 
 const bed = useTestBed();
 
@@ -85,6 +86,6 @@ it('of upstream’s commits that travel in the pack does not matter', exhaustive
   const newId = await clone.git('rev-parse', 'HEAD');
   const pack = await packOf(clone, ['HEAD']);
   const body = pushBody({ commands: [{ newId, ref: 'refs/heads/topic' }], pack });
-  const { report } = readPushAnswer(await sendPush(upstream.url, person, body));
+  const { report } = readReport((await sendPush(upstream.url, person, body)).body);
   expect(report).toEqual(['unpack ok', 'ok refs/heads/topic']);
 });

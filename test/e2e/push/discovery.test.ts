@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted } from '../support/contribution.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
-import { readPkts, send } from '../support/wire.ts';
+import { send } from '../support/wire.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
+import { readPkts } from '../../support/pkt-line.ts';
 
 const bed = useOwnTestBed();
 

@@ -7,8 +7,9 @@ import { contribute, expectAccepted } from '../support/contribution.ts';
 import { remoteLines } from '../support/push-output.ts';
 import { useTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
-import { readPkts, send } from '../support/wire.ts';
+import { send } from '../support/wire.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
+import { readPkts } from '../../support/pkt-line.ts';
 
 const bed = useTestBed();
 

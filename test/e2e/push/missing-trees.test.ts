@@ -6,8 +6,9 @@ import { expect, it } from 'vitest';
 import { buildPack, oidOf } from '../../support/pack-builder.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
-import { pushBody, readPushAnswer, RECEIVE_PACK, send } from '../support/wire.ts';
+import { pushBody, RECEIVE_PACK, send } from '../support/wire.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
+import { readReport } from '../../support/pkt-line.ts';
 
 const PUSHES = 16;
 const MOST_FORKS = 10;
@@ -28,7 +29,7 @@ async function pushWithoutTree(upstream: Upstream, address: string) {
   const { bytes: pack } = buildPack([{ type: 'commit', content }]);
   const body = pushBody({ commands: [{ newId: oidOf('commit', content), ref: 'refs/heads/fix' }], pack });
   const headers = { 'Content-Type': RECEIVE_PACK, 'CF-Connecting-IP': address };
-  return readPushAnswer(await send(`${upstream.url}/git-receive-pack`, { method: 'POST', headers, body }));
+  return readReport((await send(`${upstream.url}/git-receive-pack`, { method: 'POST', headers, body })).body);
 }
 
 it.each([

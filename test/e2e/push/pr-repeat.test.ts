@@ -6,8 +6,9 @@ import { gitIn } from '../support/objects.ts';
 import { bannerOf, keyIn, remoteLines } from '../support/push-output.ts';
 import { RawConnection } from '../support/raw-http.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
-import { packOf, pushBody, readPushAnswer, RECEIVE_PACK, sendPush } from '../support/wire.ts';
+import { packOf, pushBody, RECEIVE_PACK, sendPush } from '../support/wire.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
+import { readReport } from '../../support/pkt-line.ts';
 
 const bed = useOwnTestBed();
 
@@ -89,7 +90,7 @@ describe('a live push that was not answered', () => {
     const pack = await packOf(clone, ['HEAD', '^origin/main']);
     const commands = [{ newId: await clone.idOf('HEAD'), ref: 'refs/heads/topic' }];
     const answer = await sendPush(upstream.url, bed.person(), pushBody({ commands, pack }));
-    const { progress } = readPushAnswer(answer);
+    const { progress } = readReport(answer.body);
     expect(progress.join('\n')).not.toContain(key);
     expect(progress.join('\n')).toMatch(/PR key: {3}[0-9a-f]{32}/);
     expect(progress.join('\n')).not.toMatch(/in progress|before/);

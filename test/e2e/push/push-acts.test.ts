@@ -9,7 +9,8 @@ import { nextSecond } from '../shapes/updates.ts';
 import { contribute, expectRefused, type Contribution } from '../support/contribution.ts';
 import { RawConnection } from '../support/raw-http.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
-import { packOf, pushBody, readPushAnswer, RECEIVE_PACK } from '../support/wire.ts';
+import { packOf, pushBody, RECEIVE_PACK } from '../support/wire.ts';
+import { readReport } from '../../support/pkt-line.ts';
 
 const bed = useOwnTestBed();
 
@@ -56,7 +57,7 @@ describe('a push', () => {
     connection.send(push.body.subarray(3 * MEBIBYTE));
     const answer = await connection.answer();
     connection.vanish();
-    expect(readPushAnswer(answer!).report).toEqual(['unpack ok', `ok ${REF}`]);
+    expect(readReport(answer!.body).report).toEqual(['unpack ok', `ok ${REF}`]);
     const [pushed] = await bed.host.pushes(push.upstream);
     const dates = pushed!.objects
       .filter(({ type }) => type === 'commit')

@@ -4,7 +4,8 @@ import { contribute, expectAccepted, expectRefused } from '../support/contributi
 import type { Clone } from '../support/person.ts';
 import { bannerOf, remoteLines, statusTable } from '../support/push-output.ts';
 import { useTestBed } from '../support/test-bed.ts';
-import { packOf, pushBody, readPushAnswer, readReport, sendPush } from '../support/wire.ts';
+import { packOf, pushBody, sendPush } from '../support/wire.ts';
+import { readReport, readStatus } from '../../support/pkt-line.ts';
 
 const bed = useTestBed();
 
@@ -116,7 +117,7 @@ describe('a client', () => {
       pushBody({ commands, capabilities: 'report-status', pack }),
     );
     expect(answer.headers['content-type']).toBe('application/x-git-receive-pack-result');
-    expect(readReport(answer.body)).toEqual(['unpack ok', 'ok refs/heads/topic']);
+    expect(readStatus(answer.body)).toEqual(['unpack ok', 'ok refs/heads/topic']);
     await bed.host.onlyPull(upstream);
   });
 
@@ -131,7 +132,7 @@ describe('a client', () => {
       person,
       pushBody({ commands, capabilities: 'report-status', pack }),
     );
-    expect(readReport(answer.body)).toEqual([
+    expect(readStatus(answer.body)).toEqual([
       'unpack ok',
       'ng refs/heads/topic push rejected: the repository is archived',
     ]);
@@ -144,7 +145,7 @@ describe('a client', () => {
     const pack = await packOf(clone, ['HEAD', '^origin/main']);
     const commands = [{ newId, ref: 'refs/heads/topic' }];
     const body = pushBody({ commands, capabilities: 'side-band-64k', pack });
-    const { progress } = readPushAnswer(await sendPush(upstream.url, person, body));
+    const { progress } = readReport((await sendPush(upstream.url, person, body)).body);
     const { prUrl } = bannerOf({ stderr: progress.map((line) => `remote: ${line}`).join('\n') });
     expect((await bed.host.onlyPull(upstream)).url).toBe(prUrl);
   });

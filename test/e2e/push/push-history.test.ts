@@ -6,8 +6,9 @@ import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted, expectRefused } from '../support/contribution.ts';
 import { bannerOf } from '../support/push-output.ts';
 import { useTestBed } from '../support/test-bed.ts';
-import { packOf, pushBody, readPushAnswer, send, sendPush } from '../support/wire.ts';
+import { packOf, pushBody, send, sendPush } from '../support/wire.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
+import { readReport } from '../../support/pkt-line.ts';
 
 const bed = useTestBed();
 
@@ -22,7 +23,7 @@ describe('a stale clone', exhaustive, () => {
     // All of the history, as a client without a word of ours would send it.
     const pack = await packOf(clone, ['HEAD']);
     const body = pushBody({ commands: [{ newId, ref: 'refs/heads/topic' }], pack });
-    const { progress, report } = readPushAnswer(await sendPush(upstream.url, person, body));
+    const { progress, report } = readReport((await sendPush(upstream.url, person, body)).body);
     expect(report).toEqual(['unpack ok', 'ok refs/heads/topic']);
     const { branch } = bannerOf({ stderr: progress.map((line) => `remote: ${line}`).join('\n') });
     const forkPath = bed.host.forkPath(upstream) as string;
@@ -74,7 +75,7 @@ describe('a push whose discovery this isolate has not seen', exhaustive, () => {
     const newId = await clone.idOf('HEAD');
     const pack = await packOf(clone, ['HEAD', '^origin/main']);
     const body = pushBody({ commands: [{ newId, ref: 'refs/heads/topic' }], pack });
-    const { report } = readPushAnswer(await sendPush(upstream.url, person, body));
+    const { report } = readReport((await sendPush(upstream.url, person, body)).body);
     expect(report).toEqual(['unpack ok', 'ok refs/heads/topic']);
   });
 });
@@ -177,7 +178,7 @@ describe('a commit whose parent is nowhere to be found', exhaustive, () => {
     const newId = await clone.commit();
     const pack = await packOf(clone, ['HEAD', '^HEAD~1']);
     const body = pushBody({ commands: [{ newId, ref: 'refs/heads/topic' }], pack });
-    const { report } = readPushAnswer(await sendPush(upstream.url, person, body));
+    const { report } = readReport((await sendPush(upstream.url, person, body)).body);
     expect(report[1]).toBe(`ng refs/heads/topic push rejected: ${UNPROVEN}`);
   });
 

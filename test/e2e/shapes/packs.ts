@@ -6,8 +6,9 @@ import { readHistory } from '../support/objects.ts';
 import type { Clone } from '../support/person.ts';
 import { bannerOf } from '../support/push-output.ts';
 import type { TestBed } from '../support/test-bed.ts';
-import { packOf, pushBody, readPushAnswer, sendPush } from '../support/wire.ts';
+import { packOf, pushBody, sendPush } from '../support/wire.ts';
 import type { Shapes } from './shape.ts';
+import { readReport } from '../../support/pkt-line.ts';
 
 const longMessage = (index: number) =>
   `Step ${index}\n\n${'The same long explanation, over and over again, so that a delta pays off. '.repeat(12)}\n`;
@@ -35,7 +36,7 @@ export const PACKS: Shapes = {
     expect(await deltifiedCommits(clone, pack)).toBeGreaterThan(10);
     const newId = await clone.git('rev-parse', 'HEAD');
     const body = pushBody({ commands: [{ newId, ref: 'refs/heads/topic' }], pack });
-    const answer = readPushAnswer(await sendPush(upstream.url, person, body));
+    const answer = readReport((await sendPush(upstream.url, person, body)).body);
     expect(answer.report).toEqual(['unpack ok', 'ok refs/heads/topic']);
     const { branch } = bannerOf({ stderr: answer.progress.map((line) => `remote: ${line}`).join('\n') });
     expect(await readHistory(bed.host.forkPath(upstream) as string, '^main', branch)).toHaveLength(40);

@@ -4,7 +4,8 @@ import type { Entry, ObjectType } from '../../support/pack-builder.ts';
 import { type Contribution, contribute } from './contribution.ts';
 import { readObjects } from './objects.ts';
 import type { TestBed } from './test-bed.ts';
-import { type PushAnswer, pushBody, readPushAnswer, sendPush, type WireAnswer } from './wire.ts';
+import { pushBody, sendPush, type WireAnswer } from './wire.ts';
+import { type PushReport, readReport } from '../../support/pkt-line.ts';
 
 export interface SoundPush extends Contribution {
   readonly tip: string;
@@ -68,10 +69,10 @@ export async function expectInBandRefusal(
   sound: SoundPush,
   answer: WireAnswer,
   { unpack = 'ok', reason, line }: ExpectedRefusal,
-): Promise<PushAnswer> {
+): Promise<PushReport> {
   expect(answer.status).toBe(200);
   expect(answer.headers['content-type']).toBe('application/x-git-receive-pack-result');
-  const read = readPushAnswer(answer);
+  const read = readReport(answer.body);
   expect(read.report).toEqual([`unpack ${unpack}`, `ng ${REF} push rejected: ${reason}`]);
   expect(read.errors).toEqual([`push rejected: ${reason}`]);
   if (line !== undefined) expect(read.progress.join('\n')).toMatch(line);

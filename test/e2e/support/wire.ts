@@ -3,34 +3,15 @@
  * service's own code, so that the two cannot be wrong in the same way.
  */
 import { request as httpRequest } from 'node:http';
+import { pkt, ZERO_ID } from '../../support/pkt-line.ts';
 import type { Clone, Person } from './person.ts';
 
-export const ZERO_ID = '0'.repeat(40);
 export const RECEIVE_PACK = 'application/x-git-receive-pack-request';
 
 export interface WireAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Buffer;
-}
-
-/** One pkt-line; null is a flush. */
-export function pkt(payload: string | Uint8Array | null): Buffer {
-  if (payload === null) return Buffer.from('0000');
-  const bytes = Buffer.from(payload);
-  return Buffer.concat([Buffer.from((bytes.length + 4).toString(16).padStart(4, '0')), bytes]);
-}
-
-/** The pkt-lines of a body; null stands for a flush. */
-export function readPkts(body: Buffer): (Buffer | null)[] {
-  const packets: (Buffer | null)[] = [];
-  for (let position = 0; position < body.length;) {
-    const length = Number.parseInt(body.toString('latin1', position, position + 4), 16);
-    if (Number.isNaN(length)) throw new Error(`no pkt-line at byte ${position}`);
-    packets.push(length === 0 ? null : body.subarray(position + 4, position + length));
-    position += Math.max(4, length);
-  }
-  return packets;
 }
 
 export interface PushBody {
@@ -99,41 +80,6 @@ export function sendPush(
 ): Promise<WireAnswer> {
   const headers = { 'Content-Type': RECEIVE_PACK, Accept: 'application/x-git-receive-pack-result' };
   return send(`${remoteUrl}/git-receive-pack`, { method: 'POST', person, headers, body });
-}
-
-export interface PushAnswer {
-  /** What band 2 says, line by line. */
-  readonly progress: readonly string[];
-  /** What band 3 says. */
-  readonly errors: readonly string[];
-  /** The lines of report-status: `unpack ok`, `ok <ref>`, `ng <ref> <reason>`. */
-  readonly report: readonly string[];
-}
-
-/** Reads the answer to a push of a client that took up side-band-64k. */
-export function readPushAnswer({ body }: Pick<WireAnswer, 'body'>): PushAnswer {
-  const packets = readPkts(body);
-  if (packets.at(-1) !== null) throw new Error('the answer does not end in a flush');
-  const bands: Record<number, Buffer[]> = { 1: [], 2: [], 3: [] };
-  for (const packet of packets.slice(0, -1)) {
-    const band = packet === null ? undefined : bands[packet[0] as number];
-    if (packet === null || band === undefined) throw new Error('a packet without a band');
-    band.push(packet.subarray(1));
-  }
-  const text = (band: number) => Buffer.concat(bands[band] ?? []).toString();
-  const lines = (band: number) => text(band).replace(/\n$/, '').split('\n');
-  return {
-    progress: lines(2),
-    errors: text(3) === '' ? [] : lines(3),
-    report: readReport(Buffer.concat(bands[1]!)),
-  };
-}
-
-/** The report-status of a client without side-band. */
-export function readReport(section: Buffer): string[] {
-  const packets = readPkts(section);
-  if (packets.length > 0 && packets.at(-1) !== null) throw new Error('the report does not end in a flush');
-  return packets.slice(0, -1).map((packet) => (packet ?? '').toString().replace(/\n$/, ''));
 }
 
 /** A pack of a clone's objects: `git pack-objects --revs` over what `revisions` name, e.g. `HEAD`, `^origin/main`. */

@@ -3,6 +3,7 @@
  * not decode options here, as older servers of both kinds do not.
  */
 import type { Rewriting } from './recording-proxy.ts';
+import { pkt } from '../../support/pkt-line.ts';
 
 const WORDS: readonly (readonly [string, string])[] = [
   ['new commit is same with old commit', 'The new commit is the same as the old commit'],
@@ -56,9 +57,4 @@ function rewritten(bytes: Buffer, change: (payload: Buffer) => Buffer): Buffer {
     at += Math.max(4, length);
   }
   return Buffer.concat(pieces);
-}
-
-function pkt(payload: Buffer | string): Buffer {
-  const bytes = Buffer.from(payload);
-  return Buffer.concat([Buffer.from((bytes.length + 4).toString(16).padStart(4, '0')), bytes]);
 }

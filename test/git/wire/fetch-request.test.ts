@@ -15,9 +15,9 @@ import { type Memory, UNCOUNTED } from '../../../src/git/memory.ts';
 import { CHUNKINGS, piecesOf, readerOf } from '../../support/byte-chunks.ts';
 import { oidNumber } from '../../support/objects.ts';
 import { runs } from '../../support/runs.ts';
-import { FLUSH, pkt, splitPkts } from '../../support/wire.ts';
 import { CountedMemory, full } from '../../support/counted-memory.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
+import { FLUSH, pktText, readPkts } from '../../support/pkt-line.ts';
 
 const WANT = oidNumber(1);
 const UPSTREAM = oidNumber(2);
@@ -37,7 +37,7 @@ const HEAD = [
 const IS_ASCII = /^[ -~]*\n?$/;
 const utf8 = (text: string) => Buffer.from(text).toString('latin1');
 const packets = (lines: readonly string[]) =>
-  lines.map((line) => pkt(IS_ASCII.test(line) ? `${line}\n` : utf8(`${line}\n`))).join('');
+  lines.map((line) => pktText(IS_ASCII.test(line) ? `${line}\n` : utf8(`${line}\n`))).join('');
 const v2 = (head: readonly string[], args: readonly string[]) =>
   Buffer.from(`${packets(head)}${DELIM}${packets(args)}${FLUSH}`, 'latin1');
 
@@ -140,7 +140,7 @@ describe.each(CHUNKINGS)('a fetch of version 2 in %s chunks', (_, cut) => {
     ['its capabilities first', ['object-format=sha1', 'command=fetch', 'agent=git/2.30.2']],
     ['its command last', ['agent=git/2.28.0', 'object-format=sha1', 'command=fetch']],
   ])('may have %s, and no line feeds', async (_what, head) => {
-    const bytes = `${head.map((line) => pkt(line)).join('')}${DELIM}${pkt('ofs-delta')}${packets([`want ${WANT}`, 'done'])}${FLUSH}`;
+    const bytes = `${head.map((line) => pktText(line)).join('')}${DELIM}${pktText('ofs-delta')}${packets([`want ${WANT}`, 'done'])}${FLUSH}`;
     const expected = ['command=fetch', 'agent=git/2.0', 'object-format=sha1', DELIM];
     expect(await relayed(Buffer.from(bytes, 'latin1'), 2, cut)).toEqual([
       ...expected,
@@ -223,7 +223,7 @@ describe.each(CHUNKINGS)('a fetch of version 2 in %s chunks', (_, cut) => {
     const args = ['wait-for-done', `have ${LOCAL}`, `have ${UPSTREAM}`, `have ${OLDER}`];
     const read = await readFetchRequest(readerOf(cut(v2(HEAD, args))), 2, known(), UNCOUNTED);
     expect(
-      read.kind === 'answer' && splitPkts(read.body).map((line) => line?.toString().trimEnd() ?? null),
+      read.kind === 'answer' && readPkts(read.body).map((line) => line?.toString().trimEnd() ?? null),
     ).toEqual(['acknowledgments', `ACK ${UPSTREAM}`, `ACK ${OLDER}`, null]);
   });
 });
@@ -469,7 +469,7 @@ describe('a request that is none', () => {
           const bytes =
             version === 2
               ? v2(HEAD, lines)
-              : Buffer.from(lines.map((l) => pkt(Buffer.from(`${l}\n`))).join('') + FLUSH, 'latin1');
+              : Buffer.from(lines.map((l) => pktText(Buffer.from(`${l}\n`))).join('') + FLUSH, 'latin1');
           const passed = await passedOn(bytes, version).catch((error: { name: string }) => {
             expect(error.name).toBe('ProtocolError');
             return [];

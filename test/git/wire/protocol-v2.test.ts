@@ -20,7 +20,7 @@ import {
 } from '../../support/byte-chunks.ts';
 import { CountedMemory, full } from '../../support/counted-memory.ts';
 import { oidNumber } from '../../support/objects.ts';
-import { FLUSH, pkt } from '../../support/wire.ts';
+import { FLUSH, pktText } from '../../support/pkt-line.ts';
 
 const A = oidNumber(1);
 const B = oidNumber(2);
@@ -28,16 +28,16 @@ const B = oidNumber(2);
 const [C, D] = ['c'.repeat(40), 'd'.repeat(40)];
 const DELIM = '0001';
 const textOf = (bytes: Uint8Array) => Buffer.from(bytes).toString();
-const header = (command: string) => pkt(`command=${command}\n`) + pkt('object-format=sha1\n') + DELIM;
+const header = (command: string) => pktText(`command=${command}\n`) + pktText('object-format=sha1\n') + DELIM;
 
 describe('encodeLsRefs', () => {
   it('asks for symbolic refs, also of branches without a commit, and for the prefixes', () => {
     expect(textOf(encodeLsRefs(['HEAD', 'refs/heads/']))).toBe(
       header('ls-refs') +
-        pkt('symrefs\n') +
-        pkt('unborn\n') +
-        pkt('ref-prefix HEAD\n') +
-        pkt('ref-prefix refs/heads/\n') +
+        pktText('symrefs\n') +
+        pktText('unborn\n') +
+        pktText('ref-prefix HEAD\n') +
+        pktText('ref-prefix refs/heads/\n') +
         FLUSH,
     );
   });
@@ -45,7 +45,7 @@ describe('encodeLsRefs', () => {
 
 const historyFetch = (...lines: string[]) =>
   header('fetch') +
-  ['no-progress', 'ofs-delta', 'filter tree:0', ...lines].map((l) => pkt(`${l}\n`)).join('') +
+  ['no-progress', 'ofs-delta', 'filter tree:0', ...lines].map((l) => pktText(`${l}\n`)).join('') +
   FLUSH;
 
 describe('encodeFetch', () => {
@@ -69,7 +69,7 @@ describe('encodeFetch', () => {
 
 describe.each(CHUNKINGS)('readLsRefs from %s chunks', (_, cut) => {
   const read = (...lines: string[]) =>
-    readLsRefs(readerOf(cut(Buffer.from(lines.map((line) => pkt(line)).join('') + FLUSH, 'latin1'))));
+    readLsRefs(readerOf(cut(Buffer.from(lines.map((line) => pktText(line)).join('') + FLUSH, 'latin1'))));
 
   it('reads refs, and the branch that HEAD stands for', async () => {
     expect(
@@ -102,7 +102,7 @@ describe.each(CHUNKINGS)('readLsRefs from %s chunks', (_, cut) => {
 describe.each(CHUNKINGS)('readAdvertisedIds from %s chunks', (_, cut) => {
   const idsOf = async (...lines: string[]) => {
     const ids = new OidBeginnings();
-    const bytes = Buffer.from(lines.map((line) => pkt(line)).join('') + FLUSH, 'latin1');
+    const bytes = Buffer.from(lines.map((line) => pktText(line)).join('') + FLUSH, 'latin1');
     await readAdvertisedIds(readerOf(cut(bytes)), ids, new CountedMemory());
     ids.sort();
     return ids;
@@ -122,7 +122,7 @@ describe.each(CHUNKINGS)('readAdvertisedIds from %s chunks', (_, cut) => {
 
 it('readAdvertisedIds counts what it keeps, as long as it reads', async () => {
   const lines = Array.from({ length: 20_000 }, (_, at) =>
-    pkt(`${oidNumber(at)} refs/pull/${at}/head\n`),
+    pktText(`${oidNumber(at)} refs/pull/${at}/head\n`),
   ).join('');
   const memory = new CountedMemory();
   const ids = new OidBeginnings();
@@ -147,22 +147,22 @@ describe('readLsRefs', () => {
   });
 
   it('takes a HEAD that is no symbolic ref', async () => {
-    expect(await read(pkt(`${A} HEAD\n`) + FLUSH)).toMatchObject({ refs: [], head: null, headTip: A });
+    expect(await read(pktText(`${A} HEAD\n`) + FLUSH)).toMatchObject({ refs: [], head: null, headTip: A });
   });
 
   it('passes over attributes that it does not know', async () => {
-    const { refs } = await read(pkt(`${A} refs/tags/v1 peeled:${B} new:thing\n`) + FLUSH);
+    const { refs } = await read(pktText(`${A} refs/tags/v1 peeled:${B} new:thing\n`) + FLUSH);
     expect(refs).toEqual([{ name: 'refs/tags/v1', oid: A }]);
   });
 
   it('leaves out names that are not UTF-8 or that no file system takes', async () => {
-    const unusable = [pkt(`${B} refs/heads/\u00ff\n`), pkt(`${B} refs/heads/${'x'.repeat(5000)}\n`)];
-    const list = await read(unusable.join('') + pkt(`${A} refs/tags/v1\n`) + FLUSH);
+    const unusable = [pktText(`${B} refs/heads/\u00ff\n`), pktText(`${B} refs/heads/${'x'.repeat(5000)}\n`)];
+    const list = await read(unusable.join('') + pktText(`${A} refs/tags/v1\n`) + FLUSH);
     expect(list).toMatchObject({ refs: [{ name: 'refs/tags/v1', oid: A }], hasAllBranches: true });
   });
 
   const many = (kind: string, count: number, padding = '') =>
-    Array.from({ length: count }, (_, i) => pkt(`${A} refs/${kind}/${i}${padding}\n`)).join('');
+    Array.from({ length: count }, (_, i) => pktText(`${A} refs/${kind}/${i}${padding}\n`)).join('');
 
   it.each([
     ['has one ref less than the limit', many('heads', MAX_REFS - 1), MAX_REFS - 1, true],
@@ -184,20 +184,20 @@ describe('readLsRefs', () => {
   });
 
   it.each([
-    ['an id of SHA-256', pkt(`${'a'.repeat(64)} refs/heads/main\n`) + FLUSH],
-    ['a line without a name', pkt(`${A}\n`) + FLUSH],
-    ['bytes that are not UTF-8 and no id', pkt(`\u00ff${A} refs/heads/main\n`) + FLUSH],
-    ['a version 1 answer', pkt('# service=git-upload-pack\n') + FLUSH],
+    ['an id of SHA-256', pktText(`${'a'.repeat(64)} refs/heads/main\n`) + FLUSH],
+    ['a line without a name', pktText(`${A}\n`) + FLUSH],
+    ['bytes that are not UTF-8 and no id', pktText(`\u00ff${A} refs/heads/main\n`) + FLUSH],
+    ['a version 1 answer', pktText('# service=git-upload-pack\n') + FLUSH],
     ['a delimiter', DELIM],
     ['a web page', '<!DOCTYPE html>'],
     ['nothing', ''],
-    ['a list that breaks off', pkt(`${A} refs/heads/main\n`)],
+    ['a list that breaks off', pktText(`${A} refs/heads/main\n`)],
   ])('refuses %s', async (_, section) => {
     await expect(read(section)).rejects.toMatchObject({ code: 'bad-request' });
   });
 
   it('hands an error packet on in its own words', async () => {
-    const answer = read(pkt('ERR access denied\n') + FLUSH);
+    const answer = read(pktText('ERR access denied\n') + FLUSH);
     await expect(answer).rejects.toMatchObject({ name: 'ErrorPacket', text: 'access denied' });
   });
 });
@@ -205,29 +205,34 @@ describe('readLsRefs', () => {
 describe.each(CHUNKINGS)('readFetchSections from %s chunks', (_, cut) => {
   it('stops at the first packet of the pack, behind what comes before it', async () => {
     const section =
-      pkt('shallow-info\n') + pkt(`shallow ${A}\n`) + DELIM + pkt('packfile\n') + pkt('\u0001PACK') + FLUSH;
+      pktText('shallow-info\n') +
+      pktText(`shallow ${A}\n`) +
+      DELIM +
+      pktText('packfile\n') +
+      pktText('\u0001PACK') +
+      FLUSH;
     const reader = readerOf(cut(Buffer.from(section, 'latin1')));
     expect(await readFetchSections(reader)).toBe(true);
-    expect((await restOf(reader)).toString('latin1')).toBe(pkt('\u0001PACK') + FLUSH);
+    expect((await restOf(reader)).toString('latin1')).toBe(pktText('\u0001PACK') + FLUSH);
   });
 });
 
 describe('readFetchSections', () => {
   it('hands on what the host says when it refuses', async () => {
-    const answer = readFetchSections(readerOfWhole(pkt('ERR upload-pack: not our ref\n')));
+    const answer = readFetchSections(readerOfWhole(pktText('ERR upload-pack: not our ref\n')));
     await expect(answer).rejects.toMatchObject({ name: 'ErrorPacket', text: 'upload-pack: not our ref' });
   });
 
   it.each([
     ['of a flush', FLUSH],
-    ['of sections', pkt('shallow-info\n')],
+    ['of sections', pktText('shallow-info\n')],
   ])('finds no pack in an answer %s', async (_, section) => {
     expect(await readFetchSections(readerOfWhole(section))).toBe(false);
   });
 
   it.each([
     ['a web page', '<!DOCTYPE html>'],
-    ['a packet that breaks off', pkt('shallow-info\n').slice(0, -1)],
+    ['a packet that breaks off', pktText('shallow-info\n').slice(0, -1)],
   ])('refuses %s', async (_, section) => {
     await expect(readFetchSections(readerOfWhole(section))).rejects.toMatchObject({ code: 'bad-request' });
   });

@@ -6,10 +6,10 @@ import { encodeEscaped } from '../../../src/git/bytes.ts';
 import { UNCOUNTED } from '../../../src/git/memory.ts';
 import { isDeletion, readPushRequest } from '../../../src/git/wire/push-request.ts';
 import { CHUNKINGS, randomPieces, readerOf, readerOfWhole, restOf } from '../../support/byte-chunks.ts';
-import { FLUSH, pkt } from '../../support/wire.ts';
 import { runs } from '../../support/runs.ts';
 import { CountedMemory, full } from '../../support/counted-memory.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
+import { FLUSH, pktText } from '../../support/pkt-line.ts';
 
 const ZERO = '0'.repeat(40);
 const A = 'a'.repeat(40);
@@ -17,7 +17,7 @@ const B = 'b'.repeat(40);
 const CAPABILITIES = ' report-status side-band-64k quiet push-options';
 
 const command = (ref = 'refs/heads/main', capabilities = CAPABILITIES) =>
-  pkt(`${A} ${B} ${ref}\0${capabilities}`);
+  pktText(`${A} ${B} ${ref}\0${capabilities}`);
 
 const ASSUMED = new Set(['report-status', 'side-band-64k']);
 
@@ -42,7 +42,7 @@ describe.each(CHUNKINGS)('a push request in %s chunks', (_, cut) => {
 
   it('is read as a real client writes it, up to the first byte of the pack', async () => {
     const { request, rest } = await read(
-      `${command()}${FLUSH}${pkt('pr-hash=0123abcd')}${pkt('note=x\n')}${FLUSH}PACK....`,
+      `${command()}${FLUSH}${pktText('pr-hash=0123abcd')}${pktText('note=x\n')}${FLUSH}PACK....`,
     );
     expect(request).toEqual({
       kind: 'push',
@@ -67,10 +67,10 @@ describe.each(CHUNKINGS)('a push request in %s chunks', (_, cut) => {
 
   it.each([
     ['directly behind the commands', FLUSH, []],
-    ['behind an option among the commands', `${pkt('pr-hash=0123abcd\n')}${FLUSH}`, ['pr-hash=0123abcd']],
+    ['behind an option among the commands', `${pktText('pr-hash=0123abcd\n')}${FLUSH}`, ['pr-hash=0123abcd']],
     [
       'behind options in both places',
-      `${pkt('title=Two words here')}${FLUSH}${pkt('pr-hash=0123abcd')}${FLUSH}`,
+      `${pktText('title=Two words here')}${FLUSH}${pktText('pr-hash=0123abcd')}${FLUSH}`,
       ['title=Two words here', 'pr-hash=0123abcd'],
     ],
   ])('finds the pack %s, although push-options was named', async (_where, behind, pushOptions) => {
@@ -85,7 +85,7 @@ describe.each(CHUNKINGS)('a push request in %s chunks', (_, cut) => {
 
   it('takes an option among the commands of a client that named no capability for it', async () => {
     const { request, rest } = await read(
-      `${command('refs/heads/x', ' report-status')}${pkt('pr-hash=0123abcd')}${FLUSH}PACK`,
+      `${command('refs/heads/x', ' report-status')}${pktText('pr-hash=0123abcd')}${FLUSH}PACK`,
     );
     expect(request).toMatchObject({ pushOptions: ['pr-hash=0123abcd'] });
     expect(rest.toString()).toBe('PACK');
@@ -107,8 +107,8 @@ describe.each(CHUNKINGS)('a push request in %s chunks', (_, cut) => {
     const { request } = await read(
       [
         command('refs/heads/one'),
-        pkt(`${ZERO} ${B} refs/heads/two`),
-        pkt(`${A} ${ZERO} refs/tags/v1\n`),
+        pktText(`${ZERO} ${B} refs/heads/two`),
+        pktText(`${A} ${ZERO} refs/tags/v1\n`),
         FLUSH + FLUSH,
       ].join(''),
     );
@@ -122,7 +122,9 @@ describe.each(CHUNKINGS)('a push request in %s chunks', (_, cut) => {
   });
 
   it('passes over the shallow lines of a shallow clone', async () => {
-    const { request } = await read(pkt(`shallow ${A}`) + pkt(`shallow ${B}\n`) + command() + FLUSH + FLUSH);
+    const { request } = await read(
+      pktText(`shallow ${A}`) + pktText(`shallow ${B}\n`) + command() + FLUSH + FLUSH,
+    );
     expect(request).toMatchObject({ commandList: [{ refName: 'refs/heads/main' }] });
   });
 
@@ -132,14 +134,14 @@ describe.each(CHUNKINGS)('a push request in %s chunks', (_, cut) => {
   });
 
   it('is no probe if anything comes behind the flush, or shallow lines before it', async () => {
-    for (const text of [`${FLUSH}0`, `${FLUSH}${FLUSH}`, `${FLUSH}PACK`, pkt(`shallow ${A}`) + FLUSH]) {
+    for (const text of [`${FLUSH}0`, `${FLUSH}${FLUSH}`, `${FLUSH}PACK`, pktText(`shallow ${A}`) + FLUSH]) {
       const { request } = await read(text);
       expect(request).toMatchObject({ kind: 'faulty', fault: { code: 'bad-request' } });
     }
   });
 });
 
-const lines = (options: readonly string[]) => options.map((line) => pkt(Buffer.from(line))).join('');
+const lines = (options: readonly string[]) => options.map((line) => pktText(Buffer.from(line))).join('');
 
 it('options are read wherever they stand, in whatever pieces they come, and the pack stays whole', async () => {
   const option = fc
@@ -169,14 +171,14 @@ describe('a command', () => {
     [`${ZERO} ${B} refs/heads/x`, false],
     [`${A} ${B} refs/heads/x`, false],
   ])('%s is a deletion: %s', async (line, expected) => {
-    const request = await readPushRequest(readerOfWhole(pkt(line) + FLUSH), UNCOUNTED);
+    const request = await readPushRequest(readerOfWhole(pktText(line) + FLUSH), UNCOUNTED);
     const [first] = request.kind === 'push' ? request.commandList : [];
     expect(first && isDeletion(first)).toBe(expected);
   });
 
   it('may name a ref in any UTF-8', async () => {
     const section = Buffer.from(`${A} ${B} refs/heads/größe\0`);
-    expect(await readPushRequest(readerOfWhole(pkt(section) + FLUSH), UNCOUNTED)).toMatchObject({
+    expect(await readPushRequest(readerOfWhole(pktText(section) + FLUSH), UNCOUNTED)).toMatchObject({
       commandList: [{ refName: 'refs/heads/größe' }],
     });
   });
@@ -190,7 +192,7 @@ describe('a command', () => {
     `refs/heads/${'x'.repeat(2000)}`,
   ])('may name an invalid ref, as %s, so that the answer can say so', async (refName) => {
     expect(
-      await readPushRequest(readerOfWhole(pkt(`${A} ${B} ${refName}`) + FLUSH), UNCOUNTED),
+      await readPushRequest(readerOfWhole(pktText(`${A} ${B} ${refName}`) + FLUSH), UNCOUNTED),
     ).toMatchObject({
       commandList: [{ refName }],
     });
@@ -198,7 +200,7 @@ describe('a command', () => {
 
   it('may name a ref that is not UTF-8, whose bytes are found again in the answer', async () => {
     const request = await readPushRequest(
-      readerOfWhole(pkt(`${A} ${B} refs/heads/gr\u00f6\u00dfe`) + FLUSH),
+      readerOfWhole(pktText(`${A} ${B} refs/heads/gr\u00f6\u00dfe`) + FLUSH),
       UNCOUNTED,
     );
     const [named] = request.kind === 'push' ? request.commandList : [];
@@ -207,7 +209,7 @@ describe('a command', () => {
 
   it('may come without capabilities', async () => {
     expect(
-      await readPushRequest(readerOfWhole(pkt(`${A} ${B} refs/heads/x\n`) + FLUSH), UNCOUNTED),
+      await readPushRequest(readerOfWhole(pktText(`${A} ${B} refs/heads/x\n`) + FLUSH), UNCOUNTED),
     ).toMatchObject({
       capabilities: new Set(),
     });
@@ -215,7 +217,7 @@ describe('a command', () => {
 
   it('may have a line feed behind its capabilities', async () => {
     const line = `${A} ${B} refs/heads/x\0 report-status agent=JGit/6.0\n`;
-    expect(await readPushRequest(readerOfWhole(pkt(line) + FLUSH), UNCOUNTED)).toMatchObject({
+    expect(await readPushRequest(readerOfWhole(pktText(line) + FLUSH), UNCOUNTED)).toMatchObject({
       commandList: [{ refName: 'refs/heads/x' }],
       capabilities: new Set(['report-status', 'agent=JGit/6.0']),
     });
@@ -234,7 +236,7 @@ describe('a command', () => {
     ['a shallow line with a wrong id', `shallow ${A}0`],
     ['a push certificate', 'push-cert\0 report-status'],
   ])('with %s is refused', async (_, line) => {
-    await refused(pkt(line) + FLUSH, 'bad-request');
+    await refused(pktText(line) + FLUSH, 'bad-request');
   });
 
   it.each([
@@ -244,8 +246,8 @@ describe('a command', () => {
     ['an escape', 'refs/heads/\u001b[2J'],
     ['more than fits into a line', `refs/heads/${'x'.repeat(20_000)}`],
   ])('whose ref holds %s is refused, as no line of the answer could name it', async (_, refName) => {
-    const others = [pkt(`${A} ${B} refs/heads/one`), pkt(`${A} ${B} refs/heads/two`)];
-    const section = `${others[0]}${pkt(`${A} ${B} ${refName}`)}${others[1]}${FLUSH}`;
+    const others = [pktText(`${A} ${B} refs/heads/one`), pktText(`${A} ${B} refs/heads/two`)];
+    const section = `${others[0]}${pktText(`${A} ${B} ${refName}`)}${others[1]}${FLUSH}`;
     await refused(section, 'bad-request', { refNames: ['refs/heads/one', 'refs/heads/two'] });
   });
 
@@ -256,7 +258,7 @@ describe('a command', () => {
 
 describe('a request that is refused', () => {
   it('is answered as the client has asked for, with the refs that could be read', async () => {
-    const second = pkt(`${A} nonsense refs/heads/y`);
+    const second = pktText(`${A} nonsense refs/heads/y`);
     await refused(`${command()}${second}${FLUSH}`, 'bad-request', {
       refNames: ['refs/heads/main', 'refs/heads/y'],
       capabilities: new Set(['report-status', 'side-band-64k', 'quiet', 'push-options']),
@@ -265,16 +267,16 @@ describe('a request that is refused', () => {
 
   it.each([
     ['nothing', ''],
-    ['a command without capabilities', pkt(`nonsense ${B} refs/heads/x`)],
-    ['a command whose client takes no report', pkt(`nonsense ${B} refs/heads/x\0 side-band-64k`)],
+    ['a command without capabilities', pktText(`nonsense ${B} refs/heads/x`)],
+    ['a command whose client takes no report', pktText(`nonsense ${B} refs/heads/x\0 side-band-64k`)],
   ])('is answered as Git understands it, if all that could be read is %s', async (_, section) => {
     await refused(section, 'bad-request', { capabilities: ASSUMED });
   });
 
   it('keeps its first fault', async () => {
-    const unnamable = pkt(`${A} ${B} refs/heads/x y`);
-    await refused(unnamable + pkt('nonsense') + FLUSH, 'bad-request');
-    const request = await readPushRequest(readerOfWhole(unnamable + pkt('nonsense') + FLUSH), UNCOUNTED);
+    const unnamable = pktText(`${A} ${B} refs/heads/x y`);
+    await refused(unnamable + pktText('nonsense') + FLUSH, 'bad-request');
+    const request = await readPushRequest(readerOfWhole(unnamable + pktText('nonsense') + FLUSH), UNCOUNTED);
     expect((request as { fault: Error }).fault.message).toBe(
       'The push names a ref that Git does not allow. Rename the branch.',
     );
@@ -302,11 +304,11 @@ describe('a request that is no push', () => {
     ['a delimiter', `${command()}0001`],
     ['a response end', `${command()}0002`],
     ['commands without their flush', command()],
-    ['options without their flush', command() + FLUSH + pkt('pr-hash=1')],
-    ['an option before any command', pkt('pr-hash=0123abcd') + command() + FLUSH],
-    ['an option among the commands that is not UTF-8', command() + pkt('title=\u00ff') + FLUSH],
+    ['options without their flush', command() + FLUSH + pktText('pr-hash=1')],
+    ['an option before any command', pktText('pr-hash=0123abcd') + command() + FLUSH],
+    ['an option among the commands that is not UTF-8', command() + pktText('title=\u00ff') + FLUSH],
     ['a delimiter among the options', `${command()}${FLUSH}0001`],
-    ['an option that is not UTF-8', command() + FLUSH + pkt('\u00ff') + FLUSH],
+    ['an option that is not UTF-8', command() + FLUSH + pktText('\u00ff') + FLUSH],
   ])('but %s is refused', async (_, section) => {
     await refused(section, 'bad-request');
   });
@@ -322,7 +324,7 @@ describe('a request that is no push', () => {
   });
 
   it('but a command section changed in one place is read or refused, and nothing else', async () => {
-    const sound = Buffer.from(`${command()}${FLUSH}${pkt('pr-hash=0123abcd')}${FLUSH}`, 'latin1');
+    const sound = Buffer.from(`${command()}${FLUSH}${pktText('pr-hash=0123abcd')}${FLUSH}`, 'latin1');
     await fc.assert(
       fc.asyncProperty(fc.nat(sound.length - 1), fc.nat(255), async (at, byte) => {
         const changed = Buffer.from(sound);
@@ -340,14 +342,14 @@ describe('a request that is no push', () => {
 
 const commands = (count: number) =>
   command() +
-  Array.from({ length: count - 1 }, (_, index) => pkt(`${A} ${B} refs/heads/b${index}`)).join('') +
+  Array.from({ length: count - 1 }, (_, index) => pktText(`${A} ${B} refs/heads/b${index}`)).join('') +
   FLUSH +
   FLUSH;
 
 const options = (count: number, length: number) =>
-  command() + FLUSH + pkt('o'.repeat(length)).repeat(count) + FLUSH;
+  command() + FLUSH + pktText('o'.repeat(length)).repeat(count) + FLUSH;
 
-const among = (count: number) => command() + pkt('note=x').repeat(count);
+const among = (count: number) => command() + pktText('note=x').repeat(count);
 
 describe('the limits of a push request', () => {
   it('are a thousand commands; of more, each is named in the answer', async () => {
@@ -383,15 +385,15 @@ describe('the limits of a push request', () => {
     await refused(options(65, 1), 'too-large');
     await refused(options(1, 4097), 'too-large');
     const half = await readPushRequest(
-      readerOfWhole(`${among(32)}${FLUSH}${pkt('note=x').repeat(32)}${FLUSH}`),
+      readerOfWhole(`${among(32)}${FLUSH}${pktText('note=x').repeat(32)}${FLUSH}`),
       UNCOUNTED,
     );
     expect(half).toMatchObject({ kind: 'push', pushOptions: { length: 64 } });
-    await refused(`${among(32)}${FLUSH}${pkt('note=x').repeat(33)}${FLUSH}`, 'too-large');
+    await refused(`${among(32)}${FLUSH}${pktText('note=x').repeat(33)}${FLUSH}`, 'too-large');
     await refused(among(65) + FLUSH, 'too-large');
   });
 
   it('are a hundred thousand shallow lines', exhaustive, async () => {
-    await refused(pkt(`shallow ${A}`).repeat(100_001) + command() + FLUSH + FLUSH, 'too-large');
+    await refused(pktText(`shallow ${A}`).repeat(100_001) + command() + FLUSH + FLUSH, 'too-large');
   });
 });

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { encodeReceivePackAdvertisement } from '../../../src/git/wire/ref-advertisement.ts';
 import { oidNumber } from '../../support/objects.ts';
-import { splitPkts } from '../../support/wire.ts';
+import { readPkts } from '../../support/pkt-line.ts';
 
 /** The contract's list (4.5), and no other capability. */
 const CAPABILITIES = 'report-status delete-refs side-band-64k quiet ofs-delta push-options';
@@ -10,7 +10,7 @@ const MAIN = { name: 'refs/heads/main', oid: oidNumber(1) };
 const TAG = { name: 'refs/tags/v1', oid: oidNumber(2) };
 
 const linesOf = (advertisement: Uint8Array) =>
-  splitPkts(advertisement).map((packet) => packet?.toString() ?? null);
+  readPkts(advertisement).map((packet) => packet?.toString() ?? null);
 
 describe('encodeReceivePackAdvertisement', () => {
   it('begins with the service and a flush, and tells the capabilities with the first ref', () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { decodeEscaped } from '../../../src/git/bytes.ts';
 import { encodeReportStatus, readReportStatus } from '../../../src/git/wire/report-status.ts';
 import { CHUNKINGS, readerOf, readerOfWhole } from '../../support/byte-chunks.ts';
-import { FLUSH, pkt } from '../../support/wire.ts';
+import { FLUSH, pktText } from '../../support/pkt-line.ts';
 
 describe('encodeReportStatus', () => {
   it('is a pkt-line section of its own with a line for each command', () => {
@@ -41,9 +41,9 @@ it('a report names a ref byte for byte, whether or not its name is UTF-8', () =>
 describe.each(CHUNKINGS)('readReportStatus from %s chunks', (_, cut) => {
   it('reads what a real host sends', async () => {
     const section = [
-      pkt('unpack ok\n'),
-      pkt('ok refs/heads/a\n'),
-      pkt('ng refs/heads/b hook declined\n'),
+      pktText('unpack ok\n'),
+      pktText('ok refs/heads/a\n'),
+      pktText('ng refs/heads/b hook declined\n'),
       FLUSH,
     ];
     expect(await readReportStatus(readerOf(cut(Buffer.from(section.join('')))))).toEqual({
@@ -58,13 +58,13 @@ describe.each(CHUNKINGS)('readReportStatus from %s chunks', (_, cut) => {
 
 describe('readReportStatus', () => {
   it('keeps every word of an unpack error', async () => {
-    const section = pkt('unpack index-pack abnormal exit\n') + FLUSH;
+    const section = pktText('unpack index-pack abnormal exit\n') + FLUSH;
     const report = await readReportStatus(readerOfWhole(section));
     expect(report.unpackStatus).toBe('index-pack abnormal exit');
   });
 
   it('takes lines without their line feed, and an ng without a reason', async () => {
-    const section = pkt('unpack ok') + pkt('ng refs/heads/x') + FLUSH;
+    const section = pktText('unpack ok') + pktText('ng refs/heads/x') + FLUSH;
     expect(await readReportStatus(readerOfWhole(section))).toEqual({
       unpackStatus: 'ok',
       commandStatuses: [{ refName: 'refs/heads/x', reason: 'refused' }],
@@ -73,12 +73,12 @@ describe('readReportStatus', () => {
 
   it.each([
     ['no unpack line', FLUSH],
-    ['a status without an unpack line', pkt('ok refs/heads/main\n') + FLUSH],
-    ['a line that is none of the three', pkt('unpack ok\n') + pkt('hello\n') + FLUSH],
-    ['no flush', pkt('unpack ok\n')],
-    ['a delimiter', `${pkt('unpack ok\n')}0001`],
+    ['a status without an unpack line', pktText('ok refs/heads/main\n') + FLUSH],
+    ['a line that is none of the three', pktText('unpack ok\n') + pktText('hello\n') + FLUSH],
+    ['no flush', pktText('unpack ok\n')],
+    ['a delimiter', `${pktText('unpack ok\n')}0001`],
     ['bare text', 'unpack ok\nok refs/heads/main\n'],
-    ['bytes that are not UTF-8', pkt('unpack ok\n') + pkt('ok \u00ff\n') + FLUSH],
+    ['bytes that are not UTF-8', pktText('unpack ok\n') + pktText('ok \u00ff\n') + FLUSH],
   ])('refuses %s', async (_, section) => {
     await expect(readReportStatus(readerOfWhole(section))).rejects.toMatchObject({ code: 'bad-request' });
   });

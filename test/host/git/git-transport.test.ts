@@ -12,16 +12,16 @@ import { oidNumber } from '../../support/objects.ts';
 import { buildPack, makeDelta, oidOf } from '../../support/pack-builder.ts';
 import { API, json, PatientClock, type Script, ScriptedHost } from '../support/scripted-host.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
+import { pktText } from '../../support/pkt-line.ts';
 
 const REPOSITORY = { owner: 'octo', name: 'hello' };
 const OID = 'a'.repeat(40);
-const pkt = (text: string) => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`;
-const LIST = `${pkt(`${OID} refs/heads/main\n`)}0000`;
+const LIST = `${pktText(`${OID} refs/heads/main\n`)}0000`;
 
 /** An answer with a pack. */
 const answered = (...pieces: Uint8Array[]) =>
   Buffer.concat([
-    Buffer.from(pkt('packfile\n')),
+    Buffer.from(pktText('packfile\n')),
     ...pieces.map((piece) => Buffer.from(encodeBand(BAND_DATA, piece))),
     Buffer.from('0000'),
   ]);
@@ -107,7 +107,7 @@ it('refs of more than is read are asked for once, and that is final', exhaustive
   let asked = 0;
   const { transport } = opened(() => {
     asked += 1;
-    const line = new TextEncoder().encode(pkt(`${OID} refs/tags/${'v1/'.repeat(20_000)}\n`));
+    const line = new TextEncoder().encode(pktText(`${OID} refs/tags/${'v1/'.repeat(20_000)}\n`));
     return new Response(
       new ReadableStream({ type: 'bytes', pull: (controller) => controller.enqueue(line.slice()) }),
     );
@@ -120,7 +120,7 @@ it('refs of more than is read are asked for once, and that is final', exhaustive
 });
 
 it('of all ids of refs, those that come before it is too much are known', async () => {
-  const line = new TextEncoder().encode(pkt(`${OID} refs/tags/${'v1/'.repeat(20_000)}\n`));
+  const line = new TextEncoder().encode(pktText(`${OID} refs/tags/${'v1/'.repeat(20_000)}\n`));
   const { transport } = opened(
     () =>
       new Response(
@@ -153,16 +153,16 @@ describe('a listing of upstream', () => {
   });
 
   it('that ends in an error packet is told in its words', async () => {
-    const { list, transport } = opened(() => new Response(pkt('ERR the repository is being\nmoved\n')));
+    const { list, transport } = opened(() => new Response(pktText('ERR the repository is being\nmoved\n')));
     const told = { code: 'unreachable', publicMessage: 'host.test says: the repository is being moved' };
     await expect(list()).rejects.toMatchObject(told);
     await expect(transport.listHistory(REPOSITORY, { wants: [OID] }, 1000)).rejects.toMatchObject(told);
   });
 
   it.each([
-    pkt('ERR no commits selected for shallow requests\n'),
+    pktText('ERR no commits selected for shallow requests\n'),
     // Git's own, which ends there.
-    pkt('shallow-info\n'),
+    pktText('shallow-info\n'),
     '0000',
     '',
   ])('without a commit of that age is no failure: %j', async (answer) => {
@@ -172,7 +172,7 @@ describe('a listing of upstream', () => {
     });
   });
 
-  it.each(['<html>', 'hello', pkt('shallow-info\n').slice(0, -3), `${pkt('shallow-info\n')}00`])(
+  it.each(['<html>', 'hello', pktText('shallow-info\n').slice(0, -3), `${pktText('shallow-info\n')}00`])(
     'that is malformed is a failure, and not without commits: %j',
     async (answer) => {
       const { transport } = opened(() => new Response(answer));
@@ -212,7 +212,7 @@ describe('differences whose bases do not come', () => {
   );
 
   it('end the reading of objects at once', async () => {
-    const answer = [basesAhead(1).subarray(0, -4), Buffer.from(pkt('ERR too late\n'))];
+    const answer = [basesAhead(1).subarray(0, -4), Buffer.from(pktText('ERR too late\n'))];
     const { transport } = opened(() => new Response(Buffer.concat(answer)));
     await expect(transport.readObjects(REPOSITORY, { wants: [OID] }, 1024)).rejects.toMatchObject({
       publicMessage: expect.stringMatching(/did not answer as expected/),
@@ -288,7 +288,7 @@ describe('objects that are read by their ids', () => {
   });
 
   it.each([
-    ['says that it has none', pkt('ERR upload-pack: not our ref\n'), /says: upload-pack: not our ref/],
+    ['says that it has none', pktText('ERR upload-pack: not our ref\n'), /says: upload-pack: not our ref/],
     ['says nothing', '0000', /did not answer as expected/],
     ['ends too early', answered(pack.subarray(0, -21)), /did not answer as expected/],
     [

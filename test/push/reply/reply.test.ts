@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/isolate/clock.ts';
 import { SideBandReply } from '../../../src/push/reply/reply.ts';
-import { readPushAnswer, splitPkts } from '../../support/wire.ts';
+import { readPkts, readReport } from '../../support/pkt-line.ts';
 
 const OK = { unpackStatus: 'ok', commandStatuses: [{ refName: 'refs/heads/x', reason: null }] };
 const REFUSED = {
@@ -31,11 +31,10 @@ describe('a reply', () => {
     await reply.note('third');
     expect(written).toHaveLength(2);
     await reply.finish(OK, null);
-    expect(readPushAnswer(whole())).toEqual({
-      unpack: 'ok',
-      refs: { 'refs/heads/x': 'ok' },
-      progress: 'first\nsecond\nthird\n',
-      error: '',
+    expect(readReport(whole())).toEqual({
+      report: ['unpack ok', 'ok refs/heads/x'],
+      progress: ['first', 'second', 'third'],
+      errors: [],
     });
   });
 
@@ -44,9 +43,9 @@ describe('a reply', () => {
     await reply.open(write);
     await reply.finish(REFUSED, 'push rejected: no');
     expect(written).toHaveLength(1);
-    expect(readPushAnswer(written[0] as Uint8Array)).toMatchObject({
-      refs: { 'refs/heads/x': 'push rejected: no' },
-      error: 'push rejected: no',
+    expect(readReport(written[0] as Uint8Array)).toMatchObject({
+      report: ['unpack ok', 'ng refs/heads/x push rejected: no'],
+      errors: ['push rejected: no'],
     });
   });
 
@@ -68,7 +67,9 @@ describe('a reply', () => {
     expect(waits).toEqual([2_500, 2_500, 2_500, 2_500]);
     const packets = written.map((bytes) => Buffer.from(bytes).toString('latin1'));
     expect(packets.slice(0, -1)).toEqual(Array(3).fill('0005\u0001'));
-    expect(readPushAnswer(written.at(-1) as Uint8Array)).toMatchObject({ unpack: 'ok' });
+    expect(readReport(written.at(-1) as Uint8Array)).toMatchObject({
+      report: ['unpack ok', 'ok refs/heads/x'],
+    });
   });
 
   it('sends none to a client that knows no bands, where it would be a part of the report', async () => {
@@ -85,7 +86,7 @@ describe('a reply', () => {
     await reply.open(write);
     await reply.note('nor this');
     await reply.finish(REFUSED, 'push rejected: no');
-    expect(splitPkts(whole()).map((packet) => packet?.toString() ?? null)).toEqual([
+    expect(readPkts(whole()).map((packet) => packet?.toString() ?? null)).toEqual([
       'unpack ok\n',
       'ng refs/heads/x push rejected: no\n',
       null,
@@ -97,7 +98,7 @@ describe('a reply', () => {
     await reply.open(write);
     await reply.note('line');
     await reply.finish(REFUSED, 'push rejected: no');
-    const bands = splitPkts(whole()).map((packet) => packet?.toString() ?? null);
+    const bands = readPkts(whole()).map((packet) => packet?.toString() ?? null);
     expect(bands).toEqual(['\u0002line\n', '\u0003push rejected: no', null]);
   });
 
@@ -116,6 +117,6 @@ describe('a reply', () => {
     const { reply, write, whole } = replyTo('side-band-64k', 'report-status');
     await reply.open(write);
     await reply.finish({ unpackStatus: 'ok', commandStatuses }, null);
-    expect(Object.keys(readPushAnswer(whole()).refs)).toHaveLength(1000);
+    expect(readReport(whole()).report).toHaveLength(1 + 1000);
   });
 });

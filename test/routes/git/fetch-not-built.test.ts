@@ -5,7 +5,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
 import worker from '../../../src/worker.ts';
 import { oidNumber } from '../../support/objects.ts';
-import { FLUSH, pkt } from '../../support/wire.ts';
+import { FLUSH, pktText } from '../../support/pkt-line.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -17,11 +17,11 @@ it('is 500, and the host is not asked', async () => {
   vi.spyOn(ArrayBuffer.prototype, 'transfer').mockImplementation(() => {
     throw new RangeError('Array buffer allocation failed');
   });
-  const wants = Array.from({ length: 1_000 }, (_, at) => pkt(`want ${oidNumber(at)}\n`)).join('');
+  const wants = Array.from({ length: 1_000 }, (_, at) => pktText(`want ${oidNumber(at)}\n`)).join('');
   const request = new Request('https://gitveil.test/v1/gh/octo/hello/git-upload-pack', {
     method: 'POST',
     headers: { 'Content-Type': 'application/x-git-upload-pack-request', 'CF-Connecting-IP': '192.0.2.62' },
-    body: `${wants}${FLUSH}${pkt('done\n')}`,
+    body: `${wants}${FLUSH}${pktText('done\n')}`,
   });
   const context = createExecutionContext();
   const response = await worker.fetch(request, env, context);

@@ -7,12 +7,12 @@ import { HttpClient } from '../../../src/outgoing/http-client.ts';
 import worker from '../../../src/worker.ts';
 import { FakeThreads } from '../../durable/support/fake-threads.ts';
 import { nextNoon } from '../../support/next-noon.ts';
-import { FLUSH, pkt, readPushAnswer } from '../../support/wire.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
+import { FLUSH, pktText, readReport } from '../../support/pkt-line.ts';
 
 const SECRET = 'a secret of more than thirty-two characters';
 const bindings = { ...(env as unknown as Env), IDENTITY_SECRET: SECRET, HOSTING_TOKEN: 'token' };
-const COMMANDS = `${pkt(`${'0'.repeat(40)} ${'a'.repeat(40)} refs/heads/fix\0 report-status side-band-64k`)}${FLUSH}`;
+const COMMANDS = `${pktText(`${'0'.repeat(40)} ${'a'.repeat(40)} refs/heads/fix\0 report-status side-band-64k`)}${FLUSH}`;
 
 let address = 0;
 let now = Date.now();
@@ -50,7 +50,7 @@ async function sendPush() {
     LIMIT_PUSHES: '2/1m',
   });
   expect(status).toBe(200);
-  return readPushAnswer(bytes);
+  return readReport(bytes);
 }
 
 describe('comments and issues', () => {
@@ -149,12 +149,12 @@ describe('discoveries', () => {
 describe('pushes', () => {
   it('are refused in-band above the limit, without a question to the host', async () => {
     const host = vi.spyOn(HttpClient.prototype, 'fetch').mockRejectedValue(new TypeError('no network'));
-    expect((await sendPush()).error).not.toContain('too many pushes');
-    expect((await sendPush()).error).not.toContain('too many pushes');
+    expect((await sendPush()).errors.join()).not.toContain('too many pushes');
+    expect((await sendPush()).errors.join()).not.toContain('too many pushes');
     const asked = host.mock.calls.length;
     const refused = await sendPush();
-    expect(refused.error).toBe('push rejected: too many pushes');
-    expect(refused.progress).toContain(
+    expect(refused.errors).toEqual(['push rejected: too many pushes']);
+    expect(refused.progress.join('\n')).toContain(
       'Too many pushes from your network: at most 2 in 1m; try again in about a minute.',
     );
     expect(host.mock.calls).toHaveLength(asked);

@@ -15,8 +15,8 @@ import { nextNoon } from '../../support/next-noon.ts';
 import { commitContent } from '../../support/objects.ts';
 import { buildPack } from '../../support/pack-builder.ts';
 import { withoutPauses } from '../../support/timeouts.ts';
-import { FLUSH, pkt, readPushAnswer } from '../../support/wire.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
+import { FLUSH, pktText, readReport } from '../../support/pkt-line.ts';
 
 const bindings = env as unknown as Env;
 const SECRETS = { IDENTITY_SECRET: 'a secret of more than thirty-two characters', HOSTING_TOKEN: 'token' };
@@ -151,13 +151,15 @@ const PACK = buildPack([{ type: 'commit', content: commitContent() }]).bytes;
 
 async function push(variables: object = {}, { options = '', ref = 'refs/heads/fix' } = {}) {
   const asking = options === '' ? '' : ' push-options';
-  const command = pkt(`${'0'.repeat(40)} ${'a'.repeat(40)} ${ref}\0 report-status side-band-64k${asking}`);
-  const commands = `${command}${FLUSH}${options === '' ? '' : `${pkt(options)}${FLUSH}`}`;
+  const command = pktText(
+    `${'0'.repeat(40)} ${'a'.repeat(40)} ${ref}\0 report-status side-band-64k${asking}`,
+  );
+  const commands = `${command}${FLUSH}${options === '' ? '' : `${pktText(options)}${FLUSH}`}`;
   const body = Buffer.concat([Buffer.from(commands), PACK]);
   const init = { method: 'POST', headers: { 'Content-Type': RECEIVE_PACK }, body };
   const { status, bytes } = await ask(`${remote}/git-receive-pack`, init, variables);
   expect(status).toBe(200);
-  return readPushAnswer(bytes);
+  return readReport(bytes);
 }
 
 /** What the present address is told of a place for a push with this key. */
@@ -178,7 +180,7 @@ describe('a push that is refused', () => {
     const host = vi.spyOn(HttpClient.prototype, 'fetch').mockRejectedValue(new TypeError('no network'));
     const ahead = vi.spyOn(HttpClient.prototype, 'openAhead').mockResolvedValue();
     await fill();
-    expect((await push()).error).toBe('push rejected: rate limit exceeded');
+    expect((await push()).errors).toEqual(['push rejected: rate limit exceeded']);
     // The account tells the operator of the first one.
     expect(asked.toSorted()).toEqual(['GUARD.admit', 'GUARD.tell', 'HOST_ACCOUNTS.refusal']);
     expect(host).not.toHaveBeenCalled();
@@ -192,8 +194,8 @@ describe('a push that is refused', () => {
     const host = vi.spyOn(HttpClient.prototype, 'fetch').mockRejectedValue(new TypeError('no network'));
     const ahead = vi.spyOn(HttpClient.prototype, 'openAhead').mockResolvedValue();
     const answer = await push({}, sent);
-    expect(Object.values(answer.refs).join()).toContain(error);
-    expect(Object.values(answer.refs).join()).not.toBe('ok');
+    expect(answer.report.join('\n')).toContain(error);
+    expect(answer.report.join('\n')).not.toMatch(/^ok /m);
     expect(asked).toEqual(['GUARD.admit', 'HOST_ACCOUNTS.refusal']);
     expect(host).not.toHaveBeenCalled();
     expect(ahead).not.toHaveBeenCalled();
@@ -202,18 +204,18 @@ describe('a push that is refused', () => {
   it('by its client’s limit of pushes does not reach the account', async () => {
     vi.spyOn(HttpClient.prototype, 'fetch').mockRejectedValue(new TypeError('no network'));
     const variables = { LIMIT_PUSHES: '1/1h' };
-    expect((await push(variables)).error).not.toContain('too many pushes');
+    expect((await push(variables)).errors.join()).not.toContain('too many pushes');
     asked = [];
-    expect((await push(variables)).error).toBe('push rejected: too many pushes');
+    expect((await push(variables)).errors).toEqual(['push rejected: too many pushes']);
     expect(asked).toEqual(['GUARD.admit']);
     // From then on, not even the guard, but for the copy of the panic switch, which is two seconds old at most.
     asked = [];
-    expect((await push(variables)).error).toBe('push rejected: too many pushes');
+    expect((await push(variables)).errors).toEqual(['push rejected: too many pushes']);
     expect(asked).toEqual(['GUARD.status']);
-    expect((await push(variables)).error).toBe('push rejected: too many pushes');
+    expect((await push(variables)).errors).toEqual(['push rejected: too many pushes']);
     expect(asked).toEqual(['GUARD.status']);
     vi.setSystemTime((now += 3_600_000));
-    expect((await push(variables)).error).not.toContain('too many pushes');
+    expect((await push(variables)).errors.join()).not.toContain('too many pushes');
   });
 });
 
@@ -260,8 +262,8 @@ describe('a client that has made the service ask the host as often as it may wit
         'too many requests to the code host from your network: at most 50 in 1h',
       );
       const pushed = await push(variables);
-      expect(pushed.error).toBe('push rejected: too many requests');
-      expect(pushed.progress).toContain('try again in about an hour.');
+      expect(pushed.errors).toEqual(['push rejected: too many requests']);
+      expect(pushed.progress.join('\n')).toContain('try again in about an hour.');
       await push(variables);
       expect([asked.filter((call) => call !== 'GUARD.status'), askedAbout()]).toEqual([[], []]);
       address += 1;
@@ -290,7 +292,7 @@ describe('a client that has made the service ask the host as often as it may wit
     const variables = { LIMIT_DISCOVERIES: '10000/1m', CLIENT_WINDOWS };
     for (let number = 0; number < 15; number++) await ask(`/v1/gh/octo/other-${number}`, BROWSER, variables);
     expect(told).toEqual([[{ most: 25, withinMs: 3_600_000 }]]);
-    expect((await push(variables)).error).toBe('push rejected: too many requests');
+    expect((await push(variables)).errors).toEqual(['push rejected: too many requests']);
   });
 });
 
@@ -339,12 +341,12 @@ describe('when ten networks have spent most calls of the account', exhaustive, (
     left = '1600';
     address += 1;
     await page(599);
-    expect((await push()).error).not.toBe('push rejected: too many requests');
+    expect((await push()).errors).not.toEqual(['push rejected: too many requests']);
     address -= 1;
-    expect((await push()).error).toBe('push rejected: too many requests');
+    expect((await push()).errors).toEqual(['push rejected: too many requests']);
     expect((await postJson('/issues/7/comments/anonymous', { body: 'Hi' })).status).toBe(429);
     vi.setSystemTime((now += 1_200_000));
-    expect((await push()).error).not.toBe('push rejected: too many requests');
+    expect((await push()).errors).not.toEqual(['push rejected: too many requests']);
   });
 });
 
@@ -401,9 +403,9 @@ const ANOTHER = { ref: 'refs/heads/another' };
 
 async function refusedOnes(count: number): Promise<void> {
   for (let left = count; left > 0; left--) {
-    const { error, progress } = await push({}, ANOTHER);
-    expect(error).toBe('push rejected: rate limit exceeded');
-    expect(progress).toContain('Rate limit exceeded: max 5 PRs per hour per IP.');
+    const { errors, progress } = await push({}, ANOTHER);
+    expect(errors).toEqual(['push rejected: rate limit exceeded']);
+    expect(progress.join('\n')).toContain('Rate limit exceeded: max 5 PRs per hour per IP.');
   }
 }
 
@@ -437,7 +439,8 @@ describe('a push of a client that has no place left', () => {
     await fill(['a', 'b', 'c', 'd']);
     const variables = { LIMIT_PUSHES: '100/1m' };
     expect(await reserve('answered')).toBeNull();
-    for (let count = 0; count < 3; count++) expect((await push(variables, ANOTHER)).error).toContain('limit');
+    for (let count = 0; count < 3; count++)
+      expect((await push(variables, ANOTHER)).errors.join()).toContain('limit');
     expect(await reserve('answered')).toBeNull();
     expect((await reserve('answered', true))?.reason).toBe('rate limit exceeded');
   });
@@ -478,20 +481,20 @@ describe('a push of a client that has no place left', () => {
     await fill();
     const guard = bindings.GUARD.get(bindings.GUARD.idFromName('guard'));
     await guard.setPanic(true, { kind: 'password' });
-    const { error } = await push({ HOST_ACCOUNTS: UNREACHABLE }, ANOTHER);
-    expect(error).toBe('push rejected: service temporarily suspended');
+    const { errors } = await push({ HOST_ACCOUNTS: UNREACHABLE }, ANOTHER);
+    expect(errors).toEqual(['push rejected: service temporarily suspended']);
     await guard.setPanic(false, { kind: 'password' });
   });
 
   it('is told of panic first, as is one over another limit', exhaustive, async () => {
     await fill();
     for (let count = 0; count < 25; count++) await push({}, ANOTHER);
-    expect((await push({}, ANOTHER)).error).toBe('push rejected: rate limit exceeded');
+    expect((await push({}, ANOTHER)).errors).toEqual(['push rejected: rate limit exceeded']);
     const guard = bindings.GUARD.get(bindings.GUARD.idFromName('guard'));
     await guard.setPanic(true, { kind: 'password' });
     vi.setSystemTime((now += 2_000));
-    const { error, progress } = await push({}, ANOTHER);
-    expect(error).toBe('push rejected: service temporarily suspended');
+    const { errors, progress } = await push({}, ANOTHER);
+    expect(errors).toEqual(['push rejected: service temporarily suspended']);
     expect(progress).toContain('SERVICE TEMPORARILY SUSPENDED');
     await guard.setPanic(false, { kind: 'password' });
     const few = { LIMIT_PUSHES: '1/1h' };
@@ -499,10 +502,10 @@ describe('a push of a client that has no place left', () => {
     await push(few);
     await push(few);
     vi.setSystemTime((now += 2_000));
-    expect((await push(few)).error).toBe('push rejected: too many pushes');
+    expect((await push(few)).errors).toEqual(['push rejected: too many pushes']);
     await guard.setPanic(true, { kind: 'password' });
     vi.setSystemTime((now += 2_000));
-    expect((await push(few)).error).toBe('push rejected: service temporarily suspended');
+    expect((await push(few)).errors).toEqual(['push rejected: service temporarily suspended']);
     await guard.setPanic(false, { kind: 'password' });
   });
 });
