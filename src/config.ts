@@ -13,6 +13,7 @@ import {
 } from './config/environment-reader.ts';
 import {
   furtherHosts,
+  GITHUB_URL,
   type HostConfig,
   isHostTokenVariable,
   MAIN_HOST,
@@ -73,15 +74,16 @@ function readConfig(reader: EnvironmentReader) {
     hostedDatabase: dbUrl !== null && dbKey !== null ? Object.freeze({ url: dbUrl, key: dbKey }) : null,
     notifyAdminUrl: notifyAdminUrl ?? notifyBaseUrl,
     /** How often a client may do what the contract does not limit. */
-    limits: readLimits(reader),
+    limits: readLimits(reader, main.url),
   });
 }
 
-function readLimits(reader: EnvironmentReader): OpenLimits {
+function readLimits(reader: EnvironmentReader, mainUrl: string): OpenLimits {
   const limits = OPEN_LIMIT_NAMES.map((name) => {
     const { variable, usual, longestHours } = OPEN_LIMITS[name];
     const kind = rateLimits(longestHours);
-    return [name, reader.read(variable, kind, null) ?? kind.parse(usual)] as const;
+    const isUsual = name !== 'openings' || mainUrl === GITHUB_URL;
+    return [name, reader.read(variable, kind, null) ?? (isUsual ? kind.parse(usual) : [])] as const;
   });
   return Object.freeze(Object.fromEntries(limits) as Record<OpenLimitName, readonly Limit[]>);
 }

@@ -1,5 +1,7 @@
 /** The code hosts: `gh`, which the contract's paths name, then those of `HOSTS`, with tokens `HOSTING_TOKEN_<KEY>`. */
+import type { Config } from '../config.ts';
 import type { HostKind } from '../host/kinds.ts';
+import type { AccountLimits } from '../limits/wants.ts';
 import { fullName, type RepositoryName } from '../repository-name.ts';
 import { type ValueKind, webAddress } from './values.ts';
 
@@ -21,6 +23,7 @@ export interface HostConfig {
 type FurtherHost = Omit<HostConfig, 'token'>;
 
 export const MAIN_HOST = 'gh';
+export const GITHUB_URL = 'https://github.com';
 
 /** Keys that other paths below `/v1/` use already. */
 const RESERVED: ReadonlySet<string> = new Set([MAIN_HOST, 'moderation', 'pr']);
@@ -69,6 +72,11 @@ export function tokenVariable(key: string): 'HOSTING_TOKEN' | HostTokenVariable 
 
 export function isHostTokenVariable(name: string): name is HostTokenVariable {
   return name.startsWith('HOSTING_TOKEN_');
+}
+
+/** What the bot may create there. `LIMIT_OPENINGS` is of the main host. */
+export function accountLimits({ limits }: Pick<Config, 'limits'>, { key }: HostConfig): AccountLimits {
+  return { creations: limits.creations, openings: key === MAIN_HOST ? limits.openings : [] };
 }
 
 type Hosts = { readonly hosts: readonly HostConfig[] };

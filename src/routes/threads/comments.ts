@@ -1,7 +1,7 @@
 /** Comments: as JSON (contract, 4.1 and 4.2), and what the form shares. A pull request's are those of its issue. */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
-import { recordName, REPOSITORY_PATH } from '../../config/hosts.ts';
+import { accountLimits, recordName, REPOSITORY_PATH } from '../../config/hosts.ts';
 import { type CommentOutcome, mayBePosted } from '../../durable/identity/identity.ts';
 import type { AppEnv } from '../../env.ts';
 import { hostFailureOf } from '../../host-error.ts';
@@ -181,7 +181,7 @@ export async function postComment(
     body,
     origin: publishedOrigin(c.req.raw, config),
     // Reserved there: only the pseudonym knows whether it may write.
-    wants: commentWants(by, inRepository, thread, config.limits.creations),
+    wants: commentWants(by, inRepository, thread, accountLimits(config, host)),
   };
   const outcome = await identityOf(c.env, hash)
     .comment(request)
