@@ -22,6 +22,7 @@ import {
 import { headerSecret, isLoopback, rateLimits } from './config/values.ts';
 import { OPEN_LIMIT_NAMES, OPEN_LIMITS, type OpenLimitName, type OpenLimits } from './limits/limits.ts';
 import type { Limit } from './limits/sliding-window.ts';
+import type { AccountLimits } from './limits/wants.ts';
 import { nearName } from './near-name.ts';
 
 export type Config = ReturnType<typeof readConfig>;
@@ -86,6 +87,11 @@ function readLimits(reader: EnvironmentReader, mainUrl: string): OpenLimits {
     return [name, reader.read(variable, kind, null) ?? (isUsual ? kind.parse(usual) : [])] as const;
   });
   return Object.freeze(Object.fromEntries(limits) as Record<OpenLimitName, readonly Limit[]>);
+}
+
+/** What the bot may create there. `LIMIT_OPENINGS` is of the main host. */
+export function accountLimits({ limits }: Pick<Config, 'limits'>, { key }: HostConfig): AccountLimits {
+  return { creations: limits.creations, openings: key === MAIN_HOST ? limits.openings : [] };
 }
 
 /** The address of a service on this machine. If it listens on all interfaces, the loopback address reaches it. */

@@ -1,8 +1,7 @@
 /** Every variable: its default, what it accepts, and what it says to a value that it does not. */
 import { describe, expect, it } from 'vitest';
-import { accountLimits } from '../src/config/hosts.ts';
 import { VARIABLES } from '../src/config/environment-reader.ts';
-import { type Config, localUrl, misspelt, parseConfig } from '../src/config.ts';
+import { accountLimits, type Config, localUrl, misspelt, parseConfig } from '../src/config.ts';
 import { OPEN_LIMIT_NAMES, OPEN_LIMITS } from '../src/limits/limits.ts';
 import { NEAR_VARIABLES, WELL_KNOWN_VARIABLES } from './support/well-known-variables.ts';
 

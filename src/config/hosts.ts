@@ -1,7 +1,5 @@
 /** The code hosts: `gh`, which the contract's paths name, then those of `HOSTS`, with tokens `HOSTING_TOKEN_<KEY>`. */
-import type { Config } from '../config.ts';
 import type { HostKind } from '../host/kinds.ts';
-import type { AccountLimits } from '../limits/wants.ts';
 import { fullName, type RepositoryName } from '../repository-name.ts';
 import { type ValueKind, webAddress } from './values.ts';
 
@@ -72,11 +70,6 @@ export function tokenVariable(key: string): 'HOSTING_TOKEN' | HostTokenVariable 
 
 export function isHostTokenVariable(name: string): name is HostTokenVariable {
   return name.startsWith('HOSTING_TOKEN_');
-}
-
-/** What the bot may create there. `LIMIT_OPENINGS` is of the main host. */
-export function accountLimits({ limits }: Pick<Config, 'limits'>, { key }: HostConfig): AccountLimits {
-  return { creations: limits.creations, openings: key === MAIN_HOST ? limits.openings : [] };
 }
 
 type Hosts = { readonly hosts: readonly HostConfig[] };

@@ -4,7 +4,8 @@
  */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
-import { accountLimits, hostWithKey } from '../../config/hosts.ts';
+import { hostWithKey } from '../../config/hosts.ts';
+import { accountLimits } from '../../config.ts';
 import { openHttp } from '../../configured.ts';
 import {
   type BegunPush,

@@ -1,6 +1,7 @@
 /** Connects the limits of one push with the guard, with the bot account, and with what its address has used. */
 import type { Context } from 'hono';
-import { accountLimits, hostNameOf } from '../../config/hosts.ts';
+import { hostNameOf } from '../../config/hosts.ts';
+import { accountLimits } from '../../config.ts';
 import { BURST_PUSHES, BURST_WINDOW_MS } from '../../durable/guard/burst.ts';
 import { openBackOff } from '../../durable/host-access.ts';
 import type { Told } from '../../durable/pull-request/pull-request.ts';

@@ -1,7 +1,8 @@
 /** Comments: as JSON (contract, 4.1 and 4.2), and what the form shares. A pull request's are those of its issue. */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
-import { accountLimits, recordName, REPOSITORY_PATH } from '../../config/hosts.ts';
+import { recordName, REPOSITORY_PATH } from '../../config/hosts.ts';
+import { accountLimits } from '../../config.ts';
 import { type CommentOutcome, mayBePosted } from '../../durable/identity/identity.ts';
 import type { AppEnv } from '../../env.ts';
 import { hostFailureOf } from '../../host-error.ts';

@@ -2,7 +2,8 @@
 import { waitUntil } from 'cloudflare:workers';
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
-import { accountLimits, REPOSITORY_PATH } from '../../config/hosts.ts';
+import { REPOSITORY_PATH } from '../../config/hosts.ts';
+import { accountLimits } from '../../config.ts';
 import { openHostAccess } from '../../durable/host-access.ts';
 import type { AppEnv } from '../../env.ts';
 import type { NewIssue } from '../../host/code-host.ts';
