@@ -194,6 +194,24 @@ describe('npm run deploy, with the real wrangler', { timeout: 5 * 60_000 }, () =
   );
 });
 
+describe('npm run deploy, with a token that lacks a right', { ...exhaustive, timeout: 5 * 60_000 }, () => {
+  it.each([
+    ['D1', /\/d1\//],
+    ['Workers KV Storage', /\/storage\/kv\//],
+    ['Workers Scripts', /^PUT \/workers\/scripts\//],
+  ])('names it, %s, and goes on once the token has it', async (right, forbidden) => {
+    const machine = checkout('machine');
+    cloud.forbidden = forbidden;
+    const { code, output } = await deploy(machine);
+    expect(code).toBe(1);
+    expect(output).toMatch(/Authentication error|10000/);
+    expect(output).toContain(right);
+    expect(output).toContain(AGAIN);
+    cloud.forbidden = null;
+    await expectDeployed(machine);
+  });
+});
+
 // Exhaustive: some sixty deployments, two minutes of processor time.
 describe(
   'npm run deploy, with a line that breaks at every call in turn',

@@ -220,6 +220,16 @@ describe('npm run doctor', () => {
     expect(code).toBe(1);
   });
 
+  it('tells by the host’s clock whether a token ends soon', exhaustive, async () => {
+    const [today, then] = ['Thu, 01 Jan 2026 00:00:00 GMT', '2026-02-01 00:00:00 UTC'];
+    const { server, url } = await hostAt(today, { 'GitHub-Authentication-Token-Expiration': then });
+    const env = { HOSTING_URL: url, HOSTING_API_URL: url, HOSTING_TOKEN: 'token' };
+    const { screen } = await doctor(hosting(env));
+    server.close();
+    expect(screen).toMatch(/^problem +clock /m);
+    expect(screen).toMatch(/^ok +token gh +bot, /m);
+  });
+
   it('names a folder that cannot be used', exhaustive, async () => {
     const nowhere = await doctor(hosting({ STATE_DIR: join(folder, 'no', 'where') }));
     expect(nowhere.screen).toMatch(/^problem +disk +\S+ cannot be used$/m);
@@ -306,9 +316,10 @@ describe('what answers in the place of the service', () => {
 });
 
 /** A server that says what time it is, and answers everything as if it were any kind of host. */
-async function hostAt(date: string) {
+async function hostAt(date: string, headers: Record<string, string> = {}) {
   const server = createServer((_, response) => {
     response.setHeader('Date', date);
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     response.end(JSON.stringify({ version: '1.26.0', login: 'bot' }));
   }).listen(0, '127.0.0.1');
   await new Promise((done) => server.once('listening', done));

@@ -3,7 +3,7 @@
  *
  * It knows what `npm run deploy` makes wrangler call, as wrangler reads the answers. Anything else
  * is answered with 404 and kept in `unknown`:
- * - GET  /accounts, /memberships
+ * - GET  /accounts, /memberships; /user, /user/tokens/verify after a refusal
  * - GET, POST /d1/database; GET /d1/database/<id or name>; POST /d1/database/<id>/query: SQL runs
  *   in SQLite, all or nothing
  * - GET, POST /storage/kv/namespaces; a title exists once (10014)
@@ -14,7 +14,7 @@
  *
  * An upload is checked as Cloudflare does: resources that are bound must be there, a service that
  * is bound must be there (10143) and have been deployed (10144), and limits need the paid plan
- * (100328).
+ * (100328). A token may lack a right (10000).
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -123,6 +123,8 @@ export class Cloudflare {
   readonly namespaces = new Map<string, string>();
   readonly scripts = new Map<string, Script>();
   plan: 'free' | 'paid' = 'paid';
+  /** What the token may not ask for, by method and path. */
+  forbidden: RegExp | null = null;
   /** Asked at each call that reaches the account. */
   breaks: (call: string) => Break | null = () => null;
   readonly #server: Server;
@@ -179,6 +181,7 @@ export class Cloudflare {
   #outcome(call: Call): { status: number; body: object } {
     const words = `${call.method} ${call.path}`;
     try {
+      if (this.forbidden?.test(words)) throw new Refusal(10_000, 'Authentication error', 403);
       for (const [pattern, run] of this.#routes) {
         const [matched, ...parts] = pattern.exec(words) ?? [];
         if (matched === undefined) continue;
@@ -199,6 +202,7 @@ export class Cloudflare {
 
   /** What each call does, by method and path within the account. */
   readonly #routes: readonly (readonly [RegExp, (parts: readonly string[], body: string) => unknown])[] = [
+    [/^GET \/user(?:\/tokens\/verify)?$/, () => ({ id: 'user0', status: 'active' })],
     [/^GET \/accounts$/, () => [{ id: ACCOUNT, name: 'An account' }]],
     [/^GET \/memberships$/, () => [{ account: { id: ACCOUNT, name: 'An account' } }]],
     [/^GET \/d1\/database$/, () => [...this.databases].map(([uuid, { name }]) => ({ uuid, name }))],
