@@ -10,7 +10,7 @@
  * - GET  /workers/services/<name>, /workers/workers/<name>, /workers/subdomain
  * - PUT  /workers/scripts/<name>; POST …/versions, …/deployments, …/subdomain; PATCH
  *   …/script-settings; PUT …/schedules
- * - GET  /workers/scripts/<name>/deployments, …/secrets, …/settings
+ * - GET  /workers/scripts/<name>/deployments, …/secrets, …/settings; PUT …/secrets
  *
  * An upload is checked as Cloudflare does: resources that are bound must be there, a service that
  * is bound must be there (10143) and have been deployed (10144), and limits need the paid plan
@@ -56,7 +56,12 @@ export interface Script {
   settings: Readonly<Record<string, unknown>>;
   subdomain: Readonly<Record<string, unknown>>;
   crons: readonly string[];
+  /** Their names. */
+  readonly secrets: Set<string>;
 }
+
+const secretsOf = ({ secrets }: Script): object[] =>
+  Array.from(secrets, (name) => ({ name, type: 'secret_text' }));
 
 /** A Worker that has been given a secret, and was never uploaded. */
 const DRAFT: Script = {
@@ -66,6 +71,7 @@ const DRAFT: Script = {
   settings: {},
   subdomain: {},
   crons: [],
+  secrets: new Set(),
 };
 
 interface Deployed {
@@ -158,7 +164,7 @@ export class Cloudflare {
 
   /** As `wrangler secret put` does before the first upload. */
   addDraft(name: string): void {
-    this.scripts.set(name, { ...DRAFT, versions: new Map() });
+    this.scripts.set(name, { ...DRAFT, versions: new Map(), secrets: new Set() });
   }
 
   stop(): void {
@@ -214,7 +220,8 @@ export class Cloudflare {
     [/^GET \/workers\/subdomain$/, () => ({ subdomain: SUBDOMAIN })],
     [/^GET \/workers\/services\/([^/]+)$/, ([name = '']) => this.#service(name)],
     [/^GET \/workers\/workers\/([^/]+)$/, ([name = '']) => this.#script(name)],
-    [/^GET \/workers\/scripts\/([^/]+)\/secrets$/, ([name = '']) => (this.#script(name), [])],
+    [/^GET \/workers\/scripts\/([^/]+)\/secrets$/, ([name = '']) => secretsOf(this.#script(name))],
+    [/^PUT \/workers\/scripts\/([^/]+)\/secrets$/, ([name = ''], body) => this.#keepSecret(name, body)],
     [/^GET \/workers\/scripts\/([^/]+)\/settings$/, ([name = '']) => this.#versionSettings(name)],
     [/^GET \/workers\/scripts\/([^/]+)\/deployments$/, ([name = '']) => this.#deployments(name)],
     [/^PUT \/workers\/scripts\/([^/]+)$/, ([name = ''], body) => this.#upload(name, body)],
@@ -279,6 +286,13 @@ export class Cloudflare {
     };
   }
 
+  /** A version of its own, as Cloudflare makes one; uploads keep it. */
+  #keepSecret(name: string, body: string): object {
+    const { name: secret = '' } = json(body);
+    this.#script(name).secrets.add(secret);
+    return { name: secret, type: 'secret_text' };
+  }
+
   #versionSettings(name: string): object {
     const { deployed, versions } = this.#script(name);
     return { bindings: versions.get(deployed ?? '')?.bindings ?? [] };
@@ -293,7 +307,7 @@ export class Cloudflare {
   /** Creates the Worker, or replaces it, and carries out its migrations of Durable Objects. */
   #upload(name: string, form: string): object {
     const metadata = this.#checked(form);
-    const before = this.scripts.get(name) ?? DRAFT;
+    const before = this.scripts.get(name) ?? { ...DRAFT, secrets: new Set() };
     const { old_tag: oldTag = null, new_tag: newTag } = metadata.migrations ?? {
       new_tag: before.migrationTag,
     };
