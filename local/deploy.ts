@@ -29,6 +29,12 @@ const NO_SUCH_WORKER = /code: 1014[34]\b/;
 /** Beside wrangler.toml, so that the paths in it stay right. */
 const DEPLOYED_CONFIG = 'wrangler.deploy.json';
 
+/** Of a token that lacks one, Cloudflare says "Authentication error" (10000), as of a wrong one. */
+const TOKEN_RIGHTS = `
+The token in CLOUDFLARE_API_TOKEN needs these rights: Workers Scripts, Workers KV Storage and D1 (Edit), and Account
+Settings (Read).
+`;
+
 const USAGE = `
 Usage: npm run deploy [-- [--dry-run [--outdir FOLDER]] [--secrets-file FILE]]
 
@@ -53,6 +59,7 @@ const handedOn = [
 ];
 
 function stop(status: number | null): never {
+  if (process.env['CLOUDFLARE_API_TOKEN']) process.stderr.write(TOKEN_RIGHTS);
   process.stderr.write(
     '\nThe deployment stopped before its end. When the cause is gone, run: npm run deploy\n',
   );
@@ -85,7 +92,7 @@ function listed<T>(...words: string[]): T[] {
   });
   if (status !== 0) {
     process.stderr.write(
-      `${stdout ?? ''}\nThe account cannot be reached: is wrangler logged in (npx wrangler login)?\n`,
+      `${stdout ?? ''}\nThe account does not answer: is wrangler logged in (npx wrangler login)?\n`,
     );
     stop(status);
   }

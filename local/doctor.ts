@@ -12,12 +12,13 @@ import { isHostEmbedded } from './embedded-host.ts';
 import { type Finding, screenOf } from './finding.ts';
 import { checkHost } from './host-check.ts';
 import { clockFinding, diskFinding } from './machine-check.ts';
+import { wallFindings } from './wall-check.ts';
 
 const USAGE = `
 Usage: npm run doctor [-- --alert]
 
-Looks at what the service needs on this machine: its configuration, its code hosts and the bot's tokens there, where alerts
-go, the clock, and the disk. It takes the variables of npm start, which docs/configuration.md lists, and changes nothing. It
+Looks at what the service needs on this machine: its configuration, its code hosts and the bot's tokens there, whether
+something in front of SERVICE_URL stops pushes, where alerts go, the clock, and the disk. It takes the variables of npm start, which docs/configuration.md lists, and changes nothing. It
 ends with 1 if something does not work.
 
   --alert  also asks the running service at SERVICE_URL, with its PANIC_PASSWORD, to send a test alert
@@ -64,7 +65,12 @@ const findings = [
   ...configurationFindings(problems, warnings),
   ...(config === null
     ? []
-    : [...(await hostFindings(config)), ...(await alertsOf(config)), diskFinding(config)]),
+    : [
+        ...(await hostFindings(config)),
+        ...(await wallFindings(config)),
+        ...(await alertsOf(config)),
+        diskFinding(config),
+      ]),
 ];
 console.log(screenOf(findings));
 process.exitCode = findings.some(({ state }) => state === 'problem') ? 1 : 0;

@@ -153,7 +153,9 @@ async function failsForBot({ url, token }: HostConfig, user: Answer): Promise<bo
 /** @param answers to calls with the token, the first of which asked for the account. */
 function tokenFinding(host: HostConfig, answers: readonly Answer[], scopes: string): Finding {
   const token = host.token ?? '';
-  const found = answers.flatMap((answer) => tokenProblems(host.kind, token, answer, Date.now()) ?? []);
+  // When a token ends, the host knows: this machine's clock may be wrong.
+  const nowBy = ({ aheadMs }: Answer): number => Date.now() - (aheadMs ?? 0);
+  const found = answers.flatMap((answer) => tokenProblems(host.kind, token, answer, nowBy(answer)) ?? []);
   const problems = [...new Set(found)];
   const refused = answers.find(({ status }) => status === 403);
   if (problems.length > 0) return tokenProblem(host, problems, scopes);

@@ -68,6 +68,22 @@ export const NOT_ALLOWED_REST: Answer = {
 
 export const NOT_ALLOWED_GIT: Answer = { status: 403, body: `${NOT_ALLOWED_TEXT}\n` };
 
+/** An organization that refuses classic tokens. Source: refined-github/refined-github#6951. */
+export const CLASSIC_FORBIDDEN_REST = {
+  status: 403,
+  body: {
+    message:
+      'octo forbids access via a personal access token (classic). Please use a GitHub App, OAuth App, or a personal access token with fine-grained permissions.',
+    documentation_url: DOCS,
+  },
+} satisfies Answer;
+
+/** The same by Git. Source: os-climate/os_c_data_commons#366. */
+export const CLASSIC_FORBIDDEN_GIT = {
+  status: 403,
+  body: 'Personal access tokens (classic) are forbidden from accessing this repository.\n',
+} satisfies Answer;
+
 /** The account is suspended: both interfaces answer 403. Source: github/site-policy#1258. */
 export const SUSPENDED_TEXT =
   'Your account is suspended. Please visit https://support.github.com for more information.';
@@ -124,6 +140,18 @@ error: GH001: Large files detected. You may want to try Git Large File Storage -
 export const LFS_UNKNOWN = `error: GH008: Your push referenced at least 1 unknown Git LFS objects:
     d2d36233d085db6ebd5aa073a3fff219f1c67e0e7a2243da1b2f761cdc404290
 Try to push them with 'git lfs push --all'.
+`;
+
+/** The address of the commits is private, of whichever account. Source: lumen-notes/lumen#436, AlexandreMeslin/ENG4021#14. */
+export const ADDRESS_PRIVATE = `error: GH007: Your push would publish a private email address.
+You can make your email public or disable this protection by visiting:
+https://github.com/settings/emails
+`;
+export const ADDRESS_PRIVATE_REASON = 'push declined due to email privacy restrictions';
+
+/** A hook that asks who has written the commits. Source of the rule: github/platform-samples#151. */
+export const AUTHOR_UNKNOWN = `ERROR: the author email of your commits is not known here.
+Sign our Contributor License Agreement first.
 `;
 
 /** Source: milvus-io/pymilvus#2956, microsoft/vscode-pull-request-github#2391, octokit/octokit.rb#622. */

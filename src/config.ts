@@ -13,6 +13,7 @@ import {
 } from './config/environment-reader.ts';
 import {
   furtherHosts,
+  GITHUB_URL,
   type HostConfig,
   isHostTokenVariable,
   MAIN_HOST,
@@ -21,6 +22,7 @@ import {
 import { headerSecret, isLoopback, rateLimits } from './config/values.ts';
 import { OPEN_LIMIT_NAMES, OPEN_LIMITS, type OpenLimitName, type OpenLimits } from './limits/limits.ts';
 import type { Limit } from './limits/sliding-window.ts';
+import type { AccountLimits } from './limits/wants.ts';
 import { nearName } from './near-name.ts';
 
 export type Config = ReturnType<typeof readConfig>;
@@ -73,17 +75,23 @@ function readConfig(reader: EnvironmentReader) {
     hostedDatabase: dbUrl !== null && dbKey !== null ? Object.freeze({ url: dbUrl, key: dbKey }) : null,
     notifyAdminUrl: notifyAdminUrl ?? notifyBaseUrl,
     /** How often a client may do what the contract does not limit. */
-    limits: readLimits(reader),
+    limits: readLimits(reader, main.url),
   });
 }
 
-function readLimits(reader: EnvironmentReader): OpenLimits {
+function readLimits(reader: EnvironmentReader, mainUrl: string): OpenLimits {
   const limits = OPEN_LIMIT_NAMES.map((name) => {
     const { variable, usual, longestHours } = OPEN_LIMITS[name];
     const kind = rateLimits(longestHours);
-    return [name, reader.read(variable, kind, null) ?? kind.parse(usual)] as const;
+    const isUsual = name !== 'openings' || mainUrl === GITHUB_URL;
+    return [name, reader.read(variable, kind, null) ?? (isUsual ? kind.parse(usual) : [])] as const;
   });
   return Object.freeze(Object.fromEntries(limits) as Record<OpenLimitName, readonly Limit[]>);
+}
+
+/** What the bot may create there. `LIMIT_OPENINGS` is of the main host. */
+export function accountLimits({ limits }: Pick<Config, 'limits'>, { key }: HostConfig): AccountLimits {
+  return { creations: limits.creations, openings: key === MAIN_HOST ? limits.openings : [] };
 }
 
 /** The address of a service on this machine. If it listens on all interfaces, the loopback address reaches it. */

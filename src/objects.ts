@@ -55,3 +55,19 @@ export const spoolOf = way('SPOOL', (isOne, attempt: string) => (isOne ? 'spool'
 export const clientWindowsOf = way('CLIENT_WINDOWS', (isOne, client: string) => {
   return `clients ${isOne ? 0 : Number.parseInt(client.slice(0, 2), 16) % 64}`;
 });
+
+/**
+ * Reads from an object, and once more if the platform says that this may help: after it has moved, or got new code. Not
+ * for what writes, as that may have been done, and not from an object that has too much to do.
+ * Source: developers.cloudflare.com/durable-objects/best-practices/error-handling.
+ * @param read asks for the object each time, as the way to one that failed is broken.
+ */
+export async function readFrom<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    const { retryable, overloaded } = (error ?? {}) as { retryable?: unknown; overloaded?: unknown };
+    if (retryable !== true || overloaded === true) throw error;
+    return read();
+  }
+}

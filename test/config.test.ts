@@ -1,7 +1,7 @@
 /** Every variable: its default, what it accepts, and what it says to a value that it does not. */
 import { describe, expect, it } from 'vitest';
 import { VARIABLES } from '../src/config/environment-reader.ts';
-import { type Config, localUrl, misspelt, parseConfig } from '../src/config.ts';
+import { accountLimits, type Config, localUrl, misspelt, parseConfig } from '../src/config.ts';
 import { OPEN_LIMIT_NAMES, OPEN_LIMITS } from '../src/limits/limits.ts';
 import { NEAR_VARIABLES, WELL_KNOWN_VARIABLES } from './support/well-known-variables.ts';
 
@@ -78,6 +78,10 @@ describe('parseConfig', () => {
         creations: [
           { most: 80, withinMs: 60_000 },
           { most: 500, withinMs: 3_600_000 },
+        ],
+        openings: [
+          { most: 20, withinMs: 60_000 },
+          { most: 150, withinMs: 3_600_000 },
         ],
       },
       identityCheck: 'refuse',
@@ -381,6 +385,17 @@ describe('the hosted database', () => {
         ]);
     },
   );
+
+  it('limits pull requests and issues at github.com, and at another host only as it is told', () => {
+    const openings = (env: Record<string, string>) => configOf(env).limits.openings;
+    const other = { HOSTING_URL: 'https://git.test' };
+    const set = [{ most: 7, withinMs: 60_000 }];
+    expect(openings({})).toHaveLength(2);
+    expect(openings(other)).toEqual([]);
+    expect(openings({ ...other, LIMIT_OPENINGS: '7/1m' })).toEqual(set);
+    const config = configOf({ LIMIT_OPENINGS: '7/1m', HOSTS: 'cb=forgejo:https://codeberg.org' });
+    expect(config.hosts.map((host) => accountLimits(config, host).openings)).toEqual([set, []]);
+  });
 
   it('limits what the bot account creates within an hour at most, as it is counted no longer', () => {
     expect(configOf({ LIMIT_CREATIONS: '9/60m' }).limits.creations).toEqual([

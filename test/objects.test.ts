@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { clientWindowsOf, guardOf, pendingPushOf, spoolOf } from '../src/objects.ts';
+import { clientWindowsOf, guardOf, pendingPushOf, readFrom, spoolOf } from '../src/objects.ts';
 
 /** Remembers by which name and with what an object was asked for. */
 function namespace() {
@@ -39,4 +39,19 @@ it('asks for an object with the hint that is configured', () => {
     ['guard', {}],
     ['guard', {}],
   ]);
+});
+
+it.each([
+  [{ retryable: true }, 2],
+  [{ retryable: true, overloaded: true }, 1],
+  [{}, 1],
+])('a read that fails with %j is made %i times', async (flags, times) => {
+  let reads = 0;
+  const read = () => {
+    reads += 1;
+    return Promise.reject(Object.assign(new Error('moved'), flags));
+  };
+  await expect(readFrom(read)).rejects.toThrow('moved');
+  expect(reads).toBe(times);
+  expect(await readFrom(async () => 'read')).toBe('read');
 });

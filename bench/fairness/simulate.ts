@@ -5,7 +5,13 @@
 import { Creations } from '../../src/limits/creations.ts';
 import { Recent } from '../../src/isolate/recent.ts';
 import { type ClientHits, hit, hitBy, type Limit } from '../../src/limits/sliding-window.ts';
-import { commentWants, openingIn, type Wants, writeWants } from '../../src/limits/wants.ts';
+import {
+  type AccountLimits,
+  commentWants,
+  openingIn,
+  type Wants,
+  writeWants,
+} from '../../src/limits/wants.ts';
 import { randomFrom } from '../support/random.ts';
 
 const STEP_MS = 30_000;
@@ -14,11 +20,17 @@ const STEPS = (2 * HOUR_MS) / STEP_MS;
 /** One of each kind of newcomer comes in every fourth step. */
 const STEPS_PER_NEWCOMER = 4;
 
-/** The usual values. */
-const ACCOUNT: readonly Limit[] = [
-  { most: 80, withinMs: 60_000 },
-  { most: 500, withinMs: HOUR_MS },
-];
+/** The usual values, at github.com. */
+const ACCOUNT: AccountLimits = {
+  creations: [
+    { most: 80, withinMs: 60_000 },
+    { most: 500, withinMs: HOUR_MS },
+  ],
+  openings: [
+    { most: 20, withinMs: 60_000 },
+    { most: 150, withinMs: HOUR_MS },
+  ],
+};
 const TARGET: readonly Limit[] = [{ most: 100, withinMs: HOUR_MS }];
 const THREAD: readonly Limit[] = [{ most: 240, withinMs: HOUR_MS }];
 const ONE_CLIENT: readonly Limit[] = [

@@ -5,7 +5,7 @@
 import { DEFAULT_CLIENT_IP_HEADER } from '../limits/client.ts';
 import { OPEN_LIMITS, type OpenLimitName } from '../limits/limits.ts';
 import { LOCATION_HINTS } from '../objects.ts';
-import { type HostTokenVariable, isHostTokenVariable } from './hosts.ts';
+import { GITHUB_URL, type HostTokenVariable, isHostTokenVariable } from './hosts.ts';
 import {
   commitEmail,
   contact,
@@ -52,7 +52,7 @@ const SETTINGS = {
   dbKey: secret('DB_KEY', headerSecret),
   notifyBaseUrl: variable('NOTIFY_BASE_URL', webAddress, 'https://ntfy.sh'),
   notifyAdminUrl: variable('NOTIFY_ADMIN_URL', webAddress, null),
-  hostingUrl: variable('HOSTING_URL', webAddress, 'https://github.com'),
+  hostingUrl: variable('HOSTING_URL', webAddress, GITHUB_URL),
   hostingApiUrl: variable('HOSTING_API_URL', webAddress, 'https://api.github.com'),
   hostingToken: secret('HOSTING_TOKEN', headerSecret),
   stateDir: variable('STATE_DIR', matching('the path of a folder', /^[^\0\r\n]+$/), '.state'),

@@ -25,6 +25,7 @@ export interface HostConfig {
 type FurtherHost = Omit<HostConfig, 'token'>;
 
 export const MAIN_HOST = 'gh';
+export const GITHUB_URL = 'https://github.com';
 
 /** Keys that other paths below `/v1/` use already. */
 const RESERVED: ReadonlySet<string> = new Set([MAIN_HOST, 'moderation', 'pr']);

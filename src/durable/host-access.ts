@@ -6,7 +6,7 @@
  */
 import { hash } from 'node:crypto';
 import { waitUntil } from 'cloudflare:workers';
-import { type HostConfig, hostNameOf, hostWithKey, tokenVariable } from '../config/hosts.ts';
+import { GITHUB_URL, type HostConfig, hostNameOf, hostWithKey, tokenVariable } from '../config/hosts.ts';
 import type { Config } from '../config.ts';
 import { configOf, openHttp } from '../configured.ts';
 import type { Env } from '../env.ts';
@@ -100,8 +100,8 @@ export function openTokenWatch(env: AccountEnv, config: LogConfig, host: HostCon
 }
 
 function openCallMeter(env: AccountEnv, host: HostConfig): CallMeter {
-  return callMeter(accountOf(host), systemClock, (calls) => {
-    const told = hostAccountOf(env, host).callsSaid(calls);
+  return callMeter(accountOf(host), systemClock, host.url === GITHUB_URL, (calls, points) => {
+    const told = hostAccountOf(env, host).callsSaid(calls, points);
     waitUntil(told.catch(() => {}));
   });
 }

@@ -89,10 +89,10 @@ const ROWS: readonly MeaningRow[] = [
   { status: [401, 403], when: ({ isPublic }) => isPublic === true, code: 'missing', sentence: MISSING },
   { status: [403], when: SUSPENDED_TEXT, means: OURS },
   // Its own words tell the owner of a token what to do: refined-github/refined-github#6951,
-  // NixOS/org#247, ossf/scorecard#1504.
+  // NixOS/org#247, ossf/scorecard#1504. Git's words: os-climate/os_c_data_commons#366.
   {
     status: [403],
-    when: /forbids access via a|protected by organization SAML/i,
+    when: /forbids access via a|\(classic\) are forbidden|protected by organization SAML/i,
     sentence:
       'The organization that owns the repository does not accept the kind of token that this service has, so nothing ' +
       'can be contributed there through it. Its maintainers can change that; trying again cannot.',

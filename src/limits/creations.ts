@@ -4,7 +4,7 @@
  * counts until the longest of its windows is over, whether or not whoever has reserved it is still alive.
  */
 import { isWithin } from '../isolate/clock.ts';
-import { type Asker, fairWait, type Use } from './fairness.ts';
+import { type Asker, fairWait, isShared, type Use } from './fairness.ts';
 import { longestOf, type Wait, waitOf } from './sliding-window.ts';
 import type { AccountWait, Reserved, WantedWindow, Wants } from './wants.ts';
 import { windowName, writeWants } from './wants.ts';
@@ -117,8 +117,7 @@ export class Creations {
   #wait(window: WantedWindow, asker: Asker, now: number): Wait {
     const uses = this.uses(windowName(window), now);
     const { kind, limits } = window;
-    if (kind === 'account' || kind === 'repository' || kind === 'comments' || kind === 'thread')
-      return fairWait(kind, uses, limits, asker, now);
+    if (isShared(kind)) return fairWait(kind, uses, limits, asker, now);
     const hits = uses.map(({ at }) => at);
     return waitOf(hits, limits, now);
   }

@@ -31,8 +31,16 @@ export interface Asker extends Omit<Use, 'at'> {
   readonly takesPart: boolean;
 }
 
-/** `repository`: what is opened there; `comments`: those on all its threads; `calls`: writes, by the host's calls. */
-export type SharedWindow = 'account' | 'repository' | 'comments' | 'thread' | 'calls';
+/**
+ * `openings`: those of the account, of which `LIMIT_TARGET` leaves others a part; `repository`: what is opened there;
+ * `comments`: those on all its threads; `calls`: writes, by the host's calls.
+ */
+const SHARED = ['account', 'openings', 'repository', 'comments', 'thread', 'calls'] as const;
+export type SharedWindow = (typeof SHARED)[number];
+
+export function isShared(window: string): window is SharedWindow {
+  return SHARED.some((kind) => kind === window);
+}
 
 /** How long the asker waits; `NO_WAIT`: not at all. @param uses oldest first. @param limits of the window; all hold. */
 export function fairWait(

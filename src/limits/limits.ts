@@ -69,6 +69,11 @@ export const OPEN_LIMITS = {
     'the bot account',
     1,
   ),
+  /**
+   * What people have met at GitHub, which names no figure for "some endpoints have lower limits" (there): cli/cli#4801,
+   * nori#149. By default at github.com only, as another host has its own rules.
+   */
+  openings: open('LIMIT_OPENINGS', '20/1m,150/1h', 'new issues and pull requests', 'the bot account', 1),
 };
 
 export type OpenLimitName = keyof typeof OPEN_LIMITS;

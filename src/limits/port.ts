@@ -5,7 +5,7 @@
  * Whatever is granted is stored first, so nothing is granted while an object cannot store it.
  * Proved by test/routes/request/limits.test.ts and test/routes/request/refused-first.test.ts.
  */
-import { isAhead } from '../isolate/clock.ts';
+import { type Clock, isAhead, systemClock } from '../isolate/clock.ts';
 import { Recent } from '../isolate/recent.ts';
 import type { Logger } from '../log.ts';
 import { type Client, windowKey } from './client.ts';
@@ -79,15 +79,23 @@ interface KnownFull extends Ending, Omit<FullWindow, 'name'> {
 const ending = ({ waitMs, withinMs }: Wait) => ({ until: Date.now() + waitMs, withinMs });
 type Ending = Readonly<ReturnType<typeof ending>>;
 
-/** As `Limits.reserve`, for an object. What creates nothing goes on if the account cannot be asked. */
-export async function reserve(account: AccountPort, wants: Wants, logger: Logger): Promise<Grant | Refused> {
+/**
+ * As `Limits.reserve`, for an object. What creates nothing goes on if the account cannot be asked. A creation waits
+ * here for its turn, some seconds at most: the account's object has answered, and serves others meanwhile.
+ */
+export async function reserve(
+  account: AccountPort,
+  wants: Wants,
+  logger: Logger,
+  clock: Pick<Clock, 'sleep'> = systemClock,
+): Promise<Grant | Refused> {
   try {
     const answer = await account.reserve(wants);
     if (answer.kind === 'wait') {
       if (answer.full !== null) noteFull(answer.full, answer, wants.push);
       return answer;
     }
-    const { id, windows, pauseMs } = answer;
+    const { id, windows, pauseMs, turnMs } = answer;
     // Whoever has been given the last room needs no call to be refused.
     for (const window of answer.full) noteFull(window, window);
     const failed = (error: unknown) => logger.warn('a grant could not be released', { error });
@@ -97,6 +105,7 @@ export async function reserve(account: AccountPort, wants: Wants, logger: Logger
       // Until the account has heard of it, it may have said that there is no room.
       for (const name of windows) full.delete(name);
     };
+    if (turnMs > 0) await clock.sleep(turnMs);
     return { kind: 'grant', pauseMs, covers: (window) => windows.includes(windowName(window)), release };
   } catch (error) {
     if (wants.windows.length > 0) return unreserved(error);

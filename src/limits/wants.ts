@@ -6,7 +6,15 @@ import { FORKS, PULL_REQUESTS, PREFIX_PULL_REQUESTS } from './limits.ts';
 import type { Limit, Wait } from './sliding-window.ts';
 
 /** `address` and `prefix` (an IPv6 /48): pull requests of one network, as are `forks` and the operator's `alert`. */
-type WindowKind = 'address' | 'prefix' | 'forks' | 'repository' | 'comments' | 'thread' | 'account' | 'alert';
+type WindowKind =
+  'address' | 'prefix' | 'forks' | 'repository' | 'comments' | 'thread' | 'openings' | 'account' | 'alert';
+
+/** What the account may create. */
+export interface AccountLimits {
+  readonly creations: readonly Limit[];
+  /** Of these, pull requests and issues. Empty: the host limits them no further, and its creations are not spaced. */
+  readonly openings: readonly Limit[];
+}
 
 /** A repository or a thread, and what all clients together may create there. */
 export interface Target {
@@ -28,6 +36,8 @@ export interface Wants extends Asker {
     /** It was answered before and opens another pull request: it counts once more. */
     readonly isAnother: boolean;
   } | null;
+  /** It waits for a second of its own. What creates nothing never does. */
+  readonly isSpaced?: boolean;
 }
 
 /** A window of one network that has no room for another pull request. */
@@ -60,9 +70,10 @@ interface RefusingWindow extends FullWindow {
   readonly isAlertDue: boolean;
 }
 
-/** `pauseMs`: how long the host is to be left alone; 0: it is not. */
+/** `pauseMs`: how long the host is to be left alone; 0: it is not. `turnMs`: when the write may begin. */
 export type ReserveAnswer = { readonly pauseMs: number } & (
-  ({ readonly kind: 'granted' } & Reserved) | ({ readonly kind: 'wait' } & AccountWait)
+  | ({ readonly kind: 'granted'; readonly turnMs: number } & Reserved)
+  | ({ readonly kind: 'wait' } & AccountWait)
 );
 
 /** It is about to ask the host for something, and does not only keep room for later. */
@@ -97,25 +108,21 @@ export function pullRequestWants(client: Client, push: string): Wants {
   return { ...wants, push: { key: push, isAnother: false } };
 }
 
-/** A pull request or an issue is opened in a repository, too. @param creations what the account may create. */
-export function openingIn({ key, limits }: Target, creations: readonly Limit[], wants: Wants): Wants {
-  const windows = [...wants.windows, window('repository', key, limits), window('account', '', creations)];
-  return { ...wants, repository: key, windows };
+/** A pull request or an issue is opened in a repository, too. */
+export function openingIn({ key, limits }: Target, account: AccountLimits, wants: Wants): Wants {
+  const { openings } = account;
+  const own = openings.length === 0 ? [] : [window('openings', '', openings)];
+  const windows = [...wants.windows, window('repository', key, limits), ...own];
+  return created(account, { ...wants, repository: key, windows });
 }
 
 /** @param repository the key of the thread's repository. */
-export function commentWants(
-  by: string,
-  repository: string,
-  thread: Target,
-  creations: readonly Limit[],
-): Wants {
+export function commentWants(by: string, repository: string, thread: Target, account: AccountLimits): Wants {
   const windows = [
     window('thread', thread.key, thread.limits),
-    window('comments', repository, [commentsIn(creations)]),
-    window('account', '', creations),
+    window('comments', repository, [commentsIn(account.creations)]),
   ];
-  return { ...writeWants(by, windows), repository };
+  return created(account, { ...writeWants(by, windows), repository });
 }
 
 /** All threads of one repository get half of what the account may create in its longest window. */
@@ -125,9 +132,14 @@ export function commentsIn(creations: readonly Limit[]): Limit {
 }
 
 /** @param client null: nobody's, as the push was delayed. */
-export function forkWants(by: string, client: Client | null, creations: readonly Limit[]): Wants {
+export function forkWants(by: string, client: Client | null, account: AccountLimits): Wants {
   const own = client === null ? [] : [window('forks', client.prefixHash('quota'), [FORKS])];
-  return writeWants(by, [...own, window('account', '', creations)]);
+  return created(account, writeWants(by, own));
+}
+
+function created({ creations, openings }: AccountLimits, wants: Wants): Wants {
+  const windows = [...wants.windows, window('account', '', creations)];
+  return { ...wants, windows, isSpaced: openings.length > 0 };
 }
 
 const window = (kind: WindowKind, key: string, limits: readonly Limit[]) => ({ kind, key, limits });

@@ -39,7 +39,10 @@ type Service = Pick<Config, 'limits' | 'sourceRepo' | 'operatorContact'>;
 
 /** What `{{name}}` is in a text. @param origin of the service, which examples name. */
 function valuesOf({ limits, sourceRepo }: Service, origin: string): Readonly<Record<string, string>> {
-  const texts = OPEN_LIMIT_NAMES.map((limit) => [OPEN_LIMITS[limit].variable, limitText(limits[limit])]);
+  const texts = OPEN_LIMIT_NAMES.map((limit) => [
+    OPEN_LIMITS[limit].variable,
+    limitText(limits[limit]) || 'no limit',
+  ]);
   return { ...Object.fromEntries(texts), service: origin, source: sourceRepo };
 }
 

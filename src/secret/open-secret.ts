@@ -1,6 +1,6 @@
 /** The key of src/secret/keyed-hash.ts: the operator's, or the service's own. */
 import type { Env } from '../env.ts';
-import { secretOf } from '../objects.ts';
+import { readFrom, secretOf } from '../objects.ts';
 
 /** A value, not a promise: that would never settle once the client of the request that created it disconnects. */
 const known = new WeakMap<Env['SERVICE_SECRET'], string>();
@@ -11,7 +11,7 @@ export async function serviceSecret(
   given: string | null,
 ): Promise<string> {
   if (given !== null) return given;
-  const secret = known.get(env.SERVICE_SECRET) ?? (await secretOf(env).read());
+  const secret = known.get(env.SERVICE_SECRET) ?? (await readFrom(() => secretOf(env).read()));
   known.set(env.SERVICE_SECRET, secret);
   return secret;
 }

@@ -4,7 +4,13 @@ import { type ForkHost, openActivity, openRepositories, openThreads } from '../.
 import { type HostAnswer, limitOf, type Operation } from '../../src/host/failure.ts';
 import type { HostKind } from '../../src/host/kinds.ts';
 import { SmartHttp } from '../../src/host/git/smart-http.ts';
-import { NOT_ALLOWED_REST, NOT_ALLOWED_TEXT, SECONDARY_TEXT } from '../../sandbox/known-answers.ts';
+import {
+  CLASSIC_FORBIDDEN_GIT,
+  CLASSIC_FORBIDDEN_REST,
+  NOT_ALLOWED_REST,
+  NOT_ALLOWED_TEXT,
+  SECONDARY_TEXT,
+} from '../../sandbox/known-answers.ts';
 import { type KnownLimit, knownLimits } from '../../sandbox/known-limits.ts';
 import { ACCOUNT } from './support/back-off.ts';
 import { API, PatientClock, ScriptedHost } from './support/scripted-host.ts';
@@ -194,7 +200,8 @@ describe('the meaning of an answer', () => {
 
 describe('an organization that does not accept the token of the service', () => {
   it.each([
-    'octo forbids access via a personal access token (classic). Please use a GitHub App, OAuth App, or a personal access token with fine-grained permissions.',
+    CLASSIC_FORBIDDEN_REST.body.message,
+    CLASSIC_FORBIDDEN_GIT.body.trim(),
     "The 'octo' organization forbids access via a fine-grained personal access tokens if the token's lifetime is greater than 90 days.",
     'Resource protected by organization SAML enforcement. You must grant your Personal Access token access to this organization.',
   ])('is told to the person without what only the operator could do: %s', async (message) => {

@@ -14,7 +14,7 @@ import {
 
 const HOUR_MS = 60 * 60_000;
 const SECRET = 'x'.repeat(32);
-const ACCOUNT = [{ most: 500, withinMs: HOUR_MS }];
+const ACCOUNT = { creations: [{ most: 500, withinMs: HOUR_MS }], openings: [] };
 const client = clientIn('2001:db8:1:1::/64', SECRET);
 const repository = { key: 'repository', limits: [{ most: 100, withinMs: HOUR_MS }] };
 
@@ -155,7 +155,7 @@ it('what creates nothing leaves no row', () => {
 });
 
 it('is bounded: of very many, the oldest are forgotten', () => {
-  const roomy = [{ most: 1_000_000, withinMs: HOUR_MS }];
+  const roomy = { creations: [{ most: 1_000_000, withinMs: HOUR_MS }], openings: [] };
   for (let fork = 0; fork < 20_050; fork++) {
     creations.reserve(`${fork}`, forkWants(`${fork}`, null, roomy), now + fork);
   }

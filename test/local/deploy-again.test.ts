@@ -3,7 +3,15 @@
  * stand-in for Cloudflare's API.
  */
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -11,6 +19,7 @@ import { exhaustive } from '../support/exhaustive.ts';
 import { type Break, Cloudflare } from './support/cloudflare.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
+const DOCUMENT = readFileSync(join(ROOT, 'docs/deploy.md'), 'utf8');
 
 let folder: string;
 let cloud: Cloudflare;
@@ -50,9 +59,16 @@ interface Deployment {
   readonly output: string;
 }
 
-async function deploy(place: string): Promise<Deployment> {
+const deploy = (place: string): Promise<Deployment> =>
+  run(place, [process.execPath, join(ROOT, 'local/deploy.ts')]);
+
+async function run(
+  place: string,
+  [program = '', ...words]: readonly string[],
+  stdin = '',
+): Promise<Deployment> {
   const home = homeOf(place);
-  const child = spawn(process.execPath, [join(ROOT, 'local/deploy.ts')], {
+  const child = spawn(program, words, {
     cwd: place,
     env: {
       PATH: `${join(ROOT, 'node_modules/.bin')}:/usr/bin:/bin`,
@@ -64,8 +80,9 @@ async function deploy(place: string): Promise<Deployment> {
       WRANGLER_HIDE_BANNER: 'true',
       WRANGLER_SEND_ERROR_REPORTS: 'false',
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   });
+  child.stdin.end(stdin);
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
@@ -173,6 +190,19 @@ describe('npm run deploy, with the real wrangler', { timeout: 5 * 60_000 }, () =
     expectSettings();
   });
 
+  it('does what the document tells an operator on the first day, and keeps it', exhaustive, async () => {
+    const machine = checkout('machine');
+    const commands = (/^```sh\n(.*?)^```/ms.exec(DOCUMENT)?.[1] ?? '').split('\n');
+    const first = commands.findIndex((line) => line.startsWith('npm run deploy'));
+    expect(commands[first + 1]).toMatch(/^npx wrangler secret put HOSTING_TOKEN/);
+    const { output } = await deploy(machine);
+    expect(output).toContain('https://gitveil.somebody.workers.dev');
+    const put = await run(machine, ['wrangler', 'secret', 'put', 'HOSTING_TOKEN'], 'a-secret');
+    expect(put.code, put.output).toBe(0);
+    await expectDeployed(machine);
+    expect([...(cloud.scripts.get('gitveil')?.secrets ?? [])]).toEqual(['HOSTING_TOKEN']);
+  });
+
   it(
     'goes on after a broken line, a plan that is too small, and a Worker that has only been given secrets',
     exhaustive,
@@ -192,6 +222,24 @@ describe('npm run deploy, with the real wrangler', { timeout: 5 * 60_000 }, () =
       expectWhole();
     },
   );
+});
+
+describe('npm run deploy, with a token that lacks a right', { ...exhaustive, timeout: 5 * 60_000 }, () => {
+  it.each([
+    ['D1', /\/d1\//],
+    ['Workers KV Storage', /\/storage\/kv\//],
+    ['Workers Scripts', /^PUT \/workers\/scripts\//],
+  ])('names it, %s, and goes on once the token has it', async (right, forbidden) => {
+    const machine = checkout('machine');
+    cloud.forbidden = forbidden;
+    const { code, output } = await deploy(machine);
+    expect(code).toBe(1);
+    expect(output).toMatch(/Authentication error|10000/);
+    expect(output).toContain(right);
+    expect(output).toContain(AGAIN);
+    cloud.forbidden = null;
+    await expectDeployed(machine);
+  });
 });
 
 // Exhaustive: some sixty deployments, two minutes of processor time.

@@ -9,6 +9,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Finding, screenOf } from '../../local/finding.ts';
 import { clockFinding, diskFinding } from '../../local/machine-check.ts';
+import { remedyOf } from '../../local/wall-check.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts';
 import { ownEnvironment, ROOT } from './programs.ts';
 import { exhaustive } from '../support/exhaustive.ts';
@@ -17,11 +18,14 @@ const SCREEN = { lines: 24, columns: 80 };
 
 let folder: string;
 let sandbox: Sandbox;
+let reachable: Awaited<ReturnType<typeof serviceThat>>;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'gitveil-test-'));
   sandbox = await startSandbox();
+  reachable = await serviceThat({});
 });
 afterAll(async () => {
+  reachable.server.close();
   await sandbox.close();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -32,7 +36,7 @@ const hosting = (more: Record<string, string> = {}) => ({
   HOSTING_API_URL: sandbox.apiUrl,
   HOSTING_TOKEN: sandbox.botToken,
   CLIENT_IP_HEADER: 'X-Real-IP',
-  SERVICE_URL: 'https://git.example.org',
+  SERVICE_URL: reachable.url,
   OPERATOR_CONTACT: 'ada@example.org',
   NOTIFY_ADMIN_TOPIC: 'operator',
   NOTIFY_ADMIN_URL: 'https://ntfy.example.org',
@@ -69,7 +73,8 @@ describe('npm run doctor', () => {
     expect(screen).toMatch(/^ok +host gh +127\.0\.0\.1:\d+, GitHub$/m);
     expect(screen).toMatch(/^ok +token gh +\S+, with every scope it needs$/m);
     expect(screen).toMatch(/^ok +alerts +to ntfy\.example\.org$/m);
-    expect(screen).toMatch(/^ok +panic button +would ask https:\/\/git\.example\.org to reject every push$/m);
+    expect(screen).toMatch(/^ok +panic button +would ask http:\/\/127\.0\.0\.1:\d+ to reject every push$/m);
+    expect(screen).toMatch(/^ok +the way here +open: 127\.0\.0\.1:\d+ answers pushes$/m);
     expect(screen).toMatch(/^ok +clock +(as at|\d+ s (ahead of|behind)) 127\.0\.0\.1:\d+$/m);
     expect(screen).toMatch(/^ok +disk +[\d.]+ GB free in \S+\/state$/m);
     expect(screen).not.toContain('What to do');
@@ -94,7 +99,9 @@ describe('npm run doctor', () => {
     // An address is not cut where it names a variable.
     expect(refused.screen).toMatch(/^problem +configuration +SERVICE_URL is "ftp:\/\/git\.example\.org\/"$/m);
     expect(refused.code).toBe(1);
-    const warned = await doctor(hosting({ OPERATOR_CONTACT: '', PANIC_PASSWORD: 'hunter2' }));
+    const warned = await doctor(
+      hosting({ SERVICE_URL: 'https://git.invalid', OPERATOR_CONTACT: '', PANIC_PASSWORD: 'hunter2' }),
+    );
     expect(warned.screen).toMatch(/^warning +configuration +OPERATOR_CONTACT is not set$/m);
     expect(warned.screen).toMatch(/^warning +configuration +PANIC_PASSWORD has fewer than 16 characters$/m);
     expect(warned.screen).not.toContain('hunter2');
@@ -128,7 +135,7 @@ describe('npm run doctor', () => {
     expect(screen).toMatch(new RegExp(`^${state} +test alert +${says}$`, 'm'));
     expect(screen).toContain(remedy);
     if (state === 'ok') expect(screen).toMatch(/^ok +pushes +are accepted now$/m);
-    expect(asked[0]).toBe('POST /admin/test-alert {"password":"correct horse battery staple"}');
+    expect(asked).toContain('POST /admin/test-alert {"password":"correct horse battery staple"}');
     expect(screen).not.toContain('correct horse');
     expect(code).toBe(state === 'ok' ? 0 : 1);
   });
@@ -143,6 +150,20 @@ describe('npm run doctor', () => {
     expect(screen.replaceAll(/\s+/g, ' ')).toContain(
       `Nobody answers at ${url} (ECONNREFUSED). Set SERVICE_URL`,
     );
+  });
+
+  it('names the setting of what answers pushes in the place of the service, and changes nothing', async () => {
+    const { server, url } = await wallThat((bytes) => bytes > 100_000 && 413);
+    const { code, screen } = await doctor(hosting({ SERVICE_URL: url }));
+    server.close();
+    expect(screen).toMatch(
+      /^problem +the way here +closed: a push of 200 KB is answered by a page \(413\)$/m,
+    );
+    expect(screen.replaceAll(/\s+/g, ' ')).toContain('set client_max_body_size to 101m');
+    expect(code).toBe(1);
+    const nobody = await doctor(hosting({ SERVICE_URL: url }));
+    expect(nobody.screen).toMatch(/^warning +the way here +unknown: \S+ does not answer$/m);
+    expect(nobody.code).toBe(0);
   });
 
   it('names a token that the host does not know', exhaustive, async () => {
@@ -199,6 +220,16 @@ describe('npm run doctor', () => {
     expect(code).toBe(1);
   });
 
+  it('tells by the host’s clock whether a token ends soon', exhaustive, async () => {
+    const [today, then] = ['Thu, 01 Jan 2026 00:00:00 GMT', '2026-02-01 00:00:00 UTC'];
+    const { server, url } = await hostAt(today, { 'GitHub-Authentication-Token-Expiration': then });
+    const env = { HOSTING_URL: url, HOSTING_API_URL: url, HOSTING_TOKEN: 'token' };
+    const { screen } = await doctor(hosting(env));
+    server.close();
+    expect(screen).toMatch(/^problem +clock /m);
+    expect(screen).toMatch(/^ok +token gh +bot, /m);
+  });
+
   it('names a folder that cannot be used', exhaustive, async () => {
     const nowhere = await doctor(hosting({ STATE_DIR: join(folder, 'no', 'where') }));
     expect(nowhere.screen).toMatch(/^problem +disk +\S+ cannot be used$/m);
@@ -253,10 +284,42 @@ async function serviceThat(answer: object) {
   return { server, asked, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
+/** A proxy: what it refuses, by the bytes that it got, has this status and a page. */
+async function wallThat(statusOf: (bytes: number) => number | false) {
+  const server = createServer((request, response) => {
+    void text(request).then((body) => {
+      const status = statusOf(body.length);
+      response.writeHead(status || 200, { 'Content-Type': status ? 'text/html' : 'text/plain' });
+      response.end(status ? '<html>' : '');
+    });
+  }).listen(0, '127.0.0.1');
+  await new Promise((done) => server.once('listening', done));
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+describe('what answers in the place of the service', () => {
+  it.each([
+    [403, { 'cf-mitigated': 'challenge', server: 'cloudflare' }, 'Bot Fight Mode'],
+    [302, { location: 'https://team.cloudflareaccess.com/cdn-cgi/access/login' }, 'Cloudflare Access'],
+    [301, { location: 'https://git.example.org/' }, 'SERVICE_URL'],
+    [403, { server: 'cloudflare' }, 'error 1010', 'error code: 1010'],
+    [429, { server: 'cloudflare' }, 'error 1015', 'error code: 1015'],
+    [403, { server: 'cloudflare' }, 'WAF'],
+    [413, { server: 'nginx' }, 'client_max_body_size'],
+    [502, { server: 'nginx' }, 'does not reach the service'],
+    [200, {}, 'Something in front of the service'],
+  ])('is known by its answer: %i %j', (status, headers, setting, page = '<html>') => {
+    const known = new Headers(headers as Record<string, string>);
+    const header = (name: string): string => known.get(name) ?? '';
+    expect(remedyOf({ status, header, text: page })).toContain(setting);
+  });
+});
+
 /** A server that says what time it is, and answers everything as if it were any kind of host. */
-async function hostAt(date: string) {
+async function hostAt(date: string, headers: Record<string, string> = {}) {
   const server = createServer((_, response) => {
     response.setHeader('Date', date);
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     response.end(JSON.stringify({ version: '1.26.0', login: 'bot' }));
   }).listen(0, '127.0.0.1');
   await new Promise((done) => server.once('listening', done));

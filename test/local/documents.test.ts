@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { billLines } from '../../bench/bill.ts';
 import { VARIABLES } from '../../src/config/environment-reader.ts';
 import { madePages } from '../../local/documents.ts';
 import { startService } from '../../local/service.ts';
@@ -195,3 +196,8 @@ it(
     }
   },
 );
+
+it('bill what `npx node bench/bill.ts` computes', () => {
+  const shown = textOf('docs/performance.md').replaceAll(/ +/g, ' ');
+  expect(billLines().filter((line) => !shown.includes(`\n${line}\n`))).toEqual([]);
+});

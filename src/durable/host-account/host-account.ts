@@ -17,7 +17,10 @@ import {
   type KnownCalls,
   latestCalls,
   LONGEST_RESET_MS,
+  type Points,
+  pointsWaitMs,
   resetMs,
+  spend,
 } from '../../host/account/account-budget.ts';
 import { LONGEST_PAUSE_MS } from '../../host/failure.ts';
 import { isAhead, isWithin } from '../../isolate/clock.ts';
@@ -37,6 +40,11 @@ const PAUSE = 'pause';
 const ACCOUNT = windowName({ kind: 'account', key: '' });
 /** With more of them, the oldest is forgotten: they are counted in memory, and are not limited by themselves. */
 const MOST_WRITES = 20_000;
+
+/** docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api, "Pause between mutative requests". */
+const SPACING_MS = 1_000;
+/** Nobody waits for a turn for longer, as a push holds memory: with more before it, a write is told to come later. */
+const LONGEST_QUEUE_MS = 10_000;
 
 /** Longer than posting usually takes. One that is silent for longer has died with its request. */
 const SENDING_MS = 60_000;
@@ -88,6 +96,9 @@ export class HostAccount extends DurableObject<Env> {
   /** The ids of those since the host said how many calls are left. */
   #begun = new Set<string>();
   #hasAlarm = false;
+  /** When the next creation may begin; in memory, as it is soon over. */
+  #nextTurnAt = 0;
+  #points: Points = [];
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -106,10 +117,17 @@ export class HostAccount extends DurableObject<Env> {
     const pauseMs = this.hostPause();
     const refusal = this.#creations.refusal(wants, now);
     if (refusal !== null) return { kind: 'wait', pauseMs, ...this.#counted(refusal, now) };
-    if (!writesNow(wants)) return { kind: 'granted', pauseMs, ...this.#keep(wants, now) };
+    if (!writesNow(wants)) return { kind: 'granted', pauseMs, turnMs: 0, ...this.#keep(wants, now) };
     this.#forgetWrites(now);
     const calls = callsWait(this.#calls, [...this.#writes.values()], this.#begun.size, wants, now);
     if (calls.waitMs > 0) return { kind: 'wait', pauseMs, for: 'calls', full: null, ...calls };
+    const turnMs = wants.isSpaced ? this.#queueMs(now) : 0;
+    const waitMs = Math.max(
+      turnMs - LONGEST_QUEUE_MS,
+      wants.isSpaced ? pointsWaitMs(this.#points, false, now) : 0,
+    );
+    if (waitMs > 0) return { kind: 'wait', pauseMs, for: 'account', full: null, waitMs, withinMs: waitMs };
+    if (wants.isSpaced) this.#nextTurnAt = now + turnMs + SPACING_MS;
     const reserved = this.#keep(wants, now);
     // The same push again has been counted as a write, too.
     if (wants.windows.length === 0 || reserved.id !== null) {
@@ -117,7 +135,13 @@ export class HostAccount extends DurableObject<Env> {
       this.#writes.set(id, { at: now, by: wants.by, repository: wants.repository });
       if (this.#calls !== null) this.#begun.add(id);
     }
-    return { kind: 'granted', pauseMs, ...reserved };
+    return { kind: 'granted', pauseMs, turnMs, ...reserved };
+  }
+
+  /** How long until the next creation may begin, in milliseconds. */
+  #queueMs(now: number): number {
+    const isQueue = isAhead(this.#nextTurnAt, LONGEST_QUEUE_MS + SPACING_MS, now);
+    return isQueue ? this.#nextTurnAt - now : 0;
   }
 
   /** What `reserve` would refuse; null: nothing. @param isAttempt counts it if it is refused. */
@@ -177,9 +201,11 @@ export class HostAccount extends DurableObject<Env> {
     if (pauseMs > this.hostPause()) this.ctx.storage.kv.put(PAUSE, Date.now() + pauseMs);
   }
 
-  /** What the host has just said. */
-  callsSaid(said: CallsLeft): void {
-    const latest = latestCalls(this.#calls, { ...said, at: Date.now() });
+  /** What the host has just said. @param points that an isolate's calls have cost since it told last. */
+  callsSaid(said: CallsLeft, points = 0): void {
+    const now = Date.now();
+    if (points > 0) this.#points = spend(this.#points, points, now);
+    const latest = latestCalls(this.#calls, { ...said, at: now });
     if (latest !== this.#calls) this.#begun.clear();
     this.#calls = latest;
   }

@@ -84,8 +84,8 @@ const MOST_CHARACTERS = 20_000;
  */
 const MOMENTARY =
   /internal server error|^failure$|cannot lock ref|failed to (?:lock|update ref)|fail(?:ed)? to run proc-receive hook/i;
-/** A token without that scope, which the operator must give it: oiooj in categraf#34. */
-const WITHOUT_SCOPE = /without `workflow` scope/;
+/** For the operator: a token without that scope (oiooj in categraf#34), or the address in commits. */
+const OURS = /without `workflow` scope|email privacy restrictions/;
 /** An object that only the bot has. */
 const ID = /\b[\da-f]{40}\b/g;
 
@@ -120,6 +120,24 @@ const KNOWN: readonly { readonly when: RegExp; readonly lines: (messages: string
       'Leave them out of your commits, or commit them without LFS: "git lfs untrack", then "git add --renormalize".',
     ],
   },
+  // GH007: lumen-notes/lumen#436, abapGit/abapGit#1363.
+  {
+    when: /email privacy restrictions/i,
+    lines: () => [
+      'The code host keeps the address private that this service writes into every commit. Your commits are fine.',
+      'Tell the operator: ANON_EMAIL must be no private address of an account there.',
+    ],
+  },
+  // A hook, or a rule for the fields of commits: github/platform-samples#151; docs.github.com, "Available rules for
+  // rulesets", "Metadata restrictions".
+  {
+    when: /(?:author|committer)(?:'s)? e-?mail|contributor licen[cs]e agreement/i,
+    lines: () => [
+      'The repository takes commits only of authors whom it knows, for example by a licence agreement.',
+      'This service names none, so nothing can be contributed there through it.',
+      'Somebody whom its maintainers know can adopt your change: give them a patch ("git format-patch origin/HEAD"), without your name in it.',
+    ],
+  },
 ];
 
 /** What a refusal means, in lines for the person. Null: the host has accepted the push. */
@@ -136,7 +154,7 @@ export function refusedPush({
   const known = KNOWN.find(({ when }) => when.test(words));
   const means: Partial<Failure> = MOMENTARY.test(reason)
     ? { lasts: 'moment', whose: 'theirs' }
-    : { whose: WITHOUT_SCOPE.test(words) ? 'ours' : 'person' };
+    : { whose: OURS.test(words) ? 'ours' : 'person' };
   const own = [
     `The code host says: ${hostText(reason)}`,
     // A page is for the bot.

@@ -142,7 +142,8 @@ export class Rest {
     const base = 'base' in parameters ? parameters.base : undefined;
     const refused = { ...wordsOf(body, text), operation, status, header, base };
     const answer = status < 400 ? { status, header, text: '' } : refused;
-    for (const observer of [tokenWatch, callMeter]) observer.observe(answer);
+    tokenWatch.observe(answer);
+    callMeter.observe(answer, operation);
     if (status >= 400) throw backOff.observe(refused) ?? refusalOf(refused, this.#hostName, refused.says);
     const isEmpty = status === 204 || status === 304;
     // A redirect that was not followed, as of a write: nothing has been done.

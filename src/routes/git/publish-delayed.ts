@@ -6,6 +6,7 @@
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { hostWithKey } from '../../config/hosts.ts';
+import { accountLimits } from '../../config.ts';
 import { openHttp } from '../../configured.ts';
 import {
   type BegunPush,
@@ -21,6 +22,7 @@ import { concatBytes } from '../../git/bytes.ts';
 import type { Memory } from '../../git/memory.ts';
 import { systemClock } from '../../isolate/clock.ts';
 import { isolateMemory, type MemoryHold } from '../../isolate/memory-budget.ts';
+import type { Limit } from '../../limits/sliding-window.ts';
 import { forkWants, writeWants } from '../../limits/wants.ts';
 import { delayedPushesOf, spoolOf } from '../../objects.ts';
 import { MAX_PACK_BYTES } from '../../edit/changes.ts';
@@ -154,6 +156,11 @@ function openAt(c: Context<AppEnv>, hostKey: string): boolean {
   return true;
 }
 
+const part = ({ most, withinMs }: Limit): Limit => ({
+  most: Math.max(1, Math.floor(most * (1 - LEFT_TO_LIVE))),
+  withinMs,
+});
+
 /** Its client was admitted before. @param owed what limits did not give then. @param client its random name here. */
 function runOf(
   c: Context<AppEnv>,
@@ -162,17 +169,15 @@ function runOf(
   memory: MemoryHold,
   reply = new NotedReply(),
 ): PushRun {
-  const creations = c.var.config.limits.creations.map(({ most, withinMs }) => ({
-    most: Math.max(1, Math.floor(most * (1 - LEFT_TO_LIVE))),
-    withinMs,
-  }));
+  const { creations, openings } = accountLimits(c.var.config, c.var.host);
+  const account = { creations: creations.map(part), openings: openings.map(part) };
   const limits = {
     enter: async () => null,
     refuseFull: async () => null,
-    slot: async () => openSlot(c, owed ?? writeWants(client), creations, client),
+    slot: async () => openSlot(c, owed ?? writeWants(client), account, client),
     peek: async () => null,
     takeQuota: async () => void (await reserve(c, writeWants(client))),
-    takeFork: async () => void (await reserve(c, forkWants(client, null, creations))),
+    takeFork: async () => void (await reserve(c, forkWants(client, null, account))),
   };
   return openPush(c, target, reply, { memory, limits });
 }

@@ -5,6 +5,7 @@
  */
 import type { Context } from 'hono';
 import { hostNameOf } from '../../config/hosts.ts';
+import { accountLimits } from '../../config.ts';
 import { BURST_PUSHES, BURST_WINDOW_MS } from '../../durable/guard/burst.ts';
 import { openBackOff } from '../../durable/host-access.ts';
 import type { Told } from '../../durable/pull-request/pull-request.ts';
@@ -15,8 +16,9 @@ import { within } from '../../isolate/within.ts';
 import { type Client, windowKey } from '../../limits/client.ts';
 import { FORKS, PULL_REQUESTS, PREFIX_PULL_REQUESTS } from '../../limits/limits.ts';
 import type { Grant, Refused } from '../../limits/port.ts';
-import { type ClientHits, hitBy, type Limit, toldMs, type Wait } from '../../limits/sliding-window.ts';
+import { type ClientHits, hitBy, toldMs, type Wait } from '../../limits/sliding-window.ts';
 import {
+  type AccountLimits,
   forkWants,
   openingIn,
   pullRequestWants,
@@ -86,7 +88,7 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
 
     async slot(slotHash) {
       const [owner, wants] = await checked(Promise.all([client(), wantsOf(slotHash)]));
-      return openSlot(c, wants, c.var.config.limits.creations, owner.prefixHash('burst'), owner);
+      return openSlot(c, wants, accountLimits(c.var.config, c.var.host), owner.prefixHash('burst'), owner);
     },
 
     async peek(slotHash) {
@@ -100,7 +102,10 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
 
     takeQuota: async () => void (await reserve(c, writeWants(await quotaKey()))),
     takeFork: async () =>
-      void (await reserve(c, forkWants(await quotaKey(), await client(), c.var.config.limits.creations))),
+      void (await reserve(
+        c,
+        forkWants(await quotaKey(), await client(), accountLimits(c.var.config, c.var.host)),
+      )),
   };
 
   /** What another pull request counts in for its client alone. */
@@ -143,7 +148,7 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
 export function openSlot(
   c: Context<AppEnv>,
   own: Wants,
-  creations: readonly Limit[],
+  account: AccountLimits,
   burst: string,
   client: Client | null = null,
 ): Slot {
@@ -153,7 +158,7 @@ export function openSlot(
   return {
     async take(repository, policyLimits) {
       target = await targetOf(c, repository, null, policyLimits);
-      wanted = openingIn(target, creations, own);
+      wanted = openingIn(target, account, own);
       grants.push(await reserve(c, wanted, target, client));
     },
     async settle(isAnother) {

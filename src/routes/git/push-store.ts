@@ -18,6 +18,7 @@ import {
   guardOf,
   pendingPushOf,
   pullRequestOf,
+  readFrom,
   spoolOf,
 } from '../../objects.ts';
 import type { PushStore } from '../../push/push-host.ts';
@@ -62,12 +63,14 @@ export function pushStore(c: Context<AppEnv>, memory: MemoryHold): PushStore {
         .catch((error: unknown) => logger.error('a withdrawal could not be told', { error }));
     },
     async placeOf(prHash) {
-      const view = (await isListed(prHash)) ? await pullRequestOf(c.env, prHash).view() : null;
+      const view = (await isListed(prHash))
+        ? await readFrom(() => pullRequestOf(c.env, prHash).view())
+        : null;
       return view?.host === host.key ? view : null;
     },
     async isOpen(prHash) {
       if (!(await isListed(prHash))) return false;
-      const view = pullRequestOf(c.env, prHash).view();
+      const view = readFrom(() => pullRequestOf(c.env, prHash).view());
       return view.then((known) => known?.state === 'open' && known.host === host.key).catch(() => true);
     },
     mayBeRecorded: isListed,
@@ -100,7 +103,7 @@ export function pushStore(c: Context<AppEnv>, memory: MemoryHold): PushStore {
         return false;
       }
     },
-    findWaiting: (push) => delayedPushesOf(c.env).findWaiting(push),
+    findWaiting: (push) => readFrom(() => delayedPushesOf(c.env).findWaiting(push)),
     async keepDelayed(delayed, { key, ...spool }, keptUntil) {
       const { name, reason, keptAt, from, to } = delayed;
       // A secret moment; of one for review, only when the operator has approved it.
@@ -148,7 +151,10 @@ function guessed<T>({ var: { logger } }: Context<AppEnv>, answer: Promise<T>): P
 
 /** Nobody is told of a pull request before the host shows it. */
 async function shown(c: Context<AppEnv>, prHash: string) {
-  const view = await guessed(c, pullRequestOf(c.env, prHash).view());
+  const view = await guessed(
+    c,
+    readFrom(() => pullRequestOf(c.env, prHash).view()),
+  );
   return view?.isShown ? view : null;
 }
 

@@ -23,7 +23,7 @@ import { isStorageFailure } from '../../storage-failure.ts';
 import { BodyError } from '../../streams/body-error.ts';
 import { clientOf } from '../request/client.ts';
 import { isCrossSite, smallBody } from '../request/payload.ts';
-import { identityOf } from '../../objects.ts';
+import { identityOf, readFrom } from '../../objects.ts';
 import { mayBeListed } from '../../stats/recorded-hashes.ts';
 import { toldMs } from '../../limits/sliding-window.ts';
 import { limitsOf } from '../request/limits.ts';
@@ -105,7 +105,7 @@ async function showStanding(c: Context<AppEnv>): Promise<Response> {
   const { hash } = query.data;
   // The object of a pseudonym that has no reports is not even asked.
   const isListed = await mayBeListed(c.env.DB, hash, c.var.logger);
-  const known = isListed ? await identityOf(c.env, hash).publicRecord() : null;
+  const known = isListed ? await readFrom(() => identityOf(c.env, hash).publicRecord()) : null;
   const standing = known?.standing ?? standingOf(madeUp.get(hash) ?? NO_FACTS, Date.now());
   const page = reportPage(hash, standing, known === null ? [] : linksTo(c, known));
   return answerStanding(c, hash, standing, page);

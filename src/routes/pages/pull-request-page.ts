@@ -6,7 +6,7 @@ import { hostWithKey } from '../../config/hosts.ts';
 import type { PullRequestView } from '../../durable/pull-request/pull-request.ts';
 import type { AppEnv } from '../../env.ts';
 import { eventsOf } from '../../events/host-event.ts';
-import { pullRequestOf } from '../../objects.ts';
+import { pullRequestOf, readFrom } from '../../objects.ts';
 import type { Conversation } from '../../host/code-host.ts';
 import type { ShownConversation } from '../../pages/conversation.ts';
 import {
@@ -139,7 +139,7 @@ async function endedBy(
 /** Null if the code host shows none yet. Never asks the object of a hash that no push has recorded. */
 async function viewOf(c: Context<AppEnv>, hash: string): Promise<PullRequestView | null> {
   const mayExist = await mayBeRecorded(c.env.DB, hash, c.var.logger);
-  const view = mayExist ? await pullRequestOf(c.env, hash).view() : null;
+  const view = mayExist ? await readFrom(() => pullRequestOf(c.env, hash).view()) : null;
   return view?.isShown ? view : null;
 }
 

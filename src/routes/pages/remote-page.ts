@@ -2,7 +2,7 @@
 import type { Context } from 'hono';
 import { systemClock } from '../../isolate/clock.ts';
 import { openLastKnown } from '../../isolate/last-known.ts';
-import { pullRequestOf } from '../../objects.ts';
+import { pullRequestOf, readFrom } from '../../objects.ts';
 import { fileUrl, hostNameOf, recordName, repositoryPath } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
@@ -74,7 +74,9 @@ async function listedPullRequests(
     async ask() {
       if (!(await mayAsk())) throw new Error('the client has asked for too many repositories');
       const hashes = await recordedHashesOf(c.env.DB, repository, MAX_LISTED);
-      const views = await Promise.all(hashes.map((hash) => pullRequestOf(c.env, hash).view()));
+      const views = await Promise.all(
+        hashes.map((hash) => readFrom(() => pullRequestOf(c.env, hash).view())),
+      );
       // No hash gets into the answer: it may be all that an update needs.
       return views
         .filter((view) => view !== null)

@@ -12,7 +12,7 @@ import { FreshCopy } from '../../isolate/fresh-copy.ts';
 import { heldSwitch, heldSwitches, hold, release, type Switch } from '../../isolate/held-switches.ts';
 import { onForget } from '../../isolate/recent.ts';
 import type { Logger } from '../../log.ts';
-import { guardOf } from '../../objects.ts';
+import { guardOf, readFrom } from '../../objects.ts';
 import { uncheckedLimit } from './limits.ts';
 import { refused, type Refused } from './refused.ts';
 
@@ -21,7 +21,7 @@ onForget(() => copy.forget());
 
 /** Rejects if the guard must be asked and does not answer. */
 export function suspensionOf(env: Env): Promise<GuardStatus> {
-  return copy.read(() => guardOf(env).status(), waitUntil);
+  return copy.read(() => readFrom(() => guardOf(env).status()), waitUntil);
 }
 
 export function botProblems({ accountProblems }: GuardStatus, hosts: readonly HostConfig[]) {

@@ -2,6 +2,7 @@
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { recordName, REPOSITORY_PATH } from '../../config/hosts.ts';
+import { accountLimits } from '../../config.ts';
 import { type CommentOutcome, mayBePosted } from '../../durable/identity/identity.ts';
 import type { AppEnv } from '../../env.ts';
 import { hostFailureOf } from '../../host-error.ts';
@@ -181,7 +182,7 @@ export async function postComment(
     body,
     origin: publishedOrigin(c.req.raw, config),
     // Reserved there: only the pseudonym knows whether it may write.
-    wants: commentWants(by, inRepository, thread, config.limits.creations),
+    wants: commentWants(by, inRepository, thread, accountLimits(config, host)),
   };
   const outcome = await identityOf(c.env, hash)
     .comment(request)

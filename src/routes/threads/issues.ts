@@ -3,6 +3,7 @@ import { waitUntil } from 'cloudflare:workers';
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { REPOSITORY_PATH } from '../../config/hosts.ts';
+import { accountLimits } from '../../config.ts';
 import { openHostAccess } from '../../durable/host-access.ts';
 import type { AppEnv } from '../../env.ts';
 import type { NewIssue } from '../../host/code-host.ts';
@@ -154,7 +155,7 @@ export async function createIssue(
   const { config, host, logger, http } = c.var;
   const opening = await targetOf(c, repository, null, policyLimits);
   const wants = writeWants(quotaKeyOf(await clientOf(c)));
-  const grant = await limitsOf(c).reserve(openingIn(opening, config.limits.creations, wants));
+  const grant = await limitsOf(c).reserve(openingIn(opening, accountLimits(config, host), wants));
   if (grant.kind === 'wait') return refusedToPost(c, grant, opening);
 
   const created = await openThreads(openHostAccess(c.env, config, host, http))

@@ -7,6 +7,8 @@ import { FORM_LIFE_MS } from '../../../src/secret/form-token.ts';
 import type { Limit } from '../../../src/limits/sliding-window.ts';
 import type { Wants } from '../../../src/limits/wants.ts';
 import {
+  type AccountLimits,
+  commentWants,
   forkWants,
   openingIn,
   pullRequestWants,
@@ -25,6 +27,7 @@ const LIMITS: readonly Limit[] = [
   { most: 80, withinMs: MINUTE_MS },
   { most: 500, withinMs: HOUR_MS },
 ];
+const ACCOUNT = { creations: LIMITS, openings: [] };
 const TEN_AN_HOUR = [{ most: 10, withinMs: HOUR_MS }];
 
 let count = 0;
@@ -45,7 +48,7 @@ afterEach(() => vi.useRealTimers());
 
 /** A write: of a network, with all that the account may create; null: it creates nothing. */
 const write = (by: string, limits: readonly Limit[] | null = LIMITS): Wants =>
-  limits === null ? writeWants(by) : forkWants(by, null, limits);
+  limits === null ? writeWants(by) : forkWants(by, null, { creations: limits, openings: [] });
 const reserve = (by: string, limits?: readonly Limit[] | null) => sameAccount().reserve(write(by, limits));
 const waitMsOf = async (by: string, limits?: readonly Limit[] | null): Promise<number> => {
   const answer = await reserve(by, limits);
@@ -240,7 +243,7 @@ const rows = () => runInDurableObject(sameAccount(), (_, { storage }) => [...sto
 describe('a pull request', () => {
   const repository: Target = { key: 'repository', limits: [{ most: 1000, withinMs: HOUR_MS }] };
   const pull = (push: string, address = '192.0.2.1', target = repository): Wants =>
-    openingIn(target, LIMITS, pullRequestWants(clientIn(address, 'secret'), push));
+    openingIn(target, ACCOUNT, pullRequestWants(clientIn(address, 'secret'), push));
 
   it('of a hundred at once is one of five, and raises one alert', async () => {
     newAccount();
@@ -313,6 +316,67 @@ describe('a pull request', () => {
 });
 
 const named = (name: string) => ({ name, content: 'text' });
+
+const turnOf = async (wants: Wants) => {
+  const answer = await sameAccount().reserve(wants);
+  return answer.kind === 'granted' ? answer.turnMs : { for: answer.for, waitMs: answer.waitMs };
+};
+const said = (points: number) =>
+  sameAccount().callsSaid({ limit: 5000, left: 4000, resetsInMs: HOUR_MS }, points);
+
+describe('at a host that limits what is opened', () => {
+  const SPACED: AccountLimits = { creations: LIMITS, openings: [{ most: 20, withinMs: MINUTE_MS }] };
+  const target: Target = { key: 'repository', limits: [{ most: 1000, withinMs: HOUR_MS }] };
+  const opening = (by: string) => openingIn(target, SPACED, writeWants(by));
+  const saying = (by: string) => commentWants(by, 'repository', target, SPACED);
+
+  it('two creations of whatever kind begin a second apart, and ten seconds of them at most wait', async () => {
+    newAccount();
+    const kinds = [opening, saying, (by: string) => forkWants(by, null, SPACED)];
+    const turns = await Promise.all(kinds.map(async (wants, index) => turnOf(wants(`${index}`))));
+    expect(turns).toEqual([0, 1_000, 2_000]);
+    pass(500);
+    for (let second = 0; second < 8; second++)
+      expect(await turnOf(saying(`more ${second}`))).toBe(2_500 + second * 1_000);
+    expect(await turnOf(saying('late'))).toEqual({ for: 'account', waitMs: 500 });
+    // It has taken nothing.
+    expect(await creationsLeft()).toEqual([69, 489]);
+    pass(10_500);
+    expect(await turnOf(saying('late'))).toBe(0);
+    pass(-24 * HOUR_MS);
+    expect(await turnOf(saying('a clock was set back'))).toBe(0);
+  });
+
+  it('what creates nothing, or is at another host, waits for nobody', async () => {
+    newAccount();
+    for (let second = 0; second < 11; second++) await turnOf(saying(`${second}`));
+    await said(900);
+    expect(await turnOf(writeWants('update'))).toBe(0);
+    expect(await turnOf(write('another host'))).toBe(0);
+  });
+
+  it('nothing is created when the minute’s points are spent, until they are free again', async () => {
+    newAccount();
+    await said(500);
+    pass(20_000);
+    await said(299);
+    expect(await turnOf(saying('a'))).toBe(0);
+    await said(1);
+    expect(await turnOf(saying('b'))).toEqual({ for: 'account', waitMs: 40_000 });
+    pass(40_000);
+    expect(await turnOf(saying('b'))).toBe(0);
+  });
+
+  it('pull requests and issues have less than comments, and new networks the last of it', async () => {
+    newAccount();
+    for (let time = 0; time < 18; time++) {
+      expect(await turnOf(opening('one'))).toBe(0);
+      pass(1_000);
+    }
+    expect(await turnOf(opening('one'))).toMatchObject({ for: 'openings' });
+    expect(await turnOf(saying('one'))).toBe(0);
+  });
+});
 
 describe('a form that was sent', () => {
   const posted = {

@@ -3,6 +3,7 @@
  * here, and says why.
  */
 import { expect, it } from 'vitest';
+import { COUNTS } from '../../../bench/bill.ts';
 import { buildWorker } from '../../../local/build.ts';
 import { contribute, type Contribution, expectAccepted } from '../support/contribution.ts';
 import type { Counts, ObjectCall } from '../support/counting-worker.ts';
@@ -87,11 +88,12 @@ it('a push that opens a pull request makes few calls and writes few rows', async
     'PENDING_PUSHES.end',
     'PULL_REQUESTS.record',
   ]);
+  expect(names.length + 1).toBe(COUNTS.objectCalls);
   expect(depthOf(pushed.filter(({ name }) => !AFTER_THE_ANSWER.test(name)))).toBeLessThanOrEqual(3);
   // The pull request's object has five: all that it keeps, when it is recorded and when its messages were delivered, the
   // dates of the commits, and an alarm for both. The guard has two: one before, to see whether it
   // could track it. The account has one. The metrics have one, but not for each push.
-  expect(objectRows).toBeLessThanOrEqual(11);
+  expect(objectRows).toBeLessThanOrEqual(COUNTS.objectRows);
   // Of the ledger a table with an index; one of the hashes, and one of a repository's page.
-  expect(databaseRows).toBeLessThanOrEqual(4);
+  expect(databaseRows).toBeLessThanOrEqual(COUNTS.databaseRows);
 });

@@ -1,6 +1,9 @@
 /** What each answer of a code host means for a push: tried again where that is safe, and told as what it is. */
 import { describe, expect, it } from 'vitest';
 import {
+  ADDRESS_PRIVATE,
+  ADDRESS_PRIVATE_REASON,
+  AUTHOR_UNKNOWN,
   BAD_CREDENTIALS,
   BASE_INVALID,
   DOWN_FOR_TWO_MINUTES,
@@ -66,6 +69,7 @@ describe('a push that the host refuses', exhaustive, () => {
   it.each([
     ['a secret', SECRETS_FOUND, ['  src/api/github.ts:34 (GitHub Personal Access Token)', 'git rebase -i']],
     ['a large file', LARGE_FILE, ['  boesp-1.pdf (122.92 MB)', 'git rebase -i']],
+    ['an unknown author', AUTHOR_UNKNOWN, ['This service names none', 'can adopt your change']],
     ['files of Git LFS', LFS_UNKNOWN, ['This service cannot send them there', 'git lfs untrack']],
   ])('because of %s is told with the file and a step that works', async (_, messages, expected) => {
     const { clone, upstream } = await withFork(bed);
@@ -74,6 +78,15 @@ describe('a push that the host refuses', exhaustive, () => {
     const text = (await expectRefused(bed, upstream, await clone.push(), COMMITS)).join('\n');
     for (const words of expected) expect(text).toContain(words);
     expect(text).not.toMatch(/https?:|[\da-f]{40}|lfs push/);
+  });
+
+  it('because of the address that the service writes is told to the operator, and the person is not to blame', async () => {
+    const { clone, upstream } = await withFork(bed);
+    const answer = pushRefused('x', ADDRESS_PRIVATE_REASON, ADDRESS_PRIVATE);
+    bed.sandbox.faults.inject({ method: 'POST', path: RECEIVE, answer });
+    const text = (await expectRefused(bed, upstream, await clone.push(), COMMITS)).join('\n');
+    expect(text).toContain('Your commits are fine.');
+    expect(text).toContain('ANON_EMAIL must be no private address');
   });
 
   it('because it is too large is sent once, and told so', async () => {

@@ -1,7 +1,13 @@
 /** What answers tell of the calls that are left, and how often that is passed on. */
 import { describe, expect, it } from 'vitest';
 import type { CallsLeft } from '../../../src/host/account/account-budget.ts';
-import { callMeter, callsLeftSaidBy } from '../../../src/host/account/account-budget.ts';
+import {
+  callMeter,
+  callsLeftSaidBy,
+  pointsWaitMs,
+  readsPauseMs,
+  spend,
+} from '../../../src/host/account/account-budget.ts';
 import { PatientClock } from '../support/scripted-host.ts';
 
 const NOW = Date.parse('2026-11-22T12:00:00Z');
@@ -37,10 +43,10 @@ describe('an answer', () => {
 it('is passed on every ten seconds, and every second when little is left', () => {
   const clock = new PatientClock();
   const told: CallsLeft[] = [];
-  const meter = callMeter('metered', clock, (calls) => void told.push(calls));
+  const meter = callMeter('metered', clock, false, (calls) => void told.push(calls));
   const see = (left: number, times: number) => {
     for (let time = 0; time < times; time++) {
-      meter.observe(answer({ ...HEADERS, 'X-RateLimit-Remaining': String(left) }));
+      meter.observe(answer({ ...HEADERS, 'X-RateLimit-Remaining': String(left) }), 'read');
       clock.at += 500;
     }
   };
@@ -52,4 +58,34 @@ it('is passed on every ten seconds, and every second when little is left', () =>
   clock.at -= 24 * 60 * 60 * 1000;
   see(4000, 1);
   expect(told).toHaveLength(13);
+});
+
+describe('the points of a host that counts them', () => {
+  it('are told with the next news, once, and pages wait when two thirds of a minute’s are spent', () => {
+    const clock = new PatientClock();
+    const told: number[] = [];
+    const meter = callMeter('counted', clock, true, (_, points) => void told.push(points));
+    const see = (operation: 'read' | 'post', times: number) => {
+      for (let time = 0; time < times; time++) meter.observe(answer(HEADERS), operation);
+    };
+    see('read', 1);
+    see('post', 100);
+    clock.at += 10_000;
+    see('read', 1);
+    expect(told).toEqual([1, 501]);
+    expect(readsPauseMs('counted', clock.at)).toBe(0);
+    see('read', 98);
+    expect(readsPauseMs('counted', clock.at)).toBe(50_000);
+    clock.at += 50_000;
+    expect(readsPauseMs('counted', clock.at)).toBe(0);
+  });
+
+  it('take a minute’s memory, however many calls there are, and are free again when a clock jumps', () => {
+    const now = Date.parse('2026-11-22T12:00:00Z');
+    let spent = spend([], 5, now);
+    for (let ms = 0; ms < 200_000; ms += 50) spent = spend(spent, 1, now + ms);
+    expect(spent.length).toBeLessThanOrEqual(60);
+    expect(pointsWaitMs(spent, false, now + 200_000)).toBeGreaterThan(0);
+    expect(pointsWaitMs(spent, false, now - 3_600_000)).toBe(0);
+  });
 });

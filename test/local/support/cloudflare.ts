@@ -3,18 +3,18 @@
  *
  * It knows what `npm run deploy` makes wrangler call, as wrangler reads the answers. Anything else
  * is answered with 404 and kept in `unknown`:
- * - GET  /accounts, /memberships
+ * - GET  /accounts, /memberships; /user, /user/tokens/verify after a refusal
  * - GET, POST /d1/database; GET /d1/database/<id or name>; POST /d1/database/<id>/query: SQL runs
  *   in SQLite, all or nothing
  * - GET, POST /storage/kv/namespaces; a title exists once (10014)
  * - GET  /workers/services/<name>, /workers/workers/<name>, /workers/subdomain
  * - PUT  /workers/scripts/<name>; POST …/versions, …/deployments, …/subdomain; PATCH
  *   …/script-settings; PUT …/schedules
- * - GET  /workers/scripts/<name>/deployments, …/secrets, …/settings
+ * - GET  /workers/scripts/<name>/deployments, …/secrets, …/settings; PUT …/secrets
  *
  * An upload is checked as Cloudflare does: resources that are bound must be there, a service that
  * is bound must be there (10143) and have been deployed (10144), and limits need the paid plan
- * (100328).
+ * (100328). A token may lack a right (10000).
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -56,7 +56,12 @@ export interface Script {
   settings: Readonly<Record<string, unknown>>;
   subdomain: Readonly<Record<string, unknown>>;
   crons: readonly string[];
+  /** Their names. */
+  readonly secrets: Set<string>;
 }
+
+const secretsOf = ({ secrets }: Script): object[] =>
+  Array.from(secrets, (name) => ({ name, type: 'secret_text' }));
 
 /** A Worker that has been given a secret, and was never uploaded. */
 const DRAFT: Script = {
@@ -66,6 +71,7 @@ const DRAFT: Script = {
   settings: {},
   subdomain: {},
   crons: [],
+  secrets: new Set(),
 };
 
 interface Deployed {
@@ -123,6 +129,8 @@ export class Cloudflare {
   readonly namespaces = new Map<string, string>();
   readonly scripts = new Map<string, Script>();
   plan: 'free' | 'paid' = 'paid';
+  /** What the token may not ask for, by method and path. */
+  forbidden: RegExp | null = null;
   /** Asked at each call that reaches the account. */
   breaks: (call: string) => Break | null = () => null;
   readonly #server: Server;
@@ -156,7 +164,7 @@ export class Cloudflare {
 
   /** As `wrangler secret put` does before the first upload. */
   addDraft(name: string): void {
-    this.scripts.set(name, { ...DRAFT, versions: new Map() });
+    this.scripts.set(name, { ...DRAFT, versions: new Map(), secrets: new Set() });
   }
 
   stop(): void {
@@ -179,6 +187,7 @@ export class Cloudflare {
   #outcome(call: Call): { status: number; body: object } {
     const words = `${call.method} ${call.path}`;
     try {
+      if (this.forbidden?.test(words)) throw new Refusal(10_000, 'Authentication error', 403);
       for (const [pattern, run] of this.#routes) {
         const [matched, ...parts] = pattern.exec(words) ?? [];
         if (matched === undefined) continue;
@@ -199,6 +208,7 @@ export class Cloudflare {
 
   /** What each call does, by method and path within the account. */
   readonly #routes: readonly (readonly [RegExp, (parts: readonly string[], body: string) => unknown])[] = [
+    [/^GET \/user(?:\/tokens\/verify)?$/, () => ({ id: 'user0', status: 'active' })],
     [/^GET \/accounts$/, () => [{ id: ACCOUNT, name: 'An account' }]],
     [/^GET \/memberships$/, () => [{ account: { id: ACCOUNT, name: 'An account' } }]],
     [/^GET \/d1\/database$/, () => [...this.databases].map(([uuid, { name }]) => ({ uuid, name }))],
@@ -210,7 +220,8 @@ export class Cloudflare {
     [/^GET \/workers\/subdomain$/, () => ({ subdomain: SUBDOMAIN })],
     [/^GET \/workers\/services\/([^/]+)$/, ([name = '']) => this.#service(name)],
     [/^GET \/workers\/workers\/([^/]+)$/, ([name = '']) => this.#script(name)],
-    [/^GET \/workers\/scripts\/([^/]+)\/secrets$/, ([name = '']) => (this.#script(name), [])],
+    [/^GET \/workers\/scripts\/([^/]+)\/secrets$/, ([name = '']) => secretsOf(this.#script(name))],
+    [/^PUT \/workers\/scripts\/([^/]+)\/secrets$/, ([name = ''], body) => this.#keepSecret(name, body)],
     [/^GET \/workers\/scripts\/([^/]+)\/settings$/, ([name = '']) => this.#versionSettings(name)],
     [/^GET \/workers\/scripts\/([^/]+)\/deployments$/, ([name = '']) => this.#deployments(name)],
     [/^PUT \/workers\/scripts\/([^/]+)$/, ([name = ''], body) => this.#upload(name, body)],
@@ -275,6 +286,13 @@ export class Cloudflare {
     };
   }
 
+  /** A version of its own, as Cloudflare makes one; uploads keep it. */
+  #keepSecret(name: string, body: string): object {
+    const { name: secret = '' } = json(body);
+    this.#script(name).secrets.add(secret);
+    return { name: secret, type: 'secret_text' };
+  }
+
   #versionSettings(name: string): object {
     const { deployed, versions } = this.#script(name);
     return { bindings: versions.get(deployed ?? '')?.bindings ?? [] };
@@ -289,7 +307,7 @@ export class Cloudflare {
   /** Creates the Worker, or replaces it, and carries out its migrations of Durable Objects. */
   #upload(name: string, form: string): object {
     const metadata = this.#checked(form);
-    const before = this.scripts.get(name) ?? DRAFT;
+    const before = this.scripts.get(name) ?? { ...DRAFT, secrets: new Set() };
     const { old_tag: oldTag = null, new_tag: newTag } = metadata.migrations ?? {
       new_tag: before.migrationTag,
     };
