@@ -102,8 +102,25 @@ function listed<T>(...words: string[]): T[] {
 /** D1 has no place in these parts of the world: a near one. */
 const NEIGHBOURS: Readonly<Record<string, string>> = { sam: 'enam', afr: 'weur', me: 'eeur' };
 
+/**
+ * Ends this program if the account has a Worker of this name and no database of it: it is another
+ * program's, which the upload would replace without a question. One that has only been given
+ * secrets was never deployed, and is ours.
+ */
+function refuseAnothersWorker(): void {
+  const words = ['deployments', 'list', `--name=${config.name}`, '--json'];
+  const { status, stdout } = spawnSync('wrangler', words, { encoding: 'utf8' });
+  if (status !== 0 || (JSON.parse(stdout) as unknown[]).length === 0) return;
+  process.stderr.write(`
+The account has a Worker called ${config.name} already, and no database of that name, so it is not this service.
+Nothing was changed. Choose another \`name\` in wrangler.toml, or remove that Worker: npx wrangler delete ${config.name}
+`);
+  process.exit(1);
+}
+
 function prepareDatabase(): void {
   if (!listed<{ name: string }>('d1', 'list', '--json').some(({ name }) => name === config.name)) {
+    refuseAnothersWorker();
     const hint = config.vars['LOCATION_HINT'] ?? '';
     const location = hint === '' ? [] : [`--location=${NEIGHBOURS[hint] ?? hint}`];
     create('d1', 'create', config.name, ...location);

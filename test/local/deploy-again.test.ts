@@ -190,6 +190,14 @@ describe('npm run deploy, with the real wrangler', { timeout: 5 * 60_000 }, () =
     expectSettings();
   });
 
+  it('replaces no Worker of another program', exhaustive, async () => {
+    cloud.addAnothers('gitveil');
+    const { code, output } = await deploy(checkout('machine'));
+    expect(code).toBe(1);
+    expect(output).toContain('Choose another `name` in wrangler.toml');
+    expect([cloud.databases.size, cloud.scripts.get('gitveil')?.deployed]).toEqual([0, 'v1']);
+  });
+
   it('does what the document tells an operator on the first day, and keeps it', exhaustive, async () => {
     const machine = checkout('machine');
     const commands = (/^```sh\n(.*?)^```/ms.exec(DOCUMENT)?.[1] ?? '').split('\n');

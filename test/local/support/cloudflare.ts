@@ -167,6 +167,12 @@ export class Cloudflare {
     this.scripts.set(name, { ...DRAFT, versions: new Map(), secrets: new Set() });
   }
 
+  /** A Worker of another program, which was deployed once. */
+  addAnothers(name: string): void {
+    const versions = new Map([['v1', { bindings: [] }]]);
+    this.scripts.set(name, { ...DRAFT, versions, deployed: 'v1', secrets: new Set() });
+  }
+
   stop(): void {
     this.#server.closeAllConnections();
     this.#server.close();
