@@ -286,6 +286,8 @@ describe('a change', () => {
 
 const BAD_PATHS: readonly (readonly [path: string, problem: RegExp])[] = [
   ['a/../b', /must not contain “.” or “..”/],
+  ['/a', /without a slash/],
+  ['.git/config', /No path may contain “.git”/],
   ['a\nb', /control characters/],
 ];
 
