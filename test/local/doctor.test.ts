@@ -101,24 +101,28 @@ describe('npm run doctor', () => {
     expect(warned.code).toBe(0);
   });
 
-  it('warns where nobody would be told, and of the public server without an account', async () => {
-    const untold = await doctor(hosting({ NOTIFY_ADMIN_TOPIC: '' }));
-    expect(untold.screen).toMatch(/^warning +alerts +none: NOTIFY_ADMIN_TOPIC is not set$/m);
-    const shared = await doctor(hosting({ NOTIFY_ADMIN_URL: 'https://ntfy.sh' }));
-    expect(shared.screen).toMatch(/^warning +alerts +to ntfy\.sh, without an account$/m);
-    expect(shared.screen.replaceAll(/\s+/g, ' ')).toContain(
-      'or NOTIFY_TOKEN to the token of an account there.',
-    );
-    const own = await doctor(hosting({ NOTIFY_ADMIN_URL: 'https://ntfy.sh', NOTIFY_TOKEN: 'tk_1' }));
-    expect(own.screen).toMatch(/^ok +alerts +to ntfy\.sh$/m);
-    expect([untold.code, shared.code, own.code]).toEqual([0, 0, 0]);
-  });
+  it(
+    'warns where nobody would be told, and of the public server without an account',
+    exhaustive,
+    async () => {
+      const untold = await doctor(hosting({ NOTIFY_ADMIN_TOPIC: '' }));
+      expect(untold.screen).toMatch(/^warning +alerts +none: NOTIFY_ADMIN_TOPIC is not set$/m);
+      const shared = await doctor(hosting({ NOTIFY_ADMIN_URL: 'https://ntfy.sh' }));
+      expect(shared.screen).toMatch(/^warning +alerts +to ntfy\.sh, without an account$/m);
+      expect(shared.screen.replaceAll(/\s+/g, ' ')).toContain(
+        'or NOTIFY_TOKEN to the token of an account there.',
+      );
+      const own = await doctor(hosting({ NOTIFY_ADMIN_URL: 'https://ntfy.sh', NOTIFY_TOKEN: 'tk_1' }));
+      expect(own.screen).toMatch(/^ok +alerts +to ntfy\.sh$/m);
+      expect([untold.code, shared.code, own.code]).toEqual([0, 0, 0]);
+    },
+  );
 
   it.each([
     [{ sent: true }, 'ok', 'was taken: look whether it reached you', ''],
     [{ sent: false, problem: 'ntfy.test refuses it.' }, 'problem', 'was not sent', '- ntfy.test refuses it.'],
     [{ error: 'invalid credentials' }, 'problem', 'was not sent', 'says: invalid credentials.'],
-  ])('asks the service for a test alert if told to: %j', async (answer, state, says, remedy) => {
+  ])('asks the service for a test alert if told to: %j', exhaustive, async (answer, state, says, remedy) => {
     const { server, url, asked } = await serviceThat(answer);
     const { code, screen } = await doctor(
       hosting({ SERVICE_URL: url, PANIC_PASSWORD: 'correct horse battery staple' }),
@@ -133,7 +137,7 @@ describe('npm run doctor', () => {
     expect(code).toBe(state === 'ok' ? 0 : 1);
   });
 
-  it('says why it cannot ask the service for a test alert', async () => {
+  it('says why it cannot ask the service for a test alert', exhaustive, async () => {
     const locked = await doctor(hosting(), '--alert');
     expect(locked.screen).toMatch(/^problem +test alert +cannot be asked for without PANIC_PASSWORD$/m);
     const { server, url } = await serviceThat({});
