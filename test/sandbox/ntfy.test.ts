@@ -70,21 +70,22 @@ test('reads JSON, with its actions', async () => {
     actions,
   });
   expect(await poll('json')).toEqual([message]);
-  const inHeader = await publish('/json', { body: 'x', headers: { Actions: JSON.stringify(actions) } });
-  expect(inHeader.message['actions']).toMatchObject(actions);
 });
 
-test.each<[string, string, RequestInit, number]>([
-  ['a bad topic', '/no.topic', { body: 'x' }, 40009],
-  ['a bad priority', '/t', { body: 'x', headers: { Priority: '6' } }, 40007],
-  ['a message that is too long', '/t', { body: 'x'.repeat(4097) }, 40014],
-  ['JSON that is none', '/', { body: '{' }, 40017],
-  ['JSON without a topic', '/', { body: '{"message":"x"}' }, 40009],
-  ['an unknown action', '/t', { body: 'x', headers: { Actions: 'dance, Now' } }, 40018],
-  ['an action without an address', '/t', { body: 'x', headers: { Actions: 'view, Now' } }, 40018],
-  ['four actions', '/t', { body: 'x', headers: { Actions: 'view,A,b;'.repeat(4) } }, 40018],
-])('refuses %s', async (_what, path, init, code) => {
-  const { status, message } = await publish(path, init);
+const sent = (more: object) => JSON.stringify({ topic: 't', message: 'x', ...more });
+const view = { action: 'view', label: 'A', url: 'b' };
+
+test.each<[string, string, string, number]>([
+  ['a bad topic', '/no.topic', 'x', 40009],
+  ['a bad priority', '/', sent({ priority: 6 }), 40007],
+  ['a message that is too long', '/t', 'x'.repeat(4097), 40014],
+  ['JSON that is none', '/', '{', 40017],
+  ['JSON without a topic', '/', '{"message":"x"}', 40009],
+  ['an unknown action', '/', sent({ actions: [{ ...view, action: 'dance' }] }), 40018],
+  ['an action without an address', '/', sent({ actions: [{ ...view, url: '' }] }), 40018],
+  ['four actions', '/', sent({ actions: [view, view, view, view] }), 40018],
+])('refuses %s', async (_what, path, body, code) => {
+  const { status, message } = await publish(path, { body });
   expect(status).toBe(400);
   expect(message).toMatchObject({ code, http: 400 });
 });
