@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
-import { Workshop, commitFile, git } from './support/git.ts';
+import { Workshop } from './support/git.ts';
 import { call, createFilled } from './support/host.ts';
 
 const workshop = new Workshop();
@@ -58,48 +58,6 @@ describe('repositories', () => {
       expect([status, body['message']]).toEqual([404, 'Not Found']);
       expect(body['documentation_url']).toContain('docs.github.com/rest/repos/repos#get-a-repository');
     }
-  });
-});
-
-describe('what a repository holds', () => {
-  let tip: string;
-  beforeAll(async () => {
-    tip = await commitFile(workTree, 'grüße.txt', 'Grüße\n', 'Greet\n\nIn German.\n');
-    const path = host.repositoryPath('octocat', 'hello');
-    await git(workTree, 'tag', '--annotate', '--message', 'First', 'v1');
-    await git(workTree, 'push', '--quiet', path, 'HEAD:trunk', 'HEAD:feature/x', 'v1');
-  });
-
-  test('branches, also with slashes in their names', async () => {
-    const { list } = await call(host, 'GET', '/repos/octocat/hello/branches');
-    expect(list.map((branch) => branch['name'])).toEqual(['feature/x', 'trunk']);
-    const { body } = await call(host, 'GET', '/repos/octocat/hello/branches/feature/x');
-    expect(body).toMatchObject({ name: 'feature/x', commit: { sha: tip } });
-    const missing = await call(host, 'GET', '/repos/octocat/hello/branches/nope');
-    expect([missing.status, missing.body['message']]).toEqual([404, 'Branch not found']);
-  });
-
-  test('files and folders', async () => {
-    const file = await call(host, 'GET', `/repos/octocat/hello/contents/${encodeURIComponent('grüße.txt')}`);
-    expect(file.body).toMatchObject({ type: 'file', encoding: 'base64', size: 8, name: 'grüße.txt' });
-    expect(Buffer.from(String(file.body['content']), 'base64').toString()).toBe('Grüße\n');
-    const older = await call(host, 'GET', `/repos/octocat/hello/contents/README.md?ref=${tip}`);
-    expect(older.body['sha']).toMatch(/^[0-9a-f]{40}$/);
-    const folder = await fetch(`${host.apiUrl}/repos/octocat/hello/contents?ref=v1`);
-    const entries = await folder.json<{ name: string; type: string }[]>();
-    expect(entries.map(({ name, type }) => [name, type])).toEqual([
-      ['README.md', 'file'],
-      ['grüße.txt', 'file'],
-    ]);
-  });
-
-  test.each([
-    ['hello/contents/nope', 'Not Found'],
-    ['hello/contents/README.md?ref=nope', 'No commit found for the ref nope'],
-    ['empty/contents/README.md', 'This repository is empty.'],
-  ])('answers 404 for %s', async (path, message) => {
-    const { status, body } = await call(host, 'GET', `/repos/octocat/${path}`);
-    expect([status, body['message']]).toEqual([404, message]);
   });
 });
 

@@ -210,27 +210,6 @@ describe('a burst', () => {
     expect(published).toHaveLength(2);
   });
 
-  it('of the networks of one IPv6 /48 is told as that of one client', async () => {
-    await configured();
-    for (let round = 0; round < 3; round++) {
-      for (let network = 0; network < 10; network++)
-        await guard().admit(`${round} ${network}`, LIMITS, 'site');
-      await deliver();
-      pass(2 * MINUTE_MS);
-    }
-    expect(published).toHaveLength(1);
-  });
-
-  it('of a crowd is told again after it was quiet', async () => {
-    await configured();
-    for (const minutes of [0, 3]) {
-      pass(minutes * MINUTE_MS);
-      for (let client = 0; client < 10; client++) await push(1, `client-${client}`);
-      await deliver();
-    }
-    expect(published).toHaveLength(2);
-  });
-
   it('is told also while pushes are refused', async () => {
     await configured();
     await guard().setPanic(true, PASSWORD);

@@ -209,13 +209,6 @@ describe.each([
     },
   );
 
-  it('may be sent as JSON', async () => {
-    const hash = await aHash();
-    const init = { method: 'POST', body: JSON.stringify({ hash }) };
-    const answer = await request({ ...init, headers: { Accept: JSON_TYPE, 'Content-Type': JSON_TYPE } });
-    expect(await answer.json()).toEqual({ hash, reports: 1, state: 'registered' });
-  });
-
   it.each([
     ['broken JSON', '{"hash":', JSON_TYPE],
     ['no object', '"12345678"', JSON_TYPE],
