@@ -149,26 +149,6 @@ describe('npm run doctor', () => {
     );
   });
 
-  it('names a token that the host does not know', exhaustive, async () => {
-    const { code, screen } = await doctor(hosting({ HOSTING_TOKEN: 'nonsense' }));
-    expect(screen).toMatch(/^problem +token gh +rejected$/m);
-    expect(screen).toMatch(/^- The token at 127\.0\.0\.1:\d+ is refused by the code host: /m);
-    expect(screen.replaceAll(/\s+/g, ' ')).toContain('and set HOSTING_TOKEN.');
-    expect(code).toBe(1);
-  });
-
-  it('names the scopes that a token lacks', exhaustive, async () => {
-    const poor = await startSandbox({ botScopes: ['notifications'] });
-    const env = { HOSTING_URL: poor.url, HOSTING_API_URL: poor.apiUrl, HOSTING_TOKEN: poor.botToken };
-    const { code, screen } = await doctor(hosting(env));
-    await poor.close();
-    expect(screen).toMatch(/^problem +token gh +no-public_repo, no-workflow$/m);
-    expect(screen.replaceAll(/\s+/g, ' ')).toContain(
-      'lacks the scope public_repo, without which nothing can be posted; it lacks the scope workflow',
-    );
-    expect(code).toBe(1);
-  });
-
   it('names hosts that do not answer, in one screen even if they are many', exhaustive, async () => {
     const dead = await startSandbox();
     await dead.close();

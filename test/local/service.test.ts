@@ -1,6 +1,5 @@
 /** The Worker in one workerd: its address, its variables, its state, its log, and a body that is not held up. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -67,24 +66,5 @@ describe('startService', exhaustive, () => {
     // No client can say that itself.
     const headers = { 'MF-CF-Blob': JSON.stringify({ clientIp: '192.0.2.1', country: 'XX' }) };
     expect(await (await fetch(url, { headers })).text()).not.toMatch(/192\.0\.2\.1|XX/);
-  });
-
-  it('passes a body on while it is being sent', async () => {
-    const early = withHandler(`
-      const { value } = await request.body.getReader().read();
-      return new Response(String(value.byteLength));`);
-    const { url } = await start({ build: early });
-    const answer = await new Promise<string>((resolve, reject) => {
-      const post = request(url, { method: 'POST', agent: false }, (response) => {
-        response.once('data', (chunk: Buffer) => {
-          resolve(chunk.toString());
-          post.destroy();
-        });
-      });
-      post.once('error', reject);
-      // Never ended: an answer shows that nothing on the way waits for the whole body.
-      post.write('PACK');
-    });
-    expect(answer).toBe('4');
   });
 });

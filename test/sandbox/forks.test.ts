@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { Workshop, commitFile, git, tryGit } from './support/git.ts';
-import { call, createFilled, fork, openPull } from './support/host.ts';
+import { call, createFilled, fork } from './support/host.ts';
 import { exhaustive } from '../support/exhaustive.ts';
 
 const workshop = new Workshop();
@@ -78,39 +78,5 @@ describe('forking', () => {
       sha: newer,
     });
     expect([ref.status, ref.body['message']]).toEqual([422, 'Object does not exist']);
-  });
-});
-
-const ofBot = (name: string) => `/repos/${host.botLogin}/${name}`;
-
-describe('deleting', exhaustive, () => {
-  test('takes a fork away; its closed pull request stays, with its commits', async () => {
-    const workTree = await upstream('over');
-    await commitFile(workTree, 'work.txt', 'work\n', 'Work');
-    const number = await openPull(host, workTree, 'octocat/over', 'work');
-    await call(host, 'PATCH', `/repos/octocat/over/pulls/${number}`, { state: 'closed' });
-    expect((await call(host, 'DELETE', ofBot('over'))).status).toBe(204);
-    expect((await call(host, 'GET', ofBot('over'))).status).toBe(404);
-    expect((await call(host, 'DELETE', ofBot('over'))).status).toBe(404);
-    // GitHub's description says nothing of that null, which every client has to expect.
-    const pull = await fetch(`${host.apiUrl}/repos/octocat/over/pulls/${number}`);
-    expect(await pull.json()).toMatchObject({ state: 'closed', head: { repo: null } });
-    const tip = (await git(workTree, 'rev-parse', 'HEAD')).trim();
-    const kept = `refs/pull/${number}/head`;
-    expect(await git(host.repositoryPath('octocat', 'over'), 'rev-parse', kept)).toBe(tip);
-    expect(await fork(host, 'octocat/over')).toBe('over');
-  });
-
-  test('is refused to a stranger, and to a token without the scope', async () => {
-    await upstream('foreign');
-    expect((await call(host, 'DELETE', '/repos/octocat/foreign', undefined, { token: null })).status).toBe(
-      401,
-    );
-    const foreign = await call(host, 'DELETE', '/repos/octocat/foreign');
-    expect([foreign.status, foreign.body['message']]).toEqual([403, 'Must have admin rights to Repository.']);
-    const weak = await startSandbox({ forkDelayMs: 10, botScopes: ['public_repo'] });
-    await createFilled(weak, await workshop.workTree(), { owner: weak.botLogin, name: 'own' });
-    expect((await call(weak, 'DELETE', `/repos/${weak.botLogin}/own`)).status).toBe(403);
-    await weak.close();
   });
 });

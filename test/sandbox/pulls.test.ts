@@ -1,13 +1,9 @@
 /** Pull requests: opening them, everything GitHub refuses, following their branch, closing, merging. */
-import { createHash } from 'node:crypto';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
-import { encodePktLine } from '../../src/git/wire/pkt-line.ts';
 import { Workshop, commitFile, git } from './support/git.ts';
-import { call, createFilled, fork, openPull, pushUrl } from './support/host.ts';
+import { call, createFilled, fork, pushUrl } from './support/host.ts';
 import { exhaustive } from '../support/exhaustive.ts';
 
 const workshop = new Workshop();
@@ -47,22 +43,6 @@ function open(wanted: object, upstream = 'octocat/hello') {
   return call(host, 'POST', `/repos/${upstream}/pulls`, { title: 'A title', base: 'main', ...wanted });
 }
 
-/** Sends one command for the fork with an empty pack: the host has the objects. Answers the body's reader. */
-async function sendPush(command: string): Promise<ReadableStreamDefaultReader<Uint8Array>> {
-  const url = new URL(`${forkUrl}/git-receive-pack`);
-  const authorization = `Basic ${btoa(`${url.username}:${url.password}`)}`;
-  Object.assign(url, { username: '', password: '' });
-  const header = Buffer.from('PACK\0\0\0\x02\0\0\0\0', 'latin1');
-  const pack = Buffer.concat([header, createHash('sha1').update(header).digest()]);
-  const { body } = await fetch(url, {
-    method: 'POST',
-    headers: { authorization, 'content-type': 'application/x-git-receive-pack-request' },
-    body: Buffer.concat([encodePktLine(command), Buffer.from('0000'), pack]),
-  });
-  if (body === null) throw new Error('the host did not answer');
-  return body.getReader();
-}
-
 function pullPath(number: number): string {
   return `/repos/octocat/hello/pulls/${number}`;
 }
@@ -83,16 +63,6 @@ describe('opening', () => {
       commits: 1,
       merged: false,
     });
-  });
-
-  test('opens one when asked twice at once', exhaustive, async () => {
-    // Of a merge, the host must ask Git what is new: the second call comes before it has opened the first.
-    const branch = await pushedBranch();
-    const merge = await git(workTree, 'commit-tree', '-m', 'M', '-p', 'HEAD', '-p', main, 'HEAD^{tree}');
-    await git(workTree, 'push', '--quiet', forkUrl, `${merge}:refs/heads/${branch}`);
-    const head = `${host.botLogin}:${branch}`;
-    const answers = await Promise.all([open({ head }), open({ head })]);
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201, 422]));
   });
 
   test.each<[string, object, object]>([
@@ -123,40 +93,6 @@ describe('opening', () => {
 });
 
 describe('an open one', exhaustive, () => {
-  test('follows a push before the answer to it has ended', async () => {
-    const branch = await pushedBranch();
-    const { body } = await open({ head: `${host.botLogin}:${branch}` });
-    const before = await git(workTree, 'rev-parse', 'HEAD');
-    const gate = workshop.path();
-    const hook = `#!/bin/sh\nuntil [ -e '${gate}' ]; do sleep 0.02; done\n`;
-    const hooks = join(host.repositoryPath(host.botLogin, 'hello'), 'hooks');
-    mkdirSync(hooks);
-    writeFileSync(join(hooks, 'post-receive'), hook, { mode: 0o755 });
-    const push = await sendPush(`${before} ${main} refs/heads/${branch}\0report-status\n`);
-    const report = await push.read();
-    const after = await call(host, 'GET', pullPath(Number(body['number'])));
-    writeFileSync(gate, '');
-    while (!(await push.read()).done);
-    rmSync(hooks, { recursive: true });
-    expect(Buffer.from(report.value ?? '').toString()).toContain(`ok refs/heads/${branch}\n`);
-    expect(after.body).toMatchObject({ head: { sha: main } });
-  });
-
-  test('is reviewed by a maintainer, and the bot hears of it', async () => {
-    const number = await openPull(host, workTree, 'octocat/hello', await pushedBranch());
-    const reviews = () => call(host, 'GET', `${pullPath(number)}/reviews`);
-    expect((await reviews()).list).toEqual([]);
-    const on = { owner: 'octocat', repo: 'hello', number };
-    const id = host.maintainer.review(on, 'CHANGES_REQUESTED', 'Please add a test.', 'mona');
-    expect((await reviews()).list).toMatchObject([
-      { id, state: 'CHANGES_REQUESTED', user: { login: 'mona' }, body: 'Please add a test.' },
-    ]);
-    const { list } = await call(host, 'GET', '/notifications');
-    const subject = expect.objectContaining({ url: `${host.apiUrl}${pullPath(number)}` });
-    expect(list).toContainEqual(expect.objectContaining({ subject }));
-    expect((await call(host, 'GET', '/repos/octocat/hello/pulls/9999/reviews')).status).toBe(404);
-  });
-
   test('is not an issue’s number, and an issue is not its', async () => {
     const { body } = await call(host, 'POST', '/repos/octocat/hello/issues', { title: 'An issue' });
     expect((await call(host, 'GET', pullPath(Number(body['number'])))).status).toBe(404);

@@ -299,17 +299,6 @@ describe('a rollback', () => {
     expect(asked[0]).toBe(6);
   });
 
-  it('closes everything of the last two hours, whether or not there was a burst', async () => {
-    await configured();
-    await guard().track(pullRequest(1), 'a', Date.now());
-    pass(HOUR_MS);
-    await guard().track(pullRequest(2), 'a', Date.now());
-    pass(MINUTE_MS);
-    await push(20);
-    await guard().track(pullRequest(3), 'b', Date.now());
-    expect(await trackedNumbers()).toEqual([1, 2, 3]);
-  });
-
   it('reaches back two hours, also across a restart', async () => {
     await configured();
     await guard().track(pullRequest(6), 'a', Date.now());
@@ -519,23 +508,6 @@ describe('the token of a button', () => {
     expect(await begin(byToken(rollback))).toBeNull();
     pass(10 * MINUTE_MS);
     expect(await guard().setPanic(false, byToken(deactivate))).toBe(false);
-  });
-
-  it('may be used again when not everything could be closed', async () => {
-    await configured();
-    await exceed(6);
-    await deliver();
-    const [, rollback] = tokensOf(published[0] as Notification);
-    await guard().track(pullRequest(1), 'a', Date.now());
-    for (const isClosed of [false, true]) {
-      closes = () => isClosed;
-      // Pressed again while it runs: the same one.
-      const results = [begin(byToken(rollback)), rollBackBy(byToken(rollback))];
-      const urls = [urlOf(1)];
-      const expected = { closedUrls: isClosed ? urls : [], failedUrls: isClosed ? [] : urls };
-      expect(await Promise.all(results)).toEqual([expected, expected]);
-    }
-    expect(await begin(byToken(rollback))).toBeNull();
   });
 
   it('is not valid for longer when a clock was set back', async () => {

@@ -126,14 +126,6 @@ describe('a change', () => {
     }
   });
 
-  it('lists folders first, each by its name', async () => {
-    const upstream = await bed.createUpstream({ commits: 0 });
-    await upstream.grow({ files: { 'b.md': 'b', 'a/x': 'x', 'c/x': 'x', 'A.md': 'a' } });
-    const { html } = await clientOf().get(opened(upstream, ''));
-    const links = [...html.matchAll(/<li><a href="[^"]*">([^<]*)<\/a>/g)].map(([, name]) => name);
-    expect(links).toEqual(['a/', 'c/', 'upstream/', 'A.md', 'b.md']);
-  });
-
   it('adds a file in new folders', async () => {
     const upstream = await bed.createUpstream();
     const client = clientOf();
@@ -494,24 +486,5 @@ describe('a host that fails', exhaustive, () => {
     const answer = await client.post(formPath(upstream), fields);
     expect(answer.heading, answer.problem).toBe('Your pull request is open');
     await bed.host.onlyPull(upstream);
-  });
-});
-
-describe('what is read of the host', () => {
-  it('is at most eight calls, one more for the rules of the repository, and the folders on the way alone', async () => {
-    const upstream = await bed.createUpstream();
-    const crowd = Object.fromEntries(
-      Array.from({ length: 300 }, (_, index) => [`d${index % 30}/e${index}/f.txt`, `${index}\n`]),
-    );
-    const deep = 'src/main/java/com/example/project/Deep.java';
-    await upstream.grow({ files: { ...crowd, 'a/b/c/d.txt': 'one\n', [deep]: 'class Deep {}\n' } });
-    for (const path of ['a/b/c/d.txt', deep]) {
-      const before = bed.host.requests.length;
-      const form = await clientOf().get(opened(upstream, path));
-      expect(form.heading).toBe(`Change ${path}`);
-      const calls = bed.host.requests.slice(before);
-      expect(calls.every(({ path: called }) => called.endsWith('/git-upload-pack'))).toBe(true);
-      expect(calls.length).toBeLessThanOrEqual(9);
-    }
   });
 });

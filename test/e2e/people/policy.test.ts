@@ -103,14 +103,6 @@ describe('a policy', () => {
     expect(bed.host.requestsFor(upstream, 'GET', /\/contents\/\.gitveil\.yml$/)).toHaveLength(1);
   });
 
-  it('that is a symbolic link is read as the host follows it', async () => {
-    const upstream = await bed.createUpstream();
-    await withPolicy(upstream, 'accept: false\n');
-    await upstream.grow({ files: { 'policy.yml': 'accept: false\n' } });
-    const { comment } = await speak(upstream);
-    expect(comment).toMatch(/^403 /);
-  });
-
   it('of a private repository that the bot may see is nobody else’s business', async () => {
     const upstream = await bed.createUpstream({ owner: bed.sandbox.botLogin, private: true });
     await withPolicy(upstream, 'accept: false\n');
