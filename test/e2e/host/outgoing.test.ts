@@ -142,11 +142,6 @@ describe('a server that behaves badly', () => {
     ['resets at once', (peer: RawPeer) => peer.socket.resetAndDestroy()],
     ['closes in the head', (peer: RawPeer) => peer.socket.end('HTTP/1.1 200')],
     ['closes in the body', (peer: RawPeer) => peer.socket.end(COUNTED)],
-    [
-      'resets in the body',
-      (peer: RawPeer) =>
-        peer.socket.write(COUNTED, () => setTimeout(() => peer.socket.resetAndDestroy(), 20)),
-    ],
   ])('is an error: it %s', async (_, misbehave) => {
     const { url } = await raw(async (peer) => {
       await peer.until('\r\n\r\n');
@@ -195,7 +190,7 @@ describe('a client that breaks off', () => {
       peer.send('HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n');
       while (peer.isOpen) {
         peer.send(Buffer.alloc(100_000));
-        await new Promise((resolve) => setTimeout(resolve, 1));
+        await new Promise(setImmediate);
       }
     });
     const [outcome] = await bed.askIn('given up', { url: server.url, read: 'given up' });
