@@ -18,8 +18,8 @@ export const COUNTS = {
 } as const;
 
 /**
- * Dollars: developers.cloudflare.com/workers/platform/pricing, and /durable-objects, /d1 and /kv before the same, read in
- * November 2026. What a plan includes is left out.
+ * Dollars, as Cloudflare's pages of prices have them: developers.cloudflare.com/workers/platform/pricing, and the same under
+ * /durable-objects, /d1 and /kv. What a plan includes is left out. Compare them before you rely on a sum.
  */
 const PRICES = {
   requests: 0.3 / 1e6,

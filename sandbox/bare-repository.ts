@@ -82,7 +82,7 @@ export function readLooseObject(path: string, oid: string): GitObject | undefine
  * what upstream gains later is missing here until the fork is synced. The refs are read first and written last:
  * they never name an object that has not been linked.
  */
-export function copyIntoFork(parentPath: string, forkPath: string, onlyRef: string | null): void {
+export function copyIntoFork(parentPath: string, forkPath: string): void {
   const refs = readRefs(parentPath);
   for (const folder of readdirSync(join(parentPath, 'objects'))) {
     if (!/^([0-9a-f]{2}|pack)$/.test(folder)) continue;
@@ -91,9 +91,7 @@ export function copyIntoFork(parentPath: string, forkPath: string, onlyRef: stri
       if (!file.startsWith('tmp_')) linkUnlessThere(parentPath, forkPath, join('objects', folder, file));
     }
   }
-  const copied = [...refs].filter(([ref]) =>
-    onlyRef === null ? /^refs\/(heads|tags)\//.test(ref) : ref === onlyRef,
-  );
+  const copied = [...refs].filter(([ref]) => /^refs\/(heads|tags)\//.test(ref));
   const lines = copied.map(([ref, oid]) => `${oid} ${ref}\n`);
   writeFileSync(join(forkPath, 'packed-refs'), `# pack-refs with: sorted \n${lines.join('')}`);
 }

@@ -27,18 +27,6 @@ export function validationFailed(...errors: readonly object[]): Answer {
 }
 
 /**
- * Two places know a branch that was pushed a moment ago: Git at once, and the REST interface when it gets round to it.
- * Source of the body: spdx/spdx-online-tools#425.
- */
-export const HEAD_INVALID = validationFailed({ resource: 'PullRequest', field: 'head', code: 'invalid' });
-
-/** Source of the sentence: docs.github.com/rest/pulls/pulls#create-a-pull-request; Financial-Times/nori#65. */
-export function pullRequestExists(head: string): Answer {
-  const message = `A pull request already exists for ${head}.`;
-  return validationFailed({ resource: 'PullRequest', code: 'custom', message });
-}
-
-/**
  * A secondary limit that only its text tells from another 403.
  * Source: apache/devlake#1322; docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api, "About secondary rate
  * limits".
@@ -89,8 +77,6 @@ export const SUSPENDED_TEXT =
   'Your account is suspended. Please visit https://support.github.com for more information.';
 
 export const SUSPENDED_REST: Answer = { status: 403, body: { message: SUSPENDED_TEXT } };
-
-export const SUSPENDED_GIT: Answer = { status: 403, body: `${SUSPENDED_TEXT}\n` };
 
 const WORKFLOW_REFUSAL =
   'refusing to allow a Personal Access Token to create or update workflow `.github/workflows/ci.yml` without `workflow` scope';

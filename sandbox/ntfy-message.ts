@@ -1,9 +1,7 @@
 /**
- * Reads a published message, as ntfy's documentation ("Publishing") describes it: a text body with headers (each with
- * its aliases, also as query parameters), or one JSON object. Action buttons come as JSON or in the short form
- * `view, Label, https://…; http, …`. What ntfy refuses is refused with its number and its words.
+ * Reads a published message, as ntfy's documentation ("Publishing") describes it: a text, or one JSON object. What ntfy
+ * refuses is refused with its number and its words.
  */
-import type { IncomingHttpHeaders } from 'node:http';
 import type { NtfyAction, NtfyMessage } from './records.ts';
 
 /** The parts of a message that the sender chooses. */
@@ -43,22 +41,8 @@ export function requireTopic(topic: unknown): string {
 }
 
 /** A message whose text is the body. */
-export function parseTextMessage(
-  body: Buffer,
-  headers: IncomingHttpHeaders,
-  query: URLSearchParams,
-): NtfyContent {
-  const param = (...names: string[]) => readParam(headers, query, names);
-  const tags = param('tags', 'tag', 'ta');
-  const actions = param('actions', 'action');
-  return checkedContent({
-    message: body.toString() || param('message', 'm'),
-    title: param('title', 't'),
-    priority: param('priority', 'prio', 'p'),
-    tags: tags === undefined ? undefined : tags.split(',').map((tag) => tag.trim()),
-    click: param('click'),
-    actions: actions === undefined ? undefined : parseActions(actions),
-  });
+export function parseTextMessage(body: Buffer): NtfyContent {
+  return checkedContent({ message: body.toString() });
 }
 
 /** A message that is one JSON object; it names its topic itself. */
@@ -117,67 +101,10 @@ function checkedActions(wanted: readonly unknown[]): NtfyAction[] {
   });
 }
 
-function parseActions(text: string): unknown[] {
-  if (!text.trim().startsWith('[')) return parseShortActions(text);
-  try {
-    return JSON.parse(text) as unknown[];
-  } catch {
-    throw actionsInvalid('JSON cannot be read');
-  }
-}
-
-/** Sections end with a comma, actions with a semicolon; quotes keep both. The first three may go without a name. */
-function parseShortActions(text: string): unknown[] {
-  const sections = text.matchAll(
-    /\s*(?:([-.\w]+)\s*=\s*)?(?:"((?:\\"|[^"])*)"|'((?:\\'|[^'])*)'|([^,;]*))\s*(,|;|$)/g,
-  );
-  const actions: Record<string, unknown>[] = [];
-  let action: Record<string, unknown> = {};
-  let position = 0;
-  for (const [, name, doubleQuoted, singleQuoted, bare, end] of sections) {
-    const value = doubleQuoted ?? singleQuoted ?? bare?.trim() ?? '';
-    const key = name ?? ['action', 'label', 'url'][position];
-    if (value !== '' || name !== undefined) setField(action, key ?? '', value);
-    position += 1;
-    if (end === ',') continue;
-    if (Object.keys(action).length > 0) actions.push(action);
-    action = {};
-    position = 0;
-  }
-  return actions;
-}
-
-/** `headers.X` and `extras.X` fill a nested object. */
-function setField(action: Record<string, unknown>, key: string, value: string): void {
-  const [group = '', name] = key.split(/\.(.*)/s);
-  if (name === undefined) action[key] = key === 'clear' ? ['true', 'yes', '1'].includes(value) : value;
-  else action[group] = { ...(action[group] as object | undefined), [name]: value };
-}
-
 function actionsInvalid(reason: string): NtfyRefusal {
   return new NtfyRefusal(40018, `invalid request: actions invalid, ${reason}`);
 }
 
 function randomActionId(): string {
   return crypto.randomUUID().replaceAll('-', '').slice(0, 10);
-}
-
-/** A header `X-Name` or `Name`, or a query parameter, under any of the names. */
-function readParam(
-  headers: IncomingHttpHeaders,
-  query: URLSearchParams,
-  names: readonly string[],
-): string | undefined {
-  for (const name of names) {
-    const header = headers[`x-${name}`] ?? headers[name];
-    if (header !== undefined) return decodeHeader(header.toString());
-  }
-  return names.map((name) => query.get(name)).find((value) => value !== null) ?? undefined;
-}
-
-/** Senders put UTF-8 into headers either raw, which Node reads as Latin-1, or as an RFC 2047 word. */
-function decodeHeader(value: string): string {
-  const [, charset, encoded = ''] = /^=\?([\w-]+)\?B\?([^?]*)\?=$/i.exec(value.trim()) ?? [];
-  if (charset?.toLowerCase() === 'utf-8') return Buffer.from(encoded, 'base64').toString();
-  return Buffer.from(value, 'latin1').toString();
 }

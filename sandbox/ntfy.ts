@@ -54,10 +54,7 @@ export class Ntfy {
       const { topic: named, content } = parseJsonMessage(request.body);
       return json(200, this.#publish(named, content));
     }
-    return json(
-      200,
-      this.#publish(requireTopic(topic), parseTextMessage(request.body, request.headers, url.searchParams)),
-    );
+    return json(200, this.#publish(requireTopic(topic), parseTextMessage(request.body)));
   }
 
   #publish(topic: string, content: NtfyContent): NtfyMessage {

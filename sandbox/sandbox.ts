@@ -148,6 +148,6 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 function finishInterruptedForks(host: Host): void {
   for (const fork of host.store.records.repositories) {
     const parent = fork.parentId === null ? undefined : host.store.repositoryById(fork.parentId);
-    if (parent && !fork.ready) fillFork(host, parent, fork, null);
+    if (parent && !fork.ready) fillFork(host, parent, fork);
   }
 }

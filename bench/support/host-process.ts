@@ -32,7 +32,7 @@ const actions = {
     source: string;
   }): Promise<null> {
     if (sandbox === null) throw new Error('the code host has not been started');
-    copyIntoFork(source, sandbox.createRepository({ owner, name }), null);
+    copyIntoFork(source, sandbox.createRepository({ owner, name }));
     return null;
   },
 

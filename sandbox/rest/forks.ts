@@ -25,7 +25,7 @@ export const forkRoutes: readonly Route[] = [
 ];
 
 function createFork(call: ApiCall, parent: Repository): Answer {
-  const { host, payload } = call;
+  const { host } = call;
   const viewer = requireViewer(call);
   if (readRefs(host.pathOf(parent)).size === 0) {
     throw new Refusal(
@@ -38,34 +38,31 @@ function createFork(call: ApiCall, parent: Repository): Answer {
     (repository) => repository.owner === viewer.login && host.store.rootOf(repository) === root,
   );
   if (known) return json(202, fullRepository(host, known));
-  const wantedName = typeof payload['name'] === 'string' ? payload['name'] : parent.name;
   const fork = host.createRepository(
     {
       owner: viewer.login,
-      name: freeName(host, viewer.login, wantedName),
+      name: freeName(host, viewer.login, parent.name),
       defaultBranch: parent.defaultBranch,
       private: parent.private,
     },
     parent,
   );
-  const onlyRef = payload['default_branch_only'] === true ? `refs/heads/${parent.defaultBranch}` : null;
-  host.later(host.forkDelayMs, () => fillFork(host, parent, fork, onlyRef));
+  host.later(host.forkDelayMs, () => fillFork(host, parent, fork));
   return json(202, fullRepository(host, fork));
 }
 
 /** Brings the parent's objects and refs into a fork that is still an empty shell. */
-export function fillFork(host: Host, parent: Repository, fork: Repository, onlyRef: string | null): void {
-  copyIntoFork(host.pathOf(parent), host.pathOf(fork), onlyRef);
+export function fillFork(host: Host, parent: Repository, fork: Repository): void {
+  copyIntoFork(host.pathOf(parent), host.pathOf(fork));
   setHead(host.pathOf(fork), parent.defaultBranch);
   fork.ready = true;
   host.store.changed();
 }
 
-/** An account cannot own two repositories of one name: GitHub counts up. It also replaces what no name may hold. */
+/** An account cannot own two repositories of one name: GitHub counts up. */
 function freeName(host: Host, owner: string, wanted: string): string {
-  const allowed = wanted.replaceAll(/[^\w.-]/g, '-');
-  let name = allowed;
-  for (let suffix = 1; host.store.findRepository(owner, name); suffix += 1) name = `${allowed}-${suffix}`;
+  let name = wanted;
+  for (let suffix = 1; host.store.findRepository(owner, name); suffix += 1) name = `${wanted}-${suffix}`;
   return name;
 }
 

@@ -6,6 +6,7 @@ import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { EXPECTED } from '../../.ci/report.ts';
 import { ROOT } from './programs.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 let folder: string;
 
@@ -51,7 +52,7 @@ function run(reports: readonly string[], programs: readonly string[] = []) {
 
 const CURL = 'comments and opens an issue with curl';
 
-it('counts the tests of all reports in its last line', () => {
+it('counts the tests of all reports in its last line', exhaustive, () => {
   const reports = [
     report('a.json', [
       ['test/a.test.ts', 'one', 'passed'],
@@ -85,7 +86,7 @@ it('names the files with tests that failed, and tells how they ended when they w
   ]);
 });
 
-it('takes a test as run if one of the reports has run it', () => {
+it('takes a test as run if one of the reports has run it', exhaustive, () => {
   const test = ['test/git/bytes.test.ts', 'bytes are equal'] as const;
   const reports = (['skipped', 'passed', 'pending'] as const).map((status, index) =>
     report(`${index}.json`, [[...test, status]]),
@@ -95,6 +96,7 @@ it('takes a test as run if one of the reports has run it', () => {
 
 it.each(['skipped', 'pending', 'todo'] as const)(
   'fails on a test that is %s if nobody expects that',
+  exhaustive,
   (status) => {
     const found = run([report('a.json', [['test/git/bytes.test.ts', 'bytes are equal', status]])]);
     expect(found.status).toBe(1);
@@ -106,7 +108,7 @@ it.each(['skipped', 'pending', 'todo'] as const)(
   },
 );
 
-describe('a test that needs a program', () => {
+describe('a test that needs a program', exhaustive, () => {
   const tests = [
     ['test/e2e/readme.test.ts', CURL, 'skipped'],
     [
@@ -135,7 +137,7 @@ describe('a test that needs a program', () => {
   });
 });
 
-it('says why a test is never run here, and does not mind if it did', () => {
+it('says why a test is never run here, and does not mind if it did', exhaustive, () => {
   const test = ['test/browser/screenshots.test.ts', 'taken again in a browser a pull request'] as const;
   expect(run([report('a.json', [[...test, 'pending']])]).lines[0]).toMatch(
     /^1 test skipped: .*UPDATE_SCREENSHOTS/,
@@ -143,7 +145,7 @@ it('says why a test is never run here, and does not mind if it did', () => {
   expect(run([report('a.json', [[...test, 'passed']])]).lines).toEqual(['1 passed, 0 failed']);
 });
 
-it('fails on a report that is no report', () => {
+it('fails on a report that is no report', exhaustive, () => {
   const path = join(folder, 'half.json');
   writeFileSync(path, '{"testResults": [');
   expect(run([path])).toEqual({ status: 1, lines: [`Not a report: ${path}`, '0 passed, 0 failed'] });

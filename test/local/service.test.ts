@@ -1,6 +1,5 @@
 /** The Worker in one workerd: its address, its variables, its state, its log, and a body that is not held up. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -67,49 +66,5 @@ describe('startService', exhaustive, () => {
     // No client can say that itself.
     const headers = { 'MF-CF-Blob': JSON.stringify({ clientIp: '192.0.2.1', country: 'XX' }) };
     expect(await (await fetch(url, { headers })).text()).not.toMatch(/192\.0\.2\.1|XX/);
-  });
-
-  it('gives the lines of the log to the caller', async () => {
-    const lines: string[] = [];
-    const { url } = await start({ env: { PORT: '0' }, writeLog: (line) => lines.push(line) });
-    expect((await fetch(`${url}/health`)).status).toBe(500);
-    await expect.poll(() => lines).toHaveLength(1);
-    expect(JSON.parse(lines[0]!)).toMatchObject({ message: 'configuration is invalid', variable: 'PORT' });
-  });
-
-  it('keeps its state over a restart, and applies a migration once', async () => {
-    const counting = {
-      ...withHandler(`
-        await env.DB.prepare('INSERT INTO visits DEFAULT VALUES').run();
-        await env.HISTORY.put('last', 'seen');
-        const { results } = await env.DB.prepare('SELECT count(*) AS n FROM visits').all();
-        return Response.json([results[0].n, await env.HISTORY.get('last')]);`),
-      migrations: [{ name: '0001_visits.sql', statements: ['CREATE TABLE visits (id INTEGER PRIMARY KEY)'] }],
-    };
-    const stateDir = join(folder, 'state');
-    for (const visits of [1, 2]) {
-      const service = await startService({ build: counting, env: {}, stateDir });
-      expect(await (await fetch(service.url)).json()).toEqual([visits, 'seen']);
-      await service.dispose();
-    }
-  });
-
-  it('passes a body on while it is being sent', async () => {
-    const early = withHandler(`
-      const { value } = await request.body.getReader().read();
-      return new Response(String(value.byteLength));`);
-    const { url } = await start({ build: early });
-    const answer = await new Promise<string>((resolve, reject) => {
-      const post = request(url, { method: 'POST', agent: false }, (response) => {
-        response.once('data', (chunk: Buffer) => {
-          resolve(chunk.toString());
-          post.destroy();
-        });
-      });
-      post.once('error', reject);
-      // Never ended: an answer shows that nothing on the way waits for the whole body.
-      post.write('PACK');
-    });
-    expect(answer).toBe('4');
   });
 });

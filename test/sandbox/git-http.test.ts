@@ -43,38 +43,9 @@ function push(to: string, ...refspecs: string[]) {
 }
 
 describe('fetching', () => {
-  test.each([0, 1, 2])('clones by protocol version %i', exhaustive, async (version) => {
-    const path = await clone(url, '-c', `protocol.version=${version}`);
-    expect(await git(path, 'log', '--format=%s')).toBe('Commit 3\nCommit 2\nCommit 1\nInitial commit');
-  });
-
   test('clones with .git at the end, and without regard to case', async () => {
     expect(existsSync(join(await clone(`${url}.git`), 'README.md'))).toBe(true);
     expect(existsSync(join(await clone(`${host.url}/OctoCat/Hello.git`), 'README.md'))).toBe(true);
-  });
-
-  test('clones shallow, then deeper', exhaustive, async () => {
-    const path = await clone(url, '--depth=1');
-    expect(await git(path, 'rev-list', '--count', 'HEAD')).toBe('1');
-    await git(path, 'fetch', '--quiet', '--deepen=2');
-    expect(await git(path, 'rev-list', '--count', 'HEAD')).toBe('3');
-  });
-
-  test('clones without blobs, and fetches one when it is needed', async () => {
-    const path = await clone(url, '--filter=blob:none', '--no-checkout');
-    const missing = await git(path, 'rev-list', '--objects', '--all', '--missing=print');
-    expect(missing.split('\n').filter((line) => line.startsWith('?'))).toHaveLength(4);
-    expect((await git(path, 'cat-file', '-p', 'HEAD~1:README.md')).trim()).toBe('# Hello');
-  });
-
-  test('fetches what is new, and any commit by its id', exhaustive, async () => {
-    const path = await clone(url);
-    const added = await commitFile(workTree, 'more.txt', 'more\n', 'More');
-    await git(workTree, 'push', '--quiet', host.repositoryPath('octocat', 'hello'), 'HEAD:refs/heads/main');
-    await git(path, 'fetch', '--quiet');
-    expect(await git(path, 'rev-parse', 'origin/main')).toBe(added);
-    const older = await clone(url, '--depth=1');
-    await git(older, 'fetch', '--quiet', '--depth=1', 'origin', await git(workTree, 'rev-parse', 'HEAD~2'));
   });
 
   test('takes a gzipped request', async () => {
@@ -92,12 +63,6 @@ describe('fetching', () => {
     expect(await response.text()).toContain(`${await git(workTree, 'rev-parse', 'HEAD')} refs/heads/main`);
   });
 
-  test('follows a renamed repository', async () => {
-    await createFilled(host, workTree, { owner: 'octocat', name: 'before' });
-    host.maintainer.renameRepository('octocat', 'before', 'after');
-    expect(existsSync(join(await clone(`${host.url}/octocat/before`), 'README.md'))).toBe(true);
-  });
-
   test('tells no one about private and missing repositories', async () => {
     for (const name of ['secret', 'missing']) {
       const response = await fetch(`${host.url}/octocat/${name}/info/refs?service=git-upload-pack`);
@@ -113,28 +78,6 @@ describe('fetching', () => {
 });
 
 describe('pushing', () => {
-  test('works into the bot’s own repository, by force too, and deletes', exhaustive, async () => {
-    const own = pushUrl(host, `${host.botLogin}/own`);
-    expect((await push(own, 'HEAD:refs/heads/topic')).code).toBe(0);
-    expect((await push(own, 'HEAD~1:refs/heads/topic')).output).toContain('non-fast-forward');
-    expect((await push(own, '+HEAD~1:refs/heads/topic')).code).toBe(0);
-    expect((await push(own, ':refs/heads/topic')).code).toBe(0);
-    expect((await push(own, ':refs/heads/main')).output).toContain('refusing to delete the current branch');
-    expect((await push(own, 'HEAD:refs/pull/1/head')).output).toContain('deny updating a hidden ref');
-  });
-
-  test('takes a large pack in chunks, after the client’s probe', exhaustive, async () => {
-    host.clearCaptured();
-    await commitFile(workTree, 'large.bin', randomBytes(3_000_000), 'Large');
-    const { code } = await push(pushUrl(host, `${host.botLogin}/own`), 'HEAD:refs/heads/large');
-    expect(code).toBe(0);
-    const posts = host.captured.filter(({ method }) => method === 'POST');
-    expect(posts.map(({ headers }) => headers['transfer-encoding'] ?? headers['content-length'])).toEqual([
-      '4',
-      'chunked',
-    ]);
-  });
-
   test('is asked for a token, and refused with a wrong one or to someone else’s', exhaustive, async () => {
     const anonymous = await fetch(`${url}/info/refs?service=git-receive-pack`);
     expect(anonymous.status).toBe(401);

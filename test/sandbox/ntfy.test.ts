@@ -48,36 +48,6 @@ test('keeps a plain message and gives it back', async () => {
   expect((await publish('/plain', { method: 'PUT', body: '' })).message['message']).toBe('triggered');
 });
 
-test('reads the headers, under all their names', async () => {
-  const utf8 = Buffer.from('Grüße').toString('latin1');
-  const long = await publish('/headers', {
-    body: 'x',
-    headers: { Title: utf8, Priority: 'high', Tags: 'warning, skull', Click: 'https://example.org' },
-  });
-  expect(long.message).toMatchObject({
-    title: 'Grüße',
-    priority: 4,
-    tags: ['warning', 'skull'],
-    click: 'https://example.org',
-  });
-  const encoded = `=?UTF-8?B?${Buffer.from('Grüße').toString('base64')}?=`;
-  const short = await publish('/headers?p=5', { body: 'x', headers: { 'X-Title': encoded, ta: 'a' } });
-  expect(short.message).toMatchObject({ title: 'Grüße', priority: 5, tags: ['a'] });
-});
-
-test('reads actions in their short form', async () => {
-  const { message } = await publish('/short', {
-    body: 'x',
-    headers: {
-      Actions: `view, "Open, please", https://example.org, clear=true; http, Stop, https://example.org/stop, method=put, headers.X-A=1, body='{"a": 1}'`,
-    },
-  });
-  expect(message['actions']).toMatchObject([
-    { action: 'view', label: 'Open, please', url: 'https://example.org', clear: true },
-    { action: 'http', label: 'Stop', method: 'PUT', headers: { 'X-A': '1' }, body: '{"a": 1}' },
-  ]);
-});
-
 test('reads JSON, with its actions', async () => {
   const actions = [{ action: 'http', label: 'Stop', url: 'https://example.org', method: 'POST', body: '{}' }];
   const { message } = await publish('/', {
@@ -100,21 +70,22 @@ test('reads JSON, with its actions', async () => {
     actions,
   });
   expect(await poll('json')).toEqual([message]);
-  const inHeader = await publish('/json', { body: 'x', headers: { Actions: JSON.stringify(actions) } });
-  expect(inHeader.message['actions']).toMatchObject(actions);
 });
 
-test.each<[string, string, RequestInit, number]>([
-  ['a bad topic', '/no.topic', { body: 'x' }, 40009],
-  ['a bad priority', '/t', { body: 'x', headers: { Priority: '6' } }, 40007],
-  ['a message that is too long', '/t', { body: 'x'.repeat(4097) }, 40014],
-  ['JSON that is none', '/', { body: '{' }, 40017],
-  ['JSON without a topic', '/', { body: '{"message":"x"}' }, 40009],
-  ['an unknown action', '/t', { body: 'x', headers: { Actions: 'dance, Now' } }, 40018],
-  ['an action without an address', '/t', { body: 'x', headers: { Actions: 'view, Now' } }, 40018],
-  ['four actions', '/t', { body: 'x', headers: { Actions: 'view,A,b;'.repeat(4) } }, 40018],
-])('refuses %s', async (_what, path, init, code) => {
-  const { status, message } = await publish(path, init);
+const sent = (more: object) => JSON.stringify({ topic: 't', message: 'x', ...more });
+const view = { action: 'view', label: 'A', url: 'b' };
+
+test.each<[string, string, string, number]>([
+  ['a bad topic', '/no.topic', 'x', 40009],
+  ['a bad priority', '/', sent({ priority: 6 }), 40007],
+  ['a message that is too long', '/t', 'x'.repeat(4097), 40014],
+  ['JSON that is none', '/', '{', 40017],
+  ['JSON without a topic', '/', '{"message":"x"}', 40009],
+  ['an unknown action', '/', sent({ actions: [{ ...view, action: 'dance' }] }), 40018],
+  ['an action without an address', '/', sent({ actions: [{ ...view, url: '' }] }), 40018],
+  ['four actions', '/', sent({ actions: [view, view, view, view] }), 40018],
+])('refuses %s', async (_what, path, body, code) => {
+  const { status, message } = await publish(path, { body });
   expect(status).toBe(400);
   expect(message).toMatchObject({ code, http: 400 });
 });
@@ -131,14 +102,4 @@ test('polls since a message, a time, a duration, and several topics at once', as
   expect(await texts('since', 'none')).toEqual([]);
   expect(await texts('since,other', 'all')).toEqual(['first', 'second', 'third']);
   expect((await fetch(`${host.notifyUrl}/since/json?poll=1&since=yesterday`)).status).toBe(400);
-});
-
-test('says that it does not stream', async () => {
-  expect((await fetch(`${host.notifyUrl}/t/json`)).status).toBe(400);
-});
-
-test('forgets messages after twelve hours', async () => {
-  await publish('/brief', { body: 'x' });
-  clock += 12 * 3_600_000;
-  expect(await poll('brief')).toEqual([]);
 });

@@ -1,9 +1,8 @@
 /** Accounts, tokens, repositories, what they hold, and what every REST answer carries. */
-import { Octokit } from '@octokit/rest';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
-import { Workshop, commitFile, git } from './support/git.ts';
+import { Workshop } from './support/git.ts';
 import { call, createFilled } from './support/host.ts';
 
 const workshop = new Workshop();
@@ -29,24 +28,12 @@ describe('accounts', () => {
     expect([status, body['login']]).toEqual([200, host.botLogin]);
   });
 
-  test.each(['Bearer', 'bearer', 'token', 'Basic'])('takes the token by %s', async (scheme) => {
-    const token = scheme === 'Basic' ? btoa(`x-access-token:${host.botToken}`) : host.botToken;
-    const headers = { authorization: `${scheme} ${token}` };
-    expect((await call(host, 'GET', '/user', undefined, { token: null, headers })).status).toBe(200);
-  });
-
   test('refuses a wrong token everywhere, and no token where one is needed', async () => {
     const wrong = await call(host, 'GET', '/repos/octocat/hello', undefined, { token: 'wrong' });
     expect(wrong.status).toBe(401);
     expect(wrong.body).toMatchObject({ message: 'Bad credentials', status: '401' });
     const missing = await call(host, 'GET', '/user', undefined, { token: null });
     expect([missing.status, missing.body['message']]).toEqual([401, 'Requires authentication']);
-  });
-
-  test('knows users by name, without regard to case', async () => {
-    const { body } = await call(host, 'GET', '/users/OctoCat');
-    expect(body).toMatchObject({ login: 'octocat', type: 'User' });
-    expect((await call(host, 'GET', '/users/nobody')).status).toBe(404);
   });
 });
 
@@ -65,104 +52,12 @@ describe('repositories', () => {
     });
   });
 
-  test('report the size that was asked for', async () => {
-    host.createRepository({ owner: 'octocat', name: 'huge', sizeKb: 600_000 });
-    expect((await call(host, 'GET', '/repos/octocat/huge')).body['size']).toBe(600_000);
-  });
-
   test('are not there when missing, or private and not one’s own', async () => {
     for (const name of ['missing', 'secret']) {
       const { status, body } = await call(host, 'GET', `/repos/octocat/${name}`);
       expect([status, body['message']]).toEqual([404, 'Not Found']);
       expect(body['documentation_url']).toContain('docs.github.com/rest/repos/repos#get-a-repository');
     }
-  });
-
-  test('redirect when renamed, also calls below them, and Octokit follows', async () => {
-    await createFilled(host, workTree, { owner: 'octocat', name: 'before' });
-    host.maintainer.renameRepository('octocat', 'before', 'after');
-    const moved = await call(host, 'GET', '/repos/octocat/before/branches?per_page=1');
-    expect(moved.status).toBe(301);
-    expect(moved.headers.get('location')).toMatch(/\/repositories\/\d+\/branches\?per_page=1$/);
-    const octokit = new Octokit({ auth: host.botToken, baseUrl: host.apiUrl });
-    const { data } = await octokit.repos.get({ owner: 'octocat', repo: 'before' });
-    expect(data.full_name).toBe('octocat/after');
-    const post = await fetch(`${host.apiUrl}/repos/octocat/before/forks`, {
-      method: 'POST',
-      redirect: 'manual',
-      headers: { authorization: `token ${host.botToken}` },
-    });
-    expect(post.status).toBe(307);
-  });
-});
-
-describe('what a repository holds', () => {
-  let tip: string;
-  beforeAll(async () => {
-    tip = await commitFile(workTree, 'grüße.txt', 'Grüße\n', 'Greet\n\nIn German.\n');
-    const path = host.repositoryPath('octocat', 'hello');
-    await git(workTree, 'tag', '--annotate', '--message', 'First', 'v1');
-    await git(workTree, 'push', '--quiet', path, 'HEAD:trunk', 'HEAD:feature/x', 'v1');
-  });
-
-  test('branches, also with slashes in their names', async () => {
-    const { list } = await call(host, 'GET', '/repos/octocat/hello/branches');
-    expect(list.map((branch) => branch['name'])).toEqual(['feature/x', 'trunk']);
-    const { body } = await call(host, 'GET', '/repos/octocat/hello/branches/feature/x');
-    expect(body).toMatchObject({ name: 'feature/x', commit: { sha: tip } });
-    const missing = await call(host, 'GET', '/repos/octocat/hello/branches/nope');
-    expect([missing.status, missing.body['message']]).toEqual([404, 'Branch not found']);
-  });
-
-  test('commits', async () => {
-    const { body } = await call(host, 'GET', `/repos/octocat/hello/git/commits/${tip}`);
-    expect(body).toMatchObject({
-      sha: tip,
-      message: 'Greet\n\nIn German.',
-      author: { name: 'Ann Author', email: 'ann@example.org' },
-      committer: { name: 'Carl Committer' },
-      verification: { verified: false, reason: 'unsigned' },
-    });
-    expect((await call(host, 'GET', `/repos/octocat/hello/git/commits/${'0'.repeat(40)}`)).status).toBe(404);
-    expect((await call(host, 'GET', `/repos/octocat/empty/git/commits/${tip}`)).status).toBe(409);
-  });
-
-  test('files and folders', async () => {
-    const file = await call(host, 'GET', `/repos/octocat/hello/contents/${encodeURIComponent('grüße.txt')}`);
-    expect(file.body).toMatchObject({ type: 'file', encoding: 'base64', size: 8, name: 'grüße.txt' });
-    expect(Buffer.from(String(file.body['content']), 'base64').toString()).toBe('Grüße\n');
-    const older = await call(host, 'GET', `/repos/octocat/hello/contents/README.md?ref=${tip}`);
-    expect(older.body['sha']).toMatch(/^[0-9a-f]{40}$/);
-    const folder = await fetch(`${host.apiUrl}/repos/octocat/hello/contents?ref=v1`);
-    const entries = await folder.json<{ name: string; type: string }[]>();
-    expect(entries.map(({ name, type }) => [name, type])).toEqual([
-      ['README.md', 'file'],
-      ['grüße.txt', 'file'],
-    ]);
-  });
-
-  test('the same when git has packed it', async () => {
-    const paths = ['', '?ref=v1', '/README.md', '/nope'].map((path) => `contents${path}`);
-    const read = () =>
-      Promise.all(
-        [...paths, `git/commits/${tip}`].map(async (path) => {
-          const answer = await fetch(`${host.apiUrl}/repos/octocat/hello/${path}`);
-          return [answer.status, await answer.json<unknown>()];
-        }),
-      );
-    const loose = await read();
-    expect(loose.map(([status]) => status)).toEqual([200, 200, 200, 404, 200]);
-    await git(host.repositoryPath('octocat', 'hello'), 'repack', '-a', '-d', '--quiet');
-    expect(await read()).toEqual(loose);
-  });
-
-  test.each([
-    ['hello/contents/nope', 'Not Found'],
-    ['hello/contents/README.md?ref=nope', 'No commit found for the ref nope'],
-    ['empty/contents/README.md', 'This repository is empty.'],
-  ])('answers 404 for %s', async (path, message) => {
-    const { status, body } = await call(host, 'GET', `/repos/octocat/${path}`);
-    expect([status, body['message']]).toEqual([404, message]);
   });
 });
 
@@ -185,22 +80,5 @@ describe('every answer', () => {
     expect((await fetch(`${host.apiUrl}/nonsense`)).status).toBe(404);
     const huge = await fetch(url, { method: 'POST', body: 'x'.repeat(3_000_000), headers });
     expect(huge.status).toBe(413);
-  });
-
-  test('pages long lists', async () => {
-    const oid = await git(workTree, 'rev-parse', 'HEAD');
-    await createFilled(host, workTree, { owner: 'octocat', name: 'many' });
-    const refs = Array.from(
-      { length: 24 },
-      (_, index) => `${oid}:refs/heads/b${String(index).padStart(2, '0')}`,
-    );
-    await git(workTree, 'push', '--quiet', host.repositoryPath('octocat', 'many'), ...refs);
-    const octokit = new Octokit({ auth: host.botToken, baseUrl: host.apiUrl });
-    const names = { owner: 'octocat', repo: 'many' };
-    const all = await octokit.paginate(octokit.repos.listBranches, { ...names, per_page: 10 });
-    expect(all).toHaveLength(25);
-    const last = await call(host, 'GET', '/repos/octocat/many/branches?per_page=10&page=3');
-    expect(last.list).toHaveLength(5);
-    expect(last.headers.get('link')).toMatch(/page=2>; rel="prev".*page=1>; rel="first"/);
   });
 });

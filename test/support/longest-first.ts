@@ -6,12 +6,7 @@ import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Seconds of one or two tests that are mostly waiting for another program. */
-const LONGEST: readonly string[] = [
-  'test/local/deploy-again.test.ts',
-  'test/e2e/host/traces.test.ts',
-  'test/e2e/host/full-disk.test.ts',
-  'test/e2e/delayed/delayed-again.test.ts',
-];
+const LONGEST: readonly string[] = ['test/local/deploy-again.test.ts', 'test/e2e/host/traces.test.ts'];
 
 const isLong = ({ moduleId }: TestSpecification): boolean => LONGEST.includes(relative('', moduleId));
 

@@ -50,7 +50,7 @@ const commentRequest = z.object({
     }),
 });
 
-export const commentAnswer = z
+const commentAnswer = z
   .object({
     comment_url: z.url().meta({ description: 'The posted comment.' }),
     hash: z.string().meta({ description: "The author's pseudonym on this thread.", examples: ['1a2b3c4d'] }),

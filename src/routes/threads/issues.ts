@@ -50,7 +50,7 @@ const issueRequest = z.object({
   }),
 });
 
-export const issueAnswer = z
+const issueAnswer = z
   .object({
     issue_url: z.url().meta({ description: 'The new issue.' }),
     number: z.int().min(1).meta({ description: 'Its number.' }),

@@ -210,27 +210,6 @@ describe('a burst', () => {
     expect(published).toHaveLength(2);
   });
 
-  it('of the networks of one IPv6 /48 is told as that of one client', async () => {
-    await configured();
-    for (let round = 0; round < 3; round++) {
-      for (let network = 0; network < 10; network++)
-        await guard().admit(`${round} ${network}`, LIMITS, 'site');
-      await deliver();
-      pass(2 * MINUTE_MS);
-    }
-    expect(published).toHaveLength(1);
-  });
-
-  it('of a crowd is told again after it was quiet', async () => {
-    await configured();
-    for (const minutes of [0, 3]) {
-      pass(minutes * MINUTE_MS);
-      for (let client = 0; client < 10; client++) await push(1, `client-${client}`);
-      await deliver();
-    }
-    expect(published).toHaveLength(2);
-  });
-
   it('is told also while pushes are refused', async () => {
     await configured();
     await guard().setPanic(true, PASSWORD);
@@ -318,17 +297,6 @@ describe('a rollback', () => {
     closes = (number) => asked.push(number) < 0;
     await rollBack({ comments: true });
     expect(asked[0]).toBe(6);
-  });
-
-  it('closes everything of the last two hours, whether or not there was a burst', async () => {
-    await configured();
-    await guard().track(pullRequest(1), 'a', Date.now());
-    pass(HOUR_MS);
-    await guard().track(pullRequest(2), 'a', Date.now());
-    pass(MINUTE_MS);
-    await push(20);
-    await guard().track(pullRequest(3), 'b', Date.now());
-    expect(await trackedNumbers()).toEqual([1, 2, 3]);
   });
 
   it('reaches back two hours, also across a restart', async () => {
@@ -540,23 +508,6 @@ describe('the token of a button', () => {
     expect(await begin(byToken(rollback))).toBeNull();
     pass(10 * MINUTE_MS);
     expect(await guard().setPanic(false, byToken(deactivate))).toBe(false);
-  });
-
-  it('may be used again when not everything could be closed', async () => {
-    await configured();
-    await exceed(6);
-    await deliver();
-    const [, rollback] = tokensOf(published[0] as Notification);
-    await guard().track(pullRequest(1), 'a', Date.now());
-    for (const isClosed of [false, true]) {
-      closes = () => isClosed;
-      // Pressed again while it runs: the same one.
-      const results = [begin(byToken(rollback)), rollBackBy(byToken(rollback))];
-      const urls = [urlOf(1)];
-      const expected = { closedUrls: isClosed ? urls : [], failedUrls: isClosed ? [] : urls };
-      expect(await Promise.all(results)).toEqual([expected, expected]);
-    }
-    expect(await begin(byToken(rollback))).toBeNull();
   });
 
   it('is not valid for longer when a clock was set back', async () => {

@@ -10,7 +10,7 @@ import { FakeThreads } from '../support/fake-threads.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, Pseudonym, THREAD, holdClock, pass } from '../support/pseudonym.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
-const RUNS = 25;
+const RUNS = 12;
 /** Some hundred events, most of which go through a database. */
 const TIMEOUT_MS = 60_000;
 

@@ -1,7 +1,6 @@
 /** What becomes of a pull request after the push, as its topic tells it. */
 import { describe, expect, it } from 'vitest';
 import type { IssueName } from '../../../sandbox/maintainer.ts';
-import { comment } from '../support/speak.ts';
 import { contribute, expectAccepted } from '../support/contribution.ts';
 import { type TestBed, useOwnTestBed } from '../support/test-bed.ts';
 import { TEST_HEADER } from '../support/tripwire.ts';
@@ -90,56 +89,9 @@ describe('the topic of a pull request', () => {
       click: pull.page,
     });
   });
-
-  it.each(['pulls', 'issues'])(
-    'tells of a comment made through the service under /%s',
-    exhaustive,
-    async (kind) => {
-      const pull = await opened();
-      const thread = `${pull.on.owner}/${pull.on.repo}/${kind}/${pull.on.number}`;
-      const said = await comment(bed, bed.person(), thread, 'Said without an account');
-      expect(said.status).toBe(200);
-      await bed.service.runScheduled();
-      await bed.service.runScheduled();
-      await expectEvents(pull, 'commented on');
-    },
-  );
-
-  it('does not tell what the bot does itself, nor what happens to others', exhaustive, async () => {
-    const [pull, other] = [await opened(), await opened()];
-    const { owner, repo, number } = pull.on;
-    await bed.host.call('POST', `/repos/${owner}/${repo}/issues/${number}/comments`, {
-      body: 'Said by the bot',
-    });
-    bed.sandbox.maintainer.close(other.on);
-    await bed.service.runScheduled();
-    bed.sandbox.maintainer.comment(pull.on, 'Said by someone');
-    await bed.service.runScheduled();
-    await expectEvents(pull, 'commented on');
-    await expectEvents(other, 'closed');
-  });
 });
 
 describe('the scheduled handler', exhaustive, () => {
-  it.each([
-    ['the feed', /\/notifications$/],
-    ['the pull request', /\/pulls\/\d+$/],
-    ['the comments', /\/issues\/\d+\/comments$/],
-  ])('makes up for a failure of %s in the next minute', async (_what, path) => {
-    const pull = await opened();
-    bed.sandbox.maintainer.comment(pull.on, 'Hm');
-    const warnings = () => bed.logLines.filter((line) => line.includes(' warn '));
-    const before = warnings().length;
-    bed.sandbox.faults.inject({ method: 'GET', path, answer: { status: 500 } });
-    await bed.service.runScheduled();
-    await expect.poll(() => warnings().slice(before)).toHaveLength(1);
-    expect(warnings().at(-1)).toMatch(
-      / warn could not read what happened to the pull requests host=gh error=\w+ status=500$/,
-    );
-    await bed.service.runScheduled();
-    await expectEvents(pull, 'commented on');
-  });
-
   it('cannot be called from outside', async () => {
     const requests = await requestsDuring(async () => {
       for (const path of ['/cdn-cgi/handler/scheduled', '/cdn-cgi/local/scheduled', '/__scheduled']) {
@@ -147,52 +99,5 @@ describe('the scheduled handler', exhaustive, () => {
       }
     });
     expect(requests).toEqual([]);
-  });
-});
-
-/** A clock by which what happens is in the past at once: no second that still goes on hides anything. */
-function earlier(): Date {
-  return new Date(Date.now() - 60_000);
-}
-
-describe('while nothing changes', exhaustive, () => {
-  const settled = useOwnTestBed({ now: earlier });
-
-  it('the host is only asked whether anything has changed', async () => {
-    const pull = await opened(settled);
-    settled.sandbox.maintainer.comment(pull.on, 'Hm');
-    const run = () => settled.service.runScheduled();
-    expect((await requestsDuring(run, settled)).length).toBeGreaterThan(1);
-    const second = await requestsDuring(run, settled);
-    expect(second.map(({ method, path }) => `${method} ${path.split('?')[0]}`)).toEqual([
-      'GET /api/v3/notifications',
-    ]);
-    const date = Date.parse(second[0]!.headers['if-modified-since'] ?? '');
-    expect(Math.abs(date - earlier().getTime())).toBeLessThan(30_000);
-  });
-});
-
-describe('within one second', exhaustive, () => {
-  /** Stands still, and ahead of the service's clock, however slow this machine is. */
-  const second = new Date(Date.now() + 10 * 60_000);
-  const stopped = useOwnTestBed({ now: () => second });
-
-  it('a comment is told, though another one was found before it came', async () => {
-    const pull = await opened(stopped);
-    for (const text of ['First', 'Second']) {
-      stopped.sandbox.maintainer.comment(pull.on, text);
-      await stopped.service.runScheduled();
-    }
-    await expectEvents(pull, 'commented on', 'commented on');
-  });
-});
-
-describe('without a bot account', exhaustive, () => {
-  const accountless = useOwnTestBed({ env: { HOSTING_TOKEN: '' } });
-
-  it('nothing is asked for', async () => {
-    await accountless.service.runScheduled();
-    expect(accountless.host.requests).toEqual([]);
-    expect(accountless.logLines).toEqual([]);
   });
 });

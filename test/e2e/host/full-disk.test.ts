@@ -11,6 +11,7 @@ import { Operator, OPERATOR } from '../support/operator.ts';
 import { comment, commentsOn, report, speak } from '../support/speak.ts';
 import { TestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const ISSUES_ALLOWED = 20;
 const SUSPENDED = 'service temporarily suspended';
@@ -72,50 +73,55 @@ describe.each(FULL_DISKS)('on a full disk %s', (_name, makeDisk) => {
       { 'CF-Connecting-IP': address },
     );
 
-  const alertOfLimit = async () =>
-    (await operator.alerts()).find(({ title }) => title === 'Rate limit exceeded');
-
   const isPanic = async () => (await fetch(`${bed.service.url}/api/status`)).json();
 
-  it('no more issues are opened than are allowed and recorded, and a rollback closes each', async () => {
-    const upstream = await bed.createUpstream({ commits: 1 });
-    expect((await openIssue(upstream)).status).toBe(200);
-    await whileFull(async () => {
-      for (let round = 0; round < 10; round++) {
-        const addresses = Array.from({ length: 10 }, (_, index) => `192.0.2.${10 * round + index}`);
-        const answers = await Promise.all(addresses.map((address) => openIssue(upstream, address)));
-        for (const answer of answers) {
-          if (answer.status === 503) expect(answer).toEqual(NOT_POSTED);
-          else expect([200, 429]).toContain(answer.status);
+  it(
+    'no more issues are opened than are allowed and recorded, and a rollback closes each',
+    exhaustive,
+    async () => {
+      const upstream = await bed.createUpstream({ commits: 1 });
+      expect((await openIssue(upstream)).status).toBe(200);
+      await whileFull(async () => {
+        for (let round = 0; round < 10; round++) {
+          const addresses = Array.from({ length: 10 }, (_, index) => `192.0.2.${10 * round + index}`);
+          const answers = await Promise.all(addresses.map((address) => openIssue(upstream, address)));
+          for (const answer of answers) {
+            if (answer.status === 503) expect(answer).toEqual(NOT_POSTED);
+            else expect([200, 429]).toContain(answer.status);
+          }
         }
-      }
-    });
-    const opened = bed.host.requestsFor(upstream, 'POST', /\/issues$/).length;
-    expect(opened).toBeLessThanOrEqual(ISSUES_ALLOWED);
-    expect((await operator.rollBack({ issues: true })).body).toMatchObject({ closed: opened, failed: 0 });
-  });
+      });
+      const opened = bed.host.requestsFor(upstream, 'POST', /\/issues$/).length;
+      expect(opened).toBeLessThanOrEqual(ISSUES_ALLOWED);
+      expect((await operator.rollBack({ issues: true })).body).toMatchObject({ closed: opened, failed: 0 });
+    },
+  );
 
-  it('no comment is posted, whether its author is new or known, and each is told why', async () => {
-    const upstream = await bed.createUpstream({ commits: 1 });
-    const author = bed.person();
-    const { body: issue } = await openIssue(upstream);
-    const thread = `${upstream.fullName}/issues/${String(issue['number'])}`;
-    const known = await comment(bed, author, thread, 'One.');
-    await whileFull(async () => {
-      for (let time = 0; time < 3; time++) {
-        expect(await comment(bed, bed.person(), thread, 'Two.')).toEqual(NOT_POSTED);
-        expect(await comment(bed, author, thread, 'Two.', known.body['user_token'])).toEqual(NOT_POSTED);
-      }
-    });
-    expect(await commentsOn(bed, thread)).toHaveLength(1);
-    expect(await comment(bed, author, thread, 'Two.', known.body['user_token'])).toMatchObject({
-      status: 200,
-      body: { karma: 2 },
-    });
-    expect((await comment(bed, bed.person(), thread, 'Three.')).status).toBe(200);
-  });
+  it(
+    'no comment is posted, whether its author is new or known, and each is told why',
+    exhaustive,
+    async () => {
+      const upstream = await bed.createUpstream({ commits: 1 });
+      const author = bed.person();
+      const { body: issue } = await openIssue(upstream);
+      const thread = `${upstream.fullName}/issues/${String(issue['number'])}`;
+      const known = await comment(bed, author, thread, 'One.');
+      await whileFull(async () => {
+        for (let time = 0; time < 3; time++) {
+          expect(await comment(bed, bed.person(), thread, 'Two.')).toEqual(NOT_POSTED);
+          expect(await comment(bed, author, thread, 'Two.', known.body['user_token'])).toEqual(NOT_POSTED);
+        }
+      });
+      expect(await commentsOn(bed, thread)).toHaveLength(1);
+      expect(await comment(bed, author, thread, 'Two.', known.body['user_token'])).toMatchObject({
+        status: 200,
+        body: { karma: 2 },
+      });
+      expect((await comment(bed, bed.person(), thread, 'Three.')).status).toBe(200);
+    },
+  );
 
-  it('no push opens or updates a pull request, and both do when it was freed', async () => {
+  it('no push opens or updates a pull request, and both do when it was freed', exhaustive, async () => {
     const first = await contribute(bed);
     await first.clone.commit();
     const opened = await expectAccepted(bed, first, await first.clone.push());
@@ -138,69 +144,58 @@ describe.each(FULL_DISKS)('on a full disk %s', (_name, makeDisk) => {
     await expectAccepted(bed, first, await update());
   });
 
-  it('clones, fetches and pages work, and what must be stored is refused with the reason', async () => {
-    const { upstream, clone, person } = await contribute(bed);
-    const { body: issue } = await openIssue(upstream);
-    await upstream.grow({ count: 1 });
-    await whileFull(async () => {
-      await clone.git('fetch', 'origin');
-      expect(await clone.git('rev-parse', 'origin/main')).toBe(await upstream.tip());
-      expect((await fetch(`${bed.service.url}/health`)).status).toBe(200);
-      expect(await report(bed, bed.person(), issue['hash'])).toMatchObject({
-        status: 503,
-        body: { error: `${CANNOT_WRITE}; try again later` },
+  it(
+    'clones, fetches and pages work, and what must be stored is refused with the reason',
+    exhaustive,
+    async () => {
+      const { upstream, clone, person } = await contribute(bed);
+      const { body: issue } = await openIssue(upstream);
+      await upstream.grow({ count: 1 });
+      await whileFull(async () => {
+        await clone.git('fetch', 'origin');
+        expect(await clone.git('rev-parse', 'origin/main')).toBe(await upstream.tip());
+        expect((await fetch(`${bed.service.url}/health`)).status).toBe(200);
+        expect(await report(bed, bed.person(), issue['hash'])).toMatchObject({
+          status: 503,
+          body: { error: `${CANNOT_WRITE}; try again later` },
+        });
+        const { status, html } = await new FormClient(bed.service.url, person).post('/v1/moderation/report', {
+          hash: String(issue['hash']),
+        });
+        expect([status, html]).toEqual([
+          503,
+          expect.stringContaining('The service cannot write at the moment'),
+        ]);
+        expect(await operator.rollBack()).toMatchObject({
+          status: 503,
+          body: { error: `${CANNOT_WRITE}; try again later` },
+        });
       });
-      const { status, html } = await new FormClient(bed.service.url, person).post('/v1/moderation/report', {
-        hash: String(issue['hash']),
-      });
-      expect([status, html]).toEqual([
-        503,
-        expect.stringContaining('The service cannot write at the moment'),
-      ]);
-      expect(await operator.rollBack()).toMatchObject({
-        status: 503,
-        body: { error: `${CANNOT_WRITE}; try again later` },
-      });
-    });
-    expect((await report(bed, bed.person(), issue['hash'])).body).toMatchObject({ reports: 1 });
-  });
+      expect((await report(bed, bed.person(), issue['hash'])).body).toMatchObject({ reports: 1 });
+    },
+  );
 
-  it('no issue and no pull request is opened while the guard alone could not track it', async () => {
-    const { upstream, clone } = await contribute(bed);
-    await clone.commit();
-    const unlock = lockFileOf(disk, 'Guard');
-    try {
-      expect(await openIssue(upstream)).toEqual(NOT_POSTED);
-      await expectRefused(bed, upstream, await clone.push(), CANNOT_WRITE);
-    } finally {
-      unlock();
-    }
-    expect(bed.host.requestsFor(upstream, 'POST', /\/issues$/)).toEqual([]);
-    const { body: issue } = await openIssue(upstream);
-    expect((await clone.push()).code).toBe(0);
-    const { url } = await bed.host.onlyPull(upstream);
-    const closed = (await operator.rollBack({ issues: true })).body['closed_urls'];
-    expect(closed).toEqual(expect.arrayContaining([issue['issue_url'], url]));
-  });
-
-  it('a button of an alert works once', async () => {
-    const { clone, person } = await contribute(bed);
-    for (let count = 0; count < 6; count++) {
+  it(
+    'no issue and no pull request is opened while the guard alone could not track it',
+    exhaustive,
+    async () => {
+      const { upstream, clone } = await contribute(bed);
       await clone.commit();
-      await clone.push('origin', `HEAD:refs/heads/${person.branch}-${count}`);
-    }
-    await expect.poll(alertOfLimit).toBeDefined();
-    const alert = (await alertOfLimit())!;
-    const press = () => operator.press(alert, 'Activate panic');
-    await whileFull(async () => {
-      expect(await press()).toMatchObject({ status: 200, isPanicStored: 'no' });
-      // If the guard cannot even be opened any more, nobody knows.
-      expect([401, 503]).toContain((await press()).status);
-      expect(await operator.setPanic(false)).toMatchObject({ status: 200, isPanicStored: 'no' });
-    });
-    expect(await press()).toMatchObject({ status: 401 });
-    expect(await isPanic()).toEqual({ panic_mode: false });
-  });
+      const unlock = lockFileOf(disk, 'Guard');
+      try {
+        expect(await openIssue(upstream)).toEqual(NOT_POSTED);
+        await expectRefused(bed, upstream, await clone.push(), CANNOT_WRITE);
+      } finally {
+        unlock();
+      }
+      expect(bed.host.requestsFor(upstream, 'POST', /\/issues$/)).toEqual([]);
+      const { body: issue } = await openIssue(upstream);
+      expect((await clone.push()).code).toBe(0);
+      const { url } = await bed.host.onlyPull(upstream);
+      const closed = (await operator.rollBack({ issues: true })).body['closed_urls'];
+      expect(closed).toEqual(expect.arrayContaining([issue['issue_url'], url]));
+    },
+  );
 
   it('panic works, says that it was not stored, and is stored once there is room', async () => {
     const { clone, upstream } = await contribute(bed);
@@ -225,6 +220,7 @@ describe.each(FULL_DISKS)('on a full disk %s', (_name, makeDisk) => {
 
 it.each(READ_ONLY_DISKS)(
   'on a read-only disk nothing is created, fetches go on, and panic works',
+  exhaustive,
   async (makeDisk) => {
     const disk = makeDisk();
     const bed = await TestBed.start({ stateDir: disk.stateDir, env: OPERATOR });

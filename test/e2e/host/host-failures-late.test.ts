@@ -77,22 +77,6 @@ describe('sending the commits', exhaustive, () => {
       await bed.host.onlyPull(contribution.upstream);
     }
   });
-
-  it('to a host that has taken them and loses its answer goes on', async () => {
-    const contribution = await withWork(bed);
-    const cut = { during: 'answer', afterBytes: 0 } as const;
-    bed.sandbox.faults.inject({ method: 'POST', path: receivePath(contribution), cut });
-    await expectAccepted(bed, contribution, await contribution.clone.push());
-    await bed.host.onlyPull(contribution.upstream);
-  });
-
-  it('to a host that answers something else than Git is a failure that is named', async () => {
-    const contribution = await withWork(bed);
-    const answer = { status: 200, headers: { 'content-type': 'text/html' }, body: '<h1>Maintenance</h1>' };
-    bed.sandbox.faults.inject({ method: 'POST', path: receivePath(contribution), answer });
-    await expectRefused(bed, contribution.upstream, await contribution.clone.push(), PUSH);
-    await expectAgain(bed, contribution);
-  });
 });
 
 describe('opening the pull request', exhaustive, () => {
@@ -109,14 +93,6 @@ describe('opening the pull request', exhaustive, () => {
     const lines = await expectRefused(bed, contribution.upstream, await contribution.clone.push(), PULL);
     expect(lines.join('\n')).toContain('Pull requests are disabled here.');
     await expectAgain(bed, contribution);
-  });
-
-  it('that was opened though every answer is lost is found, and not opened twice', async () => {
-    const contribution = await withWork(bed);
-    const cut = { during: 'answer', afterBytes: 20 } as const;
-    bed.sandbox.faults.inject({ method: 'POST', path: pullsPath(contribution), times: ALWAYS, cut });
-    await expectAccepted(bed, contribution, await contribution.clone.push());
-    await bed.host.onlyPull(contribution.upstream);
   });
 
   it('that fails keeps the branch of a pull request that is closed', async () => {

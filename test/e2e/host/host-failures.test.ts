@@ -1,6 +1,7 @@
 /**
- * A code host that fails at each step of a push. Whatever happens: the person is told in-band which step failed and
- * what to do, no pull request is opened twice, no branch is left behind without need, and pushing again works.
+ * A code host that fails at each step of a push: the person is told in-band which step failed and what to do, no pull
+ * request is opened twice, no branch is left behind without need, and pushing again works. What each answer of a host
+ * does to each call: test/host.
  */
 import { describe, expect, it } from 'vitest';
 import type { Fault } from '../../../sandbox/faults.ts';
@@ -10,8 +11,6 @@ import { useOwnTestBed } from '../support/test-bed.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed();
-
-const SECONDARY_LIMIT = { message: 'You have exceeded a secondary rate limit.' };
 
 const LOOKUP = 'the repository could not be looked up';
 const HISTORY = 'the history of the repository could not be read';
@@ -53,43 +52,9 @@ describe.each(STEPS)('a host that fails while %s', exhaustive, (_, reason, metho
     expect(lines.join('\n')).toMatch(/again later/);
     await expectAgain(bed, contribution);
   });
-
-  it('by cutting the connection before it has read the request is named, and pushing again works', async () => {
-    const contribution = await withWork(bed);
-    const cut = { during: 'request', afterBytes: 0 } as const;
-    bed.sandbox.faults.inject(faultOf(contribution, method, path, { times: ALWAYS, cut }));
-    const pushed = await contribution.clone.push();
-    await expectRefused(bed, contribution.upstream, pushed, reason, leftBy(reason));
-    await expectAgain(bed, contribution);
-  });
 });
 
-// While the fork's objects are on their way it cannot be seen: a host that refuses is not told apart from that at once.
-describe.each(STEPS.filter(([step]) => step !== 'looking the fork up'))(
-  'a host that refuses while %s',
-  exhaustive,
-  (_, reason, method, path) => {
-    it('is named in the refusal, and pushing again works', async () => {
-      const contribution = await withWork(bed);
-      const answer = { status: 403, body: { message: 'Repository access blocked.' } };
-      bed.sandbox.faults.inject(faultOf(contribution, method, path, { times: ALWAYS, answer }));
-      await expectRefused(bed, contribution.upstream, await contribution.clone.push(), reason);
-      await expectAgain(bed, contribution);
-    });
-  },
-);
-
 describe('a host that stumbles once', exhaustive, () => {
-  it.each(STEPS.filter(([, reason]) => reason !== PUSH))(
-    'while %s is asked again',
-    async (_, __, method, path) => {
-      const contribution = await withWork(bed);
-      bed.sandbox.faults.inject(faultOf(contribution, method, path, { answer: { status: 502 } }));
-      await expectAccepted(bed, contribution, await contribution.clone.push());
-      await bed.host.onlyPull(contribution.upstream);
-    },
-  );
-
   it.each(STEPS.filter(([, reason]) => reason !== PUSH && reason !== LOOKUP))(
     'by losing its answer while %s is asked again, and does nothing twice',
     async (_, __, method, path) => {
@@ -100,21 +65,6 @@ describe('a host that stumbles once', exhaustive, () => {
       await bed.host.onlyPull(contribution.upstream);
     },
   );
-
-  it.each([
-    ['429', 429],
-    ['403', 403],
-  ])('because it is asked too often (%s) is given the time that it asks for', async (_, status) => {
-    const contribution = await withWork(bed);
-    const { fullName } = contribution.upstream;
-    const answer = { status, headers: { 'retry-after': '1' }, body: SECONDARY_LIMIT };
-    bed.sandbox.faults.inject({ method: 'POST', path: new RegExp(`/repos/${fullName}/forks$`), answer });
-    bed.sandbox.faults.inject({ method: 'POST', path: new RegExp(`/repos/${fullName}/pulls$`), answer });
-    const startedAt = Date.now();
-    await expectAccepted(bed, contribution, await contribution.clone.push());
-    expect(Date.now() - startedAt).toBeGreaterThanOrEqual(2_000);
-    await bed.host.onlyPull(contribution.upstream);
-  });
 });
 
 describe('the history', exhaustive, () => {
@@ -135,52 +85,16 @@ describe('the history', exhaustive, () => {
 });
 
 describe('the sync of the fork', exhaustive, () => {
-  it.each([
-    ['a server error', 502],
-    ['no permission', 403],
-  ])('that fails with %s is named in the refusal, and pushing again works', async (_, status) => {
+  it('that fails is named in the refusal, and pushing again works', async () => {
     const { clone, upstream } = await withFork(bed);
     await upstream.grow();
     const fresh = await clone.person.copy(upstream);
     await fresh.commit();
     const path = syncPath(upstream);
-    bed.sandbox.faults.inject({ path, times: ALWAYS, answer: { status, body: { message: 'No.' } } });
-    bed.sandbox.faults.inject({
-      path: new RegExp(`${upstream.name}/git/refs`),
-      times: ALWAYS,
-      answer: { status, body: { message: 'No.' } },
-    });
+    const answer = { status: 502, body: { message: 'No.' } };
+    bed.sandbox.faults.inject({ path, times: ALWAYS, answer });
+    bed.sandbox.faults.inject({ path: new RegExp(`${upstream.name}/git/refs`), times: ALWAYS, answer });
     await expectRefused(bed, upstream, await fresh.push(), SYNC);
     await expectAgain(bed, { clone: fresh, upstream, person: clone.person });
-  });
-
-  it('that meets a conflict sets the branch instead', async () => {
-    const { clone, upstream } = await withFork(bed);
-    const tip = await upstream.grow({ from: 'main~2', count: 2 });
-    const fresh = await clone.person.copy(upstream);
-    await fresh.commit();
-    const { commits } = await expectAccepted(bed, { clone: fresh, upstream }, await fresh.push());
-    expect(commits[0]?.parents).toEqual([tip]);
-  });
-
-  it('that stumbles once is tried again', async () => {
-    const { clone, upstream } = await withFork(bed);
-    await upstream.grow();
-    const fresh = await clone.person.copy(upstream);
-    await fresh.commit();
-    const path = syncPath(upstream);
-    bed.sandbox.faults.inject({ path, answer: { status: 500 } });
-    await expectAccepted(bed, { clone: fresh, upstream }, await fresh.push());
-  });
-});
-
-describe('the bot account', exhaustive, () => {
-  it('that the host does not know is a failure of the service, told in-band', async () => {
-    const contribution = await withWork(bed);
-    const answer = { status: 401, body: { message: 'Bad credentials' } };
-    const path = new RegExp(`/repos/${contribution.upstream.fullName}(/forks)?$`);
-    bed.sandbox.faults.inject({ path, times: ALWAYS, answer });
-    await expectRefused(bed, contribution.upstream, await contribution.clone.push(), /./);
-    await expectAgain(bed, contribution);
   });
 });

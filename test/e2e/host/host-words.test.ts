@@ -1,10 +1,8 @@
 /** A code host that names the address that it was asked from: that is where an onion service stands, and nobody reads it. */
 import { describe, expect, it } from 'vitest';
-import { NOT_ALLOWED_GIT, NOT_ALLOWED_REST, pushRefused } from '../../../sandbox/known-answers.ts';
-import { withFork, withWork } from '../support/failing-host.ts';
-import { comment } from '../support/speak.ts';
+import { NOT_ALLOWED_GIT, NOT_ALLOWED_REST } from '../../../sandbox/known-answers.ts';
+import { withWork } from '../support/failing-host.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
-import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed();
 
@@ -26,24 +24,6 @@ describe('the address that a host names', () => {
     expect(pushed.code).toBe(1);
     expectNoAddress(pushed.stderr);
     expect(bed.logLines.join('\n')).toContain('is not permitted');
-  });
-
-  it('is in no answer to a push that Git refuses', exhaustive, async () => {
-    const { clone } = await withFork(bed);
-    const path = new RegExp(`/${bed.sandbox.botLogin}/.*git-receive-pack$`);
-    bed.sandbox.faults.inject({ method: 'POST', path, times: 2, answer: NOT_ALLOWED_GIT });
-    expectNoAddress((await clone.push()).stderr);
-  });
-
-  it('is in no reason, and in none of the lines that receive-pack sends for people', async () => {
-    const { clone } = await withFork(bed);
-    const path = new RegExp(`/${bed.sandbox.botLogin}/.*git-receive-pack$`);
-    const lines = 'You push from [2001:db8::7348]:51234\nand 203.0.113.77 is not permitted\n';
-    const answer = pushRefused('x', 'IP 2001:DB8:0:0:0:0:0:7348 is not allowed', lines);
-    bed.sandbox.faults.inject({ method: 'POST', path, answer });
-    const { stderr } = await clone.push();
-    expectNoAddress(stderr);
-    expect(stderr).toContain('The code host says: IP [removed] is not allowed');
   });
 
   it('is in no answer to a clone', async () => {
@@ -73,13 +53,5 @@ describe('the address that a host names', () => {
       expect(shown.status).toBe(403);
       expect(await shown.text()).toMatch(/answers with an error \(HTTP 403\)/);
     }
-  });
-
-  it('is in no answer to a comment', async () => {
-    const upstream = await bed.createUpstream();
-    bed.sandbox.faults.inject({ method: 'POST', path: /\/comments$/, answer: NOT_ALLOWED_REST });
-    const said = await comment(bed, bed.person(), `${upstream.fullName}/issues/1`, 'Text');
-    expect(JSON.stringify(said.body)).not.toMatch(ADDRESS);
-    expect(bed.logLines.join('\n')).not.toMatch(ADDRESS);
   });
 });

@@ -4,12 +4,10 @@
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { PAGE_FOR_BROWSERS, SIGN_IN_PATHS, signIn } from '../../../sandbox/known-answers.ts';
-import { expectAccepted, expectRefused } from '../support/contribution.ts';
+import { expectRefused } from '../support/contribution.ts';
 import { delayed, pageOf, pass } from '../support/delayed.ts';
 import { ALWAYS, expectAgain, withWork } from '../support/failing-host.ts';
-import { FormClient } from '../support/form-client.ts';
 import { remoteLines } from '../support/push-output.ts';
-import { comment, speak } from '../support/speak.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
 import { send } from '../support/wire.ts';
@@ -72,7 +70,7 @@ describe('a repository that has moved to another server', () => {
     expect(person.wasAskedForPassword).toBe(false);
   });
 
-  it.each([301, 302, 307, 308] as const)(
+  it.each([301, 302] as const)(
     'answers a discovery for a fetch with its status %i, one for a push with 502, and with no address',
     async (status) => {
       const upstream = await bed.createUpstream();
@@ -95,7 +93,7 @@ describe('a repository that has moved to another server', () => {
     },
   );
 
-  it('is not fetched from, whichever request is the first that is sent away', async () => {
+  it('is not fetched from, whichever request is the first that is sent away', exhaustive, async () => {
     const upstream = await bed.createUpstream();
     const clone = await bed.person().clone(upstream.url);
     await upstream.grow({ count: 1 });
@@ -105,29 +103,6 @@ describe('a repository that has moved to another server', () => {
     expect(run.stderr).toContain(`fatal: remote error: ${sentenceOf(upstream)}`);
     bed.sandbox.faults.clear();
     expect((await clone.tryGit('fetch', 'origin')).code).toBe(0);
-  });
-
-  it('is not fetched from by a shallow clone, for whose sake the service asks first', async () => {
-    const upstream = await bed.createUpstream();
-    const person = bed.person();
-    await person.git(person.home, ['clone', '--depth=1', upstream.url, 'shallow']);
-    await upstream.grow({ count: 1 });
-    replace(upstream, upstream, 'git-upload-pack');
-    const run = await person.git(`${person.home}/shallow`, ['fetch', '--unshallow']);
-    expect(run.code).toBe(128);
-    expect(run.stderr).toContain(`fatal: remote error: ${sentenceOf(upstream)}`);
-  });
-
-  it('gets no push, neither there nor at a stranger’s of the same path here', async () => {
-    const contribution = await withWork(bed);
-    const other = await bed.createUpstream();
-    replace(contribution.upstream, other, 'git-upload-pack');
-    const pushed = await contribution.clone.push();
-    // Discovery lists the refs by the same request.
-    expect(remoteLines(pushed)).toEqual([sentenceOf(contribution.upstream)]);
-    bed.sandbox.faults.clear();
-    expect(await bed.host.pulls(other)).toEqual([]);
-    await expectAgain(bed, contribution);
   });
 
   it('gets no push of a client that has seen its refs before, and says so in-band', async () => {
@@ -149,7 +124,7 @@ describe('a repository that has moved to another server', () => {
     await expectAgain(bed, contribution);
   });
 
-  it('gets no commits by a fork that is sent away', async () => {
+  it('gets no commits by a fork that is sent away', exhaustive, async () => {
     const contribution = await withWork(bed);
     bed.sandbox.faults.inject({
       path: new RegExp(`^/${bed.sandbox.botLogin}/.*git-(upload|receive)-pack$`),
@@ -162,21 +137,6 @@ describe('a repository that has moved to another server', () => {
     await expectAgain(bed, contribution);
   });
 
-  it('gets no update, and the pull request stays as it was', async () => {
-    const contribution = await withWork(bed);
-    const { upstream, clone } = contribution;
-    const { banner, pull } = await expectAccepted(bed, contribution, await clone.push());
-    await clone.commit({ message: 'More of it\n' });
-    const update = () => clone.push('-o', `pr-hash=${banner.prHash}`, 'origin', 'HEAD:topic');
-    moveAway(upstream);
-    const refused = await update();
-    expect(refused.code).not.toBe(0);
-    expect(remoteLines(refused)).toContain(sentenceOf(upstream));
-    bed.sandbox.faults.clear();
-    expect(await bed.host.onlyPull(upstream)).toEqual(pull);
-    await expectAccepted(bed, contribution, await update());
-  });
-
   it('gets no delayed push: its page says so, for good', async () => {
     const { upstream, name } = await delayed(bed);
     moveAway(upstream);
@@ -184,58 +144,6 @@ describe('a repository that has moved to another server', () => {
     expect(await pageOf(bed, name)).toMatch(/^200 Failed\n/);
     bed.sandbox.faults.clear();
     expect(await bed.host.pulls(upstream)).toEqual([]);
-  });
-
-  it('keeps a delayed push that a wall has sent elsewhere for a while', exhaustive, async () => {
-    const { upstream, name } = await delayed(bed);
-    moveAway(upstream, 302);
-    await expect
-      .poll(async () => (await pass(bed), pageOf(bed, name)))
-      .toContain(`another server: ${strangerName}`);
-    bed.sandbox.faults.clear();
-    await expect.poll(async () => (await pass(bed), bed.host.pulls(upstream))).toHaveLength(1);
-  });
-
-  it.each([301, 302, 307, 308] as const)('gets no comment and no issue by REST (%i)', async (status) => {
-    const upstream = await bed.createUpstream();
-    const issuePath = `/v1/gh/${upstream.fullName}/issues/anonymous`;
-    expect((await speak(bed, bed.person(), issuePath, { title: 'One', body: 'x' })).status).toBe(200);
-    moveAway(upstream, status);
-    const answers = [
-      await comment(bed, bed.person(), `${upstream.fullName}/issues/1`, 'Said meanwhile.'),
-      await speak(bed, bed.person(), issuePath, { title: 'Two', body: 'x' }),
-    ];
-    for (const [at, what] of ['comment', 'issue'].entries()) {
-      expect(answers[at]?.status).toBe(400);
-      expect(answers[at]?.body['error']).toMatch(new RegExp(`^failed to create ${what}: ${status} [A-Z]`));
-    }
-    bed.sandbox.faults.clear();
-    expect(await bed.host.call('GET', `/repos/${upstream.fullName}/issues/1/comments`)).toEqual([]);
-    expect(await bed.host.call('GET', `/repos/${upstream.fullName}/issues`)).toHaveLength(1);
-  });
-
-  it('is named in a form', async () => {
-    const upstream = await bed.createUpstream();
-    moveAway(upstream);
-    const page = await new FormClient(bed.service.url, bed.person()).get(
-      `/v1/gh/${upstream.fullName}/change`,
-    );
-    expect(page.status).toBe(502);
-    expect(page.html).toContain(`has moved to another server: ${strangerName}.`);
-  });
-});
-
-describe('the feed of notifications', () => {
-  it('of a host that has moved is not asked for elsewhere, with the token or without', async () => {
-    const path = /\/notifications$/;
-    bed.sandbox.faults.inject({ path, times: ALWAYS, redirect: { status: 301, to: stranger } });
-    const before = bed.host.requests.length;
-    const asked = () =>
-      bed.host.requests.slice(before).filter((request) => request.path.includes('/notifications'));
-    await expect.poll(async () => (await pass(bed), asked().length)).toBeGreaterThan(0);
-    const { host } = new URL(bed.sandbox.url);
-    for (const { headers } of asked()) expect(headers['host']).toBe(host);
-    bed.sandbox.faults.clear();
   });
 });
 
@@ -270,20 +178,6 @@ describe('a host that redirects in a circle', exhaustive, () => {
       ({ path }) => /git\/(info|git-)/.test(path) && path.includes(a.name),
     );
     expect(asked.length).toBeLessThanOrEqual(3 * 4);
-  });
-
-  it.each(['', '.git'])('to the same repository (%j) is asked once', async (end) => {
-    const upstream = await bed.createUpstream();
-    const location = `/${upstream.fullName}${end}/info/refs?service=git-upload-pack`;
-    const answer = { status: 301, headers: { location } };
-    bed.sandbox.faults.inject({ path: /info\/refs$/, times: ALWAYS, answer });
-    const person = bed.person();
-    const before = bed.host.requests.length;
-    const run = await person.git(person.home, ['clone', upstream.url, 'circle']);
-    expect(remoteLines(run)).toEqual([
-      `The code host redirects ${upstream.fullName} to an address that cannot be followed.`,
-    ]);
-    expect(bed.host.requests.slice(before)).toHaveLength(1);
   });
 });
 
@@ -331,22 +225,7 @@ describe('a page for browsers in place of Git', () => {
     await expectAgain(bed, contribution);
   });
 
-  it.each([
-    ['the refs', /git-upload-pack$/],
-    ['the fork’s refs', /^\/gitveil-bot\/.*git-upload-pack$/],
-    ['the commits', /^\/gitveil-bot\/.*git-receive-pack$/],
-  ])('in the middle of a push is told of in-band: for %s', async (_, path) => {
-    const contribution = await withWork(bed);
-    // Listed by its discovery, and remembered for the push.
-    const clone = contribution.clone;
-    answerGit(PAGE_FOR_BROWSERS, path);
-    const pushed = await clone.push();
-    expect(pushed.code).not.toBe(0);
-    expect(pushed.stderr).toContain(PAGE);
-    await expectAgain(bed, contribution);
-  });
-
-  it('is Git’s own error packet, with the host’s status and Git’s types', async () => {
+  it('is Git’s own error packet, with the host’s status and Git’s types', exhaustive, async () => {
     const upstream = await bed.createUpstream();
     answerGit(PAGE_FOR_BROWSERS);
     const discovered = await send(`${upstream.url}/info/refs?service=git-upload-pack`, {
@@ -368,23 +247,7 @@ describe('a page for browsers in place of Git', () => {
     expect(discovered.headers['www-authenticate']).toBe('None');
   });
 
-  it.each(['text/html', 'TEXT/HTML;charset=utf-8', 'application/xhtml+xml'])(
-    'is known by its type, even if Git’s own words are in it: %s',
-    async (type) => {
-      const upstream = await bed.createUpstream();
-      const person = bed.person();
-      answerGit({
-        status: 200,
-        headers: { 'content-type': type },
-        body: '001e# service=git-upload-pack\n0000',
-      });
-      const run = await person.git(person.home, ['clone', upstream.url, 'typed']);
-      expect(run.code).toBe(128);
-      expect(run.stderr).toContain(`fatal: remote error: ${PAGE}`);
-    },
-  );
-
-  it('that calls itself Git is passed on as it is, and a push does not believe it', async () => {
+  it('that calls itself Git is passed on as it is, and a push does not believe it', exhaustive, async () => {
     const contribution = await withWork(bed);
     const { upstream, clone } = contribution;
     answerGit(typed(ADVERTISEMENT_TYPE), /info\/refs$/);

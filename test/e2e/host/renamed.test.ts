@@ -8,15 +8,14 @@ import { add, clone, commit, type HttpClient, push, resolveRef } from 'isomorphi
 import { request as httpRequest } from 'isomorphic-git/http/node';
 import { describe, expect, it } from 'vitest';
 import { prKeyOf } from '../../../src/secret/keyed-hash.ts';
-import { contribute } from '../support/contribution.ts';
 import type { Person } from '../support/person.ts';
 import { makeSoundPush, REF } from '../support/sound-push.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
-import { pushBody, send, sendPush, type WireAnswer } from '../support/wire.ts';
+import { pushBody, sendPush } from '../support/wire.ts';
 import { buildPack } from '../../support/pack-builder.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
-import { pkt, readPkts, readReport } from '../../support/pkt-line.ts';
+import { readReport } from '../../support/pkt-line.ts';
 
 const SECRET = 'a secret that is long enough for this';
 const bed = useOwnTestBed({ env: { IDENTITY_SECRET: SECRET } });
@@ -81,47 +80,5 @@ describe('a push by hand to the old name', () => {
       `ok ${REF}`,
     ]);
     expect(await bed.host.pulls(renamed)).toMatchObject([{ number, state: 'closed' }]);
-  });
-});
-
-/** Wants the tip, as many times as it takes. */
-async function fetchBody(upstream: Upstream, wants: number): Promise<Buffer> {
-  const want = `want ${await upstream.tip()}`;
-  return Buffer.concat([
-    pkt(`${want} side-band-64k ofs-delta no-done\n`),
-    ...Array.from({ length: wants }, () => pkt(`${want}\n`)),
-    pkt(null),
-    pkt('done\n'),
-  ]);
-}
-
-function expectPack({ status, body }: WireAnswer): void {
-  expect(status, body.toString('latin1', 0, 500)).toBe(200);
-  const data = readPkts(body).find((packet) => packet?.[0] === 1);
-  expect(data?.toString('latin1', 1, 5)).toBe('PACK');
-}
-
-describe('a fetch by hand from the old name', () => {
-  it.each([
-    ['short', 10],
-    ['long', 8_000],
-  ] as const)('whose body is %s is sent again', async (_, wants) => {
-    const { upstream, person } = await contribute(bed);
-    const body = await fetchBody(upstream, wants);
-    const renamed = rename(upstream);
-    const before = bed.host.requests.length;
-    const headers = { 'Content-Type': 'application/x-git-upload-pack-request' };
-    for (const pieces of [body, [body.subarray(0, 100), body.subarray(100)]])
-      expectPack(
-        await send(`${upstream.url}/git-upload-pack`, { method: 'POST', person, headers, body: pieces }),
-      );
-    // Without the service's own, which are in version 2.
-    const relayed = bed.host.requests.slice(before).filter((request) => !('git-protocol' in request.headers));
-    const paths = relayed.map(({ path }) => path);
-    expect(paths).toHaveLength(4);
-    for (const at of [0, 2]) {
-      expect(paths[at]).toBe(`/${upstream.fullName}.git/git-upload-pack`);
-      expect(paths[at + 1]).toBe(`/${renamed.fullName}.git/git-upload-pack`);
-    }
   });
 });

@@ -31,21 +31,27 @@ describe('a token without the scope workflow', () => {
     );
   });
 
-  it('cannot follow an upstream whose workflows have changed, and the person reads why', async () => {
-    const { upstream, clone, person } = await contribute(bed);
-    await clone.commit();
-    await expectAccepted(bed, { upstream, clone }, await clone.push());
-    await upstream.grow({ files: { '.github/workflows/ci.yml': 'on: push\n' } });
-    const fresh = await person.copy(upstream);
-    await fresh.commit();
-    const pushed = await fresh.push();
-    expect(pushed.code).toBe(1);
-    expect(pushed.stderr).toContain('push rejected: the fork could not be brought up to date');
-    expect(pushed.stderr).toContain('refusing to allow a Personal Access Token to create or update workflow');
-    expect(pushed.stderr).not.toContain('does not exist');
-  });
+  it(
+    'cannot follow an upstream whose workflows have changed, and the person reads why',
+    exhaustive,
+    async () => {
+      const { upstream, clone, person } = await contribute(bed);
+      await clone.commit();
+      await expectAccepted(bed, { upstream, clone }, await clone.push());
+      await upstream.grow({ files: { '.github/workflows/ci.yml': 'on: push\n' } });
+      const fresh = await person.copy(upstream);
+      await fresh.commit();
+      const pushed = await fresh.push();
+      expect(pushed.code).toBe(1);
+      expect(pushed.stderr).toContain('push rejected: the fork could not be brought up to date');
+      expect(pushed.stderr).toContain(
+        'refusing to allow a Personal Access Token to create or update workflow',
+      );
+      expect(pushed.stderr).not.toContain('does not exist');
+    },
+  );
 
-  it('cannot push workflows, and the person reads why', async () => {
+  it('cannot push workflows, and the person reads why', exhaustive, async () => {
     const { upstream, clone } = await contribute(bed);
     await clone.commit();
     const path = new RegExp(`/${upstream.name}\\.git/git-receive-pack$`);

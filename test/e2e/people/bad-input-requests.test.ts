@@ -2,13 +2,12 @@
  * Requests that are no push: garbage in place of commands, names that are none, wrong types, bodies over the limit.
  * Each is answered at once and with a sentence; the host never hears of them.
  */
-import { deflateSync, gzipSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { oidNumber } from '../../support/objects.ts';
 import { buildPack } from '../../support/pack-builder.ts';
 import { type RawAnswer, RawConnection } from '../support/raw-http.ts';
 import {
-  expectInBandRefusal,
   expectNothingMade,
   expectStillServing,
   makeSoundPush,
@@ -29,9 +28,8 @@ beforeAll(async () => {
   sound = await makeSoundPush(bed);
 });
 
-const soundBody = (ref = REF) =>
-  pushBody({ commands: [{ newId: sound.tip, ref }], pack: buildPack(sound.entries).bytes });
-const command = (line: string) => Buffer.concat([pkt(line), pkt(null), Buffer.from('PACK')]);
+const soundBody = () =>
+  pushBody({ commands: [{ newId: sound.tip, ref: REF }], pack: buildPack(sound.entries).bytes });
 
 /** Any request, its path byte for byte. */
 async function raw(
@@ -77,39 +75,11 @@ function expectTold(
 
 describe('in place of commands', () => {
   it.each<[what: string, body: () => Uint8Array, refs?: readonly string[]]>([
-    ['nothing', () => Buffer.alloc(0)],
     ['text', () => Buffer.from('hello, is this a Git server?')],
-    ['a form', () => Buffer.from('a=1&b=2')],
-    ['zeros', () => Buffer.alloc(1000)],
     ['a pack without commands', () => buildPack(sound.entries).bytes],
-    ['a length that is no number', () => Buffer.from('00zz')],
-    ['a length of 3', () => Buffer.from('0003')],
-    ['a length over the longest', () => Buffer.concat([Buffer.from('ffff'), Buffer.alloc(70_000)])],
-    ['a command of one id', () => command(`${sound.tip} ${REF}\0 x`)],
-    [
-      'a command in upper case',
-      () => command(`${'A'.repeat(40)} ${'B'.repeat(40)} ${REF}\0 report-status side-band-64k`),
-      [REF],
-    ],
-    ['a command without a ref', () => command(`${oidNumber(1)} ${sound.tip} \0 report-status side-band-64k`)],
-    ['a ref with control characters', () => command(`${oidNumber(1)} ${sound.tip} refs/heads/a\u0007b\0 x`)],
-    ['a ref with a space', () => command(`${oidNumber(1)} ${sound.tip} refs/heads/a b\0 x`)],
-    ['a ref with a line feed', () => command(`${oidNumber(1)} ${sound.tip} refs/heads/a\nb\0 x`)],
-    ['a push certificate', () => command('push-cert\0 report-status side-band-64k')],
-    ['a fetch', () => Buffer.concat([pkt(`want ${sound.tip}\n`), pkt(null), pkt('done\n')])],
     [
       'commands that do not end',
       () => pkt(`${oidNumber(1)} ${sound.tip} ${REF}\0 report-status side-band-64k`),
-      [REF],
-    ],
-    [
-      'options that do not end',
-      () =>
-        Buffer.concat([
-          pkt(`${oidNumber(1)} ${sound.tip} ${REF}\0 report-status side-band-64k push-options`),
-          pkt(null),
-          pkt('title=x'),
-        ]),
       [REF],
     ],
   ])('%s: refused in-band, as Git shows nothing else', async (_, body, refs) => {
@@ -198,18 +168,10 @@ describe('what a real Git sends and is refused', () => {
   });
 });
 
-describe('a ref that Git would not allow', () => {
-  it.each(['refs/heads/a..b', 'refs/heads/x.lock', 'refs/heads/.hidden', 'HEAD', 'refs/heads/a~1'])(
-    '%s is refused in-band, by its name',
-    async (ref) => {
-      const answer = await sendPush(sound.upstream.url, sound.person, soundBody(ref));
-      expect(answer.status).toBe(200);
-      expect(readReport(answer.body).report).toEqual(['unpack ok', `ng ${ref} invalid ref name`]);
-      await expectNothingMade(bed, sound);
-    },
-  );
-
-  it('does not keep the branch beside it from being taken', exhaustive, async () => {
+it(
+  'a ref that Git would not allow does not keep the branch beside it from being taken',
+  exhaustive,
+  async () => {
     const other = await makeSoundPush(bed);
     const body = pushBody({
       commands: [
@@ -220,53 +182,23 @@ describe('a ref that Git would not allow', () => {
     });
     const { report } = readReport((await sendPush(other.upstream.url, other.person, body)).body);
     expect(report).toEqual(['unpack ok', `ok ${REF}`, 'ng refs/heads/a..b invalid ref name']);
-  });
-});
-
-describe('push options that are none', () => {
-  it('are refused in-band: a pr-hash that could be a path', async () => {
-    const options = ['pr-hash=../../heads/main'];
-    const body = pushBody({
-      commands: [{ newId: sound.tip, ref: REF }],
-      options,
-      pack: buildPack(sound.entries).bytes,
-    });
-    await expectInBandRefusal(bed, sound, await sendPush(sound.upstream.url, sound.person, body), {
-      reason: 'pr-hash must be 8 to 40 hexadecimal characters, as the banner shows it',
-    });
-  });
-});
+  },
+);
 
 const LONG = 'x'.repeat(101);
 const BAD_NAMES = [
   '/v1/gh/octo%2fhello/x',
-  '/v1/gh/octo/..%2fhello',
   '/v1/gh/octo/%2e%2e%2fhello',
   '/v1/gh/octo/a..b',
-  '/v1/gh/..a/hello',
-  `/v1/gh/${LONG}/hello`,
   `/v1/gh/octo/${LONG}`,
   '/v1/gh/octo/h%C3%A9llo',
-  '/v1/gh/octo/h\u00c3\u00a9llo',
-  '/v1/gh/octo/hel%20lo',
   '/v1/gh/octo/hello%00',
   '/v1/gh/octo/hello%0d%0aX-Injected:%201',
-  '/v1/gh/octo/hello%3fservice=x',
-  '/v1/gh/octo/hello%23',
-  '/v1/gh/octo/hello@evil.example',
   '/v1/gh/octo/.git',
-  '/v1/gh/octo/..git',
   '/v1/gh/octo/%E0%A4%A',
 ];
 /** These are another path once it is normalised, and the service has none such. */
-const NO_PATHS = [
-  '/v1/gh/octo/..',
-  '/v1/gh/../hello',
-  '/v1/gh/octo/%2e%2e',
-  '/v1/gh/octo',
-  '/v1/gh//hello',
-  '/v1/gh/octo/a/b',
-];
+const NO_PATHS = ['/v1/gh/octo/..', '/v1/gh/octo', '/v1/gh//hello'];
 
 /** Besides what the sound push of this file asks for. */
 const about = ({ path }: { path: string }) =>
@@ -298,17 +230,7 @@ describe('a name that no repository has', () => {
   });
 });
 
-describe('a path or method that is none', () => {
-  it.each([
-    ['GET', '/objects/info/packs'],
-    ['GET', '/HEAD'],
-    ['GET', '/info/lfs'],
-  ])('%s %s is not found', async (method, path) => {
-    const { status, body } = await raw(method, `/v1/gh/${sound.upstream.fullName}${path}`);
-    expect(status).toBe(404);
-    expect(JSON.parse(body.toString())).toMatchObject({ error: 'not found' });
-  });
-
+describe('a path', () => {
   it.each([
     ['POST', '/info/lfs/objects/batch'],
     ['POST', '.git/info/lfs/locks/verify'],
@@ -326,34 +248,11 @@ describe('a path or method that is none', () => {
     const { message } = JSON.parse(answer.body.toString()) as { message: string };
     expect(message).toMatch(/^Git LFS is not available .*GIT_LFS_SKIP_SMUDGE=1.*\.$/);
   });
-
-  it.each([
-    ['GET', '/git-receive-pack'],
-    ['PUT', '/git-receive-pack'],
-    ['DELETE', ''],
-    ['POST', '/info/refs?service=git-receive-pack'],
-  ])('%s %s is not allowed', async (method, path) => {
-    const { status } = await raw(method, `/v1/gh/${sound.upstream.fullName}${path}`);
-    expect(status).toBe(405);
-  });
-
-  it.each(['', '?service=', '?service=git-upload-archive', '?service=git-receive-pack%0a'])(
-    'the old or unknown service info/refs%s is refused with a sentence',
-    async (query) => {
-      const { status, body } = await raw('GET', `/v1/gh/${sound.upstream.fullName}/info/refs${query}`);
-      expect(status).toBe(400);
-      expect(body.toString()).toMatch(/Unknown service/);
-    },
-  );
 });
 
 describe('a push of another type', () => {
   it.each<[what: string, headers: Record<string, string>, body: (plain: Uint8Array) => Uint8Array]>([
-    ['without a content type', {}, (plain) => plain],
     ['as text', { 'Content-Type': 'text/plain' }, (plain) => plain],
-    ['as a form', { 'Content-Type': 'application/x-www-form-urlencoded' }, (plain) => plain],
-    ['as a fetch', { 'Content-Type': 'application/x-git-upload-pack-request' }, (plain) => plain],
-    ['as an answer', { 'Content-Type': 'application/x-git-receive-pack-result' }, (plain) => plain],
     [
       'in an encoding of its own',
       { 'Content-Type': RECEIVE_PACK, 'Content-Encoding': 'br' },
@@ -364,17 +263,7 @@ describe('a push of another type', () => {
       { 'Content-Type': RECEIVE_PACK, 'Content-Encoding': 'gzip, gzip' },
       (plain) => gzipSync(gzipSync(plain)),
     ],
-    [
-      'deflated',
-      { 'Content-Type': RECEIVE_PACK, 'Content-Encoding': 'deflate' },
-      (plain) => deflateSync(plain),
-    ],
     ['not compressed', { 'Content-Type': RECEIVE_PACK, 'Content-Encoding': 'identity' }, (plain) => plain],
-    [
-      'not compressed, twice',
-      { 'Content-Type': RECEIVE_PACK, 'Content-Encoding': 'identity, identity' },
-      (plain) => plain,
-    ],
   ])('%s is refused with 415', async (_, headers, encode) => {
     const { url } = sound.upstream;
     const options = { method: 'POST', person: sound.person, headers, body: encode(soundBody()) };
@@ -389,23 +278,6 @@ const receivePackPath = () => `/v1/gh/${sound.upstream.fullName}/git-receive-pac
 
 describe('a body over 100 MB', () => {
   const overLimit = 100 * 1024 * 1024 + 1;
-
-  it.each([overLimit, 2 ** 31, 2 ** 53])(
-    'that is announced with %i bytes is refused before it is sent',
-    async (length) => {
-      const connection = await RawConnection.open(bed.service.url);
-      const headers = {
-        'Content-Type': RECEIVE_PACK,
-        'Content-Length': String(length),
-        Expect: '100-continue',
-      };
-      connection.sendHead(receivePackPath(), sound.person, headers);
-      const answer = await connection.answer();
-      connection.vanish();
-      expect(answer).toMatchObject({ status: 413 });
-      expect(answer?.body.toString()).toBe('The push is over 100 MB. Push fewer commits at once.\n');
-    },
-  );
 
   /** Sends a body that is not announced until it is over the limit, or the service has answered. */
   async function exceed(beginning: Uint8Array, piece: Uint8Array): Promise<RawAnswer | null> {
@@ -426,10 +298,7 @@ describe('a body over 100 MB', () => {
   const deletion = pkt(`${oidNumber(1)} ${ZERO_ID} ${REF}\0 report-status side-band-64k push-options`);
 
   it.each<[what: string, beginning: () => Uint8Array, piece: () => Uint8Array]>([
-    ['a sound push', () => soundBody(), () => Buffer.alloc(8 * MiB)],
     ['a pack that is none', () => soundBody().subarray(0, 200), () => Buffer.alloc(8 * MiB)],
-    ['nothing but a tag', () => soundBody('refs/tags/v1'), () => Buffer.alloc(8 * MiB)],
-    ['no command', () => Buffer.from('garbage'), () => Buffer.alloc(8 * MiB)],
     ['a probe', () => pkt(null), () => Buffer.alloc(8 * MiB)],
     [
       'a withdrawal',

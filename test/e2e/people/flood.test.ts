@@ -75,21 +75,6 @@ describe('a flood of comments', exhaustive, () => {
 });
 
 describe('a rollback', exhaustive, () => {
-  it('leaves comments and issues alone unless it is told to remove them', async () => {
-    const { thread, url, comments } = await discussion(2);
-    expect((await operator.rollBack()).body['closed_urls']).not.toContain(url);
-    expect([(await commentsOn(bed, thread)).length, await stateOf(thread)]).toEqual([2, 'open']);
-    expect((await operator.rollBack({ comments: true })).body).toMatchObject({
-      closed: 2,
-      failed: 0,
-      closed_urls: comments.toSorted(),
-    });
-    expect([(await commentsOn(bed, thread)).length, await stateOf(thread)]).toEqual([0, 'open']);
-    expect((await operator.rollBack({ issues: true })).body).toMatchObject({ closed: 1, closed_urls: [url] });
-    expect(await stateOf(thread)).toBe('closed');
-    expect((await operator.rollBack({ issues: true, comments: true })).body).toMatchObject({ closed: 0 });
-  });
-
   it('names what the host refuses, removes it later, and takes what somebody has deleted for removed', async () => {
     const { thread, url, comments, upstream } = await discussion(5);
     const failing = comments.slice(0, 3);
@@ -112,16 +97,5 @@ describe('a rollback', exhaustive, () => {
       failed: 0,
     });
     expect([(await commentsOn(bed, thread)).length, await stateOf(thread)]).toEqual([0, 'closed']);
-  });
-
-  it('goes on after its machine died', async () => {
-    const { thread } = await discussion(12);
-    bed.sandbox.faults.inject({ method: 'DELETE', path: /\/comments\/\d+$/, times: 6, delayMs: 500 });
-    const cut = operator.rollBack({ comments: true, issues: true }).catch(() => null);
-    await expect.poll(async () => (await commentsOn(bed, thread)).length).toBeLessThan(12);
-    await bed.restart();
-    await cut;
-    await expect.poll(() => commentsOn(bed, thread)).toEqual([]);
-    await expect.poll(() => stateOf(thread)).toBe('closed');
   });
 });

@@ -1,10 +1,10 @@
-/** Texts that cost far more to read than to send, if whoever reads them is careless: each gets its answer at once. */
+/** Texts that cost far more to read than to send, if whoever reads them is careless. All: test/names/search-cost.test.ts. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { HOSTILE_MESSAGES } from '../../support/hostile-messages.ts';
-import { contribute, expectRefused } from '../support/contribution.ts';
+import { contribute } from '../support/contribution.ts';
 import { remoteLines } from '../support/push-output.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed();
 
@@ -22,37 +22,37 @@ async function growthDuring(work: () => Promise<unknown>): Promise<number> {
   return peak() - before;
 }
 
-it('a preview whose message is one line of 9 MB shows ten findings in it, and keeps the line once', async () => {
-  const { clone } = await contribute(bed);
-  const ids = `I${'0123456789'.repeat(4)} `.repeat(10);
-  await clone.commit({ message: `Mend it\n\n${ids}${'\u4e00'.repeat(LARGE / 3)}\n` });
-  const grown = await growthDuring(async () => {
-    const found = remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:topic')).filter((line) =>
-      line.startsWith('  message of "Mend it": '),
-    );
-    expect(found).toHaveLength(10);
-    expect(Math.max(...found.map((line) => line.length))).toBeLessThan(200);
-  });
-  // As decoded text it has 18 MB, ten times as much if each finding keeps it.
-  expect(grown).toBeLessThan(160);
-});
+it(
+  'a preview whose message is one line of 9 MB shows ten findings in it, and keeps the line once',
+  exhaustive,
+  async () => {
+    const { clone } = await contribute(bed);
+    const ids = `I${'0123456789'.repeat(4)} `.repeat(10);
+    await clone.commit({ message: `Mend it\n\n${ids}${'\u4e00'.repeat(LARGE / 3)}\n` });
+    const grown = await growthDuring(async () => {
+      const found = remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:topic')).filter((line) =>
+        line.startsWith('  message of "Mend it": '),
+      );
+      expect(found).toHaveLength(10);
+      expect(Math.max(...found.map((line) => line.length))).toBeLessThan(200);
+    });
+    // As decoded text it has 18 MB, ten times as much if each finding keeps it.
+    expect(grown).toBeLessThan(160);
+  },
+);
 
-it('a push of some kilobytes whose message is 9 MB of slashes is refused with its reason', async () => {
-  const { upstream, clone } = await contribute(bed);
-  await clone.commit({ message: HOSTILE_MESSAGES['slashes behind the word of a merge']?.(LARGE) ?? '' });
-  const reason = 'names of your branches or remotes would become public';
-  const lines = await expectRefused(bed, upstream, await clone.push(), reason);
-  expect(lines).toContainEqual(expect.stringMatching(/^ {2}message of "Merge \/{100,}…": Merge \/+…$/));
-});
-
-it('a push whose commit has 1 MB of carriage returns in its header is taken for what it is', async () => {
-  const { clone } = await contribute(bed);
-  const tip = await clone.commitObject({
-    tree: await clone.tree(),
-    parents: [await clone.git('rev-parse', 'HEAD')],
-    headers: [`x ${'\rauthor '.repeat(125_000)}`],
-    message: 'Mend it\n',
-  });
-  const pushed = await clone.push('-o', 'preview', 'origin', `${tip}:refs/heads/topic`);
-  expect(remoteLines(pushed)).toContain('This push would open a pull request:');
-});
+it(
+  'a push whose commit has 1 MB of carriage returns in its header is taken for what it is',
+  exhaustive,
+  async () => {
+    const { clone } = await contribute(bed);
+    const tip = await clone.commitObject({
+      tree: await clone.tree(),
+      parents: [await clone.git('rev-parse', 'HEAD')],
+      headers: [`x ${'\rauthor '.repeat(125_000)}`],
+      message: 'Mend it\n',
+    });
+    const pushed = await clone.push('-o', 'preview', 'origin', `${tip}:refs/heads/topic`);
+    expect(remoteLines(pushed)).toContain('This push would open a pull request:');
+  },
+);

@@ -1,4 +1,4 @@
-/** What a repository, a thread, and the people who are mentioned get from the bot account at most. */
+/** What a repository that wants little, and the people who are mentioned, get from the bot account at most. */
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted, expectRefused } from '../support/contribution.ts';
 import { FormClient } from '../support/form-client.ts';
@@ -16,7 +16,6 @@ const bed = useOwnTestBed({
 const PEOPLE = 'mentions more than 5 people or teams; leave some out, or write them in backticks';
 const OTHERS =
   'refers to more than 5 issues, pull requests or commits of other repositories; leave some out, or write them in backticks';
-const WAIT = 'try again in about an hour';
 
 const times = (count: number, one: (index: number) => string): string =>
   Array.from({ length: count }, (_, index) => one(index)).join(' ');
@@ -35,61 +34,6 @@ const openThread = ({ fullName }: Upstream) =>
 const persons = (count: number): Person[] => Array.from({ length: count }, () => bed.person());
 
 describe('a repository', exhaustive, () => {
-  it('gets 10 of 22 issues from 22 addresses, and no pull request either; others get theirs', async () => {
-    const { upstream, clone } = await contribute(bed);
-    const crowd = persons(22);
-    const { owner, name } = upstream;
-    const spelt = [upstream.fullName, `${owner.toUpperCase()}/${name}`, `${owner}/${name.toUpperCase()}`];
-    const answers = await Promise.all(
-      Array.from({ length: 22 }, (_, index) =>
-        openIssue(crowd[index] as Person, { fullName: spelt[index % 3] as string }),
-      ),
-    );
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(10);
-    expect(await issuesOf(upstream)).toHaveLength(10);
-    const refused = answers.filter(({ status }) => status === 429);
-    expect(refused).toHaveLength(12);
-    expect(refused[0]?.body['error']).toMatch(
-      new RegExp(
-        `^too many pull requests and issues for octo/${name}: this service posts at most 10 in 1h there for all people together; ${WAIT}$`,
-        'i',
-      ),
-    );
-    const response = await fetch(`${upstream.url}/issues/anonymous`, {
-      method: 'POST',
-      body: JSON.stringify({ title: 'Slow', body: 'It is.' }),
-    });
-    expect(Number(response.headers.get('Retry-After'))).toBeGreaterThan(3_400);
-
-    await clone.commit();
-    const pushed = await clone.push();
-    const lines = await expectRefused(bed, upstream, pushed, 'too many pull requests for this repository');
-    expect(lines.join('\n')).toMatch(
-      new RegExp(`^Too many pull requests and issues for .*; ${WAIT}\\.$`, 'm'),
-    );
-    const client = new FormClient(bed.service.url, bed.person());
-    const path = `/v1/gh/${upstream.fullName}/new-issue`;
-    const { fields } = await client.get(path);
-    const sent = await client.post(path, { ...fields, title: 'Slow', body: 'It is.', step: 'post' });
-    expect([sent.status, sent.headers.get('Retry-After')]).toEqual([429, '3600']);
-    expect(sent.problem).toMatch(new RegExp(`^Too many pull requests and issues for .*; ${WAIT}\\.$`));
-
-    const other = await bed.createUpstream();
-    expect((await openIssue(crowd[0] as Person, other)).status).toBe(200);
-    // What is said there is counted for itself.
-    expect((await comment(bed, crowd[0] as Person, `${upstream.fullName}/issues/1`, 'Hi')).status).toBe(200);
-  });
-
-  it('that one address floods with issues is open to the next one', async () => {
-    const upstream = await bed.createUpstream();
-    const greedy = bed.person();
-    const answers = await Promise.all(Array.from({ length: 13 }, () => openIssue(greedy, upstream)));
-    // Alone, it has all but the tenth that is kept for networks that have had nothing.
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(9);
-    expect((await openIssue(bed.person(), upstream)).status).toBe(200);
-    expect((await openIssue(greedy, upstream)).status).toBe(429);
-  });
-
   it('that wants fewer gets fewer: pull requests and issues together, and comments on each thread', async () => {
     const { upstream, clone } = await contribute(bed);
     await upstream.grow({ files: { '.gitveil.yml': 'limit: 5/1h\n' } });
@@ -112,48 +56,6 @@ describe('a repository', exhaustive, () => {
     await clone.commit();
     const updated = await clone.push('-o', `pr-hash=${banner.prHash}`, 'origin', 'HEAD:topic');
     expect(updated.code, updated.stderr).toBe(0);
-  });
-
-  it.each(['limit: 64/1h\n', 'limit: none\n'])('cannot raise the limit with %j', async (policy) => {
-    const upstream = await bed.createUpstream();
-    await upstream.grow({ files: { '.gitveil.yml': policy } });
-    const answers = await Promise.all(persons(13).map((person) => openIssue(person, upstream)));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(10);
-  });
-});
-
-describe('a thread', exhaustive, () => {
-  it('takes 18 of 20 comments of people who have not taken part before; the next thread takes its own', async () => {
-    const upstream = await bed.createUpstream();
-    await openThread(upstream);
-    await openThread(upstream);
-    const thread = `${upstream.fullName}/issues/1`;
-    const crowd = persons(24);
-    const say = (index: number) => comment(bed, crowd[index] as Person, thread, `Word ${index}`);
-    const answers = await Promise.all(Array.from({ length: 24 }, (_, index) => say(index)));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(18);
-    expect(await commentsOn(bed, thread)).toHaveLength(18);
-    const { status, body } = await say(0);
-    expect(status).toBe(429);
-    expect(body['error']).toMatch(
-      new RegExp(
-        `^too many comments for ${upstream.fullName}#1: this service posts at most 20 in 1h there for all people together; ${WAIT}$`,
-      ),
-    );
-    expect((await comment(bed, crowd[0] as Person, `${upstream.fullName}/issues/2`, 'Hi')).status).toBe(200);
-  });
-
-  it('counts no comment that is not posted', async () => {
-    const upstream = await bed.createUpstream();
-    await upstream.grow({ files: { '.gitveil.yml': 'limit: 2/1h\n' } });
-    await openThread(upstream);
-    const thread = `${upstream.fullName}/issues/1`;
-    const person = bed.person();
-    const refused = ['x'.repeat(65_536), SIX, '```'];
-    for (const body of refused) expect((await comment(bed, person, thread, body)).status).toBe(400);
-    const statuses = [];
-    for (let count = 0; count < 3; count++) statuses.push((await comment(bed, person, thread, 'Hi')).status);
-    expect(statuses).toEqual([200, 200, 429]);
   });
 });
 
@@ -190,19 +92,6 @@ describe('a text', exhaustive, () => {
     expect(await issuesOf(upstream)).toHaveLength(1);
     expect(await commentsOn(bed, `${upstream.fullName}/issues/1`)).toEqual([]);
   });
-
-  it('of the form of a change is refused in words for a form', async () => {
-    const upstream = await bed.createUpstream();
-    await upstream.grow({ files: { 'notes.txt': 'One\n' } });
-    const client = new FormClient(bed.service.url, bed.person());
-    const path = `/v1/gh/${upstream.fullName}/change`;
-    const { fields } = await client.get(`${path}?path=notes.txt`);
-    const typed = { ...fields, path: 'notes.txt', text: 'Two\n', title: 'Count', description: SIX };
-    for (const step of ['preview', 'open']) {
-      const { status, problem } = await client.post(path, { ...typed, step });
-      expect([status, problem]).toEqual([400, `Description ${PEOPLE}.`]);
-    }
-  });
 });
 
 describe('a push', exhaustive, () => {
@@ -221,19 +110,6 @@ describe('a push', exhaustive, () => {
     expect(pull.body).toBe('Thanks to all.');
     expect(commits.at(-1)?.message.toString()).toBe(MESSAGE);
     expect(remoteLines(pushed).join('\n')).toMatch(/These mention many people, .*:\n {2}Mend it$/m);
-  });
-
-  it.each([['title'], ['description']])('whose option %s mentions six people is refused', async (option) => {
-    const { upstream, clone } = await contribute(bed);
-    await clone.commit();
-    const pushed = await clone.push('-o', `${option}=${SIX}`, 'origin', 'HEAD:topic');
-    const lines = await expectRefused(
-      bed,
-      upstream,
-      pushed,
-      'the pull request would disturb too many people',
-    );
-    expect(lines).toContain(`Its ${option} ${PEOPLE}.`);
   });
 
   it('is only warned of an earlier message, also as an update', async () => {

@@ -73,13 +73,6 @@ describe('a repository that accepts pull requests only', () => {
 });
 
 describe('a policy', () => {
-  it('that cannot be understood lets nothing through', async () => {
-    const upstream = await bed.createUpstream();
-    await withPolicy(upstream, 'acept: false\n');
-    const { comment } = await speak(upstream);
-    expect(comment).toMatch(/^403 .* accepts nothing until its maintainers correct its \.gitveil\.yml/);
-  });
-
   it('is read without a call of the account, for pages and badges, also of repositories that are not there', async () => {
     const friendly = await bed.createUpstream();
     await withPolicy(friendly, 'anonymous_friendly: true\naccept: [issues]\n');
@@ -108,23 +101,6 @@ describe('a policy', () => {
     const wants = pushed.filter(({ body }) => /want/.test(body.toString()));
     expect(wants.map(({ body }) => /deepen-since|$/.exec(body.toString())?.[0])).toEqual(['deepen-since']);
     expect(bed.host.requestsFor(upstream, 'GET', /\/contents\/\.gitveil\.yml$/)).toHaveLength(1);
-  });
-
-  it('that is a symbolic link is read as the host follows it', async () => {
-    const upstream = await bed.createUpstream();
-    await withPolicy(upstream, 'accept: false\n');
-    await upstream.grow({ files: { 'policy.yml': 'accept: false\n' } });
-    const { comment } = await speak(upstream);
-    expect(comment).toMatch(/^403 /);
-  });
-
-  it('that the host does not show lets nothing through', async () => {
-    const upstream = await bed.createUpstream();
-    for (const path of [new RegExp(`/${upstream.fullName}/contents/`), /git-upload-pack$/]) {
-      bed.sandbox.faults.inject({ path, times: 40, answer: { status: 502 } });
-    }
-    const refusal = `503 the policy of ${upstream.fullName} cannot be read at the moment; try again later`;
-    expect(await speak(upstream)).toEqual({ issue: refusal, comment: refusal });
   });
 
   it('of a private repository that the bot may see is nobody else’s business', async () => {

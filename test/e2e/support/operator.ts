@@ -54,10 +54,6 @@ export class Operator {
     return this.#post('/admin/rollback', { password: OPERATOR.PANIC_PASSWORD, ...more });
   }
 
-  pardon(hash: unknown): Promise<AdminAnswer> {
-    return this.#post('/admin/pardon', { password: OPERATOR.PANIC_PASSWORD, hash });
-  }
-
   #post(path: string, payload: object): Promise<AdminAnswer> {
     const headers = { 'Content-Type': 'application/json' };
     const body = JSON.stringify(payload);

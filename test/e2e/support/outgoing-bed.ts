@@ -59,10 +59,6 @@ export class OutgoingBed {
     return this.#carryOut('', { requests });
   }
 
-  askAtOnce(...requests: OrderedRequest[]): Promise<Outcome[]> {
-    return this.#carryOut('', { requests, atOnce: true });
-  }
-
   /** In a Durable Object of this name. */
   askIn(object: string, ...requests: OrderedRequest[]): Promise<Outcome[]> {
     return this.#carryOut(object, { requests });

@@ -19,7 +19,6 @@ export interface OrderedRequest {
 
 export interface Order {
   readonly requests: readonly OrderedRequest[];
-  readonly atOnce?: boolean;
 }
 
 export interface Outcome {
@@ -33,8 +32,7 @@ export interface Outcome {
 
 const WRITE_BYTES = 256 * 1024;
 
-async function carryOut(client: HttpClient, { requests, atOnce }: Order): Promise<Outcome[]> {
-  if (atOnce === true) return Promise.all(requests.map((request) => outcomeOf(client, request)));
+async function carryOut(client: HttpClient, { requests }: Order): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   for (const request of requests) outcomes.push(await outcomeOf(client, request));
   return outcomes;

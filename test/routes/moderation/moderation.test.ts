@@ -74,21 +74,6 @@ describe('a report that stalls', () => {
 });
 
 describe('the report page', () => {
-  it('shows where the pseudonym stands, what reports lead to, and one button', async () => {
-    const hash = newHash();
-    await report(hash);
-    const response = await read(hash, 'text/html,application/xhtml+xml,*/*;q=0.8');
-    const page = await response.text();
-    expect(response.status).toBe(200);
-    expect(page).toContain(`Report anon-${hash}`);
-    expect(page).toMatch(/<dt>Reports<\/dt>\s*<dd>\s*1\s/);
-    expect(page).toContain('registered');
-    for (const words of ['From 3 reports: flagged', '6 hours', 'From 6 reports: blocked', '30 days'])
-      expect(page).toContain(words);
-    expect(page).toContain(`<input type="hidden" name="hash" value="${hash}"`);
-    expect(page.match(/<button/g)).toHaveLength(1);
-  });
-
   it('loads nothing, runs nothing, and is kept nowhere', async () => {
     const response = await read(newHash(), 'text/html');
     const policy = response.headers.get('Content-Security-Policy');
@@ -208,13 +193,6 @@ describe.each([
       }
     },
   );
-
-  it('may be sent as JSON', async () => {
-    const hash = await aHash();
-    const init = { method: 'POST', body: JSON.stringify({ hash }) };
-    const answer = await request({ ...init, headers: { Accept: JSON_TYPE, 'Content-Type': JSON_TYPE } });
-    expect(await answer.json()).toEqual({ hash, reports: 1, state: 'registered' });
-  });
 
   it.each([
     ['broken JSON', '{"hash":', JSON_TYPE],

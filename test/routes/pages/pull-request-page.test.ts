@@ -63,7 +63,8 @@ it('wakes no object for a hash that no push has recorded', async () => {
   expect((await ask()).status).toBe(200);
   const before = await listDurableObjectIds(bindings.PULL_REQUESTS);
   for (const suffix of ['', '.atom']) {
-    expect((await ask(`https://gitveil.test/v1/pr/ba9876543210${suffix}`)).status).toBe(404);
+    const answer = await ask(`https://gitveil.test/v1/pr/ba9876543210${suffix}`);
+    expect([answer.status, answer.text]).toEqual([404, expect.stringContaining('No such pull request')]);
   }
   expect(await listDurableObjectIds(bindings.PULL_REQUESTS)).toHaveLength(before.length);
 });

@@ -10,7 +10,6 @@ import { nextNoon } from '../../support/next-noon.ts';
 import { post, SECRET } from '../support/json-caller.ts';
 
 const real = env as unknown as Env;
-const lost = () => Promise.reject(new Error('Connection lost.'));
 
 let address = 0;
 let now = Date.now();
@@ -107,39 +106,6 @@ describe('a place that is full', () => {
     expect(wants.map(({ windows }) => windows.map(({ kind }) => kind))).toEqual(
       Array.from({ length: 3 }, () => ['thread', 'comments', 'account']),
     );
-  });
-});
-
-describe('while the account cannot be asked', () => {
-  const unreachable = {
-    HOST_ACCOUNTS: {
-      idFromName: () => 'id',
-      get: () => ({ reserve: lost, hostPause: lost, callsSaid: lost }),
-    },
-  } as unknown as Partial<Env>;
-  const sentence = 'the service cannot check its limits; nothing was posted: try again in a minute';
-
-  it('no issue is created', async () => {
-    const host = new FakeThreads();
-    const answer = await issue(unreachable);
-    expect([answer.status, answer.headers.get('Retry-After')]).toEqual([503, '60']);
-    expect(answer.body['error']).toBe(sentence);
-    expect(host.issues).toEqual([]);
-  });
-
-  it('no comment is posted', async () => {
-    const host = new FakeThreads();
-    vi.spyOn(HostAccount.prototype, 'reserve').mockImplementation(() => {
-      throw new Error('Connection lost.');
-    });
-    const answer = await write('/issues/7/comments/anonymous', { body: 'Hi' });
-    expect([answer.status, answer.headers.get('Retry-After')]).toEqual([503, '60']);
-    expect(answer.body['error']).toBe(sentence);
-    expect(host.comments).toEqual([]);
-  });
-
-  it('no pull request is opened', async () => {
-    expect(await opening(unreachable)).toMatchObject({ reason: 'the service cannot check its limits' });
   });
 });
 

@@ -1,10 +1,8 @@
 /** Anonymous issues (contract, 4.3 and section 7). */
-import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { issueAnswer } from '../../../src/routes/threads/issues.ts';
 import { FakeThreads } from '../../durable/support/fake-threads.ts';
 import { holdClock } from '../../durable/support/pseudonym.ts';
-import { type Call, SECRET, post } from '../support/json-caller.ts';
+import { type Call, post } from '../support/json-caller.ts';
 
 let host: FakeThreads;
 
@@ -24,66 +22,9 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe('an issue', () => {
-  it('is created with footer and labels, and answered with all that its author needs', async () => {
-    const variables = { SERVICE_URL: 'https://public.test' };
-    const payload = { title: 'It breaks', body: 'Words', labels: ['bug', 'No such label'] };
-    const { status, body } = await open(payload, { variables });
-    const token = body['user_token'] as string;
-    const hash = createHmac('sha256', SECRET).update(`octo/hello#1|${token}`).digest('hex').slice(0, 8);
-    expect(status).toBe(200);
-    expect(token).toMatch(/^[A-Z2-7]{16}$/);
-    expect(body).toEqual({
-      issue_url: 'https://host.test/octo/hello/issues/1',
-      number: 1,
-      hash,
-      karma: 0,
-      user_token: token,
-      issue_reply_token: token,
-    });
-    expect(issueAnswer.parse(body)).toEqual(body);
-    expect(host.issues).toEqual([
-      {
-        title: 'It breaks',
-        body: expect.stringMatching(
-          /^Words\n\n---\n\*[^\n]*\(https:\/\/public\.test\)[^\n]*\*\n\*[^\n]*\*$/,
-        ) as string,
-        labels: ['bug', 'No such label'],
-      },
-    ]);
-  });
-
-  it('has a link to where it was called, if the service knows no other address of its own', async () => {
-    await open({ title: 'It breaks', body: 'Words' }, { origin: 'https://edge.test' });
-    expect(host.issues[0]?.body).toContain('(https://edge.test)');
-  });
-
-  it('is a thread on which its token comments under its pseudonym', async () => {
-    const { body: issue } = await open({ title: 'It breaks', body: 'Words' });
-    const path = `/v1/gh/octo/hello/issues/${issue['number'] as number}/comments/anonymous`;
-    const payload = { body: 'More', user_token: issue['issue_reply_token'] };
-    const { body } = await post(path, { payload });
-    expect(body).toMatchObject({ hash: issue['hash'], karma: 1 });
-  });
-});
-
 describe('an issue is refused', () => {
   const FOOTER = "*The original author's identity has been anonymized.*";
-  const REQUIRED = 'title and body are required';
   it.each<[what: string, payload: unknown, message: unknown]>([
-    ['no JSON', '{', 'invalid payload'],
-    ['an array', [], 'invalid payload'],
-    ['nothing in it', {}, REQUIRED],
-    ['no title', { body: 'Words' }, REQUIRED],
-    ['a blank title', { title: ' ', body: 'Words' }, REQUIRED],
-    ['no body', { title: 'Title' }, REQUIRED],
-    ['a blank body', { title: 'Title', body: '\n' }, REQUIRED],
-    ['null as title', { title: null, body: 'Words' }, REQUIRED],
-    ['a number as title', { title: 5, body: 'Words' }, 'invalid payload'],
-    ['an object as title, and no body', { title: {} }, 'invalid payload'],
-    ['a number as body', { title: 'Title', body: 5 }, 'invalid payload'],
-    ['one label', { title: 'Title', body: 'Words', labels: 'bug' }, 'invalid payload'],
-    ['numbers as labels', { title: 'Title', body: 'Words', labels: ['a', 1] }, 'invalid payload'],
     ['a NUL in the title', { title: 'T\0', body: 'Words' }, 'title must not contain NUL characters'],
     [
       'an open comment',
