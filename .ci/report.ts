@@ -34,11 +34,6 @@ export const EXPECTED: readonly Expected[] = [
   { file: 'examples.test.ts', title: 'issue.sh opens', ...lacks('curl') },
   { file: 'examples.test.ts', title: 'issue.sh opens', ...lacks('jq') },
   { file: 'first-start.test.ts', title: 'has a page about the API', ...lacks('curl') },
-  {
-    file: 'push-identity.test.ts',
-    title: 'signed with an SSH key',
-    ...lacks('ssh-keygen', 'openssh-client'),
-  },
   { file: 'proxy-logs.test.ts', title: 'nginx', ...lacks('nginx', 'nginx-light') },
   { file: 'proxy-logs.test.ts', title: 'Caddy', ...lacks('caddy') },
   { file: 'deploy-document.test.ts', title: 'the unit', ...lacks('systemd-analyze', 'systemd') },

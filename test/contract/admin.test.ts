@@ -4,8 +4,8 @@ import { useCodeHost } from './support/code-host.ts';
 import { Workplace } from './support/git.ts';
 import { bodyOf, change, post, push, type Pushed, RESULT_TYPE } from './support/hand-push.ts';
 import { type Answer, CLIENT_HEADER, expectError, inTurns, send } from './support/http.ts';
+import { FLUSH, pkt, readReport } from './support/pkt.ts';
 import { useService } from './support/service.ts';
-import { pkt, readReport } from '../support/pkt-line.ts';
 
 const password = 'a password that nobody guesses';
 
@@ -123,7 +123,7 @@ describe('in panic mode', () => {
       async () => bodyOf(change(await host.tip('octo', 'hello', 'main')), ['pr-hash=0123456789ab']),
     ],
     ['an empty body', () => Buffer.alloc(0)],
-    ['a malformed command', () => Buffer.concat([garbage, pkt(null), pkt(null)])],
+    ['a malformed command', () => Buffer.concat([garbage, FLUSH, FLUSH])],
     ['no pkt-lines', () => Buffer.from('what is this?')],
     ['half a pkt-line', () => Buffer.from('00a0half')],
     [
@@ -155,7 +155,7 @@ describe('in panic mode', () => {
   });
 
   it('the probe of Git is no push', async () => {
-    const answer = await post(remote(), pkt(null), newClient());
+    const answer = await post(remote(), FLUSH, newClient());
     expect(answer.status).toBe(200);
     expect(answer.body).toHaveLength(0);
   });

@@ -4,9 +4,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { useCodeHost } from './support/code-host.ts';
 import { Workplace } from './support/git.ts';
 import { type Answer, CLIENT_HEADER, expectError, inTurns, send } from './support/http.ts';
+import { FLUSH, pkt, readPkts } from './support/pkt.ts';
 import type { Recorded } from './support/records.ts';
 import { useService } from './support/service.ts';
-import { pkt, readPkts } from '../support/pkt-line.ts';
 
 const REQUEST_TYPE = 'application/x-git-upload-pack-request';
 const RESULT_TYPE = 'application/x-git-upload-pack-result';
@@ -45,12 +45,7 @@ const post = (body: Uint8Array, headers = {}, repository?: string): Promise<Answ
 
 /** Protocol version 0. */
 const wantTip = (...more: readonly Buffer[]): Buffer =>
-  Buffer.concat([
-    pkt(`want ${tip} side-band-64k ofs-delta no-progress\n`),
-    pkt(null),
-    ...more,
-    pkt('done\n'),
-  ]);
+  Buffer.concat([pkt(`want ${tip} side-band-64k ofs-delta no-progress\n`), FLUSH, ...more, pkt('done\n')]);
 
 /** What the host was asked while `act` ran. */
 async function asked(act: () => Promise<unknown>): Promise<Recorded[]> {

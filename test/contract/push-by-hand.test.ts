@@ -17,9 +17,9 @@ import {
 } from './support/hand-push.ts';
 import { type Answer, CLIENT_HEADER, send } from './support/http.ts';
 import { commit, object, pack, tree } from './support/pack.ts';
+import { FLUSH, pkt, readPkts, readReport, ZERO_ID } from './support/pkt.ts';
 import { BOT } from './support/records.ts';
 import { useService } from './support/service.ts';
-import { pkt, readPkts, readReport, ZERO_ID } from '../support/pkt-line.ts';
 
 const MB = 1024 * 1024;
 
@@ -99,8 +99,8 @@ describe('a push by hand', () => {
     const { id, pack: bytes } = newChange();
     const body = Buffer.concat([
       pkt(`${command(id, 'refs/heads/main', tip)}\0 ${CAPABILITIES}`),
-      pkt(null),
-      pkt(null),
+      FLUSH,
+      FLUSH,
       bytes,
     ]);
     await expectAccepted(await push(remote(), body, newClient()), 'refs/heads/main');
@@ -108,13 +108,13 @@ describe('a push by hand', () => {
 
   it('may send the pack behind the first flush, although it has named push-options', async () => {
     const { id, pack: bytes } = newChange();
-    const body = Buffer.concat([pkt(`${command(id)}\0 ${CAPABILITIES}`), pkt(null), bytes]);
+    const body = Buffer.concat([pkt(`${command(id)}\0 ${CAPABILITIES}`), FLUSH, bytes]);
     await expectAccepted(await push(remote(), body, newClient()));
   });
 
   it('may name no push-options at all', async () => {
     const { id, pack: bytes } = newChange();
-    const body = Buffer.concat([pkt(`${command(id)}\0report-status side-band-64k`), pkt(null), bytes]);
+    const body = Buffer.concat([pkt(`${command(id)}\0report-status side-band-64k`), FLUSH, bytes]);
     await expectAccepted(await push(remote(), body, newClient()));
   });
 
@@ -130,7 +130,7 @@ describe('a push by hand', () => {
     const body = Buffer.concat([
       pkt(`${command(id)}\0report-status side-band-64k ${named}`.trimEnd()),
       pkt(`pr-hash=${first.prHash}${end}`),
-      pkt(null),
+      FLUSH,
       bytes,
     ]);
     const second = await push(remote(), body, client);
@@ -173,7 +173,7 @@ describe('a push by hand', () => {
 
   it('of four bytes is a probe, and opens nothing', async () => {
     const count = host.repositories.get('octo/hello')?.threads.length;
-    const answer = await post(remote(), pkt(null), newClient());
+    const answer = await post(remote(), FLUSH, newClient());
     expect(answer.status).toBe(200);
     expect(answer.headers['content-type']).toBe(RESULT_TYPE);
     expect(answer.body).toHaveLength(0);
@@ -333,7 +333,7 @@ it('a report has the form that Git reads, also for several refs', async () => {
     pkt(command(id, 'refs/tags/two')),
     pkt(`${tip} ${ZERO_ID} refs/heads/main`),
   ];
-  const answer = await post(remote(), Buffer.concat([...lines, pkt(null), pkt(null), bytes]), newClient());
+  const answer = await post(remote(), Buffer.concat([...lines, FLUSH, FLUSH, bytes]), newClient());
   const { report } = readReport(answer.body);
   expect(report[0]).toBe('unpack ok');
   expect(report.slice(1).map((line) => line.split(' ').slice(0, 2).join(' '))).toEqual([

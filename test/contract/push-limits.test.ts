@@ -3,9 +3,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { type Message, type MessageAction, useCodeHost } from './support/code-host.ts';
 import { bodyOf, change, post, push, type Pushed, RESULT_TYPE } from './support/hand-push.ts';
 import { type Answer, CLIENT_HEADER, expectError, inTurns, send } from './support/http.ts';
+import { FLUSH, pkt, readReport } from './support/pkt.ts';
 import { touch } from './support/records.ts';
 import { useService } from './support/service.ts';
-import { pkt, readReport } from '../support/pkt-line.ts';
 
 const password = 'a password that stands in no alert';
 const TOPIC = 'alerts-of-the-operator';
@@ -122,7 +122,7 @@ describe('after five pull requests within an hour', () => {
 
   it.each([
     ['an empty body', () => Buffer.alloc(0)],
-    ['a malformed command', () => Buffer.concat([pkt('no command'), pkt(null), pkt(null)])],
+    ['a malformed command', () => Buffer.concat([pkt('no command'), FLUSH, FLUSH])],
     ['no pkt-lines', () => Buffer.from('what is this?')],
     ['no pack', () => bodyOf({ id: change(tip).id, pack: Buffer.alloc(0) })],
     ['the hash of nothing', () => bodyOf(change(tip), ['pr-hash=0123456789ab'])],
@@ -131,7 +131,7 @@ describe('after five pull requests within an hour', () => {
   });
 
   it('the probe of Git is no push', async () => {
-    const answer = await post(remote(), pkt(null), client);
+    const answer = await post(remote(), FLUSH, client);
     expect(answer.status).toBe(200);
     expect(answer.body).toHaveLength(0);
   });

@@ -1,7 +1,7 @@
 /**
  * /api (contract, 4.10 to 4.13), and the service key, which some of it needs. Statistics know a pull request when its
  * push is answered, so no cache keeps them. Cost: one row of D1 for the total, ten rows through an index for the list.
- * Proved by test/routes/service/stats.test.ts and test/routes/service-key.test.ts.
+ * Proved by test/routes/service/stats.test.ts and test/contract/keyed.test.ts.
  */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';

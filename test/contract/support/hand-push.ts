@@ -1,7 +1,7 @@
 /** A push by a client that somebody has written from the contract. */
 import { CLIENT_HEADER, type Answer, send } from './http.ts';
 import { commit, object, pack, type PackObject, tree } from './pack.ts';
-import { pkt, type PushReport, readReport, ZERO_ID } from '../../support/pkt-line.ts';
+import { FLUSH, pkt, readReport, type PushReport, ZERO_ID } from './pkt.ts';
 
 export const REQUEST_TYPE = 'application/x-git-receive-pack-request';
 export const RESULT_TYPE = 'application/x-git-receive-pack-result';
@@ -48,7 +48,7 @@ export function bodyOf(
   ref?: string,
 ) {
   const lines = options.map((option) => pkt(option));
-  return Buffer.concat([pkt(`${command(id, ref)}\0 ${CAPABILITIES}`), pkt(null), ...lines, pkt(null), bytes]);
+  return Buffer.concat([pkt(`${command(id, ref)}\0 ${CAPABILITIES}`), FLUSH, ...lines, FLUSH, bytes]);
 }
 
 export async function post(remote: string, body: Uint8Array, from?: string, headers = {}): Promise<Answer> {
