@@ -176,7 +176,9 @@ export class Findings {
       const where = kind === 'name' ? 'name of a file' : file;
       const isId = this.#names.kindOf(text) === 'id';
       const whose = isId ? `${where}: the id of a commit of this push` : where;
-      this.#add(this.#leakOf(text), whose, () => Buffer.from(excerpt).toString());
+      // In UTF-16, every other byte is one.
+      const plain = () => Buffer.from(excerpt).toString().replaceAll('\0', '');
+      this.#add(this.#leakOf(text), whose, plain);
     }
   }
 
