@@ -136,7 +136,7 @@ export class Findings {
     if (word !== null) addLine('words', word.end - 1);
   }
 
-  /** @param lines of files. @param paths of new files. */
+  /** @param lines of files. @param paths of files and folders. */
   addWords(lines: readonly string[], paths: readonly string[]): void {
     for (const words of lines) this.#add('words', 'a changed file', () => words);
     for (const path of paths) {
@@ -167,10 +167,13 @@ export class Findings {
   }
 
   addHits(hits: readonly ContentHit[]): void {
-    for (const { excerpt, kind, text, credential, path } of hits) {
-      const file = path === null ? 'a changed file' : shown(path);
+    for (const { excerpt, kind, text, credential, paths } of hits) {
+      const [path] = paths;
+      const file = path === undefined ? 'a changed file' : shown(path);
       if (credential !== null) {
-        this.#addCredential(() => file, credential, path === null || EXAMPLES.test(path));
+        // A copy of an example is none.
+        const isExample = paths.every((each) => EXAMPLES.test(each));
+        this.#addCredential(() => file, credential, isExample);
         continue;
       }
       const where = kind === 'name' ? 'name of a file' : file;

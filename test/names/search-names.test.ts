@@ -104,6 +104,21 @@ describe('a push that holds a credential', () => {
   });
 });
 
+it('holds a credential that is no example if a copy of the file is none', async () => {
+  const proven = PROVEN['of GitHub']?.() ?? '';
+  const names = ['tests.sh', 'x.sh'].map((name) => ({ name, oid: oidOf('blob', Buffer.from(proven)) }));
+  const files: Entry[] = [blob(proven), { type: 'tree', content: treeContent(names) }];
+  await expect(search({ authors: [ADA], files })).resolves.toMatchObject({
+    refusal: 'a credential would become public',
+  });
+});
+
+it('tells of a login in the name of a file or folder that has the content of upstream’s', async () => {
+  const authors = ['contributor <7+lovelace@users.noreply.github.com>'];
+  const lovelace = tree('lovelace.md', 'as in README.md');
+  expect((await search({ authors, files: [lovelace] })).lines).toContain('  name of a file: lovelace.md');
+});
+
 describe('a push that holds a name or login of one word', () => {
   const authors = ['contributor <7+lovelace@users.noreply.github.com>'];
   const told = [
