@@ -8,6 +8,7 @@ import { type Oid, ZERO_OID } from '../git/objects/oid.ts';
 import { Looks } from '../git/search/looks.ts';
 import type { PackFindings } from '../git/search/pack-search.ts';
 import type { Ref } from '../git/wire/ref-advertisement.ts';
+import { visible } from '../host-text.ts';
 import type { RepositoryName } from '../repository-name.ts';
 import type { UpstreamHistory } from '../upstream/upstream-history.ts';
 
@@ -23,7 +24,7 @@ export const MAX_READ_BYTES = 2 * 1024 * 1024;
 /** Fits what someone has written on one line of a terminal. What it is cut from may be freed. */
 export function shown(text: string): string {
   const near = ownText(text.slice(0, MAX_READ_TO_SHOW));
-  return cut(near.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim(), MAX_SHOWN_LENGTH + 1);
+  return cut(visible(near.replaceAll(/\s+/g, ' ').trim()), MAX_SHOWN_LENGTH + 1);
 }
 
 /**

@@ -239,6 +239,7 @@ async function judgedNow(run: PushRun, received: Received, isLater: boolean): Pr
   const { options, pack } = received;
   const { prHash, preview } = options;
   const isQuiet = isLater && !preview;
+  if (preview) claims.lockNothing();
   const listed = prHash === null ? null : await claims.claimListed(prHash);
   const slotHash = await slotHashOf(run, received);
   const receivedHash = await receivedHashOf(run, received);
