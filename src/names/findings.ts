@@ -156,13 +156,19 @@ export class Findings {
     }
   }
 
-  /** Commits that a message names and nobody has. */
+  /** Commits that a message names and nobody has; and their days. */
   addStrangers(
     { oids, likely }: Pick<NamedCommits, 'oids' | 'likely'>,
     publics: ReadonlyMap<string, unknown>,
+    messages: Iterable<Uint8Array> = [],
   ): void {
+    const strange = new Set(likely.filter((id) => !publics.has(id)));
+    for (const message of strange.size === 0 ? [] : messages) {
+      const days = ownDaysIn(latin1(message), this.looks, (id) => strange.has(id));
+      for (const day of days) if (!this.#add('days', 'a message', () => day)) break;
+    }
     const where = 'a message names a commit that upstream does not have';
-    for (const id of likely) if (!publics.has(id)) this.#add('ids', 'a message', () => id);
+    for (const id of strange) this.#add('ids', 'a message', () => id);
     for (const oid of oids) if (!publics.has(oid)) this.#add('id', where, () => oid);
   }
 

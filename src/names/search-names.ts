@@ -107,7 +107,7 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
     search.history,
     findings.looks,
   );
-  if (named.areStrange) findings.addStrangers(named, await publicIdsOf(named, questions));
+  if (named.areStrange) findings.addStrangers(named, await publicIdsOf(named, questions), plan.messages());
   let hasAsked = false;
   const noted: SearchQuestions = {
     readBases: (...asked) => {

@@ -107,6 +107,7 @@ export async function receive(
     // Panic and the client's own limits come first, whatever is wrong with the request (contract, 4.6).
     await admit(run, said);
     if (request.kind === 'faulty') throw request.fault;
+    if (said.isWithdrawal && parsed.kind === 'invalid') throw new Refusal('options', parsed.message, []);
     const prHash = options?.prHash ?? null;
     if (said.isWithdrawal && options !== null && prHash !== null) {
       logged = 'withdrawal';

@@ -69,6 +69,12 @@ it('tells of what looks like a strange commit in a message, a title and a descri
     );
 });
 
+it('tells of the day of a strange commit that Git has written beside its id', async () => {
+  const message = 'Undo\n\nThis reverts commit c0ffee1 (Add r, 2009-02-13).\n';
+  const { lines } = await search({ authors: [ADA], message });
+  expect(lines).toContain('  a message: This reverts commit c0ffee1 (Add r, 2009-02-13)');
+});
+
 describe('a push that holds a credential', () => {
   const proven = PROVEN['of GitHub']?.() ?? '';
   const likely = LIKELY['of GitLab']?.() ?? '';
