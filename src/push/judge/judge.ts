@@ -38,6 +38,7 @@ import {
 import type { Place, Questions, Upstream } from './questions.ts';
 import {
   borrowedLines,
+  changesNothing,
   commitsFrom,
   findWork,
   idsOf,
@@ -161,6 +162,7 @@ export async function judge(
   const how = { isAll: mayHaveModules, isRequired: policy.refusesWorkflows };
   const isCompared = mayHaveModules || mayHaveWorkflows;
   const changed = isCompared ? await questions.entriesChanged(pushed, pack.spool, how) : [];
+  const isEmpty = await changesNothing(work, pack.entryCount, questions.treeOf);
   const gate = updates ? null : gateSentence(repository, policy);
   questions.noteRules(
     ...(gate === null ? [] : [gate]),
@@ -179,6 +181,7 @@ export async function judge(
     ...(mayHaveModules ? submoduleLines(changed) : []),
     ...warningOfSquash(work, options),
     ...othersLines(work, pack.kept, identity),
+    ...(isEmpty ? ['This push changes no file.'] : []),
     ...(refusal === null
       ? []
       : [`This push would be refused now: ${refusal.reason}. ${refusal.lines.at(-1)}`]),

@@ -233,6 +233,12 @@ export function questionsOf(
         main,
         () => ofHistory(async () => (await listUpstreamRefs(host, repository)).refs),
       ),
+    /** The folder of one commit of upstream's; null: it did not come in time. */
+    treeOf: (commit: Oid): Promise<Oid | null> =>
+      unlessLate(
+        'files of upstream',
+        readCommit(read, commit).then(({ tree }) => tree),
+      ),
     /** Whether one tip of upstream's shares no commit with another, as far as that can be known. */
     isApart: async (one: Oid, other: Oid): Promise<boolean> => {
       const part = { tips: [one], without: [other] };
@@ -296,6 +302,7 @@ export function quietly(questions: Questions): Questions {
   return {
     ...questions,
     advertised: async () => null,
+    treeOf: async () => null,
     readBases: async () => [],
     readFiles: async () => new Map(),
     entriesChanged: async () => null,

@@ -140,6 +140,23 @@ function othersIn(commits: NewCommits, kept: Kept, { name, email }: Identity): O
   return Array.from(commits, ({ oid }) => oid).filter((oid) => !own.includes(authorOf(kept, oid)));
 }
 
+/**
+ * Whether the work ends with the files that it began with, as after a revert: no refusal, as it may be meant.
+ * @param entryCount folders and files in the pack: without any, a single commit changes nothing.
+ * @param treeOf null: the host is not asked, or did not answer.
+ */
+export async function changesNothing(
+  { commits, boundary }: Work,
+  entryCount: number,
+  treeOf: (commit: Oid) => Promise<Oid | null>,
+): Promise<boolean> {
+  const [ground, another] = boundary;
+  const mayBe = entryCount === 0 || commits.length > 1;
+  if (ground === undefined || another !== undefined || !mayBe) return false;
+  const tree = await treeOf(ground);
+  return tree === null ? entryCount === 0 : tree === commits.at(-1)?.commit.tree;
+}
+
 /** A line for the person, who may not know what a rebase or a merge has brought. */
 export function othersLines({ commits }: Work, kept: Kept, bot: Identity): string[] {
   const { length } = othersIn(commits, kept, bot);

@@ -119,6 +119,7 @@ function asked(answers: Partial<Questions> = {}) {
       has: () => true,
     })),
     isApart: vi.fn(async () => false),
+    treeOf: vi.fn(async () => 'e'.repeat(40)),
     newestOf: vi.fn(async () => UPSTREAM),
     readBases: vi.fn(async () => []),
     readFiles: vi.fn(async () => new Map()),
@@ -144,7 +145,20 @@ describe('a push is judged', () => {
       place: { named: null },
     });
     expect(claim).toBeNull();
-    expect(namesOf(questions)).toEqual(['history']);
+    expect(namesOf(questions)).toEqual(['history', 'treeOf']);
+  });
+
+  it('with a word if it changes no file, whether or not the host may be asked', async () => {
+    const same = asked({ treeOf: async () => EMPTY_TREE });
+    const other = asked();
+    for (const [questions, says, isTold] of [
+      [same, place, true] as const,
+      [other, place, false] as const,
+      [asked({ treeOf: async () => null }), null, true] as const,
+    ]) {
+      const { warnings } = await judge(received(), upstream, says, circumstances, questions);
+      expect(warnings.includes('This push changes no file.')).toBe(isTold);
+    }
   });
 
   it('with a look at pull requests, if it has commits of several authors; it may fail', async () => {
@@ -204,6 +218,17 @@ describe('a push is judged', () => {
       }
     },
   );
+
+  it('refused if nothing of a pull request would be left, with the command that withdraws it', async () => {
+    const push = received({ prHash: '0123456789ab' });
+    const taken = { ...push.taken, command: { ...push.taken.command, newId: UPSTREAM } };
+    await expect(judge({ ...push, taken }, upstream, place, circumstances, asked())).rejects.toMatchObject({
+      reason: 'nothing to propose',
+      lines: expect.arrayContaining([
+        `To withdraw the pull request: git push -o pr-hash=0123456789ab -o pr-key=<key> ${remote} :main`,
+      ]),
+    });
+  });
 
   it('refused for a base that has no history in common with the default branch', async () => {
     const pages = { name: 'refs/heads/gh-pages', oid: 'c'.repeat(40) };
