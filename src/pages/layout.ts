@@ -159,6 +159,14 @@ export function safeUrl(url: string): string {
   return /^https?:\/\//.test(url) ? url : '#';
 }
 
+/** The address at the code host, below everything else. */
+export function hostLine(url: string): Html {
+  const link = html`<a href="${safeUrl(url)}" rel="noreferrer">${url}</a>`;
+  return html`<p class="soft small">
+    At the code host: ${link}. Whoever opens it early looks like its author there.
+  </p>`;
+}
+
 /** Characters that change the direction of what follows (Unicode Standard Annex 9). */
 const DIRECTION_MARKS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 

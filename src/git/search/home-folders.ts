@@ -7,7 +7,7 @@ export const HOME_TEXTS = ['home', 'Users'].map((folder) =>
   beginning(bytesOf(SLASHES), [...Array.from(folder), SLASHES]),
 );
 
-/** Of a folder's name: what people and systems make logins of. Anything else ends it, and a full stop ends a sentence. */
+/** What people and systems make logins of. Anything else ends the name, and a full stop ends a sentence. */
 const NAME = String.raw`[\p{L}\p{N}_](?:[\p{L}\p{N}\p{M}_.@+~-]{0,62}[\p{L}\p{N}\p{M}_])?`;
 /** Also behind the options of compilers; on Fedora, FreeBSD, Solaris, WSL, Git Bash, Cygwin, and on other disks. */
 const PATHS = new RegExp(

@@ -136,8 +136,8 @@ export async function refuseUnrelated(
 
 /** The commits by others than the author of the newest one and the bot, oldest first. */
 function othersIn(commits: NewCommits, kept: Kept, { name, email }: Identity): Oid[] {
-  const own = [authorOf(kept, commits.at(-1)!.oid), `author ${name} <${email}`];
-  return Array.from(commits, ({ oid }) => oid).filter((oid) => !own.includes(authorOf(kept, oid)));
+  const own = new Set([authorOf(kept, commits.at(-1)!.oid), `author ${name} <${email}`]);
+  return Array.from(commits, ({ oid }) => oid).filter((oid) => !own.has(authorOf(kept, oid)));
 }
 
 /**

@@ -231,13 +231,14 @@ describe('an address', () => {
   });
 });
 
+const marked = (text: string, order: 'little' | 'big'): Buffer => {
+  const bytes = Buffer.from(`\ufeff${text}`, 'utf16le');
+  return order === 'big' ? bytes.swap16() : bytes;
+};
+const hash = (algorithm: string) => createHash(algorithm).update('ada@home.example').digest('hex');
+
 describe('what is surely somebody’s', () => {
   const who = identity('Ada Lovelace', 'ada@home.example');
-  const marked = (text: string, order: 'little' | 'big'): Buffer => {
-    const bytes = Buffer.from(`\ufeff${text}`, 'utf16le');
-    return order === 'big' ? bytes.swap16() : bytes;
-  };
-  const hash = (algorithm: string) => createHash(algorithm).update('ada@home.example').digest('hex');
 
   it.each([
     '?email=ada%40home.example&x',

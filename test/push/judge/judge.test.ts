@@ -136,6 +136,14 @@ const namesOf = (questions: object): string[] =>
     name !== 'noteRules' && vi.mocked(ask as () => void).mock.calls.length > 0 ? [name] : [],
   );
 
+const by = (author: string, parent: Buffer, message: string) =>
+  commitContent({
+    tree: EMPTY_TREE,
+    parents: [oidOf('commit', parent)],
+    author: `${author} 1 +0000`,
+    message,
+  });
+
 describe('a push is judged', () => {
   it('publishable, by its history alone', async () => {
     const questions = asked();
@@ -175,13 +183,6 @@ describe('a push is judged', () => {
   });
 
   it('with the number of its commits by others, the bot’s left out', async () => {
-    const by = (author: string, parent: Buffer, message: string) =>
-      commitContent({
-        tree: EMPTY_TREE,
-        parents: [oidOf('commit', parent)],
-        author: `${author} 1 +0000`,
-        message,
-      });
     const bots = by('bot <bot@x.example>', WORK, 'Bots\n');
     const others = by('B <b@b.example>', bots, 'Others\n');
     const tip = by('Ann <ann@person.example>', others, 'Tip\n');
@@ -222,7 +223,8 @@ describe('a push is judged', () => {
   it('refused if nothing of a pull request would be left, with the command that withdraws it', async () => {
     const push = received({ prHash: '0123456789ab' });
     const taken = { ...push.taken, command: { ...push.taken.command, newId: UPSTREAM } };
-    await expect(judge({ ...push, taken }, upstream, place, circumstances, asked())).rejects.toMatchObject({
+    const questions = { ...asked(), reply: { note: async () => {} } } as unknown as Questions;
+    await expect(judge({ ...push, taken }, upstream, place, circumstances, questions)).rejects.toMatchObject({
       reason: 'nothing to propose',
       lines: expect.arrayContaining([
         `To withdraw the pull request: git push -o pr-hash=0123456789ab -o pr-key=<key> ${remote} :main`,
@@ -232,7 +234,13 @@ describe('a push is judged', () => {
 
   it('refused for a base that has no history in common with the default branch', async () => {
     const pages = { name: 'refs/heads/gh-pages', oid: 'c'.repeat(40) };
-    const history = { ...asked().history([]), has: (tip: string) => tip === UPSTREAM };
+    const history = {
+      ...UPSTREAM_HISTORY,
+      reachBack: async () => false,
+      unknownOf: () => [],
+      branchesHolding: () => [],
+      has: (tip: string) => tip === UPSTREAM,
+    };
     const push = () =>
       judge(
         received({ base: 'gh-pages' }),
