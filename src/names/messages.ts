@@ -86,7 +86,7 @@ const LEFTOVERS: readonly (readonly [source: string, pattern: RegExp])[] = [
   ['dotenv: settings of one machine', /(?:^|\/)\.env$/],
   [
     'HotSpot, Linux, Valgrind, Cygwin: what a crash leaves, with the environment',
-    /(?:^|\/)(?:(?:hs_err|replay)_pid\d+\.log|java_pid\d+\.hprof|(?:vg)?core\.\d+|[^/]+\.stackdump)$/,
+    /(?:^|\/)(?:(?:hs_err|replay)_pid\d+\.log|java_pid\d+\.hprof|(?:vg)?core\.\d+)$|\.stackdump$/,
   ],
 ];
 

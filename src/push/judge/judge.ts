@@ -109,6 +109,8 @@ export async function judge(
   const undated = undatedOf(commits, identity);
   const { dateOf } = datesOf(undated, known, now);
   const anonymous = (): AnonymousCommits => new AnonymousCommits(commits, identity, dateOf);
+  // Never rejects, and is awaited where it is told.
+  const emptiness = changesNothing(work, pack.entryCount, questions.treeOf);
   const textOf = (text: string | null) => (text === null ? null : plan.planText(utf8(text)));
   const texts = { title: textOf(options.title), description: textOf(options.description) };
   const names = await namesIn({
@@ -162,7 +164,6 @@ export async function judge(
   const how = { isAll: mayHaveModules, isRequired: policy.refusesWorkflows };
   const isCompared = mayHaveModules || mayHaveWorkflows;
   const changed = isCompared ? await questions.entriesChanged(pushed, pack.spool, how) : [];
-  const isEmpty = await changesNothing(work, pack.entryCount, questions.treeOf);
   const gate = updates ? null : gateSentence(repository, policy);
   questions.noteRules(
     ...(gate === null ? [] : [gate]),
@@ -181,7 +182,7 @@ export async function judge(
     ...(mayHaveModules ? submoduleLines(changed) : []),
     ...warningOfSquash(work, options),
     ...othersLines(work, pack.kept, identity),
-    ...(isEmpty ? ['This push changes no file.'] : []),
+    ...((await emptiness) ? ['This push changes no file.'] : []),
     ...(refusal === null
       ? []
       : [`This push would be refused now: ${refusal.reason}. ${refusal.lines.at(-1)}`]),

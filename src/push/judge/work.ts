@@ -153,8 +153,9 @@ export async function changesNothing(
   const [ground, another] = boundary;
   const mayBe = entryCount === 0 || commits.length > 1;
   if (ground === undefined || another !== undefined || !mayBe) return false;
+  const own = commits.at(-1)?.commit.tree;
   const tree = await treeOf(ground);
-  return tree === null ? entryCount === 0 : tree === commits.at(-1)?.commit.tree;
+  return tree === null ? entryCount === 0 : tree === own;
 }
 
 /** A line for the person, who may not know what a rebase or a merge has brought. */
