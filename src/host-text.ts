@@ -20,10 +20,27 @@ const HEX_GROUPS = /[\da-f:_]+/gi;
 /** Fewer are a time of day, or the place in a file. */
 const LEAST_GROUPS = 4;
 
-/** One line, shortened, without control characters. */
+/** What a terminal or a browser obeys and nobody sees: controls, direction marks, characters without a width. */
+const UNSEEN = /(?!\t)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+const BLANKS = /[\t-\r\u0085\u2028\u2029]+/g;
+
+/** A byte that is not UTF-8, behind 0xdc00: see `decodeEscaped`. */
+const ESCAPED_BYTE = /[\udc80-\udcff]/u;
+
+/** `[U+200B]`, or of a byte `[0xFF]`. */
+export function codeOf(mark: string): string {
+  const code = (mark.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+  return ESCAPED_BYTE.test(mark) ? `[0x${code.slice(2)}]` : `[U+${code}]`;
+}
+
+/** A line in which nothing hides. */
+export function visible(line: string): string {
+  return line.replaceAll(UNSEEN, codeOf);
+}
+
+/** One line, shortened, in which nothing hides. */
 export function oneLine(text: string): string {
-  // eslint-disable-next-line no-control-regex
-  const line = text.replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, ' ').trim();
+  const line = visible(text.slice(0, MAX_READ).replaceAll(BLANKS, ' ').trim());
   return line.length > MAX_LENGTH ? `${line.slice(0, MAX_LENGTH)}…` : line;
 }
 

@@ -97,8 +97,9 @@ describe('an address in the words of a host', () => {
 
 describe('a line', () => {
   it('has no control characters, and is short', () => {
-    expect(oneLine('a\u001b[31m\nb\u009f')).toBe('a [31m b');
+    expect(oneLine('a\u001b[31m\nb\u009f')).toBe('a[U+001B][31m b[U+009F]');
     expect(oneLine('1.2.3.4')).toBe('1.2.3.4');
+    expect(oneLine('a\r\n\tb\u001b]0;c\u202ed\u2028e')).toBe('a b[U+001B]]0;c[U+202E]d e');
     expect(oneLine('x'.repeat(400))).toBe(`${'x'.repeat(300)}…`);
   });
 });

@@ -30,6 +30,10 @@ const MAGICS: readonly Magic[] = [
   { ...picture('WebP picture', readWebp, 'RIFF'), and: [8, 'WEBP'] },
   named('GIF picture', 'GIF87a', 'GIF89a'),
   named('Photoshop picture', '8BPS'),
+  // ISO/IEC 18181-2: a codestream, or a file of boxes.
+  named('JPEG XL picture', '\xff\x0a', '\0\0\0\x0cJXL \r\n\x87\n'),
+  // Microsoft's BITMAPFILEHEADER: the size, then two reserved words.
+  { ...named('BMP picture', 'BM'), and: [6, '\0\0\0\0'] },
   // ISO/IEC 14496-12: HEIF and AVIF, MP4, QuickTime. Its first box has a length before its name.
   { ...named('HEIF picture or video', 'ftyp'), at: 4 },
   named('PDF document', '%PDF-'),

@@ -136,7 +136,7 @@ export class Findings {
     if (word !== null) addLine('words', word.end - 1);
   }
 
-  /** @param lines of files. @param paths of new files. */
+  /** @param lines of files. @param paths of files and folders. */
   addWords(lines: readonly string[], paths: readonly string[]): void {
     for (const words of lines) this.#add('words', 'a changed file', () => words);
     for (const path of paths) {
@@ -156,27 +156,38 @@ export class Findings {
     }
   }
 
-  /** Commits that a message names and nobody has. */
+  /** Commits that a message names and nobody has; and their days. */
   addStrangers(
     { oids, likely }: Pick<NamedCommits, 'oids' | 'likely'>,
     publics: ReadonlyMap<string, unknown>,
+    messages: Iterable<Uint8Array> = [],
   ): void {
+    const strange = new Set(likely.filter((id) => !publics.has(id)));
+    for (const message of strange.size === 0 ? [] : messages) {
+      const days = ownDaysIn(latin1(message), this.looks, (id) => strange.has(id));
+      for (const day of days) if (!this.#add('days', 'a message', () => day)) break;
+    }
     const where = 'a message names a commit that upstream does not have';
-    for (const id of likely) if (!publics.has(id)) this.#add('ids', 'a message', () => id);
+    for (const id of strange) this.#add('ids', 'a message', () => id);
     for (const oid of oids) if (!publics.has(oid)) this.#add('id', where, () => oid);
   }
 
   addHits(hits: readonly ContentHit[]): void {
-    for (const { excerpt, kind, text, credential, path } of hits) {
-      const file = path === null ? 'a changed file' : shown(path);
+    for (const { excerpt, kind, text, credential, paths } of hits) {
+      const [path] = paths;
+      const file = path === undefined ? 'a changed file' : shown(path);
       if (credential !== null) {
-        this.#addCredential(() => file, credential, path === null || EXAMPLES.test(path));
+        // A copy of an example is none.
+        const isExample = paths.every((each) => EXAMPLES.test(each));
+        this.#addCredential(() => file, credential, isExample);
         continue;
       }
       const where = kind === 'name' ? 'name of a file' : file;
       const isId = this.#names.kindOf(text) === 'id';
       const whose = isId ? `${where}: the id of a commit of this push` : where;
-      this.#add(this.#leakOf(text), whose, () => Buffer.from(excerpt).toString());
+      // In UTF-16, every other byte is one.
+      const plain = () => Buffer.from(excerpt).toString().replaceAll('\0', '');
+      this.#add(this.#leakOf(text), whose, plain);
     }
   }
 

@@ -9,6 +9,7 @@ import { type Oid, ZERO_OID } from '../git/objects/oid.ts';
 import { Looks } from '../git/search/looks.ts';
 import type { PackFindings } from '../git/search/pack-search.ts';
 import type { Ref } from '../git/wire/ref-advertisement.ts';
+import { visible } from '../host-text.ts';
 import type { RepositoryName } from '../repository-name.ts';
 import type { UpstreamHistory } from '../upstream/upstream-history.ts';
 
@@ -24,7 +25,7 @@ export const MAX_READ_BYTES = 2 * 1024 * 1024;
 /** Fits what someone has written on one line of a terminal. What it is cut from may be freed. */
 export function shown(text: string): string {
   const near = ownText(text.slice(0, MAX_READ_TO_SHOW));
-  return cut(near.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim(), MAX_SHOWN_LENGTH + 1);
+  return cut(visible(near.replaceAll(/\s+/g, ' ').trim()), MAX_SHOWN_LENGTH + 1);
 }
 
 /**
@@ -84,6 +85,10 @@ const LEFTOVERS: readonly (readonly [source: string, pattern: RegExp])[] = [
     /(?:^|\/)(?:(?:id_(?:rsa|dsa|ecdsa|ed25519)|known_hosts)$|\.(?:gnupg|ssh)\/)/,
   ],
   ['dotenv: settings of one machine', /(?:^|\/)\.env$/],
+  [
+    'HotSpot, Linux, Valgrind, Cygwin: what a crash leaves, with the environment',
+    /(?:^|\/)(?:(?:hs_err|replay)_pid\d+\.log|java_pid\d+\.hprof|(?:vg)?core\.\d+)$|\.stackdump$/,
+  ],
 ];
 
 export function isLeftover(path: string): boolean {
@@ -259,15 +264,25 @@ export async function namedCommits(
 }
 
 /** Zeros stand for a commit of this push. */
-const OWN_BEFORE = /(?<![0-9a-f])0{7,40} \(/;
+const OWN = /^0+$/;
+const BEFORE_SUBJECT = /(?<![0-9a-f])([0-9a-f]{7,40}) \(/g;
 const MAX_SUBJECT_LENGTH = 400;
 
-/** What of a message tells the day of a commit of this push. @param text its bytes as Latin-1. */
-export function* ownDaysIn(text: string, looks = new Looks()): Generator<string> {
+/**
+ * What of a message tells the day of an own commit, as `git revert --reference` writes it.
+ * @param text its bytes as Latin-1.
+ * @param isOwn whose the id beside it is; default: of this push.
+ */
+export function* ownDaysIn(
+  text: string,
+  looks = new Looks(),
+  isOwn = (id: string) => OWN.test(id),
+): Generator<string> {
   for (const { 0: day, index } of matchesIn(text, DAYS, looks)) {
     const before = text.slice(Math.max(0, index - MAX_SUBJECT_LENGTH), index);
     const line = before.slice(before.lastIndexOf('\n') + 1);
-    if (OWN_BEFORE.test(line)) yield fromLatin1(line + day);
+    const ids = Array.from(line.matchAll(BEFORE_SUBJECT), ([, id = '']) => id);
+    if (ids.some(isOwn)) yield fromLatin1(line + day);
   }
 }
 

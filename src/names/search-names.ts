@@ -107,7 +107,7 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
     search.history,
     findings.looks,
   );
-  if (named.areStrange) findings.addStrangers(named, await publicIdsOf(named, questions));
+  if (named.areStrange) findings.addStrangers(named, await publicIdsOf(named, questions), plan.messages());
   let hasAsked = false;
   const noted: SearchQuestions = {
     readBases: (...asked) => {
@@ -121,7 +121,7 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
   };
   const found = await searchPack(search.pack, names, noted, kindOfFile, memory, MAX_FINDINGS);
   findings.addHits(found.hits);
-  findings.addWords(found.words, found.files ?? []);
+  findings.addWords(found.words, found.paths);
   const { leaks, lines, words } = findings;
   const gaps = looksFor.names
     ? gapsOf(names, findings, named, found)

@@ -8,7 +8,7 @@ import type { DelayedView, DelayState, PublishedAs } from '../durable/delayed-pu
 import { pullRequestPath } from '../pr-hash.ts';
 import { minuteOf } from '../push/reply/banner.ts';
 import { problemNotice, shownValue } from './forms/parts.ts';
-import { card, dotted, type Html, type Page, safeUrl, unlistedPage } from './layout.ts';
+import { card, dotted, type Html, type Page, hostLine, unlistedPage } from './layout.ts';
 
 /** What the buttons send as `action`. */
 export const DELAYED_ACTIONS = ['publish', 'give-up'] as const;
@@ -74,10 +74,11 @@ function when({ reason, waitsForReview, from, to, until }: DelayedView): string 
 
 function pullRequestCard({ prHash, url }: PublishedAs, { prKey }: ShownPush): Html {
   const secret = html`<p class="soft small">Keep the key secret: it can withdraw the pull request.</p>`;
-  const content = html`<p><a href="${safeUrl(url)}" rel="noreferrer">${url}</a></p>
-    <p><a href="${pullRequestPath(prHash)}" rel="noreferrer">Its page on this service</a></p>
+  const content = html`<p>
+      <a href="${pullRequestPath(prHash)}" rel="noreferrer">Its page on this service</a>
+    </p>
     ${shownValue('hash', 'Hash', prHash)}
-    ${prKey === null ? '' : html`${shownValue('key', 'Key', prKey)} ${secret}`}`;
+    ${prKey === null ? '' : html`${shownValue('key', 'Key', prKey)} ${secret}`} ${hostLine(url)}`;
   return card('opened', 'Its pull request', content);
 }
 

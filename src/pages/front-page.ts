@@ -5,7 +5,7 @@
 import { html } from 'hono/html';
 import type { TokenProblem } from '../host/account/token-problems.ts';
 import type { Config } from '../config.ts';
-import { hostNameOf } from '../config/hosts.ts';
+import { hostNameOf, repositoryPath } from '../config/hosts.ts';
 import type { RecordedPullRequest } from '../stats/ledger.ts';
 import { commandList, commandScript, commandText } from './commands.ts';
 import { queryField } from './forms/parts.ts';
@@ -20,7 +20,6 @@ import {
   type Page,
   PRIVACY_PATH,
   promises,
-  safeUrl,
   statusLine,
 } from './layout.ts';
 
@@ -122,10 +121,11 @@ function status({ isSuspended, total }: FrontPage): Html {
 const SHOWN = 5;
 
 function recentPullRequests(recent: readonly RecordedPullRequest[] | undefined, now: number): Html {
-  const items = (recent ?? []).slice(0, SHOWN).map(({ owner, repo, prUrl, createdAt }) => {
+  const items = (recent ?? []).slice(0, SHOWN).map(({ host, owner, repo, prUrl, createdAt }) => {
     const [, number] = /\/(\d+)$/.exec(prUrl) ?? [];
     return html`<li>
-      <a href="${safeUrl(prUrl)}">${owner}/${repo}${number === undefined ? '' : ` #${number}`}</a>
+      <a href="/v1/${repositoryPath({ key: host }, { owner, name: repo })}">${owner}/${repo}</a>
+      ${number === undefined ? '' : `#${number}`}
       <time class="soft" datetime="${createdAt}">${timeAgo(now - Date.parse(createdAt))}</time>
     </li>`;
   });

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { html, raw } from 'hono/html';
 import type { Config } from '../config.ts';
 import type { Contact } from '../config/values.ts';
+import { codeOf } from '../host-text.ts';
 import HEADER_HTML from './fragments/header.html';
 import PROMISES_HTML from './fragments/promises.html';
 import STYLE_CSS from './style.css';
@@ -158,13 +159,19 @@ export function safeUrl(url: string): string {
   return /^https?:\/\//.test(url) ? url : '#';
 }
 
+/** The address at the code host, below everything else. */
+export function hostLine(url: string): Html {
+  const link = html`<a href="${safeUrl(url)}" rel="noreferrer">${url}</a>`;
+  return html`<p class="soft small">
+    At the code host: ${link}. Whoever opens it early looks like its author there.
+  </p>`;
+}
+
 /** Characters that change the direction of what follows (Unicode Standard Annex 9). */
 const DIRECTION_MARKS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 /** Controls, marks, fillers, other spaces, halves of characters: what cannot be seen, or looks like something else. */
 const UNSEEN = /(?![\n\t ])[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}]/gu;
-/** A byte that is not UTF-8, behind 0xdc00: see `decodeEscaped`. */
-const ESCAPED_BYTE = /[\udc80-\udcff]/u;
 
 /** A repository's text with direction marks written out: they let a name or line look like another (CVE-2021-42574). */
 export function visibleText(text: string): string {
@@ -174,10 +181,4 @@ export function visibleText(text: string): string {
 /** A text in which nothing hides, for those who decide if it becomes public. @param text as `decodeEscaped` has it. */
 export function exactText(text: string): string {
   return text.replaceAll(UNSEEN, codeOf);
-}
-
-/** `[U+200B]`, or of a byte `[0xFF]`. */
-function codeOf(mark: string): string {
-  const code = (mark.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
-  return ESCAPED_BYTE.test(mark) ? `[0x${code.slice(2)}]` : `[U+${code}]`;
 }

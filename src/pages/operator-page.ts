@@ -6,7 +6,7 @@ import { html } from 'hono/html';
 import type { AlertState } from '../durable/guard/operator.ts';
 import { OPERATOR_PATH, REVIEW_PATH } from '../notify/alert.ts';
 import { type Trouble, troubleWords } from '../notify/trouble.ts';
-import { field, hidden, problemNotice, stepButtons } from './forms/parts.ts';
+import { field, hidden, problemNotice, shownValue, stepButtons } from './forms/parts.ts';
 import {
   card,
   countOf,
@@ -51,9 +51,9 @@ export function doorPage(
   hasPassword: boolean,
   problem: string | null,
 ): Page {
-  const holder = { label: 'Account', value: 'operator' };
+  const account = shownValue('password-holder', 'Account', 'operator', 'username');
   const label = 'PANIC_PASSWORD of this service';
-  const password = field('password', label, '', { holder });
+  const password = html`${account} ${field('password', label, '', { secret: 'stored' })}`;
   const form = html`<form method="post" action="${door.path}" class="card">
     ${token === null ? password : hidden({ token })}
     <div class="buttons"><button type="submit">Open</button></div>

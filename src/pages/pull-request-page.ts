@@ -17,6 +17,7 @@ import {
   dotted,
   factList,
   filled,
+  hostLine,
   type Html,
   isoTime,
   listCard,
@@ -110,10 +111,9 @@ function facts({ pullRequest, conversation }: PullRequestPage): Html {
   const list = factList({
     Title: titleIn(conversation),
     State: html`${dotted(tone, word)} <small>${meaningOf(pullRequest)}</small>`,
-    Link: url === null ? 'not known' : html`<a href="${url}">${url}</a>`,
     Hash: html`<span class="mono">${pullRequest.prHash}</span>`,
   });
-  return card('standing', 'Status', list);
+  return card('standing', 'Status', html`${list} ${url === null ? '' : hostLine(url)}`);
 }
 
 function titleIn(shown: ShownConversation): string | null {

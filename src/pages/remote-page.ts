@@ -153,10 +153,15 @@ function pullRequestList({ pullRequests }: RemotePage): Html {
     const { tone, word } = STATES[state];
     const time = openedAt === null ? null : isoTime(openedAt);
     return html`<li>
-      <a href="${safeUrl(url)}">#${number}${title === null ? '' : ` ${visibleText(title)}`}</a>
+      #${number}${title === null ? '' : ` ${visibleText(title)}`}
       ${time && html`<time class="soft" datetime="${time}">${time.slice(0, 10)}</time>`} ${dotted(tone, word)}
+      <a href="${safeUrl(url)}" rel="noreferrer" class="small">at the code host</a>
     </li>`;
   });
   const nothing = pullRequests === null ? 'The list cannot be read at the moment.' : 'None yet.';
-  return listCard('listed', 'Its anonymous pull requests', items, nothing);
+  const list = listCard('listed', 'Its anonymous pull requests', items, nothing);
+  return items.length === 0
+    ? list
+    : html`${list}
+        <p class="soft small">Whoever opens a new one there looks like its author.</p>`;
 }

@@ -127,7 +127,7 @@ export function appealFormPage(form: AppealForm, maxLength: number): Page {
   const tokenHint =
     'Of your comments there. It shows that the pseudonym is yours; the operator does not get it.';
   const textHint = `At most ${maxLength} characters. Do not write anything that identifies you.`;
-  const secret = { hint: tokenHint, secret: 'current-password' } as const;
+  const secret = { hint: tokenHint, secret: 'shown' } as const;
   const fields = html`${field('thread', 'Thread', thread, { hint: threadHint, maxLength: 300 })}
   ${field('user_token', 'Your token', userToken, secret)}
   ${field('text', 'Why the reports were wrong', text, { hint: textHint, rows: 6 })}`;

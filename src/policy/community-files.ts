@@ -127,7 +127,7 @@ export function standingOf(text: string, login: string, kind: HostKind): Pick<St
 }
 
 /** What cannot be seen, and what would end a quotation. */
-const UNQUOTED = /[\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}"`“”„‟«»]/gu;
+const UNQUOTED = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}"`“”„‟«»]/gu;
 const WEB_ADDRESS = /:\/\/|\bwww\.|\w\.\w+[/?#]/i;
 
 /** A stranger's words, which people read from a service that they trust: without web addresses. */

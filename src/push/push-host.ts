@@ -58,7 +58,7 @@ export interface PushStore {
   isPrKey(prHash: string, key: string): Promise<boolean>;
   /** The object of a push, by its hash. Like those of pull requests, it rejects if it cannot be reached. */
   pendingPush(hash: string): Pick<PendingPush, 'begin' | 'decide' | 'end'>;
-  pullRequest(prHash: string): Pick<PullRequest, 'claim' | 'release' | 'record' | 'tellLater'>;
+  pullRequest(prHash: string): Pick<PullRequest, 'claim' | 'look' | 'release' | 'record' | 'tellLater'>;
   /** Tells of a withdrawn pull request: once, also if the host says so, too. @param at '': unknown. Never rejects. */
   tellWithdrawn(
     pullRequest: Pick<RecordedPullRequest, 'prHash' | 'number' | 'url'>,

@@ -104,6 +104,7 @@ export class Claims {
   #update: { prHash: string; claiming: Promise<ClaimedPullRequest | null> } | null = null;
   #push: { hash: string; beginning: Promise<BegunPush> } | null = null;
   #isRepeated = false;
+  #locksNothing = false;
   #hasOpened = false;
   /** Whether a retry is to find nothing of it; null: only if its client gets the answer. */
   #isOver: boolean | null = null;
@@ -111,6 +112,11 @@ export class Claims {
   constructor(host: Pick<PushHost, 'hostKey' | 'clock'>, store: PushStore) {
     this.#host = host;
     this.#store = store;
+  }
+
+  /** From now on, claims only read: a preview changes nothing, and whoever knows a pr_hash can make many. */
+  lockNothing(): void {
+    this.#locksNothing = true;
   }
 
   /** Null: none of this code host is listed with it. If the host knows an older one, claim it then. @throws Refusal */
@@ -130,9 +136,14 @@ export class Claims {
   /** Null if the pull request is not wanted, or is on another code host. */
   async #claimIf(isWanted: Promise<boolean>, prHash: string): Promise<ClaimedUpdate | null> {
     const { hostKey, clock } = this.#host;
-    const claim = () => this.#store.pullRequest(prHash).claim(hostKey, clock.now());
+    const claim = () => {
+      const pullRequest = this.#store.pullRequest(prHash);
+      return this.#locksNothing
+        ? pullRequest.look(hostKey, clock.now())
+        : pullRequest.claim(hostKey, clock.now());
+    };
     const claiming = isWanted.then((wanted) => (wanted ? claim() : null));
-    this.#update = { prHash, claiming };
+    this.#update = this.#locksNothing ? null : { prHash, claiming };
     const claimed = await claiming;
     if (claimed === null || claimed.kind === 'elsewhere') return null;
     if (claimed.kind === 'claimed') return claimed;

@@ -108,6 +108,7 @@ export async function receive(
     // Panic and the client's own limits come first, whatever is wrong with the request (contract, 4.6).
     await admit(run, said);
     if (request.kind === 'faulty') throw request.fault;
+    if (said.isWithdrawal && parsed.kind === 'invalid') throw new Refusal('options', parsed.message, []);
     const prHash = options?.prHash ?? null;
     if (said.isWithdrawal && options !== null && prHash !== null) {
       logged = 'withdrawal';
@@ -240,6 +241,7 @@ async function judgedNow(run: PushRun, received: Received, isLater: boolean): Pr
   const { options, pack } = received;
   const { prHash, preview } = options;
   const isQuiet = isLater && !preview;
+  if (preview) claims.lockNothing();
   const listed = prHash === null ? null : await claims.claimListed(prHash);
   const slotHash = await slotHashOf(run, received);
   const receivedHash = await receivedHashOf(run, received);

@@ -65,9 +65,10 @@ export function isUpdate(push: { readonly named: Omit<NamedPullRequest, 'tip'> |
   return isOpen === true && source !== null;
 }
 
-/** More are counted, not shown. */
-const MAX_COMMITS_SHOWN = 50;
-const MAX_BODY_LINES_SHOWN = 20;
+/** Bytes of messages that a preview shows, in which each commit's line counts as some. More are counted. */
+const MOST_SHOWN = 128 * 1024;
+const LINE_BYTES = 64;
+const SHOW = 'git log -p HEAD --not --remotes';
 
 /** What a preview shows besides the push itself. */
 interface Previewed extends Pick<Preview, 'author' | 'remarks' | 'refusal'> {
@@ -80,15 +81,8 @@ interface Previewed extends Pick<Preview, 'author' | 'remarks' | 'refusal'> {
 export function previewed(push: Publishable, anonymous: AnonymousCommits, shown: Previewed): Refusal {
   const { author, remarks, refusal, dateOf, bytes } = shown;
   const { title, body } = wholeText(push, anonymous);
-  const bodyLines = body.split('\n').map((line) => `    ${line}`);
   const objects = anonymous.size + push.entryCount;
   const { length } = push.commits;
-  const commitLine = (number: number): string => {
-    const date = new Date(dateOf(number) * 1000).toISOString().slice(0, 19).replace('T', ' ');
-    const words = textOf(push.commits.at(number), anonymous).title;
-    return `  ${anonymous.idOf(number).slice(0, 10)}  ${date} UTC  ${words}`;
-  };
-  const hidden = bodyLines.length - MAX_BODY_LINES_SHOWN;
   const lines = [
     ...(refusal === null
       ? []
@@ -101,16 +95,39 @@ export function previewed(push: Publishable, anonymous: AnonymousCommits, shown:
     `  Base:        ${push.base.name.slice('refs/heads/'.length)}`,
     `  Title:       ${title}`,
     `  Description:${body === '' ? ' (none)' : ''}`,
-    ...(body === '' ? [] : bodyLines.slice(0, MAX_BODY_LINES_SHOWN)),
-    ...(hidden > 0 ? [`    and ${hidden} more lines`] : []),
+    ...indented(body),
     '',
     `Its ${length === 1 ? 'commit' : `${length} commits`}, by ${author}:`,
-    ...Array.from({ length: Math.min(length, MAX_COMMITS_SHOWN) }, (_, number) => commitLine(number)),
-    ...(length > MAX_COMMITS_SHOWN ? [`  and ${length - MAX_COMMITS_SHOWN} more`] : []),
+    ...messageLines(push.commits, anonymous, dateOf),
     '',
-    `${objects === 1 ? '1 object' : `${objects} objects`}, ${bytes} bytes, would be sent.`,
+    `${objects === 1 ? '1 object' : `${objects} objects`}, ${bytes} bytes, would be sent. Files are not shown: ${SHOW}`,
     ...remarks,
   ];
   const preview = { author, title, body, remarks, refusal };
   return new Refusal('preview', 'preview: nothing was published', lines, { preview });
+}
+
+function indented(text: string): string[] {
+  return text === '' ? [] : text.split(/\r?\n/).map((line) => `    ${line}`);
+}
+
+/** Every message, as it would be published; the size of those that do not fit. */
+function messageLines(commits: PlannedCommits, anonymous: AnonymousCommits, dateOf: DateOf): string[] {
+  const lines: string[] = [];
+  let [left, count, bytes] = [MOST_SHOWN, 0, 0];
+  for (let number = 0; number < commits.length; number++) {
+    const commit = commits.at(number);
+    const size = commit.message.bytes.byteLength;
+    if (size + LINE_BYTES > left) {
+      count += 1;
+      bytes += size;
+      continue;
+    }
+    left -= size + LINE_BYTES;
+    const date = new Date(dateOf(number) * 1000).toISOString().slice(0, 19).replace('T', ' ');
+    const { title, body } = textOf(commit, anonymous);
+    lines.push(`  ${anonymous.idOf(number).slice(0, 10)}  ${date} UTC  ${title}`, ...indented(body));
+  }
+  const messages = count === 1 ? '1 message' : `${count} messages`;
+  return count === 0 ? lines : [...lines, `  ${messages}, ${bytes} bytes, not shown: ${SHOW}`];
 }

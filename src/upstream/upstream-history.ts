@@ -98,6 +98,13 @@ export class UpstreamHistory implements KnownHistory {
     return this.#advertised.has(oid) || this.#listings().some(isThere);
   }
 
+  /** Whether one of the main tips is known to contain a commit. */
+  has(tip: Oid, oid: Oid): boolean {
+    const isThere = ({ tips, listed, boundary }: HistoryListing) =>
+      tips[0] === tip && (listed.has(oid) || boundary.has(oid));
+    return tip === oid || this.#main.some(({ current }) => isThere(current));
+  }
+
   /** Of abbreviated ids, those with which no known commit begins. @param abbreviations of seven digits or more. */
   unknownOf(abbreviations: ReadonlySet<string>): readonly string[] {
     const sought = Map.groupBy(abbreviations, (abbreviation) => abbreviation.slice(0, SHORTEST));

@@ -89,10 +89,10 @@ describe('files', () => {
       .spansIn(Buffer.from(`Ada Lovelace ${oidNumber(7)}`))
       .map(({ text }) => text);
     findings.addHits([
-      { excerpt, kind: 'content', text: id, credential: null, path: 'a.txt' },
-      { excerpt, kind: 'name', text: name, credential: null, path: null },
-      { excerpt, kind: 'content', text: name, credential: null, path: null },
-      { excerpt, kind: 'content', text: name, credential: null, path: 'docs/b.txt' },
+      { excerpt, kind: 'content', text: id, credential: null, paths: ['a.txt'] },
+      { excerpt, kind: 'name', text: name, credential: null, paths: [] },
+      { excerpt, kind: 'content', text: name, credential: null, paths: [] },
+      { excerpt, kind: 'content', text: name, credential: null, paths: ['docs/b.txt'] },
     ]);
     expect(findings.lines).toEqual([
       '  name of a file: some words',

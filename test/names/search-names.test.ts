@@ -69,6 +69,12 @@ it('tells of what looks like a strange commit in a message, a title and a descri
     );
 });
 
+it('tells of the day of a strange commit that Git has written beside its id', async () => {
+  const message = 'Undo\n\nThis reverts commit c0ffee1 (Add r, 2009-02-13).\n';
+  const { lines } = await search({ authors: [ADA], message });
+  expect(lines).toContain('  a message: This reverts commit c0ffee1 (Add r, 2009-02-13)');
+});
+
 describe('a push that holds a credential', () => {
   const proven = PROVEN['of GitHub']?.() ?? '';
   const likely = LIKELY['of GitLab']?.() ?? '';
@@ -102,6 +108,21 @@ describe('a push that holds a credential', () => {
       refusal: 'a credential would become public',
     });
   });
+});
+
+it('holds a credential that is no example if a copy of the file is none', async () => {
+  const proven = PROVEN['of GitHub']?.() ?? '';
+  const names = ['tests.sh', 'x.sh'].map((name) => ({ name, oid: oidOf('blob', Buffer.from(proven)) }));
+  const files: Entry[] = [blob(proven), { type: 'tree', content: treeContent(names) }];
+  await expect(search({ authors: [ADA], files })).resolves.toMatchObject({
+    refusal: 'a credential would become public',
+  });
+});
+
+it('tells of a login in the name of a file or folder that has the content of upstream’s', async () => {
+  const authors = ['contributor <7+lovelace@users.noreply.github.com>'];
+  const lovelace = tree('lovelace.md', 'as in README.md');
+  expect((await search({ authors, files: [lovelace] })).lines).toContain('  name of a file: lovelace.md');
 });
 
 describe('a push that holds a name or login of one word', () => {

@@ -85,7 +85,7 @@ describe('a list of vouched accounts', () => {
       'octo/hello takes no pull requests of the bot: its VOUCHED.td denounces it.',
     );
     expect(await told(`-gitveil-bot a\u0007b${'c'.repeat(9_000)}`)).toMatch(
-      /^octo\/hello takes no pull requests of the bot: its VOUCHED\.td denounces it\.\nIts maintainers write: a bc{297}…$/,
+      /^octo\/hello takes no pull requests of the bot: its VOUCHED\.td denounces it\.\nIts maintainers write: abc{298}…$/,
     );
   });
 

@@ -37,6 +37,7 @@ function world(
     mayBeRecorded: async () => answers.isListed ?? true,
     pullRequest: () => ({
       claim: async () => (calls.push(['claim']), answers.claimed ?? CLAIMED),
+      look: async () => CLAIMED,
       release: async (lease: number) => void calls.push(['release', lease]),
     }),
   };
@@ -52,6 +53,15 @@ async function claimBoth(claims: Claims) {
 }
 
 describe('claims', () => {
+  it('of a preview lock nothing, and have nothing to give back', async () => {
+    const { claims, calls } = world({ claimed: { kind: 'busy' } });
+    claims.lockNothing();
+    await expect(claims.claimListed(PR_HASH)).resolves.toMatchObject({ recorded: null });
+    await expect(claims.claimPullRequest(PR_HASH)).resolves.toMatchObject({ recorded: null });
+    await claims.end(true);
+    expect(calls).toEqual([]);
+  });
+
   it.each([true, false])(
     'are given back once, with the word whether the push was answered: %s',
     async (isAnswered) => {

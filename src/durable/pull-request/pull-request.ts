@@ -107,6 +107,9 @@ interface HostLook {
   readonly askedAt: number;
 }
 
+/** No push holds it. */
+const NO_LEASE = 0;
+
 /** What the topic is told of an event. */
 const TOLD_AS: Readonly<Record<HostEvent['kind'], OutboxEvent>> = {
   commented: 'commented',
@@ -149,6 +152,13 @@ export class PullRequest extends DurableObject<Env> {
     const lease = this.#lease.take(at);
     if (lease === null) return { kind: 'busy' };
     return { kind: 'claimed', lease, recorded, dates: this.#dates.read(at) };
+  }
+
+  /** The same for a preview, which locks nothing, and may show an update that is in progress. */
+  async look(host: string, at: number): Promise<ClaimedPullRequest> {
+    const recorded = this.#kept.record;
+    if (recorded !== null && recorded.host !== host) return { kind: 'elsewhere' };
+    return { kind: 'claimed', lease: NO_LEASE, recorded, dates: this.#dates.read(at) };
   }
 
   async release(lease: number): Promise<void> {

@@ -7,9 +7,13 @@ export const HOME_TEXTS = ['home', 'Users'].map((folder) =>
   beginning(bytesOf(SLASHES), [...Array.from(folder), SLASHES]),
 );
 
+/** What people and systems make logins of. Anything else ends the name, and a full stop ends a sentence. */
+const NAME = String.raw`[\p{L}\p{N}_](?:[\p{L}\p{N}\p{M}_.@+~-]{0,62}[\p{L}\p{N}\p{M}_])?`;
 /** Also behind the options of compilers; on Fedora, FreeBSD, Solaris, WSL, Git Bash, Cygwin, and on other disks. */
-const PATHS =
-  /(?<=^|[^\p{L}\p{N}]|-[IL])(?:\/(?:mnt\/|cygdrive\/)?[a-z]|\/(?:var|usr|export)|\/Volumes\/[\w.-]{1,40}|[A-Za-z]:)?(?:\/(?:home|Users)\/|\\{1,2}Users\\{1,2})([\p{L}\p{N}_][^/\\\s"'<>|:*?]{0,63})(?=[/\\]|$)/gu;
+const PATHS = new RegExp(
+  String.raw`(?<=^|[^\p{L}\p{N}]|-[IL])(?:\/(?:mnt\/|cygdrive\/)?[a-z]|\/(?:var|usr|export)|\/Volumes\/[\w.-]{1,40}|[A-Za-z]:)?(?:\/(?:home|Users)\/|\\{1,2}Users\\{1,2})(${NAME})`,
+  'gu',
+);
 /** What tools and documents call somebody. */
 const NOBODYS = new Set(
   'user,username,you,me,name,runner,ubuntu,vagrant,vscode,codespace,jenkins,circleci,node,git,root,app,shared,public'

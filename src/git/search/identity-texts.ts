@@ -3,10 +3,12 @@
  * objects, in the forms in which a text may contain them. Upper and lower case are equal. An address is searched for as
  * a whole, and so is the login in one that the host has made; a name if it has two words, or one long word: "Ada" is
  * too common. Surely somebody's are its words as they stand, with a blank or what replaces it in file names between
- * them, and the last one first, with a comma. All else is one rule: the words in any order that keeps their round, with
- * one other character between two of them, or none, also without accents. That may mean something else (`markdown` is
- * no Mark Down), and so may a login or a name of one word: these are minor texts, which are only noted.
+ * them, and the last one first, with a comma; also as an address of the Web, HTML and UTF-16 encode them, and the
+ * hashes of an address that pictures of people are found by. All else is one rule: the words in any order that keeps
+ * their round, with one other character between two of them, or none, also without accents. That may mean something
+ * else (`markdown` is no Mark Down), and so may a login or a name of one word: these are minor texts, only noted.
  */
+import { createHash } from 'node:crypto';
 import { decodeUtf8, latin1, utf8 } from '../bytes.ts';
 import { lineEnd, startsWith } from '../objects/commit.ts';
 import { decoderOf } from '../objects/commit-message.ts';
@@ -47,6 +49,21 @@ const SURNAME_FIRST = /^([^,]+),\s*([^,\s][^,]*)$/;
 const COMMA: Letters = textClasses(', ');
 /** Characters before an address that cannot be part of a longer one. */
 const EMAIL_BOUNDARY = BOUNDARY.filter((byte) => !/[._+-]/.test(String.fromCharCode(byte)));
+/** What stands for a blank or an `@`: `%20`, `&nbsp;`, `&#64;`, `&#x40;`, `\\u0040`, and `=40` in quoted-printable. */
+const ESCAPE_START = bytesOf('%&=\\');
+const ESCAPE_REST = bytesOf('0123456789abcdefABCDEFxuUnspNBSP#;{}');
+const ESCAPE_LENGTHS = [3, 6] as const;
+/** Each costs as many places as all their other forms. */
+const MOST_SPELLED = 4;
+/** Gravatar and Libravatar show a picture for the MD5 or the SHA-256 of an address. So many digits are no chance. */
+const HASHES = ['md5', 'sha256'];
+const HASH_DIGITS = 16;
+/** Letters at either end that a delta may copy: digits and zeros stand in most changes. */
+const MAX_COPIED = 2;
+const NUL = 0;
+/** A file in UTF-16 begins with a mark: `ff fe`, or `fe ff`. */
+const MARK_END = 0xff;
+const NUL_OR_MARK: ByteClass = [NUL, 0xfe];
 /** Of the same texts in different forms. */
 const MAX_ALL_PLACES = 4 * TEXT_ROOM;
 /** The host's own address, in every commit that it makes, and what people and tools fill in for nobody. */
@@ -74,7 +91,8 @@ interface Term {
   readonly reason: string | null;
   /** Makes the texts that it may stand as, which costs much, so only for what is searched for. */
   readonly forms: () => readonly SearchedText[];
-  /** Besides, if there is room when everybody has been searched for. */
+  /** Besides, if there is room when everybody has been searched for: surely somebody's, and perhaps. */
+  readonly spelled?: () => readonly SearchedText[];
   readonly loose?: () => readonly SearchedText[];
 }
 
@@ -105,9 +123,9 @@ export function identityTexts(
     owners.push(owner);
     return true;
   };
-  const loose: [text: SearchedText, owner: number][] = [];
+  const further: [text: SearchedText, owner: number][] = [];
   for (const [owner, identity] of identities.entries()) {
-    for (const { term, reason, forms, loose: more } of termsOf(identity)) {
+    for (const { term, reason, forms, spelled, loose } of termsOf(identity)) {
       if (term === '' || nobodys.has(term.toLowerCase())) continue;
       if (reason !== null) {
         skipped.set(term, reason);
@@ -115,10 +133,11 @@ export function identityTexts(
       }
       if (!forms().every((text) => add(text, owner))) return found(false);
       terms.add(term);
-      for (const text of more?.() ?? []) loose.push([text, owner]);
+      const others = owner < MOST_SPELLED ? (spelled?.() ?? []) : [];
+      for (const text of [...others, ...(loose?.() ?? [])]) further.push([text, owner]);
     }
   }
-  return found(loose.every(([text, owner]) => add(text, owner)));
+  return found(further.every(([text, owner]) => add(text, owner)));
 }
 
 function termsOf({ name, email, encoding }: RawIdentity): Term[] {
@@ -138,12 +157,19 @@ function termsOf({ name, email, encoding }: RawIdentity): Term[] {
       term: address,
       reason: reasonAgainst(address, true),
       forms: () => [searchedText(EMAIL_BOUNDARY, textClasses(address))],
+      spelled: () => [
+        escaped(address.split('@'), EMAIL_BOUNDARY),
+        ...inUtf16(address, EMAIL_BOUNDARY),
+        ...hashesOf(address),
+      ],
     },
     { term: login, reason: reasonAgainst(login), forms: () => [minor(nameOf([login]))] },
     {
       term: nameText,
       reason: reasonAgainst(nameText),
       forms: () => (isFull(nameText) ? names() : names().map(minor)),
+      spelled: () =>
+        isFull(nameText) ? [escaped(nameText.split(/\s+/), BOUNDARY), ...inUtf16(nameText, BOUNDARY)] : [],
       loose: () => looseForms(nameText),
     },
   ];
@@ -180,6 +206,44 @@ function looseForms(name: string): SearchedText[] {
     const firsts = words.length <= MAX_ROUND ? words.keys() : [0, last];
     const orders = Array.from(firsts, (first) => [...words.slice(first), ...words.slice(0, first)]);
     return orders.flatMap((order) => encodedForms(order, GAP)).map(minor);
+  });
+}
+
+/** As in an address of the Web, with any character reference or escape between its parts. */
+function escaped(parts: readonly string[], before: ByteClass): SearchedText {
+  const [least, most] = ESCAPE_LENGTHS;
+  const escape = [ESCAPE_START, ...Array.from({ length: most - 1 }, () => ESCAPE_REST)];
+  const optional: number[] = [];
+  const letters = parts.flatMap((part, index) => {
+    const own = textClasses(encodeURIComponent(part));
+    return index === 0 ? own : [...escape, ...own];
+  });
+  for (const [at, letter] of letters.entries()) {
+    if (letter === ESCAPE_START) for (let more = least; more < most; more++) optional.push(at + more);
+  }
+  return { before, letters, optional, after: BOUNDARY, maxCopied: MAX_COPIED };
+}
+
+/** Between characters of ASCII. Of Latin letters, both orders of bytes are the same between them. */
+function inUtf16(text: string, boundary: ByteClass): SearchedText[] {
+  const little = textClasses(text, (letter) => Buffer.from(letter, 'utf16le'));
+  const big = textClasses(text, (letter) => Buffer.from(letter, 'utf16le').swap16());
+  const before = [...boundary, MARK_END];
+  const form = (letters: Letters): SearchedText => ({
+    before,
+    letters,
+    after: BOUNDARY,
+    maxCopied: MAX_COPIED,
+  });
+  const isLatin = Array.from(text).every((letter) => letter <= '\xff');
+  return [form([NUL_OR_MARK, ...little]), ...(isLatin ? [] : [form([...big, [NUL]])])];
+}
+
+/** @returns the beginnings of hexadecimal digits. */
+function hashesOf(address: string): SearchedText[] {
+  return HASHES.map((algorithm) => {
+    const digits = createHash(algorithm).update(address.toLowerCase()).digest('hex').slice(0, HASH_DIGITS);
+    return { before: BOUNDARY, letters: textClasses(digits), after: null, maxCopied: MAX_COPIED };
   });
 }
 

@@ -8,19 +8,26 @@ import type { IndexedObject } from '../pack/pack-index.ts';
 
 /** With their places, a megabyte. */
 const MAX_NAMES = 4_000;
-/** Entries of folders that are read, whether or not they are known already. */
+/** Entries of folders that are read, whether or not they are known already; one whose name is decoded counts more. */
 const MAX_ENTRIES = 100_000;
+const DECODED_ENTRIES = 3;
 const MAX_NAMES_LENGTH = 192 * 1024;
 /** No file system takes a longer name. */
 const MAX_NAME_LENGTH = 255;
 /** A mode and a blank stand before it. */
 const MAX_HEAD_BYTES = 4 * MAX_NAME_LENGTH + 7;
+const SPACE = 0x20;
 const MAX_DEPTH = 50;
 /** More whole objects are not remembered: as much as anybody asks for. */
 const MAX_WHOLE = 1_000;
 
+/** Of what a delta inserts only the name of, because it copies the id. */
+const UNKNOWN_ID = '';
+
+/** A name of a file or folder: the same content may have several. */
 interface Place {
   readonly name: string;
+  /** Null: a delta of some folder inserts it. */
   readonly folder: Oid | null;
 }
 
@@ -29,7 +36,9 @@ export class PackPaths {
   readonly #whole: Pick<IndexedObject, 'type' | 'oid'>[] = [];
   /** By where their entries begin: ids of the objects that are asked for. */
   readonly #oids: Map<number, Oid | null>;
-  readonly #places = new Map<Oid, Place>();
+  readonly #places = new Map<Oid, Place[]>();
+  /** Ids with names, each once, because each version of a folder has nearly the same entries. */
+  readonly #known = new Set<string>();
   /** Whether the pack has more as a whole than is remembered. */
   #isCut = false;
   #entriesLeft = MAX_ENTRIES;
@@ -48,7 +57,7 @@ export class PackPaths {
 
   /** Whether `newFiles` may lack some, because there are too many. */
   get isCut(): boolean {
-    return this.#isCut || this.#places.size === MAX_NAMES || this.#entriesLeft === 0;
+    return this.#isCut || this.#known.size === MAX_NAMES || this.#entriesLeft === 0;
   }
 
   /** The path of the object whose entry begins there, as far as it is known. */
@@ -57,20 +66,44 @@ export class PackPaths {
     return oid === null ? null : this.pathOf(oid);
   }
 
-  /** The path of a file or folder, as far as it is known. */
+  /** The first path of a file or folder, as far as it is known. */
   pathOf(oid: Oid): string | null {
-    const names: string[] = [];
-    let place = this.#places.get(oid);
-    while (place !== undefined && names.length < MAX_DEPTH) {
-      names.unshift(place.name);
-      place = place.folder === null ? undefined : this.#places.get(place.folder);
-    }
-    return names.length === 0 ? null : names.join('/');
+    const [place] = this.#places.get(oid) ?? [];
+    return place === undefined ? null : this.#pathTo(place);
   }
 
-  /** Of files that the pack has as a whole, as far as they are known. */
+  /** All of them. */
+  pathsOf(oid: Oid): string[] {
+    return (this.#places.get(oid) ?? []).map((place) => this.#pathTo(place));
+  }
+
+  /** Of all entries of the pack's folders, also of those that upstream has; each once. */
+  allPaths(): string[] {
+    return [...new Set([...this.#places.keys()].flatMap((oid) => this.pathsOf(oid)))];
+  }
+
+  /**
+   * Of files that the pack has as a whole, as far as they are known. And of files that upstream has already, if they
+   * have another name here, or a delta inserts theirs: Git sends nothing but these names.
+   */
   newFiles(): string[] {
-    return this.#whole.flatMap(({ type, oid }) => (type === 'blob' ? (this.pathOf(oid) ?? []) : []));
+    const whole = this.#whole.flatMap(({ type, oid }) => (type === 'blob' ? oid : []));
+    const folders = new Set(this.#whole.flatMap(({ type, oid }) => (type === 'tree' ? oid : [])));
+    const others = [...this.#places].flatMap(([oid, places]) => {
+      const isNew = places.length > 1 || places.some(({ folder }) => folder === null);
+      return isNew && !folders.has(oid) ? oid : [];
+    });
+    return [...new Set([...whole, ...others].flatMap((oid) => this.pathsOf(oid)))];
+  }
+
+  #pathTo({ name, folder }: Place): string {
+    const names = [name];
+    for (let above = folder; above !== null && names.length < MAX_DEPTH;) {
+      const [place] = this.#places.get(above) ?? [];
+      if (place !== undefined) names.unshift(place.name);
+      above = place?.folder ?? null;
+    }
+    return names.join('/');
   }
 
   /** The same of files and folders, each once. The path of the root folder is ''. */
@@ -82,24 +115,42 @@ export class PackPaths {
   /** @param text a folder; or what a delta inserts, perhaps into one: the first mode may be missing then. */
   addEntries(text: Uint8Array, folder: Oid | null): void {
     let start = 0;
-    while (this.#places.size < MAX_NAMES && this.#entriesLeft > 0) {
+    while (this.#known.size < MAX_NAMES && this.#entriesLeft > 0) {
       const nul = text.indexOf(0, start);
-      if (nul < 0 || nul + OID_BYTES >= text.length) return;
+      const isCut = nul + OID_BYTES >= text.length;
+      if (nul < 0 || (isCut && folder !== null)) return;
       this.#entriesLeft -= 1;
-      const oid = oidFromBytes(text, nul + 1);
-      if (nul - start <= MAX_HEAD_BYTES && !this.#places.has(oid))
-        this.#addEntry(text.subarray(start, nul), oid, folder);
+      const oid = isCut ? UNKNOWN_ID : oidFromBytes(text, nul + 1);
+      const head = text.subarray(start, nul);
+      const last = this.#places.get(oid)?.at(-1);
+      const isKnown = last !== undefined && endsWithName(head, last.name);
+      if (head.length <= MAX_HEAD_BYTES && !isKnown) this.#addEntry(head, oid, folder);
       start = nul + 1 + OID_BYTES;
     }
   }
 
   #addEntry(head: Uint8Array, oid: Oid, folder: Oid | null): void {
+    this.#entriesLeft = Math.max(0, this.#entriesLeft - DECODED_ENTRIES);
     const name = Buffer.from(head)
       .toString()
       .replace(/^\d{5,6} /, '');
     const length = this.#namesLength + name.length;
-    if (name === '' || name.length > MAX_NAME_LENGTH || length > MAX_NAMES_LENGTH) return;
+    if (name === '' || name.length > MAX_NAME_LENGTH || this.#known.has(oid + name)) return;
+    if (length > MAX_NAMES_LENGTH) return;
     this.#namesLength = length;
-    this.#places.set(oid, { name, folder });
+    this.#known.add(oid + name);
+    const place = { name, folder };
+    const others = this.#places.get(oid);
+    if (others === undefined) this.#places.set(oid, [place]);
+    else others.push(place);
   }
+}
+
+/** Whether a mode and this name are all of it, without decoding it; false if the name is not ASCII. */
+function endsWithName(head: Uint8Array, name: string): boolean {
+  const at = head.length - name.length;
+  if (at !== head.indexOf(SPACE) + 1) return false;
+  for (let index = 0; index < name.length; index++)
+    if (head[at + index] !== name.charCodeAt(index)) return false;
+  return true;
 }

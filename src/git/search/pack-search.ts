@@ -38,8 +38,8 @@ export interface ContentHit {
   /** The index of the text that was found. */
   readonly text: number;
   readonly credential: Credential | null;
-  /** Of the file, as far as it is known. Folders above it may be missing. */
-  readonly path: string | null;
+  /** Of the file, as far as they are known: of the same content, several. Folders above it may be missing. */
+  readonly paths: readonly string[];
 }
 
 export interface PackFindings {
@@ -58,6 +58,8 @@ export interface PackFindings {
   readonly opaque: readonly (Omit<OpaqueFile, 'offset'> & { readonly path: string | null })[];
   /** Paths of new files, and of changed ones that the pack has as a whole, as far as is known; null: too large. */
   readonly files: readonly string[] | null;
+  /** Of everything in changed folders, also of what upstream has: what was renamed comes without its content. */
+  readonly paths: readonly string[];
 }
 
 /** So many are compared with upstream's. */
@@ -107,6 +109,7 @@ export async function searchPack(
     words: [...scan.words],
     opaque: opaque.map(({ offset, kind, tells }) => ({ kind, tells, path: paths.pathAt(offset) })),
     files: isSmall ? paths.newFiles() : null,
+    paths: paths.allPaths(),
   });
   if (suspects.length === 0 && !isSmall) return findings([], true);
   const objects = new PackedObjects(pack, memory);
@@ -140,7 +143,7 @@ interface Search {
   readonly room: number;
 }
 
-interface Found extends Omit<ContentHit, 'path'> {
+interface Found extends Omit<ContentHit, 'paths'> {
   /** Where its object's entry begins, and the id of that, if it is known. */
   readonly offset: number;
   readonly oid: Oid | null;
@@ -250,11 +253,11 @@ function newHits(
   upstreams: ReadonlyMap<string, ReadonlySet<string | null>>,
 ): ContentHit[] {
   return found.flatMap(({ excerpt, kind, text, credential, line, oid, offset }) => {
-    const path = oid === null ? paths.pathAt(offset) : paths.pathOf(oid);
+    const known = oid === null ? [paths.pathAt(offset) ?? []].flat() : paths.pathsOf(oid);
     // Only the root folder has no name.
-    const place = path ?? (kind === 'name' ? '' : null);
-    const isUpstreams = line !== null && place !== null && upstreams.get(place)?.has(line);
-    return isUpstreams ? [] : { excerpt, kind, text, credential, path };
+    const places = known.length === 0 && kind === 'name' ? [''] : known;
+    const isUpstreams = line !== null && places.some((place) => upstreams.get(place)?.has(line));
+    return isUpstreams ? [] : { excerpt, kind, text, credential, paths: known };
   });
 }
 

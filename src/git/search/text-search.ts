@@ -61,7 +61,7 @@ const START = 0;
 const BEHIND_COPY = 1;
 /** For states. If they take more, they are made again as needed. A file that names everybody has 1,260. */
 const MAX_STATE_BYTES = 1280 * 1024;
-const STATES_PER_PLACE = 3;
+const STATES_PER_PLACE = 2;
 const FREE_STATES = 64;
 /** A state besides its row, its set and the key of that, which take a third of a byte for each place. */
 const STATE_BYTES = 160;

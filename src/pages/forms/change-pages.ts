@@ -12,7 +12,17 @@ import { type BannerFacts, farewell, type Withdrawn } from '../../push/reply/ban
 import type { Preview } from '../../push/reply/refusal.ts';
 import type { NotedReply } from '../../push/reply/reply.ts';
 import NEXT_HTML from '../fragments/next.html';
-import { card, DCO_URL, factList, filled, type Html, type Page, safeUrl, visibleText } from '../layout.ts';
+import {
+  card,
+  DCO_URL,
+  factList,
+  filled,
+  hostLine,
+  type Html,
+  type Page,
+  safeUrl,
+  visibleText,
+} from '../layout.ts';
 import {
   attributes,
   cardForm,
@@ -148,7 +158,7 @@ export function changeFormPage(form: ChangeForm): Page {
   const rows = html`${field('text', 'Text of the file', text, { isOptional: true, rows: 20, isCode: true })}
   ${field('title', 'Title', title, TITLE)} ${field('description', 'Description (optional)', description, WHY)}
   ${nameField(form.fields)} ${statedFields(form)} ${signOffBox(form)}
-  ${pr_hash === '' ? '' : keyField(form.fields, !form.needsKey, { label: 'Pull request', value: pr_hash })}`;
+  ${pr_hash === '' ? '' : keyField(form.fields, !form.needsKey)}`;
   const edit = html`${problemNotice(problem)} ${ruleNotice(form)}
   ${theirs === undefined ? '' : differenceTable('What others have changed', theirs)}
   ${cardForm(form, { pr_hash, path, blob, seen }, rows, { preview: 'See what becomes public' })}`;
@@ -196,16 +206,12 @@ function signOffBox({ fields, policy: { requiresSignOff: isRequired } }: ChangeF
   </div>`;
 }
 
-/** @param isOptional it is needed only for another title or description. @param holder as `field` has it. */
-function keyField(
-  { pr_key: value }: Pick<ChangeFields, 'pr_key'>,
-  isOptional: boolean,
-  holder?: { label: string; value: string },
-): Html {
+/** @param isOptional it is needed only for another title or description. */
+function keyField({ pr_key: value }: Pick<ChangeFields, 'pr_key'>, isOptional: boolean): Html {
   const label = `Key of the pull request${isOptional ? ' (optional)' : ''}`;
   const need = isOptional ? ' It is needed to change title or description.' : '';
   const hint = `You got it when the pull request was opened.${need}`;
-  return field('pr_key', label, value, { hint, isOptional, secret: 'current-password', holder });
+  return field('pr_key', label, value, { hint, isOptional, secret: 'shown' });
 }
 
 interface ChangePreview
@@ -257,7 +263,7 @@ function publicText({ repository }: ChangeForm, { author, base, title, body }: C
 function sameNotice(same: NotedReply['same'], { action }: FormPlace, path: string, or: string): Html | '' {
   if (same === null) return '';
   return html`<p class="notice">
-    The same change is open already as <a href="${safeUrl(same.url)}">${same.url}</a>.
+    The same change is open already: <a href="${pullRequestPath(same.prHash)}">see its page</a>.
     <a href="${changeLink(action, path, same.prHash)}">Go on with that one</a>, ${or}.
   </p>`;
 }
@@ -297,10 +303,11 @@ export function changeDonePage(place: FormPlace, opened: OpenedChange): Page {
   return formPage(
     updated ? 'Your pull request is updated' : 'Your pull request is open',
     place,
-    html`<a href="${safeUrl(prUrl)}">${prUrl}</a>`,
+    html`<a href="${next.page}">Its page on this service</a>`,
     html`${sameNotice(same, place, path, 'and withdraw this one')}
     ${card('keep', `Keep ${key === null ? 'its hash' : 'its hash and its key'}`, keep)}
-    ${filled(NEXT_HTML, next)} ${lines === '' ? '' : html`<pre class="text">${lines}</pre>`}`,
+    ${filled(NEXT_HTML, next)} ${lines === '' ? '' : html`<pre class="text">${lines}</pre>`}
+    ${hostLine(prUrl)}`,
   );
 }
 
@@ -331,8 +338,9 @@ export function withdrawPage(form: FormFrame, typed: Pick<ChangeFields, 'pr_hash
   );
 }
 
-export function withdrawnPage(place: FormPlace, withdrawn: Withdrawn): Page {
+export function withdrawnPage(place: FormPlace, prHash: string, withdrawn: Withdrawn): Page {
   const [heading, ...more] = farewell(withdrawn);
-  const lead = html`<a href="${safeUrl(withdrawn.prUrl)}">${withdrawn.prUrl}</a>`;
-  return formPage(heading.slice(0, -1), place, lead, html`${more.map((line) => html`<p>${line}</p>`)}`);
+  const lead = html`<a href="${pullRequestPath(prHash)}">Its page on this service</a>`;
+  const lines = more.map((line) => html`<p>${line}</p>`);
+  return formPage(heading.slice(0, -1), place, lead, html`${lines} ${hostLine(withdrawn.prUrl)}`);
 }

@@ -118,10 +118,11 @@ interface FieldOptions {
   readonly rows?: number;
   readonly isCode?: boolean;
   readonly choices?: Readonly<Record<string, string>>;
-  /** Default: no secret; where somebody holds it, `current-password`. */
-  readonly secret?: 'new-password' | 'current-password';
-  /** What the password manager files the secret under; missing: the field before it says that. */
-  readonly holder?: { readonly label: string; readonly value: string } | undefined;
+  /**
+   * `shown`: of a contributor, as text, because browsers offer to store what a password field holds,
+   * often with an account. `stored`: of an operator.
+   */
+  readonly secret?: 'shown' | 'stored';
 }
 
 type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -135,14 +136,17 @@ export function attributes(values: Attributes): Html[] {
 
 /** A field with its label; by default for a line of text. */
 export function field(name: string, label: string, value: string, options: FieldOptions = {}): Html {
-  const { hint, maxLength, isOptional = false, rows, isCode = false, choices, holder } = options;
-  const { secret = holder && 'current-password' } = options;
+  const { hint, maxLength, isOptional = false, rows, isCode = false, choices, secret } = options;
   const described = hint === undefined ? undefined : `${name}-hint`;
   const common = { 'aria-describedby': described, required: !isOptional, maxlength: maxLength };
   const all = (own: Attributes): Html[] => attributes({ id: name, name, ...own, ...common });
-  const code = isCode ? { class: 'mono', spellcheck: 'false', autocapitalize: 'none', wrap: 'off' } : {};
-  const type = secret === undefined ? 'text' : 'password';
-  let tag = html`<input${all({ type, value, autocomplete: secret ?? 'off' })} />`;
+  const plain = { class: 'mono', spellcheck: 'false', autocapitalize: 'none' };
+  const code = isCode ? { ...plain, wrap: 'off' } : {};
+  const kind =
+    secret === 'stored'
+      ? { type: 'password', autocomplete: 'current-password' }
+      : { type: 'text', autocomplete: 'off', ...(secret === 'shown' ? plain : {}) };
+  let tag = html`<input${all({ value, ...kind })} />`;
   if (rows !== undefined)
     // A browser drops the first line feed behind the tag.
     tag = html`<textarea${all({ rows, autocomplete: 'off', ...code })}>${'\n'}${value}</textarea>`;
@@ -153,9 +157,7 @@ export function field(name: string, label: string, value: string, options: Field
     );
     tag = html`<select${all({})}>${values}</select>`;
   }
-  const before = holder && shownValue(`${name}-holder`, holder.label, holder.value, 'username');
-  return html`${before ?? ''}
-    <div class="row">
+  return html`<div class="row">
       <label for="${name}">${label}</label>
       ${hint === undefined ? '' : html`<p class="soft small hint" id="${name}-hint">${hint}</p>`} ${tag}
     </div>`;

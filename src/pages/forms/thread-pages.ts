@@ -5,7 +5,7 @@
 import { html, raw } from 'hono/html';
 import { renderedMarkdown } from '../../text/markdown.ts';
 import { conversationSection, plainText, type ShownConversation } from '../conversation.ts';
-import { card, type Html, type Page, safeUrl, visibleText } from '../layout.ts';
+import { card, hostLine, type Html, type Page, safeUrl, visibleText } from '../layout.ts';
 import { APPEAL_PATH } from '../report-page.ts';
 import {
   cardForm,
@@ -89,7 +89,7 @@ export function issuePreviewPage(form: IssueForm, text: string, given: GivenAway
 /** @param thread that is answered; null: it is not shown. */
 export function replyFormPage(form: ReplyForm, thread: ShownConversation | null): Page {
   const { problem, body, number, threadUrl, user_token: value } = form;
-  const own = { hint: TOKEN_HINT, isOptional: true, holder: holderOf(form) };
+  const own = { hint: TOKEN_HINT, isOptional: true, secret: 'shown' } as const;
   const fields = html`${field('body', 'Body', body, { hint: BODY_HINT, rows: 10 })}
   ${field('user_token', 'Your token (optional)', value, own)} ${nameField(form)}`;
   return formPage(
@@ -102,11 +102,6 @@ export function replyFormPage(form: ReplyForm, thread: ShownConversation | null)
     ${cardForm(form, { number: String(number) }, fields, { preview: 'Preview' })}
     ${thread === null ? '' : conversationSection(thread, '')}`,
   );
-}
-
-/** What a password manager files a token under. */
-function holderOf({ repository, number }: Pick<ReplyForm, 'repository' | 'number'>) {
-  return { label: 'Thread', value: `${repository}#${number}` };
 }
 
 function appealLink(thread: string): Html {
@@ -146,7 +141,7 @@ const DONE = {
   comments: { title: 'Your reply is posted', onward: 'Write another reply' },
 } as const;
 
-/** The token to copy, and to be kept by a password manager when it is sent. @param next the form of the next reply. */
+/** The token to copy. @param next the form of the next reply, which takes it along. */
 export function donePage(
   kind: keyof typeof DONE,
   next: FormFrame,
@@ -154,25 +149,23 @@ export function donePage(
   { hash, userToken: value }: Readonly<Record<'hash' | 'userToken', string>>,
 ): Page {
   const { title, onward } = DONE[kind];
-  const hint = 'It can keep the token when you go on with the button.';
-  const own = { hint, secret: 'new-password', holder: holderOf({ ...next, number }) } as const;
   return formPage(
     title,
     next,
-    html`<a href="${safeUrl(url)}">${url}</a>`,
+    `On #${number} of ${next.repository}.`,
     html`<section class="card" aria-labelledby="keep">
       <h2 id="keep">Keep your token</h2>
       <p>
         On this thread you are <span class="mono">anon-${hash}</span>. Only the token shows that it was you.
-        Nobody can recover it.
+          Nobody can recover it. Store it where no account of yours keeps it: in no synced password manager.
       </p>
       ${shownValue('token-to-copy', 'Your token', value)}
       <form method="post" action="${next.action}">
-        ${hidden({ token: next.token, number: String(number) })}
-        ${field('user_token', 'The same for your password manager', value, own)}
+          ${hidden({ token: next.token, number: String(number), user_token: value })}
         ${stepButtons({ edit: onward })}
       </form>
-    </section>`,
+      </section>
+      ${hostLine(url)}`,
   );
 }
 

@@ -36,7 +36,17 @@ import {
   workflowLines,
 } from './destination.ts';
 import type { Place, Questions, Upstream } from './questions.ts';
-import { borrowedLines, commitsFrom, findWork, idsOf, planWork, warningOfSquash } from './work.ts';
+import {
+  borrowedLines,
+  changesNothing,
+  commitsFrom,
+  findWork,
+  idsOf,
+  othersLines,
+  planWork,
+  refuseUnrelated,
+  warningOfSquash,
+} from './work.ts';
 
 /** For each byte of a pack, which is compressed. */
 const ROOM_FOR_PACK = 4;
@@ -79,6 +89,9 @@ export async function judge(
   await history.reachBack();
   const work = await findWork(received, history, settings.remoteUrl(repository));
   const base = baseOfWork(questions, destination, work, history) ?? destination.base;
+  const identity = { name: botLogin, email: settings.anonEmail };
+  const branches = { base, defaultBranch, remoteUrl: settings.remoteUrl(repository), bot: identity };
+  await refuseUnrelated(work, pack.kept, history, branches, questions.isApart);
   if (open !== null) {
     const own = updated?.pullRequest.number ?? null;
     const borrowed = await borrowedLines(questions.advertised, work, pack.kept, repository, own);
@@ -87,7 +100,6 @@ export async function judge(
   const isHarmless = (oid: Oid): boolean =>
     oid === claim?.recorded?.tip || pack.kept.withOid(oid) !== undefined || history.isKnown(oid);
   const named = found && { ...found, tip: await questions.replaceableTip(found, isHarmless, received) };
-  const identity = { name: botLogin, email: settings.anonEmail };
   const sign = isSignedOff ? signerOf(pack.kept, identity) : null;
   const plan = await planWork(work, options, sign, (boundary) => questions.newestOf(boundary));
   refuseNuls(plan);
@@ -97,6 +109,8 @@ export async function judge(
   const undated = undatedOf(commits, identity);
   const { dateOf } = datesOf(undated, known, now);
   const anonymous = (): AnonymousCommits => new AnonymousCommits(commits, identity, dateOf);
+  // Never rejects, and is awaited where it is told.
+  const emptiness = changesNothing(work, pack.entryCount, questions.treeOf);
   const textOf = (text: string | null) => (text === null ? null : plan.planText(utf8(text)));
   const texts = { title: textOf(options.title), description: textOf(options.description) };
   const names = await namesIn({
@@ -167,6 +181,8 @@ export async function judge(
     ...oddities,
     ...(mayHaveModules ? submoduleLines(changed) : []),
     ...warningOfSquash(work, options),
+    ...othersLines(work, pack.kept, identity),
+    ...((await emptiness) ? ['This push changes no file.'] : []),
     ...(refusal === null
       ? []
       : [`This push would be refused now: ${refusal.reason}. ${refusal.lines.at(-1)}`]),

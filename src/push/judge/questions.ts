@@ -26,6 +26,7 @@ import {
   readCommit,
   type ReadObjects,
 } from '../../upstream/tree-reader.ts';
+import { WHOLE_STEP } from '../../upstream/history-lister.ts';
 import { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import {
   defaultBranchOf,
@@ -49,7 +50,12 @@ const MAX_PATHS = 20;
 const MAX_ENTRIES = 30_000;
 
 /** For the log. */
-type What = 'the refs of a repository' | 'the bases of deltas' | 'files of upstream' | 'what a push changes';
+type What =
+  | 'the refs of a repository'
+  | 'the history of the base'
+  | 'the bases of deltas'
+  | 'files of upstream'
+  | 'what a push changes';
 
 /** What a clone of it shows. */
 export interface Upstream extends Pick<DiscoveredRefs, 'repository' | 'refs' | 'hasAllBranches'> {
@@ -228,6 +234,19 @@ export function questionsOf(
         main,
         () => ofHistory(async () => (await listUpstreamRefs(host, repository)).refs),
       ),
+    /** The folder of one commit of upstream's; null: it did not come in time. */
+    treeOf: (commit: Oid): Promise<Oid | null> =>
+      unlessLate(
+        'files of upstream',
+        readCommit(read, commit).then(({ tree }) => tree),
+      ),
+    /** Whether one tip of upstream's shares no commit with another, as far as that can be known. */
+    isApart: async (one: Oid, other: Oid): Promise<boolean> => {
+      const part = { tips: [one], without: [other] };
+      const rest = await unlessLate('the history of the base', lister.list(repository, part, WHOLE_STEP));
+      // Where it meets the other's history, a parent would be missing.
+      return rest !== null && rest.newestFirst.length > 0 && rest.boundary.size === 0;
+    },
     /** The upstream commit that contains all others of them; null if there is none. */
     newestOf: (boundary: ReadonlySet<Oid>) => ofHistory(() => lister.newestOf(repository, boundary)),
     /** What the pushed deltas stand on: all, in one request, or nothing. @param sizes of the objects by their ids. */
@@ -284,6 +303,7 @@ export function quietly(questions: Questions): Questions {
   return {
     ...questions,
     advertised: async () => null,
+    treeOf: async () => null,
     readBases: async () => [],
     readFiles: async () => new Map(),
     entriesChanged: async () => null,

@@ -6,7 +6,7 @@
 import { latin1, utf8 } from '../../git/bytes.ts';
 import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import { pullRequestText } from '../../git/objects/commit-message.ts';
-import { type Commit, parseHistory } from '../../git/objects/commit.ts';
+import { type Commit, type Identity, parseHistory } from '../../git/objects/commit.ts';
 import {
   areAllNeeded,
   type NewCommit,
@@ -19,6 +19,8 @@ import type { Sign } from '../../git/objects/trailers.ts';
 import type { KeptObjects } from '../../git/pack/kept-objects.ts';
 import { hiddenCommit } from '../../git/pack/late-deltas.ts';
 import { isDeletion } from '../../git/wire/push-request.ts';
+import type { Ref } from '../../git/wire/ref-advertisement.ts';
+import { oneLine } from '../../host-text.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import { newestWork } from '../../text/pull-request-text.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
@@ -39,7 +41,7 @@ type Kept = Pick<KeptObjects, 'withOid'>;
 
 /** Lists upstream's history as far back as it takes. @param remoteUrl for the advice. @throws Refusal, ProtocolError */
 export async function findWork(
-  { pack, taken, commandList }: Received,
+  { pack, taken, commandList, options }: Received,
   history: UpstreamHistory,
   remoteUrl: string,
 ): Promise<Work> {
@@ -64,6 +66,7 @@ export async function findWork(
       if (commits.length === 0)
         throw new Refusal('nothing-new', 'nothing to propose', [
           'Upstream already has everything in this push. Commit something first.',
+          ...(options.prHash === null ? [] : [withdrawalOf(remoteUrl, options.prHash)]),
         ]);
       if (areAllNeeded(kept.objects(), commits, boundary, otherTips, history)) return { commits, boundary };
     }
@@ -86,6 +89,88 @@ export async function findWork(
       `  git push --no-follow-tags ${remoteUrl} ${shellWord(`${tip.slice(0, 12)}:${refName}`)}`,
     ]);
   }
+}
+
+function withdrawalOf(remoteUrl: string, prHash: string): string {
+  return `To withdraw the pull request: git push -o pr-hash=${prHash} -o pr-key=<key> ${remoteUrl} :main`;
+}
+
+/** @property bot whose commits are nobody's. */
+interface Surroundings {
+  readonly base: Ref;
+  readonly defaultBranch: Ref;
+  readonly remoteUrl: string;
+  readonly bot: Identity;
+}
+
+/**
+ * Work that shares no history with its base: the host would take all commits, upstream's former ones among them, in the
+ * bot's name, and then open no pull request. @param isApart of two tips of upstream's. @throws Refusal
+ */
+export async function refuseUnrelated(
+  { commits, boundary }: Work,
+  kept: Kept,
+  history: Pick<UpstreamHistory, 'has'>,
+  { base, defaultBranch, remoteUrl, bot }: Surroundings,
+  isApart: (one: Oid, other: Oid) => Promise<boolean>,
+): Promise<void> {
+  const [ground] = boundary;
+  const isOn = (tip: Ref): boolean => [...boundary].some((oid) => history.has(tip.oid, oid));
+  // Only the default branch is compared with the base: its tip tells nobody what the push stands on.
+  const mayBeApart = ground !== undefined && !isOn(base) && isOn(defaultBranch);
+  if (ground !== undefined && !(mayBeApart && (await isApart(base.oid, defaultBranch.oid)))) return;
+  const name = oneLine(base.name.slice('refs/heads/'.length));
+  const last = ground ?? othersIn(commits, kept, bot).at(-1) ?? null;
+  throw new Refusal('base', 'no history in common', [
+    `Your commits stand on no commit of the branch "${name}": upstream may have replaced its history, or it is another branch.`,
+    ...(ground === undefined
+      ? []
+      : ['Name the branch that they are for with -o base=<branch>, or move them:']),
+    `  git fetch ${remoteUrl} ${shellWord(name)}`,
+    `  git rebase --onto FETCH_HEAD ${last === null ? '--root' : last.slice(0, 12)}`,
+    ...(last === null || ground !== undefined
+      ? []
+      : ['This leaves out everything up to the last commit by another author.']),
+    'Then push again.',
+  ]);
+}
+
+/** The commits by others than the author of the newest one and the bot, oldest first. */
+function othersIn(commits: NewCommits, kept: Kept, { name, email }: Identity): Oid[] {
+  const own = new Set([authorOf(kept, commits.at(-1)!.oid), `author ${name} <${email}`]);
+  return Array.from(commits, ({ oid }) => oid).filter((oid) => !own.has(authorOf(kept, oid)));
+}
+
+/**
+ * Whether the work ends with the files that it began with, as after a revert: no refusal, as it may be meant.
+ * @param entryCount folders and files in the pack: without any, a single commit changes nothing.
+ * @param treeOf null: the host is not asked, or did not answer.
+ */
+export async function changesNothing(
+  { commits, boundary }: Work,
+  entryCount: number,
+  treeOf: (commit: Oid) => Promise<Oid | null>,
+): Promise<boolean> {
+  const [ground, another] = boundary;
+  const mayBe = entryCount === 0 || commits.length > 1;
+  if (ground === undefined || another !== undefined || !mayBe) return false;
+  const own = commits.at(-1)?.commit.tree;
+  const tree = await treeOf(ground);
+  return tree === null ? entryCount === 0 : tree === own;
+}
+
+/** A line for the person, who may not know what a rebase or a merge has brought. */
+export function othersLines({ commits }: Work, kept: Kept, bot: Identity): string[] {
+  const { length } = othersIn(commits, kept, bot);
+  if (length === 0) return [];
+  const are = length === 1 ? 'is by another author' : 'are by other authors';
+  return [`${length} of ${commits.length} commits ${are}. All would be published in the name of the bot.`];
+}
+
+/** Name and address, as their bytes stand there. */
+function authorOf(kept: Kept, oid: Oid): string | undefined {
+  const head = latin1((kept.withOid(oid)?.content ?? new Uint8Array()).subarray(0, MAX_HEAD_BYTES));
+  return /^author [^\n>]*/m.exec(head)?.[0];
 }
 
 /** Of the commits in a pack, those that one of them is made of. */
@@ -193,9 +278,7 @@ export async function borrowedLines(
   const authors = new Set<string | undefined>();
   const oids = new Set<Oid>();
   for (const { oid } of commits) {
-    // Name and address, as their bytes stand there.
-    const head = latin1((kept.withOid(oid)?.content ?? new Uint8Array()).subarray(0, MAX_HEAD_BYTES));
-    authors.add(/^author [^\n>]*/m.exec(head)?.[0]);
+    authors.add(authorOf(kept, oid));
     oids.add(oid);
   }
   if (authors.size < 2) return [];

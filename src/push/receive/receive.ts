@@ -49,7 +49,7 @@ export function announced(request: PushRequest | FaultyRequest): Announced {
   const { taken, refused } = planCommands(commandList);
   const deletedRef = deletedBranch(commandList);
   const isWithdrawal = deletedRef !== null || options?.withdraw === true;
-  const closes = isWithdrawal && (options?.prHash ?? null) !== null;
+  const closes = isWithdrawal && (parsed.kind === 'invalid' || (options?.prHash ?? null) !== null);
   const statuses = (reason: string | null, forAll: boolean): readonly CommandStatus[] => {
     if (forAll || isFaulty || closes) return refNames.map((refName) => ({ refName, reason }));
     return taken === null ? refused : [{ refName: taken.command.refName, reason }, ...refused];

@@ -4,6 +4,7 @@ import { concatBytes } from '../../git/bytes.ts';
 import { FLUSH_PKT } from '../../git/wire/pkt-line.ts';
 import { encodeReportStatus, type ReportStatus } from '../../git/wire/report-status.ts';
 import { BAND_DATA, BAND_ERROR, BAND_PROGRESS, encodeBand, KEEP_ALIVE } from '../../git/wire/side-band.ts';
+import { visible } from '../../host-text.ts';
 import type { Clock } from '../../isolate/clock.ts';
 
 /** Half of the shortest known timeout: Node's HTTP client drops a connection that is silent for five seconds. */
@@ -57,7 +58,7 @@ export class SideBandReply implements Reply {
   async note(...lines: readonly string[]): Promise<void> {
     if (!this.#hasSideBand || lines.length === 0) return;
     if (this.#write === null) this.#waiting.push(...lines);
-    else await this.#write(encodeBand(BAND_PROGRESS, lines.map((line) => `${line}\n`).join('')));
+    else await this.#write(encodeBand(BAND_PROGRESS, lines.map((line) => `${visible(line)}\n`).join('')));
   }
 
   noteSame(_same: SameWork, lines: readonly string[]): Promise<void> {
@@ -96,7 +97,7 @@ export class SideBandReply implements Reply {
     const status = this.#wantsReport ? encodeReportStatus(report) : new Uint8Array(0);
     if (!this.#hasSideBand) return write(status);
     // Git ends this line itself.
-    const error = finalLine === null ? [] : [encodeBand(BAND_ERROR, finalLine)];
+    const error = finalLine === null ? [] : [encodeBand(BAND_ERROR, visible(finalLine))];
     // In one write: Git stops reading at band 3, and later bytes break its pipe before it shows the report.
     return write(concatBytes([encodeBand(BAND_DATA, status), ...error, FLUSH_PKT]));
   }

@@ -65,6 +65,17 @@ function leaseOf(claim: ClaimedPullRequest): number {
   return (claim as Extract<ClaimedPullRequest, { kind: 'claimed' }>).lease;
 }
 
+it('is looked at by a preview while a push holds it, and is free afterwards', async () => {
+  const { object, claim, record } = newPullRequest();
+  await record({ lease: leaseOf(await claim()) });
+  expect(await object().look('gh', NOW)).toMatchObject({ kind: 'claimed', recorded: { tip: 'a' } });
+  const lease = leaseOf(await claim());
+  expect(await object().look('gh', NOW)).toMatchObject({ kind: 'claimed', recorded: { tip: 'a' } });
+  await object().release(lease);
+  expect(await claim()).toMatchObject({ kind: 'claimed' });
+  expect(await object().look('cb', NOW)).toEqual({ kind: 'elsewhere' });
+});
+
 describe('a claim', () => {
   it('is one’s own until it is given back, recorded, or has run out', async () => {
     const { object, claim, record } = newPullRequest();

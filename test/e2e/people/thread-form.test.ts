@@ -21,7 +21,8 @@ const identityIn = ({ html }: FormAnswer): (string | undefined)[] => [
   /id="token-to-copy" value="([A-Z2-7]{16})"/.exec(html)?.[1],
   /anon-[0-9a-f]{8}/.exec(html)?.[0],
 ];
-const linkIn = ({ html }: FormAnswer): string | undefined => /class="lead"><a href="([^"]+)"/.exec(html)?.[1];
+const linkIn = ({ html }: FormAnswer): string | undefined =>
+  /At the code host: <a href="([^"]+)"/.exec(html)?.[1];
 
 const listed = <T>(upstream: Upstream, of: string): Promise<T[]> =>
   bed.host.call<T[]>('GET', `/repos/${upstream.fullName}/${of}`);

@@ -95,8 +95,8 @@ describe('discovery for push', () => {
       await expect.poll(asked).toBe(before + 3);
       await clone.commit();
       await expectAccepted(bed, contribution, await clone.push('origin', 'HEAD:again'));
-      // The refs once more.
-      expect(asked()).toBe(before + 4);
+      // The refs once more, and the commit that its two stand on.
+      expect(asked()).toBe(before + 5);
     },
   );
 

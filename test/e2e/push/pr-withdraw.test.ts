@@ -199,6 +199,10 @@ describe('a withdrawal', () => {
     expect(statusTable(await clone.push('origin', ':main'))).toEqual([
       ' ! [remote rejected] main (nothing to delete: to withdraw a pull request add -o pr-hash=<hash>)',
     ]);
+    const faulty = ['-o', 'withdraw', '-o', 'pr-hash=0123456789ab', '-o', 'pr-key=abc'];
+    expect(statusTable(await clone.push(...faulty, 'origin', ':main'))).toEqual([
+      expect.stringMatching(/main \(push rejected: pr-key must be 32 hexadecimal characters/),
+    ]);
     expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'open' });
   });
 });

@@ -4,7 +4,7 @@ import { homeFoldersIn } from '../../../src/git/search/home-folders.ts';
 
 it.each([
   ['see /home/ada/src/a.c', '/home/ada'],
-  ['"/Users/Ada Lovelace/x" and more', null],
+  ['"/Users/Ada Lovelace/x" and more', '/Users/Ada'],
   ['-I/Users/ada.l/include', '/Users/ada.l'],
   ['--prefix=/Users/ada.l/include', '/Users/ada.l'],
   [String.raw`in C:\Users\ada\x`, String.raw`C:\Users\ada`],
@@ -24,7 +24,14 @@ it.each([
   ['/users/ada/repos', null],
   ['/home/$USER/x /home/<name>/x /home/{id}/x /home/*/x', null],
   ['/home/runner/work /Users/Shared/x /home/user/x', null],
-  ['/home/ada is a folder', null],
+  ['cd /home/adalov && make', '/home/adalov'],
+  ['"cwd": "/home/adalov",', '/home/adalov'],
+  ['HOME=/home/adalov;', '/home/adalov'],
+  ['(see /home/adalov)', '/home/adalov'],
+  ['It is /home/adalov.', '/home/adalov'],
+  ['scp box:/home/ada.lov-1@corp:', '/home/ada.lov-1@corp'],
+  ['`/home/adalov`', '/home/adalov'],
+  ['/home/user, /home/me: /home/$USER', null],
 ])('in %j: %j', (text, path) => {
   expect([...homeFoldersIn(text)]).toEqual(path === null ? [] : [path]);
 });

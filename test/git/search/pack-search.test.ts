@@ -73,7 +73,7 @@ describe('a hit', () => {
     const outer = Buffer.concat([Buffer.from('40000 src\0'), Buffer.from(oidOf('tree', inner), 'hex')]);
     const trees = [outer, inner].map((content): Entry => ({ type: 'tree', content }));
     const { hits } = await searched([...trees, blob(file)]);
-    expect(hits.map(({ path }) => path)).toEqual(['src/a.c']);
+    expect(hits.map(({ paths }) => paths[0] ?? null)).toEqual(['src/a.c']);
   });
 
   it('names the path where folders and file are deltas of upstream', async () => {
@@ -84,7 +84,7 @@ describe('a hit', () => {
       refDelta(before, after),
     ];
     const { hits } = await searched(entries, { bases: [before, folderWith(before), rootWith(before)] });
-    expect(hits.map(({ path }) => path)).toEqual(['src/a.c']);
+    expect(hits.map(({ paths }) => paths[0] ?? null)).toEqual(['src/a.c']);
   });
 
   it('knows the name of a new file also from a delta of its folder', async () => {
@@ -94,7 +94,7 @@ describe('a hit', () => {
     );
     const entry = Buffer.concat([Buffer.from('100644 zz.c\0'), Buffer.from(oidOf('blob', file), 'hex')]);
     const { hits } = await searched([refDelta(before, Buffer.concat([before, entry]), 'tree'), blob(file)]);
-    expect(hits.map(({ path }) => path)).toEqual(['zz.c']);
+    expect(hits.map(({ paths }) => paths[0] ?? null)).toEqual(['zz.c']);
   });
 
   it('shows a short part of a long line, wherever the bytes were cut', async () => {
@@ -128,7 +128,7 @@ describe('a hit', () => {
     const tree: Entry = { type: 'tree', content: treeContent([{ name: 'big', oid: oidOf('blob', file) }]) };
     const found = await searched([tree, blob(file)]);
     expect(linesOf(found)).toEqual([`by ${NAME}`]);
-    expect(found.hits[0]?.path).toBe('big');
+    expect(found.hits[0]?.paths[0]).toBe('big');
   });
 });
 
@@ -139,7 +139,7 @@ it('names that no file system takes are not remembered', async () => {
     { name: 'short', oid: oidOf('blob', other) },
   ]);
   const { hits } = await searched([{ type: 'tree', content }, blob(file), blob(other)]);
-  expect(hits.map(({ path }) => path)).toEqual([null, 'short']);
+  expect(hits.map(({ paths }) => paths[0] ?? null)).toEqual([null, 'short']);
 });
 
 describe('a submodule', () => {
@@ -450,6 +450,37 @@ describe('what is noted on the way', () => {
     const entries = [root, sub].map((content): Entry => ({ type: 'tree', content }));
     const { files: paths } = await searched([...entries, ...files.map((content) => blob(content))]);
     expect(paths).toEqual(['img/0.png', 'img/1.png']);
+  });
+
+  it('are all names of a content, also if upstream has it under another one', async () => {
+    const [old, copy] = [Buffer.from('old'), Buffer.from('new')];
+    const root = treeContent([
+      { name: '.DS_Store', oid: oidOf('blob', old) },
+      { name: 'a.txt', oid: oidOf('blob', copy) },
+      { name: 'b.txt', oid: oidOf('blob', copy) },
+      { name: 'kept.txt', oid: oidOf('blob', Buffer.from('kept')) },
+      { name: 'readme', oid: oidOf('blob', old) },
+    ]);
+    const { files } = await searched([{ type: 'tree', content: root }, blob(copy)]);
+    expect(files).toEqual(['a.txt', 'b.txt', '.DS_Store', 'readme']);
+  });
+
+  it('are names that a delta inserts, also if it copies the id', async () => {
+    const before = treeContent(
+      ['a', 'b', 'c'].map((name) => ({ name, oid: oidOf('blob', Buffer.from(name)) })),
+    );
+    const id = before.indexOf(oidOf('blob', Buffer.from('a')), 0, 'hex');
+    const name = Buffer.from('100644 d.swp\0');
+    const delta = Buffer.concat([
+      deltaSize(before.length),
+      deltaSize(before.length + name.length + 20),
+      copyInstruction(0, before.length),
+      Buffer.from([name.length]),
+      name,
+      copyInstruction(id, 20),
+    ]);
+    const { files } = await searched([{ type: 'ref-delta', base: oidOf('tree', before), delta }]);
+    expect(files).toEqual(['d.swp']);
   });
 
   it('are pictures in a large pack, too, whose paths are not known', exhaustive, async () => {

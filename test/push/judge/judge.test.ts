@@ -116,7 +116,10 @@ function asked(answers: Partial<Questions> = {}) {
       unknownOf: () => [],
       branchesHolding: () => [],
       ownerOf: () => null,
+      has: () => true,
     })),
+    isApart: vi.fn(async () => false),
+    treeOf: vi.fn(async () => 'e'.repeat(40)),
     newestOf: vi.fn(async () => UPSTREAM),
     readBases: vi.fn(async () => []),
     readFiles: vi.fn(async () => new Map()),
@@ -133,6 +136,14 @@ const namesOf = (questions: object): string[] =>
     name !== 'noteRules' && vi.mocked(ask as () => void).mock.calls.length > 0 ? [name] : [],
   );
 
+const by = (author: string, parent: Buffer, message: string) =>
+  commitContent({
+    tree: EMPTY_TREE,
+    parents: [oidOf('commit', parent)],
+    author: `${author} 1 +0000`,
+    message,
+  });
+
 describe('a push is judged', () => {
   it('publishable, by its history alone', async () => {
     const questions = asked();
@@ -142,7 +153,20 @@ describe('a push is judged', () => {
       place: { named: null },
     });
     expect(claim).toBeNull();
-    expect(namesOf(questions)).toEqual(['history']);
+    expect(namesOf(questions)).toEqual(['history', 'treeOf']);
+  });
+
+  it('with a word if it changes no file, whether or not the host may be asked', async () => {
+    const same = asked({ treeOf: async () => EMPTY_TREE });
+    const other = asked();
+    for (const [questions, says, isTold] of [
+      [same, place, true] as const,
+      [other, place, false] as const,
+      [asked({ treeOf: async () => null }), null, true] as const,
+    ]) {
+      const { warnings } = await judge(received(), upstream, says, circumstances, questions);
+      expect(warnings.includes('This push changes no file.')).toBe(isTold);
+    }
   });
 
   it('with a look at pull requests, if it has commits of several authors; it may fail', async () => {
@@ -156,6 +180,86 @@ describe('a push is judged', () => {
     expect(vi.mocked(questions.note).mock.calls).toEqual([
       ['The service could not check whether commits of other pull requests are among yours.'],
     ]);
+  });
+
+  it('with the number of its commits by others, the bot’s left out', async () => {
+    const bots = by('bot <bot@x.example>', WORK, 'Bots\n');
+    const others = by('B <b@b.example>', bots, 'Others\n');
+    const tip = by('Ann <ann@person.example>', others, 'Tip\n');
+    const judged = judge(received({}, tip, others, bots, WORK), upstream, place, circumstances, asked());
+    expect((await judged).warnings).toContain(
+      '1 of 4 commits is by another author. All would be published in the name of the bot.',
+    );
+  });
+
+  const remote = 'https://gitveil.test/v1/gh/octo/hello';
+  const root = commitContent({ tree: EMPTY_TREE, author: 'B <b@b.example> 1 +0000', message: 'Theirs\n' });
+  const onRoot = commitContent({ tree: EMPTY_TREE, parents: [oidOf('commit', root)], author: PERSON });
+
+  it.each([
+    ['alone', [commitContent({ tree: EMPTY_TREE, author: PERSON })], '--root'],
+    ['behind others’ commits', [onRoot, root], oidOf('commit', root).slice(0, 12)],
+  ])(
+    'refused if it has no history in common with upstream, %s, now, later or previewed',
+    async (_, works, onto) => {
+      const [work, ...before] = works;
+      for (const [says, preview] of [
+        [place, false] as const,
+        [place, true] as const,
+        [null, false] as const,
+      ]) {
+        const push = received({ preview }, work, ...before);
+        await expect(judge(push, upstream, says, circumstances, asked())).rejects.toMatchObject({
+          reason: 'no history in common',
+          lines: expect.arrayContaining([
+            `  git fetch ${remote} main`,
+            `  git rebase --onto FETCH_HEAD ${onto}`,
+          ]),
+        });
+      }
+    },
+  );
+
+  it('refused if nothing of a pull request would be left, with the command that withdraws it', async () => {
+    const push = received({ prHash: '0123456789ab' });
+    const taken = { ...push.taken, command: { ...push.taken.command, newId: UPSTREAM } };
+    const questions = { ...asked(), reply: { note: async () => {} } } as unknown as Questions;
+    await expect(judge({ ...push, taken }, upstream, place, circumstances, questions)).rejects.toMatchObject({
+      reason: 'nothing to propose',
+      lines: expect.arrayContaining([
+        `To withdraw the pull request: git push -o pr-hash=0123456789ab -o pr-key=<key> ${remote} :main`,
+      ]),
+    });
+  });
+
+  it('refused for a base that has no history in common with the default branch', async () => {
+    const pages = { name: 'refs/heads/gh-pages', oid: 'c'.repeat(40) };
+    const history = {
+      ...UPSTREAM_HISTORY,
+      reachBack: async () => false,
+      unknownOf: () => [],
+      branchesHolding: () => [],
+      has: (tip: string) => tip === UPSTREAM,
+    };
+    const push = () =>
+      judge(
+        received({ base: 'gh-pages' }),
+        { ...upstream, refs: [MAIN, pages] },
+        place,
+        circumstances,
+        asked({ history: () => history as never, isApart }),
+      );
+    const isApart = vi.fn(async () => true);
+    await expect(push()).rejects.toMatchObject({
+      reason: 'no history in common',
+      lines: expect.arrayContaining([
+        `  git fetch ${remote} gh-pages`,
+        `  git rebase --onto FETCH_HEAD ${UPSTREAM.slice(0, 12)}`,
+      ]),
+    });
+    expect(isApart).toHaveBeenCalledWith(pages.oid, UPSTREAM);
+    isApart.mockResolvedValue(false);
+    await expect(push()).resolves.toMatchObject({ work: { base: pages } });
   });
 
   it('refused, before any question, when upstream takes nothing', async () => {

@@ -196,7 +196,7 @@ describe('parsePushOptions', () => {
 
   it('echoes no control characters', () => {
     expect(parsePushOptions(['pre\u001bview'])).toMatchObject({
-      message: expect.stringMatching(/^push option "pre.?view" is unknown: [ -~]+$/) as string,
+      message: expect.stringMatching(/^push option "pre\[U\+001B\]view" is unknown: [ -~]+$/) as string,
     });
   });
 

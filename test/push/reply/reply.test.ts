@@ -22,6 +22,17 @@ function replyTo(...capabilities: string[]) {
 }
 
 describe('a reply', () => {
+  it('shows what a terminal would obey, or nobody would see', async () => {
+    const { reply, write, whole } = replyTo('side-band-64k', 'report-status');
+    await reply.open(write);
+    await reply.note('a\u001b[2Jb\u0007c\bd', '\tadmin\u202e\u2066nimda\u200b', 'zoë 👩 山');
+    await reply.finish(REFUSED, 'push rejected: \u009b');
+    expect(readPushAnswer(whole())).toMatchObject({
+      progress: 'a[U+001B][2Jb[U+0007]c[U+0008]d\n\tadmin[U+202E][U+2066]nimda[U+200B]\nzoë 👩 山\n',
+      error: 'push rejected: [U+009B]',
+    });
+  });
+
   it('holds lines back until the client listens, and then sends each at once', async () => {
     const { reply, write, written, whole } = replyTo('side-band-64k', 'report-status');
     await reply.note('first', 'second');

@@ -115,6 +115,7 @@ export async function answerWithdrawal(
     pack: null,
     pushOptions,
   });
-  if (outcome.kind === 'withdrawn') return answerForm(place.c, withdrawnPage(place, outcome.withdrawn));
+  if (outcome.kind === 'withdrawn')
+    return answerForm(place.c, withdrawnPage(place, typed.pr_hash, outcome.withdrawn));
   return again(refusedPush(refusalOf(outcome)));
 }
