@@ -169,6 +169,22 @@ export class Maintainer {
     await deleteRepository(this.#host, this.#repository(owner, name));
   }
 
+  /**
+   * Takes a fork out of the network of its parent, which stays as it is; a pull request from it, too. So GitHub does if
+   * the visibility of the parent changes (docs.github.com, "What happens to forks when a repository is deleted or
+   * changes visibility"), or support is asked ("Detaching a fork").
+   */
+  detachFork(owner: string, name: string): void {
+    this.#repository(owner, name).parentId = null;
+    this.#host.store.changed();
+  }
+
+  /** Shows a repository only to its owner from now on, or to everybody again. */
+  setPrivate(owner: string, name: string, isPrivate: boolean): void {
+    this.#repository(owner, name).private = isPrivate;
+    this.#host.store.changed();
+  }
+
   #identity(login: string): Record<string, string> {
     const email = `${login}@users.noreply.localhost`;
     const date = `@${Math.floor(this.#host.now().getTime() / 1000)} +0000`;

@@ -54,8 +54,8 @@ export interface Issue {
 export interface Repository {
   readonly id: number;
   readonly createdAt: string;
-  readonly private: boolean;
-  readonly parentId: number | null;
+  private: boolean;
+  parentId: number | null;
   owner: string;
   name: string;
   defaultBranch: string;

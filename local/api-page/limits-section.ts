@@ -5,6 +5,7 @@ import {
   FORKS,
   OPEN_LIMITS,
   PULL_REQUESTS,
+  ONION_PULL_REQUESTS,
   PREFIX_PULL_REQUESTS,
 } from '../../src/limits/limits.ts';
 import { limitText } from '../../src/config/values.ts';
@@ -15,6 +16,7 @@ import type { Html } from '../../src/pages/layout.ts';
 const FIXED: readonly (readonly [what: string, limit: Limit])[] = [
   ['new pull requests', PULL_REQUESTS],
   ['new pull requests of an IPv6 /48', PREFIX_PULL_REQUESTS],
+  ['new pull requests of an onion service', ONION_PULL_REQUESTS],
   ['repositories that are forked for a push', FORKS],
   ["requests to the operator's endpoints", FIXED_TRIES.admin[0]],
   ['rollbacks', FIXED_TRIES.rollback[0]],

@@ -8,7 +8,7 @@ import { decodeEscaped, decodeUtf8, latin1 } from '../git/bytes.ts';
 import type { Memory, MemoryClaim } from '../git/memory.ts';
 import type { PlannedCommits } from '../git/objects/planned-commits.ts';
 import type { Oid } from '../git/objects/oid.ts';
-import { FILE_MODE, FOLDER_MODE, kindOf, parseTree, type TreeEntry } from '../git/objects/tree.ts';
+import { canonical, FILE_MODE, FOLDER_MODE, kindOf, parseTree, type TreeEntry } from '../git/objects/tree.ts';
 import { type IndexedObject, PackIndex } from '../git/pack/pack-index.ts';
 import type { StoredPack } from '../git/pack/entry-walker.ts';
 import { type FileObject, PackedObjects } from '../git/pack/packed-objects.ts';
@@ -340,12 +340,12 @@ class Comparison {
     const object = await this.#readHeld(oid);
     if (object?.type !== 'tree') return this.#sentFolder(oid);
     this.#seenFolders.add(oid);
-    return parseTree(object.content);
+    return parseTree(object.content).map(canonical);
   }
 
   #sentFolder(oid: Oid): readonly TreeEntry[] | null {
     const content = this.#sent.get(oid);
-    return content === undefined ? null : parseTree(content);
+    return content === undefined ? null : parseTree(content).map(canonical);
   }
 
   /** Asks upstream for these, and for what the pack's deltas of the same kind stand on. */

@@ -27,7 +27,7 @@ export interface ReadyFork {
   readonly repository: RepositoryName;
   readonly fork: RepositoryName;
   /** Tips of HEAD and of the branches that were asked for, as far as the fork has them. */
-  readonly tips: ReadonlyMap<string, Oid>;
+  readonly tips: Map<string, Oid>;
 }
 
 /** By repository. Asking for a fork is a limited write; with its tips, a push needs none if upstream is unchanged. */
@@ -47,14 +47,29 @@ interface Host {
 const keyOf = ({ transport }: OnHost, repository: RepositoryName): string =>
   repositoryKey(transport.hostName, repository);
 
+/** Under which a fork is remembered: as the one for new pull requests, or as that of old ones. */
+function keyOfFork(host: OnHost, repository: RepositoryName, fork: RepositoryName): string {
+  const key = keyOf(host, repository);
+  return knownForks.get(key)?.fork.name === fork.name ? key : `${key} ${fork.name}`;
+}
+
+const hasAll = (tips: ReadonlyMap<string, Oid>, names: readonly string[]): boolean =>
+  names.every((name) => tips.has(name));
+
 /** The fork that this isolate remembers; undefined if there is none. */
 export function knownFork(host: OnHost, repository: RepositoryName): RepositoryName | undefined {
   return knownForks.get(keyOf(host, repository))?.fork;
 }
 
-/** Forgets a fork, because after a failed push nothing about it is certain. */
+/** Forgets a fork that is gone. */
 export function forgetFork(host: OnHost, repository: RepositoryName): void {
   knownForks.delete(keyOf(host, repository));
+}
+
+/** Forgets where the branches of a fork are: after a failed push, that is not certain. */
+export function forgetTips(host: OnHost, { repository, fork }: ReadyFork): void {
+  // Another push may still use the old list.
+  knownForks.set(keyOfFork(host, repository, fork), { fork, tips: new Map() });
 }
 
 /** Whether a step failed because the fork was deleted or renamed. Git does not always tell, so REST is asked. */
@@ -75,6 +90,28 @@ function isElsewhere(error: unknown): boolean {
 }
 
 /**
+ * The fork that a pull request was opened from. For new ones the host may have another by now, as
+ * when upstream has left its network.
+ * @throws HostError `missing`: it is gone
+ */
+export async function recordedFork(
+  host: Host,
+  repository: RepositoryName,
+  fork: RepositoryName,
+  upstream: readonly Ref[],
+): Promise<ReadyFork> {
+  const key = keyOfFork(host, repository, fork);
+  const names = upstream.map(({ name }) => name);
+  const known = knownForks.get(key);
+  if (known !== null && hasAll(known.tips, names)) return { repository, ...known };
+  const list = (prefixes: readonly string[]) => listForkTips(host, fork, names, prefixes);
+  const tips = (await list(names)) ?? (await list(['refs/heads/']));
+  if (tips === null) throw new HostError('missing', `${fullName(fork)} is not there any more.`);
+  knownForks.set(key, { fork, tips });
+  return { repository, fork, tips };
+}
+
+/**
  * Makes sure that the fork has its objects. @param takeFork before a fork is asked for. @param upstream the push's
  * bases there. @throws HostError, also if late; what `takeFork` throws
  */
@@ -88,7 +125,7 @@ export async function ensureFork(
   const key = keyOf(host, repository);
   const names = upstream.map(({ name }) => name);
   const known = knownForks.get(key);
-  if (known !== null && names.every((name) => known.tips.has(name))) return { repository, ...known };
+  if (known !== null && hasAll(known.tips, names)) return { repository, ...known };
   /** It may exist: nobody can tell without asking for it. */
   const make = async (): Promise<RepositoryName> => {
     await takeFork();
@@ -145,7 +182,6 @@ export async function branchTip(
 
 /** Brings branches of the fork to upstream's tips, one after the other. @throws HostError */
 export async function syncFork(
-  host: OnHost,
   forks: ForkHost,
   { repository, fork, tips }: ReadyFork,
   upstream: readonly Ref[],
@@ -156,6 +192,6 @@ export async function syncFork(
     if (tips.get(name) === oid || prHashOf(branch.name) !== null) continue;
     if (tips.has(name)) await forks.syncBranch(fork, branch);
     else await forks.addBranch(fork, branch, tips.get('HEAD') as Oid);
-    knownForks.get(keyOf(host, repository))?.tips.set(name, oid);
+    tips.set(name, oid);
   }
 }

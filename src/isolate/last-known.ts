@@ -25,6 +25,11 @@ export interface Question<T> {
   readonly nothing: T;
   /** A slower answer counts as none: someone is waiting, and the last known value is good enough. Default: 3 s. */
   readonly patienceMs?: number;
+  /**
+   * What was known last is answered at once, and the source asked behind; where nothing is known,
+   * the answer waits so long for it. Default: it waits for the source.
+   */
+  readonly atOnceMs?: number;
   ask(): Promise<T>;
 }
 
@@ -85,11 +90,31 @@ export class LastKnown {
 
   /** The source's answer, or the last known one when it fails; undefined when there is none either. */
   async read<T>(question: Question<T>): Promise<T | undefined> {
-    const { memory, later, onFailure } = this.#places;
-    const { name, freshMs, patienceMs = USUAL_PATIENCE_MS } = question;
-    const [held, version] = [memory.get(name), this.#version];
+    const { memory, later } = this.#places;
+    const { name, freshMs, atOnceMs } = question;
+    const held = memory.get(name);
+    const version = this.#version;
     const cached = freshMs === 0 ? undefined : await this.#fresh(name, held, Math.max(freshMs, RETRY_MS));
     if (cached !== undefined) return cached.value as T | undefined;
+    // Whoever asks meanwhile is answered at once, too.
+    if (atOnceMs !== undefined && held?.value !== undefined)
+      memory.set(name, { value: held.value, freshUntil: Date.now() + RETRY_MS });
+    const asking = this.#ask(question, held, version);
+    if (atOnceMs === undefined) return asking;
+    later(asking);
+    if (held?.value !== undefined) return held.value as T;
+    const kept = this.#kept(name) as Promise<T | undefined>;
+    const first = Promise.race([
+      asking.then((value) => (value === undefined ? kept : value)),
+      kept.then((value) => (value === undefined ? asking : value)),
+    ]);
+    return within(atOnceMs, first).catch(() => undefined);
+  }
+
+  /** Never rejects. */
+  async #ask<T>(question: Question<T>, held: Held | null, version: number): Promise<T | undefined> {
+    const { memory, later, onFailure } = this.#places;
+    const { name, freshMs, patienceMs = USUAL_PATIENCE_MS } = question;
     try {
       const value = await within(patienceMs, question.ask());
       if (version !== this.#version) return value;

@@ -58,6 +58,11 @@ function peerOf(request: Request): string | null {
   return address;
 }
 
+/** Whether it is a circuit of an onion service, of which anybody can make many. All have one prefix. */
+export function isCircuit({ network }: Pick<Client, 'network'>): boolean {
+  return network.startsWith(`${CIRCUITS}:`);
+}
+
 /** Anything that is not an address gives `unknown`. */
 export function networkOf(address: string): string {
   if (isIPv4(address)) return address;

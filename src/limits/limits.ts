@@ -10,7 +10,13 @@ export const PULL_REQUESTS = { most: 5, withinMs: HOUR_MS } as const satisfies L
 /** Of an IPv6 /48, which a free tunnel gives to anybody. Enough for four clients that share an office or a campus. */
 export const PREFIX_PULL_REQUESTS = { most: 20, withinMs: HOUR_MS } as const satisfies Limit;
 
-/** New forks for one client or IPv6 /48: a refused push leaves its fork. Five pull requests an hour need five. */
+/** Of all circuits of an onion service: four must not shut it for an hour. Of many: docs/onion.md. */
+export const ONION_PULL_REQUESTS = { most: 100, withinMs: HOUR_MS } as const satisfies Limit;
+
+/**
+ * Repositories forked for one client or IPv6 /48: a refused push leaves its fork. Five pull requests
+ * an hour need five.
+ */
 export const FORKS = { most: 10, withinMs: HOUR_MS } as const satisfies Limit;
 
 const PREFIX = 'an IPv4 address or an IPv6 /48';

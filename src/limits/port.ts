@@ -171,16 +171,26 @@ export class Limits {
     });
   }
 
-  /** Charges a call of the code host to the client, in memory. Its window is told every so often. Never rejects. */
-  async charge(): Promise<void> {
+  /**
+   * Charges a call of the code host to the client, in memory. Never rejects.
+   * @returns a wait if the client has none left: this one is not counted.
+   */
+  async charge(): Promise<Wait> {
+    return this.#orPass(async () => {
+      const key = await this.#key('calls');
+      untold.set(key, 1 + (untold.get(key) ?? 0));
+      return this.remember('calls', hitBy(key, calls, this.of('calls'), Date.now()));
+    });
+  }
+
+  /** Tells the client's window of its calls, every so often. Never rejects. */
+  async tellCalls(): Promise<void> {
     await this.#orPass(async () => {
       const key = await this.#key('calls');
-      const limits = this.of('calls');
-      await this.remember('calls', hitBy(key, calls, limits, Date.now()));
-      const more = 1 + (untold.get(key) ?? 0);
-      untold.set(key, more % CALLS_BATCH);
+      const more = untold.get(key) ?? 0;
       if (more < CALLS_BATCH) return NO_WAIT;
-      const batches = partOf(limits, 1 / CALLS_BATCH);
+      untold.set(key, more - CALLS_BATCH);
+      const batches = partOf(this.of('calls'), 1 / CALLS_BATCH);
       return this.remember('calls', await this.#setup.windows(key).hit(key, 'calls', batches));
     });
   }

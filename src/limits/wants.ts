@@ -1,8 +1,8 @@
 /** What a write asks of the account, and its answer: all windows or none. Keys are keyed hashes: no address or name. */
 import { keyedHash } from '../secret/keyed-hash.ts';
-import type { Client } from './client.ts';
+import { type Client, isCircuit } from './client.ts';
 import type { Asker } from './fairness.ts';
-import { FORKS, PULL_REQUESTS, PREFIX_PULL_REQUESTS } from './limits.ts';
+import { FORKS, ONION_PULL_REQUESTS, PREFIX_PULL_REQUESTS, PULL_REQUESTS } from './limits.ts';
 import type { Limit, Wait } from './sliding-window.ts';
 
 /** `address` and `prefix` (an IPv6 /48): pull requests of one network, as are `forks` and the operator's `alert`. */
@@ -29,7 +29,7 @@ export type WantedWindow = Target & { readonly kind: WindowKind };
 export interface Wants extends Asker {
   /** The first that has no room refuses. Empty: nothing is created. */
   readonly windows: readonly WantedWindow[];
-  /** Of a pull request: the same push again counts only where it does not count yet. */
+  /** Of a pull request or a fork: the same again counts only where it does not count yet. */
   readonly push: {
     /** A keyed hash. */
     readonly key: string;
@@ -100,10 +100,15 @@ export function writeWants(by: string, windows: Wants['windows'] = []): Wants {
   return { by, repository: null, takesPart: false, windows, push: null };
 }
 
+/** What an IPv6 /48, or an onion service, may open in an hour. */
+export function prefixLimit(client: Client): Limit {
+  return isCircuit(client) ? ONION_PULL_REQUESTS : PREFIX_PULL_REQUESTS;
+}
+
 /** The contract's five an hour, and those of the IPv6 /48 around it, if there is one. @param push a keyed hash. */
 export function pullRequestWants(client: Client, push: string): Wants {
   const own = window('address', client.hash('quota'), [PULL_REQUESTS]);
-  const prefix = window('prefix', client.prefixHash('quota'), [PREFIX_PULL_REQUESTS]);
+  const prefix = window('prefix', client.prefixHash('quota'), [prefixLimit(client)]);
   const wants = writeWants(quotaKeyOf(client), client.prefix === client.network ? [own] : [own, prefix]);
   return { ...wants, push: { key: push, isAnother: false } };
 }
@@ -131,10 +136,21 @@ export function commentsIn(creations: readonly Limit[]): Limit {
   return { most: Math.ceil(most / 2), withinMs };
 }
 
-/** @param client null: nobody's, as the push was delayed. */
-export function forkWants(by: string, client: Client | null, account: AccountLimits): Wants {
-  const own = client === null ? [] : [window('forks', client.prefixHash('quota'), [FORKS])];
-  return created(account, writeWants(by, own));
+/**
+ * A fork counts once for a network and a repository, however often it is asked for.
+ * @param of the client, and the repository by the service's records; null: nobody's, as the push
+ * was delayed.
+ */
+export function forkWants(
+  by: string,
+  of: { readonly client: Client; readonly repository: string } | null,
+  account: AccountLimits,
+): Wants {
+  if (of === null) return created(account, writeWants(by));
+  const { client, repository } = of;
+  const wants = writeWants(by, [window('forks', client.prefixHash('quota'), [FORKS])]);
+  const key = client.prefixHash('quota', repository.toLowerCase());
+  return { ...created(account, wants), push: { key, isAnother: false } };
 }
 
 function created({ creations, openings }: AccountLimits, wants: Wants): Wants {

@@ -52,6 +52,7 @@ const REVIEWED: Readonly<Partial<Record<HistoryKind, string | null>>> = {
   'changes-requested': 'A reviewer asks for changes. Push an update to make them.',
   reviewed: null,
   updated: null,
+  opened: null,
 };
 
 function meaningOf({ state, events }: PullRequestView): string {
@@ -73,8 +74,28 @@ const EVENTS: Readonly<Record<HistoryKind, string>> = {
   withdrawn: 'Withdrawn',
 };
 
+/** For a feed, whose readers may show nothing else. */
+const EVENT_TEXTS: Readonly<Record<HistoryKind, string>> = {
+  opened: STATES.open.meaning,
+  updated: 'It has other commits than before.',
+  commented: 'Somebody has commented on it. Its page shows what they wrote.',
+  reviewed: 'Somebody has reviewed it. Its page shows what they wrote.',
+  approved: 'A reviewer has approved it. Its page shows what they wrote.',
+  'changes-requested': 'A reviewer asks for changes. Push an update to make them.',
+  reopened: 'It is open again.',
+  merged: STATES.merged.meaning,
+  closed: STATES.closed.meaning,
+  withdrawn: STATES.withdrawn.meaning,
+};
+
 /** `octo/hello #7` */
-const nameOf = ({ owner, repo, number }: PullRequestView): string => `${owner}/${repo} #${number}`;
+const nameOf = ({ owner, repo }: PullRequestView, number: number): string => `${owner}/${repo} #${number}`;
+
+/** `Closed`, and of which one, if that is an earlier one. */
+function wordsOf({ kind, number }: HistoryEvent, pullRequest: PullRequestView): string {
+  const isEarlier = number !== undefined && number !== pullRequest.number;
+  return isEarlier ? `${EVENTS[kind]} (#${number})` : EVENTS[kind];
+}
 
 function eventUrl({ url }: HistoryEvent, pullRequest: PullRequestView): string {
   return webUrl(url) ?? webUrl(pullRequest.url) ?? '';
@@ -87,7 +108,7 @@ function webUrl(url: string): string | null {
 
 export function pullRequestPage(page: PullRequestPage): Page {
   const { pullRequest } = page;
-  const name = nameOf(pullRequest);
+  const name = nameOf(pullRequest, pullRequest.number);
   return {
     title: `${name} · gitveil`,
     description: `The state of the anonymous pull request ${name}.`,
@@ -122,7 +143,7 @@ function titleIn(shown: ShownConversation): string | null {
 
 function history(pullRequest: PullRequestView): Html {
   const items = pullRequest.events.map((event) => {
-    const link = html`<a href="${eventUrl(event, pullRequest)}">${EVENTS[event.kind]}</a>`;
+    const link = html`<a href="${eventUrl(event, pullRequest)}">${wordsOf(event, pullRequest)}</a>`;
     return html`<li>${link} ${timeElement(isoTime(event.at))}</li>`;
   });
   return listCard('events', 'What has happened', items, 'Nothing is known yet.');
@@ -182,13 +203,15 @@ export function pullRequestText(page: PullRequestPage): string {
   const { state, url, events } = pullRequest;
   const title = titleIn(conversation);
   const lines = [
-    nameOf(pullRequest),
+    nameOf(pullRequest, pullRequest.number),
     ...(title === null ? [] : [title]),
     webUrl(url) ?? '',
     '',
     `${STATES[state].word}. ${meaningOf(pullRequest)}`,
     '',
-    ...events.map((event) => `${isoTime(event.at)}  ${EVENTS[event.kind]}  ${eventUrl(event, pullRequest)}`),
+    ...events.map(
+      (event) => `${isoTime(event.at)}  ${wordsOf(event, pullRequest)}  ${eventUrl(event, pullRequest)}`,
+    ),
     '',
     ...conversationLines(conversation),
     '',
@@ -204,16 +227,20 @@ export function pullRequestText(page: PullRequestPage): string {
 
 export const ATOM_TYPE = 'application/atom+xml; charset=utf-8';
 
-/** Atom (RFC 4287). Ids hold at any address of the service. Readers fetch links: none tells the host who follows. */
+/**
+ * Atom (RFC 4287). Ids hold at any address of the service. Readers fetch links: none tells the host
+ * who follows. They also take an entry that has changed for a new one: each stays what it was.
+ */
 export function atomFeed(pullRequest: PullRequestView, origin: string): string {
-  const { prHash, events } = pullRequest;
-  const name = nameOf(pullRequest);
+  const { prHash, events, number: current } = pullRequest;
+  const name = nameOf(pullRequest, current);
   const page = xmlText(`${origin}${pullRequestPath(prHash)}`);
-  const entries = events.flatMap(({ id, kind, at }) => [
+  const entries = events.flatMap(({ id, kind, at, number = current, title }) => [
     '  <entry>',
     `    <id>${idOf(`${prHash} ${id}`)}</id>`,
-    `    <title>${xmlText(`${name}: ${EVENTS[kind].toLowerCase()}`)}</title>`,
+    `    <title>${xmlText(`${nameOf(pullRequest, number)}: ${EVENTS[kind].toLowerCase()}`)}</title>`,
     `    <updated>${isoTime(at)}</updated>`,
+    `    <content type="text">${xmlText([...(title ? [title] : []), EVENT_TEXTS[kind]].join('\n'))}</content>`,
     `    <link rel="alternate" href="${page}"/>`,
     '  </entry>',
   ]);

@@ -56,6 +56,8 @@ interface Asking {
   readonly isUrgent?: boolean;
   /** For badges and pages: kept apart, because their speed would tell that somebody has just pushed. Default: no. */
   readonly isPolled?: boolean;
+  /** As `Question` has it. */
+  readonly atOnceMs?: number;
 }
 
 export class Policies {
@@ -73,7 +75,7 @@ export class Policies {
   /** Never rejects. */
   async of(
     repository: RepositoryName,
-    { looked, mayAsk = async () => true, isUrgent = false, isPolled = false }: Asking = {},
+    { looked, mayAsk = async () => true, isUrgent = false, isPolled = false, atOnceMs }: Asking = {},
   ): Promise<KnownPolicy> {
     const name = `${isPolled ? 'polled-rules' : 'rules'}/${recordName(this.#place, repository).toLowerCase()}`;
     const policy = await this.#lastKnown.read<Policy | null>({
@@ -81,13 +83,14 @@ export class Policies {
       freshMs: POLICY_FRESH_MS,
       nothing: null,
       patienceMs: PATIENCE_MS,
+      ...(atOnceMs !== undefined && { atOnceMs }),
       ask: async () => {
         if (await mayAsk()) return isUrgent ? this.#askByRest(repository, looked) : this.#ask(repository);
         throw new HostError('rate-limited', 'The service has asked for too many policies.');
       },
     });
     // People who are refused for this reason are told to retry, and may do so immediately.
-    if (policy === undefined) await this.#lastKnown.forget(name);
+    if (policy === undefined && atOnceMs === undefined) await this.#lastKnown.forget(name);
     return policy ? closedTo(policy, this.#host.pullRequestsOf(repository) ?? 'all') : policy;
   }
 

@@ -82,7 +82,10 @@ export interface PushStore {
   addWorks(prHash: string, works: readonly string[]): Promise<void>;
   /** The open pull request whose pr_hash is a letter or two off; null: none, or nobody knows. Never rejects. */
   openNear(repository: RepositoryName, prHash: string): Promise<{ readonly prHash: string } | null>;
-  /** Whether the service has ever opened a pull request there; false if nobody knows, so that the operator sees it. */
+  /**
+   * Whether the service has ever opened a pull request there that was not rolled back; false if
+   * nobody knows, so that the operator sees it.
+   */
   isKnownRepository(repository: RepositoryName): Promise<boolean>;
   /**
    * Finds the same push while it waits and nothing of it is public.
@@ -129,8 +132,12 @@ export interface PushLimits {
    * @throws Refusal while the host asks for a pause, or if other clients come first.
    */
   takeQuota(): Promise<void>;
-  /** Takes what a fork costs: it counts as something created, whatever becomes of the push. @throws Refusal */
-  takeFork(): Promise<void>;
+  /**
+   * Takes what a fork costs, once for a repository: it counts as something created, whatever becomes
+   * of the push.
+   * @throws Refusal
+   */
+  takeFork(repository: RepositoryName): Promise<void>;
 }
 
 /** That of one pull request in the limit of its address. It stays taken if nobody knows whether that was opened. */

@@ -6,7 +6,7 @@
  */
 import type { AnonymousCommits } from '../git/objects/anonymize.ts';
 import type { Oid } from '../git/objects/oid.ts';
-import type { PlannedCommits } from '../git/objects/planned-commits.ts';
+import { numbersUpTo } from '../git/objects/planned-commits.ts';
 import type { RepositoryName } from '../repository-name.ts';
 import type { PushRun } from './push-run.ts';
 import { shellWord } from './reply/banner.ts';
@@ -25,14 +25,17 @@ export function worksOf(
   { repository }: { readonly repository: RepositoryName },
   undated: AnonymousCommits,
 ): Promise<readonly string[]> {
-  const count = Math.min(undated.size, MOST_COMMITS);
-  const ids = Array.from({ length: count }, (_, place) => undated.idOf(undated.size - count + place));
+  const first = Math.max(0, undated.length - MOST_COMMITS);
+  const ids = Array.from({ length: undated.length - first }, (_, place) => undated.idOf(first + place));
   const hashOf = async (id: Oid): Promise<string> =>
     (await store.hash('work', `${host.nameOf(repository)} ${id}`)).slice(0, HASH_LENGTH);
   return Promise.all(ids.map(hashOf));
 }
 
-/** Null: none but the one that it names, or nobody knows, which is told. @param works as `worksOf` answers them. */
+/**
+ * Null: none but the one that it names and that is not merged, or nobody knows, which is told.
+ * @param works as `worksOf` answers them.
+ */
 export async function findSameWork(
   run: PushRun,
   { repository, commits, prHash }: Pick<Publishable, 'commits' | 'prHash'> & { repository: RepositoryName },
@@ -41,9 +44,10 @@ export async function findSameWork(
   const found = await run.store.pullRequestWith(repository, works);
   if (found === undefined)
     await run.reply.note('The service could not check whether your commits are open already.');
-  if (!found || found.prHash === prHash) return null;
+  if (!found || (found.prHash === prHash && found.state !== 'merged')) return null;
   const { last, ...pullRequest } = found;
-  return { ...pullRequest, shared: countUpTo(commits, commits.length - works.length + last) };
+  const shared = numbersUpTo(commits, [commits.length - works.length + last]).size;
+  return { ...pullRequest, shared };
 }
 
 /**
@@ -54,7 +58,7 @@ export async function tellSameWork(
   { reply, settings, target }: Pick<PushRun, 'reply' | 'settings' | 'target'>,
   { commits, isSignedOff, base, prHash }: Pick<Publishable, 'commits' | 'isSignedOff' | 'base' | 'prHash'>,
   same: SameWork,
-  { more = '', isPreview = false } = {},
+  { isPreview = false } = {},
 ): Promise<void> {
   const { url, shared, state } = same;
   const those = `${shared} of your ${commits.length} commits ${shared === 1 ? 'is' : 'are'}`;
@@ -74,7 +78,7 @@ export async function tellSameWork(
   if (settings.pushDoubles === 'tell') {
     // That the hash it names is unknown, and so the pull request new, was told before.
     const first = prHash === null ? `NEW pull request: ${open}` : sentence(open);
-    return reply.noteSame(same, [first, `${update}${more}`]);
+    return reply.noteSame(same, [first, update]);
   }
   const lines = [sentence(open), `This service opens no second pull request for them. ${update}`];
   await reply.noteSame(same, isPreview ? lines : []);
@@ -91,16 +95,4 @@ export function proposedBefore({ url }: SameWork): Refusal {
 
 function sentence(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
-/** A commit and those before it. */
-function countUpTo(commits: PlannedCommits, place: number): number {
-  const counted = new Set<number>();
-  const left = [place];
-  for (let at = left.pop(); at !== undefined; at = left.pop()) {
-    if (counted.has(at)) continue;
-    counted.add(at);
-    for (const parent of commits.at(at).parents) if (typeof parent === 'number') left.push(parent);
-  }
-  return counted.size;
 }

@@ -140,7 +140,7 @@ async function admit(run: PushRun, said: Announced): Promise<void> {
   const unlessWaiting = isLater ? 'delay' : 'none';
   const patience = waits ? 'wait' : unlessWaiting;
   const refusal = await run.limits.enter(isWithdrawal, openingHash(run, said), patience);
-  if (refusal !== null) throw refusal;
+  if (refusal !== null) throw isWithdrawal ? refusal : withAdvice(run, options, refusal);
 }
 
 /** Identifies a push that can only open a pull request, and therefore needs a slot. */
@@ -203,7 +203,8 @@ async function refusedByLimit(
   if (logged === 'withdrawal' || said.options?.preview) return null;
   const prHash = said.options?.prHash ?? null;
   if (prHash !== null && (await run.store.isOpen(prHash))) return null;
-  return run.limits.refuseFull(openingHash(run, said));
+  const full = await run.limits.refuseFull(openingHash(run, said));
+  return full && withAdvice(run, said.options, full);
 }
 
 /** @throws Refusal, and whatever else has failed */
@@ -226,7 +227,7 @@ async function judgedAndPublished(run: PushRun, received: Received): Promise<Out
   if (decided.kind === 'waits') return delayed(waitingFacts(run, decided.view));
   if (decided.kind === 'later')
     return delayed(await keep(run, received, { ...judged, slot: decided.slot }, decided.plan));
-  const facts = await publishedNow(run, received, decided);
+  const facts = await publishedNow(run, received, decided, judged);
   return { kind: 'published', facts, lines: bannerLines(facts) };
 }
 
@@ -248,7 +249,8 @@ async function judgedNow(run: PushRun, received: Received, isLater: boolean): Pr
   const isAsked = (preview || prHash !== null) && listed === null;
   const full = isAsked ? await limits.peek(slotHash) : null;
   // A made-up hash must not cost the host anything, and is an attempt like any other.
-  if (full !== null && !preview) throw (await limits.refuseFull(async () => slotHash)) ?? full;
+  if (full !== null && !preview)
+    throw withAdvice(run, options, (await limits.refuseFull(async () => slotHash)) ?? full);
   if (preview) {
     if (isLater) await reply.note(ASKS_NOW);
     // Previews can be repeated without end and never reach the account's own check, so count them here.
@@ -317,7 +319,7 @@ async function decide(
     // Nothing was sent.
     run.claims.failed(false);
     if (!isFull(error)) throw error;
-    if (!mayWait(settings, options)) throw withAdvice(error);
+    if (!mayWait(settings, options)) throw withAdvice(run, options, error);
     return later();
   }
 }
@@ -327,18 +329,18 @@ async function publishedNow(
   run: PushRun,
   { options, taken }: Received,
   { publication, entered }: Extract<Decided, { kind: 'now' }>,
+  { updated: changes }: JudgedPush,
 ): Promise<BannerFacts> {
   const { settings } = run;
   const { push, slot } = publication;
   try {
-    const { prHash, key, isRepeated, pullRequest, author, newRemarks } = await publish(
-      run,
-      publication,
-      entered,
-    );
+    const published = await publish(run, publication, entered);
+    const { prHash, key, isRepeated, isUnchanged, isDouble, pullRequest, author, newRemarks } = published;
     return {
       updated: isUpdate(push),
+      changes: isUnchanged ? '' : changes,
       isRepeated,
+      isDouble,
       prUrl: pullRequest.url,
       author,
       branch: workBranch(prHash),

@@ -73,15 +73,17 @@ const SHOW = 'git log -p HEAD --not --remotes';
 /** What a preview shows besides the push itself. */
 interface Previewed extends Pick<Preview, 'author' | 'remarks' | 'refusal'> {
   readonly dateOf: DateOf;
+  /** As `updatedCommits` says it. */
+  readonly updated: string | null;
   /** Of the pack as it would be sent. */
   readonly bytes: number;
 }
 
 /** `-o preview`: what a push would publish. */
 export function previewed(push: Publishable, anonymous: AnonymousCommits, shown: Previewed): Refusal {
-  const { author, remarks, refusal, dateOf, bytes } = shown;
+  const { author, remarks, refusal, dateOf, updated, bytes } = shown;
   const { title, body } = wholeText(push, anonymous);
-  const objects = anonymous.size + push.entryCount;
+  const objects = anonymous.objectCount + push.entryCount;
   const { length } = push.commits;
   const lines = [
     ...(refusal === null
@@ -100,6 +102,7 @@ export function previewed(push: Publishable, anonymous: AnonymousCommits, shown:
     `Its ${length === 1 ? 'commit' : `${length} commits`}, by ${author}:`,
     ...messageLines(push.commits, anonymous, dateOf),
     '',
+    ...(updated === null ? [] : [`${updated === '' ? 'Nothing new' : updated}.`]),
     `${objects === 1 ? '1 object' : `${objects} objects`}, ${bytes} bytes, would be sent. Files are not shown: ${SHOW}`,
     ...remarks,
   ];

@@ -114,6 +114,11 @@ describe('a change', () => {
     expect(folders[0]?.map(({ mode }) => mode)).toEqual(['40000', '100644', '100644']);
   });
 
+  it('writes those of what it replaces so, too', () => {
+    const { folders } = unpacked(build('lib/a.txt', [[entry('040000', 'lib')], [entry('0100755', 'a.txt')]]));
+    expect(folders.map((each) => each.map(({ mode }) => mode))).toEqual([['40000'], ['100755']]);
+  });
+
   it('adds folders that do not exist, and is the same each time', async () => {
     const built = build('a/b/c.txt', [[entry('100644', 'a.txt')]]);
     // Another implementation reads the same objects.

@@ -85,10 +85,52 @@ describe('the cache of a deployment', () => {
     await vi.waitFor(() => expect(put).toHaveBeenCalledOnce());
     const [address] = put.mock.calls[0] ?? [];
     expect(address).toMatch(/^https:\/\/gitveil\.test\/\.last-known\/[0-9a-f]{64}$/);
+    await put.mock.results[0]?.value;
     expect(await caches.default.match(address as string)).toBeDefined();
     await known.forget(asking.name);
     expect(await caches.default.match(address as string)).toBeUndefined();
     expect(failures).toEqual([]);
+  });
+});
+
+const ofBadge = (): Question<number | null> => ({ ...question(), atOnceMs: 1 });
+
+describe('what may be answered at once', () => {
+  it('is what was known last, and the ledger is asked behind it, once', async () => {
+    const [known, asking] = [isolate(), ofBadge()];
+    expect(await known.read(asking)).toBe(7);
+    await settled();
+    pass(5_000);
+    const { promise, resolve } = Promise.withResolvers<number>();
+    answer = () => promise;
+    for (let time = 0; time < 3; time++) expect(await known.read(asking)).toBe(7);
+    expect(asked).toBe(2);
+    resolve(8);
+    await settled();
+    expect(await known.read(asking)).toBe(8);
+  });
+
+  it('is what another data centre knew, if the ledger is silent', async () => {
+    const asking = ofBadge();
+    await isolate().read(asking);
+    await settled();
+    answer = silent;
+    expect(await farAway().read({ ...asking, atOnceMs: 60_000 })).toBe(7);
+  });
+
+  it('waits no longer than that if nothing is known, and keeps what comes later', async () => {
+    const [known, asking] = [isolate(), ofBadge()];
+    const { promise, resolve } = Promise.withResolvers<number>();
+    answer = () => promise;
+    expect(await known.read(asking)).toBeUndefined();
+    resolve(8);
+    await settled();
+    expect(await known.read(asking)).toBe(8);
+  });
+
+  it('may be that there is nothing', async () => {
+    const asking: Question<number | null> = { ...ofBadge(), atOnceMs: 60_000, ask: async () => null };
+    expect(await isolate().read(asking)).toBeNull();
   });
 });
 

@@ -1,7 +1,7 @@
 /** What is created: in all of its windows or in none, once for a push, and forgotten. */
 import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { clientIn } from '../../src/limits/client.ts';
+import { clientIn, networkOf } from '../../src/limits/client.ts';
 import { Creations } from '../../src/limits/creations.ts';
 import {
   forkWants,
@@ -16,6 +16,8 @@ const HOUR_MS = 60 * 60_000;
 const SECRET = 'x'.repeat(32);
 const ACCOUNT = { creations: [{ most: 500, withinMs: HOUR_MS }], openings: [] };
 const client = clientIn('2001:db8:1:1::/64', SECRET);
+const busy = { key: 'busy', limits: [{ most: 1_000, withinMs: HOUR_MS }] };
+const circuit = (number: number) => clientIn(networkOf(`fc00:dead:beef:4dad::${number}`), SECRET);
 const repository = { key: 'repository', limits: [{ most: 100, withinMs: HOUR_MS }] };
 
 let now = 1_800_000_000_000;
@@ -52,6 +54,12 @@ describe('a pull request', () => {
     expect(open(pull('21st', last)).kind).toBe('prefix');
     expect(created()).toBe(20);
     expect(creations.rows.size).toBe(20);
+  });
+
+  it('is one of a hundred of an onion service, of which anybody can have circuits', () => {
+    for (let push = 0; push < 100; push++)
+      expect(open(pull(`${push}`, circuit(Math.floor(push / 5)), busy)).kind).toBe('reserved');
+    expect(open(pull('more', circuit(99), busy)).kind).toBe('prefix');
   });
 
   it('never gets through as the sixth of an hour, and is never refused without need', () => {
@@ -142,9 +150,12 @@ it('the attempts of an address are those of its hour, however long the repositor
   expect(full?.holders).toHaveLength(5);
 });
 
-it('a fork counts for its network and the account, and for no five an hour', () => {
-  for (let fork = 0; fork < 10; fork++) expect(open(forkWants('by', client, ACCOUNT)).kind).toBe('reserved');
-  expect(open(forkWants('by', client, ACCOUNT)).kind).toBe('forks');
+it('a fork counts once for its network and the account, and for no five an hour', () => {
+  const fork = (of: string) => open(forkWants('by', { client, repository: of }, ACCOUNT)).kind;
+  for (let forked = 0; forked < 10; forked++) expect(fork(`octo/${forked}`)).toBe('reserved');
+  expect(fork('octo/10')).toBe('forks');
+  // However often a fork is asked for, and however its repository is written.
+  for (const name of ['octo/0', 'Octo/9']) expect(fork(name)).toBe('reserved');
   expect(open(pull('a')).kind).toBe('reserved');
   expect(created()).toBe(11);
 });

@@ -145,7 +145,7 @@ describe('a token', () => {
 
   it('of an account whose name would clear the terminal', async () => {
     const [, token] = await check(at('/api/v1/user', 200, { id: 1, login: '../\u001b[2Jbot' }));
-    expect(token).toMatchObject({ state: 'ok', says: '../ [2Jbot, with every scope it needs' });
+    expect(token).toMatchObject({ state: 'ok', says: '../[U+001B][2Jbot, with every scope it needs' });
   });
 
   it('of a suspended account, or of one that the host refuses for another reason', async () => {

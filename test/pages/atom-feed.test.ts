@@ -1,7 +1,7 @@
 /** The feed of a pull request is XML and Atom, whatever the code host has called things. */
 import { describe, expect, it } from 'vitest';
 import type { PullRequestView } from '../../src/durable/pull-request/pull-request.ts';
-import { atomFeed, xmlText } from '../../src/pages/pull-request-page.ts';
+import { atomFeed, pullRequestText, xmlText } from '../../src/pages/pull-request-page.ts';
 
 const ORIGIN = 'https://gitveil.test';
 const VIEW: PullRequestView = {
@@ -39,12 +39,14 @@ describe('the feed', () => {
     <id>${ids(atomFeed(VIEW, ORIGIN))[1]}</id>
     <title>octo/hello #7: new comment</title>
     <updated>2027-01-15T08:01:00Z</updated>
+    <content type="text">Somebody has commented on it. Its page shows what they wrote.</content>
     <link rel="alternate" href="https://gitveil.test/v1/pr/0123456789ab"/>
   </entry>
   <entry>
     <id>${ids(atomFeed(VIEW, ORIGIN))[2]}</id>
     <title>octo/hello #7: opened</title>
     <updated>2027-01-15T08:00:00Z</updated>
+    <content type="text">The maintainers have not decided yet.</content>
     <link rel="alternate" href="https://gitveil.test/v1/pr/0123456789ab"/>
   </entry>
 </feed>
@@ -71,6 +73,57 @@ describe('the feed', () => {
 function ids(feed: string): string[] {
   return [...feed.matchAll(/<id>([^<]*)<\/id>/g)].map(([, id]) => id!);
 }
+
+/** Another may be opened under its hash. */
+const CLOSED: PullRequestView = {
+  prHash: '0123456789ab',
+  host: 'gh',
+  owner: 'octo',
+  repo: 'hello',
+  number: 21,
+  url: 'https://host.test/octo/hello/pull/21',
+  fork: null,
+  title: 'First & last',
+  state: 'closed',
+  isShown: true,
+  events: [
+    { id: 3, kind: 'closed', url: '', at: 1_800_000_200, number: 21, title: 'First & last' },
+    { id: 2, kind: 'approved', url: '', at: 1_800_000_100, number: 21, title: 'First & last' },
+    { id: 1, kind: 'opened', url: '', at: 1_800_000_000, number: 21, title: 'First & last' },
+  ],
+};
+const LATER: PullRequestView = {
+  ...CLOSED,
+  number: 22,
+  title: 'Second',
+  state: 'open',
+  events: [
+    { id: 4, kind: 'opened', url: '', at: 1_800_000_300, number: 22, title: 'Second' },
+    ...CLOSED.events,
+  ],
+};
+
+const entriesOf = (feed: string) => feed.match(/<entry>.*?<\/entry>/gs) ?? [];
+
+it('each entry has a title and a text', () => {
+  const [newest = ''] = entriesOf(atomFeed(CLOSED, ORIGIN));
+  expect(newest).toContain('<title>octo/hello #21: closed</title>');
+  const text = 'First &amp; last\nIt was closed without a merge. An update opens a new pull request.';
+  expect(newest).toContain(`<content type="text">${text}</content>`);
+});
+
+it('an entry does not change when another pull request is opened under the hash', () => {
+  const entries = entriesOf(atomFeed(LATER, ORIGIN));
+  expect(entries.slice(1)).toEqual(entriesOf(atomFeed(CLOSED, ORIGIN)));
+  expect(entries[0]).toContain('<title>octo/hello #22: opened</title>');
+});
+
+it('the page tells events of an earlier one apart, and takes none of its reviews for the new one', () => {
+  const conversation = { kind: 'unknown', why: 'Silence.' } as const;
+  const text = pullRequestText({ pullRequest: LATER, origin: ORIGIN, needsKey: false, conversation });
+  expect(text).toContain('Closed (#21)');
+  expect(text).toContain('Open. The maintainers have not decided yet.');
+});
 
 describe('XML text', () => {
   it.each([

@@ -6,15 +6,17 @@ import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Seconds of one or two tests that are mostly waiting for another program. */
-const LONGEST: readonly string[] = ['test/local/deploy-again.test.ts', 'test/e2e/host/traces.test.ts'];
+const LONGEST: ReadonlySet<string> = new Set([
+  'test/local/deploy-again.test.ts',
+  'test/e2e/host/traces.test.ts',
+]);
 
-const isLong = ({ moduleId }: TestSpecification): boolean => LONGEST.includes(relative('', moduleId));
+const isLong = ({ moduleId }: TestSpecification): boolean => LONGEST.has(relative('', moduleId));
 
 export default class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const { long = [], other = [] } = Object.groupBy(await super.sort(files), (file) =>
-      isLong(file) ? 'long' : 'other',
-    );
-    return [...long, ...other];
+    // oxlint-disable-next-line no-array-sort -- not an array's
+    const usual = await super.sort(files);
+    return [...usual.filter(isLong), ...usual.filter((file) => !isLong(file))];
   }
 }

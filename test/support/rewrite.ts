@@ -29,7 +29,7 @@ export async function rewrite(pieces: readonly Uint8Array[], tip: string): Promi
   const ids = Array.from(trace.commits, ({ oid }) => oid);
   const { commits } = planCommits(trace.commits, new OwnIds(ids));
   const anonymous = new AnonymousCommits(commits, BOT, () => COMMITTED_AT);
-  const pack = await packOf(anonymous.contents(), anonymous.size, scanner.passedCount, passed);
+  const pack = await packOf(anonymous.contents(), anonymous.objectCount, scanner.passedCount, passed);
   return { tip: anonymous.tip, pack };
 }
 

@@ -12,6 +12,7 @@ import { Recent } from '../../isolate/recent.ts';
 import { type ClientHits, hitBy, type Limit, type Wait } from '../../limits/sliding-window.ts';
 import type { AccountPlace, Action, Alert } from '../../notify/alert.ts';
 import type { Trouble } from '../../notify/trouble.ts';
+import type { LedgerRepository } from '../../stats/ledger.ts';
 import { earliest } from '../due-rows.ts';
 import { BURST_PAUSE_MS, BurstDetector, POST_BURST, PUSH_BURST, type ToldBurst } from './burst.ts';
 import { type AccountProblems, type AlertState, Operator } from './operator.ts';
@@ -162,6 +163,11 @@ export class Guard extends DurableObject<Env> {
   /** Resolves when it has ended; null: nobody knows what it has undone. */
   rollbackResult(id: string): Promise<RollbackResult | null> {
     return this.#rollbacks.result(id);
+  }
+
+  /** How many pull requests of a repository were rolled back. */
+  async rolledBackIn(repository: LedgerRepository): Promise<number> {
+    return this.#rollbacks.closedIn(repository);
   }
 
   override async alarm(): Promise<void> {

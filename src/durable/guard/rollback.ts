@@ -63,6 +63,9 @@ export class Rollbacks {
       repo TEXT NOT NULL, number INTEGER NOT NULL, created_at INTEGER NOT NULL, client INTEGER,
       is_settled INTEGER NOT NULL DEFAULT 0
     ) WITHOUT ROWID`);
+    sql.exec(
+      'CREATE TABLE IF NOT EXISTS rolled_back (url TEXT PRIMARY KEY, repository TEXT NOT NULL) WITHOUT ROWID',
+    );
     sql.exec('CREATE TABLE IF NOT EXISTS rollbacks (id TEXT, token_hash TEXT, scope TEXT)');
     const { last } = sql.exec<{ last: number | null }>('SELECT max(client) AS last FROM created').one();
     this.#lastClient = last ?? 0;
@@ -119,7 +122,7 @@ export class Rollbacks {
         if (!scope.spareSingle) await succeeds(delayedPushesOf(env).stopSince(Date.now() - TRACKED_MS));
         const all = this.#toUndo(scope, Date.now());
         const by: ReachedBy = { http: null };
-        const undo = undoAtHost(env, by);
+        const undo = undoAtHost(env, by, (one) => this.#noteClosed(one));
         // A pull request still counts as opened by its client. What nobody was told of stays, to be told next time.
         const undone = async (one: Tracked): Promise<void> => {
           if (await undo(one)) this.#sql.exec('UPDATE created SET is_settled = 1 WHERE url = ?', one.url);
@@ -139,6 +142,16 @@ export class Rollbacks {
         this.#ends.delete(id);
       }
     }
+  }
+
+  /** How many pull requests of a repository were rolled back. */
+  closedIn(of: Pick<Place, 'host' | 'owner' | 'repo'>): number {
+    const question = 'SELECT count(*) AS count FROM rolled_back WHERE repository = ?';
+    return this.#sql.exec<{ count: number }>(question, placeName(of)).one().count;
+  }
+
+  #noteClosed(one: Tracked): void {
+    this.#sql.exec('INSERT OR IGNORE INTO rolled_back VALUES (?, ?)', one.url, placeName(one));
   }
 
   /** Deletes what is too old for a rollback. Answers when the next deletion is due, or null. */
@@ -180,6 +193,9 @@ export class Rollbacks {
   }
 }
 
+const placeName = ({ host, owner, repo }: Pick<Place, 'host' | 'owner' | 'repo'>): string =>
+  `${host}/${owner}/${repo}`.toLowerCase();
+
 /** A few at a time. Answers those that have failed. Never rejects. */
 export async function undoAll<T extends Place>(all: T[], undo: (one: T) => Promise<void>): Promise<T[]> {
   const [waiting, failed, limited] = [[...all], [] as T[], new Set<string>()];
@@ -202,8 +218,16 @@ export async function undoAll<T extends Place>(all: T[], undo: (one: T) => Promi
 /** The client of one rollback, made with its first request. */
 type ReachedBy = { http: HttpClient | null };
 
-/** Undoes one at its code host, and answers whether its subscriber is told. Rejects if the configuration is invalid. */
-function undoAtHost(env: Env, by: ReachedBy): (one: Tracked) => Promise<boolean> {
+/**
+ * Undoes one at its code host, and answers whether its subscriber is told. Rejects if the
+ * configuration is invalid.
+ * @param onClosed hears of a pull request that is closed.
+ */
+function undoAtHost(
+  env: Env,
+  by: ReachedBy,
+  onClosed: (one: Tracked) => void,
+): (one: Tracked) => Promise<boolean> {
   return async (one) => {
     const reached = reachHost(env, one.host, by.http);
     if (reached === null) throw new Error('the configuration does not name this host');
@@ -212,7 +236,9 @@ function undoAtHost(env: Env, by: ReachedBy): (one: Tracked) => Promise<boolean>
     if (one.kind === 'pull-request') {
       const closed = await openRepositories(reached.access).closePullRequest(repository, number);
       // The notifications feed reports merges, but never what the bot itself closes.
-      if (closed.kind === 'merged' || closed.at === null) return true;
+      if (closed.kind === 'merged') return true;
+      onClosed(one);
+      if (closed.at === null) return true;
       const event = closedEvent(number, closed.at, url);
       return succeeds(pullRequestOf(env, one.prHash).tell(one.host, [event], systemClock.now()));
     }

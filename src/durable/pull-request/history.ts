@@ -19,6 +19,13 @@ export interface HistoryEvent {
   readonly url: string;
   /** When the service learned of it, in seconds since 1970. */
   readonly at: number;
+  /**
+   * Of the pull request then: another may be opened under its hash. Absent: version 1.0.0 has
+   * written it.
+   */
+  readonly number?: number;
+  /** Of the pull request then, as far as the service knew it. */
+  readonly title?: string;
 }
 
 interface Ending {
@@ -43,10 +50,10 @@ export class History {
   }
 
   /** @param at milliseconds since 1970. */
-  add(kind: HistoryKind, url: string, at: number): void {
+  add(kind: HistoryKind, url: string, at: number, of: Pick<HistoryEvent, 'number' | 'title'>): void {
     const { events } = this.#kept;
     const isRemark = REMARKS.has(kind);
-    events.push({ id: (events.at(-1)?.id ?? 0) + 1, kind, url: shortUrl(url), at: seconds(at) });
+    events.push({ id: (events.at(-1)?.id ?? 0) + 1, kind, url: shortUrl(url), at: seconds(at), ...of });
     const alike = events.filter((event) => REMARKS.has(event.kind) === isRemark);
     if (alike.length > MAX_EVENTS) this.#kept.events = events.filter((event) => event !== alike[0]);
   }

@@ -182,7 +182,7 @@ export class PullRequest extends DurableObject<Env> {
       if (isNew) this.#kept.unseen = { number, since: at, looks: 0, dueAt: 0 };
       const event = isNew ? 'opened' : 'updated';
       this.#queue('notification', event, '', at);
-      this.#history.add(event, url, at);
+      this.#history.add(event, url, at, this.#named(number));
       this.#history.setState('open', at);
     }
     this.#save();
@@ -217,16 +217,16 @@ export class PullRequest extends DurableObject<Env> {
     const insert = 'INSERT OR IGNORE INTO told VALUES (?)';
     const news = events.filter(({ key }) => this.#sql.exec(insert, key).rowsWritten > 0);
     const before = this.#kept.standing;
-    for (const { kind, url } of news) {
+    for (const { kind, url, number } of news) {
       this.#queue('notification', TOLD_AS[kind], '', at);
-      this.#history.add(kind, url, at);
+      this.#history.add(kind, url, at, this.#named(number));
     }
     // An earlier pull request from the same branch says nothing about the state of this one.
     const end = events.filter(({ number }) => number === record.number).findLast(isEnd);
     if (end !== undefined || look?.number === record.number) {
       const ending = end === undefined ? null : { state: end.kind, isNew: news.includes(end) };
       const isReopened = this.#history.observe(ending, look?.askedAt ?? at);
-      if (isReopened) this.#history.add('reopened', '', at);
+      if (isReopened) this.#history.add('reopened', record.url, at, this.#named(record.number));
     }
     const isSeen = look?.number === record.number && this.#kept.unseen?.number === record.number;
     if (isSeen) this.#kept.unseen = undefined;
@@ -234,6 +234,24 @@ export class PullRequest extends DurableObject<Env> {
     if (hasNews || this.#kept.standing !== before) this.#save();
     if (hasNews) await this.ctx.storage.setAlarm(at);
     return true;
+  }
+
+  /** What an event says of its pull request, which may be an earlier one of this hash. */
+  #named(number: number): Pick<HistoryEvent, 'number' | 'title'> {
+    const { record, events } = this.#kept;
+    const isCurrent = record?.number === number;
+    const title = isCurrent ? record.title : events.findLast((event) => event.number === number)?.title;
+    return { number, ...(title !== undefined && { title }) };
+  }
+
+  /** Asks the host at once whether it shows the pull request, unless it was asked lately. */
+  async askHost(): Promise<void> {
+    if (this.#kept.unseen === undefined) return;
+    const now = Date.now();
+    await this.#look(now);
+    if (this.#kept.unseen !== undefined) return;
+    this.#save();
+    await this.ctx.storage.setAlarm(now);
   }
 
   /** Null if no push has written it down; nothing is written then. */

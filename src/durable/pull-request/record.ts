@@ -133,7 +133,7 @@ export function datesOf(undated: Undated, known: readonly DatedCommits[], commit
   return {
     dateOf: dates.size === 0 ? () => committedAt : (commit) => dates.get(hashOf(commit)) ?? committedAt,
     added: () => {
-      const hashes = new Set(Array.from({ length: undated().size }, (_, commit) => hashOf(commit)));
+      const hashes = new Set(Array.from({ length: undated().length }, (_, commit) => hashOf(commit)));
       const added = [...hashes].filter((hash) => !dates.has(hash));
       return { committedAt, commitHashes: new Uint8Array(Buffer.from(added.join(''), 'hex')) };
     },

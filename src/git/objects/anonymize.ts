@@ -32,7 +32,13 @@ export class AnonymousCommits {
     }
   }
 
-  get size(): number {
+  /** How many commits the push has: the numbers of `idOf` are below it. */
+  get length(): number {
+    return this.#commits.length;
+  }
+
+  /** How many objects they become: fewer than commits if two differ only in author and date. */
+  get objectCount(): number {
     return this.#ids.size;
   }
 

@@ -144,6 +144,18 @@ export class PlannedCommits {
   }
 }
 
+/** The numbers of commits and of all that they stand on. */
+export function numbersUpTo(commits: PlannedCommits, last: readonly number[]): ReadonlySet<number> {
+  const numbers = new Set<number>();
+  const left = [...last];
+  for (let at = left.pop(); at !== undefined; at = left.pop()) {
+    if (numbers.has(at)) continue;
+    numbers.add(at);
+    for (const parent of commits.at(at).parents) if (typeof parent === 'number') left.push(parent);
+  }
+  return numbers;
+}
+
 export interface Plan {
   readonly commits: PlannedCommits;
   /** Messages of the commits, with zeros in place of the ids of others. */

@@ -64,14 +64,17 @@ export function entryNamed(entries: readonly TreeEntry[], name: Uint8Array): Tre
   return entries.find((entry) => Buffer.compare(entry.name, name) === 0);
 }
 
+/** As hosts accept it, and as Git writes it today. */
+export function canonical({ mode, name, oid }: TreeEntry): TreeEntry {
+  return { mode: mode.replace(/^0+/, ''), name, oid };
+}
+
 /** A new tree with `entry` in place of the one of its name, or where Git's order puts it. */
 export function withEntry(entries: readonly TreeEntry[], entry: TreeEntry): TreeEntry[] {
-  const others = entries
-    .filter(({ name }) => Buffer.compare(name, entry.name) !== 0)
-    .map(({ mode, name, oid }) => ({ mode: mode.replace(/^0+/, ''), name, oid }));
+  const others = entries.filter(({ name }) => Buffer.compare(name, entry.name) !== 0).map(canonical);
   const key = sortKey(entry);
   const place = others.findIndex((other) => Buffer.compare(sortKey(other), key) > 0);
-  return others.toSpliced(place < 0 ? others.length : place, 0, entry);
+  return others.toSpliced(place < 0 ? others.length : place, 0, canonical(entry));
 }
 
 /** Git sorts a folder as if its name ended with a slash. */

@@ -101,10 +101,19 @@ export async function readLsRefs(
   }
 }
 
-/** Which of some ids refs name or peel to, with the first ref of each. Keeps nothing else. @throws ProtocolError */
-export async function readAdvertised(reader: ByteReader, oids: ReadonlySet<Oid>): Promise<Map<Oid, string>> {
+/**
+ * Which of some ids refs name or peel to, with the first ref of each. Keeps nothing else.
+ * @param enough ends the reading.
+ * @throws ProtocolError
+ */
+export async function readAdvertised(
+  reader: ByteReader,
+  oids: ReadonlySet<Oid>,
+  enough?: AbortSignal,
+): Promise<Map<Oid, string>> {
   const found = new Map<Oid, string>();
   while (found.size < oids.size) {
+    if (enough?.aborted) break;
     const payload = takePayload(reader) ?? (await readLine(reader));
     if (payload === null) return found;
     for (const oid of advertisedBy(payload)) {

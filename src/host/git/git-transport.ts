@@ -98,9 +98,17 @@ export class GitTransport {
     return this.#ask(repository, encodeLsRefs(prefixes), MAX_REF_LIST_BYTES, owner, read);
   }
 
-  /** Which ids any ref of upstream names or peels to, with the first ref of each. One request. @throws HostError */
-  async advertised(repository: RepositoryName, oids: ReadonlySet<Oid>): Promise<ReadonlyMap<Oid, string>> {
-    const read = (reader: ByteReader) => readAdvertised(reader, oids);
+  /**
+   * Which ids any ref of upstream names or peels to, with the first ref of each. One request.
+   * @param enough ends the reading.
+   * @throws HostError
+   */
+  async advertised(
+    repository: RepositoryName,
+    oids: ReadonlySet<Oid>,
+    enough?: AbortSignal,
+  ): Promise<ReadonlyMap<Oid, string>> {
+    const read = (reader: ByteReader) => readAdvertised(reader, oids, enough);
     return this.#ask(repository, encodePeeledLsRefs(), MAX_SEARCHED_REF_LIST_BYTES, 'upstream', read);
   }
 

@@ -158,9 +158,9 @@ export function field(name: string, label: string, value: string, options: Field
     tag = html`<select${all({})}>${values}</select>`;
   }
   return html`<div class="row">
-      <label for="${name}">${label}</label>
-      ${hint === undefined ? '' : html`<p class="soft small hint" id="${name}-hint">${hint}</p>`} ${tag}
-    </div>`;
+    <label for="${name}">${label}</label>
+    ${hint === undefined ? '' : html`<p class="soft small hint" id="${name}-hint">${hint}</p>`} ${tag}
+  </div>`;
 }
 
 /** For a value to copy, or that a password manager files a secret under. */

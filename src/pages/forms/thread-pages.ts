@@ -154,16 +154,16 @@ export function donePage(
     next,
     `On #${number} of ${next.repository}.`,
     html`<section class="card" aria-labelledby="keep">
-      <h2 id="keep">Keep your token</h2>
-      <p>
-        On this thread you are <span class="mono">anon-${hash}</span>. Only the token shows that it was you.
+        <h2 id="keep">Keep your token</h2>
+        <p>
+          On this thread you are <span class="mono">anon-${hash}</span>. Only the token shows that it was you.
           Nobody can recover it. Store it where no account of yours keeps it: in no synced password manager.
-      </p>
-      ${shownValue('token-to-copy', 'Your token', value)}
-      <form method="post" action="${next.action}">
+        </p>
+        ${shownValue('token-to-copy', 'Your token', value)}
+        <form method="post" action="${next.action}">
           ${hidden({ token: next.token, number: String(number), user_token: value })}
-        ${stepButtons({ edit: onward })}
-      </form>
+          ${stepButtons({ edit: onward })}
+        </form>
       </section>
       ${hostLine(url)}`,
   );

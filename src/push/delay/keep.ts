@@ -209,7 +209,18 @@ export function isFull(error: unknown): error is Refusal {
   return error instanceof Refusal && (error.code === 'account' || error.outcome === 'rate-limited');
 }
 
-export function withAdvice(refusal: Refusal): Refusal {
+/**
+ * Names the option that helps, where it does. What is refused for too many requests does not say how
+ * long to wait.
+ */
+export function withAdvice(
+  { settings }: Pick<PushRun, 'settings'>,
+  options: PushOptions | null,
+  refusal: Refusal,
+): Refusal {
+  const isForRoom = isFull(refusal) && refusal.waitMs !== null;
+  const cannotWait = options === null || options.preview || options.withdraw || options.overwrite;
+  if (!isForRoom || cannotWait || mayWait(settings, options)) return refusal;
   const advice = 'Add -o wait, and the service publishes it as soon as there is room.';
   return new Refusal(refusal.code, refusal.reason, [...refusal.lines, advice], refusal);
 }

@@ -4,7 +4,6 @@
  * Proved by test/push/delay/failure.test.ts and test/e2e/delayed/delayed-changes.test.ts.
  */
 import type { DelayFailure } from '../../durable/delayed-pushes/delayed-push.ts';
-import type { PushIntent } from '../../durable/pending-push/pending-push.ts';
 import { datesOf, undatedOf } from '../../durable/pull-request/record.ts';
 import { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import type { Commit } from '../../git/objects/commit.ts';
@@ -37,8 +36,6 @@ const MOST_MISSING = 6;
 
 interface Releasing extends Pick<Publication, 'slot'>, Omit<Resumed, 'tip'> {
   readonly spool: StoredEntries;
-  /** What an earlier attempt has decided; null: none has begun. */
-  readonly intent: PushIntent | null;
 }
 
 /** @throws Refusal, HostError `busy` */
@@ -61,7 +58,7 @@ export async function release(
   const asOpened = { ...work, repository, footer: '', policyLimits: [], named: null };
   const judged = opened === null ? await judgeAgain() : { claim: null, push: asOpened };
   const replaced = judged.push.named;
-  const resumed = { tip: replaced?.tip ?? null, ...lease };
+  const resumed = { tip: replaced?.tip ?? null, intent, ...lease };
   const publication = { ...judged, spool, pushHash, slot: replaced === null ? slot : null, resumed };
   return publish(run, publication, await enter(run, publication));
 

@@ -61,6 +61,8 @@ export interface Judged {
   readonly claim: ClaimedUpdate | null;
   /** Whether an open pull request is updated, as far as is known. */
   readonly updates: boolean;
+  /** As `updatedCommits` says it; null: nobody knows, or it is no update. */
+  readonly updated: string | null;
   readonly warnings: readonly string[];
 }
 
@@ -157,6 +159,10 @@ export async function judge(
   const updates = open === null ? wasOpen : updated !== null;
   const where = { hostUrl: settings.hostUrl, repository };
   refuseNoise({ ...pushed, footer: open?.footer ?? '' }, updates, where);
+  const changes =
+    updated === null || named === null
+      ? null
+      : await questions.updatedCommits(named, commits, anonymous(), (oid) => history.isKnown(oid));
   const policy = asked?.policy ?? OPEN_POLICY;
   const { template, hasSubmodules, hasWorkflows } = policy.community;
   const mayHaveModules = hasSubmodules || names.hasGitlinks;
@@ -187,14 +193,16 @@ export async function judge(
       ? []
       : [`This push would be refused now: ${refusal.reason}. ${refusal.lines.at(-1)}`]),
   ];
-  if (!options.preview || place === null) return { work: pushed, place, claim, updates, warnings };
+  if (!options.preview || place === null)
+    return { work: pushed, place, claim, updates, updated: changes, warnings };
   const push = { ...pushed, ...place };
   // What would be refused anyway is no new pull request.
   if (!updates && refusal === null) await questions.tellSameWork(push, undated());
   const leaving = anonymous();
   const bytes = outgoingBytes(leaving.contents(), pack.spool.byteLength);
   const author = botLogin;
-  throw previewed(push, leaving, { author, remarks: warnings, refusal: names.refusal, dateOf, bytes });
+  const facts = { author, refusal: names.refusal, dateOf, bytes };
+  throw previewed(push, leaving, { ...facts, updated: changes, remarks: warnings });
 }
 
 /** @throws Refusal if the author would be named, and this is not allowed. */

@@ -6,6 +6,7 @@
  */
 import { type ChangedEntry, changedEntries } from '../../edit/changes.ts';
 import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
+import type { PlannedCommits } from '../../git/objects/planned-commits.ts';
 import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
 import { encodeTree } from '../../git/objects/tree.ts';
 import type { KeptObject } from '../../git/pack/kept-objects.ts';
@@ -41,6 +42,7 @@ import { repeatCommand } from '../reply/banner.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { findSameWork, tellSameWork, worksOf } from '../same-work.ts';
 import type { NamedPullRequest, Publishable } from '../verdict.ts';
+import { updatedCommits } from './updated-commits.ts';
 
 /** For what only warns. */
 const PATIENCE_MS = 5_000;
@@ -55,7 +57,8 @@ type What =
   | 'the history of the base'
   | 'the bases of deltas'
   | 'files of upstream'
-  | 'what a push changes';
+  | 'what a push changes'
+  | 'the commits of a branch';
 
 /** What a clone of it shows. */
 export interface Upstream extends Pick<DiscoveredRefs, 'repository' | 'refs' | 'hasAllBranches'> {
@@ -180,15 +183,14 @@ export function questionsOf(
   const { transport, lister, clock } = host;
   const read: ReadObjects = (...asked) => transport.readObjects(repository, ...asked);
   const ofHistory = <T>(action: () => Promise<T>): Promise<T> => steps.run('history', action);
-  /** Null: it failed. */
-  const unlessFailed = <T>(what: What, answer: Promise<T>): Promise<T | null> =>
-    answer.catch((error: unknown) => {
+  /** Null: it failed, or took too long. */
+  const unlessLate = async <T>(what: What, answer: Promise<T>): Promise<T | null> => {
+    const unlessFailed = answer.catch((error: unknown) => {
       logger.warn(`${what} could not be read`, { error });
       return null;
     });
-  /** Null: it failed, or took too long. */
-  const unlessLate = async <T>(what: What, answer: Promise<T>): Promise<T | null> =>
-    (await Promise.race([unlessFailed(what, answer), clock.sleep(PATIENCE_MS)])) ?? null;
+    return (await Promise.race([unlessFailed, clock.sleep(PATIENCE_MS)])) ?? null;
+  };
   return {
     /** What the person reads first. */
     reply,
@@ -200,8 +202,13 @@ export function questionsOf(
     findPullRequest: (prHash: string, recorded: PullRequestPlace | null) =>
       findPullRequest(run, repository, botLogin, prHash, recorded),
     /** Which of these ids refs of upstream's have, pull requests included, with the name of one. Null: nobody knows. */
-    advertised: (oids: ReadonlySet<Oid>) =>
-      unlessFailed('the refs of a repository', transport.advertised(repository, oids)),
+    advertised: async (oids: ReadonlySet<Oid>) => {
+      const reading = new AbortController();
+      const answer = transport.advertised(repository, oids, reading.signal);
+      const found = await unlessLate('the refs of a repository', answer);
+      reading.abort();
+      return found;
+    },
     /** Tells the person of a pull request that has some of these commits. */
     tellSameWork: async (push: Publishable, undated: AnonymousCommits): Promise<void> => {
       const same = await findSameWork(run, push, await worksOf(run, push, undated));
@@ -220,6 +227,19 @@ export function questionsOf(
       const more = [...delay, ...(wait ? ['wait'] : []), 'overwrite'];
       const overwrite = repeatCommand(run, { options, taken }, { prHash: named.prHash, prKey }, more);
       return replaceableTip(run, named, isHarmless, options.overwrite ? null : overwrite);
+    },
+    /** What an update adds to the branch of its pull request, and takes away; null: nobody knows. */
+    updatedCommits: async (
+      { pullRequest: { source }, tip }: NamedPullRequest,
+      commits: PlannedCommits,
+      leaving: AnonymousCommits,
+      isUpstreams: (oid: Oid) => boolean,
+    ): Promise<string | null> => {
+      if (source === null || tip === null || tip === ZERO_OID) return null;
+      const ofSource: ReadObjects = (...asked) => transport.readObjects(source.repository, ...asked);
+      const heldSource = heldReads(ofSource, host.memory);
+      const told = updatedCommits({ commits, leaving, tip }, isUpstreams, heldSource);
+      return unlessLate('the commits of a branch', told);
     },
     /** So that two updates of it never mix. */
     claim: (prHash: string) => claims.claimPullRequest(prHash),

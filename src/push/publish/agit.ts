@@ -46,10 +46,7 @@ export class AgitDelivery extends Delivery<AgitHost> {
     const { named } = this.push;
     const judged = named?.tip ?? ZERO_OID;
     const before = judged === ZERO_OID ? await this.#tipOf(open) : judged;
-    if (before === anonymous.tip) {
-      await this.run.reply.step('The code host has these commits already.');
-      return open;
-    }
+    if (before === anonymous.tip) return open;
     if (onlyFrom !== null && before !== onlyFrom) throw overtaken();
     if (named === null) await this.refuseOthersWork(open, prHash, before);
     const isForced = !anonymous.has(before);

@@ -66,8 +66,8 @@ export abstract class Delivery<Host extends CodeHost = CodeHost> {
     return this.run.reply.step(`Opening the pull request for "${oneLine(this.base)}" ...`);
   }
 
-  protected tellSending({ anonymous: { size } }: Proposal): Promise<void> {
-    const commits = size === 1 ? '1 anonymous commit' : `${size} anonymous commits`;
+  protected tellSending({ anonymous: { objectCount } }: Proposal): Promise<void> {
+    const commits = objectCount === 1 ? '1 anonymous commit' : `${objectCount} anonymous commits`;
     return this.run.reply.step(`Sending ${commits} ...`);
   }
 

@@ -13,9 +13,11 @@ import {
   branchTip,
   ensureFork,
   forgetFork,
+  forgetTips,
   isForkGone,
   knownFork,
   type ReadyFork,
+  recordedFork,
   syncFork,
 } from '../../host/ready-fork.ts';
 import { workBranch } from '../../pr-hash.ts';
@@ -41,12 +43,17 @@ export class ForkDelivery extends Delivery<ForkHost> {
 
   /** Whether the fork is there, as far as this isolate knows. */
   override get isReady(): boolean {
-    return knownFork(this.run.host, this.push.repository) !== undefined;
+    return this.#recorded !== null || knownFork(this.run.host, this.push.repository) !== undefined;
   }
 
   /** Only after `prepare`. */
   get #fork(): RepositoryName {
     return (this.#ready as ReadyFork).fork;
+  }
+
+  /** The fork of the pull request that is updated; null: none is. */
+  get #recorded(): RepositoryName | null {
+    return isUpdate(this.push) ? (this.push.named?.pullRequest.fork ?? null) : null;
   }
 
   /** Makes the fork ready. @throws Refusal */
@@ -56,9 +63,10 @@ export class ForkDelivery extends Delivery<ForkHost> {
     if (!this.isReady) await reply.step('Preparing the fork ...');
     const known = knownFork(host, repository);
     await this.#makeReady().catch(async (error: unknown) => {
-      const fork = knownFork(host, repository) ?? known;
-      forgetFork(host, repository);
+      const fork = this.#recorded ?? knownFork(host, repository) ?? known;
       if (fork === undefined || !(await isForkGone(host, fork, error))) throw error;
+      forgetFork(host, repository);
+      if (this.#recorded !== null) throw forkIsGone(error);
       await this.#makeReady();
     });
   }
@@ -66,25 +74,28 @@ export class ForkDelivery extends Delivery<ForkHost> {
   async #makeReady(): Promise<void> {
     const { host, limits, steps, logger } = this.run;
     const { repository, upstream, boundary } = this.push;
+    const recorded = this.#recorded;
+    const takeFork = (): Promise<void> => limits.takeFork(repository);
     const ready = await steps.run('fork', () =>
-      ensureFork(host, this.host, () => limits.takeFork(), repository, upstream),
+      recorded === null
+        ? ensureFork(host, this.host, takeFork, repository, upstream)
+        : recordedFork(host, repository, recorded, upstream),
     );
     this.#ready = ready;
     this.#syncing = null;
     const had = new Set(ready.tips.values());
     if (!boundary.every((oid) => had.has(oid)))
-      return steps.run('sync', () => syncFork(host, this.host, ready, upstream));
+      return steps.run('sync', () => syncFork(this.host, ready, upstream));
     // The clone is no newer than the fork, so the fork has every base that the pack needs.
-    this.#syncing = syncFork(host, this.host, ready, upstream).catch((error: unknown) => {
+    this.#syncing = syncFork(this.host, ready, upstream).catch((error: unknown) => {
       logger.warn('the fork was not synced', { error });
-      forgetFork(host, repository);
+      forgetTips(host, ready);
     });
     this.run.beside(this.#syncing);
   }
 
-  /** Forgets what is known of the fork, unless the host was asked nothing. */
   override failed(): void {
-    if (this.#ready !== null) forgetFork(this.run.host, this.push.repository);
+    if (this.#ready !== null) forgetTips(this.run.host, this.#ready);
   }
 
   async deliver(proposal: Proposal): Promise<PullRequest> {
@@ -104,7 +115,7 @@ export class ForkDelivery extends Delivery<ForkHost> {
     const lookUp = (): Promise<Oid> => this.#lookUp(refName);
     const before: Oid =
       known ?? (await lookUp().catch((error: unknown) => this.#makeAnew(error).then(lookUp)));
-    if (before === tip) return this.run.reply.step('The fork has these commits already.');
+    if (before === tip) return;
     if (onlyFrom !== null && before !== onlyFrom && before !== ZERO_OID) throw overtaken();
     if (known === null)
       await this.refuseOthersWork({ source: { repository: this.#fork, refName } }, prHash, before);
@@ -124,10 +135,15 @@ export class ForkDelivery extends Delivery<ForkHost> {
     }
   }
 
-  /** Makes the fork again if it turns out to be gone. @param error what has failed; thrown if the fork is there. */
+  /**
+   * Makes the fork again if it turns out to be gone.
+   * @param error what has failed; thrown if the fork is there
+   * @throws Refusal if a pull request that is open stands on it
+   */
   async #makeAnew(error: unknown): Promise<void> {
     if (!(await isForkGone(this.run.host, this.#fork, error))) throw error;
-    this.failed();
+    forgetFork(this.run.host, this.push.repository);
+    if (this.#recorded !== null) throw forkIsGone(error);
     await this.prepare();
   }
 
@@ -193,6 +209,18 @@ export class ForkDelivery extends Delivery<ForkHost> {
   async #tipOf(refName: string): Promise<Oid> {
     return (await branchTip(this.run.host, { repository: this.#fork, refName })) ?? ZERO_OID;
   }
+}
+
+function forkIsGone(cause: unknown): Refusal {
+  return new Refusal(
+    'fork',
+    'the fork of the pull request is gone',
+    [
+      'It was deleted or renamed meanwhile. Nothing was changed.',
+      'Push the same again: the service finds it, or opens a new pull request.',
+    ],
+    { cause },
+  );
 }
 
 /** GitHub lets a repository limit the open pull requests of an account, without drafts. */

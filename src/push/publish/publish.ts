@@ -39,6 +39,8 @@ export interface Publication {
 export interface Resumed {
   /** Where the branch of a named pull request was when the push was judged. The branch is moved only from there. */
   readonly tip: Oid | null;
+  /** What an earlier attempt has decided; null: none has begun. */
+  readonly intent: PushIntent | null;
   /** Call it before anything becomes public. @throws Refusal if the push was ended, or the service is suspended */
   readonly mayGoOn: () => Promise<void>;
   /** What the first attempt has decided; this one if it is the first. @throws Refusal if the push was ended */
@@ -79,7 +81,12 @@ export async function publish(
 ) {
   const { push, resumed } = publication;
   try {
-    if (resumed !== undefined) await delivery.prepare();
+    if (resumed !== undefined) {
+      // What is refused must not have made a fork.
+      refuseProposed(run, push, resumed, compared);
+      await resumed.mayGoOn();
+      await delivery.prepare();
+    }
     const begun = before ?? (await begin(run, publication));
     const { prHash, earlier, isRepeated, isAnswered } = begun;
     // An earlier attempt that was answered, or whose pull request is closed, has its own slot: this one opens another.
@@ -100,7 +107,10 @@ export async function publish(
     const pullRequest = opened ?? (await delivery.deliver(attempt));
     pushedTo.set(repositoryKey(run.host.transport.hostName, push.repository), true);
     const newRemarks = await record(run, publication, pullRequest, attempt);
-    return { prHash, key, isRepeated, pullRequest, author: attempt.botLogin, newRemarks };
+    const { anonymous, botLogin: author } = attempt;
+    const isUnchanged = isUpdate(push) && push.named?.tip === anonymous.tip;
+    const isDouble = !isRepeated && compared.found?.state === 'open';
+    return { prHash, key, isRepeated, isUnchanged, isDouble, pullRequest, author, newRemarks };
   } catch (error) {
     delivery.failed();
     throw error;
@@ -140,8 +150,7 @@ async function tellFirst(
   const isDouble = same?.state === 'open' && settings.pushDoubles === 'refuse';
   if (resumed === undefined && key !== null && prHash !== push.prHash && !isDouble)
     await reply.noteSecret(...keyLines(prHash, key));
-  const withdrawal = ` Withdraw this one with -o withdraw -o pr-hash=${prHash} -o pr-key=${key}.`;
-  if (same !== null) await tellSameWork(run, push, same, { more: key === null ? '' : withdrawal });
+  if (same !== null) await tellSameWork(run, push, same);
   await run.tell();
 }
 
@@ -218,6 +227,18 @@ async function begin(run: PushRun, { push, pushHash, resumed }: Publication): Pr
   return { ...intent, ...named, botLogin, isOwn, isRepeated, isAnswered: begun.isAnswered, earlier };
 }
 
+/** @throws Refusal if another pull request has the commits of a push that was delayed */
+function refuseProposed(
+  { settings }: PushRun,
+  { commits }: Publishable,
+  { intent }: Resumed,
+  { found }: Compared,
+): void {
+  if (found === null || found.prHash === intent?.prHash) return;
+  const isStrict = settings.pushDoubles === 'refuse' && found.state === 'open';
+  if (isStrict || found.shared === commits.length) throw proposedBefore(found);
+}
+
 /** The second before the first byte is sent. */
 async function decideDate({ host, claims }: PushRun, prHash: string): Promise<number> {
   const committedAt = secondOf(host.clock.now());
@@ -231,20 +252,16 @@ function attemptOf(
   { settings }: PushRun,
   { push, spool, claim, resumed }: Publication,
   begun: Begun,
-  { undated, works, found }: Compared,
+  { undated, works }: Compared,
 ): Attempt {
-  const { prHash, committedAt, botLogin } = begun;
+  const { committedAt, botLogin } = begun;
   const identity = { name: botLogin, email: settings.anonEmail };
   const dates = datesOf(undated, claim?.dates ?? [], committedAt);
   const anonymous = new AnonymousCommits(push.commits, identity, dates.dateOf);
-  if (resumed !== undefined && found !== null && found.prHash !== prHash) {
-    const isStrict = settings.pushDoubles === 'refuse' && found.state === 'open';
-    if (isStrict || found.shared === push.commits.length) throw proposedBefore(found);
-  }
   return {
     ...begun,
     anonymous,
-    pack: () => outgoingPack(anonymous.size, anonymous.contents(), push.entryCount, spool.read()),
+    pack: () => outgoingPack(anonymous.objectCount, anonymous.contents(), push.entryCount, spool.read()),
     onlyFrom: resumed?.tip ?? null,
     mayGoOn: async () => resumed?.mayGoOn(),
     dates,

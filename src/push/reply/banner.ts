@@ -7,8 +7,12 @@ import type { Pushed, PushRun } from '../push-run.ts';
 
 export interface BannerFacts extends Repeated {
   readonly updated: boolean;
+  /** As `updatedCommits` says it; empty: nothing new; null: nobody knows, or it is no update. */
+  readonly changes: string | null;
   /** An earlier attempt at the same push has begun it, or has opened it already. */
   readonly isRepeated: boolean;
+  /** Whether its commits were open already, in another pull request. */
+  readonly isDouble: boolean;
   readonly prUrl: string;
   readonly author: string;
   readonly branch: string;
@@ -91,12 +95,12 @@ export function keyLines(prHash: string, key: string): string[] {
 
 /** What stands at the end, as the contract lists it (4.6, step 8). */
 export function bannerLines(facts: BannerFacts): string[] {
-  const { updated, isDraft, isRepeated, newRemarks, key } = facts;
+  const { updated, isDraft, isRepeated, newRemarks } = facts;
   const opened = isDraft ? 'Your pull request is open as a draft.' : 'Your pull request is open.';
   const comments = newRemarks === 1 ? '1 new comment' : `${newRemarks} new comments`;
   return [
     '',
-    updated ? 'Your pull request has been updated.' : opened,
+    ...(updated ? updateLines(facts) : [opened]),
     ...(isRepeated && !updated ? ['You have pushed this before. Its key was shown then.'] : []),
     ...(newRemarks === 0 ? [] : [`${comments} since your last push: see its page.`]),
     `  PR URL:   ${facts.prUrl}`,
@@ -105,11 +109,23 @@ export function bannerLines(facts: BannerFacts): string[] {
     `  PR hash:  ${facts.prHash}`,
     `  Page:     ${facts.pageUrl}`,
     `  Topic:    ${facts.subscribeUrl}`,
-    key === null
-      ? 'To update the pull request, commit again and run:'
-      : 'Keep the key secret: it can withdraw the pull request. To update it, commit again and run:',
+    `${beforeCommand(facts)} commit again and run:`,
     `  ${updateCommand(facts)}`,
   ];
+}
+
+/** Only now that it is open, there is something to withdraw. */
+function beforeCommand({ key, isDouble, prHash }: BannerFacts): string {
+  if (isDouble)
+    return `Withdraw this one with -o withdraw -o pr-hash=${prHash} -o pr-key=<its key>. Or to update it,`;
+  if (key === null) return 'To update the pull request,';
+  return 'Keep the key secret: it can withdraw the pull request. To update it,';
+}
+
+/** Its texts, or its base, may be others all the same. */
+function updateLines({ changes, prUrl }: Pick<BannerFacts, 'changes' | 'prUrl'>): string[] {
+  if (changes === '') return [`Nothing new: ${prUrl} has these commits already.`];
+  return ['Your pull request has been updated.', ...(changes === null ? [] : [`${changes}.`])];
 }
 
 export interface DelayedFacts {

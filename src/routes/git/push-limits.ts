@@ -4,7 +4,7 @@
  * Proved by test/push/admission.test.ts.
  */
 import type { Context } from 'hono';
-import { hostNameOf } from '../../config/hosts.ts';
+import { hostNameOf, recordName } from '../../config/hosts.ts';
 import { accountLimits } from '../../config.ts';
 import { BURST_PUSHES, BURST_WINDOW_MS } from '../../durable/guard/burst.ts';
 import { openBackOff } from '../../durable/host-access.ts';
@@ -13,14 +13,15 @@ import type { AppEnv } from '../../env.ts';
 import { HostPause, LONGEST_WAIT_MS } from '../../host/failure.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { within } from '../../isolate/within.ts';
-import { type Client, windowKey } from '../../limits/client.ts';
-import { FORKS, PULL_REQUESTS, PREFIX_PULL_REQUESTS } from '../../limits/limits.ts';
+import { type Client, isCircuit, windowKey } from '../../limits/client.ts';
+import { FORKS, PULL_REQUESTS } from '../../limits/limits.ts';
 import type { Grant, Refused } from '../../limits/port.ts';
 import { type ClientHits, hitBy, toldMs, type Wait } from '../../limits/sliding-window.ts';
 import {
   type AccountLimits,
   forkWants,
   openingIn,
+  prefixLimit,
   pullRequestWants,
   quotaKeyOf,
   type Wants,
@@ -59,7 +60,7 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
         const known = calls ?? overLimit('pushes', await limits.known('pushes'));
         const opening = slotHash && patience !== 'wait' ? await wantsOf(await slotHash()) : null;
         const full = opening && limits.knownFull(opening);
-        const refusal = full?.isTold ? noneLeft(full.for, full) : null;
+        const refusal = full?.isTold ? noneLeft(full.for, full, pusher) : null;
         // Panic comes first (contract, 4.6), also for a push that does not reach the guard.
         if (known !== null || (refusal !== null && !mustBeTold(windowKey(pusher, true))))
           return (await arePushesSuspended(c.env)) ? suspended() : (refusal ?? known);
@@ -101,11 +102,11 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
     },
 
     takeQuota: async () => void (await reserve(c, writeWants(await quotaKey()))),
-    takeFork: async () =>
-      void (await reserve(
-        c,
-        forkWants(await quotaKey(), await client(), accountLimits(c.var.config, c.var.host)),
-      )),
+    async takeFork(forked) {
+      const [by, owner] = [await quotaKey(), await client()];
+      const of = { client: owner, repository: recordName(c.var.host, forked) };
+      await reserve(c, forkWants(by, of, accountLimits(c.var.config, c.var.host)));
+    },
   };
 
   /** What another pull request counts in for its client alone. */
@@ -211,7 +212,7 @@ function refusalOf(
   if (wait.for === 'address' || wait.for === 'prefix') {
     if (client !== null && wait.full?.isAlertDue)
       c.executionCtx.waitUntil(alertOperator(c, client, wait.for, wait.full.attempts));
-    return noneLeft(wait.for, wait);
+    return noneLeft(wait.for, wait, client);
   }
   if (wait.for === 'forks')
     return new Refusal('rate-limited', 'too many forks', [
@@ -225,9 +226,14 @@ function refusalOf(
     : new Refusal('account', 'the bot account has little left', lines, options);
 }
 
-/** The contract's words (section 7), and how long to wait. */
-function noneLeft(kind: Refused['for'], wait: Wait): Refusal {
-  const [{ most }, whose] = kind === 'prefix' ? [PREFIX_PULL_REQUESTS, 'IPv6 /48'] : [PULL_REQUESTS, 'IP'];
+/**
+ * The contract's words (section 7), and how long to wait.
+ * @param client null: only the last line is shown.
+ */
+function noneLeft(kind: Refused['for'], wait: Wait, client: Client | null): Refusal {
+  const ofPrefix = client !== null && isCircuit(client) ? 'onion service' : 'IPv6 /48';
+  const whose = kind === 'prefix' ? ofPrefix : 'IP';
+  const { most } = kind === 'prefix' && client !== null ? prefixLimit(client) : PULL_REQUESTS;
   const lines = [
     `Rate limit exceeded: max ${most} PRs per hour per ${whose}.`,
     'Please try again later.',
@@ -246,7 +252,7 @@ async function alertOperator(
   const [network, hash, { most }] =
     kind === 'address'
       ? [owner.network, owner.hash('alert'), PULL_REQUESTS]
-      : [owner.prefix, owner.prefixHash('alert'), PREFIX_PULL_REQUESTS];
+      : [owner.prefix, owner.prefixHash('alert'), prefixLimit(owner)];
   await guardOf(c.env)
     .tell({ kind: 'rate-limit', client: pseudonymOf(hash), attempts, most }, Date.now(), network)
     .catch((error: unknown) => c.var.logger.error('an alert could not be raised', { error }));

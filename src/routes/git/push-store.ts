@@ -97,9 +97,14 @@ export function pushStore(c: Context<AppEnv>, memory: MemoryHold): PushStore {
       try {
         // Not the badge's count, which may be minutes old.
         const ledger = openLedger(c.env, config, http);
-        return (await ledger.pullRequestCount({ host: host.key, owner, repo })) > 0;
+        const repository = { host: host.key, owner, repo };
+        const [all, rolledBack] = await Promise.all([
+          ledger.pullRequestCount(repository),
+          guardOf(c.env).rolledBackIn(repository),
+        ]);
+        return all > rolledBack;
       } catch (error) {
-        logger.warn('the ledger does not answer', { error });
+        logger.warn('the ledger or the guard does not answer', { error });
         return false;
       }
     },

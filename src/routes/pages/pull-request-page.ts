@@ -138,8 +138,14 @@ async function endedBy(
 
 /** Null if the code host shows none yet. Never asks the object of a hash that no push has recorded. */
 async function viewOf(c: Context<AppEnv>, hash: string): Promise<PullRequestView | null> {
-  const mayExist = await mayBeRecorded(c.env.DB, hash, c.var.logger);
-  const view = mayExist ? await readFrom(() => pullRequestOf(c.env, hash).view()) : null;
+  if (!(await mayBeRecorded(c.env.DB, hash, c.var.logger))) return null;
+  const object = pullRequestOf(c.env, hash);
+  let view = await readFrom(() => object.view());
+  if (view?.isShown === false) {
+    // Whoever has just read the answer of the push need not wait for the object's own look.
+    await object.askHost();
+    view = await readFrom(() => object.view());
+  }
   return view?.isShown ? view : null;
 }
 

@@ -48,9 +48,8 @@ export async function conversationOf(
   const known = knownConversation(host, repository, number);
   if (known !== null) return known;
   if (host.token === null) return unknown('This service has no bot account that could read it.');
-  const asked = limitsOf(c).known('calls');
-  const wait = await asked.catch(() => NO_WAIT);
-  if (wait.waitMs > 0) return unknown(sentence(tooMany(c, 'calls', wait)));
+  const noCalls = await noCallsLeft(c);
+  if (noCalls !== null) return noCalls;
   try {
     const { env, var: given } = c;
     const activity = openActivity(openHostAccess(env, given.config, host, given.http), () => {});
@@ -63,6 +62,9 @@ export async function conversationOf(
     recent.set(keyOf(host, repository, number), conversation);
     return { kind: 'shown', conversation };
   } catch (error) {
+    // Reading it may have used up the last ones.
+    const used = await noCallsLeft(c);
+    if (used !== null) return used;
     c.var.logger.warn('a conversation could not be read', { error });
     const { lasts, says, status } = hostFailureOf(error);
     const isFinal = lasts === 'final';
@@ -71,6 +73,13 @@ export async function conversationOf(
       : 'does not answer now. Reload this page in a minute.';
     return unknown(`${hostNameOf(host)} ${why}`);
   }
+}
+
+/** Null: the client may cause more requests to the host, or nobody knows. */
+async function noCallsLeft(c: Context<AppEnv>): Promise<ShownConversation | null> {
+  const asked = limitsOf(c).known('calls');
+  const wait = await asked.catch(() => NO_WAIT);
+  return wait.waitMs > 0 ? unknown(sentence(tooMany(c, 'calls', wait))) : null;
 }
 
 const keyOf = (host: HostConfig, repository: RepositoryName, number: number): string =>

@@ -5,6 +5,7 @@ import { hostNameOf, recordName } from '../../config/hosts.ts';
 import { accountOf, hostAccountOf } from '../../durable/host-access.ts';
 import type { AppEnv } from '../../env.ts';
 import { readsPauseMs } from '../../host/account/account-budget.ts';
+import { HostError } from '../../host-error.ts';
 import { HostPause } from '../../host/failure.ts';
 import { limitText } from '../../config/values.ts';
 import { OPEN_LIMITS, type OpenLimitName } from '../../limits/limits.ts';
@@ -180,7 +181,12 @@ export class ChargedHttp extends HttpClient {
     this.#c = c;
   }
 
-  /** @throws HostPause for a page or a badge, when the calls that are left are for those who write */
+  /**
+   * What only reads is asked at each call, as hundreds of pages can begin at once; what writes must
+   * not stop half-way.
+   * @throws HostError for a page or a badge, when the client has no calls left, or the account's
+   * are for those who write
+   */
   override async fetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
     const { config } = this.#c.var;
     const host = config.hosts.find(
@@ -191,7 +197,12 @@ export class ChargedHttp extends HttpClient {
     const onlyReads = (method === 'GET' || method === 'HEAD') && !DISCOVERY.test(path);
     const pauseMs = onlyReads ? readsPauseMs(accountOf(host), Date.now()) : 0;
     if (pauseMs > 0) throw new HostPause(hostNameOf(host), pauseMs);
-    waitUntil(limitsOf(this.#c).charge());
-    return super.fetch(input, init);
+    const limits = limitsOf(this.#c);
+    const charging = limits.charge();
+    waitUntil(charging.then(() => limits.tellCalls()));
+    const wait = onlyReads ? await charging : NO_WAIT;
+    if (wait.waitMs === 0) return super.fetch(input, init);
+    const message = sentence(tooMany(this.#c, 'calls', wait));
+    throw new HostError('rate-limited', message, undefined, { retryAfterMs: toldMs(wait), whose: 'person' });
   }
 }

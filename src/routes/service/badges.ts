@@ -1,7 +1,8 @@
 /**
  * Badges for READMEs (contract, 4.14 and 4.15), public even if the service requires a key. Cost, every five minutes:
  * one row of the ledger, or some four requests to the host for a policy, with Git as the public makes them. The host
- * limits this service's address, so few may cause them. The panic switch is a copy, at most two seconds old.
+ * limits this service's address, so there are few of them, and what was known last is shown meanwhile. The panic
+ * switch is a copy, at most two seconds old.
  */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
@@ -15,13 +16,13 @@ import {
 import { hostWithKey, MAIN_HOST } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import { parseName } from '../../host/kinds.ts';
-import { Recent } from '../../isolate/recent.ts';
+import { isWithin } from '../../isolate/clock.ts';
+import { onForget } from '../../isolate/recent.ts';
 import { windowKey } from '../../limits/client.ts';
-import { type ClientHits, hitBy, waitOf } from '../../limits/sliding-window.ts';
+import { fairWait, type Use } from '../../limits/fairness.ts';
 import { openPolicies } from '../../policy/policies.ts';
 import { openStatistics } from '../../stats/statistics.ts';
 import { clientOf } from '../request/client.ts';
-import { limitsOf } from '../request/limits.ts';
 import { answer, as, described, error, hostKey, NAME, repositoryParams } from '../description.ts';
 import { answerRefused, refused } from '../request/refused.ts';
 import { arePushesSuspended } from '../request/suspension.ts';
@@ -32,10 +33,17 @@ const AN_HOUR = 'public, max-age=3600';
 /** For a badge that only says that something is unavailable at the moment. */
 const NOT_AT_ALL = 'no-store';
 
-/** Policies that are not in the cache, and are read for badges: for an IPv4 address or a /48, and for all together. */
-const ONE = { most: 10, withinMs: 60_000 };
-const ALL = { most: 60, withinMs: 60_000 };
-const asked: ClientHits = new Recent({ most: 10_000 });
+/**
+ * Policies that are read for badges. All images of a large site may be fetched by a few addresses of
+ * its proxy, so no network has a window of its own: who has had its part waits only if others have
+ * asked, too.
+ */
+const READS = { most: 60, withinMs: 60_000 };
+/** Oldest first. */
+let reads: readonly Use[] = [];
+onForget(() => (reads = []));
+/** The proxies of large sites give up after some seconds. */
+const AT_ONCE_MS = 2_000;
 
 const optional = z.string().optional();
 
@@ -98,19 +106,21 @@ async function friendlyBadge(c: Context<AppEnv>): Promise<Response> {
   const found = more.length > 0 ? null : repositoryOn(c, key, owner, name);
   if (found === null) return image(c, anonymousFriendlyBadge(false), FIVE_MINUTES);
   const policies = openPolicies(c.env, config, found.host, logger, http);
-  const policy = await policies.of(found.name, { mayAsk: () => mayAsk(c), isPolled: true });
+  const asking = { mayAsk: () => mayAsk(c), isPolled: true, atOnceMs: AT_ONCE_MS };
+  const policy = await policies.of(found.name, asking);
   const svg = anonymousFriendlyBadge(policy?.anonymousFriendly === true);
   return image(c, svg, policy === undefined ? NOT_AT_ALL : FIVE_MINUTES);
 }
 
 /** Whether this client may cause requests to the host. */
 async function mayAsk(c: Context<AppEnv>): Promise<boolean> {
-  // Where Git does not answer, the account's calls are used.
-  if ((await limitsOf(c).known('calls')).waitMs > 0) return false;
-  const prefix = windowKey(await clientOf(c), true);
+  const by = windowKey(await clientOf(c), true);
   const now = Date.now();
-  if (waitOf(asked.get('all', now) ?? [], [ALL], now).waitMs > 0) return false;
-  return hitBy(prefix, asked, [ONE], now).waitMs === 0 && hitBy('all', asked, [ALL], now).waitMs === 0;
+  reads = reads.filter(({ at }) => isWithin(at, READS.withinMs, now));
+  const asker = { by, repository: null, takesPart: false };
+  if (fairWait('calls', reads, [READS], asker, now).waitMs > 0) return false;
+  reads = [...reads, { at: now, by, repository: null }];
+  return true;
 }
 
 badges.get(

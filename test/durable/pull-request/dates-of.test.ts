@@ -89,6 +89,17 @@ describe('a pull request that is pushed again', async () => {
     expect(second.dates().committedAt).toBe(later.committedAt);
   });
 
+  it('keeps its tip, if two of its commits differ only in who and when', async () => {
+    const commits = ['Ada', 'Eve'].map((name) =>
+      newCommit({ parents: [UPSTREAM], message: 'same', author: `${name} <a@example.org> 5 +0000` }),
+    );
+    commits.push(newCommit({ parents: commits.map(({ oid }) => oid), message: 'merge' }));
+    const twins = await rewrite(commits);
+    expect(twins.contents).toHaveLength(2);
+    const again = await rewrite(commits, { ...later, known: [twins.dates()] });
+    expect(again.ids).toEqual(twins.ids);
+  });
+
   it('recognises a commit by the id that it would have if all were dated 1970', async () => {
     const { ids } = await rewriteMerge(0);
     const { commitHashes } = (await rewriteMerge(FIRST_PUSH)).dates();

@@ -16,12 +16,14 @@ const SECOND = 1000;
 
 const urlOf = (number: number): string => `https://host.test/octo/hello/pull/${number}`;
 
+const NO_DATES = { committedAt: 1, commitHashes: new Uint8Array() };
+
 let count = 0;
 function newPullRequest(number = 7) {
   const prHash = `41570000${(++count).toString(16).padStart(4, '0')}`;
   // A stub does not outlive the object's death.
   const object = () => bindings.PULL_REQUESTS.get(bindings.PULL_REQUESTS.idFromName(prHash));
-  const dates = { committedAt: 1, commitHashes: new Uint8Array() };
+  const dates = NO_DATES;
   const pullRequest = {
     prHash,
     host: 'gh',
@@ -94,11 +96,31 @@ describe('the view of a pull request', () => {
       state: 'open',
       isShown: true,
       events: [
-        { id: 3, kind: 'commented', url: '', at: at + 2 },
-        { id: 2, kind: 'commented', url: comment(1).url, at: at + 1 },
-        { id: 1, kind: 'opened', url, at },
+        { id: 3, kind: 'commented', url: '', at: at + 2, number: 7 },
+        { id: 2, kind: 'commented', url: comment(1).url, at: at + 1, number: 7 },
+        { id: 1, kind: 'opened', url, at, number: 7 },
       ],
     });
+  });
+
+  it('has events that stay those of the pull request they were about, when another is opened', async () => {
+    const { object, pullRequest, look, closed, url } = newPullRequest();
+    const record = (number: number, title: string) =>
+      object().record(
+        { ...pullRequest, number, url, title },
+        { tip: title, dates: NO_DATES, lease: null },
+        NOW,
+      );
+    await record(7, 'First');
+    await record(8, 'Second');
+    // The host tells of the first only now.
+    await look([closed('2026-11-01')], NOW + SECOND);
+    const events = (await object().view())?.events.map(({ kind, number, title }) => [kind, number, title]);
+    expect(events).toEqual([
+      ['closed', 7, 'First'],
+      ['opened', 8, 'Second'],
+      ['opened', 7, 'First'],
+    ]);
   });
 
   it('counts what was said since the last push, for the next one', async () => {

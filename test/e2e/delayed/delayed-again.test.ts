@@ -236,6 +236,17 @@ describe('once it is public', () => {
     },
   );
 
+  it('a fork is not made for one that is open already by then', async () => {
+    const { clone, upstream, name } = await waiting();
+    const pushed = await clone.push('origin', 'HEAD:other');
+    expect(pushed.code, pushed.stderr).toBe(0);
+    await bed.sandbox.maintainer.deleteFork(bed.sandbox.botLogin, upstream.name);
+    await bed.restart();
+    await pass(bed);
+    expect(await pageOf(bed, name)).toContain('the same commits were proposed before');
+    expect(bed.host.forkPath(upstream)).toBeNull();
+  });
+
   it(
     'its person is refused a second one with its address, or opens another without a delay',
     exhaustive,

@@ -86,6 +86,10 @@ describe('when a network has had its pull requests of an hour', exhaustive, () =
     await clone.commit({ message: 'One more\n' });
     const pushed = await clone.push('origin', 'HEAD:more');
     expect(statusTable(pushed)[0]).toContain('rate limit exceeded');
+    expect(remoteLines(pushed).join('\n')).toContain('Add -o wait, ');
+    // Where it helps.
+    const draft = await clone.push('-o', 'overwrite', '-o', 'draft', 'origin', 'HEAD:more');
+    expect(draft.stderr).not.toContain('Add -o wait');
     const name = delayedAs(await clone.push('-o', 'wait', 'origin', 'HEAD:more'));
     // The hour is not over, whatever the clock of the cron trigger says.
     await pass(bed);
@@ -132,7 +136,7 @@ describe('when the host asks to wait', exhaustive, () => {
     slow.sandbox.faults.inject({ method: 'POST', path: /\/forks$/, answer: SECONDARY_LIMIT });
     expect((await first.clone.push('origin', 'HEAD:topic')).code).toBe(1);
     const { clone } = await withCommit(slow);
-    expect((await clone.push('origin', 'HEAD:topic')).stderr).toContain('asks to wait');
+    expect((await clone.push('origin', 'HEAD:topic')).stderr).toMatch(/asks to wait.*Add -o wait, /s);
     delayedAs(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic'));
     await clone.commit({ message: 'Another\n' });
     delayedAs(await clone.push('-o', 'wait', 'origin', 'HEAD:other'));

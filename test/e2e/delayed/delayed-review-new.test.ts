@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { contribute, expectAccepted } from '../support/contribution.ts';
 import { delayedAs, pass } from '../support/delayed.ts';
-import { OPERATOR } from '../support/operator.ts';
+import { Operator, OPERATOR } from '../support/operator.ts';
 import { Reviewer } from '../support/review.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
@@ -25,4 +25,8 @@ it('lets the first push to a repository wait, and no other once that is publishe
     .poll(async () => (await fetch(`${bed.service.url}/api/recent-prs`)).text())
     .toContain(upstream.name);
   await expectAccepted(bed, { ...contribution, clone: other }, await other.push());
+  // What was rolled back does not make it a known one.
+  expect((await new Operator(bed).rollBack()).status).toBe(200);
+  await other.commit({ message: 'Third\n' });
+  delayedAs(await other.push('origin', 'HEAD:refs/heads/third'));
 });

@@ -109,7 +109,7 @@ describe('what was read last', () => {
 });
 
 describe('while a client’s requests to the host are used up', exhaustive, () => {
-  const few = useOwnTestBed({ env: { LIMIT_CALLS: '3/1h' } });
+  const few = useOwnTestBed({ env: { LIMIT_CALLS: '6/1h' } });
 
   it('the page says so, to that client alone', async () => {
     const one = await discussed(few);

@@ -32,8 +32,8 @@ it('a pull request can be followed on its page and by its feed, to the withdrawa
   const { banner, pull } = await expectAccepted(bed, contribution, pushed);
   const url = `${bed.service.url}/v1/pr/${banner.prHash}`;
   expect(remoteLines(pushed)).toContain(`  Page:     ${url}`);
-  // The list of pages hears of it some milliseconds after the push.
-  await expect.poll(async () => (await get(url)).status).toBe(200);
+  // As soon as the push was answered.
+  expect((await get(url)).status).toBe(200);
   expect(await shownAt(url)).toEqual({ state: 'Open', events: [['Opened', pull.url]], entries: ['opened'] });
 
   const on = { owner: upstream.owner, repo: upstream.name, number: pull.number };

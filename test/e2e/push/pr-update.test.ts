@@ -14,8 +14,25 @@ describe('an update', exhaustive, () => {
     await nextSecond();
     const pushed = await update();
     expect(bannerOf(pushed).prUrl).toBe(first.pull.url);
-    expect(remoteLines(pushed)).toContain('The fork has these commits already.');
+    expect(remoteLines(pushed)).toContain(`Nothing new: ${first.pull.url} has these commits already.`);
+    expect(pushed.stderr).not.toContain('updated');
     expect(await bed.host.pushes(upstream)).toHaveLength(1);
+  });
+
+  it('says what it adds, changes and drops, also in its preview', async () => {
+    const { clone, update, ...contribution } = await opened(bed);
+    await clone.commit({ message: 'Second\n' });
+    expect(remoteLines(await update())).toContain('1 commit added.');
+    await clone.git('reset', '--quiet', '--hard', 'origin/main');
+    await clone.commit({ message: 'Another way\n' });
+    const said = '1 commit added, 3 dropped (Second, Two, One).';
+    const { banner } = contribution.first;
+    const preview = await clone.push('-o', 'preview', '-o', `pr-hash=${banner.prHash}`, 'origin', 'HEAD:x');
+    expect(remoteLines(preview)).toContain(said);
+    expect(remoteLines(await update())).toContain(said);
+    await contribution.upstream.grow();
+    await clone.git('pull', '--quiet', '--rebase', 'origin', 'main');
+    expect(remoteLines(await update())).toContain('1 commit changed.');
   });
 });
 

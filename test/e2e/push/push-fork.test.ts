@@ -244,18 +244,97 @@ describe('the fork', exhaustive, () => {
     expect(second.pull.number).toBe(first.pull.number);
   });
 
-  it('is forgotten when it cannot be used, and stays as it is', async () => {
+  it('is asked for once, though it cannot be used, and though the host refuses the commits', async () => {
     const contribution = await contributeAgain();
     const { clone, upstream } = contribution;
     await upstream.grow({ branch: 'release', from: 'main' });
-    const path = new RegExp(`/${bed.sandbox.botLogin}/${upstream.name}\\.git/git-upload-pack$`);
-    bed.sandbox.faults.inject({ method: 'POST', path, times: 3, answer: { status: 500 } });
+    const ofFork = (service: string) =>
+      new RegExp(`/${bed.sandbox.botLogin}/${upstream.name}\\.git/${service}$`);
+    const failing = { method: 'POST', times: 3, answer: { status: 500 } };
+    bed.sandbox.faults.inject({ ...failing, path: ofFork('git-upload-pack') });
     await clone.commit();
-    const failed = await clone.push('origin', 'HEAD:refs/for/release');
-    expect(failed.stderr).toContain('push rejected: the fork could not be made');
+    const push = () => clone.push('origin', 'HEAD:refs/for/release');
+    expect((await push()).stderr).toContain('push rejected: the fork could not be made');
+    for (let time = 0; time < 2; time++) {
+      bed.sandbox.faults.inject({
+        ...failing,
+        path: ofFork('git-receive-pack'),
+        answer: { status: 413 },
+        times: 1,
+      });
+      expect((await push()).stderr).toContain('push rejected: the commits could not be sent to the fork');
+    }
+    await expectAccepted(bed, contribution, await push());
     expect(forkRequests(upstream)).toHaveLength(1);
-    await expectAccepted(bed, contribution, await clone.push('origin', 'HEAD:refs/for/release'));
-    expect(forkRequests(upstream)).toHaveLength(2);
+  });
+
+  it('of a pull request is that of its updates, also after a restart, and after upstream has left its network', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await clone.commit();
+    const { banner, pull } = await expectAccepted(bed, contribution, await clone.push());
+    const update = async () => {
+      await bed.restart();
+      await clone.commit();
+      const pushed = await clone.push('-o', `pr-hash=${banner.prHash}`, 'origin', 'HEAD:topic');
+      const { pull: updated } = await expectAccepted(bed, contribution, pushed);
+      expect(updated.number).toBe(pull.number);
+    };
+    await update();
+    bed.sandbox.maintainer.detachFork(bed.sandbox.botLogin, upstream.name);
+    await update();
+    expect(forkRequests(upstream)).toHaveLength(1);
+    // A new one has a fork that the host takes it from.
+    await clone.commit();
+    const fork = { name: `${upstream.name}-1` };
+    await expectAccepted(bed, contribution, await clone.push('origin', 'HEAD:new'), { fork });
+  });
+
+  it.each<[what: string, pulls: number, change: (name: string) => unknown]>([
+    ['deleted', 2, (name) => bed.sandbox.maintainer.deleteFork(bed.sandbox.botLogin, name)],
+    [
+      'renamed',
+      1,
+      (name) => bed.sandbox.maintainer.renameRepository(bed.sandbox.botLogin, name, `${name}-new`),
+    ],
+  ])(
+    'of a pull request that is %s in the middle of an update is told of, and none is made for it',
+    async (what, pulls, change) => {
+      const contribution = await contribute(bed);
+      const { clone, upstream } = contribution;
+      await clone.commit();
+      const { banner } = await expectAccepted(bed, contribution, await clone.push());
+      const { promise: until, resolve: goOn } = Promise.withResolvers<void>();
+      const path = new RegExp(`/${bed.sandbox.botLogin}/${upstream.name}\\.git/git-receive-pack$`);
+      bed.sandbox.faults.inject({ method: 'POST', path, until });
+      await clone.commit();
+      const update = () => clone.push('-o', `pr-hash=${banner.prHash}`, 'origin', 'HEAD:topic');
+      const before = bed.host.requests.length;
+      const pushing = update();
+      const asked = () => bed.host.requests.slice(before).filter((request) => path.test(request.path));
+      await expect.poll(asked, { timeout: 10_000 }).toHaveLength(1);
+      await change(upstream.name);
+      goOn();
+      expect((await pushing).stderr).toContain('push rejected: the fork of the pull request is gone');
+      expect(forkRequests(upstream)).toHaveLength(1);
+      const fork = what === 'renamed' ? { fork: { name: `${upstream.name}-new` } } : {};
+      await expectAccepted(bed, contribution, await update(), fork);
+      expect(await bed.host.pulls(upstream)).toHaveLength(pulls);
+    },
+  );
+
+  it('that was made private is used as before', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await clone.commit();
+    const { banner, pull } = await expectAccepted(bed, contribution, await clone.push());
+    bed.sandbox.maintainer.setPrivate(bed.sandbox.botLogin, upstream.name, true);
+    await clone.git('commit', '--quiet', '--amend', '--message=Better words');
+    const updated = await clone.push('-f', '-o', `pr-hash=${banner.prHash}`, 'origin', 'HEAD:topic');
+    expect((await expectAccepted(bed, contribution, updated)).pull.number).toBe(pull.number);
+    await clone.commit();
+    await expectAccepted(bed, contribution, await clone.push('origin', 'HEAD:another'));
+    expect(forkRequests(upstream)).toHaveLength(1);
   });
 
   it('that was deleted by hand is made anew, also for a large push', async () => {

@@ -82,7 +82,7 @@ describe('-o sign-off', () => {
     const push = (branch: string) => clone.push('-o', 'sign-off', 'origin', `HEAD:${branch}`);
     const { prHash } = bannerOf(await push('one'));
     await expect.poll(async () => (await fetch(`${bed.service.url}/v1/pr/${prHash}`)).status).toBe(200);
-    expect(withoutSecrets(await push('two'))[1]).toContain(`with -o pr-hash=${prHash} -o sign-off. Withdraw`);
+    expect(withoutSecrets(await push('two'))[1]).toContain(`with -o pr-hash=${prHash} -o sign-off.`);
   });
 
   it('signs the one commit of a squashed push, and what its options say', async () => {

@@ -119,6 +119,20 @@ it('refs of more than is read are asked for once, and that is final', exhaustive
   expect(asked).toBe(1);
 });
 
+it('refs are read no further when nobody waits for them any more', async () => {
+  const line = new TextEncoder().encode(pktText(`${OID} refs/tags/v1\n`));
+  const enough = new AbortController();
+  let lines = 0;
+  const pull = (controller: ReadableByteStreamController) => {
+    if (++lines === 3) enough.abort();
+    controller.enqueue(line.slice());
+  };
+  const { transport } = opened(() => new Response(new ReadableStream({ type: 'bytes', pull })));
+  const found = await transport.advertised(REPOSITORY, new Set(['b'.repeat(40)]), enough.signal);
+  expect(found.size).toBe(0);
+  expect(lines).toBeLessThan(1_000);
+});
+
 it('of all ids of refs, those that come before it is too much are known', async () => {
   const line = new TextEncoder().encode(pktText(`${OID} refs/tags/${'v1/'.repeat(20_000)}\n`));
   const { transport } = opened(

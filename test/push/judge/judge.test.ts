@@ -107,6 +107,7 @@ function asked(answers: Partial<Questions> = {}) {
     tellSameWork: vi.fn(async () => {}),
     hashMeant: vi.fn(async () => null),
     advertised: vi.fn(async () => new Map()),
+    updatedCommits: vi.fn(async () => null),
     replaceableTip: vi.fn(async () => null),
     claim: vi.fn(async () => ({ lease: 1, recorded: null, dates: [] })),
     findBranch: vi.fn(async () => null),

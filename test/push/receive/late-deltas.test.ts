@@ -96,7 +96,7 @@ describe('commits that are deltas of later ones', () => {
         const { commits } = planCommits(trace.commits, new OwnIds(ids));
         const anonymous = new AnonymousCommits(commits, BOT, () => COMMITTED_AT);
         const { count, objects } = await readPack(
-          await outgoing(anonymous.contents(), anonymous.size, received),
+          await outgoing(anonymous.contents(), anonymous.objectCount, received),
         );
         const expected = expectedCommits(push);
         expect(anonymous.tip).toBe(expected.tip);

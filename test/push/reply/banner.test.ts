@@ -4,7 +4,9 @@ import { bannerLines, delayedLines, keyLines, pageLines } from '../../../src/pus
 
 const FACTS = {
   updated: false,
+  changes: null,
   isRepeated: false,
+  isDouble: false,
   prUrl: 'https://host.test/octo/hello/pull/7',
   author: 'gitveil-bot',
   branch: 'anon-0123456789ab',
@@ -58,12 +60,23 @@ describe('bannerLines', () => {
     expect(bannerLines({ ...FACTS, isRepeated: true, updated: true }).join()).not.toContain('before');
   });
 
+  it('says how to withdraw one whose commits are open already, now that there is something to withdraw', () => {
+    const lines = bannerLines({ ...FACTS, isDouble: true });
+    expect(lines.at(-2)).toBe(
+      `Withdraw this one with -o withdraw -o pr-hash=${FACTS.prHash} -o pr-key=<its key>. Or to update it, commit again and run:`,
+    );
+    expect(lines).toHaveLength(bannerLines(FACTS).length);
+  });
+
   it('says that the pull request is a draft', () => {
     expect(bannerLines({ ...FACTS, isDraft: true })).toContain('Your pull request is open as a draft.');
   });
 
-  it('says whether the pull request is new', () => {
-    expect(bannerLines({ ...FACTS, updated: true })).toContain('Your pull request has been updated.');
+  it('says whether the pull request is new, and what an update adds and drops', () => {
+    const second = (changes: string | null) => bannerLines({ ...FACTS, updated: true, changes }).slice(1, 3);
+    expect(second(null)[0]).toBe('Your pull request has been updated.');
+    expect(second('1 commit added')).toEqual(['Your pull request has been updated.', '1 commit added.']);
+    expect(second('')[0]).toBe(`Nothing new: ${FACTS.prUrl} has these commits already.`);
   });
 
   it.each([

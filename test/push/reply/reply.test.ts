@@ -27,9 +27,9 @@ describe('a reply', () => {
     await reply.open(write);
     await reply.note('a\u001b[2Jb\u0007c\bd', '\tadmin\u202e\u2066nimda\u200b', 'zoë 👩 山');
     await reply.finish(REFUSED, 'push rejected: \u009b');
-    expect(readPushAnswer(whole())).toMatchObject({
-      progress: 'a[U+001B][2Jb[U+0007]c[U+0008]d\n\tadmin[U+202E][U+2066]nimda[U+200B]\nzoë 👩 山\n',
-      error: 'push rejected: [U+009B]',
+    expect(readReport(whole())).toMatchObject({
+      progress: ['a[U+001B][2Jb[U+0007]c[U+0008]d', '\tadmin[U+202E][U+2066]nimda[U+200B]', 'zoë 👩 山'],
+      errors: ['push rejected: [U+009B]'],
     });
   });
 

@@ -277,6 +277,14 @@ describe('a client that has made the service ask the host as often as it may wit
     },
   );
 
+  it('causes no more by pages that begin at once', async () => {
+    const host = vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(missing);
+    const variables = { LIMIT_CALLS: '50/1h' };
+    await Promise.all(Array.from({ length: 120 }, (_, number) => page(1_000 + number, variables)));
+    const calls = host.mock.calls.filter(([request]) => typeof request === 'string');
+    expect(calls).toHaveLength(50);
+  });
+
   it('is known to other isolates, too', async () => {
     const told: unknown[] = [];
     const CLIENT_WINDOWS = {

@@ -1,0 +1,87 @@
+/**
+ * What an update adds to its pull request, and what it takes away, as the person is told. Ids tell,
+ * because a commit that was rewritten before for this pull request gets the same id again.
+ */
+import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
+import { parseCommit } from '../../git/objects/commit.ts';
+import { pullRequestText } from '../../git/objects/commit-message.ts';
+import type { Oid } from '../../git/objects/oid.ts';
+import { numbersUpTo, type PlannedCommits } from '../../git/objects/planned-commits.ts';
+import { oneLine } from '../../host-text.ts';
+import { textOf } from '../../text/pull-request-text.ts';
+import type { ReadObjects } from '../../upstream/tree-reader.ts';
+
+/** Of the branch as it is: of a longer one that is replaced, nothing is told. */
+const MOST_COMMITS = 50;
+const MOST_COMMITS_BYTES = 256 * 1024;
+const MOST_TITLES = 3;
+
+interface Updated {
+  readonly commits: PlannedCommits;
+  /** What they become. */
+  readonly leaving: AnonymousCommits;
+  /** Where the branch of the pull request is. */
+  readonly tip: Oid;
+}
+
+/**
+ * Costs a request, unless the new commits stand on what is there.
+ * @returns `2 commits added, 1 changed, 1 dropped (<title>)`; null: that cannot be said.
+ */
+export async function updatedCommits(
+  { commits, leaving, tip }: Updated,
+  isUpstreams: (oid: Oid) => boolean,
+  read: ReadObjects,
+): Promise<string | null> {
+  const numbers = new Map(
+    Array.from({ length: commits.length }, (_, number) => [leaving.idOf(number), number]),
+  );
+  const kept: number[] = [];
+  const gone: string[] = [];
+  const old = leaving.has(tip) ? null : await read({ wants: [tip], depth: MOST_COMMITS }, MOST_COMMITS_BYTES);
+  const seen = new Set<Oid>();
+  const left = [tip];
+  for (let oid = left.pop(); oid !== undefined; oid = left.pop()) {
+    if (seen.has(oid) || isUpstreams(oid)) continue;
+    seen.add(oid);
+    const number = numbers.get(oid);
+    if (number !== undefined) {
+      kept.push(number);
+      continue;
+    }
+    const content = old?.get(oid)?.content;
+    if (content === undefined) return null;
+    const commit = parseCommit(content);
+    gone.push(oneLine(pullRequestText(commit).title));
+    left.push(...commit.parents);
+  }
+  const stays = numbersUpTo(commits, kept);
+  const added: string[] = [];
+  for (const number of numbers.values())
+    if (!stays.has(number)) added.push(oneLine(textOf(commits.at(number), leaving).title));
+  return said(added, gone);
+}
+
+/** A new commit with the title of one that is gone is the same one, changed. */
+function said(added: readonly string[], gone: readonly string[]): string {
+  const left = [...gone];
+  let changed = 0;
+  for (const title of added) {
+    const at = left.indexOf(title);
+    if (at < 0) continue;
+    left.splice(at, 1);
+    changed += 1;
+  }
+  const more = left.length > MOST_TITLES ? ', ...' : '';
+  const counts = [
+    [added.length - changed, 'added'],
+    [changed, 'changed'],
+    [left.length, `dropped (${left.slice(0, MOST_TITLES).join(', ')}${more})`],
+  ] as const;
+  const parts = counts.filter(([count]) => count > 0);
+  const words = parts.map(([count, what], at) => {
+    const unit = at > 0 ? '' : count === 1 ? 'commit ' : 'commits ';
+    return `${count} ${unit}${what}`;
+  });
+  return words.join(', ');
+}

@@ -1,0 +1,46 @@
+/** A host that is silent: no question that only warns the better makes a push wait for long. */
+import { expect, it } from 'vitest';
+import type { AnonymousCommits } from '../../../src/git/objects/anonymize.ts';
+import { PlannedCommits } from '../../../src/git/objects/planned-commits.ts';
+import { questionsOf } from '../../../src/push/judge/questions.ts';
+import type { PushRun } from '../../../src/push/push-run.ts';
+import type { NamedPullRequest } from '../../../src/push/verdict.ts';
+
+const REPOSITORY = { owner: 'octo', name: 'hello' };
+const OID = '0123456789'.repeat(4);
+const silent = () => new Promise<never>(() => {});
+
+function asked() {
+  const waits: number[] = [];
+  const sleep = async (ms: number): Promise<void> => void waits.push(ms);
+  const run = {
+    host: {
+      clock: { now: () => 0, sleep },
+      transport: { readObjects: silent, advertised: silent },
+      lister: { newestIn: silent },
+    },
+    logger: { warn: () => {} },
+  } as unknown as PushRun;
+  return { waits, questions: questionsOf(run, { repository: REPOSITORY, refs: [] }, 'bot') };
+}
+
+const NAMED = { pullRequest: { source: { repository: REPOSITORY } }, tip: OID } as NamedPullRequest;
+const LEAVING = { has: () => false } as unknown as AnonymousCommits;
+const PUSH = { commits: new PlannedCommits(), boundary: [], base: { name: '', oid: OID }, entryCount: 0 };
+const SPOOL = { byteLength: 0, isInMemory: true, async *read() {} };
+const HOW = { isAll: true, isRequired: false };
+
+it.each<[string, (questions: ReturnType<typeof questionsOf>) => Promise<unknown>]>([
+  ['whose commits they are', ({ advertised }) => advertised(new Set([OID]))],
+  ['what deltas stand on', ({ readBases }) => readBases(new Map([[OID, 4]]))],
+  ['files to search', ({ readFiles }) => readFiles(OID, ['a.txt'], 100)],
+  ['what a push changes', ({ entriesChanged }) => entriesChanged(PUSH, SPOOL, HOW)],
+  [
+    'what an update drops',
+    ({ updatedCommits }) => updatedCommits(NAMED, new PlannedCommits(), LEAVING, () => false),
+  ],
+])('%s', async (_, ask) => {
+  const { waits, questions } = asked();
+  await ask(questions);
+  expect(waits).toEqual([5_000]);
+});
