@@ -25,6 +25,7 @@ import { simpleService } from './rows/simple-service.ts';
 import { spool } from './rows/spool.ts';
 import { start } from './rows/start.ts';
 import { texts } from './rows/texts.ts';
+import { worst } from './rows/worst.ts';
 import type { Row } from './support/figures.ts';
 import { table } from './support/table.ts';
 import { Workspace } from './support/workspace.ts';
@@ -50,6 +51,7 @@ const BENCHMARKS: Readonly<Record<string, (workspace: Workspace) => Promise<Row[
   crowd,
   delayed,
   texts,
+  worst,
 };
 
 const USAGE = `
