@@ -10,11 +10,10 @@ import { Recent } from '../isolate/recent.ts';
 import type { Logger } from '../log.ts';
 import { type Client, windowKey } from './client.ts';
 import { FIXED_TRIES, isOfPrefix, isWidened, type OpenLimits, type TriedName } from './limits.ts';
-import { PULL_REQUESTS } from './limits.ts';
 import { hitBoth, hitBy, longestOf, NO_WAIT, waitOf } from './sliding-window.ts';
 import type { ClientHits, Counter, Limit, TriedWait, Wait } from './sliding-window.ts';
 import type { AccountWait, FullWindow, ReserveAnswer, WantedWindow, Wants } from './wants.ts';
-import { prefixLimit, windowName } from './wants.ts';
+import { wideningOf, windowName } from './wants.ts';
 
 /** The object of the bot account. Calls of objects reject if they cannot be reached. */
 interface AccountPort {
@@ -256,14 +255,11 @@ export class Limits {
     }
   }
 
-  /**
-   * The limits of all networks around a client together: anybody has as many /64 as a /48 holds. They
-   * are as much milder as those of pull requests. Null: there are none.
-   */
+  /** The limits of all networks around the client together. Null: there are none. */
   async widened(name: TriedName): Promise<readonly Limit[] | null> {
     const client = await this.#setup.client();
     if (!isWidened(name) || client.prefix === client.network) return null;
-    return partOf(this.of(name), prefixLimit(client).most / PULL_REQUESTS.most);
+    return partOf(this.of(name), wideningOf(client));
   }
 
   async #wider(name: TriedName): Promise<Counter | null> {
