@@ -1,7 +1,13 @@
 /** What a write counts in: nothing that names a person or a place, and one part for all that one person may hold. */
 import { expect, it } from 'vitest';
 import { clientIn } from '../../src/limits/client.ts';
-import { commentWants, openingIn, pullRequestWants, quotaKeyOf, targetKey } from '../../src/limits/wants.ts';
+import {
+  commentWants,
+  openingIn,
+  pullRequestWants,
+  quotaNamesOf,
+  targetKey,
+} from '../../src/limits/wants.ts';
 
 const SECRET = 'x'.repeat(32);
 const limits = [{ most: 1, withinMs: 1000 }];
@@ -14,9 +20,9 @@ const kinds = (network: string) =>
   );
 
 it('the networks that anybody may get for nothing have one part', () => {
-  expect(quotaKeyOf(at('2001:db8:7:1::/64'))).toBe(quotaKeyOf(at('2001:db8:7:2::/64')));
-  expect(quotaKeyOf(at('2001:db8:8:1::/64'))).not.toBe(quotaKeyOf(at('2001:db8:7:1::/64')));
-  expect(quotaKeyOf(at('192.0.2.1'))).not.toBe(quotaKeyOf(at('192.0.2.2')));
+  expect(quotaNamesOf(at('2001:db8:7:1::/64'))).toEqual(quotaNamesOf(at('2001:db8:7:2::/64')));
+  expect(quotaNamesOf(at('2001:db8:8:1::/64'))).not.toEqual(quotaNamesOf(at('2001:db8:7:1::/64')));
+  expect(quotaNamesOf(at('192.0.2.1'))).not.toEqual(quotaNamesOf(at('192.0.2.2')));
 });
 
 it('a pull request counts for its address, its /48 if there is one, the repository and the account', () => {
