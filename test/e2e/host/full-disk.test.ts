@@ -200,6 +200,8 @@ describe.each(FULL_DISKS)('on a full disk %s', (_name, makeDisk) => {
   it('panic works, says that it was not stored, and is stored once there is room', async () => {
     const { clone, upstream } = await contribute(bed);
     await clone.commit();
+    // The first request makes the secret by which clients are counted.
+    await clone.git('ls-remote', 'origin');
     await whileFull(async () => {
       expect(await operator.setPanic(true)).toEqual({
         status: 200,

@@ -50,7 +50,7 @@ it.each([
   [['a', 'b'], ['a'], '1 commit dropped (b)'],
   [['a', 'b'], ['0', 'a', 'b'], '1 commit added, 2 changed'],
   [['a', 'b', 'c', 'd', 'e'], ['a'], '4 commits dropped (e, d, c, ...)'],
-  [['a', 'b\u001b[2J'], ['a'], '1 commit dropped (b [2J)'],
+  [['a', 'b\u001b[2J'], ['a'], '1 commit dropped (b[U+001B][2J)'],
   [['a'], ['a'], ''],
 ])('from %j to %j: %s', async (before, after, words) => {
   expect((await update(before, after)).said).toBe(words);

@@ -89,11 +89,11 @@ it('asks for the pull requests of a repository once in some seconds, whatever it
     '/v1/gh/Octo/Hello',
     '/v1/gh/octo/hello.git',
   ]) {
-    expect(await read(path)).toContain('#7</a>');
+    expect(await read(path)).toContain('/pull/7"');
   }
   expect(asked).toEqual({ lists: 1, objects: 1 });
   vi.setSystemTime(Date.now() + 6_000);
-  expect(await read('/v1/gh/octo/hello')).toContain('#7</a>');
+  expect(await read('/v1/gh/octo/hello')).toContain('/pull/7"');
   expect(asked).toEqual({ lists: 2, objects: 2 });
 });
 
