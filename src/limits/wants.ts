@@ -115,6 +115,20 @@ function quotaNames(nameIn: (epoch: string) => string, now: number): Names {
   return { ...names, earlier: [...names.earlier, nameIn('')] };
 }
 
+/** The longest that a delayed push may wait, late reviews included. */
+const LONGEST_DELAYED_MS = 18 * 24 * 60 * 60_000;
+/** Of a hash. Some thousands of IPv4 addresses have them in common, so that a guess proves nothing. */
+const DELAYED_DIGITS = 5;
+
+/**
+ * Names a client in what it delays. An IPv6 /48 is one client: else its 65,536 networks could fill all room. A name is
+ * kept for as long as the push waits, so it is short: who has the secret, too, can try all addresses.
+ */
+export function delayedNamesOf(client: Client, now: number): Names {
+  const nameIn = (epoch: string) => client.prefixHash('delayed', epoch).slice(0, DELAYED_DIGITS);
+  return namesOf(nameIn, LONGEST_DELAYED_MS, now);
+}
+
 /** @param by from `quotaNamesOf`, or the name of a delayed push's client. */
 export function writeWants(by: Names | string, windows: Wants['windows'] = []): Wants {
   const names = typeof by === 'string' ? { by } : { by: by.now, byEarlier: by.earlier };

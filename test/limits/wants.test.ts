@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { clientIn } from '../../src/limits/client.ts';
 import {
   commentWants,
+  delayedNamesOf,
   openingIn,
   pullRequestWants,
   quotaNamesOf,
@@ -36,4 +37,17 @@ it('a comment counts for its thread and the account, and for the repository’s 
   expect(wants.windows.map(({ kind }) => kind)).toEqual(['thread', 'comments', 'account']);
   expect(wants.repository).toBe(repository);
   expect(targetKey(SECRET, 'OCTO/Hello')).toBe(repository);
+});
+
+it('what is delayed has a name that thousands of addresses share, and another one every six hours', () => {
+  const noon = Date.UTC(2031, 0, 1, 12);
+  const named = Array.from({ length: 256 * 4 }, (_, index) => {
+    const network = `198.18.${Math.floor(index / 256)}.${index % 256}`;
+    return delayedNamesOf(at(network), noon).now;
+  });
+  // One in 2^20 has the name of a given one: of all IPv4 addresses 4,096.
+  expect(named.every((name) => name.length === 5)).toBe(true);
+  const later = delayedNamesOf(at('198.18.0.0'), noon + 14 * 24 * 60 * 60_000);
+  expect(later.now).not.toBe(named[0]);
+  expect(later.earlier).toContain(named[0]);
 });
