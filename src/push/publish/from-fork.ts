@@ -14,6 +14,7 @@ import {
   ensureFork,
   forgetFork,
   forgetTips,
+  isDetached,
   isForkGone,
   knownFork,
   type ReadyFork,
@@ -101,7 +102,25 @@ export class ForkDelivery extends Delivery<ForkHost> {
   async deliver(proposal: Proposal): Promise<PullRequest> {
     await this.#send(proposal);
     await proposal.mayGoOn();
-    return this.#propose(proposal);
+    return this.#propose(proposal).catch(async (error: unknown) => {
+      await this.#leaveFork(error);
+      await this.#send(proposal);
+      await proposal.mayGoOn();
+      return this.#propose(proposal);
+    });
+  }
+
+  /**
+   * Asks for another fork if this one has left the network of upstream, as after a change of its visibility.
+   * @param error why no pull request was opened; thrown if the fork is still one
+   */
+  async #leaveFork(error: unknown): Promise<void> {
+    const { host } = this.run;
+    const { repository } = this.push;
+    const isRefused = this.#recorded === null && hostErrorOf(error)?.status === 422;
+    if (!isRefused || !(await isDetached(host, repository, this.#fork))) throw error;
+    forgetFork(host, repository);
+    await this.prepare();
   }
 
   /** Sends the commits, if they are not there. @throws Refusal if the host did not accept them. */
