@@ -181,6 +181,7 @@ export class PullRequest extends DurableObject<Env> {
     this.#dates.add(isMoved ? push.dates : NO_DATES, at);
     if (push.lease !== null) this.#lease.release(push.lease);
     if (isNew || isMoved) {
+      if (isNew && known !== null) this.#history.nameEarlier(known.number);
       if (isNew) this.#kept.unseen = { number, since: at, looks: 0, dueAt: 0 };
       const event = isNew ? 'opened' : 'updated';
       this.#queue('notification', event, '', at);

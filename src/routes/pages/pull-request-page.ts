@@ -33,7 +33,7 @@ const LOOK_PATIENCE_MS = 5_000;
 const UNKNOWN = explained(
   404,
   'No such pull request',
-  'This service has recorded no pull request with this hash. The answer to the push shows the right one.',
+  'This service has recorded no pull request with this hash, or the code host does not show it yet. The answer to the push shows the right one.',
   // The push that records it may be in progress.
   { 'Cache-Control': 'no-store' },
 );
