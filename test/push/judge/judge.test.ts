@@ -221,6 +221,24 @@ describe('a push is judged', () => {
     },
   );
 
+  it('refused as an orphan of ten thousand commits by others', exhaustive, async () => {
+    const chain = [root];
+    for (let number = 1; number < 10_000; number++) {
+      const work = by(
+        number === 9_999 ? 'Ann <ann@person.example>' : 'B <b@b.example>',
+        chain[0]!,
+        `${number}`,
+      );
+      chain.unshift(work);
+    }
+    const [work, ...before] = chain as [Buffer, ...Buffer[]];
+    const judged = judge(received({}, work, ...before), upstream, place, circumstances, asked());
+    const last = oidOf('commit', before[0]!).slice(0, 12);
+    await expect(judged).rejects.toMatchObject({
+      lines: expect.arrayContaining([`  git rebase --onto FETCH_HEAD ${last}`]),
+    });
+  });
+
   it('refused if nothing of a pull request would be left, with the command that withdraws it', async () => {
     const push = received({ prHash: '0123456789ab' });
     const taken = { ...push.taken, command: { ...push.taken.command, newId: UPSTREAM } };
