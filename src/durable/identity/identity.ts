@@ -22,7 +22,13 @@ import { listPseudonym, unlistPseudonym } from '../../stats/recorded-hashes.ts';
 import { MAX_TEXT_CHARACTERS, characters, commentText, shownKarma } from '../../text/footer.ts';
 import { hostAccountOf, type Reached, reachHost } from '../host-access.ts';
 import type { Attempt, PostedOn, Thread } from './comments.ts';
-import { COOLDOWN_MS, postingDecision, type Standing, UNREPORTED } from './moderation.ts';
+import {
+  COOLDOWN_MS,
+  type ModerationFacts,
+  postingDecision,
+  type Standing,
+  UNREPORTED,
+} from './moderation.ts';
 import { hasRecords, type Pardon, Pseudonym } from './pseudonym.ts';
 
 /** Limits for waiting comments: how many, and how long. */
@@ -195,10 +201,9 @@ export class Identity extends DurableObject<Env> {
   async #postAs(pseudonym: Pseudonym, host: ThreadHost, request: CommentRequest): Promise<CommentOutcome> {
     const { hash, comments, karma } = pseudonym;
     const karmaBefore = await karma.current(Date.now());
-    const { facts } = pseudonym;
-    const decision = postingDecision(facts, Date.now());
-    if (decision === 'blocked') return { kind: 'blocked' };
-    if (decision === 'cooldown') return { kind: 'cooldown', leftMs: facts.cooldownUntil - Date.now() };
+    const decision = postingDecision(pseudonym.facts, Date.now());
+    const silenced = silencedBy(pseudonym.facts);
+    if (silenced !== null) return silenced;
 
     const { owner, repo: name, number, body, origin } = request;
     const newKarma = decision === 'zero' ? 0 : karmaBefore + 1;
@@ -212,6 +217,12 @@ export class Identity extends DurableObject<Env> {
     if (grant.kind === 'wait') {
       await this.#wakeBy(Date.now() + FORGETTING_DELAY_MS);
       return { kind: 'wait', wait: grant };
+    }
+    // It may have waited for its turn, and reports are taken meanwhile.
+    const silencedSince = silencedBy(pseudonym.facts);
+    if (silencedSince !== null) {
+      await grant.release();
+      return silencedSince;
     }
 
     const attempt = comments.begin({ repository: { owner, name }, number }, Date.now());
@@ -350,6 +361,14 @@ export class Identity extends DurableObject<Env> {
   get #hostKey(): string {
     return this.ctx.storage.kv.get<string>(HOST_KEY) ?? MAIN_HOST;
   }
+}
+
+/** Refuses a pseudonym that may not post now; null: it may. */
+function silencedBy(facts: ModerationFacts): CommentOutcome | null {
+  const now = Date.now();
+  const decision = postingDecision(facts, now);
+  if (decision === 'blocked') return { kind: 'blocked' };
+  return decision === 'cooldown' ? { kind: 'cooldown', leftMs: facts.cooldownUntil - now } : null;
 }
 
 /** Asks the host once, and searches the thread if the answer is lost. If that is in vain, the attempt stays open. */
