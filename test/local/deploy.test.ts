@@ -42,8 +42,8 @@ async function deploy(answers: Readonly<Record<string, Answer>>, ...args: string
   const fake = `#!/usr/bin/env node
 const { appendFileSync, readFileSync } = require('node:fs');
 const words = process.argv.slice(2).join(' ');
-const [start, answer = {}] = Object.entries(${JSON.stringify(answers)}).find(([start]) => words.startsWith(start)) ?? [];
-const isFirst = !readFileSync(${JSON.stringify(calls)}, 'utf8').split('\\n').some((line) => line.startsWith(start));
+const [start, answer = {}] = Object.entries(${JSON.stringify(answers)}).find(([start]) => (words + ' ').startsWith(start + ' ')) ?? [];
+const isFirst = !readFileSync(${JSON.stringify(calls)}, 'utf8').split('\\n').some((line) => line.startsWith(start + ' '));
 appendFileSync(${JSON.stringify(calls)}, words + '\\n');
 const [, config] = /^deploy .*--config=(\\S+)/.exec(words) ?? [];
 if (config) appendFileSync(${JSON.stringify(configs)}, readFileSync(config, 'utf8') + '\\n');
@@ -116,10 +116,12 @@ describe('npm run deploy', exhaustive, () => {
     const { calls, configs, code, stderr } = await deploy({
       ...FOUND,
       'd1 list': { stdout: '[{"name":"another"}]' },
+      'deployments list': { stderr: 'This Worker does not exist on your account. [code: 10007]', status: 1 },
       deploy: unknown,
     });
     expect(calls).toEqual([
       'd1 list --json',
+      'deployments list --name=gitveil --json',
       'd1 create gitveil --location=enam --update-config=false',
       MIGRATE,
       'kv namespace list',

@@ -117,7 +117,7 @@ describe('by default', () => {
       const copy = await pushAgain({ clone });
       expect(withoutSecrets(copy).slice(0, 2)).toEqual([
         `NEW pull request: the same commits are open as ${pull.url}`,
-        `Update that one with -o pr-hash=${banner.prHash}. Withdraw this one with ${withdrawing(bannerOf(copy))}.`,
+        `Update that one with -o pr-hash=${banner.prHash}.`,
       ]);
       await clone.push(...withdrawing(banner).split(' '), 'origin');
       const [first] = remoteLines(await pushAgain({ clone }, '-o', 'preview'));

@@ -85,7 +85,7 @@ describe('the fork', exhaustive, () => {
     expect(await gitIn(forkPath, 'rev-parse', branch)).toBe(before);
   });
 
-  it('costs a push four requests in all when upstream has not moved', async () => {
+  it('costs a push of two commits five requests in all when upstream has not moved', async () => {
     const { clone, upstream } = await contributeAgain();
     await clone.commit();
     const before = bed.host.requests.length;
@@ -98,6 +98,8 @@ describe('the fork', exhaustive, () => {
     expect(own.map((request) => request.replace(/ .*\/hello\d*/, ' …')).toSorted()).toEqual([
       'GET …',
       'POST ….git/git-receive-pack',
+      'POST ….git/git-upload-pack',
+      // Whether the newest commit takes back what the first one does.
       'POST ….git/git-upload-pack',
       'POST …/pulls',
     ]);
@@ -288,6 +290,20 @@ describe('the fork', exhaustive, () => {
     await clone.commit();
     const fork = { name: `${upstream.name}-1` };
     await expectAccepted(bed, contribution, await clone.push('origin', 'HEAD:new'), { fork });
+  });
+
+  it('that has left the network of upstream is replaced by the next new pull request', async () => {
+    const contribution = await contributeAgain();
+    const { clone, upstream } = contribution;
+    const detached = bed.host.forkPath(upstream) ?? '';
+    const branches = () => gitIn(detached, 'branch', '--list', 'anon-*');
+    bed.sandbox.maintainer.detachFork(bed.sandbox.botLogin, upstream.name);
+    await clone.commit();
+    const fork = { name: `${upstream.name}-1` };
+    const old = await branches();
+    await expectAccepted(bed, contribution, await clone.push('origin', 'HEAD:new'), { fork });
+    expect(forkRequests(upstream)).toHaveLength(2);
+    expect(await branches()).toBe(old);
   });
 
   it.each<[what: string, pulls: number, change: (name: string) => unknown]>([

@@ -182,11 +182,11 @@ describe('a commit whose parent is nowhere to be found', exhaustive, () => {
     expect(report[1]).toBe(`ng refs/heads/topic push rejected: ${UNPROVEN}`);
   });
 
-  it('is refused by the host for a history that has nothing in common with upstream’s', async () => {
+  it('is refused for a history that has nothing in common with upstream’s', async () => {
     const upstream = await bed.createUpstream();
     const clone = await bed.person().init(upstream.url);
     await clone.commit();
     const pushed = await clone.push('origin', 'HEAD:refs/heads/topic');
-    await expectRefused(bed, upstream, pushed, 'the pull request could not be opened');
+    await expectRefused(bed, upstream, pushed, 'no history in common');
   });
 });
