@@ -31,19 +31,11 @@ const MOST_STORED = 40_000;
 const unconfirmed = new Set<string>();
 onForget(() => unconfirmed.clear());
 
-/** As long as a client has the same name: src/limits/client.ts. */
-const TAG_LIFE_MS = 24 * HOUR_MS;
-
 /** When attempts were accepted, oldest first, in milliseconds since 1970; and how long they count. */
 type StoredWindow = { readonly hits: readonly number[]; readonly withinMs: number };
 
-/** A client's name until then: random, so that it leads to nobody once this row is gone. */
-type Tag = { readonly tag: string; readonly until: number };
-
-type Row = StoredWindow | Tag;
-
 /** @property unwritten how much of the row is only here. */
-type Known<R extends Row = Row> = { readonly row: R; readonly unwritten: number };
+type Known = { readonly row: StoredWindow; readonly unwritten: number };
 
 export class ClientWindows extends DurableObject<Env> {
   readonly #kv = this.ctx.storage.kv;
@@ -80,7 +72,7 @@ export class ClientWindows extends DurableObject<Env> {
   /** How long it would wait, and how to count it. */
   #attempt({ key: client, limits }: Counter, action: TriedName) {
     const key = `${client} ${action}`;
-    const { row, unwritten } = this.#read<StoredWindow>(key, { hits: [], withinMs: 0 });
+    const { row, unwritten } = this.#read(key);
     const { hits, wait } = hit(row.hits, limits, Date.now());
     const count = (isTaken: boolean): void => {
       const more = unwritten + (isTaken ? 1 : 0);
@@ -90,24 +82,14 @@ export class ClientWindows extends DurableObject<Env> {
     return { wait, count };
   }
 
-  /** The client's random name, under which its delayed pushes are counted. After a day it has another one. */
-  async tag(client: string): Promise<string> {
-    const [key, now] = [`${client} tag`, Date.now()];
-    const { row } = this.#read<Tag>(key, { tag: '', until: 0 });
-    const isCurrent = row.until > now && row.until <= now + TAG_LIFE_MS;
-    const tag = isCurrent ? row.tag : crypto.randomUUID();
-    if (!isCurrent) this.#remember(key, { tag, until: now + TAG_LIFE_MS }, 0, true);
-    await this.#forgetLater();
-    return tag;
-  }
-
   /** Forgets what does not count any more. */
   override async alarm(): Promise<void> {
     const now = Date.now();
     for (const [key, { row }] of this.#known) if (isOver(row, now)) this.#known.delete(key);
-    let kept: (readonly [string, Row])[] = [];
-    for (const [key, row] of this.#kv.list<Row>()) {
-      if (!isOver(row, now)) kept.push([key, row]);
+    let kept: (readonly [string, StoredWindow])[] = [];
+    for (const [key, row] of this.#kv.list<StoredWindow>()) {
+      // Version 1.0.0 kept rows of another kind for delayed pushes, which nobody reads any more.
+      if ('hits' in row && !isOver(row, now)) kept.push([key, row]);
       if (kept.length > MOST_STORED) kept = newest(kept, MOST_STORED / 2);
     }
     if (this.#stored.size >= MOST_STORED) kept = newest(kept, MOST_STORED / 2);
@@ -123,12 +105,12 @@ export class ClientWindows extends DurableObject<Env> {
     this.#hasAlarm = true;
   }
 
-  #read<R extends Row>(key: string, empty: R): Known<R> {
-    const known = this.#known.get(key) as Known<R> | undefined;
-    return known ?? { row: this.#kv.get<R>(key) ?? empty, unwritten: 0 };
+  #read(key: string): Known {
+    const known = this.#known.get(key);
+    return known ?? { row: this.#kv.get<StoredWindow>(key) ?? { hits: [], withinMs: 0 }, unwritten: 0 };
   }
 
-  #remember(key: string, row: Row, unwritten: number, isDue: boolean): void {
+  #remember(key: string, row: StoredWindow, unwritten: number, isDue: boolean): void {
     if (isDue) this.#store(key, row);
     this.#known.delete(key);
     this.#known.set(key, { row, unwritten: isDue ? 0 : unwritten });
@@ -139,7 +121,7 @@ export class ClientWindows extends DurableObject<Env> {
     }
   }
 
-  #store(key: string, row: Row): void {
+  #store(key: string, row: StoredWindow): void {
     this.#kv.put(key, row);
     this.#stored.add(key);
     void this.#confirm();
@@ -157,16 +139,19 @@ export class ClientWindows extends DurableObject<Env> {
 }
 
 /** Those that were used last. */
-function newest(rows: readonly (readonly [string, Row])[], most: number): (readonly [string, Row])[] {
+function newest(
+  rows: readonly (readonly [string, StoredWindow])[],
+  most: number,
+): (readonly [string, StoredWindow])[] {
   return rows.toSorted(([, a], [, b]) => lastUse(b) - lastUse(a)).slice(0, most);
 }
 
-function lastUse(row: Row): number {
-  return 'tag' in row ? row.until - TAG_LIFE_MS : (row.hits.at(-1) ?? 0);
+function lastUse(row: StoredWindow): number {
+  return row.hits.at(-1) ?? 0;
 }
 
-function isOver(row: Row, now: number): boolean {
-  return 'tag' in row ? row.until <= now : !row.hits.some((at) => isWithin(at, row.withinMs, now));
+function isOver(row: StoredWindow, now: number): boolean {
+  return !row.hits.some((at) => isWithin(at, row.withinMs, now));
 }
 
 function mostUnwritten(limits: readonly Limit[]): number {

@@ -13,7 +13,7 @@ import type { AppEnv } from '../../env.ts';
 import { HostPause, LONGEST_WAIT_MS } from '../../host/failure.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { within } from '../../isolate/within.ts';
-import { type Client, isCircuit, windowKey } from '../../limits/client.ts';
+import { type Client, isCircuit, type Names, windowKey } from '../../limits/client.ts';
 import { FORKS, PULL_REQUESTS } from '../../limits/limits.ts';
 import type { Grant, Refused } from '../../limits/port.ts';
 import { type ClientHits, hitBy, toldMs, type TriedWait, type Wait } from '../../limits/sliding-window.ts';
@@ -23,7 +23,7 @@ import {
   openingIn,
   prefixLimit,
   pullRequestWants,
-  quotaKeyOf,
+  quotaNamesOf,
   type Wants,
   writesNow,
   writeWants,
@@ -106,9 +106,9 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
       }
     },
 
-    takeQuota: async () => void (await reserve(c, writeWants(await quotaKey()))),
+    takeQuota: async () => void (await reserve(c, writeWants(await quotaNames()))),
     async takeFork(forked) {
-      const [by, owner] = [await quotaKey(), await client()];
+      const [by, owner] = [await quotaNames(), await client()];
       const of = { client: owner, repository: recordName(c.var.host, forked) };
       await reserve(c, forkWants(by, of, accountLimits(c.var.config, c.var.host)));
     },
@@ -121,8 +121,8 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
     return pullRequestWants(await client(), keyedHash(secret, 'slot', slotHash));
   }
 
-  async function quotaKey(): Promise<string> {
-    return quotaKeyOf(await checked(client()));
+  async function quotaNames(): Promise<Names> {
+    return quotaNamesOf(await checked(client()));
   }
 
   /** @throws Refusal */

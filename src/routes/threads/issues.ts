@@ -11,7 +11,7 @@ import { HostError } from '../../host-error.ts';
 import { openThreads } from '../../host/open.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
-import { openingIn, quotaKeyOf, writeWants } from '../../limits/wants.ts';
+import { openingIn, quotaNamesOf, writeWants } from '../../limits/wants.ts';
 import { guardOf } from '../../objects.ts';
 import { INVALID_NAME, type RepositoryName } from '../../repository-name.ts';
 import { listPseudonym } from '../../stats/recorded-hashes.ts';
@@ -155,7 +155,7 @@ export async function createIssue(
 ): Promise<PostOutcome> {
   const { config, host, logger, http } = c.var;
   const opening = await targetOf(c, repository, null, policyLimits);
-  const wants = writeWants(quotaKeyOf(await clientOf(c)));
+  const wants = writeWants(quotaNamesOf(await clientOf(c)));
   const grant = await limitsOf(c).reserve(openingIn(opening, accountLimits(config, host), wants));
   if (grant.kind === 'wait') return refusedToPost(c, grant, opening);
 
