@@ -65,6 +65,8 @@ it('npm start warns of a disk that has no room for all that pushes may take, and
   await untilPrinted(program, `:${port}`);
 });
 
+const variables = async () => ({ PORT: String(await freePorts()), HOSTING_TOKEN: 'token' });
+
 it.each([
   ['its header', 0],
   ['a table', 3 * 4096],
@@ -72,13 +74,12 @@ it.each([
   'npm start names the file of a database with damage in %s, and the way back',
   exhaustive,
   async (_, offset) => {
-    const variables = async () => ({ PORT: String(await freePorts()), HOSTING_TOKEN: 'token' });
     const first = start(await variables());
     await untilPrinted(first, 'gitveil is running');
     first.child.kill('SIGTERM');
     await first.ended;
     const folder = join(stateDir, 'service/d1/miniflare-D1DatabaseObject');
-    const [name] = (await readdir(folder)).filter((each) => /^[0-9a-f]{64}\.sqlite$/.test(each));
+    const name = (await readdir(folder)).find((each) => /^[0-9a-f]{64}\.sqlite$/.test(each));
     const file = join(folder, String(name));
     const database = new DatabaseSync(file);
     database.exec("INSERT INTO karma VALUES ('0badf00d', 5); PRAGMA wal_checkpoint(TRUNCATE)");
