@@ -225,7 +225,13 @@ function repositoryOf(names: readonly string[]) {
     utf8(`tree ${tree}\nauthor A <a@a> 1 +0000\ncommitter A <a@a> 1 +0000\n\nA\n`),
   );
   return {
-    listRefs: async () => ({ refs: [], head: 'refs/heads/main', headTip, hasAllBranches: true }),
+    listRefs: async () => ({
+      refs: [],
+      head: 'refs/heads/main',
+      headTip,
+      hasAllBranches: true,
+      hostAheadMs: 0,
+    }),
     readObjects: async (_: object, { wants }: ObjectRequest) =>
       new Map(
         wants
