@@ -136,8 +136,16 @@ export function writeWants(by: Names | string, windows: Wants['windows'] = []): 
 }
 
 /** What an IPv6 /48, or an onion service, may open in an hour. */
-export function prefixLimit(client: Client): Limit {
+export function prefixLimit(client: Pick<Client, 'network'>): Limit {
   return isCircuit(client) ? ONION_PULL_REQUESTS : PREFIX_PULL_REQUESTS;
+}
+
+/**
+ * How many times as much as one of them all networks around a client may try together: anybody has
+ * as many /64 as a /48 holds. As with pull requests.
+ */
+export function wideningOf(client: Pick<Client, 'network'>): number {
+  return prefixLimit(client).most / PULL_REQUESTS.most;
 }
 
 /** The contract's five an hour, and those of the IPv6 /48 around it, if there is one. @param push a keyed hash. */

@@ -12,7 +12,8 @@ import type { Env } from '../../env.ts';
 import { isWithin } from '../../isolate/clock.ts';
 import { onForget } from '../../isolate/recent.ts';
 import type { TriedName } from '../../limits/limits.ts';
-import { hit, type Limit, longestOf, type Wait } from '../../limits/sliding-window.ts';
+import { type Counter, hit, type Limit, longestOf, NO_WAIT } from '../../limits/sliding-window.ts';
+import { triedWait, type TriedWait } from '../../limits/sliding-window.ts';
 import { keepOnly } from '../keep-only.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -48,18 +49,37 @@ export class ClientWindows extends DurableObject<Env> {
   #storesFirst = unconfirmed.has(this.#id);
   #writes = 0;
 
-  /** @param client by its hash, as in every call. @param isAttempt false: it is not counted. */
-  async hit(client: string, action: TriedName, limits: readonly Limit[], isAttempt = true): Promise<Wait> {
+  /**
+   * Counts an attempt for the client and for the networks around it, or for neither.
+   * @param client by its hash, as in every call.
+   * @param isAttempt false: it is not counted.
+   */
+  async hit(
+    client: string,
+    action: TriedName,
+    limits: readonly Limit[],
+    isAttempt = true,
+    wider: Counter | null = null,
+  ): Promise<TriedWait> {
+    const own = this.#attempt({ key: client, limits }, action);
+    const around = wider && this.#attempt(wider, action);
+    const wait = triedWait(own.wait, around?.wait ?? NO_WAIT, wider);
+    if (isAttempt) for (const each of [own, around]) each?.count(wait.waitMs === 0);
+    await this.#forgetLater();
+    return wait;
+  }
+
+  /** How long it would wait, and how to count it. */
+  #attempt({ key: client, limits }: Counter, action: TriedName) {
     const key = `${client} ${action}`;
     const { row, unwritten } = this.#read(key);
     const { hits, wait } = hit(row.hits, limits, Date.now());
-    if (isAttempt) {
-      const more = unwritten + (wait.waitMs === 0 ? 1 : 0);
+    const count = (isTaken: boolean): void => {
+      const more = unwritten + (isTaken ? 1 : 0);
       const isDue = more >= (this.#storesFirst ? 1 : mostUnwritten(limits));
-      this.#remember(key, { hits, withinMs: longestOf(limits) }, more, isDue);
-    }
-    await this.#forgetLater();
-    return wait;
+      this.#remember(key, { hits: isTaken ? hits : row.hits, withinMs: longestOf(limits) }, more, isDue);
+    };
+    return { wait, count };
   }
 
   /** Forgets what does not count any more. */

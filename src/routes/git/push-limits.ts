@@ -16,7 +16,7 @@ import { within } from '../../isolate/within.ts';
 import { type Client, isCircuit, type Names, windowKey } from '../../limits/client.ts';
 import { FORKS, PULL_REQUESTS } from '../../limits/limits.ts';
 import type { Grant, Refused } from '../../limits/port.ts';
-import { type ClientHits, hitBy, toldMs, type Wait } from '../../limits/sliding-window.ts';
+import { type ClientHits, hitBy, toldMs, type TriedWait, type Wait } from '../../limits/sliding-window.ts';
 import {
   type AccountLimits,
   forkWants,
@@ -66,7 +66,12 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
           return (await arePushesSuspended(c.env)) ? suspended() : (refusal ?? known);
         const address = pusher.hash('burst');
         const prefix = pusher.prefixHash('burst');
-        const { panicMode, ...wait } = await guardOf(c.env).admit(address, limits.of('pushes'), prefix);
+        const { panicMode, ...wait } = await guardOf(c.env).admit(
+          address,
+          limits.of('pushes'),
+          prefix,
+          await limits.widened('pushes'),
+        );
         await limits.remember('pushes', wait);
         if (panicMode) return suspended();
         const counted = opening && full ? await refuse(opening) : null;
@@ -136,7 +141,7 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
   }
 
   /** Null: the client is below that limit. */
-  function overLimit(name: keyof typeof TOO_MANY, wait: Wait): Refusal | null {
+  function overLimit(name: keyof typeof TOO_MANY, wait: TriedWait): Refusal | null {
     if (wait.waitMs <= 0) return null;
     return new Refusal('rate-limited', TOO_MANY[name], [sentence(tooMany(c, name, wait))]);
   }

@@ -16,7 +16,7 @@ import { guardOf } from '../../objects.ts';
 import { INVALID_NAME, type RepositoryName } from '../../repository-name.ts';
 import { listPseudonym } from '../../stats/recorded-hashes.ts';
 import { characters, issueText, MAX_TEXT_CHARACTERS } from '../../text/footer.ts';
-import { FENCE_IS_OPEN, footerProblem } from '../../text/footer-room.ts';
+import { FENCE_IS_OPEN, footerProblem, titleProblem } from '../../text/footer-room.ts';
 import { readMarkdown } from '../../text/markdown.ts';
 import { noiseProblem } from '../../text/noise.ts';
 import { answer, asJson, described, error, repositoryParams } from '../description.ts';
@@ -139,7 +139,8 @@ export async function checkIssue(
   const tooMany = await refuseTooMany(c, 'comments');
   if (tooMany !== null) return tooMany;
   const read = { title: readMarkdown(title), body: readMarkdown(body) };
-  const problem = footerProblem(read.body) ?? noiseProblem(read, { hostUrl: c.var.host.url, repository });
+  const where = { hostUrl: c.var.host.url, repository };
+  const problem = titleProblem(title) ?? footerProblem(read.body) ?? noiseProblem(read, where);
   if (problem !== null) return invalidField(problem);
   return { kind: 'issue', issue: { title, body: text, labels: labels ?? [] } };
 }

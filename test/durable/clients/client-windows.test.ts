@@ -71,6 +71,18 @@ describe('the window of an address', () => {
     expect((await window.hit(action, limits)).waitMs).toBe(0);
   });
 
+  it('counts an attempt for the networks around the client, too, or for neither', async () => {
+    const limits = [{ most: 2, withinMs: HOUR_MS }];
+    const { object } = newWindow();
+    const wider = { key: 'around', limits: [{ most: 3, withinMs: HOUR_MS }] };
+    const tryAs = (client: string) => object.hit(client, 'comments', limits, true, wider);
+    pass(0);
+    for (const client of ['a', 'a', 'b']) expect((await tryAs(client)).waitMs).toBe(0);
+    expect(await tryAs('a')).toEqual({ waitMs: HOUR_MS, withinMs: HOUR_MS });
+    expect(await tryAs('b')).toEqual({ waitMs: HOUR_MS, withinMs: HOUR_MS, wider: wider.limits });
+    expect(await object.hit('b', 'comments', limits)).toEqual({ waitMs: 0, withinMs: 0 });
+  });
+
   it('writes down every sixth of sixty attempts, forgets less than a tenth in a restart, and writes no refusal', async () => {
     const limits = [{ most: 60, withinMs: HOUR_MS }];
     const window = newWindow();
