@@ -29,7 +29,7 @@ import {
   withAdvice,
 } from './delay/keep.ts';
 import { type Judged, judge } from './judge/judge.ts';
-import { lookUpPlace, lookUpUpstream, questionsOf, quietly } from './judge/questions.ts';
+import { lookUpPlace, lookUpUpstream, questionsOf, quietly, type Upstream } from './judge/questions.ts';
 import { enter, type Entered, type Publication, publish } from './publish/publish.ts';
 import { leavesWork, mayBeOpen } from './publish/delivery.ts';
 import type { Slot } from './push-host.ts';
@@ -231,7 +231,7 @@ async function judgedAndPublished(run: PushRun, received: Received): Promise<Out
   return { kind: 'published', facts, lines: bannerLines(facts) };
 }
 
-interface JudgedPush extends Omit<Judged, 'warnings'> {
+interface JudgedPush extends Omit<Judged, 'warnings'>, Pick<Upstream, 'hostAheadMs'> {
   readonly slotHash: string;
   readonly receivedHash: string;
 }
@@ -281,7 +281,7 @@ async function judgedNow(run: PushRun, received: Received, isLater: boolean): Pr
   run.notes.push(...warnings);
   const changesTexts = options.title !== null || options.description !== null;
   if (judged.updates && changesTexts && options.prKey === null) throw missingKey('texts');
-  return { ...judged, slotHash, receivedHash };
+  return { ...judged, slotHash, receivedHash, hostAheadMs: upstream.hostAheadMs };
 }
 
 type Decided =
