@@ -20,10 +20,10 @@ async function withCommit(): Promise<Contribution> {
 }
 
 /** What Git would send for `git push origin HEAD:topic`. */
-async function bodyOf({ clone }: Contribution): Promise<Buffer> {
+async function bodyOf({ clone }: Contribution, options: readonly string[] = []): Promise<Buffer> {
   const pack = await packOf(clone, ['HEAD', '^origin/main']);
   const commands = [{ newId: await clone.idOf('HEAD'), ref: 'refs/heads/topic' }];
-  return pushBody({ commands, pack });
+  return pushBody({ commands, pack, options });
 }
 
 /** The same down a line that breaks. */
@@ -92,6 +92,24 @@ describe('a live push that was answered', () => {
     const [right, wrong] = [await empty(await clone.idOf('HEAD')), await empty('a'.repeat(40))];
     expect(right).toEqual(wrong);
     expect(JSON.stringify(right)).not.toContain(banner.prHash);
+  });
+});
+
+describe('an update that somebody else makes', () => {
+  it('is answered alike, whether they have guessed all of the commits or only what is public', async () => {
+    const contribution = await withCommit();
+    const { clone, upstream } = contribution;
+    const { banner } = await expectAccepted(bed, contribution, await again(contribution));
+    const answers: unknown[] = [];
+    for (const author of ['Right', 'Wrong']) {
+      if (author === 'Wrong')
+        await clone.git('commit', '--quiet', '--amend', '--no-edit', '--author=Wrong <wrong@guess.example>');
+      const body = await bodyOf(contribution, [`pr-hash=${banner.prHash}`]);
+      const answer = readReport((await sendPush(upstream.url, bed.person(), body)).body);
+      expect(answer.progress.join('\n')).toContain(`Nothing new: ${banner.prUrl} has these commits already.`);
+      answers.push(answer);
+    }
+    expect(answers[1]).toEqual(answers[0]);
   });
 });
 
