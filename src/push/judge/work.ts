@@ -280,7 +280,12 @@ function newestCommit(commits: NewCommits): NewCommit {
 
 /** Made when they are asked for, and not kept: a push has thousands. */
 function signedCommits(commits: NewCommits, sign: Sign): NewCommits {
-  const signed = ({ oid, commit }: NewCommit): Commit => ({ ...commit, message: sign(oid, commit.message) });
+  const signed = ({ oid, commit }: NewCommit): Commit => ({
+    ...commit,
+    get message() {
+      return sign(oid, commit.message);
+    },
+  });
   const lazily = (found: NewCommit): NewCommit => ({
     oid: found.oid,
     get commit() {
