@@ -1,6 +1,6 @@
 /**
  * Whether Git reaches the service at SERVICE_URL, or something in front of it answers instead: the two requests that
- * such walls take for an attack, as Git sends them. The service refuses both, and asks no code host.
+ * such walls take for an attack, as Git sends them. The service answers both, and asks no code host.
  */
 import type { Config } from '../src/config.ts';
 import type { Finding } from './finding.ts';
@@ -9,6 +9,8 @@ const TIMEOUT_MS = 10_000;
 /** Of a repository that does not exist. A flush-pkt pushes nothing. */
 const PATH = '/v1/gh/gitveil/gitveil-asks-for-a-wall/git-receive-pack';
 const FLUSH = '0000';
+/** No wall answers so; the service does, whatever it makes of a push. */
+const RESULT_TYPE = 'application/x-git-receive-pack-result';
 /** In a body of so much, a firewall finds what looks like code; many proxies take less. */
 const LARGE_BYTES = 200_000;
 
@@ -36,7 +38,8 @@ const WALLS: readonly Row[] = [
     ({ status, header }) => status >= 300 && status < 400 && header('location') !== '',
     'It redirects, and Git does not push to where that leads. Set SERVICE_URL to the address that answers, and redirect no POST.',
   ],
-  // developers.cloudflare.com/support/troubleshooting/http-status-codes/cloudflare-1xxx-errors
+  // developers.cloudflare.com/support/troubleshooting/http-status-codes/cloudflare-1xxx-errors: the words of a page for
+  // browsers; a program gets `error code: 1010` as plain text.
   [
     ({ text }) => /error code: ?1010|\b1010\b.*browser/is.test(text),
     'Cloudflare’s Browser Integrity Check refuses Git (error 1010). Turn it off for this host name.',
@@ -45,6 +48,7 @@ const WALLS: readonly Row[] = [
     ({ text }) => /error code: ?1015|\b1015\b.*rate limited/is.test(text),
     'A rate limiting rule of Cloudflare refuses it (error 1015). Remove that rule: the service has limits of its own.',
   ],
+  // developers.cloudflare.com/logs/reference/waf-fields: a rule that blocks answers 403.
   [
     ({ status, header }) => header('server') === 'cloudflare' && (status === 403 || status === 503),
     'A rule of Cloudflare blocks it: a WAF managed or custom rule, or Super Bot Fight Mode. Security → Events names the rule; skip it for this host name.',
@@ -52,11 +56,15 @@ const WALLS: readonly Row[] = [
   // nginx.org/en/docs/http/ngx_http_core_module.html#client_max_body_size
   [
     ({ status }) => status === 413,
-    'A proxy takes no body of that size. With nginx, set client_max_body_size to 101m, as deploy/nginx.conf does.',
+    'A proxy takes no body of that size. With nginx, set client_max_body_size to 0, as deploy/nginx.conf does.',
   ],
   [
     ({ status }) => status === 502 || status === 504,
     'A proxy does not reach the service. Start it, and look at the address that the proxy passes requests to.',
+  ],
+  [
+    ({ text }) => text.includes('the service is not configured'),
+    'The service there is not configured: open its address, which names the variables, and correct them.',
   ],
   [
     () => true,
@@ -76,7 +84,7 @@ export async function wallFindings({ serviceUrl, isServiceUrlGiven }: Config): P
     const wall = [small, large].find((answer) => answer !== undefined && isWall(answer));
     if (wall === undefined) return [{ subject, state: 'ok', says: `open: ${host} answers pushes` }];
     const what = wall === small ? 'a push' : 'a push of 200 KB';
-    const says = `closed: ${what} is answered by a page (${wall.status})`;
+    const says = `closed: ${what} does not arrive (${wall.status})`;
     return [{ subject, state: 'problem', says, remedy: remedyOf(wall) }];
   } catch (error) {
     const { message, cause } = error as Error & { cause?: { code?: string } };
@@ -85,9 +93,8 @@ export async function wallFindings({ serviceUrl, isServiceUrlGiven }: Config): P
   }
 }
 
-/** The service answers a push as Git expects, or in plain text. */
-const isWall = ({ status, header, text }: Answer): boolean =>
-  header('content-type').startsWith('text/html') || /^\s*</.test(text) || (status >= 300 && status < 400);
+const isWall = ({ status, header }: Answer): boolean =>
+  status !== 200 || header('content-type') !== RESULT_TYPE;
 
 export function remedyOf(answer: Answer): string {
   return WALLS.find(([when]) => when(answer))?.[1] ?? '';
@@ -99,7 +106,7 @@ async function post(serviceUrl: string, body: string): Promise<Answer> {
     headers: {
       'User-Agent': 'git/2.39.5',
       'Content-Type': 'application/x-git-receive-pack-request',
-      Accept: 'application/x-git-receive-pack-result',
+      Accept: RESULT_TYPE,
     },
     body,
     redirect: 'manual',

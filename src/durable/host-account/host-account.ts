@@ -45,6 +45,8 @@ const MOST_WRITES = 20_000;
 const SPACING_MS = 1_000;
 /** Nobody waits for a turn for longer, as a push holds memory: with more before it, a write is told to come later. */
 const LONGEST_QUEUE_MS = 10_000;
+/** Of that, what a network leaves to others while something of it waits. */
+const LEFT_QUEUE_MS = 3_000;
 
 /** Longer than posting usually takes. One that is silent for longer has died with its request. */
 const SENDING_MS = 60_000;
@@ -81,6 +83,13 @@ interface SentPost {
   readonly posted: Posted | null;
 }
 
+/** When a creation may begin. */
+interface Turn {
+  readonly at: number;
+  /** Its network. */
+  readonly by: string;
+}
+
 interface AccountFigures {
   /** Null: the host has said nothing of calls lately. */
   readonly calls: { readonly limit: number; readonly left: number } | null;
@@ -96,8 +105,8 @@ export class HostAccount extends DurableObject<Env> {
   /** The ids of those since the host said how many calls are left. */
   #begun = new Set<string>();
   #hasAlarm = false;
-  /** When the next creation may begin; in memory, as it is soon over. */
-  #nextTurnAt = 0;
+  /** In order, those of the last seconds included; in memory, as they are soon over. */
+  #turns: readonly Turn[] = [];
   #points: Points = [];
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -121,13 +130,9 @@ export class HostAccount extends DurableObject<Env> {
     this.#forgetWrites(now);
     const calls = callsWait(this.#calls, [...this.#writes.values()], this.#begun.size, wants, now);
     if (calls.waitMs > 0) return { kind: 'wait', pauseMs, for: 'calls', full: null, ...calls };
-    const turnMs = wants.isSpaced ? this.#queueMs(now) : 0;
-    const waitMs = Math.max(
-      turnMs - LONGEST_QUEUE_MS,
-      wants.isSpaced ? pointsWaitMs(this.#points, false, now) : 0,
-    );
+    const { turnMs, waitMs } = wants.isSpaced ? this.#turnOf(wants.by, now) : { turnMs: 0, waitMs: 0 };
     if (waitMs > 0) return { kind: 'wait', pauseMs, for: 'account', full: null, waitMs, withinMs: waitMs };
-    if (wants.isSpaced) this.#nextTurnAt = now + turnMs + SPACING_MS;
+    if (wants.isSpaced) this.#turns = [...this.#turns, { at: now + turnMs, by: wants.by }];
     const reserved = this.#keep(wants, now);
     // The same push again has been counted as a write, too.
     if (wants.windows.length === 0 || reserved.id !== null) {
@@ -138,10 +143,14 @@ export class HostAccount extends DurableObject<Env> {
     return { kind: 'granted', pauseMs, turnMs, ...reserved };
   }
 
-  /** How long until the next creation may begin, in milliseconds. */
-  #queueMs(now: number): number {
-    const isQueue = isAhead(this.#nextTurnAt, LONGEST_QUEUE_MS + SPACING_MS, now);
-    return isQueue ? this.#nextTurnAt - now : 0;
+  /** When a creation of this network may begin, and how much too late that is; 0: it may take that turn. */
+  #turnOf(by: string, now: number): { readonly turnMs: number; readonly waitMs: number } {
+    const longestMs = LONGEST_QUEUE_MS + SPACING_MS;
+    this.#turns = this.#turns.filter(({ at }) => isAhead(at + SPACING_MS, longestMs, now));
+    const turnMs = Math.max(0, (this.#turns.at(-1)?.at ?? -Infinity) + SPACING_MS - now);
+    const isWaiting = this.#turns.some((turn) => turn.by === by && turn.at > now);
+    const mostMs = LONGEST_QUEUE_MS - (isWaiting ? LEFT_QUEUE_MS : 0);
+    return { turnMs, waitMs: Math.max(0, turnMs - mostMs, pointsWaitMs(this.#points, false, now)) };
   }
 
   /** What `reserve` would refuse; null: nothing. @param isAttempt counts it if it is refused. */

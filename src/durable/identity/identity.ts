@@ -22,7 +22,13 @@ import { listPseudonym, unlistPseudonym } from '../../stats/recorded-hashes.ts';
 import { MAX_TEXT_CHARACTERS, characters, commentText, shownKarma } from '../../text/footer.ts';
 import { hostAccountOf, type Reached, reachHost } from '../host-access.ts';
 import type { Attempt, PostedOn, Thread } from './comments.ts';
-import { COOLDOWN_MS, postingDecision, type Standing, UNREPORTED } from './moderation.ts';
+import {
+  COOLDOWN_MS,
+  type ModerationFacts,
+  postingDecision,
+  type Standing,
+  UNREPORTED,
+} from './moderation.ts';
 import { hasRecords, type Pardon, Pseudonym } from './pseudonym.ts';
 
 /** Limits for waiting comments: how many, and how long. */
@@ -219,13 +225,12 @@ export class Identity extends DurableObject<Env> {
   async #allowed(pseudonym: Pseudonym, request: CommentRequest): Promise<Allowed | CommentOutcome> {
     const { hash, karma } = pseudonym;
     const karmaBefore = await karma.current(Date.now());
-    const { facts } = pseudonym;
-    const decision = postingDecision(facts, Date.now());
-    if (decision === 'blocked') return { kind: 'blocked' };
-    if (decision === 'cooldown') return { kind: 'cooldown', leftMs: facts.cooldownUntil - Date.now() };
-    const newKarma = decision === 'zero' ? 0 : karmaBefore + 1;
+    const silenced = silencedBy(pseudonym.facts);
+    if (silenced !== null) return silenced;
+    const isZero = postingDecision(pseudonym.facts, Date.now()) === 'zero';
+    const newKarma = isZero ? 0 : karmaBefore + 1;
     const { text, tooLong } = footed(request, hash, newKarma);
-    return tooLong ?? { kind: 'allowed', decision, karma: newKarma, text };
+    return tooLong ?? { kind: 'allowed', isZero, karma: newKarma, text };
   }
 
   /** Posts the comment, if that is allowed. @param first from `#reserveFirst`; null: not reserved. */
@@ -244,11 +249,17 @@ export class Identity extends DurableObject<Env> {
       if (allowed.kind === 'too-long') await this.#wakeBy(Date.now() + FORGETTING_DELAY_MS);
       return allowed;
     }
-    const { decision, karma: newKarma, text } = allowed;
-    const grant = first ?? (await this.#reserve(request.wants, decision !== 'zero'));
+    const { isZero, karma: newKarma, text } = allowed;
+    const grant = first ?? (await this.#reserve(request.wants, !isZero));
     if (grant.kind === 'wait') {
       await this.#wakeBy(Date.now() + FORGETTING_DELAY_MS);
       return { kind: 'wait', wait: grant };
+    }
+    // It may have waited for its turn, and reports are taken meanwhile.
+    const silencedSince = silencedBy(pseudonym.facts);
+    if (silencedSince !== null) {
+      await grant.release();
+      return silencedSince;
     }
 
     const { owner, repo: name, number } = request;
@@ -274,8 +285,7 @@ export class Identity extends DurableObject<Env> {
       // Flagged while it was being posted: its footer is edited like the others'.
       if (ordered === 'reset') return { kind: 'posted', url: posted.url, karma: 0 };
       karma.set(newKarma, Date.now());
-      if (decision === 'zero')
-        pseudonym.facts = { ...pseudonym.facts, cooldownUntil: Date.now() + COOLDOWN_MS };
+      if (isZero) pseudonym.facts = { ...pseudonym.facts, cooldownUntil: Date.now() + COOLDOWN_MS };
       return { kind: 'posted', url: posted.url, karma: newKarma };
     } finally {
       await this.#wakeBy(karma.nextDueAt());
@@ -400,8 +410,8 @@ export class Identity extends DurableObject<Env> {
 /** A comment that may be posted. */
 interface Allowed {
   readonly kind: 'allowed';
-  /** `zero`: because of reports. */
-  readonly decision: 'normal' | 'zero';
+  /** Because of reports. */
+  readonly isZero: boolean;
   readonly karma: number;
   readonly text: string;
 }
@@ -412,6 +422,14 @@ function footed({ body, origin }: CommentRequest, hash: string, karma: number) {
   const excess = characters(text) - MAX_TEXT_CHARACTERS;
   const maxCharacters = characters(body) - excess;
   return { text, tooLong: excess > 0 ? ({ kind: 'too-long', maxCharacters } as const) : null };
+}
+
+/** Refuses a pseudonym that may not post now; null: it may. */
+function silencedBy(facts: ModerationFacts): CommentOutcome | null {
+  const now = Date.now();
+  const decision = postingDecision(facts, now);
+  if (decision === 'blocked') return { kind: 'blocked' };
+  return decision === 'cooldown' ? { kind: 'cooldown', leftMs: facts.cooldownUntil - now } : null;
 }
 
 /** Asks the host once, and searches the thread if the answer is lost. If that is in vain, the attempt stays open. */

@@ -347,6 +347,19 @@ describe('at a host that limits what is opened', () => {
     expect(await turnOf(saying('a clock was set back'))).toBe(0);
   });
 
+  it('a network of which something waits leaves the last of the ten seconds to others', async () => {
+    newAccount();
+    for (let second = 0; second <= 7; second++) expect(await turnOf(saying('greedy'))).toBe(second * 1_000);
+    expect(await turnOf(saying('greedy'))).toEqual({ for: 'account', waitMs: 1_000 });
+    expect(await turnOf(saying('person'))).toBe(8_000);
+    expect(await turnOf(saying('person'))).toEqual({ for: 'account', waitMs: 2_000 });
+    expect(await turnOf(saying('another'))).toBe(9_000);
+    pass(1_000);
+    expect(await turnOf(saying('greedy'))).toEqual({ for: 'account', waitMs: 2_000 });
+    pass(7_500);
+    expect(await turnOf(saying('greedy'))).toBe(1_500);
+  });
+
   it('what creates nothing, or is at another host, waits for nobody', async () => {
     newAccount();
     for (let second = 0; second < 11; second++) await turnOf(saying(`${second}`));

@@ -1,5 +1,7 @@
 /** What else a client can ask for in a push: tags, several branches, deletions, options, and answers for old clients. */
 import { describe, expect, it } from 'vitest';
+import { wallFindings } from '../../../local/wall-check.ts';
+import type { Config } from '../../../src/config.ts';
 import { contribute, expectAccepted, expectRefused } from '../support/contribution.ts';
 import type { Clone } from '../support/person.ts';
 import { bannerOf, remoteLines, statusTable } from '../support/push-output.ts';
@@ -149,4 +151,10 @@ describe('a client', () => {
     const { prUrl } = bannerOf({ stderr: progress.map((line) => `remote: ${line}`).join('\n') });
     expect((await bed.host.onlyPull(upstream)).url).toBe(prUrl);
   });
+});
+
+it('the requests by which doctor looks for a wall are answered, and reach no code host', async () => {
+  const asked = { serviceUrl: bed.service.url, isServiceUrlGiven: true } as Config;
+  expect(await wallFindings(asked)).toMatchObject([{ state: 'ok' }]);
+  expect(bed.host.requestsFor({ name: 'gitveil-asks-for-a-wall' }, 'GET', /./)).toEqual([]);
 });
