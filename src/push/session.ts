@@ -352,10 +352,12 @@ async function publishedNow(
   const { push, slot } = publication;
   try {
     const published = await publish(run, publication, entered);
-    const { prHash, key, isRepeated, isUnchanged, isDouble, pullRequest, author, newRemarks } = published;
+    const { prHash, key, isRepeated, isUnchanged, hasEdited, isDouble } = published;
+    const { pullRequest, author, newRemarks } = published;
     return {
       updated: isUpdate(push),
       changes: isUnchanged ? '' : changes,
+      hasEdited,
       isRepeated,
       isDouble,
       prUrl: pullRequest.url,
