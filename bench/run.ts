@@ -15,6 +15,7 @@ import { endpoints } from './rows/endpoints.ts';
 import { engine } from './rows/engine.ts';
 import { giteaPush } from './rows/gitea.ts';
 import { growth } from './rows/growth.ts';
+import { guesses } from './rows/guesses.ts';
 import { delayed } from './rows/delayed.ts';
 import { largePack } from './rows/large-pack.ts';
 import { memory } from './rows/memory.ts';
@@ -49,6 +50,7 @@ const BENCHMARKS: Readonly<Record<string, (workspace: Workspace) => Promise<Row[
   'panic-switch': panicSwitch,
   crowd,
   delayed,
+  guesses,
   texts,
 };
 

@@ -25,6 +25,13 @@ const schema = new Proxy(() => schema, { get: (_, name) => (name === 'parse' ? (
 export { schema as z };
 `;
 
+/**
+ * miniflare ends the name of a blob with the millisecond in which it was written (`generateBlobId` in its
+ * shared/index.worker.js), and uses this clock for nothing else. In the name of a delayed push's key, that would tell
+ * when it was pushed, also from what is left of the name once the push is published.
+ */
+const TIMELESS = `Object.defineProperty(performance, 'now', { value: () => 0 });`;
+
 /** What the stand-ins import. */
 export const SHARED_MODULES: readonly CapnpValue[] = [
   { name: 'miniflare:shared', esModule: new Embed('/shared/index.worker.js') },
@@ -84,7 +91,7 @@ interface StandIn {
 }
 
 function standIn({ kind, entry, object, className }: StandIn): CapnpValue {
-  const both = `export { default } from "entry.js"; export { ${className} } from "object.js";`;
+  const both = `export { default } from "entry.js"; export { ${className} } from "object.js"; ${TIMELESS}`;
   return {
     name: kind,
     worker: {

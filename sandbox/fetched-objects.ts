@@ -5,12 +5,13 @@
  */
 import { createHash } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
-import { type GitObject, hasHostConfig, readLooseObject } from './bare-repository.ts';
+import { type GitObject, hasHostConfig, readLooseObject, readRefs } from './bare-repository.ts';
 import { argumentsOf, pktLine } from './pkt-line.ts';
 
 /** With this filter, of what a wanted object names only commits are sent (git-rev-list, `--filter=tree:0`). */
 const ONLY_WANTED = 'filter tree:0';
-const UNTOLD = new Set(['no-progress', 'ofs-delta', 'thin-pack', ONLY_WANTED, 'done']);
+const WITH_TAGS = 'include-tag';
+const UNTOLD = new Set(['no-progress', 'ofs-delta', 'thin-pack', WITH_TAGS, ONLY_WANTED, 'done']);
 
 const TYPES = new Map([
   ['commit', 1],
@@ -19,6 +20,8 @@ const TYPES = new Map([
 ]);
 /** The most that a packet holds (gitprotocol-common), less its length and the number of its band. */
 const BAND_BYTES = 65_520 - 5;
+
+const TAG = /^refs\/tags\//;
 
 /** Of a longer history git is as fast. */
 const LONGEST_LINE = 50;
@@ -38,6 +41,7 @@ export function fetchedObjects(path: string, body: Buffer): Buffer | null {
   );
   const [depth, ...others] = args.filter((line) => !UNTOLD.has(line) && !line.startsWith('want '));
   if (others.length > 0 || wanted.size === 0 || !hasHostConfig(path)) return null;
+  if (args.includes(WITH_TAGS) && [...readRefs(path).keys()].some((name) => TAG.test(name))) return null;
   const found = depth === undefined ? filesOf(path, wanted) : commitsOf(path, wanted, depth);
   if (found === null) return null;
   const depths =

@@ -24,6 +24,7 @@ import { git } from './routes/git/git.ts';
 import { health } from './routes/service/health.ts';
 import { bodyRefused } from './routes/request/payload.ts';
 import { ChargedHttp } from './routes/request/limits.ts';
+import { fewOpenBodies } from './routes/request/open-bodies.ts';
 import { answerRefused, CANNOT_WRITE, refused } from './routes/request/refused.ts';
 import { metrics } from './routes/service/metrics.ts';
 import { moderation } from './routes/moderation/moderation.ts';
@@ -57,6 +58,7 @@ app.use(async (c, next) => {
 });
 
 app.use(onionLocation);
+app.use(fewOpenBodies);
 app.route('/', crossOrigin);
 app.route('/', serviceKey);
 // In the order of the API's description.

@@ -26,8 +26,9 @@ export function limitsSection(): Html {
   return html`<section aria-labelledby="group-limits">
     <h2 class="group" id="group-limits">Limits</h2>
     <p class="soft">
-      For each client, which is an IPv4 address or an IPv6 network (/64), if nothing else is said. Above a
-      limit, the answer is 429 with Retry-After; a push gets its answer as text.
+      For each client, which is an IPv4 address or an IPv6 network (/64), if nothing else is said. The
+      networks of an IPv6 /48 together have four times as much, those of an onion service twenty times. Above
+      a limit, the answer is 429 with Retry-After; a push gets its answer as text.
     </p>
     <div class="scroll" tabindex="0" role="region" aria-label="Limits of this service">
       <table>

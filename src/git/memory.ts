@@ -1,6 +1,7 @@
 /**
- * Where this code counts its memory, so that the requests of an isolate can share it:
- * src/isolate/memory-budget.ts.
+ * Where this code counts what the requests of an isolate share: memory and processor time
+ * (src/isolate/memory-budget.ts, src/isolate/shared-work.ts). One value stands for one request, and
+ * is handed along.
  * Proved by test/git/pack/kept-objects.test.ts.
  */
 
@@ -9,6 +10,8 @@ export interface Memory {
   claim(): MemoryClaim;
   /** Whether memory is short, so that a caller that can work with less should. */
   readonly isShort: boolean;
+  /** Counts bytes that were inflated, decoded or searched. Others may go on before it resolves. */
+  worked(bytes: number): Promise<void>;
 }
 
 export interface MemoryClaim {
@@ -25,4 +28,5 @@ export interface MemoryClaim {
 export const UNCOUNTED: Memory = {
   claim: () => ({ bytes: 0, set: async () => {}, setNow: () => {} }),
   isShort: false,
+  worked: async () => {},
 };

@@ -85,6 +85,18 @@ export async function isForkGone(
   return repositories.repository(fork).then((found) => fullName(found) !== fullName(fork), isElsewhere);
 }
 
+/** Whether a fork is none of the repository's any more: the host then takes no pull request from it. */
+export async function isDetached(
+  { repositories }: Pick<Host, 'repositories'>,
+  { networkId }: Repository,
+  fork: RepositoryName,
+): Promise<boolean> {
+  return repositories.repository(fork).then(
+    (found) => found.networkId !== networkId,
+    () => false,
+  );
+}
+
 function isElsewhere(error: unknown): boolean {
   return error instanceof HostError && (error.code === 'missing' || error.code === 'moved');
 }

@@ -15,6 +15,7 @@ import { HostError } from '../host-error.ts';
 import type { Memory, MemoryClaim } from '../git/memory.ts';
 import type { Clock } from './clock.ts';
 import { Recent } from './recent.ts';
+import { SharedWork } from './shared-work.ts';
 
 const MiB = 1024 * 1024;
 
@@ -160,6 +161,7 @@ export class MemoryHold implements Memory {
   readonly client: string | null;
   readonly #budget: MemoryBudget;
   readonly #isPatient: boolean;
+  readonly #work = new SharedWork();
 
   constructor(budget: MemoryBudget, clock: Clock, client: string | null, isPatient: boolean) {
     this.#budget = budget;
@@ -170,6 +172,15 @@ export class MemoryHold implements Memory {
 
   get isShort(): boolean {
     return this.#budget.isShort;
+  }
+
+  /** Bytes that were inflated, decoded or searched for the request. */
+  get workedBytes(): number {
+    return this.#work.bytes;
+  }
+
+  worked(bytes: number): Promise<void> {
+    return this.#work.count(bytes);
   }
 
   claim(): MemoryClaim {

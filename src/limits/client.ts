@@ -32,6 +32,27 @@ export function clientIn(network: string, secret: string): Client {
   return { network, hash: hash.bind(null, network), prefix, prefixHash: hash.bind(null, prefix) };
 }
 
+/** How long a network has one name in what is stored. */
+const EPOCH_MS = 6 * 60 * 60_000;
+
+/** The names that one network has had in what is stored. No row says of which time its name is. */
+export interface Names {
+  readonly now: string;
+  /** Newest first. */
+  readonly earlier: readonly string[];
+}
+
+/**
+ * Names a network, so that two copies of what is stored, made on two days, have no name in common.
+ * @param nameIn the name in an epoch.
+ * @param lifeMs how long a row may be there: older names are in none.
+ */
+export function namesOf(nameIn: (epoch: string) => string, lifeMs: number, now: number): Names {
+  const [first, last] = [Math.floor((now - lifeMs) / EPOCH_MS), Math.floor(now / EPOCH_MS)];
+  const earlier = Array.from({ length: last - first }, (_, ago) => nameIn(String(last - 1 - ago)));
+  return { now: nameIn(String(last)), earlier };
+}
+
 /** Names a client, or its prefix, for a day: days cannot be matched, and at midnight (UTC) all begin anew. */
 export function windowKey(client: Client, isOfPrefix: boolean): string {
   const today = new Date().toISOString().slice(0, 10);

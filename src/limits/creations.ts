@@ -7,7 +7,7 @@ import { isWithin } from '../isolate/clock.ts';
 import { type Asker, fairWait, isShared, type Use } from './fairness.ts';
 import { longestOf, type Wait, waitOf } from './sliding-window.ts';
 import type { AccountWait, Reserved, WantedWindow, Wants } from './wants.ts';
-import { windowName, writeWants } from './wants.ts';
+import { windowName, windowNames, writeWants } from './wants.ts';
 
 /** With more of them, the oldest is forgotten: a crowd can only make a limit milder. */
 const MOST_ROWS = 20_000;
@@ -38,7 +38,8 @@ export class Creations {
     for (const window of this.#needed(wants, now)) {
       const wait = this.#wait(window, wants, now);
       if (wait.waitMs === 0) continue;
-      const full = { ...this.#holders(window, now), attempts: 0, isAlertDue: false };
+      const uses = this.uses(windowNames(window), now);
+      const full = { ...holdersOf(window, uses), attempts: uses.length, isAlertDue: false };
       return { for: window.kind, full: isOfOneNetwork(window) ? full : null, ...wait };
     }
     return null;
@@ -56,7 +57,9 @@ export class Creations {
     for (const [name] of lives) this.#refused.delete(name);
     const full = needed.filter(isOfOneNetwork).flatMap((window) => {
       const wait = this.#wait(window, wants, now);
-      return wait.waitMs === 0 ? [] : [{ ...this.#holders(window, now), ...wait }];
+      return wait.waitMs === 0
+        ? []
+        : [{ ...holdersOf(window, this.uses(windowNames(window), now)), ...wait }];
     });
     return { id, windows: lives.map(([name]) => name), full };
   }
@@ -73,15 +76,19 @@ export class Creations {
     return this.rows.delete(id);
   }
 
-  /** Counts a pull request that the window of its network refuses. Answers how many there were, for an alert. */
-  countRefused(name: string, now: number): number {
+  /** Counts a pull request that the window of its network refuses. Answers how many it has refused by now. */
+  countRefused(name: string): number {
     const refused = 1 + (this.#refused.get(name) ?? 0);
     this.#refused.set(name, refused);
-    return this.uses(name, now).length + refused;
+    return refused;
   }
 
-  /** What counts in a window, oldest first. */
-  uses(name: string, now: number): readonly Creation[] {
+  /** What counts in a window, oldest first. @param names newest first. */
+  uses(names: readonly string[], now: number): readonly Creation[] {
+    return names.toReversed().flatMap((name) => this.#usesUnder(name, now));
+  }
+
+  #usesUnder(name: string, now: number): readonly Creation[] {
     const rows = [...(this.#named.get(name) ?? [])];
     return rows.filter(({ at, windows }) => isWithin(at, windows[name] ?? 0, now));
   }
@@ -103,19 +110,15 @@ export class Creations {
   /** The windows in which an earlier attempt at the same push does not count. */
   #needed({ windows, push }: Wants, now: number): readonly WantedWindow[] {
     if (push === null || push.isAnother) return windows;
-    const earlier = [...(this.#named.get(pushName(push.key)) ?? [])];
+    const keys = [push.key, ...(push.earlier ?? [])];
+    const earlier = keys.flatMap((key) => Array.from(this.#named.get(pushName(key)) ?? []));
     const counts = (name: string): boolean =>
       earlier.some((row) => isWithin(row.at, row.windows[name] ?? 0, now));
-    return windows.filter((window) => !counts(windowName(window)));
-  }
-
-  #holders(window: WantedWindow, now: number) {
-    const name = windowName(window);
-    return { name, holders: this.uses(name, now).flatMap(({ push }) => push ?? []) };
+    return windows.filter((window) => !windowNames(window).some(counts));
   }
 
   #wait(window: WantedWindow, asker: Asker, now: number): Wait {
-    const uses = this.uses(windowName(window), now);
+    const uses = this.uses(windowNames(window), now);
     const { kind, limits } = window;
     if (isShared(kind)) return fairWait(kind, uses, limits, asker, now);
     const hits = uses.map(({ at }) => at);
@@ -125,6 +128,10 @@ export class Creations {
   #index(row: Creation): void {
     for (const name of namesOf(row)) this.#named.set(name, (this.#named.get(name) ?? new Set()).add(row));
   }
+}
+
+function holdersOf(window: WantedWindow, uses: readonly Creation[]) {
+  return { name: windowName(window), holders: uses.flatMap(({ push }) => push ?? []) };
 }
 
 /** It counts the pull requests of one network; what is refused there may be an attack. */

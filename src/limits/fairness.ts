@@ -27,6 +27,8 @@ export interface Use {
 }
 
 export interface Asker extends Omit<Use, 'at'> {
+  /** Under which names the network may have used it before. */
+  readonly byEarlier?: readonly string[];
   /** They have commented on the thread before. */
   readonly takesPart: boolean;
 }
@@ -47,12 +49,14 @@ export function fairWait(
   window: SharedWindow,
   uses: readonly Use[],
   limits: readonly Limit[],
-  { by, repository, takesPart }: Asker,
+  asker: Asker,
   now: number,
 ): Wait {
+  const { by, byEarlier = [], repository, takesPart } = asker;
+  const isOwn = (use: Use): boolean => use.by === by || byEarlier.includes(use.by);
   const waits = limits.map(({ most, withinMs }) => {
     const used = uses.filter(({ at }) => isWithin(at, withinMs, now));
-    const own = used.filter((use) => use.by === by);
+    const own = used.filter(isOwn);
     const wait = (of: readonly Use[], part: number): Wait => {
       const hits = of.map(({ at }) => at);
       return waitOf(hits, [{ most: part, withinMs }], now);
@@ -71,8 +75,8 @@ export function fairWait(
     const shares = Map.groupBy(window === 'account' ? used : [], (use) => use.repository);
     const hasFifth = (of: string | null): boolean => of !== null && (shares.get(of)?.length ?? 0) >= fifth;
     // Whoever floods a repository that waits does not make the part of the others smaller.
-    const claims = used.filter((use) => use.by === by || !hasFifth(use.repository));
-    const part = open / (new Set(claims.map((use) => use.by)).size + 1);
+    const claims = used.filter((use) => isOwn(use) || !hasFifth(use.repository));
+    const part = open / (new Set(claims.map((use) => (isOwn(use) ? by : use.by))).size + 1);
     return longestWait([
       wait(used, open),
       claims.length === own.length ? NO_WAIT : partly(own, part),
@@ -82,7 +86,7 @@ export function fairWait(
   const { waitMs, withinMs } = longestWait(waits);
   if (waitMs === 0) return NO_WAIT;
   // By then, a repository may have lost its fifth: its networks count again, which makes the parts smaller.
-  const more = fairWait(window, uses, limits, { by, repository, takesPart }, now + waitMs);
+  const more = fairWait(window, uses, limits, asker, now + waitMs);
   const both = Math.min(waitMs + more.waitMs, longestOf(limits));
   return { waitMs: both, withinMs: Math.max(withinMs, more.withinMs) };
 }

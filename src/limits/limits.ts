@@ -88,8 +88,15 @@ export const OPEN_LIMIT_NAMES = Object.keys(OPEN_LIMITS) as OpenLimitName[];
 
 export type OpenLimits = Readonly<Record<OpenLimitName, readonly Limit[]>>;
 
+const countedFor = (name: TriedName) =>
+  name in OPEN_LIMITS ? OPEN_LIMITS[name as OpenLimitName].countedFor : undefined;
+
 /** Whether all networks of an IPv6 /48 are counted together. */
 export function isOfPrefix(name: TriedName): boolean {
-  const limits: Partial<Record<TriedName, { readonly countedFor: string | null }>> = OPEN_LIMITS;
-  return name === 'prefixAdmin' || limits[name]?.countedFor === PREFIX;
+  return name === 'prefixAdmin' || countedFor(name) === PREFIX;
+}
+
+/** Whether each network has its own number, and those of an IPv6 /48 have some more together. */
+export function isWidened(name: TriedName): boolean {
+  return countedFor(name) === null;
 }

@@ -9,11 +9,11 @@ import { type Clock, isAhead, systemClock } from '../isolate/clock.ts';
 import { Recent } from '../isolate/recent.ts';
 import type { Logger } from '../log.ts';
 import { type Client, windowKey } from './client.ts';
-import { FIXED_TRIES, isOfPrefix, type OpenLimits, type TriedName } from './limits.ts';
-import { hitBy, longestOf, NO_WAIT, waitOf } from './sliding-window.ts';
-import type { ClientHits, Limit, Wait } from './sliding-window.ts';
+import { FIXED_TRIES, isOfPrefix, isWidened, type OpenLimits, type TriedName } from './limits.ts';
+import { hitBoth, hitBy, longestOf, NO_WAIT, waitOf } from './sliding-window.ts';
+import type { ClientHits, Counter, Limit, TriedWait, Wait } from './sliding-window.ts';
 import type { AccountWait, FullWindow, ReserveAnswer, WantedWindow, Wants } from './wants.ts';
-import { windowName } from './wants.ts';
+import { wideningOf, windowName } from './wants.ts';
 
 /** The object of the bot account. Calls of objects reject if they cannot be reached. */
 interface AccountPort {
@@ -26,7 +26,13 @@ interface LimitsSetup {
   readonly client: () => Promise<Client>;
   readonly open: OpenLimits;
   readonly windows: (key: string) => {
-    hit(client: string, action: TriedName, limits: readonly Limit[], isAttempt?: boolean): Promise<Wait>;
+    hit(
+      client: string,
+      action: TriedName,
+      limits: readonly Limit[],
+      isAttempt?: boolean,
+      wider?: Counter | null,
+    ): Promise<TriedWait>;
   };
   readonly account: () => AccountPort;
   /** Rejects if what is opened now could not be undone by a rollback. */
@@ -61,7 +67,7 @@ const CALLS_BATCH = 20;
 const SCARCE_PART = 1 / 5;
 
 /** `until` when, in milliseconds since 1970, by client and limit. */
-const refused = new Recent<Ending>({ most: 10_000 });
+const refused = new Recent<RefusedTry>({ most: 10_000 });
 const calls: ClientHits = new Recent({ most: 10_000 });
 const misses: ClientHits = new Recent({ most: 10_000 });
 /** The operator's calls that no window could count. */
@@ -78,6 +84,7 @@ interface KnownFull extends Ending, Omit<FullWindow, 'name'> {
 
 const ending = ({ waitMs, withinMs }: Wait) => ({ until: Date.now() + waitMs, withinMs });
 type Ending = Readonly<ReturnType<typeof ending>>;
+type RefusedTry = Ending & Pick<TriedWait, 'wider'>;
 
 /**
  * As `Limits.reserve`, for an object. What creates nothing goes on if the account cannot be asked. A creation waits
@@ -126,11 +133,13 @@ export class Limits {
   }
 
   /** Answers how long the client must wait. @param isAttempt false: counts none. Rejects if nobody can tell. */
-  async count(name: TriedName, isAttempt = true): Promise<Wait> {
+  async count(name: TriedName, isAttempt = true): Promise<TriedWait> {
     const known = await this.known(name);
     if (known.waitMs > 0) return known;
     const key = await this.#key(name);
-    const hit = this.#setup.windows(key).hit(key, name, this.of(name), isAttempt);
+    const wider = await this.#wider(name);
+    // Both are rows of one object.
+    const hit = this.#setup.windows(wider?.key ?? key).hit(key, name, this.of(name), isAttempt, wider);
     const wait = await hit.catch((error: unknown) => {
       // On a full disk, the operator needs the panic switch. Guessing the password stays as slow.
       if (!this.#setup.isOneMachine || !(name in FIXED_TRIES)) throw error;
@@ -140,13 +149,18 @@ export class Limits {
   }
 
   /** How long the client must wait, as far as this isolate knows. Counts nothing. */
-  async known(name: TriedName): Promise<Wait> {
+  async known(name: TriedName): Promise<TriedWait> {
     const scarce = name === 'calls' ? await this.#scarceWait() : NO_WAIT;
     if (scarce.waitMs > 0 || refused.size === 0) return scarce;
-    const found = refused.get(`${name} ${await this.#key(name)}`);
+    const wider = await this.#wider(name);
     const now = Date.now();
-    if (found === null || !isAhead(found.until, longestOf(this.of(name)), now)) return NO_WAIT;
-    return { waitMs: found.until - now, withinMs: found.withinMs };
+    for (const key of [await this.#key(name), ...(wider === null ? [] : [wider.key])]) {
+      const found = refused.get(`${name} ${key}`);
+      if (found === null || !isAhead(found.until, longestOf(this.of(name)), now)) continue;
+      const { until, ...wait } = found;
+      return { waitMs: until - now, ...wait };
+    }
+    return NO_WAIT;
   }
 
   async #scarceWait(): Promise<Wait> {
@@ -158,15 +172,19 @@ export class Limits {
   }
 
   /** A client over a limit need not ask again before its time is over. Answers the wait. */
-  async remember(name: TriedName, wait: Wait): Promise<Wait> {
-    if (wait.waitMs > 0) refused.set(`${name} ${await this.#key(name)}`, ending(wait));
+  async remember(name: TriedName, wait: TriedWait): Promise<TriedWait> {
+    if (wait.waitMs === 0) return wait;
+    const { wider } = wait;
+    const key = wider === undefined ? await this.#key(name) : (await this.#wider(name))?.key;
+    refused.set(`${name} ${key}`, { ...ending(wait), ...(wider && { wider }) });
     return wait;
   }
 
   /** Counts a look-up that found nothing, in memory: it must leave no row. Never rejects. */
-  countMiss(): Promise<Wait> {
+  countMiss(): Promise<TriedWait> {
     return this.#orPass(async () => {
-      const wait = hitBy(await this.#key('lookUps'), misses, this.of('lookUps'), Date.now());
+      const own = { key: await this.#key('lookUps'), limits: this.of('lookUps') };
+      const wait = hitBoth(own, await this.#wider('lookUps'), misses, Date.now());
       return this.remember('lookUps', wait);
     });
   }
@@ -237,13 +255,25 @@ export class Limits {
     }
   }
 
+  /** The limits of all networks around the client together. Null: there are none. */
+  async widened(name: TriedName): Promise<readonly Limit[] | null> {
+    const client = await this.#setup.client();
+    if (!isWidened(name) || client.prefix === client.network) return null;
+    return partOf(this.of(name), wideningOf(client));
+  }
+
+  async #wider(name: TriedName): Promise<Counter | null> {
+    const limits = await this.widened(name);
+    return limits && { key: windowKey(await this.#setup.client(), true), limits };
+  }
+
   /** Names the client, or all that are counted with it. */
   async #key(name: TriedName): Promise<string> {
     return windowKey(await this.#setup.client(), isOfPrefix(name));
   }
 
   /** For what only reads: if a limit cannot be checked, the request passes. */
-  async #orPass(counted: () => Promise<Wait>): Promise<Wait> {
+  async #orPass(counted: () => Promise<TriedWait>): Promise<TriedWait> {
     try {
       return await counted();
     } catch (error) {

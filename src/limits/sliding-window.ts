@@ -17,6 +17,17 @@ export interface Wait {
   readonly withinMs: number;
 }
 
+/** A window in which attempts count. */
+export interface Counter {
+  readonly key: string;
+  readonly limits: readonly Limit[];
+}
+
+/** `wider`: the limits of all networks around the client together, if these refuse. */
+export interface TriedWait extends Wait {
+  readonly wider?: readonly Limit[];
+}
+
 export const NO_WAIT: Wait = { waitMs: 0, withinMs: 0 };
 
 /** A wait as a client is told it, rounded up: the exact one says when somebody who shares the address did something. */
@@ -58,8 +69,23 @@ export function waitOf(hits: readonly number[], limits: readonly Limit[], now: n
   return longestWait(waits);
 }
 
+/** A client's own wait comes first: that of the networks around it is their doing, too. */
+export function triedWait(own: Wait, around: Wait, wider: Counter | null): TriedWait {
+  if (own.waitMs > 0 || wider === null) return own;
+  return around.waitMs > 0 ? { ...around, wider: wider.limits } : NO_WAIT;
+}
+
 /** The hits of each client, by keyed hash, in memory. Of a crowd, the last are kept: limits only get milder. */
 export type ClientHits = Recent<readonly number[]>;
+
+/** An attempt that counts for the client and for the networks around it, or for neither. */
+export function hitBoth(own: Counter, wider: Counter | null, hits: ClientHits, now: number): TriedWait {
+  const wait = (of: Counter | null, isAttempt: boolean): Wait =>
+    of === null ? NO_WAIT : hitBy(of.key, hits, of.limits, now, isAttempt);
+  const tried = triedWait(wait(own, false), wait(wider, false), wider);
+  if (tried.waitMs === 0) for (const of of [own, wider]) wait(of, true);
+  return tried;
+}
 
 /** As `hit`, of one client. @param isAttempt false: it is not counted. */
 export function hitBy(

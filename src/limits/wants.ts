@@ -1,6 +1,6 @@
 /** What a write asks of the account, and its answer: all windows or none. Keys are keyed hashes: no address or name. */
 import { keyedHash } from '../secret/keyed-hash.ts';
-import { type Client, isCircuit } from './client.ts';
+import { type Client, isCircuit, type Names, namesOf } from './client.ts';
 import type { Asker } from './fairness.ts';
 import { FORKS, ONION_PULL_REQUESTS, PREFIX_PULL_REQUESTS, PULL_REQUESTS } from './limits.ts';
 import type { Limit, Wait } from './sliding-window.ts';
@@ -23,7 +23,11 @@ export interface Target {
   readonly limits: readonly Limit[];
 }
 
-export type WantedWindow = Target & { readonly kind: WindowKind };
+export interface WantedWindow extends Target {
+  readonly kind: WindowKind;
+  /** Of one network: its keys before this one. */
+  readonly earlier?: readonly string[];
+}
 
 /** What something that is to be created counts in. */
 export interface Wants extends Asker {
@@ -33,6 +37,8 @@ export interface Wants extends Asker {
   readonly push: {
     /** A keyed hash. */
     readonly key: string;
+    /** Where the network is in it: those before this one. */
+    readonly earlier?: readonly string[];
     /** It was answered before and opens another pull request: it counts once more. */
     readonly isAnother: boolean;
   } | null;
@@ -64,7 +70,7 @@ export interface AccountWait extends Wait {
 }
 
 interface RefusingWindow extends FullWindow {
-  /** Those that count, and the pushes that were refused since; 0: this one was not counted. */
+  /** Those that count; of an attempt that was counted, with those that were refused since. */
   readonly attempts: number;
   /** True: alert the operator now, and not again for an hour. */
   readonly isAlertDue: boolean;
@@ -85,31 +91,70 @@ export function windowName({ kind, key }: Pick<WantedWindow, 'kind' | 'key'>): s
   return `${kind} ${key}`;
 }
 
+/** Under all of them, something may count in the window. */
+export function windowNames({ kind, key, earlier = [] }: WantedWindow): readonly string[] {
+  return [key, ...earlier].map((each) => windowName({ kind, key: each }));
+}
+
 /** @param place `owner/repo`, or `owner/repo#number`, in upper or lower case. */
 export function targetKey(secret: string, place: string): string {
   return keyedHash(secret, 'target', place.toLowerCase());
 }
 
+/** The longest window in which a network counts, and what is left of its last hour. */
+const LONGEST_LIFE_MS = 26 * 60 * 60_000;
+
 /** Whose quota it is: anybody has networks without number, each of which would have had nothing. */
-export function quotaKeyOf(client: Client): string {
-  return client.prefixHash('quota');
+export function quotaNamesOf(client: Client, now = Date.now()): Names {
+  return quotaNames((epoch) => client.prefixHash('quota', epoch), now);
 }
 
-/** @param by from `quotaKeyOf`, or the name of a delayed push's client. */
-export function writeWants(by: string, windows: Wants['windows'] = []): Wants {
-  return { by, repository: null, takesPart: false, windows, push: null };
+function quotaNames(nameIn: (epoch: string) => string, now: number): Names {
+  const names = namesOf(nameIn, LONGEST_LIFE_MS, now);
+  // Version 1.0.0 gave a network one name for all time.
+  return { ...names, earlier: [...names.earlier, nameIn('')] };
+}
+
+/** The longest that a delayed push may wait, late reviews included. */
+const LONGEST_DELAYED_MS = 18 * 24 * 60 * 60_000;
+/** Of a hash. Some thousands of IPv4 addresses have them in common, so that a guess proves nothing. */
+const DELAYED_DIGITS = 5;
+
+/**
+ * Names a client in what it delays. An IPv6 /48 is one client: else its 65,536 networks could fill all room. A name is
+ * kept for as long as the push waits, so it is short: who has the secret, too, can try all addresses.
+ */
+export function delayedNamesOf(client: Client, now: number): Names {
+  const nameIn = (epoch: string) => client.prefixHash('delayed', epoch).slice(0, DELAYED_DIGITS);
+  return namesOf(nameIn, LONGEST_DELAYED_MS, now);
+}
+
+/** @param by from `quotaNamesOf`, or the name of a delayed push's client. */
+export function writeWants(by: Names | string, windows: Wants['windows'] = []): Wants {
+  const names = typeof by === 'string' ? { by } : { by: by.now, byEarlier: by.earlier };
+  return { ...names, repository: null, takesPart: false, windows, push: null };
 }
 
 /** What an IPv6 /48, or an onion service, may open in an hour. */
-export function prefixLimit(client: Client): Limit {
+export function prefixLimit(client: Pick<Client, 'network'>): Limit {
   return isCircuit(client) ? ONION_PULL_REQUESTS : PREFIX_PULL_REQUESTS;
 }
 
+/**
+ * How many times as much as one of them all networks around a client may try together: anybody has
+ * as many /64 as a /48 holds. As with pull requests.
+ */
+export function wideningOf(client: Pick<Client, 'network'>): number {
+  return prefixLimit(client).most / PULL_REQUESTS.most;
+}
+
 /** The contract's five an hour, and those of the IPv6 /48 around it, if there is one. @param push a keyed hash. */
-export function pullRequestWants(client: Client, push: string): Wants {
-  const own = window('address', client.hash('quota'), [PULL_REQUESTS]);
-  const prefix = window('prefix', client.prefixHash('quota'), [prefixLimit(client)]);
-  const wants = writeWants(quotaKeyOf(client), client.prefix === client.network ? [own] : [own, prefix]);
+export function pullRequestWants(client: Client, push: string, now = Date.now()): Wants {
+  const by = quotaNamesOf(client, now);
+  const address = quotaNames((epoch) => client.hash('quota', epoch), now);
+  const own = networkWindow('address', address, PULL_REQUESTS);
+  const prefix = networkWindow('prefix', by, prefixLimit(client));
+  const wants = writeWants(by, client.prefix === client.network ? [own] : [own, prefix]);
   return { ...wants, push: { key: push, isAnother: false } };
 }
 
@@ -122,7 +167,12 @@ export function openingIn({ key, limits }: Target, account: AccountLimits, wants
 }
 
 /** @param repository the key of the thread's repository. */
-export function commentWants(by: string, repository: string, thread: Target, account: AccountLimits): Wants {
+export function commentWants(
+  by: Names | string,
+  repository: string,
+  thread: Target,
+  account: AccountLimits,
+): Wants {
   const windows = [
     window('thread', thread.key, thread.limits),
     window('comments', repository, [commentsIn(account.creations)]),
@@ -142,15 +192,18 @@ export function commentsIn(creations: readonly Limit[]): Limit {
  * was delayed.
  */
 export function forkWants(
-  by: string,
+  by: Names | string,
   of: { readonly client: Client; readonly repository: string } | null,
   account: AccountLimits,
+  now = Date.now(),
 ): Wants {
   if (of === null) return created(account, writeWants(by));
   const { client, repository } = of;
-  const wants = writeWants(by, [window('forks', client.prefixHash('quota'), [FORKS])]);
-  const key = client.prefixHash('quota', repository.toLowerCase());
-  return { ...created(account, wants), push: { key, isAnother: false } };
+  const wants = writeWants(by, [networkWindow('forks', quotaNamesOf(client, now), FORKS)]);
+  const nameIn = (epoch: string) =>
+    client.prefixHash('quota', `${epoch} ${repository.toLowerCase()}`.trimStart());
+  const { now: key, earlier } = quotaNames(nameIn, now);
+  return { ...created(account, wants), push: { key, earlier, isAnother: false } };
 }
 
 function created({ creations, openings }: AccountLimits, wants: Wants): Wants {
@@ -159,3 +212,7 @@ function created({ creations, openings }: AccountLimits, wants: Wants): Wants {
 }
 
 const window = (kind: WindowKind, key: string, limits: readonly Limit[]) => ({ kind, key, limits });
+
+function networkWindow(kind: WindowKind, { now: key, earlier }: Names, limit: Limit): WantedWindow {
+  return { kind, key, earlier, limits: [limit] };
+}

@@ -1,7 +1,6 @@
 /** What texts and files would reveal of a person, as lines for that person alone: sure leaks, and likely ones. */
 import { latin1, utf8 } from '../git/bytes.ts';
 import type { Credential } from '../git/search/credentials.ts';
-import { Looks } from '../git/search/looks.ts';
 import type { ContentHit } from '../git/search/pack-search.ts';
 import type { SearchedNames } from '../git/search/searched-names.ts';
 import {
@@ -103,8 +102,6 @@ interface Looked {
 export class Findings {
   /** Paths of home folders in texts, with where they are. */
   readonly homes = new Set<string>();
-  /** What texts and names of files may hold in more places than are looked at. */
-  readonly looks = new Looks();
   readonly #names: SearchedNames;
   readonly #refusesAll: boolean;
   readonly #looksFor: Looked;
@@ -128,8 +125,8 @@ export class Findings {
   /** @param place says where a path is. @param plain the text as Latin-1. */
   #addText(where: () => string, place: () => string, text: Uint8Array, plain: string): void {
     const addLine = (what: What, at: number) => this.#add(what, where, () => lineAround(text, at));
-    for (const at of changeIdsIn(plain, this.looks)) if (!addLine('change-id', at + 1)) break;
-    const { name, word, credentials, homes } = this.#names.firstIn(text, this.looks);
+    for (const at of changeIdsIn(plain, this.#names.looks)) if (!addLine('change-id', at + 1)) break;
+    const { name, word, credentials, homes } = this.#names.firstIn(text, this.#names.looks);
     for (const credential of credentials) this.#addCredential(where, credential, false);
     for (const path of homes) this.homes.add(`${place()}: ${path}`);
     if (name !== null) addLine(this.#leakOf(name.text), name.end - 1);
@@ -140,20 +137,18 @@ export class Findings {
   addWords(lines: readonly string[], paths: readonly string[]): void {
     for (const words of lines) this.#add('words', 'a changed file', () => words);
     for (const path of paths) {
-      if (this.#names.firstIn(utf8(path), this.looks).word !== null)
+      if (this.#names.firstIn(utf8(path), this.#names.looks).word !== null)
         this.#add('words', 'name of a file', () => path);
     }
   }
 
-  addMessages(messages: Iterable<Uint8Array>, privateIn: PrivateIn): void {
-    for (const message of messages) {
-      const where = (): string => `message of "${shown(subjectOf(message))}"`;
-      // Once: it can have megabytes.
-      const text = latin1(message);
-      this.#addText(where, () => 'a message', message, text);
-      for (const day of ownDaysIn(text, this.looks)) if (!this.#add('days', where, () => day)) break;
-      for (const sentence of privateIn(text)) if (!this.#add('merge', where, () => sentence)) break;
-    }
+  addMessage(message: Uint8Array, privateIn: PrivateIn): void {
+    const where = (): string => `message of "${shown(subjectOf(message))}"`;
+    // Once: it can have megabytes.
+    const text = latin1(message);
+    this.#addText(where, () => 'a message', message, text);
+    for (const day of ownDaysIn(text, this.#names.looks)) if (!this.#add('days', where, () => day)) break;
+    for (const sentence of privateIn(text)) if (!this.#add('merge', where, () => sentence)) break;
   }
 
   /** Commits that a message names and nobody has; and their days. */
@@ -164,7 +159,7 @@ export class Findings {
   ): void {
     const strange = new Set(likely.filter((id) => !publics.has(id)));
     for (const message of strange.size === 0 ? [] : messages) {
-      const days = ownDaysIn(latin1(message), this.looks, (id) => strange.has(id));
+      const days = ownDaysIn(latin1(message), this.#names.looks, (id) => strange.has(id));
       for (const day of days) if (!this.#add('days', 'a message', () => day)) break;
     }
     const where = 'a message names a commit that upstream does not have';

@@ -4,6 +4,7 @@
  * Proved by test/names/message-names.test.ts and test/names/remarks.test.ts.
  */
 import { fromLatin1, latin1, ownText } from '../git/bytes.ts';
+import { type Memory, UNCOUNTED } from '../git/memory.ts';
 import { cut } from '../git/objects/commit-message.ts';
 import { type Oid, ZERO_OID } from '../git/objects/oid.ts';
 import { Looks } from '../git/search/looks.ts';
@@ -237,6 +238,7 @@ export async function namedCommits(
   messages: Iterable<Uint8Array>,
   history: Pick<UpstreamHistory, 'since' | 'isKnown' | 'unknownOf' | 'reachBack'>,
   looks = new Looks(),
+  memory: Pick<Memory, 'worked'> = UNCOUNTED,
 ): Promise<NamedCommits> {
   const named = new Set<Oid>();
   const mentioned = new Set<string>();
@@ -252,6 +254,7 @@ export async function namedCommits(
     for (const [, id = ''] of matchesIn(text, LIKE_IDS, looks, MAX_IDS)) {
       if (HAS_BOTH.test(id) && !named.has(id) && !history.isKnown(id)) note(mentioned, id, LIKE_IDS);
     }
+    await memory.worked(2 * message.byteLength);
   }
   for (;;) {
     const oids = [...named].filter((oid) => !history.isKnown(oid));

@@ -71,6 +71,9 @@ export interface NamesSearched extends Pick<PackFindings, 'hasGitlinks'> {
   readonly hasWorkflows: boolean;
 }
 
+/** How often a message is gone through: as bytes, and for each kind of words. */
+const PASSES = 4;
+
 /** Of a service that does not look for names. */
 const NOBODY: Named = { headers: [], originalIds: [], nobodys: [] };
 const NOT_LOOKED = 'This service does not search for the names of the commits’ authors.';
@@ -101,11 +104,16 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
     text === null ? [] : [[where, text.bytes] as const],
   );
   for (const [where, text] of texts) findings.addText(() => where, text);
-  findings.addMessages(plan.messages(), privateMerges(search.upstream));
+  const privateIn = privateMerges(search.upstream);
+  for (const message of plan.messages()) {
+    findings.addMessage(message, privateIn);
+    await memory.worked(PASSES * message.byteLength);
+  }
   const named = await namedCommits(
     looksFor.names ? bytesIn(texts, plan) : [],
     search.history,
-    findings.looks,
+    names.looks,
+    memory,
   );
   if (named.areStrange) findings.addStrangers(named, await publicIdsOf(named, questions), plan.messages());
   let hasAsked = false;
@@ -123,9 +131,7 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
   findings.addHits(found.hits);
   findings.addWords(found.words, found.paths);
   const { leaks, lines, words } = findings;
-  const gaps = looksFor.names
-    ? gapsOf(names, findings, named, found)
-    : unsearchedLines([...findings.looks.ended, ...found.unsearched]);
+  const gaps = looksFor.names ? gapsOf(names, findings, named, found) : unsearchedLines(names.looks.ended);
   const remarks = [...words, ...(looksFor.names ? remarksOn(findings.homes, found) : [])];
   const searched = looksFor.names ? searchedLine(names.identities) : NOT_LOOKED;
   const seen = {
@@ -193,8 +199,8 @@ function nothingFound({ hasNames, identities }: SearchedNames, gaps: readonly st
 
 /** What was not searched, or cannot be told. */
 function gapsOf(
-  { isComplete, hasAllIds }: SearchedNames,
-  { lines, looks }: Findings,
+  { isComplete, hasAllIds, looks }: SearchedNames,
+  { lines }: Findings,
   strangers: NamedCommits,
   found: PackFindings,
 ): string[] {
@@ -213,7 +219,7 @@ function gapsOf(
   ];
   return [
     ...gaps.flatMap(([isGap, gap]) => (isGap ? [gap] : [])),
-    ...unsearchedLines([...looks.ended, ...found.unsearched]),
+    ...unsearchedLines(looks.ended),
     ...unnamed.map((oid) => `A message names the commit ${oid}. Make sure that it is not one of yours.`),
   ];
 }

@@ -1,6 +1,6 @@
 /** What a push is handed: everything outside that it uses, and what the operator and the request decide about it. */
 import type { Config } from '../config.ts';
-import type { DelayedView, NewDelayedPush } from '../durable/delayed-pushes/delayed-push.ts';
+import type { DelayedView, KeepAnswer, NewDelayedPush } from '../durable/delayed-pushes/delayed-push.ts';
 import type { PendingPush } from '../durable/pending-push/pending-push.ts';
 import type { PullRequest, Told } from '../durable/pull-request/pull-request.ts';
 import type { RecordedPullRequest } from '../durable/pull-request/record.ts';
@@ -97,7 +97,7 @@ export interface PushStore {
     delayed: Omit<NewDelayedPush, 'dueAt' | 'spool' | 'client' | 'host'>,
     spool: KeptSpool,
     keptUntil: number,
-  ): Promise<{ readonly kind: 'full' } | { readonly kind: 'kept' | 'found'; readonly view: DelayedView }>;
+  ): Promise<KeepAnswer>;
 }
 
 /**

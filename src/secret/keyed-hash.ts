@@ -6,17 +6,17 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
 /**
- * What a hash is for. A client's network has six uses, so that what is kept for one cannot be matched with another:
+ * What a hash is for. A client's network has seven uses, so that what is kept for one cannot be matched with another:
  * `window` names the object that counts its limits, `burst` counts it among those that push, `alert` names it to the
- * operator, `reporter` counts its report of one pseudonym, `quota` counts what it has had of the bot account, and
- * `attempt` names one of its pushes, which may be made again.
+ * operator, `reporter` counts its report of one pseudonym, `quota` counts what it has had of the bot account, `delayed`
+ * what it keeps for later, and `attempt` names one of its pushes, which may be made again.
  * `push`: a repository and an original tip. `slot`: a pull request that is to be opened. `form`: a form that the
  * service made, and what it decides. `received`: everything that a push has sent. `release`: the leave to publish it.
  * `review`: until when the operator may see what waits. `target`: a repository or a thread, for what is posted there.
  * `work`: a commit without author and dates. `pr-key`: a pr_hash. `kv`, `kv-value`: an entry's name in KV, and its key.
  * `cache`: an entry's address in the data centre's cache.
  */
-export type ClientUse = 'window' | 'burst' | 'alert' | 'reporter' | 'quota' | 'attempt';
+export type ClientUse = 'window' | 'burst' | 'alert' | 'reporter' | 'quota' | 'delayed' | 'attempt';
 type PushUse = 'push' | 'work' | 'slot' | 'received' | 'release' | 'review';
 type HashUse = ClientUse | PushUse | 'form' | 'target' | 'pr-key' | 'kv' | 'kv-value' | 'cache';
 

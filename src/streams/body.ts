@@ -6,6 +6,7 @@ import { bodiesMemory, type MemoryHold } from '../isolate/memory-budget.ts';
 import { within } from '../isolate/within.ts';
 import { isolate } from '../metrics/isolate.ts';
 import { BodyError } from './body-error.ts';
+import { openBodies } from './open-bodies.ts';
 
 const READ_BYTES = 64 * 1024;
 /** A sender of small chunks, or of nothing yet, takes little memory: each chunk is smaller than this. */
@@ -19,6 +20,8 @@ export interface BodyLimits {
   readonly timeoutMs: number;
   /** `any`: it may pause for long. `whole`: the time is for all waits together. Default: `steady`, see Pace. */
   readonly pace?: 'steady' | 'any' | 'whole';
+  /** The request whose body it is. */
+  readonly of?: Request;
 }
 
 export interface LimitedSource extends ChunkSource {
@@ -56,7 +59,8 @@ export function chunksOf(body: ReadableStream<Uint8Array> | null, limits: BodyLi
 }
 
 function patientSource(body: ReadableStream<Uint8Array>, limits: BodyLimits): ChunkSource {
-  const { timeoutMs, pace = 'steady' } = limits;
+  const { timeoutMs, pace = 'steady', of } = limits;
+  const ended = (): void => of && openBodies.end(of);
   const reader = body.getReader({ mode: 'byob' });
   const steadyPace = pace === 'steady' ? new Pace(timeoutMs) : null;
   let lastChunk: Uint8Array<ArrayBuffer> | null = null;
@@ -118,8 +122,11 @@ function patientSource(body: ReadableStream<Uint8Array>, limits: BodyLimits): Ch
       if (hasEnded) return null;
       const chunk = await readChunk().catch((error: BodyError) => {
         failure = error;
+        ended();
         throw error;
       });
+      if (hasEnded || chunk === null) ended();
+      else if (of !== undefined) openBodies.read(of, Date.now());
       if (chunk === null) return null;
       lastChunk = chunk;
       arrived.bytes += chunk.byteLength;
@@ -131,6 +138,7 @@ function patientSource(body: ReadableStream<Uint8Array>, limits: BodyLimits): Ch
       freeBuffer = lastChunk?.buffer ?? null;
     },
     async cancel() {
+      ended();
       // A broken body cannot be cancelled, and need not be.
       await reader.cancel().catch(() => {});
     },
@@ -184,8 +192,9 @@ export interface GitBodyLimits extends BodyLimits {
 }
 
 /** The body of a request of Git, inflated if necessary. `maxBytes` applies before and after. */
-export function gitBody({ headers, body }: Request, limits: GitBodyLimits): LimitedSource {
-  const sent = chunksOf(body, limits);
+export function gitBody(request: Request, limits: GitBodyLimits): LimitedSource {
+  const { headers, body } = request;
+  const sent = chunksOf(body, { ...limits, of: request });
   if (!isGzip(headers.get('Content-Encoding') ?? '')) return sent;
   const inflated = gunzipped(sent, (cause) => new BodyError('damaged', cause));
   return limited(paidFor(inflated, limits.inflatedPerArrived), limits.maxBytes);
@@ -226,12 +235,12 @@ const TEXT_COPIES = 4;
  * The whole body as text, not inflated. What has arrived counts, not what is announced, so nobody takes memory by a
  * promise. @throws BodyError; HostError `busy`, after the rest: a client that cannot send never reads the answer.
  */
-export async function bodyText({ body }: Request, limits: TextLimits): Promise<string> {
+export async function bodyText(request: Request, limits: TextLimits): Promise<string> {
   const { isStrict = false, memory } = limits;
   const arriving = memory && bodiesMemory.open(systemClock, memory.client);
   const claim = arriving?.claim();
   const decoder = new TextDecoder('utf-8', { fatal: isStrict, ignoreBOM: false });
-  const chunks = chunksOf(body, { ...limits, pace: 'whole' });
+  const chunks = chunksOf(request.body, { ...limits, of: request, pace: 'whole' });
   let text = '';
   let bytes = 0;
   try {

@@ -4,16 +4,19 @@
  * (`Vec<u8>`) open nothing.
  */
 
-/** What is in them is not Markdown, not HTML or not shown; hosts do not agree on `search` and `source`. */
+/**
+ * What is in them is not Markdown, not HTML, not shown, or shown in another order; hosts do not agree
+ * on `search` and `source`.
+ */
 const UNFIT = namesIn(
-  'applet base body frame frameset head html iframe link math meta noembed noframes noscript object plaintext script ' +
+  'applet base bdi bdo body frame frameset head html iframe link math meta noembed noframes noscript object plaintext script ' +
     'search select source style svg template textarea title xmp',
 );
 /** The end of what they lie in is their end. */
 const ENDED_BY_PARENT = namesIn('caption colgroup dd dt li optgroup option rp rt tbody td tfoot th thead tr');
 /** Not `p`: the line above the footer ends it. */
 const CLOSED_BY_TAG = namesIn(
-  'a abbr acronym address article aside audio b bdi bdo big blockquote button canvas center cite code data datalist ' +
+  'a abbr acronym address article aside audio b big blockquote button canvas center cite code data datalist ' +
     'del details dfn dialog dir div dl em fieldset figcaption figure font footer form h1 h2 h3 h4 h5 h6 header hgroup i ' +
     'ins kbd label legend listing main map mark marquee menu meter nav nobr ol output picture pre progress q ruby s samp ' +
     'section slot small span strike strong sub summary sup table time tt u ul var video',
@@ -24,9 +27,17 @@ function namesIn(text: string): ReadonlySet<string> {
 }
 
 /** One without `<` inside, as browsers read it: a quotation mark begins a value behind `=` only. */
-const TAG = /<(\/?)([A-Za-z][^\s/<>]*)(?:[\s/](?:[^<>"'=]|=(?:[ \t\n]*(?:"[^"<]*"|'[^'<]*'))?)*)?>/y;
+const TAG = /<(\/?)([A-Za-z][^\s/<>]*)([\s/](?:[^<>"'=]|=(?:[ \t\n]*(?:"[^"<]*"|'[^'<]*'))?)*)?>/y;
+const VALUE = /"[^"]*"|'[^']*'/g;
+const DIRECTION = /[\s/"]dir\s*=/i;
 
-type Tag = { readonly kind: 'tag'; readonly name: string; readonly isClosing: boolean };
+interface Tag {
+  readonly kind: 'tag';
+  readonly name: string;
+  readonly isClosing: boolean;
+  /** Whether it says in which direction its words are shown. */
+  readonly turns: boolean;
+}
 /** `text`: what is shown of it. `unfinished`: a tag or comment has no end, so the rest may be a part of it. */
 type HtmlPart = Tag | { readonly kind: 'text'; readonly text: string } | { readonly kind: 'unfinished' };
 
@@ -37,14 +48,16 @@ export function* partsOf(html: string): Generator<HtmlPart> {
     if (!/[A-Za-z/!?]/.test(html.charAt(at + 1))) continue;
     yield { kind: 'text', text: html.slice(from, at) };
     TAG.lastIndex = at;
-    const [whole, slash, name = ''] = TAG.exec(html) ?? [];
+    const [whole, slash, name = '', attributes = ''] = TAG.exec(html) ?? [];
     from = whole === undefined ? endOfComment(html, at) : at + whole.length;
     if (from === 0) {
       yield { kind: 'unfinished' };
       from = at;
       break;
     }
-    if (whole !== undefined) yield { kind: 'tag', name: name.toLowerCase(), isClosing: slash === '/' };
+    if (whole === undefined) continue;
+    const turns = DIRECTION.test(attributes.replaceAll(VALUE, '""'));
+    yield { kind: 'tag', name: name.toLowerCase(), isClosing: slash === '/', turns };
   }
   yield { kind: 'text', text: html.slice(from) };
 }
@@ -70,8 +83,9 @@ export class OpenElements {
 
   /** What is wrong with the tag; null: nothing. */
   add(tag: Tag): string | null {
-    const { name, isClosing } = tag;
+    const { name, isClosing, turns } = tag;
     if (UNFIT.has(name)) return `the HTML tag <${name}> cannot be used here; write it in backticks`;
+    if (turns) return 'the HTML attribute dir cannot be used here; write the tag in backticks';
     if (!isElement(tag)) return null;
     if (!isClosing) {
       this.#open.push(name);

@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import { utf8 } from '../git/bytes.ts';
 import type { CommitTable } from '../git/objects/commit-table.ts';
 import type { Oid } from '../git/objects/oid.ts';
-import type { ObjectRequest } from '../git/wire/protocol-v2.ts';
+import { type ObjectRequest, startOfDay } from '../git/wire/protocol-v2.ts';
 import { HostError } from '../host-error.ts';
 import type { GitTransport } from '../host/git/git-transport.ts';
 import type { Clock } from '../isolate/clock.ts';
@@ -135,13 +135,13 @@ export class HistoryLister {
       this.#transport.listHistory(repository, request, MAX_LISTING_BYTES, onWait);
     const range = { wants: part.tips, haves: part.without };
     const fetchSince = (from: number | null) => fetch(from === null ? range : { ...range, since: from });
-    let since = days === null ? null : Math.floor(now / 1000) - days * DAY_SECONDS;
+    let since = days === null ? null : startOfDay(now / 1000 - days * DAY_SECONDS);
     let answer = await fetchSince(since);
     if (answer.kind === 'none-selected' && days !== null) {
       // These branches had no commits within the window: count back from their last commit instead.
       const tips = await fetch({ wants: part.tips, depth: 1 });
       const last = tips.kind === 'listed' ? tips.commits.newestAt : 0;
-      since = Math.max(0, last - days * DAY_SECONDS);
+      since = startOfDay(last - days * DAY_SECONDS);
       answer = await fetchSince(since);
     }
     if (answer.kind === 'none-selected' && since !== null) {

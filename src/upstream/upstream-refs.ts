@@ -51,7 +51,7 @@ export interface DiscoveredRefs extends RefList {
 }
 
 /**
- * Lists afresh, and remembers.
+ * Lists afresh, and remembers. The host sees what a fetch causes that finds nothing new.
  * @param beforeWait called before it waits for memory.
  * @throws HostError
  */
@@ -60,6 +60,7 @@ export async function listUpstreamRefs(
   repository: RepositoryName,
   beforeWait?: () => void,
 ): Promise<RefList> {
+  await host.transport.discover(repository);
   const list = await host.transport.listRefs(repository, UPSTREAM_PREFIXES, 'upstream', beforeWait);
   const key = repositoryKey(host.transport.hostName, repository);
   if (isLong(list)) remembered.delete(key);

@@ -76,9 +76,9 @@ describeInBrowser('a person with a browser', () => {
     await page.getByLabel('Which repository').fill(upstream.fullName);
     await press(page, 'Write an issue');
     await heading(page, 'Open an issue');
-    await page.getByLabel('Title').fill('\u202eevil');
+    await page.getByLabel('Title').fill('\u200eevil');
     const wide = `| ${'column | '.repeat(40)}\n|${' - |'.repeat(40)}\n| ${'x | '.repeat(40)}`;
-    const text = `# Steps\n\n1. **Start** <b>it</b>\n\n![a cat](https://spy.test/x.png)\n\n${wide}\n\n\u202eabc`;
+    const text = `# Steps\n\n1. **Start** <b>it</b>\n\n![a cat](https://spy.test/x.png)\n\n${wide}\n\n\u200eabc`;
     await page.getByLabel('Body').fill(text);
     await press(page, 'Preview');
     const preview = page.getByRole('region', { name: 'As people see it' });
@@ -87,8 +87,8 @@ describeInBrowser('a person with a browser', () => {
       '<strong>Start</strong> &lt;b&gt;it&lt;/b&gt;',
     );
     await preview.getByText('[Picture: a cat]').waitFor();
-    await preview.getByText('[U+202E]abc').waitFor();
-    await page.getByRole('heading', { name: '[U+202E]evil' }).waitFor();
+    await preview.getByText('[U+200E]abc').waitFor();
+    await page.getByRole('heading', { name: '[U+200E]evil' }).waitFor();
     expect(await page.locator('img').count()).toBe(0);
     await chromium.expectFit(page);
   });

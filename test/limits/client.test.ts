@@ -1,7 +1,7 @@
 /** Who counts as one client. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { clientNetwork, lacksAddress, networkOf, prefixOf } from '../../src/limits/client.ts';
+import { clientNetwork, lacksAddress, namesOf, networkOf, prefixOf } from '../../src/limits/client.ts';
 
 function request(headers: Record<string, string>): Request {
   return new Request('https://gitveil.test/', { headers });
@@ -17,6 +17,32 @@ describe('prefixOf', () => {
     ['fc00:dead:beef:4dad:0:0:0:2a', 'fc00:dead:beef::/48'],
   ])('takes %s as part of %s', (network, prefix) => {
     expect(prefixOf(network)).toBe(prefix);
+  });
+});
+
+const names = (lifeMs: number, now: number) => namesOf((epoch) => epoch, lifeMs, now);
+
+describe('namesOf', () => {
+  const HOUR_MS = 60 * 60_000;
+  const midnight = Date.UTC(2031, 0, 1);
+
+  it('gives one name for six hours, and another after that', () => {
+    const { now } = names(0, midnight);
+    expect(names(0, midnight + 6 * HOUR_MS - 1).now).toBe(now);
+    expect(names(0, midnight + 6 * HOUR_MS).now).not.toBe(now);
+  });
+
+  it('gives all names that a row can have, and no older one', () => {
+    const lifeMs = 14 * 24 * HOUR_MS;
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 2 * lifeMs }), (agoMs) => {
+        const then = names(lifeMs, midnight + 123).now;
+        const { now, earlier } = names(lifeMs, midnight + 123 + agoMs);
+        const isKnown = now === then || earlier.includes(then);
+        expect(isKnown).toBe(agoMs <= lifeMs || (isKnown && agoMs < lifeMs + 6 * HOUR_MS));
+        expect(earlier).toHaveLength(56);
+      }),
+    );
   });
 });
 

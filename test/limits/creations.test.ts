@@ -36,7 +36,7 @@ function open(wants: Wants) {
 }
 const pull = (push: string, of = client, target = repository): Wants =>
   openingIn(target, ACCOUNT, pullRequestWants(of, push));
-const created = () => creations.uses(windowName({ kind: 'account', key: '' }), now).length;
+const created = () => creations.uses([windowName({ kind: 'account', key: '' })], now).length;
 
 describe('a pull request', () => {
   it('is one of five of its address, and of twenty of its /48; what refuses it takes nothing', () => {
@@ -146,8 +146,58 @@ it('the attempts of an address are those of its hour, however long the repositor
   now += 5 * HOUR_MS;
   for (let push = 0; push < 5; push++) open(pull(`afternoon ${push}`, client, daily));
   const { full } = creations.refusal(pull('sixth', client, daily), now) ?? {};
-  expect(creations.countRefused(full?.name ?? '', now)).toBe(6);
+  expect(full?.attempts).toBe(5);
+  expect(creations.countRefused(full?.name ?? '')).toBe(1);
   expect(full?.holders).toHaveLength(5);
+});
+
+const EPOCH_MS = 6 * HOUR_MS;
+const pullNow = (push: string) => openingIn(repository, ACCOUNT, pullRequestWants(client, push, now));
+const forkNow = (of: string) => forkWants('by', { client, repository: of }, ACCOUNT, now);
+const rowsOf = (of: Creations) => JSON.stringify([...of.rows.values()]);
+
+describe('a network', () => {
+  it('has no name in common in two copies of what is stored, made on two days', () => {
+    open(pullNow('a'));
+    open(forkNow('octo/hello'));
+    const [first, names] = [rowsOf(creations), /[0-9a-f]{64}/g];
+    creations = new Creations();
+    now += 2 * 24 * HOUR_MS;
+    open(pullNow('b'));
+    open(forkNow('octo/hello'));
+    const second = rowsOf(creations).match(names) ?? [];
+    expect(second.length).toBeGreaterThan(0);
+    expect(second.filter((name) => first.includes(name))).toEqual([]);
+  });
+
+  it('opens no sixth pull request within the hour in which it gets another name', () => {
+    now = Math.ceil(now / EPOCH_MS) * EPOCH_MS - 3;
+    for (let push = 0; push < 5; push++) {
+      expect(open(pullNow(`${push}`)).kind).toBe('reserved');
+      now += 1;
+    }
+    expect(open(pullNow('sixth'))).toMatchObject({
+      kind: 'address',
+      full: { holders: ['0', '1', '2', '3', '4'] },
+    });
+    now += HOUR_MS;
+    expect(open(pullNow('sixth')).kind).toBe('reserved');
+  });
+
+  it('is asked for no second fork of one repository after it has got another name', () => {
+    now = Math.ceil(now / EPOCH_MS) * EPOCH_MS - 1;
+    open(forkNow('octo/hello'));
+    now += 2;
+    open(forkNow('Octo/hello'));
+    expect(created()).toBe(1);
+  });
+
+  it('counts as before an upgrade from 1.0.0, which gave it one name for all time', () => {
+    const key = client.hash('quota');
+    const old = { ...writeWants('x', [{ kind: 'address', key, limits: [{ most: 5, withinMs: HOUR_MS }] }]) };
+    for (let push = 0; push < 5; push++) open({ ...old, push: { key: `${push}`, isAnother: false } });
+    expect(open(pullNow('sixth')).kind).toBe('address');
+  });
 });
 
 it('a fork counts once for its network and the account, and for no five an hour', () => {

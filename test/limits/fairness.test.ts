@@ -37,6 +37,8 @@ function flood(
 
 const crowd = (size: number, repository: string | null = null): Asker[] =>
   Array.from({ length: size }, (_, index) => asker(`attacker ${index}`, repository));
+const seventeen = (by: string): Use[] =>
+  Array.from({ length: 17 }, () => ({ at: NOW, by, repository: null }));
 const total = (had: ReadonlyMap<string, number>): number =>
   [...had.values()].reduce((sum, one) => sum + one, 0);
 
@@ -57,6 +59,19 @@ const anyAsker = fc.record({
 const anyWindow = fc.constantFrom(...WINDOWS);
 
 describe('in every window', () => {
+  it('a network that has got another name meanwhile has had what it had before', () => {
+    const others = crowd(3).map(({ by }) => ({ at: NOW, by, repository: null }));
+    const renamed = { ...asker('now'), byEarlier: ['before'] };
+    for (const window of WINDOWS) {
+      const waits = [
+        fairWait(window, [...seventeen('now'), ...others], hourly(30), asker('now'), NOW),
+        fairWait(window, [...seventeen('before'), ...others], hourly(30), renamed, NOW),
+      ];
+      expect(waits[0]?.waitMs).toBeGreaterThan(0);
+      expect(waits[1]).toEqual(waits[0]);
+    }
+  });
+
   it('nobody gets more than the limit, and nobody waits longer than the window', () => {
     fc.assert(
       fc.property(

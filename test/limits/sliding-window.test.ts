@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Recent } from '../../src/isolate/recent.ts';
-import { hit, hitBy } from '../../src/limits/sliding-window.ts';
+import { type ClientHits, hit, hitBoth, hitBy, NO_WAIT } from '../../src/limits/sliding-window.ts';
 import { runs } from '../support/runs.ts';
 import { exhaustive } from '../support/exhaustive.ts';
 
@@ -108,4 +108,17 @@ it('goes on counting after the clock was set back a little, and not after more t
   for (let time = 0; time < 60; time++) hitBy('a', attempts, MINUTELY, START);
   expect(hitBy('a', attempts, MINUTELY, START - 1)).toMatchObject({ waitMs: 60_000 });
   expect(hitBy('a', attempts, MINUTELY, START - 60_000)).toMatchObject({ waitMs: 0 });
+});
+
+it('an attempt counts for the client and for the networks around it, or for neither', () => {
+  const attempts: ClientHits = new Recent({ most: 10 });
+  const wider = { key: 'around', limits: [{ most: 3, withinMs: 60_000 }] };
+  const tryAs = (key: string) =>
+    hitBoth({ key, limits: [{ most: 2, withinMs: 60_000 }] }, wider, attempts, START);
+  const full = { waitMs: 60_000, withinMs: 60_000 };
+  expect([tryAs('a'), tryAs('a'), tryAs('a')]).toEqual([NO_WAIT, NO_WAIT, full]);
+  const around = { ...full, wider: wider.limits };
+  expect([tryAs('b'), tryAs('b'), tryAs('c')]).toEqual([NO_WAIT, around, around]);
+  const alone = { key: 'c', limits: [{ most: 1, withinMs: 60_000 }] };
+  expect(hitBoth(alone, null, attempts, START)).toEqual(NO_WAIT);
 });

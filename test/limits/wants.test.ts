@@ -1,7 +1,14 @@
 /** What a write counts in: nothing that names a person or a place, and one part for all that one person may hold. */
 import { expect, it } from 'vitest';
 import { clientIn } from '../../src/limits/client.ts';
-import { commentWants, openingIn, pullRequestWants, quotaKeyOf, targetKey } from '../../src/limits/wants.ts';
+import {
+  commentWants,
+  delayedNamesOf,
+  openingIn,
+  pullRequestWants,
+  quotaNamesOf,
+  targetKey,
+} from '../../src/limits/wants.ts';
 
 const SECRET = 'x'.repeat(32);
 const limits = [{ most: 1, withinMs: 1000 }];
@@ -14,9 +21,9 @@ const kinds = (network: string) =>
   );
 
 it('the networks that anybody may get for nothing have one part', () => {
-  expect(quotaKeyOf(at('2001:db8:7:1::/64'))).toBe(quotaKeyOf(at('2001:db8:7:2::/64')));
-  expect(quotaKeyOf(at('2001:db8:8:1::/64'))).not.toBe(quotaKeyOf(at('2001:db8:7:1::/64')));
-  expect(quotaKeyOf(at('192.0.2.1'))).not.toBe(quotaKeyOf(at('192.0.2.2')));
+  expect(quotaNamesOf(at('2001:db8:7:1::/64'))).toEqual(quotaNamesOf(at('2001:db8:7:2::/64')));
+  expect(quotaNamesOf(at('2001:db8:8:1::/64'))).not.toEqual(quotaNamesOf(at('2001:db8:7:1::/64')));
+  expect(quotaNamesOf(at('192.0.2.1'))).not.toEqual(quotaNamesOf(at('192.0.2.2')));
 });
 
 it('a pull request counts for its address, its /48 if there is one, the repository and the account', () => {
@@ -30,4 +37,17 @@ it('a comment counts for its thread and the account, and for the repository’s 
   expect(wants.windows.map(({ kind }) => kind)).toEqual(['thread', 'comments', 'account']);
   expect(wants.repository).toBe(repository);
   expect(targetKey(SECRET, 'OCTO/Hello')).toBe(repository);
+});
+
+it('what is delayed has a name that thousands of addresses share, and another one every six hours', () => {
+  const noon = Date.UTC(2031, 0, 1, 12);
+  const named = Array.from({ length: 256 * 4 }, (_, index) => {
+    const network = `198.18.${Math.floor(index / 256)}.${index % 256}`;
+    return delayedNamesOf(at(network), noon).now;
+  });
+  // One in 2^20 has the name of a given one: of all IPv4 addresses 4,096.
+  expect(named.every((name) => name.length === 5)).toBe(true);
+  const later = delayedNamesOf(at('198.18.0.0'), noon + 14 * 24 * 60 * 60_000);
+  expect(later.now).not.toBe(named[0]);
+  expect(later.earlier).toContain(named[0]);
 });

@@ -226,6 +226,28 @@ describe.skipIf(NGINX === '')('nginx, if it is installed (apt-get install nginx-
     expect(traces()).toEqual([]);
   });
 
+  it('lets 64 requests of one circuit through at once, and logs nobody', async () => {
+    const [port, service] = [await freePorts(), await freePorts()];
+    const servers = configured('deploy/nginx-onion.conf')
+      .replace('127.0.0.1:8081', `127.0.0.1:${port}`)
+      .replace('127.0.0.1:8080', `127.0.0.1:${service}`)
+      .replaceAll('<address>', 'abc');
+    await startNginx(servers, port);
+    await startService(service);
+    const held: Socket[] = [];
+    serve = (socket) => void held.push(socket);
+    const door = { port, isTls: false, greeting: `PROXY TCP6 ${CIRCUIT} ::1 4242 80\r\n` };
+    const answers = Array.from({ length: 64 }, () => ask(door, head('abc.onion', 'GET')));
+    await expect.poll(() => held).toHaveLength(64);
+    expect(await ask(door, head('abc.onion', 'GET'))).toMatch(/^HTTP\/1\.1 503 /);
+    for (const socket of held)
+      socket.end('HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok');
+    for (const answer of answers) expect(await answer).toMatch(/^HTTP\/1\.1 200 /);
+    await end();
+    end = async () => {};
+    expect(traces()).toEqual([]);
+  });
+
   it('would log them without the line about errors, so that these tests see it', async () => {
     const [port, service] = [await freePorts(), await freePorts()];
     const servers = configured('deploy/nginx-onion.conf')

@@ -23,7 +23,7 @@ describe('texts', () => {
     const findings = findingsFor('Ada Lovelace <ada@x.example>', [oidNumber(7)]);
     findings.addText(() => 'title', Buffer.from('A change by Ada Lovelace'));
     findings.addText(() => 'description', Buffer.from(`Reverts ${oidNumber(7)}`));
-    findings.addMessages([Buffer.from('One\n\nsome text\nby ada_lovelace, as ever\n')], NO_MERGES);
+    findings.addMessage(Buffer.from('One\n\nsome text\nby ada_lovelace, as ever\n'), NO_MERGES);
     expect(findings.lines).toEqual([
       '  title: A change by Ada Lovelace',
       '  message of "One": by ada_lovelace, as ever',
@@ -38,7 +38,7 @@ describe('a line of megabytes', () => {
   it('is shown as far as it is near, and decoded once, however much is found in it', async () => {
     const findings = findingsFor('Ada Lovelace <ada@x.example>');
     const message = Buffer.from(`${`${ID} `.repeat(10)}by Ada Lovelace ${long}`);
-    const { bytes } = await workOf(() => findings.addMessages([message], NO_MERGES));
+    const { bytes } = await workOf(() => findings.addMessage(message, NO_MERGES));
     expect(findings.lines).toHaveLength(10);
     expect(bytes).toBeLessThan(message.length + 100_000);
   });
@@ -54,10 +54,8 @@ describe('a name or login of one word', () => {
   it('is told of apart from the names, and is no leak', () => {
     const findings = findingsFor('Contributor <7+lovelace@users.noreply.github.com>');
     findings.addText(() => 'title', Buffer.from('Thank every contributor'));
-    findings.addMessages(
-      [Buffer.from('One\n\nnothing\nLovelace was here\n'), Buffer.from('Two\n')],
-      NO_MERGES,
-    );
+    for (const message of ['One\n\nnothing\nLovelace was here\n', 'Two\n'])
+      findings.addMessage(Buffer.from(message), NO_MERGES);
     findings.addWords(['For contributors:', 'Any contributor may'], ['docs/contributor.md', 'README.md']);
     expect(findings.words).toEqual([
       expect.stringMatching(/^A name or login may/),
@@ -117,7 +115,8 @@ describe('commits that nobody has', () => {
 describe('Change-Ids', () => {
   it('are found where there is nobody to search for, in every line, also the first', () => {
     const findings = findingsFor(null);
-    findings.addMessages([Buffer.from(`${ID}\n`), Buffer.from(`One\n\n  ${ID}\n> ${ID}`)], NO_MERGES);
+    for (const message of [`${ID}\n`, `One\n\n  ${ID}\n> ${ID}`])
+      findings.addMessage(Buffer.from(message), NO_MERGES);
     expect(findings.lines).toEqual([
       `  message of "${ID}": ${ID}`,
       `  message of "One": ${ID}`,
@@ -128,7 +127,7 @@ describe('Change-Ids', () => {
 
   it('are told of together with a name, each with its advice, the name first', () => {
     const findings = findingsFor('Ada Lovelace <ada@x.example>');
-    findings.addMessages([Buffer.from(`By Ada Lovelace\n\n${ID}\n`)], NO_MERGES);
+    findings.addMessage(Buffer.from(`By Ada Lovelace\n\n${ID}\n`), NO_MERGES);
     expect(findings.leaks[0]?.reason).toBe('your name would become public');
     expect(findings.lines).toEqual([
       '  message of "By Ada Lovelace": By Ada Lovelace',
@@ -139,7 +138,7 @@ describe('Change-Ids', () => {
 
   it('are shown up to ten times', () => {
     const findings = findingsFor(null);
-    findings.addMessages([Buffer.from(`${ID}\n`.repeat(1_000))], NO_MERGES);
+    findings.addMessage(Buffer.from(`${ID}\n`.repeat(1_000)), NO_MERGES);
     expect(findings.lines).toHaveLength(10);
   });
 });

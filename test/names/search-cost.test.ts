@@ -2,19 +2,15 @@
  * What a search of a push costs at most: a few kilobytes can hold millions of places where something
  * may begin. The beginnings are those of the searches' own tables, so a new one is tested by being there.
  */
-import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CREDENTIAL_TEXTS, CREDENTIALS } from '../../src/git/search/credentials.ts';
-import { HOME_TEXTS } from '../../src/git/search/home-folders.ts';
 import { SearchedNames } from '../../src/git/search/searched-names.ts';
-import type { SearchedText } from '../../src/git/search/text-search.ts';
 import { kindOfFile, PICTURES } from '../../src/names/file-kinds.ts';
-import { SEARCHED } from '../../src/names/messages.ts';
 import { HOSTILE_MESSAGES } from '../support/hostile-messages.ts';
 import { commitContent, treeContent } from '../support/objects.ts';
 import { search } from '../support/name-searching.ts';
 import { deltaSize, type Entry, insertInstructions, oidOf } from '../support/pack-builder.ts';
 import { exifSegment, jpeg, png, tiff, webp, xmpSegment } from '../support/pictures.ts';
+import { IN_FILES, IN_MESSAGES } from '../support/worst-parts.ts';
 import { workOf } from '../support/work-meter.ts';
 import { exhaustive } from '../support/exhaustive.ts';
 
@@ -25,48 +21,6 @@ const MOST_LOOKS = 40_000;
 const FREE_BYTES = 5_000_000;
 /** For each byte of a message: as Latin-1, once for its words and once for ids. */
 const MOST_DECODED = 2;
-
-/** Of all that a search finds: the shortest text, with a blank before it where that may be. */
-function beginningOf({ before, letters }: SearchedText): string {
-  const first = before.includes(0x20) ? 0x20 : (before[0] ?? 0);
-  return Buffer.from([first, ...letters.map(([letter = 0]) => letter)]).toString('latin1');
-}
-
-/** Credentials with what is tested before anything is copied. */
-const credentials = CREDENTIALS.map(({ needs }, kind) => {
-  const more = needs.map(([of, least]) => {
-    const letters = Array.from({ length: 95 }, (_, at) => String.fromCharCode(0x20 + at));
-    return (letters.find((letter) => of.test(letter)) ?? '').repeat(least);
-  });
-  return beginningOf(CREDENTIAL_TEXTS[kind]!) + more.join('');
-});
-
-/** A text that a pattern finds, wherever it stands. */
-function sampleOf({ source }: RegExp): string {
-  let plain = source.replaceAll(/\\b|\^(?!\])/g, '').replaceAll('[0-9a-f]{4}-', '');
-  for (let before = ''; before !== plain;) {
-    before = plain;
-    plain = plain.replaceAll(/\(\?<?[=!][^()]*\)/g, '');
-  }
-  return fc.sample(fc.stringMatching(new RegExp(`^(?:${plain})$`)), { numRuns: 1, seed: 1 })[0] ?? '';
-}
-
-const IN_FILES: readonly string[] = [
-  ...[...CREDENTIAL_TEXTS, ...HOME_TEXTS].map(beginningOf),
-  ...credentials,
-  // What needs no blank before it follows itself at once.
-  '://',
-  '://a:',
-  '/home/a/',
-  '160000 ',
-  'contributor ',
-  'Ada Lovelace ',
-  'contributor@users.noreply.github.com ',
-];
-const IN_MESSAGES = [
-  ...IN_FILES,
-  ...Object.values(SEARCHED).flatMap((pattern) => [` ${sampleOf(pattern)} `, `${sampleOf(pattern)}\n`]),
-];
 
 const blob = (content: Uint8Array): Entry => ({ type: 'blob', content: Buffer.from(content) });
 const full = (part: string, bytes: number): Buffer => Buffer.alloc(bytes, Buffer.from(part, 'latin1'));

@@ -225,6 +225,7 @@ function repositoryOf(names: readonly string[]) {
     utf8(`tree ${tree}\nauthor A <a@a> 1 +0000\ncommitter A <a@a> 1 +0000\n\nA\n`),
   );
   return {
+    discover: async () => {},
     listRefs: async () => ({ refs: [], head: 'refs/heads/main', headTip, hasAllBranches: true }),
     readObjects: async (_: object, { wants }: ObjectRequest) =>
       new Map(

@@ -70,7 +70,7 @@ describe.each([
   ['as many commits as there are', ['HEAD'], [...ARGS, 'deepen 3']],
   ['fewer commits than may come', ['HEAD'], [...ARGS, 'deepen 4']],
   ['a merge alone', ['merge'], [...ARGS, 'deepen 1']],
-  ['the commits of the last weeks', ['HEAD'], [...ARGS, 'deepen-since 1000000000']],
+  ['the commits of the last weeks', ['HEAD'], ['thin-pack', ...ARGS, 'deepen-since 1000000000']],
   ['the first commit', ['HEAD~2'], [...ARGS, 'deepen 1']],
   ['a folder', ['HEAD^{tree}'], ARGS],
   ['a file', ['HEAD:README.md'], ARGS],
@@ -107,6 +107,7 @@ test.each([
   ['more than one commit', ['HEAD', 'HEAD~1'], [...ARGS, 'deepen 1']],
   ['a folder and what is in it', ['HEAD^{tree}', 'HEAD:README.md'], ARGS],
   ['an annotated tag', ['v1'], [...ARGS, 'deepen 1']],
+  ['tags of what is sent', ['HEAD'], [...ARGS, 'include-tag', 'deepen 1']],
 ])('%s is left to git', async (_, revisions, args) => {
   expect(fetchedObjects(path, await request(revisions, args))).toBeNull();
 });

@@ -6,11 +6,16 @@ export class CountedMemory implements Memory {
   /** All shares together, now and at most. */
   bytes = 0;
   mostBytes = 0;
+  workedBytes = 0;
   readonly #room: (bytes: number, isNow: boolean) => void;
 
   /** @param room is told what would be held, and whether it cannot wait; throws if that is too much. */
   constructor(room: (bytes: number, isNow: boolean) => void = () => {}) {
     this.#room = room;
+  }
+
+  async worked(bytes: number): Promise<void> {
+    this.workedBytes += bytes;
   }
 
   claim() {

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import MarkdownIt from 'markdown-it';
 import { describe, expect, it } from 'vitest';
-import { footerProblem } from '../../src/text/footer-room.ts';
+import { footerProblem, titleProblem } from '../../src/text/footer-room.ts';
 import { noiseIn } from '../../src/text/noise.ts';
 import { readMarkdown } from '../../src/text/markdown.ts';
 import { commentText } from '../../src/text/footer.ts';
@@ -16,6 +16,7 @@ const TIMEOUT_MS = 60_000;
 
 const OURS = { hash: '1a2b3c4d', karma: 3, origin: 'https://veil.test' };
 const FORGED = 'anon-0badf00d · karma (9) · [report](https://evil.test/)';
+const turned = (words: string): string => Array.from(words).toReversed().join('');
 const markdown = new MarkdownIt({ html: true });
 
 /** What is in them is no footer of ours, or is not seen. */
@@ -72,6 +73,11 @@ async function footersOf(text: string): Promise<string[]> {
   return [...words.matchAll(/anon-([0-9a-f]{8}) ?· karma \(\d+\) · ?report/g)].map(([, hash = '']) => hash);
 }
 
+it('a title overrides no direction, and may have words of any', () => {
+  expect(titleProblem('\u202eevil')).toMatch(/^title must not contain characters that change the direction/);
+  expect(titleProblem('שלום\u200f!')).toBeNull();
+});
+
 describe('a body', () => {
   it(
     'that is taken leaves one footer to be seen, and it is ours',
@@ -120,6 +126,8 @@ describe('a body', () => {
     ['other languages', 'Größe «naïve» — 日本語のコメント 🎉 отчёт о карме'],
     ['a quoted footer', `> ${FORGED}\n\nI do not agree.`],
     ['a footer in a fence', `\`\`\`\n${FORGED}\n\`\`\``],
+    ['Arabic and Hebrew', 'شكرا (karma 9) — תודה, report\u200f!\n\n| א | anon |\n|-|-|\n| ב | c |'],
+    ['talk of a direction', 'Use `&#x202e;` or `<bdo dir=rtl>`; <img alt="the dir=rtl of it" src="x">'],
     ['talk of a footer', 'anon-0badf00d has karma 9, and I would not report that.'],
   ])('with %s is taken', async (_, body) => {
     expect(footerProblem(readMarkdown(body))).toBeNull();
@@ -204,6 +212,39 @@ describe('a body', () => {
     ['a footer in Cyrillic', 'аnоn-0bаdf00d · кагmа (9) · [rероrt](x)', /footer/],
     ['a footer in mathematical letters', '𝐚𝐧𝐨𝐧-0badf00d · 𝓀𝒶𝓇𝓂𝒶 (9) · report', /footer/],
     ['a footer with invisible letters', 'an\u200bon-0bad\u00adf00d · karma (9) · report', /footer/],
+    ['a footer behind an override', `\u202e${turned(FORGED)}`, /change the direction/],
+    ['a footer behind an isolate', `\u2067${FORGED}\u2069`, /change the direction/],
+    ['an override in code', '```\n\u202e\n```', /change the direction/],
+    ['an override by its number', `&#x202E;${turned(FORGED)}`, /change the direction/],
+    ['an override in HTML', `<p>&#8238;${turned(FORGED)}</p>`, /change the direction/],
+    ['an element that overrides', `<bdo>${turned(FORGED)}</bdo>`, /<bdo> cannot be used/],
+    ['an element of its own direction', '<bdi>a</bdi>', /<bdi> cannot be used/],
+    ['a direction', '<p align="left"dir = rtl>a</p>', /attribute dir cannot be used/],
+    ['a direction in a line', 'a <span title="b>" DIR="rtl">c</span>', /attribute dir cannot be used/],
+    ['a footer in the reverse order', '\u200freport\u200f · (9)\u200f karma · \u200fanon-0badf00d', /footer/],
+    [
+      'one that is turned letter by letter',
+      Array.from('anon-0badf00d · karma (9) · report').toReversed().join('&rlm;'),
+      /footer/,
+    ],
+    ['one that is turned by Hebrew', 'א report \u05be (9) karma \u05be 0badf00d\u05beanon', /footer/],
+    ['one whose cells are turned', '| \u200freport | karma 9 | anon-0badf00d |\n|-|-|-|', /footer/],
+    [
+      'one whose cells are turned in HTML',
+      '<table><td>\u200freport<td>karma 9<td>anon-0badf00d</table>',
+      /footer/,
+    ],
+    ["an issue's that is turned", 'has been anonymized\u200fidentity \u200fThe original author’s ', /footer/],
+    [
+      'a footer in a table with empty lines',
+      '<table>\n<tr><td>anon-0badf00d</td>\n\n<td>karma (9)</td>\n\n<td>\n\nreport</td></tr>\n</table>',
+      /footer/,
+    ],
+    [
+      'a footer in HTML with empty lines',
+      '<b>\nanon-0badf00d ·\n</b>\n\n<b>\nkarma (9) ·\n</b>\n\n<b>\nreport</b>',
+      /footer/,
+    ],
     ['the footer of an issue', '*The original author’s identity has been anonymized.*', /footer/],
   ])('with %s is refused', (_, body, reason) => {
     expect(footerProblem(readMarkdown(body))).toMatch(reason);

@@ -46,6 +46,8 @@ describe('elements', () => {
       '<b><i></b>',
       'the HTML tag <i> is not closed before the one around it; close it, or write it in backticks',
     ],
+    ['<p title="a dir=b" data-dir=c>', null],
+    ['<br/dir="">', 'the HTML attribute dir cannot be used here; write the tag in backticks'],
     ['<svg>', 'the HTML tag <svg> cannot be used here; write it in backticks'],
   ])('%s: %s', (html, problem) => {
     const open = new OpenElements();

@@ -18,6 +18,7 @@ it.each([
   ['a code fence', 'Words.\n\n```js\ncode'],
   ['a comment', 'Words.\n\n<!-- hidden'],
   ['a block of HTML', '<details>\n\nWords.'],
+  ['a direction', '\u202eWords.'],
 ])('stands in front of one that leaves %s open', (_, words) => {
   expect(bodyOf(words)).toBe(`---\n*An anonymous contribution.*\n\n${words}`);
 });

@@ -14,6 +14,8 @@ beforeEach(() => {
   asked = 0;
 });
 
+const discover = async (): Promise<void> => {};
+
 /** A host whose repositories all have so many branches. */
 function hostWith(branches: number, nameLength: number) {
   const refs = Array.from({ length: branches }, (_, at) => ({
@@ -25,7 +27,7 @@ function hostWith(branches: number, nameLength: number) {
     asked += 1;
     return list;
   };
-  return { clock: { now: () => START }, transport: { hostName: 'host', listRefs } } as never;
+  return { clock: { now: () => START }, transport: { hostName: 'host', discover, listRefs } } as never;
 }
 
 const named = (at: number) => ({ owner: 'octo', name: `repo-${at}` });

@@ -12,7 +12,8 @@ import type { Env } from '../../env.ts';
 import { isWithin } from '../../isolate/clock.ts';
 import { onForget } from '../../isolate/recent.ts';
 import type { TriedName } from '../../limits/limits.ts';
-import { hit, type Limit, longestOf, type Wait } from '../../limits/sliding-window.ts';
+import { type Counter, hit, type Limit, longestOf, NO_WAIT } from '../../limits/sliding-window.ts';
+import { triedWait, type TriedWait } from '../../limits/sliding-window.ts';
 import { keepOnly } from '../keep-only.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -30,19 +31,11 @@ const MOST_STORED = 40_000;
 const unconfirmed = new Set<string>();
 onForget(() => unconfirmed.clear());
 
-/** As long as a client has the same name: src/limits/client.ts. */
-const TAG_LIFE_MS = 24 * HOUR_MS;
-
 /** When attempts were accepted, oldest first, in milliseconds since 1970; and how long they count. */
 type StoredWindow = { readonly hits: readonly number[]; readonly withinMs: number };
 
-/** A client's name until then: random, so that it leads to nobody once this row is gone. */
-type Tag = { readonly tag: string; readonly until: number };
-
-type Row = StoredWindow | Tag;
-
 /** @property unwritten how much of the row is only here. */
-type Known<R extends Row = Row> = { readonly row: R; readonly unwritten: number };
+type Known = { readonly row: StoredWindow; readonly unwritten: number };
 
 export class ClientWindows extends DurableObject<Env> {
   readonly #kv = this.ctx.storage.kv;
@@ -56,38 +49,47 @@ export class ClientWindows extends DurableObject<Env> {
   #storesFirst = unconfirmed.has(this.#id);
   #writes = 0;
 
-  /** @param client by its hash, as in every call. @param isAttempt false: it is not counted. */
-  async hit(client: string, action: TriedName, limits: readonly Limit[], isAttempt = true): Promise<Wait> {
-    const key = `${client} ${action}`;
-    const { row, unwritten } = this.#read<StoredWindow>(key, { hits: [], withinMs: 0 });
-    const { hits, wait } = hit(row.hits, limits, Date.now());
-    if (isAttempt) {
-      const more = unwritten + (wait.waitMs === 0 ? 1 : 0);
-      const isDue = more >= (this.#storesFirst ? 1 : mostUnwritten(limits));
-      this.#remember(key, { hits, withinMs: longestOf(limits) }, more, isDue);
-    }
+  /**
+   * Counts an attempt for the client and for the networks around it, or for neither.
+   * @param client by its hash, as in every call.
+   * @param isAttempt false: it is not counted.
+   */
+  async hit(
+    client: string,
+    action: TriedName,
+    limits: readonly Limit[],
+    isAttempt = true,
+    wider: Counter | null = null,
+  ): Promise<TriedWait> {
+    const own = this.#attempt({ key: client, limits }, action);
+    const around = wider && this.#attempt(wider, action);
+    const wait = triedWait(own.wait, around?.wait ?? NO_WAIT, wider);
+    if (isAttempt) for (const each of [own, around]) each?.count(wait.waitMs === 0);
     await this.#forgetLater();
     return wait;
   }
 
-  /** The client's random name, under which its delayed pushes are counted. After a day it has another one. */
-  async tag(client: string): Promise<string> {
-    const [key, now] = [`${client} tag`, Date.now()];
-    const { row } = this.#read<Tag>(key, { tag: '', until: 0 });
-    const isCurrent = row.until > now && row.until <= now + TAG_LIFE_MS;
-    const tag = isCurrent ? row.tag : crypto.randomUUID();
-    if (!isCurrent) this.#remember(key, { tag, until: now + TAG_LIFE_MS }, 0, true);
-    await this.#forgetLater();
-    return tag;
+  /** How long it would wait, and how to count it. */
+  #attempt({ key: client, limits }: Counter, action: TriedName) {
+    const key = `${client} ${action}`;
+    const { row, unwritten } = this.#read(key);
+    const { hits, wait } = hit(row.hits, limits, Date.now());
+    const count = (isTaken: boolean): void => {
+      const more = unwritten + (isTaken ? 1 : 0);
+      const isDue = more >= (this.#storesFirst ? 1 : mostUnwritten(limits));
+      this.#remember(key, { hits: isTaken ? hits : row.hits, withinMs: longestOf(limits) }, more, isDue);
+    };
+    return { wait, count };
   }
 
   /** Forgets what does not count any more. */
   override async alarm(): Promise<void> {
     const now = Date.now();
     for (const [key, { row }] of this.#known) if (isOver(row, now)) this.#known.delete(key);
-    let kept: (readonly [string, Row])[] = [];
-    for (const [key, row] of this.#kv.list<Row>()) {
-      if (!isOver(row, now)) kept.push([key, row]);
+    let kept: (readonly [string, StoredWindow])[] = [];
+    for (const [key, row] of this.#kv.list<StoredWindow>()) {
+      // Version 1.0.0 kept rows of another kind for delayed pushes, which nobody reads any more.
+      if ('hits' in row && !isOver(row, now)) kept.push([key, row]);
       if (kept.length > MOST_STORED) kept = newest(kept, MOST_STORED / 2);
     }
     if (this.#stored.size >= MOST_STORED) kept = newest(kept, MOST_STORED / 2);
@@ -103,12 +105,12 @@ export class ClientWindows extends DurableObject<Env> {
     this.#hasAlarm = true;
   }
 
-  #read<R extends Row>(key: string, empty: R): Known<R> {
-    const known = this.#known.get(key) as Known<R> | undefined;
-    return known ?? { row: this.#kv.get<R>(key) ?? empty, unwritten: 0 };
+  #read(key: string): Known {
+    const known = this.#known.get(key);
+    return known ?? { row: this.#kv.get<StoredWindow>(key) ?? { hits: [], withinMs: 0 }, unwritten: 0 };
   }
 
-  #remember(key: string, row: Row, unwritten: number, isDue: boolean): void {
+  #remember(key: string, row: StoredWindow, unwritten: number, isDue: boolean): void {
     if (isDue) this.#store(key, row);
     this.#known.delete(key);
     this.#known.set(key, { row, unwritten: isDue ? 0 : unwritten });
@@ -119,7 +121,7 @@ export class ClientWindows extends DurableObject<Env> {
     }
   }
 
-  #store(key: string, row: Row): void {
+  #store(key: string, row: StoredWindow): void {
     this.#kv.put(key, row);
     this.#stored.add(key);
     void this.#confirm();
@@ -137,16 +139,19 @@ export class ClientWindows extends DurableObject<Env> {
 }
 
 /** Those that were used last. */
-function newest(rows: readonly (readonly [string, Row])[], most: number): (readonly [string, Row])[] {
+function newest(
+  rows: readonly (readonly [string, StoredWindow])[],
+  most: number,
+): (readonly [string, StoredWindow])[] {
   return rows.toSorted(([, a], [, b]) => lastUse(b) - lastUse(a)).slice(0, most);
 }
 
-function lastUse(row: Row): number {
-  return 'tag' in row ? row.until - TAG_LIFE_MS : (row.hits.at(-1) ?? 0);
+function lastUse(row: StoredWindow): number {
+  return row.hits.at(-1) ?? 0;
 }
 
-function isOver(row: Row, now: number): boolean {
-  return 'tag' in row ? row.until <= now : !row.hits.some((at) => isWithin(at, row.withinMs, now));
+function isOver(row: StoredWindow, now: number): boolean {
+  return !row.hits.some((at) => isWithin(at, row.withinMs, now));
 }
 
 function mostUnwritten(limits: readonly Limit[]): number {

@@ -30,7 +30,7 @@ export interface NewDelayedPush extends DelayWindow {
    * Null: it updates a pull request, and is not looked for.
    */
   readonly push: string | null;
-  /** A random name of the client that pushes, for a day. */
+  /** The client that pushes, by one of its names: src/routes/git/push-store.ts. */
   readonly client: string;
   /** Its key is elsewhere, in KV. */
   readonly spool: Omit<KeptSpool, 'key'>;
@@ -84,6 +84,11 @@ export interface DelayedView extends Pick<
   /** Somebody has begun to publish it: part of it may be public. */
   readonly isBegun: boolean;
 }
+
+/** @property clientBytes what one client may keep in all. */
+export type KeepAnswer =
+  | { readonly kind: 'kept' | 'found'; readonly view: DelayedView }
+  | { readonly kind: 'full'; readonly clientBytes: number };
 
 /** A step of publishing may take this long without a sign of life. */
 export const LEASE_MS = 5 * 60_000;

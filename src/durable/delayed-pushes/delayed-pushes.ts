@@ -14,9 +14,9 @@ import { dueAgainAt, earliest, isDue } from '../due-rows.ts';
 import { keepOnly } from '../keep-only.ts';
 import type { PushIntent } from '../pending-push/pending-push.ts';
 import { bytesOf, DISCARD_REASONS, LEASE_MS, leaseOf, ROLLED_BACK, shred } from './delayed-push.ts';
-import type { BegunPush, DelayedPush, DelayedView, LeasedPush, NewDelayedPush } from './delayed-push.ts';
-import type { DelayFailure, DiscardReason, Lease, SeenPush } from './delayed-push.ts';
-import { DelayedRows } from './delayed-rows.ts';
+import type { BegunPush, DelayedPush, DelayedView, KeepAnswer, LeasedPush } from './delayed-push.ts';
+import type { DelayFailure, DiscardReason, Lease, NewDelayedPush, SeenPush } from './delayed-push.ts';
+import { DelayedRows, quotaOf } from './delayed-rows.ts';
 import { pick, SPACING_MS } from './schedule.ts';
 import { DAY_MS, see, type SeenTime } from './seen-clock.ts';
 
@@ -86,16 +86,18 @@ export class DelayedPushes extends DurableObject<Env> {
     return row === undefined ? null : viewOf(row, this.#now());
   }
 
-  /** Its window is later if the clock was set back. `found`: the same waits already. `full`: no room in `mostBytes`. */
-  async keep(
-    push: NewDelayedPush,
-    mostBytes: number,
-  ): Promise<{ readonly kind: 'kept' | 'found'; readonly view: DelayedView } | { readonly kind: 'full' }> {
+  /**
+   * Its window is later if the clock was set back. `found`: the same waits already. `full`: there is
+   * no room, in all or for its client.
+   * @param earlier under which names the client may have kept others. @param mostBytes of all.
+   */
+  async keep(push: NewDelayedPush, earlier: readonly string[], mostBytes: number): Promise<KeepAnswer> {
     const now = this.#now();
     // A form that is sent twice gives the same name twice.
     const same = this.#waiting(push.name) ?? this.#rows.findWaiting(push.push);
     if (same !== undefined) return { kind: 'found', view: viewOf(same, now) };
-    if (!this.#rows.hasRoom(push, mostBytes)) return { kind: 'full' };
+    if (!this.#rows.hasRoom(push, earlier, mostBytes))
+      return { kind: 'full', clientBytes: quotaOf(mostBytes) };
     const row = this.#rows.add(push, this.#aheadMs());
     this.#storeTime();
     await this.#wake();

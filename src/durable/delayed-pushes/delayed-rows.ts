@@ -8,12 +8,16 @@ import { DAY_MS } from './seen-clock.ts';
 
 /** How long the page of one that has ended tells it. */
 const TOLD_MS = 14 * DAY_MS;
-/** After this time, two pushes of one client have no name in common. */
-const NAMED_MS = DAY_MS;
 /** How many wait; and of how many that have ended the pages stay for a while. */
 const MOST_ROWS = 10_000;
-/** Of all rows and bytes, for the pushes of one client. */
-const MOST_OF_ONE_CLIENT = 1 / 10;
+/**
+ * Of all rows and bytes, for the pushes of one client. It is fixed: a part of what others leave would tell what they
+ * keep, to whoever tries pushes of many sizes.
+ */
+const PART_OF_ONE_CLIENT = 1 / 20;
+/** When less than a step is left, nobody gets any of it: where it ends would tell the sum of all sizes to the byte. */
+const STEP_BYTES = 100_000_000;
+const STEP_PART = 1 / 10;
 
 type End = Pick<DelayedPush, 'state' | 'said' | 'published'>;
 
@@ -102,27 +106,37 @@ export class DelayedRows {
     );
   }
 
-  /** What has ended takes no room. */
-  hasRoom(push: Pick<NewDelayedPush, 'client' | 'spool'>, mostBytes: number): boolean {
-    const query = `SELECT count(*) AS rows, total(bytes) AS "all", count(*) FILTER (WHERE client = ?1) AS ownRows,
-      total(bytes) FILTER (WHERE client = ?1) AS own FROM delayed_pushes WHERE state = 'waiting'`;
-    const sums = this.#sql.exec<Record<'rows' | 'all' | 'ownRows' | 'own', number>>(query, push.client);
-    const { rows, all, ownRows, own } = sums.one();
-    const bytes = bytesOf(push);
-    const isWithin = all + bytes <= mostBytes && rows < MOST_ROWS;
+  /**
+   * Whether there is room for one more. What has ended takes none.
+   * @param earlier under which names the client may have kept others.
+   */
+  hasRoom(
+    { client, spool }: Pick<NewDelayedPush, 'client' | 'spool'>,
+    earlier: readonly string[],
+    mostBytes: number,
+  ): boolean {
+    const own = 'FILTER (WHERE client IN (SELECT value FROM json_each(?)))';
+    const query = `SELECT count(*) AS rows, total(bytes) AS bytes, count(*) ${own} AS ownRows,
+      total(bytes) ${own} AS ownBytes FROM delayed_pushes WHERE state = 'waiting'`;
+    const names = JSON.stringify([client, ...earlier]);
+    const sums = this.#sql.exec<Record<'rows' | 'bytes' | 'ownRows' | 'ownBytes', number>>(
+      query,
+      names,
+      names,
+    );
+    const { rows, bytes, ownRows, ownBytes } = sums.one();
+    const stepBytes = Math.min(STEP_BYTES, STEP_PART * mostBytes);
+    const isNearlyFull = bytes > mostBytes - stepBytes || rows > MOST_ROWS * (1 - STEP_PART);
     const isFair =
-      own + bytes <= quotaOf(mostBytes, all - own) && ownRows < quotaOf(MOST_ROWS, rows - ownRows);
-    return isWithin && isFair;
+      ownBytes + bytesOf({ spool }) <= quotaOf(mostBytes) && ownRows < PART_OF_ONE_CLIENT * MOST_ROWS;
+    return !isNearlyFull && isFair;
   }
 
-  /** Removes names and times that have served, and old ends. Answers when the next is due; null: nothing is left. */
+  /** Removes old ends. Answers when the next is over; null: nothing is left. */
   forget(now: number): number | null {
-    for (const row of this.select('client IS NOT NULL AND keptAt <= ?', now - NAMED_MS))
-      this.put({ ...row, client: null });
     this.#sql.exec(`DELETE FROM delayed_pushes WHERE state <> 'waiting' AND until <= ?`, now);
-    const next = `SELECT min(CASE WHEN client IS NOT NULL THEN min(until, keptAt + ?) ELSE until END) AS at
-      FROM delayed_pushes`;
-    return this.#sql.exec<{ at: number | null }>(next, NAMED_MS).one().at;
+    const next = 'SELECT min(until) AS at FROM delayed_pushes';
+    return this.#sql.exec<{ at: number | null }>(next).one().at;
   }
 }
 
@@ -150,5 +164,5 @@ const NOTHING_KEPT = {
   dueAt: null,
 } as const;
 
-/** What one client may have: a part of what the others leave, so that it is never all used up. */
-const quotaOf = (most: number, others: number): number => MOST_OF_ONE_CLIENT * (most - others);
+/** How many bytes one client may keep. @param mostBytes of all. */
+export const quotaOf = (mostBytes: number): number => PART_OF_ONE_CLIENT * mostBytes;

@@ -9,7 +9,7 @@ import type { Env } from '../../env.ts';
 import type { TokenProblem } from '../../host/account/token-problems.ts';
 import { heldSwitch, type Switch } from '../../isolate/held-switches.ts';
 import { Recent } from '../../isolate/recent.ts';
-import { type ClientHits, hitBy, type Limit, type Wait } from '../../limits/sliding-window.ts';
+import { type ClientHits, hitBoth, type Limit, type TriedWait } from '../../limits/sliding-window.ts';
 import type { AccountPlace, Action, Alert } from '../../notify/alert.ts';
 import type { Trouble } from '../../notify/trouble.ts';
 import type { LedgerRepository } from '../../stats/ledger.ts';
@@ -45,7 +45,7 @@ export interface GuardStatus {
 const pushAttempts: ClientHits = new Recent({ most: 50_000 });
 
 /** How long this client must wait, and whether everybody must. */
-type Admittance = Wait & { readonly panicMode: boolean };
+type Admittance = TriedWait & { readonly panicMode: boolean };
 
 export class Guard extends DurableObject<Env> {
   readonly #bursts = { burst: new BurstDetector(PUSH_BURST), flood: new BurstDetector(POST_BURST) };
@@ -69,11 +69,21 @@ export class Guard extends DurableObject<Env> {
     };
   }
 
-  /** Counts a push attempt, accepted or not, by keyed hashes of the address and of all that the client may hold. */
-  async admit(address: string, limits: readonly Limit[], prefix: string): Promise<Admittance> {
+  /**
+   * Counts a push attempt, accepted or not, by keyed hashes of the address and of all that the client may hold.
+   * @param wider of all that it may hold; null: that is the address alone.
+   */
+  async admit(
+    address: string,
+    limits: readonly Limit[],
+    prefix: string,
+    wider: readonly Limit[] | null = null,
+  ): Promise<Admittance> {
     const at = Date.now();
     await this.#count('burst', address, prefix, at);
-    return { panicMode: this.#isOn('pushes'), ...hitBy(address, pushAttempts, limits, at) };
+    const around = wider && { key: prefix, limits: wider };
+    const wait = hitBoth({ key: address, limits }, around, pushAttempts, at);
+    return { panicMode: this.#isOn('pushes'), ...wait };
   }
 
   /** Counts a comment or an issue that was posted. @param address and `prefix` as for `admit`. */

@@ -223,7 +223,7 @@ export class HostAccount extends DurableObject<Env> {
     const now = Date.now();
     const left = callsLeft(this.#calls, this.#begun.size, now);
     const calls = this.#calls === null || left === null ? null : { limit: this.#calls.limit, left };
-    const created = this.#creations.uses(ACCOUNT, now);
+    const created = this.#creations.uses([ACCOUNT], now);
     const creationsLeft = limits.map(({ most, withinMs }) =>
       Math.max(0, most - created.filter(({ at }) => isWithin(at, withinMs, now)).length),
     );
@@ -265,7 +265,7 @@ export class HostAccount extends DurableObject<Env> {
     const alert = alertWants(full.name);
     const isAlertDue = this.#creations.refusal(alert, now) === null;
     if (isAlertDue) this.#keep(alert, now);
-    const attempts = this.#creations.countRefused(full.name, now);
+    const attempts = full.attempts + this.#creations.countRefused(full.name);
     return { ...refusal, full: { ...full, attempts, isAlertDue } };
   }
 

@@ -6,6 +6,7 @@
 import type { CommentWithText } from '../../host/code-host.ts';
 import type { ThreadHost } from '../../host/open.ts';
 import { HostError, hostFailureOf } from '../../host-error.ts';
+import { succeeds } from '../../isolate/within.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { shownKarma, withKarma } from '../../text/footer.ts';
 import { DueRows, earliest } from '../due-rows.ts';
@@ -170,13 +171,41 @@ export class Comments {
   /** The comment that an attempt has posted; null: there is none (yet). Rejects with HostError. */
   async find(
     host: ThreadHost,
-    { repository, number, startedAt }: Attempt,
+    attempt: Attempt,
     isIt: (text: string) => boolean,
   ): Promise<CommentWithText | null> {
+    const [found = null] = await this.#lost(host, attempt, isIt);
+    return found;
+  }
+
+  /** The comments that have come since an attempt began, and belong to none that has ended. */
+  async #lost(
+    host: ThreadHost,
+    { repository, number, startedAt }: Attempt,
+    isIt: (text: string) => boolean,
+  ): Promise<CommentWithText[]> {
     const own = await host.ownComments(repository, number, startedAt - CLOCK_SKEW_MS);
     const isKnown = (id: number): boolean =>
       this.#sql.exec('SELECT 1 FROM comments WHERE id = ?', id).toArray().length > 0;
-    return own.find(({ id, text }) => isIt(text) && !isKnown(id)) ?? null;
+    return own.filter(({ id, text }) => isIt(text) && !isKnown(id));
+  }
+
+  #isOurs(text: string): boolean {
+    return shownKarma(text, this.#hash) !== null;
+  }
+
+  /** Looks for what ended without an answer, due or not. What the host does not show may still come. Never rejects. */
+  async findOpen(host: ThreadHost, onFound: OnFound): Promise<void> {
+    const rows = this.#sql.exec<Row<Attempt>>(`SELECT ${ATTEMPT} FROM attempts ORDER BY id`).toArray();
+    const open = rows.map((row) => placed<Attempt>(row));
+    const [oldest] = open;
+    if (oldest === undefined) return;
+    const lost = await this.#lost(host, oldest, (text) => this.#isOurs(text)).catch(() => []);
+    for (const [index, attempt] of open.entries()) {
+      const found = lost[index];
+      // Without the guard, the alarm settles it.
+      if (found !== undefined) await succeeds(onFound(attempt, found));
+    }
   }
 
   /** Does what is due. What fails is tried again later. */
@@ -194,7 +223,7 @@ export class Comments {
   /** False if the host wants no requests now. Without the guard, it may be asked for others. */
   async #search(host: ThreadHost, attempt: Attempt, onFound: OnFound): Promise<boolean> {
     try {
-      const found = await this.find(host, attempt, (text) => shownKarma(text, this.#hash) !== null);
+      const found = await this.find(host, attempt, (text) => this.#isOurs(text));
       if (found === null) this.forget(attempt);
       else await onFound(attempt, found);
       return true;

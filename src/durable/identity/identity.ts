@@ -6,9 +6,9 @@
 import { DurableObject } from 'cloudflare:workers';
 import { MAIN_HOST } from '../../config/hosts.ts';
 import type { Env } from '../../env.ts';
-import type { PostedComment } from '../../host/code-host.ts';
+import type { CommentWithText, PostedComment } from '../../host/code-host.ts';
 import { openThreads, type ThreadHost } from '../../host/open.ts';
-import { type Failure, HostError } from '../../host-error.ts';
+import { type Failure, HostError, isRefusedByHost } from '../../host-error.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { succeeds } from '../../isolate/within.ts';
 import { type Grant, type Refused, reserve } from '../../limits/port.ts';
@@ -188,43 +188,80 @@ export class Identity extends DurableObject<Env> {
 
   async #post(request: CommentRequest, askedAt: number): Promise<CommentOutcome> {
     if (Date.now() - askedAt > LONGEST_WAIT_MS) return { kind: 'busy' };
+    const first = this.#known === null ? await this.#reserveFirst(request) : null;
+    if (first !== null && first.kind !== 'grant') return first;
     if (request.host !== this.#hostKey) this.ctx.storage.kv.put(HOST_KEY, request.host);
     const host = openThreads(this.#reached().access);
     const pseudonym = this.#pseudonym();
     // While the comment is being posted, so that a report of it counts from the first moment on.
     const listing = this.#list(pseudonym.hash);
-    const [outcome] = await Promise.all([this.#postAs(pseudonym, host, request), listing]);
+    const [outcome] = await Promise.all([this.#postAs(pseudonym, host, request, first), listing]);
     return outcome;
   }
 
-  /** Posts the comment, if that is allowed, with the karma that is due. */
-  async #postAs(pseudonym: Pseudonym, host: ThreadHost, request: CommentRequest): Promise<CommentOutcome> {
-    const { hash, comments, karma } = pseudonym;
-    const karmaBefore = await karma.current(Date.now());
-    const decision = postingDecision(pseudonym.facts, Date.now());
-    const silenced = silencedBy(pseudonym.facts);
-    if (silenced !== null) return silenced;
-
-    const { owner, repo: name, number, body, origin } = request;
-    const newKarma = decision === 'zero' ? 0 : karmaBefore + 1;
-    const text = commentText(body, { hash, karma: newKarma, origin });
-    const excess = characters(text) - MAX_TEXT_CHARACTERS;
-    if (excess > 0) {
-      await this.#wakeBy(Date.now() + FORGETTING_DELAY_MS);
-      return { kind: 'too-long', maxCharacters: characters(body) - excess };
+  /**
+   * Reserves the first comment of a pseudonym, before anything is written. On one machine, where what
+   * was written once leaves a file, its thread is looked for as well.
+   */
+  async #reserveFirst(request: CommentRequest): Promise<Grant | CommentOutcome> {
+    const { host, owner, repo: name, number, wants } = request;
+    const { tooLong } = footed(request, this.ctx.id.name ?? '', 1);
+    if (tooLong !== null) return tooLong;
+    const grant = await this.#reserve(wants, false, host);
+    if (grant.kind === 'wait') return { kind: 'wait', wait: grant };
+    if (this.env.ONE_MACHINE === undefined) return grant;
+    try {
+      await openThreads(this.#reached(host).access).expectThread({ owner, name }, number);
+    } catch (error) {
+      if (isRefusedByHost(error)) {
+        await grant.release();
+        return { kind: 'failed', failure: error.failure };
+      }
     }
-    const grant = await this.#reserve(request.wants, decision !== 'zero');
+    return grant;
+  }
+
+  /** The text of the comment with the karma that is due; or why it is not posted. */
+  async #allowed(pseudonym: Pseudonym, request: CommentRequest): Promise<Allowed | CommentOutcome> {
+    const { hash, karma } = pseudonym;
+    const karmaBefore = await karma.current(Date.now());
+    const decision = decided(pseudonym.facts);
+    if (typeof decision !== 'string') return decision;
+    const newKarma = decision === 'zero' ? 0 : karmaBefore + 1;
+    const { text, tooLong } = footed(request, hash, newKarma);
+    return tooLong ?? { kind: 'allowed', decision, karma: newKarma, text };
+  }
+
+  /** Posts the comment, if that is allowed. @param first from `#reserveFirst`; null: not reserved. */
+  async #postAs(
+    pseudonym: Pseudonym,
+    host: ThreadHost,
+    request: CommentRequest,
+    first: Grant | null,
+  ): Promise<CommentOutcome> {
+    const { comments, karma } = pseudonym;
+    // One whose answer was lost has a karma, too.
+    await comments.findOpen(host, (attempt, found) => this.#settleFound(pseudonym, attempt, found));
+    const allowed = await this.#allowed(pseudonym, request);
+    if (allowed.kind !== 'allowed') {
+      await first?.release();
+      if (allowed.kind === 'too-long') await this.#wakeBy(Date.now() + FORGETTING_DELAY_MS);
+      return allowed;
+    }
+    const { decision, karma: newKarma, text } = allowed;
+    const grant = first ?? (await this.#reserve(request.wants, decision !== 'zero'));
     if (grant.kind === 'wait') {
       await this.#wakeBy(Date.now() + FORGETTING_DELAY_MS);
       return { kind: 'wait', wait: grant };
     }
     // It may have waited for its turn, and reports are taken meanwhile.
-    const silencedSince = silencedBy(pseudonym.facts);
-    if (silencedSince !== null) {
+    const since = decided(pseudonym.facts);
+    if (typeof since !== 'string') {
       await grant.release();
-      return silencedSince;
+      return since;
     }
 
+    const { owner, repo: name, number } = request;
     const attempt = comments.begin({ repository: { owner, name }, number }, Date.now());
     // Sets the alarm that a success needs. If the attempt fails, that alarm does nothing. This saves setting it twice.
     await this.#wakeBy(Math.min(attempt.dueAt, karma.dueAfter(Date.now())));
@@ -256,8 +293,8 @@ export class Identity extends DurableObject<Env> {
   }
 
   /** Never rejects: without an answer, the comment waits. @param isGood false: nothing is kept for it. */
-  #reserve(wants: Wants, isGood: boolean): Promise<Grant | Refused> {
-    const { config, host } = this.#reached();
+  #reserve(wants: Wants, isGood: boolean, hostKey = this.#hostKey): Promise<Grant | Refused> {
+    const { config, host } = this.#reached(hostKey);
     const now = Date.now();
     const since = this.ctx.storage.kv.get<number>(PART_KEY) ?? now;
     const { hits, wait } = hit(this.#asPart, PART_LIMITS, now);
@@ -276,15 +313,9 @@ export class Identity extends DurableObject<Env> {
     if (reached === null) return this.ctx.storage.setAlarm(now + MISCONFIGURED_PAUSE_MS);
     this.#http = reached.http;
     const { hash, comments, karma } = pseudonym;
-    const found: { thread: Thread; url: string }[] = [];
-    await comments.doDue(openThreads(reached.access), async (attempt, { id, text, url }) => {
-      await this.#track(attempt, { id, url });
-      const chore = comments.settle(attempt, id, now);
-      // The next comment's karma must be higher than any that is shown.
-      if (chore === null) karma.raise(shownKarma(text, hash) ?? 0, now);
-      if (chore !== 'delete') found.push({ thread: attempt, url });
-    });
-    for (const { thread, url } of found) await this.#announce(thread, url);
+    await comments.doDue(openThreads(reached.access), (attempt, found) =>
+      this.#settleFound(pseudonym, attempt, found),
+    );
     await karma.deliver(now);
     reached.http.closeIdle();
     const isListed = pseudonym.isNobody || (await this.#list(hash));
@@ -295,6 +326,19 @@ export class Identity extends DurableObject<Env> {
     if (this.#alarmAt !== null) return this.ctx.storage.setAlarm(this.#alarmAt);
     await this.ctx.storage.deleteAlarm();
     if (this.#posts === 0 && pseudonym.isNobody) await this.#vanish(hash);
+  }
+
+  /** A comment was posted, and its answer was lost. Rejects if it could not be tracked: then it is found again. */
+  async #settleFound(
+    { hash, comments, karma }: Pseudonym,
+    attempt: Attempt,
+    { id, text, url }: CommentWithText,
+  ): Promise<void> {
+    // The next comment's karma must be higher than any that is shown.
+    if (comments.settle(attempt, null, Date.now()) === null)
+      karma.raise(shownKarma(text, hash) ?? 0, Date.now());
+    await this.#track(attempt, { id, url });
+    if (comments.settle(attempt, id, Date.now()) !== 'delete') await this.#announce(attempt, url);
   }
 
   /** Whether a look-up finds this pseudonym now. Never rejects: without its list the reports count all the same. */
@@ -350,8 +394,8 @@ export class Identity extends DurableObject<Env> {
     return hasRecords(this.ctx.storage.kv) ? this.#pseudonym() : null;
   }
 
-  #reached(): Reached {
-    const reached = reachHost(this.env, this.#hostKey, this.#http);
+  #reached(hostKey = this.#hostKey): Reached {
+    const reached = reachHost(this.env, hostKey, this.#http);
     if (reached === null) throw new Error('the code host of a comment is not configured');
     this.#http = reached.http;
     return reached;
@@ -363,12 +407,29 @@ export class Identity extends DurableObject<Env> {
   }
 }
 
-/** Refuses a pseudonym that may not post now; null: it may. */
-function silencedBy(facts: ModerationFacts): CommentOutcome | null {
+/** Decides whether a pseudonym may post now. */
+function decided(facts: ModerationFacts): Allowed['decision'] | CommentOutcome {
   const now = Date.now();
   const decision = postingDecision(facts, now);
   if (decision === 'blocked') return { kind: 'blocked' };
-  return decision === 'cooldown' ? { kind: 'cooldown', leftMs: facts.cooldownUntil - now } : null;
+  return decision === 'cooldown' ? { kind: 'cooldown', leftMs: facts.cooldownUntil - now } : decision;
+}
+
+/** A comment that may be posted. */
+interface Allowed {
+  readonly kind: 'allowed';
+  /** `zero`: because of reports. */
+  readonly decision: 'normal' | 'zero';
+  readonly karma: number;
+  readonly text: string;
+}
+
+/** The author's words with a footer below, and whether that is more than the host takes. */
+function footed({ body, origin }: CommentRequest, hash: string, karma: number) {
+  const text = commentText(body, { hash, karma, origin });
+  const excess = characters(text) - MAX_TEXT_CHARACTERS;
+  const maxCharacters = characters(body) - excess;
+  return { text, tooLong: excess > 0 ? ({ kind: 'too-long', maxCharacters } as const) : null };
 }
 
 /** Asks the host once, and searches the thread if the answer is lost. If that is in vain, the attempt stays open. */

@@ -58,6 +58,11 @@ export class History {
     if (alike.length > MAX_EVENTS) this.#kept.events = events.filter((event) => event !== alike[0]);
   }
 
+  /** Says of events that version 1.0.0 has written which pull request they are about, before another is opened. */
+  nameEarlier(number: number): void {
+    this.#kept.events = this.#kept.events.map((event) => ({ ...event, number: event.number ?? number }));
+  }
+
   /** @param at milliseconds since 1970. */
   setState(state: PullRequestState, at: number): void {
     this.#kept.standing = { state, at: seconds(at) };

@@ -129,6 +129,8 @@ export class PullRequest extends DurableObject<Env> {
   readonly #history: History;
   readonly #lease = new Lease();
   #http: HttpClient | null = null;
+  /** The look at the host that is under way. */
+  #looking: Promise<number | null> | null = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -179,6 +181,7 @@ export class PullRequest extends DurableObject<Env> {
     this.#dates.add(isMoved ? push.dates : NO_DATES, at);
     if (push.lease !== null) this.#lease.release(push.lease);
     if (isNew || isMoved) {
+      if (isNew && known !== null) this.#history.nameEarlier(known.number);
       if (isNew) this.#kept.unseen = { number, since: at, looks: 0, dueAt: 0 };
       const event = isNew ? 'opened' : 'updated';
       this.#queue('notification', event, '', at);
@@ -249,6 +252,7 @@ export class PullRequest extends DurableObject<Env> {
     if (this.#kept.unseen === undefined) return;
     const now = Date.now();
     await this.#look(now);
+    this.#http?.closeIdle();
     if (this.#kept.unseen !== undefined) return;
     this.#save();
     await this.ctx.storage.setAlarm(now);
@@ -290,8 +294,15 @@ export class PullRequest extends DurableObject<Env> {
     this.ctx.storage.kv.put(KEY, this.#kept);
   }
 
-  /** Looks for it, if it is not shown yet and it is time. Answers when to look again; null: never. */
-  async #look(now: number): Promise<number | null> {
+  /**
+   * Looks for it, if it is not shown yet and it is time. Whoever asks meanwhile waits for the same look, as anybody may
+   * ask. Answers when to look again; null: never.
+   */
+  #look(now: number): Promise<number | null> {
+    return (this.#looking ??= this.#lookOnce(now).finally(() => (this.#looking = null)));
+  }
+
+  async #lookOnce(now: number): Promise<number | null> {
     const { unseen } = this.#kept;
     if (unseen === undefined) return null;
     const { number, since, looks, dueAt } = unseen;
@@ -300,7 +311,7 @@ export class PullRequest extends DurableObject<Env> {
     if (!isDue(dueAt, now)) return dueAt;
     const isShown = await this.#isShown(number);
     // Meanwhile a push may have opened another one, or the host may have told of this one.
-    if (this.#kept.unseen !== unseen) return this.#look(now);
+    if (this.#kept.unseen !== unseen) return this.#lookOnce(now);
     const next = isShown ? undefined : { ...unseen, looks: looks + 1, dueAt: dueAgainAt(looks, now, 0) };
     this.#kept.unseen = next;
     // Once it is shown, its messages leave, and that is saved.

@@ -4,11 +4,13 @@
  */
 import { latin1, utf8 } from '../bytes.ts';
 import type { KeptObjects } from '../pack/kept-objects.ts';
+import { type ProtocolError, tooLarge } from '../wire/protocol-error.ts';
 import { IdentityCollector } from '../search/identity-texts.ts';
 import type { Identity } from './commit.ts';
 import { UNTITLED } from './commit-message.ts';
 import type { NewCommits } from './new-commits.ts';
 import type { Oid } from './oid.ts';
+import { OidTable } from './oid-table.ts';
 
 /** What Git itself writes: with one of these, only a quarter of the lines must be trailers. */
 const OF_GIT = /^(?:Signed-off-by: |\(cherry picked from commit )/;
@@ -72,29 +74,66 @@ const SIGN_OFFS = /^[ \t]*Signed-off-by[ \t]*:([^\n]*)(?:\n|$)/gim;
 /** The signed message of a commit. The same message gives the same bytes, and so does a signed one. */
 export type Sign = (oid: Oid, message: Uint8Array) => Uint8Array;
 
-/** @param signer the author of what leaves. */
+/** In all messages of a push: each costs some patterns, and millions of them compress to kilobytes. */
+export const MAX_SIGN_OFFS = 250_000;
+
+/**
+ * Signs messages, each as often as it is asked for.
+ * @param signer the author of what leaves.
+ * @throws ProtocolError `too-large` over MAX_SIGN_OFFS.
+ */
 export function signerOf(kept: Kept, signer: Identity): Sign {
+  const counted = new OidTable();
+  let left = MAX_SIGN_OFFS;
   return (oid, message) => {
     const signers = ownWords(kept, oid);
     for (const own of [signer.name, signer.email]) signers.add(folded(latin1(utf8(own))));
-    const words = latin1(message).replaceAll(SIGN_OFFS, (line, value: string) =>
-      isBy(value, signers) ? '' : line,
-    );
+    const known = counted.size;
+    const isNew = counted.add(oid) === known;
+    const words = withoutSignOffs(latin1(message), (value) => {
+      if (isNew && --left < 0) throw tooManySignOffs();
+      return isBy(value, signers);
+    });
     const titled = contentEnd(words) === 0 ? UNTITLED : words;
     return Buffer.from(withTrailer(titled, latin1(utf8(signOffLine(signer)))), 'latin1');
   };
+}
+
+/** Leaves out lines one by one: `replaceAll` would first remember all of them. */
+function withoutSignOffs(text: string, isLeftOut: (value: string) => boolean): string {
+  let words = '';
+  let from = 0;
+  for (const { 0: line, 1: value = '', index } of text.matchAll(SIGN_OFFS)) {
+    if (!isLeftOut(value)) continue;
+    words += text.slice(from, index);
+    from = index + line.length;
+  }
+  return words + text.slice(from);
+}
+
+function tooManySignOffs(): ProtocolError {
+  return tooLarge(
+    `The messages have more than ${MAX_SIGN_OFFS} sign-offs. Push fewer commits at once, or without -o sign-off.`,
+  );
 }
 
 export function signOffLine({ name, email }: Identity): string {
   return `Signed-off-by: ${name} <${email}>`;
 }
 
-/** Whether any of the commits has a sign-off of its own author or committer, which `-o sign-off` would replace. */
+/**
+ * Whether any of the commits has a sign-off of its own author or committer, which `-o sign-off`
+ * would replace, as far as that is looked for.
+ */
 export function haveOwnSignOff(kept: Kept, commits: NewCommits): boolean {
+  let left = MAX_SIGN_OFFS;
   for (const { oid, commit } of commits) {
-    const values = Array.from(latin1(commit.message).matchAll(SIGN_OFFS), ([, value = '']) => value);
-    const words = values.length === 0 ? null : ownWords(kept, oid);
-    if (words !== null && values.some((value) => isBy(value, words))) return true;
+    let words: ReadonlySet<string> | null = null;
+    for (const [, value = ''] of latin1(commit.message).matchAll(SIGN_OFFS)) {
+      if (--left < 0) return false;
+      words ??= ownWords(kept, oid);
+      if (isBy(value, words)) return true;
+    }
   }
   return false;
 }

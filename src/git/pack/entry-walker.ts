@@ -3,6 +3,7 @@
  * while inflating.
  * Proved by test/git/search/pack-search.test.ts and test/push/receive/late-deltas.test.ts.
  */
+import { type Memory, UNCOUNTED } from '../memory.ts';
 import { type Oid, oidFromBytes } from '../objects/oid.ts';
 import { ZlibWalker } from '../zlib/zlib-walker.ts';
 import { EntryHeaderReader, OBJ_REF_DELTA } from './entry-header.ts';
@@ -24,22 +25,32 @@ export interface ContentListener {
   end?(): void;
 }
 
-/** Of what is walked at once: what it may leave in memory is counted ahead. */
-const MAX_PIECE_BYTES = 16 * 1024;
+/**
+ * Bytes that are walked at once: what they may leave in memory is counted ahead, and what they have
+ * inflated to, up to a thousand times as much, behind.
+ */
+const MAX_PIECE_BYTES = 4 * 1024;
 
 /** While an entry is shown, the walker knows what its base is. */
 export class EntryWalker {
   readonly #listener: ContentListener;
   readonly #header = new EntryHeaderReader();
   readonly #walker = new ZlibWalker();
-  readonly #sink = (bytes: Uint8Array): void => this.#listener.content?.(bytes);
+  readonly #memory: Pick<Memory, 'worked'>;
+  readonly #sink = (bytes: Uint8Array): void => {
+    this.#shownBytes += bytes.byteLength;
+    this.#listener.content?.(bytes);
+  };
+  #shownBytes = 0;
   #isInEntry = false;
   #isShown = false;
   #isStopped = false;
   #entryOffset = 0;
 
-  constructor(listener: ContentListener) {
+  /** @param memory where the work is counted. */
+  constructor(listener: ContentListener, memory: Pick<Memory, 'worked'> = UNCOUNTED) {
     this.#listener = listener;
+    this.#memory = memory;
   }
 
   stop(): void {
@@ -62,7 +73,9 @@ export class EntryWalker {
       for (let at = 0; at < chunk.length; at += MAX_PIECE_BYTES) {
         const piece = chunk.subarray(at, at + MAX_PIECE_BYTES);
         await onPiece?.(piece);
+        this.#shownBytes = 0;
         this.#walkPiece(piece, offset + at);
+        await this.#memory.worked(piece.length + this.#shownBytes);
         if (this.#isStopped) return;
       }
       offset += chunk.length;

@@ -118,6 +118,11 @@ export type Fault = readonly [id: FsckId, oid: Oid];
 
 /** Of all folders together, inflated: what is compressed well may be a thousand times as much. */
 const MAX_FOLDER_BYTES = 1024 * 1024;
+/**
+ * The same of `.gitmodules`, whose lines cost patterns: a mebibyte of line feeds is a million lines.
+ * What has more is left to the host.
+ */
+const MAX_GITMODULES_BYTES = 128 * 1024;
 
 /** Of the folders of a pack, each with the id of the folder or file. @param paths learns where they are. */
 export async function faultsOfPack(
@@ -144,10 +149,13 @@ export async function faultsOfPack(
     }
   });
   await index.resolve();
+  let gitmodulesLeft = MAX_GITMODULES_BYTES;
   for (const oid of gitmodules) {
     const offset = files.get(oid);
     const file = offset === undefined ? null : await objects.at(offset);
-    if (typeof file === 'object' && file !== null) add(faultsOfGitmodules(file.content), oid);
+    if (typeof file !== 'object' || file === null) continue;
+    gitmodulesLeft -= file.content.length;
+    if (gitmodulesLeft >= 0) add(faultsOfGitmodules(file.content), oid);
   }
   return faults;
 }

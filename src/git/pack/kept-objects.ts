@@ -3,9 +3,10 @@ import { ByteArrays, NumberList } from '../compact-lists.ts';
 import { type Memory, type MemoryClaim, UNCOUNTED } from '../memory.ts';
 import { hashObject, type ObjectType, type Oid } from '../objects/oid.ts';
 import { OidTable } from '../objects/oid-table.ts';
+import type { Arrived } from '../wire/byte-reader.ts';
 import { tooLarge } from '../wire/protocol-error.ts';
 import { OBJECT_TYPES } from './entry-header.ts';
-import { KEPT_OBJECT_BYTES, MAX_KEPT_BYTES } from './memory-limits.ts';
+import { KEPT_OBJECT_BYTES, MAX_KEPT_BYTES, mostKeptBytes } from './memory-limits.ts';
 
 export interface KeptObject {
   readonly type: ObjectType;
@@ -18,12 +19,15 @@ export interface KeepLimits {
   readonly maxBytes?: number;
   /** Overhead of each: what it takes here, and what its owner makes of it. */
   readonly objectBytes?: number;
+  /** What their sender has paid, which bounds their contents. Absent: nothing does. */
+  readonly arrived?: Arrived;
   readonly memory?: Memory;
 }
 
 export class KeptObjects {
   readonly #maxBytes: number;
   readonly #objectBytes: number;
+  readonly #arrived: Arrived | null;
   readonly #claim: MemoryClaim;
   readonly #oids = new OidTable();
   /** Of each object, by the number of its id: its content, and its type as a number. */
@@ -34,6 +38,8 @@ export class KeptObjects {
   readonly #objects = new NumberList('uint32');
   /** What all of them take, with overhead. */
   bytes = 0;
+  /** What their contents take, each as often as the pack has it. */
+  #contentBytes = 0;
   /** Counted for the object that comes next. */
   #reserved = 0;
 
@@ -41,6 +47,7 @@ export class KeptObjects {
   constructor(limits: KeepLimits = {}) {
     this.#maxBytes = limits.maxBytes ?? MAX_KEPT_BYTES;
     this.#objectBytes = limits.objectBytes ?? KEPT_OBJECT_BYTES;
+    this.#arrived = limits.arrived ?? null;
     this.#claim = (limits.memory ?? UNCOUNTED).claim();
   }
 
@@ -55,7 +62,12 @@ export class KeptObjects {
 
   /** How many more bytes may be kept: the cap on what may be allocated next. */
   get roomBytes(): number {
-    return this.#maxBytes - this.bytes - this.#objectBytes;
+    return Math.min(this.#maxBytes - this.bytes - this.#objectBytes, this.#paidBytes);
+  }
+
+  /** How many more bytes the sender has paid for. */
+  get #paidBytes(): number {
+    return this.#arrived === null ? Infinity : mostKeptBytes(this.#arrived.bytes) - this.#contentBytes;
   }
 
   /** Entries that were kept. The same object twice counts twice. */
@@ -65,6 +77,11 @@ export class KeptObjects {
 
   /** Counts what is known of the next object, before it is allocated. @throws ProtocolError; what `memory` throws. */
   reserve(bytes: number): void {
+    if (bytes > this.#paidBytes) {
+      throw tooLarge(
+        'The commits of the push are far larger than what was sent of them. Push fewer commits at once.',
+      );
+    }
     if (bytes > this.roomBytes) {
       const limit = `${this.#maxBytes / 1024 / 1024} MiB`;
       throw tooLarge(`The push contains more than ${limit} of commits. Push fewer commits at once.`);
@@ -78,6 +95,7 @@ export class KeptObjects {
     this.#count(bytes);
     this.#reserved = 0;
     this.bytes += bytes;
+    this.#contentBytes += content.byteLength;
     const oid = hashObject(type, content);
     const index = this.#oids.add(oid);
     if (index === this.#contents.length) {

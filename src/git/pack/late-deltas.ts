@@ -36,7 +36,7 @@ export async function keepLateDeltas(
   const claim = memory.claim();
   const objects = new PackedObjects(pack, memory);
   try {
-    const candidates = await candidatesIn(pack, claim);
+    const candidates = await candidatesIn(pack, memory, claim);
     const found: number[] = [];
     const ready: { readonly offset: number; readonly base: Oid }[] = [];
     /** @param place where the base itself is a candidate. */
@@ -66,25 +66,32 @@ export async function keepLateDeltas(
 }
 
 /** Where deltas begin whose type nobody knows yet, by their base: an object's id, or the offset of such a delta. */
-async function candidatesIn(pack: StoredPack, claim: MemoryClaim): Promise<Map<number | Oid, number[]>> {
+async function candidatesIn(
+  pack: StoredPack,
+  memory: Memory,
+  claim: MemoryClaim,
+): Promise<Map<number | Oid, number[]>> {
   const byBase = new Map<number | Oid, number[]>();
   const candidates = new Set<number>();
-  const walker: EntryWalker = new EntryWalker({
-    begin: (type, _size, offset) => {
-      const { base } = walker;
-      if (!isDelta(type) || (typeof base === 'number' && !candidates.has(base))) return false;
-      candidates.add(offset);
-      if (candidates.size > MAX_CANDIDATES) {
-        throw tooLarge(
-          'The pack stores too many deltas whose base does not stand before them. Push fewer commits at once.',
-        );
-      }
-      const others = byBase.get(base);
-      if (others === undefined) byBase.set(base, [offset]);
-      else others.push(offset);
-      return false;
+  const walker: EntryWalker = new EntryWalker(
+    {
+      begin: (type, _size, offset) => {
+        const { base } = walker;
+        if (!isDelta(type) || (typeof base === 'number' && !candidates.has(base))) return false;
+        candidates.add(offset);
+        if (candidates.size > MAX_CANDIDATES) {
+          throw tooLarge(
+            'The pack stores too many deltas whose base does not stand before them. Push fewer commits at once.',
+          );
+        }
+        const others = byBase.get(base);
+        if (others === undefined) byBase.set(base, [offset]);
+        else others.push(offset);
+        return false;
+      },
     },
-  });
+    memory,
+  );
   await walker.walk(pack, 0, ({ length }) =>
     claim.set(CANDIDATE_BYTES * (candidates.size + Math.ceil(length / SMALLEST_BYTES))),
   );

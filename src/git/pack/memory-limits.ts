@@ -53,6 +53,16 @@ export function inflatesTooMuch(inflatedBytes: number, deltaBytes: number, packB
   );
 }
 
+/**
+ * The same for its commits and tags: each byte of them is kept, searched many times, and written
+ * again.
+ */
+const FREE_KEPT_BYTES = 4 * MiB;
+
+export function mostKeptBytes(arrivedBytes: number): number {
+  return FREE_KEPT_BYTES + INFLATED_BYTES_PER_PACK_BYTE * arrivedBytes;
+}
+
 /** Bases that the deltas of a pack may name by their ids; each is remembered, which takes so many bytes. */
 export const MAX_NAMED_BASES = 200_000;
 export const NAMED_BASE_BYTES = 48;

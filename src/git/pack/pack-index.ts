@@ -127,51 +127,54 @@ export class PackIndex {
     let hash: Hash | null = null;
     let kept: Uint8Array[] = [];
     let keptLeft = 0;
-    const walker: EntryWalker = new EntryWalker({
-      begin: (type, size, offset) => {
-        const isOfFile = type === OBJ_BLOB || (type === OBJ_OFS_DELTA && files.has(walker.base as number));
-        if (this.#isOfFolders && isOfFile) {
-          files.add(offset);
-          return false;
-        }
-        at = { type, size, offset };
-        hash = isDelta(type) ? null : createHash('sha1').update(`${OBJECT_TYPES[type]} ${size}\0`);
-        [kept, keptLeft] = [[], 0];
-        if (type === OBJ_TREE && size <= MAX_TREE_BYTES) keptLeft = size;
-        if (type === OBJ_REF_DELTA) keptLeft = MAX_DELTA_HEADER_BYTES;
-        if (hash !== null) return true;
-        if (deltas.size === MAX_DELTAS) {
-          this.#isCut = true;
-          return false;
-        }
-        deltas.add(offset);
-        const others = this.#waiting.get(walker.base);
-        if (others === undefined) this.#waiting.set(walker.base, [offset]);
-        else others.push(offset);
-        return type === OBJ_REF_DELTA;
+    const walker: EntryWalker = new EntryWalker(
+      {
+        begin: (type, size, offset) => {
+          const isOfFile = type === OBJ_BLOB || (type === OBJ_OFS_DELTA && files.has(walker.base as number));
+          if (this.#isOfFolders && isOfFile) {
+            files.add(offset);
+            return false;
+          }
+          at = { type, size, offset };
+          hash = isDelta(type) ? null : createHash('sha1').update(`${OBJECT_TYPES[type]} ${size}\0`);
+          [kept, keptLeft] = [[], 0];
+          if (type === OBJ_TREE && size <= MAX_TREE_BYTES) keptLeft = size;
+          if (type === OBJ_REF_DELTA) keptLeft = MAX_DELTA_HEADER_BYTES;
+          if (hash !== null) return true;
+          if (deltas.size === MAX_DELTAS) {
+            this.#isCut = true;
+            return false;
+          }
+          deltas.add(offset);
+          const others = this.#waiting.get(walker.base);
+          if (others === undefined) this.#waiting.set(walker.base, [offset]);
+          else others.push(offset);
+          return type === OBJ_REF_DELTA;
+        },
+        content: (bytes) => {
+          hash?.update(bytes);
+          if (keptLeft > 0) kept.push(bytes.slice(0, keptLeft));
+          keptLeft = Math.max(0, keptLeft - bytes.length);
+        },
+        end: () => {
+          const head = Buffer.concat(kept);
+          if (hash === null) {
+            const { baseSize, resultSize } = parseDeltaHeader(head);
+            this.#named.set(walker.base as Oid, baseSize);
+            this.#sizesMade.set(at.offset, resultSize);
+            return;
+          }
+          const oid = hash.digest('hex');
+          const { offset, size } = at;
+          if (whole.size < MAX_WHOLE) whole.set(oid, offset);
+          else this.#hasMoreWhole = true;
+          const type = at.type === OBJ_TREE ? 'tree' : 'blob';
+          const tree = type === 'tree' && size <= MAX_TREE_BYTES ? head : null;
+          this.#found({ type, oid, offset, size, isWhole: true, tree });
+        },
       },
-      content: (bytes) => {
-        hash?.update(bytes);
-        if (keptLeft > 0) kept.push(bytes.slice(0, keptLeft));
-        keptLeft = Math.max(0, keptLeft - bytes.length);
-      },
-      end: () => {
-        const head = Buffer.concat(kept);
-        if (hash === null) {
-          const { baseSize, resultSize } = parseDeltaHeader(head);
-          this.#named.set(walker.base as Oid, baseSize);
-          this.#sizesMade.set(at.offset, resultSize);
-          return;
-        }
-        const oid = hash.digest('hex');
-        const { offset, size } = at;
-        if (whole.size < MAX_WHOLE) whole.set(oid, offset);
-        else this.#hasMoreWhole = true;
-        const type = at.type === OBJ_TREE ? 'tree' : 'blob';
-        const tree = type === 'tree' && size <= MAX_TREE_BYTES ? head : null;
-        this.#found({ type, oid, offset, size, isWhole: true, tree });
-      },
-    });
+      this.#objects.memory,
+    );
     await walker.walk(pack, 0);
     for (const base of this.#waiting.keys()) {
       if (typeof base === 'number' && !deltas.has(base)) this.#ready.push(base);

@@ -102,7 +102,8 @@ export class PackScanner {
 
   constructor(options: ScanOptions = {}) {
     this.#options = options;
-    this.kept = new KeptObjects(options.limits);
+    const { arrived, limits } = options;
+    this.kept = new KeptObjects({ ...(arrived && { arrived }), ...limits });
   }
 
   /** Entries that have passed. Only after the last one. */

@@ -35,13 +35,11 @@ interface Entry {
 }
 
 export class PackedObjects {
+  /** Of the request. */
+  readonly memory: Memory;
   readonly #pack: StoredPack;
   readonly #claim: MemoryClaim;
-  readonly #walker = new EntryWalker({
-    begin: (type, size, offset) => this.#begin(type, size, offset),
-    content: (bytes) => this.#content(bytes),
-    end: () => this.#walker.stop(),
-  });
+  readonly #walker: EntryWalker;
   /** Looked up before, those of long ago first. */
   readonly #recent = new Map<number, PackedObject>();
   /** What deltas name by ids: objects of upstream, and where the pack has its own. */
@@ -54,9 +52,16 @@ export class PackedObjects {
 
   /** @param memory where its objects are counted until `free`. All methods throw what it throws. */
   constructor(pack: StoredPack, memory: Memory) {
+    this.memory = memory;
     this.#pack = pack;
     this.#readsLeft = pack.maxReads;
     this.#claim = memory.claim();
+    const listener = {
+      begin: (type: number, size: number, offset: number) => this.#begin(type, size, offset),
+      content: (bytes: Uint8Array) => this.#content(bytes),
+      end: () => this.#walker.stop(),
+    };
+    this.#walker = new EntryWalker(listener, memory);
   }
 
   /** Counts so many bytes ahead, or as many as it may keep, after a wait if necessary. */
@@ -116,6 +121,7 @@ export class PackedObjects {
       for (let next = deltas.at(-1); next !== undefined; next = deltas.at(-1)) {
         if (!this.#mayMake(parseDeltaHeader(next.content).resultSize)) return 'too-much';
         const content = applyDelta(object.content, next.content, Infinity);
+        await this.memory.worked(content.length);
         object = this.#keep(next.offset, { type: object.type, content, delta: next.content });
         deltas.pop();
       }

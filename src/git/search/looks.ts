@@ -10,7 +10,17 @@ const MAX_LOOKS = 1_000;
 
 export class Looks {
   readonly #taken = new Map<string, number>();
-  readonly #ended = new Set<string>();
+  readonly #ended: Set<string>;
+
+  /** @param ended where kinds are noted of which not every place was looked at. */
+  constructor(ended = new Set<string>()) {
+    this.#ended = ended;
+  }
+
+  /** Makes looks at another part of the same push: as many again, whose end is noted here. */
+  beside(): Looks {
+    return new Looks(this.#ended);
+  }
 
   /**
    * Counts a look, and answers whether there are any left.

@@ -1,12 +1,13 @@
 /** The first look at a pack: what names somebody, or may do so. Of a delta it sees what is inserted, not the copies. */
 import { concatBytes } from '../bytes.ts';
+import { type Memory, UNCOUNTED } from '../memory.ts';
 import { DeltaReader, type InstructionListener } from '../pack/delta.ts';
 import { isDelta, OBJ_BLOB, OBJ_OFS_DELTA, OBJ_TREE } from '../pack/entry-header.ts';
 import { type ContentListener, EntryWalker } from '../pack/entry-walker.ts';
 import type { Credential } from './credentials.ts';
 import { excerptAt, SHOWN_BEFORE } from './excerpts.ts';
 import { homeFoldersIn } from './home-folders.ts';
-import { Looks } from './looks.ts';
+import type { Looks } from './looks.ts';
 import { HOMES, type SearchedNames, WORDS } from './searched-names.ts';
 
 /** A whole name or id. Only what stands around it may make it a part of something else. */
@@ -56,7 +57,7 @@ const MAX_SIGHTINGS = 3;
 const NOTHING = new Uint8Array(0);
 
 export class PackScan implements ContentListener, InstructionListener {
-  readonly walker = new EntryWalker(this);
+  readonly walker: EntryWalker;
   isCut = false;
   hasGitlinks = false;
   /** Paths of home folders, as far as the name. */
@@ -65,7 +66,7 @@ export class PackScan implements ContentListener, InstructionListener {
   readonly words = new Set<string>();
   /** Files that were not searched, the first ones. */
   readonly opaque: OpaqueFile[] = [];
-  readonly looks = new Looks();
+  readonly #looks: Looks;
   /** The client names its own objects by their offsets, so what it names by ids is upstream's. */
   usesOffsets = false;
   readonly #names: SearchedNames;
@@ -88,8 +89,17 @@ export class PackScan implements ContentListener, InstructionListener {
   #seenBytes = 0;
   #before: Uint8Array = NOTHING;
 
-  /** @param kindOf what a file is, by its first bytes; null: searching it is enough. */
-  constructor(names: SearchedNames, kindOf: (first: Uint8Array) => FileKind | null) {
+  /**
+   * @param kindOf what a file is, by its first bytes; null: searching it is enough.
+   * @param memory where the work is counted.
+   */
+  constructor(
+    names: SearchedNames,
+    kindOf: (first: Uint8Array) => FileKind | null,
+    memory: Pick<Memory, 'worked'> = UNCOUNTED,
+  ) {
+    this.walker = new EntryWalker(this, memory);
+    this.#looks = names.looks.beside();
     this.#names = names;
     this.#kindOf = kindOf;
   }
@@ -172,7 +182,7 @@ export class PackScan implements ContentListener, InstructionListener {
     this.#isAtHead = false;
     const head = this.#head.subarray(0, this.#headLength);
     const kind = this.#kind ?? this.#kindOf(head);
-    if (kind === null || !this.looks.take(OPAQUE, MAX_OPAQUE)) return;
+    if (kind === null || !this.#looks.take(OPAQUE, MAX_OPAQUE)) return;
     this.opaque.push({ offset: this.#offset, kind: kind.name, tells: kind.read?.(head) ?? [] });
   }
 
@@ -213,21 +223,21 @@ export class PackScan implements ContentListener, InstructionListener {
   #credential(bytes: Uint8Array, start: number, text: number): Credential | null {
     if (this.#type === OBJ_TREE) return null;
     const piece = start < 0 ? concatBytes([this.#before.slice(start), bytes]) : bytes;
-    const found = this.#names.credentialAt(piece, { start: Math.max(0, start), text }, this.looks);
+    const found = this.#names.credentialAt(piece, { start: Math.max(0, start), text }, this.#looks);
     if (found !== 'cut') return found === null ? null : { ...found, isProven: false };
     this.#mayHaveMore = true;
     return null;
   }
 
   #noteHome(bytes: Uint8Array, at: number): void {
-    if (!this.looks.take(HOMES)) return;
+    if (!this.#looks.take(HOMES)) return;
     const line = Buffer.from(this.#excerpt(bytes, at)).toString();
     for (const path of homeFoldersIn(line)) this.homeFolders.add(path);
   }
 
   /** Not in folders and binary files, whose bytes nobody can read. */
   #noteWord(bytes: Uint8Array, at: number): void {
-    if (this.#type === OBJ_TREE || !this.looks.take(WORDS)) return;
+    if (this.#type === OBJ_TREE || !this.#looks.take(WORDS)) return;
     const excerpt = this.#excerpt(bytes, at);
     if (!excerpt.includes(0)) this.words.add(Buffer.from(excerpt).toString());
   }

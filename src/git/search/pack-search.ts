@@ -18,7 +18,7 @@ import type { StoredPack } from '../pack/entry-walker.ts';
 import { type FileObject, type LookUp, type PackedObject, PackedObjects } from '../pack/packed-objects.ts';
 import type { Credential } from './credentials.ts';
 import { type FoundSpan, linesAt } from './excerpts.ts';
-import { Looks } from './looks.ts';
+import type { Looks } from './looks.ts';
 import { PackPaths } from './pack-paths.ts';
 import { type FileKind, type OpaqueFile, PackScan, type Suspect } from './pack-scan.ts';
 import { type Choose, chooseAll, type SearchedNames } from './searched-names.ts';
@@ -46,8 +46,6 @@ export interface PackFindings {
   readonly hits: readonly ContentHit[];
   /** False if something was not searched that may make a name. */
   readonly isComplete: boolean;
-  /** Kinds of `Looks` that were not searched for everywhere, because too much looks like it. */
-  readonly unsearched: Iterable<string>;
   /** Whether a folder holds a submodule; the pack does not show every one. */
   readonly hasGitlinks: boolean;
   /** Paths of home folders in what is new, as far as the name. */
@@ -90,27 +88,25 @@ export async function searchPack(
   memory: Memory,
   maxHits: number,
 ): Promise<PackFindings> {
-  const scan = new PackScan(names, kindOf);
+  const scan = new PackScan(names, kindOf, memory);
   await scan.walker.walk(pack, 0);
   const { suspects, opaque, hasGitlinks } = scan;
   const isSmall = pack.byteLength <= MAX_INDEXED_BYTES;
   const paths = new PackPaths([...suspects, ...opaque].map(({ offset }) => offset));
   const look = new CloserLook(names);
-  const findings = (hits: readonly ContentHit[], isComplete: boolean): PackFindings => ({
-    hits: hits.toSorted((a, b) => rankOf(a) - rankOf(b)).slice(0, maxHits),
-    isComplete,
-    unsearched: [
-      ...scan.looks.ended,
-      ...look.looks.ended,
-      ...(isSmall && paths.isCut ? ['files that programs leave'] : []),
-    ],
-    hasGitlinks,
-    homeFolders: [...scan.homeFolders],
-    words: [...scan.words],
-    opaque: opaque.map(({ offset, kind, tells }) => ({ kind, tells, path: paths.pathAt(offset) })),
-    files: isSmall ? paths.newFiles() : null,
-    paths: paths.allPaths(),
-  });
+  const findings = (hits: readonly ContentHit[], isComplete: boolean): PackFindings => {
+    if (isSmall && paths.isCut) names.looks.end('files that programs leave');
+    return {
+      hits: hits.toSorted((a, b) => rankOf(a) - rankOf(b)).slice(0, maxHits),
+      isComplete,
+      hasGitlinks,
+      homeFolders: [...scan.homeFolders],
+      words: [...scan.words],
+      opaque: opaque.map(({ offset, kind, tells }) => ({ kind, tells, path: paths.pathAt(offset) })),
+      files: isSmall ? paths.newFiles() : null,
+      paths: paths.allPaths(),
+    };
+  };
   if (suspects.length === 0 && !isSmall) return findings([], true);
   const objects = new PackedObjects(pack, memory);
   const search = { names, questions, objects, paths, room: LEAST_ROOM + ROOM_FOR_PACK * pack.byteLength };
@@ -122,10 +118,10 @@ export async function searchPack(
     for (const suspect of suspects) {
       const object = await objects.at(suspect.offset);
       if (object === 'no-base') waiting.push(suspect);
-      else look.examine(suspect, object);
+      else await look.examine(suspect, object, memory);
     }
     if (waiting.length > 0) await readBases(search, await indexed(), scan.usesOffsets);
-    for (const suspect of waiting) look.examine(suspect, await objects.at(suspect.offset));
+    for (const suspect of waiting) await look.examine(suspect, await objects.at(suspect.offset), memory);
     if (isSmall || look.found.length > 0) await readPaths(search, await indexed());
     const upstreams = await readUpstream(search, look.found);
     return findings(newHits(look.found, paths, upstreams), look.isComplete && !scan.isCut);
@@ -157,20 +153,28 @@ class CloserLook {
   readonly found: Found[] = [];
   /** False if something was not searched. */
   isComplete = true;
-  readonly looks = new Looks();
+  readonly #looks: Looks;
   readonly #names: SearchedNames;
   #likelyLeft = MAX_LIKELY;
 
   constructor(names: SearchedNames) {
     this.#names = names;
+    this.#looks = names.looks.beside();
   }
 
-  examine({ offset, sightings, mayHaveMore }: Suspect, object: LookUp): void {
+  async examine(
+    { offset, sightings, mayHaveMore }: Suspect,
+    object: LookUp,
+    memory: Pick<Memory, 'worked'>,
+  ): Promise<void> {
     if (this.found.length === MAX_FOUND) {
       this.isComplete = false;
       return;
     }
-    if (typeof object === 'object') return this.#search(object, offset);
+    if (typeof object === 'object') {
+      this.#search(object, offset);
+      return memory.worked(object.content.length);
+    }
     if (mayHaveMore) this.isComplete = false;
     const unknown = { kind: 'content', oid: null, line: null, isWhole: false } as const;
     for (const seen of sightings) this.#add({ ...seen, ...unknown, offset });
@@ -179,7 +183,7 @@ class CloserLook {
   #search(object: PackedObject, offset: number): void {
     const { type, content, delta } = object;
     const choose = delta === null ? chooseAll : notCopied(delta);
-    const news = this.#names.spansIn(content, { looks: this.looks, choose, most: MAX_FOUND });
+    const news = this.#names.spansIn(content, { looks: this.#looks, choose, most: MAX_FOUND });
     if (news.length === 0) return;
     // Folders are read in order; in a file, what may be nothing must not take the place of a name.
     const added = type === 'tree' ? news : news.toSorted((a, b) => rankOf(a) - rankOf(b));
@@ -231,7 +235,7 @@ async function readUpstream(
   found: readonly Found[],
 ): Promise<ReadonlyMap<string, ReadonlySet<string | null>>> {
   if (!found.some(({ line, isWhole }) => isWhole && line !== null)) return new Map();
-  const looks = new Looks();
+  const looks = names.looks.beside();
   // All of them, for the same reason as with bases. And a path may be a name itself.
   const harmless = paths.newPaths().filter((path) => names.spansIn(utf8(path), { looks }).length === 0);
   if (harmless.length === 0) return new Map();

@@ -1,4 +1,7 @@
-/** Whom and what one push is searched for, as the headers of its own commits and tags say it. */
+/**
+ * Whom and what one push is searched for, as the headers of its own commits and tags say it; and how
+ * much it has been looked at.
+ */
 import type { Oid } from '../objects/oid.ts';
 import { CREDENTIAL_TEXTS, type Credential, credentialAt } from './credentials.ts';
 import { excerptAt, type FoundSpan } from './excerpts.ts';
@@ -89,6 +92,8 @@ const NOTED: ReadonlySet<TextKind> = new Set(['word', 'gitlink', 'home']);
 
 export class SearchedNames {
   readonly search: TextSearch;
+  /** Those at messages and texts. All others of the push are made beside them. */
+  readonly looks = new Looks();
   /** What a person may be told of the names and addresses. */
   readonly identities: Pick<IdentityTexts, 'terms' | 'skipped'>;
   /** Whether there is somebody to search for. Otherwise it is no news that nobody was found. */

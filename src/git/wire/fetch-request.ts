@@ -12,6 +12,7 @@ import type { Memory } from '../memory.ts';
 import type { Oid } from '../objects/oid.ts';
 import { OidTable } from '../objects/oid-table.ts';
 import { encodePktLine, FLUSH_PKT, pktLengthDigits } from './pkt-line.ts';
+import { AGENT, headOf, startOfDay } from './protocol-v2.ts';
 import { badRequest, ProtocolError } from './protocol-error.ts';
 
 /** Different objects that one request may want. In a clone, Git wants each branch and tag. */
@@ -22,8 +23,6 @@ export const MAX_HAVES = 32_768;
 export const MAX_SHALLOWS = 32_768;
 /** Memory of an id: in a table, and as text while it is looked up or passed on. */
 const ID_BYTES = 150;
-const AGENT = 'agent=git/2.0';
-const DAY_SECONDS = 24 * 60 * 60;
 
 /** The commits that upstream is known to have, without asking about a client's commits. */
 export interface UpstreamIds {
@@ -95,7 +94,7 @@ export async function readFetchRequest(
   await lines.readRest();
   if (command === 'fetch') return fetchRequest(client, upstream);
   const prefixLines = prefixes.widened().map((prefix) => `ref-prefix ${prefix}`);
-  return relay(v2Packets(command, [...attributes, ...prefixLines]));
+  return relay(v2Packets(command, [...[...attributes].toSorted(), ...prefixLines]));
 }
 
 /** The command may stand behind capabilities: Git 2.28 to 2.31 send `object-format` first. */
@@ -174,8 +173,7 @@ function lineOfEach(word: 'want' | 'have' | 'shallow', oids: Iterable<Oid>): str
 }
 
 function v2Packets(command: string, args: readonly string[]): readonly string[] {
-  const head = [COMMAND + command, AGENT, 'object-format=sha1'];
-  return [...head.map(packet), DELIM, ...args.map(packet), FLUSH];
+  return [...headOf(command).map(packet), DELIM, ...args.map(packet), FLUSH];
 }
 
 function relay(packets: readonly string[]): FetchRequest {
@@ -243,9 +241,8 @@ function copyOf(text: string): string {
 
 function settingOf(word: string, value: string): string | null {
   if (word === 'deepen-since') {
-    // The exact second would describe the client. Git refuses 0.
-    const startOfDay = Math.floor(Number(value) / DAY_SECONDS) * DAY_SECONDS;
-    return SECONDS.test(value) ? `${word} ${Math.max(1, startOfDay)}` : null;
+    // The exact second would describe the client.
+    return SECONDS.test(value) ? `${word} ${startOfDay(Number(value))}` : null;
   }
   if (word === 'deepen-not' && OID.test(value)) {
     throw new ProtocolError('unsupported', 'upload-pack: deepen-not is not a ref');
@@ -271,7 +268,8 @@ export const MAX_PREFIX_BYTES = 64 * 1024;
 const EVERYTHING = 'refs/';
 /** These are too many to list all of them, and their names are only numbers. */
 const OF_PULL_REQUEST = /^refs\/pull\/(?:\d{1,10}\/(?:head|merge)?)?$/;
-const SPACES = ['refs/heads/', 'refs/tags/', 'refs/remotes/'] as const;
+const BRANCHES = 'refs/heads/';
+const SPACES = [BRANCHES, 'refs/tags/', 'refs/remotes/'] as const;
 
 /**
  * Which refs a client lists (gitprotocol-v2, "ls-refs"). After `git push -u`, every `git fetch` names the tracked
@@ -290,17 +288,22 @@ export class RefPrefixes {
     else this.#given.add(copyOf(prefix));
   }
 
-  /** The prefixes that are passed on; none if the client gave none. */
+  /** The prefixes that are passed on, in one order; none if the client gave none. */
   widened(): readonly string[] {
     if (this.#given.size === 0 && !this.#isOverLimit) return [];
     const widened = new Set([...this.#given].flatMap((prefix) => this.#widen(prefix) ?? []));
     if (this.#isOverLimit || widened.size === 0) return ['HEAD', EVERYTHING];
-    return [...widened];
+    // As a clone and newer versions of Git ask, and the service for a push.
+    if (widened.has(BRANCHES)) widened.add('HEAD');
+    return [...widened].toSorted();
   }
 
   #widen(prefix: string): string | null {
     if (prefix === 'HEAD' || OF_PULL_REQUEST.test(prefix)) return prefix;
     const space = SPACES.find((start) => prefix.startsWith(start));
+    // Git expands a whole name as well, such as to `refs/remotes/refs/heads/fix/HEAD`.
+    const rest = prefix.slice(space?.length ?? prefix.length).replace(/\/HEAD$/, '');
+    if (rest.startsWith(EVERYTHING) && this.#given.has(rest)) return null;
     if (space !== undefined) return space;
     // Git expands a short name to what it can mean: `fix`, `refs/fix`, `refs/tags/fix`, `refs/heads/fix` and so on.
     const isExpansion = prefix.startsWith(EVERYTHING) && this.#given.has(prefix.slice(EVERYTHING.length));

@@ -36,17 +36,26 @@ const COLON = 0x3a;
 
 const encodedLines = (lines: readonly string[]) => lines.map((line) => encodePktLine(`${line}\n`));
 
+/** The name of every Git toward a host, the clients' and the service's own. */
+export const AGENT = 'agent=git/2.0';
+
+/** The lines with which every request begins: a host cannot tell a relayed one from the service's own. */
+export function headOf(command: string): readonly string[] {
+  return [`command=${command}`, AGENT, 'object-format=sha1'];
+}
+
 function encodeCommand(command: string, args: readonly string[]): Uint8Array {
-  const capabilities = encodedLines([`command=${command}`, 'object-format=sha1']);
-  return concatBytes([...capabilities, DELIM_PKT, ...encodedLines(args), FLUSH_PKT]);
+  return concatBytes([...encodedLines(headOf(command)), DELIM_PKT, ...encodedLines(args), FLUSH_PKT]);
 }
 
 function malformed(what: string): ProtocolError {
   return badRequest(`The code host sent a malformed ${what}.`);
 }
 
+/** Asks for what Git asks for in a clone or a fetch, which are relayed. */
 export function encodeLsRefs(prefixes: readonly string[]): Uint8Array {
-  return encodeCommand('ls-refs', ['symrefs', 'unborn', ...prefixes.map((prefix) => `ref-prefix ${prefix}`)]);
+  const attributes = ['peel', 'symrefs', 'unborn'];
+  return encodeCommand('ls-refs', [...attributes, ...prefixes.map((prefix) => `ref-prefix ${prefix}`)]);
 }
 
 /** All refs, such as those that a host keeps for pull requests, and what annotated tags stand for. */
@@ -184,6 +193,13 @@ function idAndName(line: Uint8Array): { readonly oid: Oid | null; readonly name:
   return { oid, name: isUsable ? decodeUtf8(line.subarray(idEnd + 1, end)) : null };
 }
 
+const DAY_SECONDS = 24 * 60 * 60;
+
+/** Rounds seconds since 1970 down to a day, for `deepen-since`. Git refuses 0. */
+export function startOfDay(seconds: number): number {
+  return Math.max(1, Math.floor(seconds / DAY_SECONDS) * DAY_SECONDS);
+}
+
 /**
  * Commits without their trees, or other objects by their ids. A wanted object always comes, whatever the filter leaves
  * out, and version 2 serves any object, not only tips. Of the filters by depth, GitHub allows `tree:0` alone.
@@ -199,13 +215,28 @@ export interface ObjectRequest {
   readonly withFolders?: boolean;
 }
 
-export function encodeFetch({ wants, haves = [], since, depth, withFolders }: ObjectRequest): Uint8Array {
+export function encodeFetch(request: ObjectRequest): Uint8Array {
+  return encodeFetchWith(['no-progress', 'ofs-delta'], request);
+}
+
+/**
+ * Asks for a history as `git fetch --filter=tree:0 --shallow-since=<date>` does. Only where commits
+ * are left out, it asks for no thin pack: a delta must not stand on one of them.
+ */
+export function encodeHistoryFetch(request: ObjectRequest): Uint8Array {
+  const thin = request.haves === undefined || request.haves.length === 0 ? ['thin-pack'] : [];
+  return encodeFetchWith([...thin, 'no-progress', 'include-tag', 'ofs-delta'], request);
+}
+
+function encodeFetchWith(
+  settings: readonly string[],
+  { wants, haves = [], since, depth, withFolders }: ObjectRequest,
+): Uint8Array {
   return encodeCommand('fetch', [
-    'no-progress',
-    'ofs-delta',
-    withFolders === true ? 'filter blob:none' : 'filter tree:0',
+    ...settings,
     ...(since === undefined ? [] : [`deepen-since ${since}`]),
     ...(depth === undefined ? [] : [`deepen ${depth}`]),
+    withFolders === true ? 'filter blob:none' : 'filter tree:0',
     ...wants.map((oid) => `want ${oid}`),
     ...haves.map((oid) => `have ${oid}`),
     'done',

@@ -15,6 +15,7 @@ import {
   readAdvertised,
   readAdvertisedIds,
   encodeFetch,
+  encodeHistoryFetch,
   encodeLsRefs,
   encodePeeledLsRefs,
   type ObjectRequest,
@@ -83,6 +84,11 @@ export class GitTransport {
     return this.#http.hostName;
   }
 
+  /** Begins as Git does before it lists refs, so that a push looks like a fetch. One request. @throws HostError */
+  async discover(repository: RepositoryName): Promise<void> {
+    return this.#asReader(repository, 'upstream', (caller) => this.#http.discover(repository, caller));
+  }
+
   /**
    * Lists the refs that begin with one of the prefixes, in one request.
    * @param beforeWait called before it waits for memory.
@@ -139,7 +145,7 @@ export class GitTransport {
     onWait: () => void = () => {},
   ): Promise<HistoryAnswer> {
     const read = (reader: ByteReader) => readHistory(reader, this.#memory, onWait);
-    return this.#ask(repository, encodeFetch(request), maxBytes, 'upstream', read);
+    return this.#ask(repository, encodeHistoryFetch(request), maxBytes, 'upstream', read);
   }
 
   /**
@@ -172,10 +178,7 @@ export class GitTransport {
     return this.#http.read(response, { maxBytes: MiB, pace: 'any' }, readPushReport);
   }
 
-  /**
-   * Asks upload-pack: of the bot's own forks in its name, and of all else without a token, because the host must not
-   * see who reads for whom. Only where it limits reads by address, and the repository is public, the bot reads it.
-   */
+  /** Asks upload-pack. */
   async #ask<T>(
     repository: RepositoryName,
     request: Uint8Array,
@@ -183,11 +186,23 @@ export class GitTransport {
     owner: Owner,
     parse: (reader: ByteReader) => Promise<T>,
   ): Promise<T> {
-    const askAs = (caller: Caller) =>
-      withRetries(this.#clock, async () => {
-        const response = await this.#http.post(repository, 'git-upload-pack', caller, request);
-        return this.#http.read(response, { maxBytes }, parse);
-      });
+    return this.#asReader(repository, owner, async (caller) => {
+      const response = await this.#http.post(repository, 'git-upload-pack', caller, request);
+      return this.#http.read(response, { maxBytes }, parse);
+    });
+  }
+
+  /**
+   * Reads the bot's own forks in its name, and all else without a token, because the host must not
+   * see who reads for whom. Only where it limits reads by address, and the repository is public, the
+   * bot reads it.
+   */
+  async #asReader<T>(
+    repository: RepositoryName,
+    owner: Owner,
+    ask: (caller: Caller) => Promise<T>,
+  ): Promise<T> {
+    const askAs = (caller: Caller) => withRetries(this.#clock, () => ask(caller));
     if (owner === 'bot') return askAs('bot');
     try {
       return await askAs('public');

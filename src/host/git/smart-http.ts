@@ -6,7 +6,7 @@ import { ByteReader } from '../../git/wire/byte-reader.ts';
 import { countedFetch } from '../../metrics/tally.ts';
 import type { Http } from '../../outgoing/http-client.ts';
 import { BodyError } from '../../streams/body-error.ts';
-import { type BodyLimits, chunksOf } from '../../streams/body.ts';
+import { type BodyLimits, chunksOf, drain } from '../../streams/body.ts';
 import { within } from '../../isolate/within.ts';
 import { decodeUtf8 } from '../../git/bytes.ts';
 import { ErrorPacket, readPacket } from '../../git/wire/pkt-line.ts';
@@ -35,6 +35,8 @@ interface BotAccount {
   readonly tokenWatch: Pick<TokenWatch, 'observe'>;
 }
 
+/** Of an answer that lists what upload-pack can do. A host that knows no version 2 would list its refs. */
+const MAX_CAPABILITIES_BYTES = 64 * 1024;
 /** Of an answer that refuses. */
 const MAX_REFUSAL_BYTES = 4 * 1024;
 const PAGE_TYPE = /^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i;
@@ -76,6 +78,14 @@ export class SmartHttp {
     // The answer to a push begins when the host has read and checked the pack, which takes as long as it takes.
     const timeoutMs = service === 'git-receive-pack' ? null : this.timeoutMs;
     return this.#ask(caller, service, operation, [repository, service, request, timeoutMs]);
+  }
+
+  /** Asks what upload-pack can do, with which Git begins. Its answer is not needed. @throws HostError */
+  async discover(repository: RepositoryName, caller: Caller): Promise<void> {
+    const request = { method: 'GET', headers: { 'Git-Protocol': 'version=2' }, body: null };
+    const asked = [repository, 'info/refs?service=git-upload-pack', request] as const;
+    const response = await this.#ask(caller, 'git-upload-pack', 'read', asked);
+    await this.read(response, { maxBytes: MAX_CAPABILITIES_BYTES }, drain);
   }
 
   /** As it tells the bot. The refs that follow are not read. @throws HostError */

@@ -33,11 +33,7 @@ export class RestThreads {
     body: string,
   ): Promise<PostedComment> {
     const created = this.#once(repository, async (name) => {
-      const key = `${this.#rest.apiUrl} ${fullName(name)}#${issue_number}`.toLowerCase();
-      if (this.#rest.differences.looksBeforeComment && knownThreads.get(key) === null) {
-        await this.#issue(name, issue_number);
-        knownThreads.set(key, true);
-      }
+      if (this.#rest.differences.looksBeforeComment) await this.#lookAt(name, issue_number);
       const comment = { ...placeOf(name), issue_number, body };
       const answer = await this.#rest.call(`POST ${ISSUE}/comments`, comment);
       expectStatus(answer, 201);
@@ -49,6 +45,12 @@ export class RestThreads {
       const says = `it is ${fullName(to.repository)}#${to.index} now`;
       throw new HostError('moved', `The issue was transferred: ${says}.`, error, { says });
     });
+  }
+
+  /** Looks once whether a thread is there. */
+  async expectThread(repository: RepositoryName, number: number): Promise<void> {
+    const look = (name: RepositoryName) => this.#rest.retried(() => this.#lookAt(name, number));
+    await underCurrentName(this.#rest, repository, look);
   }
 
   /** Once. A host that refuses the issue for labels that the bot may not set, as few do, is asked without them. */
@@ -125,6 +127,13 @@ export class RestThreads {
         throw new TypeError('the host answers with another issue');
     };
     return this.#unlessGone(repository, close, (name) => this.#issue(name, issue_number));
+  }
+
+  async #lookAt(repository: RepositoryName, number: number): Promise<void> {
+    const key = `${this.#rest.apiUrl} ${fullName(repository)}#${number}`.toLowerCase();
+    if (knownThreads.get(key) !== null) return;
+    await this.#issue(repository, number);
+    knownThreads.set(key, true);
   }
 
   async #issue(repository: RepositoryName, issue_number: number) {

@@ -144,7 +144,7 @@ export async function keep(
     const answer = await keepIn(run, spool, kept, { ...plan, name, push, commits: work.commits.length });
     if (answer.kind === 'full') {
       await reply.noteSecret(`${NOWHERE} nothing was kept.`);
-      throw noRoom(reason);
+      throw noRoom(reason, answer.clientBytes);
     }
     isKept = answer.kind === 'kept';
     const { view } = answer;
@@ -184,9 +184,11 @@ async function keepIn(
   return store.keepDelayed({ ...delayed, entryBytes, keptAt, until }, await spool.keep(keptUntil), keptUntil);
 }
 
-function noRoom(reason: DelayReason): Refusal {
+/** @param clientBytes what all that one network delays may have. */
+function noRoom(reason: DelayReason, clientBytes: number): Refusal {
+  const megabytes = clientBytes / 1_000_000;
   return new Refusal('delays-full', 'too many pushes wait', [
-    'There is no room left for this push, in total or for your network. Nothing was kept.',
+    `There is no room left for this push, in total or for your network, which may delay ${megabytes} MB at a time. Nothing was kept.`,
     reason === 'delay' ? 'Push again later, or publish it at once with -o delay=0s.' : 'Push again later.',
   ]);
 }

@@ -13,6 +13,7 @@ import { fullName } from '../../repository-name.ts';
 import { askPlace, bornUpstream, findBase, workflowLines } from '../judge/destination.ts';
 import { branchesHolding } from '../judge/judge.ts';
 import { lookUpPlace, lookUpUpstream, questionsOf, replaceableTip } from '../judge/questions.ts';
+import { isUnrelated, unrelated } from '../judge/work.ts';
 import { overtaken } from '../publish/delivery.ts';
 import { enter, type Publication, type Published, publish, type Resumed } from '../publish/publish.ts';
 import { missingKey, type PushRun } from '../push-run.ts';
@@ -86,6 +87,10 @@ export async function release(
             'Run "git fetch", rebase your work, then push again.',
           ]);
     }
+    const boundary = new Set(work.boundary);
+    const where = { base, defaultBranch: born.defaultBranch, isQuiet: false };
+    if (await isUnrelated(boundary, history, where, questions.isApart))
+      throw unrelated(base, settings.remoteUrl(target), work.boundary[0]);
     const recorded = claim?.recorded?.tip ?? null;
     if (found !== null && recorded !== recordedTip && !standsOn(recorded)) throw overtaken();
     const isHarmless = (oid: Oid, commit?: Commit): boolean =>
@@ -97,7 +102,7 @@ export async function release(
       const changed = await questions.entriesChanged({ ...work, base }, spool, compared);
       workflowLines(changed, repository, policy);
     }
-    const held = branchesHolding(history, new Set(work.boundary), base, born.defaultBranch);
+    const held = branchesHolding(history, boundary, base, born.defaultBranch);
     return { claim, push: { ...work, ...open, base, named, upstream: held } };
 
     /** Whether the push has a commit, known only without its id, author and date: with its files and message. */

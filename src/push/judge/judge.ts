@@ -93,7 +93,8 @@ export async function judge(
   const base = baseOfWork(questions, destination, work, history) ?? destination.base;
   const identity = { name: botLogin, email: settings.anonEmail };
   const branches = { base, defaultBranch, remoteUrl: settings.remoteUrl(repository), bot: identity };
-  await refuseUnrelated(work, pack.kept, history, branches, questions.isApart);
+  const surroundings = { ...branches, isQuiet: open === null };
+  await refuseUnrelated(work, pack.kept, history, surroundings, questions.isApart);
   if (open !== null) {
     const own = updated?.pullRequest.number ?? null;
     const borrowed = await borrowedLines(questions.advertised, work, pack.kept, repository, own);

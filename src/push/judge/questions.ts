@@ -260,11 +260,11 @@ export function questionsOf(
         'files of upstream',
         readCommit(read, commit).then(({ tree }) => tree),
       ),
-    /** Whether one tip of upstream's shares no commit with another, as far as that can be known. */
-    isApart: async (one: Oid, other: Oid): Promise<boolean> => {
-      const part = { tips: [one], without: [other] };
+    /** Whether one tip of upstream's shares no commit with any of the others, as far as that can be known. */
+    isApart: async (one: Oid, others: readonly Oid[]): Promise<boolean> => {
+      const part = { tips: [one], without: others };
       const rest = await unlessLate('the history of the base', lister.list(repository, part, WHOLE_STEP));
-      // Where it meets the other's history, a parent would be missing.
+      // Where it meets the others' history, a parent would be missing.
       return rest !== null && rest.newestFirst.length > 0 && rest.boundary.size === 0;
     },
     /** The upstream commit that contains all others of them; null if there is none. */

@@ -101,36 +101,74 @@ interface Surroundings {
   readonly defaultBranch: Ref;
   readonly remoteUrl: string;
   readonly bot: Identity;
+  /** Whether the host must not learn yet what the push stands on. */
+  readonly isQuiet: boolean;
 }
 
+/** Asks whether a tip of upstream's shares no commit with any of the others. */
+type IsApart = (tip: Oid, others: readonly Oid[]) => Promise<boolean>;
+
+/** Upstream commits that work may stand on to be compared with the base: a rebase leaves one. */
+const MOST_GROUNDS = 20;
+
 /**
- * Work that shares no history with its base: the host would take all commits, upstream's former ones among them, in the
- * bot's name, and then open no pull request. @param isApart of two tips of upstream's. @throws Refusal
+ * Refuses work that shares no history with its base: the host would take all commits, upstream's former ones among
+ * them, in the bot's name, and then open no pull request. @throws Refusal
  */
 export async function refuseUnrelated(
   { commits, boundary }: Work,
   kept: Kept,
-  history: Pick<UpstreamHistory, 'has'>,
-  { base, defaultBranch, remoteUrl, bot }: Surroundings,
-  isApart: (one: Oid, other: Oid) => Promise<boolean>,
+  history: Pick<UpstreamHistory, 'has' | 'branchesHolding'>,
+  { remoteUrl, bot, ...where }: Surroundings,
+  isApart: IsApart,
 ): Promise<void> {
+  if (!(await isUnrelated(boundary, history, where, isApart))) return;
   const [ground] = boundary;
-  const isOn = (tip: Ref): boolean => [...boundary].some((oid) => history.has(tip.oid, oid));
-  // Only the default branch is compared with the base: its tip tells nobody what the push stands on.
-  const mayBeApart = ground !== undefined && !isOn(base) && isOn(defaultBranch);
-  if (ground !== undefined && !(mayBeApart && (await isApart(base.oid, defaultBranch.oid)))) return;
+  throw unrelated(where.base, remoteUrl, ground, othersIn(commits, kept, bot).at(-1));
+}
+
+/** Whether work shares no history with its base, as far as that can be known. */
+export async function isUnrelated(
+  boundary: ReadonlySet<Oid>,
+  history: Pick<UpstreamHistory, 'has' | 'branchesHolding'>,
+  { base, defaultBranch, isQuiet }: Pick<Surroundings, 'base' | 'defaultBranch' | 'isQuiet'>,
+  isApart: IsApart,
+): Promise<boolean> {
+  if (boundary.size === 0 || boundary.size > MOST_GROUNDS) return boundary.size === 0;
+  const tips = new Set<Oid>();
+  for (const oid of boundary) {
+    if (history.has(base.oid, oid)) return false;
+    if (history.has(defaultBranch.oid, oid)) {
+      tips.add(defaultBranch.oid);
+      continue;
+    }
+    // The tip of any other branch would tell what the push stands on.
+    if (isQuiet) return false;
+    const holders = history.branchesHolding(new Set([oid]));
+    if (holders.some(({ name }) => name === base.name)) return false;
+    tips.add(holders[0]?.oid ?? oid);
+  }
+  return isApart(base.oid, [...tips]);
+}
+
+/**
+ * Says that the host would find no history in common, and how to mend it.
+ * @param ground an upstream commit that the work stands on; none: it stands on nothing.
+ * @param last where the commits of others end, if it stands on nothing.
+ */
+export function unrelated(base: Ref, remoteUrl: string, ground?: Oid, last?: Oid): Refusal {
   const name = oneLine(base.name.slice('refs/heads/'.length));
-  const last = ground ?? othersIn(commits, kept, bot).at(-1) ?? null;
-  throw new Refusal('base', 'no history in common', [
+  const from = ground ?? last;
+  return new Refusal('base', 'no history in common', [
     `Your commits stand on no commit of the branch "${name}": upstream may have replaced its history, or it is another branch.`,
     ...(ground === undefined
       ? []
       : ['Name the branch that they are for with -o base=<branch>, or move them:']),
     `  git fetch ${remoteUrl} ${shellWord(name)}`,
-    `  git rebase --onto FETCH_HEAD ${last === null ? '--root' : last.slice(0, 12)}`,
-    ...(last === null || ground !== undefined
-      ? []
-      : ['This leaves out everything up to the last commit by another author.']),
+    `  git rebase --onto FETCH_HEAD ${from === undefined ? '--root' : from.slice(0, 12)}`,
+    ...(ground === undefined && last !== undefined
+      ? ['This leaves out everything up to the last commit by another author.']
+      : []),
     'Then push again.',
   ]);
 }
@@ -242,7 +280,12 @@ function newestCommit(commits: NewCommits): NewCommit {
 
 /** Made when they are asked for, and not kept: a push has thousands. */
 function signedCommits(commits: NewCommits, sign: Sign): NewCommits {
-  const signed = ({ oid, commit }: NewCommit): Commit => ({ ...commit, message: sign(oid, commit.message) });
+  const signed = ({ oid, commit }: NewCommit): Commit => ({
+    ...commit,
+    get message() {
+      return sign(oid, commit.message);
+    },
+  });
   const lazily = (found: NewCommit): NewCommit => ({
     oid: found.oid,
     get commit() {

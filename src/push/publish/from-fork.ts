@@ -14,6 +14,7 @@ import {
   ensureFork,
   forgetFork,
   forgetTips,
+  isDetached,
   isForkGone,
   knownFork,
   type ReadyFork,
@@ -101,7 +102,26 @@ export class ForkDelivery extends Delivery<ForkHost> {
   async deliver(proposal: Proposal): Promise<PullRequest> {
     await this.#send(proposal);
     await proposal.mayGoOn();
-    return this.#propose(proposal);
+    return this.#propose(proposal).catch(async (error: unknown) => {
+      await this.#leaveFork(error, proposal);
+      await this.#send(proposal);
+      await proposal.mayGoOn();
+      return this.#propose(proposal);
+    });
+  }
+
+  /**
+   * Asks for another fork if this one has left the network of upstream, as after a change of its visibility.
+   * @param error why no pull request was opened; thrown if the fork is still one
+   */
+  async #leaveFork(error: unknown, proposal: Proposal): Promise<void> {
+    const { host } = this.run;
+    const { repository } = this.push;
+    const isRefused = this.#recorded === null && hostErrorOf(error)?.status === 422;
+    if (!isRefused || !(await isDetached(host, repository, this.#fork))) throw error;
+    await this.#dropBranch(proposal);
+    forgetFork(host, repository);
+    await this.prepare();
   }
 
   /** Sends the commits, if they are not there. @throws Refusal if the host did not accept them. */
@@ -187,13 +207,17 @@ export class ForkDelivery extends Delivery<ForkHost> {
       // Another attempt at the same push may have been faster.
       const found = await findPullRequest(run, repository, botLogin, prHash, null).catch(() => null);
       if (found?.isOpen) return found;
-      // Without a pull request it is useless. But if one may be open, now or from before, deleting it would close that.
-      if (!isRepeated && named === null && !leavesWork(error))
-        await this.host.deleteBranch(this.#fork, branch).catch((failure: unknown) => {
-          run.logger.warn('a branch without a pull request stays on the fork', { error: failure });
-        });
+      if (!leavesWork(error)) await this.#dropBranch({ prHash, isRepeated });
       throw isDraft ? error : withAdvice(error);
     }
+  }
+
+  /** Deletes a branch without a pull request, unless one may be open, now or from before: that would be closed. */
+  async #dropBranch({ prHash, isRepeated }: Pick<Proposal, 'prHash' | 'isRepeated'>): Promise<void> {
+    if (isRepeated || this.push.named !== null) return;
+    await this.host.deleteBranch(this.#fork, workBranch(prHash)).catch((error: unknown) => {
+      this.run.logger.warn('a branch without a pull request stays on the fork', { error });
+    });
   }
 
   /** Where the branch is now; the zero id if it is not there. @throws Refusal */

@@ -144,9 +144,12 @@ export async function receivePack(
     // The next chunk reuses this buffer.
     await claim.set(chunk.buffer.byteLength + NAMED_BASE_BYTES * namedBases.size);
     await kept.makeRoom(ROOM_FOR_COMMITS);
+    const keptBytes = kept.bytes;
     const passed = scanner.scan(chunk);
     kept.endRoom();
+    const workedBytes = chunk.byteLength + kept.bytes - keptBytes;
     if (passed.length > 0) await spool.write(passed);
+    await memory.worked(workedBytes);
     // Nothing refers to the chunk any more.
     reader.recycle();
   }

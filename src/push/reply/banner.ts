@@ -155,6 +155,10 @@ export function delayedSentence(reason: DelayReason, { from, to }: DelayWindow):
   }
 }
 
+/** That cannot be hidden (docs/privacy.md). */
+const SEEN_BY_HOST =
+  'The code host has only seen that somebody read this repository just now, as a fetch does.';
+
 /** The first lines of a push that is to wait, before it is kept. */
 export function pageLines(pageUrl: string): string[] {
   return [
@@ -171,6 +175,8 @@ export function delayedLines({ reason, window, pageUrl }: DelayedFacts): string[
     ...(isNew ? [] : ['This push waits already.']),
     delayedSentence(reason, window),
     'Nothing of it is public yet.',
+    // Before a push waits for room, the host was asked all that a live push asks.
+    ...(isNew && reason !== 'busy' ? [SEEN_BY_HOST] : []),
     isNew
       ? `On its page, you can ${can}. Keep the address secret.`
       : `It keeps the time and the page that it was told first. Only there can you ${can}.`,

@@ -234,7 +234,7 @@ function givenAway(texts: Readonly<Record<string, string>>, ownName: string): Gi
   for (const [where, text] of Object.entries(texts)) findings.addText(() => where, utf8(text));
   const searched = ownName === '' ? NO_NAME : searchedLine(names.identities);
   const leaks = [...findings.leaks.map(({ heading }) => heading), ...findings.lines, ...findings.words];
-  const unsearched = unsearchedLines(findings.looks.ended, 'Check the rest yourself.');
+  const unsearched = unsearchedLines(names.looks.ended, 'Check the rest yourself.');
   const noFiles = { homeFolders: [], files: [], opaque: [] };
   return {
     addresses: newAddresses('', Object.values(texts).join('\n')),

@@ -13,17 +13,17 @@ import type { AppEnv } from '../../env.ts';
 import { HostPause, LONGEST_WAIT_MS } from '../../host/failure.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { within } from '../../isolate/within.ts';
-import { type Client, isCircuit, windowKey } from '../../limits/client.ts';
+import { type Client, isCircuit, type Names, windowKey } from '../../limits/client.ts';
 import { FORKS, PULL_REQUESTS } from '../../limits/limits.ts';
 import type { Grant, Refused } from '../../limits/port.ts';
-import { type ClientHits, hitBy, toldMs, type Wait } from '../../limits/sliding-window.ts';
+import { type ClientHits, hitBy, toldMs, type TriedWait, type Wait } from '../../limits/sliding-window.ts';
 import {
   type AccountLimits,
   forkWants,
   openingIn,
   prefixLimit,
   pullRequestWants,
-  quotaKeyOf,
+  quotaNamesOf,
   type Wants,
   writesNow,
   writeWants,
@@ -66,7 +66,12 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
           return (await arePushesSuspended(c.env)) ? suspended() : (refusal ?? known);
         const address = pusher.hash('burst');
         const prefix = pusher.prefixHash('burst');
-        const { panicMode, ...wait } = await guardOf(c.env).admit(address, limits.of('pushes'), prefix);
+        const { panicMode, ...wait } = await guardOf(c.env).admit(
+          address,
+          limits.of('pushes'),
+          prefix,
+          await limits.widened('pushes'),
+        );
         await limits.remember('pushes', wait);
         if (panicMode) return suspended();
         const counted = opening && full ? await refuse(opening) : null;
@@ -101,9 +106,9 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
       }
     },
 
-    takeQuota: async () => void (await reserve(c, writeWants(await quotaKey()))),
+    takeQuota: async () => void (await reserve(c, writeWants(await quotaNames()))),
     async takeFork(forked) {
-      const [by, owner] = [await quotaKey(), await client()];
+      const [by, owner] = [await quotaNames(), await client()];
       const of = { client: owner, repository: recordName(c.var.host, forked) };
       await reserve(c, forkWants(by, of, accountLimits(c.var.config, c.var.host)));
     },
@@ -116,8 +121,8 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
     return pullRequestWants(await client(), keyedHash(secret, 'slot', slotHash));
   }
 
-  async function quotaKey(): Promise<string> {
-    return quotaKeyOf(await checked(client()));
+  async function quotaNames(): Promise<Names> {
+    return quotaNamesOf(await checked(client()));
   }
 
   /** @throws Refusal */
@@ -136,7 +141,7 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
   }
 
   /** Null: the client is below that limit. */
-  function overLimit(name: keyof typeof TOO_MANY, wait: Wait): Refusal | null {
+  function overLimit(name: keyof typeof TOO_MANY, wait: TriedWait): Refusal | null {
     if (wait.waitMs <= 0) return null;
     return new Refusal('rate-limited', TOO_MANY[name], [sentence(tooMany(c, name, wait))]);
   }

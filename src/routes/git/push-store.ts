@@ -10,17 +10,9 @@ import type { AppEnv } from '../../env.ts';
 import { closedEvent } from '../../events/host-event.ts';
 import { randomMoment, systemClock } from '../../isolate/clock.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
-import { windowKey } from '../../limits/client.ts';
+import { delayedNamesOf } from '../../limits/wants.ts';
 import { count, observe } from '../../metrics/tally.ts';
-import {
-  clientWindowsOf,
-  delayedPushesOf,
-  guardOf,
-  pendingPushOf,
-  pullRequestOf,
-  readFrom,
-  spoolOf,
-} from '../../objects.ts';
+import { delayedPushesOf, guardOf, pendingPushOf, pullRequestOf, readFrom, spoolOf } from '../../objects.ts';
 import type { PushStore } from '../../push/push-host.ts';
 import { pushOutcome, type Refusal } from '../../push/reply/refusal.ts';
 import { isSameSecret, keyedHash, prKeyOf } from '../../secret/keyed-hash.ts';
@@ -114,15 +106,13 @@ export function pushStore(c: Context<AppEnv>, memory: MemoryHold): PushStore {
       // A secret moment; of one for review, only when the operator has approved it.
       const atRandom = reason === 'review' ? null : randomMoment(from, to);
       const dueAt = reason === 'busy' ? keptAt + BUSY_PAUSE_MS : atRandom;
-      // An IPv6 /48 is one: else its 65,536 networks could fill all room.
-      const client = windowKey(await clientOf(c), true);
+      const names = delayedNamesOf(await clientOf(c), keptAt);
       let isKept = false;
       try {
-        const tag = await clientWindowsOf(c.env, client).tag(client);
         // Before the row: a push never waits without its key.
         await c.env.DELAYED_KEYS.put(spool.attempt, key, { expiration: endOfDay(keptUntil) });
-        const kept = { ...delayed, dueAt, host: host.key, client: tag, spool };
-        const answer = await delayedPushesOf(c.env).keep(kept, config.delayedMb * 1_000_000);
+        const kept = { ...delayed, dueAt, host: host.key, client: names.now, spool };
+        const answer = await delayedPushesOf(c.env).keep(kept, names.earlier, config.delayedMb * 1_000_000);
         isKept = answer.kind === 'kept';
         if (isKept && reason === 'review') c.executionCtx.waitUntil(tellOperator(c));
         return answer;

@@ -16,6 +16,7 @@ import {
   pullRequestText,
 } from '../../pages/pull-request-page.ts';
 import { isoTime } from '../../pages/layout.ts';
+import { within } from '../../isolate/within.ts';
 import { mayBeRecorded } from '../../stats/recorded-hashes.ts';
 import { answerPage, preferredType } from './answer-page.ts';
 import { conversationOf } from '../request/conversation.ts';
@@ -26,11 +27,13 @@ import { answer, as, asError, asJson, described, HTML, TEXT } from '../descripti
 
 /** The service learns of events at the code host once a minute. */
 const KEPT_SECONDS = 60;
+/** How long a page waits for a code host that may not show the pull request yet. */
+const LOOK_PATIENCE_MS = 5_000;
 
 const UNKNOWN = explained(
   404,
   'No such pull request',
-  'This service has recorded no pull request with this hash. The answer to the push shows the right one.',
+  'This service has recorded no pull request with this hash, or the code host does not show it yet. The answer to the push shows the right one.',
   // The push that records it may be in progress.
   { 'Cache-Control': 'no-store' },
 );
@@ -143,7 +146,7 @@ async function viewOf(c: Context<AppEnv>, hash: string): Promise<PullRequestView
   let view = await readFrom(() => object.view());
   if (view?.isShown === false) {
     // Whoever has just read the answer of the push need not wait for the object's own look.
-    await object.askHost();
+    await within(LOOK_PATIENCE_MS, object.askHost()).catch(() => {});
     view = await readFrom(() => object.view());
   }
   return view?.isShown ? view : null;

@@ -10,7 +10,7 @@ import { HostPause } from '../../host/failure.ts';
 import { limitText } from '../../config/values.ts';
 import { OPEN_LIMITS, type OpenLimitName } from '../../limits/limits.ts';
 import { Limits, type Refused as Unreserved } from '../../limits/port.ts';
-import { type Limit, NO_WAIT, toldMs, type Wait } from '../../limits/sliding-window.ts';
+import { type Limit, NO_WAIT, toldMs, type TriedWait, type Wait } from '../../limits/sliding-window.ts';
 import { commentsIn, type Target, targetKey } from '../../limits/wants.ts';
 import { clientWindowsOf, guardOf } from '../../objects.ts';
 import { HttpClient } from '../../outgoing/http-client.ts';
@@ -84,13 +84,13 @@ export async function lookUp<T>(
   return wait.waitMs > 0 ? textRefusal(c, 'lookUps', wait) : found;
 }
 
-function textRefusal(c: Context<AppEnv>, name: OpenLimitName, wait: Wait): Response | Promise<Response> {
+function textRefusal(c: Context<AppEnv>, name: OpenLimitName, wait: TriedWait): Response | Promise<Response> {
   const over = overLimit(c, name, wait);
   const headers = { ...over.headers, ...NOT_KEPT };
   return answerRefused(c, { ...over, explanation: sentence(over.error), headers }, 'text');
 }
 
-const overLimit = (c: Context<AppEnv>, name: OpenLimitName, wait: Wait): Refused =>
+const overLimit = (c: Context<AppEnv>, name: OpenLimitName, wait: TriedWait): Refused =>
   refusedUntil(wait, tooMany(c, name, wait));
 
 export function refusedUntil(wait: Wait, error: string): Refused {
@@ -98,10 +98,12 @@ export function refusedUntil(wait: Wait, error: string): Refused {
 }
 
 /** `too many pushes from your network: at most 60 in 1m; try again in about a minute` */
-export function tooMany(c: Context<AppEnv>, name: OpenLimitName, wait: Wait): string {
-  const limit = limitText(c.var.config.limits[name]);
+export function tooMany(c: Context<AppEnv>, name: OpenLimitName, wait: TriedWait): string {
+  const { wider } = wait;
+  const limit = limitText(wider ?? c.var.config.limits[name]);
   const { what } = OPEN_LIMITS[name];
-  return `too many ${what} from your network: at most ${limit}; try again in ${waitText(wait)}`;
+  const whose = wider === undefined ? 'your network' : 'the networks around yours';
+  return `too many ${what} from ${whose}: at most ${limit}; try again in ${waitText(wait)}`;
 }
 
 /** What one repository, or one thread, takes from all clients together. */

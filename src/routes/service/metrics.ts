@@ -1,7 +1,8 @@
 /**
- * GET /metrics: as JSON (contract, 4.9) the figures of the isolate that answers; with the service key also Prometheus'
- * text for the whole service, which would show each push, preview and refusal to who asks every second. Its cost: a
- * call of the Tally object, of that of the delayed pushes, and of each account's.
+ * GET /metrics: as JSON (contract, 4.9) the figures of the isolate that answers, which are rounded where they are for
+ * everybody; with the service key also Prometheus' text for the whole service, which would show each push, preview and
+ * refusal to who asks every second. Its cost: a call of the Tally object, of that of the delayed pushes, and of each
+ * account's.
  */
 import { type Context, Hono } from 'hono';
 import { accepts } from 'hono/accepts';
@@ -11,6 +12,7 @@ import { limitText } from '../../config/values.ts';
 import { hostAccountOf } from '../../durable/host-access.ts';
 import type { AppEnv } from '../../env.ts';
 import { durationText, isolate } from '../../metrics/isolate.ts';
+import { PublicFigures } from '../../metrics/public-figures.ts';
 import { expose, type GaugeValue } from '../../metrics/series.ts';
 import { allCounts } from '../../metrics/tally.ts';
 import { delayedPushesOf } from '../../objects.ts';
@@ -36,6 +38,9 @@ export const metricsAnswer = z
   })
   .describe('The state of the isolate that answers. There may be many.');
 
+/** Where the operator has set no key. */
+const forEverybody = new PublicFigures();
+
 export const metrics = new Hono<AppEnv>();
 
 metrics.get(
@@ -44,7 +49,7 @@ metrics.get(
     operationId: 'metrics',
     summary: 'Metrics for operators',
     description:
-      'JSON describes only one isolate. With the service key, the text format of Prometheus, which Accept asks for, has the counts of the whole service, too.',
+      'JSON describes only one isolate. Where the operator has set no key, bytes are rounded up to 16 MiB, requests to tens, and figures move once a minute. With the service key, the text format of Prometheus, which Accept asks for, has the counts of the whole service, too.',
     tag: 'Service',
     isKeyed: true,
     responses: { 200: answer('The figures.', asJson(metricsAnswer), as(TEXT)) },
@@ -53,21 +58,24 @@ metrics.get(
 
 async function showMetrics(c: Context<AppEnv>): Promise<Response> {
   c.header('Cache-Control', 'no-store');
-  const own = isolate.figures(Date.now());
+  const now = Date.now();
+  const own = isolate.figures(now);
+  const hasKey = c.var.config.serviceApiKey !== null;
   const wanted = accepts(c, { header: 'Accept', supports: [JSON_TYPE, TEXT], default: JSON_TYPE });
   // With a key, the middleware lets nobody in without it.
-  if (c.var.config.serviceApiKey !== null && wanted === TEXT) {
+  if (hasKey && wanted === TEXT) {
     const [counts, gauges] = await Promise.all([allCounts(), allGauges(c)]);
     return c.body(expose(counts, gauges, own), 200, {
       'Content-Type': 'text/plain; version=0.0.4; charset=utf-8',
     });
   }
-  const { bufferedBytes: alloc, bufferedBytesEver: total_alloc, memoryLimitBytes: sys, collections } = own;
+  const shown = hasKey ? own : forEverybody.of(own, now);
+  const { bufferedBytes: alloc, bufferedBytesEver: total_alloc, memoryLimitBytes: sys, collections } = shown;
   return c.json<z.infer<typeof metricsAnswer>>({
     memory: { alloc, total_alloc, sys, num_gc: collections },
     // The contract's name for concurrent tasks.
-    goroutines: own.requestsInFlight,
-    uptime: durationText(own.uptimeMs),
+    goroutines: shown.requestsInFlight,
+    uptime: durationText(shown.uptimeMs),
   });
 }
 

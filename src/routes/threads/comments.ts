@@ -9,7 +9,7 @@ import { hostFailureOf } from '../../host-error.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { unreserved } from '../../limits/port.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
-import { commentWants, quotaKeyOf, targetKey } from '../../limits/wants.ts';
+import { commentWants, quotaNamesOf, targetKey } from '../../limits/wants.ts';
 import { identityOf } from '../../objects.ts';
 import { INVALID_NAME, type RepositoryName } from '../../repository-name.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
@@ -172,7 +172,7 @@ export async function postComment(
   const thread = await targetOf(c, repository, number, policyLimits);
   const secret = await serviceSecret(c.env, config.identitySecret);
   const inRepository = targetKey(secret, recordName(host, repository));
-  const by = quotaKeyOf(await clientOf(c));
+  const by = quotaNamesOf(await clientOf(c));
   const request = {
     id: crypto.randomUUID(),
     host: host.key,

@@ -11,12 +11,12 @@ import { HostError } from '../../host-error.ts';
 import { openThreads } from '../../host/open.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
-import { openingIn, quotaKeyOf, writeWants } from '../../limits/wants.ts';
+import { openingIn, quotaNamesOf, writeWants } from '../../limits/wants.ts';
 import { guardOf } from '../../objects.ts';
 import { INVALID_NAME, type RepositoryName } from '../../repository-name.ts';
 import { listPseudonym } from '../../stats/recorded-hashes.ts';
 import { characters, issueText, MAX_TEXT_CHARACTERS } from '../../text/footer.ts';
-import { FENCE_IS_OPEN, footerProblem } from '../../text/footer-room.ts';
+import { FENCE_IS_OPEN, footerProblem, titleProblem } from '../../text/footer-room.ts';
 import { readMarkdown } from '../../text/markdown.ts';
 import { noiseProblem } from '../../text/noise.ts';
 import { answer, asJson, described, error, repositoryParams } from '../description.ts';
@@ -139,7 +139,8 @@ export async function checkIssue(
   const tooMany = await refuseTooMany(c, 'comments');
   if (tooMany !== null) return tooMany;
   const read = { title: readMarkdown(title), body: readMarkdown(body) };
-  const problem = footerProblem(read.body) ?? noiseProblem(read, { hostUrl: c.var.host.url, repository });
+  const where = { hostUrl: c.var.host.url, repository };
+  const problem = titleProblem(title) ?? footerProblem(read.body) ?? noiseProblem(read, where);
   if (problem !== null) return invalidField(problem);
   return { kind: 'issue', issue: { title, body: text, labels: labels ?? [] } };
 }
@@ -154,7 +155,7 @@ export async function createIssue(
 ): Promise<PostOutcome> {
   const { config, host, logger, http } = c.var;
   const opening = await targetOf(c, repository, null, policyLimits);
-  const wants = writeWants(quotaKeyOf(await clientOf(c)));
+  const wants = writeWants(quotaNamesOf(await clientOf(c)));
   const grant = await limitsOf(c).reserve(openingIn(opening, accountLimits(config, host), wants));
   if (grant.kind === 'wait') return refusedToPost(c, grant, opening);
 

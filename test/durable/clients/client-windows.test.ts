@@ -25,7 +25,6 @@ function sameWindow(client = 'a') {
         (await object.hit(client, action, [{ most, withinMs }], false)).waitMs;
       return (await wait(times + 1)) === 0 && (times === 0 || (await wait(times)) > 0);
     },
-    tag: () => object.tag(client),
   };
 }
 /** The window of an address that has done nothing yet. */
@@ -72,6 +71,18 @@ describe('the window of an address', () => {
     expect((await window.hit(action, limits)).waitMs).toBe(0);
   });
 
+  it('counts an attempt for the networks around the client, too, or for neither', async () => {
+    const limits = [{ most: 2, withinMs: HOUR_MS }];
+    const { object } = newWindow();
+    const wider = { key: 'around', limits: [{ most: 3, withinMs: HOUR_MS }] };
+    const tryAs = (client: string) => object.hit(client, 'comments', limits, true, wider);
+    pass(0);
+    for (const client of ['a', 'a', 'b']) expect((await tryAs(client)).waitMs).toBe(0);
+    expect(await tryAs('a')).toEqual({ waitMs: HOUR_MS, withinMs: HOUR_MS });
+    expect(await tryAs('b')).toEqual({ waitMs: HOUR_MS, withinMs: HOUR_MS, wider: wider.limits });
+    expect(await object.hit('b', 'comments', limits)).toEqual({ waitMs: 0, withinMs: 0 });
+  });
+
   it('writes down every sixth of sixty attempts, forgets less than a tenth in a restart, and writes no refusal', async () => {
     const limits = [{ most: 60, withinMs: HOUR_MS }];
     const window = newWindow();
@@ -109,19 +120,15 @@ describe('the window of an address', () => {
     expect(await written(sameWindow())).toBe(1);
   });
 
-  it('gives a client one random name for a day, also after a restart, and each another one', async () => {
+  it('forgets the names of clients that an older version has stored for delayed pushes', async () => {
     const window = newWindow();
     pass(0);
-    const tag = await window.tag();
-    expect(await sameWindow('b').tag()).not.toBe(tag);
-    await restartObjects();
-    pass(24 * HOUR_MS - 1);
-    expect(await sameWindow().tag()).toBe(tag);
-    pass(1);
-    const next = await sameWindow().tag();
-    expect(next).not.toBe(tag);
-    pass(-48 * HOUR_MS);
-    expect(await sameWindow().tag()).not.toBe(next);
+    await window.hit('reports', [{ most: 10, withinMs: HOUR_MS }]);
+    const old = { tag: crypto.randomUUID(), until: Date.now() + 24 * HOUR_MS };
+    await runInDurableObject(window.object, (_, { storage }) => storage.kv.put('client tag', old));
+    await runDurableObjectAlarm(window.object);
+    expect((await storedKeys(window)).filter((key) => key.endsWith(' tag'))).toEqual([]);
+    expect(await window.hasHad(1, 'reports', HOUR_MS)).toBe(true);
   });
 
   it('is forgotten when nothing of it counts any more, and not before', async () => {
@@ -209,14 +216,15 @@ describe('the window of an address', () => {
   );
 
   it(
-    'keeps the windows of this minute rather than the names of yesterday',
+    'keeps the windows of this minute rather than those of yesterday',
     { ...exhaustive, timeout: 60_000 },
     async () => {
       const limits = [{ most: 10, withinMs: HOUR_MS }];
       const window = newWindow();
       pass(0);
       await runInDurableObject(window.object, async (instance) => {
-        for (let client = 0; client < 21_000; client++) await instance.tag(`${client}`);
+        const daily = [{ most: 10, withinMs: 24 * HOUR_MS }];
+        for (let client = 0; client < 21_000; client++) await instance.hit(`${client}`, 'comments', daily);
         pass(23 * HOUR_MS);
         for (let client = 0; client < 20_000; client++) await instance.hit(`${client}`, 'admin', limits);
       });

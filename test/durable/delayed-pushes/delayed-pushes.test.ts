@@ -64,7 +64,7 @@ function push(name: string, more: Partial<NewDelayedPush> = {}): NewDelayedPush 
 }
 
 async function kept(name: string, more: Partial<NewDelayedPush> = {}): Promise<void> {
-  expect(await object().keep(push(name, more), MOST)).toMatchObject({ kind: 'kept' });
+  expect(await object().keep(push(name, more), [], MOST)).toMatchObject({ kind: 'kept' });
 }
 
 const claim = async () => (await object().claim(Date.now())).leases;
@@ -216,18 +216,6 @@ describe('a delayed push', () => {
     expect(await object().view('a')).toMatchObject({ state: 'published' });
   });
 
-  it('has no name in common with another one for more than a day', async () => {
-    const dueAt = Date.now() + 5 * DAY_MS;
-    await kept('a', { dueAt });
-    await kept('b', { dueAt });
-    await live(DAY_MS);
-    await runDurableObjectAlarm(object());
-    expect((await stored()).map(({ client }) => client)).toEqual([null, null]);
-    const [a, b] = [await leased('a'), await leased('b')];
-    expect(await object().open(a)).toMatchObject({ client: null });
-    expect(await object().open(b)).toMatchObject({ client: null });
-  });
-
   it('takes everything with it when its end was told for long enough', async () => {
     await kept('a', { reason: 'delay' });
     await kept('b', { reason: 'delay', push: 'another' });
@@ -250,7 +238,7 @@ describe('the same push again', () => {
     await kept('a');
     expect(await object().findWaiting('push a')).toMatchObject({ name: 'a', state: 'waiting' });
     expect(await object().findWaiting('push b')).toBeNull();
-    const again = await object().keep(push('b', { push: 'push a' }), MOST);
+    const again = await object().keep(push('b', { push: 'push a' }), [], MOST);
     expect(again).toMatchObject({ kind: 'found', view: { name: 'a' } });
     expect(await object().view('b')).toBeNull();
   });
@@ -280,10 +268,10 @@ describe('the same push again', () => {
   it('is found by its name alone where it is an update, or is being published', async () => {
     await kept('a', { push: null });
     await kept('b', { push: null });
-    expect(await object().keep(push('a', { push: null }), MOST)).toMatchObject({ kind: 'found' });
+    expect(await object().keep(push('a', { push: null }), [], MOST)).toMatchObject({ kind: 'found' });
     const lease = await leased('a');
     await object().begin(lease, INTENT);
-    expect(await object().keep(push('a'), MOST)).toMatchObject({ kind: 'found', view: { name: 'a' } });
+    expect(await object().keep(push('a'), [], MOST)).toMatchObject({ kind: 'found', view: { name: 'a' } });
     expect(await object().open(lease)).toMatchObject({ intent: INTENT });
   });
 });
@@ -484,25 +472,57 @@ describe('time', () => {
   });
 });
 
+const sized = (name: string, client: string, bytes: number) =>
+  push(name, { client, spool: { attempt: name, rowEnds: [bytes] } });
+const keptAs = async (...[name, client, bytes]: Parameters<typeof sized>) =>
+  (await object().keep(sized(name, client, bytes), [], MOST)).kind;
+
+/** The largest push that is kept, as a spy finds it: by pushes of many sizes, each given up again. */
+async function largest(): Promise<number> {
+  let [most, tooMany] = [0, MOST];
+  while (tooMany - most > 1) {
+    const bytes = Math.floor((most + tooMany) / 2);
+    if ((await keptAs('probe', 'spy', bytes)) === 'full') tooMany = bytes;
+    else [most] = [bytes, await object().giveUp('probe')];
+  }
+  return most;
+}
+
 describe('all delayed pushes', () => {
-  it('have so much room in all, and a client a tenth of what the others leave of it', async () => {
-    const large = { spool: { attempt: 'large', rowEnds: [MOST / 10] } };
-    await kept('a', large);
-    expect(await object().keep(push('b'), MOST)).toEqual({ kind: 'full' });
-    const another = { ...large, client: 'another' };
-    expect(await object().keep(push('c', another), MOST)).toEqual({ kind: 'full' });
-    await object().giveUp('a');
-    await kept('c', another);
+  it('have a twentieth of the room for one client, whatever the others have', async () => {
+    for (let other = 0; other < 16; other++)
+      expect(await keptAs(`a${other}`, `other ${other}`, MOST / 20)).toBe('kept');
+    expect(await object().keep(sized('b', 'own', MOST / 20 + 1), [], MOST)).toEqual({
+      kind: 'full',
+      clientBytes: MOST / 20,
+    });
+    expect(await keptAs('b', 'own', MOST / 20 - 1)).toBe('kept');
+    expect(await keptAs('c', 'own', 2)).toBe('full');
+    expect(await keptAs('c', 'own', 1)).toBe('kept');
   });
 
-  it('leave room for whoever comes next, however many have kept what they may', async () => {
-    let left = MOST;
-    for (let other = 0; other < 30; other++) {
-      const bytes = Math.floor(left / 10);
-      await kept(`a${other}`, { client: `other ${other}`, spool: { attempt: `${other}`, rowEnds: [bytes] } });
-      left -= bytes;
+  it('count for a client under all the names that it has had meanwhile', async () => {
+    expect(await keptAs('a', 'Monday', MOST / 40)).toBe('kept');
+    expect(await keptAs('b', 'Tuesday', MOST / 40)).toBe('kept');
+    const more = sized('c', 'Wednesday', 1);
+    expect(await object().keep(more, ['Tuesday', 'Monday'], MOST)).toMatchObject({ kind: 'full' });
+    expect(await object().keep(more, ['Tuesday'], MOST)).toMatchObject({ kind: 'kept' });
+  });
+
+  it('tell nobody by their room what the others keep, to the byte', async () => {
+    const before = await largest();
+    for (let other = 0; other < 17; other++) {
+      await keptAs(`a${other}`, `other ${other}`, MOST / 20 - 1 - other);
+      expect(await largest()).toBe(before);
     }
-    await kept('b', { client: 'late' });
+  });
+
+  it('are refused, and all of them, when less than a tenth of the room is left', async () => {
+    for (let other = 0; other < 18; other++) await keptAs(`a${other}`, `other ${other}`, MOST / 20);
+    expect(await keptAs('b', 'own', MOST / 20)).toBe('kept');
+    for (const bytes of [1, MOST / 20]) expect(await keptAs('c', 'late', bytes)).toBe('full');
+    await object().giveUp('b');
+    expect(await keptAs('c', 'late', 1)).toBe('kept');
   });
 
   it('are counted by what they wait for; what was approved waits for its time', async () => {

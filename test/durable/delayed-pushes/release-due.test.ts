@@ -72,7 +72,7 @@ async function kept(name: string, dueIn: number, more: Partial<NewDelayedPush> =
     ...more,
   } satisfies NewDelayedPush;
   const all = bindings();
-  await all.DELAYED_PUSHES.get(all.DELAYED_PUSHES.idFromName('')).keep(push, 1_000_000);
+  await all.DELAYED_PUSHES.get(all.DELAYED_PUSHES.idFromName('')).keep(push, [], 1_000_000);
 }
 
 async function run(): Promise<void> {

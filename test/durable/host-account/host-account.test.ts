@@ -263,7 +263,7 @@ describe('a pull request', () => {
     expect(before).toHaveLength(6);
     expect(await sameAccount().reserve(pull('g'))).toMatchObject({ for: 'address', full: { attempts: 7 } });
     expect(await sameAccount().refusal(pull('g'), true)).toMatchObject({ full: { attempts: 8 } });
-    expect(await sameAccount().refusal(pull('g'), false)).toMatchObject({ full: { attempts: 0 } });
+    expect(await sameAccount().refusal(pull('g'), false)).toMatchObject({ full: { attempts: 5 } });
     expect(await sameAccount().reserve(pull('g'))).toMatchObject({ full: { attempts: 9 } });
     expect(await rows()).toEqual(before);
   });

@@ -123,6 +123,22 @@ describe('the view of a pull request', () => {
     ]);
   });
 
+  it('has events of version 1.0.0 that stay those of their pull request, too', async () => {
+    const { object, record } = newPullRequest();
+    await record('a');
+    await runInDurableObject(object(), (_, { storage }) => {
+      const kept = storage.kv.get<{ events: object[] }>('pull-request')!;
+      const events = kept.events.map((event) => ({ ...event, number: undefined }));
+      storage.kv.put('pull-request', { ...kept, events });
+    });
+    await restartObjects();
+    await record('b', NOW, 8);
+    expect((await object().view())?.events.map(({ kind, number }) => [kind, number])).toEqual([
+      ['opened', 8],
+      ['opened', 7],
+    ]);
+  });
+
   it('counts what was said since the last push, for the next one', async () => {
     const { record, look, comment } = newPullRequest();
     expect(await record('a')).toBe(0);

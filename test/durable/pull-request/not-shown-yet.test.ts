@@ -146,6 +146,16 @@ it('is not told although it is opened while an earlier one is', async () => {
   expect([await isShown(record), published]).toEqual([false, 1]);
 });
 
+it('is looked for once, however many ask at the same time', async () => {
+  const record = await opened();
+  await Promise.all(Array.from({ length: 20 }, () => objectOf(record).askHost()));
+  expect([await isShown(record), looks.length]).toEqual([false, 1]);
+  vi.setSystemTime(Date.now() + HOUR_MS);
+  shows = shownPull;
+  await Promise.all(Array.from({ length: 20 }, () => objectOf(record).askHost()));
+  expect([await isShown(record), looks.length]).toEqual([true, 2]);
+});
+
 it('is told once the host has told of it', async () => {
   const record = await opened();
   await runAlarm(record);

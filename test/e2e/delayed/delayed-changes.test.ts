@@ -53,6 +53,16 @@ describe('a delayed push is not published, and its page says why,', exhaustive, 
     expect(await pageOf(bed, name)).toMatch(/Run "git fetch", rebase your work, then push again/);
   });
 
+  it('when upstream has replaced its history, and kept the old one under another name', async () => {
+    const { upstream, name } = await delayed(bed);
+    await upstream.git('update-ref', 'refs/tags/old', 'refs/heads/main');
+    await upstream.git('update-ref', '-d', 'refs/heads/main');
+    await upstream.grow({ count: 2 });
+    await passAnew();
+    expect(bed.host.requestsFor(upstream, 'POST', /\/forks$/)).toEqual([]);
+    expect(await pageOf(bed, name)).toMatch(/^200 Failed\n.*no history in common/s);
+  });
+
   it('when the branch that it is for is gone', async () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;

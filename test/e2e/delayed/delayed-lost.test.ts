@@ -150,7 +150,7 @@ describe('what waits', exhaustive, () => {
 
   it('has the same limit for all networks of an IPv6 /48, and another one for the next', async () => {
     const { upstream, clone } = await contribute(bed);
-    await clone.commit({ files: { 'large.bin': randomBytes(600_000) } });
+    await clone.commit({ files: { 'large.bin': randomBytes(300_000) } });
     const pack = await packOf(clone, ['HEAD', '^origin/main']);
     const newId = await clone.idOf('HEAD');
     const hold = async (address: string, ref: string): Promise<string | undefined> => {

@@ -1,92 +1,130 @@
 /**
- * Until it is published, the host gets no request for a delayed push that a clone of the repository would not cause: all
- * requests are compared, one by one.
+ * Until it is published, the host gets no request for a delayed push that fetches do not cause. Whole requests are
+ * compared, in their order: method, address, all headers but the token, and body.
  */
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { contribute, type Contribution, expectAccepted } from '../support/contribution.ts';
 import { delayedAs, published } from '../support/delayed.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
-import { TEST_HEADER } from '../support/tripwire.ts';
+import type { Upstream } from '../support/upstream.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed();
 
-/** What the host can tell of a request: where it goes, what it is about, and with whose account. */
-function kindsSince(seen: number): string[] {
-  return bed.sandbox.captured
-    .filter(({ headers }) => headers[TEST_HEADER] === undefined)
-    .slice(seen)
-    .map(({ method, path, headers, body }) => {
-      const said = body.toString('latin1');
-      const command = /command=([\w-]+)/.exec(said)?.[1] ?? '';
-      const prefixes = [...said.matchAll(/ref-prefix (\S+)/g)].map(([, prefix]) => prefix).join(' ');
-      const account = headers['authorization'] === undefined ? '' : ' with an account';
-      return `${method} ${path} ${command} ${prefixes}${account}`;
-    });
+/** What an action makes the host see, request by request. The ids of branches are replaced by their names. */
+async function caused(upstream: Upstream, action: () => Promise<unknown>): Promise<string[]> {
+  const before = bed.host.requests.length;
+  await action();
+  const ids: [name: string, oid: string][] = [];
+  for (const line of (await upstream.git('for-each-ref', '--format=%(refname) %(objectname)')).split('\n'))
+    ids.push(line.split(' ') as [string, string]);
+  return bed.host.requests.slice(before).map(({ method, path, rawHeaders, body }) => {
+    const tokenAt = rawHeaders.findIndex((field) => field.toLowerCase() === 'authorization');
+    const headers = tokenAt < 0 ? rawHeaders : rawHeaders.toSpliced(tokenAt, 2, 'with an account');
+    const whole = [`${method} ${path}`, ...headers, body.toString('latin1')].join('\n');
+    return ids.reduce((text, [name, oid]) => text.replaceAll(oid, `<${name}>`), whole);
+  });
 }
 
-const seenSoFar = (): number =>
-  bed.sandbox.captured.filter(({ headers }) => headers[TEST_HEADER] === undefined).length;
-
-/** What cloning and fetching causes. */
-async function causedByClone({ upstream }: Contribution): Promise<Set<string>> {
-  const seen = seenSoFar();
-  const person = bed.person();
-  for (const filter of [[], ['--filter=tree:0', '--no-checkout']]) {
-    const clone = await person.clone(upstream.url, ...filter);
-    await clone.git('fetch', 'origin');
-  }
-  return new Set(kindsSince(seen));
+/** Whether the host sees all of it, in one piece, while somebody else fetches. */
+function isPartOf(seen: readonly string[], ofFetch: readonly string[]): boolean {
+  return ofFetch.some((_, at) => seen.every((request, index) => request === ofFetch[at + index]));
 }
 
-async function expectQuiet(contribution: Contribution, push: () => Promise<unknown>): Promise<void> {
-  const allowed = await causedByClone(contribution);
-  const seen = seenSoFar();
-  await push();
-  const caused = kindsSince(seen);
-  expect(caused.filter((kind) => !allowed.has(kind))).toEqual([]);
+const push = ({ clone }: Pick<Contribution, 'clone'>, ...options: string[]) =>
+  clone.push(...options.flatMap((option) => ['-o', option]), 'origin', 'HEAD:topic');
+
+/** Reads the newer history of one branch, without a filter for who reads it. */
+async function fetchesHistory(upstream: Upstream, branch = upstream.defaultBranch): Promise<void> {
+  const reader = await bed.person().init(upstream.url);
+  await reader.git('remote', 'set-branches', 'origin', branch);
+  await reader.git('fetch', '--quiet', '--filter=tree:0', '--shallow-since=90 days ago', 'origin');
 }
 
-describe('the host hears no more of it than of a clone:', () => {
-  it('a push with a delay, to a repository that the service has never seen', async () => {
-    const contribution = await contribute(bed);
-    const { clone } = contribution;
-    // Another push has told the service its own name.
-    const other = await contribute(bed);
-    await other.clone.commit();
-    await expectAccepted(bed, other, await other.clone.push());
-    await clone.commit();
-    await expectQuiet(contribution, async () =>
-      delayedAs(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic')),
-    );
-  });
+/** Another push has told the service its own name. */
+async function withoutFirstQuestions(): Promise<void> {
+  const other = await contribute(bed);
+  await other.clone.commit();
+  await expectAccepted(bed, other, await other.clone.push());
+}
 
-  it('a push with a delay to a repository that it has pushed to a moment ago', exhaustive, async () => {
-    const contribution = await contribute(bed);
-    const { clone } = contribution;
-    await clone.commit();
-    await expectAccepted(bed, contribution, await clone.push());
-    await clone.commit({ message: 'More\n' });
-    await expectQuiet(contribution, async () => {
-      delayedAs(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic'));
-      const again = await clone.push('-o', 'delay=2h', 'origin', 'HEAD:topic');
-      expect(again.stderr).toContain('This push waits already.');
-    });
-  });
+it('of a repository that nobody has used looks like the fetch of its newer history', async () => {
+  await withoutFirstQuestions();
+  const contribution = await contribute(bed);
+  const { clone, upstream } = contribution;
+  await clone.commit();
+  const seen = await caused(upstream, async () => delayedAs(await push(contribution, 'delay=1h')));
+  expect(seen).toHaveLength(3);
+  expect(seen).toEqual(await caused(upstream, () => fetchesHistory(upstream)));
+});
 
-  it('an update with a delay, of a file that upstream has', exhaustive, async () => {
-    const contribution = await contribute(bed);
-    const { clone, upstream } = contribution;
-    await upstream.grow({ files: { 'AUTHORS.md': `Somebody\n${'line\n'.repeat(50)}` } });
-    await clone.git('pull', '--quiet', 'origin', upstream.defaultBranch);
-    await clone.commit();
-    const { banner } = await expectAccepted(bed, contribution, await clone.push());
-    await clone.commit({ files: { 'AUTHORS.md': `Somebody\n${'line\n'.repeat(51)}` } });
-    const push = ['-o', `pr-hash=${banner.prHash}`, '-o', 'delay=1h', '-o', 'publish-names'] as const;
-    let name = '';
-    await expectQuiet(contribution, async () => {
-      name = delayedAs(await clone.push(...push, 'origin', 'HEAD:topic'));
-    });
-    await published(bed, name);
+it('of a repository that somebody has read before looks like a fetch that finds nothing new', async () => {
+  await withoutFirstQuestions();
+  const contribution = await contribute(bed);
+  const { clone, upstream } = contribution;
+  await clone.commit();
+  delayedAs(await push(contribution, 'delay=1h'));
+  await clone.commit({ message: 'More\n' });
+  const seen = await caused(upstream, async () => {
+    delayedAs(await push(contribution, 'delay=1h'));
   });
+  const nothingNew = await caused(upstream, () => clone.git('fetch', 'origin'));
+  expect(nothingNew).toHaveLength(2);
+  expect(seen).toEqual(nothingNew);
+  const again = await caused(upstream, async () => {
+    expect((await push(contribution, 'delay=2h')).stderr).toContain('This push waits already.');
+  });
+  expect(again).toEqual(nothingNew);
+});
+
+it('of a repository with several branches is a part of what a fetch causes', exhaustive, async () => {
+  await withoutFirstQuestions();
+  const contribution = await contribute(bed);
+  const { clone, upstream } = contribution;
+  await upstream.grow({ branch: 'other', from: upstream.defaultBranch, files: { 'other.txt': 'Other\n' } });
+  const ofFetch = await caused(upstream, () => clone.git('fetch', '--quiet', 'origin'));
+  // The same again, as the service remembers what it has read.
+  await upstream.grow({ files: { 'main.txt': 'More\n' } });
+  await upstream.grow({ branch: 'other', files: { 'other.txt': 'More\n' } });
+  await clone.commit();
+  const seen = await caused(upstream, async () => delayedAs(await push(contribution, 'delay=1h')));
+  expect(seen.length).toBeGreaterThan(3);
+  expect(isPartOf(seen, ofFetch), JSON.stringify([seen, ofFetch], null, 1)).toBe(true);
+});
+
+it('for another branch looks like the fetch of that', exhaustive, async () => {
+  await withoutFirstQuestions();
+  const contribution = await contribute(bed);
+  const { clone, upstream } = contribution;
+  await clone.git('fetch', '--quiet', 'origin');
+  await upstream.grow({
+    branch: 'stable',
+    from: upstream.defaultBranch,
+    files: { 'stable.txt': 'Stable\n' },
+  });
+  await clone.git('fetch', '--quiet', 'origin');
+  await clone.git('switch', '--quiet', '--create', 'mine', 'origin/stable');
+  await clone.commit();
+  const seen = await caused(upstream, async () =>
+    delayedAs(await clone.push('-o', 'delay=1h', '-o', 'base=stable', 'origin', 'HEAD:topic')),
+  );
+  const ofBranch = await caused(upstream, () => fetchesHistory(upstream, 'stable'));
+  expect(seen).toEqual(ofBranch);
+});
+
+it('that updates a file which upstream has asks for nothing more', exhaustive, async () => {
+  const contribution = await contribute(bed);
+  const { clone, upstream } = contribution;
+  await upstream.grow({ files: { 'AUTHORS.md': `Somebody\n${'line\n'.repeat(50)}` } });
+  await clone.git('pull', '--quiet', 'origin', upstream.defaultBranch);
+  await clone.commit();
+  const { banner } = await expectAccepted(bed, contribution, await clone.push());
+  await clone.commit({ files: { 'AUTHORS.md': `Somebody\n${'line\n'.repeat(51)}` } });
+  const options = [`pr-hash=${banner.prHash}`, 'delay=1h', 'publish-names'];
+  let name = '';
+  const seen = await caused(upstream, async () => {
+    name = delayedAs(await push(contribution, ...options));
+  });
+  expect(seen).toEqual(await caused(upstream, () => clone.git('fetch', 'origin')));
+  await published(bed, name);
 });

@@ -17,6 +17,7 @@ import { TEST_HEADER } from '../support/tripwire.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
 const RUNS = 8;
+const DAY_MS = 24 * 60 * 60 * 1000;
 /** Where a zlib stream may begin (RFC 1950): deflate, window of 32 KiB. */
 const ZLIB_HEADS = new Set([0x7801, 0x785e, 0x789c, 0x78da]);
 
@@ -80,6 +81,15 @@ async function expectNothingTold(
   // What a clone asks for, and no more: no call of the interface, and nothing that is written.
   const asked = bed.host.requests.slice(before.requests).filter(({ path }) => path.includes(upstream.name));
   expect(asked.filter(({ path }) => !/\/(?:info\/refs|git-upload-pack)\b/.test(path))).toEqual([]);
+}
+
+/** Names of files that end in a time of these days, in milliseconds: miniflare puts one behind each blob's. */
+function namesWithTime(): string[] {
+  const names = readdirSync(stateDir, { recursive: true }).map(String);
+  return names.filter((name) => {
+    const at = Number(BigInt(`0x0${/[0-9a-f]{16}$/.exec(name)?.[0] ?? ''}`));
+    return Math.abs(at - Date.now()) < 365 * DAY_MS;
+  });
 }
 
 interface Told {
@@ -147,6 +157,7 @@ async function tell({ commits, isLarge, mentions, isUpdate, end }: Story): Promi
   const name = delayedAs(await push('1h'));
   await expectNothingTold(contribution, before, prHash);
   expect(await tracesInFiles()).toEqual([]);
+  expect(namesWithTime()).toEqual([]);
   // An update waits twice, and changes nothing twice.
   if (end === 'repeated' && !isUpdate)
     expect((await push('2h')).stderr).toContain('This push waits already.');

@@ -18,11 +18,17 @@ async function withCommit(): Promise<Contribution> {
   return contribution;
 }
 
-/** What Git would send for `git push origin HEAD:topic`, down a line that breaks. */
-async function pushByHand({ upstream, clone, person }: Contribution, share: number): Promise<RawConnection> {
+/** What Git would send for `git push origin HEAD:topic`. */
+async function bodyOf({ clone }: Contribution): Promise<Buffer> {
   const pack = await packOf(clone, ['HEAD', '^origin/main']);
   const commands = [{ newId: await clone.idOf('HEAD'), ref: 'refs/heads/topic' }];
-  const body = pushBody({ commands, pack });
+  return pushBody({ commands, pack });
+}
+
+/** The same down a line that breaks. */
+async function pushByHand(contribution: Contribution, share: number): Promise<RawConnection> {
+  const { upstream, person } = contribution;
+  const body = await bodyOf(contribution);
   const connection = await RawConnection.open(bed.service.url);
   connection.sendHead(`${new URL(upstream.url).pathname}/git-receive-pack`, person, {
     'Content-Type': RECEIVE_PACK,
@@ -87,9 +93,7 @@ describe('a live push that was not answered', () => {
     bed.sandbox.faults.clear();
     const key = keyIn(first);
     expect(key).toBeDefined();
-    const pack = await packOf(clone, ['HEAD', '^origin/main']);
-    const commands = [{ newId: await clone.idOf('HEAD'), ref: 'refs/heads/topic' }];
-    const answer = await sendPush(upstream.url, bed.person(), pushBody({ commands, pack }));
+    const answer = await sendPush(upstream.url, bed.person(), await bodyOf(contribution));
     const { progress } = readReport(answer.body);
     expect(progress.join('\n')).not.toContain(key);
     expect(progress.join('\n')).toMatch(/PR key: {3}[0-9a-f]{32}/);
@@ -103,6 +107,37 @@ describe('a live push that was not answered', () => {
   });
 });
 
+describe('the same push twice at once', () => {
+  it('by one client opens one pull request: the second is told to wait, and has no key', async () => {
+    const contribution = await withCommit();
+    const { upstream, person } = contribution;
+    const body = await bodyOf(contribution);
+    const { promise: until, resolve: goOn } = Promise.withResolvers<void>();
+    bed.sandbox.faults.inject({ method: 'POST', path: /\/forks$/, until });
+    const first = sendPush(upstream.url, person, body);
+    await expect.poll(() => bed.host.requestsFor(upstream, 'POST', /forks$/)).toHaveLength(1);
+    const second = readReport((await sendPush(upstream.url, person, body)).body);
+    expect(second.report.at(-1)).toContain('this push is already in progress');
+    expect(second.progress.join('\n')).not.toContain('PR key');
+    goOn();
+    expect(readReport((await first).body).report).toContain('ok refs/heads/topic');
+    await bed.host.onlyPull(upstream);
+  });
+
+  it('by two clients opens one for each, with a key of its own', async () => {
+    const contribution = await withCommit();
+    const { upstream } = contribution;
+    const body = await bodyOf(contribution);
+    const clients = [bed.person(), bed.person()];
+    const answers = await Promise.all(clients.map((client) => sendPush(upstream.url, client, body)));
+    const words = answers.map((answer) => readReport(answer.body).progress.join('\n'));
+    const keys = words.map((text) => /PR key: +([0-9a-f]{32})/.exec(text)?.[1]);
+    expect(new Set(keys).size).toBe(2);
+    expect(keys).not.toContain(undefined);
+    expect(await bed.host.pulls(upstream)).toHaveLength(2);
+  });
+});
+
 describe('the same push again', exhaustive, () => {
   it('after a line that broke while the commits were sent finds the pull request, and is answered', async () => {
     const contribution = await withCommit();
@@ -113,9 +148,10 @@ describe('the same push again', exhaustive, () => {
     bed.sandbox.faults.inject({ method: 'POST', path: pullsPath(contribution), delayMs: 500 });
     const connection = await pushByHand(contribution, 1);
     await expect.poll(() => bed.host.requestsFor(upstream, 'POST', /git-receive-pack$/)).toHaveLength(1);
+    const logged = bed.logLines.length;
     connection.vanish();
     answer();
-    await expect.poll(() => bed.logLines.at(-1)).toMatch(/push accepted/);
+    await expect.poll(() => bed.logLines.slice(logged).at(-1)).toMatch(/push accepted/);
     const { pull } = await expectAccepted(bed, contribution, await again(contribution));
     expect((await bed.host.onlyPull(upstream)).url).toBe(pull.url);
     expect(bed.host.requestsFor(upstream, 'POST', /git-receive-pack$/)).toHaveLength(1);

@@ -292,6 +292,20 @@ describe('the fork', exhaustive, () => {
     await expectAccepted(bed, contribution, await clone.push('origin', 'HEAD:new'), { fork });
   });
 
+  it('that has left the network of upstream is replaced by the next new pull request', async () => {
+    const contribution = await contributeAgain();
+    const { clone, upstream } = contribution;
+    const detached = bed.host.forkPath(upstream) ?? '';
+    const branches = () => gitIn(detached, 'branch', '--list', 'anon-*');
+    bed.sandbox.maintainer.detachFork(bed.sandbox.botLogin, upstream.name);
+    await clone.commit();
+    const fork = { name: `${upstream.name}-1` };
+    const old = await branches();
+    await expectAccepted(bed, contribution, await clone.push('origin', 'HEAD:new'), { fork });
+    expect(forkRequests(upstream)).toHaveLength(2);
+    expect(await branches()).toBe(old);
+  });
+
   it.each<[what: string, pulls: number, change: (name: string) => unknown]>([
     ['deleted', 2, (name) => bed.sandbox.maintainer.deleteFork(bed.sandbox.botLogin, name)],
     [

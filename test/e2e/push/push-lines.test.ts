@@ -87,6 +87,7 @@ describe.each(['hash', 'key'])('with PR_UPDATE_POLICY=%s', (policy) => {
       '',
       expect.stringMatching(/^Delayed: it will be published between .* UTC\.$/),
       'Nothing of it is public yet.',
+      'The code host has only seen that somebody read this repository just now, as a fetch does.',
       'On its page, you can publish it now, or give it up. Keep the address secret.',
     ]);
     expect(readable(await push()).length).toBeLessThanOrEqual(8);

@@ -44,6 +44,21 @@ it('work on the default branch is refused for a base with a history of its own, 
   expect(pushed.code, pushed.stderr).toBe(0);
 });
 
+it('work on another branch is refused for a base that shares nothing with it, and costs no fork', async () => {
+  const contribution = await contribute(bed);
+  const { clone, upstream } = contribution;
+  for (const branch of ['pages', 'twin'])
+    await upstream.grow({ branch, from: branch === 'twin' ? 'pages' : null });
+  await clone.git('fetch', '--quiet', 'origin');
+  await clone.git('checkout', '--quiet', '-b', 'own', 'origin/pages');
+  await clone.commit({ message: 'Work\n', files: { 'work.txt': 'work\n' } });
+  const push = (...options: string[]) => clone.push(...options, 'origin', 'HEAD:topic');
+  await expectRefused(bed, upstream, await push('-o', 'base=main'), REASON);
+  await expectRefused(bed, upstream, await push('-o', 'base=main', '-o', 'preview'), REASON);
+  expect(bed.host.requestsFor(upstream, 'POST', /\/forks$/)).toEqual([]);
+  expect((await push('-o', 'base=twin')).code).toBe(0);
+});
+
 it('a change and its revert, and an empty commit, are published with a word', async () => {
   const contribution = await contribute(bed);
   const { clone } = contribution;

@@ -1,8 +1,9 @@
 /** What becomes of a message that the service signs off: the person's own sign-offs go, those of others stay. */
 import { describe, expect, it } from 'vitest';
-import { haveOwnSignOff, signerOf } from '../../../src/git/objects/trailers.ts';
+import { haveOwnSignOff, MAX_SIGN_OFFS, signerOf } from '../../../src/git/objects/trailers.ts';
 import type { KeptObjects } from '../../../src/git/pack/kept-objects.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
+import { workOf } from '../../support/work-meter.ts';
 
 const LINE = 'Signed-off-by: bot <bot@x.example>';
 const BOB = 'Signed-off-by: Bob <bob@example.org>';
@@ -107,5 +108,30 @@ describe('the sign-off of the pseudonym', () => {
       const message = `Fix\n\n${'A: b\n'.repeat(count)}`;
       expect(signed(message)).toHaveLength(message.length + blankLines + LINE.length + 1);
     }
+  });
+});
+
+const many = (count: number) => bytes(`Fix\n\n${'Signed-off-by:Z\n'.repeat(count)}`);
+const signer = () => signerOf(kept(''), { name: 'bot', email: 'bot@x.example' });
+
+describe('sign-offs that are more than anybody has', () => {
+  const tooMany = expect.objectContaining({ code: 'too-large' });
+
+  it('are counted in all messages together, each once, however often it is signed', exhaustive, () => {
+    const sign = signer();
+    const half = many(MAX_SIGN_OFFS / 2);
+    for (const oid of [OID, OID, 'b'.repeat(40), OID])
+      expect(Buffer.from(sign(oid, half)).toString()).toBe(`Fix\n\n${LINE}\n`);
+    expect(() => sign('c'.repeat(40), many(1))).toThrow(tooMany);
+  });
+
+  it('are refused', () => {
+    expect(() => signer()(OID, many(MAX_SIGN_OFFS + 1))).toThrow(tooMany);
+  });
+
+  it('are not looked through to their end for one that could be replaced', async () => {
+    const others = 'Signed-off-by:B\n'.repeat(MAX_SIGN_OFFS);
+    const { looks } = await workOf(() => expect(isOwn(`${others}${others}Signed-off-by: Z`)).toBe(false));
+    expect(looks).toBeLessThan(MAX_SIGN_OFFS + 10);
   });
 });

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { MAX_KEPT_BYTES, MAX_OBJECT_BYTES } from '../../../src/git/pack/memory-limits.ts';
 import { ProtocolError, type ProtocolErrorCode } from '../../../src/git/wire/protocol-error.ts';
 import { CHUNKINGS, piecesOf } from '../../support/byte-chunks.ts';
-import { commitContent, EMPTY_TREE, oidNumber, treeContent } from '../../support/objects.ts';
+import { commitContent, EMPTY_TREE, oidNumber, tagContent, treeContent } from '../../support/objects.ts';
 import {
   type BuiltPack,
   buildPack,
@@ -183,6 +183,34 @@ describe('a bad pack', () => {
     const count = Math.ceil(MAX_KEPT_BYTES / large.content.byteLength);
     const { bytes } = buildPack(Array.from({ length: count }, () => large));
     expect(() => scan(piecesOf(bytes, 65_536))).toThrow(expect.objectContaining({ code: 'too-large' }));
+  });
+
+  it.each<[what: string, entries: (message: Buffer) => Entry[]]>([
+    ['commits', (message) => [{ type: 'commit', content: commitContent({ message }) }]],
+    ['a tag', (message) => [{ type: 'tag', content: tagContent(oidNumber(1), 'v1', message) }]],
+    [
+      'a commit that is a delta',
+      (message) => {
+        const base = commitContent({ message: 'x'.repeat(60_000) });
+        const copies = Array.from({ length: Math.ceil(message.length / 60_000) }, () =>
+          copyInstruction(0, 60_000),
+        );
+        const size = 60_000 * copies.length;
+        const delta = Buffer.concat([deltaSize(base.length), deltaSize(size), ...copies]);
+        return [
+          { type: 'commit', content: base },
+          { type: 'ofs-delta', base: 0, delta },
+        ];
+      },
+    ],
+  ])('that makes megabytes of history of kilobytes is refused: %s', (_, entries) => {
+    const sized = (bytes: number) => buildPack(entries(Buffer.alloc(bytes, 'x'))).bytes;
+    const [most, over] = [sized(4_000_000), sized(4_500_000)];
+    expect(over.length).toBeLessThan(20_000);
+    expect(() => scan([most], undefined, 'history', { bytes: most.length })).not.toThrow();
+    expect(() => scan([over], undefined, 'history', { bytes: over.length })).toThrow(
+      expect.objectContaining({ code: 'too-large' }),
+    );
   });
 
   it('is refused when it holds very many commits, however small: each costs more than its content', () => {

@@ -1,7 +1,15 @@
 /** What Git's own check refuses; that Git agrees is proved in test/e2e/push/fsck.test.ts. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { faultsOfGitmodules, faultsOfTree } from '../../../src/git/pack/fsck.ts';
+import { UNCOUNTED } from '../../../src/git/memory.ts';
+import { faultsOfGitmodules, faultsOfPack, faultsOfTree } from '../../../src/git/pack/fsck.ts';
+import { PackedObjects } from '../../../src/git/pack/packed-objects.ts';
+import { PackPaths } from '../../../src/git/search/pack-paths.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
+import { treeContent } from '../../support/objects.ts';
+import { buildPack, type Entry, oidOf } from '../../support/pack-builder.ts';
+import { filesOnly } from '../../support/stored-pack.ts';
+import { workOf } from '../../support/work-meter.ts';
 
 const gitmodules = (url: string): string[] => [
   ...faultsOfGitmodules(Buffer.from(`[submodule "a"]\n\tpath = a\n\turl = ${url}\n`)),
@@ -74,3 +82,42 @@ it('finds each fault of a folder once', () => {
     'largePathname',
   ]);
 });
+
+/** Each kind of line that a pattern reads, and lines without end. */
+const LINES = [
+  '\n',
+  '[',
+  '[\n',
+  '[submodule "a"]\n',
+  '[submodule "a"]\nurl=https://a:b\n',
+  'url = https://a:b\n',
+  'path=-a\n',
+  'a=b\n',
+  '=',
+  ' ',
+  'a',
+];
+
+function describeGitmodulesOf(bytes: number): void {
+  it.each(LINES)('is looked at a bounded number of times if it is full of %j', async (line) => {
+    const files = Array.from({ length: 3 }, (_, at) =>
+      Buffer.from(`[submodule "${at}"]\n${line.repeat(bytes)}`),
+    );
+    const entries = files.flatMap((whole): Entry[] => {
+      const content = whole.subarray(0, bytes);
+      const folder = treeContent([{ name: '.gitmodules', oid: oidOf('blob', content) }]);
+      return [
+        { type: 'tree', content: folder },
+        { type: 'blob', content },
+      ];
+    });
+    const pack = filesOnly(buildPack(entries).bytes);
+    const objects = new PackedObjects(pack, UNCOUNTED);
+    const { looks, bytes: decoded } = await workOf(() => faultsOfPack(pack, objects, new PackPaths([])));
+    expect(looks).toBeLessThan(1_000_000);
+    expect(decoded).toBeLessThan(1_000_000);
+  });
+}
+
+describe('a file of submodules of 100,000 bytes', () => describeGitmodulesOf(100_000));
+describe('a file of submodules of four megabytes', exhaustive, () => describeGitmodulesOf(4_000_000));

@@ -1,7 +1,7 @@
 /** Commits and tags are found again by offset and by id, within a bound. */
 import { describe, expect, it } from 'vitest';
 import { type KeptObject, KeptObjects } from '../../../src/git/pack/kept-objects.ts';
-import { KEPT_OBJECT_BYTES } from '../../../src/git/pack/memory-limits.ts';
+import { KEPT_OBJECT_BYTES, mostKeptBytes } from '../../../src/git/pack/memory-limits.ts';
 import { commitContent, tagContent } from '../../support/objects.ts';
 import { oidOf } from '../../support/pack-builder.ts';
 
@@ -57,6 +57,26 @@ describe('KeptObjects', () => {
       expect(() => kept.reserve(bytes)).toThrow(expect.objectContaining({ code: 'too-large' }));
     kept.add('commit', COMMIT, 12);
     expect(kept.roomBytes).toBe(most - KEPT_OBJECT_BYTES - COMMIT.byteLength);
+  });
+
+  it('keeps no more than its sender has paid for, however little that is, and more as it arrives', () => {
+    const arrived = { bytes: 1_000 };
+    const kept = new KeptObjects({ arrived });
+    const most = mostKeptBytes(1_000);
+    expect(most).toBe(4 * 1024 * 1024 + 16_000);
+    expect(kept.roomBytes).toBe(most);
+    expect(() => kept.reserve(most + 1)).toThrow(
+      expect.objectContaining({
+        code: 'too-large',
+        publicMessage: expect.stringMatching(/far larger than what was sent of them/),
+      }),
+    );
+    // The same one twice was inflated twice.
+    const half = new Uint8Array(most / 2);
+    for (const offset of [12, 100]) kept.add('commit', half, offset);
+    expect(() => kept.reserve(1)).toThrow(expect.objectContaining({ code: 'too-large' }));
+    arrived.bytes += 1;
+    expect(() => kept.reserve(16)).not.toThrow();
   });
 
   it('counts what an object costs besides its content: many small ones are many', () => {

@@ -132,6 +132,19 @@ describe('a hit', () => {
   });
 });
 
+it('counts what it inflates, piece by piece, so that others may go on', async () => {
+  const memory = new CountedMemory();
+  const steps: number[] = [];
+  memory.worked = async (bytes) => void steps.push(bytes);
+  const zeros = Buffer.alloc(9_000_000);
+  await searched([blob(zeros), { type: 'tree', content: folderWith(zeros) }], { memory });
+  const sum = steps.reduce((all, bytes) => all + bytes, 0);
+  // To be searched, and once more for its id.
+  expect(sum).toBeGreaterThan(2 * zeros.length);
+  expect(sum).toBeLessThan(2.1 * zeros.length);
+  expect(Math.max(...steps)).toBeLessThan(5_000_000);
+});
+
 it('names that no file system takes are not remembered', async () => {
   const [file, other] = [Buffer.from(`1 ${NAME}`), Buffer.from(`2 ${NAME}`)];
   const content = treeContent([

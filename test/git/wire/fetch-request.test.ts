@@ -10,6 +10,7 @@ import {
   readFetchRequest,
   RefPrefixes,
 } from '../../../src/git/wire/fetch-request.ts';
+import { encodeHistoryFetch, encodeLsRefs, startOfDay } from '../../../src/git/wire/protocol-v2.ts';
 import type { OidTable } from '../../../src/git/objects/oid-table.ts';
 import { type Memory, UNCOUNTED } from '../../../src/git/memory.ts';
 import { CHUNKINGS, piecesOf, readerOf } from '../../support/byte-chunks.ts';
@@ -184,20 +185,31 @@ describe.each(CHUNKINGS)('a fetch of version 2 in %s chunks', (_, cut) => {
   it('lists refs without the names of the client’s branches', async () => {
     // `git pull` on a branch that was pushed with -u.
     const tracked = ['refs/heads/', 'refs/heads/my-name/fix', 'refs/tags/', 'HEAD'];
-    expect(await listed(...tracked)).toEqual(['refs/heads/', 'refs/tags/', 'HEAD']);
+    expect(await listed(...tracked)).toEqual(['HEAD', 'refs/heads/', 'refs/tags/']);
     // `git fetch origin my-name/fix`
     const expanded = ['', 'refs/', 'refs/tags/', 'refs/heads/', 'refs/remotes/'].map(
       (start) => `${start}my-name/fix`,
     );
     expect(await listed(...expanded, 'refs/remotes/my-name/fix/HEAD')).toEqual([
-      'refs/tags/',
+      'HEAD',
       'refs/heads/',
       'refs/remotes/',
+      'refs/tags/',
     ]);
+    // `git fetch` in a clone of one branch
+    const starts = ['', 'refs/', 'refs/tags/', 'refs/heads/', 'refs/remotes/'];
+    const whole = starts.map((start) => `${start}refs/heads/main`);
+    expect(await listed(...whole, 'refs/remotes/refs/heads/main/HEAD', 'refs/tags/')).toEqual([
+      'HEAD',
+      'refs/heads/',
+      'refs/tags/',
+    ]);
+    expect(await listed('refs/heads/refs/fix')).toEqual(['HEAD', 'refs/heads/']);
     // `git fetch origin pull/7/head`
     expect(await listed('pull/7/head', 'refs/pull/7/head', 'refs/heads/pull/7/head')).toEqual([
-      'refs/pull/7/head',
+      'HEAD',
       'refs/heads/',
+      'refs/pull/7/head',
     ]);
     expect(await listed('refs/notes/commits', 'refs/refs/notes/commits')).toEqual(['refs/notes/commits']);
     // A pattern such as `my-*` may mean any ref.
@@ -205,18 +217,24 @@ describe.each(CHUNKINGS)('a fetch of version 2 in %s chunks', (_, cut) => {
     expect(await listed()).toEqual([]);
   });
 
-  it('for refs asks for the same refs', async () => {
-    const args = ['peel', 'symrefs', 'ref-prefix refs/heads/', 'something-new'];
-    expect(await relayed(v2(['command=ls-refs', 'agent=git/2.50.0'], args), 2, cut)).toEqual([
-      'command=ls-refs',
-      'agent=git/2.0',
-      'object-format=sha1',
-      DELIM,
-      'peel',
-      'symrefs',
-      'ref-prefix refs/heads/',
-      FLUSH,
-    ]);
+  /** `git fetch` of Git 2.39, `git fetch` of 2.48, `git clone` of both. */
+  it.each([
+    [['refs/heads/', 'refs/tags/']],
+    [['refs/heads/', 'refs/tags/', 'HEAD']],
+    [['HEAD', 'refs/heads/', 'refs/tags/']],
+  ])('for the refs %j asks as every Git, and as the service itself', async (prefixes) => {
+    const args = ['symrefs', 'peel', 'unborn', ...prefixes.map((each) => `ref-prefix ${each}`), 'new'];
+    const lines = await relayed(v2(['command=ls-refs', 'agent=git/2.50.0'], args), 2, cut);
+    const own = encodeLsRefs(['HEAD', 'refs/heads/', 'refs/tags/']);
+    expect(lines).toEqual(linesOf(Buffer.from(own)));
+  });
+
+  it('for the history of a branch asks as the service itself', async () => {
+    const settings = ['thin-pack', 'no-progress', 'include-tag', 'ofs-delta'];
+    const depth = ['deepen-since 1700000000', 'filter tree:0'];
+    const args = [...settings, ...depth, `want ${WANT}`, 'done'];
+    const own = encodeHistoryFetch({ wants: [WANT], since: startOfDay(1_700_000_000) });
+    expect(await relayed(v2(HEAD, args), 2, cut)).toEqual(linesOf(Buffer.from(own)));
   });
 
   it('that only wants to know what is common is answered here', async () => {

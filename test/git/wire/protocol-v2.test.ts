@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   encodeFetch,
+  encodeHistoryFetch,
   encodeLsRefs,
   MAX_REFS,
   readAdvertisedIds,
@@ -28,12 +29,15 @@ const B = oidNumber(2);
 const [C, D] = ['c'.repeat(40), 'd'.repeat(40)];
 const DELIM = '0001';
 const textOf = (bytes: Uint8Array) => Buffer.from(bytes).toString();
-const header = (command: string) => pktText(`command=${command}\n`) + pktText('object-format=sha1\n') + DELIM;
+const header = (command: string) =>
+  [`command=${command}`, 'agent=git/2.0', 'object-format=sha1'].map((line) => pktText(`${line}\n`)).join('') +
+  DELIM;
 
 describe('encodeLsRefs', () => {
-  it('asks for symbolic refs, also of branches without a commit, and for the prefixes', () => {
+  it('asks as Git does, for symbolic refs, also of branches without a commit, and for the prefixes', () => {
     expect(textOf(encodeLsRefs(['HEAD', 'refs/heads/']))).toBe(
       header('ls-refs') +
+        pktText('peel\n') +
         pktText('symrefs\n') +
         pktText('unborn\n') +
         pktText('ref-prefix HEAD\n') +
@@ -43,27 +47,37 @@ describe('encodeLsRefs', () => {
   });
 });
 
-const historyFetch = (...lines: string[]) =>
-  header('fetch') +
-  ['no-progress', 'ofs-delta', 'filter tree:0', ...lines].map((l) => pktText(`${l}\n`)).join('') +
-  FLUSH;
+const fetchOf = (lines: readonly string[]) =>
+  header('fetch') + lines.map((line) => pktText(`${line}\n`)).join('') + FLUSH;
 
 describe('encodeFetch', () => {
+  it('asks for objects by their ids', () => {
+    const lines = ['no-progress', 'ofs-delta', 'filter tree:0', `want ${A}`, `want ${B}`, 'done'];
+    expect(textOf(encodeFetch({ wants: [A, B] }))).toBe(fetchOf(lines));
+  });
+});
+
+describe('encodeHistoryFetch', () => {
+  const [thin, ...thick] = ['thin-pack', 'no-progress', 'include-tag', 'ofs-delta'];
   it.each([
-    ['all of it', { wants: [A, B] }, [`want ${A}`, `want ${B}`, 'done']],
+    ['all of it', { wants: [A, B] }, [thin, ...thick, 'filter tree:0', `want ${A}`, `want ${B}`]],
     [
       'what is younger than a date',
       { wants: [A], since: 1700000000 },
-      ['deepen-since 1700000000', `want ${A}`, 'done'],
+      [thin, ...thick, 'deepen-since 1700000000', 'filter tree:0', `want ${A}`],
     ],
-    ['what is younger than 1970', { wants: [A], since: 0 }, ['deepen-since 0', `want ${A}`, 'done']],
-    ['the tips only', { wants: [A], depth: 1 }, ['deepen 1', `want ${A}`, 'done']],
+    ['the tips only', { wants: [A], depth: 1 }, [thin, ...thick, 'deepen 1', 'filter tree:0', `want ${A}`]],
+    [
+      'what is missing, with no delta to what is not',
+      { wants: [A], haves: [B] },
+      [...thick, 'filter tree:0', `want ${A}`, `have ${B}`],
+    ],
   ] as const)('asks for commits without trees: %s', (_, request, lines) => {
-    expect(textOf(encodeFetch(request))).toBe(historyFetch(...lines));
+    expect(textOf(encodeHistoryFetch(request))).toBe(fetchOf([...(lines as readonly string[]), 'done']));
   });
 
   it('never says which commits are there already: the host learns nothing of the pusher', () => {
-    expect(textOf(encodeFetch({ wants: [A], since: 1 }))).not.toContain('have');
+    expect(textOf(encodeHistoryFetch({ wants: [A], since: 1 }))).not.toContain('have');
   });
 });
 

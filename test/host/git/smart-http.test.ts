@@ -51,6 +51,25 @@ describe('SmartHttp', () => {
     expect(Object.keys(requests[0]?.init.headers ?? {})).toHaveLength(2);
   });
 
+  it('begins as Git does before it reads, and keeps nothing of the answer', async () => {
+    let isRead = false;
+    const pull = (controller: ReadableByteStreamController) => {
+      controller.enqueue(new TextEncoder().encode('000eversion 2\n0000'));
+      controller.close();
+      isRead = true;
+    };
+    hostAnswers(() => new Response(new ReadableStream({ type: 'bytes', pull })));
+    await http.discover(REPOSITORY, 'public');
+    expect(requests.map(({ url, init: { method, headers } }) => [method, url, headers])).toEqual([
+      [
+        'GET',
+        'https://host.test/octo/hello.git/info/refs?service=git-upload-pack',
+        { 'Git-Protocol': 'version=2', 'User-Agent': 'git/2.0' },
+      ],
+    ]);
+    expect(isRead).toBe(true);
+  });
+
   it('shows the token for the bot alone', async () => {
     hostAnswers(() => new Response('ok'));
     await http.post(REPOSITORY, 'git-upload-pack', 'public', new Uint8Array(0));

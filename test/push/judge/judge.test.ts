@@ -221,6 +221,24 @@ describe('a push is judged', () => {
     },
   );
 
+  it('refused as an orphan of ten thousand commits by others', exhaustive, async () => {
+    const chain = [root];
+    for (let number = 1; number < 10_000; number++) {
+      const work = by(
+        number === 9_999 ? 'Ann <ann@person.example>' : 'B <b@b.example>',
+        chain[0]!,
+        `${number}`,
+      );
+      chain.unshift(work);
+    }
+    const [work, ...before] = chain as [Buffer, ...Buffer[]];
+    const judged = judge(received({}, work, ...before), upstream, place, circumstances, asked());
+    const last = oidOf('commit', before[0]!).slice(0, 12);
+    await expect(judged).rejects.toMatchObject({
+      lines: expect.arrayContaining([`  git rebase --onto FETCH_HEAD ${last}`]),
+    });
+  });
+
   it('refused if nothing of a pull request would be left, with the command that withdraws it', async () => {
     const push = received({ prHash: '0123456789ab' });
     const taken = { ...push.taken, command: { ...push.taken.command, newId: UPSTREAM } };
@@ -258,9 +276,43 @@ describe('a push is judged', () => {
         `  git rebase --onto FETCH_HEAD ${UPSTREAM.slice(0, 12)}`,
       ]),
     });
-    expect(isApart).toHaveBeenCalledWith(pages.oid, UPSTREAM);
+    expect(isApart).toHaveBeenCalledWith(pages.oid, [UPSTREAM]);
     isApart.mockResolvedValue(false);
     await expect(push()).resolves.toMatchObject({ work: { base: pages } });
+  });
+
+  describe('for a base that its ground is not on, nor the default branch', () => {
+    const pages = { name: 'refs/heads/gh-pages', oid: 'c'.repeat(40) };
+    const next = { name: 'refs/heads/next', oid: 'd'.repeat(40) };
+    const judged = (holders: readonly (typeof MAIN)[], isApart: Questions['isApart'], says: Place | null) => {
+      const history = {
+        ...UPSTREAM_HISTORY,
+        reachBack: async () => false,
+        unknownOf: () => [],
+        branchesHolding: () => holders,
+        has: () => false,
+      };
+      const main = { ...MAIN, oid: 'e'.repeat(40) };
+      const refs = { ...upstream, refs: [main, pages, next], defaultBranch: main };
+      const questions = asked({ history: () => history as never, isApart });
+      return judge(received({ base: 'gh-pages' }), refs, says, circumstances, questions);
+    };
+
+    it('refused if the branch that has it shares nothing with the base', async () => {
+      const isApart = vi.fn(async () => true);
+      await expect(judged([next], isApart, place)).rejects.toMatchObject({ reason: 'no history in common' });
+      expect(isApart).toHaveBeenLastCalledWith(pages.oid, [next.oid]);
+      await expect(judged([], isApart, place)).rejects.toMatchObject({ reason: 'no history in common' });
+      expect(isApart).toHaveBeenLastCalledWith(pages.oid, [UPSTREAM]);
+    });
+
+    it('taken if it shares something, or the base has it, or the host must not be asked yet', async () => {
+      await expect(judged([next], async () => false, place)).resolves.toBeDefined();
+      const isApart = vi.fn(async () => true);
+      await expect(judged([next, pages], isApart, place)).resolves.toBeDefined();
+      await expect(judged([next], isApart, null)).resolves.toBeDefined();
+      expect(isApart).not.toHaveBeenCalled();
+    });
   });
 
   it('refused, before any question, when upstream takes nothing', async () => {

@@ -17,7 +17,7 @@ function asked() {
     host: {
       clock: { now: () => 0, sleep },
       transport: { readObjects: silent, advertised: silent },
-      lister: { newestIn: silent },
+      lister: { list: silent, newestIn: silent },
     },
     logger: { warn: () => {} },
   } as unknown as PushRun;
@@ -33,6 +33,8 @@ const HOW = { isAll: true, isRequired: false };
 it.each<[string, (questions: ReturnType<typeof questionsOf>) => Promise<unknown>]>([
   ['whose commits they are', ({ advertised }) => advertised(new Set([OID]))],
   ['what deltas stand on', ({ readBases }) => readBases(new Map([[OID, 4]]))],
+  ['whether a base is apart', ({ isApart }) => isApart(OID, [OID])],
+  ['whether files change', ({ treeOf }) => treeOf(OID)],
   ['files to search', ({ readFiles }) => readFiles(OID, ['a.txt'], 100)],
   ['what a push changes', ({ entriesChanged }) => entriesChanged(PUSH, SPOOL, HOW)],
   [

@@ -122,9 +122,15 @@ describe('delayedLines', () => {
       '',
       'Delayed: it will be published between 1970-01-01 01:00 UTC and 1970-01-01 02:00 UTC.',
       'Nothing of it is public yet.',
+      'The code host has only seen that somebody read this repository just now, as a fetch does.',
       'On its page, you can publish it now, or give it up. Keep the address secret.',
     ]);
     expect(pageLines(pageUrl).at(-1)).toBe(`  Page:     ${pageUrl}`);
+  });
+
+  it('says of a push that waits for room no more than is true: the host was asked about it', () => {
+    const words = delayedLines({ reason: 'busy', window, pageUrl }).join(' ');
+    expect(words).not.toContain('The code host has only seen');
   });
 
   it('of a push that waits already says so, without its page', () => {

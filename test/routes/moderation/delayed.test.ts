@@ -93,7 +93,7 @@ async function wait(name: string, more: Partial<NewDelayedPush> = {}): Promise<v
     until: now + 14 * 24 * HOUR_MS,
     ...more,
   } satisfies NewDelayedPush;
-  expect(await object().keep(push, 1_000_000)).toMatchObject({ kind: 'kept' });
+  expect(await object().keep(push, [], 1_000_000)).toMatchObject({ kind: 'kept' });
 }
 
 const stateOf = async (name: string) => (await object().view(name))?.state;

@@ -52,7 +52,7 @@ async function kept(more: Partial<NewDelayedPush> = {}): Promise<string> {
     until: NOON + 14 * 24 * HOUR_MS,
     ...more,
   } satisfies NewDelayedPush;
-  expect(await object().keep(push, 1_000_000)).toMatchObject({ kind: 'kept' });
+  expect(await object().keep(push, [], 1_000_000)).toMatchObject({ kind: 'kept' });
   return name;
 }
 

@@ -192,6 +192,49 @@ describe('limits of more than one client', () => {
   });
 });
 
+const AROUND = 'from the networks around yours: at most 4 in 1m';
+const from = (network: number) => ({ 'CF-Connecting-IP': `2001:db8:${address}:${network}::1` });
+
+const clonesFrom = (network: number, variables: Partial<Env> = {}) => {
+  const asked = { LIMIT_DISCOVERIES: '1/1m', ...variables };
+  return ask('/v1/gh/octo/hello/info/refs?service=git-upload-pack', { headers: from(network) }, asked);
+};
+
+async function pushesFrom(network: number) {
+  const headers = { ...from(network), 'Content-Type': 'application/x-git-receive-pack-request' };
+  const init = { method: 'POST', headers, body: COMMANDS };
+  const { bytes } = await ask('/v1/gh/octo/hello/git-receive-pack', init, { LIMIT_PUSHES: '1/1m' });
+  return readReport(bytes).progress.join('\n');
+}
+
+const guessesFrom = (network: number) =>
+  ask(`/v1/pr/0123456789b${network}`, { headers: from(network) }, { LIMIT_LOOKUPS: '1/1m' });
+
+describe('the networks of a /48 have together four times the number of one', () => {
+  it('of clones', async () => {
+    vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async () => new Response('0000'));
+    for (let network = 0; network < 4; network++) expect((await clonesFrom(network)).status).toBe(200);
+    const refused = await clonesFrom(4);
+    expect([refused.status, refused.text]).toEqual([429, expect.stringContaining(AROUND)]);
+    expect((await clonesFrom(5, neverAsked().variables)).status).toBe(429);
+    address += 1;
+    expect((await clonesFrom(6)).status).toBe(200);
+  });
+
+  it('of pushes', async () => {
+    vi.spyOn(HttpClient.prototype, 'fetch').mockRejectedValue(new TypeError('no network'));
+    for (let network = 0; network < 4; network++)
+      expect(await pushesFrom(network)).not.toContain('Too many pushes');
+    for (const network of [4, 5]) expect(await pushesFrom(network)).toContain(`Too many pushes ${AROUND}`);
+  });
+
+  it('of guesses', async () => {
+    for (let network = 0; network < 4; network++) expect((await guessesFrom(network)).status).toBe(404);
+    expect((await guessesFrom(4)).status).toBe(429);
+    expect((await guessesFrom(0)).status).toBe(429);
+  });
+});
+
 describe('look-ups of unknown hashes', () => {
   it('are refused above the limit, and so is then every look-up of that client; no window is asked', async () => {
     const variables = {

@@ -3,6 +3,7 @@ import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
+import { isolate } from '../../../src/metrics/isolate.ts';
 import worker from '../../../src/worker.ts';
 import { metricsAnswer } from '../../../src/routes/service/metrics.ts';
 
@@ -97,6 +98,12 @@ async function askPublic(accept: string): Promise<Response> {
   return worker.fetch(new Request('https://gitveil.test/metrics', { headers }), { ...bindings });
 }
 
+/** All but the uptime. */
+async function publicFigures(): Promise<object> {
+  const { uptime: _, ...figures } = await (await askPublic('*/*')).json<Record<string, unknown>>();
+  return figures;
+}
+
 async function uptimeAt(at: number): Promise<string> {
   vi.setSystemTime(at);
   return (await (await askPublic('application/json')).json<{ uptime: string }>()).uptime;
@@ -121,6 +128,14 @@ describe('where there is no service key', () => {
     expect(metricsAnswer.strict().parse(answer)).toEqual(answer);
     for (const { mock } of asked) expect(mock.calls).toEqual([]);
     vi.restoreAllMocks();
+  });
+
+  it('and an upload does not show', async () => {
+    vi.setSystemTime(Date.now());
+    const before = await publicFigures();
+    isolate.buffered(new ArrayBuffer(20 * 1024 * 1024));
+    expect(await publicFigures()).toEqual(before);
+    expect(before).toMatchObject({ goroutines: 1 });
   });
 
   it('it is live', async () => {

@@ -16,6 +16,7 @@ const FOOTERS = [
   '**anon-0badf00d** · karma (9) · [report](https://evil.test/)',
   'anon-0badf00d &middot; karma (9) · [report](x)',
   '<p>anon-0badf00d · karma (9) · report</p>',
+  '<td>anon-0badf00d ·</td>\n\n<td>karma (9) ·</td>\n\n<td>report</td>',
 ];
 
 const line = fc
