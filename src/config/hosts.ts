@@ -28,7 +28,7 @@ export const MAIN_HOST = 'gh';
 export const GITHUB_URL = 'https://github.com';
 
 /** Keys that other paths below `/v1/` use already. */
-const RESERVED: ReadonlySet<string> = new Set([MAIN_HOST, 'moderation', 'pr']);
+const RESERVED: ReadonlySet<string> = new Set([MAIN_HOST, 'delayed', 'moderation', 'pr']);
 const KEY_PATTERN = /^[a-z][a-z0-9]{0,15}$/;
 const FURTHER_KINDS: readonly HostKind[] = ['forgejo', 'gitea'];
 const MAX_HOSTS = 20;

@@ -9,7 +9,6 @@ import { startService } from '../../local/service.ts';
 import { parseConfig } from '../../src/config.ts';
 import { KNOWN_OPTIONS } from '../../src/push/receive/push-options.ts';
 import { builtWorker } from '../e2e/support/built-worker.ts';
-import { exhaustive } from '../support/exhaustive.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const DOCUMENTS = ['.', 'docs', 'docs/decisions'].flatMap((folder) =>
@@ -181,21 +180,17 @@ it('docs/storage.md has every kind of answer that is kept in KV and no other, an
   expect(keys.filter((key) => !sources.some((text) => text.includes(`'${key}'`)))).toEqual([]);
 });
 
-it(
-  'are served as they stand here, and the API as it is described: if not, run `npm run documents`',
-  exhaustive,
-  async () => {
-    const build = builtWorker();
-    const service = await startService({ env: {}, stateDir: null, build });
-    try {
-      const pages = Object.entries(await madePages(service.url));
-      expect(pages).toHaveLength(5);
-      expect(pages.filter(([file, page]) => textOf(file) !== page).map(([file]) => file)).toEqual([]);
-    } finally {
-      await service.dispose();
-    }
-  },
-);
+it('are served as they stand here, and the API as it is described: if not, run `npm run documents`', async () => {
+  const build = builtWorker();
+  const service = await startService({ env: {}, stateDir: null, build });
+  try {
+    const pages = Object.entries(await madePages(service.url));
+    expect(pages).toHaveLength(5);
+    expect(pages.filter(([file, page]) => textOf(file) !== page).map(([file]) => file)).toEqual([]);
+  } finally {
+    await service.dispose();
+  }
+});
 
 it('bill what `npx node bench/bill.ts` computes', () => {
   const shown = textOf('docs/performance.md').replaceAll(/ +/g, ' ');

@@ -283,7 +283,7 @@ async function skeleton(page: Page, text: string): Promise<string> {
       operatorContact: { text, url: text },
     }),
   );
-  // What may stand in a preview of Markdown: test/text/rendered.test.ts.
+  // What may stand in a preview of Markdown: test/text/markdown.test.ts.
   const fixed = rendered.replaceAll(/<div class="rendered"[^>]*>[^]*?<\/div>/g, '<div></div>');
   return fixed.replaceAll(/"[^"]*"/g, '""').replaceAll(/>[^<]*</g, '><');
 }

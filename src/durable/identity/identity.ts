@@ -225,11 +225,12 @@ export class Identity extends DurableObject<Env> {
   async #allowed(pseudonym: Pseudonym, request: CommentRequest): Promise<Allowed | CommentOutcome> {
     const { hash, karma } = pseudonym;
     const karmaBefore = await karma.current(Date.now());
-    const decision = decided(pseudonym.facts);
-    if (typeof decision !== 'string') return decision;
-    const newKarma = decision === 'zero' ? 0 : karmaBefore + 1;
+    const silenced = silencedBy(pseudonym.facts);
+    if (silenced !== null) return silenced;
+    const isZero = postingDecision(pseudonym.facts, Date.now()) === 'zero';
+    const newKarma = isZero ? 0 : karmaBefore + 1;
     const { text, tooLong } = footed(request, hash, newKarma);
-    return tooLong ?? { kind: 'allowed', decision, karma: newKarma, text };
+    return tooLong ?? { kind: 'allowed', isZero, karma: newKarma, text };
   }
 
   /** Posts the comment, if that is allowed. @param first from `#reserveFirst`; null: not reserved. */
@@ -248,17 +249,17 @@ export class Identity extends DurableObject<Env> {
       if (allowed.kind === 'too-long') await this.#wakeBy(Date.now() + FORGETTING_DELAY_MS);
       return allowed;
     }
-    const { decision, karma: newKarma, text } = allowed;
-    const grant = first ?? (await this.#reserve(request.wants, decision !== 'zero'));
+    const { isZero, karma: newKarma, text } = allowed;
+    const grant = first ?? (await this.#reserve(request.wants, !isZero));
     if (grant.kind === 'wait') {
       await this.#wakeBy(Date.now() + FORGETTING_DELAY_MS);
       return { kind: 'wait', wait: grant };
     }
     // It may have waited for its turn, and reports are taken meanwhile.
-    const since = decided(pseudonym.facts);
-    if (typeof since !== 'string') {
+    const silencedSince = silencedBy(pseudonym.facts);
+    if (silencedSince !== null) {
       await grant.release();
-      return since;
+      return silencedSince;
     }
 
     const { owner, repo: name, number } = request;
@@ -284,8 +285,7 @@ export class Identity extends DurableObject<Env> {
       // Flagged while it was being posted: its footer is edited like the others'.
       if (ordered === 'reset') return { kind: 'posted', url: posted.url, karma: 0 };
       karma.set(newKarma, Date.now());
-      if (decision === 'zero')
-        pseudonym.facts = { ...pseudonym.facts, cooldownUntil: Date.now() + COOLDOWN_MS };
+      if (isZero) pseudonym.facts = { ...pseudonym.facts, cooldownUntil: Date.now() + COOLDOWN_MS };
       return { kind: 'posted', url: posted.url, karma: newKarma };
     } finally {
       await this.#wakeBy(karma.nextDueAt());
@@ -407,19 +407,11 @@ export class Identity extends DurableObject<Env> {
   }
 }
 
-/** Decides whether a pseudonym may post now. */
-function decided(facts: ModerationFacts): Allowed['decision'] | CommentOutcome {
-  const now = Date.now();
-  const decision = postingDecision(facts, now);
-  if (decision === 'blocked') return { kind: 'blocked' };
-  return decision === 'cooldown' ? { kind: 'cooldown', leftMs: facts.cooldownUntil - now } : decision;
-}
-
 /** A comment that may be posted. */
 interface Allowed {
   readonly kind: 'allowed';
-  /** `zero`: because of reports. */
-  readonly decision: 'normal' | 'zero';
+  /** Because of reports. */
+  readonly isZero: boolean;
   readonly karma: number;
   readonly text: string;
 }
@@ -430,6 +422,14 @@ function footed({ body, origin }: CommentRequest, hash: string, karma: number) {
   const excess = characters(text) - MAX_TEXT_CHARACTERS;
   const maxCharacters = characters(body) - excess;
   return { text, tooLong: excess > 0 ? ({ kind: 'too-long', maxCharacters } as const) : null };
+}
+
+/** Refuses a pseudonym that may not post now; null: it may. */
+function silencedBy(facts: ModerationFacts): CommentOutcome | null {
+  const now = Date.now();
+  const decision = postingDecision(facts, now);
+  if (decision === 'blocked') return { kind: 'blocked' };
+  return decision === 'cooldown' ? { kind: 'cooldown', leftMs: facts.cooldownUntil - now } : null;
 }
 
 /** Asks the host once, and searches the thread if the answer is lost. If that is in vain, the attempt stays open. */

@@ -31,7 +31,7 @@ const ELSEWHERE = [
   /\/anonymous 409$/,
   // A fault of the service's own, of its configuration, or a client that stalls.
   / (500|408)$/,
-  // Above a limit of requests: test/routes/request/rate-limit.test.ts.
+  // Above a limit of requests: test/routes/request/limits.test.ts.
   /(?:info\/refs|git-upload-pack|issues\/anonymous|\/v1\/pr\/\{hash\}) 429$/,
   // An isolate without memory: test/e2e/push/busy.test.ts.
   /(?:info\/refs|git-upload-pack) 503$/,

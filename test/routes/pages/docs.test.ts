@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 
 describe('the page', () => {
-  it('names every path', () => {
+  it('names every path: if not, run `npm run documents`', () => {
     expect(paths.filter((path) => !text.includes(` ${path} `))).toEqual([]);
   });
 
