@@ -60,7 +60,10 @@ type What =
   | 'the commits of a branch';
 
 /** What a clone of it shows. */
-export interface Upstream extends Pick<DiscoveredRefs, 'repository' | 'refs' | 'hasAllBranches'> {
+export interface Upstream extends Pick<
+  DiscoveredRefs,
+  'repository' | 'refs' | 'hasAllBranches' | 'hostAheadMs'
+> {
   /** Null: it has no commit yet. */
   readonly defaultBranch: Ref | null;
 }

@@ -147,11 +147,16 @@ export function minuteOf(at: number): string {
   return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
+/** Completes a sentence. Only so many are published at once, and few that are due together are kept apart. */
+export function willBePublished({ from, to }: DelayWindow): string {
+  return `will be published between ${minuteOf(from)} and ${minuteOf(to)}, or minutes later if others are due, too.`;
+}
+
 /** Why and until when, as a sentence that begins with `Delayed`. */
 export function delayedSentence(reason: DelayReason, { from, to }: DelayWindow): string {
   switch (reason) {
     case 'delay':
-      return `Delayed: it will be published between ${minuteOf(from)} and ${minuteOf(to)}.`;
+      return `Delayed: it ${willBePublished({ from, to })}`;
     case 'busy':
       return `Delayed: there is no room for it now. The service tries again until ${minuteOf(to)}.`;
     case 'review':

@@ -111,6 +111,7 @@ async function relayed(
   try {
     const version = protocolVersion(c) === '2' ? 2 : 0;
     request = await readFetchRequest(reader, version, knownIds(host, target), host.memory);
+    await host.memory.worked(request.body.byteLength);
   } catch (error) {
     // What the client still sends is not used any more.
     host.memory.end();

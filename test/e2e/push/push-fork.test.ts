@@ -97,7 +97,7 @@ describe('the fork', exhaustive, () => {
     );
     expect(own.map((request) => request.replace(/ .*\/hello\d*/, ' …')).toSorted()).toEqual([
       'GET …',
-      // With which every clone begins, too.
+      // With which a fetch begins, and so a discovery.
       'GET ….git/info/refs?service=git-upload-pack',
       'POST ….git/git-receive-pack',
       'POST ….git/git-upload-pack',

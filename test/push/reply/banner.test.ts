@@ -123,7 +123,7 @@ describe('delayedLines', () => {
   it('tells the window, and the page only in the lines before', () => {
     expect(delayedLines({ reason: 'delay', window, pageUrl })).toEqual([
       '',
-      'Delayed: it will be published between 1970-01-01 01:00 UTC and 1970-01-01 02:00 UTC.',
+      'Delayed: it will be published between 1970-01-01 01:00 UTC and 1970-01-01 02:00 UTC, or minutes later if others are due, too.',
       'Nothing of it is public yet.',
       'The code host has only seen that somebody read this repository just now, as a fetch does.',
       'On its page, you can publish it now, or give it up. Keep the address secret.',
