@@ -106,6 +106,8 @@ describe('a host with a fault', exhaustive, () => {
 describe('a host with a fault, while a shallow clone fetches and the service itself asks for refs', () => {
   it.each([
     [429, 429],
+    [451, 451],
+    [503, 503],
     [401, 404],
   ])('has its status %i passed on as %i, with a sentence', async (status, expected) => {
     const upstream = await bed.createUpstream();
@@ -127,7 +129,8 @@ describe('a host with a fault, while a shallow clone fetches and the service its
     expect(fetched.status).toBe(expected);
     expect(fetched.headers['content-type']).toMatch(/^text\/plain/);
     const { host } = new URL(bed.sandbox.url);
-    const fault = `${host} answers with an error (HTTP ${status}). Try again in a few minutes.\n`;
+    const next = status === 451 ? '' : ' Try again in a few minutes.';
+    const fault = `${host} answers with an error (HTTP ${status}).${next}\n`;
     const missing = `${upstream.fullName} does not exist, or is not public.\n`;
     expect(fetched.body.toString()).toBe(expected === status && status !== 404 ? fault : missing);
   });
