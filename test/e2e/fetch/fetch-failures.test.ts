@@ -201,10 +201,11 @@ describe('a clone of 50 MB', exhaustive, () => {
     const pid = bed.service.workerdPid;
     writeFileSync(`/proc/${pid}/clear_refs`, '5');
     const before = peakMiB(pid);
-    // Two at once: what waits for the garbage collection counts, and is up to 50 MB on a busy machine.
-    const clones = await Promise.all([person.clone(upstream.url), bed.person().clone(upstream.url)]);
+    // Three at once: what waits for the garbage collection counts, and is up to 75 MB on a busy machine.
+    const people = [person, bed.person(), bed.person()];
+    const clones = await Promise.all(people.map((one) => one.clone(upstream.url)));
     for (const clone of clones) expect(await clone.git('rev-parse', 'HEAD')).toBe(await upstream.tip());
-    expect(peakMiB(pid) - before).toBeLessThan(75);
+    expect(peakMiB(pid) - before).toBeLessThan(110);
   });
 
   it('ends at the host, too, when the client leaves, and others go on', async () => {
