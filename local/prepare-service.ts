@@ -38,12 +38,14 @@ export interface PrepareOptions {
   readonly stateDir: string | null;
   /** Whether the runtime's `fetch` fails in the service. Default: no. */
   readonly refusesFetch?: boolean;
+  /** Whether a scheduled run may be at any time, so that tests need not wait. Default: no. */
+  readonly isTriggerClock?: boolean;
   /** The path of workerd. Default: the package's. */
   readonly program?: string;
 }
 
 export async function prepareService(options: PrepareOptions): Promise<PreparedService> {
-  const { build, refusesFetch = false } = options;
+  const { build, refusesFetch = false, isTriggerClock = false } = options;
   const variables = [...new Set([...OWN_VARIABLES, ...options.variables])];
   const folder = await mkdtemp(join(tmpdir(), 'gitveil-'));
   try {
@@ -52,7 +54,7 @@ export async function prepareService(options: PrepareOptions): Promise<PreparedS
     const config = join(folder, 'service.capnp');
     const database = join(folder, 'database.capnp');
     await Promise.all([
-      writeFile(config, serviceConfig(build, { stateDir, variables, refusesFetch })),
+      writeFile(config, serviceConfig(build, { stateDir, variables, refusesFetch, isTriggerClock })),
       writeFile(database, databaseConfig(build, stateDir)),
       ...Object.entries(modulesOf(build)).map(([name, text]) => writeFile(join(folder, name), text)),
     ]);

@@ -19,6 +19,8 @@ export interface ServiceOptions extends Pick<RunOptions, 'env' | 'writeLog' | 'o
   readonly stateDir: string | null;
   /** The path of workerd. Default: the package's. */
   readonly program?: string;
+  /** Whether `runScheduled` moves the time by which delayed pushes are due. Default: yes. */
+  readonly isTriggerClock?: boolean;
 }
 
 const PORT_ATTEMPTS = 5;
@@ -28,7 +30,7 @@ const PORT_ATTEMPTS = 5;
  * Rejects with the system's error (`code` EADDRINUSE, EACCES, EADDRNOTAVAIL) when it cannot listen where it should.
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { env, stateDir, program, host = '127.0.0.1', port = 0 } = options;
+  const { env, stateDir, program, isTriggerClock = true, host = '127.0.0.1', port = 0 } = options;
   let claimed = await claimPort(host, port);
   const build = options.build ?? (await buildWorker());
   const refusesFetch = options.onFetch !== undefined;
@@ -37,6 +39,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     variables: Object.keys(env),
     stateDir,
     refusesFetch,
+    isTriggerClock,
     ...(program !== undefined && { program }),
   });
   for (let attempt = 1; ; attempt++) {

@@ -52,12 +52,13 @@ export interface ServiceConfigOptions {
   /** Names of the variables that workerd's environment sets. */
   readonly variables: readonly string[];
   readonly refusesFetch: boolean;
+  readonly isTriggerClock: boolean;
 }
 
 /** Everything: on the socket `service` the service, and on `schedule` the Worker that runs its scheduled handler. */
 export function serviceConfig(
   build: WorkerBuild,
-  { stateDir, variables, refusesFetch }: ServiceConfigOptions,
+  { stateDir, variables, refusesFetch, isTriggerClock }: ServiceConfigOptions,
 ): string {
   const schedule = {
     compatibilityDate: build.settings.compatibilityDate,
@@ -78,7 +79,7 @@ export function serviceConfig(
       {
         name: 'service',
         worker: {
-          ...service(build, variables),
+          ...service(build, variables, isTriggerClock),
           ...(refusesFetch && { globalOutbound: 'no-fetch' }),
         },
       },
@@ -93,7 +94,7 @@ export function serviceConfig(
   );
 }
 
-function service({ settings, builtAt }: WorkerBuild, variables: readonly string[]) {
+function service({ settings, builtAt }: WorkerBuild, variables: readonly string[], isTriggerClock: boolean) {
   const { versionMetadata, durableObjects, selves } = settings;
   const vars = Object.entries(settings.vars).filter(([name]) => !variables.includes(name));
   const version = JSON.stringify({ id: '', tag: '', timestamp: builtAt });
@@ -104,6 +105,7 @@ function service({ settings, builtAt }: WorkerBuild, variables: readonly string[
     bindings: [
       ...vars.map(([name, text]) => ({ name, text })),
       { name: 'ONE_MACHINE', text: 'true' },
+      ...(isTriggerClock ? [{ name: 'TRIGGER_IS_CLOCK', text: 'true' }] : []),
       ...variables.map((name) => ({ name, fromEnvironment: name })),
       ...(versionMetadata === null ? [] : [{ name: versionMetadata, json: version }]),
       ...settings.databases.map(d1Binding),

@@ -23,6 +23,8 @@ export interface Fault {
     readonly headers?: Readonly<Record<string, string>>;
     readonly body?: string | object;
   };
+  /** The request is handled, and its answer has these headers. An empty one is not sent. */
+  readonly headers?: Readonly<Record<string, string>>;
   /**
    * Sends the client to another server with the same path and query, as a repository or a host does
    * that has moved. Who keeps the path alone meets a stranger's repository (src-d/go-git#820).
@@ -67,6 +69,12 @@ export class Faults {
       const { status, to } = fault.redirect;
       response.writeHead(status, { location: to + (request.url ?? '/') }).end();
       return false;
+    }
+    for (const [name, value] of Object.entries(fault.headers ?? {})) {
+      response.setHeader(name, value);
+      if (value !== '') continue;
+      response.sendDate = false;
+      response.removeHeader(name);
     }
     if (!fault.answer) return true;
     await readToEnd(request);

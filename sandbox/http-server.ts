@@ -34,6 +34,7 @@ export interface Rooms {
   readonly pages: Handler;
   readonly faults: Faults;
   readonly capture: Capture;
+  readonly now: () => Date;
 }
 
 /** Starts to listen. The handlers are built once the address is known. */
@@ -68,6 +69,7 @@ async function handle(
   rooms.capture.add(request);
   response.setHeader('x-github-request-id', randomBytes(16).toString('hex').toUpperCase());
   response.setHeader('x-content-type-options', 'nosniff');
+  response.setHeader('date', rooms.now().toUTCString());
   const url = new URL(`${baseUrl}${request.url ?? '/'}`);
   if (!(await rooms.faults.apply(request, response, url.pathname))) return;
   if (rooms.git.matches(url.pathname)) {

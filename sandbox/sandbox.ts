@@ -105,6 +105,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     pages: pageRouter(host, ntfy, new Acts(host, maintainer, options.forgetLimits ?? null)),
     faults,
     capture,
+    now,
   });
 
   return {

@@ -41,6 +41,8 @@ export interface Env extends Readonly<Partial<Record<VariableName, string>>> {
   readonly COMPATIBILITY_DATE: string;
   /** Only where `npm start` runs it (local/workerd-config.ts). */
   readonly ONE_MACHINE?: string;
+  /** Only in tests and benchmarks (local/service.ts): the trigger's time is that of service and code hosts. */
+  readonly TRIGGER_IS_CLOCK?: string;
   /** Only where `npm start` runs it with the embedded code host (local/embedded-host.ts). */
   readonly EMBEDDED_HOST?: string;
 }

@@ -30,8 +30,8 @@ export type Alert =
   | { readonly kind: 'review'; readonly waiting: number }
   /** The operator wants to know whether alerts arrive. Never waits. */
   | { readonly kind: 'test' }
-  /** While pushes waited, the clock has jumped forward. */
-  | { readonly kind: 'clock'; readonly byMs: number }
+  /** The code host's clock is ahead of the service's by so much; null: the host does not say what time it is. */
+  | { readonly kind: 'clock'; readonly byMs: number | null }
   /** Those of a kind that were too many to tell one by one. */
   | { readonly kind: 'more'; readonly of: CappedKind; readonly count: number };
 
@@ -77,8 +77,6 @@ export const OPERATOR_PATH = '/admin';
 export const REVIEW_PATH = '/admin/delayed';
 
 const UNDO_FLOOD = 'Remove comments, issues';
-
-const HOUR_MS = 60 * 60 * 1000;
 
 const URGENT = 5;
 const HIGH = 4;
@@ -199,13 +197,22 @@ function wordsOf(alert: Alert, address: string | null): { title: string; text: s
       };
     case 'clock':
       return {
-        title: 'The clock has jumped',
+        title: 'The clocks differ',
         text:
-          `The clock of the service is ${Math.round(alert.byMs / HOUR_MS)} hours later than when the service ran last. ` +
-          'If it was off, all is well. If not, correct the clock within a day: until then no delayed push expires.',
+          (alert.byMs === null
+            ? 'The code host does not say what time it is. '
+            : `The clock of this service is ${apart(alert.byMs)} the code host's. Correct the one that is wrong. `) +
+          'Until both agree, pushes cannot be delayed, and those that wait are published late, never early.',
         priority: HIGH,
       };
   }
+}
+
+/** `20 hours ahead of`, `7 minutes behind` */
+function apart(hostAheadMs: number): string {
+  const minutes = Math.round(Math.abs(hostAheadMs) / 60_000);
+  const time = minutes < 120 ? `${minutes} minutes` : `${Math.round(minutes / 60)} hours`;
+  return hostAheadMs < 0 ? `${time} ahead of` : `${time} behind`;
 }
 
 function button(action: Action, alert: Alert, { serviceUrl, tokens }: AlertFacts): NotificationAction {

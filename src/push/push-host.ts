@@ -92,6 +92,8 @@ export interface PushStore {
    * @param push as `NewDelayedPush` has it.
    */
   findWaiting(push: string): Promise<DelayedView | null>;
+  /** Tells the operator that the clocks of service and code host differ. Never rejects. @param byMs as the alert. */
+  tellClock(byMs: number | null): void;
   /** @param keptUntil how long spool and key are there. @returns `found`: the same push waits; nothing is kept. */
   keepDelayed(
     delayed: Omit<NewDelayedPush, 'dueAt' | 'spool' | 'client' | 'host'>,

@@ -2,7 +2,7 @@
 import { REF_BYTES, type RefList } from '../git/wire/protocol-v2.ts';
 import type { Ref } from '../git/wire/ref-advertisement.ts';
 import { repositoryKey, type RepositoryName } from '../repository-name.ts';
-import type { GitTransport } from '../host/git/git-transport.ts';
+import type { GitTransport, ListedRefs } from '../host/git/git-transport.ts';
 import { followMoves } from '../host/redirect.ts';
 import type { Clock } from '../isolate/clock.ts';
 import type { MemoryHold } from '../isolate/memory-budget.ts';
@@ -25,7 +25,7 @@ const TAGS = 'refs/tags/';
 const UPSTREAM_PREFIXES = ['HEAD', HEADS, TAGS];
 
 const MOST_BYTES = 8 * 1024 * 1024;
-const remembered = new Recent<RefList>({ lifeMs: 10_000, most: MOST_BYTES, weightOf: bytesOfRefs });
+const remembered = new Recent<ListedRefs>({ lifeMs: 10_000, most: MOST_BYTES, weightOf: bytesOfRefs });
 
 /** The branch of HEAD; null if there is none, or it has no commit yet. A list that was cut need not contain it. */
 export function defaultBranchOf({ head, headTip }: RefList): Ref | null {
@@ -45,7 +45,7 @@ export async function findUpstreamBranch(
 
 type RefsHost = Pick<HistoryHost, 'transport' | 'clock'>;
 
-export interface DiscoveredRefs extends RefList {
+export interface DiscoveredRefs extends ListedRefs {
   /** Under its current name. */
   readonly repository: RepositoryName;
 }
@@ -59,7 +59,7 @@ export async function listUpstreamRefs(
   host: RefsHost,
   repository: RepositoryName,
   beforeWait?: () => void,
-): Promise<RefList> {
+): Promise<ListedRefs> {
   await host.transport.discover(repository);
   const list = await host.transport.listRefs(repository, UPSTREAM_PREFIXES, 'upstream', beforeWait);
   const key = repositoryKey(host.transport.hostName, repository);

@@ -226,7 +226,13 @@ function repositoryOf(names: readonly string[]) {
   );
   return {
     discover: async () => {},
-    listRefs: async () => ({ refs: [], head: 'refs/heads/main', headTip, hasAllBranches: true }),
+    listRefs: async () => ({
+      refs: [],
+      head: 'refs/heads/main',
+      headTip,
+      hasAllBranches: true,
+      hostAheadMs: 0,
+    }),
     readObjects: async (_: object, { wants }: ObjectRequest) =>
       new Map(
         wants

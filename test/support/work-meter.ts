@@ -3,25 +3,30 @@
  * `replaceAll`) asks its `exec`.
  */
 
+import { TextSearch } from '../../src/git/search/text-search.ts';
+
 export interface Work {
   /** How often a pattern is run, or a string becomes bytes. */
   readonly looks: number;
   /** Bytes that were decoded. */
   readonly bytes: number;
+  /** How often a search of bytes has stopped, because it has found something. */
+  readonly finds: number;
 }
 
 /** @param run which nothing else runs beside. */
 export async function workOf(run: () => unknown): Promise<Work> {
-  let [looks, bytes] = [0, 0];
+  let [looks, bytes, finds] = [0, 0, 0];
   const restore = [
     counted(RegExp.prototype, 'exec', () => (looks += 1)),
     counted(TextEncoder.prototype, 'encode', () => (looks += 1)),
     counted(Buffer.prototype, 'toString', (buffer) => (bytes += byteLengthOf(buffer))),
+    counted(TextSearch.prototype, 'find', () => (finds += 1)),
     counted(TextDecoder.prototype, 'decode', (_, [asked]) => (bytes += byteLengthOf(asked))),
   ];
   try {
     await run();
-    return { looks, bytes };
+    return { looks, bytes, finds };
   } finally {
     for (const undo of restore) undo();
   }

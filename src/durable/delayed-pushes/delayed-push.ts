@@ -90,6 +90,8 @@ export type KeepAnswer =
   | { readonly kind: 'kept' | 'found'; readonly view: DelayedView }
   | { readonly kind: 'full'; readonly clientBytes: number };
 
+export const DAY_MS = 24 * 60 * 60 * 1000;
+
 /** A step of publishing may take this long without a sign of life. */
 export const LEASE_MS = 5 * 60_000;
 

@@ -2,7 +2,9 @@
  * The pushes that are published later: when each is due, who publishes it now, and how it ended. One object for all.
  * What is in a push lies encrypted in its spool, and the key in KV, with an expiry: an object can be restored to any
  * moment of 30 days, a key that is deleted or has expired cannot. Only the holder of its lease may publish a push. It
- * is stored, so a process that dies keeps it until it expires; who has lost it can end nothing here.
+ * is stored, so a process that dies keeps it until it expires; who has lost it can end nothing here. A clock may be
+ * wrong, and corrected while a push waits. So nothing is due, or over, by the service's clock alone: the code host's
+ * must say so, too.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
@@ -13,22 +15,22 @@ import { isSameSecret } from '../../secret/keyed-hash.ts';
 import { dueAgainAt, earliest, isDue } from '../due-rows.ts';
 import { keepOnly } from '../keep-only.ts';
 import type { PushIntent } from '../pending-push/pending-push.ts';
-import { bytesOf, DISCARD_REASONS, LEASE_MS, leaseOf, ROLLED_BACK, shred } from './delayed-push.ts';
+import { bytesOf, DAY_MS, DISCARD_REASONS, LEASE_MS, leaseOf, ROLLED_BACK, shred } from './delayed-push.ts';
 import type { BegunPush, DelayedPush, DelayedView, KeepAnswer, LeasedPush } from './delayed-push.ts';
 import type { DelayFailure, DiscardReason, Lease, NewDelayedPush, SeenPush } from './delayed-push.ts';
 import { DelayedRows, quotaOf } from './delayed-rows.ts';
 import { pick, SPACING_MS } from './schedule.ts';
-import { DAY_MS, see, type SeenTime } from './seen-clock.ts';
 
 const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 /** Ends of pushes that are written anew when none waits any more. */
 const MOST_REWRITTEN = 1_000;
 const LEASE_BYTES = 16;
 /** Under which it is stored when the next push may be published that waits for a time. */
 const SPACED_UNTIL = 'spaced-until';
-/** Under which the latest moment is stored that was seen while something waited. */
+/** Under which 1.0.0 stored the latest moment that it had seen. */
 const SEEN_TIME = 'seen-time';
+/** After this time over its end, a push ends by the service's clock alone: its key is gone. */
+const REST_MS = 2 * DAY_MS;
 
 const EXPIRED = [
   'It could not be published within the time for which the service keeps a push.',
@@ -44,10 +46,16 @@ const LEFT = 'Look at the code host first: part of it may be there already.';
 
 type Ended = Exclude<DelayedPush['state'], 'waiting'>;
 
-/** What is to be published now. @property nextAt when to ask again within the minute; null: there is no need. */
+/** What time it is at each code host, by its key; milliseconds since 1970. One that does not tell is left out. */
+export type HostTimes = Readonly<Record<string, number>>;
+
 interface Claimed {
+  /** What is to be published now. */
   readonly leases: readonly Lease[];
+  /** When to ask again; null: there is no need within the minute. */
   readonly nextAt: number | null;
+  /** The hosts whose time decides whether more is due. */
+  readonly hosts: readonly string[];
 }
 
 /** `done`: it has ended, nothing was public. `busy`: somebody publishes it. `unknown`: it waits no more. */
@@ -63,12 +71,10 @@ interface DelayedCounts {
 
 export class DelayedPushes extends DurableObject<Env> {
   readonly #rows: DelayedRows;
-  #seen: SeenTime | null;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#rows = new DelayedRows(ctx.storage.sql);
-    this.#seen = ctx.storage.kv.get<SeenTime>(SEEN_TIME) ?? null;
   }
 
   /**
@@ -77,29 +83,27 @@ export class DelayedPushes extends DurableObject<Env> {
    */
   async findWaiting(push: string): Promise<DelayedView | null> {
     const row = this.#rows.findWaiting(push);
-    return row === undefined ? null : viewOf(row, this.#now());
+    return row === undefined ? null : viewOf(row, Date.now());
   }
 
   /** Null: there is none (any more). */
   async view(name: string): Promise<DelayedView | null> {
     const row = this.#rows.get(name);
-    return row === undefined ? null : viewOf(row, this.#now());
+    return row === undefined ? null : viewOf(row, Date.now());
   }
 
   /**
-   * Its window is later if the clock was set back. `found`: the same waits already. `full`: there is
-   * no room, in all or for its client.
+   * Keeps it. `found`: the same waits already. `full`: there is no room, in all or for its client.
    * @param earlier under which names the client may have kept others. @param mostBytes of all.
    */
   async keep(push: NewDelayedPush, earlier: readonly string[], mostBytes: number): Promise<KeepAnswer> {
-    const now = this.#now();
+    const now = Date.now();
     // A form that is sent twice gives the same name twice.
     const same = this.#waiting(push.name) ?? this.#rows.findWaiting(push.push);
     if (same !== undefined) return { kind: 'found', view: viewOf(same, now) };
     if (!this.#rows.hasRoom(push, earlier, mostBytes))
       return { kind: 'full', clientBytes: quotaOf(mostBytes) };
-    const row = this.#rows.add(push, this.#aheadMs());
-    this.#storeTime();
+    const row = this.#rows.add(push);
     await this.#wake();
     return { kind: 'kept', view: viewOf(row, now) };
   }
@@ -109,7 +113,7 @@ export class DelayedPushes extends DurableObject<Env> {
    * does not count: the next pause is no longer, and the push ends no sooner.
    */
   async publishNow(name: string): Promise<Lease | 'busy' | 'review' | 'unknown'> {
-    const [row, now] = [this.#waiting(name), this.#now()];
+    const [row, now] = [this.#waiting(name), Date.now()];
     if (row === undefined || row.isGivenUp) return 'unknown';
     if (isLeased(row, now)) return 'busy';
     if (row.dueAt === null) return 'review';
@@ -123,29 +127,37 @@ export class DelayedPushes extends DurableObject<Env> {
     return this.#endEarly(this.#waiting(name), 'given-up', GIVEN_UP);
   }
 
-  /** What is to be published now, each with a lease. @param triggeredAt by the clock of the cron trigger. */
-  async claim(triggeredAt: number): Promise<Claimed> {
-    if (!this.#rows.isWaiting) return { leases: [], nextAt: null };
-    const now = Math.max(triggeredAt, this.#now());
-    this.#storeTime();
+  /**
+   * Leases what is to be published now, and ends what has waited for too long.
+   * @param now milliseconds since 1970, by the service's clock.
+   * @param times of the hosts that were asked; null: none was.
+   */
+  async claim(now: number, times: HostTimes | null = null): Promise<Claimed> {
+    if (!this.#rows.isWaiting) return { leases: [], nextAt: null, hosts: [] };
+    if (times !== null) await this.#endExpired(now, times);
     const waiting = this.#rows.select(`state = 'waiting'`);
     const running = waiting.filter((row) => isLeased(row, now));
-    const due = waiting.filter((row) => {
-      const { dueAt } = row;
-      if (dueAt === null || isLeased(row, now)) return false;
-      // The pause after a failure may be counted from a time to which the clock had jumped by mistake.
-      return dueAt <= now || (wasTried(row) && isDue(dueAt, now));
-    });
+    const idle = waiting.filter((row) => !isLeased(row, now));
+    const ripe = idle.filter((row) => isRipe(row, now));
+    const held = ripe.filter((row) => !isRipeThere(row, times));
+    if (times !== null) this.#tellOfClock(held, times, now);
+    const due = ripe.filter((row) => !held.includes(row));
     const spacedUntil = this.ctx.storage.kv.get<number>(SPACED_UNTIL) ?? 0;
     const picked = pick(due, { running, spacedUntil }, now);
     if (picked.some(({ reason }) => reason === 'delay')) {
       this.ctx.storage.kv.put(SPACED_UNTIL, now + SPACING_MS + randomMoment(0, SPACING_MS));
     }
     const later = waiting.flatMap(({ dueAt }) => (dueAt !== null && dueAt > now ? [dueAt] : []));
+    const whenHostSays = held.flatMap(({ host, dueAt }) => {
+      const there = times?.[host];
+      return there === undefined || dueAt === null ? [] : [now + dueAt - there];
+    });
     const isSpaced = due.length > 0 && spacedUntil > now;
+    const asked = [...held, ...idle.filter(({ until }) => until <= now)].map(({ host }) => host);
     return {
       leases: picked.map((row) => leaseOf(this.#lease(row))),
-      nextAt: earliest(...later, isSpaced ? spacedUntil : null),
+      nextAt: earliest(...later, ...whenHostSays, isSpaced ? spacedUntil : null),
+      hosts: times === null ? [...new Set(asked)] : [],
     };
   }
 
@@ -158,7 +170,7 @@ export class DelayedPushes extends DurableObject<Env> {
   async renew(lease: Lease): Promise<boolean> {
     const row = this.#leased(lease);
     if (row === undefined) return false;
-    this.#rows.put({ ...row, leaseUntil: this.#now() + LEASE_MS });
+    this.#rows.put({ ...row, leaseUntil: Date.now() + LEASE_MS });
     return true;
   }
 
@@ -188,13 +200,13 @@ export class DelayedPushes extends DurableObject<Env> {
     return true;
   }
 
-  /** @param now milliseconds since 1970, by the clock of the cron trigger. */
+  /** @param now milliseconds since 1970, by the clock of whoever has tried. */
   async failed(lease: Lease, failure: DelayFailure, now: number): Promise<void> {
     const row = this.#leased(lease);
     if (row === undefined) return;
     if (failure.kind === 'final') return this.#end(row, 'failed', [...failure.said, ...leftOf(row)]);
     if (failure.kind === 'review') return this.#stop([row]);
-    const dueAt = dueAgainAt(row.failures, Math.max(now, this.#now()), failure.askedMs);
+    const dueAt = dueAgainAt(row.failures, Math.max(now, Date.now()), failure.askedMs);
     this.#rows.put({
       ...row,
       said: failure.said,
@@ -221,8 +233,7 @@ export class DelayedPushes extends DurableObject<Env> {
     const row = this.#waiting(name);
     if (row === undefined || row.spool.attempt !== attempt || row.dueAt !== null || row.isGivenUp)
       return false;
-    // A jump of the clock may be a mistake.
-    const now = this.#seenTime().latest;
+    const now = Date.now();
     const [from, to] = [Math.max(now, row.from), Math.max(now + MINUTE_MS, row.to)];
     const until = Math.max(row.until, to + DAY_MS);
     this.#rows.put({ ...row, dueAt: randomMoment(from, to), from, to, until, said: [], isApproved: true });
@@ -249,14 +260,14 @@ export class DelayedPushes extends DurableObject<Env> {
   /** The same. Answers what may be public already, leased, but for what somebody else removes already. */
   async discardSince(since: number): Promise<readonly BegunPush[]> {
     await this.stopSince(since);
-    const now = this.#now();
+    const now = Date.now();
     const begun = this.#keptSince(since).filter((row) => row.intent !== null && !isLeased(row, now));
     return begun.map((row) => this.#lease(row) as BegunPush);
   }
 
   /** Before a downgrade: all that waits for a time is due now. Answers what still waits. */
   async drain(): Promise<DelayedCounts> {
-    const now = this.#now();
+    const now = Date.now();
     for (const row of this.#rows.select(`state = 'waiting' AND dueAt > ?`, now))
       this.#rows.put({ ...row, dueAt: now });
     return this.counts();
@@ -273,49 +284,30 @@ export class DelayedPushes extends DurableObject<Env> {
     return { waiting, bytes, oldestAt: earliest(...rows.map(({ keptAt }) => keptAt)) };
   }
 
-  /** Ends what has waited for too long, and forgets what was told for long enough. */
+  /** Forgets what was told for long enough. */
   override async alarm(): Promise<void> {
-    const now = this.#now();
-    if (this.#seenTime().jumpedTo === null) {
-      for (const row of this.#rows.select(`state = 'waiting' AND until <= ?`, now)) {
-        if (isLeased(row, now)) continue;
-        const left = leftOf(row);
-        if (row.isGivenUp) await this.#end(row, 'given-up', ['You have given it up.', ...left]);
-        else if (row.dueAt === null) await this.#end(row, 'discarded', [...UNSEEN, ...left]);
-        else await this.#end(row, 'failed', [...row.said, ...EXPIRED, ...left]);
-      }
-    }
     await this.#wake();
   }
 
-  /** Milliseconds since 1970. It never goes back while something waits. */
-  #now(): number {
-    return Math.max(this.#seenTime().latest, Date.now());
-  }
-
-  #seenTime(): SeenTime {
-    const [clock, before] = [Date.now(), this.#seen];
-    // While nothing waits, nobody looks at the clock, so it has not jumped.
-    const isOld = before !== null && clock - before.latest > DAY_MS && !this.#rows.isWaiting;
-    const seen = (this.#seen = see(isOld ? null : before, clock));
-    if (seen.jumpedTo !== null && before?.jumpedTo === null) {
-      const told = guardOf(this.env).tell({ kind: 'clock', byMs: clock - seen.latest });
-      this.ctx.waitUntil(succeeds(told));
+  /** Ends what has waited for too long, by both clocks. */
+  async #endExpired(now: number, times: HostTimes): Promise<void> {
+    for (const row of this.#rows.select(`state = 'waiting' AND until <= ?`, now)) {
+      const there = times[row.host] ?? now - REST_MS;
+      if (isLeased(row, now) || row.until > there) continue;
+      const left = leftOf(row);
+      if (row.isGivenUp) await this.#end(row, 'given-up', ['You have given it up.', ...left]);
+      else if (row.dueAt === null) await this.#end(row, 'discarded', [...UNSEEN, ...left]);
+      else await this.#end(row, 'failed', [...row.said, ...EXPIRED, ...left]);
     }
-    return seen;
   }
 
-  /** How far the clock is behind what this object has seen. */
-  #aheadMs(): number {
-    return this.#now() - Date.now();
-  }
-
-  /** Once a minute at most. */
-  #storeTime(): void {
-    const { kv } = this.ctx.storage;
-    const [seen, stored] = [this.#seenTime(), kv.get<SeenTime>(SEEN_TIME)];
-    const isStored = stored !== undefined && Math.abs(momentOf(seen) - momentOf(stored)) < MINUTE_MS;
-    if (!isStored) kv.put(SEEN_TIME, seen);
+  /** The operator hears of a clock that has held up a push for a day. */
+  #tellOfClock(held: readonly DelayedPush[], times: HostTimes, now: number): void {
+    const late = held.find(({ dueAt }) => dueAt !== null && dueAt + DAY_MS <= now);
+    if (late === undefined) return;
+    const there = times[late.host];
+    const told = guardOf(this.env).clockApart(there === undefined ? null : there - now);
+    this.ctx.waitUntil(succeeds(told));
   }
 
   /** They wait for the operator, who is told of what did not before. Who holds a lease of them has lost it. */
@@ -327,7 +319,7 @@ export class DelayedPushes extends DurableObject<Env> {
   }
 
   #keptSince(since: number): DelayedPush[] {
-    return this.#rows.select(`state = 'waiting' AND keptAt >= ?`, since + this.#aheadMs());
+    return this.#rows.select(`state = 'waiting' AND keptAt >= ?`, since);
   }
 
   #waiting(name: string): DelayedPush | undefined {
@@ -346,7 +338,7 @@ export class DelayedPushes extends DurableObject<Env> {
   #lease(row: DelayedPush): LeasedPush {
     const lease = Buffer.from(crypto.getRandomValues(new Uint8Array(LEASE_BYTES))).toString('hex');
     const failures = row.failures + Number(row.lease !== null);
-    const leased = { ...row, failures, lease, leaseUntil: this.#now() + LEASE_MS };
+    const leased = { ...row, failures, lease, leaseUntil: Date.now() + LEASE_MS };
     this.#rows.put(leased);
     return leased;
   }
@@ -358,7 +350,7 @@ export class DelayedPushes extends DurableObject<Env> {
     said: readonly string[],
   ): Promise<EndedEarly> {
     if (row === undefined) return 'unknown';
-    if (isLeased(row, this.#now())) return 'busy';
+    if (isLeased(row, Date.now())) return 'busy';
     if (row.intent !== null) {
       // Whoever removes it may die: it must not be published then.
       const isGivenUp = row.isGivenUp || state === 'given-up';
@@ -374,7 +366,7 @@ export class DelayedPushes extends DurableObject<Env> {
     said: readonly string[],
     published: DelayedPush['published'] = null,
   ): Promise<void> {
-    this.#rows.end(row, { state, said, published }, this.#now());
+    this.#rows.end(row, { state, said, published }, Date.now());
     // What stays after a failure here is not readable once the key has expired, and removed by its own alarm.
     this.ctx.waitUntil(succeeds(shred(this.env, row.spool.attempt)));
     await this.#wake();
@@ -382,12 +374,10 @@ export class DelayedPushes extends DurableObject<Env> {
 
   /** Forgets what has served, and sets the alarm for what comes next. */
   async #wake(): Promise<void> {
-    const next = this.#rows.forget(this.#now());
-    if (!this.#rows.isWaiting) this.ctx.storage.kv.delete(SEEN_TIME);
+    const next = this.#rows.forget(Date.now());
+    this.ctx.storage.kv.delete(SEEN_TIME);
     await this.#erase();
-    if (next === null) return;
-    const pauseMs = this.#seenTime().jumpedTo === null ? MINUTE_MS : HOUR_MS;
-    await this.ctx.storage.setAlarm(Math.max(next - this.#aheadMs(), Date.now() + pauseMs));
+    if (next !== null) await this.ctx.storage.setAlarm(Math.max(next, Date.now() + MINUTE_MS));
   }
 
   /**
@@ -404,7 +394,6 @@ export class DelayedPushes extends DurableObject<Env> {
     const erased = keepOnly(storage, kept, null);
     this.#rows.create();
     for (const row of ended) this.#rows.put(row);
-    if (ended.length === 0) this.#seen = null;
     await erased;
   }
 }
@@ -414,7 +403,19 @@ const wasTried = ({ said }: DelayedPush): boolean => said.length > 0;
 
 const leftOf = ({ intent }: DelayedPush): string[] => (intent === null ? [] : [LEFT]);
 
-const momentOf = ({ latest, jumpedTo }: SeenTime): number => jumpedTo ?? latest;
+/** Whether it is due by the service's clock. The pause after a failure may be counted from a moment of a wrong one. */
+function isRipe(row: DelayedPush, now: number): boolean {
+  const { dueAt } = row;
+  return dueAt !== null && (dueAt <= now || (wasTried(row) && isDue(dueAt, now)));
+}
+
+/** Whether the host's clock says so, too. What waits for room, or was due before, was promised no time. */
+function isRipeThere(row: DelayedPush, times: HostTimes | null): boolean {
+  const { host, dueAt, reason } = row;
+  if (reason === 'busy' || wasTried(row)) return true;
+  const there = times?.[host];
+  return there !== undefined && dueAt !== null && dueAt <= there;
+}
 
 /** @param now by the clock of the object. A lease from a time to which that had jumped by mistake is none. */
 function isLeased({ lease, leaseUntil }: DelayedPush, now: number): boolean {

@@ -3,8 +3,7 @@
  * follow from it.
  * Proved by test/durable/delayed-pushes/delayed-pushes.test.ts.
  */
-import { bytesOf, type DelayedPush, type NewDelayedPush } from './delayed-push.ts';
-import { DAY_MS } from './seen-clock.ts';
+import { bytesOf, DAY_MS, type DelayedPush, type NewDelayedPush } from './delayed-push.ts';
 
 /** How long the page of one that has ended tells it. */
 const TOLD_MS = 14 * DAY_MS;
@@ -49,19 +48,8 @@ export class DelayedRows {
     this.#sql.exec('INSERT OR REPLACE INTO delayed_pushes (name, value) VALUES (?, ?)', row.name, value);
   }
 
-  /** @param shiftMs added to all its times. */
-  add(push: NewDelayedPush, shiftMs: number): DelayedPush {
-    const { keptAt, from, to, until, dueAt } = push;
-    const row: DelayedPush = {
-      ...push,
-      keptAt: keptAt + shiftMs,
-      from: from + shiftMs,
-      to: to + shiftMs,
-      until: until + shiftMs,
-      dueAt: dueAt === null ? null : dueAt + shiftMs,
-      ...NOTHING_YET,
-      state: 'waiting',
-    };
+  add(push: NewDelayedPush): DelayedPush {
+    const row: DelayedPush = { ...push, ...NOTHING_YET, state: 'waiting' };
     this.put(row);
     return row;
   }
@@ -132,10 +120,10 @@ export class DelayedRows {
     return !isNearlyFull && isFair;
   }
 
-  /** Removes old ends. Answers when the next is over; null: nothing is left. */
+  /** Removes old ends. Answers when the next is over; null: none is left. */
   forget(now: number): number | null {
     this.#sql.exec(`DELETE FROM delayed_pushes WHERE state <> 'waiting' AND until <= ?`, now);
-    const next = 'SELECT min(until) AS at FROM delayed_pushes';
+    const next = `SELECT min(until) AS at FROM delayed_pushes WHERE state <> 'waiting'`;
     return this.#sql.exec<{ at: number | null }>(next).one().at;
   }
 }

@@ -1,12 +1,15 @@
 /** Publishes the delayed pushes that are due: part of the scheduled handler. Runs may overlap, and die at any time. */
 import type { Config } from '../../config.ts';
 import type { Env } from '../../env.ts';
+import { reachHost } from '../host-access.ts';
 import { systemClock } from '../../isolate/clock.ts';
+import { askTime } from '../../host/time.ts';
 import { loggerOf } from '../../log.ts';
 import { delayedPushesOf } from '../../objects.ts';
 import { keyedHash } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import type { Lease } from './delayed-push.ts';
+import type { HostTimes } from './delayed-pushes.ts';
 
 /** A run that works for longer would be ended by the platform, which gives it 15 minutes. */
 const LONGEST_RUN_MS = 10 * 60_000;
@@ -21,24 +24,48 @@ export function releaseSeal(secret: string, { name, lease }: Lease): string {
   return keyedHash(secret, 'release', `${name} ${lease}`);
 }
 
-/** @param triggeredAt milliseconds since 1970, by the clock of the cron trigger. */
+/**
+ * Publishes what is due until the next run.
+ * @param triggeredAt as the trigger says, in milliseconds since 1970. Only tests move time by it.
+ */
 export async function releaseDue(env: Env, config: Config, triggeredAt: number): Promise<void> {
-  const startedAt = Date.now();
-  for (;;) {
-    const now = triggeredAt + Date.now() - startedAt;
-    if (now - triggeredAt > LONGEST_RUN_MS) return;
-    const { leases, nextAt } = await delayedPushesOf(env).claim(now);
+  const aheadMs = env.TRIGGER_IS_CLOCK === undefined ? 0 : triggeredAt - Date.now();
+  const now = (): number => Date.now() + aheadMs;
+  const startedAt = now();
+  while (now() - startedAt <= LONGEST_RUN_MS) {
+    const { leases, nextAt } = await claim(env, now);
     if (leases.length > 0) {
-      const stops = await Promise.all(leases.map((lease) => releaseOne(env, config, lease, now)));
+      const stops = await Promise.all(leases.map((lease) => releaseOne(env, config, lease, now())));
       if (stops.includes(true)) return;
     } else {
-      if (nextAt === null || nextAt >= triggeredAt + RUN_EVERY_MS) return;
-      await systemClock.sleep(Math.max(1, nextAt - now));
+      if (nextAt === null || nextAt >= startedAt + RUN_EVERY_MS) return;
+      await systemClock.sleep(Math.max(1, nextAt - now()));
     }
   }
 }
 
-/** Answers whether to stop. Never rejects: the lease expires. @param now by the clock of the cron trigger. */
+/** Asks the hosts for their time only if it matters: each moment that is due by the service's clock costs a call. */
+async function claim(env: Env, now: () => number) {
+  const objects = delayedPushesOf(env);
+  const claimed = await objects.claim(now());
+  if (claimed.hosts.length === 0 || claimed.leases.length > 0) return claimed;
+  const times = await timesOf(env, claimed.hosts, now);
+  return objects.claim(now(), times);
+}
+
+async function timesOf(env: Env, hosts: readonly string[], now: () => number): Promise<HostTimes> {
+  const times: Record<string, number> = {};
+  const ask = async (key: string): Promise<void> => {
+    const reached = env.TRIGGER_IS_CLOCK === undefined ? reachHost(env, key) : null;
+    const at = reached === null ? null : await askTime(reached.access);
+    if (at !== null) times[key] = at;
+    else if (env.TRIGGER_IS_CLOCK !== undefined) times[key] = now();
+  };
+  await Promise.all(hosts.map(ask));
+  return times;
+}
+
+/** Answers whether to stop. Never rejects: the lease expires. @param now by the service's clock. */
 export async function releaseOne(env: Env, config: Config, lease: Lease, now: number): Promise<boolean> {
   try {
     const secret = await serviceSecret(env, config.identitySecret);

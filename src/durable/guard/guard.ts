@@ -23,6 +23,9 @@ import { ActionTokens } from './tokens.ts';
 const CLEANING_PAUSE_MS = 10 * 60 * 1000;
 /** Where each panic switch is kept: that of pushes (contract, 3.2), and that of comments and issues. */
 const SWITCHES = { pushes: 'panic', writes: 'panic-writes' } as const satisfies Record<Switch, string>;
+/** Where it is kept that the operator was told of a wrong clock, and for how long. */
+const CLOCK_TOLD = 'told clock';
+const CLOCK_PAUSE_MS = 24 * 60 * 60 * 1000;
 /** Where it is kept what the operator was told of a burst. */
 const LAST_TOLD = { burst: 'told burst', flood: 'told flood' } as const;
 
@@ -108,6 +111,14 @@ export class Guard extends DurableObject<Env> {
   async tokenProblems(name: string, account: AccountPlace, problems: readonly TokenProblem[]): Promise<void> {
     const isNews = this.#operator.takeReport(name, problems, Date.now());
     if (isNews) await this.tell({ kind: 'token', account, problems });
+  }
+
+  /** The clocks of service and code host differ. Told once a day. @param byMs as the alert has it. */
+  async clockApart(byMs: number | null): Promise<void> {
+    const now = Date.now();
+    if (this.#operator.last(CLOCK_TOLD, now) !== null) return;
+    this.#operator.remember(CLOCK_TOLD, true, now, CLOCK_PAUSE_MS);
+    await this.tell({ kind: 'clock', byMs });
   }
 
   /** False if too many come at once: it is told later. @param address it may name; kept only until it was sent. */

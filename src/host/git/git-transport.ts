@@ -32,6 +32,7 @@ import type { RepositoryName } from '../../repository-name.ts';
 import { withRetries } from '../failure.ts';
 import type { Caller, SmartHttp } from './smart-http.ts';
 import type { IsPublic } from '../rest/reads.ts';
+import { timeOf } from '../time.ts';
 
 const MiB = 1024 * 1024;
 /** Of an answer with refs. A list is cut long before, unless nearly all of its names are unusable. */
@@ -54,6 +55,11 @@ const MAX_BASES_AHEAD = 10_000;
 export interface PushReport extends ReportStatus {
   /** Other messages of the host, for instance which rule it applied. */
   readonly messages: string;
+}
+
+export interface ListedRefs extends RefList {
+  /** How far the host's clock was ahead of the service's; null: the answer did not say. */
+  readonly hostAheadMs: number | null;
 }
 
 export type HistoryAnswer =
@@ -99,8 +105,12 @@ export class GitTransport {
     prefixes: readonly string[],
     owner: Owner,
     beforeWait?: () => void,
-  ): Promise<RefList> {
-    const read = (reader: ByteReader) => readLsRefs(reader, this.#memory, beforeWait);
+  ): Promise<ListedRefs> {
+    const read = async (reader: ByteReader, { headers }: Response): Promise<ListedRefs> => {
+      const at = timeOf((name) => headers.get(name));
+      const hostAheadMs = at === null ? null : at - this.#clock.now();
+      return { ...(await readLsRefs(reader, this.#memory, beforeWait)), hostAheadMs };
+    };
     return this.#ask(repository, encodeLsRefs(prefixes), MAX_REF_LIST_BYTES, owner, read);
   }
 
@@ -184,11 +194,11 @@ export class GitTransport {
     request: Uint8Array,
     maxBytes: number,
     owner: Owner,
-    parse: (reader: ByteReader) => Promise<T>,
+    parse: (reader: ByteReader, response: Response) => Promise<T>,
   ): Promise<T> {
     return this.#asReader(repository, owner, async (caller) => {
       const response = await this.#http.post(repository, 'git-upload-pack', caller, request);
-      return this.#http.read(response, { maxBytes }, parse);
+      return this.#http.read(response, { maxBytes }, (reader) => parse(reader, response));
     });
   }
 

@@ -11,8 +11,10 @@ import type {
 } from '../../durable/delayed-pushes/delayed-push.ts';
 import { undatedOf } from '../../durable/pull-request/record.ts';
 import type { Wants } from '../../limits/wants.ts';
+import { fullName } from '../../repository-name.ts';
 import type { Spool } from '../../spool/spool.ts';
 import type { Judged } from '../judge/judge.ts';
+import type { Upstream } from '../judge/questions.ts';
 import type { Slot, PushSettings } from '../push-host.ts';
 import { inProgress, type PushRun } from '../push-run.ts';
 import type { PushOptions } from '../receive/push-options.ts';
@@ -28,6 +30,8 @@ const HOUR_MS = 60 * 60 * 1000;
 const LIFE_MS = 14 * 24 * HOUR_MS;
 /** For what is due at its end; and for the keys, which a clock that jumps must not expire. */
 const REST_MS = 2 * 24 * HOUR_MS;
+/** How far the clocks of service and code host may differ while a delay is accepted. */
+const MOST_APART_MS = 5 * 60 * 1000;
 /** A push that waits only for limits and the code host. */
 const BUSY_LIFE_MS = 24 * HOUR_MS;
 
@@ -39,7 +43,7 @@ export interface DelayPlan extends DelayWindow {
 const NOWHERE = 'The address above leads nowhere:';
 
 /** What is kept of a push, besides its entries. */
-interface ToKeep extends Pick<Judged, 'work' | 'claim' | 'updates'> {
+interface ToKeep extends Pick<Judged, 'work' | 'claim' | 'updates'>, Pick<Upstream, 'hostAheadMs'> {
   readonly receivedHash: string;
   /** Of the pull request that it opens; null: it opens none. */
   readonly slot: Slot | null;
@@ -96,7 +100,7 @@ async function tellKnown(run: PushRun, work: PushedWork, isRecorded: boolean): P
     const near = await store.openNear(target, work.prHash);
     const question = near === null ? '' : ` Did you mean ${near.prHash}?`;
     await reply.note(
-      `The service has recorded no pull request with that pr-hash.${question}`,
+      `The service has recorded no pull request of ${fullName(target)} with that pr-hash.${question}`,
       'If the code host knows none either, it opens a new one.',
     );
   }
@@ -116,7 +120,7 @@ async function tellKnown(run: PushRun, work: PushedWork, isRecorded: boolean): P
 export async function keep(
   run: PushRun,
   { pack: { spool }, options }: Received,
-  { work, receivedHash, updates: wasOpen, claim, slot }: ToKeep,
+  { work, receivedHash, updates: wasOpen, claim, slot, hostAheadMs }: ToKeep,
   plan: DelayPlan,
 ): Promise<DelayedFacts> {
   const { store, settings, target, reply } = run;
@@ -125,6 +129,7 @@ export async function keep(
     throw new Refusal('options', 'overwrite cannot wait', [
       'Nobody can tell now what it would replace when it is published. Push it without delay, or without -o overwrite.',
     ]);
+  if (plan.reason !== 'busy') refuseWrongClock(run, hostAheadMs, plan.reason);
   const recorded = claim?.recorded ?? null;
   if (recorded === null || slot !== null) await tellKnown(run, work, recorded !== null);
   await refuseBegun(run, receivedHash);
@@ -154,6 +159,24 @@ export async function keep(
   } finally {
     if (!isKept) await slot?.release();
   }
+}
+
+/**
+ * Refuses a delay that could end too soon, because one of two clocks is wrong. Later, both have to
+ * say that it is over (durable/delayed-pushes).
+ * @throws Refusal
+ */
+function refuseWrongClock({ store }: PushRun, hostAheadMs: number | null, reason: DelayReason): void {
+  if (hostAheadMs !== null && Math.abs(hostAheadMs) <= MOST_APART_MS) return;
+  store.tellClock(hostAheadMs);
+  const why =
+    hostAheadMs === null
+      ? 'The code host does not say what time it is, so this service cannot check its own clock.'
+      : 'The clocks of this service and of the code host differ by more than five minutes, so a delay could end too soon.';
+  throw new Refusal('clock', 'one of two clocks is wrong', [
+    `${why} Nothing was kept, and the operator is told.`,
+    reason === 'delay' ? 'Push again later, or publish it at once with -o delay=0s.' : 'Push again later.',
+  ]);
 }
 
 /**

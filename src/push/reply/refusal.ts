@@ -60,7 +60,7 @@ type OfRepository = 'missing' | 'archived' | 'empty' | 'repository-size' | OfPol
 type OfPolicy = 'policy' | 'policy-unread' | 'sign-off' | 'stated' | 'workflows';
 type OfWork =
   'base' | 'fetch-first' | 'names' | 'noise' | 'not-open' | 'nothing-new' | 'one-branch' | 'squash';
-type OfService = 'busy' | 'delay' | 'delays-full' | 'internal' | 'unguarded';
+type OfService = 'busy' | 'clock' | 'delay' | 'delays-full' | 'internal' | 'unguarded';
 
 /** What a push would publish, for a form; the lines of its refusal show it on a terminal. */
 export interface Preview {

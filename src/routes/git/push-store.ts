@@ -105,6 +105,12 @@ export function pushStore(c: Context<AppEnv>, memory: MemoryHold): PushStore {
       }
     },
     findWaiting: (push) => readFrom(() => delayedPushesOf(c.env).findWaiting(push)),
+    tellClock(byMs) {
+      const telling = guardOf(c.env).clockApart(byMs);
+      c.executionCtx.waitUntil(
+        telling.catch((error: unknown) => logger.error('nobody is told of a wrong clock', { error })),
+      );
+    },
     async keepDelayed(delayed, { key, ...spool }, keptUntil) {
       const { name, reason, keptAt, from, to } = delayed;
       // A secret moment; of one for review, only when the operator has approved it.

@@ -9,7 +9,7 @@ import {
   LEASE_MS,
   type NewDelayedPush,
 } from '../../../src/durable/delayed-pushes/delayed-push.ts';
-import type { DelayedPushes } from '../../../src/durable/delayed-pushes/delayed-pushes.ts';
+import type { DelayedPushes, HostTimes } from '../../../src/durable/delayed-pushes/delayed-pushes.ts';
 import type { Env } from '../../../src/env.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
@@ -39,7 +39,7 @@ const pass = (ms: number) => vi.setSystemTime(Date.now() + ms);
 async function live(ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= 12 * HOUR_MS) {
     pass(Math.min(left, 12 * HOUR_MS));
-    await object().claim(0);
+    await claim();
   }
 }
 
@@ -67,7 +67,10 @@ async function kept(name: string, more: Partial<NewDelayedPush> = {}): Promise<v
   expect(await object().keep(push(name, more), [], MOST)).toMatchObject({ kind: 'kept' });
 }
 
-const claim = async () => (await object().claim(Date.now())).leases;
+/** Where the code host has the same time. */
+const claim = async () => (await object().claim(Date.now(), { gh: Date.now() })).leases;
+const claimAt = async (times: HostTimes) =>
+  (await object().claim(Date.now(), times)).leases.map(({ name }) => name);
 const stateOf = async (name: string) => (await object().view(name))?.state;
 
 async function leased(name: string): Promise<Lease> {
@@ -105,10 +108,10 @@ describe('a delayed push', () => {
     await kept('a');
     await kept('b', { push: 'other', dueAt: Date.now() + HOUR_MS + 30_000 });
     pass(HOUR_MS - 10_000);
-    expect(await object().claim(Date.now())).toEqual({ leases: [], nextAt: Date.now() + 10_000 });
+    expect(await object().claim(Date.now())).toEqual({ leases: [], nextAt: Date.now() + 10_000, hosts: [] });
     pass(10_000);
     expect((await object().claim(Date.now())).leases).toMatchObject([{ name: 'a' }]);
-    expect(await object().claim(Date.now())).toEqual({ leases: [], nextAt: Date.now() + 30_000 });
+    expect(await object().claim(Date.now())).toEqual({ leases: [], nextAt: Date.now() + 30_000, hosts: [] });
   });
 
   it('is claimed again when the lease has expired, and whoever had that ends nothing any more', async () => {
@@ -384,91 +387,112 @@ describe('one that is begun, and wanted no more', () => {
 });
 
 describe('time', () => {
-  it('to which the clock has jumped by mistake puts nothing off', async () => {
-    await kept('a', { until: Date.now() + DAY_MS });
-    await kept('b', { push: 'another' });
-    await kept('c', { push: 'a third' });
-    await claim();
+  const [AHEAD_MS, DELAY_MS] = [20 * HOUR_MS, 6 * HOUR_MS];
+  /** A push that was accepted while both clocks agreed, and asks for six hours. */
+  const timed = (name: string, more: Partial<NewDelayedPush> = {}) =>
+    kept(name, { reason: 'delay', dueAt: Date.now() + DELAY_MS, ...more });
+
+  it('is that of both clocks: a clock that jumps ahead publishes nothing, and goes on when it is corrected', async () => {
+    await timed('a');
+    const truth = Date.now();
+    pass(AHEAD_MS);
+    for (const minutes of [0, 1, 60]) expect(await claimAt({ gh: truth + minutes * MINUTE_MS })).toEqual([]);
+    vi.setSystemTime(truth + DELAY_MS - 1);
+    expect(await claimAt({ gh: Date.now() })).toEqual([]);
+    pass(1);
+    expect(await claimAt({ gh: Date.now() })).toEqual(['a']);
+  });
+
+  it('does not go on while a clock is behind, and is late then, but never early', async () => {
+    await timed('a');
+    const truth = Date.now();
+    vi.setSystemTime(truth - DAY_MS);
+    expect(await claimAt({ gh: truth + DELAY_MS })).toEqual([]);
+    vi.setSystemTime(truth + DELAY_MS);
+    expect(await claimAt({ gh: truth + DELAY_MS })).toEqual(['a']);
+  });
+
+  it.each<[string, HostTimes]>([
+    ['is missing, or cached', {}],
+    ['is of 1970', { gh: 0 }],
+    ['is that of another host', { other: Number.MAX_SAFE_INTEGER }],
+    ['is a day behind', { gh: Date.now() - DAY_MS }],
+  ])('waits where the time of its host %s', async (_, times) => {
+    await timed('a');
+    pass(2 * DELAY_MS);
+    expect(await claimAt(times)).toEqual([]);
+    expect(await claimAt({ gh: Date.now() })).toEqual(['a']);
+  });
+
+  it('is asked of the hosts only when something is due, and in the second in which they say so', async () => {
+    await timed('a');
+    await timed('b', { host: 'forge', push: 'another' });
+    expect(await object().claim(Date.now())).toMatchObject({ hosts: [] });
+    pass(DELAY_MS);
+    expect(await object().claim(Date.now())).toMatchObject({ leases: [], hosts: ['gh', 'forge'] });
+    const [now, there] = [Date.now(), Date.now() - 1_500];
+    expect(await object().claim(now, { gh: there })).toEqual({ leases: [], nextAt: now + 1_500, hosts: [] });
+  });
+
+  it('of the host says nothing of what waits for room, or was due before, or is published by its button', async () => {
+    await kept('a');
+    await timed('b', { push: 'another' });
+    await timed('c', { push: 'a third' });
+    pass(HOUR_MS);
+    expect((await object().claim(Date.now())).leases).toMatchObject([{ name: 'a' }]);
+    await object().failed(await leased('b'), LATER, Date.now());
+    await leased('c');
+    pass(600_000);
+    expect((await object().claim(Date.now())).leases).toMatchObject([{ name: 'a' }, { name: 'b' }]);
+  });
+
+  it('to which the clock has jumped by mistake puts no pause off', async () => {
+    await timed('a');
     pass(30 * DAY_MS);
     await object().failed(await leased('a'), LATER, Date.now());
+    await timed('b', { push: 'another' });
     await leased('b');
-    await toReview('d');
     expect(await object().publishNow('b')).toBe('busy');
     pass(-30 * DAY_MS);
     expect(await object().view('b')).toMatchObject({ isBeingPublished: false });
     expect(await object().giveUp('b')).toBe('done');
-    expect((await claim()).map(({ name }) => name)).toEqual(['a']);
+    expect(await claimAt({})).toEqual(['a']);
   });
 
-  it('does not go back with the clock, so nothing comes early', async () => {
-    await kept('a');
-    pass(HOUR_MS / 2);
-    expect(await claim()).toEqual([]);
-    pass(-DAY_MS);
-    expect(await claim()).toEqual([]);
-    await kept('b', { push: 'another' });
-    const { from, to } = push('b');
-    expect(await object().view('b')).toMatchObject({ from: from + DAY_MS, to: to + DAY_MS });
-    pass(DAY_MS + HOUR_MS / 2);
-    const [lease, ...others] = await claim();
-    expect(lease).toMatchObject({ name: 'a' });
-    expect(others).toEqual([]);
-    await object().ended(lease!, 'published', [], PUBLISHED);
-    pass(HOUR_MS / 2);
-    expect((await claim()).map(({ name }) => name)).toEqual(['b']);
-  });
-
-  it('is remembered over a restart', async () => {
-    await kept('a');
-    pass(MINUTE_MS);
-    await claim();
-    pass(-DAY_MS);
-    const reborn = async () =>
-      runInDurableObject(object(), (instance: DelayedPushes, state) =>
-        new (instance.constructor as new (...given: unknown[]) => DelayedPushes)(state, bindings).view('a'),
-      );
-    expect((await reborn())?.state).toBe('waiting');
-    const seen = await runInDurableObject(object(), (_, { storage }) => storage.kv.get('seen-time'));
-    expect(seen).toEqual({ latest: Date.now() + DAY_MS, jumpedTo: null });
-  });
-
-  it('counts while the machine is off, but nothing expires for a day after a jump', async () => {
-    await kept('a', { dueAt: Date.now() + 20 * DAY_MS + 12 * HOUR_MS });
-    await kept('b', { push: 'another' });
-    pass(20 * DAY_MS);
-    expect((await claim()).map(({ name }) => name)).toEqual(['b']);
-    await runDurableObjectAlarm(object());
+  it('is over for a push when both clocks say so, or its key is gone', async () => {
+    const until = Date.now() + DAY_MS;
+    await timed('a', { until, dueAt: until + DAY_MS });
+    pass(DAY_MS);
+    for (const times of [{}, { gh: until - 1 }]) await claimAt(times);
     expect(await stateOf('a')).toBe('waiting');
-    pass(12 * HOUR_MS);
-    expect((await claim()).map(({ name }) => name)).toContain('a');
+    await claimAt({ gh: until });
+    expect(await stateOf('a')).toBe('failed');
+    await kept('b', { until: Date.now() + DAY_MS, push: 'another', dueAt: Date.now() + 9 * DAY_MS });
+    pass(3 * DAY_MS - 1);
+    await claimAt({});
+    expect(await stateOf('b')).toBe('waiting');
+    pass(1);
+    await claimAt({});
+    expect(await stateOf('b')).toBe('failed');
   });
 
-  it('tells the operator of a jump, once', async () => {
-    const told: number[] = [];
-    const guard = { tell: async ({ byMs }: { byMs: number }) => void told.push(byMs) };
-    await kept('a');
+  it('that has held up a push for a day is told to the operator', async () => {
+    const told: (number | null)[] = [];
+    const guard = { clockApart: async (byMs: number | null) => void told.push(byMs) };
+    await timed('a');
     await runInDurableObject(object(), async (instance: DelayedPushes, state) => {
       const GUARD = { idFromName: () => null, get: () => guard };
       const reborn = new (instance.constructor as new (...given: unknown[]) => DelayedPushes)(state, {
         ...bindings,
         GUARD,
       });
-      pass(20 * DAY_MS);
-      await reborn.claim(0);
-      pass(MINUTE_MS);
-      await reborn.claim(0);
+      pass(DELAY_MS + DAY_MS - 1);
+      await reborn.claim(Date.now(), {});
+      pass(1);
+      await reborn.claim(Date.now(), {});
+      await reborn.claim(Date.now(), { gh: Date.now() - 2 * DAY_MS });
     });
-    expect(told).toEqual([20 * DAY_MS]);
-  });
-
-  it('jumps for nobody while nothing waits', async () => {
-    await kept('a');
-    await object().giveUp('a');
-    pass(10 * DAY_MS);
-    await kept('b', { dueAt: Date.now() + 20 * DAY_MS, until: Date.now() + HOUR_MS });
-    pass(HOUR_MS);
-    await runDurableObjectAlarm(object());
-    expect(await stateOf('b')).toBe('failed');
+    expect(told).toEqual([null, -2 * DAY_MS]);
   });
 });
 
@@ -644,10 +668,10 @@ describe('what the operator is to see', () => {
   it('is discarded when nobody has looked at it in time', async () => {
     await toReview();
     await live(14 * DAY_MS - 1);
-    await runDurableObjectAlarm(object());
+    await claim();
     expect(await stateOf('a')).toBe('waiting');
     pass(1);
-    await runDurableObjectAlarm(object());
+    await claim();
     expect(await object().view('a')).toMatchObject({
       state: 'discarded',
       said: [

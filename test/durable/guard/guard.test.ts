@@ -817,6 +817,17 @@ describe('a token with a problem', () => {
     expect(published[0]?.actions).toBeUndefined();
   });
 
+  it('is not what a wrong clock is, which is told once a day', async () => {
+    await configured();
+    for (const byMs of [-7 * 60_000, null]) await guard().clockApart(byMs);
+    await deliver();
+    expect(published.map(({ title }) => title)).toEqual(['The clocks differ']);
+    expect(published[0]?.message).toContain(
+      "The clock of this service is 7 minutes ahead of the code host's.",
+    );
+    expect(published[0]?.actions).toBeUndefined();
+  });
+
   it('is told of each account by itself, and a suspended one as what it is', async () => {
     await configured();
     await guard().tokenProblems('one', PLACE, ['suspended']);

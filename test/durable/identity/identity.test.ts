@@ -75,22 +75,29 @@ describe('a comment', () => {
   });
 
   it.each([
-    ['blocked', 6, { kind: 'blocked' }],
-    ['flagged', 3, { kind: 'cooldown' }],
-  ])('is not posted if its pseudonym is %s while it waits for its turn', async (_state, reports, outcome) => {
-    const release = vi.fn(async () => {});
-    const reserve = async () => {
-      await someone.reportedBy(reports);
-      return { kind: 'granted', id: 'a', windows: [], full: [], pauseMs: 0, turnMs: 0 };
-    };
-    const accounts = { ...NO_OBJECTS, get: () => ({ reserve, release }) };
-    await runInDurableObject(someone.stub, (instance) => {
-      Object.assign(instance, { env: { ...bindings, HOST_ACCOUNTS: accounts } });
-    });
-    expect(await someone.say()).toMatchObject(outcome);
-    expect(release).toHaveBeenCalledExactlyOnceWith('a');
-    expect(host.comments).toEqual([]);
-  });
+    ['blocked', 6, { kind: 'blocked' }, 'first'],
+    ['flagged', 3, { kind: 'cooldown' }, 'first'],
+    ['blocked', 6, { kind: 'blocked' }, 'later'],
+    ['flagged', 3, { kind: 'cooldown' }, 'later'],
+  ])(
+    'is not posted if its pseudonym is %s while it waits, by %i reports',
+    async (_, reports, outcome, which) => {
+      if (which === 'later') await someone.say();
+      const before = host.comments.length;
+      const release = vi.fn(async () => {});
+      const reserve = async () => {
+        await someone.reportedBy(reports);
+        return { kind: 'granted', id: 'a', windows: [], full: [], pauseMs: 0, turnMs: 0 };
+      };
+      const accounts = { ...NO_OBJECTS, get: () => ({ reserve, release }) };
+      await runInDurableObject(someone.stub, (instance) => {
+        Object.assign(instance, { env: { ...bindings, HOST_ACCOUNTS: accounts } });
+      });
+      expect(await someone.say()).toMatchObject(outcome);
+      expect(release).toHaveBeenCalledExactlyOnceWith('a');
+      expect(host.comments).toHaveLength(before);
+    },
+  );
 
   it('is made known to a rollback; while the guard is away it is posted all the same, and made known later', async () => {
     const { promise: away, reject } = Promise.withResolvers<never>();

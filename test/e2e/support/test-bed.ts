@@ -49,6 +49,8 @@ export interface TestBedOptions {
   readonly callsAnHour?: number;
   /** The code host's clock. Default: this machine's. */
   readonly now?: () => Date;
+  /** False: a scheduled run moves no time, as in production. Default: it does, for delayed pushes. */
+  readonly isTriggerClock?: boolean;
   /** Makes another build of the Worker's. */
   readonly rebuild?: (build: WorkerBuild) => Promise<WorkerBuild>;
 }
@@ -156,6 +158,7 @@ export class TestBed {
           ...env,
         },
         stateDir,
+        isTriggerClock: options.isTriggerClock ?? true,
         ...(options.program !== undefined && { program: options.program }),
         writeLog: (line) => {
           const verdict = verdictOf(line);

@@ -146,13 +146,13 @@ describe('a bad pack', () => {
     expect(() => scan([upToTheSize])).toThrow(expect.objectContaining({ code: 'too-large' }));
   });
 
-  it('inflates no more than a few files that are far larger than the pack', () => {
+  it('inflates no more than a file that is far larger than the pack', () => {
     const content = Buffer.alloc(9 * 1024 * 1024);
     const stream = deflateSync(content);
     const files = (count: number) =>
       buildPack(Array.from({ length: count }, () => ({ ...blob, declaredSize: content.length, stream })));
-    expect(() => scan([files(3).bytes])).not.toThrow();
-    expect(() => scan([files(5).bytes])).toThrow(expect.objectContaining({ code: 'too-large' }));
+    expect(() => scan([files(1).bytes])).not.toThrow();
+    expect(() => scan([files(2).bytes])).toThrow(expect.objectContaining({ code: 'too-large' }));
   });
 
   it('takes one delta that is far larger than the pack, and not two', () => {

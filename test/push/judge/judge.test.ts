@@ -42,6 +42,7 @@ const upstream: Upstream = {
   repository: { owner: 'octo', name: 'hello' },
   refs: [MAIN],
   hasAllBranches: true,
+  hostAheadMs: 0,
   defaultBranch: MAIN,
 };
 const place: Place = {
