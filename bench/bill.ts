@@ -18,27 +18,30 @@ export const COUNTS = {
 } as const;
 
 /**
- * Dollars, as Cloudflare's pages of prices have them: developers.cloudflare.com/workers/platform/pricing, and the same under
- * /durable-objects, /d1 and /kv. What a plan includes is left out. Compare them before you rely on a sum.
+ * Dollars, as Cloudflare's pages of prices had them in November 2026. What a plan includes is left out. Compare them before
+ * you rely on a sum.
  */
 const PRICES = {
+  // developers.cloudflare.com/workers/platform/pricing
   requests: 0.3 / 1e6,
+  // developers.cloudflare.com/durable-objects/platform/pricing: calls and alarms are requests.
   objectCalls: 0.15 / 1e6,
-  /** For each GB and second. */
+  /** For each GB and second (there). */
   duration: 12.5 / 1e6,
+  // There, with deletes and alarms that are set; developers.cloudflare.com/d1/platform/pricing has the same.
   rowsWritten: 1 / 1e6,
-  /** For each GB and month. */
+  /** For each GB and month (there, "SQL Stored data"). */
   storage: 0.2,
 } as const;
 
-/** An object is billed for so much memory, whatever it uses ("Durable Objects", "Compute billing"). */
+/** An object is billed for so much memory, whatever it uses (there, "Compute billing"). */
 const OBJECT_GB = 0.125;
 /** Assumed: a call waits for the disk once, and an alarm for a notification service far away. */
 const CALL_SECONDS = 0.01;
 const ALARM_SECONDS = 0.5;
 /** That of a notification, which nobody cleared before. */
 const TIMER_SECONDS = 10;
-/** An object's database has so much before its first row ("Durable Objects FAQs"); the pull request's stays. */
+/** An object's database has so much before its first row (developers.cloudflare.com/durable-objects/reference/faq). */
 const OBJECT_STORAGE_GB = 12 / 1e6;
 
 const awake = (seconds: number): number => seconds * OBJECT_GB * PRICES.duration;

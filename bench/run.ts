@@ -26,6 +26,7 @@ import { simpleService } from './rows/simple-service.ts';
 import { spool } from './rows/spool.ts';
 import { start } from './rows/start.ts';
 import { texts } from './rows/texts.ts';
+import { worst } from './rows/worst.ts';
 import type { Row } from './support/figures.ts';
 import { table } from './support/table.ts';
 import { Workspace } from './support/workspace.ts';
@@ -52,6 +53,7 @@ const BENCHMARKS: Readonly<Record<string, (workspace: Workspace) => Promise<Row[
   delayed,
   guesses,
   texts,
+  worst,
 };
 
 const USAGE = `

@@ -26,6 +26,8 @@ import { bundleWorker } from './esbuild.ts';
  * secrets but was never uploaded (10144): at its first upload, itself.
  */
 const NO_SUCH_WORKER = /code: 1014[34]\b/;
+/** Cloudflare's answer to a question about a Worker that the account does not have. */
+const NOT_THERE = /code: 10007\b/;
 /** Beside wrangler.toml, so that the paths in it stay right. */
 const DEPLOYED_CONFIG = 'wrangler.deploy.json';
 
@@ -81,6 +83,18 @@ function create(...words: string[]): void {
   wrangler([...words, '--update-config=false'], 'ignore');
 }
 
+/** Reads the list that wrangler has printed as JSON, or ends this program. */
+function listIn<T>(stdout: string, words: readonly string[]): T[] {
+  try {
+    const list: unknown = JSON.parse(stdout);
+    if (Array.isArray(list)) return list as T[];
+  } catch {
+    // It is no JSON.
+  }
+  process.stderr.write(`${stdout}\nwrangler ${words.join(' ')} has printed no list.\n`);
+  stop(1);
+}
+
 /**
  * What the account has of one kind.
  * @param words a command of wrangler that prints JSON.
@@ -96,7 +110,7 @@ function listed<T>(...words: string[]): T[] {
     );
     stop(status);
   }
-  return JSON.parse(stdout) as T[];
+  return listIn(stdout, words);
 }
 
 /** D1 has no place in these parts of the world: a near one. */
@@ -109,8 +123,13 @@ const NEIGHBOURS: Readonly<Record<string, string>> = { sam: 'enam', afr: 'weur',
  */
 function refuseAnothersWorker(): void {
   const words = ['deployments', 'list', `--name=${config.name}`, '--json'];
-  const { status, stdout } = spawnSync('wrangler', words, { encoding: 'utf8' });
-  if (status !== 0 || (JSON.parse(stdout) as unknown[]).length === 0) return;
+  const { status, stdout, stderr } = spawnSync('wrangler', words, { encoding: 'utf8' });
+  if (status !== 0 && NOT_THERE.test(stdout + stderr)) return;
+  if (status !== 0) {
+    process.stderr.write(`${stdout}${stderr}`);
+    stop(status);
+  }
+  if (listIn(stdout, words).length === 0) return;
   process.stderr.write(`
 The account has a Worker called ${config.name} already, and no database of that name, so it is not this service.
 Nothing was changed. Choose another \`name\` in wrangler.toml, or remove that Worker: npx wrangler delete ${config.name}

@@ -5,7 +5,7 @@
  * A workerd with only the database does that, and ends. workerd opens all its sockets at once, so the one that runs the
  * service would accept requests before its tables exist.
  */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -59,7 +59,7 @@ export async function prepareService(options: PrepareOptions): Promise<PreparedS
       ...Object.entries(modulesOf(build)).map(([name, text]) => writeFile(join(folder, name), text)),
     ]);
     const workerd = { program: options.program ?? workerdProgram(), importPath: STAND_INS_PATH };
-    await migrate(workerd, database, build.migrations);
+    await migrate(workerd, database, build.migrations, join(stateDir, 'd1'));
     const { bundleHash } = build;
     const limitsFolders = LIMITS_FOLDERS.map((name) => join(stateDir, name));
     return { workerd, folder, config, limitsFolders, bundleHash };
@@ -69,10 +69,19 @@ export async function prepareService(options: PrepareOptions): Promise<PreparedS
   }
 }
 
+/** The file of the database, or the folder if it holds several. */
+async function databaseIn(folder: string): Promise<string> {
+  const entries = await readdir(folder, { recursive: true });
+  const [file, ...others] = entries.filter((path) => /(?<!\bmetadata)\.sqlite$/.test(path));
+  return file === undefined || others.length > 0 ? folder : join(folder, file);
+}
+
+/** @param folder of the database. */
 async function migrate(
   command: WorkerdCommand,
   config: string,
   migrations: readonly Migration[],
+  folder: string,
 ): Promise<void> {
   if (migrations.length === 0) return;
   const socket = join(dirname(config), 'migrate.socket');
@@ -84,7 +93,10 @@ async function migrate(
   });
   try {
     const { status, body } = await post(socket, JSON.stringify(migrations));
-    if (status !== 204) throw new Error(`the database could not be brought up to date: ${body}`);
+    if (status !== 204)
+      throw new Error(
+        `the database cannot be used, and may be damaged (${await databaseIn(folder)}): ${body}. docs/deploy.md#a-damaged-database says how to go on`,
+      );
   } finally {
     await workerd.kill();
   }

@@ -1,4 +1,4 @@
-/** A Worker that brings the database up to date: POST the migrations as JSON. */
+/** A Worker that checks the database and brings it up to date: POST the migrations as JSON. */
 import type { D1Database } from '@cloudflare/workers-types';
 import type { Migration } from '../migrations.ts';
 import { applyMigrations } from '../migrations.ts';
@@ -6,6 +6,9 @@ import { applyMigrations } from '../migrations.ts';
 export default {
   async fetch(request: Request, { DB }: { DB: D1Database }): Promise<Response> {
     try {
+      const { results } = await DB.prepare('PRAGMA quick_check(1)').all();
+      const [found] = results.map((row) => Object.values(row)[0]);
+      if (found !== 'ok') throw new Error(String(found));
       await applyMigrations(DB, await request.json<Migration[]>());
       return new Response(null, { status: 204 });
     } catch (error) {

@@ -161,13 +161,14 @@ export class MemoryHold implements Memory {
   readonly client: string | null;
   readonly #budget: MemoryBudget;
   readonly #isPatient: boolean;
-  readonly #work = new SharedWork();
+  readonly #work: SharedWork;
 
   constructor(budget: MemoryBudget, clock: Clock, client: string | null, isPatient: boolean) {
     this.#budget = budget;
     this.clock = clock;
     this.client = client;
     this.#isPatient = isPatient;
+    this.#work = new SharedWork({ network: client, clock });
   }
 
   get isShort(): boolean {

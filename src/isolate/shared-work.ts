@@ -3,29 +3,104 @@
  * thread, so a second of work in one piece is a second in which nobody else is answered. Work is
  * counted in bytes, because on Cloudflare the clock stands still while code runs.
  */
+import { type Clock, systemClock } from './clock.ts';
+import { onForget, Recent } from './recent.ts';
 
 /** Inflating and searching so many bytes takes some ten milliseconds. */
 export const TURN_BYTES = 1024 * 1024;
 
+/** Of what a network has made an isolate do, half counts after this time. */
+const HALF_LIFE_MS = 60_000;
+/** Who is ahead of another by less never waits. */
+const AHEAD_BYTES = 8 * TURN_BYTES;
+/** Who has worked within this time may go on any moment. */
+const AT_WORK_MS = 100;
+const POLL_MS = 20;
+/** Ten seconds for one request, as for memory. */
+const MOST_POLLS = 500;
+
+interface Done {
+  readonly bytes: number;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+/**
+ * What the networks have made an isolate do lately. While several are at work, those that have had
+ * more wait for those that have had less, as with creations (src/limits/fairness.ts). A network alone
+ * waits for nobody.
+ */
+export class WorkOfNetworks {
+  readonly #done = new Recent<Done>({ most: 10_000 });
+  /** When each has worked last, those of the last moment. */
+  readonly #atWork = new Map<string, number>();
+
+  constructor() {
+    onForget(() => this.#atWork.clear());
+  }
+
+  charge(network: string, bytes: number, now: number): void {
+    this.#done.set(network, { bytes: bytes + this.bytesOf(network, now), at: now });
+    this.#atWork.delete(network);
+    this.#atWork.set(network, now);
+  }
+
+  bytesOf(network: string, now: number): number {
+    const { bytes, at } = this.#done.get(network) ?? { bytes: 0, at: now };
+    return bytes * 0.5 ** (Math.abs(now - at) / HALF_LIFE_MS);
+  }
+
+  /** Whether another goes first. Cost: linear in those that are at work. */
+  mustWait(network: string, now: number): boolean {
+    const most = this.bytesOf(network, now) - AHEAD_BYTES;
+    for (const [other, at] of this.#atWork) {
+      if (Math.abs(now - at) >= AT_WORK_MS) this.#atWork.delete(other);
+      else if (other !== network && this.bytesOf(other, now) < most) return true;
+    }
+    return false;
+  }
+}
+
+const isolateWork = new WorkOfNetworks();
+
 /** Waits until everything has run that is ready to run. */
 const nextTurn = (): Promise<void> => scheduler.wait(0);
+
+interface WorkOptions {
+  /** Whose work it is; null: the service's own, which waits for nobody. */
+  readonly network?: string | null;
+  readonly clock?: Clock;
+  readonly giveWay?: () => Promise<void>;
+  readonly all?: WorkOfNetworks;
+}
 
 /** Counts the work of one request. */
 export class SharedWork {
   /** Bytes that were inflated, decoded or searched so far. */
   bytes = 0;
   #turnEndsAt = TURN_BYTES;
-  readonly #giveWay: () => Promise<void>;
+  #pollsLeft = MOST_POLLS;
+  readonly #of: Required<WorkOptions>;
 
-  constructor(giveWay = nextTurn) {
-    this.#giveWay = giveWay;
+  constructor({
+    network = null,
+    clock = systemClock,
+    giveWay = nextTurn,
+    all = isolateWork,
+  }: WorkOptions = {}) {
+    this.#of = { network, clock, giveWay, all };
   }
 
   /** Counts work that was done, and gives way to others after each mebibyte. */
   async count(bytes: number): Promise<void> {
+    const { network, clock, giveWay, all } = this.#of;
     this.bytes += bytes;
+    if (network !== null) all.charge(network, bytes, clock.now());
     if (this.bytes < this.#turnEndsAt) return;
     this.#turnEndsAt = this.bytes + TURN_BYTES;
-    await this.#giveWay();
+    await giveWay();
+    if (network === null) return;
+    for (; this.#pollsLeft > 0 && all.mustWait(network, clock.now()); this.#pollsLeft--)
+      await clock.sleep(POLL_MS);
   }
 }

@@ -200,8 +200,12 @@ export const SEARCHED = {
   /** Surely names a commit: Git's own words (`git revert`, `git cherry-pick -x`, `git merge <id>`). */
   [GITS_WORDS]:
     /(?:^This reverts commit |^changes made to |^\(cherry picked from commit |^Merge commit ')([0-9a-f]{40})\b/gm,
-  /** Likely: as Git abbreviates ids, and `git describe` writes them; no color, UUID or other hash. */
-  [LIKE_IDS]: /(?<![0-9A-Za-z#]|[0-9a-f]{4}-)g?([0-9a-f]{40}|[0-9a-f]{7,16})(?![0-9A-Za-z]|-[0-9a-f]{4}-)/g,
+  /**
+   * Likely: as Git abbreviates ids, and `git describe` writes them; no color, UUID or other hash.
+   * The first assertion says nothing new, and takes two thirds of the time away.
+   */
+  [LIKE_IDS]:
+    /(?=[0-9a-g])(?<![0-9A-Za-z#]|[0-9a-f]{4}-)g?([0-9a-f]{40}|[0-9a-f]{7,16})(?![0-9A-Za-z]|-[0-9a-f]{4}-)/g,
   /** `git log --format=reference` writes the commit's own day. */
   [DAYS]: /, \d{4}-\d{2}-\d{2}\)/g,
   /** Gerrit's hash over name, address, second and zone serves to test a guess, wherever it stands. */

@@ -6,7 +6,7 @@
 import { html } from 'hono/html';
 import type { DelayedView, DelayState, PublishedAs } from '../durable/delayed-pushes/delayed-push.ts';
 import { pullRequestPath } from '../pr-hash.ts';
-import { minuteOf } from '../push/reply/banner.ts';
+import { minuteOf, willBePublished } from '../push/reply/banner.ts';
 import { problemNotice, shownValue } from './forms/parts.ts';
 import { card, dotted, type Html, type Page, hostLine, unlistedPage } from './layout.ts';
 
@@ -69,7 +69,7 @@ function when({ reason, waitsForReview, from, to, until }: DelayedView): string 
     return `The operator of this service looks at it before it is published, or discards it. It waits until ${minuteOf(until)}.`;
   return reason === 'busy'
     ? `There was no room for it. The service publishes it when there is, and tries until ${minuteOf(until)}.`
-    : `It will be published between ${minuteOf(from)} and ${minuteOf(to)}, or minutes later if others are due, too.`;
+    : `It ${willBePublished({ from, to })}`;
 }
 
 function pullRequestCard({ prHash, url }: PublishedAs, { prKey }: ShownPush): Html {

@@ -16,6 +16,7 @@ import type { ByteReader } from '../git/wire/byte-reader.ts';
 import type { FaultyRequest, PushRequest } from '../git/wire/push-request.ts';
 import { workBranch } from '../pr-hash.ts';
 import type { DelayedView } from '../durable/delayed-pushes/delayed-push.ts';
+import { repositoryKey, type RepositoryName } from '../repository-name.ts';
 import type { Spool } from '../spool/spool.ts';
 import { BodyError } from '../streams/body-error.ts';
 import {
@@ -33,7 +34,14 @@ import { lookUpPlace, lookUpUpstream, questionsOf, quietly, type Upstream } from
 import { enter, type Entered, type Publication, publish } from './publish/publish.ts';
 import { leavesWork, mayBeOpen } from './publish/delivery.ts';
 import type { Slot } from './push-host.ts';
-import { missingKey, type PushRun, receivedHashOf, requireKey, slotHashOf } from './push-run.ts';
+import {
+  type ClaimedUpdate,
+  missingKey,
+  type PushRun,
+  receivedHashOf,
+  requireKey,
+  slotHashOf,
+} from './push-run.ts';
 import { type Announced, announced, type Received, receivePack } from './receive/receive.ts';
 import {
   type BannerFacts,
@@ -249,7 +257,9 @@ async function judgedNow(run: PushRun, received: Received, isLater: boolean): Pr
   const { prHash, preview } = options;
   const isQuiet = isLater && !preview;
   if (preview) claims.lockNothing();
-  const listed = prHash === null ? null : await claims.claimListed(prHash);
+  const claimed = prHash === null ? null : await claims.claimListed(prHash);
+  // Before it is published, only our own record can say of which repository the pull request is.
+  const listed = isQuiet && isElsewhere(claimed, run.target) ? null : claimed;
   const slotHash = await slotHashOf(run, received);
   const receivedHash = await receivedHashOf(run, received);
   const isAsked = (preview || prHash !== null) && listed === null;
@@ -288,6 +298,13 @@ async function judgedNow(run: PushRun, received: Received, isLater: boolean): Pr
   const changesTexts = options.title !== null || options.description !== null;
   if (judged.updates && changesTexts && options.prKey === null) throw missingKey('texts');
   return { ...judged, slotHash, receivedHash, hostAheadMs: upstream.hostAheadMs };
+}
+
+function isElsewhere(claimed: ClaimedUpdate | null, target: RepositoryName): boolean {
+  const recorded = claimed?.recorded ?? null;
+  if (recorded === null) return false;
+  const { host, owner, repo } = recorded;
+  return repositoryKey(host, { owner, name: repo }) !== repositoryKey(host, target);
 }
 
 type Decided =
@@ -341,10 +358,12 @@ async function publishedNow(
   const { push, slot } = publication;
   try {
     const published = await publish(run, publication, entered);
-    const { prHash, key, isRepeated, isUnchanged, isDouble, pullRequest, author, newRemarks } = published;
+    const { prHash, key, isRepeated, isUnchanged, hasEdited, isDouble } = published;
+    const { pullRequest, author, newRemarks } = published;
     return {
       updated: isUpdate(push),
       changes: isUnchanged ? '' : changes,
+      hasEdited,
       isRepeated,
       isDouble,
       prUrl: pullRequest.url,

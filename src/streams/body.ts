@@ -230,6 +230,8 @@ interface TextLimits extends Omit<BodyLimits, 'pace'> {
 export const UNCOUNTED_BYTES = 16 * 1024;
 /** A text in memory: as it was sent, as fields, as lines, and in the page. */
 const TEXT_COPIES = 4;
+/** To read a text as Markdown costs as much as to search so many bytes for each of it. */
+const TEXT_WORK = 64;
 
 /**
  * The whole body as text, not inflated. What has arrived counts, not what is announced, so nobody takes memory by a
@@ -251,6 +253,7 @@ export async function bodyText(request: Request, limits: TextLimits): Promise<st
       chunks.recycle?.();
     }
     if (bytes > UNCOUNTED_BYTES) await memory?.claim().set(TEXT_COPIES * bytes);
+    await memory?.worked(TEXT_WORK * bytes);
     return text + decoder.decode();
   } catch (error) {
     await discardBody(chunks);

@@ -1,6 +1,7 @@
 /**
- * Reference discovery for a push: upstream's branches and tags, and `.have` lines for its recent history. One request
- * to the host, and one for the history if none was listed lately. The push that follows finds both in the cache.
+ * Reference discovery for a push: upstream's branches and tags, and `.have` lines for its recent
+ * history. Two requests to the host, as of a fetch that finds nothing new, and one for the history
+ * if none was listed lately. The push that follows finds both in the cache.
  * Proved by test/e2e/push/discovery.test.ts.
  */
 import type { Oid } from '../git/objects/oid.ts';

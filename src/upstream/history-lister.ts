@@ -116,6 +116,16 @@ export class HistoryLister {
     return newest;
   }
 
+  /**
+   * Whether a tip shares no commit with any of the others, as far as that can be known. One request, whose answer is
+   * not kept: a push may name any two branches. @throws HostError
+   */
+  async isApart(repository: RepositoryName, tip: Oid, others: readonly Oid[]): Promise<boolean> {
+    const rest = await this.#fetch(repository, { tips: [tip], without: others }, null, () => {});
+    // Where it meets the others' history, a parent would be missing.
+    return rest !== null && rest.newestFirst.length > 0 && rest.boundary.size === 0;
+  }
+
   /** Whether the history of `haves` contains all of `wants`. */
   async #contain(repository: RepositoryName, haves: readonly Oid[], wants: readonly Oid[]): Promise<boolean> {
     const answer = await this.#transport.listHistory(repository, { wants, haves }, MAX_EMPTY_BYTES);

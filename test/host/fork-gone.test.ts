@@ -4,7 +4,7 @@ import { GitTransport } from '../../src/host/git/git-transport.ts';
 import { SmartHttp } from '../../src/host/git/smart-http.ts';
 import { openRepositories } from '../../src/host/open.ts';
 import { isolateMemory } from '../../src/isolate/memory-budget.ts';
-import { isForkGone } from '../../src/host/ready-fork.ts';
+import { isDetached, isForkGone } from '../../src/host/ready-fork.ts';
 import { ACCOUNT } from './support/back-off.ts';
 import { json, PatientClock, type Script, ScriptedHost } from './support/scripted-host.ts';
 
@@ -84,6 +84,39 @@ describe.each(['forgejo', 'github'] as const)('a fork at %s', (kind) => {
       const error = await failureOf(transport.listRefs(FORK, ['HEAD'], 'bot'));
       expect(await isForkGone({ repositories }, FORK, error)).toBe(false);
       expect(restCalls()).toBe(0);
+    }
+  });
+});
+
+describe('a fork that is there', () => {
+  const upstream = {
+    id: 1,
+    networkId: 1,
+    owner: 'octo',
+    name: 'hello',
+    isPrivate: false,
+    isArchived: false,
+    pullRequests: 'all',
+    sizeKb: 1,
+  } as const;
+  const shown = async (network: object) => {
+    const { repositories } = asked('github', missing, async () => {
+      const fork = await repository('hello').json<object>();
+      return json(200, { ...fork, ...network });
+    });
+    return isDetached({ repositories }, upstream, FORK);
+  };
+
+  it('is one of upstream’s only in its network', async () => {
+    expect(await shown({ source: { id: 1 } })).toBe(false);
+    expect(await shown({})).toBe(true);
+    expect(await shown({ source: { id: 2 } })).toBe(true);
+  });
+
+  it('counts as one while nobody can tell', async () => {
+    for (const answer of [missing, silent]) {
+      const { repositories } = asked('github', missing, answer);
+      expect(await isDetached({ repositories }, upstream, FORK)).toBe(false);
     }
   });
 });

@@ -2,11 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/isolate/clock.ts';
 import { MemoryBudget } from '../../src/isolate/memory-budget.ts';
-import { SharedWork, TURN_BYTES } from '../../src/isolate/shared-work.ts';
+import { SharedWork, TURN_BYTES, WorkOfNetworks } from '../../src/isolate/shared-work.ts';
 
 function counted() {
   const turns = { taken: 0 };
-  const work = new SharedWork(async () => void (turns.taken += 1));
+  const work = new SharedWork({ giveWay: async () => void (turns.taken += 1) });
   return { turns, work };
 }
 
@@ -44,5 +44,83 @@ describe('work', () => {
     expect(ended).toEqual(['short', 'short', 'long']);
     expect(hold.workedBytes).toBe(20 * TURN_BYTES);
     hold.end();
+  });
+});
+
+describe('while several networks are at work', () => {
+  const START = 1_800_000_000_000;
+  /** Work of a network, in turns, on a clock that only sleep moves. */
+  function isolate() {
+    let now = START;
+    const all = new WorkOfNetworks();
+    const slept: string[] = [];
+    const open = (network: string | null) => {
+      const sleep = async (ms: number) => {
+        slept.push(String(network));
+        now += ms;
+      };
+      const work = new SharedWork({
+        network,
+        clock: { now: () => now, sleep },
+        giveWay: async () => {},
+        all,
+      });
+      return { turns: (count: number) => work.count(count * TURN_BYTES) };
+    };
+    return { open, slept, pass: (ms: number) => void (now += ms) };
+  }
+
+  it('one alone waits for nobody, whatever it has done, and neither does the service', async () => {
+    const { open, slept } = isolate();
+    await open('a').turns(1_000);
+    await open('a').turns(1_000);
+    await open(null).turns(1_000);
+    await open('a').turns(1_000);
+    expect(slept).toEqual([]);
+  });
+
+  it('who has had more waits until the others have paused, and who has had less waits for nobody', async () => {
+    const { open, slept } = isolate();
+    await open('a').turns(100);
+    await open('b').turns(1);
+    await open('a').turns(1);
+    expect(slept).toEqual(Array(5).fill('a'));
+    await open('a').turns(1);
+    await open('b').turns(1);
+    expect(slept).toHaveLength(5);
+  });
+
+  it('little more is no reason to wait, also of a crowd of short requests', async () => {
+    const { open, slept } = isolate();
+    for (let request = 0; request < 7; request++) {
+      await open('a').turns(1);
+      await open('b').turns(0.01);
+    }
+    expect(slept).toEqual([]);
+    // What is less than a turn is charged, too.
+    for (let request = 0; request < 40; request++) await open('a').turns(0.25);
+    await open('b').turns(0.01);
+    await open('a').turns(1);
+    expect(slept).not.toEqual([]);
+  });
+
+  it('what was done long ago counts no more', async () => {
+    const { open, slept, pass } = isolate();
+    await open('a').turns(100);
+    pass(10 * 60_000);
+    await open('b').turns(1);
+    await open('a').turns(1);
+    expect(slept).toEqual([]);
+  });
+
+  it('nobody waits for more than ten seconds in one request', async () => {
+    const { open, slept } = isolate();
+    const [a, b] = [open('a'), open('b')];
+    await a.turns(10_000);
+    for (let turn = 0; turn < 300; turn++) {
+      await b.turns(0.01);
+      await a.turns(1);
+    }
+    expect(slept).toHaveLength(500);
   });
 });

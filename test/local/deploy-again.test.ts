@@ -180,7 +180,7 @@ const NAMESPACE_OR_UPLOAD = /gitveil-last-known|^PUT \S+\/gitveil$/;
 
 const isChange = (words: string): boolean => !words.startsWith('GET ');
 
-describe('npm run deploy, with the real wrangler', { timeout: 5 * 60_000 }, () => {
+describe('npm run deploy, with the real wrangler', { timeout: 10 * 60_000 }, () => {
   it('finds what the first deployment has created, also from another machine', async () => {
     const machine = checkout('machine');
     await expectDeployed(machine);
@@ -192,7 +192,13 @@ describe('npm run deploy, with the real wrangler', { timeout: 5 * 60_000 }, () =
 
   it('replaces no Worker of another program', exhaustive, async () => {
     cloud.addAnothers('gitveil');
-    const { code, output } = await deploy(checkout('machine'));
+    const machine = checkout('machine');
+    cloud.breaks = (words) => (words.endsWith('/gitveil/deployments') ? 'before' : null);
+    const stopped = await deploy(machine);
+    expect(stopped.code).toBe(1);
+    expect(stopped.output).toContain(AGAIN);
+    cloud.breaks = () => null;
+    const { code, output } = await deploy(machine);
     expect(code).toBe(1);
     expect(output).toContain('Choose another `name` in wrangler.toml');
     expect([cloud.databases.size, cloud.scripts.get('gitveil')?.deployed]).toEqual([0, 'v1']);

@@ -134,6 +134,39 @@ describe('npm run deploy', exhaustive, () => {
     expect(existsSync(join(folder, 'wrangler.deploy.json'))).toBe(false);
   });
 
+  it.each([
+    ['d1 list', ''],
+    ['d1 list', '\n\n⛅ wrangler is out of date\n[]'],
+    ['kv namespace list', '{"result":[]}'],
+  ])('stops where wrangler prints no list: %s, %j', async (asked, stdout) => {
+    const { calls, code, stderr } = await deploy({ ...FOUND, [asked]: { stdout } });
+    expect(calls.at(-1)).toMatch(new RegExp(`^${asked}`));
+    expect(code).toBe(1);
+    expect(stderr).toContain(stdout.trim());
+    expect(stderr).toContain(`wrangler ${asked}`);
+    expect(stderr).not.toContain('    at ');
+  });
+
+  it.each([
+    ['', 0, 'has printed no list'],
+    ['warning: ', 0, 'has printed no list'],
+    ['fetch failed', 1, 'fetch failed'],
+    ['Authentication error [code: 10000]', 1, 'Authentication error'],
+  ])(
+    'creates nothing when it cannot tell whose the Worker of that name is: %j, %i',
+    async (output, status, said) => {
+      const { calls, code, stderr } = await deploy({
+        'd1 list': { stdout: '[]' },
+        'deployments list': { [status === 0 ? 'stdout' : 'stderr']: output, status },
+      });
+      expect(calls).toEqual(['d1 list --json', 'deployments list --name=gitveil --json']);
+      expect(code).toBe(1);
+      expect(stderr).toContain(said);
+      expect(stderr).toContain('run: npm run deploy');
+      expect(stderr).not.toContain('    at ');
+    },
+  );
+
   it('says what to do when nobody is logged in', async () => {
     const { calls, code, stderr } = await deploy({ 'd1 list': { status: 1 } });
     expect(calls).toEqual(['d1 list --json']);

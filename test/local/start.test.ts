@@ -1,8 +1,9 @@
 /** What `npm start` runs: bad configuration, a port in use, and what it keeps. first-start.test.ts has npm as well. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   type Program,
@@ -63,6 +64,34 @@ it('npm start warns of a disk that has no room for all that pushes may take, and
   await untilPrinted(program, `GB free in ${stateDir}. Pushes may take SPOOL_MB and DELAYED_MB, `);
   await untilPrinted(program, `:${port}`);
 });
+
+const variables = async () => ({ PORT: String(await freePorts()), HOSTING_TOKEN: 'token' });
+
+it.each([
+  ['its header', 0],
+  ['a table', 3 * 4096],
+])(
+  'npm start names the file of a database with damage in %s, and the way back',
+  exhaustive,
+  async (_, offset) => {
+    const first = start(await variables());
+    await untilPrinted(first, 'gitveil is running');
+    first.child.kill('SIGTERM');
+    await first.ended;
+    const folder = join(stateDir, 'service/d1/miniflare-D1DatabaseObject');
+    const name = (await readdir(folder)).find((each) => /^[0-9a-f]{64}\.sqlite$/.test(each));
+    const file = join(folder, String(name));
+    const database = new DatabaseSync(file);
+    database.exec("INSERT INTO karma VALUES ('0badf00d', 5); PRAGMA wal_checkpoint(TRUNCATE)");
+    database.close();
+    const bytes = await readFile(file);
+    await writeFile(file, bytes.fill('Z', offset, offset + 4096));
+    const again = start(await variables());
+    expect(await again.ended).toBe(1);
+    expect(again.output.stdout).toContain(`the database cannot be used, and may be damaged (${file}): `);
+    expect(again.output.stdout).toContain('docs/deploy.md#a-damaged-database');
+  },
+);
 
 /** Fails unless every line is a line of a JSON log, and on standard output. */
 function jsonLines({ output }: Program): object[] {

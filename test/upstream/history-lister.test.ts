@@ -139,6 +139,30 @@ function countingStore(fails = false) {
   return { cache, calls, settled: () => Promise.all(works) };
 }
 
+it.each<[string, () => Promise<HistoryAnswer>, boolean]>([
+  ['only roots are left', oneCommit, true],
+  [
+    'a parent is among theirs',
+    async () => ({
+      kind: 'listed',
+      commits: tableOf([{ oid: tip, parents: [oidNumber(1)], committedAt: 1 }]),
+    }),
+    false,
+  ],
+  ['they have all of it', async () => ({ kind: 'listed', commits: tableOf([]) }), false],
+  ['it is too much to know', tooLarge, false],
+])(
+  'a tip is apart from others if its rest has an end of its own, and nothing of it is kept: %s',
+  async (...row) => {
+    const [, answer, isApart] = row;
+    const { cache, calls, settled } = countingStore();
+    const lister = new HistoryLister({ hostName: 'host.test', listHistory: answer }, cache, clock);
+    expect(await lister.isApart(REPOSITORY, tip, [oidNumber(2)])).toBe(isApart);
+    await settled();
+    expect(calls).toEqual({ get: 0, put: 0 });
+  },
+);
+
 describe('a stored listing', () => {
   it.each([
     ['of nothing', made(0)],

@@ -180,6 +180,8 @@ export class PullRequest extends DurableObject<Env> {
     this.#kept.record = { ...(title !== undefined && { title }), ...pullRequest, tip: push.tip };
     this.#dates.add(isMoved ? push.dates : NO_DATES, at);
     if (push.lease !== null) this.#lease.release(push.lease);
+    // An update has found it at the host.
+    if (push.lease !== null && !isNew) this.#kept.unseen = undefined;
     if (isNew || isMoved) {
       if (isNew && known !== null) this.#history.nameEarlier(known.number);
       if (isNew) this.#kept.unseen = { number, since: at, looks: 0, dueAt: 0 };

@@ -40,7 +40,7 @@ export function hasTooManyBlocks(dynamicBlocks: number, packBytes: number): bool
  * What the entries of a pack may inflate to together: this, and so many bytes for each of the pack. zlib shortens zeros
  * to a thousandth, and what is inflated is searched byte by byte. Text shrinks to a fourth, and most tables to a tenth.
  */
-const FREE_INFLATED_BYTES = 32 * MiB;
+const FREE_INFLATED_BYTES = 16 * MiB;
 const INFLATED_BYTES_PER_PACK_BYTE = 16;
 /** The same for its deltas alone, as tiny instructions cost more to search. One of the largest object always fits. */
 const FREE_DELTA_BYTES = 12 * MiB;

@@ -101,6 +101,7 @@ export class PackScan implements ContentListener, InstructionListener {
     this.walker = new EntryWalker(this, memory);
     this.#looks = names.looks.beside();
     this.#names = names;
+    names.beginWith(this.#looks);
     this.#kindOf = kindOf;
   }
 
@@ -195,6 +196,7 @@ export class PackScan implements ContentListener, InstructionListener {
       const { letters, after } = search.texts[text]!;
       const end = this.#seenBytes + (after === null ? at : at - 1);
       const kind = this.#names.kindOf(text);
+      this.#names.passed(text, this.#looks);
       if (kind === 'gitlink') this.hasGitlinks ||= this.#type !== OBJ_BLOB;
       else if (kind === 'home') this.#noteHome(bytes, at);
       else if (kind === 'word') {

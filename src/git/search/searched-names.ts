@@ -3,7 +3,7 @@
  * much it has been looked at.
  */
 import type { Oid } from '../objects/oid.ts';
-import { CREDENTIAL_TEXTS, type Credential, credentialAt } from './credentials.ts';
+import { CREDENTIAL_TEXTS, type Credential, credentialAt, CREDENTIALS } from './credentials.ts';
 import { excerptAt, type FoundSpan } from './excerpts.ts';
 import { HOME_TEXTS, homeFoldersIn } from './home-folders.ts';
 import { IdentityCollector, type IdentityTexts, identityTexts } from './identity-texts.ts';
@@ -81,6 +81,9 @@ type TextKind = 'name' | 'others-name' | 'word' | 'id' | 'gitlink' | 'home' | 'c
 export const HOMES = 'home folders';
 export const WORDS = 'names and logins of one word';
 
+/** The others are credentials, each with a name of its own, and what should be found wherever it stands. */
+const COMMON: Partial<Record<TextKind, string>> = { home: HOMES, word: WORDS };
+
 /** Shows spans in order, all or some of them, as long as more are wanted. */
 export type Choose = (spans: Iterable<Span>, use: (span: Span) => boolean) => void;
 
@@ -104,6 +107,8 @@ export class SearchedNames {
   readonly hasAllIds: boolean;
   readonly #kinds: readonly TextKind[];
   readonly #firstCredential: number;
+  /** Those that texts are found too often for. */
+  #mutedFor: Looks | null = null;
 
   /** @throws RangeError if they take more room than there is. */
   constructor({ headers, originalIds, nobodys }: Named) {
@@ -142,6 +147,19 @@ export class SearchedNames {
     return this.#kinds[text]!;
   }
 
+  /** Begins to search with these looks, for everything again if it was searched with others. */
+  beginWith(looks: Looks): void {
+    if (this.#mutedFor !== looks) this.search.unmute();
+    this.#mutedFor = looks;
+  }
+
+  /** Counts that a text was found which is common, and looks for it no more if that is too often. */
+  passed(text: number, looks: Looks): void {
+    const kind = this.#kinds[text]!;
+    const common = kind === 'credential' ? CREDENTIALS[text - this.#firstCredential]!.what : COMMON[kind];
+    if (common !== undefined && !looks.pass(common)) this.search.mute(text);
+  }
+
   /** The credential that begins at a span; null: none does. `cut`: the bytes end before that can be told. */
   credentialAt(
     bytes: Uint8Array,
@@ -168,8 +186,10 @@ export class SearchedNames {
     const first: Partial<Record<TextKind, Span>> = {};
     const credentials: Credential[] = [];
     const homes: string[] = [];
+    this.beginWith(looks);
     for (const span of this.search.spans(content)) {
       const kind = this.kindOf(span.text);
+      this.passed(span.text, looks);
       first[kind] ??= span;
       if (kind === 'home' && looks.take(HOMES))
         homes.push(...homeFoldersIn(Buffer.from(excerptAt(content, span.end - 1)).toString()));
@@ -191,8 +211,10 @@ export class SearchedNames {
   ): FoundSpan[] {
     const found: FoundSpan[] = [];
     let [named, ended] = [0, 0];
+    this.beginWith(looks);
     choose(this.search.spans(content), (span) => {
       const kind = this.kindOf(span.text);
+      this.passed(span.text, looks);
       if (NOTED.has(kind)) return true;
       if (kind !== 'credential') {
         found.push({ ...span, credential: null });

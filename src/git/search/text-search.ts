@@ -91,7 +91,9 @@ export class TextSearch {
   readonly #starts: Places;
   readonly #optional: Places;
   readonly #endOf: readonly Places[];
-  readonly #ends: Places;
+  readonly #allEnds: Places;
+  /** Without those of texts that are not looked for any more. */
+  #ends: Places;
   /** Places that may be reached in a copy, and left into one. */
   readonly #behindCopy: Places;
   readonly #begun: Places;
@@ -128,7 +130,8 @@ export class TextSearch {
       endOf.push(end);
       first = end << 1n;
     }
-    [this.#starts, this.#optional, this.#ends, this.#endOf] = [starts, optional, ends, endOf];
+    [this.#starts, this.#optional, this.#endOf] = [starts, optional, endOf];
+    [this.#allEnds, this.#ends] = [ends, ends];
     [this.#behindCopy, this.#begun] = [behindCopy, begun];
     const { kindOf, placesOfKind } = kindsOf(texts);
     [this.#kindOf, this.#placesOfKind] = [kindOf, placesOfKind];
@@ -216,6 +219,25 @@ export class TextSearch {
     if (this.findEnd()) yield spanTo(length + 1);
   }
 
+  /** Ends the search for a text that is found too often: each place costs as much as a hundred bytes. */
+  mute(text: number): void {
+    this.#lookFor(this.#ends & ~this.#endOf[text]!);
+  }
+
+  /** Searches for all texts again. */
+  unmute(): void {
+    this.#lookFor(this.#allEnds);
+  }
+
+  /** States know whether a text ends in them, so they are made again. */
+  #lookFor(ends: Places): void {
+    if (ends === this.#ends) return;
+    this.#ends = ends;
+    const set = this.#sets[this.#state]!;
+    this.#forget();
+    this.#state = this.#stateOf(set);
+  }
+
   /** Forgets all states but the two that others begin with. */
   #forget(): void {
     this.#next = new Uint16Array(0);
@@ -268,7 +290,8 @@ export class TextSearch {
   #endedIn(set: Places): readonly number[] {
     const rankOf = (text: number): number =>
       this.texts[text]!.letters.length - (this.texts[text]!.isMinor ? MAX_TEXT_BYTES : 0);
-    const ended = this.#endOf.flatMap((end, text) => ((set & end) === 0n ? [] : text));
+    const ending = set & this.#ends;
+    const ended = this.#endOf.flatMap((end, text) => ((ending & end) === 0n ? [] : text));
     return ended.toSorted((a, b) => rankOf(b) - rankOf(a));
   }
 }

@@ -11,6 +11,7 @@ import type {
 } from '../../durable/delayed-pushes/delayed-push.ts';
 import { undatedOf } from '../../durable/pull-request/record.ts';
 import type { Wants } from '../../limits/wants.ts';
+import { fullName } from '../../repository-name.ts';
 import type { Spool } from '../../spool/spool.ts';
 import type { Judged } from '../judge/judge.ts';
 import type { Upstream } from '../judge/questions.ts';
@@ -99,7 +100,7 @@ async function tellKnown(run: PushRun, work: PushedWork, isRecorded: boolean): P
     const near = await store.openNear(target, work.prHash);
     const question = near === null ? '' : ` Did you mean ${near.prHash}?`;
     await reply.note(
-      `The service has recorded no pull request with that pr-hash.${question}`,
+      `The service has recorded no pull request of ${fullName(target)} with that pr-hash.${question}`,
       'If the code host knows none either, it opens a new one.',
     );
   }

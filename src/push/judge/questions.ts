@@ -27,7 +27,6 @@ import {
   readCommit,
   type ReadObjects,
 } from '../../upstream/tree-reader.ts';
-import { WHOLE_STEP } from '../../upstream/history-lister.ts';
 import { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import {
   defaultBranchOf,
@@ -264,12 +263,8 @@ export function questionsOf(
         readCommit(read, commit).then(({ tree }) => tree),
       ),
     /** Whether one tip of upstream's shares no commit with any of the others, as far as that can be known. */
-    isApart: async (one: Oid, others: readonly Oid[]): Promise<boolean> => {
-      const part = { tips: [one], without: others };
-      const rest = await unlessLate('the history of the base', lister.list(repository, part, WHOLE_STEP));
-      // Where it meets the others' history, a parent would be missing.
-      return rest !== null && rest.newestFirst.length > 0 && rest.boundary.size === 0;
-    },
+    isApart: async (tip: Oid, others: readonly Oid[]): Promise<boolean> =>
+      (await unlessLate('the history of the base', lister.isApart(repository, tip, others))) ?? false,
     /** The upstream commit that contains all others of them; null if there is none. */
     newestOf: (boundary: ReadonlySet<Oid>) => ofHistory(() => lister.newestOf(repository, boundary)),
     /** What the pushed deltas stand on: all, in one request, or nothing. @param sizes of the objects by their ids. */

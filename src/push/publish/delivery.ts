@@ -41,6 +41,8 @@ export abstract class Delivery<Host extends CodeHost = CodeHost> {
   protected readonly run: PushRun;
   protected readonly host: Host;
   protected readonly push: Publishable;
+  /** Whether title, description or base of an open pull request were changed. */
+  hasEdited = false;
 
   constructor(run: PushRun, host: Host, push: Publishable) {
     this.run = run;
@@ -110,6 +112,7 @@ export abstract class Delivery<Host extends CodeHost = CodeHost> {
     try {
       const editing = () => this.host.editPullRequest(push.repository, pullRequest.number, changes);
       await run.steps.run('edit', editing);
+      this.hasEdited = true;
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       await run.reply.note('Title, description or base could not be changed:', ...error.lines);

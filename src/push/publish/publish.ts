@@ -110,7 +110,8 @@ export async function publish(
     const { anonymous, botLogin: author } = attempt;
     const isUnchanged = isUpdate(push) && push.named?.tip === anonymous.tip;
     const isDouble = !isRepeated && compared.found?.state === 'open';
-    return { prHash, key, isRepeated, isUnchanged, isDouble, pullRequest, author, newRemarks };
+    const { hasEdited } = delivery;
+    return { prHash, key, isRepeated, isUnchanged, hasEdited, isDouble, pullRequest, author, newRemarks };
   } catch (error) {
     delivery.failed();
     throw error;

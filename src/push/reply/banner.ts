@@ -9,6 +9,8 @@ export interface BannerFacts extends Repeated {
   readonly updated: boolean;
   /** As `updatedCommits` says it; empty: nothing new; null: nobody knows, or it is no update. */
   readonly changes: string | null;
+  /** Whether title, description or base of the pull request that it updates were changed. */
+  readonly hasEdited: boolean;
   /** An earlier attempt at the same push has begun it, or has opened it already. */
   readonly isRepeated: boolean;
   /** Whether its commits were open already, in another pull request. */
@@ -122,10 +124,12 @@ function beforeCommand({ key, isDouble, prHash }: BannerFacts): string {
   return 'Keep the key secret: it can withdraw the pull request. To update it,';
 }
 
-/** Its texts, or its base, may be others all the same. */
-function updateLines({ changes, prUrl }: Pick<BannerFacts, 'changes' | 'prUrl'>): string[] {
+function updateLines(facts: Pick<BannerFacts, 'changes' | 'hasEdited' | 'prUrl'>): string[] {
+  const { changes, hasEdited, prUrl } = facts;
+  const updated = 'Your pull request has been updated.';
+  if (changes === '' && hasEdited) return [`${updated} Its commits stay the same.`];
   if (changes === '') return [`Nothing new: ${prUrl} has these commits already.`];
-  return ['Your pull request has been updated.', ...(changes === null ? [] : [`${changes}.`])];
+  return [updated, ...(changes === null ? [] : [`${changes}.`])];
 }
 
 export interface DelayedFacts {
@@ -143,11 +147,16 @@ export function minuteOf(at: number): string {
   return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
+/** Completes a sentence. Only so many are published at once, and few that are due together are kept apart. */
+export function willBePublished({ from, to }: DelayWindow): string {
+  return `will be published between ${minuteOf(from)} and ${minuteOf(to)}, or minutes later if others are due, too.`;
+}
+
 /** Why and until when, as a sentence that begins with `Delayed`. */
 export function delayedSentence(reason: DelayReason, { from, to }: DelayWindow): string {
   switch (reason) {
     case 'delay':
-      return `Delayed: it will be published between ${minuteOf(from)} and ${minuteOf(to)}.`;
+      return `Delayed: it ${willBePublished({ from, to })}`;
     case 'busy':
       return `Delayed: there is no room for it now. The service tries again until ${minuteOf(to)}.`;
     case 'review':

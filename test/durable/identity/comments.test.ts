@@ -68,6 +68,19 @@ describe('flagging', () => {
   });
 });
 
+it.each([3, 6])('edits and deletions wait for no turn at the account, after %i reports', async (reports) => {
+  await sayTimes(2);
+  const account = { hostPause: async () => 0, callsSaid: async () => {}, reserve: vi.fn(outOfReach) };
+  const accounts = { idFromName: () => null, get: () => account };
+  await runInDurableObject(someone.stub, (instance) => {
+    Object.assign(instance, { env: { ...bindings, HOST_ACCOUNTS: accounts } });
+  });
+  await someone.reportedBy(reports);
+  await someone.runDueAlarms();
+  expect(writes()).toHaveLength(2);
+  expect(account.reserve).not.toHaveBeenCalled();
+});
+
 describe('blocking', () => {
   it('deletes all comments, in order, and no error is made of one that is gone', async () => {
     await sayTimes(3);

@@ -185,3 +185,16 @@ it('is not looked for by an update', async () => {
   await runAlarm(record);
   expect([published, looks.length]).toEqual([2, 1]);
 });
+
+it('is shown where a push updates it, as that has found it at the host', async () => {
+  const record = await opened();
+  await runAlarm(record);
+  vi.setSystemTime(Date.now() + 8 * DAY_MS);
+  await runDurableObjectAlarm(objectOf(record));
+  const claimed = await objectOf(record).claim('gh', Date.now());
+  const lease = claimed.kind === 'claimed' ? claimed.lease : null;
+  await objectOf(record).record(record, { ...PUSH, tip: 'b', lease }, Date.now());
+  await runAlarm(record);
+  // That it was opened is no news any more.
+  expect([await isShown(record), published, looks.length]).toEqual([true, 1, 1]);
+});

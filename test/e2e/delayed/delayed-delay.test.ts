@@ -210,3 +210,24 @@ describe('what the host did not take of an update', exhaustive, () => {
     bed.sandbox.faults.clear();
   });
 });
+
+it(
+  'with the hash of a pull request in another repository, it opens one here, says so at once, and leaves the other alone',
+  exhaustive,
+  async () => {
+    const other = await contribute(bed);
+    await other.clone.commit();
+    const first = await expectAccepted(bed, other, await other.clone.push());
+    const { upstream, clone } = await contribute(bed);
+    await clone.commit();
+    const named = ['-o', `pr-hash=${first.banner.prHash}`, '-o', 'delay=1h'];
+    const pushed = await clone.push(...named, 'origin', 'HEAD:topic');
+    expect(remoteLines(pushed)).toContain(
+      `The service has recorded no pull request of ${upstream.fullName} with that pr-hash.`,
+    );
+    const page = await published(bed, delayedAs(pushed));
+    expect(publishedAs(page).prHash).not.toBe(first.banner.prHash);
+    await bed.host.onlyPull(upstream);
+    expect((await bed.host.onlyPull(other.upstream)).headSha).toBe(first.pull.headSha);
+  },
+);

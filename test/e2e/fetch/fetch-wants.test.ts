@@ -198,13 +198,13 @@ describe('what upstream has', () => {
   );
 
   it.each([0, 2] as const)(
-    'costs a clone in version %i a request for each of its own, and a fetch two more',
+    'costs a clone in version %i a request for each of its own, and a fetch three more',
     async (version) => {
       const upstream = await bed.createUpstream();
       const protocol = ['-c', `protocol.version=${version}`];
       const clone = await bed.person().clone(upstream.url, ...protocol);
-      const discoveries = bed.host.requestsFor(upstream, 'GET', /\/info\/refs/);
-      expect(discoveries).toHaveLength(1);
+      const discoveries = () => bed.host.requestsFor(upstream, 'GET', /\/info\/refs/).length;
+      expect(discoveries()).toBe(1);
       // Of version 0, the client's own list of refs is no request of this kind.
       const listed = version === 0 ? [] : ['ls-refs'];
       const fetched = version === 0 ? 'v0' : 'fetch';
@@ -214,6 +214,7 @@ describe('what upstream has', () => {
       await clone.git(...protocol, 'fetch');
       // The service's list and history, with which it compares the haves, and what the client asks for.
       expect(commandsSince(upstream, before)).toEqual([...listed, 'ls-refs', 'fetch', fetched]);
+      expect(discoveries()).toBe(3);
     },
   );
 

@@ -75,51 +75,43 @@ describe.each(FULL_DISKS)('on a full disk %s', (_name, makeDisk) => {
 
   const isPanic = async () => (await fetch(`${bed.service.url}/api/status`)).json();
 
-  it(
-    'no more issues are opened than are allowed and recorded, and a rollback closes each',
-    exhaustive,
-    async () => {
-      const upstream = await bed.createUpstream({ commits: 1 });
-      expect((await openIssue(upstream)).status).toBe(200);
-      await whileFull(async () => {
-        for (let round = 0; round < 10; round++) {
-          const addresses = Array.from({ length: 10 }, (_, index) => `192.0.2.${10 * round + index}`);
-          const answers = await Promise.all(addresses.map((address) => openIssue(upstream, address)));
-          for (const answer of answers) {
-            if (answer.status === 503) expect(answer).toEqual(NOT_POSTED);
-            else expect([200, 429]).toContain(answer.status);
-          }
+  it('no more issues are opened than are allowed and recorded, and a rollback closes each', async () => {
+    const upstream = await bed.createUpstream({ commits: 1 });
+    expect((await openIssue(upstream)).status).toBe(200);
+    await whileFull(async () => {
+      for (let round = 0; round < 10; round++) {
+        const addresses = Array.from({ length: 10 }, (_, index) => `192.0.2.${10 * round + index}`);
+        const answers = await Promise.all(addresses.map((address) => openIssue(upstream, address)));
+        for (const answer of answers) {
+          if (answer.status === 503) expect(answer).toEqual(NOT_POSTED);
+          else expect([200, 429]).toContain(answer.status);
         }
-      });
-      const opened = bed.host.requestsFor(upstream, 'POST', /\/issues$/).length;
-      expect(opened).toBeLessThanOrEqual(ISSUES_ALLOWED);
-      expect((await operator.rollBack({ issues: true })).body).toMatchObject({ closed: opened, failed: 0 });
-    },
-  );
+      }
+    });
+    const opened = bed.host.requestsFor(upstream, 'POST', /\/issues$/).length;
+    expect(opened).toBeLessThanOrEqual(ISSUES_ALLOWED);
+    expect((await operator.rollBack({ issues: true })).body).toMatchObject({ closed: opened, failed: 0 });
+  });
 
-  it(
-    'no comment is posted, whether its author is new or known, and each is told why',
-    exhaustive,
-    async () => {
-      const upstream = await bed.createUpstream({ commits: 1 });
-      const author = bed.person();
-      const { body: issue } = await openIssue(upstream);
-      const thread = `${upstream.fullName}/issues/${String(issue['number'])}`;
-      const known = await comment(bed, author, thread, 'One.');
-      await whileFull(async () => {
-        for (let time = 0; time < 3; time++) {
-          expect(await comment(bed, bed.person(), thread, 'Two.')).toEqual(NOT_POSTED);
-          expect(await comment(bed, author, thread, 'Two.', known.body['user_token'])).toEqual(NOT_POSTED);
-        }
-      });
-      expect(await commentsOn(bed, thread)).toHaveLength(1);
-      expect(await comment(bed, author, thread, 'Two.', known.body['user_token'])).toMatchObject({
-        status: 200,
-        body: { karma: 2 },
-      });
-      expect((await comment(bed, bed.person(), thread, 'Three.')).status).toBe(200);
-    },
-  );
+  it('no comment is posted, whether its author is new or known, and each is told why', async () => {
+    const upstream = await bed.createUpstream({ commits: 1 });
+    const author = bed.person();
+    const { body: issue } = await openIssue(upstream);
+    const thread = `${upstream.fullName}/issues/${String(issue['number'])}`;
+    const known = await comment(bed, author, thread, 'One.');
+    await whileFull(async () => {
+      for (let time = 0; time < 3; time++) {
+        expect(await comment(bed, bed.person(), thread, 'Two.')).toEqual(NOT_POSTED);
+        expect(await comment(bed, author, thread, 'Two.', known.body['user_token'])).toEqual(NOT_POSTED);
+      }
+    });
+    expect(await commentsOn(bed, thread)).toHaveLength(1);
+    expect(await comment(bed, author, thread, 'Two.', known.body['user_token'])).toMatchObject({
+      status: 200,
+      body: { karma: 2 },
+    });
+    expect((await comment(bed, bed.person(), thread, 'Three.')).status).toBe(200);
+  });
 
   it('no push opens or updates a pull request, and both do when it was freed', exhaustive, async () => {
     const first = await contribute(bed);

@@ -7,6 +7,7 @@ import { bannerOf, keyIn, remoteLines } from '../support/push-output.ts';
 import { RawConnection } from '../support/raw-http.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import { packOf, pushBody, RECEIVE_PACK, sendPush } from '../support/wire.ts';
+import { buildPack } from '../../support/pack-builder.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 import { readReport } from '../../support/pkt-line.ts';
 
@@ -19,10 +20,10 @@ async function withCommit(): Promise<Contribution> {
 }
 
 /** What Git would send for `git push origin HEAD:topic`. */
-async function bodyOf({ clone }: Contribution): Promise<Buffer> {
+async function bodyOf({ clone }: Contribution, options: readonly string[] = []): Promise<Buffer> {
   const pack = await packOf(clone, ['HEAD', '^origin/main']);
   const commands = [{ newId: await clone.idOf('HEAD'), ref: 'refs/heads/topic' }];
-  return pushBody({ commands, pack });
+  return pushBody({ commands, pack, options });
 }
 
 /** The same down a line that breaks. */
@@ -75,6 +76,40 @@ describe('hash and key of a new pull request', () => {
     expect(Number(await gitIn(fork, 'show', '--no-patch', '--format=%ct', headSha))).toBeGreaterThan(
       chosenAt,
     );
+  });
+});
+
+describe('a live push that was answered', () => {
+  it('is not told to whoever sends its id alone, also from its network', async () => {
+    const contribution = await withCommit();
+    const { clone, upstream, person } = contribution;
+    const { banner } = await expectAccepted(bed, contribution, await again(contribution));
+    const empty = async (newId: string) => {
+      const commands = [{ newId, ref: 'refs/heads/topic' }];
+      const body = pushBody({ commands, pack: buildPack([]).bytes });
+      return readReport((await sendPush(upstream.url, person, body)).body);
+    };
+    const [right, wrong] = [await empty(await clone.idOf('HEAD')), await empty('a'.repeat(40))];
+    expect(right).toEqual(wrong);
+    expect(JSON.stringify(right)).not.toContain(banner.prHash);
+  });
+});
+
+describe('an update that somebody else makes', () => {
+  it('is answered alike, whether they have guessed all of the commits or only what is public', async () => {
+    const contribution = await withCommit();
+    const { clone, upstream } = contribution;
+    const { banner } = await expectAccepted(bed, contribution, await again(contribution));
+    const answers: unknown[] = [];
+    for (const author of ['Right', 'Wrong']) {
+      if (author === 'Wrong')
+        await clone.git('commit', '--quiet', '--amend', '--no-edit', '--author=Wrong <wrong@guess.example>');
+      const body = await bodyOf(contribution, [`pr-hash=${banner.prHash}`]);
+      const answer = readReport((await sendPush(upstream.url, bed.person(), body)).body);
+      expect(answer.progress.join('\n')).toContain(`Nothing new: ${banner.prUrl} has these commits already.`);
+      answers.push(answer);
+    }
+    expect(answers[1]).toEqual(answers[0]);
   });
 });
 
@@ -185,6 +220,9 @@ describe('the same push again', exhaustive, () => {
       expect((await clone.push('origin', `HEAD:${branch}`)).code).toBe(0);
     }
     expect((await clone.push('origin', 'HEAD:f')).stderr).toContain('rate limit exceeded');
+    // A guess must not cost less than a new one.
+    await clone.git('reset', '--quiet', '--hard', 'HEAD~5');
+    expect((await again(contribution)).stderr).toContain('rate limit exceeded');
   });
 
   it('once it was withdrawn or closed opens another, with a key of its own', async () => {

@@ -85,7 +85,7 @@ describe('the fork', exhaustive, () => {
     expect(await gitIn(forkPath, 'rev-parse', branch)).toBe(before);
   });
 
-  it('costs a push of two commits five requests in all when upstream has not moved', async () => {
+  it('costs a push of two commits six requests in all when upstream has not moved', async () => {
     const { clone, upstream } = await contributeAgain();
     await clone.commit();
     const before = bed.host.requests.length;
@@ -97,6 +97,8 @@ describe('the fork', exhaustive, () => {
     );
     expect(own.map((request) => request.replace(/ .*\/hello\d*/, ' …')).toSorted()).toEqual([
       'GET …',
+      // With which a fetch begins, and so a discovery.
+      'GET ….git/info/refs?service=git-upload-pack',
       'POST ….git/git-receive-pack',
       'POST ….git/git-upload-pack',
       // Whether the newest commit takes back what the first one does.

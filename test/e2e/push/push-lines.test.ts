@@ -85,7 +85,7 @@ describe.each(['hash', 'key'])('with PR_UPDATE_POLICY=%s', (policy) => {
       'Save this address now. It is shown once, and is the page of your push as soon as that waits:',
       expect.stringMatching(/^  Page: +http\S+\/v1\/delayed\/[0-9a-f]{32}$/),
       '',
-      expect.stringMatching(/^Delayed: it will be published between .* UTC\.$/),
+      expect.stringMatching(/^Delayed: it will be published between .* UTC, or minutes later/),
       'Nothing of it is public yet.',
       'The code host has only seen that somebody read this repository just now, as a fetch does.',
       'On its page, you can publish it now, or give it up. Keep the address secret.',

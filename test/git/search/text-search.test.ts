@@ -158,3 +158,29 @@ describe('TextSearch', () => {
     },
   );
 });
+
+const textsIn = (search: TextSearch, content: string): number[] =>
+  Array.from(search.spans(Buffer.from(content)), ({ text }) => text);
+
+describe('a text that is found too often', () => {
+  const common = ['abc', 'bcd', 'xy'].map((text) => literal(' a', text));
+
+  it('is not found any more, from the middle of an object on, and others are', () => {
+    const search = new TextSearch(common);
+    const seen: number[] = [];
+    for (const { text } of search.spans(Buffer.from(' abcd xy abcd xyz'))) {
+      seen.push(text);
+      if (text === 0) search.mute(0);
+    }
+    expect(seen).toEqual([0, 1, 2, 1, 2]);
+    expect(textsIn(search, ' abc bcd')).toEqual([1]);
+  });
+
+  it('is found again when everything is', () => {
+    const search = new TextSearch(common);
+    for (const text of common.keys()) search.mute(text);
+    expect(textsIn(search, ' abcd xy')).toEqual([]);
+    search.unmute();
+    expect(textsIn(search, ' abcd xy')).toEqual([0, 1, 2]);
+  });
+});

@@ -17,7 +17,7 @@ function asked() {
     host: {
       clock: { now: () => 0, sleep },
       transport: { readObjects: silent, advertised: silent },
-      lister: { list: silent, newestIn: silent },
+      lister: { isApart: silent, newestIn: silent },
     },
     logger: { warn: () => {} },
   } as unknown as PushRun;

@@ -5,6 +5,7 @@ import { bannerLines, delayedLines, keyLines, pageLines } from '../../../src/pus
 const FACTS = {
   updated: false,
   changes: null,
+  hasEdited: false,
   isRepeated: false,
   isDouble: false,
   prUrl: 'https://host.test/octo/hello/pull/7',
@@ -77,6 +78,8 @@ describe('bannerLines', () => {
     expect(second(null)[0]).toBe('Your pull request has been updated.');
     expect(second('1 commit added')).toEqual(['Your pull request has been updated.', '1 commit added.']);
     expect(second('')[0]).toBe(`Nothing new: ${FACTS.prUrl} has these commits already.`);
+    const edited = bannerLines({ ...FACTS, updated: true, changes: '', hasEdited: true });
+    expect(edited[1]).toBe('Your pull request has been updated. Its commits stay the same.');
   });
 
   it.each([
@@ -120,7 +123,7 @@ describe('delayedLines', () => {
   it('tells the window, and the page only in the lines before', () => {
     expect(delayedLines({ reason: 'delay', window, pageUrl })).toEqual([
       '',
-      'Delayed: it will be published between 1970-01-01 01:00 UTC and 1970-01-01 02:00 UTC.',
+      'Delayed: it will be published between 1970-01-01 01:00 UTC and 1970-01-01 02:00 UTC, or minutes later if others are due, too.',
       'Nothing of it is public yet.',
       'The code host has only seen that somebody read this repository just now, as a fetch does.',
       'On its page, you can publish it now, or give it up. Keep the address secret.',

@@ -1,0 +1,165 @@
+/**
+ * Pushes that cost most for what arrives of them: each as large as the limits of a pack allow, and full of one thing
+ * that a search looks for.
+ */
+import { randomBytes } from 'node:crypto';
+import { commitContent, treeContent } from '../../test/support/objects.ts';
+import {
+  buildPack,
+  copyInstruction,
+  deltaSize,
+  type Entry,
+  insertInstructions,
+  oidOf,
+} from '../../test/support/pack-builder.ts';
+import { HOSTILE_MESSAGES } from '../../test/support/hostile-messages.ts';
+import * as parts from '../../test/support/worst-parts.ts';
+
+const MiB = 1024 * 1024;
+/** Longer ones come less often: those that are this short are the worst. */
+const LONGEST_PART = 6;
+const IN_FILES = parts.IN_FILES.filter(({ length }) => length <= LONGEST_PART);
+const IN_MESSAGES = parts.IN_MESSAGES.filter(({ length }) => length <= LONGEST_PART);
+const MOST_OF_AN_OBJECT = 9_500_000;
+/** What may be inflated besides the same number of times what has arrived, as src/git/pack/memory-limits.ts says. */
+const FREE_FILES = 16 * MiB;
+const FREE_DELTAS = 12 * MiB;
+const FREE_COMMITS = 4 * MiB;
+const TIMES = 16;
+const TIMES_OF_DELTAS = 8;
+/** What limits leave to other entries, and what a message is longer than it was to be. */
+const SLACK = 200_000;
+const AUTHOR = 'Ada Lovelace <contributor@users.noreply.github.com> 1700000000 +0000';
+
+/** All of a push but its root folder. */
+interface Work {
+  readonly files?: readonly Buffer[];
+  readonly names?: readonly string[];
+  readonly deltas?: readonly Buffer[];
+  readonly messages?: readonly (string | Uint8Array)[];
+}
+
+/** @param room how many bytes of each kind may be inflated. */
+type Make = (room: { readonly files: number; readonly deltas: number; readonly commits: number }) => Work;
+
+const full = (part: string, bytes: number): Buffer => Buffer.alloc(bytes, Buffer.from(part, 'latin1'));
+
+/** Makes as many as fit, of at most ten megabytes. */
+function split<T>(bytes: number, make: (size: number, index: number) => T): T[] {
+  const made: T[] = [];
+  for (let left = bytes; left > 0 || made.length === 0; left -= MOST_OF_AN_OBJECT)
+    made.push(make(Math.max(1_000, Math.min(left, MOST_OF_AN_OBJECT)), made.length));
+  return made;
+}
+
+const inFiles =
+  (part: string): Make =>
+  ({ files }) => ({
+    files: split(files, (size, index) => {
+      const file = full(part, size);
+      file.write(`${index}\n`);
+      return file;
+    }),
+  });
+
+const inDeltas =
+  (part: string): Make =>
+  ({ deltas }) => ({
+    files: [Buffer.from('x')],
+    deltas: split(deltas, (size) => {
+      // An instruction inserts 127 bytes, and has one of its own.
+      const inserted = Math.floor((size * 127) / 128) - 100;
+      return Buffer.concat([deltaSize(1), deltaSize(inserted), insertInstructions(full(part, inserted))]);
+    }),
+  });
+
+const inMessages =
+  (make: (bytes: number) => string | Uint8Array): Make =>
+  ({ commits }) => ({ messages: split(commits, (size) => make(size)) });
+
+/** By what they are full of. */
+const MAKES: Readonly<Record<string, Make>> = {
+  ...Object.fromEntries(IN_FILES.map((part) => [`files of ${JSON.stringify(part)}`, inFiles(part)])),
+  ...Object.fromEntries(IN_FILES.map((part) => [`inserts of ${JSON.stringify(part)}`, inDeltas(part)])),
+  ...Object.fromEntries(
+    IN_MESSAGES.map((part) => [
+      `messages of ${JSON.stringify(part)}`,
+      inMessages((bytes) => full(part, bytes)),
+    ]),
+  ),
+  ...Object.fromEntries(
+    Object.entries(HOSTILE_MESSAGES).map(([kind, make]) => [`messages of ${kind}`, inMessages(make)]),
+  ),
+  'files of zeros': inFiles('\0'),
+  'files of line feeds': inFiles('\n'),
+  'copies of a byte': ({ deltas }) => ({
+    files: [Buffer.from('x')],
+    deltas: split(deltas, (size) => {
+      const copies = Math.floor(size / 2) - 10;
+      const instructions = Buffer.alloc(2 * copies, copyInstruction(0, 1));
+      return Buffer.concat([deltaSize(1), deltaSize(copies), instructions]);
+    }),
+  }),
+  'submodules of line feeds': ({ files }) => ({
+    files: [full('\n', Math.min(files, 4_000_000))],
+    names: ['.gitmodules'],
+  }),
+};
+
+/** Answers the body of a push's pack, and its tip. @param tip of upstream. */
+export interface WorstPush {
+  readonly kind: string;
+  readonly newId: string;
+  readonly pack: Buffer;
+}
+
+/** @param bytes that arrive: what is not needed is a file that no compression makes smaller. */
+export function* worstPushes(bytes: number, tip: string): Generator<WorstPush> {
+  for (const [kind, make] of Object.entries(MAKES)) yield { kind, ...pushOf(make, bytes, tip) };
+}
+
+function pushOf(make: Make, bytes: number, tip: string) {
+  let [fillerBytes, share] = [bytes, 1];
+  for (;;) {
+    const room = (free: number, times: number) => share * (free + times * fillerBytes - SLACK);
+    const work = make({
+      files: room(FREE_FILES, TIMES),
+      deltas: room(FREE_DELTAS, TIMES_OF_DELTAS),
+      commits: room(FREE_COMMITS, TIMES),
+    });
+    const built = builtOf(work, fillerBytes, tip);
+    const over = built.pack.length - bytes;
+    if (over <= bytes / 20) return built;
+    // What costs is compressed to a hundredth, or to nothing. Where that is too much, less of it is sent.
+    if (fillerBytes > 0) fillerBytes = Math.max(0, fillerBytes - over);
+    else share *= (0.98 * bytes) / built.pack.length;
+  }
+}
+
+function builtOf(
+  { files = [], names = [], deltas = [], messages = ['Mend it\n'] }: Work,
+  fillerBytes: number,
+  tip: string,
+) {
+  const filler = randomBytes(fillerBytes);
+  const contents = [filler, ...files];
+  const tree = treeContent(
+    contents.map((content, at) => ({ name: names[at - 1] ?? `f${at}`, oid: oidOf('blob', content) })),
+  );
+  const commits: Buffer[] = [];
+  for (const message of messages) {
+    const parent = commits.at(-1);
+    const parents = [parent === undefined ? tip : oidOf('commit', parent)];
+    commits.push(
+      commitContent({ tree: oidOf('tree', tree), parents, author: AUTHOR, committer: AUTHOR, message }),
+    );
+  }
+  const { bytes: pack } = buildPack([
+    { type: 'blob', content: filler },
+    ...commits.map((content): Entry => ({ type: 'commit', content })),
+    { type: 'tree', content: tree },
+    ...files.map((content): Entry => ({ type: 'blob', content })),
+    ...deltas.map((delta): Entry => ({ type: 'ofs-delta', base: commits.length + 2, delta })),
+  ]);
+  return { newId: oidOf('commit', commits.at(-1)!), pack };
+}
