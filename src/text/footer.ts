@@ -7,10 +7,23 @@ export const MAX_TEXT_CHARACTERS = 65_536;
 const FOOTER_PATTERN =
   /(?<start>\n---\r?\nanon-(?<hash>[0-9a-f]{8}) · karma \()(?<karma>\d+)(?<end>\) · \[report\]\(\S+\)\s*)$/;
 
-/** @param origin scheme and host of the service. */
-export function commentText(body: string, by: { hash: string; karma: number; origin: string }): string {
+/** What the footer of a comment says. */
+interface By {
+  readonly hash: string;
+  readonly karma: number;
+  /** Scheme and host of the service. */
+  readonly origin: string;
+}
+
+export function commentText(body: string, by: By): string {
   const link = `${by.origin}/v1/moderation/report?hash=${by.hash}`;
   return `${body}\n\n---\nanon-${by.hash} · karma (${by.karma}) · [report](${link})`;
+}
+
+/** How many characters an author's words may have that are longer; null: the host takes them. */
+export function exceededRoom(body: string, by: By): number | null {
+  const excess = characters(commentText(body, by)) - MAX_TEXT_CHARACTERS;
+  return excess > 0 ? characters(body) - excess : null;
 }
 
 export function issueText(body: string, serviceUrl: string): string {

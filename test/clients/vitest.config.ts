@@ -4,6 +4,8 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/clients/*.test.ts'],
+    // isomorphic-git's column has it in the other suites.
+    tags: [{ name: 'exhaustive' }],
     globalSetup: ['test/e2e/support/worker-build.ts'],
     testTimeout: 180_000,
     hookTimeout: 90_000,

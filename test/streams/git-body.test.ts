@@ -1,7 +1,7 @@
 /** Compressed bodies of Git's requests: what they may inflate to, however they come. */
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ByteReader } from '../../src/git/wire/byte-reader.ts';
 import { BodyError } from '../../src/streams/body-error.ts';
 import { drain, gitBody } from '../../src/streams/body.ts';
@@ -116,6 +116,35 @@ describe('a compressed body', () => {
   it('within another is only taken out of the outer one', async () => {
     const inner = gzipSync(Buffer.alloc(30 * MiB));
     expect(await outcomeOf([gzipSync(inner)])).toMatchObject({ readBytes: inner.length, code: null });
+  });
+});
+
+describe('a compressed body that comes a byte a second', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  it('is too slow, although each byte inflates to a kilobyte: the pace is that of the line', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+    const { readable, writable } = new IdentityTransformStream();
+    const writer = writable.getWriter();
+    const headers = { 'Content-Encoding': 'gzip' };
+    const request = new Request('http://service.example/', { method: 'POST', body: readable, headers });
+    const reader = new ByteReader(gitBody(request, LIMITS));
+    const outcome = (async () => {
+      for (;;) {
+        if ((await reader.nextChunk()) === null) return 'whole';
+        reader.recycle();
+      }
+    })().catch((error: unknown) => (error as BodyError).code);
+    const zeros = gzipSync(Buffer.alloc(200_000));
+    expect(zeros.length).toBeGreaterThan(70);
+    for (let second = 0; second < 70; second++) {
+      await vi.advanceTimersByTimeAsync(1_000);
+      writer.write(zeros.subarray(second, second + 1)).catch(() => {});
+      await vi.advanceTimersByTimeAsync(0);
+    }
+    expect(await outcome).toBe('timeout');
+    expect(reader.arrived.bytes).toBeLessThanOrEqual(61);
+    await reader.cancel();
   });
 });
 

@@ -8,7 +8,7 @@ import { MAIN_HOST } from '../../config/hosts.ts';
 import type { Env } from '../../env.ts';
 import type { CommentWithText, PostedComment } from '../../host/code-host.ts';
 import { openThreads, type ThreadHost } from '../../host/open.ts';
-import { type Failure, HostError, isRefusedByHost } from '../../host-error.ts';
+import { type Failure, HostError } from '../../host-error.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { succeeds } from '../../isolate/within.ts';
 import { type Grant, type Refused, reserve } from '../../limits/port.ts';
@@ -19,7 +19,7 @@ import { feedOf, guardOf } from '../../objects.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
 import { openLedger } from '../../stats/statistics.ts';
 import { listPseudonym, unlistPseudonym } from '../../stats/recorded-hashes.ts';
-import { MAX_TEXT_CHARACTERS, characters, commentText, shownKarma } from '../../text/footer.ts';
+import { commentText, exceededRoom, shownKarma } from '../../text/footer.ts';
 import { hostAccountOf, type Reached, reachHost } from '../host-access.ts';
 import type { Attempt, PostedOn, Thread } from './comments.ts';
 import {
@@ -188,69 +188,35 @@ export class Identity extends DurableObject<Env> {
 
   async #post(request: CommentRequest, askedAt: number): Promise<CommentOutcome> {
     if (Date.now() - askedAt > LONGEST_WAIT_MS) return { kind: 'busy' };
-    const first = this.#known === null ? await this.#reserveFirst(request) : null;
-    if (first !== null && first.kind !== 'grant') return first;
     if (request.host !== this.#hostKey) this.ctx.storage.kv.put(HOST_KEY, request.host);
     const host = openThreads(this.#reached().access);
     const pseudonym = this.#pseudonym();
     // While the comment is being posted, so that a report of it counts from the first moment on.
     const listing = this.#list(pseudonym.hash);
-    const [outcome] = await Promise.all([this.#postAs(pseudonym, host, request, first), listing]);
+    const [outcome] = await Promise.all([this.#postAs(pseudonym, host, request), listing]);
     return outcome;
   }
 
-  /**
-   * Reserves the first comment of a pseudonym, before anything is written. On one machine, where what
-   * was written once leaves a file, its thread is looked for as well.
-   */
-  async #reserveFirst(request: CommentRequest): Promise<Grant | CommentOutcome> {
-    const { host, owner, repo: name, number, wants } = request;
-    const { tooLong } = footed(request, this.ctx.id.name ?? '', 1);
-    if (tooLong !== null) return tooLong;
-    const grant = await this.#reserve(wants, false, host);
-    if (grant.kind === 'wait') return { kind: 'wait', wait: grant };
-    if (this.env.ONE_MACHINE === undefined) return grant;
-    try {
-      await openThreads(this.#reached(host).access).expectThread({ owner, name }, number);
-    } catch (error) {
-      if (isRefusedByHost(error)) {
-        await grant.release();
-        return { kind: 'failed', failure: error.failure };
-      }
-    }
-    return grant;
-  }
-
-  /** The text of the comment with the karma that is due; or why it is not posted. */
-  async #allowed(pseudonym: Pseudonym, request: CommentRequest): Promise<Allowed | CommentOutcome> {
-    const { hash, karma } = pseudonym;
-    const karmaBefore = await karma.current(Date.now());
-    const silenced = silencedBy(pseudonym.facts);
-    if (silenced !== null) return silenced;
-    const isZero = postingDecision(pseudonym.facts, Date.now()) === 'zero';
-    const newKarma = isZero ? 0 : karmaBefore + 1;
-    const { text, tooLong } = footed(request, hash, newKarma);
-    return tooLong ?? { kind: 'allowed', isZero, karma: newKarma, text };
-  }
-
-  /** Posts the comment, if that is allowed. @param first from `#reserveFirst`; null: not reserved. */
-  async #postAs(
-    pseudonym: Pseudonym,
-    host: ThreadHost,
-    request: CommentRequest,
-    first: Grant | null,
-  ): Promise<CommentOutcome> {
-    const { comments, karma } = pseudonym;
+  /** Posts the comment, if that is allowed, with the karma that is due. */
+  async #postAs(pseudonym: Pseudonym, host: ThreadHost, request: CommentRequest): Promise<CommentOutcome> {
+    const { hash, comments, karma } = pseudonym;
     // One whose answer was lost has a karma, too.
     await comments.findOpen(host, (attempt, found) => this.#settleFound(pseudonym, attempt, found));
-    const allowed = await this.#allowed(pseudonym, request);
-    if (allowed.kind !== 'allowed') {
-      await first?.release();
-      if (allowed.kind === 'too-long') await this.#wakeBy(Date.now() + FORGETTING_DELAY_MS);
-      return allowed;
+    const karmaBefore = await karma.current(Date.now());
+    const decision = postingDecision(pseudonym.facts, Date.now());
+    const silenced = silencedBy(pseudonym.facts);
+    if (silenced !== null) return silenced;
+
+    const { owner, repo: name, number, body, origin } = request;
+    const newKarma = decision === 'zero' ? 0 : karmaBefore + 1;
+    const by = { hash, karma: newKarma, origin };
+    const maxCharacters = exceededRoom(body, by);
+    if (maxCharacters !== null) {
+      await this.#wakeBy(Date.now() + FORGETTING_DELAY_MS);
+      return { kind: 'too-long', maxCharacters };
     }
-    const { isZero, karma: newKarma, text } = allowed;
-    const grant = first ?? (await this.#reserve(request.wants, !isZero));
+    const text = commentText(body, by);
+    const grant = await this.#reserve(request.wants, decision !== 'zero');
     if (grant.kind === 'wait') {
       await this.#wakeBy(Date.now() + FORGETTING_DELAY_MS);
       return { kind: 'wait', wait: grant };
@@ -262,7 +228,6 @@ export class Identity extends DurableObject<Env> {
       return silencedSince;
     }
 
-    const { owner, repo: name, number } = request;
     const attempt = comments.begin({ repository: { owner, name }, number }, Date.now());
     // Sets the alarm that a success needs. If the attempt fails, that alarm does nothing. This saves setting it twice.
     await this.#wakeBy(Math.min(attempt.dueAt, karma.dueAfter(Date.now())));
@@ -285,7 +250,8 @@ export class Identity extends DurableObject<Env> {
       // Flagged while it was being posted: its footer is edited like the others'.
       if (ordered === 'reset') return { kind: 'posted', url: posted.url, karma: 0 };
       karma.set(newKarma, Date.now());
-      if (isZero) pseudonym.facts = { ...pseudonym.facts, cooldownUntil: Date.now() + COOLDOWN_MS };
+      if (decision === 'zero')
+        pseudonym.facts = { ...pseudonym.facts, cooldownUntil: Date.now() + COOLDOWN_MS };
       return { kind: 'posted', url: posted.url, karma: newKarma };
     } finally {
       await this.#wakeBy(karma.nextDueAt());
@@ -293,8 +259,8 @@ export class Identity extends DurableObject<Env> {
   }
 
   /** Never rejects: without an answer, the comment waits. @param isGood false: nothing is kept for it. */
-  #reserve(wants: Wants, isGood: boolean, hostKey = this.#hostKey): Promise<Grant | Refused> {
-    const { config, host } = this.#reached(hostKey);
+  #reserve(wants: Wants, isGood: boolean): Promise<Grant | Refused> {
+    const { config, host } = this.#reached();
     const now = Date.now();
     const since = this.ctx.storage.kv.get<number>(PART_KEY) ?? now;
     const { hits, wait } = hit(this.#asPart, PART_LIMITS, now);
@@ -394,8 +360,8 @@ export class Identity extends DurableObject<Env> {
     return hasRecords(this.ctx.storage.kv) ? this.#pseudonym() : null;
   }
 
-  #reached(hostKey = this.#hostKey): Reached {
-    const reached = reachHost(this.env, hostKey, this.#http);
+  #reached(): Reached {
+    const reached = reachHost(this.env, this.#hostKey, this.#http);
     if (reached === null) throw new Error('the code host of a comment is not configured');
     this.#http = reached.http;
     return reached;
@@ -405,23 +371,6 @@ export class Identity extends DurableObject<Env> {
   get #hostKey(): string {
     return this.ctx.storage.kv.get<string>(HOST_KEY) ?? MAIN_HOST;
   }
-}
-
-/** A comment that may be posted. */
-interface Allowed {
-  readonly kind: 'allowed';
-  /** Because of reports. */
-  readonly isZero: boolean;
-  readonly karma: number;
-  readonly text: string;
-}
-
-/** The author's words with a footer below, and whether that is more than the host takes. */
-function footed({ body, origin }: CommentRequest, hash: string, karma: number) {
-  const text = commentText(body, { hash, karma, origin });
-  const excess = characters(text) - MAX_TEXT_CHARACTERS;
-  const maxCharacters = characters(body) - excess;
-  return { text, tooLong: excess > 0 ? ({ kind: 'too-long', maxCharacters } as const) : null };
 }
 
 /** Refuses a pseudonym that may not post now; null: it may. */

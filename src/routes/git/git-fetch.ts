@@ -77,8 +77,12 @@ async function withoutAddresses(c: Context<AppEnv>, answer: Response): Promise<R
   return new Response(`${lines.join('\n') || faulty(c, status)}\n`, { status });
 }
 
+/** Statuses for good: gone, and not to be shown (RFC 9110, 15.5.11; RFC 7725). */
+const LASTING: ReadonlySet<number> = new Set([410, 451]);
+
 function faulty(c: Context<AppEnv>, status: number): string {
-  return `${hostNameOf(c.var.host)} answers with an error (HTTP ${status}). Try again in a few minutes.`;
+  const next = LASTING.has(status) ? '' : ' Try again in a few minutes.';
+  return `${hostNameOf(c.var.host)} answers with an error (HTTP ${status}).${next}`;
 }
 
 /** Not limited: contract, 4.7. */

@@ -10,6 +10,7 @@ import type { AppEnv } from '../../env.ts';
 import { closedEvent } from '../../events/host-event.ts';
 import { randomMoment, systemClock } from '../../isolate/clock.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
+import { within } from '../../isolate/within.ts';
 import { delayedNamesOf } from '../../limits/wants.ts';
 import { count, observe } from '../../metrics/tally.ts';
 import { delayedPushesOf, guardOf, pendingPushOf, pullRequestOf, readFrom, spoolOf } from '../../objects.ts';
@@ -23,6 +24,8 @@ import { openLedger } from '../../stats/statistics.ts';
 import { addWorks, mayBeRecorded, prHashesWith, prHashNear } from '../../stats/recorded-hashes.ts';
 import { clientOf } from '../request/client.ts';
 
+/** How long a push waits for the ledger. */
+const PATIENCE_MS = 3_000;
 /** The pause before the first attempt at a push that waits for room. */
 const BUSY_PAUSE_MS = 60_000;
 
@@ -90,10 +93,11 @@ export function pushStore(c: Context<AppEnv>, memory: MemoryHold): PushStore {
         // Not the badge's count, which may be minutes old.
         const ledger = openLedger(c.env, config, http);
         const repository = { host: host.key, owner, repo };
-        const [all, rolledBack] = await Promise.all([
+        const counts = [
           ledger.pullRequestCount(repository),
           guardOf(c.env).rolledBackIn(repository),
-        ]);
+        ] as const;
+        const [all, rolledBack] = await within(PATIENCE_MS, Promise.all(counts));
         return all > rolledBack;
       } catch (error) {
         logger.warn('the ledger or the guard does not answer', { error });

@@ -3,9 +3,11 @@ import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { recordName, REPOSITORY_PATH } from '../../config/hosts.ts';
 import { accountLimits } from '../../config.ts';
-import { type CommentOutcome, mayBePosted } from '../../durable/identity/identity.ts';
+import { type CommentOutcome, type CommentRequest, mayBePosted } from '../../durable/identity/identity.ts';
 import type { AppEnv } from '../../env.ts';
-import { hostFailureOf } from '../../host-error.ts';
+import { openHostAccess } from '../../durable/host-access.ts';
+import { hostFailureOf, isRefusedByHost } from '../../host-error.ts';
+import { openThreads } from '../../host/open.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { unreserved } from '../../limits/port.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
@@ -13,13 +15,14 @@ import { commentWants, quotaNamesOf, targetKey } from '../../limits/wants.ts';
 import { identityOf } from '../../objects.ts';
 import { INVALID_NAME, type RepositoryName } from '../../repository-name.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
-import { characters, MAX_TEXT_CHARACTERS } from '../../text/footer.ts';
+import { mayBeListed } from '../../stats/recorded-hashes.ts';
+import { characters, exceededRoom, MAX_TEXT_CHARACTERS } from '../../text/footer.ts';
 import { FENCE_IS_OPEN, footerProblem } from '../../text/footer-room.ts';
 import { readMarkdown } from '../../text/markdown.ts';
 import { noiseProblem } from '../../text/noise.ts';
 import { answer, asJson, described, error, repositoryParams } from '../description.ts';
 import { clientOf } from '../request/client.ts';
-import { refusedToPost, refuseTooMany, targetOf } from '../request/limits.ts';
+import { limitsOf, refusedToPost, refuseTooMany, targetOf } from '../request/limits.ts';
 import { checkPayload, isBlank, publicText, readJsonObject } from '../request/payload.ts';
 import { publishedOrigin } from '../request/public-origin.ts';
 import { invalidField, type Refused, refused, retryAfter, writeRefusal } from '../request/refused.ts';
@@ -167,13 +170,13 @@ export async function postComment(
   { body, userToken }: Written,
   policyLimits: readonly Limit[],
 ): Promise<PostOutcome> {
-  const { config, host, logger } = c.var;
+  const { config, host } = c.var;
   const hash = await pseudonymOn(c, repository, number, userToken);
   const thread = await targetOf(c, repository, number, policyLimits);
   const secret = await serviceSecret(c.env, config.identitySecret);
   const inRepository = targetKey(secret, recordName(host, repository));
   const by = quotaNamesOf(await clientOf(c));
-  const request = {
+  const request: CommentRequest = {
     id: crypto.randomUUID(),
     host: host.key,
     owner: repository.owner,
@@ -184,15 +187,7 @@ export async function postComment(
     // Reserved there: only the pseudonym knows whether it may write.
     wants: commentWants(by, inRepository, thread, accountLimits(config, host)),
   };
-  const outcome = await identityOf(c.env, hash)
-    .comment(request)
-    .catch((cause: unknown): CommentOutcome => {
-      logger.error('an identity did not answer', { error: cause });
-      // If the object's machine dies, nobody knows whether the comment was posted.
-      if (c.env.ONE_MACHINE === undefined || mayBePosted(request.id))
-        return { kind: 'failed', failure: hostFailureOf(cause) };
-      return { kind: 'wait', wait: unreserved(cause) };
-    });
+  const outcome = (await refusedNew(c, hash, request)) ?? (await said(c, hash, request));
   switch (outcome.kind) {
     case 'posted':
       return { kind: 'posted', posted: { url: outcome.url, number, karma: outcome.karma } };
@@ -210,5 +205,41 @@ export async function postComment(
       });
     case 'failed':
       return writeRefusal(c, 'comment', outcome.failure);
+  }
+}
+
+/** Never rejects. */
+async function said(c: Context<AppEnv>, hash: string, request: CommentRequest): Promise<CommentOutcome> {
+  try {
+    return await identityOf(c.env, hash).comment(request);
+  } catch (cause) {
+    c.var.logger.error('an identity did not answer', { error: cause });
+    // If the object's machine dies, nobody knows whether the comment was posted.
+    if (c.env.ONE_MACHINE === undefined || mayBePosted(request.id))
+      return { kind: 'failed', failure: hostFailureOf(cause) };
+    return { kind: 'wait', wait: unreserved(cause) };
+  }
+}
+
+/**
+ * Why a pseudonym that has posted nothing yet would be refused, without its object: on one machine, that is a file from
+ * the first question on. Null: it is not known, or elsewhere.
+ */
+async function refusedNew(
+  c: Context<AppEnv>,
+  hash: string,
+  { owner, repo: name, number, body, origin, wants }: CommentRequest,
+): Promise<CommentOutcome | null> {
+  const { config, host, http, logger } = c.var;
+  if (c.env.ONE_MACHINE === undefined || (await mayBeListed(c.env.DB, hash, logger))) return null;
+  const maxCharacters = exceededRoom(body, { hash, karma: 1, origin });
+  if (maxCharacters !== null) return { kind: 'too-long', maxCharacters };
+  const wait = await limitsOf(c).refusal(wants, false);
+  if (wait !== null) return { kind: 'wait', wait };
+  try {
+    await openThreads(openHostAccess(c.env, config, host, http)).expectThread({ owner, name }, number);
+    return null;
+  } catch (cause) {
+    return isRefusedByHost(cause) ? { kind: 'failed', failure: cause.failure } : null;
   }
 }

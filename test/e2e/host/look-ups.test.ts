@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { contribute, expectAccepted, expectRefused } from '../support/contribution.ts';
 import { remoteLines } from '../support/push-output.ts';
+import { comment } from '../support/speak.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
@@ -52,10 +53,21 @@ const databasesOf = (className: string) => [...databases()].filter((path) => pat
 const filesThatHold = (text: string) =>
   allFiles().filter((path) => existsSync(path) && readFileSync(path).includes(text));
 
+function openD1(): DatabaseSync {
+  const path = [...databases()].find((file) => /\/d1\/.*\.sqlite$/.test(file) && !/metadata/.test(file));
+  return new DatabaseSync(path ?? '');
+}
+
+function pseudonyms(): unknown {
+  const database = openD1();
+  const row = database.prepare('SELECT count(*) AS count FROM pseudonyms').get();
+  database.close();
+  return row?.['count'];
+}
+
 /** As if no pull request had been recorded since there is the list. */
 function emptyList(): void {
-  const path = [...databases()].find((file) => /\/d1\/.*\.sqlite$/.test(file) && !/metadata/.test(file));
-  const database = new DatabaseSync(path ?? '');
+  const database = openD1();
   database.exec(
     'PRAGMA busy_timeout = 5000; DELETE FROM hashes_by_repository; DELETE FROM works_by_repository',
   );
@@ -73,6 +85,25 @@ describe('made-up hashes', exhaustive, () => {
     }
     expect(databases()).toEqual(before);
     expect(filesThatHold('feed00')).toEqual([]);
+  });
+
+  it('of comments that are too long, or on no thread, leave no file and no row', async () => {
+    const upstream = await bed.createUpstream();
+    const before = databasesOf('Identity');
+    for (let number = 71; number < 76; number++) {
+      const missing = await comment(bed, bed.person(), `${upstream.fullName}/issues/${number}`, 'Hi');
+      expect([missing.status, missing.body['error']]).toEqual([
+        400,
+        'failed to create comment: 404 Not Found',
+      ]);
+    }
+    const long = await comment(bed, bed.person(), `${upstream.fullName}/issues/71`, 'x'.repeat(65_530));
+    expect([long.status, long.body['error']]).toEqual([
+      400,
+      expect.stringMatching(/^body must have at most/),
+    ]);
+    expect(databasesOf('Identity')).toEqual(before);
+    expect(pseudonyms()).toBe(0);
   });
 
   it('that are reported leave no file and no row, and count like others', async () => {

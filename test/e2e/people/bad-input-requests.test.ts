@@ -2,7 +2,7 @@
  * Requests that are no push: garbage in place of commands, names that are none, wrong types, bodies over the limit.
  * Each is answered at once and with a sentence; the host never hears of them.
  */
-import { gzipSync } from 'node:zlib';
+import { deflateSync, gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { oidNumber } from '../../support/objects.ts';
 import { buildPack } from '../../support/pack-builder.ts';
@@ -263,7 +263,17 @@ describe('a push of another type', () => {
       { 'Content-Type': RECEIVE_PACK, 'Content-Encoding': 'gzip, gzip' },
       (plain) => gzipSync(gzipSync(plain)),
     ],
+    [
+      'as a zlib stream',
+      { 'Content-Type': RECEIVE_PACK, 'Content-Encoding': 'deflate' },
+      (plain) => deflateSync(plain),
+    ],
     ['not compressed', { 'Content-Type': RECEIVE_PACK, 'Content-Encoding': 'identity' }, (plain) => plain],
+    [
+      'not compressed, and once more',
+      { 'Content-Type': RECEIVE_PACK, 'Content-Encoding': 'identity, identity' },
+      (plain) => plain,
+    ],
   ])('%s is refused with 415', async (_, headers, encode) => {
     const { url } = sound.upstream;
     const options = { method: 'POST', person: sound.person, headers, body: encode(soundBody()) };

@@ -1,8 +1,10 @@
 /** Packs that lie, break off or want too much: each is refused at once, with the code that says what is wrong. */
+import { randomBytes } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MAX_KEPT_BYTES, MAX_OBJECT_BYTES } from '../../../src/git/pack/memory-limits.ts';
+import { PackScanner } from '../../../src/git/pack/pack-scanner.ts';
 import { ProtocolError, type ProtocolErrorCode } from '../../../src/git/wire/protocol-error.ts';
 import { CHUNKINGS, piecesOf } from '../../support/byte-chunks.ts';
 import { commitContent, EMPTY_TREE, oidNumber, tagContent, treeContent } from '../../support/objects.ts';
@@ -130,6 +132,13 @@ describe.each(CHUNKINGS)('in %s chunks', (_, cut) => {
   });
 });
 
+/** Ten bytes each, not compressed: the smallest that a pack can have. */
+const tinyBlobs = (count: number): Entry[] => {
+  const content = Buffer.from('x');
+  const stream = deflateSync(content, { level: 9 });
+  return Array.from({ length: count }, () => ({ type: 'blob', content, stream }));
+};
+
 function codeOf(pieces: readonly Uint8Array[]): string {
   try {
     scan(pieces);
@@ -137,6 +146,26 @@ function codeOf(pieces: readonly Uint8Array[]): string {
   } catch (error) {
     return error instanceof ProtocolError ? error.code : String(error);
   }
+}
+
+function describeTinyBlobs(count: number): void {
+  it(`of ${count} blobs of a byte passes in runs as long as its chunks`, () => {
+    const { bytes } = buildPack(tinyBlobs(1_000));
+    const entries = bytes.subarray(12, -20);
+    const scanner = new PackScanner();
+    const header = Buffer.from(bytes.subarray(0, 12));
+    header.writeUInt32BE(count, 8);
+    let [viewCount, passed] = [0, 0];
+    for (let sent = 0; sent < count; sent += 1_000) {
+      const chunk = new Uint8Array(sent === 0 ? Buffer.concat([header, entries]) : entries);
+      const views = scanner.scan(chunk);
+      viewCount += views.length;
+      for (const { byteLength } of views) passed += byteLength;
+    }
+    expect(viewCount).toBeLessThanOrEqual(2 * (count / 1_000));
+    expect(passed).toBe((count / 1_000) * entries.length);
+    expect([scanner.namedBases.size, scanner.kept.entryCount]).toEqual([0, 0]);
+  });
 }
 
 describe('a bad pack', () => {
@@ -229,6 +258,37 @@ describe('a bad pack', () => {
     for (let i = 0; i < 4; i++) entries.push({ type: 'ofs-delta', base: 0, delta });
     expect(() => scan([buildPack(entries).bytes])).toThrow(expect.objectContaining({ code: 'too-large' }));
   });
+
+  it('that alternates entries that shrink with others inflates to no more than is paid for', () => {
+    const MiB = 1024 * 1024;
+    const cheap: Entry = { type: 'blob', content: Buffer.alloc(MiB) };
+    const costly: Entry = { type: 'blob', content: randomBytes(10_000) };
+    const pairs = Array.from({ length: 60 }, () => [cheap, costly]).flat();
+    const { bytes, offsets } = buildPack(pairs);
+    const refusedAt = offsets.findIndex((_, entry) => {
+      const upTo = bytes.subarray(0, offsets[entry + 1] ?? bytes.length);
+      return codeOf([upTo]) !== 'truncated-pack' && entry < pairs.length - 1;
+    });
+    expect(codeOf([bytes])).toBe('too-large');
+    const inflated = (refusedAt / 2) * (MiB + 10_000);
+    expect(inflated).toBeLessThanOrEqual(17 * MiB + 16 * (offsets[refusedAt] as number));
+  });
+
+  it('that alternates commits and files remembers a bounded number of places', () => {
+    const entries = Array.from({ length: 3_000 }, (_, at): Entry[] => {
+      const content = Buffer.from(`tree ${EMPTY_TREE}\n${at}`);
+      return [
+        { type: 'commit', content, stream: storedStream(content) },
+        { type: 'blob', content: Buffer.from('x') },
+      ];
+    }).flat();
+    const { bytes } = buildPack(entries);
+    // Each commit costs 768 bytes besides its content: they end it long before the places do.
+    expect(() => scan([bytes], 2_000_000)).toThrow(expect.objectContaining({ code: 'too-large' }));
+  });
+
+  describeTinyBlobs(100_000);
+  describe('as large as a push may be', exhaustive, () => describeTinyBlobs(10_000_000));
 
   it('is refused when any one byte is changed: the trailer covers all of them', () => {
     fc.assert(

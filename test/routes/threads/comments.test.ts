@@ -1,4 +1,5 @@
 /** Anonymous comments (contract, 4.1, 4.2 and section 7). */
+import { applyD1Migrations } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -13,7 +14,8 @@ import { runs } from '../../support/runs.ts';
 import { type Call, type JsonAnswer, post } from '../support/json-caller.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
-const { IDENTITIES } = env as unknown as Env;
+const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
+const { IDENTITIES } = bindings;
 
 let host: FakeThreads;
 
@@ -109,6 +111,46 @@ describe('the link in the footer', () => {
   it('cannot be led to this machine by a header where the operator has named no address', async () => {
     const headers = forwarded('127.0.0.1:8080');
     expect(await linkOf({ origin: 'https://veil.test', headers })).toBe('https://veil.test');
+  });
+});
+
+const asked = () => host.asked.filter((request) => request.includes('/issues/'));
+
+describe('the first comment of a pseudonym on one machine, where each object is a file from its first call on', () => {
+  const neverCalled = { idFromName: () => 'id', get: () => expect.unreachable() };
+  const variables = { ONE_MACHINE: 'true', IDENTITIES: neverCalled as unknown as Env['IDENTITIES'] };
+
+  beforeEach(() => applyD1Migrations(bindings.DB, bindings.TEST_MIGRATIONS));
+
+  it('reaches no object if its thread does not exist, and is told what the host says', async () => {
+    host.disturb = () => Response.json({ message: 'no' }, { status: 404 });
+    const more = { on: 'octo/hello/issues/71', variables };
+    expect(await say({ body: 'Hi' }, more)).toMatchObject(
+      error(400, 'failed to create comment: 404 Not Found'),
+    );
+    expect(asked()).not.toContainEqual(expect.stringMatching(/^POST/));
+  });
+
+  it('reaches no object if it is too long, or if there is no room', async () => {
+    const long = error(400, expect.stringMatching(/^body must have at most 654\d\d characters$/));
+    expect(await say({ body: 'x'.repeat(65_530) }, { variables })).toMatchObject(long);
+    const full = { for: 'thread', full: null, waitMs: 1, withinMs: 1 };
+    const account = {
+      refusal: async () => full,
+      beginPost: async () => ({ kind: 'new' }),
+      endPost: async () => {},
+    };
+    const HOST_ACCOUNTS = { idFromName: () => 'id', get: () => account } as unknown as Env['HOST_ACCOUNTS'];
+    expect((await say({ body: 'Hi' }, { variables: { ...variables, HOST_ACCOUNTS } })).status).toBe(429);
+    expect(asked()).toEqual([]);
+  });
+
+  it('is posted, and the next one as well, which looks for nothing', async () => {
+    const more = { on: 'octo/hello/issues/72', variables: { ONE_MACHINE: 'true' } };
+    for (const karma of [1, 2])
+      expect((await say({ body: 'Hi', user_token: 'a token' }, more)).body).toMatchObject({ karma });
+    const thread = '/repos/octo/hello/issues/72';
+    expect(asked()).toEqual([`GET ${thread}`, `POST ${thread}/comments`, `POST ${thread}/comments`]);
   });
 });
 

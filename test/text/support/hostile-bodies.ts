@@ -3,7 +3,7 @@
 /** As many characters as a comment may have. */
 export const MOST_CHARACTERS = 65_536;
 
-const PIECES: readonly string[] = [
+export const PIECES: readonly string[] = [
   // Links, images, definitions.
   '[',
   '![',
