@@ -34,6 +34,8 @@ export interface Failure {
   readonly status: number | null;
   /** The host's words, without addresses; may be empty. */
   readonly says: string;
+  /** True: the host has the call, and not what was asked for. A host that lacks the call answers 404, too. */
+  readonly knowsCall?: true;
 }
 
 const NOTHING_DONE = { effect: 'none', retryAfterMs: null, status: null, says: '' } as const;

@@ -188,6 +188,15 @@ const ROWS: readonly MeaningRow[] = [
     status: [404],
     sentence: 'The code host does not let this service fork the repository, and does not say why.',
   },
+  // docs.github.com/rest/issues/issues#get-an-issue; Gitea: APIErrorNotFound in services/context/api.go.
+  {
+    to: ['read'],
+    status: [404],
+    when: /#get-an-issue\b|target couldn't be found/i,
+    code: 'missing',
+    sentence: MISSING,
+    means: { knowsCall: true },
+  },
   { status: [404], code: 'missing', sentence: MISSING },
   // No longer, or not to be shown: RFC 9110, 15.5.11; RFC 7725.
   { status: [410, 451], code: 'missing' },

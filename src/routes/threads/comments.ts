@@ -240,6 +240,9 @@ async function refusedNew(
     await openThreads(openHostAccess(c.env, config, host, http)).expectThread({ owner, name }, number);
     return null;
   } catch (cause) {
-    return isRefusedByHost(cause) ? { kind: 'failed', failure: cause.failure } : null;
+    if (!isRefusedByHost(cause)) return null;
+    // A host without this call may have the thread: posting tells.
+    const isSure = cause.code !== 'missing' || cause.failure.knowsCall === true;
+    return isSure ? { kind: 'failed', failure: cause.failure } : null;
   }
 }

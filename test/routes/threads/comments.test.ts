@@ -123,7 +123,8 @@ describe('the first comment of a pseudonym on one machine, where each object is 
   beforeEach(() => applyD1Migrations(bindings.DB, bindings.TEST_MIGRATIONS));
 
   it('reaches no object if its thread does not exist, and is told what the host says', async () => {
-    host.disturb = () => Response.json({ message: 'no' }, { status: 404 });
+    const documentation_url = 'https://docs.github.com/rest/issues/issues#get-an-issue';
+    host.disturb = () => Response.json({ message: 'Not Found', documentation_url }, { status: 404 });
     const more = { on: 'octo/hello/issues/71', variables };
     expect(await say({ body: 'Hi' }, more)).toMatchObject(
       error(400, 'failed to create comment: 404 Not Found'),
