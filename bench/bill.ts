@@ -10,7 +10,7 @@ export const COUNTS = {
   /** The discovery, and the push. */
   requests: 2,
   /** Its own, and that of the discovery before it. */
-  objectCalls: 9,
+  objectCalls: 10,
   /** At most: that delivers what is to be told, and those that forget the push and the client's windows. */
   alarms: 3,
   objectRows: 11,

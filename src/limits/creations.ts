@@ -5,7 +5,7 @@
  */
 import { isWithin } from '../isolate/clock.ts';
 import { type Asker, fairWait, isShared, type Use } from './fairness.ts';
-import { longestOf, type Wait, waitOf } from './sliding-window.ts';
+import { lifeOf, type Wait, waitOf } from './sliding-window.ts';
 import type { AccountWait, Reserved, WantedWindow, Wants } from './wants.ts';
 import { windowName, windowNames, writeWants } from './wants.ts';
 
@@ -49,7 +49,10 @@ export class Creations {
   reserve(id: string, wants: Wants, now: number): Reserved {
     const needed = this.#needed(wants, now);
     if (needed.length === 0) return { id: null, windows: [], full: [] };
-    const lives = needed.map((window) => [windowName(window), longestOf(window.limits)] as const);
+    const lives = needed.map((window) => {
+      const life = Math.max(...window.limits.map((limit) => lifeOf(limit, now)));
+      return [windowName(window), life] as const;
+    });
     const { by, repository, push } = wants;
     const row = { at: now, by, repository, windows: Object.fromEntries(lives), push: push?.key ?? null };
     this.rows.set(id, row);

@@ -5,19 +5,33 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
 /** Fixed by the contract, section 8. Each opens work for somebody else's maintainers. Updates do not count. */
-export const PULL_REQUESTS = { most: 5, withinMs: HOUR_MS } as const satisfies Limit;
+export const PULL_REQUESTS = { most: 5, withinMs: HOUR_MS, untilQuarter: true } as const satisfies Limit;
 
 /** Of an IPv6 /48, which a free tunnel gives to anybody. Enough for four clients that share an office or a campus. */
-export const PREFIX_PULL_REQUESTS = { most: 20, withinMs: HOUR_MS } as const satisfies Limit;
+export const PREFIX_PULL_REQUESTS = {
+  most: 20,
+  withinMs: HOUR_MS,
+  untilQuarter: true,
+} as const satisfies Limit;
 
 /** Of all circuits of an onion service: four must not shut it for an hour. Of many: docs/onion.md. */
-export const ONION_PULL_REQUESTS = { most: 100, withinMs: HOUR_MS } as const satisfies Limit;
+export const ONION_PULL_REQUESTS = {
+  most: 100,
+  withinMs: HOUR_MS,
+  untilQuarter: true,
+} as const satisfies Limit;
 
 /**
  * Repositories forked for one client or IPv6 /48: a refused push leaves its fork. Five pull requests
  * an hour need five.
  */
-export const FORKS = { most: 10, withinMs: HOUR_MS } as const satisfies Limit;
+export const FORKS = { most: 10, withinMs: HOUR_MS, untilQuarter: true } as const satisfies Limit;
+
+/**
+ * What the pages of all other sites may push and post for one network, together. Any page that somebody has open can
+ * do it, and would read from the answers what the person has had of their limits.
+ */
+export const FOREIGN_ORIGINS = { most: 2, withinMs: HOUR_MS, untilQuarter: true } as const satisfies Limit;
 
 const PREFIX = 'an IPv4 address or an IPv6 /48';
 const ALL = 'all clients together';
@@ -30,6 +44,8 @@ export const FIXED_TRIES = {
   prefixAdmin: [{ most: 40, withinMs: MINUTE_MS }],
   /** Each costs the code host many requests. */
   rollback: [{ most: 5, withinMs: MINUTE_MS }],
+  /** Also those that fail. They count in all other limits, too. */
+  foreign: [FOREIGN_ORIGINS],
 } as const satisfies Record<string, readonly Limit[]>;
 
 /**

@@ -4,9 +4,16 @@ import type { Recent } from '../isolate/recent.ts';
 
 const MINUTE_MS = 60_000;
 
+const QUARTER_MS = 15 * MINUTE_MS;
+
 export interface Limit {
   readonly most: number;
   readonly withinMs: number;
+  /**
+   * Room comes back at the quarter hour after that time: who shares an address, and asks every
+   * second, does not see when it was taken.
+   */
+  readonly untilQuarter?: true;
 }
 
 /** How long until a limit allows the next attempt. */
@@ -51,9 +58,14 @@ export function hit(
   return { hits: wait.waitMs > 0 ? hits : [...hits, now], wait };
 }
 
-/** The longest time for which a hit counts. */
+/** The longest time for which a hit may count. */
 export function longestOf(limits: readonly Limit[]): number {
-  return Math.max(...limits.map(({ withinMs }) => withinMs));
+  return Math.max(...limits.map(({ withinMs, untilQuarter }) => withinMs + (untilQuarter ? QUARTER_MS : 0)));
+}
+
+/** How long a hit counts. @param at when it was, in milliseconds since 1970. */
+export function lifeOf({ withinMs, untilQuarter }: Limit, at: number): number {
+  return untilQuarter ? Math.ceil((at + withinMs) / QUARTER_MS) * QUARTER_MS - at : withinMs;
 }
 
 export function longestWait(waits: readonly Wait[]): Wait {
@@ -62,9 +74,11 @@ export function longestWait(waits: readonly Wait[]): Wait {
 
 /** Until enough hits have left each window. After a clock was set back, one at most. @param hits oldest first. */
 export function waitOf(hits: readonly number[], limits: readonly Limit[], now: number): Wait {
-  const waits = limits.map(({ most, withinMs }) => {
-    const last = hits.filter((at) => isWithin(at, withinMs, now)).at(-most);
-    return last === undefined ? NO_WAIT : { waitMs: Math.min(withinMs, last + withinMs - now), withinMs };
+  const waits = limits.map((limit) => {
+    const last = hits.filter((at) => isWithin(at, lifeOf(limit, at), now)).at(-limit.most);
+    if (last === undefined) return NO_WAIT;
+    const lifeMs = lifeOf(limit, last);
+    return { waitMs: Math.min(lifeMs, last + lifeMs - now), withinMs: limit.withinMs };
   });
   return longestWait(waits);
 }

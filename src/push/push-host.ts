@@ -92,7 +92,7 @@ export interface PushStore {
    * @param push as `NewDelayedPush` has it.
    */
   findWaiting(push: string): Promise<DelayedView | null>;
-  /** Tells the operator that the clocks of service and code host differ. Never rejects. @param byMs as the alert. */
+  /** Tells the operator that the clocks of service and host differ. @param byMs as the alert has it. */
   tellClock(byMs: number | null): void;
   /** @param keptUntil how long spool and key are there. @returns `found`: the same push waits; nothing is kept. */
   keepDelayed(
@@ -112,23 +112,21 @@ export interface PushLimits {
   /**
    * Counts a push attempt, before anything else. Answers why pushes are refused now, or null. Never rejects.
    * @param isWithdrawal it is allowed, however many requests its client has caused.
-   * @param slotHash if it can only open a pull request: what `slot` will be asked with.
+   * @param opens it can only open a pull request: if its network has no room for one, it learns nothing
+   * else, not even that the same push was made before.
    * @param patience `delay`: a pause of the code host does not matter now. `wait`: nor does its network's limit.
    */
-  enter(
-    isWithdrawal: boolean,
-    slotHash?: () => Promise<string>,
-    patience?: 'none' | 'delay' | 'wait',
-  ): Promise<Refusal | null>;
+  enter(isWithdrawal: boolean, opens: boolean, patience?: 'none' | 'delay' | 'wait'): Promise<Refusal | null>;
   /**
    * Checks the limit of pull requests for a push that fails for another reason, and counts it if it is over. Null: it
-   * is not, or nobody knows. Never rejects. @param slotHash as for `enter`.
+   * is not, or nobody knows. Never rejects.
+   * @param slotHash if it can only open a pull request: what `slot` is asked with.
    */
   refuseFull(slotHash?: () => Promise<string>): Promise<Refusal | null>;
   /** Of the pull request that the push opens. Takes nothing yet. @param slotHash retries share it. @throws Refusal */
   slot(slotHash: string): Promise<Slot>;
-  /** Why a slot would be refused now; null: it would not. Takes and counts nothing. Never rejects. */
-  peek(slotHash: string): Promise<Refusal | null>;
+  /** Says why a slot would be refused now; null: it would not. Takes and counts nothing. Never rejects. */
+  peek(): Promise<Refusal | null>;
   /**
    * Takes a write in the name of the bot account that creates nothing, before the first write at the host.
    * @throws Refusal while the host asks for a pause, or if other clients come first.

@@ -147,14 +147,20 @@ async function admit(run: PushRun, said: Announced): Promise<void> {
   const isLater = review !== 'none' || (options?.delayMs ?? publishDelayMs) > 0;
   const unlessWaiting = isLater ? 'delay' : 'none';
   const patience = waits ? 'wait' : unlessWaiting;
-  const refusal = await run.limits.enter(isWithdrawal, openingHash(run, said), patience);
+  const refusal = await run.limits.enter(isWithdrawal, opens(said), patience);
   if (refusal !== null) throw isWithdrawal ? refusal : withAdvice(run, options, refusal);
 }
 
-/** Identifies a push that can only open a pull request, and therefore needs a slot. */
-function openingHash(run: PushRun, { taken, options }: Announced): (() => Promise<string>) | undefined {
-  const opens = taken !== null && options !== null && !options.preview && options.prHash === null;
-  return opens ? () => slotHashOf(run, { taken, options }) : undefined;
+/** Whether a push can only open a pull request, and therefore needs a slot. */
+function opens({ taken, options }: Announced): boolean {
+  return taken !== null && options !== null && !options.preview && options.prHash === null;
+}
+
+/** Identifies a push that can only open a pull request. */
+function openingHash(run: PushRun, said: Announced): (() => Promise<string>) | undefined {
+  const { taken, options } = said;
+  const isKnown = opens(said) && taken !== null && options !== null;
+  return isKnown ? () => slotHashOf(run, { taken, options }) : undefined;
 }
 
 /** Does the work, and answers how it ended. Never rejects. */
@@ -257,7 +263,7 @@ async function judgedNow(run: PushRun, received: Received, isLater: boolean): Pr
   const slotHash = await slotHashOf(run, received);
   const receivedHash = await receivedHashOf(run, received);
   const isAsked = (preview || prHash !== null) && listed === null;
-  const full = isAsked ? await limits.peek(slotHash) : null;
+  const full = isAsked ? await limits.peek() : null;
   // A made-up hash must not cost the host anything, and is an attempt like any other.
   if (full !== null && !preview)
     throw withAdvice(run, options, (await limits.refuseFull(async () => slotHash)) ?? full);

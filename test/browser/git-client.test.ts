@@ -36,5 +36,11 @@ describeInBrowser('a Git client in a page', () => {
     expect(version).toContain('version 2');
     expect(report).toContain('unpack ok');
     expect((await bed.host.onlyPull(upstream)).title).toBe('Written in a page');
+    // Pages of other sites have two pushes an hour, whatever becomes of them.
+    const reports: (string | undefined)[] = [];
+    for (const _ of ['second', 'third'])
+      reports.push((await page.evaluate<string[]>(`${PUSH}(${asked})`)).at(-1));
+    const isFull = reports.map((text) => text?.includes('rate limit exceeded'));
+    expect(isFull).toEqual([false, true]);
   });
 });

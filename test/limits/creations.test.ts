@@ -27,6 +27,8 @@ beforeEach(() => {
   creations = new Creations();
 });
 
+const quarterAfter = (at: number): number => Math.ceil(at / (15 * 60_000)) * 15 * 60_000;
+
 let ids = 0;
 function open(wants: Wants) {
   const refusal = creations.refusal(wants, now);
@@ -43,7 +45,7 @@ describe('a pull request', () => {
     for (let push = 0; push < 5; push++) expect(open(pull(`${push}`)).kind).toBe('reserved');
     expect(open(pull('sixth'))).toMatchObject({
       kind: 'address',
-      waitMs: HOUR_MS,
+      waitMs: quarterAfter(now + HOUR_MS) - now,
       full: { holders: ['0', '1', '2', '3', '4'] },
     });
     for (let network = 2; network <= 4; network++) {
@@ -62,23 +64,39 @@ describe('a pull request', () => {
     expect(open(pull('more', circuit(99), busy)).kind).toBe('prefix');
   });
 
-  it('never gets through as the sixth of an hour, and is never refused without need', () => {
-    const gaps = fc.array(fc.oneof(fc.nat(30 * 60_000), fc.constantFrom(0, 1, HOUR_MS - 1, HOUR_MS)), {
-      maxLength: 60,
-    });
+  it('never gets through as the sixth until the quarter hour after an hour, and then it does', () => {
+    const gaps = fc.array(
+      fc.oneof(fc.nat(30 * 60_000), fc.constantFrom(0, 1, HOUR_MS - 1, HOUR_MS, 75 * 60_000)),
+      {
+        maxLength: 60,
+      },
+    );
     fc.assert(
       fc.property(gaps, (pauses) => {
         creations = new Creations();
         const opened: number[] = [];
         for (const [push, pause] of pauses.entries()) {
           now += pause;
-          const counted = opened.filter((at) => now - at < HOUR_MS);
+          const counted = opened.filter((at) => now < quarterAfter(at + HOUR_MS));
           const answer = open(pull(`${push}`));
           expect(answer.kind).toBe(counted.length < 5 ? 'reserved' : 'address');
           if (answer.kind === 'reserved') opened.push(now);
         }
       }),
     );
+  });
+
+  it('gets its room back in a moment that does not tell when others were opened', () => {
+    const freedAt = [1, 7 * 60_000, 14 * 60_000, 15 * 60_000].map((second) => {
+      const start = quarterAfter(now + 24 * HOUR_MS);
+      now = start + second;
+      creations = new Creations();
+      for (let push = 0; push < 5; push++) open(pull(`${push}`));
+      // As a spy does, who asks every second.
+      const asked = (after: number) => creations.refusal(pull('spy'), start + after) === null;
+      for (let after = HOUR_MS - 1_000; ; after += 1_000) if (asked(after)) return after;
+    });
+    expect(new Set(freedAt).size).toBe(1);
   });
 
   it('that the repository does not take leaves its address and the account alone', () => {
@@ -118,7 +136,7 @@ describe('a pull request', () => {
   it('says which networks have no room left with it', () => {
     for (let push = 0; push < 4; push++) expect(open(pull(`${push}`))).toMatchObject({ full: [] });
     expect(open(pull('fifth'))).toMatchObject({
-      full: [{ waitMs: HOUR_MS, holders: ['0', '1', '2', '3', 'fifth'] }],
+      full: [{ waitMs: quarterAfter(now + HOUR_MS) - now, holders: ['0', '1', '2', '3', 'fifth'] }],
     });
   });
 });
@@ -131,7 +149,7 @@ it('two at once for the last room: one is reserved', () => {
 
 it('what nobody releases counts until its windows are over, also if a clock was set back', () => {
   for (let push = 0; push < 5; push++) open(pull(`${push}`));
-  now += HOUR_MS - 1;
+  now = quarterAfter(now + HOUR_MS) - 1;
   expect(open(pull('sixth'))).toMatchObject({ kind: 'address', waitMs: 1 });
   now -= 48 * HOUR_MS;
   expect(open(pull('sixth')).kind).toBe('reserved');
@@ -180,7 +198,7 @@ describe('a network', () => {
       kind: 'address',
       full: { holders: ['0', '1', '2', '3', '4'] },
     });
-    now += HOUR_MS;
+    now += HOUR_MS + 15 * 60_000;
     expect(open(pullNow('sixth')).kind).toBe('reserved');
   });
 

@@ -31,7 +31,8 @@ describe('a wait', () => {
     [45 * 60_000, 3_600_000, 'about 45 minutes'],
     [45 * 60_000 + 1, 3_600_000, 'about an hour'],
     [3_600_000, 3_600_000, 'about an hour'],
-    [3_600_001, 24 * 3_600_000, 'about 2 hours'],
+    [3_600_001, 24 * 3_600_000, 'about 75 minutes'],
+    [90 * 60_000 + 1, 24 * 3_600_000, 'about 2 hours'],
     [24 * 3_600_000, 24 * 3_600_000, 'about 24 hours'],
   ])('of %i ms in a window of %i is %s', (waitMs, withinMs, text) => {
     expect(waitText({ waitMs, withinMs })).toBe(text);

@@ -47,6 +47,20 @@ describe('a sliding window', () => {
     expect(hit(hits, [LIMIT], START - 5000).wait.waitMs).toBe(0);
   });
 
+  it('may give room back at the quarter hour after its time alone', () => {
+    const QUARTER_MS = 15 * 60_000;
+    const limit = { most: 1, withinMs: 4 * QUARTER_MS, untilQuarter: true } as const;
+    const noon = Date.UTC(2031, 0, 1, 12);
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: QUARTER_MS }), (second) => {
+        const { hits } = hit([], [limit], noon + second);
+        const freed = noon + 5 * QUARTER_MS;
+        expect(hit(hits, [limit], freed - 1).wait).toEqual({ waitMs: 1, withinMs: limit.withinMs });
+        expect(hit(hits, [limit], freed).wait.waitMs).toBe(0);
+      }),
+    );
+  });
+
   it('holds every attempt against all of several limits, and says how long to wait', () => {
     const limits = [
       { most: 2, withinMs: 1000 },

@@ -37,7 +37,17 @@ import { serviceSecret } from '../../secret/open-secret.ts';
 import { type OpenedPullRequest, openStatistics, recordOpened } from '../../stats/statistics.ts';
 import { isStorageFailure } from '../../storage-failure.ts';
 import { clientOf } from '../request/client.ts';
-import { limitsOf, type NamedTarget, targetOf, tooMany, waitText, waitWords } from '../request/limits.ts';
+import {
+  FOREIGN_WAIT_MS,
+  FOREIGN_WORDS,
+  isForeign,
+  limitsOf,
+  type NamedTarget,
+  targetOf,
+  tooMany,
+  waitText,
+  waitWords,
+} from '../request/limits.ts';
 import { sentence } from '../request/refused.ts';
 import { arePushesSuspended } from '../request/suspension.ts';
 
@@ -53,28 +63,32 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
   const limits = limitsOf(c);
 
   return {
-    async enter(isWithdrawal, slotHash, patience = 'none') {
+    async enter(isWithdrawal, opens, patience = 'none') {
       try {
         const pusher = await client();
         const calls = isWithdrawal ? null : overLimit('calls', await limits.known('calls'));
-        const known = calls ?? overLimit('pushes', await limits.known('pushes'));
-        const opening = slotHash && patience !== 'wait' ? await wantsOf(await slotHash()) : null;
+        const foreign = isForeign(c) ? (await limits.count('foreign')).waitMs : 0;
+        const known =
+          foreign > 0 ? foreignFull() : (calls ?? overLimit('pushes', await limits.known('pushes')));
+        const opening = opens && patience !== 'wait' ? await anyOpening() : null;
         const full = opening && limits.knownFull(opening);
-        const refusal = full?.isTold ? noneLeft(full.for, full, pusher) : null;
+        const refusal = full?.isTold ? noneLeft(c, full.for, full, pusher) : null;
         // Panic comes first (contract, 4.6), also for a push that does not reach the guard.
         if (known !== null || (refusal !== null && !mustBeTold(windowKey(pusher, true))))
           return (await arePushesSuspended(c.env)) ? suspended() : (refusal ?? known);
         const address = pusher.hash('burst');
         const prefix = pusher.prefixHash('burst');
+        const wider = await limits.widened('pushes');
         const { panicMode, ...wait } = await guardOf(c.env).admit(
           address,
           limits.of('pushes'),
           prefix,
-          await limits.widened('pushes'),
+          wider,
         );
         await limits.remember('pushes', wait);
         if (panicMode) return suspended();
-        const counted = opening && full ? await refuse(opening) : null;
+        const isAsked = opening !== null && (full !== null || wait.waitMs === 0);
+        const counted = isAsked ? await refuse(opening) : null;
         return counted ?? overLimit('pushes', wait) ?? (patience === 'none' ? refusedByPause(c) : null);
       } catch (error) {
         // The guard may have been reset because it could not store that a burst was told.
@@ -97,9 +111,9 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
       return openSlot(c, wants, accountLimits(c.var.config, c.var.host), owner.prefixHash('burst'), owner);
     },
 
-    async peek(slotHash) {
+    async peek() {
       try {
-        const wait = await limits.refusal(await wantsOf(slotHash), false);
+        const wait = await limits.refusal(await anyOpening(), false);
         return wait && refusalOf(c, wait);
       } catch (error) {
         return outOfReach(c, error);
@@ -113,6 +127,11 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
       await reserve(c, forkWants(by, of, accountLimits(c.var.config, c.var.host)));
     },
   };
+
+  /** As `wantsOf`, of no push in particular: who repeats one learns no more than others do. */
+  async function anyOpening(): Promise<Wants> {
+    return { ...pullRequestWants(await client(), ''), push: null };
+  }
 
   /** What another pull request counts in for its client alone. */
   async function wantsOf(slotHash: string): Promise<Wants> {
@@ -143,6 +162,7 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
   /** Null: the client is below that limit. */
   function overLimit(name: keyof typeof TOO_MANY, wait: TriedWait): Refusal | null {
     if (wait.waitMs <= 0) return null;
+    if (isForeign(c)) return foreignFull();
     return new Refusal('rate-limited', TOO_MANY[name], [sentence(tooMany(c, name, wait))]);
   }
 }
@@ -217,8 +237,9 @@ function refusalOf(
   if (wait.for === 'address' || wait.for === 'prefix') {
     if (client !== null && wait.full?.isAlertDue)
       c.executionCtx.waitUntil(alertOperator(c, client, wait.for, wait.full.attempts));
-    return noneLeft(wait.for, wait, client);
+    return noneLeft(c, wait.for, wait, client);
   }
+  if (wait.for === 'forks' && isForeign(c)) return foreignFull();
   if (wait.for === 'forks')
     return new Refusal('rate-limited', 'too many forks', [
       `Pushes from your network have made the service fork ${FORKS.most} repositories within an hour, which is the limit. Try again in ${waitText(wait)}, or push to one of these.`,
@@ -235,7 +256,8 @@ function refusalOf(
  * The contract's words (section 7), and how long to wait.
  * @param client null: only the last line is shown.
  */
-function noneLeft(kind: Refused['for'], wait: Wait, client: Client | null): Refusal {
+function noneLeft(c: Context<AppEnv>, kind: Refused['for'], wait: Wait, client: Client | null): Refusal {
+  if (isForeign(c)) return foreignFull();
   const ofPrefix = client !== null && isCircuit(client) ? 'onion service' : 'IPv6 /48';
   const whose = kind === 'prefix' ? ofPrefix : 'IP';
   const { most } = kind === 'prefix' && client !== null ? prefixLimit(client) : PULL_REQUESTS;
@@ -245,6 +267,16 @@ function noneLeft(kind: Refused['for'], wait: Wait, client: Client | null): Refu
     `Try again in ${waitText(wait)}.`,
   ];
   return new Refusal('rate-limited', 'rate limit exceeded', lines, { waitMs: toldMs(wait) });
+}
+
+/** What a page of another site is told, whatever its network has used up. */
+function foreignFull(): Refusal {
+  const lines = [
+    `Rate limit exceeded: max ${PULL_REQUESTS.most} PRs per hour per IP.`,
+    'Please try again later.',
+    FOREIGN_WORDS,
+  ];
+  return new Refusal('rate-limited', 'rate limit exceeded', lines, { waitMs: FOREIGN_WAIT_MS });
 }
 
 /** Never rejects. */

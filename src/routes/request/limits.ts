@@ -8,7 +8,7 @@ import { readsPauseMs } from '../../host/account/account-budget.ts';
 import { HostError } from '../../host-error.ts';
 import { HostPause } from '../../host/failure.ts';
 import { limitText } from '../../config/values.ts';
-import { OPEN_LIMITS, type OpenLimitName } from '../../limits/limits.ts';
+import { FOREIGN_ORIGINS, OPEN_LIMITS, type OpenLimitName } from '../../limits/limits.ts';
 import { Limits, type Refused as Unreserved } from '../../limits/port.ts';
 import { type Limit, NO_WAIT, toldMs, type TriedWait, type Wait } from '../../limits/sliding-window.ts';
 import { commentsIn, type Target, targetKey } from '../../limits/wants.ts';
@@ -19,6 +19,7 @@ import { fullName, type RepositoryName } from '../../repository-name.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { isStorageFailure } from '../../storage-failure.ts';
 import { clientOf } from './client.ts';
+import { isCrossSite } from './payload.ts';
 import { answerRefused, NOT_KEPT, type Refused, refused, retryAfter, sentence } from './refused.ts';
 
 export function limitsOf(c: Context<AppEnv>): Limits {
@@ -47,6 +48,32 @@ export async function refuseTooMany(c: Context<AppEnv>, name: OpenLimitName): Pr
     return uncheckedLimit(c, error);
   }
 }
+
+/**
+ * Counts a comment or an issue. A page of another site has a small window besides, and is told the
+ * same whichever is full.
+ */
+export async function refusePost(c: Context<AppEnv>): Promise<Refused | null> {
+  if (!isForeign(c)) return refuseTooMany(c, 'comments');
+  try {
+    const { waitMs } = await limitsOf(c).count('foreign');
+    const refusal = waitMs > 0 ? null : await refuseTooMany(c, 'comments');
+    return waitMs > 0 || refusal?.status === 429 ? FOREIGN_REFUSED : refusal;
+  } catch (error) {
+    return uncheckedLimit(c, error);
+  }
+}
+
+/** Whether a page of a site is asking that is neither the service nor one that the operator has named. */
+export function isForeign(c: Context<AppEnv>): boolean {
+  const { allowedOrigins } = c.var.config;
+  return isCrossSite(c.req.raw) && allowedOrigins?.includes(c.req.header('Origin') ?? '') !== true;
+}
+
+/** For pages of other sites. It does not say how long exactly: that would tell what the network has had. */
+export const FOREIGN_WAIT_MS = 75 * 60_000;
+export const FOREIGN_WORDS = `Pages of other sites have ${FOREIGN_ORIGINS.most} pushes and posts an hour for your network, all together.`;
+const FOREIGN_REFUSED = refused(429, FOREIGN_WORDS, { 'Retry-After': retryAfter(FOREIGN_WAIT_MS) });
 
 export function uncheckedLimit(c: Context<AppEnv>, error: unknown): Refused {
   c.var.logger.error('a limit could not be checked', { error });
@@ -167,7 +194,7 @@ export function lowered(limits: readonly Limit[], more: readonly Limit[]): reado
 export function waitText(wait: Wait): string {
   const minutes = Math.max(1, toldMs(wait) / 60_000);
   if (minutes === 60) return 'about an hour';
-  const [count, unit] = minutes > 60 ? [Math.ceil(minutes / 60), 'hour'] : [minutes, 'minute'];
+  const [count, unit] = minutes > 90 ? [Math.ceil(minutes / 60), 'hour'] : [minutes, 'minute'];
   return `about ${count === 1 ? 'a' : count} ${unit}${count === 1 ? '' : 's'}`;
 }
 

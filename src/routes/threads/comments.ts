@@ -22,7 +22,7 @@ import { readMarkdown } from '../../text/markdown.ts';
 import { noiseProblem } from '../../text/noise.ts';
 import { answer, asJson, described, error, repositoryParams } from '../description.ts';
 import { clientOf } from '../request/client.ts';
-import { limitsOf, refusedToPost, refuseTooMany, targetOf } from '../request/limits.ts';
+import { limitsOf, refusedToPost, refusePost, targetOf } from '../request/limits.ts';
 import { checkPayload, isBlank, publicText, readJsonObject } from '../request/payload.ts';
 import { publishedOrigin } from '../request/public-origin.ts';
 import { invalidField, type Refused, refused, retryAfter, writeRefusal } from '../request/refused.ts';
@@ -150,7 +150,7 @@ export async function checkComment(
 ): Promise<({ readonly kind: 'comment' } & Written) | Refused> {
   const checked = checkPayload(commentRequest, payload);
   if (checked.kind === 'refused') return checked;
-  const tooMany = await refuseTooMany(c, 'comments');
+  const tooMany = await refusePost(c);
   if (tooMany !== null) return tooMany;
   const { body, user_token: userToken } = checked.fields;
   // The pseudonym knows how long a body may be.

@@ -21,7 +21,7 @@ import { readMarkdown } from '../../text/markdown.ts';
 import { noiseProblem } from '../../text/noise.ts';
 import { answer, asJson, described, error, repositoryParams } from '../description.ts';
 import { clientOf } from '../request/client.ts';
-import { limitsOf, refusedToPost, refuseTooMany, targetOf } from '../request/limits.ts';
+import { limitsOf, refusedToPost, refusePost, targetOf } from '../request/limits.ts';
 import { checkPayload, isBlank, publicText, readJsonObject } from '../request/payload.ts';
 import { publishedAddress } from '../request/public-origin.ts';
 import { invalidField, type Refused, writeRefusal } from '../request/refused.ts';
@@ -136,7 +136,7 @@ export async function checkIssue(
   const text = issueText(body, publishedAddress(c.req.raw, c.var.config));
   const excess = characters(text) - MAX_TEXT_CHARACTERS;
   if (excess > 0) return invalidField(`body must have at most ${characters(body) - excess} characters`);
-  const tooMany = await refuseTooMany(c, 'comments');
+  const tooMany = await refusePost(c);
   if (tooMany !== null) return tooMany;
   const read = { title: readMarkdown(title), body: readMarkdown(body) };
   const where = { hostUrl: c.var.host.url, repository };

@@ -29,7 +29,7 @@ type Pushed = Pick<NotedReply, 'notes' | 'same'> & { readonly outcome: Outcome }
 
 /** Counts an attempt, before anything is read for it. Answers why pushes are refused now, or null. */
 export async function refusePush(c: Context<AppEnv>): Promise<Refusal | null> {
-  const refusal = await pushLimits(c).enter(false, undefined, 'delay');
+  const refusal = await pushLimits(c).enter(false, false, 'delay');
   if (refusal !== null) countPush(refusal, null);
   return refusal;
 }
