@@ -32,8 +32,13 @@ export function withTrailer(message: string, trailer: string): string {
 /** Behind the last byte that is no white space; 0: there is none. Not `trimEnd`, which would also take 0xA0. */
 function contentEnd(text: string): number {
   let end = text.length;
-  while (end > 0 && ' \t\n\v\f\r'.includes(text.charAt(end - 1))) end--;
+  while (end > 0 && isWhiteSpace(text.charCodeAt(end - 1))) end--;
   return end;
+}
+
+/** Compares numbers, because a message can have megabytes of blanks: ASCII's, from the tab to the carriage return. */
+function isWhiteSpace(code: number): boolean {
+  return code === 0x20 || (code >= 0x09 && code <= 0x0d);
 }
 
 /** Whether the last paragraph is a block of trailers. The first one is the title. @param words end with a line feed. */

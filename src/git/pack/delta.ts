@@ -9,6 +9,8 @@ const INSERT_MAX = 0x7f;
 /** A copy instruction has up to four bytes of its offset, then up to three of its length. */
 const OFFSET_BYTES = 4;
 const COPIED_IF_ZERO = 0x10000;
+/** Copied byte by byte: there can be millions of such instructions, and a view of each costs more. */
+const SHORT_BYTES = 16;
 
 function badDelta(): ProtocolError {
   return badPack('The pack contains a malformed delta.');
@@ -43,7 +45,11 @@ export function applyDelta(base: Uint8Array, delta: Uint8Array, maxBytes: number
   };
   readInstructions(delta, {
     inserted: (bytes) => append(bytes, bytes.byteLength),
-    copied: (offset, length) => append(base.subarray(offset, offset + length), length),
+    copied: (offset, length) => {
+      if (length > SHORT_BYTES) return append(base.subarray(offset, offset + length), length);
+      if (offset + length > baseSize || filled + length > resultSize) throw badDelta();
+      for (let end = offset + length; offset < end;) result[filled++] = base[offset++]!;
+    },
   });
   if (filled !== resultSize) throw badDelta();
   return result;
