@@ -68,6 +68,15 @@ function stop(status: number | null): never {
   process.exit(status ?? 1);
 }
 
+/** Ends this program before it asks the account for anything: the checkout has a fault, such as a conflict. */
+function stopUnbuilt(error: unknown): never {
+  const { message, stderr = '' } = error as Error & { readonly stderr?: string };
+  process.stderr.write(
+    `${stderr || message}\nThe Worker cannot be built from this checkout. Nothing was changed.\n`,
+  );
+  process.exit(1);
+}
+
 /** Runs wrangler, and ends this program if it fails. The user can answer its questions. */
 function wrangler(words: readonly string[], stdout: 'inherit' | 'ignore' = 'inherit'): void {
   const { status } = spawnSync('wrangler', words, { stdio: ['inherit', stdout, 'inherit'] });
@@ -198,7 +207,8 @@ function upload(words: readonly string[]): void {
   if (status !== 0) stop(status);
 }
 
-const config = await readConfig();
+const config = await readConfig().catch(stopUnbuilt);
+const bundle = await bundleWorker(config).catch(stopUnbuilt);
 const selves = config.services.map((service) => ({ ...service, service: config.name }));
 const folder = mkdtempSync(join(tmpdir(), 'gitveil-deploy-'));
 process.on('exit', () => {
@@ -212,7 +222,6 @@ if (!values['dry-run']) {
   namespaces = prepareNamespaces();
   writeConfig(selves);
 }
-const bundle = await bundleWorker(config);
 const file = join(folder, 'worker.js');
 writeFileSync(file, bundle);
 // wrangler would bundle the same code, but its minifier chooses other short names.

@@ -163,7 +163,7 @@ function messageOf({ encoding, encoded, ...message }: ShownMessage): Html {
 
 function plainText({ text, missing }: ShownText): Html {
   return html`<pre class="text">${'\n'}${exactText(text)}</pre>
-    ${missing === 0 ? '' : html`<p class="notice">${missing.toLocaleString('en')} characters more are not shown.</p>`}`;
+    ${missing === 0 ? '' : html`<p class="notice">${missing.toLocaleString('en')} bytes more are not shown.</p>`}`;
 }
 
 function changesList({ files, gaps }: Changes): Html {

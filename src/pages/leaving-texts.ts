@@ -1,17 +1,19 @@
 /**
  * What would leave with a delayed push, as texts for the operator. Nothing in them tells who has
  * pushed. Pure.
- * Proved by test/e2e/delayed/delayed-review.test.ts.
  */
-import { decodeEscaped } from '../git/bytes.ts';
+import { decodeEscaped, encodeEscaped, utf8 } from '../git/bytes.ts';
 import { decodedMessage } from '../git/objects/commit-message.ts';
 import { withIds } from '../git/objects/planned-commits.ts';
 import type { KeptPush } from '../push/delay/kept-push.ts';
 import { namedText, statedText, UNKNOWN_IDS, wholeText } from '../text/pull-request-text.ts';
 
+/** In any encoding: nothing behind the last character that is shown is decoded. */
+const MAX_CHARACTER_BYTES = 4;
+
 export interface ShownText {
   readonly text: string;
-  /** How many characters more it has. */
+  /** How many bytes more it has. */
   readonly missing: number;
 }
 
@@ -31,7 +33,7 @@ export function textsLeaving(
   const { base, prHash, commits, isDraft } = work;
   const shown = (text: string): ShownText => ({
     text: text.slice(0, longest),
-    missing: Math.max(0, text.length - longest),
+    missing: utf8(text.slice(longest)).byteLength,
   });
   // What the repository adds at the end is asked for when it is published.
   const worded = { ...work, footer: statedText(work.stated) };
@@ -52,11 +54,20 @@ export function textsLeaving(
     messages: Array.from({ length: count }, (_, number) => {
       const { encoding, message: planned } = commits.at(number);
       const message = withIds(planned, UNKNOWN_IDS.idOf);
-      const plain = decodeEscaped(message);
-      const encoded = decodedMessage({ encoding, message });
-      const isOther = encoding !== null && encoded !== plain;
+      const read = message.subarray(0, endOfCharacter(message, MAX_CHARACTER_BYTES * longest));
+      const text = decodeEscaped(read).slice(0, longest);
+      const missing = message.byteLength - encodeEscaped(text).byteLength;
+      const other = decodedMessage({ encoding, message: read }).slice(0, longest);
       /** `encoded`: the text that its bytes have in its encoding, if they have another one in UTF-8. */
-      return { ...shown(plain), encoding, encoded: isOther ? shown(encoded) : null };
+      const encoded = encoding === null || other === text ? null : { text: other, missing };
+      return { text, missing, encoding, encoded };
     }),
   };
+}
+
+/** The last place up to `most` where no character of UTF-8 is cut. */
+function endOfCharacter(bytes: Uint8Array, most: number): number {
+  let end = Math.min(most, bytes.byteLength);
+  for (let back = 1; back < MAX_CHARACTER_BYTES && (bytes[end] ?? 0) >> 6 === 0b10; back++) end -= 1;
+  return end;
 }

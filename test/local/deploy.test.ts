@@ -1,6 +1,16 @@
 /** `npm run deploy`: what it asks of wrangler, whose place a program takes that writes down how it was called. */
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -35,6 +45,15 @@ const linesOf = (file: string): string[] => readFileSync(file, 'utf8').split('\n
 
 /** Runs the program. @param answers what wrangler says and exits with, by the beginning of its arguments. */
 async function deploy(answers: Readonly<Record<string, Answer>>, ...args: string[]): Promise<Deployment> {
+  return deployFrom(ROOT, answers, ...args);
+}
+
+/** @param checkout whose code is deployed. */
+async function deployFrom(
+  checkout: string,
+  answers: Readonly<Record<string, Answer>>,
+  ...args: string[]
+): Promise<Deployment> {
   const calls = join(folder, 'calls');
   const configs = join(folder, 'configs');
   writeFileSync(calls, '');
@@ -54,7 +73,7 @@ process.exit(answer.status ?? 0);
 `;
   writeFileSync(join(folder, 'wrangler'), fake);
   chmodSync(join(folder, 'wrangler'), 0o755);
-  const program = join(ROOT, 'local/deploy.ts');
+  const program = join(checkout, 'local/deploy.ts');
   const env = { ...process.env, PATH: `${folder}:${process.env['PATH'] ?? ''}` };
   const child = spawn(process.execPath, [program, ...args], {
     // Where it writes a file: other tests copy the checkout.
@@ -166,6 +185,22 @@ describe('npm run deploy', exhaustive, () => {
       expect(stderr).not.toContain('    at ');
     },
   );
+
+  it.each([
+    ['wrangler.toml', 'Invalid TOML'],
+    ['src/worker.ts', 'Unexpected "<<"'],
+  ])('asks the account nothing while %s has a conflict', async (file, said) => {
+    const checkout = join(folder, 'checkout');
+    for (const entry of ['local', 'src', 'wrangler.toml', 'package.json'])
+      cpSync(join(ROOT, entry), join(checkout, entry), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules'), join(checkout, 'node_modules'));
+    appendFileSync(join(checkout, file), '<<<<<<< HEAD\n');
+    const { calls, code, stderr } = await deployFrom(checkout, FOUND);
+    expect([calls, code]).toEqual([[], 1]);
+    expect(stderr).toContain(said);
+    expect(stderr).toContain('Nothing was changed.');
+    expect(stderr).not.toContain('    at ');
+  });
 
   it('says what to do when nobody is logged in', async () => {
     const { calls, code, stderr } = await deploy({ 'd1 list': { status: 1 } });

@@ -1,4 +1,5 @@
 /** The body of a request as text: within its limit, as UTF-8 or not at all, and read to its end when it is refused. */
+import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/isolate/clock.ts';
 import { bodiesMemory, MemoryBudget } from '../../src/isolate/memory-budget.ts';
@@ -33,6 +34,17 @@ it('refuses what is not UTF-8 where it must be, also a character that has no end
     expect(await bodyText(post(bytes), LIMITS)).toBe('a\ufffd');
   }
 });
+
+it.each(['gzip', 'deflate', 'br'])(
+  'is never inflated: what arrives is what is read, said to be %s',
+  async (coding) => {
+    const headers = { 'Content-Encoding': coding };
+    const body = gzipSync(Buffer.alloc(500_000));
+    const request = () => new Request('https://gitveil.test', { method: 'POST', headers, body });
+    expect((await bodyText(request(), LIMITS)).length).toBeLessThanOrEqual(body.length);
+    await expect(bodyText(request(), strict)).rejects.toThrow(TypeError);
+  },
+);
 
 it('reads one that is too long to its end, so that the client reads the answer', async () => {
   const { readable, writable } = new IdentityTransformStream();

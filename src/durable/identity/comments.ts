@@ -6,7 +6,7 @@
 import type { CommentWithText } from '../../host/code-host.ts';
 import type { ThreadHost } from '../../host/open.ts';
 import { HostError, hostFailureOf } from '../../host-error.ts';
-import { succeeds } from '../../isolate/within.ts';
+import { succeeds, within } from '../../isolate/within.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { shownKarma, withKarma } from '../../text/footer.ts';
 import { DueRows, earliest } from '../due-rows.ts';
@@ -48,6 +48,8 @@ interface Chore {
 
 /** A comment that may exist is searched for after this time, when the host and the attempt have surely finished. */
 const SETTLING_MS = 5 * 60 * 1000;
+/** How long the next comment waits for what was lost before it. */
+const FINDING_MS = 5_000;
 /** Enough to judge a pseudonym by. */
 const MOST_SHOWN = 20;
 /** GitHub asks for a second between writes: a run makes a few at once, and the next waits for their seconds. */
@@ -200,7 +202,8 @@ export class Comments {
     const open = rows.map((row) => placed<Attempt>(row));
     const [oldest] = open;
     if (oldest === undefined) return;
-    const lost = await this.#lost(host, oldest, (text) => this.#isOurs(text)).catch(() => []);
+    const looking = this.#lost(host, oldest, (text) => this.#isOurs(text));
+    const lost = await within(FINDING_MS, looking).catch(() => []);
     for (const [index, attempt] of open.entries()) {
       const found = lost[index];
       // Without the guard, the alarm settles it.

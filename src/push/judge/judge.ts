@@ -107,6 +107,8 @@ export async function judge(
   const plan = await planWork(work, options, sign, (boundary) => questions.newestOf(boundary));
   refuseNuls(plan);
   const { commits } = plan;
+  // The longest work that is done at once.
+  await memory.worked(commits.byteLength);
   const oddities = await checkFolders(pack, new Set(Array.from(commits, ({ tree }) => tree)), memory);
   const known = claim?.dates ?? [];
   const undated = undatedOf(commits, identity);

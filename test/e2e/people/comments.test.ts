@@ -90,3 +90,25 @@ describe('an Idempotency-Key', () => {
     expect(await commentsOn(bed, thread)).toEqual([]);
   });
 });
+
+it(
+  'each comment of a pseudonym has a karma of its own, however often the service is killed',
+  exhaustive,
+  async () => {
+    const { author, thread, issue } = await withIssue();
+    const token = issue.body['issue_reply_token'];
+    for (let death = 1; death <= 4; death++) {
+      const many = Array.from({ length: 8 }, (_, index) =>
+        comment(bed, author, thread, `${death}.${index}`, token).catch(() => null),
+      );
+      // It dies while one is on its way, or has just come.
+      await expect.poll(async () => (await commentsOn(bed, thread)).length).toBeGreaterThanOrEqual(3 * death);
+      await bed.restart();
+      await Promise.all(many);
+    }
+    expect((await comment(bed, author, thread, 'The last.', token)).status).toBe(200);
+    const karmas = (await commentsOn(bed, thread)).map((text) => /karma \((\d+)\)/.exec(text)?.[1]);
+    expect(karmas).toEqual(karmas.map((_, index) => String(index + 1)));
+    expect(karmas.length).toBeGreaterThan(12);
+  },
+);

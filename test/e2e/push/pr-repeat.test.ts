@@ -225,6 +225,27 @@ describe('the same push again', exhaustive, () => {
     expect((await again(contribution)).stderr).toContain('rate limit exceeded');
   });
 
+  it('once its network has had its five is refused, though it broke off and counts among them', async () => {
+    const contribution = await withCommit();
+    const { clone } = contribution;
+    for (const branch of ['b', 'c', 'd', 'e']) {
+      expect((await clone.push('origin', `HEAD:${branch}`)).code).toBe(0);
+      await clone.commit();
+    }
+    bed.sandbox.faults.inject({
+      method: 'POST',
+      path: pullsPath(contribution),
+      times: ALWAYS,
+      answer: { status: 500 },
+    });
+    expect(keyIn(await again(contribution))).toBeDefined();
+    bed.sandbox.faults.clear();
+    const second = await again(contribution);
+    expect(second.stderr).toContain('rate limit exceeded');
+    expect(keyIn(second)).toBeUndefined();
+    expect(await bed.host.pulls(contribution.upstream)).toHaveLength(4);
+  });
+
   it('once it was withdrawn or closed opens another, with a key of its own', async () => {
     const contribution = await withCommit();
     const { clone, upstream } = contribution;
