@@ -161,7 +161,7 @@ const part = ({ most, withinMs }: Limit): Limit => ({
   withinMs,
 });
 
-/** Its client was admitted before. @param owed what limits did not give then. @param client its random name here. */
+/** Its client was admitted before. @param owed what limits did not give then. @param client its name here. */
 function runOf(
   c: Context<AppEnv>,
   { target, owed }: Pick<KeptPush, 'target' | 'owed'>,

@@ -94,7 +94,8 @@ export class EarlierState {
 
 let build: Promise<WorkerBuild> | null = null;
 
-async function buildSetBack(): Promise<WorkerBuild> {
+/** The Worker whose clock is behind by CLOCK_BEHIND_MS; with a negative number, ahead. */
+export async function buildSetBack(): Promise<WorkerBuild> {
   const config = await readConfig();
   return { ...builtWorker(), script: await bundleWorker({ ...config, main: SET_BACK_WORKER }) };
 }
@@ -112,7 +113,7 @@ async function startHost(options: SandboxOptions): Promise<Sandbox> {
   }
 }
 
-function movePlatformTimes(stateDir: string, behindMs: number): void {
+export function movePlatformTimes(stateDir: string, behindMs: number): void {
   const behind = BigInt(Math.round(behindMs / 1000));
   for (const { folder, table, column, where, perSecond } of PLATFORM_TIMES) {
     for (const file of globSync(`${folder}/*/*.sqlite`, { cwd: stateDir })) {
