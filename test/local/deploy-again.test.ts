@@ -181,7 +181,7 @@ const NAMESPACE_OR_UPLOAD = /gitveil-last-known|^PUT \S+\/gitveil$/;
 const isChange = (words: string): boolean => !words.startsWith('GET ');
 
 describe('npm run deploy, with the real wrangler', { timeout: 10 * 60_000 }, () => {
-  it('finds what the first deployment has created, also from another machine', async () => {
+  it('finds what the first deployment has created, also from another machine', exhaustive, async () => {
     const machine = checkout('machine');
     await expectDeployed(machine);
     expect(readdirSync(machine)).not.toContain('wrangler.deploy.json');

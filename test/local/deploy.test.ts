@@ -101,7 +101,24 @@ const NAMESPACES = JSON.stringify(
 );
 const FOUND = { 'd1 list': { stdout: '[{"name":"gitveil"}]' }, 'kv namespace list': { stdout: NAMESPACES } };
 
+const BOUND = [
+  { binding: 'HISTORY', id: 'id-of-history' },
+  { binding: 'LAST_KNOWN', id: 'id-of-last-known' },
+  { binding: 'DELAYED_KEYS', id: 'id-of-delayed-keys' },
+];
+
 const MIGRATE = 'd1 migrations apply DB --remote --config=wrangler.deploy.json';
+
+it('npm run deploy, run again after a refused upload, finds what the first one has created', async () => {
+  const refused = { deploy: { stderr: 'no [code: 10021]', status: 1 } };
+  const first = await deploy({ ...FOUND, ...refused });
+  expect(first.code).toBe(1);
+  expect(first.stderr).toContain('run: npm run deploy');
+  const { calls, configs, code } = await deploy(FOUND);
+  expect(code).toBe(0);
+  expect(calls.filter((words) => words.includes(' create '))).toEqual([]);
+  expect(configs[0]?.kv_namespaces).toEqual(BOUND);
+});
 
 describe('npm run deploy', exhaustive, () => {
   it('migrates a database that is there, and hands on a file of secrets', async () => {
@@ -113,11 +130,7 @@ describe('npm run deploy', exhaustive, () => {
       'kv namespace list',
       expect.stringMatching(/^deploy .* --secrets-file my-secrets$/),
     ]);
-    expect(configs[0]?.kv_namespaces).toEqual([
-      { binding: 'HISTORY', id: 'id-of-history' },
-      { binding: 'LAST_KNOWN', id: 'id-of-last-known' },
-      { binding: 'DELAYED_KEYS', id: 'id-of-delayed-keys' },
-    ]);
+    expect(configs[0]?.kv_namespaces).toEqual(BOUND);
   });
 
   it('uploads nothing when the database could not be migrated', async () => {
