@@ -236,7 +236,7 @@ describe('once it is public', () => {
     },
   );
 
-  it('a fork is not made for one that is open already by then', async () => {
+  it('a fork is not made for one that is open already by then', exhaustive, async () => {
     const { clone, upstream, name } = await waiting();
     const pushed = await clone.push('origin', 'HEAD:other');
     expect(pushed.code, pushed.stderr).toBe(0);

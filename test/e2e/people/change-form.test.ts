@@ -106,7 +106,7 @@ describe('a change', () => {
     },
   );
 
-  it('is for a file that is found by a part of its path', async () => {
+  it('is for a file that is found by a part of its path', exhaustive, async () => {
     const upstream = await bed.createUpstream();
     await upstream.grow({ files: { 'lib/Guide.md': 'one\n', 'lib/other.txt': 'two\n', 'guide/x.c': 'x\n' } });
     const client = clientOf();
@@ -157,36 +157,44 @@ describe('a change', () => {
     expect((await bed.host.onlyPull(upstream)).head).toBe(`${bed.sandbox.botLogin}:anon-${hash}`);
   });
 
-  it('sent again with another text, as from the browser’s history, opens another pull request', async () => {
-    const upstream = await bed.createUpstream();
-    const client = clientOf();
-    const form = await client.get(opened(upstream, 'a.txt', '&new=1'));
-    const hashes = [];
-    for (const text of ['one\n', 'two\n']) {
-      hashes.push(hashIn(await client.post(formPath(upstream), typed(form, text, 'open'))));
-    }
-    const contents = hashes.map((hash) => forkFile(upstream, hash, 'a.txt'));
-    expect(await Promise.all(contents)).toEqual(['one', 'two']);
-  });
+  it(
+    'sent again with another text, as from the browser’s history, opens another pull request',
+    exhaustive,
+    async () => {
+      const upstream = await bed.createUpstream();
+      const client = clientOf();
+      const form = await client.get(opened(upstream, 'a.txt', '&new=1'));
+      const hashes = [];
+      for (const text of ['one\n', 'two\n']) {
+        hashes.push(hashIn(await client.post(formPath(upstream), typed(form, text, 'open'))));
+      }
+      const contents = hashes.map((hash) => forkFile(upstream, hash, 'a.txt'));
+      expect(await Promise.all(contents)).toEqual(['one', 'two']);
+    },
+  );
 
-  it('that is open already says so before it is opened, and leads to that pull request', async () => {
-    const upstream = await bed.createUpstream();
-    await upstream.grow({ files: { 'a.txt': 'one\n' } });
-    const first = await change(upstream, 'a.txt', 'two\n', 'open');
-    const hash = hashIn(first.answer);
-    const { client, answer } = await change(upstream, 'a.txt', 'two\n');
-    const links = [`/v1/pr/${hash}`, `${opened(upstream, 'a.txt')}&amp;pr_hash=${hash}`];
-    expect(linksIn(noticeIn(answer))).toEqual(links);
-    expect(noticeIn(answer)).toMatch(/The same change is open already/);
-    const double = await client.post(formPath(upstream), { ...answer.fields, step: 'open' });
-    expect(double.heading, double.problem).toBe('Your pull request is open');
-    expect(linksIn(noticeIn(double))).toEqual(links);
-    for (const { html } of [answer, double]) expect(html).not.toMatch(/NEW pull request|-o pr-hash/);
-    const other = await change(upstream, 'a.txt', 'three\n');
-    expect(noticeIn(other.answer)).toBe('');
-  });
+  it(
+    'that is open already says so before it is opened, and leads to that pull request',
+    exhaustive,
+    async () => {
+      const upstream = await bed.createUpstream();
+      await upstream.grow({ files: { 'a.txt': 'one\n' } });
+      const first = await change(upstream, 'a.txt', 'two\n', 'open');
+      const hash = hashIn(first.answer);
+      const { client, answer } = await change(upstream, 'a.txt', 'two\n');
+      const links = [`/v1/pr/${hash}`, `${opened(upstream, 'a.txt')}&amp;pr_hash=${hash}`];
+      expect(linksIn(noticeIn(answer))).toEqual(links);
+      expect(noticeIn(answer)).toMatch(/The same change is open already/);
+      const double = await client.post(formPath(upstream), { ...answer.fields, step: 'open' });
+      expect(double.heading, double.problem).toBe('Your pull request is open');
+      expect(linksIn(noticeIn(double))).toEqual(links);
+      for (const { html } of [answer, double]) expect(html).not.toMatch(/NEW pull request|-o pr-hash/);
+      const other = await change(upstream, 'a.txt', 'three\n');
+      expect(noticeIn(other.answer)).toBe('');
+    },
+  );
 
-  it('whose pull request was withdrawn does not say that it is open', async () => {
+  it('whose pull request was withdrawn does not say that it is open', exhaustive, async () => {
     const upstream = await bed.createUpstream();
     const client = clientOf();
     const form = await client.get(opened(upstream, 'a.txt', '&new=1'));
@@ -215,37 +223,41 @@ describe('a change', () => {
     expect(hashIn(anew)).not.toBe(hash);
   });
 
-  it('applies to the newest version if others have changed something else, and shows both if they changed the file', async () => {
-    const upstream = await bed.createUpstream();
-    await upstream.grow({ files: { 'a.txt': 'one\ntwo\n' } });
-    const client = clientOf();
-    const form = await client.get(opened(upstream, 'a.txt'));
-    const tip = await upstream.grow();
-    const preview = await client.post(formPath(upstream), typed(form, 'ONE\ntwo\n', 'preview'));
-    expect(preview.html).toMatch(/Your change applies to\s+the\s+newest\s+version/);
-    await upstream.grow({ files: { 'a.txt': 'one\ntwo & three\n' } });
-    const conflict = await client.post(formPath(upstream), { ...preview.fields, step: 'open' });
-    expect(conflict.status).toBe(409);
-    expect(conflict.problem).toMatch(/^Others have changed this file/);
-    expect(conflict.html).toMatch(/What others have changed/);
-    expect(conflict.html).toMatch(/two &amp; three/);
-    expect(typedIn(conflict.html, 'text')).toBe('ONE\ntwo\n');
-    const noFile = await client.post(formPath(upstream), { ...preview.fields, blob: tip, step: 'open' });
-    expect([noFile.status, noFile.html.includes('What others have changed')]).toEqual([409, false]);
-    expect(await bed.host.pulls(upstream)).toEqual([]);
-    const answer = await client.post(formPath(upstream), typed(conflict, 'ONE\ntwo & three\n', 'open'));
-    expect(answer.heading, answer.problem).toBe('Your pull request is open');
-    expect(await forkFile(upstream, hashIn(answer), 'a.txt')).toBe('ONE\ntwo & three');
-    const fork = bed.host.forkPath(upstream) ?? '';
-    expect(await gitIn(fork, 'merge-base', tip, `anon-${hashIn(answer)}`)).toBe(tip);
+  it(
+    'applies to the newest version if others have changed something else, and shows both if they changed the file',
+    exhaustive,
+    async () => {
+      const upstream = await bed.createUpstream();
+      await upstream.grow({ files: { 'a.txt': 'one\ntwo\n' } });
+      const client = clientOf();
+      const form = await client.get(opened(upstream, 'a.txt'));
+      const tip = await upstream.grow();
+      const preview = await client.post(formPath(upstream), typed(form, 'ONE\ntwo\n', 'preview'));
+      expect(preview.html).toMatch(/Your change applies to\s+the\s+newest\s+version/);
+      await upstream.grow({ files: { 'a.txt': 'one\ntwo & three\n' } });
+      const conflict = await client.post(formPath(upstream), { ...preview.fields, step: 'open' });
+      expect(conflict.status).toBe(409);
+      expect(conflict.problem).toMatch(/^Others have changed this file/);
+      expect(conflict.html).toMatch(/What others have changed/);
+      expect(conflict.html).toMatch(/two &amp; three/);
+      expect(typedIn(conflict.html, 'text')).toBe('ONE\ntwo\n');
+      const noFile = await client.post(formPath(upstream), { ...preview.fields, blob: tip, step: 'open' });
+      expect([noFile.status, noFile.html.includes('What others have changed')]).toEqual([409, false]);
+      expect(await bed.host.pulls(upstream)).toEqual([]);
+      const answer = await client.post(formPath(upstream), typed(conflict, 'ONE\ntwo & three\n', 'open'));
+      expect(answer.heading, answer.problem).toBe('Your pull request is open');
+      expect(await forkFile(upstream, hashIn(answer), 'a.txt')).toBe('ONE\ntwo & three');
+      const fork = bed.host.forkPath(upstream) ?? '';
+      expect(await gitIn(fork, 'merge-base', tip, `anon-${hashIn(answer)}`)).toBe(tip);
 
-    const gone = await client.get(opened(upstream, 'a.txt'));
-    await upstream.git('update-ref', 'refs/heads/main', tip + '^');
-    const vanished = await client.post(formPath(upstream), typed(gone, 'x\n', 'open'));
-    expect([vanished.status, vanished.problem]).toEqual([409, expect.stringMatching(/changed|removed/)]);
-  });
+      const gone = await client.get(opened(upstream, 'a.txt'));
+      await upstream.git('update-ref', 'refs/heads/main', tip + '^');
+      const vanished = await client.post(formPath(upstream), typed(gone, 'x\n', 'open'));
+      expect([vanished.status, vanished.problem]).toEqual([409, expect.stringMatching(/changed|removed/)]);
+    },
+  );
 
-  it('of a pull request with several commits is left to Git', async () => {
+  it('of a pull request with several commits is left to Git', exhaustive, async () => {
     const upstream = await bed.createUpstream();
     await upstream.grow({ files: { 'a.txt': 'one\n' } });
     const clone = await bed.person().copy(upstream);
@@ -311,7 +323,7 @@ describe('a path', () => {
     expect((await clientOf().get(opened(upstream, 'upstream'))).html).toContain(renamed.fullName);
   });
 
-  it('to a file that is no text, or too large, says so', async () => {
+  it('to a file that is no text, or too large, says so', exhaustive, async () => {
     const upstream = await bed.createUpstream();
     await upstream.grow({
       files: {

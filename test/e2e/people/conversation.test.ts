@@ -62,7 +62,7 @@ describe('the page of a pull request', () => {
     expect(text).toContain('  Please add a test.\n');
   });
 
-  it('is shown without the conversation while the host does not answer', async () => {
+  it('is shown without the conversation while the host does not answer', exhaustive, async () => {
     const { path, client } = await discussed();
     bed.sandbox.faults.inject({ path: /\/issues\/\d+$/, answer: { status: 502 } });
     const { status, html, headers } = await client.get(path);

@@ -87,27 +87,35 @@ describe('by default', () => {
     },
   );
 
-  it('commits that upstream has merged are told, too, if their own pull request is named', async () => {
-    const { clone, upstream, pull, banner } = await withPullRequest(bed);
-    await bed.sandbox.maintainer.merge({ owner: upstream.owner, repo: upstream.name, number: pull.number });
-    await bed.service.runScheduled();
-    const named = ['-o', `pr-hash=${banner.prHash}`];
-    for (const options of [['-o', 'preview', ...named], named]) {
-      const pushed = withoutSecrets(await clone.push(...options, 'origin', 'HEAD:refs/heads/one'));
-      expect(pushed[0]).toBe(`The same commits are merged already: ${pull.url}`);
-    }
-  });
+  it(
+    'commits that upstream has merged are told, too, if their own pull request is named',
+    exhaustive,
+    async () => {
+      const { clone, upstream, pull, banner } = await withPullRequest(bed);
+      await bed.sandbox.maintainer.merge({ owner: upstream.owner, repo: upstream.name, number: pull.number });
+      await bed.service.runScheduled();
+      const named = ['-o', `pr-hash=${banner.prHash}`];
+      for (const options of [['-o', 'preview', ...named], named]) {
+        const pushed = withoutSecrets(await clone.push(...options, 'origin', 'HEAD:refs/heads/one'));
+        expect(pushed[0]).toBe(`The same commits are merged already: ${pull.url}`);
+      }
+    },
+  );
 
-  it('a hash one letter off is asked about, and what is open is told, but once that a new one opens', async () => {
-    const { clone, pull, banner, upstream } = await withPullRequest(bed);
-    const near = (banner.prHash.startsWith('a') ? 'b' : 'a') + banner.prHash.slice(1);
-    await clone.commit();
-    const pushed = withoutSecrets(await pushAgain({ clone }, '-o', `pr-hash=${near}`));
-    expect(pushed.slice(0, 2)).toEqual([
-      `NEW pull request: no pull request of ${upstream.fullName} has that pr-hash. Did you mean ${banner.prHash}?`,
-      `2 of your 3 commits are open as ${pull.url}`,
-    ]);
-  });
+  it(
+    'a hash one letter off is asked about, and what is open is told, but once that a new one opens',
+    exhaustive,
+    async () => {
+      const { clone, pull, banner, upstream } = await withPullRequest(bed);
+      const near = (banner.prHash.startsWith('a') ? 'b' : 'a') + banner.prHash.slice(1);
+      await clone.commit();
+      const pushed = withoutSecrets(await pushAgain({ clone }, '-o', `pr-hash=${near}`));
+      expect(pushed.slice(0, 2)).toEqual([
+        `NEW pull request: no pull request of ${upstream.fullName} has that pr-hash. Did you mean ${banner.prHash}?`,
+        `2 of your 3 commits are open as ${pull.url}`,
+      ]);
+    },
+  );
 
   it(
     'a copy by somebody else does not take the place of the first, and does once that is closed',

@@ -50,7 +50,7 @@ describe('a withdrawal', () => {
     expect(writes.map(({ method }) => method)).toEqual(['DELETE', 'PATCH']);
   });
 
-  it('asked for by an option pushes nothing, whatever ref the push names', async () => {
+  it('asked for by an option pushes nothing, whatever ref the push names', exhaustive, async () => {
     const { upstream, clone, branch, options } = await opened();
     const before = bed.host.requestsFor(upstream, 'POST', /\/git-receive-pack$/).length;
     const pushed = await clone.push('-o', 'withdraw', ...options, 'origin', 'HEAD:refs/heads/withdraw');

@@ -60,7 +60,7 @@ describe('-o sign-off', () => {
     expect(bannerOf(pushed).command).toMatch(/^git push -o pr-hash=\w+ -o sign-off /);
   });
 
-  it('is held by the update that the banner prints, and again in a retry', async () => {
+  it('is held by the update that the banner prints, and again in a retry', exhaustive, async () => {
     const contribution = await contribute(bed);
     const { clone } = contribution;
     await clone.commit({ message: 'One\n', args: ['--signoff'] });
@@ -85,7 +85,7 @@ describe('-o sign-off', () => {
     expect(withoutSecrets(await push('two'))[1]).toContain(`with -o pr-hash=${prHash} -o sign-off.`);
   });
 
-  it('signs the one commit of a squashed push, and what its options say', async () => {
+  it('signs the one commit of a squashed push, and what its options say', exhaustive, async () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;
     await clone.commit({ message: 'One\n', args: ['--signoff'] });

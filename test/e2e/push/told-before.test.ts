@@ -126,7 +126,7 @@ it(
 );
 
 describe('the title', () => {
-  it('is that of the last commit that merges nothing', async () => {
+  it('is that of the last commit that merges nothing', exhaustive, async () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;
     await clone.commit({ message: 'Mend the gate\n\nIt hung.\n' });
@@ -141,7 +141,7 @@ describe('the title', () => {
     expect(pull).toMatchObject({ title: 'Mend the gate', body: 'It hung.' });
   });
 
-  it('is read in the encoding that the commit names', async () => {
+  it('is read in the encoding that the commit names', exhaustive, async () => {
     const contribution = await contribute(bed);
     await commitEncoded(contribution, 'cp932', '93 fa 96 7b 8c ea');
     const { pull } = await expectAccepted(

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { contribute, type Contribution, expectAccepted, expectRefused } from '../support/contribution.ts';
 import { remoteLines } from '../support/push-output.ts';
 import { useTestBed } from '../support/test-bed.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useTestBed();
 
@@ -32,34 +33,42 @@ it('an orphan is refused now, later and previewed, and the commands in the answe
   await expectAccepted(bed, contribution, await push());
 });
 
-it('work on the default branch is refused for a base with a history of its own, and taken for a branch', async () => {
-  const contribution = await contribute(bed);
-  const { clone, upstream } = contribution;
-  await upstream.grow({ branch: 'gh-pages', from: null });
-  await upstream.grow({ branch: 'old', from: 'main~1' });
-  await clone.commit({ message: 'Work\n', files: { 'work.txt': 'work\n' } });
-  const push = (base: string) => clone.push('-o', `base=${base}`, 'origin', 'HEAD:topic');
-  await expectRefused(bed, upstream, await push('gh-pages'), REASON);
-  const pushed = await push('old');
-  expect(pushed.code, pushed.stderr).toBe(0);
-});
+it(
+  'work on the default branch is refused for a base with a history of its own, and taken for a branch',
+  exhaustive,
+  async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await upstream.grow({ branch: 'gh-pages', from: null });
+    await upstream.grow({ branch: 'old', from: 'main~1' });
+    await clone.commit({ message: 'Work\n', files: { 'work.txt': 'work\n' } });
+    const push = (base: string) => clone.push('-o', `base=${base}`, 'origin', 'HEAD:topic');
+    await expectRefused(bed, upstream, await push('gh-pages'), REASON);
+    const pushed = await push('old');
+    expect(pushed.code, pushed.stderr).toBe(0);
+  },
+);
 
-it('work on another branch is refused for a base that shares nothing with it, and costs no fork', async () => {
-  const contribution = await contribute(bed);
-  const { clone, upstream } = contribution;
-  for (const branch of ['pages', 'twin'])
-    await upstream.grow({ branch, from: branch === 'twin' ? 'pages' : null });
-  await clone.git('fetch', '--quiet', 'origin');
-  await clone.git('checkout', '--quiet', '-b', 'own', 'origin/pages');
-  await clone.commit({ message: 'Work\n', files: { 'work.txt': 'work\n' } });
-  const push = (...options: string[]) => clone.push(...options, 'origin', 'HEAD:topic');
-  await expectRefused(bed, upstream, await push('-o', 'base=main'), REASON);
-  await expectRefused(bed, upstream, await push('-o', 'base=main', '-o', 'preview'), REASON);
-  expect(bed.host.requestsFor(upstream, 'POST', /\/forks$/)).toEqual([]);
-  expect((await push('-o', 'base=twin')).code).toBe(0);
-});
+it(
+  'work on another branch is refused for a base that shares nothing with it, and costs no fork',
+  exhaustive,
+  async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    for (const branch of ['pages', 'twin'])
+      await upstream.grow({ branch, from: branch === 'twin' ? 'pages' : null });
+    await clone.git('fetch', '--quiet', 'origin');
+    await clone.git('checkout', '--quiet', '-b', 'own', 'origin/pages');
+    await clone.commit({ message: 'Work\n', files: { 'work.txt': 'work\n' } });
+    const push = (...options: string[]) => clone.push(...options, 'origin', 'HEAD:topic');
+    await expectRefused(bed, upstream, await push('-o', 'base=main'), REASON);
+    await expectRefused(bed, upstream, await push('-o', 'base=main', '-o', 'preview'), REASON);
+    expect(bed.host.requestsFor(upstream, 'POST', /\/forks$/)).toEqual([]);
+    expect((await push('-o', 'base=twin')).code).toBe(0);
+  },
+);
 
-it('a change and its revert, and an empty commit, are published with a word', async () => {
+it('a change and its revert, and an empty commit, are published with a word', exhaustive, async () => {
   const contribution = await contribute(bed);
   const { clone } = contribution;
   await clone.commit({ message: 'Change\n', files: { 'new.txt': 'new\n' } });
