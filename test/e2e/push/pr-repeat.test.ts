@@ -58,6 +58,7 @@ describe('hash and key of a new pull request', () => {
     bed.sandbox.faults.inject({ method: 'POST', path: /\/forks$/, until });
     const connection = await pushByHand(contribution, 1);
     await expect.poll(() => bed.host.requestsFor(upstream, 'POST', /forks$/)).toHaveLength(1);
+    await expect.poll(() => connection.text).toMatch(/PR key: {3}[0-9a-f]{32}\n/);
     // Of band 2, without what only keeps the connection alive.
     const told = connection.text.split('\u0002').find((text) => /^[A-Z][a-z]/.test(text)) ?? '';
     const [intro, key] = told.split('\n');
