@@ -1,8 +1,10 @@
 /**
- * Two kinds of tests: `worker` runs inside workerd, where the service's code runs; the other projects drive the service
- * from outside with a real Git client, and test the sandbox host, which is a Node program.
+ * Two kinds of tests: `worker` runs inside workerd, where the service's code runs; the other
+ * projects drive the service from outside with a real Git client, and test the sandbox host, which
+ * is a Node program.
  *
- * And two suites: `npm test` leaves out the tests that are marked as exhaustive (test/support/exhaustive.ts).
+ * And two suites: `npm test` leaves out the tests that are marked as exhaustive
+ * (test/support/exhaustive.ts).
  */
 import { readFileSync, statfsSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -26,8 +28,8 @@ const tags = [
 const NO_HOST = { HOSTING_URL: 'http://127.0.0.1:9', HOSTING_API_URL: 'http://127.0.0.1:9' };
 
 /**
- * Repositories and the state of services and objects live for seconds. In memory, nothing waits for a disk: an object
- * takes a tenth of the time.
+ * Repositories and the state of services and objects live for seconds. In memory, nothing waits for
+ * a disk: an object takes a tenth of the time.
  */
 function temporaryFolder(): string {
   const inMemory = '/dev/shm';
@@ -44,7 +46,8 @@ const LARGEST_STATE_BYTES = 4 * 1024 ** 3;
 
 process.env['TMPDIR'] = temporaryFolder();
 
-// The C library gives each thread memory of its own and takes little of it back. A process of tests stays smaller without.
+// The C library gives each thread memory of its own and takes little of it back. A process of tests
+// stays smaller without.
 process.env['MALLOC_ARENA_MAX'] = '1';
 
 const migrations = await readD1Migrations('migrations');
@@ -76,8 +79,8 @@ function programs(
       tags,
       globalSetup: BUILD,
       ...options,
-      // All cores are busy with these processes: threads that help each collect its garbage take a twentieth more. And
-      // V8 would look for it whenever a process of 25 MB has grown by a third.
+      // All cores are busy with these processes: threads that help each collect its garbage take a
+      // twentieth more. And V8 would look for it whenever a process of 25 MB has grown by a third.
       execArgv: ['--single-threaded-gc', '--initial-old-space-size=256'],
       // On a busy machine each program takes its time.
       testTimeout: 90_000,
@@ -91,7 +94,8 @@ export default defineConfig({
   test: {
     reporters: ['default', './test/support/left-out.ts'],
     sequence: { sequencer: LongestFirst },
-    // Tests wait for programs as much as they compute: three times as many as a small machine has cores keep it busy.
+    // Tests wait for programs as much as they compute: three times as many as a small machine has
+    // cores keep it busy.
     maxWorkers: Math.max(6, availableParallelism()),
     projects: [
       {
@@ -110,8 +114,8 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: ['test/{contract,e2e,sandbox,local,browser,clients,forgejo}/**'],
           provide: { fuzz, storageDocument: readFileSync('docs/storage.md', 'utf8') },
-          // Importing the whole Worker again for each file would take longer than its tests do. They compute, and wait for
-          // nothing: more processes would only import it more often.
+          // Importing the whole Worker again for each file would take longer than its tests do.
+          // They compute, and wait for nothing: more processes would only import it more often.
           isolate: false,
           maxWorkers: Math.max(3, availableParallelism()),
           sequence: { groupOrder: 1 },

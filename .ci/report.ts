@@ -1,6 +1,7 @@
 /**
- * `node .ci/report.ts REPORT … [--again REPORT]`: what Vitest's JSON reports say of failed and of skipped tests. Ends with 1
- * if one was skipped that is not expected here. The last line counts the tests of all reports: a machine reads it.
+ * `node .ci/report.ts REPORT … [--again REPORT]`: what Vitest's JSON reports say of failed and of
+ * skipped tests. Ends with 1 if one was skipped that is not expected here. The last line counts the
+ * tests of all reports: a machine reads it.
  *
  * `node .ci/report.ts --failed REPORT …`: the files with tests that failed, one a line.
  */

@@ -1,7 +1,8 @@
 /**
- * `npx node bench/bill.ts`: what Cloudflare bills for a million small pushes that each open a pull request, line by
- * line, as docs/performance.md has it. Counts are held by test/e2e/host/call-counts.test.ts, and that nothing is awake
- * after its work by test/durable/asleep.test.ts.
+ * `npx node bench/bill.ts`: what Cloudflare bills for a million small pushes that each open a pull
+ * request, line by line, as docs/performance.md has it. Counts are held by
+ * test/e2e/host/call-counts.test.ts, and that nothing is awake after its work by
+ * test/durable/asleep.test.ts.
  */
 import { readArguments } from '../local/arguments.ts';
 
@@ -11,15 +12,18 @@ export const COUNTS = {
   requests: 2,
   /** Its own, and that of the discovery before it. */
   objectCalls: 10,
-  /** At most: that delivers what is to be told, and those that forget the push and the client's windows. */
+  /**
+   * At most: that delivers what is to be told, and those that forget the push and the client's
+   * windows.
+   */
   alarms: 3,
   objectRows: 11,
   databaseRows: 4,
 } as const;
 
 /**
- * Dollars, as Cloudflare's pages of prices had them in November 2026. What a plan includes is left out. Compare them before
- * you rely on a sum.
+ * Dollars, as Cloudflare's pages of prices had them in November 2026. What a plan includes is left
+ * out. Compare them before you rely on a sum.
  */
 const PRICES = {
   // developers.cloudflare.com/workers/platform/pricing
@@ -28,7 +32,8 @@ const PRICES = {
   objectCalls: 0.15 / 1e6,
   /** For each GB and second (there). */
   duration: 12.5 / 1e6,
-  // There, with deletes and alarms that are set; developers.cloudflare.com/d1/platform/pricing has the same.
+  // There, with deletes and alarms that are set; developers.cloudflare.com/d1/platform/pricing has
+  // the same.
   rowsWritten: 1 / 1e6,
   /** For each GB and month (there, "SQL Stored data"). */
   storage: 0.2,
@@ -41,7 +46,10 @@ const CALL_SECONDS = 0.01;
 const ALARM_SECONDS = 0.5;
 /** That of a notification, which nobody cleared before. */
 const TIMER_SECONDS = 10;
-/** An object's database has so much before its first row (developers.cloudflare.com/durable-objects/reference/faq). */
+/**
+ * An object's database has so much before its first row
+ * (developers.cloudflare.com/durable-objects/reference/faq).
+ */
 const OBJECT_STORAGE_GB = 12 / 1e6;
 
 const awake = (seconds: number): number => seconds * OBJECT_GB * PRICES.duration;

@@ -1,8 +1,9 @@
 /**
- * The Worker that bench/zlib-walker.ts measures: keeps one pack in memory and walks all of its entries on request.
+ * The Worker that bench/zlib-walker.ts measures: keeps one pack in memory and walks all of its
+ * entries on request.
  *
- * A Worker's clock stands still while it computes, so each request repeats the work as often as it is told, and is
- * timed from outside.
+ * A Worker's clock stands still while it computes, so each request repeats the work as often as it
+ * is told, and is timed from outside.
  */
 import { inflateSync } from 'node:zlib';
 import { ZlibWalker } from '../src/git/zlib/zlib-walker.ts';
@@ -19,7 +20,10 @@ let pack = new Uint8Array(0);
 const walker = new ZlibWalker();
 const kept = new Uint8Array(1 << 20);
 
-/** The header of an entry, gitformat-pack §Object encoding. Fields, so that no object is allocated for each entry. */
+/**
+ * The header of an entry, gitformat-pack §Object encoding. Fields, so that no object is allocated
+ * for each entry.
+ */
 const entry = { type: 0, size: 0, at: 0 };
 
 function readEntryHeader(at: number): void {
@@ -35,7 +39,9 @@ function readEntryHeader(at: number): void {
   entry.at = at;
 }
 
-/** Counts what passes through, keeps commits, tags and the beginnings of deltas: what a push needs. */
+/**
+ * Counts what passes through, keeps commits, tags and the beginnings of deltas: what a push needs.
+ */
 function walkWhatAPushNeeds(): number {
   return walkEntries((type, size) => {
     if (type >= OFS_DELTA) return Math.min(size, DELTA_HEADER_BYTES);

@@ -1,6 +1,7 @@
 /**
- * The zlib walker by itself, inside workerd, over a pack with the shape of a real one; against `inflateSync` an entry in
- * the same workerd. What a push costs with all that stands around the walker is measured by `npm run bench`.
+ * The zlib walker by itself, inside workerd, over a pack with the shape of a real one; against
+ * `inflateSync` an entry in the same workerd. What a push costs with all that stands around the
+ * walker is measured by `npm run bench`.
  *
  *     node bench/zlib-walker.ts [FILE.pack]
  *
@@ -16,7 +17,10 @@ import { Workspace } from './support/workspace.ts';
 
 const ROUNDS = 7;
 
-/** Each with how often it is repeated within one request, which then takes long enough to be timed from outside. */
+/**
+ * Each with how often it is repeated within one request, which then takes long enough to be timed
+ * from outside.
+ */
 const WORK = {
   push: { repeats: 3, what: 'walk, commits and the beginnings of deltas kept' },
   count: { repeats: 3, what: 'walk, nothing kept' },

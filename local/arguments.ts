@@ -1,12 +1,17 @@
-/** The arguments of the commands in package.json: `--help` prints how to use one, and what it does not know ends it. */
+/**
+ * The arguments of the commands in package.json: `--help` prints how to use one, and what it does
+ * not know ends it.
+ */
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
 
-/** As getopt's programs end after a wrong argument (sysexits.h says 64, hardly any program does). */
+/**
+ * As getopt's programs end after a wrong argument (sysexits.h says 64, hardly any program does).
+ */
 const USAGE_EXIT_CODE = 2;
 
 /**
- * Reads this program's arguments. Ends the program with code 0 after `--help`, and with code 2 after an argument that it
- * does not take.
+ * Reads this program's arguments. Ends the program with code 0 after `--help`, and with code 2
+ * after an argument that it does not take.
  *
  * @param usage what `--help` prints; its first line shows how to call the command
  */

@@ -1,8 +1,9 @@
 /**
  * Builds the Worker as a deployment would, and reads its bindings from the same wrangler.toml.
  *
- * Not with wrangler, which takes seconds to load: esbuild bundles the Worker in a fraction of one. The result is plain
- * data: a test run builds once and passes it to every process that starts a service.
+ * Not with wrangler, which takes seconds to load: esbuild bundles the Worker in a fraction of one.
+ * The result is plain data: a test run builds once and passes it to every process that starts a
+ * service.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -71,8 +72,8 @@ export async function buildWorker(main?: string): Promise<WorkerBuild> {
 }
 
 /**
- * The id of the checked-out commit, with `-dirty` behind it when the working tree differs; `main`, the variable's
- * default, when Git cannot tell.
+ * The id of the checked-out commit, with `-dirty` behind it when the working tree differs; `main`,
+ * the variable's default, when Git cannot tell.
  */
 export async function currentCommit(): Promise<string> {
   try {
@@ -89,7 +90,10 @@ export async function currentCommit(): Promise<string> {
   }
 }
 
-/** SHA-256 in hex. The same commit gives the same one on every machine, as the lock file fixes every package. */
+/**
+ * SHA-256 in hex. The same commit gives the same one on every machine, as the lock file fixes every
+ * package.
+ */
 export function bundleHash(script: string): string {
   return createHash('sha256').update(script).digest('hex');
 }

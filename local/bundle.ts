@@ -1,6 +1,6 @@
 /**
- * `npm run build`: prints the Worker's bundle as it is deployed; with `--hash`, only its SHA-256, as /health reports it.
- * `npm run build -- --keep` keeps what `npm start` would bundle each time.
+ * `npm run build`: prints the Worker's bundle as it is deployed; with `--hash`, only its SHA-256,
+ * as /health reports it. `npm run build -- --keep` keeps what `npm start` would bundle each time.
  */
 import { readArguments } from './arguments.ts';
 import { bundleHash, readConfig } from './build.ts';

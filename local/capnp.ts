@@ -1,10 +1,14 @@
 /**
- * Writes values in Cap'n Proto's text form, in which workerd reads its configuration: `(name = "x", modules = [ … ])`.
+ * Writes values in Cap'n Proto's text form, in which workerd reads its configuration: `(name = "x",
+ * modules = [ … ])`.
  *
  * Language reference: "Cap'n Proto: Schema Language", sections on constants and on `embed`.
  */
 
-/** The content of a file; the path is relative to the configuration, or absolute within the import path. */
+/**
+ * The content of a file; the path is relative to the configuration, or absolute within the import
+ * path.
+ */
 export class Embed {
   readonly path: string;
 

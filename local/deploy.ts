@@ -68,7 +68,10 @@ function stop(status: number | null): never {
   process.exit(status ?? 1);
 }
 
-/** Ends this program before it asks the account for anything: the checkout has a fault, such as a conflict. */
+/**
+ * Ends this program before it asks the account for anything: the checkout has a fault, such as a
+ * conflict.
+ */
 function stopUnbuilt(error: unknown): never {
   const { message, stderr = '' } = error as Error & { readonly stderr?: string };
   process.stderr.write(

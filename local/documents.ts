@@ -1,6 +1,6 @@
 /**
- * `npm run documents`: makes the pages of src/pages/documents, of documents and of the API's description. A test says
- * when one is out of date.
+ * `npm run documents`: makes the pages of src/pages/documents, of documents and of the API's
+ * description. A test says when one is out of date.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -31,7 +31,10 @@ export async function madePages(service: string): Promise<Readonly<Record<string
   };
 }
 
-/** For a terminal: the same text, whose links lead where those of the page do. Pictures are of these pages. */
+/**
+ * For a terminal: the same text, whose links lead where those of the page do. Pictures are of these
+ * pages.
+ */
 function markdownOf(file: string): string {
   return readFileSync(join(ROOT, file), 'utf8')
     .replaceAll(/^\|.*\|$/gm, (row) => row.replaceAll(/ {2,}/g, ' ').replaceAll(/-{4,}/g, '---'))

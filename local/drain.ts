@@ -1,6 +1,6 @@
 /**
- * `npm run drain`: publishes what is delayed, before an older version takes its place. Asks the service at
- * SERVICE_URL with PANIC_PASSWORD, until nothing is left that it can publish.
+ * `npm run drain`: publishes what is delayed, before an older version takes its place. Asks the
+ * service at SERVICE_URL with PANIC_PASSWORD, until nothing is left that it can publish.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { readArguments } from './arguments.ts';

@@ -20,7 +20,10 @@ export const MAINTAINER_PASSWORD = 'maintainer';
 const CALLS_AN_HOUR = 1_000_000;
 const CREATIONS = '10000/1h';
 
-/** Short, so that a person who tries the service soon sees what their acts as the maintainer lead to. */
+/**
+ * Short, so that a person who tries the service soon sees what their acts as the maintainer lead
+ * to.
+ */
 export const EMBEDDED_TICK_MS = 5_000;
 
 /** Whether no bot account is configured at any code host. */
@@ -30,7 +33,8 @@ export function isHostEmbedded({ hosts }: Pick<Config, 'hosts'>): boolean {
 
 /**
  * Starts it beside the service, with one small repository.
- * @param dir where it keeps its state. @param forgetLimits what a button of its front page does.
+ * @param dir where it keeps its state.
+ * @param forgetLimits what a button of its front page does.
  */
 export async function startEmbeddedHost(
   servicePort: number,

@@ -23,8 +23,9 @@ export function say(message: string, level: 'warn' | 'error' = 'error'): void {
 }
 
 /**
- * Writes text to the log, which is standard output (contract, section 1). It may have several lines. In JSON it becomes
- * one line as those of src/log.ts. @param level also one that only workerd has.
+ * Writes text to the log, which is standard output (contract, section 1). It may have several
+ * lines. In JSON it becomes one line as those of src/log.ts.
+ * @param level also one that only workerd has.
  */
 export function passOn(message: string, level: string): void {
   const line = {
@@ -36,7 +37,10 @@ export function passOn(message: string, level: string): void {
   process.stdout.write(`${isJsonLog ? JSON.stringify(line) : message}\n`);
 }
 
-/** Says why a command fails, which then ends with 1. Its standard output is for what it was asked for. */
+/**
+ * Says why a command fails, which then ends with 1. Its standard output is for what it was asked
+ * for.
+ */
 export function complain(message: string): void {
   process.exitCode = 1;
   process.stderr.write(`gitveil: ${message}\n`);

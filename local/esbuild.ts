@@ -1,8 +1,8 @@
 /**
  * Bundles TypeScript of the project: the Worker, and the programs around it.
  *
- * Uses esbuild's program, not its library: the library starts a child process that keeps running. local/start.ts
- * replaces itself by execve(2), and would keep that child as a zombie.
+ * Uses esbuild's program, not its library: the library starts a child process that keeps running.
+ * local/start.ts replaces itself by execve(2), and would keep that child as a zombie.
  */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
@@ -19,7 +19,10 @@ const TARGETS = {
   node: ['--format=cjs', '--platform=node', '--target=node24'],
 } as const;
 
-/** As wrangler calls esbuild, so that what is tested is what is deployed. test/local/bundle compares the two bundles. */
+/**
+ * As wrangler calls esbuild, so that what is tested is what is deployed. test/local/bundle compares
+ * the two bundles.
+ */
 const AS_WRANGLER = [
   ...TARGETS.workerd,
   '--conditions=workerd,worker,browser',
@@ -42,7 +45,9 @@ export interface WorkerBundle {
   readonly alias: Readonly<Record<string, string>>;
 }
 
-/** Bundles the Worker into one ES module. Rejects with esbuild's message if the code does not build. */
+/**
+ * Bundles the Worker into one ES module. Rejects with esbuild's message if the code does not build.
+ */
 export async function bundleWorker({ main, minify, alias }: WorkerBundle): Promise<string> {
   const aliases = Object.entries(alias).map(([name, file]) => `--alias:${name}=${file}`);
   return esbuild(ROOT, [main, ...AS_WRANGLER, ...(minify ? ['--minify'] : []), ...aliases]);

@@ -52,7 +52,10 @@ function remediesOf(findings: readonly Finding[]): string[] {
   return remedies.length === 0 ? [] : ['', 'What to do:', ...remedies];
 }
 
-/** Lines no longer than a terminal's, indented from the second one on. A longer word has a line of its own. */
+/**
+ * Lines no longer than a terminal's, indented from the second one on. A longer word has a line of
+ * its own.
+ */
 function wrapped(text: string): string[] {
   const lines: string[] = [];
   let line = '';

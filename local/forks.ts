@@ -1,11 +1,12 @@
 /**
- * `npm run forks`: lists the forks of the bot account at GitHub that no open pull request needs, and deletes them if told
- * to. An account may have so many repositories, and nothing of the service needs an old fork: the next push makes another
- * one. At other hosts the bot has no forks.
+ * `npm run forks`: lists the forks of the bot account at GitHub that no open pull request needs,
+ * and deletes them if told to. An account may have so many repositories, and nothing of the service
+ * needs an old fork: the next push makes another one. At other hosts the bot has no forks.
  *
- * A program of the operator's, not of the service: the service's own token then never needs the right to delete.
- * GitHub's forks share one network, so a fork may be the head of a pull request in any repository of it. Each is kept
- * while the bot has an open pull request anywhere in its network; what is not known for sure keeps it, too.
+ * A program of the operator's, not of the service: the service's own token then never needs the
+ * right to delete. GitHub's forks share one network, so a fork may be the head of a pull request in
+ * any repository of it. Each is kept while the bot has an open pull request anywhere in its
+ * network; what is not known for sure keeps it, too.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseConfig } from '../src/config.ts';
@@ -99,7 +100,10 @@ async function networksInUse(api: Api, bot: string): Promise<Set<string>> {
   return networks;
 }
 
-/** A search that took the host too long is cut short (docs.github.com/rest/search, "Timeouts and incomplete results"). */
+/**
+ * A search that took the host too long is cut short (docs.github.com/rest/search, "Timeouts and
+ * incomplete results").
+ */
 function foundIssues(answer: unknown): readonly { readonly repository_url: string }[] {
   const { items, incomplete_results } = answer as {
     items: readonly { repository_url: string }[];

@@ -1,6 +1,6 @@
 /**
- * Whether a code host can be used with the bot's token: a few reads, and writes to a repository that does not exist.
- * Nothing is changed, and nothing is repeated.
+ * Whether a code host can be used with the bot's token: a few reads, and writes to a repository
+ * that does not exist. Nothing is changed, and nothing is repeated.
  */
 import { type HostConfig, hostNameOf, tokenVariable } from '../src/config/hosts.ts';
 import { type TokenProblem, tokenProblems } from '../src/host/account/token-problems.ts';
@@ -11,7 +11,10 @@ import type { Finding } from './finding.ts';
 
 export interface HostCheck {
   readonly findings: readonly Finding[];
-  /** How far this machine's clock is ahead of the host's, in milliseconds; null: the host has not said. */
+  /**
+   * How far this machine's clock is ahead of the host's, in milliseconds; null: the host has not
+   * said.
+   */
   readonly aheadMs: number | null;
 }
 
@@ -26,7 +29,10 @@ interface NoAnswer {
   readonly why: string;
 }
 
-/** Gitea's first version whose tokens have the scopes that the service asks for. Forgejo names the Gitea that it is like. */
+/**
+ * Gitea's first version whose tokens have the scopes that the service asks for. Forgejo names the
+ * Gitea that it is like.
+ */
 const OLDEST = { major: 1, minor: 20 };
 const NO_REPOSITORY = 'gitveil-asks-for-its-scopes';
 const FORGEJO_SCOPES = 'write:repository, write:issue, read:user and read:notification';
@@ -67,7 +73,8 @@ async function checkForgejo(host: HostConfig): Promise<HostCheck> {
   if ('why' in said) return { findings: [unreachable(host, said)], aheadMs: null };
   const { aheadMs } = said;
   const settings = await ask(`${apiUrl}/settings/repository`, null);
-  // Where the server can open pull requests by a push, it says so here, also to the tool of that name.
+  // Where the server can open pull requests by a push, it says so here, also to the tool of that
+  // name.
   const agit = await ask(`${url}/ssh_info`, null);
   if ('why' in agit) return { findings: [unreachable(host, agit)], aheadMs };
   const fault = faultOf(host, said, { settings, agit });
@@ -126,7 +133,10 @@ function faultOf(
 const isSet = (settings: Answer | NoAnswer, name: string): boolean =>
   !('why' in settings) && fieldOf(settings, name) === true;
 
-/** A server looks at a token's scopes before it looks for the repository, so one that does not exist will do. */
+/**
+ * A server looks at a token's scopes before it looks for the repository, so one that does not exist
+ * will do.
+ */
 async function tokenAnswers({ apiUrl }: HostConfig, token: string): Promise<readonly (Answer | NoAnswer)[]> {
   const user = await ask(`${apiUrl}/user`, token);
   const login = 'why' in user ? undefined : fieldOf(user, 'login');
@@ -140,7 +150,10 @@ async function tokenAnswers({ apiUrl }: HostConfig, token: string): Promise<read
   return [user, ...others];
 }
 
-/** A fault of the server's own comes once, or to everybody. @param user what the host says of the bot. */
+/**
+ * A fault of the server's own comes once, or to everybody.
+ * @param user what the host says of the bot.
+ */
 async function failsForBot({ url, token }: HostConfig, user: Answer): Promise<boolean> {
   const repository = `${url}/${encodeURIComponent(wordOf(user, 'login'))}/${NO_REPOSITORY}.git`;
   const fails = async (caller: string | null) => {
@@ -230,7 +243,10 @@ function softwareOf(version: string): Software {
   };
 }
 
-/** @param token null: in nobody's name. @param scheme how the token is sent: Git takes a password only. */
+/**
+ * @param token null: in nobody's name.
+ * @param scheme how the token is sent: Git takes a password only.
+ */
 async function ask(
   url: string,
   token: string | null,

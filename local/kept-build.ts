@@ -1,7 +1,7 @@
 /**
- * What `npm start` runs, bundled: the Worker, and the program that runs it. `npm run build -- --keep` keeps both in the
- * checkout, so that a service needs neither bundler nor Git at each start. What was kept is used only while nothing has
- * changed of what it was made from.
+ * What `npm start` runs, bundled: the Worker, and the program that runs it. `npm run build --
+ * --keep` keeps both in the checkout, so that a service needs neither bundler nor Git at each
+ * start. What was kept is used only while nothing has changed of what it was made from.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
@@ -35,7 +35,10 @@ export async function keepBuild(): Promise<string> {
   return KEPT;
 }
 
-/** Uses a CommonJS bundle for the program, because importing node:http from an ES module loads undici (14 MB). */
+/**
+ * Uses a CommonJS bundle for the program, because importing node:http from an ES module loads
+ * undici (14 MB).
+ */
 async function makeBuild(): Promise<StartBuild> {
   const [worker, program] = await Promise.all([buildWorker(), bundleFile('run.ts', 'node')]);
   return { worker, program };

@@ -1,8 +1,9 @@
 /**
  * Brings a local database up to date.
  *
- * Uses the same table as `wrangler d1 migrations apply` (d1_migrations), so that either may continue where the other
- * stopped. A migration and its entry are one transaction: after a crash, both exist or neither.
+ * Uses the same table as `wrangler d1 migrations apply` (d1_migrations), so that either may
+ * continue where the other stopped. A migration and its entry are one transaction: after a crash,
+ * both exist or neither.
  */
 import type { D1Database } from '@cloudflare/workers-types';
 
@@ -18,8 +19,8 @@ const BOOK = `CREATE TABLE IF NOT EXISTS d1_migrations(
 )`;
 
 /**
- * The statements of a migration: each ends with a semicolon at the end of a line, and a trigger's with the line `END;`.
- * The test compares them with those that wrangler reads.
+ * The statements of a migration: each ends with a semicolon at the end of a line, and a trigger's
+ * with the line `END;`. The test compares them with those that wrangler reads.
  */
 export function statementsOf(sql: string): string[] {
   const statements = sql.replaceAll(/^--.*$/gm, '').matchAll(/^(?:CREATE TRIGGER[^]*?^END|\S[^]*?);$/gm);

@@ -1,5 +1,6 @@
 /**
- * Checks whether this machine can listen on an address, before workerd tries, because workerd's error is hard to read.
+ * Checks whether this machine can listen on an address, before workerd tries, because workerd's
+ * error is hard to read.
  */
 import { lookup } from 'node:dns/promises';
 import { connect, createServer } from 'node:net';
@@ -11,7 +12,8 @@ const TIMEOUT_MS = 1_000;
 /**
  * Rejects with the system's error when nobody can listen there now.
  *
- * Binds the port like a client, without listening, so that no client mistakes this check for the service.
+ * Binds the port like a client, without listening, so that no client mistakes this check for the
+ * service.
  */
 export async function tryPort(host: string, port: number): Promise<void> {
   const { address } = await lookup(host);

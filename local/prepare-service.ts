@@ -1,9 +1,9 @@
 /**
- * What comes before the service runs: writes workerd's configuration and its modules into a folder, and brings the
- * database up to date.
+ * What comes before the service runs: writes workerd's configuration and its modules into a folder,
+ * and brings the database up to date.
  *
- * A workerd with only the database does that, and ends. workerd opens all its sockets at once, so the one that runs the
- * service would accept requests before its tables exist.
+ * A workerd with only the database does that, and ends. workerd opens all its sockets at once, so
+ * the one that runs the service would accept requests before its tables exist.
  */
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -25,7 +25,9 @@ export interface PreparedService {
   readonly folder: string;
   /** The configuration in it. */
   readonly config: string;
-  /** These have the counts of what clients do. They can be removed while the service does not run. */
+  /**
+   * These have the counts of what clients do. They can be removed while the service does not run.
+   */
   readonly limitsFolders: readonly string[];
   readonly bundleHash: string;
 }

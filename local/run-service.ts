@@ -1,6 +1,6 @@
 /**
- * Runs a prepared service: one workerd, whose socket is the service's port. Nothing else handles a request, so
- * measurements show the service itself.
+ * Runs a prepared service: one workerd, whose socket is the service's port. Nothing else handles a
+ * request, so measurements show the service itself.
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,7 +12,10 @@ import { post } from './unix-request.ts';
 import { type Ending, type LogEntry, startWorkerd } from './workerd.ts';
 
 export interface RunOptions {
-  /** Variables of the service, by name. Others have the default of wrangler.toml or of the configuration. */
+  /**
+   * Variables of the service, by name. Others have the default of wrangler.toml or of the
+   * configuration.
+   */
   readonly env: Readonly<Record<string, string>>;
   readonly host: string;
   readonly port: number;
@@ -32,8 +35,9 @@ export interface Service {
   /** Resolves when workerd has ended, by `dispose` or by itself. */
   readonly ended: Promise<Ending>;
   /**
-   * Runs the Worker's scheduled handler, as the cron trigger does. Each run gets a time one tick after the last one,
-   * because the handler respects how often the code host may be asked. Rejects if the handler does.
+   * Runs the Worker's scheduled handler, as the cron trigger does. Each run gets a time one tick
+   * after the last one, because the handler respects how often the code host may be asked. Rejects
+   * if the handler does.
    * @param at milliseconds since 1970, for what happens long after; default: now.
    */
   runScheduled(at?: number): Promise<void>;
@@ -81,8 +85,8 @@ function scheduledRuns(socket: string, tickMs: number): Service['runScheduled'] 
 }
 
 /**
- * The service logs only with `console.log`. Everything else comes from workerd, which has already handled what it marks
- * with NOSENTRY; those lines are only for its developers.
+ * The service logs only with `console.log`. Everything else comes from workerd, which has already
+ * handled what it marks with NOSENTRY; those lines are only for its developers.
  */
 function writeEntry({ writeLog, onFetch }: RunOptions, { level, message }: LogEntry): void {
   if (message.startsWith(REFUSED_FETCH)) onFetch?.(message.slice(REFUSED_FETCH.length));

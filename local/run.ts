@@ -1,6 +1,6 @@
 /**
- * Runs the service: workerd, the scheduled handler, and the embedded code host if there is no bot account.
- * local/start.ts has checked and prepared everything, and passes it as the only argument.
+ * Runs the service: workerd, the scheduled handler, and the embedded code host if there is no bot
+ * account. local/start.ts has checked and prepared everything, and passes it as the only argument.
  *
  * Ctrl-C ends it all; the state stays.
  */
@@ -80,8 +80,9 @@ async function startService(config: Config, env: Record<string, string>, tickMs:
 }
 
 /**
- * Restarts the service without the files of its counts. The service itself has no way to forget them: that way would
- * have to be guarded wherever it runs. Only the embedded code host, which listens on this machine, gets this function.
+ * Restarts the service without the files of its counts. The service itself has no way to forget
+ * them: that way would have to be guarded wherever it runs. Only the embedded code host, which
+ * listens on this machine, gets this function.
  */
 function forgetLimits(startAnew: () => Promise<void>): Promise<void> {
   const restart = async (): Promise<void> => {

@@ -1,4 +1,7 @@
-/** One small repository for the embedded code host, so that people who try the service have something to clone. */
+/**
+ * One small repository for the embedded code host, so that people who try the service have
+ * something to clone.
+ */
 import { mustRunGit } from '../sandbox/git-command.ts';
 
 export const SEED = { owner: 'octo', name: 'hello' } as const;
@@ -28,7 +31,10 @@ const HISTORY: readonly SeedCommit[] = [
   },
 ];
 
-/** Writes the history to the main branch of a bare repository; the dates are recent, as those of a living project. */
+/**
+ * Writes the history to the main branch of a bare repository; the dates are recent, as those of a
+ * living project.
+ */
 export async function seedRepository(barePath: string, now: Date): Promise<void> {
   const input = HISTORY.map((commit) => fastImportCommit(commit, now)).join('');
   await mustRunGit(barePath, ['fast-import', '--quiet', '--force'], { input });

@@ -1,4 +1,7 @@
-/** Prepares and runs the service in one process, for tests and benchmarks. `npm start` uses two programs. */
+/**
+ * Prepares and runs the service in one process, for tests and benchmarks. `npm start` uses two
+ * programs.
+ */
 import { rm } from 'node:fs/promises';
 import { type WorkerBuild, buildWorker } from './build.ts';
 import { claimPort } from './ports.ts';
@@ -9,13 +12,19 @@ import { WorkerdFailure } from './workerd.ts';
 export type { Service } from './run-service.ts';
 
 export interface ServiceOptions extends Pick<RunOptions, 'env' | 'writeLog' | 'onFetch'> {
-  /** Default: builds the Worker now. To start several services, build once and pass the result to each. */
+  /**
+   * Default: builds the Worker now. To start several services, build once and pass the result to
+   * each.
+   */
   readonly build?: WorkerBuild;
   /** Default: 127.0.0.1. */
   readonly host?: string;
   /** Default: any free port. */
   readonly port?: number;
-  /** Where Durable Objects, D1 and KV are kept; `null`: in a temporary folder that is deleted with the service. */
+  /**
+   * Where Durable Objects, D1 and KV are kept; `null`: in a temporary folder that is deleted with
+   * the service.
+   */
   readonly stateDir: string | null;
   /** The path of workerd. Default: the package's. */
   readonly program?: string;
@@ -26,8 +35,8 @@ export interface ServiceOptions extends Pick<RunOptions, 'env' | 'writeLog' | 'o
 const PORT_ATTEMPTS = 5;
 
 /**
- * Starts a service and returns once it answers.
- * Rejects with the system's error (`code` EADDRINUSE, EACCES, EADDRNOTAVAIL) when it cannot listen where it should.
+ * Starts a service and returns once it answers. Rejects with the system's error (`code` EADDRINUSE,
+ * EACCES, EADDRNOTAVAIL) when it cannot listen where it should.
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { env, stateDir, program, isTriggerClock = true, host = '127.0.0.1', port = 0 } = options;

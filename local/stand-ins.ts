@@ -1,10 +1,11 @@
 /**
- * Replaces the platform's D1, KV and cache on this machine by miniflare's Workers, read from its package as files.
- * miniflare itself is not started, because it would use 300 MB for as long as the service runs.
+ * Replaces the platform's D1, KV and cache on this machine by miniflare's Workers, read from its
+ * package as files. miniflare itself is not started, because it would use 300 MB for as long as the
+ * service runs.
  *
- * miniflare has two Workers for D1 and for KV: one accepts the requests, and passes them on to Durable Objects of the other,
- * which keep the data. Here they are one Worker, which saves an isolate. Names, keys and folders of the data are
- * miniflare's, so older data stays readable.
+ * miniflare has two Workers for D1 and for KV: one accepts the requests, and passes them on to
+ * Durable Objects of the other, which keep the data. Here they are one Worker, which saves an
+ * isolate. Names, keys and folders of the data are miniflare's, so older data stays readable.
  */
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -17,8 +18,8 @@ export const STAND_INS_PATH = join(dirname(createRequire(import.meta.url).resolv
 const COMPATIBILITY_DATE = '2023-07-24';
 
 /**
- * In place of zod, for the one Worker that imports it: D1's checks what workerd's own interface of D1 sends, which nobody
- * else can reach. To load zod takes a fifth of a start, and 6 MB.
+ * In place of zod, for the one Worker that imports it: D1's checks what workerd's own interface of
+ * D1 sends, which nobody else can reach. To load zod takes a fifth of a start, and 6 MB.
  */
 const UNCHECKED = `
 const schema = new Proxy(() => schema, { get: (_, name) => (name === 'parse' ? (value) => value : schema) });
@@ -26,9 +27,10 @@ export { schema as z };
 `;
 
 /**
- * miniflare ends the name of a blob with the millisecond in which it was written (`generateBlobId` in its
- * shared/index.worker.js), and uses this clock for nothing else. In the name of a delayed push's key, that would tell
- * when it was pushed, also from what is left of the name once the push is published.
+ * miniflare ends the name of a blob with the millisecond in which it was written (`generateBlobId`
+ * in its shared/index.worker.js), and uses this clock for nothing else. In the name of a delayed
+ * push's key, that would tell when it was pushed, also from what is left of the name once the push
+ * is published.
  */
 const TIMELESS = `Object.defineProperty(performance, 'now', { value: () => 0 });`;
 
@@ -53,8 +55,8 @@ export const KV = standIn({
 });
 
 /**
- * Keeps nothing: what the service would read there, its only isolate has in memory, and the names and dates of files
- * would tell what was asked for when.
+ * Keeps nothing: what the service would read there, its only isolate has in memory, and the names
+ * and dates of files would tell what was asked for when.
  */
 export const CACHE: CapnpValue = {
   name: 'cache',

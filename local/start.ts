@@ -1,14 +1,15 @@
 /**
  * `npm start`: the whole service on this machine.
  *
- * Every variable is taken from the process environment and checked before anything starts; a bad one ends the program
- * with exit code 1 and a sentence for each. Then the Worker is bundled, unless that was done before (kept-build.ts), and
- * the database brought up to date.
+ * Every variable is taken from the process environment and checked before anything starts; a bad
+ * one ends the program with exit code 1 and a sentence for each. Then the Worker is bundled, unless
+ * that was done before (kept-build.ts), and the database brought up to date.
  *
- * The tools for this (Node.js with TypeScript, the migrations) use memory that the running service does not need. So
- * this program ends by becoming another one: local/run.ts, bundled into one file. execve(2) keeps the process and frees
- * its memory. That program with the embedded code host, and workerd, then use about 160 MiB together; a test fails above
- * 180 MiB. npm uses 50 to 80 MiB more, by its version.
+ * The tools for this (Node.js with TypeScript, the migrations) use memory that the running service
+ * does not need. So this program ends by becoming another one: local/run.ts, bundled into one file.
+ * execve(2) keeps the process and frees its memory. That program with the embedded code host, and
+ * workerd, then use about 160 MiB together; a test fails above 180 MiB. npm uses 50 to 80 MiB more,
+ * by its version.
  */
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -102,7 +103,9 @@ function fail(...problems: readonly string[]): never {
   process.exit(1);
 }
 
-/** Returns only if it fails. Uses no JIT compilers (12 MB), because the program has little to do. */
+/**
+ * Returns only if it fails. Uses no JIT compilers (12 MB), because the program has little to do.
+ */
 async function becomeRunning(prepared: PreparedService, text: string): Promise<void> {
   const program = join(prepared.folder, 'run.cjs');
   await writeFile(program, text);

@@ -1,9 +1,9 @@
 /**
  * Creates the folders of the state, and checks whether files can be created in them.
  *
- * Creates only STATE_DIR itself, not the folders above it: a misspelt path must not become a tree of folders. Writes a
- * file to find out whether a folder is writable, because permissions say nothing about root, or about read-only file
- * systems.
+ * Creates only STATE_DIR itself, not the folders above it: a misspelt path must not become a tree
+ * of folders. Writes a file to find out whether a folder is writable, because permissions say
+ * nothing about root, or about read-only file systems.
  */
 import { existsSync, mkdirSync, mkdtempSync, rmdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';

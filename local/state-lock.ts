@@ -1,9 +1,11 @@
 /**
- * Keeps a second service off a STATE_DIR: both would write the same files, and count apart from each other.
+ * Keeps a second service off a STATE_DIR: both would write the same files, and count apart from
+ * each other.
  *
- * The lock is the one that SQLite takes on its files (fcntl(2), on Linux and macOS), because Node.js offers no other that
- * the kernel gives back when a process dies, also by `kill -9`. So no lock of a process that is gone stands in the way,
- * and nobody has to compare process numbers, which are used again and mean nothing in another container.
+ * The lock is the one that SQLite takes on its files (fcntl(2), on Linux and macOS), because
+ * Node.js offers no other that the kernel gives back when a process dies, also by `kill -9`. So no
+ * lock of a process that is gone stands in the way, and nobody has to compare process numbers,
+ * which are used again and mean nothing in another container.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

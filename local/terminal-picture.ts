@@ -1,8 +1,9 @@
 /**
  * `npm run picture`: draws docs/images/push.svg, what a person sees of a push, from a real one.
  *
- * The service and the embedded code host run on this machine for it. The picture shows names that a public service could
- * have in place of their addresses, and one hash, because each run has others. A test compares it with another run.
+ * The service and the embedded code host run on this machine for it. The picture shows names that a
+ * public service could have in place of their addresses, and one hash, because each run has others.
+ * A test compares it with another run.
  */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,7 +1,9 @@
 /**
- * The cron trigger of wrangler.toml on this machine: regularly, and at once when the program gets SIGUSR2.
+ * The cron trigger of wrangler.toml on this machine: regularly, and at once when the program gets
+ * SIGUSR2.
  *
- * A first run at the start tells an operator what is wrong with a code host. The embedded one needs none.
+ * A first run at the start tells an operator what is wrong with a code host. The embedded one needs
+ * none.
  */
 import { say } from './environment.ts';
 
@@ -28,6 +30,7 @@ export function everyTick(
   return () => {
     isEnded = true;
     clearInterval(timer);
-    // The listener stays. Without it, the signal would end the program before it has saved its state.
+    // The listener stays. Without it, the signal would end the program before it has saved its
+    // state.
   };
 }

@@ -1,6 +1,7 @@
 /**
- * Whether Git reaches the service at SERVICE_URL, or something in front of it answers instead: the two requests that
- * such walls take for an attack, as Git sends them. The service answers both, and asks no code host.
+ * Whether Git reaches the service at SERVICE_URL, or something in front of it answers instead: the
+ * two requests that such walls take for an attack, as Git sends them. The service answers both, and
+ * asks no code host.
  */
 import type { Config } from '../src/config.ts';
 import type { Finding } from './finding.ts';
@@ -38,8 +39,8 @@ const WALLS: readonly Row[] = [
     ({ status, header }) => status >= 300 && status < 400 && header('location') !== '',
     'It redirects, and Git does not push to where that leads. Set SERVICE_URL to the address that answers, and redirect no POST.',
   ],
-  // developers.cloudflare.com/support/troubleshooting/http-status-codes/cloudflare-1xxx-errors: the words of a page for
-  // browsers; a program gets `error code: 1010` as plain text.
+  // developers.cloudflare.com/support/troubleshooting/http-status-codes/cloudflare-1xxx-errors: the
+  // words of a page for browsers; a program gets `error code: 1010` as plain text.
   [
     ({ text }) => /error code: ?1010|\b1010\b.*browser/is.test(text),
     'Cloudflare’s Browser Integrity Check refuses Git (error 1010). Turn it off for this host name.',

@@ -42,7 +42,10 @@ function maintainerRemote(hostUrl: string): string {
 
 type Told = Pick<Config, 'serviceUrl' | 'isServiceUrlGiven' | 'hosts' | 'stateDir'>;
 
-/** The text for a service in front of real code hosts. At least one of them has a token. @param url where it listens. */
+/**
+ * The text for a service in front of real code hosts. At least one of them has a token.
+ * @param url where it listens.
+ */
 export function welcome(url: string, { isServiceUrlGiven, hosts, stateDir, ...config }: Told): string {
   const serviceUrl = isServiceUrlGiven ? config.serviceUrl : url;
   const lines = hosts.map(({ key, url: hostUrl, token }) => {

@@ -1,10 +1,10 @@
 /**
- * workerd's configuration for this machine: the service with the bindings of wrangler.toml, and stand-ins for what the
- * platform has elsewhere.
+ * workerd's configuration for this machine: the service with the bindings of wrangler.toml, and
+ * stand-ins for what the platform has elsewhere.
  *
- * It contains neither addresses nor the values of variables. Sockets get their addresses on the command line, and
- * variables are read from workerd's environment, so that no secret is written to disk. Reference: workerd.capnp in the
- * package `workerd`.
+ * It contains neither addresses nor the values of variables. Sockets get their addresses on the
+ * command line, and variables are read from workerd's environment, so that no secret is written to
+ * disk. Reference: workerd.capnp in the package `workerd`.
  */
 import { join } from 'node:path';
 import type { WorkerBuild } from './build.ts';
@@ -55,7 +55,10 @@ export interface ServiceConfigOptions {
   readonly isTriggerClock: boolean;
 }
 
-/** Everything: on the socket `service` the service, and on `schedule` the Worker that runs its scheduled handler. */
+/**
+ * Everything: on the socket `service` the service, and on `schedule` the Worker that runs its
+ * scheduled handler.
+ */
 export function serviceConfig(
   build: WorkerBuild,
   { stateDir, variables, refusesFetch, isTriggerClock }: ServiceConfigOptions,

@@ -1,5 +1,6 @@
 /**
- * One workerd process: started with a configuration, ready once all its sockets are open, and ended at once.
+ * One workerd process: started with a configuration, ready once all its sockets are open, and ended
+ * at once.
  *
  * It writes the logs of its Workers and its own messages as lines of JSON to its standard output.
  */
@@ -17,7 +18,10 @@ export interface WorkerdCommand {
 export interface WorkerdOptions extends WorkerdCommand {
   /** The configuration's path. */
   readonly config: string;
-  /** Where to listen, by the names of the configuration's sockets: `127.0.0.1:8080` or `unix:<path>`. */
+  /**
+   * Where to listen, by the names of the configuration's sockets: `127.0.0.1:8080` or
+   * `unix:<path>`.
+   */
   readonly sockets: Readonly<Record<string, string>>;
   /** Added to this process's own environment. */
   readonly env?: Readonly<Record<string, string>>;
@@ -57,7 +61,9 @@ export class WorkerdFailure extends Error {
   }
 }
 
-/** Starts workerd, and returns once it listens. Rejects with a `WorkerdFailure` if it ends before. */
+/**
+ * Starts workerd, and returns once it listens. Rejects with a `WorkerdFailure` if it ends before.
+ */
 export async function startWorkerd(options: WorkerdOptions): Promise<Workerd> {
   const { program, importPath, config, sockets } = options;
   const addresses = Object.entries(sockets).map(([name, address]) => `--socket-addr=${name}=${address}`);
@@ -95,9 +101,11 @@ export async function startWorkerd(options: WorkerdOptions): Promise<Workerd> {
 }
 
 /**
- * Ends workerd if this process dies, also by `kill -9`: else it would go on alone, and hold the port and the state. The
- * guard waits for the end of its input, which comes when nobody can write there any more.
- * @returns what ends the guard, and resolves once it is gone: after execve(2), nobody would collect it.
+ * Ends workerd if this process dies, also by `kill -9`: else it would go on alone, and hold the
+ * port and the state. The guard waits for the end of its input, which comes when nobody can write
+ * there any more.
+ * @returns what ends the guard, and resolves once it is gone: after execve(2), nobody would collect
+ * it.
  */
 function guardOf({ pid }: ChildProcess): () => Promise<void> {
   const wait = 'trap "" INT TERM HUP; read -r _; kill -9 "$1"';

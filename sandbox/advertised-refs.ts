@@ -1,7 +1,8 @@
 /**
- * What `git upload-pack` and `git receive-pack` say of a repository's refs, out of its files: two thirds of all requests
- * ask for nothing else, and starting a program takes longer than all else of them. Capabilities are those of the real
- * programs. Whatever is not plain here is left to them: `null`.
+ * What `git upload-pack` and `git receive-pack` say of a repository's refs, out of its files: two
+ * thirds of all requests ask for nothing else, and starting a program takes longer than all else of
+ * them. Capabilities are those of the real programs. Whatever is not plain here is left to them:
+ * `null`.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +16,10 @@ const LS_REFS_WORDS = new Set(['peel', 'symrefs', 'unborn']);
 /** By service and protocol: the same for all repositories with the host's configuration. */
 const capabilities = new Map<string, Promise<Buffer>>();
 
-/** The answer to `info/refs`, without the announcement of the service that precedes it in old protocols. */
+/**
+ * The answer to `info/refs`, without the announcement of the service that precedes it in old
+ * protocols.
+ */
 export async function advertisedRefs(
   path: string,
   service: string,

@@ -1,7 +1,8 @@
 /**
- * Bare repositories on disk. Creating one, reading its refs and loose objects and copying its objects for a fork are
- * plain file operations here: a REST call then needs no git process, and the host stays fast enough to be a benchmark's
- * reference. Whatever changes objects or refs of a living repository is left to git.
+ * Bare repositories on disk. Creating one, reading its refs and loose objects and copying its
+ * objects for a fork are plain file operations here: a REST call then needs no git process, and the
+ * host stays fast enough to be a benchmark's reference. Whatever changes objects or refs of a
+ * living repository is left to git.
  */
 import { existsSync, linkSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -44,7 +45,9 @@ export function setHead(path: string, defaultBranch: string): void {
   writeFileSync(join(path, 'HEAD'), `ref: refs/heads/${defaultBranch}\n`);
 }
 
-/** All refs with their object ids, sorted by name. A loose ref outweighs a packed one, as in git. */
+/**
+ * All refs with their object ids, sorted by name. A loose ref outweighs a packed one, as in git.
+ */
 export function readRefs(path: string): Map<string, string> {
   const refs = new Map<string, string>();
   for (const line of readTextIfThere(join(path, 'packed-refs')).split('\n')) {
@@ -68,7 +71,10 @@ export interface GitObject {
   readonly content: Buffer;
 }
 
-/** An object that has a file of its own, as git keeps what came with few others. Undefined: it is packed or missing. */
+/**
+ * An object that has a file of its own, as git keeps what came with few others. Undefined: it is
+ * packed or missing.
+ */
 export function readLooseObject(path: string, oid: string): GitObject | undefined {
   const file = join(path, 'objects', oid.slice(0, 2), oid.slice(2));
   if (!/^[0-9a-f]{40}$/.test(oid) || !existsSync(file)) return undefined;
@@ -78,9 +84,9 @@ export function readLooseObject(path: string, oid: string): GitObject | undefine
 }
 
 /**
- * Fills a fork's empty shell. Objects are linked file by file and become the fork's own: no alternates, so that
- * what upstream gains later is missing here until the fork is synced. The refs are read first and written last:
- * they never name an object that has not been linked.
+ * Fills a fork's empty shell. Objects are linked file by file and become the fork's own: no
+ * alternates, so that what upstream gains later is missing here until the fork is synced. The refs
+ * are read first and written last: they never name an object that has not been linked.
  */
 export function copyIntoFork(parentPath: string, forkPath: string): void {
   const refs = readRefs(parentPath);
@@ -96,7 +102,10 @@ export function copyIntoFork(parentPath: string, forkPath: string): void {
   writeFileSync(join(forkPath, 'packed-refs'), `# pack-refs with: sorted \n${lines.join('')}`);
 }
 
-/** Size of the packs in KB. Loose objects are left out: GitHub's figure, too, lags and says 0 for small ones. */
+/**
+ * Size of the packs in KB. Loose objects are left out: GitHub's figure, too, lags and says 0 for
+ * small ones.
+ */
 export function packedSizeKb(path: string): number {
   const folder = join(path, 'objects/pack');
   const packs = readdirSync(folder).filter((file) => file.endsWith('.pack'));

@@ -1,6 +1,7 @@
 /**
- * Records what the host receives, for tests that search it: each request's method, path and headers, and on demand its
- * body byte for byte as it came over the wire (also if compressed or incomplete).
+ * Records what the host receives, for tests that search it: each request's method, path and
+ * headers, and on demand its body byte for byte as it came over the wire (also if compressed or
+ * incomplete).
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 
@@ -32,7 +33,8 @@ export class Capture {
     const chunks: Buffer[] = [];
     this.#requests.push({ request, chunks });
     if (this.#mode === 'requests') return;
-    // A `data` listener would start the flow before the handler is there to see it; a wrapped push does not.
+    // A `data` listener would start the flow before the handler is there to see it; a wrapped push
+    // does not.
     const push = request.push.bind(request);
     request.push = (chunk: unknown, encoding?: BufferEncoding) => {
       if (chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk));

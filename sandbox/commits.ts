@@ -1,6 +1,7 @@
 /**
- * Reads commits and compares branches, also across a fork and its parent. Those two share no objects, so the other
- * one's object folder is lent to git as an alternate for the length of one command; nothing is copied.
+ * Reads commits and compares branches, also across a fork and its parent. Those two share no
+ * objects, so the other one's object folder is lent to git as an alternate for the length of one
+ * command; nothing is copied.
  */
 import { join } from 'node:path';
 import { readLooseObject } from './bare-repository.ts';
@@ -22,7 +23,10 @@ export interface Commit {
   readonly committer: Identity;
   readonly message: string;
   readonly signature: string | null;
-  /** The bytes as text, headers and all: what a page shows to someone who looks for what is left of them. */
+  /**
+   * The bytes as text, headers and all: what a page shows to someone who looks for what is left of
+   * them.
+   */
   readonly raw: string;
 }
 
@@ -54,7 +58,10 @@ export async function compareTips(base: Tip, head: Tip): Promise<Comparison> {
   return { oids, related };
 }
 
-/** The head's own commits, oldest first, if they are loose and stand on the base, each on the one before it. */
+/**
+ * The head's own commits, oldest first, if they are loose and stand on the base, each on the one
+ * before it.
+ */
 function straightLine(base: Tip, head: Tip): string[] | undefined {
   const oids: string[] = [];
   let { oid } = head;

@@ -5,8 +5,8 @@ import type { Host } from './host.ts';
 import type { Repository } from './records.ts';
 
 /**
- * As on GitHub, the pull requests from its branches stay, with the commits that they had: these are kept upstream as
- * `refs/pull/<number>/head`.
+ * As on GitHub, the pull requests from its branches stay, with the commits that they had: these are
+ * kept upstream as `refs/pull/<number>/head`.
  */
 export async function deleteRepository(host: Host, deleted: Repository): Promise<void> {
   for (const repository of host.store.records.repositories) {

@@ -1,7 +1,7 @@
 /**
- * Faults for tests: delays a matching request, answers it with something else, or cuts its connection. So a test can
- * simulate errors, slowness, and a connection that breaks before the request was handled, or after it was handled but
- * before the answer arrived.
+ * Faults for tests: delays a matching request, answers it with something else, or cuts its
+ * connection. So a test can simulate errors, slowness, and a connection that breaks before the
+ * request was handled, or after it was handled but before the answer arrived.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -31,8 +31,9 @@ export interface Fault {
    */
   readonly redirect?: { readonly status: 301 | 302 | 303 | 307 | 308; readonly to: string };
   /**
-   * Cuts the connection. `request`: once so many bytes of the request's body came in; with 0 before it is handled.
-   * `answer`: the request is handled, but only so many bytes of the answer's body go out; with 0 it is lost altogether.
+   * Cuts the connection. `request`: once so many bytes of the request's body came in; with 0 before
+   * it is handled. `answer`: the request is handled, but only so many bytes of the answer's body go
+   * out; with 0 it is lost altogether.
    */
   readonly cut?: { readonly during: 'request' | 'answer'; readonly afterBytes: number };
 }
@@ -114,8 +115,9 @@ function cutRequest(request: IncomingMessage, afterBytes: number): void {
 }
 
 /**
- * The client gets the answer's body up to the given byte. The handler notices nothing and finishes its work; only then
- * is the connection cut, so that what was done does not depend on when the first byte came.
+ * The client gets the answer's body up to the given byte. The handler notices nothing and finishes
+ * its work; only then is the connection cut, so that what was done does not depend on when the
+ * first byte came.
  */
 function cutAnswer(response: ServerResponse, afterBytes: number): void {
   const write = response.write.bind(response);
@@ -146,6 +148,7 @@ function cutAnswer(response: ServerResponse, afterBytes: number): void {
 }
 
 async function readToEnd(request: IncomingMessage): Promise<void> {
-  // The client is still writing: an answer before the end of its request could break its connection.
+  // The client is still writing: an answer before the end of its request could break its
+  // connection.
   for await (const chunk of request) void chunk;
 }

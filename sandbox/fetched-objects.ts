@@ -1,14 +1,17 @@
 /**
- * Single objects by their ids and the commits of the last weeks, as the service reads a repository: out of the files
- * that hold them, where `git upload-pack` would start two programs for each. Whatever is not as plain is left to it:
- * `null`.
+ * Single objects by their ids and the commits of the last weeks, as the service reads a repository:
+ * out of the files that hold them, where `git upload-pack` would start two programs for each.
+ * Whatever is not as plain is left to it: `null`.
  */
 import { createHash } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
 import { type GitObject, hasHostConfig, readLooseObject, readRefs } from './bare-repository.ts';
 import { argumentsOf, pktLine } from './pkt-line.ts';
 
-/** With this filter, of what a wanted object names only commits are sent (git-rev-list, `--filter=tree:0`). */
+/**
+ * With this filter, of what a wanted object names only commits are sent (git-rev-list,
+ * `--filter=tree:0`).
+ */
 const ONLY_WANTED = 'filter tree:0';
 const WITH_TAGS = 'include-tag';
 const UNTOLD = new Set(['no-progress', 'ofs-delta', 'thin-pack', WITH_TAGS, ONLY_WANTED, 'done']);
@@ -18,7 +21,9 @@ const TYPES = new Map([
   ['tree', 2],
   ['blob', 3],
 ]);
-/** The most that a packet holds (gitprotocol-common), less its length and the number of its band. */
+/**
+ * The most that a packet holds (gitprotocol-common), less its length and the number of its band.
+ */
 const BAND_BYTES = 65_520 - 5;
 
 const TAG = /^refs\/tags\//;
@@ -53,7 +58,10 @@ export function fetchedObjects(path: string, body: Buffer): Buffer | null {
   ]);
 }
 
-/** A folder, or files. Of several objects that are no files, git leaves out what it meets on its way to another. */
+/**
+ * A folder, or files. Of several objects that are no files, git leaves out what it meets on its way
+ * to another.
+ */
 function filesOf(path: string, wanted: ReadonlySet<string>): Found | null {
   const objects: GitObject[] = [];
   for (const oid of wanted) {
@@ -64,13 +72,16 @@ function filesOf(path: string, wanted: ReadonlySet<string>): Found | null {
   return { objects, shallow: [] };
 }
 
-/** As git reads a commit, which takes a date from no other place (commit.c); with one parent, or none. */
+/**
+ * As git reads a commit, which takes a date from no other place (commit.c); with one parent, or
+ * none.
+ */
 const PLAIN_COMMIT = /^tree .{40}\n(?:parent (.{40})\n)?author .*\ncommitter .*> (\d{1,12}) [+-]\d{4}\n/;
 
 /**
  * A commit and those before it that are wanted with it.
- * @param depth `deepen` and how many, or `deepen-since` and seconds since 1970 that all of them have passed. A number that
- * begins with a zero is octal for git, or none.
+ * @param depth `deepen` and how many, or `deepen-since` and seconds since 1970 that all of them
+ * have passed. A number that begins with a zero is octal for git, or none.
  */
 function commitsOf(path: string, wanted: ReadonlySet<string>, depth: string): Found | null {
   const [, most] = /^deepen ([1-9]\d{0,8})$/.exec(depth) ?? [];

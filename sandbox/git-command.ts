@@ -1,6 +1,7 @@
 /**
- * Runs the real git for what the REST side needs to know or change. The machine's own configuration and whatever GIT_
- * variables the caller has are kept out: the host must behave the same everywhere.
+ * Runs the real git for what the REST side needs to know or change. The machine's own configuration
+ * and whatever GIT_ variables the caller has are kept out: the host must behave the same
+ * everywhere.
  */
 import { spawn } from 'node:child_process';
 

@@ -1,9 +1,9 @@
 /**
- * Git's smart HTTP, by the real `git upload-pack` and `git receive-pack`, which are started here as `git http-backend`
- * starts them: without it a request takes one process less, and what is plain takes none (advertised-refs.ts,
- * fetched-objects.ts). Packs are
- * streamed; nothing of one is held. Who may do what is decided before the program is started, with the answers of
- * GitHub: 401 for what an anonymous client may not see or do, 403 for another's repository.
+ * Git's smart HTTP, by the real `git upload-pack` and `git receive-pack`, which are started here as
+ * `git http-backend` starts them: without it a request takes one process less, and what is plain
+ * takes none (advertised-refs.ts, fetched-objects.ts). Packs are streamed; nothing of one is held.
+ * Who may do what is decided before the program is started, with the answers of GitHub: 401 for
+ * what an anonymous client may not see or do, 403 for another's repository.
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
@@ -69,7 +69,8 @@ export class GitHttp {
         return;
       }
       if (wanted.service === 'git-receive-pack') return this.#run(wanted, body, response);
-      // As git http-backend does: upload-pack may answer before it has read all, and would wait for a client that sends.
+      // As git http-backend does: upload-pack may answer before it has read all, and would wait for
+      // a client that sends.
       const whole = await buffer(body);
       await this.#bringPullHead(wanted.repository, whole);
       const isPlain = wanted.protocol === 'version=2';
@@ -78,14 +79,18 @@ export class GitHttp {
       else begin(wanted, response).end(answer);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      // The rest of a push is read and dropped: a client that is still writing would miss the answer.
+      // The rest of a push is read and dropped: a client that is still writing would miss the
+      // answer.
       request.resume();
       response.writeHead(error.status, { 'content-type': 'text/plain; charset=utf-8', ...error.headers });
       response.end(`${error.message}\n`);
     }
   }
 
-  /** Ends the programs that still run, and waits until they are gone: their folders may be removed then. */
+  /**
+   * Ends the programs that still run, and waits until they are gone: their folders may be removed
+   * then.
+   */
   async close(): Promise<void> {
     const ends = [...this.#running].map((child) => once(child, 'close'));
     for (const child of this.#running) kill(child);
@@ -153,8 +158,9 @@ export class GitHttp {
       this.#running.delete(child);
       response.destroy();
     });
-    // Before each part of the answer and before its end: a client need not wait for the end of an answer whose report says
-    // that the push succeeded, and finds the pull request up to date even so.
+    // Before each part of the answer and before its end: a client need not wait for the end of an
+    // answer whose report says that the push succeeded, and finds the pull request up to date even
+    // so.
     if (pushed) child.stdout.on('data', () => this.#host.refsPushed(repository));
     child.on('close', () => {
       this.#running.delete(child);
@@ -184,7 +190,10 @@ function begin({ service, isDiscovery, protocol }: GitRequest, response: ServerR
   return response;
 }
 
-/** What comes before the refs in the protocols before version 2 (gitprotocol-http, "Smart Server Response"). */
+/**
+ * What comes before the refs in the protocols before version 2 (gitprotocol-http, "Smart Server
+ * Response").
+ */
 function announcement(service: string): string {
   return `${pktLine(`# service=${service}`)}0000`;
 }
@@ -202,8 +211,8 @@ function unauthorized(message: string): Refusal {
 }
 
 /**
- * The program leads a process group of its own: with it go the git commands that it has started. At this signal, Git
- * removes its lock files: a ref whose lock is left takes no push any more.
+ * The program leads a process group of its own: with it go the git commands that it has started. At
+ * this signal, Git removes its lock files: a ref whose lock is left takes no push any more.
  */
 function kill(child: ChildProcessWithoutNullStreams): void {
   if (child.exitCode !== null || child.signalCode !== null) return;

@@ -1,7 +1,7 @@
 /**
- * What every part of the code host works with: its addresses, its clock, its bot account, its records and the folder
- * of its bare repositories. The actions that more than one part takes (making a repository, telling the bot of an
- * event) live here too.
+ * What every part of the code host works with: its addresses, its clock, its bot account, its
+ * records and the folder of its bare repositories. The actions that more than one part takes
+ * (making a repository, telling the bot of an event) live here too.
  */
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -170,14 +170,19 @@ export class Host {
     this.store.changed();
   }
 
-  /** Gives a repository another name, on disk too; calls and clones by the old one are redirected. */
+  /**
+   * Gives a repository another name, on disk too; calls and clones by the old one are redirected.
+   */
   renameRepository(repository: Repository, name: string): void {
     const formerPath = this.pathOf(repository);
     this.store.renameRepository(repository, name);
     renameSync(formerPath, this.pathOf(repository));
   }
 
-  /** Gives the bot's account another name, and its repositories with it; calls and clones by the old ones are redirected. */
+  /**
+   * Gives the bot's account another name, and its repositories with it; calls and clones by the old
+   * ones are redirected.
+   */
   renameBot(login: string): void {
     const former = this.bot.login;
     const { repositories } = this.store.records;
@@ -210,7 +215,10 @@ export class Host {
     this.store.changed();
   }
 
-  /** Runs one action at a time on a repository, because git would refuse the second of two simultaneous ones. */
+  /**
+   * Runs one action at a time on a repository, because git would refuse the second of two
+   * simultaneous ones.
+   */
   inTurn<Result>(repository: Repository, action: () => Promise<Result>): Promise<Result> {
     const before = this.#turns.get(repository.id) ?? Promise.resolve();
     const turn = before.then(action);
@@ -225,8 +233,8 @@ export class Host {
   }
 
   /**
-   * Brings `refs/pull/<number>/head` of a repository to the head of that pull request, where GitHub has it. Here it is made
-   * when somebody wants it, as most are wanted by nobody.
+   * Brings `refs/pull/<number>/head` of a repository to the head of that pull request, where GitHub
+   * has it. Here it is made when somebody wants it, as most are wanted by nobody.
    */
   async fetchPullHead(repository: Repository, { number, pull }: Issue): Promise<void> {
     const head = pull === null ? undefined : this.store.repositoryById(pull.headRepositoryId);
@@ -252,8 +260,9 @@ export class Host {
   }
 
   /**
-   * To be called when a push or a REST call has changed refs of a repository: open pull requests from its branches
-   * follow their head, and one whose head is gone is closed, as on GitHub. Nothing in an archived repository changes.
+   * To be called when a push or a REST call has changed refs of a repository: open pull requests
+   * from its branches follow their head, and one whose head is gone is closed, as on GitHub.
+   * Nothing in an archived repository changes.
    */
   refsPushed(repository: Repository): void {
     repository.pushedAt = this.store.timestamp();
@@ -283,9 +292,10 @@ export class Host {
   }
 
   /**
-   * Tells the bot that someone else did something to its issue or pull request, or mentioned it anywhere. As on GitHub, a
-   * thread has one entry, which becomes unread and moves to the top again. The bot's own actions create none. The reason
-   * is the latest one, so the bot's own pull requests may come as mentions
+   * Tells the bot that someone else did something to its issue or pull request, or mentioned it
+   * anywhere. As on GitHub, a thread has one entry, which becomes unread and moves to the top
+   * again. The bot's own actions create none. The reason is the latest one, so the bot's own pull
+   * requests may come as mentions
    * (https://docs.github.com/en/rest/activity/notifications#about-notification-reasons).
    */
   #notifyBot(repository: Repository, issue: Issue, actor: string, comment: Comment | null): void {

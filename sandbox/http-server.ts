@@ -1,6 +1,7 @@
 /**
- * The one server for all addresses of the host. Each request is captured and subjected to faults. Then its path decides
- * whether Git, the REST interface, the notification topics or the pages answer it.
+ * The one server for all addresses of the host. Each request is captured and subjected to faults.
+ * Then its path decides whether Git, the REST interface, the notification topics or the pages
+ * answer it.
  */
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
@@ -14,7 +15,10 @@ import type { Answer } from './rest/api-call.ts';
 
 /** REST bodies are small: a comment is at most 65,536 characters. */
 const MAX_BODY_BYTES = 2 * 1024 * 1024;
-/** Longer than a client keeps an idle connection: the side that does not send closes last, and no request is lost. */
+/**
+ * Longer than a client keeps an idle connection: the side that does not send closes last, and no
+ * request is lost.
+ */
 const KEEP_ALIVE_MS = 120_000;
 
 /** A request whose body has been read. */

@@ -1,6 +1,6 @@
 /**
- * What GitHub answers besides success, word by word: for faults, so that tests need not invent it. Each with its public
- * source.
+ * What GitHub answers besides success, word by word: for faults, so that tests need not invent it.
+ * Each with its public source.
  */
 import type { Fault } from './faults.ts';
 import { pkt } from './pkt-line.ts';
@@ -10,8 +10,9 @@ type Answer = NonNullable<Fault['answer']>;
 const DOCS = 'https://docs.github.com/rest';
 
 /**
- * A redirect of a write. GitHub sends 307 today; 301 is documented, and what Gitea sends.
- * Source: docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api, "Follow redirects".
+ * A redirect of a write. GitHub sends 307 today; 301 is documented, and what Gitea sends. Source:
+ * docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api, "Follow
+ * redirects".
  */
 export function moved(status: 301 | 302 | 303 | 307, location: string): Answer {
   const body = { message: 'Moved Permanently', url: location, documentation_url: DOCS };
@@ -19,16 +20,16 @@ export function moved(status: 301 | 302 | 303 | 307, location: string): Answer {
 }
 
 /**
- * 422 with a list of what is wrong. Details may have `field` and `code` alone.
- * Source: docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api, "Validation Failed".
+ * 422 with a list of what is wrong. Details may have `field` and `code` alone. Source:
+ * docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api, "Validation Failed".
  */
 export function validationFailed(...errors: readonly object[]): Answer {
   return { status: 422, body: { message: 'Validation Failed', errors, documentation_url: DOCS } };
 }
 
 /**
- * A secondary limit that only its text tells from another 403.
- * Source: apache/devlake#1322; docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api, "About secondary rate
+ * A secondary limit that only its text tells from another 403. Source: apache/devlake#1322;
+ * docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api, "About secondary rate
  * limits".
  */
 export const SECONDARY_TEXT =
@@ -43,8 +44,8 @@ export const SECONDARY_LIMIT = {
 } satisfies Answer;
 
 /**
- * An organization's list of addresses. Repeating the address is an older form; today's says "your IP address".
- * Source: microsoft/PullRequestQuantifier#118, cli/cli#12150.
+ * An organization's list of addresses. Repeating the address is an older form; today's says "your
+ * IP address". Source: microsoft/PullRequestQuantifier#118, cli/cli#12150.
  */
 export const NOT_ALLOWED_TEXT =
   'Although you appear to have the correct authorization credentials, the `octo` organization has an IP allow list enabled, and 203.0.113.77 is not permitted to access this resource.';
@@ -81,7 +82,10 @@ export const SUSPENDED_REST: Answer = { status: 403, body: { message: SUSPENDED_
 const WORKFLOW_REFUSAL =
   'refusing to allow a Personal Access Token to create or update workflow `.github/workflows/ci.yml` without `workflow` scope';
 
-/** receive-pack's report where a token without the scope `workflow` pushes workflows. Source: oiooj in categraf#34. */
+/**
+ * receive-pack's report where a token without the scope `workflow` pushes workflows. Source: oiooj
+ * in categraf#34.
+ */
 export function workflowRefused(branch: string): Answer {
   return pushRefused(branch, WORKFLOW_REFUSAL);
 }
@@ -128,19 +132,27 @@ export const LFS_UNKNOWN = `error: GH008: Your push referenced at least 1 unknow
 Try to push them with 'git lfs push --all'.
 `;
 
-/** The address of the commits is private, of whichever account. Source: lumen-notes/lumen#436, AlexandreMeslin/ENG4021#14. */
+/**
+ * The address of the commits is private, of whichever account. Source: lumen-notes/lumen#436,
+ * AlexandreMeslin/ENG4021#14.
+ */
 export const ADDRESS_PRIVATE = `error: GH007: Your push would publish a private email address.
 You can make your email public or disable this protection by visiting:
 https://github.com/settings/emails
 `;
 export const ADDRESS_PRIVATE_REASON = 'push declined due to email privacy restrictions';
 
-/** A hook that asks who has written the commits. Source of the rule: github/platform-samples#151. */
+/**
+ * A hook that asks who has written the commits. Source of the rule: github/platform-samples#151.
+ */
 export const AUTHOR_UNKNOWN = `ERROR: the author email of your commits is not known here.
 Sign our Contributor License Agreement first.
 `;
 
-/** Source: milvus-io/pymilvus#2956, microsoft/vscode-pull-request-github#2391, octokit/octokit.rb#622. */
+/**
+ * Source: milvus-io/pymilvus#2956, microsoft/vscode-pull-request-github#2391,
+ * octokit/octokit.rb#622.
+ */
 export const REFS_UNREADABLE = validationFailed(
   { resource: 'PullRequest', code: 'custom', message: "Head sha can't be blank" },
   { resource: 'PullRequest', code: 'custom', message: 'No commits between main and anon-1' },

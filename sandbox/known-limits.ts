@@ -1,6 +1,7 @@
 /**
- * Every form in which GitHub says that an account has done too much, as faults to switch on. Each with its public source;
- * "Rate limits" is docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api, "Exceeding the rate limit".
+ * Every form in which GitHub says that an account has done too much, as faults to switch on. Each
+ * with its public source; "Rate limits" is
+ * docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api, "Exceeding the rate limit".
  */
 import type { Fault } from './faults.ts';
 import { SECONDARY_LIMIT, SECONDARY_TEXT, validationFailed } from './known-answers.ts';

@@ -1,6 +1,7 @@
 /**
- * What upstream's maintainers do with contributions, for tests and for trying the service out. These actions really
- * happen (a merge makes a merge commit in the bare repository) and notify the bot.
+ * What upstream's maintainers do with contributions, for tests and for trying the service out.
+ * These actions really happen (a merge makes a merge commit in the bare repository) and notify the
+ * bot.
  */
 import { readRef } from './bare-repository.ts';
 import { deleteRepository } from './delete-repository.ts';
@@ -100,7 +101,8 @@ export class Maintainer {
   }
 
   /**
-   * Puts a commit of their own on top of a pull request's branch, as "Allow edits by maintainers" lets them; answers its id.
+   * Puts a commit of their own on top of a pull request's branch, as "Allow edits by maintainers"
+   * lets them; answers its id.
    * @param onto default: where the branch is.
    */
   async commitTo(name: IssueName, message: string, files: Readonly<Record<string, string>>, onto?: string) {
@@ -170,9 +172,10 @@ export class Maintainer {
   }
 
   /**
-   * Takes a fork out of the network of its parent, which stays as it is; a pull request from it, too. So GitHub does if
-   * the visibility of the parent changes (docs.github.com, "What happens to forks when a repository is deleted or
-   * changes visibility"), or support is asked ("Detaching a fork").
+   * Takes a fork out of the network of its parent, which stays as it is; a pull request from it,
+   * too. So GitHub does if the visibility of the parent changes (docs.github.com, "What happens to
+   * forks when a repository is deleted or changes visibility"), or support is asked ("Detaching a
+   * fork").
    */
   detachFork(owner: string, name: string): void {
     this.#repository(owner, name).parentId = null;

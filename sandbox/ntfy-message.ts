@@ -1,6 +1,6 @@
 /**
- * Reads a published message, as ntfy's documentation ("Publishing") describes it: a text, or one JSON object. What ntfy
- * refuses is refused with its number and its words.
+ * Reads a published message, as ntfy's documentation ("Publishing") describes it: a text, or one
+ * JSON object. What ntfy refuses is refused with its number and its words.
  */
 import type { NtfyAction, NtfyMessage } from './records.ts';
 

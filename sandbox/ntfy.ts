@@ -1,6 +1,7 @@
 /**
- * Push-notification topics under `/ntfy`, compatible with ntfy: messages are published by POST or PUT and read by
- * polling. Messages are kept for twelve hours, as ntfy's cache does. Streaming subscriptions are not offered.
+ * Push-notification topics under `/ntfy`, compatible with ntfy: messages are published by POST or
+ * PUT and read by polling. Messages are kept for twelve hours, as ntfy's cache does. Streaming
+ * subscriptions are not offered.
  */
 import { randomBytes } from 'node:crypto';
 import type { Host } from './host.ts';

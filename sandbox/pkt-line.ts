@@ -1,4 +1,7 @@
-/** Requests of Git's protocol version 2 (gitprotocol-v2), and the lines that they and their answers are made of. */
+/**
+ * Requests of Git's protocol version 2 (gitprotocol-v2), and the lines that they and their answers
+ * are made of.
+ */
 
 /** Writes a pkt-line (gitprotocol-common); the text as UTF-8. */
 export const pkt = (text: string): string =>
@@ -20,7 +23,9 @@ export function argumentsOf(command: string, body: Buffer): string[] | null {
 /** Of more, reading each takes longer than starting git, which is left to answer. */
 const MOST_LINES = 10_000;
 
-/** Up to the flush packet at the end; a delimiter is an empty line. Null: there is more, or less. */
+/**
+ * Up to the flush packet at the end; a delimiter is an empty line. Null: there is more, or less.
+ */
 function pktLinesOf(body: Buffer): string[] | null {
   const lines: string[] = [];
   let position = 0;

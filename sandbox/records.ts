@@ -1,7 +1,8 @@
 /**
- * What the host remembers besides Git objects: users, repositories, issues, pull requests, comments, reviews,
- * notification threads and ntfy messages. A pull request is an issue with a `pull` part, as on GitHub: they share their numbers
- * and their comments. Everything here is plain JSON, so that it can be kept in one file.
+ * What the host remembers besides Git objects: users, repositories, issues, pull requests,
+ * comments, reviews, notification threads and ntfy messages. A pull request is an issue with a
+ * `pull` part, as on GitHub: they share their numbers and their comments. Everything here is plain
+ * JSON, so that it can be kept in one file.
  */
 
 export interface User {
@@ -66,7 +67,9 @@ export interface Repository {
   pullRequestCap: number | null;
   /** False while a fork is an empty shell whose Git objects have yet to arrive. */
   ready: boolean;
-  /** What `size` says instead of the measured figure, so that a huge repository need not be made. */
+  /**
+   * What `size` says instead of the measured figure, so that a huge repository need not be made.
+   */
   reportedSizeKb: number | null;
   updatedAt: string;
   pushedAt: string;

@@ -1,7 +1,7 @@
 /**
- * The embedded code host: a GitHub-compatible REST subset, Git smart HTTP and notification topics on one port of this
- * machine, so that the service can be tried and tested without an account anywhere. Its state lives in a folder: a
- * temporary one unless one is given.
+ * The embedded code host: a GitHub-compatible REST subset, Git smart HTTP and notification topics
+ * on one port of this machine, so that the service can be tried and tested without an account
+ * anywhere. Its state lives in a folder: a temporary one unless one is given.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -31,11 +31,17 @@ export interface SandboxOptions {
   readonly dir?: string;
   readonly botLogin?: string;
   readonly botToken?: string;
-  /** The password of every owner of repositories; default: none, so only the bot can use Git's write access. */
+  /**
+   * The password of every owner of repositories; default: none, so only the bot can use Git's write
+   * access.
+   */
   readonly maintainerPassword?: string;
   /** Scopes of the bot's token; default: those that docs/deploy.md asks for. */
   readonly botScopes?: readonly string[];
-  /** REST calls that each account may make, as the answers say; default: GitHub's 5,000. Nobody is refused for it. */
+  /**
+   * REST calls that each account may make, as the answers say; default: GitHub's 5,000. Nobody is
+   * refused for it.
+   */
   readonly callsAnHour?: number;
   /** How often the notifications may be read, as the answers say; default: GitHub's 60. */
   readonly pollSeconds?: number;
@@ -44,7 +50,10 @@ export interface SandboxOptions {
   readonly now?: () => Date;
   /** Default: nothing, since a host may run for long. */
   readonly capture?: CaptureMode;
-  /** Makes the service that uses this host forget what it has counted; without it, the front page offers no button. */
+  /**
+   * Makes the service that uses this host forget what it has counted; without it, the front page
+   * offers no button.
+   */
   readonly forgetLimits?: () => Promise<void>;
 }
 
@@ -61,7 +70,10 @@ export interface Sandbox {
   /** What has been received so far, in order. */
   readonly captured: readonly CapturedRequest[];
   clearCaptured(): void;
-  /** Makes an empty repository; answers the folder of its bare Git repository, which tests may push to. */
+  /**
+   * Makes an empty repository; answers the folder of its bare Git repository, which tests may push
+   * to.
+   */
   createRepository(wanted: NewRepository): string;
   hasRepository(wanted: Pick<NewRepository, 'owner' | 'name'>): boolean;
   repositoryPath(owner: string, name: string): string;
@@ -74,7 +86,8 @@ export interface Sandbox {
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   // First of all: when the port is taken, nothing has been made that would stay behind.
   const { server, url } = await listen(options.port ?? 0);
-  // Absolute: git runs in the folders of its repositories, where a relative path would lead elsewhere.
+  // Absolute: git runs in the folders of its repositories, where a relative path would lead
+  // elsewhere.
   const dir = resolve(options.dir ?? mkdtempSync(join(tmpdir(), 'gitveil-sandbox-')));
   const repositoriesDir = join(dir, 'repositories');
   mkdirSync(repositoriesDir, { recursive: true });

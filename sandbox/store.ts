@@ -1,7 +1,7 @@
 /**
- * The records in memory, with look-ups by name, kept in one JSON file when the folder is to outlive the process. The
- * file is written to a temporary name and renamed, so that a crash leaves the old one or the new one, never a half.
- * Writes are gathered: a burst of calls costs one write.
+ * The records in memory, with look-ups by name, kept in one JSON file when the folder is to outlive
+ * the process. The file is written to a temporary name and renamed, so that a crash leaves the old
+ * one or the new one, never a half. Writes are gathered: a burst of calls costs one write.
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -46,7 +46,10 @@ export class Store {
     return timestamp(this.#now());
   }
 
-  /** Every kind of record draws from one row of numbers: an id mixed up with another kind's is then not found. */
+  /**
+   * Every kind of record draws from one row of numbers: an id mixed up with another kind's is then
+   * not found.
+   */
   nextId(): number {
     this.records.lastId += 1;
     return this.records.lastId;
@@ -92,7 +95,10 @@ export class Store {
     this.changed();
   }
 
-  /** Removes all repositories with what belongs to them, and all messages. Users and the row of numbers stay. */
+  /**
+   * Removes all repositories with what belongs to them, and all messages. Users and the row of
+   * numbers stay.
+   */
   clear(): void {
     const { repositories, reviews, threads, messages } = this.records;
     for (const records of [repositories, reviews, threads, messages]) records.length = 0;
@@ -109,7 +115,10 @@ export class Store {
     this.changed();
   }
 
-  /** The repository at the root of the fork network: two repositories of one root can exchange pull requests. */
+  /**
+   * The repository at the root of the fork network: two repositories of one root can exchange pull
+   * requests.
+   */
   rootOf(repository: Repository): Repository {
     let root = repository;
     while (root.parentId !== null) {

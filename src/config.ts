@@ -1,7 +1,8 @@
 /**
- * The environment, read once into a typed and frozen object; no other file reads a variable. A bad value is never
- * repaired: it becomes a problem that names the variable, the value and what is allowed, and the service does not run.
- * An empty variable counts as absent (contract, section 1). Pure: the Worker and `npm start` judge alike.
+ * The environment, read once into a typed and frozen object; no other file reads a variable. A bad
+ * value is never repaired: it becomes a problem that names the variable, the value and what is
+ * allowed, and the service does not run. An empty variable counts as absent (contract, section 1).
+ * Pure: the Worker and `npm start` judge alike.
  */
 import {
   type AnyVariable,
@@ -94,7 +95,10 @@ export function accountLimits({ limits }: Pick<Config, 'limits'>, { key }: HostC
   return { creations: limits.creations, openings: key === MAIN_HOST ? limits.openings : [] };
 }
 
-/** The address of a service on this machine. If it listens on all interfaces, the loopback address reaches it. */
+/**
+ * The address of a service on this machine. If it listens on all interfaces, the loopback address
+ * reaches it.
+ */
 export function localUrl(host: string, port: number): string {
   const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
@@ -105,7 +109,10 @@ export function localUrl(host: string, port: number): string {
 /** Shorter names, such as HOME and HOST, are often near each other by chance. */
 const LEAST_MISSPELT_LENGTH = 8;
 
-/** Words near those of our names. A name that has one is spelt as it was meant, such as NOTION_TOKEN or STATIC_DIR. */
+/**
+ * Words near those of our names. A name that has one is spelt as it was meant, such as NOTION_TOKEN
+ * or STATIC_DIR.
+ */
 const OTHER_WORDS =
   /(?:^|_)(?:BASIC|HEAD|LOAD|NETLIFY|NOTION|READY|REF|REPOS|REV|ROUTING|STAGE|START|STATIC|STATS|STORE|TESTING|UID|WAIT)(?:_|$)/;
 
@@ -135,7 +142,8 @@ function warningsOf(env: Environment, config: Config): readonly ConfigWarning[] 
     const remedy = 'it can be guessed; set a longer one, for example the output of `openssl rand -hex 32`';
     warn('PANIC_PASSWORD', `has fewer than 16 characters: ${remedy}`);
   }
-  // Others may reach the service. Whoever is named, objects or finds a weakness needs somebody to write to.
+  // Others may reach the service. Whoever is named, objects or finds a weakness needs somebody to
+  // write to.
   const isPublic = [host, new URL(serviceUrl).hostname].some((name) => !isLoopback(name));
   if (config.operatorContact === null && isPublic) {
     const remedy = 'set it to an e-mail address or to the https address of a page';
@@ -150,7 +158,10 @@ function warningsOf(env: Environment, config: Config): readonly ConfigWarning[] 
   return warnings;
 }
 
-/** A misspelt variable has no effect, and nothing else would tell: a misspelt PANIC_PASSWORD leaves no way to panic. */
+/**
+ * A misspelt variable has no effect, and nothing else would tell: a misspelt PANIC_PASSWORD leaves
+ * no way to panic.
+ */
 export function misspelt(env: Environment, hosts: readonly HostConfig[]): readonly ConfigWarning[] {
   const names: readonly AnyVariable[] = [...VARIABLES, ...hosts.map(({ key }) => tokenVariable(key))];
   const known = names.filter(({ length }) => length >= LEAST_MISSPELT_LENGTH);

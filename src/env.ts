@@ -1,6 +1,7 @@
 /**
- * What the runtime hands to the Worker: bindings of wrangler.toml, variables of docs/configuration.md. `Env` goes only
- * to what opens a binding or keeps something in KV, D1 or an object; pure code gets what it needs as arguments.
+ * What the runtime hands to the Worker: bindings of wrangler.toml, variables of
+ * docs/configuration.md. `Env` goes only to what opens a binding or keeps something in KV, D1 or an
+ * object; pure code gets what it needs as arguments.
  */
 import type { HostConfig } from './config/hosts.ts';
 import type { VariableName } from './config/environment-reader.ts';
@@ -41,7 +42,10 @@ export interface Env extends Readonly<Partial<Record<VariableName, string>>> {
   readonly COMPATIBILITY_DATE: string;
   /** Only where `npm start` runs it (local/workerd-config.ts). */
   readonly ONE_MACHINE?: string;
-  /** Only in tests and benchmarks (local/service.ts): the trigger's time is that of service and code hosts. */
+  /**
+   * Only in tests and benchmarks (local/service.ts): the trigger's time is that of service and code
+   * hosts.
+   */
   readonly TRIGGER_IS_CLOCK?: string;
   /** Only where `npm start` runs it with the embedded code host (local/embedded-host.ts). */
   readonly EMBEDDED_HOST?: string;

@@ -34,7 +34,10 @@ export interface Failure {
   readonly status: number | null;
   /** The host's words, without addresses; may be empty. */
   readonly says: string;
-  /** True: the host has the call, and not what was asked for. A host that lacks the call answers 404, too. */
+  /**
+   * True: the host has the call, and not what was asked for. A host that lacks the call answers
+   * 404, too.
+   */
   readonly knowsCall?: true;
 }
 
@@ -56,7 +59,10 @@ export class HostError extends Error {
   readonly publicMessage: string;
   readonly failure: Failure;
 
-  /** @param failure what differs from the usual meaning of the code; a cause keeps its own status and words. */
+  /**
+   * @param failure what differs from the usual meaning of the code; a cause keeps its own status
+   * and words.
+   */
   constructor(code: HostErrorCode, publicMessage: string, cause?: unknown, failure: Partial<Failure> = {}) {
     super(publicMessage, { cause });
     this.code = code;
@@ -70,7 +76,10 @@ export class HostError extends Error {
     return this.failure.status;
   }
 
-  /** What the host said to the bot account, for the operator's log; null: nothing that concerns the operator. */
+  /**
+   * What the host said to the bot account, for the operator's log; null: nothing that concerns the
+   * operator.
+   */
   get said(): string | null {
     const { whose, status, says } = this.failure;
     if (status === null) return says || null;
@@ -88,7 +97,10 @@ export function isRefusedByHost(error: unknown): error is HostError {
   return error instanceof HostError && error.code !== 'moved' && error.failure.lasts === 'final';
 }
 
-/** Null for what does not exist, no longer exists, or may not be shown. @param read retries by itself. */
+/**
+ * Null for what does not exist, no longer exists, or may not be shown.
+ * @param read retries by itself.
+ */
 export async function unlessMissing<T>(read: () => Promise<T>): Promise<T | null> {
   try {
     return await read();

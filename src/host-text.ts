@@ -1,7 +1,8 @@
 /**
- * What a code host says, without network addresses. It may name the address that it was asked from ("API rate limit
- * exceeded for 203.0.113.77", an IP allow list): the service's own, which shows where an onion service stands. A
- * request's id may hold the same in hexadecimal (HAProxy's `unique-id-format`), so it goes, too.
+ * What a code host says, without network addresses. It may name the address that it was asked from
+ * ("API rate limit exceeded for 203.0.113.77", an IP allow list): the service's own, which shows
+ * where an onion service stands. A request's id may hold the same in hexadecimal (HAProxy's
+ * `unique-id-format`), so it goes, too.
  */
 
 /** The longest text that is shown. */
@@ -10,7 +11,10 @@ const MAX_LENGTH = 300;
 const MAX_READ = 4 * 1024;
 const MAX_LINES = 20;
 
-/** What stands between spaces, quotes and the like: an address is removed with its brackets, port and path. */
+/**
+ * What stands between spaces, quotes and the like: an address is removed with its brackets, port
+ * and path.
+ */
 const WORD = /[^\s"'`<>(),;]+/g;
 /** Decimal, octal or hexadecimal. */
 const BYTE = String.raw`(?:0x[\da-f]{1,2}|\d{1,4})`;
@@ -20,7 +24,10 @@ const HEX_GROUPS = /[\da-f:_]+/gi;
 /** Fewer are a time of day, or the place in a file. */
 const LEAST_GROUPS = 4;
 
-/** What a terminal or a browser obeys and nobody sees: controls, direction marks, characters without a width. */
+/**
+ * What a terminal or a browser obeys and nobody sees: controls, direction marks, characters without
+ * a width.
+ */
 const UNSEEN = /(?!\t)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 const BLANKS = /[\t-\r\u0085\u2028\u2029]+/g;
 
@@ -62,7 +69,10 @@ export function holdsAddress(word: string): boolean {
   return IPV4.test(plain) || [...plain.matchAll(HEX_GROUPS)].some((run) => isLikeIpv6(run, plain));
 }
 
-/** Groups of hexadecimal digits between colons. A name that ends before them (`IP:`), or begins after, is none. */
+/**
+ * Groups of hexadecimal digits between colons. A name that ends before them (`IP:`), or begins
+ * after, is none.
+ */
 function isLikeIpv6({ 0: run, index }: RegExpExecArray, text: string): boolean {
   const groups = run.split(':');
   if (/[g-z]/i.test(text[index - 1] ?? '')) groups.shift();

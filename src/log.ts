@@ -1,28 +1,44 @@
 /**
- * The service's log: few lines, and none of them about a person (contract section 1, "Logging"). The interface makes a
- * leak hard to write. A message must be a literal of the source: a string made at run time does not compile. Fields
- * must be plain words; anything else, such as an address, an e-mail, a path or a header, comes out as `redacted`. Of an
- * error its class and status are logged, not its message, which may quote a request.
+ * The service's log: few lines, and none of them about a person (contract section 1, "Logging").
+ * The interface makes a leak hard to write. A message must be a literal of the source: a string
+ * made at run time does not compile. Fields must be plain words; anything else, such as an address,
+ * an e-mail, a path or a header, comes out as `redacted`. Of an error its class and status are
+ * logged, not its message, which may quote a request.
  */
 import { holdsAddress } from './host-text.ts';
 import { isStorageFailure } from './storage-failure.ts';
 
-/** Accepts literals and unions of them. A `string` or a template with one inside has no fixed key, and is refused. */
+/**
+ * Accepts literals and unions of them. A `string` or a template with one inside has no fixed key,
+ * and is refused.
+ */
 type FixedText<T extends string> = Record<string, 1> extends { [K in T]: 1 } ? never : T;
 
 const NUMBERS = ['status', 'durationMs', 'bytes', 'objects', 'attempt'] as const;
-/** Words of letters, digits, `-`, `_`: a host's key, a refusal's code, the name of a variable and never its value. */
+/**
+ * Words of letters, digits, `-`, `_`: a host's key, a refusal's code, the name of a variable and
+ * never its value.
+ */
 const WORDS = ['step', 'host', 'outcome', 'reason', 'variable'] as const;
 
 type Texts = Partial<Record<(typeof WORDS)[number], string>>;
 
 /** What a line may carry besides its message. */
 export interface LogFields extends Texts, Partial<Record<(typeof NUMBERS)[number], number>> {
-  /** Name and port of a code host's server, as the operator has configured it. It may be an IP address. */
+  /**
+   * Name and port of a code host's server, as the operator has configured it. It may be an IP
+   * address.
+   */
   readonly hostName?: string;
-  /** What the code host said about the bot account, or is said about the host. May contain `hostName`. */
+  /**
+   * What the code host said about the bot account, or is said about the host. May contain
+   * `hostName`.
+   */
   readonly hostSays?: string;
-  /** Whatever was thrown. Its class is written, or `StorageFailure`, its `status`, and `said` as `hostSays`. */
+  /**
+   * Whatever was thrown. Its class is written, or `StorageFailure`, its `status`, and `said` as
+   * `hostSays`.
+   */
   readonly error?: unknown;
 }
 

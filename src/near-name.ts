@@ -1,9 +1,13 @@
-/** Names of this length or longer may be two letters off. In shorter ones, that would be another word. */
+/**
+ * Names of this length or longer may be two letters off. In shorter ones, that would be another
+ * word.
+ */
 const LONG_NAME = 7;
 
 /**
- * The known name that somebody meant and misspelt; undefined if there is none, or if `name` is a known name itself.
- * Each insertion, deletion, replacement, or swap of two neighbours counts as one letter off.
+ * The known name that somebody meant and misspelt; undefined if there is none, or if `name` is a
+ * known name itself. Each insertion, deletion, replacement, or swap of two neighbours counts as one
+ * letter off.
  */
 export function nearName<N extends string>(name: string, known: readonly N[]): N | undefined {
   if (known.some((one) => one === name)) return undefined;

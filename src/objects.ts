@@ -1,7 +1,8 @@
 /**
- * The ways to the Durable Objects: their names, and where they are to live. Cloudflare puts an object near the client
- * that asks for it first, and that may be the cron trigger, which runs anywhere: so each is asked for with a hint. No
- * types of the objects here, so that what counts or hashes does not depend on all of them.
+ * The ways to the Durable Objects: their names, and where they are to live. Cloudflare puts an
+ * object near the client that asks for it first, and that may be the cron trigger, which runs
+ * anywhere: so each is asked for with a hint. No types of the objects here, so that what counts or
+ * hashes does not depend on all of them.
  */
 
 /** Cloudflare's places for Durable Objects. */
@@ -21,8 +22,9 @@ type Bound<Binding extends string, T extends Branded> = Place & {
 };
 
 /**
- * The way to the objects of a binding, which `nameOf` names. On one machine each object is a file, and its name and
- * date tell of the last call: nothing may have one there that tells who came, or with what.
+ * The way to the objects of a binding, which `nameOf` names. On one machine each object is a file,
+ * and its name and date tell of the last call: nothing may have one there that tells who came, or
+ * with what.
  */
 function way<const B extends string, Args extends unknown[]>(
   binding: B,
@@ -51,15 +53,18 @@ export const identityOf = way('IDENTITIES', (_, hash: string) => hash);
 export const pendingPushOf = way('PENDING_PUSHES', (isOne, hash: string) => (isOne ? 'pushes' : hash));
 /** By a random number. On one machine all are rows of one object. */
 export const spoolOf = way('SPOOL', (isOne, attempt: string) => (isOne ? 'spool' : attempt));
-/** By the hash of a client, whose first characters choose one of 64, so none is a bottleneck. One machine has one. */
+/**
+ * By the hash of a client, whose first characters choose one of 64, so none is a bottleneck. One
+ * machine has one.
+ */
 export const clientWindowsOf = way('CLIENT_WINDOWS', (isOne, client: string) => {
   return `clients ${isOne ? 0 : Number.parseInt(client.slice(0, 2), 16) % 64}`;
 });
 
 /**
- * Reads from an object, and once more if the platform says that this may help: after it has moved, or got new code. Not
- * for what writes, as that may have been done, and not from an object that has too much to do.
- * Source: developers.cloudflare.com/durable-objects/best-practices/error-handling.
+ * Reads from an object, and once more if the platform says that this may help: after it has moved,
+ * or got new code. Not for what writes, as that may have been done, and not from an object that has
+ * too much to do. Source: developers.cloudflare.com/durable-objects/best-practices/error-handling.
  * @param read asks for the object each time, as the way to one that failed is broken.
  */
 export async function readFrom<T>(read: () => Promise<T>): Promise<T> {

@@ -3,7 +3,10 @@
 /** What is accepted; those that are made here have 12 characters. */
 export const PR_HASH_PATTERN = /^[0-9a-f]{8,40}$/;
 
-/** A new one, with a letter: JGit takes `PR hash:  859747725008` for a progress count, too large, and breaks off. */
+/**
+ * A new one, with a letter: JGit takes `PR hash: 859747725008` for a progress count, too large, and
+ * breaks off.
+ */
 export function newPrHash(): string {
   const hash = Buffer.from(crypto.getRandomValues(new Uint8Array(6))).toString('hex');
   return /[a-f]/.test(hash) ? hash : newPrHash();

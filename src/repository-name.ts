@@ -1,4 +1,7 @@
-/** `owner/name` on the host, by the contract's rule (4.15, section 7). No other name gets into a URL for the host. */
+/**
+ * `owner/name` on the host, by the contract's rule (4.15, section 7). No other name gets into a URL
+ * for the host.
+ */
 export interface RepositoryName {
   readonly owner: string;
   readonly name: string;
@@ -20,7 +23,10 @@ export function fullName(repository: RepositoryName): string {
   return `${repository.owner}/${repository.name}`;
 }
 
-/** Names a repository of one host in what an isolate remembers. The host does not tell upper from lower case. */
+/**
+ * Names a repository of one host in what an isolate remembers. The host does not tell upper from
+ * lower case.
+ */
 export function repositoryKey(hostName: string, repository: RepositoryName): string {
   return `${hostName}/${fullName(repository)}`.toLowerCase();
 }

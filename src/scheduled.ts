@@ -21,7 +21,8 @@ export async function scheduled({ scheduledTime }: ScheduledController, env: Env
   const logger = loggerOf(config);
   await warnOfTwoSecrets(env, config);
   await storeHeldSwitches(env, logger);
-  // One host that does not answer keeps no other one waiting. Without a bot account there is no feed to read.
+  // One host that does not answer keeps no other one waiting. Without a bot account there is no
+  // feed to read.
   const followed = config.hosts.filter(({ token }) => token !== null);
   await Promise.all([
     releaseDue(env, config, scheduledTime).catch((error: unknown) =>

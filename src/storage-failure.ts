@@ -1,8 +1,8 @@
 /**
- * The failure of an object, or of D1, whose database could not be written or opened: the disk of one
- * machine is full, read-only or broken, or Cloudflare's storage does not answer. A failed write resets
- * the object with its memory, and what it would have answered since is not sent (the output gate). So
- * its callers learn it by this error alone.
+ * The failure of an object, or of D1, whose database could not be written or opened: the disk of
+ * one machine is full, read-only or broken, or Cloudflare's storage does not answer. A failed write
+ * resets the object with its memory, and what it would have answered since is not sent (the output
+ * gate). So its callers learn it by this error alone.
  * Proved by test/log.test.ts.
  */
 

@@ -49,7 +49,8 @@ app.use(async (c, next) => {
     const problems = result.problems.map(({ variable, rule }) => `${variable} ${rule}`);
     return answerRefused(c, refused(500, `the service is not configured: ${problems.join('; ')}`));
   }
-  // The client chooses the host of the address (RFC 9112, 3.2). Check it before the code below parses the address.
+  // The client chooses the host of the address (RFC 9112, 3.2). Check it before the code below
+  // parses the address.
   if (!URL.canParse(c.req.url)) return answerRefused(c, refused(400, 'the Host header is not valid'));
   c.set('config', result.config);
   c.set('logger', loggerOf(result.config));

@@ -1,6 +1,6 @@
 /**
- * `npm run fuzz`: the properties of the Git rooms, of texts and of the HTTP client, inside workerd, with other inputs
- * than `npm test` gives them, and many times as many.
+ * `npm run fuzz`: the properties of the Git rooms, of texts and of the HTTP client, inside workerd,
+ * with other inputs than `npm test` gives them, and many times as many.
  *
  * Prints the seed first and the number of inputs last. What it finds becomes a test of its own.
  */

@@ -1,4 +1,7 @@
-/** A host's words, for people: no network address gets through, whatever its spelling, and other words do. */
+/**
+ * A host's words, for people: no network address gets through, whatever its spelling, and other
+ * words do.
+ */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hostLines, hostText, oneLine } from '../src/host-text.ts';

@@ -1,6 +1,7 @@
 /**
- * `npx node bench/fairness/run.ts`: what honest newcomers get while somebody floods one repository, by a simpler
- * rule and by that of the service (src/limits/fairness.ts). Prints the table of `docs/operations.md`, always the same.
+ * `npx node bench/fairness/run.ts`: what honest newcomers get while somebody floods one repository,
+ * by a simpler rule and by that of the service (src/limits/fairness.ts). Prints the table of
+ * `docs/operations.md`, always the same.
  */
 import { readArguments } from '../../local/arguments.ts';
 import { fairRule, type Flood, simpleRule, type Outcome, simulate } from './simulate.ts';

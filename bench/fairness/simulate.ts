@@ -1,6 +1,7 @@
 /**
- * Two hours in which an attacker floods one repository from so many networks, each as fast as the limits of one client
- * allow, while honest people come who have written nothing before. No clock and no other randomness than seeds.
+ * Two hours in which an attacker floods one repository from so many networks, each as fast as the
+ * limits of one client allow, while honest people come who have written nothing before. No clock
+ * and no other randomness than seeds.
  */
 import { Creations } from '../../src/limits/creations.ts';
 import { Recent } from '../../src/isolate/recent.ts';
@@ -56,8 +57,8 @@ export function fairRule(): Rule {
 }
 
 /**
- * To compare it with: whatever one repository or thread may have, and in the last fifth of the account's limits
- * a network only while more is left than it has had itself.
+ * To compare it with: whatever one repository or thread may have, and in the last fifth of the
+ * account's limits a network only while more is left than it has had itself.
  */
 export function simpleRule(): Rule {
   const hits = new Map<string, readonly number[]>();
@@ -77,11 +78,16 @@ export function simpleRule(): Rule {
   };
 }
 
-/** How many newcomers of a hundred are served when they come, and how much the attacker creates in an hour. */
+/**
+ * How many newcomers of a hundred are served when they come, and how much the attacker creates in
+ * an hour.
+ */
 export interface Outcome {
   readonly same: number;
   readonly other: number;
-  /** People who come back to a thread of the flooded repository in which they have commented before. */
+  /**
+   * People who come back to a thread of the flooded repository in which they have commented before.
+   */
   readonly partaking: number;
   readonly flood: number;
 }

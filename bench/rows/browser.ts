@@ -1,7 +1,8 @@
 /**
- * A one-line change from a browser, in a large repository and in a small one: the form, what becomes public, and the pull
- * request. It must not read more of the host, and the form little more than the file. Times would measure the host:
- * its Git takes longer for the same answers from 20,000 commits.
+ * A one-line change from a browser, in a large repository and in a small one: the form, what
+ * becomes public, and the pull request. It must not read more of the host, and the form little more
+ * than the file. Times would measure the host: its Git takes longer for the same answers from
+ * 20,000 commits.
  */
 import { medians, type Row, row } from '../support/figures.ts';
 import { fastImport } from '../support/fast-import.ts';

@@ -1,7 +1,7 @@
 /**
- * Comments: through the service, and through a Hono handler in the same runtime that makes the same request to the host and
- * has an object for each identity, which writes one row for a comment. On one machine all objects share one thread and wait
- * for one disk.
+ * Comments: through the service, and through a Hono handler in the same runtime that makes the same
+ * request to the host and has an object for each identity, which writes one row for a comment. On
+ * one machine all objects share one thread and wait for one disk.
  */
 import { join } from 'node:path';
 import type { WorkerBuild } from '../../local/build.ts';
@@ -21,8 +21,8 @@ const IDENTITIES = 60;
 const AT_ONCE = 16;
 const TOKENS = Array.from({ length: IDENTITIES }, (_, index) => `IDENTITY${index}`);
 /**
- * The service asks four objects where the other asks one, and writes a reservation for the account, an attempt and the
- * comment: measured 5.0 with many at once on one thread. At most a fifth more.
+ * The service asks four objects where the other asks one, and writes a reservation for the account,
+ * an attempt and the comment: measured 5.0 with many at once on one thread. At most a fifth more.
  */
 const MOST_TIMES = 6;
 /** The same, where the host needs as long as one on the internet: measured 1.75. */

@@ -1,7 +1,8 @@
 /**
- * Processor time of workerd for a push of one commit, against that of the `git push` that sends it: what a million of
- * them cost, and what a crowd of them leaves to others. Sixty pushes, twelve at a time, because the kernel counts in
- * steps of 10 ms. The discovery that Git makes before each push counts with it.
+ * Processor time of workerd for a push of one commit, against that of the `git push` that sends it:
+ * what a million of them cost, and what a crowd of them leaves to others. Sixty pushes, twelve at a
+ * time, because the kernel counts in steps of 10 ms. The discovery that Git makes before each push
+ * counts with it.
  */
 import { branchOfCommits } from '../support/histories.ts';
 import { fastImport } from '../support/fast-import.ts';

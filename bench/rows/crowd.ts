@@ -1,7 +1,7 @@
 /**
- * An honest push while one address sends 100 refused pushes a second, beside a push without them. The isolate that has
- * refused that address once refuses it from memory, so the guard, the account and the client windows are left to others.
- * On one machine they also compete for the processor.
+ * An honest push while one address sends 100 refused pushes a second, beside a push without them.
+ * The isolate that has refused that address once refuses it from memory, so the guard, the account
+ * and the client windows are left to others. On one machine they also compete for the processor.
  */
 import { fastImport } from '../support/fast-import.ts';
 import { medians, type Row, row } from '../support/figures.ts';

@@ -1,6 +1,7 @@
 /**
- * What delaying costs a push, processor time and seconds, compared with publishing it at once; and how fast what is due
- * is published, compared with the same number of live pushes one after the other.
+ * What delaying costs a push, processor time and seconds, compared with publishing it at once; and
+ * how fast what is due is published, compared with the same number of live pushes one after the
+ * other.
  */
 import { branchOfCommits } from '../support/histories.ts';
 import { fastImport } from '../support/fast-import.ts';

@@ -1,11 +1,12 @@
 /**
- * A push of one commit to a host that is far away, in round trips to it: through the service, and straight to the fork.
+ * A push of one commit to a host that is far away, in round trips to it: through the service, and
+ * straight to the fork.
  *
- * With the distance, only the round trips of a push take longer. So the difference between two distances gives their
- * number, with one for each new TCP connection that is waited for.
+ * With the distance, only the round trips of a push take longer. So the difference between two
+ * distances gives their number, with one for each new TCP connection that is waited for.
  *
- * The service is measured without new commits upstream, and with commits that stand on new ones, so that the fork must have
- * them first.
+ * The service is measured without new commits upstream, and with commits that stand on new ones, so
+ * that the fork must have them first.
  */
 import { branchOfCommits } from '../support/histories.ts';
 import { fastImport } from '../support/fast-import.ts';
@@ -19,8 +20,9 @@ const ROUNDS = 7;
 const NEAR_MS = 50;
 const FAR_MS = 200;
 /**
- * Three: for the push’s own connection, for the question about the repository, as a discovery asks only what a clone
- * asks, too, and for that with which a clone begins. A fifth of one is how exactly they can be measured.
+ * Three: for the push’s own connection, for the question about the repository, as a discovery asks
+ * only what a clone asks, too, and for that with which a clone begins. A fifth of one is how
+ * exactly they can be measured.
  */
 const MOST_MORE = { still: 3.2, fetched: 4.2 };
 const FETCHED = 'upstream-main';

@@ -1,6 +1,7 @@
 /**
- * The pack engine by itself, in workerd: what a push of 40 MB costs in computing, against git's own reader of packs and
- * against a naive reader in the same workerd. Then the pack that costs most for its size, against one of small files.
+ * The pack engine by itself, in workerd: what a push of 40 MB costs in computing, against git's own
+ * reader of packs and against a naive reader in the same workerd. Then the pack that costs most for
+ * its size, against one of small files.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +15,9 @@ import type { Workspace } from '../support/workspace.ts';
 const ROUNDS = 5;
 const SCANS = 3;
 const MOST_OF_INDEX_PACK = 0.08;
-/** Both decode the same symbols; without a new object for each entry, a third of the time remains. */
+/**
+ * Both decode the same symbols; without a new object for each entry, a third of the time remains.
+ */
 const MOST_OF_INFLATING = 0.4;
 const MOST_OF_HONEST = 3;
 const MEGABYTE = 1_000_000;

@@ -1,6 +1,6 @@
 /**
- * A push of one commit to a real Gitea that opens a pull request: through the service, and straight, by a client with the
- * bot's token. Skipped where this machine cannot build Gitea.
+ * A push of one commit to a real Gitea that opens a pull request: through the service, and
+ * straight, by a client with the bot's token. Skipped where this machine cannot build Gitea.
  */
 import { builtWorker } from '../support/rig.ts';
 import { branchOfCommits } from '../support/histories.ts';

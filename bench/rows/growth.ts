@@ -1,6 +1,6 @@
 /**
- * How the cost of a push grows with its size: the cost of another commit or megabyte must not depend on how many there
- * are already. If it did, the ratio would approach that of the sizes.
+ * How the cost of a push grows with its size: the cost of another commit or megabyte must not
+ * depend on how many there are already. If it did, the ratio would approach that of the sizes.
  */
 import { medians, type Row, row } from '../support/figures.ts';
 import { commitsAhead, megabytesAhead } from '../support/repositories.ts';

@@ -1,7 +1,8 @@
 /**
- * What the speed of an answer tells a stranger. They push what somebody else has pushed within ten minutes, and the same
- * with another author: both times they are told what is public, and open a pull request. And they begin a push, before
- * and after somebody else has begun one since upstream's last commit, to a host that is 50 ms away.
+ * What the speed of an answer tells a stranger. They push what somebody else has pushed within ten
+ * minutes, and the same with another author: both times they are told what is public, and open a
+ * pull request. And they begin a push, before and after somebody else has begun one since
+ * upstream's last commit, to a host that is 50 ms away.
  */
 import { commit, fastImport } from '../support/fast-import.ts';
 import { median, type Row, row } from '../support/figures.ts';

@@ -1,9 +1,10 @@
 /**
- * How much memory a push of 95 MB takes, four of them at once, and one of 10,000 commits, which all stay in memory
- * until the push was judged: a push has to leave room for others in an isolate of 128 MB. Then what a crowd can do:
- * many refs, a history that is too large to be listed, pushes of as many commits as are accepted, which then wait for
- * each other (src/isolate/memory-budget.ts), fetches of lines without end. Each measurement starts a new service, because a
- * service never frees all the memory that it has used.
+ * How much memory a push of 95 MB takes, four of them at once, and one of 10,000 commits, which all
+ * stay in memory until the push was judged: a push has to leave room for others in an isolate of
+ * 128 MB. Then what a crowd can do: many refs, a history that is too large to be listed, pushes of
+ * as many commits as are accepted, which then wait for each other (src/isolate/memory-budget.ts),
+ * fetches of lines without end. Each measurement starts a new service, because a service never
+ * frees all the memory that it has used.
  */
 import { medians, type Row, row } from '../support/figures.ts';
 import { HOSTILE_FETCHES } from '../support/hostile-fetches.ts';

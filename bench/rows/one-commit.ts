@@ -1,8 +1,9 @@
 /**
- * A push of one commit, as most are: through the service, and straight to the fork by someone who owns it.
+ * A push of one commit, as most are: through the service, and straight to the fork by someone who
+ * owns it.
  *
- * About a third of the additional time is the host's, which opens the pull request. On one machine, the new object of
- * that pull request also makes a database of its own.
+ * About a third of the additional time is the host's, which opens the pull request. On one machine,
+ * the new object of that pull request also makes a database of its own.
  */
 import { branchOfCommits } from '../support/histories.ts';
 import { fastImport } from '../support/fast-import.ts';

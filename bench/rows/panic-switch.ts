@@ -1,7 +1,7 @@
 /**
- * A push while 2,000 requests a second ask for a badge and for the status, which both show the panic switch, beside a
- * push while as many ask for the icon. They read a copy of the switch, so the guard that admits pushes does not notice
- * them.
+ * A push while 2,000 requests a second ask for a badge and for the status, which both show the
+ * panic switch, beside a push while as many ask for the icon. They read a copy of the switch, so
+ * the guard that admits pushes does not notice them.
  */
 import { fastImport } from '../support/fast-import.ts';
 import { medians, type Row, row } from '../support/figures.ts';

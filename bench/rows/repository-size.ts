@@ -1,4 +1,7 @@
-/** The same push of one commit to a small repository and to one with a long history: it must not cost more. */
+/**
+ * The same push of one commit to a small repository and to one with a long history: it must not
+ * cost more.
+ */
 import { branchOfCommits } from '../support/histories.ts';
 import { fastImport } from '../support/fast-import.ts';
 import { medians, type Row, row } from '../support/figures.ts';

@@ -1,7 +1,8 @@
 /**
- * A push of one commit to a repository of 100 MB, beside the simplest service that could do the same: for each push it
- * clones the repository, applies the commits as the bot with `git format-patch` and `git am`, and pushes them to the fork.
- * Its part of the HTTP, its limits and the pull request are left out, so it does less.
+ * A push of one commit to a repository of 100 MB, beside the simplest service that could do the
+ * same: for each push it clones the repository, applies the commits as the bot with `git
+ * format-patch` and `git am`, and pushes them to the fork. Its part of the HTTP, its limits and the
+ * pull request are left out, so it does less.
  */
 import { rmSync } from 'node:fs';
 import { branchOfBytes, branchOfCommits } from '../support/histories.ts';

@@ -1,6 +1,6 @@
 /**
- * What it costs to spool 100 MB: encrypted rows of an object, against hashing as many bytes in the same workerd. Each
- * round starts a new one, because the first spool is the one that makes it grow.
+ * What it costs to spool 100 MB: encrypted rows of an object, against hashing as many bytes in the
+ * same workerd. Each round starts a new one, because the first spool is the one that makes it grow.
  */
 import { join } from 'node:path';
 import { medians, type Row, row } from '../support/figures.ts';

@@ -1,6 +1,6 @@
 /**
- * How long `npm start` takes until the service answers, without state or caches, against Miniflare with a Worker of one
- * route. Both build their Worker with esbuild, and start workerd.
+ * How long `npm start` takes until the service answers, without state or caches, against Miniflare
+ * with a Worker of one route. Both build their Worker with esbuild, and start workerd.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,6 +1,6 @@
 /**
- * Processor time of workerd for texts that cost far more to read than to send, if whoever reads them is careless: the
- * worst of many kinds of comments, and of commit messages of a megabyte.
+ * Processor time of workerd for texts that cost far more to read than to send, if whoever reads
+ * them is careless: the worst of many kinds of comments, and of commit messages of a megabyte.
  */
 import { HOSTILE_BODIES } from '../../test/text/support/hostile-bodies.ts';
 import { HOSTILE_MESSAGES } from '../../test/support/hostile-messages.ts';

@@ -1,6 +1,6 @@
 /**
- * Processor time of workerd for the pushes that cost most for what arrives of them, by hand, as previews: anybody may
- * send one at once.
+ * Processor time of workerd for the pushes that cost most for what arrives of them, by hand, as
+ * previews: anybody may send one at once.
  */
 import { pushBody, RECEIVE_PACK } from '../../test/e2e/support/wire.ts';
 import { median, type Row, row } from '../support/figures.ts';

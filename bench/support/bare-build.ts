@@ -4,7 +4,8 @@ import { build as bundle } from 'esbuild';
 import type { WorkerBuild } from '../../local/build.ts';
 
 /**
- * @param service whose runtime it shares: the compatibility date and flags. @param entry its file.
+ * @param service whose runtime it shares: the compatibility date and flags.
+ * @param entry its file.
  * @param durableObjects names of its classes, by their bindings
  */
 export async function bareBuild(

@@ -1,6 +1,6 @@
 /**
- * The least that posts a comment for someone else and remembers it: a Hono handler that makes the one call to the host, by
- * Octokit too, and an object for each identity that writes one row.
+ * The least that posts a comment for someone else and remembers it: a Hono handler that makes the
+ * one call to the host, by Octokit too, and an object for each identity that writes one row.
  */
 import { DurableObject } from 'cloudflare:workers';
 import { Octokit } from '@octokit/rest';

@@ -1,7 +1,7 @@
 /**
- * A synthetic repository with the shape of a real one: some thousand source files in folders, and thousands of commits
- * that each change a few lines in a few of them, and now and then add one. Its packs hold many small objects, most of
- * them deltas in chains.
+ * A synthetic repository with the shape of a real one: some thousand source files in folders, and
+ * thousands of commits that each change a few lines in a few of them, and now and then add one. Its
+ * packs hold many small objects, most of them deltas in chains.
  */
 import { blob, commit } from './fast-import.ts';
 import { randomFrom } from './random.ts';
@@ -11,14 +11,19 @@ const BASE_FILES = 2_400;
 const FOLDERS = 7;
 const MAX_FILES = 4;
 const NEW_FILE_CHANCE = 0.03;
-/** Lines come from a fixed stock, because generating each one would take longer than everything else. */
+/**
+ * Lines come from a fixed stock, because generating each one would take longer than everything
+ * else.
+ */
 const LINES = 60_000;
 const WORDS = 4_000;
 const LETTERS = 'etaoinshrdlucmfwypvbgkqjxz';
 const BEGAN_AT = 1_500_000_000;
 const HOUR_SECONDS = 3_600;
 
-/** A seventh of the files is at the root, because folders of a few hundred files make trees large. */
+/**
+ * A seventh of the files is at the root, because folders of a few hundred files make trees large.
+ */
 const path = (file: number): string =>
   file % FOLDERS === 0 ? `file-${file}.c` : `part-${file % FOLDERS}/file-${file}.c`;
 
@@ -61,7 +66,10 @@ export class CodeHistory {
     }
   }
 
-  /** The files that one commit changes, at most `MAX_FILES`; some files are changed often, and some are new. */
+  /**
+   * The files that one commit changes, at most `MAX_FILES`; some files are changed often, and some
+   * are new.
+   */
   #chooseFiles(): number[] {
     const files = new Set(
       this.#many(1 + this.#below(MAX_FILES - 1), () => this.#below(this.#files.length, 2)),
@@ -90,7 +98,9 @@ export class CodeHistory {
     return this.#lines[this.#below(LINES)] as string;
   }
 
-  /** Looks like code: indentation, words of which few are frequent, and punctuation between them. */
+  /**
+   * Looks like code: indentation, words of which few are frequent, and punctuation between them.
+   */
   #line(): string {
     let text = '\t'.repeat(this.#below(3));
     for (let words = 1 + this.#below(8); words > 0; words--) {
@@ -110,7 +120,9 @@ export class CodeHistory {
     return Array.from({ length: count }, make);
   }
 
-  /** A whole number from 0 to `limit`, exclusive; the higher `power`, the more often a small one. */
+  /**
+   * A whole number from 0 to `limit`, exclusive; the higher `power`, the more often a small one.
+   */
   #below(limit: number, power = 1): number {
     return Math.floor(limit * this.#random() ** power);
   }

@@ -14,7 +14,10 @@ export class Commenters {
     this.#agent = new Agent({ keepAlive: true, maxSockets: atOnce });
   }
 
-  /** Posts so many comments, with the tokens in turn; milliseconds a comment. Rejects if one is not posted. */
+  /**
+   * Posts so many comments, with the tokens in turn; milliseconds a comment. Rejects if one is not
+   * posted.
+   */
   async time(count: number, tokens: readonly string[]): Promise<number> {
     let next = 0;
     const began = process.hrtime.bigint();

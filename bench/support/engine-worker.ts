@@ -1,8 +1,9 @@
 /**
  * The Worker in which the pack engine is measured: it holds one pack, and reads it on request.
  *
- * A Worker's clock stands still while it computes, so each kind of work is timed from outside, and repeated until the
- * cost of the request itself is negligible. Chunks have the size of a push's reads.
+ * A Worker's clock stands still while it computes, so each kind of work is timed from outside, and
+ * repeated until the cost of the request itself is negligible. Chunks have the size of a push's
+ * reads.
  */
 import { createHash } from 'node:crypto';
 import { inflateSync } from 'node:zlib';

@@ -1,4 +1,6 @@
-/** Histories in the words of git-fast-import(1), the quickest way to make a repository of any size. */
+/**
+ * Histories in the words of git-fast-import(1), the quickest way to make a repository of any size.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { gitEnvironment } from '../../sandbox/git-command.ts';
@@ -31,7 +33,10 @@ export function commit({ ref, from, at, message, files }: NewCommit, number = 0)
   ].join('');
 }
 
-/** A blob by its number. It is stored as a delta of the one written before it, if that saves anything. */
+/**
+ * A blob by its number. It is stored as a delta of the one written before it, if that saves
+ * anything.
+ */
 export function blob(number: number, content: string): string {
   return `blob\nmark :${number}\n${data(content)}`;
 }

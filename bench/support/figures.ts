@@ -1,6 +1,9 @@
 /** Repeated measurements, their medians, and the rows that they make. */
 
-/** One line of the table, and one object of the JSON file. The goal is met when `ratio` is at most `goal`. */
+/**
+ * One line of the table, and one object of the JSON file. The goal is met when `ratio` is at most
+ * `goal`.
+ */
 export interface Row {
   readonly name: string;
   readonly value: number;
@@ -38,8 +41,9 @@ export function median(values: readonly number[]): number {
 /**
  * Measures several things in turn, `rounds` times, and answers each one's median.
  *
- * Taking turns, in alternating order, spreads other load of the machine over all of them. A first round does not count;
- * it warms up caches and compilers. Leave it out with `warmUp: false` if each measurement starts afresh.
+ * Taking turns, in alternating order, spreads other load of the machine over all of them. A first
+ * round does not count; it warms up caches and compilers. Leave it out with `warmUp: false` if each
+ * measurement starts afresh.
  */
 export async function medians<Name extends string>(
   rounds: number,

@@ -1,4 +1,7 @@
-/** The real git client: run, timed from the outside as a person would time it, and ended when it hangs. */
+/**
+ * The real git client: run, timed from the outside as a person would time it, and ended when it
+ * hangs.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, closeSync, openSync, readFileSync } from 'node:fs';
@@ -36,7 +39,10 @@ export async function timedGit(repository: string, args: readonly string[], inpu
   return Number(process.hrtime.bigint() - began) / 1e6;
 }
 
-/** A bare repository that has all objects of `source` without a copy of them, and none of its branches but main. */
+/**
+ * A bare repository that has all objects of `source` without a copy of them, and none of its
+ * branches but main.
+ */
 export async function clientOf(source: string, folder: string): Promise<string> {
   await git(folder, ['init', '--quiet', '--bare', '--initial-branch=main']);
   appendFileSync(join(folder, 'objects/info/alternates'), `${join(source, 'objects')}\n`);
@@ -51,7 +57,10 @@ export interface Pack {
   readonly megabytes: number;
 }
 
-/** The pack that a push of a branch sends to a repository that has main: thin, as `git push` makes it. */
+/**
+ * The pack that a push of a branch sends to a repository that has main: thin, as `git push` makes
+ * it.
+ */
 export async function packOfPush(client: string, branch: string, path: string): Promise<Pack> {
   await writePack(client, ['--thin', '--delta-base-offset', '--revs'], `${branch}\n^main\n`, path);
   return describePack(path);

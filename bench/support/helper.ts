@@ -1,7 +1,7 @@
 /**
- * Runs the service and the code host in separate processes, as in production. This matters for the times: the larger a
- * Node process is, the longer it takes to start another (16 ms at 370 MB, 1.4 ms at 50 MB), and all three processes
- * start git or are timed by starting it.
+ * Runs the service and the code host in separate processes, as in production. This matters for the
+ * times: the larger a Node process is, the longer it takes to start another (16 ms at 370 MB, 1.4
+ * ms at 50 MB), and all three processes start git or are timed by starting it.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';

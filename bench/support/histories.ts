@@ -1,4 +1,7 @@
-/** Repositories of a simple shape: a line of small commits, and branches of one commit, of many, or of many bytes. */
+/**
+ * Repositories of a simple shape: a line of small commits, and branches of one commit, of many, or
+ * of many bytes.
+ */
 import { commit } from './fast-import.ts';
 import { randomText } from './random.ts';
 
@@ -13,7 +16,9 @@ const LARGE_FILE_BYTES = 250_000;
 
 const path = (file: number): string => `src/part-${file % 8}/file-${file}.txt`;
 
-/** A main branch of so many commits, spread over eight years, each of which changes one of 64 files. */
+/**
+ * A main branch of so many commits, spread over eight years, each of which changes one of 64 files.
+ */
 export function* mainLine(commits: number): Generator<string> {
   const files = Array.from(
     { length: FILES },
@@ -27,7 +32,10 @@ export function* mainLine(commits: number): Generator<string> {
   }
 }
 
-/** A commit behind those of `mainLine`, in the same stream, that adds so many files, a hundred in a folder. */
+/**
+ * A commit behind those of `mainLine`, in the same stream, that adds so many files, a hundred in a
+ * folder.
+ */
 export function* manyFiles(files: number): Generator<string> {
   const added = Array.from(
     { length: files },
@@ -61,7 +69,10 @@ export function* branchOfCommits(
   }
 }
 
-/** A branch ahead of main by so many commits that change nothing: its pack holds commits and nothing else. */
+/**
+ * A branch ahead of main by so many commits that change nothing: its pack holds commits and nothing
+ * else.
+ */
 export function* branchOfCommitsOnly(
   branch: string,
   commits: number,

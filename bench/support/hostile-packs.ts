@@ -1,6 +1,6 @@
 /**
- * Packs that the service accepts and that cost it as much as possible for their size: what a push can do at worst. Each
- * goes as far as the limits of the pack engine allow.
+ * Packs that the service accepts and that cost it as much as possible for their size: what a push
+ * can do at worst. Each goes as far as the limits of the pack engine allow.
  */
 import { createHash } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
@@ -23,8 +23,8 @@ export const HOSTILE_PACKS: Readonly<Record<string, (bytes: number) => Buffer>> 
 };
 
 /**
- * An honest pack of the smallest files that zlib gives a code of their own: a checksum each. Of all honest packs of their
- * size, such ones cost most.
+ * An honest pack of the smallest files that zlib gives a code of their own: a checksum each. Of all
+ * honest packs of their size, such ones cost most.
  */
 export function packOfSmallFiles(bytes: number): Buffer {
   const entries: Buffer[] = [];

@@ -1,6 +1,7 @@
 /**
- * Sends the same request repeatedly, on few connections and without waiting for each answer (HTTP/1.1 pipelining), so
- * that the server's time dominates. A client that waited for every answer would take more time than the service.
+ * Sends the same request repeatedly, on few connections and without waiting for each answer
+ * (HTTP/1.1 pipelining), so that the server's time dominates. A client that waited for every answer
+ * would take more time than the service.
  */
 import { type Socket, connect } from 'node:net';
 import { once } from 'node:events';
@@ -20,7 +21,10 @@ export class Pipeline {
     this.#answerBytes = answerBytes;
   }
 
-  /** Rejects if an answer is no 200. For the first one, the service may have to ask others: the second is like all that follow. */
+  /**
+   * Rejects if an answer is no 200. For the first one, the service may have to ask others: the
+   * second is like all that follow.
+   */
   static async open(address: string): Promise<Pipeline> {
     const url = new URL(address);
     const request = `GET ${url.pathname} HTTP/1.1\r\nHost: ${url.host}\r\n\r\n`;
@@ -33,7 +37,10 @@ export class Pipeline {
     return new Pipeline(url, request, answerBytes);
   }
 
-  /** Milliseconds a request. On connections of its own: the service closes those that are idle while others are measured. */
+  /**
+   * Milliseconds a request. On connections of its own: the service closes those that are idle while
+   * others are measured.
+   */
   async time(count: number): Promise<number> {
     const sockets = await Promise.all(Array.from({ length: CONNECTIONS }, () => connected(this.#url)));
     const began = process.hrtime.bigint();

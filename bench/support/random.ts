@@ -1,4 +1,7 @@
-/** Pseudo-random numbers that are the same on every machine and in every run, so that measurements are comparable. */
+/**
+ * Pseudo-random numbers that are the same on every machine and in every run, so that measurements
+ * are comparable.
+ */
 import { createCipheriv } from 'node:crypto';
 
 /** Marsaglia's xorshift, as numbers from 0 to 1. */
@@ -12,7 +15,9 @@ export function randomFrom(seed: number): () => number {
   };
 }
 
-/** Printable text that deflate can only shorten by a quarter: every byte of it costs a Huffman code. */
+/**
+ * Printable text that deflate can only shorten by a quarter: every byte of it costs a Huffman code.
+ */
 export function randomText(seed: number, bytes: number): string {
   const key = Buffer.alloc(16);
   key.writeUInt32BE(seed);

@@ -1,7 +1,7 @@
 /**
- * Simulates the distance between the service and its host: a relay in its own process that delays every byte for half a
- * round trip each way, and a new connection for whole ones: one for TCP, two with TLS. It also counts what the host
- * sends.
+ * Simulates the distance between the service and its host: a relay in its own process that delays
+ * every byte for half a round trip each way, and a new connection for whole ones: one for TCP, two
+ * with TLS. It also counts what the host sends.
  */
 import { createServer, connect, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
@@ -44,7 +44,8 @@ export type RelayActions = typeof actions;
 
 function passOn(from: Socket, to: Socket, delayMs: () => number): void {
   sockets.add(from);
-  // Timers round to milliseconds and may overtake each other, so each one releases what has waited longest.
+  // Timers round to milliseconds and may overtake each other, so each one releases what has waited
+  // longest.
   const waiting: (() => void)[] = [];
   const later = (act: () => void): void => {
     waiting.push(act);

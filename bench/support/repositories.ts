@@ -1,4 +1,7 @@
-/** The repositories that rows share, each made once in a run: upstream's, and a client's that is ahead of it. */
+/**
+ * The repositories that rows share, each made once in a run: upstream's, and a client's that is
+ * ahead of it.
+ */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodeHistory } from './code-history.ts';
@@ -72,7 +75,10 @@ export function busyLine(workspace: Workspace, commits: number): Promise<string>
   });
 }
 
-/** A short line of commits with so many branches. @param nameLength how long their names are at least. */
+/**
+ * A short line of commits with so many branches.
+ * @param nameLength how long their names are at least.
+ */
 export function manyRefs(workspace: Workspace, refs: number, nameLength = 0): Promise<string> {
   const what = `${refs} refs of ${nameLength}`;
   return workspace.once(what, async () => {

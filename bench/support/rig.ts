@@ -1,6 +1,6 @@
 /**
- * The service and the code host on this machine, put together as `npm start` does it. The bot's forks already exist,
- * because the time for a fork depends on the host and is not measured.
+ * The service and the code host on this machine, put together as `npm start` does it. The bot's
+ * forks already exist, because the time for a fork depends on the host and is not measured.
  */
 import { join } from 'node:path';
 import type { WorkerBuild } from '../../local/build.ts';
@@ -91,7 +91,8 @@ export class Rig {
 
   /**
    * The same, and the bot's fork of it.
-   * @param client has the branch `WARM_UP`, one commit ahead of main; it is pushed through the service.
+   * @param client has the branch `WARM_UP`, one commit ahead of main; it is pushed through the
+   * service.
    */
   async repository(source: string, client: string): Promise<Target> {
     const target = await this.repositoryWithoutFork(source);
@@ -157,7 +158,9 @@ export class Rig {
     return (await this.#relay?.ask('sentByHost', null)) ?? 0;
   }
 
-  /** Another network address for each contribution, so that the hourly limit does not matter here. */
+  /**
+   * Another network address for each contribution, so that the hourly limit does not matter here.
+   */
   newAddress(): string {
     return `10.0.${(++this.#pushes >> 8) & 255}.${this.#pushes & 255}`;
   }

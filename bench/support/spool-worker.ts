@@ -1,4 +1,7 @@
-/** A Worker that writes, reads and discards one spool, as a push does, and hashes as many bytes for comparison. */
+/**
+ * A Worker that writes, reads and discards one spool, as a push does, and hashes as many bytes for
+ * comparison.
+ */
 import { Spool as OpenSpool } from '../../src/spool/spool.ts';
 import type { RowStore } from '../../src/spool/sealed-rows.ts';
 import { MemoryBudget } from '../../src/isolate/memory-budget.ts';

@@ -1,4 +1,6 @@
-/** Requests at a steady rate, without waiting for their answers, while something else is measured. */
+/**
+ * Requests at a steady rate, without waiting for their answers, while something else is measured.
+ */
 import { type Socket, connect } from 'node:net';
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
@@ -50,7 +52,8 @@ export class SteadyLoad {
   }
 
   /**
-   * Waits for the last answers. Throws if fewer than nine of ten requests were answered: then the load was not what it should have been.
+   * Waits for the last answers. Throws if fewer than nine of ten requests were answered: then the
+   * load was not what it should have been.
    */
   async stop(): Promise<void> {
     clearInterval(this.#timer);

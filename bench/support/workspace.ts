@@ -1,6 +1,7 @@
 /**
- * All temporary files of one run are in one folder, including those of the code host, the build and miniflare. The
- * folder is deleted however the run ends. Expensive files are made once and shared between rows.
+ * All temporary files of one run are in one folder, including those of the code host, the build and
+ * miniflare. The folder is deleted however the run ends. Expensive files are made once and shared
+ * between rows.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 /**
- * Pushes that cost most for what arrives of them: each as large as the limits of a pack allow, and full of one thing
- * that a search looks for.
+ * Pushes that cost most for what arrives of them: each as large as the limits of a pack allow, and
+ * full of one thing that a search looks for.
  */
 import { randomBytes } from 'node:crypto';
 import { commitContent, treeContent } from '../../test/support/objects.ts';
@@ -21,7 +21,10 @@ const LONGEST_PART = 6;
 const IN_FILES = parts.IN_FILES.filter(({ length }) => length <= LONGEST_PART);
 const IN_MESSAGES = parts.IN_MESSAGES.filter(({ length }) => length <= LONGEST_PART);
 const MOST_OF_AN_OBJECT = 9_500_000;
-/** What may be inflated besides the same number of times what has arrived, as src/git/pack/memory-limits.ts says. */
+/**
+ * What may be inflated besides the same number of times what has arrived, as
+ * src/git/pack/memory-limits.ts says.
+ */
 const FREE_FILES = 16 * MiB;
 const FREE_DELTAS = 12 * MiB;
 const FREE_COMMITS = 4 * MiB;
@@ -130,7 +133,8 @@ function pushOf(make: Make, bytes: number, tip: string) {
     const built = builtOf(work, fillerBytes, tip);
     const over = built.pack.length - bytes;
     if (over <= bytes / 20) return built;
-    // What costs is compressed to a hundredth, or to nothing. Where that is too much, less of it is sent.
+    // What costs is compressed to a hundredth, or to nothing. Where that is too much, less of it is
+    // sent.
     if (fillerBytes > 0) fillerBytes = Math.max(0, fillerBytes - over);
     else share *= (0.98 * bytes) / built.pack.length;
   }

@@ -12,7 +12,10 @@ import { limitText } from '../../src/config/values.ts';
 import type { Limit } from '../../src/limits/sliding-window.ts';
 import type { Html } from '../../src/pages/layout.ts';
 
-/** What no variable changes: the contract's limits (section 8), and one for many clients of one person. */
+/**
+ * What no variable changes: the contract's limits (section 8), and one for many clients of one
+ * person.
+ */
 const FIXED: readonly (readonly [what: string, limit: Limit])[] = [
   ['new pull requests', PULL_REQUESTS],
   ['new pull requests of an IPv6 /48', PREFIX_PULL_REQUESTS],

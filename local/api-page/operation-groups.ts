@@ -1,6 +1,6 @@
 /**
- * Turns an OpenAPI document into what the page shows: groups of operations, each with its fields as flat rows and a
- * command to try. Pure: an OpenAPI document in, plain data out.
+ * Turns an OpenAPI document into what the page shows: groups of operations, each with its fields as
+ * flat rows and a command to try. Pure: an OpenAPI document in, plain data out.
  */
 import { commandOf } from './command.ts';
 import type { ApiDocument, ApiOperation, Content } from './document.ts';

@@ -1,11 +1,13 @@
 /**
  * `npm run check-egress -- URL`: what a request of the deployed service looks like from outside.
  *
- * URL is an address that echoes the request. A Worker with the service's HTTP client is deployed under its own name,
- * sends one request to that address, and is deleted again. The service itself has no such endpoint, because it would be
- * one more thing to attack. With `--local` the Worker runs on this machine, as `npm start` runs the service.
+ * URL is an address that echoes the request. A Worker with the service's HTTP client is deployed
+ * under its own name, sends one request to that address, and is deleted again. The service itself
+ * has no such endpoint, because it would be one more thing to attack. With `--local` the Worker
+ * runs on this machine, as `npm start` runs the service.
  *
- * Exit code 1 if the answer contains a header that identifies a client, or the address of the person who runs this.
+ * Exit code 1 if the answer contains a header that identifies a client, or the address of the
+ * person who runs this.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -19,7 +21,10 @@ const CONFIG = join(import.meta.dirname, 'wrangler.toml');
 const PATIENCE_MS = 60_000;
 const PAUSE_MS = 2_000;
 
-/** Headers by which Cloudflare or proxies say who sent a request, from where, and through which servers. */
+/**
+ * Headers by which Cloudflare or proxies say who sent a request, from where, and through which
+ * servers.
+ */
 const TELLTALE_HEADERS = [
   'CDN-Loop',
   'CF-Connecting-IP',

@@ -1,6 +1,7 @@
 /**
- * Sends a request to one address, as the service does to the code host, and returns the answer. The address is fixed
- * when the Worker is deployed, so nobody can use the Worker for requests to other servers.
+ * Sends a request to one address, as the service does to the code host, and returns the answer. The
+ * address is fixed when the Worker is deployed, so nobody can use the Worker for requests to other
+ * servers.
  */
 import { HttpClient } from '../../src/outgoing/http-client.ts';
 import { wholeResponse } from '../../src/outgoing/response.ts';

@@ -1,6 +1,6 @@
 /**
- * `npm run export-secret`: prints the secret that the service on this machine has made for itself, to be given as
- * IDENTITY_SECRET when it moves. Only reads; the service may run meanwhile.
+ * `npm run export-secret`: prints the secret that the service on this machine has made for itself,
+ * to be given as IDENTITY_SECRET when it moves. Only reads; the service may run meanwhile.
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,9 @@ import { parseConfig } from '../../src/config.ts';
 import { readArguments } from '../arguments.ts';
 import { complain, variables } from '../environment.ts';
 
-/** workerd keeps a file for each object of a class, and the object's values in a table of its own. */
+/**
+ * workerd keeps a file for each object of a class, and the object's values in a table of its own.
+ */
 const FOLDER = 'service/do/gitveil-ServiceSecret';
 const OBJECT_FILE_PATTERN = /^[0-9a-f]{64}\.sqlite$/;
 const QUERY = "SELECT value FROM _cf_KV WHERE key = 'secret'";

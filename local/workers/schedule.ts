@@ -1,6 +1,6 @@
 /**
- * A Worker that runs the service's scheduled handler: POST the scheduled time in milliseconds; the answer is the outcome,
- * `ok` or another. workerd itself has no cron triggers.
+ * A Worker that runs the service's scheduled handler: POST the scheduled time in milliseconds; the
+ * answer is the outcome, `ok` or another. workerd itself has no cron triggers.
  */
 interface Env {
   /** The compatibility flag `service_binding_extra_handlers` adds this method. */

@@ -1,4 +1,6 @@
-/** The forms with which people act as a repository's maintainer. acts.ts carries out what they send. */
+/**
+ * The forms with which people act as a repository's maintainer. acts.ts carries out what they send.
+ */
 import type { Issue, Repository } from '../records.ts';
 import type { Html } from './html.ts';
 import { html } from './html.ts';

@@ -1,7 +1,7 @@
 /**
- * Carries out what the forms of the pages send (act-forms.ts). Nobody signs in here, so a page of another site must not
- * be able to send them: a browser says in `Origin` which page has sent a form, also if the other site's name leads to
- * this machine.
+ * Carries out what the forms of the pages send (act-forms.ts). Nobody signs in here, so a page of
+ * another site must not be able to send them: a browser says in `Origin` which page has sent a
+ * form, also if the other site's name leads to this machine.
  */
 import type { Host } from '../host.ts';
 import type { WholeRequest } from '../http-server.ts';

@@ -1,6 +1,6 @@
 /**
- * Shows a commit to people who want to know what is left of its author: both identities with their dates, the message,
- * and the whole stored object.
+ * Shows a commit to people who want to know what is left of its author: both identities with their
+ * dates, the message, and the whole stored object.
  */
 import type { Commit, Identity } from '../commits.ts';
 import type { Html } from './html.ts';

@@ -1,6 +1,6 @@
 /**
- * HTML by a tagged template that escapes every value: markup can only come from another template. Everything shown here
- * was written by strangers.
+ * HTML by a tagged template that escapes every value: markup can only come from another template.
+ * Everything shown here was written by strangers.
  */
 
 /** Markup that needs no escaping any more. */

@@ -1,4 +1,7 @@
-/** The front page: everything that happened on this host, newest first; an account's page and the topics' pages. */
+/**
+ * The front page: everything that happened on this host, newest first; an account's page and the
+ * topics' pages.
+ */
 import type { Host } from '../host.ts';
 import type { Ntfy } from '../ntfy.ts';
 import type { NtfyAction, NtfyMessage, Repository } from '../records.ts';

@@ -1,4 +1,7 @@
-/** The pages of a repository, of one commit and of one file: where the addresses in REST answers lead. */
+/**
+ * The pages of a repository, of one commit and of one file: where the addresses in REST answers
+ * lead.
+ */
 import { readRefs } from '../bare-repository.ts';
 import { readCommit } from '../commits.ts';
 import { runGit } from '../git-command.ts';

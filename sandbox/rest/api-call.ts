@@ -1,7 +1,7 @@
 /**
- * One call of the REST interface: who asks, for what, with which body, and the shapes of the answers, errors included.
- * Error bodies are GitHub's: a message, the address of the documentation, the status as a string, and for a 422 the
- * list of what is wrong.
+ * One call of the REST interface: who asks, for what, with which body, and the shapes of the
+ * answers, errors included. Error bodies are GitHub's: a message, the address of the documentation,
+ * the status as a string, and for a 422 the list of what is wrong.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Host } from '../host.ts';

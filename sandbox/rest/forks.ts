@@ -1,7 +1,7 @@
 /**
- * Forking, which is asynchronous, and syncing a fork. The answer to a fork comes at once, with the name that the fork
- * really got; its objects and refs arrive after the host's fork delay. Syncing moves objects by `git fetch`, and only
- * forward.
+ * Forking, which is asynchronous, and syncing a fork. The answer to a fork comes at once, with the
+ * name that the fork really got; its objects and refs arrive after the host's fork delay. Syncing
+ * moves objects by `git fetch`, and only forward.
  */
 import { copyIntoFork, readRef, readRefs, setHead } from '../bare-repository.ts';
 import { runGit } from '../git-command.ts';

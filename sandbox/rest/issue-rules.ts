@@ -1,4 +1,7 @@
-/** What issues and pull requests have in common: which texts GitHub refuses, lists by state, closing and retitling. */
+/**
+ * What issues and pull requests have in common: which texts GitHub refuses, lists by state, closing
+ * and retitling.
+ */
 import type { Issue, Repository } from '../records.ts';
 import type { ApiCall, FieldError } from './api-call.ts';
 import { Refusal, notFound, requireViewer, validationFailed } from './api-call.ts';
@@ -29,7 +32,10 @@ export function requireOpenRepository(repository: Repository): void {
   if (repository.archived) throw new Refusal(403, 'Repository was archived so is read-only.');
 }
 
-/** The issues of the state that the query asks for, newest first: open ones unless it says otherwise. */
+/**
+ * The issues of the state that the query asks for, newest first: open ones unless it says
+ * otherwise.
+ */
 export function selectByState(call: ApiCall, issues: readonly Issue[]): Issue[] {
   const state = call.url.searchParams.get('state') ?? 'open';
   if (!['open', 'closed', 'all'].includes(state)) {
@@ -38,7 +44,9 @@ export function selectByState(call: ApiCall, issues: readonly Issue[]): Issue[] 
   return issues.filter((issue) => state === 'all' || issue.state === state).toReversed();
 }
 
-/** Applies `title`, `body` and `state` of a PATCH; only the author and the repository's owner may. */
+/**
+ * Applies `title`, `body` and `state` of a PATCH; only the author and the repository's owner may.
+ */
 export function closeOrReopen(call: ApiCall, repository: Repository, issue: Issue): void {
   const { host, payload } = call;
   const viewer = requireViewer(call);

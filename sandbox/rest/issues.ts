@@ -1,6 +1,7 @@
 /**
- * Issues. Labels are dropped without a word, as GitHub does: those that the repository does not have, and all of them where
- * the account may not push (docs.github.com/rest/issues/issues#create-an-issue: "Only users with push access can set
+ * Issues. Labels are dropped without a word, as GitHub does: those that the repository does not
+ * have, and all of them where the account may not push
+ * (docs.github.com/rest/issues/issues#create-an-issue: "Only users with push access can set
  * labels").
  */
 import type { Repository, User } from '../records.ts';

@@ -1,6 +1,6 @@
 /**
- * Pull requests. Opening one is checked as GitHub checks it: both branches there, one network, not open already,
- * commits to merge, a common history. That takes at most one git process.
+ * Pull requests. Opening one is checked as GitHub checks it: both branches there, one network, not
+ * open already, commits to merge, a common history. That takes at most one git process.
  */
 import { readRef } from '../bare-repository.ts';
 import type { Comparison } from '../commits.ts';
@@ -159,7 +159,9 @@ interface Ends {
   readonly baseSha: string;
 }
 
-/** Finds both branches; `head` is `branch`, or `owner:branch` of another repository of the network. */
+/**
+ * Finds both branches; `head` is `branch`, or `owner:branch` of another repository of the network.
+ */
 function findEnds(host: Host, repository: Repository, head: string, base: string): Ends {
   const colon = head.indexOf(':');
   const owner = colon < 0 ? repository.owner : head.slice(0, colon);
@@ -191,14 +193,16 @@ function refuseSecond(repository: Repository, ends: Ends, base: string, label: s
 
 /**
  * The host refuses pull requests where it was told to take none, or only those of collaborators
- * (https://github.blog/changelog/2026-02-13-new-repository-settings-for-configuring-pull-request-access/), and those of an
- * account that has as many open as the repository allows, without drafts
- * (https://github.blog/changelog/2026-06-17-limit-open-pull-requests-for-users-without-write-access/). At the limit the
- * REST interface answers 404 (https://github.com/citrineos/citrineos-core/pull/1103), and so it did to an account without
- * a known reason (https://github.com/anchore/syft/issues/5222). What REST answers at the two settings is not known. GraphQL
- * has the same error where only collaborators may (https://github.com/github/gh-stack/issues/429) as at the limit
- * (https://github.com/morluto/rea/discussions/4832), so REST has the same here. Nor is it known which error comes first
- * where there are several.
+ * (https://github.blog/changelog/2026-02-13-new-repository-settings-for-configuring-pull-request-access/),
+ * and those of an account that has as many open as the repository allows, without drafts
+ * (https://github.blog/changelog/2026-06-17-limit-open-pull-requests-for-users-without-write-access/).
+ * At the limit the REST interface answers 404
+ * (https://github.com/citrineos/citrineos-core/pull/1103), and so it did to an account without a
+ * known reason (https://github.com/anchore/syft/issues/5222). What REST answers at the two settings
+ * is not known. GraphQL has the same error where only collaborators may
+ * (https://github.com/github/gh-stack/issues/429) as at the limit
+ * (https://github.com/morluto/rea/discussions/4832), so REST has the same here. Nor is it known
+ * which error comes first where there are several.
  */
 function requireMayOpen(repository: Repository, login: string, isDraft: boolean): void {
   const { pullRequests, pullRequestCap, issues, owner } = repository;

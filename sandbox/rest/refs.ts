@@ -1,6 +1,6 @@
 /**
- * Git references. Reading needs no process; a change is one `git update-ref`, which checks the object and, unless
- * forced, one `git merge-base` that proves a fast-forward.
+ * Git references. Reading needs no process; a change is one `git update-ref`, which checks the
+ * object and, unless forced, one `git merge-base` that proves a fast-forward.
  */
 import { readRef, readRefs } from '../bare-repository.ts';
 import { mustRunGit, runGit } from '../git-command.ts';

@@ -150,7 +150,10 @@ function commonFields(host: Host, repository: Repository, issue: Issue) {
   };
 }
 
-/** A deleted fork is null, whatever the description promises; only the bot's forks are ever deleted here. */
+/**
+ * A deleted fork is null, whatever the description promises; only the bot's forks are ever deleted
+ * here.
+ */
 function headEnd(host: Host, { headRepositoryId, headRef, headSha }: Pull) {
   const fork = host.store.repositoryById(headRepositoryId);
   if (fork) return branchEnd(host, fork, headRef, headSha);

@@ -1,4 +1,7 @@
-/** Accounts in GitHub's JSON. The types are GitHub's own: a field left out or misspelt does not compile. */
+/**
+ * Accounts in GitHub's JSON. The types are GitHub's own: a field left out or misspelt does not
+ * compile.
+ */
 import type { RestEndpointMethodTypes } from '@octokit/rest';
 import type { Host } from '../host.ts';
 import type { User } from '../records.ts';

@@ -1,6 +1,7 @@
 /**
- * A route is data: method, path, where GitHub documents it (its errors say so), and what it does. Most routes are about
- * a repository, so finding it, refusing what may not be seen and redirecting what was renamed stand here once.
+ * A route is data: method, path, where GitHub documents it (its errors say so), and what it does.
+ * Most routes are about a repository, so finding it, refusing what may not be seen and redirecting
+ * what was renamed stand here once.
  */
 import type { Issue, Repository } from '../records.ts';
 import type { Answer, ApiCall } from './api-call.ts';

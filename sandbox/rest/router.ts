@@ -1,7 +1,7 @@
 /**
- * The REST interface under `/api/v3`, where GitHub's own server edition has it: who calls is told from the token, the
- * route is found, and what the route refuses becomes GitHub's error body. Every answer carries the rate-limit and
- * version headers of GitHub.
+ * The REST interface under `/api/v3`, where GitHub's own server edition has it: who calls is told
+ * from the token, the route is found, and what the route refuses becomes GitHub's error body. Every
+ * answer carries the rate-limit and version headers of GitHub.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { Router } from 'itty-router';
@@ -77,7 +77,10 @@ export function restApi(host: Host, callsAnHour: number): (request: ApiRequest) 
   };
 }
 
-/** As of a classic token (docs.github.com/apps/oauth-apps/building-oauth-apps/scopes-for-oauth-apps). */
+/**
+ * As of a classic token
+ * (docs.github.com/apps/oauth-apps/building-oauth-apps/scopes-for-oauth-apps).
+ */
 function scopeHeaders({ botScopes }: Host): Record<string, string> {
   return { 'x-oauth-scopes': botScopes.join(', '), 'x-accepted-oauth-scopes': '' };
 }

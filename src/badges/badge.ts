@@ -37,7 +37,10 @@ export function pullRequestCountBadge(count: number | undefined): string {
 
 const drawn = new Recent<string>({ most: 200 });
 
-/** The same few badges are requested all the time, and drawing one takes longer than the rest of the answer. */
+/**
+ * The same few badges are requested all the time, and drawing one takes longer than the rest of the
+ * answer.
+ */
 function draw(label: string, message: string, color: string): string {
   const key = `${label}\n${message}\n${color}`;
   const known = drawn.get(key);

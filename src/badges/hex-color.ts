@@ -1,4 +1,7 @@
-/** How bright colours are, in place of `css-color-converter` (wrangler.toml): only hexadecimal. 4 KB of the bundle. */
+/**
+ * How bright colours are, in place of `css-color-converter` (wrangler.toml): only hexadecimal. 4 KB
+ * of the bundle.
+ */
 
 /** @param color of three or six digits, such as `#4CAF50`. */
 export function fromString(color: string): { toRgbaArray(): number[] } {

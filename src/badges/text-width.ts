@@ -1,4 +1,7 @@
-/** Text widths in 11px Verdana, in place of `anafanafo`, half the bundle (wrangler.toml). A test compares the two. */
+/**
+ * Text widths in 11px Verdana, in place of `anafanafo`, half the bundle (wrangler.toml). A test
+ * compares the two.
+ */
 
 const FIRST_CHARACTER = 0x20;
 /** In hundredths of a pixel, from the space to the tilde. */

@@ -74,7 +74,10 @@ const SETTINGS = {
   allowedOrigins: variable('ALLOWED_ORIGINS', origins, null),
   alertAddress: variable('ALERT_ADDRESS', oneOf('shown', 'hidden'), 'shown'),
   maxRepositoryMb: variable('MAX_REPOSITORY_MB', wholeNumber(1, 100_000), 500),
-  /** What all pushes that are under way may have sent. The tenth that one client may use holds the largest push. */
+  /**
+   * What all pushes that are under way may have sent. The tenth that one client may use holds the
+   * largest push.
+   */
   spoolMb: variable('SPOOL_MB', wholeNumber(1_000, 1_000_000), 2_000),
   /** What to do with a push of commits that are in an open pull request of the service already. */
   pushDoubles: variable('PUSH_DOUBLES', oneOf('tell', 'refuse'), 'tell'),
@@ -82,13 +85,19 @@ const SETTINGS = {
   publishDelayMs: variable('PUBLISH_DELAY', delay, 0),
   /** What to do with a push that the code host does not take now. */
   whenBusy: variable('WHEN_BUSY', oneOf('refuse', 'wait'), 'refuse'),
-  /** Which pushes wait until the operator has seen them; `new`: to repositories for which nothing was published yet. */
+  /**
+   * Which pushes wait until the operator has seen them; `new`: to repositories for which nothing
+   * was published yet.
+   */
   review: variable('REVIEW', oneOf('none', 'new', 'all'), 'none'),
   /** What all pushes that wait may take. */
   delayedMb: variable('DELAYED_MB', wholeNumber(10, 1_000_000), 1_000),
   /** What to do with a push that would publish the name or address of its author. */
   identityCheck: variable('IDENTITY_CHECK', oneOf('refuse', 'warn', 'off'), 'refuse'),
-  /** Which credentials a push may not publish: those that are proven to be real, or all that look like one. */
+  /**
+   * Which credentials a push may not publish: those that are proven to be real, or all that look
+   * like one.
+   */
   pushSecrets: variable('PUSH_SECRETS', oneOf('proven', 'refuse', 'off'), 'proven'),
   /** What a push needs to update a pull request: only its hash, or also a key. */
   prUpdatePolicy: variable('PR_UPDATE_POLICY', oneOf('hash', 'key'), 'hash'),
@@ -114,7 +123,10 @@ export type VariableName = Setting['name'] | 'HOSTS' | (typeof OPEN_LIMITS)[Open
 /** Each further host brings a variable of its own. */
 export type AnyVariable = VariableName | HostTokenVariable;
 
-/** Everything that the environment may set. Its other entries (bindings, the shell's own) are not looked at. */
+/**
+ * Everything that the environment may set. Its other entries (bindings, the shell's own) are not
+ * looked at.
+ */
 export const VARIABLES: readonly VariableName[] = [
   ...Object.values(SETTINGS).map(({ name }) => name),
   'HOSTS',
@@ -133,7 +145,10 @@ export function variablesIn(env: Environment): string[] {
   );
 }
 
-/** A variable that cannot be used. `rule` does not contain the value, so a public answer may show it. */
+/**
+ * A variable that cannot be used. `rule` does not contain the value, so a public answer may show
+ * it.
+ */
 export interface ConfigProblem {
   readonly variable: string;
   readonly rule: string;
@@ -149,7 +164,10 @@ export class EnvironmentReader {
     this.#env = env;
   }
 
-  /** The variable's value; `fallback` when it is absent, and also when it is bad, which is then a problem. */
+  /**
+   * The variable's value; `fallback` when it is absent, and also when it is bad, which is then a
+   * problem.
+   */
   read<T, F>(name: AnyVariable, kind: ValueKind<T>, fallback: F): T | F {
     const text = this.#env[name];
     if (typeof text !== 'string' || text === '') return fallback;
@@ -173,7 +191,10 @@ export class EnvironmentReader {
   }
 }
 
-/** A value as a message may show it: on one line, short, and without the passwords that its addresses carry. */
+/**
+ * A value as a message may show it: on one line, short, and without the passwords that its
+ * addresses carry.
+ */
 function quoted(text: string): string {
   const shown = text.replaceAll(/\/\/[^,]*@/g, '//***@');
   return JSON.stringify(shown.length > 100 ? `${shown.slice(0, 100)}…` : shown);

@@ -33,7 +33,10 @@ const KEY_PATTERN = /^[a-z][a-z0-9]{0,15}$/;
 const FURTHER_KINDS: readonly HostKind[] = ['forgejo', 'gitea'];
 const MAX_HOSTS = 20;
 
-/** `cb=forgejo:https://codeberg.org,my=gitea:https://…`. No two have one server name: records are kept apart by it. */
+/**
+ * `cb=forgejo:https://codeberg.org,my=gitea:https://…`. No two have one server name: records are
+ * kept apart by it.
+ */
 export const furtherHosts = (mainUrl: string): ValueKind<readonly FurtherHost[]> => ({
   rule:
     `up to ${MAX_HOSTS} hosts separated by commas, such as cb=forgejo:https://codeberg.org. Each has a key (1 to 16 ` +
@@ -88,7 +91,10 @@ export function hostNameOf({ url }: Pick<HostConfig, 'url'>): string {
   return new URL(url).host;
 }
 
-/** The page of a file, or a folder, on the default branch. Gitea and Forgejo take a path without a branch. */
+/**
+ * The page of a file, or a folder, on the default branch. Gitea and Forgejo take a path without a
+ * branch.
+ */
 export function fileUrl({ url, kind }: HostConfig, repository: RepositoryName, path: string): string {
   return `${url}/${fullName(repository)}/${kind === 'github' ? 'blob/HEAD' : 'src'}/${encodeURI(path)}`;
 }
@@ -98,7 +104,10 @@ export function repositoryPath({ key }: Pick<HostConfig, 'key'>, repository: Rep
   return `${key}/${fullName(repository)}`;
 }
 
-/** Tells repositories of all hosts apart: `octo/hello` (contract, 2.2), and `cb/octo/hello` on another host. */
+/**
+ * Tells repositories of all hosts apart: `octo/hello` (contract, 2.2), and `cb/octo/hello` on
+ * another host.
+ */
 export function recordName({ key }: Pick<HostConfig, 'key'>, repository: RepositoryName): string {
   return key === MAIN_HOST ? fullName(repository) : repositoryPath({ key }, repository);
 }

@@ -21,7 +21,10 @@ const MS_PER_HOUR = 60 * MS_PER_MINUTE;
 const MAX_DURATION_MS = 24 * MS_PER_HOUR;
 const MAX_DELAY_MS = 7 * 24 * MS_PER_HOUR;
 
-/** `1h30m`, `30s`, `500ms`: units in falling order, each at most once. The result is in milliseconds. */
+/**
+ * `1h30m`, `30s`, `500ms`: units in falling order, each at most once. The result is in
+ * milliseconds.
+ */
 export const duration: ValueKind<number> = {
   rule: 'a duration such as 30s, 1m, 500ms or 1h30m, from 1ms to 24h',
   parse(text) {
@@ -60,7 +63,10 @@ export const wholeNumber = (least: number, most: number): ValueKind<number> => (
 const MOST_IN_A_WINDOW = 10_000;
 const MOST_WINDOWS = 4;
 
-/** `60/1m,240/1h`: how often something may be done within what time, at most `longestHours`. All of the list apply. */
+/**
+ * `60/1m,240/1h`: how often something may be done within what time, at most `longestHours`. All of
+ * the list apply.
+ */
 export const rateLimits = (longestHours: number): ValueKind<readonly Limit[]> => ({
   rule:
     `one to ${MOST_WINDOWS} limits separated by commas, such as 60/1m,240/1h: counts from 1 to ${MOST_IN_A_WINDOW}, ` +
@@ -104,7 +110,10 @@ export const webAddress: ValueKind<string> = {
   },
 };
 
-/** In the Tor network, of version 3 (rend-spec-v3): Base32 of a public key, its checksum and a version. */
+/**
+ * In the Tor network, of version 3 (rend-spec-v3): Base32 of a public key, its checksum and a
+ * version.
+ */
 export const onionAddress: ValueKind<string> = {
   rule: 'the http address of an onion service, such as http://<56 letters and digits>.onion',
   parse(text) {
@@ -134,7 +143,10 @@ export const hostNames: ValueKind<readonly string[]> = {
   },
 };
 
-/** Commit headers contain it between `<` and `>`, where a bracket or a line break would forge another header. */
+/**
+ * Commit headers contain it between `<` and `>`, where a bracket or a line break would forge
+ * another header.
+ */
 export const commitEmail = matching(
   'an e-mail address such as anonymous@example.org, without spaces or angle brackets',
   /^[^\s<>@\p{Cc}]+@[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$/u,

@@ -1,10 +1,16 @@
-/** What waits to be worked off: it is due later each time it has failed, and as late as the refusing side asks for. */
+/**
+ * What waits to be worked off: it is due later each time it has failed, and as late as the refusing
+ * side asks for.
+ */
 
 const FIRST_MS = 5_000;
 /** Longer requests to wait are ignored. Nothing waits longer, even after a clock was set back. */
 export const LONGEST_WAIT_MS = 60 * 60 * 1000;
 
-/** How long to wait after a failure: twice as long each time, up to a limit. @param failures before this one. */
+/**
+ * How long to wait after a failure: twice as long each time, up to a limit.
+ * @param failures before this one.
+ */
 export function backOffMs(failures: number, longestMs = LONGEST_WAIT_MS): number {
   return Math.min(longestMs, FIRST_MS * 2 ** failures);
 }
@@ -25,7 +31,10 @@ export function earliest(...times: readonly (number | null)[]): number | null {
 }
 
 interface DueTable {
-  /** Has the columns `id`, `failures` and `due_at`, in milliseconds since 1970. A row without it does not wait. */
+  /**
+   * Has the columns `id`, `failures` and `due_at`, in milliseconds since 1970. A row without it
+   * does not wait.
+   */
   readonly table: 'history' | 'comments' | 'attempts';
   /** Of the answers. */
   readonly columns: string;

@@ -1,8 +1,8 @@
 /**
  * The bot account at the code host, as a request or an object reaches it: with the token, and with
  * its back-off.
- * Proved by test/durable/identity/back-off.test.ts
- * and test/durable/notification-feed/account-look.test.ts.
+ * Proved by test/durable/identity/back-off.test.ts and
+ * test/durable/notification-feed/account-look.test.ts.
  */
 import { hash } from 'node:crypto';
 import { waitUntil } from 'cloudflare:workers';
@@ -28,7 +28,10 @@ import { SealedKv } from '../secret/sealed-kv.ts';
 type LogConfig = Pick<Config, 'logFormat'>;
 type AccountEnv = Pick<Env, 'HOST_ACCOUNTS' | 'GUARD' | 'LOCATION_HINT'>;
 
-/** Names an account without telling its token. Another token may be another account's, and starts again. */
+/**
+ * Names an account without telling its token. Another token may be another account's, and starts
+ * again.
+ */
 export function accountOf(host: HostConfig): string {
   return hash('sha256', `${host.apiUrl} ${host.token ?? ''}`, 'hex').slice(0, 16);
 }
@@ -45,7 +48,10 @@ export interface Reached {
   readonly access: RestAccess;
 }
 
-/** For an object. Null: the configuration is invalid, or lacks the host. @param http from an earlier answer. */
+/**
+ * For an object. Null: the configuration is invalid, or lacks the host.
+ * @param http from an earlier answer.
+ */
 export function reachHost(env: Env, hostKey: string, http: HttpClient | null = null): Reached | null {
   const result = configOf(env);
   const host = result.kind === 'valid' ? hostWithKey(result.config, hostKey) : undefined;
@@ -125,10 +131,16 @@ const placeOf = (host: HostConfig) => ({ hostName: hostNameOf(host), variable: t
 
 /** The account behind a token seldom has another name, so each isolate asks for it once an hour. */
 const logins = new Recent<string>({ lifeMs: 60 * 60 * 1000, most: 100 });
-/** A delayed push must not be the reason for a request to the host, and takes what was known lately. */
+/**
+ * A delayed push must not be the reason for a request to the host, and takes what was known lately.
+ */
 const KEPT_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
 
-/** The bot account's name: the author of everything. @param isQuiet asks once a month at most. @throws HostError */
+/**
+ * The bot account's name: the author of everything.
+ * @param isQuiet asks once a month at most.
+ * @throws HostError
+ */
 export async function botLogin(
   env: AccountEnv & Pick<Env, 'HISTORY' | 'SERVICE_SECRET'>,
   config: Pick<Config, 'identitySecret' | 'logFormat'>,

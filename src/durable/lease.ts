@@ -1,11 +1,13 @@
 /**
  * A lock in the object's memory for one holder; it expires. If it is lost, the host still compares
  * each branch.
- * Proved by test/durable/pending-push/pending-push.test.ts
- * and test/durable/pull-request/claims.test.ts.
+ * Proved by test/durable/pending-push/pending-push.test.ts and
+ * test/durable/pull-request/claims.test.ts.
  */
 
-/** Long enough for slow pushes, short enough that a crashed holder does not block others for long. */
+/**
+ * Long enough for slow pushes, short enough that a crashed holder does not block others for long.
+ */
 export const LEASE_MS = 5 * 60 * 1000;
 
 /** No two leases of an isolate have the same token. */

@@ -1,4 +1,7 @@
-/** Messages not delivered yet. One stays until its receiver accepts it, also after a crash, and may arrive twice. */
+/**
+ * Messages not delivered yet. One stays until its receiver accepts it, also after a crash, and may
+ * arrive twice.
+ */
 import type { Config } from '../config.ts';
 import { Recent } from '../isolate/recent.ts';
 import { loggerOf } from '../log.ts';
@@ -18,8 +21,9 @@ export interface Waiting {
 }
 
 /**
- * `interrupted`: something else is more urgent, so the run ends, and nothing has failed. @property askedMs how long the
- * receiver asks to wait; 0: not. @property all whether the other messages to it would fail now, too.
+ * `interrupted`: something else is more urgent, so the run ends, and nothing has failed. @property
+ * askedMs how long the receiver asks to wait; 0: not. @property all whether the other messages to
+ * it would fail now, too.
  */
 export type Delivery =
   | { readonly kind: 'done' | 'interrupted' }
@@ -79,8 +83,9 @@ export class Outbox<Entry extends Waiting> {
   }
 
   /**
-   * Hands over what is due; first what was tried least often, so that what hangs starves nothing. Answers when to come
-   * back; null: never. @param isHeld which entries are not to leave yet; they do not count for the answer either.
+   * Hands over what is due; first what was tried least often, so that what hangs starves nothing.
+   * Answers when to come back; null: never.
+   * @param isHeld which entries are not to leave yet; they do not count for the answer either.
    */
   async empty(
     deliver: (entry: Entry) => Promise<Delivery>,

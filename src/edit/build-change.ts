@@ -1,4 +1,7 @@
-/** One commit that sets one file. Pure. isomorphic-git would rewrite other files' old modes and non-UTF-8 names. */
+/**
+ * One commit that sets one file. Pure. isomorphic-git would rewrite other files' old modes and
+ * non-UTF-8 names.
+ */
 import { createHash } from 'node:crypto';
 import { concatBytes, utf8 } from '../git/bytes.ts';
 import { type Commit, encodeAnonymousCommit, type Identity } from '../git/objects/commit.ts';
@@ -22,13 +25,19 @@ interface FileChange {
   readonly parent: Oid;
   readonly message: string;
   readonly committedAt: number;
-  /** Of author and committer; the service replaces both like those of any push, and searches for them. */
+  /**
+   * Of author and committer; the service replaces both like those of any push, and searches for
+   * them.
+   */
   readonly identity: Identity;
 }
 
 export function buildChange(change: FileChange): { readonly tip: Oid; readonly pack: Uint8Array } {
   const { folders, path, content, parent, message, committedAt, identity } = change;
-  /** Undeltified, the last one that was added first: a commit comes before its folders, as Git sends them. */
+  /**
+   * Undeltified, the last one that was added first: a commit comes before its folders, as Git sends
+   * them.
+   */
   const entries: Uint8Array[] = [];
   const add = (type: ObjectType, object: Uint8Array): Oid => {
     const header = encodeEntryHeader(OBJECT_TYPES.indexOf(type), object.byteLength);

@@ -1,7 +1,8 @@
 /**
- * All files that leave with a delayed push: what its newest commit changes in the upstream commit that it stands on,
- * what only its earlier commits have, and the rest of its pack. The host is asked only for what is in folders of that
- * commit, so it learns no id of the push. Beyond a bound, a file is listed without its difference, or only counted.
+ * All files that leave with a delayed push: what its newest commit changes in the upstream commit
+ * that it stands on, what only its earlier commits have, and the rest of its pack. The host is
+ * asked only for what is in folders of that commit, so it learns no id of the push. Beyond a bound,
+ * a file is listed without its difference, or only counted.
  */
 import type { Difference } from './lines.ts';
 import { decodeEscaped, decodeUtf8, latin1 } from '../git/bytes.ts';
@@ -16,7 +17,10 @@ import { readCommit, type ReadObjects } from '../upstream/tree-reader.ts';
 
 /** Of a pack that is looked into. */
 export const MAX_PACK_BYTES = 1024 * 1024;
-/** Files whose difference is shown: how many, of what size in each version, and what all of it may take. */
+/**
+ * Files whose difference is shown: how many, of what size in each version, and what all of it may
+ * take.
+ */
 const MAX_SHOWN = 50;
 const MAX_FILE_BYTES = 64 * 1024;
 const MAX_COMPARED_BYTES = 512 * 1024;
@@ -24,7 +28,10 @@ const MAX_SHOWN_LINES = 5_000;
 const MAX_LISTED = 5_000;
 /** Folders that are compared, of all commits together. */
 const MAX_FOLDERS = 500;
-/** Commits of upstream, besides the one that it is compared with, that are read for what deltas stand on. */
+/**
+ * Commits of upstream, besides the one that it is compared with, that are read for what deltas
+ * stand on.
+ */
 const MAX_MERGED = 4;
 /** Objects that the host is asked for at once; and, if they are too large together, one by one. */
 const MAX_WANTS = 500;
@@ -37,7 +44,10 @@ const MAX_READ_BYTES = 3 * 1024 * 1024;
 export interface ChangedFile {
   /** As `decodeEscaped` has it; a folder's ends with a slash. Of one that is elsewhere, its id. */
   readonly path: string;
-  /** `earlier`: only an earlier commit has it. `elsewhere`: in no folder that could be compared. Both leave, too. */
+  /**
+   * `earlier`: only an earlier commit has it. `elsewhere`: in no folder that could be compared.
+   * Both leave, too.
+   */
   readonly kind: 'added' | 'removed' | 'changed' | 'earlier' | 'elsewhere';
   /** Null: it is removed, or not known. */
   readonly mode: string | null;
@@ -76,7 +86,10 @@ export function changesOf(
   });
 }
 
-/** The upstream commit that the newest one stands on, always by the first parent; null: it has a history of its own. */
+/**
+ * The upstream commit that the newest one stands on, always by the first parent; null: it has a
+ * history of its own.
+ */
 function boundaryOf(commits: PlannedCommits): Oid | null {
   let [parent] = commits.at(commits.length - 1).parents;
   while (typeof parent === 'number') [parent] = commits.at(parent).parents;
@@ -91,9 +104,10 @@ export interface ChangedEntry {
 }
 
 /**
- * The entries that the newest commit changes: that none of the upstream commits that it stands on has so. Null: not
- * everything can be compared. Rejects as `changesOf` does.
- * @property pushed.boundary without what another of them contains, whose entries may be long outdated.
+ * The entries that the newest commit changes: that none of the upstream commits that it stands on
+ * has so. Null: not everything can be compared. Rejects as `changesOf` does.
+ * @property pushed.boundary without what another of them contains, whose entries may be long
+ * outdated.
  * @param isWanted by its path, which ends with a slash, whether a folder is compared.
  */
 export async function changedEntries(
@@ -115,7 +129,11 @@ export async function changedEntries(
   return changed;
 }
 
-/** @param first what to compare with; null: nothing. @param use makes something of it. @param isWanted default: all. */
+/**
+ * @param first what to compare with; null: nothing.
+ * @param use makes something of it.
+ * @param isWanted default: all.
+ */
 async function compare<T>(
   { commits, boundary, pack }: PushedFiles,
   first: Oid | null,
@@ -162,7 +180,10 @@ class Comparison {
   readonly #read: ReadObjects;
   readonly #claim: MemoryClaim;
   readonly #isWanted: (folder: string) => boolean;
-  /** Where upstream has an object. Ask for nothing else. A folder's path ends with a slash, but for the root's. */
+  /**
+   * Where upstream has an object. Ask for nothing else. A folder's path ends with a slash, but for
+   * the root's.
+   */
   readonly #upstreams = new Map<Oid, string>();
   /** What the host has sent. */
   readonly #sent = new Map<Oid, Uint8Array>();

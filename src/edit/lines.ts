@@ -1,14 +1,18 @@
 /**
- * The lines of a text: what has changed between two; and a file as a browser shows and sends it, and back without loss.
- * Pure. A text field sends CR LF for each line end: so an untouched line gets back its own, and a new line that of the
- * line before it. A byte order mark, and whether the last line ends, stay.
+ * The lines of a text: what has changed between two; and a file as a browser shows and sends it,
+ * and back without loss. Pure. A text field sends CR LF for each line end: so an untouched line
+ * gets back its own, and a new line that of the line before it. A byte order mark, and whether the
+ * last line ends, stay.
  */
 import { diffArrays } from 'diff';
 import { decodeUtf8, utf8 } from '../git/bytes.ts';
 
 /** Of a file that can be changed in a browser. */
 export const MAX_FILE_BYTES = 1024 * 1024;
-/** Each costs a hundred bytes while texts are compared. Usual files have far fewer within the limit above. */
+/**
+ * Each costs a hundred bytes while texts are compared. Usual files have far fewer within the limit
+ * above.
+ */
 export const MAX_LINES = 100_000;
 
 const BOM = '\ufeff';
@@ -37,14 +41,20 @@ export function fileText(content: Uint8Array | null): FileText {
   return { kind: 'text', text: shown };
 }
 
-/** The lines of a text, each with its end. A last line without an end is one; an empty one is none. */
+/**
+ * The lines of a text, each with its end. A last line without an end is one; an empty one is none.
+ */
 export function linesOf(text: string): Line[] {
   return Array.from(text.matchAll(/([^\r\n]*)(\r\n|\n|\r)|([^\r\n]+)$/g), (match) =>
     match[3] === undefined ? { text: match[1] ?? '', end: match[2] ?? '' } : { text: match[3], end: '' },
   );
 }
 
-/** The new content of a file. @param original which `fileText` made a text; null: none. @param typed as sent. */
+/**
+ * The new content of a file.
+ * @param original which `fileText` made a text; null: none.
+ * @param typed as sent.
+ */
 export function newContent(original: Uint8Array | null, typed: string): Uint8Array {
   const old = original === null ? '' : (decodeUtf8(original) ?? '');
   const oldLines = linesOf(withoutBom(old));
@@ -93,7 +103,10 @@ export interface Difference {
   readonly remarks: readonly string[];
 }
 
-/** Lines that may be removed and added, together: jsdiff's time and memory grow with the square of it. */
+/**
+ * Lines that may be removed and added, together: jsdiff's time and memory grow with the square of
+ * it.
+ */
 const MAX_CHANGES = 1_000;
 const CONTEXT_LINES = 3;
 const MAX_SHOWN_LINES = 2_000;
@@ -104,7 +117,9 @@ const CUT = 'The difference is longer; this is its beginning.';
 /** A line whose end has changed is another line. */
 const whole = ({ text, end }: Line): string => text + end;
 
-/** @param oldText empty: a new file. Cost: that of `diffLines`; in memory, the lines of both texts. */
+/**
+ * @param oldText empty: a new file. Cost: that of `diffLines`; in memory, the lines of both texts.
+ */
 export function difference(oldText: string, newText: string): Difference {
   const [old, now] = [linesOf(oldText), linesOf(newText)];
   const { blocks, isBeyondLimit } = diffLines(old.map(whole), now.map(whole));
@@ -140,7 +155,10 @@ export function difference(oldText: string, newText: string): Difference {
 /** How many lines stay, and how many then go and come. */
 type DiffBlock = Readonly<Record<'same' | 'removed' | 'added', number>>;
 
-/** The shortest difference of two texts; beyond the limit, all from the first to the last changed line is replaced. */
+/**
+ * The shortest difference of two texts; beyond the limit, all from the first to the last changed
+ * line is replaced.
+ */
 export function diffLines(
   before: readonly string[],
   after: readonly string[],

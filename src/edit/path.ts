@@ -13,7 +13,10 @@ export const MAX_FOLDERS = 20;
 const MAX_PART_BYTES = 255;
 const MAX_PATH_BYTES = 4096;
 
-/** What file systems read as `.git`: in any case, with invisible characters, dots or blanks, or its short name. */
+/**
+ * What file systems read as `.git`: in any case, with invisible characters, dots or blanks, or its
+ * short name.
+ */
 function isGitFolder(part: string): boolean {
   const plain = part.replaceAll(/\p{Cf}/gu, '').replace(/(?<![. ])[. ]+$/, '');
   return /^(?:\.git|git~1)$/i.test(plain) || /^\.git[:\\]/i.test(plain);

@@ -1,7 +1,8 @@
 /**
- * How far the notifications feed has been read, what is asked next, and how many calls an hour it may make. Pure. A
- * feed may list changes late, so each request starts before the newest one seen. A condition (`If-Modified-Since`) has
- * whole seconds and is only as good as that feed: it is used where it cannot hide a change, and not for long.
+ * How far the notifications feed has been read, what is asked next, and how many calls an hour it
+ * may make. Pure. A feed may list changes late, so each request starts before the newest one seen.
+ * A condition (`If-Modified-Since`) has whole seconds and is only as good as that feed: it is used
+ * where it cannot hide a change, and not for long.
  */
 import type { Feed } from '../host/code-host.ts';
 
@@ -24,7 +25,10 @@ interface FeedRequest {
 const HOUR_MS = 60 * 60 * 1000;
 /** Hosts fill in late, and their clocks differ. */
 export const OVERLAP_MS = HOUR_MS;
-/** A change of this age is in the answer, even if the host's clock has whole seconds and differs a little. */
+/**
+ * A change of this age is in the answer, even if the host's clock has whole seconds and differs a
+ * little.
+ */
 export const SETTLED_MS = 5_000;
 /** How often the feed is read without a condition, and to its last page. */
 const CONDITION_LIFE_MS = 10 * 60 * 1000;
@@ -65,9 +69,14 @@ export function afterRefusal(cursor: FeedCursor, pauseMs: number, cronTime: numb
   return { ...cursor, notBefore: cronTime + Math.min(pauseMs, LONGEST_PAUSE_MS) };
 }
 
-/** Of all kinds: the account's calls (5,000 an hour on GitHub) are needed for pushes and comments. */
+/**
+ * Of all kinds: the account's calls (5,000 an hour on GitHub) are needed for pushes and comments.
+ */
 export const CALLS_PER_HOUR = 2_000;
-/** Looks at pull requests that may not be the service's own: anybody can draw the bot's attention to any number. */
+/**
+ * Looks at pull requests that may not be the service's own: anybody can draw the bot's attention to
+ * any number.
+ */
 export const LOOKS_PER_HOUR = 500;
 
 export interface SpentCalls {

@@ -1,7 +1,8 @@
 /**
- * Reads the feed once, notes which pull requests were touched, examines them, passes their events on. A note stays
- * until its events are stored: no failure loses one, and the receiver knows by its key what comes twice. Anyone can
- * mention the bot: foreign pull requests are looked at once, our own come first, and feed-cursor.ts limits calls.
+ * Reads the feed once, notes which pull requests were touched, examines them, passes their events
+ * on. A note stays until its events are stored: no failure loses one, and the receiver knows by its
+ * key what comes twice. Anyone can mention the bot: foreign pull requests are looked at once, our
+ * own come first, and feed-cursor.ts limits calls.
  */
 import type { Clock } from '../isolate/clock.ts';
 import type { ActivityHost } from '../host/open.ts';
@@ -32,7 +33,10 @@ export interface FeedMemory {
   setCursor(cursor: FeedCursor): void;
   /** Keeps threads that are new or have changed since they were noted; answers how many are. */
   note(threads: readonly FeedThread[], now: number): number;
-  /** Threads to examine now, none foreign: first the service's own, those that have failed least, the oldest. */
+  /**
+   * Threads to examine now, none foreign: first the service's own, those that have failed least,
+   * the oldest.
+   */
   due(limit: number, now: number): readonly NotedThread[];
   /** Keeps whose it is. One that is not the service's is not due again. */
   know(thread: NotedThread, isOurs: boolean, at: number): void;
@@ -52,15 +56,21 @@ interface FollowSettings {
   readonly memory: FeedMemory;
   readonly clock: Clock;
   botId(): Promise<number>;
-  /** The pull request that was recorded with a host's number of its own; null: none was, or not yet. */
+  /**
+   * The pull request that was recorded with a host's number of its own; null: none was, or not yet.
+   */
   prHashWithId(id: number): Promise<string | null>;
-  /** Stores the state that a pull request had when the host was asked; false if none has that hash. */
+  /**
+   * Stores the state that a pull request had when the host was asked; false if none has that hash.
+   */
   tell(found: PullRequestEvents, askedAt: number): Promise<boolean>;
 }
 
 /**
- * A thread that fails keeps no other waiting. Rejects with the first failure at last, or at once if it concerns all.
- * @param cronTime when the run was scheduled. Runs may begin late, but their scheduled times are whole minutes apart.
+ * A thread that fails keeps no other waiting. Rejects with the first failure at last, or at once if
+ * it concerns all.
+ * @param cronTime when the run was scheduled. Runs may begin late, but their scheduled times are
+ * whole minutes apart.
  */
 export async function followPullRequests(settings: FollowSettings, cronTime: number): Promise<void> {
   const { memory, clock } = settings;
@@ -105,7 +115,9 @@ async function readFeed(settings: FollowSettings, cronTime: number): Promise<boo
   return true;
 }
 
-/** Stored at the first run: if that run fails, the next one must not start reading at a later time. */
+/**
+ * Stored at the first run: if that run fails, the next one must not start reading at a later time.
+ */
 function cursorOf({ memory, clock }: FollowSettings): FeedCursor {
   const known = memory.cursor();
   if (known !== null) return known;

@@ -1,4 +1,7 @@
-/** Events by a pull request's state at the host. Pure. Keys tell each event once; a second closing has another key. */
+/**
+ * Events by a pull request's state at the host. Pure. Keys tell each event once; a second closing
+ * has another key.
+ */
 import type { PullRequestState, Remark } from '../host/code-host.ts';
 import { hasFooter } from '../text/footer.ts';
 import { prHashOf } from '../pr-hash.ts';
@@ -17,7 +20,10 @@ export interface PullRequestEvents {
   readonly events: readonly HostEvent[];
 }
 
-/** The pr_hash of a pull request of the service, else null. Checks the author: anyone can name a branch so. */
+/**
+ * The pr_hash of a pull request of the service, else null. Checks the author: anyone can name a
+ * branch so.
+ */
 export function ownPrHash({ branch, authorId }: PullRequestState, botId: number): string | null {
   return authorId === botId && branch !== null ? prHashOf(branch) : null;
 }
@@ -32,13 +38,17 @@ export function eventsOf(
     .filter(({ authorId, text }) => authorId !== botId || hasFooter(text))
     .toSorted((a, b) => a.at.localeCompare(b.at))
     .map((remark) => ({ key: remark.key, kind: remark.kind, number, url: remark.url }));
-  // After a pull request was closed, a push may open another one from the same branch: hence the number.
+  // After a pull request was closed, a push may open another one from the same branch: hence the
+  // number.
   if (mergedAt !== null) events.push({ key: `merged:${number}`, kind: 'merged', number, url });
   else if (closedAt !== null) events.push(closedEvent(number, closedAt, url));
   return events;
 }
 
-/** @param closedAt as the host writes it. @param kind who has closed it: someone there, or its author from here. */
+/**
+ * @param closedAt as the host writes it.
+ * @param kind who has closed it: someone there, or its author from here.
+ */
 export function closedEvent(
   number: number,
   closedAt: string,

@@ -10,13 +10,18 @@ import { base32, TOKEN_BYTES } from '../secret/user-token.ts';
 
 export type FormFields = ReadonlyMap<string, string>;
 
-/** More than any form has. Each field costs memory, and a body has room for millions of empty ones. */
+/**
+ * More than any form has. Each field costs memory, and a body has room for millions of empty ones.
+ */
 const MAX_FIELDS = 32;
 
 /** Unlike URLSearchParams, this does not replace what is not UTF-8. @throws URIError */
 const decoded = (text: string): string => decodeURIComponent(text.replaceAll('+', ' '));
 
-/** The first value of each field; null: no such form, too many fields, or not UTF-8. Cost: the text once more. */
+/**
+ * The first value of each field; null: no such form, too many fields, or not UTF-8. Cost: the text
+ * once more.
+ */
 export function parseFormFields(text: string): FormFields | null {
   const fields = new Map<string, string>();
   const pairs = text.split('&', MAX_FIELDS + 1);
@@ -39,10 +44,16 @@ export function withPlainLineEnds(text: string): string {
   return text.replaceAll(/\r\n?/g, '\n');
 }
 
-/** 64 lower-case hex characters for each purpose. Nobody without the form and the service's secret can know them. */
+/**
+ * 64 lower-case hex characters for each purpose. Nobody without the form and the service's secret
+ * can know them.
+ */
 export type FormSecrets = (purpose: 'name' | 'hash' | 'delayed' | 'user-token') => string;
 
-/** Derived and not random: so a form that is sent twice gets the same answer, and one that was corrected has others. */
+/**
+ * Derived and not random: so a form that is sent twice gets the same answer, and one that was
+ * corrected has others.
+ */
 export function formSecrets(
   secret: string,
   { text: token }: Pick<FormToken, 'text'>,
@@ -68,7 +79,10 @@ const ADDRESS =
 
 const invalid = (problem: string): NamedThread => ({ kind: 'invalid', problem });
 
-/** The issue or pull request that someone names: its number, or its pasted address. @param webUrl of the code host. */
+/**
+ * The issue or pull request that someone names: its number, or its pasted address.
+ * @param webUrl of the code host.
+ */
 export function parseThreadText(text: string, repository: RepositoryName, webUrl: string): NamedThread {
   const typed = text.trim();
   const [, number] = NUMBER.exec(typed) ?? [];

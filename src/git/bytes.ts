@@ -28,7 +28,10 @@ export const ownText = (text: string): string => Buffer.from(text, 'utf16le').to
 const ESCAPED = /^[\0-\u007f\udc80-\udcff]*$/;
 const ESCAPE_OFFSET = 0xdc00;
 
-/** As UTF-8, or with a lone surrogate for each byte from 0x80 on (PEP 383), which `encodeEscaped` turns back. */
+/**
+ * As UTF-8, or with a lone surrogate for each byte from 0x80 on (PEP 383), which `encodeEscaped`
+ * turns back.
+ */
 export function decodeEscaped(bytes: Uint8Array): string {
   const text = decodeUtf8(bytes);
   if (text !== null) return text;

@@ -1,4 +1,7 @@
-/** Lists that a push fills with tens of thousands of items, in typed arrays: outside the collected heap. */
+/**
+ * Lists that a push fills with tens of thousands of items, in typed arrays: outside the collected
+ * heap.
+ */
 
 const FIRST_CAPACITY = 64;
 
@@ -40,7 +43,10 @@ export class NumberList {
     this.#numbers.subarray(0, this.#length).sort();
   }
 
-  /** Of numbers in ascending order: the index of the first one above `value`; `length`: there is none. */
+  /**
+   * Of numbers in ascending order: the index of the first one above `value`; `length`: there is
+   * none.
+   */
   firstAbove(value: number): number {
     let [low, high] = [0, this.#length];
     // Most often there is none, and no search is needed.
@@ -104,7 +110,9 @@ export class ByteArrays {
     for (let index = 0; index < this.length; index++) yield this.at(index);
   }
 
-  /** Gives the memory back at once, where the collector would take its time. All views become empty. */
+  /**
+   * Gives the memory back at once, where the collector would take its time. All views become empty.
+   */
   free(): void {
     for (const slab of this.#slabs.splice(0)) slab.buffer.transfer(0);
   }

@@ -17,11 +17,16 @@ export interface Memory {
 export interface MemoryClaim {
   readonly bytes: number;
   /**
-   * Claims so many bytes from now on, before they are allocated; waits for what is more than before. @throws if there
-   * are none. @param onWait called first: for giving back what others may wait for.
+   * Claims so many bytes from now on, before they are allocated; waits for what is more than
+   * before.
+   * @throws if there are none.
+   * @param onWait called first: for giving back what others may wait for.
    */
   set(bytes: number, onWait?: () => void): Promise<void>;
-  /** The same at once, for what cannot wait. Never throws if they are fewer than before. @throws as `set`. */
+  /**
+   * The same at once, for what cannot wait. Never throws if they are fewer than before.
+   * @throws as `set`.
+   */
   setNow(bytes: number): void;
 }
 

@@ -1,4 +1,7 @@
-/** What the methods of a code host take and give, in the service's own words; `open.ts` opens the hosts. */
+/**
+ * What the methods of a code host take and give, in the service's own words; `open.ts` opens the
+ * hosts.
+ */
 import type { Oid } from '../git/objects/oid.ts';
 import type { RepositoryName } from '../repository-name.ts';
 
@@ -25,10 +28,16 @@ export type NotOpen = 'does not exist' | 'was moved' | 'is a pull request' | 'is
 
 export type FileAnswer =
   | { readonly kind: 'file'; readonly content: Uint8Array }
-  /** `unreadable`: a folder or a submodule, or more than 1 MB. `missing`: no such path, or no such repository. */
+  /**
+   * `unreadable`: a folder or a submodule, or more than 1 MB. `missing`: no such path, or no such
+   * repository.
+   */
   | { readonly kind: 'unreadable' | 'missing' };
 
-/** What pull requests of one pr_hash have in common: a branch of the bot's, or a topic of its pushes to upstream. */
+/**
+ * What pull requests of one pr_hash have in common: a branch of the bot's, or a topic of its pushes
+ * to upstream.
+ */
 export interface Head {
   /** The bot's login. */
   readonly owner: string;
@@ -67,7 +76,10 @@ export interface PullRequest {
   readonly source: Source | null;
   /** The bot's fork that has its branch; null: it is gone, or there never was one. */
   readonly fork: RepositoryName | null;
-  /** The host's own number, where `PullRequestState` has it in place of the branch. Stays the same after a rename. */
+  /**
+   * The host's own number, where `PullRequestState` has it in place of the branch. Stays the same
+   * after a rename.
+   */
   readonly id?: number;
 }
 
@@ -88,7 +100,10 @@ export type ClosedPullRequest =
   /** It was merged already, so there was nothing to close. */
   | { readonly kind: 'merged' };
 
-/** What a push to `refs/for/<base>` is to do: to open a pull request, or to update the open one of its topic. */
+/**
+ * What a push to `refs/for/<base>` is to do: to open a pull request, or to update the open one of
+ * its topic.
+ */
 export interface AgitRequest {
   readonly base: string;
   readonly topic: string;
@@ -122,7 +137,10 @@ export interface PostedIssue {
 /** A pull request that someone touched. */
 export interface FeedThread {
   readonly id: string;
-  /** True: the host says that the bot opened it. False proves nothing: the host may name another reason, or none. */
+  /**
+   * True: the host says that the bot opened it. False proves nothing: the host may name another
+   * reason, or none.
+   */
   readonly isByBot: boolean;
   readonly repository: RepositoryName;
   readonly number: number;
@@ -164,7 +182,10 @@ export interface PullRequestState {
   readonly closedAt: string | null;
 }
 
-/** What somebody has written on a thread: its description, a comment, a review or a remark on a line. */
+/**
+ * What somebody has written on a thread: its description, a comment, a review or a remark on a
+ * line.
+ */
 export interface ThreadComment {
   /** The login; null: the account is gone. */
   readonly author: string | null;
@@ -180,7 +201,10 @@ export interface ThreadComment {
 export interface Conversation {
   readonly title: string;
   readonly state: 'open' | 'closed' | 'merged';
-  /** When it was closed or merged, as the host writes it; null: it is open, or the host does not say. */
+  /**
+   * When it was closed or merged, as the host writes it; null: it is open, or the host does not
+   * say.
+   */
   readonly closedAt: string | null;
   /** True: only the people of the repository may comment. */
   readonly isLocked: boolean;

@@ -1,7 +1,8 @@
 /**
- * What it means when a code host refuses or fails, for both of its interfaces and every kind of host: one table, by
- * operation, status and body. Retries, pauses, alerts and sentences all follow from the `Failure` of a row. "Rate
- * limits" is docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api, "Exceeding the rate limit".
+ * What it means when a code host refuses or fails, for both of its interfaces and every kind of
+ * host: one table, by operation, status and body. Retries, pauses, alerts and sentences all follow
+ * from the `Failure` of a row. "Rate limits" is
+ * docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api, "Exceeding the rate limit".
  */
 import { type Failure, HostError, type HostErrorCode } from '../host-error.ts';
 import { hostText, oneLine } from '../host-text.ts';
@@ -51,30 +52,40 @@ interface MeaningRow extends Row {
 
 const WRITES = ['write', 'post', 'fork', 'branch', 'open', 'push', 'offer'] as const;
 
-/** The account has asked for too much: going on elsewhere can cost it. Nothing of what was asked for has been done. */
+/**
+ * The account has asked for too much: going on elsewhere can cost it. Nothing of what was asked for
+ * has been done.
+ */
 const LIMITS: readonly Row[] = [
   // RFC 6585, section 4; "Rate limits". Proxies in front of Forgejo and Gitea say so, too.
   { status: [429] },
-  // "Rate limits": a secondary limit may come with the time to wait, and a primary one with nothing left.
+  // "Rate limits": a secondary limit may come with the time to wait, and a primary one with nothing
+  // left.
   { status: [403], when: hasHeader('retry-after', /\S/) },
   { status: [403], when: hasHeader('x-ratelimit-remaining', /^0$/) },
-  // A text, or the address that explains it: apache/devlake#1322, nf-core/tools#970. Names in it hold no space.
+  // A text, or the address that explains it: apache/devlake#1322, nf-core/tools#970. Names in it
+  // hold no space.
   {
     status: [403],
     when: /rate limit|#(?:about-)?(?:secondary|abuse)-rate-limits|rest\/(?:overview|using-the-rest-api)\/rate-limits|abuse detection|blocked from content/i,
   },
-  // Too much was created: cloudflare/pint#699, octokit/plugin-throttling.js#775; cli/cli#4801, whatwg/spec-factory#55.
+  // Too much was created: cloudflare/pint#699, octokit/plugin-throttling.js#775; cli/cli#4801,
+  // whatwg/spec-factory#55.
   { to: WRITES, status: [422], when: ({ codes }) => codes.includes('abuse') },
   { to: WRITES, status: [403, 422], when: /submitted too quickly/i },
 ];
 
-/** The host is down for a time that it names: RFC 9110, 15.6.4 and 10.2.3. What creates something may have done so. */
+/**
+ * The host is down for a time that it names: RFC 9110, 15.6.4 and 10.2.3. What creates something
+ * may have done so.
+ */
 const DOWN: Row = { status: [503], when: hasHeader('retry-after', /\S/) };
 const CREATES: ReadonlySet<Operation> = new Set(['post', 'open', 'push', 'offer']);
 
 /**
- * By both interfaces; GitHub's sentence about the owner of a repository begins with "This": github/site-policy#1258.
- * Gitea and Forgejo: services/context/{user,api}.go, "prohibited from signing in".
+ * By both interfaces; GitHub's sentence about the owner of a repository begins with "This":
+ * github/site-policy#1258. Gitea and Forgejo: services/context/{user,api}.go, "prohibited from
+ * signing in".
  */
 export const SUSPENDED_TEXT =
   /\byour account (?:is|was|has been) suspended|prohibited from signing in|account is not activated/i;
@@ -97,20 +108,23 @@ const ROWS: readonly MeaningRow[] = [
       'The organization that owns the repository does not accept the kind of token that this service has, so nothing ' +
       'can be contributed there through it. Its maintainers can change that; trying again cannot.',
   },
-  // A scope is missing: routers/api/v1/api.go of Gitea, tokenRequiresScopes. GitHub: cli/cli#7574; "Resource not
-  // accessible", docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api.
+  // A scope is missing: routers/api/v1/api.go of Gitea, tokenRequiresScopes. GitHub: cli/cli#7574;
+  // "Resource not accessible",
+  // docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api.
   {
     status: [403, 422],
     when: /required scope|public-only tokens|without `workflow` scope|resource not accessible by/i,
     means: OURS,
   },
-  // A token for public repositories, on a private one (Gitea: checkTokenPublicOnly). For the service it does not exist.
+  // A token for public repositories, on a private one (Gitea: checkTokenPublicOnly). For the
+  // service it does not exist.
   { status: [403], when: /token scope is limited to public/, code: 'missing', means: { status: 404 } },
   // One among good answers is a fault: renovatebot/renovate#17822. The callers ask a second time.
   { status: [401], means: { ...AGAIN, ...OURS } },
   // To the bot's own fork, so no repository is to blame.
   { to: ['push'], status: [403], means: { ...AGAIN, ...OURS } },
-  // A proxy's limit: docs.gitea.com/administration/reverse-proxies, "client_max_body_size"; gogs/gogs#4970.
+  // A proxy's limit: docs.gitea.com/administration/reverse-proxies, "client_max_body_size";
+  // gogs/gogs#4970.
   {
     to: ['push', 'offer'],
     status: [413],
@@ -121,21 +135,24 @@ const ROWS: readonly MeaningRow[] = [
   { status: [408], code: 'unreachable', sentence: 'The code host did not get all of it in time (408).' },
   // Quota of Gitea and Forgejo: forgejo.org/docs/latest/admin/advanced/quota.
   { status: [413], means: OURS },
-  // "Can't read pulls or can't read UnitTypeCode": parseCompareInfo in routers/api/v1/repo/pull.go, Gitea.
+  // "Can't read pulls or can't read UnitTypeCode": parseCompareInfo in routers/api/v1/repo/pull.go,
+  // Gitea.
   {
     to: ['open'],
     status: [404],
     when: /can't read/i,
     sentence: 'The repository takes no pull requests from the bot account of this service.',
   },
-  // After a push, GitHub's REST lags: milvus-io/pymilvus#2956; older: octokit/octokit.rb#622, octokit/octokit.net#879.
+  // After a push, GitHub's REST lags: milvus-io/pymilvus#2956; older: octokit/octokit.rb#622,
+  // octokit/octokit.net#879.
   {
     to: ['open'],
     status: [422],
     when: /head invalid|head sha can't be blank|head_sha|no commits between|not all refs are readable/i,
     means: { ...AGAIN, whose: 'theirs' },
   },
-  // Opened by an attempt whose answer was lost: docs.github.com/rest/pulls/pulls#create-a-pull-request. Gitea: 409.
+  // Opened by an attempt whose answer was lost:
+  // docs.github.com/rest/pulls/pulls#create-a-pull-request. Gitea: 409.
   {
     to: ['open'],
     status: [409, 422],
@@ -143,7 +160,8 @@ const ROWS: readonly MeaningRow[] = [
     code: 'unreachable',
     means: { lasts: 'until' },
   },
-  // docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api, "Validation Failed". Gitea: parseCompareInfo.
+  // docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api, "Validation Failed".
+  // Gitea: parseCompareInfo.
   {
     to: ['open'],
     status: [404, 422],
@@ -157,8 +175,9 @@ const ROWS: readonly MeaningRow[] = [
     when: /draft pull requests are not supported/i,
     sentence: 'The repository takes no drafts. Push again without -o draft.',
   },
-  // All that GitHub says to an account that may not do it; one, for example, that has as many pull requests open as the
-  // repository allows: citrineos/citrineos-core#1103. Whether the repository is there, a read tells.
+  // All that GitHub says to an account that may not do it; one, for example, that has as many pull
+  // requests open as the repository allows: citrineos/citrineos-core#1103. Whether the repository
+  // is there, a read tells.
   {
     to: ['open'],
     status: [404],
@@ -188,7 +207,8 @@ const ROWS: readonly MeaningRow[] = [
     status: [404],
     sentence: 'The code host does not let this service fork the repository, and does not say why.',
   },
-  // docs.github.com/rest/issues/issues#get-an-issue; Gitea: APIErrorNotFound in services/context/api.go.
+  // docs.github.com/rest/issues/issues#get-an-issue; Gitea: APIErrorNotFound in
+  // services/context/api.go.
   {
     to: ['read'],
     status: [404],
@@ -239,7 +259,10 @@ export function refusalOf(answer: RefusedCall, hostName: string, says: string): 
   return refused(code, `${hostName} ${message}`);
 }
 
-/** No answer, or none that can be believed: the host may have done what it was asked for, unless that was a read. */
+/**
+ * No answer, or none that can be believed: the host may have done what it was asked for, unless
+ * that was a read.
+ */
 export function noAnswer(
   hostName: string,
   cause: unknown,
@@ -282,7 +305,10 @@ function hasHeader(name: string, value: RegExp): When {
   return ({ header }) => value.test(header(name) ?? '');
 }
 
-/** Retry-After: seconds, or a date (RFC 9110, 10.2.3). Else the time at which the host starts counting again. */
+/**
+ * Retry-After: seconds, or a date (RFC 9110, 10.2.3). Else the time at which the host starts
+ * counting again.
+ */
 function retryAfterMs({ header }: HostAnswer, now: number): number | null {
   const hostNow = hostTime(header, now);
   const asked = header('retry-after')?.trim() || 'nothing';
@@ -306,8 +332,9 @@ const FIRST_DELAY_MS = 200;
 export const LONGEST_WAIT_MS = 10_000;
 
 /**
- * Calls until it succeeds, the failure is final, or three attempts have failed. A host that took its time to fail is
- * not asked again, one that refused only after its pause. @param isRepeatable false: not where it may have been done.
+ * Calls until it succeeds, the failure is final, or three attempts have failed. A host that took
+ * its time to fail is not asked again, one that refused only after its pause.
+ * @param isRepeatable false: not where it may have been done.
  */
 export async function withRetries<T>(clock: Clock, call: () => Promise<T>, isRepeatable = true): Promise<T> {
   const startedAt = clock.now();

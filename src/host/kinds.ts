@@ -6,14 +6,20 @@ import { parseRepositoryName, type RepositoryName } from '../repository-name.ts'
 
 export type HostKind = 'github' | 'forgejo' | 'gitea';
 
-/** A repository's name as such a host may have given it, with or without `.git` behind it; null for any other. */
+/**
+ * A repository's name as such a host may have given it, with or without `.git` behind it; null for
+ * any other.
+ */
 export function parseName(kind: HostKind, owner: string, repository: string): RepositoryName | null {
   const parsed = parseRepositoryName(owner, repository);
   if (parsed === null || kind === 'github') return parsed;
   return isGiteaOwner(parsed.owner) && isGiteaRepository(parsed.name) ? parsed : null;
 }
 
-/** Gitea, Forgejo: models/{user/user,repo/repo}.go, modules/validation/helpers.go. `/api/…` is no repository there. */
+/**
+ * Gitea, Forgejo: models/{user/user,repo/repo}.go, modules/validation/helpers.go. `/api/…` is no
+ * repository there.
+ */
 const OWNER_PATTERN = /^[A-Za-z0-9](?!.*[._-]{2})(?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
 const MAX_OWNER_LENGTH = 40;
 const RESERVED_OWNERS = new Set(

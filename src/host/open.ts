@@ -1,10 +1,12 @@
 /**
- * Opens a host of a given kind: only this file knows which class stands behind each. All outside this folder speaks to
- * a host through these types and `GitTransport`. All methods reject with HostError; its code says what the caller may
- * conclude:
+ * Opens a host of a given kind: only this file knows which class stands behind each. All outside
+ * this folder speaks to a host through these types and `GitTransport`. All methods reject with
+ * HostError; its code says what the caller may conclude:
  * - `refused`, `missing`, `moved`, `rate-limited`: the host has understood, and has done nothing.
- * - `unreachable`: nobody knows whether it was done. A method may be called again, with the same result, unless it is
- *   marked as **once**: what that does must be looked for first, which some of these methods do themselves.
+ * - `unreachable`: nobody knows whether it was done. A method may be called again, with the same
+ *   result, unless it is
+ *   marked as **once**: what that does must be looked for first, which some of these methods do
+ *   themselves.
  * A write to a repository that was renamed goes to its new name, if that is public.
  * Proved by test/host/failure.test.ts and test/sandbox/host-contract.test.ts.
  */
@@ -38,7 +40,10 @@ export function openThreads(access: RestAccess): ThreadHost {
   return new RestThreads(access);
 }
 
-/** @param beforeCall is told of each call, further pages included; what it throws comes instead of the call. */
+/**
+ * @param beforeCall is told of each call, further pages included; what it throws comes instead of
+ * the call.
+ */
 export function openActivity(access: RestAccess, beforeCall: (call: ActivityCall) => void): ActivityHost {
   return new RestActivity(access, beforeCall);
 }

@@ -1,6 +1,7 @@
 /**
- * The bot's fork, ready to be pushed to. A new one's objects come later than the host's answer. An old one does not
- * follow upstream: without a sync, it lacks the bases of a thin pack and the parents of new commits.
+ * The bot's fork, ready to be pushed to. A new one's objects come later than the host's answer. An
+ * old one does not follow upstream: without a sync, it lacks the bases of a thin pack and the
+ * parents of new commits.
  * Proved by test/host/fork-gone.test.ts and test/e2e/push/push-fork.test.ts.
  */
 import type { Oid } from '../git/objects/oid.ts';
@@ -30,7 +31,10 @@ export interface ReadyFork {
   readonly tips: Map<string, Oid>;
 }
 
-/** By repository. Asking for a fork is a limited write; with its tips, a push needs none if upstream is unchanged. */
+/**
+ * By repository. Asking for a fork is a limited write; with its tips, a push needs none if upstream
+ * is unchanged.
+ */
 const knownForks = new Recent<{ readonly fork: RepositoryName; readonly tips: Map<string, Oid> }>({
   most: MOST_FORK_BYTES,
   weightOf: ({ tips }) => [...tips.keys()].reduce((sum, name) => sum + TIP_BYTES + 2 * name.length, 500),
@@ -72,7 +76,10 @@ export function forgetTips(host: OnHost, { repository, fork }: ReadyFork): void 
   knownForks.set(keyOfFork(host, repository, fork), { fork, tips: new Map() });
 }
 
-/** Whether a step failed because the fork was deleted or renamed. Git does not always tell, so REST is asked. */
+/**
+ * Whether a step failed because the fork was deleted or renamed. Git does not always tell, so REST
+ * is asked.
+ */
 export async function isForkGone(
   { repositories }: Pick<Host, 'repositories'>,
   fork: RepositoryName,
@@ -85,7 +92,9 @@ export async function isForkGone(
   return repositories.repository(fork).then((found) => fullName(found) !== fullName(fork), isElsewhere);
 }
 
-/** Whether a fork is none of the repository's any more: the host then takes no pull request from it. */
+/**
+ * Whether a fork is none of the repository's any more: the host then takes no pull request from it.
+ */
 export async function isDetached(
   { repositories }: Pick<Host, 'repositories'>,
   { networkId }: Repository,
@@ -124,8 +133,10 @@ export async function recordedFork(
 }
 
 /**
- * Makes sure that the fork has its objects. @param takeFork before a fork is asked for. @param upstream the push's
- * bases there. @throws HostError, also if late; what `takeFork` throws
+ * Makes sure that the fork has its objects.
+ * @param takeFork before a fork is asked for.
+ * @param upstream the push's bases there.
+ * @throws HostError, also if late; what `takeFork` throws
  */
 export async function ensureFork(
   host: Host,
@@ -161,8 +172,8 @@ export async function ensureFork(
 }
 
 /**
- * Lists the tips of the fork. Where its HEAD names no branch, as that of upstream may, another branch
- * stands for it. Null if the fork has no objects yet, or does not exist (any more).
+ * Lists the tips of the fork. Where its HEAD names no branch, as that of upstream may, another
+ * branch stands for it. Null if the fork has no objects yet, or does not exist (any more).
  * @param prefixes of the refs that are listed.
  */
 async function listForkTips(

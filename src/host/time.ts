@@ -17,8 +17,10 @@ export function timeOf(header: (name: string) => string | null): number | null {
 }
 
 /**
- * Asks a code host for its time, in the name of the bot's account. An answer that refuses has one, too.
- * @returns as `timeOf`; null also if the host does not answer, or is to be left alone. Never rejects.
+ * Asks a code host for its time, in the name of the bot's account. An answer that refuses has one,
+ * too.
+ * @returns as `timeOf`; null also if the host does not answer, or is to be left alone. Never
+ * rejects.
  */
 export async function askTime(access: RestAccess): Promise<number | null> {
   let at: number | null = null;

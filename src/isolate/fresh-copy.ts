@@ -1,7 +1,8 @@
 /**
- * A copy of a value that lives elsewhere, at most two seconds old. It is renewed while it is still good, so that a
- * crowd of readers costs about one question a second, and none of them waits. Questions are not shared between readers
- * that must wait: a promise belongs to the request that created it, and never settles once that client disconnects.
+ * A copy of a value that lives elsewhere, at most two seconds old. It is renewed while it is still
+ * good, so that a crowd of readers costs about one question a second, and none of them waits.
+ * Questions are not shared between readers that must wait: a promise belongs to the request that
+ * created it, and never settles once that client disconnects.
  */
 import { isWithin } from './clock.ts';
 
@@ -14,7 +15,10 @@ export class FreshCopy<T> {
   #renewedAt = Number.NEGATIVE_INFINITY;
   #version = 0;
 
-  /** Rejects if the value must be asked for and there is no answer. @param later runs work that no reader waits for. */
+  /**
+   * Rejects if the value must be asked for and there is no answer.
+   * @param later runs work that no reader waits for.
+   */
   async read(ask: () => Promise<T>, later: (work: Promise<unknown>) => void): Promise<T> {
     const now = Date.now();
     if (this.#held === null || !isWithin(this.#held.at, MOST_AGE_MS, now)) return this.#renewed(ask);
@@ -26,7 +30,10 @@ export class FreshCopy<T> {
     return this.#held.value;
   }
 
-  /** The value has changed. Answers that are on their way may be older than the change, and do not count any more. */
+  /**
+   * The value has changed. Answers that are on their way may be older than the change, and do not
+   * count any more.
+   */
   forget(): void {
     this.#held = null;
     this.#version += 1;

@@ -2,8 +2,8 @@
  * The panic switches (contract, 3.2) as long as the guard cannot store them. On one machine only:
  * there, one isolate is the whole service, so what it holds is true everywhere, and outlives the
  * guard, which a failed write resets. It does not outlive the process: after a restart, what was
- * stored last holds. Cloudflare has many isolates, which come and go. There, a switch that cannot be
- * stored is not set, and its caller is told.
+ * stored last holds. Cloudflare has many isolates, which come and go. There, a switch that cannot
+ * be stored is not set, and its caller is told.
  * Proved by test/routes/moderation/admin.test.ts.
  */
 import { onForget } from './recent.ts';

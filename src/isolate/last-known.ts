@@ -1,9 +1,11 @@
 /**
- * Caches the last answers of the ledger or another slow source: for questions asked far more often than their answers
- * change, and for times when it does not answer. The isolate's memory and the data centre's cache avoid asking for a
- * while. KV has the last known value for all data centres, for when the source fails; it is written only when a value
- * has changed, so that a badge in a popular README costs no writes. Cost: nothing while fresh in memory, and one cache
- * look-up after that. Then the source's own, one cache entry, and a KV read after the answer if the value was unknown.
+ * Caches the last answers of the ledger or another slow source: for questions asked far more often
+ * than their answers change, and for times when it does not answer. The isolate's memory and the
+ * data centre's cache avoid asking for a while. KV has the last known value for all data centres,
+ * for when the source fails; it is written only when a value has changed, so that a badge in a
+ * popular README costs no writes. Cost: nothing while fresh in memory, and one cache look-up after
+ * that. Then the source's own, one cache entry, and a KV read after the answer if the value was
+ * unknown.
  */
 import { waitUntil } from 'cloudflare:workers';
 import type { Env } from '../env.ts';
@@ -19,11 +21,20 @@ import { succeeds, within } from './within.ts';
 export interface Question<T> {
   /** Names the question and its arguments; a value of another shape needs another name. */
   readonly name: string;
-  /** How long an answer is not asked for again; 0: it is always asked for, and only kept for when the source fails. */
+  /**
+   * How long an answer is not asked for again; 0: it is always asked for, and only kept for when
+   * the source fails.
+   */
   readonly freshMs: number;
-  /** The answer of an empty source. It is not stored, because otherwise anyone could fill KV with made-up names. */
+  /**
+   * The answer of an empty source. It is not stored, because otherwise anyone could fill KV with
+   * made-up names.
+   */
   readonly nothing: T;
-  /** A slower answer counts as none: someone is waiting, and the last known value is good enough. Default: 3 s. */
+  /**
+   * A slower answer counts as none: someone is waiting, and the last known value is good enough.
+   * Default: 3 s.
+   */
   readonly patienceMs?: number;
   /**
    * What was known last is answered at once, and the source asked behind; where nothing is known,
@@ -57,7 +68,10 @@ const USUAL_PATIENCE_MS = 3_000;
 const KV_PATIENCE_MS = 2_000;
 /** How long to wait before asking a failed source again. */
 const RETRY_MS = 5_000;
-/** So that KV does not keep for ever what someone asked for once. Asking again writes the entry again. */
+/**
+ * So that KV does not keep for ever what someone asked for once. Asking again writes the entry
+ * again.
+ */
 const KV_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
 
 const answers = new Recent<Held>({
@@ -88,7 +102,9 @@ export class LastKnown {
     this.#places = places;
   }
 
-  /** The source's answer, or the last known one when it fails; undefined when there is none either. */
+  /**
+   * The source's answer, or the last known one when it fails; undefined when there is none either.
+   */
   async read<T>(question: Question<T>): Promise<T | undefined> {
     const { memory, later } = this.#places;
     const { name, freshMs, atOnceMs } = question;
@@ -161,7 +177,10 @@ export class LastKnown {
     }
   }
 
-  /** If a place stores nothing, the source is asked again later. @param before what was known: KV has it already. */
+  /**
+   * If a place stores nothing, the source is asked again later.
+   * @param before what was known: KV has it already.
+   */
   #keep<T>({ name, freshMs, nothing }: Question<T>, answer: Held, before: Held | null): Promise<unknown> {
     const { cache, cacheAddress, kv } = this.#places;
     const text = JSON.stringify(answer.value);

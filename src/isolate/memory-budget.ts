@@ -1,15 +1,17 @@
 /**
- * What the requests of an isolate wait for: memory, and each other. Memory is one counter for all that grows with what
- * a client or the host sends (kept commits, rows of spools, listings of history, lists of refs, pages of comments).
+ * What the requests of an isolate wait for: memory, and each other. Memory is one counter for all
+ * that grows with what a client or the host sends (kept commits, rows of spools, listings of
+ * history, lists of refs, pages of comments).
  *
- * A request is small, or it has the one large slot. The small ones share a pool. A request that needs more than a
- * small one may have, or than the pool has left, takes the large slot, and its bytes no longer count in the pool: the
- * limits on a single request bound them. So a request on an idle isolate never waits, nor does the one in the large
- * slot, which comes to its end. That is why requests that hold something and wait for more cannot block each other. A
- * client leaves a part of the pool to others, and one that has had the large slot queues behind those who wait for it.
+ * A request is small, or it has the one large slot. The small ones share a pool. A request that
+ * needs more than a small one may have, or than the pool has left, takes the large slot, and its
+ * bytes no longer count in the pool: the limits on a single request bound them. So a request on an
+ * idle isolate never waits, nor does the one in the large slot, which comes to its end. That is why
+ * requests that hold something and wait for more cannot block each other. A client leaves a part of
+ * the pool to others, and one that has had the large slot queues behind those who wait for it.
  *
- * A request that has died gives nothing back, so what it holds expires when it shows no sign of life. Its promises
- * never settle, so whoever waits looks again every few milliseconds.
+ * A request that has died gives nothing back, so what it holds expires when it shows no sign of
+ * life. Its promises never settle, so whoever waits looks again every few milliseconds.
  */
 import { HostError } from '../host-error.ts';
 import type { Memory, MemoryClaim } from '../git/memory.ts';
@@ -19,7 +21,10 @@ import { SharedWork } from './shared-work.ts';
 
 const MiB = 1024 * 1024;
 
-/** Six pushes with spool rows; with the large slot (24 MiB of commits, 18 MiB of a listing), it fits into 128 MB. */
+/**
+ * Six pushes with spool rows; with the large slot (24 MiB of commits, 18 MiB of a listing), it fits
+ * into 128 MB.
+ */
 const SHARED_BYTES = 16 * MiB;
 /** Of the pool, for one request: two rows and what the scanner needs, or some 3,500 commits. */
 const SMALL_BYTES = 4 * MiB;
@@ -31,7 +36,10 @@ const MAX_WAIT_MS = 10_000;
 const HOLD_LIFE_MS = 120_000;
 /** Much longer than between two looks of a request that waits, also if the isolate is busy. */
 const QUEUED_LIFE_MS = 5_000;
-/** While others wait, a request that holds much may not go on for longer, so nobody blocks the service by slowness. */
+/**
+ * While others wait, a request that holds much may not go on for longer, so nobody blocks the
+ * service by slowness.
+ */
 const LONGEST_BUSY_HOLD_MS = 60_000;
 /** Whoever holds less may take as long as it likes. */
 const MUCH_BYTES = MiB;
@@ -55,7 +63,11 @@ export class MemoryBudget {
     this.#smallBytes = smallBytes;
   }
 
-  /** What a request holds: nothing yet. @param client null: the service. @param isPatient false: it never waits. */
+  /**
+   * What a request holds: nothing yet.
+   * @param client null: the service.
+   * @param isPatient false: it never waits.
+   */
   open(clock: Clock, client: string | null = null, isPatient = true): MemoryHold {
     return new MemoryHold(this, clock, client, isPatient);
   }
@@ -68,7 +80,10 @@ export class MemoryBudget {
     return this.#sum((hold) => hold !== this.#large) > SHORT_FROM * this.#sharedBytes;
   }
 
-  /** For a request: it is alive, and holds so many bytes in all. Answers false if it has to wait for them. */
+  /**
+   * For a request: it is alive, and holds so many bytes in all. Answers false if it has to wait for
+   * them.
+   */
   change(hold: MemoryHold, bytes: number): boolean {
     const now = (hold.seenAt = hold.clock.now());
     this.#dropDead(now);
@@ -100,7 +115,10 @@ export class MemoryBudget {
     }
   }
 
-  /** For a request, which is alive: @throws HostError `busy` if it has held much for long, and others wait. */
+  /**
+   * For a request, which is alive:
+   * @throws HostError `busy` if it has held much for long, and others wait.
+   */
   checkPatience(hold: MemoryHold): void {
     const now = (hold.seenAt = hold.clock.now());
     const holdsMuch = this.#large === hold || hold.bytes > MUCH_BYTES;
@@ -209,8 +227,8 @@ export class MemoryHold implements Memory {
   }
 
   /**
-   * Gives everything back for good; may be called again. What the request has begun may go on for a while (a listing
-   * whose push has failed), and nobody would give back what it takes then.
+   * Gives everything back for good; may be called again. What the request has begun may go on for a
+   * while (a listing whose push has failed), and nobody would give back what it takes then.
    */
   end(): void {
     this.#hasEnded = true;
@@ -226,10 +244,16 @@ export class MemoryHold implements Memory {
 
 export const isolateMemory = new MemoryBudget();
 
-/** Of bodies that still arrive: whoever dawdles keeps others from sending a long text, and nobody from pushing. */
+/**
+ * Of bodies that still arrive: whoever dawdles keeps others from sending a long text, and nobody
+ * from pushing.
+ */
 export const bodiesMemory = new MemoryBudget(8 * MiB);
 
-/** A turn is long enough for slow work, and short enough that a request that died with it blocks nobody for long. */
+/**
+ * A turn is long enough for slow work, and short enough that a request that died with it blocks
+ * nobody for long.
+ */
 const TURN_MS = 30_000;
 /** A person gives up soon after that. */
 const MAX_TURN_WAIT_MS = 40_000;
@@ -242,7 +266,9 @@ interface Turn {
   end(): void;
 }
 
-/** Lets one request of this isolate at a time do a piece of work whose result all of them can use. */
+/**
+ * Lets one request of this isolate at a time do a piece of work whose result all of them can use.
+ */
 export class Turns {
   readonly #taken = new Recent<object>({ lifeMs: TURN_MS, most: MAX_TURNS });
 
@@ -267,7 +293,10 @@ const MAX_POLL_MS = 160;
 /** So nobody waits for a quarter longer than necessary. */
 const POLL_GROWTH = 1.25;
 
-/** Tries until it succeeds, and answers whether it had to wait. @throws HostError `busy` after too long a wait. */
+/**
+ * Tries until it succeeds, and answers whether it had to wait.
+ * @throws HostError `busy` after too long a wait.
+ */
 async function waitUntil(attempt: () => boolean, maxWaitMs: number, clock: Clock): Promise<boolean> {
   const giveUpAt = clock.now() + maxWaitMs;
   let hasWaited = false;

@@ -1,12 +1,16 @@
 /**
- * The one cache of what this isolate has learned, for the requests that follow: entries that are good for a while, and
- * not too many. When there is too much, what was used longest ago is dropped. What has expired is dropped when the next
- * entry comes, at most one life later; with no next entry it stays, within its limit.
+ * The one cache of what this isolate has learned, for the requests that follow: entries that are
+ * good for a while, and not too many. When there is too much, what was used longest ago is dropped.
+ * What has expired is dropped when the next entry comes, at most one life later; with no next entry
+ * it stays, within its limit.
  */
 interface RecentLimits<T> {
   /** How long an entry is good. Without it: until it is dropped. */
   readonly lifeMs?: number;
-  /** The greatest weight of all entries together; without `weightOf` their number. What weighs more is not kept. */
+  /**
+   * The greatest weight of all entries together; without `weightOf` their number. What weighs more
+   * is not kept.
+   */
   readonly most: number;
   /** In bytes, wherever others decide how large a value is. At least 1 is counted. */
   readonly weightOf?: (value: T) => number;

@@ -27,8 +27,8 @@ interface Done {
 
 /**
  * What the networks have made an isolate do lately. While several are at work, those that have had
- * more wait for those that have had less, as with creations (src/limits/fairness.ts). A network alone
- * waits for nobody.
+ * more wait for those that have had less, as with creations (src/limits/fairness.ts). A network
+ * alone waits for nobody.
  */
 export class WorkOfNetworks {
   readonly #done = new Recent<Done>({ most: 10_000 });

@@ -1,17 +1,24 @@
 /**
- * What counts as one client: an IPv4 address, or the /64 of an IPv6 address, because one connection usually gets a /64.
- * Of an onion service's clients, each circuit, if Tor tells the circuits. The address is in the one header that the
- * platform sets and a client cannot (`CLIENT_IP_HEADER`). It is only counted and hashed, and never stored.
+ * What counts as one client: an IPv4 address, or the /64 of an IPv6 address, because one connection
+ * usually gets a /64. Of an onion service's clients, each circuit, if Tor tells the circuits. The
+ * address is in the one header that the platform sets and a client cannot (`CLIENT_IP_HEADER`). It
+ * is only counted and hashed, and never stored.
  */
 import { isIPv4 } from 'node:net';
 import { type ClientUse, keyedHash } from '../secret/keyed-hash.ts';
 
 export const DEFAULT_CLIENT_IP_HEADER = 'CF-Connecting-IP';
 
-/** Here Tor numbers an onion service's circuits (tor(1), `HiddenServiceExportCircuitID`): local ones (RFC 4193). */
+/**
+ * Here Tor numbers an onion service's circuits (tor(1), `HiddenServiceExportCircuitID`): local ones
+ * (RFC 4193).
+ */
 const CIRCUITS = 'fc00:dead:beef:4dad';
 
-/** All clients without a known address count as one. Otherwise hiding the address would avoid the limit. */
+/**
+ * All clients without a known address count as one. Otherwise hiding the address would avoid the
+ * limit.
+ */
 const UNKNOWN = 'unknown';
 
 export interface Client {
@@ -19,12 +26,18 @@ export interface Client {
   readonly network: string;
   /** As `prefixOf` has it. */
   readonly prefix: string;
-  /** All that is stored of a client. What has another use, or another context within it, cannot be matched. */
+  /**
+   * All that is stored of a client. What has another use, or another context within it, cannot be
+   * matched.
+   */
   hash(use: ClientUse, context?: string): string;
   prefixHash(use: ClientUse, context?: string): string;
 }
 
-/** @param network from `clientNetwork`. @param secret of all hashes of personal data. */
+/**
+ * @param network from `clientNetwork`.
+ * @param secret of all hashes of personal data.
+ */
 export function clientIn(network: string, secret: string): Client {
   const prefix = prefixOf(network);
   const hash = (addresses: string, use: ClientUse, context = '') =>
@@ -53,19 +66,28 @@ export function namesOf(nameIn: (epoch: string) => string, lifeMs: number, now: 
   return { now: nameIn(String(last)), earlier };
 }
 
-/** Names a client, or its prefix, for a day: days cannot be matched, and at midnight (UTC) all begin anew. */
+/**
+ * Names a client, or its prefix, for a day: days cannot be matched, and at midnight (UTC) all begin
+ * anew.
+ */
 export function windowKey(client: Client, isOfPrefix: boolean): string {
   const today = new Date().toISOString().slice(0, 10);
   return isOfPrefix ? client.prefixHash('window', today) : client.hash('window', today);
 }
 
-/** The client's network: `192.0.2.1`, `2001:db8:0:1::/64`, a circuit, or `unknown`. Without the header, the peer's. */
+/**
+ * The client's network: `192.0.2.1`, `2001:db8:0:1::/64`, a circuit, or `unknown`. Without the
+ * header, the peer's.
+ */
 export function clientNetwork(request: Request, headerName: string): string {
   const claimed = request.headers.get(headerName) ?? peerOf(request);
   return claimed === null ? UNKNOWN : networkOf(claimed.trim());
 }
 
-/** Whether the header that the operator has named gives no address: then all clients may count as one. */
+/**
+ * Whether the header that the operator has named gives no address: then all clients may count as
+ * one.
+ */
 export function lacksAddress(request: Request, headerName: string): boolean {
   // On one machine, no proxy need set the usual one.
   const isMissed = !request.headers.has(headerName) && headerName !== DEFAULT_CLIENT_IP_HEADER;
@@ -79,7 +101,9 @@ function peerOf(request: Request): string | null {
   return address;
 }
 
-/** Whether it is a circuit of an onion service, of which anybody can make many. All have one prefix. */
+/**
+ * Whether it is a circuit of an onion service, of which anybody can make many. All have one prefix.
+ */
 export function isCircuit({ network }: Pick<Client, 'network'>): boolean {
   return network.startsWith(`${CIRCUITS}:`);
 }
@@ -99,7 +123,10 @@ export function networkOf(address: string): string {
   return prefix === CIRCUITS ? spelt.join(':') : `${prefix}::/64`;
 }
 
-/** What one subscriber may hold: an IPv4 address, or the /48 around a /64. An onion service's circuits lie in one. */
+/**
+ * What one subscriber may hold: an IPv4 address, or the /48 around a /64. An onion service's
+ * circuits lie in one.
+ */
 export function prefixOf(network: string): string {
   const [prefix] = /^(?:[0-9a-f]+:){3}/.exec(network) ?? [];
   return prefix === undefined ? network : `${prefix}:/48`;

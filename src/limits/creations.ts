@@ -1,7 +1,8 @@
 /**
- * Everything that was created lately in the account's name, or is about to be: one row for each, which names the
- * windows that it counts in. So it counts in all of them or in none, and is released by forgetting one row. Pure. A row
- * counts until the longest of its windows is over, whether or not whoever has reserved it is still alive.
+ * Everything that was created lately in the account's name, or is about to be: one row for each,
+ * which names the windows that it counts in. So it counts in all of them or in none, and is
+ * released by forgetting one row. Pure. A row counts until the longest of its windows is over,
+ * whether or not whoever has reserved it is still alive.
  */
 import { isWithin } from '../isolate/clock.ts';
 import { type Asker, fairWait, isShared, type Use } from './fairness.ts';
@@ -79,7 +80,10 @@ export class Creations {
     return this.rows.delete(id);
   }
 
-  /** Counts a pull request that the window of its network refuses. Answers how many it has refused by now. */
+  /**
+   * Counts a pull request that the window of its network refuses. Answers how many it has refused
+   * by now.
+   */
   countRefused(name: string): number {
     const refused = 1 + (this.#refused.get(name) ?? 0);
     this.#refused.set(name, refused);
@@ -96,7 +100,10 @@ export class Creations {
     return rows.filter(({ at, windows }) => isWithin(at, windows[name] ?? 0, now));
   }
 
-  /** Forgets what does not count any more. Cost: linear in the rows, so the object does it once an hour. */
+  /**
+   * Forgets what does not count any more. Cost: linear in the rows, so the object does it once an
+   * hour.
+   */
   forgetOld(now: number): void {
     for (const [id, { at, windows }] of this.rows)
       if (!isWithin(at, Math.max(...Object.values(windows)), now)) this.release(id);

@@ -1,12 +1,14 @@
 /**
- * Who waits first when little is left of what all share: the account, a repository, a thread, the host's calls. One
- * rule for each, in its last third: if several networks have used it, each waits that has had its part, and one part
- * more is there for whoever comes next. A network alone has no part to keep to. In the account's window, a repository
- * that has had a fifth waits, too, so that a flood of one project leaves the rest to others. The last tenth is kept,
- * also from a network that is alone: in a repository, for networks that have opened nothing there; elsewhere a third of
- * it for networks that have had nothing, and all for people who took part in the thread before, until they had as much.
- * Pure. Nobody can tell a thousand networks of one person from a thousand people: against them, only the limits
- * themselves, the repository's fifth and the tenth hold (docs/operations.md has figures).
+ * Who waits first when little is left of what all share: the account, a repository, a thread, the
+ * host's calls. One rule for each, in its last third: if several networks have used it, each waits
+ * that has had its part, and one part more is there for whoever comes next. A network alone has no
+ * part to keep to. In the account's window, a repository that has had a fifth waits, too, so that a
+ * flood of one project leaves the rest to others. The last tenth is kept, also from a network that
+ * is alone: in a repository, for networks that have opened nothing there; elsewhere a third of it
+ * for networks that have had nothing, and all for people who took part in the thread before, until
+ * they had as much. Pure. Nobody can tell a thousand networks of one person from a thousand people:
+ * against them, only the limits themselves, the repository's fifth and the tenth hold
+ * (docs/operations.md has figures).
  */
 import { isWithin } from '../isolate/clock.ts';
 import { type Limit, longestOf, longestWait, NO_WAIT, type Wait, waitOf } from './sliding-window.ts';
@@ -34,8 +36,8 @@ export interface Asker extends Omit<Use, 'at'> {
 }
 
 /**
- * `openings`: those of the account, of which `LIMIT_TARGET` leaves others a part; `repository`: what is opened there;
- * `comments`: those on all its threads; `calls`: writes, by the host's calls.
+ * `openings`: those of the account, of which `LIMIT_TARGET` leaves others a part; `repository`:
+ * what is opened there; `comments`: those on all its threads; `calls`: writes, by the host's calls.
  */
 const SHARED = ['account', 'openings', 'repository', 'comments', 'thread', 'calls'] as const;
 export type SharedWindow = (typeof SHARED)[number];
@@ -44,7 +46,11 @@ export function isShared(window: string): window is SharedWindow {
   return SHARED.some((kind) => kind === window);
 }
 
-/** How long the asker waits; `NO_WAIT`: not at all. @param uses oldest first. @param limits of the window; all hold. */
+/**
+ * How long the asker waits; `NO_WAIT`: not at all.
+ * @param uses oldest first.
+ * @param limits of the window; all hold.
+ */
 export function fairWait(
   window: SharedWindow,
   uses: readonly Use[],
@@ -85,7 +91,8 @@ export function fairWait(
   });
   const { waitMs, withinMs } = longestWait(waits);
   if (waitMs === 0) return NO_WAIT;
-  // By then, a repository may have lost its fifth: its networks count again, which makes the parts smaller.
+  // By then, a repository may have lost its fifth: its networks count again, which makes the parts
+  // smaller.
   const more = fairWait(window, uses, limits, asker, now + waitMs);
   const both = Math.min(waitMs + more.waitMs, longestOf(limits));
   return { waitMs: both, withinMs: Math.max(withinMs, more.withinMs) };

@@ -1,8 +1,9 @@
 /**
- * The limits of one request: what its client reads, tries and creates. Nothing below handlers and pushes knows of one.
- * What is read or tried counts in the client's window, one of many objects; what is created at the account, one object,
- * in one call: all or nothing. An isolate remembers who is over a limit, so that more requests reach no object.
- * Whatever is granted is stored first, so nothing is granted while an object cannot store it.
+ * The limits of one request: what its client reads, tries and creates. Nothing below handlers and
+ * pushes knows of one. What is read or tried counts in the client's window, one of many objects;
+ * what is created at the account, one object, in one call: all or nothing. An isolate remembers who
+ * is over a limit, so that more requests reach no object. Whatever is granted is stored first, so
+ * nothing is granted while an object cannot store it.
  * Proved by test/routes/request/limits.test.ts and test/routes/request/refused-first.test.ts.
  */
 import { type Clock, isAhead, systemClock } from '../isolate/clock.ts';
@@ -55,9 +56,14 @@ export interface Grant {
   readonly kind: 'grant';
   /** How long the host is to be left alone; 0: it is not. */
   readonly pauseMs: number;
-  /** Whether it counts in a window by itself, and not only by an earlier attempt at the same push. */
+  /**
+   * Whether it counts in a window by itself, and not only by an earlier attempt at the same push.
+   */
   covers(window: WantedWindow): boolean;
-  /** Nothing was created. Never rejects. The second time, nothing happens; if it fails, the grant expires. */
+  /**
+   * Nothing was created. Never rejects. The second time, nothing happens; if it fails, the grant
+   * expires.
+   */
   release(): Promise<void>;
 }
 
@@ -75,7 +81,10 @@ const uncounted: ClientHits = new Recent({ most: 10_000 });
 /** By client: how many calls its window was not told of. */
 const untold = new Recent<number>({ most: 10_000 });
 
-/** Full windows of networks, whose pushes reach no host. For a minute only: another isolate may release room. */
+/**
+ * Full windows of networks, whose pushes reach no host. For a minute only: another isolate may
+ * release room.
+ */
 const full = new Recent<KnownFull>({ most: 10_000, lifeMs: 60_000 });
 interface KnownFull extends Ending, Omit<FullWindow, 'name'> {
   /** The account has refused a push for it. */
@@ -87,8 +96,9 @@ type Ending = Readonly<ReturnType<typeof ending>>;
 type RefusedTry = Ending & Pick<TriedWait, 'wider'>;
 
 /**
- * As `Limits.reserve`, for an object. What creates nothing goes on if the account cannot be asked. A creation waits
- * here for its turn, some seconds at most: the account's object has answered, and serves others meanwhile.
+ * As `Limits.reserve`, for an object. What creates nothing goes on if the account cannot be asked.
+ * A creation waits here for its turn, some seconds at most: the account's object has answered, and
+ * serves others meanwhile.
  */
 export async function reserve(
   account: AccountPort,
@@ -132,7 +142,10 @@ export class Limits {
     return { ...this.#setup.open, ...FIXED_TRIES }[name];
   }
 
-  /** Answers how long the client must wait. @param isAttempt false: counts none. Rejects if nobody can tell. */
+  /**
+   * Answers how long the client must wait.
+   * @param isAttempt false: counts none. Rejects if nobody can tell.
+   */
   async count(name: TriedName, isAttempt = true): Promise<TriedWait> {
     const known = await this.known(name);
     if (known.waitMs > 0) return known;
@@ -230,7 +243,10 @@ export class Limits {
     return untracked;
   }
 
-  /** Why a pull request would be refused, as far as this isolate knows. Counts nothing. What counts already goes on. */
+  /**
+   * Why a pull request would be refused, as far as this isolate knows. Counts nothing. What counts
+   * already goes on.
+   */
   knownFull({ windows, push }: Wants) {
     const now = Date.now();
     for (const window of windows) {
@@ -242,7 +258,10 @@ export class Limits {
     return null;
   }
 
-  /** What `reserve` would refuse; null: nothing. @param isAttempt counts it if it is refused. Never rejects. */
+  /**
+   * What `reserve` would refuse; null: nothing.
+   * @param isAttempt counts it if it is refused. Never rejects.
+   */
   async refusal(wants: Wants, isAttempt: boolean): Promise<Refused | null> {
     const known = isAttempt ? this.knownFull(wants) : null;
     if (known?.isTold) return { kind: 'wait', pauseMs: 0, full: null, ...known };

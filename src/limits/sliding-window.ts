@@ -1,4 +1,7 @@
-/** Limits over the last minutes, to the millisecond: all must allow an attempt. A refused one lengthens no wait. */
+/**
+ * Limits over the last minutes, to the millisecond: all must allow an attempt. A refused one
+ * lengthens no wait.
+ */
 import { isWithin } from '../isolate/clock.ts';
 import type { Recent } from '../isolate/recent.ts';
 
@@ -37,7 +40,10 @@ export interface TriedWait extends Wait {
 
 export const NO_WAIT: Wait = { waitMs: 0, withinMs: 0 };
 
-/** A wait as a client is told it, rounded up: the exact one says when somebody who shares the address did something. */
+/**
+ * A wait as a client is told it, rounded up: the exact one says when somebody who shares the
+ * address did something.
+ */
 export function toldMs({ waitMs, withinMs }: Wait): number {
   const unitMs = withinMs >= 60 * MINUTE_MS ? 15 * MINUTE_MS : MINUTE_MS;
   return Math.ceil(waitMs / unitMs) * unitMs;
@@ -45,7 +51,8 @@ export function toldMs({ waitMs, withinMs }: Wait): number {
 
 /**
  * An attempt at `now`, which counts if nothing refuses it.
- * @param before when attempts were accepted, oldest first; milliseconds since 1970. @returns the same after it, too.
+ * @param before when attempts were accepted, oldest first; milliseconds since 1970.
+ * @returns the same after it, too.
  */
 export function hit(
   before: readonly number[],
@@ -72,7 +79,10 @@ export function longestWait(waits: readonly Wait[]): Wait {
   return waits.reduce((longest, wait) => (wait.waitMs > longest.waitMs ? wait : longest), NO_WAIT);
 }
 
-/** Until enough hits have left each window. After a clock was set back, one at most. @param hits oldest first. */
+/**
+ * Until enough hits have left each window. After a clock was set back, one at most.
+ * @param hits oldest first.
+ */
 export function waitOf(hits: readonly number[], limits: readonly Limit[], now: number): Wait {
   const waits = limits.map((limit) => {
     const last = hits.filter((at) => isWithin(at, lifeOf(limit, at), now)).at(-limit.most);
@@ -89,7 +99,10 @@ export function triedWait(own: Wait, around: Wait, wider: Counter | null): Tried
   return around.waitMs > 0 ? { ...around, wider: wider.limits } : NO_WAIT;
 }
 
-/** The hits of each client, by keyed hash, in memory. Of a crowd, the last are kept: limits only get milder. */
+/**
+ * The hits of each client, by keyed hash, in memory. Of a crowd, the last are kept: limits only get
+ * milder.
+ */
 export type ClientHits = Recent<readonly number[]>;
 
 /** An attempt that counts for the client and for the networks around it, or for neither. */

@@ -1,18 +1,27 @@
-/** What a write asks of the account, and its answer: all windows or none. Keys are keyed hashes: no address or name. */
+/**
+ * What a write asks of the account, and its answer: all windows or none. Keys are keyed hashes: no
+ * address or name.
+ */
 import { keyedHash } from '../secret/keyed-hash.ts';
 import { type Client, isCircuit, type Names, namesOf } from './client.ts';
 import type { Asker } from './fairness.ts';
 import { FORKS, ONION_PULL_REQUESTS, PREFIX_PULL_REQUESTS, PULL_REQUESTS } from './limits.ts';
 import type { Limit, Wait } from './sliding-window.ts';
 
-/** `address` and `prefix` (an IPv6 /48): pull requests of one network, as are `forks` and the operator's `alert`. */
+/**
+ * `address` and `prefix` (an IPv6 /48): pull requests of one network, as are `forks` and the
+ * operator's `alert`.
+ */
 type WindowKind =
   'address' | 'prefix' | 'forks' | 'repository' | 'comments' | 'thread' | 'openings' | 'account' | 'alert';
 
 /** What the account may create. */
 export interface AccountLimits {
   readonly creations: readonly Limit[];
-  /** Of these, pull requests and issues. Empty: the host limits them no further, and its creations are not spaced. */
+  /**
+   * Of these, pull requests and issues. Empty: the host limits them no further, and its creations
+   * are not spaced.
+   */
   readonly openings: readonly Limit[];
 }
 
@@ -76,7 +85,10 @@ interface RefusingWindow extends FullWindow {
   readonly isAlertDue: boolean;
 }
 
-/** `pauseMs`: how long the host is to be left alone; 0: it is not. `turnMs`: when the write may begin. */
+/**
+ * `pauseMs`: how long the host is to be left alone; 0: it is not. `turnMs`: when the write may
+ * begin.
+ */
 export type ReserveAnswer = { readonly pauseMs: number } & (
   | ({ readonly kind: 'granted'; readonly turnMs: number } & Reserved)
   | ({ readonly kind: 'wait' } & AccountWait)
@@ -117,12 +129,15 @@ function quotaNames(nameIn: (epoch: string) => string, now: number): Names {
 
 /** The longest that a delayed push may wait, late reviews included. */
 const LONGEST_DELAYED_MS = 18 * 24 * 60 * 60_000;
-/** Of a hash. Some thousands of IPv4 addresses have them in common, so that a guess proves nothing. */
+/**
+ * Of a hash. Some thousands of IPv4 addresses have them in common, so that a guess proves nothing.
+ */
 const DELAYED_DIGITS = 5;
 
 /**
- * Names a client in what it delays. An IPv6 /48 is one client: else its 65,536 networks could fill all room. A name is
- * kept for as long as the push waits, so it is short: who has the secret, too, can try all addresses.
+ * Names a client in what it delays. An IPv6 /48 is one client: else its 65,536 networks could fill
+ * all room. A name is kept for as long as the push waits, so it is short: who has the secret, too,
+ * can try all addresses.
  */
 export function delayedNamesOf(client: Client, now: number): Names {
   const nameIn = (epoch: string) => client.prefixHash('delayed', epoch).slice(0, DELAYED_DIGITS);
@@ -148,7 +163,10 @@ export function wideningOf(client: Pick<Client, 'network'>): number {
   return prefixLimit(client).most / PULL_REQUESTS.most;
 }
 
-/** The contract's five an hour, and those of the IPv6 /48 around it, if there is one. @param push a keyed hash. */
+/**
+ * The contract's five an hour, and those of the IPv6 /48 around it, if there is one.
+ * @param push a keyed hash.
+ */
 export function pullRequestWants(client: Client, push: string, now = Date.now()): Wants {
   const by = quotaNamesOf(client, now);
   const address = quotaNames((epoch) => client.hash('quota', epoch), now);

@@ -1,4 +1,7 @@
-/** What is counted. Labels have few values, none of a person or repository. A histogram has a counter per bucket. */
+/**
+ * What is counted. Labels have few values, none of a person or repository. A histogram has a
+ * counter per bucket.
+ */
 export interface Family {
   readonly type: 'counter' | 'histogram';
   readonly help: string;

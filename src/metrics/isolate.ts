@@ -1,6 +1,7 @@
 /**
- * What one isolate knows about itself. The runtime does not report its memory, so it is measured here: the buffers for
- * bodies are counted until the garbage collector frees them, and an object made for this shows when it runs.
+ * What one isolate knows about itself. The runtime does not report its memory, so it is measured
+ * here: the buffers for bodies are counted until the garbage collector frees them, and an object
+ * made for this shows when it runs.
  */
 
 /** What Cloudflare allows an isolate; workerd on one machine sets no limit of its own. */
@@ -71,7 +72,10 @@ export class Isolate {
 
 export const isolate = new Isolate();
 
-/** A duration as Go prints it, which is what the contract shows (4.9): `4h23m15.2s`, `15.2s`, `850ms`, `0s`. */
+/**
+ * A duration as Go prints it, which is what the contract shows (4.9): `4h23m15.2s`, `15.2s`,
+ * `850ms`, `0s`.
+ */
 export function durationText(ms: number): string {
   const whole = Math.round(ms);
   if (whole === 0) return '0s';

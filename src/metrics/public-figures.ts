@@ -1,7 +1,7 @@
 /**
- * What everybody may know of an isolate where the operator has set no key. Exact figures, asked for every second, tell
- * the size and the moment of each upload. So bytes are rounded up, and only the uptime moves more often than once a
- * minute.
+ * What everybody may know of an isolate where the operator has set no key. Exact figures, asked for
+ * every second, tell the size and the moment of each upload. So bytes are rounded up, and only the
+ * uptime moves more often than once a minute.
  */
 import type { IsolateFigures } from './isolate.ts';
 

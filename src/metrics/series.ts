@@ -1,6 +1,7 @@
 /**
- * Counts as plain data: a series, spelled as in Prometheus (`name{label="value"}`), and its value; those of isolates
- * add up. Of a histogram, only the smallest bucket that fits is counted: a request costs three additions. Pure.
+ * Counts as plain data: a series, spelled as in Prometheus (`name{label="value"}`), and its value;
+ * those of isolates add up. Of a histogram, only the smallest bucket that fits is counted: a
+ * request costs three additions. Pure.
  */
 import {
   CATALOGUE,
@@ -70,7 +71,10 @@ export interface GaugeValue {
   readonly value: number;
 }
 
-/** The text format of Prometheus, 0.0.4. @param counts and `gauges` of the whole service; `isolate` of this one. */
+/**
+ * The text format of Prometheus, 0.0.4.
+ * @param counts and `gauges` of the whole service; `isolate` of this one.
+ */
 export function expose(counts: Counts, gauges: readonly GaugeValue[], isolate: IsolateFigures): string {
   const lines: string[] = [];
   for (const [name, family] of Object.entries<Family>(CATALOGUE)) {

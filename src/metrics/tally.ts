@@ -1,7 +1,8 @@
 /**
- * Counting for the whole service: `count` and `observe` add to this isolate's sheet, and the one Tally object adds them
- * up. Rare events send it at once, but at most once a second, because a delivery writes to disk; others ten seconds
- * after the last time. A sheet that is not delivered is kept; if only the answer was lost, its counts count twice.
+ * Counting for the whole service: `count` and `observe` add to this isolate's sheet, and the one
+ * Tally object adds them up. Rare events send it at once, but at most once a second, because a
+ * delivery writes to disk; others ten seconds after the last time. A sheet that is not delivered is
+ * kept; if only the answer was lost, its counts count twice.
  */
 import { env, waitUntil } from 'cloudflare:workers';
 import { systemClock } from '../isolate/clock.ts';
@@ -40,7 +41,10 @@ export function count<N extends CounterName>(name: N, labels: LabelsOf<N>): void
   deliverIfDue(name);
 }
 
-/** @param seconds how long it took. The platform's clock advances only while the service waits for something. */
+/**
+ * @param seconds how long it took. The platform's clock advances only while the service waits for
+ * something.
+ */
 export function observe<N extends HistogramName>(name: N, labels: LabelsOf<N>, seconds: number): void {
   sheet.observe(name, labels, seconds);
   deliverIfDue(name);
@@ -66,7 +70,10 @@ async function deliverIn(pauseMs: number): Promise<void> {
   if (!sheet.isEmpty) await allCounts().catch(() => {});
 }
 
-/** Sends the sheet. Answers the counts of the whole service; rejects if the Tally object cannot be reached. */
+/**
+ * Sends the sheet. Answers the counts of the whole service; rejects if the Tally object cannot be
+ * reached.
+ */
 export async function allCounts(): Promise<Counts> {
   const counts = sheet.counts();
   sheet.clear();

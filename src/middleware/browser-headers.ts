@@ -15,7 +15,8 @@ const EMBEDDABLE = `${NOTHING}; style-src 'unsafe-inline'`;
 
 const EVERYWHERE = Object.entries({
   'Cross-Origin-Opener-Policy': 'same-origin',
-  // Not `no-referrer`: forms would then send no origin, and the service could not recognise its own pages.
+  // Not `no-referrer`: forms would then send no origin, and the service could not recognise its own
+  // pages.
   'Referrer-Policy': 'same-origin',
   // Without subdomains: the service must not decide for them.
   'Strict-Transport-Security': 'max-age=31536000',
@@ -31,7 +32,8 @@ export const securityHeaders: MiddlewareHandler<AppEnv> = async (c, next) => {
     setHeaders(c.res.headers, isBadge);
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    // The headers of an answer from a cache or another server cannot be changed, so this changes a copy.
+    // The headers of an answer from a cache or another server cannot be changed, so this changes a
+    // copy.
     c.res = new Response(c.res.body, c.res);
     setHeaders((c as Context).res.headers, isBadge);
   }
@@ -43,7 +45,10 @@ function setHeaders(headers: Headers, isBadge: boolean): void {
   if (!headers.has(POLICY)) headers.set(POLICY, isBadge ? EMBEDDABLE : NOTHING);
 }
 
-/** Tells Tor Browser of the onion service (`Onion-Location`, Tor Project), on pages at SERVICE_URL, not on its own. */
+/**
+ * Tells Tor Browser of the onion service (`Onion-Location`, Tor Project), on pages at SERVICE_URL,
+ * not on its own.
+ */
 export const onionLocation: MiddlewareHandler<AppEnv> = async (c, next) => {
   await next();
   const { onionUrl, serviceUrl } = c.var.config;
@@ -72,15 +77,17 @@ const preflight = cors({
 });
 
 /**
- * CORS: pages anywhere may call the JSON endpoints and the Git remote, which know no cookies; and the operator's
- * endpoints, for the buttons of alerts. Not reports: a page must not report in the name of the people who open it.
+ * CORS: pages anywhere may call the JSON endpoints and the Git remote, which know no cookies; and
+ * the operator's endpoints, for the buttons of alerts. Not reports: a page must not report in the
+ * name of the people who open it.
  */
 export const crossOrigin = new Hono<AppEnv>();
 
 for (const path of SHARED_PATHS) {
   crossOrigin.use(path, async (c, next) => {
     if (c.req.method === 'OPTIONS') return preflight(c, next);
-    // Does what `cors` does, but on the existing answer. `cors` would create one first, and then merge the two.
+    // Does what `cors` does, but on the existing answer. `cors` would create one first, and then
+    // merge the two.
     await next();
     c.res.headers.set('Access-Control-Allow-Origin', '*');
     // What a front end may read besides the usual ones.

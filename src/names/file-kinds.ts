@@ -1,8 +1,9 @@
 /**
- * Files in which a search of bytes finds no name, by their first bytes (IANA's media types; file(1), magic); and what
- * pictures say besides what they show. It reads the beginning of a stranger's file: every offset is checked, nothing is
- * followed twice, and whatever is broken ends the reading. Exif 3.0 (CIPA DC-008) on TIFF 6.0; XMP (ISO 16684-1);
- * IPTC-IIM 4.2; PNG (W3C, third edition); WebP (RFC 9649).
+ * Files in which a search of bytes finds no name, by their first bytes (IANA's media types;
+ * file(1), magic); and what pictures say besides what they show. It reads the beginning of a
+ * stranger's file: every offset is checked, nothing is followed twice, and whatever is broken ends
+ * the reading. Exif 3.0 (CIPA DC-008) on TIFF 6.0; XMP (ISO 16684-1); IPTC-IIM 4.2; PNG (W3C, third
+ * edition); WebP (RFC 9649).
  */
 import { latin1 } from '../git/bytes.ts';
 import type { FileKind } from '../git/search/pack-scan.ts';
@@ -60,7 +61,10 @@ const STARTS = MAGICS.flatMap(({ starts, at = 0 }) =>
 const BEGINNINGS = new Set(STARTS.flatMap(([at, byte]) => (at === 0 ? [byte] : [])));
 const LATER = STARTS.filter(([at]) => at > 0);
 
-/** Null: a search of its bytes is enough. @param first its first bytes, as many as FIRST_BYTES if it has them. */
+/**
+ * Null: a search of its bytes is enough.
+ * @param first its first bytes, as many as FIRST_BYTES if it has them.
+ */
 export function kindOfFile(first: Uint8Array): FileKind | null {
   if (!BEGINNINGS.has(first[0] ?? 0) && !LATER.some(([at, byte]) => first[at] === byte)) return null;
   const text = Buffer.from(first.buffer, first.byteOffset, first.byteLength).toString('latin1');
@@ -70,7 +74,9 @@ export function kindOfFile(first: Uint8Array): FileKind | null {
   return MAGICS.find(isOne) ?? null;
 }
 
-/** What a file says, place by place: a label, with the bytes of its words; null: the label is all. */
+/**
+ * What a file says, place by place: a label, with the bytes of its words; null: the label is all.
+ */
 type Places = Generator<readonly [label: string, words: Uint8Array | null]>;
 type Reading = (head: Uint8Array) => Places;
 
@@ -183,7 +189,10 @@ function* readWebp(head: Uint8Array): Places {
   }
 }
 
-/** Of PNG (the length, the type, content, a checksum) or of RIFF (the type, the length, content, even). */
+/**
+ * Of PNG (the length, the type, content, a checksum) or of RIFF (the type, the length, content,
+ * even).
+ */
 function* chunks(head: Uint8Array, start: number, isRiff: boolean): Generator<readonly [string, Uint8Array]> {
   const view = viewOf(head);
   for (let at = start; at + 8 <= head.length;) {

@@ -1,4 +1,7 @@
-/** What texts and files would reveal of a person, as lines for that person alone: sure leaks, and likely ones. */
+/**
+ * What texts and files would reveal of a person, as lines for that person alone: sure leaks, and
+ * likely ones.
+ */
 import { latin1, utf8 } from '../git/bytes.ts';
 import type { Credential } from '../git/search/credentials.ts';
 import type { ContentHit } from '../git/search/pack-search.ts';
@@ -22,7 +25,9 @@ const SHOWN_OF_CREDENTIAL = 12;
 const EXAMPLES =
   /(?:^|[/._-])(?:tests?|spec|specs|fixtures?|examples?|samples?|mocks?|testdata|e2e)(?:[/._-]|$)/i;
 
-/** @property reason for the status table. @property heading before the places where it was found. */
+/**
+ * @property reason for the status table. @property heading before the places where it was found.
+ */
 interface Leak {
   readonly reason: string;
   readonly heading: string;
@@ -117,12 +122,18 @@ export class Findings {
     this.#looksFor = looksFor;
   }
 
-  /** Ids of own commits in it do not count, as they are replaced. @param where in the words of the message. */
+  /**
+   * Ids of own commits in it do not count, as they are replaced.
+   * @param where in the words of the message.
+   */
   addText(where: () => string, text: Uint8Array): void {
     this.#addText(where, where, text, latin1(text));
   }
 
-  /** @param place says where a path is. @param plain the text as Latin-1. */
+  /**
+   * @param place says where a path is.
+   * @param plain the text as Latin-1.
+   */
   #addText(where: () => string, place: () => string, text: Uint8Array, plain: string): void {
     const addLine = (what: What, at: number) => this.#add(what, where, () => lineAround(text, at));
     for (const at of changeIdsIn(plain, this.#names.looks)) if (!addLine('change-id', at + 1)) break;
@@ -133,7 +144,10 @@ export class Findings {
     if (word !== null) addLine('words', word.end - 1);
   }
 
-  /** @param lines of files. @param paths of files and folders. */
+  /**
+   * @param lines of files.
+   * @param paths of files and folders.
+   */
   addWords(lines: readonly string[], paths: readonly string[]): void {
     for (const words of lines) this.#add('words', 'a changed file', () => words);
     for (const path of paths) {
@@ -207,7 +221,10 @@ export class Findings {
     return (Object.keys(kinds) as T[]).filter((kind) => this.#lines.has(kind));
   }
 
-  /** Only its beginning is shown, because terminals and logs remember. @param isExample it may be. */
+  /**
+   * Only its beginning is shown, because terminals and logs remember.
+   * @param isExample it may be.
+   */
   #addCredential(where: () => string, { what, isProven, text }: Credential, isExample: boolean): void {
     const kind = (isProven && !isExample) || this.#refusesAll ? 'credential' : 'credentials';
     this.#add(kind, where, () => `${what} (${shown(text.slice(0, SHOWN_OF_CREDENTIAL))}…)`);
@@ -256,7 +273,10 @@ export function adviceOf(leaks: readonly Leak[]): string[] {
 export const NOBODY_SEARCHED =
   'The commits name nobody, so the service searched for no name. Check them yourself.';
 
-/** `The service searched for ada@example.org and Ada Lovelace. It did not search for Max (one short word).` */
+/**
+ * `The service searched for ada@example.org and Ada Lovelace. It did not search for Max (one short
+ * word).`
+ */
 export function searchedLine({ terms, skipped }: SearchedNames['identities']): string {
   const others = Array.from(skipped, ([term, reason]) => `${shown(term)} (${reason})`);
   if (terms.size === 0) {

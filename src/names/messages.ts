@@ -1,6 +1,7 @@
 /**
- * What a push tells besides names: people whom messages name or would disturb, commits that nobody has, what a merge
- * was made of, home folders, leftovers of programs. Messages stay byte for byte, so the person is told, and only they.
+ * What a push tells besides names: people whom messages name or would disturb, commits that nobody
+ * has, what a merge was made of, home folders, leftovers of programs. Messages stay byte for byte,
+ * so the person is told, and only they.
  * Proved by test/names/message-names.test.ts and test/names/remarks.test.ts.
  */
 import { fromLatin1, latin1, ownText } from '../git/bytes.ts';
@@ -18,7 +19,10 @@ export const MAX_SHOWN_LENGTH = 120;
 const MAX_READ_TO_SHOW = 1_000;
 /** More lines are counted, not shown. */
 const MAX_SHOWN = 10;
-/** After so many different names or paths, a search of texts ends: a message can hold a hundred thousand. */
+/**
+ * After so many different names or paths, a search of texts ends: a message can hold a hundred
+ * thousand.
+ */
 const MAX_FOUND = 1_000;
 /** Of all messages together: a few kilobytes may be megabytes of `a@b.a@b.`, compressed. */
 export const MAX_READ_BYTES = 2 * 1024 * 1024;
@@ -63,7 +67,10 @@ function firstOf(found: Iterable<string>): Set<string> {
   return first;
 }
 
-/** Files that programs leave, and that tell who works where, or let somebody in: by their names, with their makers. */
+/**
+ * Files that programs leave, and that tell who works where, or let somebody in: by their names,
+ * with their makers.
+ */
 const LEFTOVERS: readonly (readonly [source: string, pattern: RegExp])[] = [
   ['macOS and Windows: file managers', /(?:^|\/)(?:\.DS_Store|Thumbs\.db|desktop\.ini|\.directory)$/i],
   ['Visual Studio Code, Visual Studio', /(?:^|\/)\.(?:vscode|vs)\/|\.(?:code-workspace|csproj\.user|suo)$/i],
@@ -197,7 +204,9 @@ const CHANGE_IDS = 'Change-Ids';
 /** What messages are searched for, by the kinds of `Looks`. */
 export const SEARCHED = {
   [PEOPLE]: /@|-by:/gi,
-  /** Surely names a commit: Git's own words (`git revert`, `git cherry-pick -x`, `git merge <id>`). */
+  /**
+   * Surely names a commit: Git's own words (`git revert`, `git cherry-pick -x`, `git merge <id>`).
+   */
   [GITS_WORDS]:
     /(?:^This reverts commit |^changes made to |^\(cherry picked from commit |^Merge commit ')([0-9a-f]{40})\b/gm,
   /**
@@ -208,7 +217,9 @@ export const SEARCHED = {
     /(?=[0-9a-g])(?<![0-9A-Za-z#]|[0-9a-f]{4}-)g?([0-9a-f]{40}|[0-9a-f]{7,16})(?![0-9A-Za-z]|-[0-9a-f]{4}-)/g,
   /** `git log --format=reference` writes the commit's own day. */
   [DAYS]: /, \d{4}-\d{2}-\d{2}\)/g,
-  /** Gerrit's hash over name, address, second and zone serves to test a guess, wherever it stands. */
+  /**
+   * Gerrit's hash over name, address, second and zone serves to test a guess, wherever it stands.
+   */
   [CHANGE_IDS]: /(?<![0-9a-z])I[0-9a-f]{40}(?![0-9a-f])/gi,
 } as const satisfies Record<string, RegExp>;
 
@@ -235,8 +246,9 @@ export interface NamedCommits {
 }
 
 /**
- * Commits of neither the push nor upstream: probably earlier forms of the work, whose ids serve to test a guess of
- * name, address and second. Lists history further only if needed. @param messages with zeros for the push's own ids.
+ * Commits of neither the push nor upstream: probably earlier forms of the work, whose ids serve to
+ * test a guess of name, address and second. Lists history further only if needed.
+ * @param messages with zeros for the push's own ids.
  */
 export async function namedCommits(
   messages: Iterable<Uint8Array>,
@@ -305,7 +317,10 @@ export interface PublicNames {
   readonly urls: readonly string[];
 }
 
-/** Written by Git (`fmt-merge-msg.c`) and hosts, also in a list of squashed commits and in one of `git revert`. */
+/**
+ * Written by Git (`fmt-merge-msg.c`) and hosts, also in a list of squashed commits and in one of
+ * `git revert`.
+ */
 const SENTENCES = /^[ \t*>-]*(?:Revert ")?Merge ([^\r\n]+)/gm;
 const QUOTED = /^(?:remote-tracking )?(?:branch(?:es)?|tags?|commits?) '/;
 /** What a pull of a remote's HEAD leaves: its address alone. */
@@ -329,7 +344,10 @@ const MAX_SENTENCE_LENGTH = 4_096;
 /** @param message its bytes as Latin-1. */
 export type PrivateIn = (message: string) => Iterable<string>;
 
-/** Lines about merges that name branches, remotes, paths or addresses of one machine: only upstream's may stay. */
+/**
+ * Lines about merges that name branches, remotes, paths or addresses of one machine: only
+ * upstream's may stay.
+ */
 export function privateMerges(names: PublicNames): PrivateIn {
   let refNames: ReadonlySet<string> | null = null;
   let left = MAX_SENTENCES_LENGTH;

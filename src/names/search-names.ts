@@ -1,7 +1,8 @@
 /**
- * Prevents people from publishing their names by mistake: searches for the names and addresses in the headers of
- * commits and tags, which the rewrite removes, in everything else that becomes public. In files also for original ids
- * of the commits, and in texts for Change-Ids, from which a name can be guessed. Only the person sees what was found.
+ * Prevents people from publishing their names by mistake: searches for the names and addresses in
+ * the headers of commits and tags, which the rewrite removes, in everything else that becomes
+ * public. In files also for original ids of the commits, and in texts for Change-Ids, from which a
+ * name can be guessed. Only the person sees what was found.
  */
 import { kindOfFile } from './file-kinds.ts';
 import type { Memory } from '../git/memory.ts';
@@ -54,7 +55,10 @@ export interface NameSearch extends Pick<Named, 'originalIds' | 'nobodys'> {
       ...asked: Parameters<SearchQuestions['readUpstream']>
     ) => ReturnType<SearchQuestions['readUpstream']>;
   };
-  /** Whether the commits have sign-offs of their own authors, which the service could replace. Only after a leak. */
+  /**
+   * Whether the commits have sign-offs of their own authors, which the service could replace. Only
+   * after a leak.
+   */
   readonly canSignOff: () => boolean;
   /** Upstream's commit that files are compared with. */
   readonly boundary: Oid;
@@ -63,7 +67,10 @@ export interface NameSearch extends Pick<Named, 'originalIds' | 'nobodys'> {
 }
 
 export interface NamesSearched extends Pick<PackFindings, 'hasGitlinks'> {
-  /** What was found, and what to do; in a preview also what was searched for, and that nothing was found. */
+  /**
+   * What was found, and what to do; in a preview also what was searched for, and that nothing was
+   * found.
+   */
   readonly lines: readonly string[];
   /** Why the push must not be published; null: not for this. */
   readonly refusal: string | null;
@@ -82,7 +89,10 @@ const WAS_READ = `${NOT_SENT} To search, the service has read upstream’s versi
 const NOT_COMPARED =
   'A delayed push is not compared with upstream’s files, which may have these lines already.';
 
-/** What of a push names its author. @throws RangeError if the names are too long or strange to be searched for */
+/**
+ * What of a push names its author.
+ * @throws RangeError if the names are too long or strange to be searched for
+ */
 export async function searchNames(search: NameSearch): Promise<NamesSearched> {
   const { settings, memory } = search;
   const claim = memory.claim();

@@ -1,4 +1,7 @@
-/** The operator's alerts (contract, section 6): what happened, and buttons. Each has a token, never the password. */
+/**
+ * The operator's alerts (contract, section 6): what happened, and buttons. Each has a token, never
+ * the password.
+ */
 import type { TokenProblem } from '../host/account/token-problems.ts';
 import type { Notification, NotificationAction } from './ntfy.ts';
 import { PULL_REQUESTS } from '../limits/limits.ts';
@@ -13,7 +16,10 @@ export function pardonOf(hash: string): Action {
 export type Alert =
   /** Of pushes; a flood is one of comments and issues. `most`: those of the most active client. */
   | ({ readonly kind: 'burst' | 'flood'; readonly most: number } & BurstFigures)
-  /** `client` is a pseudonym: an address is not kept. `most`: the limit; without it, that of one address. */
+  /**
+   * `client` is a pseudonym: an address is not kept. `most`: the limit; without it, that of one
+   * address.
+   */
   | {
       readonly kind: 'rate-limit';
       readonly client: string;
@@ -30,12 +36,18 @@ export type Alert =
   | { readonly kind: 'review'; readonly waiting: number }
   /** The operator wants to know whether alerts arrive. Never waits. */
   | { readonly kind: 'test' }
-  /** The code host's clock is ahead of the service's by so much; null: the host does not say what time it is. */
+  /**
+   * The code host's clock is ahead of the service's by so much; null: the host does not say what
+   * time it is.
+   */
   | { readonly kind: 'clock'; readonly byMs: number | null }
   /** Those of a kind that were too many to tell one by one. */
   | { readonly kind: 'more'; readonly of: CappedKind; readonly count: number };
 
-/** Somebody outside decides how often they happen. Completes "Within the last hour there were 57 more alerts about". */
+/**
+ * Somebody outside decides how often they happen. Completes "Within the last hour there were 57
+ * more alerts about".
+ */
 export const CAPPED = {
   burst: 'bursts of pushes',
   flood: 'floods of comments and issues',
@@ -47,7 +59,10 @@ export type CappedKind = keyof typeof CAPPED;
 /** What happened within the last minute, from how many distinct addresses. */
 export type BurstFigures = { readonly events: number; readonly addresses: number };
 
-/** Where the bot has the account that an alert is about: the code host, and the variable that holds its token. */
+/**
+ * Where the bot has the account that an alert is about: the code host, and the variable that holds
+ * its token.
+ */
 export type AccountPlace = { readonly hostName: string; readonly variable: string };
 
 /** Reports have had consequences for a pseudonym. `comments`: those that are not deleted yet. */
@@ -56,7 +71,10 @@ export interface ModerationNews {
   readonly state: 'flagged' | 'blocked';
   readonly reports: number;
   readonly comments: number;
-  /** `owner/repo` of its comments, on another host than the first `<host>/owner/repo`; null if it has none. */
+  /**
+   * `owner/repo` of its comments, on another host than the first `<host>/owner/repo`; null if it
+   * has none.
+   */
   readonly repository: string | null;
 }
 
@@ -90,7 +108,8 @@ export function pseudonymOf(hash: string): string {
 export function alertNotification(alert: Alert, facts: AlertFacts): Notification {
   const { title, text, priority } = wordsOf(alert, facts.address);
   const actions = actionsOf(alert);
-  // A message may be read, or even arrive, much later. When somebody has pushed is nobody's business.
+  // A message may be read, or even arrive, much later. When somebody has pushed is nobody's
+  // business.
   const at = alert.kind === 'review' ? '' : ` Noticed at ${new Date(facts.at).toISOString().slice(0, 19)}Z.`;
   return {
     topic: facts.topic,
@@ -217,7 +236,8 @@ function apart(hostAheadMs: number): string {
 
 function button(action: Action, alert: Alert, { serviceUrl, tokens }: AlertFacts): NotificationAction {
   const token = tokens.get(action);
-  // Opens a page that has a button of its own: links are followed by machines, too, and must not use up the token.
+  // Opens a page that has a button of its own: links are followed by machines, too, and must not
+  // use up the token.
   if (action === 'review') {
     return { action: 'view', label: 'Review', url: `${serviceUrl}${REVIEW_PATH}?token=${token}` };
   }
@@ -277,8 +297,9 @@ const OF_TOKEN = {
 } as const;
 
 /**
- * What is wrong with the bot's account or its token, without a full stop, and without what to do where the token is to
- * blame: `ofAccount` is null then. @param place completes the words about a token: "of the bot account at github.com".
+ * What is wrong with the bot's account or its token, without a full stop, and without what to do
+ * where the token is to blame: `ofAccount` is null then.
+ * @param place completes the words about a token: "of the bot account at github.com".
  */
 export function accountWords(hostName: string, place: string, problems: readonly TokenProblem[]) {
   const ofAccount = (['suspended', 'hidden'] as const).find((problem) => problems.includes(problem)) ?? null;

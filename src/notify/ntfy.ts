@@ -1,7 +1,8 @@
 /**
- * Publishing to the notification service, as ntfy documents it ("Publish as JSON": a POST to the server's root). Anyone
- * who knows a topic's name can read it, and write to it where the server does not forbid it: a token lets an operator's
- * server tell the service from everyone else. A pull request's topic has only what the host shows anyway.
+ * Publishing to the notification service, as ntfy documents it ("Publish as JSON": a POST to the
+ * server's root). Anyone who knows a topic's name can read it, and write to it where the server
+ * does not forbid it: a token lets an operator's server tell the service from everyone else. A pull
+ * request's topic has only what the host shows anyway.
  */
 import type { Config } from '../config.ts';
 import { countedFetch } from '../metrics/tally.ts';
@@ -73,7 +74,9 @@ export class NotificationError extends Error {
   }
 }
 
-/** Rejects with NotificationError if the service did not accept the message. Publish it again then. */
+/**
+ * Rejects with NotificationError if the service did not accept the message. Publish it again then.
+ */
 export async function publish(
   http: Http,
   { notifyBaseUrl, notifyToken }: NotificationService,

@@ -5,8 +5,8 @@
 import { NotificationError } from './ntfy.ts';
 
 /**
- * Reasons by what the operator can do. `refused`: status 401 or 403. `too-many`: 429. `failing`: another
- * status. `no-answer`: not within the timeout. `unreachable`: no connection, or it broke.
+ * Reasons by what the operator can do. `refused`: status 401 or 403. `too-many`: 429. `failing`:
+ * another status. `no-answer`: not within the timeout. `unreachable`: no connection, or it broke.
  */
 export type TroubleReason = 'refused' | 'too-many' | 'failing' | 'no-answer' | 'unreachable';
 

@@ -1,9 +1,15 @@
-/** The connections of one request, or of one Durable Object: others cannot use its sockets. More requests wait. */
+/**
+ * The connections of one request, or of one Durable Object: others cannot use its sockets. More
+ * requests wait.
+ */
 import { connect } from 'cloudflare:sockets';
 import { Connection, type SocketLike } from './connection.ts';
 import { OutgoingError } from './outgoing-error.ts';
 
-/** Cloudflare allows six for a request and counts every open socket. The sixth is left to KV and the cache. */
+/**
+ * Cloudflare allows six for a request and counts every open socket. The sixth is left to KV and the
+ * cache.
+ */
 export const MAX_OPEN = 5;
 /** Free connections that are kept. More of them could make KV wait. */
 const MAX_IDLE = 3;
@@ -39,13 +45,17 @@ export class ConnectionPool {
     this.#openSocket = open;
   }
 
-  /** A connection for one exchange, to be given back. @throws OutgoingError, or the reason of the signal. */
+  /**
+   * A connection for one exchange, to be given back.
+   * @throws OutgoingError, or the reason of the signal.
+   */
   async take(wanted: WantedConnection): Promise<{ connection: Connection; isNew: boolean }> {
     const { url, signal } = wanted;
     const purpose = purposeOf(wanted);
     for (;;) {
       signal?.throwIfAborted();
-      // Only one request can have a connection that is on its way, so the next does not wait for it.
+      // Only one request can have a connection that is on its way, so the next does not wait for
+      // it.
       const coming = this.#coming.get(purpose);
       this.#coming.delete(purpose);
       await coming;
@@ -57,7 +67,10 @@ export class ConnectionPool {
     }
   }
 
-  /** Opens a connection that will be needed soon, unless one is free or there is no room. Never rejects. */
+  /**
+   * Opens a connection that will be needed soon, unless one is free or there is no room. Never
+   * rejects.
+   */
   async openAhead(wanted: WantedConnection): Promise<void> {
     const purpose = purposeOf(wanted);
     const isThere = this.#findIdle(wanted) !== undefined || this.#coming.has(purpose);
@@ -143,7 +156,9 @@ export class ConnectionPool {
     this.#callNext();
   }
 
-  /** Resolves when a connection may be free, or when the signal fires. The caller then looks again. */
+  /**
+   * Resolves when a connection may be free, or when the signal fires. The caller then looks again.
+   */
   #turn(signal: AbortSignal | null): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const call = (): void => {

@@ -1,9 +1,12 @@
 /**
- * One TCP or TLS connection: bytes both ways, and an end that takes effect at once. Traps of the platform's sockets,
- * all seen in workerd:
- * - `close()` waits for a pending write, so a server that does not read would block it for ever. `abort()` ends that,
- *   but then workerd closes the connection only when the client's request is over: only for a pending write.
- * - A connection that the server has closed looks sound until somebody reads it. So an idle one has a pending read.
+ * One TCP or TLS connection: bytes both ways, and an end that takes effect at once. Traps of the
+ * platform's sockets, all seen in workerd:
+ * - `close()` waits for a pending write, so a server that does not read would block it for ever.
+ *   `abort()` ends that,
+ *   but then workerd closes the connection only when the client's request is over: only for a
+ *   pending write.
+ * - A connection that the server has closed looks sound until somebody reads it. So an idle one has
+ *   a pending read.
  * - BYOB reads are ten times faster than others.
  * Proved by test/outgoing/connection-pool.test.ts and test/durable/asleep.test.ts.
  */
@@ -62,7 +65,10 @@ export class Connection {
     if (this.#failure !== null) throw this.#failure;
   }
 
-  /** The next bytes, valid until the next read; null at the end. @throws OutgoingError, or what `destroy` was given. */
+  /**
+   * The next bytes, valid until the next read; null at the end.
+   * @throws OutgoingError, or what `destroy` was given.
+   */
   async read(timeoutMs: number | null): Promise<Uint8Array | null> {
     const reading = this.#reading ?? this.#startReading();
     this.#reading = null;
@@ -94,7 +100,10 @@ export class Connection {
     }
   }
 
-  /** Until `wake` is called: if the server closes it, or sends anything unasked, it is destroyed and `onEnd` called. */
+  /**
+   * Until `wake` is called: if the server closes it, or sends anything unasked, it is destroyed and
+   * `onEnd` called.
+   */
   rest(onEnd: () => void): void {
     this.#reading = this.#startReading();
     this.#isResting = true;

@@ -11,7 +11,10 @@ import type { Connection } from './connection.ts';
 import { malformed, OutgoingError } from './outgoing-error.ts';
 import { type OutgoingRequest, sendBytes, sendStream } from './request.ts';
 
-/** Longest wait between the bytes of a response. How long to wait for its first byte is the caller's decision. */
+/**
+ * Longest wait between the bytes of a response. How long to wait for its first byte is the caller's
+ * decision.
+ */
 export const STALL_TIMEOUT_MS = 30_000;
 /** `100 Continue`, which nobody asked for, or `103 Early Hints`. */
 const MAX_INTERIM_RESPONSES = 8;
@@ -39,7 +42,10 @@ export class Exchange {
     this.#onEnd = onEnd;
   }
 
-  /** The response, as soon as its head is there. @throws OutgoingError, or the reason of the request's signal. */
+  /**
+   * The response, as soon as its head is there.
+   * @throws OutgoingError, or the reason of the request's signal.
+   */
   async response(): Promise<Response> {
     const { signal, method } = this.#request;
     signal?.addEventListener('abort', this.#abort);
@@ -128,7 +134,10 @@ export class Exchange {
     }
   }
 
-  /** @param leftBytes bytes behind the response. Nobody asked for them, so they are never read as a second one. */
+  /**
+   * @param leftBytes bytes behind the response. Nobody asked for them, so they are never read as a
+   * second one.
+   */
   #finish({ minorVersion, headers }: ResponseHead, leftBytes: number): void {
     const options = headers.get('Connection')?.toLowerCase().split(',') ?? [];
     const closes = options.some((option) => option.trim() === 'close');
@@ -159,7 +168,10 @@ function brokenOff(): OutgoingError {
 /** Of the connection, not of the response (RFC 9110, section 7.6.1). */
 const CONNECTION_FIELDS = ['Connection', 'Keep-Alive', 'Transfer-Encoding', 'Upgrade', 'Trailer'];
 
-/** @param body bytes: it is there already. @throws OutgoingError */
+/**
+ * @param body bytes: it is there already.
+ * @throws OutgoingError
+ */
 function toResponse(
   { status, statusText, headers: received }: ResponseHead,
   body: ChunkSource | Uint8Array | null,

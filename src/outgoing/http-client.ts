@@ -1,7 +1,8 @@
 /**
- * Everything leaves the Worker through here: HTTP/1.1 over sockets of our own, offered as a `fetch`. The runtime's adds
- * header fields that nobody can take away: on Cloudflare the client's address (`CF-Connecting-IP`) outside its network,
- * and the Worker's zone (`CF-Worker`). `node:http` is the same there, and undici needs WebAssembly.
+ * Everything leaves the Worker through here: HTTP/1.1 over sockets of our own, offered as a
+ * `fetch`. The runtime's adds header fields that nobody can take away: on Cloudflare the client's
+ * address (`CF-Connecting-IP`) outside its network, and the Worker's zone (`CF-Worker`).
+ * `node:http` is the same there, and undici needs WebAssembly.
  */
 import { utf8 } from '../git/bytes.ts';
 import type { Connection } from './connection.ts';
@@ -16,23 +17,30 @@ export class HttpClient {
   readonly #fetchHosts: ReadonlySet<string>;
   readonly #pool: ConnectionPool;
 
-  /** @param fetchHosts names of servers that sockets cannot reach, because they are on Cloudflare themselves. */
+  /**
+   * @param fetchHosts names of servers that sockets cannot reach, because they are on Cloudflare
+   * themselves.
+   */
   constructor(fetchHosts: readonly string[], open: OpenSocket = openSocket) {
     this.#fetchHosts = new Set(fetchHosts);
     this.#pool = new ConnectionPool(open);
   }
 
   /**
-   * As the platform's `fetch`, except: only the header fields of `encodeRequestHead` may be set; a body is text, bytes,
-   * or a stream of bytes (with `Content-Length`, if that is known); no redirect is followed.
-   * If the caller cancels a response's body, the connection ends with the server's next byte.
+   * As the platform's `fetch`, except: only the header fields of `encodeRequestHead` may be set; a
+   * body is text, bytes, or a stream of bytes (with `Content-Length`, if that is known); no
+   * redirect is followed. If the caller cancels a response's body, the connection ends with the
+   * server's next byte.
    * @throws OutgoingError, or the reason of the signal; TypeError for what may not leave.
    */
   async fetch(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
     return this.#send(outgoingRequest(input, init));
   }
 
-  /** Never rejects. @param isForStream for a body that needs a connection which has carried nothing yet. */
+  /**
+   * Never rejects.
+   * @param isForStream for a body that needs a connection which has carried nothing yet.
+   */
   async openAhead(address: string, { isForStream = false } = {}): Promise<void> {
     const url = new URL(address);
     if (this.#fetchHosts.has(url.hostname)) return;
@@ -54,7 +62,8 @@ export class HttpClient {
     const encoded = { ...request, head: encodeRequestHead(request) };
     const exchanged = (over: Connection) =>
       new Exchange(over, encoded, (isReusable) => this.#pool.giveBack(over, isReusable));
-    // A stream cannot be sent twice. On a new connection it cannot meet a server that has just hung up.
+    // A stream cannot be sent twice. On a new connection it cannot meet a server that has just hung
+    // up.
     const wanted = { url, signal, isNew: body?.kind === 'stream' };
     const { connection, isNew } = await this.#pool.take(wanted).catch(async (error: unknown) => {
       // Otherwise the producer of the body would wait forever.
@@ -77,7 +86,10 @@ export class HttpClient {
 /** Means nobody (RFC 5737). */
 const NO_ADDRESS = '192.0.2.1';
 
-/** Only for servers on Cloudflare, which get its address, or, in the Worker's own zone, that of `X-Real-IP`. */
+/**
+ * Only for servers on Cloudflare, which get its address, or, in the Worker's own zone, that of
+ * `X-Real-IP`.
+ */
 async function fetchByRuntime({ url, body, ...init }: OutgoingRequest): Promise<Response> {
   checkFields(init.headers);
   init.headers.set('X-Real-IP', NO_ADDRESS);

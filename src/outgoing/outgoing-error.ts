@@ -6,8 +6,9 @@
 export class OutgoingError extends TypeError {
   override readonly name = 'OutgoingError';
   /**
-   * `unreachable`: no connection, so nothing was sent. `broken-off`: it ended in the middle. `stalled`: the server
-   * stopped sending in the middle. `malformed`: the response breaks the rules of HTTP/1.1, or is beyond our limits.
+   * `unreachable`: no connection, so nothing was sent. `broken-off`: it ended in the middle.
+   * `stalled`: the server stopped sending in the middle. `malformed`: the response breaks the rules
+   * of HTTP/1.1, or is beyond our limits.
    */
   readonly code: 'unreachable' | 'broken-off' | 'stalled' | 'malformed';
 

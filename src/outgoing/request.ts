@@ -1,8 +1,14 @@
-/** An HTTP/1.1 request (RFC 9112). Header fields come from one list: nothing of a client's can leave by mistake. */
+/**
+ * An HTTP/1.1 request (RFC 9112). Header fields come from one list: nothing of a client's can leave
+ * by mistake.
+ */
 import { utf8 } from '../git/bytes.ts';
 import type { Connection } from './connection.ts';
 
-/** What callers may set, as it is written. `Host`, `Accept-Encoding` and the length of the body are set here. */
+/**
+ * What callers may set, as it is written. `Host`, `Accept-Encoding` and the length of the body are
+ * set here.
+ */
 const ALLOWED_FIELDS = [
   'User-Agent',
   'Accept',
@@ -31,7 +37,9 @@ export interface OutgoingRequest {
   readonly signal: AbortSignal | null;
 }
 
-/** @throws TypeError for what may not leave: an error of our own, never of a server's or a client's. */
+/**
+ * @throws TypeError for what may not leave: an error of our own, never of a server's or a client's.
+ */
 export function encodeRequestHead(request: Omit<OutgoingRequest, 'signal'>): Uint8Array {
   const { method, url, headers, body } = request;
   if (!METHODS.has(method)) throw new TypeError('this method is not allowed');
@@ -46,7 +54,8 @@ export function encodeRequestHead(request: Omit<OutgoingRequest, 'signal'>): Uin
   lines.push('Accept-Encoding: gzip');
   const length = body?.kind === 'stream' ? body.length : (body?.bytes.byteLength ?? 0);
   if (length === null) lines.push('Transfer-Encoding: chunked');
-  // Servers may insist on a length where the method lets them expect a body (RFC 9110, section 8.6).
+  // Servers may insist on a length where the method lets them expect a body (RFC 9110, section
+  // 8.6).
   else if (body !== null || METHODS_WITH_BODY.has(method)) lines.push(`Content-Length: ${length}`);
   return utf8(`${lines.join('\r\n')}\r\n\r\n`);
 }
@@ -70,7 +79,10 @@ export type RequestBody =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
   | { readonly kind: 'stream'; readonly stream: ReadableStream<Uint8Array>; readonly length: number | null };
 
-/** Sends in pieces, as the platform copies them, until their owner frees them. @returns whether all was taken. */
+/**
+ * Sends in pieces, as the platform copies them, until their owner frees them.
+ * @returns whether all was taken.
+ */
 export async function sendBytes(bytes: Uint8Array, connection: Connection): Promise<boolean> {
   const { byteLength } = bytes;
   for (let at = 0; at < byteLength; at += READ_BYTES) {
@@ -81,8 +93,10 @@ export async function sendBytes(bytes: Uint8Array, connection: Connection): Prom
 }
 
 /**
- * Sends a stream to its end. One that breaks off, or is not as long as announced, is never ended properly: the server
- * must not take a part for the whole. @returns whether the connection has taken it all. @throws as the stream.
+ * Sends a stream to its end. One that breaks off, or is not as long as announced, is never ended
+ * properly: the server must not take a part for the whole.
+ * @returns whether the connection has taken it all.
+ * @throws as the stream.
  */
 export async function sendStream(
   reader: ReadableStreamBYOBReader,

@@ -1,8 +1,8 @@
 /**
- * An HTTP/1.1 response: its head (RFC 9112, sections 4 and 5), and where its body ends (6 and 7). Our own parser,
- * because http-parser-js 0.5.10 accepts bare LF, folded lines, `Content-Length` beside `Transfer-Encoding`, lengths
- * such as `2abc`, and a second response behind a body. Client and server could disagree where a message ends, so these
- * are errors.
+ * An HTTP/1.1 response: its head (RFC 9112, sections 4 and 5), and where its body ends (6 and 7).
+ * Our own parser, because http-parser-js 0.5.10 accepts bare LF, folded lines, `Content-Length`
+ * beside `Transfer-Encoding`, lengths such as `2abc`, and a second response behind a body. Client
+ * and server could disagree where a message ends, so these are errors.
  */
 import { latin1 } from '../git/bytes.ts';
 import { malformed, type OutgoingError } from './outgoing-error.ts';
@@ -41,7 +41,10 @@ export class ResponseHeadReader {
     return this.#text !== '';
   }
 
-  /** How many bytes belong to the head; null: it goes on. @throws OutgoingError, at once for a wrong line break. */
+  /**
+   * How many bytes belong to the head; null: it goes on.
+   * @throws OutgoingError, at once for a wrong line break.
+   */
   take(chunk: Uint8Array): number | null {
     const before = this.#text.length;
     const tail = this.#tail;
@@ -99,7 +102,10 @@ function wrongLineEnd(): OutgoingError {
 export interface BodyDecoder {
   /** Whether the end of the connection ends the body. */
   readonly endsWithConnection: boolean;
-  /** Moves the body's bytes to the front of the chunk, so each read gives one run of bytes. @throws OutgoingError */
+  /**
+   * Moves the body's bytes to the front of the chunk, so each read gives one run of bytes.
+   * @throws OutgoingError
+   */
   decode(chunk: Uint8Array): Decoded;
 }
 
@@ -139,7 +145,10 @@ export function bodyDecoder(method: string, head: ResponseHead): BodyDecoder | n
 }
 
 const LF = 0x0a;
-/** Of what stands between data of chunks, or behind the last: servers send neither extensions nor a trailer. */
+/**
+ * Of what stands between data of chunks, or behind the last: servers send neither extensions nor a
+ * trailer.
+ */
 const MAX_LINE_BYTES = 4 * 1024;
 /** 13 digits stay below 2^53. */
 const CHUNK_SIZE = /^([0-9a-f]{1,13})(?:;.*)?$/i;
@@ -201,7 +210,11 @@ class ChunkedDecoder implements BodyDecoder {
   }
 }
 
-/** With its body in memory. @param onLength told the length so far, before that is kept. @throws what that throws. */
+/**
+ * With its body in memory.
+ * @param onLength told the length so far, before that is kept.
+ * @throws what that throws.
+ */
 export async function wholeResponse(
   response: Response,
   maxBytes: number,

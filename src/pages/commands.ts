@@ -16,12 +16,18 @@ export const COPY_SCRIPT = COPY_TXT;
 
 /** `owner/repo`, on another host than the usual one `<host>/owner/repo`. */
 const TYPED = /^\s*(?:([a-z0-9]+)\/)?([\w.-]+)\/([\w.-]+)\/?\s*$/;
-/** Any page of a repository, as people paste its address, with `https://` or without; or its address for SSH. */
+/**
+ * Any page of a repository, as people paste its address, with `https://` or without; or its address
+ * for SSH.
+ */
 const PASTED = /^\s*(?:(?:https?|ssh|git):\/\/)?(?:git@)?([^/\s@]+)[/:]([\w.-]+)\/([\w.-]+)(?:[/?#]\S*)?\s*$/;
 /** The address of a remote, or of a page below it, at this service. */
 const OWN = /^\s*(?:https?:\/\/)?([^/\s]+)\/v1\/([\w.-]+\/[\w.-]+\/[\w.-]+)(?:[/?#]\S*)?\s*$/;
 
-/** What someone has typed, as paths name it: `gh/owner/repo`; null: no repository. @param ownHost the service's. */
+/**
+ * What someone has typed, as paths name it: `gh/owner/repo`; null: no repository.
+ * @param ownHost the service's.
+ */
 export function parseRepositoryText(text: string, hosts: Config['hosts'], ownHost: string): string | null {
   const [, own = '', path = ''] = OWN.exec(text) ?? [];
   const [, address = '', ...pasted] = PASTED.exec(text) ?? [];
@@ -41,13 +47,19 @@ export function usualHost(hosts: Config['hosts']): HostConfig {
 
 export const placeholder = (hosts: Config['hosts']): string => `${usualHost(hosts).key}/<owner>/<repo>`;
 
-/** The text before and after the remote's address. `what` is the title above it, and part of the button's label. */
+/**
+ * The text before and after the remote's address. `what` is the title above it, and part of the
+ * button's label.
+ */
 const COMMANDS = {
   clone: { what: 'Get the code', before: 'git clone ', after: '' },
   push: { what: 'Commit as usual, then push', before: 'git push ', after: ' HEAD:refs/heads/my-change' },
 } as const;
 
-/** A command with its title, and a button that copies it, which COPY_SCRIPT shows. The page needs `COPIED`, too. */
+/**
+ * A command with its title, and a button that copies it, which COPY_SCRIPT shows. The page needs
+ * `COPIED`, too.
+ */
 export function commandBlock(what: string, line: Html | string): Html {
   return html`<div class="command">
     <p class="soft small">${what}</p>
@@ -63,7 +75,10 @@ export function commandBlock(what: string, line: Html | string): Html {
 /** Tells those who cannot see the button that it has worked. */
 export const COPIED = html`<p class="unseen" role="status" id="copied"></p>`;
 
-/** @param base of all remotes, with a slash at its end. @param pushOptions `-o sign-off `, with a blank at its end. */
+/**
+ * @param base of all remotes, with a slash at its end.
+ * @param pushOptions `-o sign-off `, with a blank at its end.
+ */
 export function commandList(base: string, path: string, pushOptions = ''): Html {
   const remote = html`<span data-remote="${base}">${base}${path}</span>`;
   const commands = Object.entries(COMMANDS).map(([name, { what, before, after }]) =>

@@ -55,7 +55,10 @@ export function conversationLines(shown: ShownConversation): string[] {
   return isLocked ? [LOCKED, ...lines] : lines;
 }
 
-/** A title, a name or a comment, cut, with nothing that could change how the rest of the page is read. */
+/**
+ * A title, a name or a comment, cut, with nothing that could change how the rest of the page is
+ * read.
+ */
 export function plainText(text: string): string {
   const typed = text
     .replaceAll(/\r\n?/g, '\n')

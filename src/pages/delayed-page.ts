@@ -14,7 +14,10 @@ import { card, dotted, type Html, type Page, hostLine, unlistedPage } from './la
 export const DELAYED_ACTIONS = ['publish', 'give-up'] as const;
 export type DelayedAction = (typeof DELAYED_ACTIONS)[number];
 
-/** @property prKey null: it is not shown. @property problem why a button has done nothing; null: none was pressed. */
+/**
+ * @property prKey null: it is not shown. @property problem why a button has done nothing; null:
+ * none was pressed.
+ */
 interface ShownPush extends Readonly<Record<'prKey' | 'problem', string | null>> {
   readonly view: DelayedView;
   readonly origin: string;

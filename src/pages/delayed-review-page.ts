@@ -28,7 +28,10 @@ export interface ReviewedPush {
   readonly listed: ListedPush;
   /** As it will be written; the bot's. */
   readonly author: string;
-  /** `owner/repo`, on another host than the first one with its key in front; null: the texts are not shown. */
+  /**
+   * `owner/repo`, on another host than the first one with its key in front; null: the texts are not
+   * shown.
+   */
   readonly repository: string | null;
   /** Null: they cannot be shown. */
   readonly texts: LeavingTexts | null;

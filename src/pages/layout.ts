@@ -1,4 +1,7 @@
-/** Every page's frame. It loads nothing: its policy allows its own style and script by hash. Hono's `html` escapes. */
+/**
+ * Every page's frame. It loads nothing: its policy allows its own style and script by hash. Hono's
+ * `html` escapes.
+ */
 import { createHash } from 'node:crypto';
 import { html, raw } from 'hono/html';
 import type { Config } from '../config.ts';
@@ -170,15 +173,24 @@ export function hostLine(url: string): Html {
 /** Characters that change the direction of what follows (Unicode Standard Annex 9). */
 const DIRECTION_MARKS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
-/** Controls, marks, fillers, other spaces, halves of characters: what cannot be seen, or looks like something else. */
+/**
+ * Controls, marks, fillers, other spaces, halves of characters: what cannot be seen, or looks like
+ * something else.
+ */
 const UNSEEN = /(?![\n\t ])[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** A repository's text with direction marks written out: they let a name or line look like another (CVE-2021-42574). */
+/**
+ * A repository's text with direction marks written out: they let a name or line look like another
+ * (CVE-2021-42574).
+ */
 export function visibleText(text: string): string {
   return text.replaceAll(DIRECTION_MARKS, codeOf);
 }
 
-/** A text in which nothing hides, for those who decide if it becomes public. @param text as `decodeEscaped` has it. */
+/**
+ * A text in which nothing hides, for those who decide if it becomes public.
+ * @param text as `decodeEscaped` has it.
+ */
 export function exactText(text: string): string {
   return text.replaceAll(UNSEEN, codeOf);
 }

@@ -58,7 +58,9 @@ export function textsLeaving(
       const text = decodeEscaped(read).slice(0, longest);
       const missing = message.byteLength - encodeEscaped(text).byteLength;
       const other = decodedMessage({ encoding, message: read }).slice(0, longest);
-      /** `encoded`: the text that its bytes have in its encoding, if they have another one in UTF-8. */
+      /**
+       * `encoded`: the text that its bytes have in its encoding, if they have another one in UTF-8.
+       */
       const encoded = encoding === null || other === text ? null : { text: other, missing };
       return { text, missing, encoding, encoded };
     }),

@@ -1,4 +1,7 @@
-/** The page of a pull request, and its feed, for an author who gets no notifications. It works without script. */
+/**
+ * The page of a pull request, and its feed, for an author who gets no notifications. It works
+ * without script.
+ */
 import { createHash } from 'node:crypto';
 import { html } from 'hono/html';
 import { escapeToBuffer } from 'hono/utils/html';
@@ -184,7 +187,10 @@ function commands(page: PullRequestPage): Html {
   return card('change', 'Change it', html`${isOpen && open} ${items} ${COPIED} ${isOpen && withdrawal}`);
 }
 
-/** The author stays the bot, and the sign-off names who adopts it. Hosts serve the commits' mbox at `<pr>.patch`. */
+/**
+ * The author stays the bot, and the sign-off names who adopts it. Hosts serve the commits' mbox at
+ * `<pr>.patch`.
+ */
 function adoptionCommand({ pullRequest }: PullRequestPage): string {
   return `curl -fsSL ${shellWord(`${pullRequest.url}.patch`)} | git am --signoff`;
 }

@@ -51,7 +51,10 @@ const STATES: Readonly<Record<ModerationState, { readonly tone: string; readonly
 /** @property thread such as `octo/hello#7`. */
 export type ReportedComment = Readonly<Record<'url' | 'thread', string>>;
 
-/** @param hash 8 hexadecimal characters. @param comments that the pseudonym has posted, the newest first. */
+/**
+ * @param hash 8 hexadecimal characters.
+ * @param comments that the pseudonym has posted, the newest first.
+ */
 export function reportPage(hash: string, standing: Standing, comments: readonly ReportedComment[]): Page {
   return unlistedPage(
     `Report anon-${hash}`,
@@ -69,7 +72,10 @@ export function reportPage(hash: string, standing: Standing, comments: readonly 
 const BLOCKED = 'This pseudonym is blocked, and its comments are deleted. Further reports change nothing.';
 const COUNTED = `Each address counts once in ${days} days. Thank you for taking care of this thread.`;
 
-/** The same for a repeated report, because others may share the address of whoever sent the first one. */
+/**
+ * The same for a repeated report, because others may share the address of whoever sent the first
+ * one.
+ */
 export function receivedPage(hash: string, standing: Standing): Page {
   return unlistedPage(
     'Report received',

@@ -1,7 +1,8 @@
 /**
- * What a repository asks of contributors outside `.gitveil.yml`: its list of vouched accounts, its template for pull
- * requests, and where its guidelines are. Found by the names that their owners document: github.com/mitchellh/vouch
- * (README, "Vouched File Format"), and docs.github.com on pull request templates and community health files.
+ * What a repository asks of contributors outside `.gitveil.yml`: its list of vouched accounts, its
+ * template for pull requests, and where its guidelines are. Found by the names that their owners
+ * document: github.com/mitchellh/vouch (README, "Vouched File Format"), and docs.github.com on pull
+ * request templates and community health files.
  */
 import { decodeUtf8 } from '../git/bytes.ts';
 import type { FileAnswer } from '../host/code-host.ts';
@@ -10,7 +11,10 @@ import { oneLine } from '../host-text.ts';
 
 /** A repository's files at the tip of its default branch. */
 export interface FilesHost {
-  /** The names in a folder, those of folders with a slash at the end; none if there is no such folder. */
+  /**
+   * The names in a folder, those of folders with a slash at the end; none if there is no such
+   * folder.
+   */
   list(folder: string): Promise<readonly string[]>;
   file(path: string): Promise<FileAnswer>;
 }
@@ -60,7 +64,9 @@ const TEMPLATES = /^pull_request_template\/$/i;
 const CONTRIBUTING = /^contributing(?:\.\w{1,10})?$/i;
 const SECURITY = /^security(?:\.\w{1,10})?$/i;
 
-/** At most one request after two lists. Rejects if something stays unknown: silence is no consent. */
+/**
+ * At most one request after two lists. Rejects if something stays unknown: silence is no consent.
+ */
 export async function readCommunityFiles(
   files: FilesHost,
   kind: HostKind,
@@ -106,8 +112,9 @@ async function standingIn(
 }
 
 /**
- * As vouch reads a list: the first line that names the account decides; case does not matter, and a handle without a
- * platform is of any. What only a person would take for a denunciation (`--name`, `-@name`) is one, too.
+ * As vouch reads a list: the first line that names the account decides; case does not matter, and a
+ * handle without a platform is of any. What only a person would take for a denunciation (`--name`,
+ * `-@name`) is one, too.
  */
 export function standingOf(text: string, login: string, kind: HostKind): Pick<Standing, 'kind' | 'reason'> {
   const wanted = login.toLowerCase();

@@ -1,10 +1,11 @@
 /**
- * The policies of repositories, and what other files of theirs say, read from the host at most every five minutes.
- * While the host does not answer, what was known last counts. They are read with Git, which costs none of the bot
- * account's calls. Where that fails, because the host limits the public, serves no objects by their ids or calls the
- * repository by another name now, the REST interface is asked, with four simultaneous calls and one after them. A push
- * asks it at once, because Git takes up to five round trips. The bot may see more than the public. So a repository that
- * is not public has no policy here, like one that does not exist.
+ * The policies of repositories, and what other files of theirs say, read from the host at most
+ * every five minutes. While the host does not answer, what was known last counts. They are read
+ * with Git, which costs none of the bot account's calls. Where that fails, because the host limits
+ * the public, serves no objects by their ids or calls the repository by another name now, the REST
+ * interface is asked, with four simultaneous calls and one after them. A push asks it at once,
+ * because Git takes up to five round trips. The bot may see more than the public. So a repository
+ * that is not public has no policy here, like one that does not exist.
  */
 import { type HostConfig, recordName } from '../config/hosts.ts';
 import type { Config } from '../config.ts';
@@ -36,9 +37,15 @@ const PATIENCE_MS = 20_000;
 /** The requests to the host. */
 export interface PolicyHost {
   readonly repositories: Pick<RepositoryHost, 'repository' | 'file' | 'list'>;
-  /** As `publicFiles` has them, for `read`. Rejects, also there, if the REST interface has to be asked. */
+  /**
+   * As `publicFiles` has them, for `read`. Rejects, also there, if the REST interface has to be
+   * asked.
+   */
   publicFiles<T>(repository: RepositoryName, read: (files: FilesHost) => Promise<T>): Promise<T>;
-  /** Whose pull requests it takes; null: that was not seen lately. Only the REST interface says it, so nobody asks. */
+  /**
+   * Whose pull requests it takes; null: that was not seen lately. Only the REST interface says it,
+   * so nobody asks.
+   */
   pullRequestsOf(repository: RepositoryName): Repository['pullRequests'] | null;
   /** Null: there is no account. */
   botLogin(): Promise<string | null>;
@@ -50,11 +57,16 @@ export type KnownPolicy = Policy | null | undefined;
 interface Asking {
   /** The repository, if it is looked up already. */
   readonly looked?: Promise<Repository> | undefined;
-  /** Whether the host may be asked if necessary. If not, it counts as not answering. Default: yes. */
+  /**
+   * Whether the host may be asked if necessary. If not, it counts as not answering. Default: yes.
+   */
   readonly mayAsk?: () => Promise<boolean>;
   /** In one round trip, with calls of the account. Default: no. */
   readonly isUrgent?: boolean;
-  /** For badges and pages: kept apart, because their speed would tell that somebody has just pushed. Default: no. */
+  /**
+   * For badges and pages: kept apart, because their speed would tell that somebody has just pushed.
+   * Default: no.
+   */
   readonly isPolled?: boolean;
   /** As `Question` has it. */
   readonly atOnceMs?: number;
@@ -161,10 +173,12 @@ export function openPolicies(
 }
 
 /**
- * Files at the tip of the default branch: three or four small requests, one after the other, of which the folders are
- * remembered. Rejects, also in its methods, with what the transport rejects with (HostError `missing`: the public sees
- * no such repository; ProtocolError: the host does not send what was asked for), and with an Error for what the REST
- * interface has to be asked for: a folder that is too large, a symbolic link. @param memory counts what is read.
+ * Files at the tip of the default branch: three or four small requests, one after the other, of
+ * which the folders are remembered. Rejects, also in its methods, with what the transport rejects
+ * with (HostError `missing`: the public sees no such repository; ProtocolError: the host does not
+ * send what was asked for), and with an Error for what the REST interface has to be asked for: a
+ * folder that is too large, a symbolic link.
+ * @param memory counts what is read.
  */
 export async function publicFiles(
   transport: Pick<GitTransport, 'listRefs' | 'readObjects'>,

@@ -1,10 +1,11 @@
 /**
  * What a repository's maintainers say about anonymous contributions, in `.gitveil.yml` at its root.
- * `anonymous_friendly: true` turns the badge green; `accept` is `false`, `true`, or a list of what is accepted;
- * `pull_request_footer: true` makes pull requests say where they come from; `limit: 5/1h` lowers how much is posted;
- * `sign_off: required` takes only commits under the Developer Certificate of Origin; `ai_disclosure: required` and
- * `issue: required` ask what a pull request has to say; `workflows: false` refuses changes of workflows. Without the
- * file, everything is accepted. With an invalid file, nothing is: its author may have wanted to refuse, and an unknown
+ * `anonymous_friendly: true` turns the badge green; `accept` is `false`, `true`, or a list of what
+ * is accepted; `pull_request_footer: true` makes pull requests say where they come from; `limit:
+ * 5/1h` lowers how much is posted; `sign_off: required` takes only commits under the Developer
+ * Certificate of Origin; `ai_disclosure: required` and `issue: required` ask what a pull request
+ * has to say; `workflows: false` refuses changes of workflows. Without the file, everything is
+ * accepted. With an invalid file, nothing is: its author may have wanted to refuse, and an unknown
  * key may be a misspelt `accept`. Pure: bytes in, plain data out.
  */
 import { parseDocument } from 'yaml';
@@ -134,7 +135,10 @@ export function readYaml(text: string): unknown {
 
 const inWords = (kind: Contribution): string => kind.replace('_', ' ');
 
-/** Why a contribution is not accepted; null if it is. A sentence, and on its own line what the maintainers write. */
+/**
+ * Why a contribution is not accepted; null if it is. A sentence, and on its own line what the
+ * maintainers write.
+ */
 export function policyRefusal(policy: Policy, to: RepositoryName, kind: Contribution): string | null {
   const { accepted, problem, pullRequests, community } = policy;
   if (accepted.includes(kind)) return null;
@@ -155,7 +159,10 @@ export function closedTo(policy: Policy, pullRequests: Repository['pullRequests'
   return pullRequests === 'all' ? policy : { ...policy, accepted: withoutPulls(policy), pullRequests };
 }
 
-/** With what other files say: a list that denounces the bot closes the repository to its pull requests. */
+/**
+ * With what other files say: a list that denounces the bot closes the repository to its pull
+ * requests.
+ */
 export function withCommunity(policy: Policy, community: CommunityFiles): Policy {
   const isDenounced = community.standing?.kind === 'denounced';
   return { ...policy, community, accepted: isDenounced ? withoutPulls(policy) : policy.accepted };

@@ -1,4 +1,7 @@
-/** What a push is handed: everything outside that it uses, and what the operator and the request decide about it. */
+/**
+ * What a push is handed: everything outside that it uses, and what the operator and the request
+ * decide about it.
+ */
 import type { Config } from '../config.ts';
 import type { DelayedView, KeepAnswer, NewDelayedPush } from '../durable/delayed-pushes/delayed-push.ts';
 import type { PendingPush } from '../durable/pending-push/pending-push.ts';
@@ -32,17 +35,33 @@ export interface PushHost extends HistoryHost {
   readonly hostKey: string;
   /** As the service's records have it, in lower case. */
   nameOf(repository: RepositoryName): string;
-  /** Opens the connection for a later step, so that the step does not wait for the handshake. Never rejects. */
+  /**
+   * Opens the connection for a later step, so that the step does not wait for the handshake. Never
+   * rejects.
+   */
   connectAhead(step: 'push' | 'pull-request'): Promise<void>;
-  /** The bot's name: the author of everything. @param isQuiet the host is asked only if nobody has for a month. */
+  /**
+   * The bot's name: the author of everything.
+   * @param isQuiet the host is asked only if nobody has for a month.
+   */
   botLogin(isQuiet?: boolean): Promise<string>;
-  /** The policy of the repository. @param looked the repository, if it is looked up already. Never rejects. */
+  /**
+   * The policy of the repository.
+   * @param looked the repository, if it is looked up already. Never rejects.
+   */
   policy(repository: RepositoryName, looked?: Promise<Repository>): Promise<KnownPolicy>;
 }
 
-/** What the service keeps: of a push while it runs, of those that are published later, and of pull requests. */
+/**
+ * What the service keeps: of a push while it runs, of those that are published later, and of pull
+ * requests.
+ */
 export interface PushStore {
-  /** Counts a push that has ended. @param refusal null: it was accepted. @param durationMs null: without a pack. */
+  /**
+   * Counts a push that has ended.
+   * @param refusal null: it was accepted.
+   * @param durationMs null: without a pack.
+   */
   count(refusal: Refusal | null, durationMs: number | null): void;
   /** For what a push sends besides its commits. */
   openSpool(): Spool;
@@ -56,23 +75,35 @@ export interface PushStore {
   prKey(prHash: string): Promise<string>;
   /** Compares in the same time for any key. */
   isPrKey(prHash: string, key: string): Promise<boolean>;
-  /** The object of a push, by its hash. Like those of pull requests, it rejects if it cannot be reached. */
+  /**
+   * The object of a push, by its hash. Like those of pull requests, it rejects if it cannot be
+   * reached.
+   */
   pendingPush(hash: string): Pick<PendingPush, 'begin' | 'decide' | 'end'>;
   pullRequest(prHash: string): Pick<PullRequest, 'claim' | 'look' | 'release' | 'record' | 'tellLater'>;
-  /** Tells of a withdrawn pull request: once, also if the host says so, too. @param at '': unknown. Never rejects. */
+  /**
+   * Tells of a withdrawn pull request: once, also if the host says so, too.
+   * @param at '': unknown. Never rejects.
+   */
   tellWithdrawn(
     pullRequest: Pick<RecordedPullRequest, 'prHash' | 'number' | 'url'>,
     at: string,
   ): Promise<void>;
-  /** Null if no push to this code host has recorded it. Wakes no object for a hash that is made up. */
+  /**
+   * Null if no push to this code host has recorded it. Wakes no object for a hash that is made up.
+   */
   placeOf(prHash: string): Promise<PullRequestPlace | null>;
-  /** Whether the pull request is open, as far as the service has heard; true: nobody knows. Never rejects. */
+  /**
+   * Whether the pull request is open, as far as the service has heard; true: nobody knows. Never
+   * rejects.
+   */
   isOpen(prHash: string): Promise<boolean>;
   /** False: no push has recorded this pr_hash, as far as that is listed. Never rejects. */
   mayBeRecorded(prHash: string): Promise<boolean>;
   /**
-   * The pull request with the last of these works: open, else merged, else closed. Null: none has any. Undefined: the
-   * list cannot be read. Never rejects. @param works keyed hashes of commits without author and dates.
+   * The pull request with the last of these works: open, else merged, else closed. Null: none has
+   * any. Undefined: the list cannot be read. Never rejects.
+   * @param works keyed hashes of commits without author and dates.
    */
   pullRequestWith(
     repository: RepositoryName,
@@ -80,7 +111,10 @@ export interface PushStore {
   ): Promise<(Omit<SameWork, 'shared'> & Pick<RecordedWork, 'last'>) | null | undefined>;
   /** Records what an update has brought. Never rejects. @param works as for `pullRequestWith`. */
   addWorks(prHash: string, works: readonly string[]): Promise<void>;
-  /** The open pull request whose pr_hash is a letter or two off; null: none, or nobody knows. Never rejects. */
+  /**
+   * The open pull request whose pr_hash is a letter or two off; null: none, or nobody knows. Never
+   * rejects.
+   */
   openNear(repository: RepositoryName, prHash: string): Promise<{ readonly prHash: string } | null>;
   /**
    * Whether the service has ever opened a pull request there that was not rolled back; false if
@@ -92,9 +126,15 @@ export interface PushStore {
    * @param push as `NewDelayedPush` has it.
    */
   findWaiting(push: string): Promise<DelayedView | null>;
-  /** Tells the operator that the clocks of service and host differ. @param byMs as the alert has it. */
+  /**
+   * Tells the operator that the clocks of service and host differ.
+   * @param byMs as the alert has it.
+   */
   tellClock(byMs: number | null): void;
-  /** @param keptUntil how long spool and key are there. @returns `found`: the same push waits; nothing is kept. */
+  /**
+   * @param keptUntil how long spool and key are there.
+   * @returns `found`: the same push waits; nothing is kept.
+   */
   keepDelayed(
     delayed: Omit<NewDelayedPush, 'dueAt' | 'spool' | 'client' | 'host'>,
     spool: KeptSpool,
@@ -103,60 +143,83 @@ export interface PushStore {
 }
 
 /**
- * Whether a push is accepted (contract, 4.6): before its pack is read, the panic switch and the limit of pushes; before
- * the first write at the host, a slot of its address, and what is left to the repository and to the bot account.
+ * Whether a push is accepted (contract, 4.6): before its pack is read, the panic switch and the
+ * limit of pushes; before the first write at the host, a slot of its address, and what is left to
+ * the repository and to the bot account.
  *
  * Fails closed: without the panic switch and the limits, an anonymous service could be flooded.
  */
 export interface PushLimits {
   /**
-   * Counts a push attempt, before anything else. Answers why pushes are refused now, or null. Never rejects.
+   * Counts a push attempt, before anything else. Answers why pushes are refused now, or null. Never
+   * rejects.
    * @param isWithdrawal it is allowed, however many requests its client has caused.
-   * @param opens it can only open a pull request: if its network has no room for one, it learns nothing
-   * else, not even that the same push was made before.
-   * @param patience `delay`: a pause of the code host does not matter now. `wait`: nor does its network's limit.
+   * @param opens it can only open a pull request: if its network has no room for one, it learns
+   * nothing else, not even that the same push was made before.
+   * @param patience `delay`: a pause of the code host does not matter now. `wait`: nor does its
+   * network's limit.
    */
   enter(isWithdrawal: boolean, opens: boolean, patience?: 'none' | 'delay' | 'wait'): Promise<Refusal | null>;
   /**
-   * Checks the limit of pull requests for a push that fails for another reason, and counts it if it is over. Null: it
-   * is not, or nobody knows. Never rejects.
+   * Checks the limit of pull requests for a push that fails for another reason, and counts it if it
+   * is over. Null: it is not, or nobody knows. Never rejects.
    * @param slotHash if it can only open a pull request: what `slot` is asked with.
    */
   refuseFull(slotHash?: () => Promise<string>): Promise<Refusal | null>;
-  /** Of the pull request that the push opens. Takes nothing yet. @param slotHash retries share it. @throws Refusal */
+  /**
+   * Of the pull request that the push opens. Takes nothing yet.
+   * @param slotHash retries share it.
+   * @throws Refusal
+   */
   slot(slotHash: string): Promise<Slot>;
-  /** Says why a slot would be refused now; null: it would not. Takes and counts nothing. Never rejects. */
+  /**
+   * Says why a slot would be refused now; null: it would not. Takes and counts nothing. Never
+   * rejects.
+   */
   peek(): Promise<Refusal | null>;
   /**
-   * Takes a write in the name of the bot account that creates nothing, before the first write at the host.
+   * Takes a write in the name of the bot account that creates nothing, before the first write at
+   * the host.
    * @throws Refusal while the host asks for a pause, or if other clients come first.
    */
   takeQuota(): Promise<void>;
   /**
-   * Takes what a fork costs, once for a repository: it counts as something created, whatever becomes
-   * of the push.
+   * Takes what a fork costs, once for a repository: it counts as something created, whatever
+   * becomes of the push.
    * @throws Refusal
    */
   takeFork(repository: RepositoryName): Promise<void>;
 }
 
-/** That of one pull request in the limit of its address. It stays taken if nobody knows whether that was opened. */
+/**
+ * That of one pull request in the limit of its address. It stays taken if nobody knows whether that
+ * was opened.
+ */
 export interface Slot {
   /**
-   * Takes it, one creation of the bot account and one pull request of the repository: all or nothing, before the first
-   * write. @param policyLimits those that the repository's policy sets. @throws Refusal
+   * Takes it, one creation of the bot account and one pull request of the repository: all or
+   * nothing, before the first write.
+   * @param policyLimits those that the repository's policy sets.
+   * @throws Refusal
    */
   take(repository: RepositoryName, policyLimits: readonly Limit[]): Promise<void>;
   /**
    * Takes it alone: the pull request is opened later, or has begun, and no other attempt runs.
-   * @param isAnother whether it needs one of its own, even if an earlier attempt has one. @throws Refusal
+   * @param isAnother whether it needs one of its own, even if an earlier attempt has one.
+   * @throws Refusal
    */
   settle(isAnother: boolean): Promise<void>;
-  /** Tells the guard and the statistics that the pull request is open. Answers who could not be told. Never rejects. */
+  /**
+   * Tells the guard and the statistics that the pull request is open. Answers who could not be
+   * told. Never rejects.
+   */
   opened(pullRequest: OpenedPullRequest & { readonly number: number }): Promise<readonly Told[]>;
   /** What of the limits of its network it does not have; null: it has all. */
   owed(): Wants | null;
-  /** Gives the slot back, because no pull request was opened. Never rejects; a second call does nothing. */
+  /**
+   * Gives the slot back, because no pull request was opened. Never rejects; a second call does
+   * nothing.
+   */
   release(): Promise<void>;
 }
 
@@ -179,7 +242,9 @@ export interface PushSettings extends Pick<
   /** What pull requests end with if the repository's policy asks for it. */
   readonly pullRequestFooter: string;
   readonly hostUrl: string;
-  /** The address to push to, for the commands in messages; and in the form that may be published. */
+  /**
+   * The address to push to, for the commands in messages; and in the form that may be published.
+   */
   remoteUrl(repository: RepositoryName): string;
   publishedUrl(repository: RepositoryName): string;
   /** At the code host. */

@@ -27,7 +27,10 @@ export class PushRun implements PushPorts {
   readonly logger: Logger;
   readonly steps: HostSteps;
   readonly claims: Claims;
-  /** Lines for the person, which `tell` tells: first comes whether commits are open already; rules stand in front. */
+  /**
+   * Lines for the person, which `tell` tells: first comes whether commits are open already; rules
+   * stand in front.
+   */
   readonly notes: string[] = [];
   readonly #beside: Promise<void>[] = [];
 
@@ -58,7 +61,10 @@ export class PushRun implements PushPorts {
     this.#beside.push(work);
   }
 
-  /** Releases the locks, and waits for work that still runs. @param isAnswered as `Claims.end`. Never rejects. */
+  /**
+   * Releases the locks, and waits for work that still runs.
+   * @param isAnswered as `Claims.end`. Never rejects.
+   */
   async end(isAnswered: boolean): Promise<void> {
     await Promise.all([this.claims.end(isAnswered), ...this.#beside]);
   }
@@ -95,8 +101,9 @@ export function receivedHashOf(
 }
 
 /**
- * What a push locks: the pull request that it updates, so that two updates never mix; and itself, so that it never runs
- * twice at once, and a retry resumes it. `end` releases all, even a claim that is still on its way.
+ * What a push locks: the pull request that it updates, so that two updates never mix; and itself,
+ * so that it never runs twice at once, and a retry resumes it. `end` releases all, even a claim
+ * that is still on its way.
  */
 export class Claims {
   readonly #host: Pick<PushHost, 'hostKey' | 'clock'>;
@@ -114,12 +121,18 @@ export class Claims {
     this.#store = store;
   }
 
-  /** From now on, claims only read: a preview changes nothing, and whoever knows a pr_hash can make many. */
+  /**
+   * From now on, claims only read: a preview changes nothing, and whoever knows a pr_hash can make
+   * many.
+   */
   lockNothing(): void {
     this.#locksNothing = true;
   }
 
-  /** Null: none of this code host is listed with it. If the host knows an older one, claim it then. @throws Refusal */
+  /**
+   * Null: none of this code host is listed with it. If the host knows an older one, claim it then.
+   * @throws Refusal
+   */
   claimListed(prHash: string): Promise<ClaimedUpdate | null> {
     return this.#claimIf(this.#store.mayBeRecorded(prHash), prHash);
   }
@@ -154,8 +167,10 @@ export class Claims {
   }
 
   /**
-   * Begins to publish, or continues what an earlier attempt has begun; the second time, nothing new. @throws Refusal if
-   * the same push is in progress. @param proposed hash and date, unless a retry has them; null: not published now.
+   * Begins to publish, or continues what an earlier attempt has begun; the second time, nothing
+   * new.
+   * @throws Refusal if the same push is in progress.
+   * @param proposed hash and date, unless a retry has them; null: not published now.
    */
   async begin(pushHash: string, target: RepositoryName, proposed: PushIntent | null) {
     const { hostKey, clock } = this.#host;
@@ -226,7 +241,10 @@ export function inProgress(reason: string, advice: string): Refusal {
   return new Refusal('in-progress', reason, [advice]);
 }
 
-/* By contract, the pr_hash is enough to update. Withdrawals and other texts take the key (secret/keyed-hash.ts). */
+/**
+ * By contract, the pr_hash is enough to update. Withdrawals and other texts take the key
+ * (secret/keyed-hash.ts).
+ */
 
 const SHOWN = 'The push that opened it showed the key.';
 /** What a key is needed for; `update` only where the operator says so. */
@@ -241,7 +259,10 @@ export function missingKey(use: KeyUse): Refusal {
   return new Refusal('pr-key', 'the pr-key is missing', [KEY_USES[use]]);
 }
 
-/** @param use null: no key is needed, but a key that is given must be right. @throws Refusal */
+/**
+ * @param use null: no key is needed, but a key that is given must be right.
+ * @throws Refusal
+ */
 export async function requireKey(
   { store }: PushRun,
   { prHash, prKey }: PushOptions,

@@ -1,7 +1,8 @@
 /**
- * Commits of a push that are in a pull request of ours already. If it is open, one more commit and `git push` again
- * opens a second one, which repeats the first. If it is merged, the person's own version of its commits is not
- * upstream's. Keyed hashes are recorded of each pull request: each names a commit, without author and dates.
+ * Commits of a push that are in a pull request of ours already. If it is open, one more commit and
+ * `git push` again opens a second one, which repeats the first. If it is merged, the person's own
+ * version of its commits is not upstream's. Keyed hashes are recorded of each pull request: each
+ * names a commit, without author and dates.
  * Proved by test/e2e/push/doubles.test.ts.
  */
 import type { AnonymousCommits } from '../git/objects/anonymize.ts';
@@ -51,7 +52,8 @@ export async function findSameWork(
 }
 
 /**
- * Tells of the pull request that has commits of this push, unless it was closed: what is closed may come again.
+ * Tells of the pull request that has commits of this push, unless it was closed: what is closed may
+ * come again.
  * @throws Refusal if it is open and the operator wants no doubles; not for a preview
  */
 export async function tellSameWork(
@@ -85,7 +87,10 @@ export async function tellSameWork(
   if (!isPreview) throw new Refusal('double', 'the commits are open already', lines);
 }
 
-/** Nobody is there when a delayed push would open a second pull request with the same commits: so none does. */
+/**
+ * Nobody is there when a delayed push would open a second pull request with the same commits: so
+ * none does.
+ */
 export function proposedBefore({ url }: SameWork): Refusal {
   return new Refusal('double', 'the same commits were proposed before', [
     `They are in ${url}, so nothing was published.`,

@@ -1,6 +1,6 @@
 /**
- * One push from its first byte to its answer: the only place that knows the order. Each function returns what the next
- * one needs.
+ * One push from its first byte to its answer: the only place that knows the order. Each function
+ * returns what the next one needs.
  *
  *   receive()    the commands, the limits, then the pack to its last byte → Arrival
  *   judge()      what the push is, and what the place says → Judged
@@ -8,8 +8,8 @@
  *   publish()    → Published, or keep() → the page of a delayed push
  *   end()        gives back what it holds, once the client has its answer
  *
- * A client reads nothing before it has sent everything. So `receive` only reads, and `conclude` does the rest. Every
- * failure becomes a complete answer.
+ * A client reads nothing before it has sent everything. So `receive` only reads, and `conclude`
+ * does the rest. Every failure becomes a complete answer.
  * Proved by test/push/admission.test.ts and test/e2e/push/push-acts.test.ts.
  */
 import type { ByteReader } from '../git/wire/byte-reader.ts';
@@ -88,7 +88,10 @@ const TOLD_FIRST: ReadonlySet<RefusalCode> = new Set(['suspended', 'rate-limited
 const ASKS_NOW =
   'A preview asks the code host about the repository now. A delayed push asks only when it is published.';
 
-/** Reads the body to the end of its pack. Where there is nothing to publish, the rest is unread. Never rejects. */
+/**
+ * Reads the body to the end of its pack. Where there is nothing to publish, the rest is unread.
+ * Never rejects.
+ */
 export async function receive(
   run: PushRun,
   request: PushRequest | FaultyRequest,
@@ -113,7 +116,8 @@ export async function receive(
   let logged: Arrival['logged'] = null;
   const arrived = (task: Task): Arrival => ({ said, task, logged, startedAt, discard });
   try {
-    // Panic and the client's own limits come first, whatever is wrong with the request (contract, 4.6).
+    // Panic and the client's own limits come first, whatever is wrong with the request (contract,
+    // 4.6).
     await admit(run, said);
     if (request.kind === 'faulty') throw request.fault;
     if (said.isWithdrawal && parsed.kind === 'invalid') throw new Refusal('options', parsed.message, []);
@@ -184,7 +188,8 @@ export async function conclude(run: PushRun, arrival: Arrival) {
     outcome,
     unpackStatus: refusal?.unpackStatus ?? 'ok',
     commandStatuses: said.statuses(reason, isUnread),
-    // A preview has not failed: at an error on band 3, Git adds a sentence about a broken connection.
+    // A preview has not failed: at an error on band 3, Git adds a sentence about a broken
+    // connection.
     finalLine: refusal?.preview ? null : reason,
   };
 }
@@ -194,19 +199,28 @@ function refusedAs(refusal: Refusal): Outcome {
   return { kind: 'refused', refusal, lines: preview === null ? paragraph : [...paragraph, finalLine] };
 }
 
-/** In place of `conclude` and `end`, because the body was over its limit, which the HTTP status says. Never rejects. */
+/**
+ * In place of `conclude` and `end`, because the body was over its limit, which the HTTP status
+ * says. Never rejects.
+ */
 export async function abandon(run: PushRun, arrival: Arrival): Promise<void> {
   tell(run, arrival, refusedAs(toRefusal(new BodyError('too-large'), run.settings.client)));
   await end(run, arrival, true);
 }
 
-/** Gives back everything. @param isAnswered the client has the answer, and needs no retry. Never rejects. */
+/**
+ * Gives back everything.
+ * @param isAnswered the client has the answer, and needs no retry. Never rejects.
+ */
 export async function end(run: PushRun, arrival: Arrival, isAnswered: boolean): Promise<void> {
   await arrival.discard();
   await run.end(isAnswered);
 }
 
-/** That the client's limit is used up, whatever else is wrong. Null: it is not, or an open pull request is updated. */
+/**
+ * That the client's limit is used up, whatever else is wrong. Null: it is not, or an open pull
+ * request is updated.
+ */
 async function refusedByLimit(
   run: PushRun,
   { said, logged }: Arrival,
@@ -250,7 +264,10 @@ interface JudgedPush extends Omit<Judged, 'warnings'>, Pick<Upstream, 'hostAhead
   readonly receivedHash: string;
 }
 
-/** @param isLater the host is asked what a clone asks, unless it is a preview. @throws Refusal, also for a preview */
+/**
+ * @param isLater the host is asked what a clone asks, unless it is a preview.
+ * @throws Refusal, also for a preview
+ */
 async function judgedNow(run: PushRun, received: Received, isLater: boolean): Promise<JudgedPush> {
   const { host, limits, store, settings, claims, reply } = run;
   const { options, pack } = received;
@@ -269,7 +286,8 @@ async function judgedNow(run: PushRun, received: Received, isLater: boolean): Pr
     throw withAdvice(run, options, (await limits.refuseFull(async () => slotHash)) ?? full);
   if (preview) {
     if (isLater) await reply.note(ASKS_NOW);
-    // Previews can be repeated without end and never reach the account's own check, so count them here.
+    // Previews can be repeated without end and never reach the account's own check, so count them
+    // here.
     await limits.takeQuota();
   } else if (!isQuiet) {
     void host.connectAhead('push');
@@ -313,7 +331,10 @@ type Decided =
   /** The same push waits, and is published when that was to be. */
   | { readonly kind: 'waits'; readonly view: DelayedView };
 
-/** Now or later: nothing has been written at the host. @throws Refusal if it has to wait, and may not */
+/**
+ * Now or later: nothing has been written at the host.
+ * @throws Refusal if it has to wait, and may not
+ */
 async function decide(
   run: PushRun,
   { options, pack }: Received,

@@ -14,7 +14,10 @@ import { textOf, wholeText } from '../text/pull-request-text.ts';
 import type { Stated } from './receive/push-options.ts';
 import { type Preview, Refusal } from './reply/refusal.ts';
 
-/** What a push is, as Git tells it, without name, date or original id: it can be stored (delay/kept-push.ts). */
+/**
+ * What a push is, as Git tells it, without name, date or original id: it can be stored
+ * (delay/kept-push.ts).
+ */
 export interface PushedWork {
   readonly base: Ref;
   /** Whether the person named it. If not, an open pull request keeps its own. */
@@ -27,7 +30,9 @@ export interface PushedWork {
   readonly description: PlannedText | null;
   /** Of a new pull request; an open one stays what it is. */
   readonly isDraft: boolean;
-  /** Whether the person affirms the Developer Certificate of Origin: the messages say so already. */
+  /**
+   * Whether the person affirms the Developer Certificate of Origin: the messages say so already.
+   */
   readonly isSignedOff: boolean;
   readonly stated: Stated;
   readonly commits: PlannedCommits;
@@ -59,13 +64,19 @@ export interface NamedPullRequest {
   readonly tip: Oid | null;
 }
 
-/** Whether an open pull request is updated. One whose fork was deleted never changes any more, even if it is open. */
+/**
+ * Whether an open pull request is updated. One whose fork was deleted never changes any more, even
+ * if it is open.
+ */
 export function isUpdate(push: { readonly named: Omit<NamedPullRequest, 'tip'> | null }): boolean {
   const { isOpen, source } = push.named?.pullRequest ?? {};
   return isOpen === true && source !== null;
 }
 
-/** Bytes of messages that a preview shows, in which each commit's line counts as some. More are counted. */
+/**
+ * Bytes of messages that a preview shows, in which each commit's line counts as some. More are
+ * counted.
+ */
 const MOST_SHOWN = 128 * 1024;
 const LINE_BYTES = 64;
 const SHOW = 'git log -p HEAD --not --remotes';

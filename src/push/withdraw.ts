@@ -1,7 +1,8 @@
 /**
- * Withdraws a pull request: a push with `-o withdraw`, or one that deletes a branch and names it, closes it and removes
- * its branch. No limit on pull requests applies. The branch goes first, by the service's own record: it is the bot's,
- * so nobody can keep it, whatever has happened to the repository. What failed half-way can be pushed again.
+ * Withdraws a pull request: a push with `-o withdraw`, or one that deletes a branch and names it,
+ * closes it and removes its branch. No limit on pull requests applies. The branch goes first, by
+ * the service's own record: it is the bot's, so nobody can keep it, whatever has happened to the
+ * repository. What failed half-way can be pushed again.
  * Proved by test/e2e/push/pr-withdraw.test.ts.
  */
 import type { ClosedPullRequest, PullRequest } from '../host/code-host.ts';
@@ -20,7 +21,11 @@ interface Withdrawal extends Pick<PullRequest, 'number' | 'url' | 'fork'> {
   readonly repository: RepositoryName;
 }
 
-/** @param prHash its push has given the key. @param deletedRef that the push deletes; null: none. @throws Refusal */
+/**
+ * @param prHash its push has given the key.
+ * @param deletedRef that the push deletes; null: none.
+ * @throws Refusal
+ */
 export async function withdraw(run: PushRun, prHash: string, deletedRef: string | null): Promise<Withdrawn> {
   const found = await find(run, prHash, await run.claims.claimPullRequest(prHash));
   if (found === null)
@@ -31,7 +36,10 @@ export async function withdraw(run: PushRun, prHash: string, deletedRef: string 
   return { ...(await withdrawFound(run, found)), prUrl: found.url, hadBranch, deletedRef };
 }
 
-/** Removes what a delayed push that was given up left at the host: its pull request, or its branch. @throws Refusal */
+/**
+ * Removes what a delayed push that was given up left at the host: its pull request, or its branch.
+ * @throws Refusal
+ */
 export async function removeBegun(run: PushRun, prHash: string): Promise<void> {
   const { host, claims, steps, target } = run;
   const found = await find(run, prHash, await claims.claimPullRequest(prHash));
@@ -49,7 +57,10 @@ export async function removeBegun(run: PushRun, prHash: string): Promise<void> {
   await steps.run('withdrawal', () => removeBranch(host, { fork, prHash }));
 }
 
-/** By the service's own record; if it has none, by what the host shows. Null: there is none. @throws Refusal */
+/**
+ * By the service's own record; if it has none, by what the host shows. Null: there is none.
+ * @throws Refusal
+ */
 async function find(run: PushRun, prHash: string, { recorded }: ClaimedUpdate): Promise<Withdrawal | null> {
   if (recorded !== null) {
     const { owner, repo: name, number, url, fork } = recorded;
@@ -94,14 +105,18 @@ async function removeBranch(
   const branch = workBranch(prHash);
   await repositories.deleteBranch(fork, branch).catch(async (error: unknown) => {
     if (!isRefusedByHost(error)) throw error;
-    // The fork may be gone, or the branch removed before. Ask for both, because a host may be wrong once.
+    // The fork may be gone, or the branch removed before. Ask for both, because a host may be wrong
+    // once.
     if (await isForkGone(host, fork, error)) return;
     const source = { repository: fork, refName: `refs/heads/${branch}` };
     if ((await branchTip(host, source)) !== null) throw error;
   });
 }
 
-/** Closes the pull request, and says in which state it ends. If the host refuses, asks the host for the state. */
+/**
+ * Closes the pull request, and says in which state it ends. If the host refuses, asks the host for
+ * the state.
+ */
 async function close(host: PushHost, { prHash, repository, number }: Withdrawal): Promise<Closing> {
   const { repositories } = host;
   try {

@@ -27,7 +27,10 @@ interface Description extends Pick<DescribeRouteOptions, 'summary' | 'descriptio
   readonly responses: Record<string, Answer>;
 }
 
-/** Unlike hono-openapi's `describeRoute`, no middleware: it costs nothing until someone asks for the document. */
+/**
+ * Unlike hono-openapi's `describeRoute`, no middleware: it costs nothing until someone asks for the
+ * document.
+ */
 export function described<H extends object>(handler: H, description: Description): H {
   return Object.defineProperty(handler, uniqueSymbol, { get: () => ({ spec: toSpec(description) }) });
 }
@@ -52,7 +55,10 @@ function toSpec(description: Description): DescribeRouteOptions {
   };
 }
 
-/** Each error in JSON has its code in a header. An example names its own, by default that of the status. */
+/**
+ * Each error in JSON has its code in a header. An example names its own, by default that of the
+ * status.
+ */
 function withCodes(responses: Description['responses']): Description['responses'] {
   const all = Object.entries(responses).map(([status, response]) => {
     const { content } = response as { content?: Content };

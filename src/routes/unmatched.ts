@@ -1,4 +1,7 @@
-/** Answers requests without a route: an unknown path, or a method that the path does not accept (RFC 9110, 15.5.6). */
+/**
+ * Answers requests without a route: an unknown path, or a method that the path does not accept (RFC
+ * 9110, 15.5.6).
+ */
 import type { Context, Hono } from 'hono';
 import type { Config } from '../config.ts';
 import { hostNameOf } from '../config/hosts.ts';

@@ -1,9 +1,11 @@
 /**
- * The token in a form: proves that the service made this form, for this path, not long ago. There is no cookie that a
- * page of someone else could misuse; the token keeps programs from posting forms that they have never fetched, and
- * names the form, so that a change that is sent twice opens one pull request.
+ * The token in a form: proves that the service made this form, for this path, not long ago. There
+ * is no cookie that a page of someone else could misuse; the token keeps programs from posting
+ * forms that they have never fetched, and names the form, so that a change that is sent twice opens
+ * one pull request.
  *
- * `<milliseconds in base 36>-<16 random hex digits>-<32 hex digits of an HMAC>`. Pure: time and randomness are given.
+ * `<milliseconds in base 36>-<16 random hex digits>-<32 hex digits of an HMAC>`. Pure: time and
+ * randomness are given.
  * Proved by test/forms/forms.test.ts.
  */
 import { isSameSecret, keyedHash } from './keyed-hash.ts';
@@ -20,13 +22,19 @@ export interface FormToken {
   readonly madeAt: number;
 }
 
-/** @param path that the form is sent to. @param random at least 8 bytes. */
+/**
+ * @param path that the form is sent to.
+ * @param random at least 8 bytes.
+ */
 export function newFormToken(secret: string, path: string, now: number, random: Uint8Array): string {
   const name = `${now.toString(36)}-${Buffer.from(random.subarray(0, RANDOM_BYTES)).toString('hex')}`;
   return `${name}-${hashOf(secret, path, name)}`;
 }
 
-/** The token of a form that was sent to `path`; `expired` if it is too old; null if the service did not make it. */
+/**
+ * The token of a form that was sent to `path`; `expired` if it is too old; null if the service did
+ * not make it.
+ */
 export function readFormToken(
   secret: string,
   path: string,

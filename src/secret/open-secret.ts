@@ -2,7 +2,10 @@
 import type { Env } from '../env.ts';
 import { readFrom, secretOf } from '../objects.ts';
 
-/** A value, not a promise: that would never settle once the client of the request that created it disconnects. */
+/**
+ * A value, not a promise: that would never settle once the client of the request that created it
+ * disconnects.
+ */
 const known = new WeakMap<Env['SERVICE_SECRET'], string>();
 
 /** @param given the operator's `IDENTITY_SECRET`. */

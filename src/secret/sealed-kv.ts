@@ -1,8 +1,9 @@
 /**
- * What the service keeps in KV: names and values that say nothing without its secret. Whoever has the account or the
- * disk can list the expiry of each entry, which tells when it was written, so the entries of a day expire together.
- * AES-256-GCM. Each name has its own key, each value a random initialisation vector in front. Values are filled up: the
- * length of a history is enough to recognise it.
+ * What the service keeps in KV: names and values that say nothing without its secret. Whoever has
+ * the account or the disk can list the expiry of each entry, which tells when it was written, so
+ * the entries of a day expire together. AES-256-GCM. Each name has its own key, each value a random
+ * initialisation vector in front. Values are filled up: the length of a history is enough to
+ * recognise it.
  */
 import { keyedHash } from './keyed-hash.ts';
 

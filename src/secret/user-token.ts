@@ -5,7 +5,10 @@ export const TOKEN_BYTES = 10;
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 const NANOSECONDS_PER_MS = 1_000_000n;
 
-/** A new token: 80 random bits as 16 characters. Without randomness the time, as the contract says: not secret. */
+/**
+ * A new token: 80 random bits as 16 characters. Without randomness the time, as the contract says:
+ * not secret.
+ */
 export function newUserToken(
   fillRandomly: (bytes: Uint8Array) => void = (bytes) => void crypto.getRandomValues(bytes),
   now: () => number = Date.now,

@@ -1,8 +1,9 @@
 /**
- * The rows of one spool, encrypted: AES-256-GCM with a key that is only in this isolate's memory and belongs to this
- * attempt alone. So nobody can read the rows once the push is over, whether they were removed or its process died. The
- * key of a delayed push leaves the isolate once, for a place from which it can be removed without a trace. Each number
- * is written once, so no initialisation vector is used twice with a key. Name and number are authenticated with it.
+ * The rows of one spool, encrypted: AES-256-GCM with a key that is only in this isolate's memory
+ * and belongs to this attempt alone. So nobody can read the rows once the push is over, whether
+ * they were removed or its process died. The key of a delayed push leaves the isolate once, for a
+ * place from which it can be removed without a trace. Each number is written once, so no
+ * initialisation vector is used twice with a key. Name and number are authenticated with it.
  * Proved by test/spool/spool.test.ts.
  */
 import { utf8 } from '../git/bytes.ts';
@@ -62,7 +63,10 @@ export class SealedRows {
     return rows;
   }
 
-  /** @param row its buffer becomes empty. @throws HostError `busy` if the object fails. */
+  /**
+   * @param row its buffer becomes empty.
+   * @throws HostError `busy` if the object fails.
+   */
   async write(number: number, row: Uint8Array<ArrayBuffer>): Promise<void> {
     const algorithm = { name: ALGORITHM, length: 256 };
     this.#key ??= (await crypto.subtle.generateKey(algorithm, true, ['encrypt', 'decrypt'])) as CryptoKey;
@@ -73,7 +77,10 @@ export class SealedRows {
     sealed.transfer(0);
   }
 
-  /** @throws HostError `busy` if the object fails; LostRowError if one that was kept is gone, or one was changed. */
+  /**
+   * @throws HostError `busy` if the object fails; LostRowError if one that was kept is gone, or one
+   * was changed.
+   */
   async read(number: number): Promise<Uint8Array<ArrayBuffer>> {
     const sealed = await this.#ask((store) => store.read(this.#attempt, number));
     // The object of a push under way has died; the person may push again.
@@ -88,7 +95,11 @@ export class SealedRows {
     }
   }
 
-  /** Keeps rows that were written, for whoever has the answer. @param until ms since 1970. @throws HostError `busy` */
+  /**
+   * Keeps rows that were written, for whoever has the answer.
+   * @param until ms since 1970.
+   * @throws HostError `busy`
+   */
   async keep(until: number): Promise<SealedAttempt> {
     const key = (await crypto.subtle.exportKey('raw', this.#key as CryptoKey)) as ArrayBuffer;
     await this.#ask((store) => store.keep(this.#attempt, until));
@@ -97,7 +108,10 @@ export class SealedRows {
     return { attempt: this.#attempt, key: Buffer.from(key).toString('base64') };
   }
 
-  /** Forgets the key, and removes the rows. @throws HostError `busy` if the object fails: it removes them later. */
+  /**
+   * Forgets the key, and removes the rows.
+   * @throws HostError `busy` if the object fails: it removes them later.
+   */
   async remove(): Promise<void> {
     if (this.#key === null) return;
     this.#key = null;

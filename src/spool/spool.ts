@@ -1,4 +1,7 @@
-/** What a push has sent, until it is judged: up to a mebibyte in memory (or less), then in encrypted rows. */
+/**
+ * What a push has sent, until it is judged: up to a mebibyte in memory (or less), then in encrypted
+ * rows.
+ */
 import type { Memory, MemoryClaim } from '../git/memory.ts';
 import type { Clock } from '../isolate/clock.ts';
 import { onForget } from '../isolate/recent.ts';
@@ -6,7 +9,10 @@ import { busy } from '../isolate/memory-budget.ts';
 import { type OpenRowStore, type SealedAttempt, SealedRows } from './sealed-rows.ts';
 
 export const MEMORY_BYTES = 1024 * 1024;
-/** Of a row. One of an object may have 2 MB, but it is copied several times on its way, and that memory stays taken. */
+/**
+ * Of a row. One of an object may have 2 MB, but it is copied several times on its way, and that
+ * memory stays taken.
+ */
 export const ROW_BYTES = 256 * 1024;
 /** Of a row while memory is short, and of what stays in it. */
 const SHORT_ROW_BYTES = 64 * 1024;
@@ -42,7 +48,10 @@ export interface SpoolOptions {
 
 /** Of all bytes, for the spools of one client. */
 const MOST_OF_ONE_CLIENT = 1 / 10;
-/** The platform may end a request so that it gives nothing back. Much longer than a living one needs between calls. */
+/**
+ * The platform may end a request so that it gives nothing back. Much longer than a living one needs
+ * between calls.
+ */
 const CLAIM_LIFE_MS = 10 * 60 * 1000;
 
 /** What one spool has taken. */
@@ -55,13 +64,17 @@ interface SpoolClaim {
 }
 
 /**
- * How many bytes an isolate's pushes may keep in their spools: in all, and for one client. On one machine, this bounds
- * its disk. On Cloudflare each isolate counts for itself: one object for all would be asked with each megabyte.
+ * How many bytes an isolate's pushes may keep in their spools: in all, and for one client. On one
+ * machine, this bounds its disk. On Cloudflare each isolate counts for itself: one object for all
+ * would be asked with each megabyte.
  */
 export class SpoolBudget {
   readonly #claims = new Set<SpoolClaim>();
 
-  /** Takes bytes, or none, and shows that the claim's request is alive. @throws HostError `busy` over the limits. */
+  /**
+   * Takes bytes, or none, and shows that the claim's request is alive.
+   * @throws HostError `busy` over the limits.
+   */
   take(claim: SpoolClaim, bytes: number, mostBytes: number, clock: Clock): void {
     const now = clock.now();
     claim.seenAt = now;
@@ -94,7 +107,9 @@ export class SpoolBudget {
 let isolateSpools = new SpoolBudget();
 onForget(() => (isolateSpools = new SpoolBudget()));
 
-/** One call at a time, but for `discard`, which the caller must call in the end, whatever happens. */
+/**
+ * One call at a time, but for `discard`, which the caller must call in the end, whatever happens.
+ */
 export class Spool {
   readonly #options: SpoolOptions;
   readonly #budget: SpoolBudget;
@@ -136,7 +151,10 @@ export class Spool {
     if (bytes >= (isToStay ? MEMORY_BYTES : this.#rowBytes)) await this.#writeRows();
   }
 
-  /** Appends copies of bytes. @throws HostError `busy`: too many bytes in all, no memory, or the object fails. */
+  /**
+   * Appends copies of bytes.
+   * @throws HostError `busy`: too many bytes in all, no memory, or the object fails.
+   */
   async write(pieces: readonly Uint8Array[]): Promise<void> {
     for (const piece of pieces) {
       this.#take(piece.byteLength);
@@ -160,9 +178,11 @@ export class Spool {
   }
 
   /**
-   * Bytes [start, end) in order, in pieces, which nobody may change. A piece is good until the next one is asked for:
-   * then it becomes empty. Only after `close`; any number of times, also at once. At most one row is read ahead.
-   * @throws HostError `busy` if there is no memory, or the object fails; LostRowError if a row is gone or was changed.
+   * Bytes [start, end) in order, in pieces, which nobody may change. A piece is good until the next
+   * one is asked for: then it becomes empty. Only after `close`; any number of times, also at once.
+   * At most one row is read ahead.
+   * @throws HostError `busy` if there is no memory, or the object fails; LostRowError if a row is
+   * gone or was changed.
    */
   async *read(start = 0, end = this.#byteLength): AsyncGenerator<Uint8Array, void> {
     const to = Math.min(end, this.#byteLength);
@@ -173,8 +193,10 @@ export class Spool {
   }
 
   /**
-   * Keeps it for a push that is published later, to be read with `readKept`; `discard` removes nothing then. Only after
-   * `close`, even if more was written since. @param until milliseconds since 1970. @throws as `write`.
+   * Keeps it for a push that is published later, to be read with `readKept`; `discard` removes
+   * nothing then. Only after `close`, even if more was written since.
+   * @param until milliseconds since 1970.
+   * @throws as `write`.
    */
   async keep(until: number): Promise<KeptSpool> {
     await this.#writeRows();
@@ -221,7 +243,10 @@ export class Spool {
     }
   }
 
-  /** The chunk that is filled next, with room for more bytes, or for as many as a row has: twice as much each time. */
+  /**
+   * The chunk that is filled next, with room for more bytes, or for as many as a row has: twice as
+   * much each time.
+   */
   async #roomFor(moreBytes: number): Promise<Chunk> {
     const last = this.#chunks.at(-1);
     const isFull = last === undefined || last.used >= this.#rowBytes;

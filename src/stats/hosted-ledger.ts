@@ -1,7 +1,8 @@
 /**
- * The ledger in a hosted PostgreSQL behind PostgREST, such as Supabase. Schema and set-up: docs/hosted-database.md.
- * Reads query tables that the key may read, with one indexed query each. Writes and karma use functions: the key is
- * public and must not reach those tables. A request is tried once: writers have an outbox, readers a last known value.
+ * The ledger in a hosted PostgreSQL behind PostgREST, such as Supabase. Schema and set-up:
+ * docs/hosted-database.md. Reads query tables that the key may read, with one indexed query each.
+ * Writes and karma use functions: the key is public and must not reach those tables. A request is
+ * tried once: writers have an outbox, readers a last known value.
  * Proved by test/e2e/host/hosted-database.test.ts.
  */
 import { PostgrestClient } from '@supabase/postgrest-js';
@@ -31,10 +32,12 @@ export function hostedLedger(
   { url, key }: { readonly url: string; readonly key: string },
   http: Http,
 ): Ledger {
-  // A project's bare address gets the path under which Supabase serves PostgREST; any other path is the operator's.
+  // A project's bare address gets the path under which Supabase serves PostgREST; any other path is
+  // the operator's.
   const db = new PostgrestClient(new URL(url).pathname === '/' ? `${url}/rest/v1` : url, {
     headers: { apikey: key, Authorization: `Bearer ${key}` },
-    // The client's own timeout ends with the headers: a body could stall. A redirect would take the key elsewhere.
+    // The client's own timeout ends with the headers: a body could stall. A redirect would take the
+    // key elsewhere.
     fetch: (input, init) =>
       withDeadline(TIMEOUT_MS, async (signal) => {
         const response = await http.fetch(input, { ...init, signal, redirect: 'manual' });

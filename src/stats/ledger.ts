@@ -1,8 +1,9 @@
 /**
- * The ledger: pull requests (contract, 2.8), their number, and karma (2.3), in D1 or the operator's hosted database.
- * Cost: a question reads one row by its key, or the rows of its answer by an index. A row written costs as much as a
- * thousand read: in D1, an entry writes its row and that of an index. Every method rejects with the database's error.
- * Writes may come twice: a pull request's URL makes the second do nothing, and karma is set, not added to.
+ * The ledger: pull requests (contract, 2.8), their number, and karma (2.3), in D1 or the operator's
+ * hosted database. Cost: a question reads one row by its key, or the rows of its answer by an
+ * index. A row written costs as much as a thousand read: in D1, an entry writes its row and that of
+ * an index. Every method rejects with the database's error. Writes may come twice: a pull request's
+ * URL makes the second do nothing, and karma is set, not added to.
  * Proved by test/stats/d1-ledger.test.ts.
  */
 import { MAIN_HOST } from '../config/hosts.ts';
@@ -29,14 +30,20 @@ export interface Ledger {
   totals(): Promise<Totals>;
   /** Newest first. */
   recentPullRequests(limit: number): Promise<readonly RecordedPullRequest[]>;
-  /** How many there are for one repository; its name is compared without regard to case, as the host does. */
+  /**
+   * How many there are for one repository; its name is compared without regard to case, as the host
+   * does.
+   */
   pullRequestCount(repository: LedgerRepository): Promise<number>;
   /** Null if nothing is recorded for this identity hash. */
   karma(hash: string): Promise<number | null>;
   setKarma(hash: string, karma: number): Promise<void>;
 }
 
-/** The owner under which the repositories of a host are counted: the hosted database's trigger says the same. */
+/**
+ * The owner under which the repositories of a host are counted: the hosted database's trigger says
+ * the same.
+ */
 export function countedOwner({ host, owner }: LedgerRepository): string {
   return host === MAIN_HOST ? owner : `${host}/${owner}`;
 }

@@ -1,7 +1,8 @@
 /**
- * Two lists in D1: of the pr_hashes that a push has recorded, and of the pseudonyms that have posted. So a page, a push
- * or a report that names a made-up hash wakes no object, which on one machine would leave a file. A push adds its hash
- * before it is answered; a pseudonym enters with its issue or its first comment. Schema: migrations/.
+ * Two lists in D1: of the pr_hashes that a push has recorded, and of the pseudonyms that have
+ * posted. So a page, a push or a report that names a made-up hash wakes no object, which on one
+ * machine would leave a file. A push adds its hash before it is answered; a pseudonym enters with
+ * its issue or its first comment. Schema: migrations/.
  */
 import type { Logger } from '../log.ts';
 import { nearName } from '../near-name.ts';
@@ -9,15 +10,19 @@ import { within } from '../isolate/within.ts';
 
 /** Pushes, comments, reports and pages wait for the lists: a slow answer counts as none. */
 const PATIENCE_MS = 3_000;
-/** A repository's newest ones, among which the same work is looked for: each is a row that is read. */
+/**
+ * A repository's newest ones, among which the same work is looked for: each is a row that is read.
+ */
 const SEARCHED = 250;
 /** Works of one pull request; the newest are kept. */
 const MOST_WORKS = 200;
 
 /**
- * Adds a hash to the list, or moves it to another repository, which is `octo/hello`, or `cb/octo/hello` on another
- * host. Cost: two rows, and two more for the first one of a repository. @param at milliseconds since 1970. @param works
- * keyed hashes of the commits that it was opened with, each with those before it, without author and dates.
+ * Adds a hash to the list, or moves it to another repository, which is `octo/hello`, or
+ * `cb/octo/hello` on another host. Cost: two rows, and two more for the first one of a repository.
+ * @param at milliseconds since 1970.
+ * @param works keyed hashes of the commits that it was opened with, each with those before it,
+ * without author and dates.
  */
 export function hashStatements(
   db: D1Database,
@@ -36,7 +41,10 @@ export function hashStatements(
   ];
 }
 
-/** Adds what an update brought. Cost: a row. Rejects if it is slow. @param works as `hashStatements` has them. */
+/**
+ * Adds what an update brought. Cost: a row. Rejects if it is slow.
+ * @param works as `hashStatements` has them.
+ */
 export async function addWorks(db: D1Database, prHash: string, works: readonly string[]): Promise<void> {
   const update = db.prepare(
     `UPDATE works_by_repository SET works = (
@@ -50,7 +58,10 @@ export async function addWorks(db: D1Database, prHash: string, works: readonly s
   await within(PATIENCE_MS, update.bind(prHash, JSON.stringify(works), MOST_WORKS).run());
 }
 
-/** The pull request that the host knows by a number of its own. Cost: a row. @param host the code host's key. */
+/**
+ * The pull request that the host knows by a number of its own. Cost: a row.
+ * @param host the code host's key.
+ */
 export function idStatement(db: D1Database, prHash: string, host: string, id: number): D1PreparedStatement {
   return db.prepare('INSERT OR REPLACE INTO hashes_by_host_id VALUES (?, ?, ?)').bind(host, id, prHash);
 }
@@ -84,7 +95,10 @@ export async function listPseudonym(db: D1Database, hash: string): Promise<void>
   await within(PATIENCE_MS, insert.bind(hash).run());
 }
 
-/** The object holds nothing any more. Waits for the end: a deletion that comes later could take out a new comment. */
+/**
+ * The object holds nothing any more. Waits for the end: a deletion that comes later could take out
+ * a new comment.
+ */
 export async function unlistPseudonym(db: D1Database, hash: string): Promise<void> {
   await db.prepare('DELETE FROM pseudonyms WHERE hash = ?').bind(hash).run();
 }
@@ -99,7 +113,10 @@ function orTrue(step: string, asked: Promise<boolean>, logger: Logger): Promise<
   });
 }
 
-/** The newest first. A hash may be all that an update needs: show nobody. @param repository in upper or lower case. */
+/**
+ * The newest first. A hash may be all that an update needs: show nobody.
+ * @param repository in upper or lower case.
+ */
 export async function recordedHashesOf(
   db: D1Database,
   repository: string,
@@ -115,8 +132,9 @@ export async function recordedHashesOf(
 export type RecordedWork = { readonly prHash: string; readonly last: number };
 
 /**
- * Those among a repository's newest that were recorded with any of these works (as `hashStatements` takes them): first
- * those with the last work, then the oldest, as others may be copies. Rejects if the answer is slow.
+ * Those among a repository's newest that were recorded with any of these works (as `hashStatements`
+ * takes them): first those with the last work, then the oldest, as others may be copies. Rejects if
+ * the answer is slow.
  */
 export async function prHashesWith(
   db: D1Database,
@@ -136,7 +154,10 @@ export async function prHashesWith(
   return (await within(PATIENCE_MS, question.all<RecordedWork>())).results;
 }
 
-/** One of a repository's newest that differs in a letter or two; null: none. Rejects if the answer is slow. */
+/**
+ * One of a repository's newest that differs in a letter or two; null: none. Rejects if the answer
+ * is slow.
+ */
 export async function prHashNear(db: D1Database, repository: string, prHash: string): Promise<string | null> {
   const newest = await within(PATIENCE_MS, recordedHashesOf(db, repository, SEARCHED));
   return nearName(prHash, newest) ?? null;

@@ -1,7 +1,8 @@
 /**
- * Opens the ledger, records what a push has opened, and has the numbers for the public. Nobody who has seen the end of
- * a push gets an older number than its pull request (contract, 4.6), so only the count of a repository is kept for a
- * while (4.15), and a push makes it be forgotten where it runs. Without an answer, the last known numbers are given.
+ * Opens the ledger, records what a push has opened, and has the numbers for the public. Nobody who
+ * has seen the end of a push gets an older number than its pull request (contract, 4.6), so only
+ * the count of a repository is kept for a while (4.15), and a push makes it be forgotten where it
+ * runs. Without an answer, the last known numbers are given.
  * Proved by test/routes/service/stats.test.ts and test/routes/service/badges.test.ts.
  */
 import { recordName } from '../config/hosts.ts';
@@ -47,7 +48,10 @@ export interface OpenedPullRequest extends LedgerRepository {
   readonly works?: readonly string[];
 }
 
-/** Adds it to ledger and page list, in one call if both are in D1; repeatable. Rejects with the database's error. */
+/**
+ * Adds it to ledger and page list, in one call if both are in D1; repeatable. Rejects with the
+ * database's error.
+ */
 export async function recordOpened(
   env: Pick<Env, 'DB'>,
   config: Pick<Config, 'hostedDatabase'>,
@@ -68,7 +72,10 @@ export async function recordOpened(
 const countName = (repository: LedgerRepository): string =>
   `count/${countedOwner(repository)}/${repository.repo}`.toLowerCase();
 
-/** One for each configuration, of which an isolate has one: opening it costs more than an answer from memory. */
+/**
+ * One for each configuration, of which an isolate has one: opening it costs more than an answer
+ * from memory.
+ */
 const opened = new WeakMap<Config, LastKnown>();
 
 /** Every answer is undefined if the ledger does not answer and never has. */

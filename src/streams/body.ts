@@ -1,4 +1,7 @@
-/** Reads bodies within limits of size and time: BYOB reads, ten times faster than the default ones of 4 KiB. */
+/**
+ * Reads bodies within limits of size and time: BYOB reads, ten times faster than the default ones
+ * of 4 KiB.
+ */
 import { type Arrived, ByteReader, type ChunkSource, sourceOf } from '../git/wire/byte-reader.ts';
 import { gunzipped } from '../git/zlib/gunzip.ts';
 import { systemClock } from '../isolate/clock.ts';
@@ -9,7 +12,10 @@ import { BodyError } from './body-error.ts';
 import { openBodies } from './open-bodies.ts';
 
 const READ_BYTES = 64 * 1024;
-/** A sender of small chunks, or of nothing yet, takes little memory: each chunk is smaller than this. */
+/**
+ * A sender of small chunks, or of nothing yet, takes little memory: each chunk is smaller than
+ * this.
+ */
 const SLOW_READ_BYTES = 16 * 1024;
 /** A chunk is handed on when it is full, or after this time. */
 const CHUNK_MS = 1_000;
@@ -18,7 +24,10 @@ export interface BodyLimits {
   readonly maxBytes: number;
   /** How long to wait for the next bytes; time in which nobody reads does not count. */
   readonly timeoutMs: number;
-  /** `any`: it may pause for long. `whole`: the time is for all waits together. Default: `steady`, see Pace. */
+  /**
+   * `any`: it may pause for long. `whole`: the time is for all waits together. Default: `steady`,
+   * see Pace.
+   */
   readonly pace?: 'steady' | 'any' | 'whole';
   /** The request whose body it is. */
   readonly of?: Request;
@@ -29,7 +38,10 @@ export interface LimitedSource extends ChunkSource {
   readonly isOverLimit: boolean;
 }
 
-/** What `source` gives, up to a limit; beyond it, or that of the source, `read` rejects with BodyError `too-large`. */
+/**
+ * What `source` gives, up to a limit; beyond it, or that of the source, `read` rejects with
+ * BodyError `too-large`.
+ */
 export function limited(source: ChunkSource, maxBytes: number): LimitedSource {
   let bytesLeft = maxBytes;
   let isOverLimit = false;
@@ -53,7 +65,10 @@ export function limited(source: ChunkSource, maxBytes: number): LimitedSource {
   };
 }
 
-/** The chunks of a body. Their buffers are reused: V8 is slow to notice garbage outside its heap. Throws BodyError. */
+/**
+ * The chunks of a body. Their buffers are reused: V8 is slow to notice garbage outside its heap.
+ * Throws BodyError.
+ */
 export function chunksOf(body: ReadableStream<Uint8Array> | null, limits: BodyLimits): LimitedSource {
   return limited(body === null ? sourceOf() : patientSource(body, limits), limits.maxBytes);
 }
@@ -72,14 +87,19 @@ function patientSource(body: ReadableStream<Uint8Array>, limits: BodyLimits): Ch
   /** An abandoned body cannot be read again: one read is still waiting for bytes. */
   let failure: BodyError | null = null;
 
-  /** Reads behind `filled` bytes: how many came, 0 at the end, and the memory, which a read transfers. */
+  /**
+   * Reads behind `filled` bytes: how many came, 0 at the end, and the memory, which a read
+   * transfers.
+   */
   async function readMore(buffer: ArrayBuffer, filled: number) {
     const startedAt = Date.now();
     const view = new Uint8Array(buffer, filled);
-    // Each read leaves garbage, so of a fast sender it waits for more, but no more than the slowest sends in time.
+    // Each read leaves garbage, so of a fast sender it waits for more, but no more than the slowest
+    // sends in time.
     const longBytes = Math.min(Math.floor(timeoutMs * SLOWEST_BYTES_PER_MS), view.byteLength);
     const reading = isFast ? reader.readAtLeast(Math.max(1, longBytes), view) : reader.read(view);
-    // A line that was silent for nearly as long as it may be, and then crawls as it may, has not sent so much at once.
+    // A line that was silent for nearly as long as it may be, and then crawls as it may, has not
+    // sent so much at once.
     const waitMs = leftMs + (isFast ? longBytes / SLOWEST_BYTES_PER_MS : 0);
     const { value } = await within(waitMs, reading, () => new BodyError('timeout')).catch(
       (error: unknown) => {
@@ -93,7 +113,9 @@ function patientSource(body: ReadableStream<Uint8Array>, limits: BodyLimits): Ch
     return { bytes, moved: value?.buffer };
   }
 
-  /** A full chunk, or less at the end of the body or from a slow sender; null if there is nothing. */
+  /**
+   * A full chunk, or less at the end of the body or from a slow sender; null if there is nothing.
+   */
   async function readChunk(): Promise<Uint8Array<ArrayBuffer> | null> {
     const size = (lastChunk?.byteLength ?? 0) < SLOW_READ_BYTES ? SLOW_READ_BYTES : READ_BYTES;
     let buffer = freeBuffer?.byteLength === size ? freeBuffer : new ArrayBuffer(size);
@@ -145,14 +167,19 @@ function patientSource(body: ReadableStream<Uint8Array>, limits: BodyLimits): Ch
   };
 }
 
-/** More than a client usually still has in flight when the answer is ready. A client that sends more is cut off. */
+/**
+ * More than a client usually still has in flight when the answer is ready. A client that sends more
+ * is cut off.
+ */
 const MAX_DRAINED_BYTES = 128 * 1024 * 1024;
 /** No client that is still sending is silent for so long. */
 const ANSWERED_PATIENCE_MS = 1_000;
 
 /**
- * Reads and discards what a client still sends, which would show a broken pipe instead of our answer. Never rejects.
- * @param until `limit`: up to the body's limit, so that the caller can answer. `end`: the client has the answer.
+ * Reads and discards what a client still sends, which would show a broken pipe instead of our
+ * answer. Never rejects.
+ * @param until `limit`: up to the body's limit, so that the caller can answer. `end`: the client
+ * has the answer.
  */
 export async function drain(reader: ByteReader, until: 'limit' | 'end' = 'limit'): Promise<void> {
   for (let left = MAX_DRAINED_BYTES; left > 0;) {
@@ -175,7 +202,10 @@ export async function discardBody(body: ChunkSource): Promise<void> {
   await drain(new ByteReader(body), 'end');
 }
 
-/** Both names of gzip (RFC 9110, 8.4.1.3). JGit compresses small pushes, and Git a fetch of more than a kilobyte. */
+/**
+ * Both names of gzip (RFC 9110, 8.4.1.3). JGit compresses small pushes, and Git a fetch of more
+ * than a kilobyte.
+ */
 export function isGzip(encoding: string): boolean {
   return /^(?:x-)?gzip$/i.test(encoding);
 }
@@ -200,7 +230,9 @@ export function gitBody(request: Request, limits: GitBodyLimits): LimitedSource 
   return limited(paidFor(inflated, limits.inflatedPerArrived), limits.maxBytes);
 }
 
-/** Limits an inflated body. `read` rejects once with BodyError `bomb`; the rest stays compressed. */
+/**
+ * Limits an inflated body. `read` rejects once with BodyError `bomb`; the rest stays compressed.
+ */
 function paidFor(source: ChunkSource, inflatedPerArrived: number): ChunkSource {
   const { arrived = NOTHING_ARRIVED } = source;
   let bytes = 0;
@@ -226,7 +258,10 @@ interface TextLimits extends Omit<BodyLimits, 'pace'> {
   readonly memory?: MemoryHold;
 }
 
-/** What each connection's buffer has room for. So a short request never waits for the memory of others. */
+/**
+ * What each connection's buffer has room for. So a short request never waits for the memory of
+ * others.
+ */
 export const UNCOUNTED_BYTES = 16 * 1024;
 /** A text in memory: as it was sent, as fields, as lines, and in the page. */
 const TEXT_COPIES = 4;
@@ -234,8 +269,10 @@ const TEXT_COPIES = 4;
 const TEXT_WORK = 64;
 
 /**
- * The whole body as text, not inflated. What has arrived counts, not what is announced, so nobody takes memory by a
- * promise. @throws BodyError; HostError `busy`, after the rest: a client that cannot send never reads the answer.
+ * The whole body as text, not inflated. What has arrived counts, not what is announced, so nobody
+ * takes memory by a promise.
+ * @throws BodyError; HostError `busy`, after the rest: a client that cannot send never reads the
+ * answer.
  */
 export async function bodyText(request: Request, limits: TextLimits): Promise<string> {
   const { isStrict = false, memory } = limits;
@@ -270,10 +307,11 @@ const PATIENCE_MS = 5 * MINUTE_MS;
 const PATIENT_BYTES_PER_MS = 8 * SLOWEST_BYTES_PER_MS;
 
 /**
- * How slowly a body may come: at least 1 KiB a second over each minute of waiting, which stops a sender of a byte now
- * and then; and within five minutes beyond what 8 KiB a second would take, which stops one that crawls on purpose to
- * keep a connection and its memory. A slow line is not given up: 15 KB a second, or Tor's 20 to 50, take 100 MB to
- * their end. Only waiting counts: a slow receiver on our side makes no sender look slow.
+ * How slowly a body may come: at least 1 KiB a second over each minute of waiting, which stops a
+ * sender of a byte now and then; and within five minutes beyond what 8 KiB a second would take,
+ * which stops one that crawls on purpose to keep a connection and its memory. A slow line is not
+ * given up: 15 KB a second, or Tor's 20 to 50, take 100 MB to their end. Only waiting counts: a
+ * slow receiver on our side makes no sender look slow.
  */
 export class Pace {
   readonly #windowMs: number;
@@ -282,7 +320,10 @@ export class Pace {
   readonly #patienceMs: number;
   #patienceLeftMs: number;
 
-  /** @param longestWaitMs if more than a minute, the pace is measured over it, and the patience lasts for it. */
+  /**
+   * @param longestWaitMs if more than a minute, the pace is measured over it, and the patience
+   * lasts for it.
+   */
   constructor(longestWaitMs: number) {
     this.#windowMs = Math.max(MINUTE_MS, longestWaitMs);
     this.#patienceMs = Math.max(PATIENCE_MS, longestWaitMs);

@@ -1,17 +1,26 @@
 /**
- * What the buffers of a connection may take at once. They ask for more when a third of it is read: of somebody who
- * reads 20 KiB a second, 70 s later (measured on Linux).
+ * What the buffers of a connection may take at once. They ask for more when a third of it is read:
+ * of somebody who reads 20 KiB a second, 70 s later (measured on Linux).
  */
 const BUFFERED_BYTES = 2048 * 1024;
-/** For these, the receiver has as long as for a single write: with the usual 30 s, 5 KiB a second are enough. */
+/**
+ * For these, the receiver has as long as for a single write: with the usual 30 s, 5 KiB a second
+ * are enough.
+ */
 const STEP_BYTES = 256 * 1024;
 
-/** How long the next write may take. @param sentBytes what the receiver may still have to read before it. */
+/**
+ * How long the next write may take.
+ * @param sentBytes what the receiver may still have to read before it.
+ */
 export function longestWriteMs(timeoutMs: number, sentBytes: number): number {
   return timeoutMs * (1 + Math.min(sentBytes, BUFFERED_BYTES) / STEP_BYTES);
 }
 
-/** Writes to a receiver that may have stopped reading: after a write that takes too long, every other fails at once. */
+/**
+ * Writes to a receiver that may have stopped reading: after a write that takes too long, every
+ * other fails at once.
+ */
 export class TimedWriter {
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #timeoutMs: number;

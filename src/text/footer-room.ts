@@ -1,8 +1,9 @@
 /**
- * Whether the service's footer stays visible below an author's words, and is the only one (contract, 2.5 and 2.6).
- * Refused with the reason: code fences, HTML comments and elements that are left open, lines in the form of a footer
- * outside of quotes and code fences, what shows letters in another order than they are written, and what programs read
- * differently, if the footer may depend on it.
+ * Whether the service's footer stays visible below an author's words, and is the only one
+ * (contract, 2.5 and 2.6). Refused with the reason: code fences, HTML comments and elements that
+ * are left open, lines in the form of a footer outside of quotes and code fences, what shows
+ * letters in another order than they are written, and what programs read differently, if the footer
+ * may depend on it.
  */
 import type { Token } from 'markdown-it';
 import { isElement, OpenElements, partsOf } from './html-elements.ts';
@@ -54,9 +55,14 @@ const ISSUE_FOOTER =
 /** The footer, if it is seen. */
 const SEEN_LAST = ['hr', 'paragraph_open', 'inline', 'paragraph_close'];
 
-/** What must close what it opens: an end outside is another element's, and a browser may ignore it. */
+/**
+ * What must close what it opens: an end outside is another element's, and a browser may ignore it.
+ */
 const CONTAINER = /^(?:blockquote|list_item|t[hd])_(open|close)$/;
-/** What is left in a text where programs may find the end of a link, an image, code or a comment elsewhere. */
+/**
+ * What is left in a text where programs may find the end of a link, an image, code or a comment
+ * elsewhere.
+ */
 const LOOSE_END = /`|!\[|\]\(|\]\[|<[!?]/;
 /** One that all versions of CommonMark take for a comment. */
 const COMMENT = /^<!--(?!-?>)(?:[^-]|-[^-])*-->$/;
@@ -66,7 +72,10 @@ const DELIMITER_ROW = /^(?=.*-)(?=.*[|:])[|: \t-]+$/m;
 /** The mark of a quote, maybe in list items: a list's own mark has a space behind it. */
 const QUOTED_LINE = /^(?:[ \t]|[*+-][ \t]|\d{1,9}[.)][ \t])*>/;
 
-/** The message for the author; null: the footer stays visible below the text, which holds no NUL character. */
+/**
+ * The message for the author; null: the footer stays visible below the text, which holds no NUL
+ * character.
+ */
 export function footerProblem({ text, tokens }: Markdown): string | null {
   if (/[\v\f]|\r(?!\n)/.test(text)) return DISPUTED_BREAKS;
   if (DIRECTION_CONTROLS.test(text)) return TURNED;
@@ -79,7 +88,9 @@ export function footerProblem({ text, tokens }: Markdown): string | null {
   return htmlProblem(tokens) ?? (holdsFooter(tokens, text.split('\n')) ? FORGED : null);
 }
 
-/** The message for the author of a title that shows its letters in another order; null: it does not. */
+/**
+ * The message for the author of a title that shows its letters in another order; null: it does not.
+ */
 export function titleProblem(title: string): string | null {
   return DIRECTION_CONTROLS.test(title) ? `title ${TURNING_CHARACTERS}` : null;
 }
@@ -124,7 +135,10 @@ function isDisputed(text: string, children: readonly Token[]): boolean {
   );
 }
 
-/** Whether something outside of quotes and code fences looks like a footer. @param lines of the text. */
+/**
+ * Whether something outside of quotes and code fences looks like a footer.
+ * @param lines of the text.
+ */
 function holdsFooter(tokens: readonly Token[], lines: readonly string[]): boolean {
   const texts = [...unquoted(tokens, lines)];
   // A piece of HTML ends at an empty line, but its table goes on, and so may its line.
@@ -138,7 +152,10 @@ function turns({ type, content, children }: Token): boolean {
   return DIRECTION_CONTROLS.test(shown);
 }
 
-/** How each block may be read: first as it is shown, then as programs show it that see other links and comments. */
+/**
+ * How each block may be read: first as it is shown, then as programs show it that see other links
+ * and comments.
+ */
 function* unquoted(tokens: readonly Token[], lines: readonly string[]): Generator<readonly string[]> {
   let quotes = 0;
   for (const { type, content, children, map } of tokens) {
@@ -169,7 +186,10 @@ function shownIn(html: string): string {
   return Array.from(partsOf(html), (part) => (part.kind === 'text' ? part.text : '|')).join('');
 }
 
-/** However it is written. Linear. @param shown the words of one paragraph, or of one piece of HTML. */
+/**
+ * However it is written. Linear.
+ * @param shown the words of one paragraph, or of one piece of HTML.
+ */
 function looksLikeFooter(shown: string): boolean {
   const known = new Map<string, string>();
   const latinOf = (character: string): string => {
@@ -192,7 +212,9 @@ function looksLikeFooter(shown: string): boolean {
   return TURNED_FOOTER.test(turned) || ISSUE_FOOTER.test(turned);
 }
 
-/** Each character for itself: to normalise many accents at once takes the square of their number. */
+/**
+ * Each character for itself: to normalise many accents at once takes the square of their number.
+ */
 function asLatin(character: string): string {
   return Array.from(character.normalize('NFKD'), (letter) => LOOKALIKES.get(letter) ?? letter).join('');
 }

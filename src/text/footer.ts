@@ -1,9 +1,14 @@
-/** What the service writes under texts (contract, 2.5, 2.6). Without the blank line, `---` is a heading. */
+/**
+ * What the service writes under texts (contract, 2.5, 2.6). Without the blank line, `---` is a
+ * heading.
+ */
 
 /** The longest comment or issue that the host takes, in characters (code points). */
 export const MAX_TEXT_CHARACTERS = 65_536;
 
-/** The last line of a comment. It matches any link, because an old comment keeps its old host name. */
+/**
+ * The last line of a comment. It matches any link, because an old comment keeps its old host name.
+ */
 const FOOTER_PATTERN =
   /(?<start>\n---\r?\nanon-(?<hash>[0-9a-f]{8}) · karma \()(?<karma>\d+)(?<end>\) · \[report\]\(\S+\)\s*)$/;
 
@@ -31,7 +36,10 @@ export function issueText(body: string, serviceUrl: string): string {
   return `${body}\n\n---\n${origin}\n*The original author's identity has been anonymized.*`;
 }
 
-/** For a repository whose policy asks for it. @param maintainersUrl of the page about such pull requests. */
+/**
+ * For a repository whose policy asks for it.
+ * @param maintainersUrl of the page about such pull requests.
+ */
 export function pullRequestFooter(serviceUrl: string, maintainersUrl: string): string {
   const origin = `*This is an anonymous contribution made via [gitveil](${serviceUrl}).*`;
   return `\n\n---\n${origin}\n*[What maintainers should know](${maintainersUrl})*`;
@@ -48,7 +56,10 @@ export function shownKarma(text: string, hash: string): number | null {
   return groups?.['hash'] === hash ? Number(groups['karma']) : null;
 }
 
-/** The same comment with another karma in its footer; null if it has no footer of this hash (someone has edited it). */
+/**
+ * The same comment with another karma in its footer; null if it has no footer of this hash (someone
+ * has edited it).
+ */
 export function withKarma(text: string, hash: string, karma: number): string | null {
   return shownKarma(text, hash) === null ? null : text.replace(FOOTER_PATTERN, `$<start>${karma}$<end>`);
 }

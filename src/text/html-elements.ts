@@ -1,12 +1,12 @@
 /**
- * The tags of a piece of HTML, and what they leave open. Stricter than a browser, so that it never misses an element
- * that a browser leaves open: tags must be complete, and closed in the reverse order. Names that are not HTML's
- * (`Vec<u8>`) open nothing.
+ * The tags of a piece of HTML, and what they leave open. Stricter than a browser, so that it never
+ * misses an element that a browser leaves open: tags must be complete, and closed in the reverse
+ * order. Names that are not HTML's (`Vec<u8>`) open nothing.
  */
 
 /**
- * What is in them is not Markdown, not HTML, not shown, or shown in another order; hosts do not agree
- * on `search` and `source`.
+ * What is in them is not Markdown, not HTML, not shown, or shown in another order; hosts do not
+ * agree on `search` and `source`.
  */
 const UNFIT = namesIn(
   'applet base bdi bdo body frame frameset head html iframe link math meta noembed noframes noscript object plaintext script ' +
@@ -38,7 +38,10 @@ interface Tag {
   /** Whether it says in which direction its words are shown. */
   readonly turns: boolean;
 }
-/** `text`: what is shown of it. `unfinished`: a tag or comment has no end, so the rest may be a part of it. */
+/**
+ * `text`: what is shown of it. `unfinished`: a tag or comment has no end, so the rest may be a part
+ * of it.
+ */
 type HtmlPart = Tag | { readonly kind: 'text'; readonly text: string } | { readonly kind: 'unfinished' };
 
 /** The parts of a piece of HTML. What is not finished is followed by the rest, as text. */
@@ -62,7 +65,10 @@ export function* partsOf(html: string): Generator<HtmlPart> {
   yield { kind: 'text', text: html.slice(from) };
 }
 
-/** HTML Standard, 13.2.5.43 and after. 0: it has no end, or is one of those that Markdown ends elsewhere. */
+/**
+ * HTML Standard, 13.2.5.43 and after. 0: it has no end, or is one of those that Markdown ends
+ * elsewhere.
+ */
 function endOfComment(html: string, at: number): number {
   if (!html.startsWith('<!--', at)) return 0;
   const [empty] = /^-?>/.exec(html.slice(at + 4, at + 6)) ?? [];

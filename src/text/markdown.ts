@@ -1,18 +1,30 @@
-/** Markdown as markdown-it reads it. What hosts may read otherwise is refused (footer-room.ts) or counts (noise.ts). */
+/**
+ * Markdown as markdown-it reads it. What hosts may read otherwise is refused (footer-room.ts) or
+ * counts (noise.ts).
+ */
 import MarkdownIt, { type Token } from 'markdown-it';
 
 /** Deeper nesting is refused. markdown-it leaves out what lies too deep, so it must read deeper. */
 export const MOST_CONTAINERS = 50;
 const MAX_NESTING = 4 * MOST_CONTAINERS;
-/** For each line that goes on with a quote without its mark, markdown-it may look through all of that quote again. */
+/**
+ * For each line that goes on with a quote without its mark, markdown-it may look through all of
+ * that quote again.
+ */
 const MOST_LAZY_LINES = 50;
 /** For each open bracket, it looks through the rest of the paragraph. */
 const MOST_OPEN_BRACKETS = 8_000;
-/** It fills up rows: a table of thousands of columns has many times as many cells as its text has characters. */
+/**
+ * It fills up rows: a table of thousands of columns has many times as many cells as its text has
+ * characters.
+ */
 const MOST_TOKENS = 100_000;
 const MARKS = /^[\s>*+\d.)-]*/;
 
-/** Link definitions stay text: their ends cost much to find, and hosts have footnotes. Emphasis changes no answer. */
+/**
+ * Link definitions stay text: their ends cost much to find, and hosts have footnotes. Emphasis
+ * changes no answer.
+ */
 const markdown = new MarkdownIt({ html: true, maxNesting: MAX_NESTING }).disable([
   'reference',
   'emphasis',
@@ -63,7 +75,10 @@ const DISPUTED_SPACE =
 const BLOCK = /\n[ \t>]*(?:[<=]|(?:[*+]|-+|\d+[.)])[ \t\n])/;
 const BRACKET = /^[ \t>*+\d.)-]*\[/m;
 
-/** Whether programs read it in different ways: some take definitions away before they look for blocks. */
+/**
+ * Whether programs read it in different ways: some take definitions away before they look for
+ * blocks.
+ */
 export function isAmbiguous(text: string): boolean {
   const paragraphs = text.replaceAll(/\r\n?/g, '\n').split(/\n[ \t>]*\n/);
   return DISPUTED_SPACE.test(text) || paragraphs.some(holdsBlockBelowDefinition);
@@ -75,7 +90,10 @@ function holdsBlockBelowDefinition(paragraph: string): boolean {
   return at >= 0 && BLOCK.test(paragraph.slice(paragraph.indexOf(']:', at)));
 }
 
-/** Whether a line of a paragraph begins as a link definition or a footnote does, which is not shown where it stands. */
+/**
+ * Whether a line of a paragraph begins as a link definition or a footnote does, which is not shown
+ * where it stands.
+ */
 export function holdsDefinition(text: string): boolean {
   return /^\[.*\]:/m.test(text);
 }
@@ -84,7 +102,10 @@ export function holdsDefinition(text: string): boolean {
 const preview = new MarkdownIt({ html: false, breaks: true, maxNesting: MAX_NESTING }).disable('reference');
 const { escapeHtml } = preview.utils;
 
-/** Of a preview, and the attribute that two of them may have. Headings of a text stand below those of the page. */
+/**
+ * Of a preview, and the attribute that two of them may have. Headings of a text stand below those
+ * of the page.
+ */
 const ELEMENTS = new Set(
   'p h3 strong em s blockquote ul ol li table thead tbody tr th td a hr br'.split(' '),
 );
@@ -105,8 +126,9 @@ const RULES: Readonly<Record<string, (token: Token) => string>> = {
 };
 
 /**
- * A text as a host shows it, as HTML. Only the elements and attributes above get into it: HTML in the text is shown as
- * it is typed, a picture by its description, and nothing is loaded. Linear in the text, which `readMarkdown` has taken.
+ * A text as a host shows it, as HTML. Only the elements and attributes above get into it: HTML in
+ * the text is shown as it is typed, a picture by its description, and nothing is loaded. Linear in
+ * the text, which `readMarkdown` has taken.
  */
 export function renderedMarkdown(text: string): string {
   return preview.parse(text, {}).map(shown).join('');

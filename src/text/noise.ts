@@ -1,7 +1,8 @@
 /**
- * Whether a text would disturb many people: each `@name` notifies somebody, and each link to a thread or a commit of
- * another repository leaves a line there. Hosts suspend accounts that do that in bulk. As GitHub reads a text, or a
- * little more: who is mentioned there need not exist. Code mentions nobody. Pure, and linear in the text.
+ * Whether a text would disturb many people: each `@name` notifies somebody, and each link to a
+ * thread or a commit of another repository leaves a line there. Hosts suspend accounts that do that
+ * in bulk. As GitHub reads a text, or a little more: who is mentioned there need not exist. Code
+ * mentions nobody. Pure, and linear in the text.
  */
 import { fullName, type RepositoryName } from '../repository-name.ts';
 import { partsOf } from './html-elements.ts';
@@ -30,7 +31,9 @@ const RAW_HTML = /<(?:iframe|math|no(?:embed|frames|script)|plaintext|script|sty
 const TOO_MANY_MENTIONS = `mentions more than ${MOST} people or teams`;
 const TOO_MANY_REFERENCES = `refers to more than ${MOST} issues, pull requests or commits of other repositories`;
 
-/** The message for the author of several texts, by their names; null: none of them disturbs anybody. */
+/**
+ * The message for the author of several texts, by their names; null: none of them disturbs anybody.
+ */
 export function noiseProblem(texts: Readonly<Record<string, Markdown>>, where: Whereabouts): string | null {
   for (const [name, text] of Object.entries(texts)) {
     const noise = noiseIn(text, where);
@@ -80,7 +83,10 @@ function* namedIn(text: string, host: string): Generator<readonly [name: string,
   }
 }
 
-/** What a Markdown text shows outside of code, and where its links lead; all of it, if that depends on the program. */
+/**
+ * What a Markdown text shows outside of code, and where its links lead; all of it, if that depends
+ * on the program.
+ */
 function* shownIn({ text, tokens }: Markdown): Generator<string> {
   // markdown-it leaves out what lies too deep.
   const isDeep = tokens?.some(({ level }) => level > MOST_CONTAINERS) !== false;

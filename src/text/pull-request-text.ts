@@ -1,4 +1,7 @@
-/** Title and description of a pull request: what the person names, or the newest commit says, and a footer. Pure. */
+/**
+ * Title and description of a pull request: what the person names, or the newest commit says, and a
+ * footer. Pure.
+ */
 import type { AnonymousCommits } from '../git/objects/anonymize.ts';
 import {
   cut,
@@ -28,17 +31,24 @@ export interface Worded {
 /** How the commits of the push are called once they are anonymous. */
 type Ids = Pick<AnonymousCommits, 'idOf'>;
 
-/** Not known yet: they follow from when it is published. Then a text that names one has zeros there. */
+/**
+ * Not known yet: they follow from when it is published. Then a text that names one has zeros there.
+ */
 export const UNKNOWN_IDS: Ids = { idOf: () => ZERO_OID };
 
-/** What a push says of itself, for the end of the description, where maintainers can search for it. */
+/**
+ * What a push says of itself, for the end of the description, where maintainers can search for it.
+ */
 export function statedText(of: { readonly ai: string | null; readonly issue: number | null }): string {
   const lines = [of.ai && `AI disclosure: ${of.ai}`, of.issue && `Refs #${of.issue}`];
   const said = lines.filter(Boolean).join('\n');
   return said === '' ? '' : `\n\n${said}`;
 }
 
-/** The text that the options name, with new ids in place of original ones; null: an open pull request keeps its own. */
+/**
+ * The text that the options name, with new ids in place of original ones; null: an open pull
+ * request keeps its own.
+ */
 export function namedText(
   { title, description, footer }: Omit<Worded, 'commits'>,
   { idOf }: Ids,
@@ -64,14 +74,20 @@ export function newestOf(commits: PlannedCommits): PlannedCommit {
   return commits.at(newestWork(commits.length, (place) => commits.at(place).parents.length > 1));
 }
 
-/** The place of the newest commit that is not a merge, whose message would name branches; of the last if all are. */
+/**
+ * The place of the newest commit that is not a merge, whose message would name branches; of the
+ * last if all are.
+ */
 export function newestWork(count: number, isMerge: (place: number) => boolean): number {
   let place = count - 1;
   while (place > 0 && isMerge(place)) place--;
   return isMerge(place) ? count - 1 : place;
 }
 
-/** A fence or a comment that is left open would swallow the footer behind it, so then it stands in front. */
+/**
+ * A fence or a comment that is left open would swallow the footer behind it, so then it stands in
+ * front.
+ */
 function withFooter(body: string, footer: string): string {
   if (body === '') return footer.trimStart();
   if (footer === '') return cut(body, MAX_BODY_LENGTH);

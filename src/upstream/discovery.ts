@@ -12,7 +12,10 @@ import { Recent } from '../isolate/recent.ts';
 import { openHistory } from './known-ids.ts';
 import { defaultBranchOf, discoveredRefs, type HistoryHost, listUpstreamRefs } from './upstream-refs.ts';
 
-/** By repository, some 5 MB. An older listing is just as good for a stale clone; only a push needs a new one. */
+/**
+ * By repository, some 5 MB. An older listing is just as good for a stale clone; only a push needs a
+ * new one.
+ */
 const recentHaves = new Recent<readonly Oid[]>({ lifeMs: 10 * 60_000, most: 400 });
 
 /** @throws HostError if the repository is missing, private or out of reach. */

@@ -1,8 +1,9 @@
 /**
- * Lists upstream's history from the host: commits without their trees, by date, starting with the last 90 days. Only a
- * push that reaches further back extends it. The request names only tips that upstream itself advertises. Listings are
- * cached: in memory for the push after its discovery, and in KV for other isolates. The key has the host and the tips,
- * which determine their history, so an entry is never wrong.
+ * Lists upstream's history from the host: commits without their trees, by date, starting with the
+ * last 90 days. Only a push that reaches further back extends it. The request names only tips that
+ * upstream itself advertises. Listings are cached: in memory for the push after its discovery, and
+ * in KV for other isolates. The key has the host and the tips, which determine their history, so an
+ * entry is never wrong.
  */
 import { createHash } from 'node:crypto';
 import { utf8 } from '../git/bytes.ts';
@@ -31,9 +32,14 @@ const MAX_EMPTY_BYTES = 16 * 1024;
 /** How many merges of upstream are examined before a branch is squashed. */
 const MAX_CANDIDATES = 8;
 
-/** A listing that is too large costs as much as one that is not, so it is not tried again for each request. */
+/**
+ * A listing that is too large costs as much as one that is not, so it is not tried again for each
+ * request.
+ */
 const tooLarge = new Recent<true>({ lifeMs: 10 * 60_000, most: 1_000 });
-/** Requests that need the same listing at once wait for the first of them, and find it in the cache. */
+/**
+ * Requests that need the same listing at once wait for the first of them, and find it in the cache.
+ */
 const turns = new Turns();
 
 /** A part of history: the commits that `tips` reach and `without` do not. */
@@ -70,7 +76,10 @@ export class HistoryLister {
     return this.#cache.get(this.#keyOf(part, WINDOWS_DAYS[0]));
   }
 
-  /** A part of history, `step` windows back; null if that window does not exist or is too large. @throws HostError */
+  /**
+   * A part of history, `step` windows back; null if that window does not exist or is too large.
+   * @throws HostError
+   */
   async list(repository: RepositoryName, part: HistoryPart, step: number): Promise<HistoryListing | null> {
     const days = WINDOWS_DAYS[step];
     if (days === undefined) return null;
@@ -81,7 +90,8 @@ export class HistoryLister {
     try {
       const listedMeanwhile = turn.hasWaited ? await this.#cache.get(key) : null;
       if (listedMeanwhile !== null) return listedMeanwhile;
-      // End the turn before waiting for memory: otherwise requests that hold memory could wait for this one.
+      // End the turn before waiting for memory: otherwise requests that hold memory could wait for
+      // this one.
       const fetch = (back: number | null) => this.#fetch(repository, part, back, () => turn.end());
       const listing = (await fetch(days)) ?? (step === 0 ? await fetch(NARROW_WINDOW_DAYS) : null);
       if (listing !== null) this.#cache.put(key, listing);
@@ -91,7 +101,10 @@ export class HistoryLister {
     }
   }
 
-  /** The one of upstream's commits whose history contains all others. One request for each. @throws HostError */
+  /**
+   * The one of upstream's commits whose history contains all others. One request for each.
+   * @throws HostError
+   */
   async newestOf(repository: RepositoryName, oids: ReadonlySet<Oid>): Promise<Oid | null> {
     for (const oid of [...oids].slice(0, MAX_CANDIDATES)) {
       const others = [...oids].filter((other) => other !== oid);
@@ -101,8 +114,9 @@ export class HistoryLister {
   }
 
   /**
-   * Those of upstream's commits that the base contains, and no other of them does. Two requests for each, unless there
-   * is one alone; all of them if there are many. @throws HostError
+   * Those of upstream's commits that the base contains, and no other of them does. Two requests for
+   * each, unless there is one alone; all of them if there are many.
+   * @throws HostError
    */
   async newestIn(base: Oid, repository: RepositoryName, oids: readonly Oid[]): Promise<readonly Oid[]> {
     if (oids.length < 2 || oids.length > MAX_CANDIDATES) return oids;
@@ -117,8 +131,9 @@ export class HistoryLister {
   }
 
   /**
-   * Whether a tip shares no commit with any of the others, as far as that can be known. One request, whose answer is
-   * not kept: a push may name any two branches. @throws HostError
+   * Whether a tip shares no commit with any of the others, as far as that can be known. One
+   * request, whose answer is not kept: a push may name any two branches.
+   * @throws HostError
    */
   async isApart(repository: RepositoryName, tip: Oid, others: readonly Oid[]): Promise<boolean> {
     const rest = await this.#fetch(repository, { tips: [tip], without: others }, null, () => {});

@@ -48,7 +48,10 @@ export function knownIds(host: HistoryHost, target: RepositoryName): UpstreamIds
         throw error;
       }
     },
-    /** A shallow clone ends in the listed history, or at a ref that is no branch, or at what only a tag reaches. */
+    /**
+     * A shallow clone ends in the listed history, or at a ref that is no branch, or at what only a
+     * tag reaches.
+     */
     async hasAll(oids) {
       const left = new Set(oids.oids());
       if (left.size === 0) return true;
@@ -74,7 +77,10 @@ function idsOfAllRefs({ transport, clock }: HistoryHost, repository: RepositoryN
   return advertisedIds.read(key, clock, (beforeWait) => transport.advertisedIds(repository, beforeWait));
 }
 
-/** What only tags reach, such as an old release whose branch is gone. At most one request. @throws HostError */
+/**
+ * What only tags reach, such as an old release whose branch is gone. At most one request.
+ * @throws HostError
+ */
 async function reachedByTags({ lister }: HistoryHost, { list, history }: Known): Promise<readonly Oid[]> {
   const tags = list.refs.filter(({ name, oid }) => name.startsWith('refs/tags/') && !history.isListed(oid));
   if (tags.length === 0) return [];

@@ -1,7 +1,8 @@
 /**
- * Finds a path in a commit, and reads only the folders on the way, level by level: hosts serve objects by their ids,
- * and GitHub allows no filter by depth but `tree:0`. The fifth call for a folder asks for all folders below it, and
- * takes the answer if it is small. With 10,000 files, a hundred in each folder, the way to one costs 9 KB.
+ * Finds a path in a commit, and reads only the folders on the way, level by level: hosts serve
+ * objects by their ids, and GitHub allows no filter by depth but `tree:0`. The fifth call for a
+ * folder asks for all folders below it, and takes the answer if it is small. With 10,000 files, a
+ * hundred in each folder, the way to one costs 9 KB.
  */
 import { decodeUtf8, latin1, utf8 } from '../git/bytes.ts';
 import { type Commit, parseCommit } from '../git/objects/commit.ts';
@@ -26,7 +27,10 @@ export type Folder = readonly TreeEntry[];
 export type FoundPath =
   | { readonly kind: 'folder' | 'missing'; readonly folders: readonly Folder[] }
   | { readonly kind: 'file'; readonly folders: readonly Folder[]; readonly blob: Oid }
-  /** Cannot be changed here, and has nothing below it. @property place how many parts of the path lead to it. */
+  /**
+   * Cannot be changed here, and has nothing below it. @property place how many parts of the path
+   * lead to it.
+   */
   | { readonly kind: 'symlink' | 'submodule' | 'file-as-folder'; readonly place: number }
   /** The folders on the way are too large. */
   | { readonly kind: 'too-large' };
@@ -34,7 +38,10 @@ export type FoundPath =
 const MAX_COMMIT_BYTES = 1024 * 1024;
 /** Of all folders on the way together: some 25,000 files. Entries take ten times that in memory. */
 const MAX_FOLDERS_BYTES = 1024 * 1024;
-/** A folder that stands at many places is sent once, and listed at each: ten such levels would be endless. */
+/**
+ * A folder that stands at many places is sent once, and listed at each: ten such levels would be
+ * endless.
+ */
 const MAX_LISTED_ENTRIES = 50_000;
 /** No file can be changed under a longer one. It also bounds how deep folders are followed. */
 const MAX_PATH_LENGTH = 4_096;
@@ -46,11 +53,16 @@ const FOLDER_COPIES = 10;
 /** A text: as it came, as a string, as lines, and in the page. */
 const FILE_COPIES = 4;
 
-/** Folders that this isolate has read lately, by their ids: their content never changes. At most some 4 MB. */
+/**
+ * Folders that this isolate has read lately, by their ids: their content never changes. At most
+ * some 4 MB.
+ */
 const remembered = new Recent<Uint8Array>({ most: 64 });
 const MAX_REMEMBERED_BYTES = 64 * 1024;
 
-/** Counts what is read in the memory of a request. Rejects as `read` does, or with HostError `busy`. */
+/**
+ * Counts what is read in the memory of a request. Rejects as `read` does, or with HostError `busy`.
+ */
 export function heldReads(read: ReadObjects, memory: Memory): ReadObjects {
   return async (request, maxBytes) => {
     const objects = await read(request, maxBytes);
@@ -96,7 +108,10 @@ export async function findPath(read: ReadObjects, root: Oid, parts: readonly str
   }
 }
 
-/** Paths of all files but those not UTF-8; null: too large. One call, 64 KiB for some 1,500. Rejects as `read`. */
+/**
+ * Paths of all files but those not UTF-8; null: too large. One call, 64 KiB for some 1,500. Rejects
+ * as `read`.
+ */
 export async function listFiles(read: ReadObjects, root: Oid): Promise<string[] | null> {
   const objects = await read({ wants: [root], withFolders: true }, MAX_FOLDERS_BYTES);
   if (objects === null) return null;
@@ -119,7 +134,9 @@ export async function listFiles(read: ReadObjects, root: Oid): Promise<string[] 
   return left < 0 ? null : paths;
 }
 
-/** The content of a file; null: it is larger than `maxBytes`, or the id is that of something else. */
+/**
+ * The content of a file; null: it is larger than `maxBytes`, or the id is that of something else.
+ */
 export async function readBlob(read: ReadObjects, oid: Oid, maxBytes: number): Promise<Uint8Array | null> {
   const objects = await read({ wants: [oid] }, maxBytes);
   if (objects === null) return null;
@@ -178,10 +195,16 @@ const MOST_COMMITS_BYTES = 256 * 1024;
 /** Of an id in a message. */
 export const SHOWN_ID_LENGTH = 12;
 
-/** Whether a commit may go from the branch: upstream's, one in the push, or recorded. @param commit once it is read. */
+/**
+ * Whether a commit may go from the branch: upstream's, one in the push, or recorded.
+ * @param commit once it is read.
+ */
 export type IsHarmless = (oid: Oid, commit?: Commit) => boolean;
 
-/** Commits of others on a branch, as lines, the newest first; null: the host does not show them. Costs one request. */
+/**
+ * Commits of others on a branch, as lines, the newest first; null: the host does not show them.
+ * Costs one request.
+ */
 export async function othersOn(
   read: ReadObjects,
   tip: Oid,

@@ -1,6 +1,7 @@
 /**
- * What tells upstream's commits from the pusher's: the history of the base and the default branch, on which a push must
- * be based; and what others add, which must not be rewritten as the pusher's. Of too much, the oldest is left out.
+ * What tells upstream's commits from the pusher's: the history of the base and the default branch,
+ * on which a push must be based; and what others add, which must not be rewritten as the pusher's.
+ * Of too much, the oldest is left out.
  * Proved by test/e2e/push/push-history.test.ts.
  */
 import type { KnownHistory } from '../git/objects/new-commits.ts';
@@ -65,7 +66,10 @@ export class UpstreamHistory implements KnownHistory {
   /** Lists upstream's refs once more; null: it was done, or is not worth it. */
   #relist: (() => Promise<readonly Ref[]>) | null;
 
-  /** @param main the base and the default branch, perhaps not in `refs`. @param relist if `refs` may be seconds old. */
+  /**
+   * @param main the base and the default branch, perhaps not in `refs`.
+   * @param relist if `refs` may be seconds old.
+   */
   constructor(
     lister: Pick<HistoryLister, 'list'>,
     repository: RepositoryName,
@@ -105,7 +109,10 @@ export class UpstreamHistory implements KnownHistory {
     return tip === oid || this.#main.some(({ current }) => isThere(current));
   }
 
-  /** Of abbreviated ids, those with which no known commit begins. @param abbreviations of seven digits or more. */
+  /**
+   * Of abbreviated ids, those with which no known commit begins.
+   * @param abbreviations of seven digits or more.
+   */
   unknownOf(abbreviations: ReadonlySet<string>): readonly string[] {
     const sought = Map.groupBy(abbreviations, (abbreviation) => abbreviation.slice(0, SHORTEST));
     const unknown = new Set(abbreviations);
@@ -122,7 +129,10 @@ export class UpstreamHistory implements KnownHistory {
     return [...unknown];
   }
 
-  /** The one branch that has a commit, if it is not in the main part. Null: it is, several have it, or nobody knows. */
+  /**
+   * The one branch that has a commit, if it is not in the main part. Null: it is, several have it,
+   * or nobody knows.
+   */
   ownerOf(oid: Oid): Ref | null {
     const isOfOne = (this.#others?.current.listed.get(oid) ?? SHARED) < SHARED;
     if (tipsOf(this.#heads).length > MAX_OTHER_BRANCHES || !isOfOne) return null;
@@ -138,7 +148,10 @@ export class UpstreamHistory implements KnownHistory {
     return this.#heads.filter(({ oid }) => tips.has(oid));
   }
 
-  /** Lists one window further back, last what upstream has got since; false: there is no more. @throws HostError */
+  /**
+   * Lists one window further back, last what upstream has got since; false: there is no more.
+   * @throws HostError
+   */
   async reachBack(): Promise<boolean> {
     const listings = this.#newer === null ? this.#main : [...this.#main, this.#newer];
     let hasGrown = false;
@@ -157,7 +170,10 @@ export class UpstreamHistory implements KnownHistory {
     return (await this.#others?.grow()) ?? false;
   }
 
-  /** Another isolate may have told the client of an upstream that has moved since this one listed its refs. */
+  /**
+   * Another isolate may have told the client of an upstream that has moved since this one listed
+   * its refs.
+   */
   async #lookAgain(): Promise<boolean> {
     const refs = await this.#relist?.();
     this.#relist = null;

@@ -1,4 +1,7 @@
-/** Upstream's refs, listed once for a discovery and its push: from that list, a client decides what to send. */
+/**
+ * Upstream's refs, listed once for a discovery and its push: from that list, a client decides what
+ * to send.
+ */
 import { REF_BYTES, type RefList } from '../git/wire/protocol-v2.ts';
 import type { Ref } from '../git/wire/ref-advertisement.ts';
 import { repositoryKey, type RepositoryName } from '../repository-name.ts';
@@ -27,12 +30,18 @@ const UPSTREAM_PREFIXES = ['HEAD', HEADS, TAGS];
 const MOST_BYTES = 8 * 1024 * 1024;
 const remembered = new Recent<ListedRefs>({ lifeMs: 10_000, most: MOST_BYTES, weightOf: bytesOfRefs });
 
-/** The branch of HEAD; null if there is none, or it has no commit yet. A list that was cut need not contain it. */
+/**
+ * The branch of HEAD; null if there is none, or it has no commit yet. A list that was cut need not
+ * contain it.
+ */
 export function defaultBranchOf({ head, headTip }: RefList): Ref | null {
   return head?.startsWith('refs/heads/') === true && headTip !== null ? { name: head, oid: headTip } : null;
 }
 
-/** Asks the host for one branch that may be missing in a list that was cut; null: there is none. @throws HostError */
+/**
+ * Asks the host for one branch that may be missing in a list that was cut; null: there is none.
+ * @throws HostError
+ */
 export async function findUpstreamBranch(
   host: Pick<HistoryHost, 'transport'>,
   repository: RepositoryName,
@@ -74,8 +83,9 @@ function isLong(list: RefList): boolean {
 }
 
 /**
- * The list of the discovery before this push, or else a fresh one. If the repository has moved, a discovery is
- * redirected. But some clients (isomorphic-git) still push to the old name, so a push follows the move itself.
+ * The list of the discovery before this push, or else a fresh one. If the repository has moved, a
+ * discovery is redirected. But some clients (isomorphic-git) still push to the old name, so a push
+ * follows the move itself.
  * @param beforeWait called before it waits for memory.
  * @throws HostError
  */

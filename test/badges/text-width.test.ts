@@ -1,4 +1,7 @@
-/** Our widths against the tables of badge-maker's own measure, which it uses here: only the bundle has ours. */
+/**
+ * Our widths against the tables of badge-maker's own measure, which it uses here: only the bundle
+ * has ours.
+ */
 import { makeBadge } from 'badge-maker';
 import { describe, expect, it } from 'vitest';
 import textWidth from '../../src/badges/text-width.ts';

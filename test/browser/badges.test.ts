@@ -1,4 +1,7 @@
-/** Badges as a browser draws them, in a page of someone else: whole, and with their texts inside their boxes. */
+/**
+ * Badges as a browser draws them, in a page of someone else: whole, and with their texts inside
+ * their boxes.
+ */
 import { expect, it } from 'vitest';
 import { useOwnTestBed } from '../e2e/support/test-bed.ts';
 import { describeInBrowser, useChromium } from './support/chromium.ts';

@@ -1,4 +1,7 @@
-/** A change of a file from a browser without script: from the front page to the pull request, and back again. */
+/**
+ * A change of a file from a browser without script: from the front page to the pull request, and
+ * back again.
+ */
 import { expect, it } from 'vitest';
 import { readRef } from '../../sandbox/bare-repository.ts';
 import { gitIn } from '../e2e/support/objects.ts';

@@ -1,4 +1,7 @@
-/** A change that becomes public later, from a browser without script: its time, its page, and the buttons there. */
+/**
+ * A change that becomes public later, from a browser without script: its time, its page, and the
+ * buttons there.
+ */
 import { expect, it } from 'vitest';
 import { pass } from '../e2e/support/delayed.ts';
 import { useOwnTestBed } from '../e2e/support/test-bed.ts';

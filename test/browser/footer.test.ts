@@ -1,4 +1,7 @@
-/** What a person sees of a comment: the footer, once, however the author's Markdown and HTML try to hide it. */
+/**
+ * What a person sees of a comment: the footer, once, however the author's Markdown and HTML try to
+ * hide it.
+ */
 import * as fc from 'fast-check';
 import MarkdownIt from 'markdown-it';
 import { expect, it } from 'vitest';

@@ -1,4 +1,7 @@
-/** A Git client in a web page of somebody else may ask for refs and push, without a proxy in between. */
+/**
+ * A Git client in a web page of somebody else may ask for refs and push, without a proxy in
+ * between.
+ */
 import { expect, it } from 'vitest';
 import { contribute } from '../e2e/support/contribution.ts';
 import { useTestBed } from '../e2e/support/test-bed.ts';

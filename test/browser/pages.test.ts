@@ -1,5 +1,6 @@
 /**
- * Every page in a real browser: for eyes, hands and screens of all kinds, and what the front page does with a script.
+ * Every page in a real browser: for eyes, hands and screens of all kinds, and what the front page
+ * does with a script.
  */
 import { beforeAll, expect, it } from 'vitest';
 import { contribute, expectAccepted } from '../e2e/support/contribution.ts';

@@ -1,4 +1,7 @@
-/** The embedded code host's forms in a real browser without script: for eyes, hands and screens of all kinds. */
+/**
+ * The embedded code host's forms in a real browser without script: for eyes, hands and screens of
+ * all kinds.
+ */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
 import type { Sandbox } from '../../sandbox/sandbox.ts';

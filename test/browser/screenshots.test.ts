@@ -1,6 +1,6 @@
 /**
- * The pictures in the documents. `UPDATE_SCREENSHOTS=1` takes them again; without it, only their files are looked for, so
- * that a run of the tests changes no tracked file.
+ * The pictures in the documents. `UPDATE_SCREENSHOTS=1` takes them again; without it, only their
+ * files are looked for, so that a run of the tests changes no tracked file.
  */
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';

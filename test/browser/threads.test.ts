@@ -1,4 +1,7 @@
-/** Issues and replies from a browser without script: from the front page to the code host, and on with the token. */
+/**
+ * Issues and replies from a browser without script: from the front page to the code host, and on
+ * with the token.
+ */
 import { expect, it } from 'vitest';
 import { contribute, expectAccepted } from '../e2e/support/contribution.ts';
 import { useTestBed } from '../e2e/support/test-bed.ts';

@@ -1,4 +1,7 @@
-/** What Git's own options and ways of keeping a repository come to: the second table of docs/clients.md. */
+/**
+ * What Git's own options and ways of keeping a repository come to: the second table of
+ * docs/clients.md.
+ */
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -107,7 +110,8 @@ describe('git push', () => {
   it('with push.negotiate=true is taken, and tells the host no id of a commit', async () => {
     const contribution = await withTopic();
     await contribution.clone.git('config', 'push.negotiate', 'true');
-    // Not `push`, which gives Git another name: the negotiation is a fetch, and relayed with the client's name.
+    // Not `push`, which gives Git another name: the negotiation is a fetch, and relayed with the
+    // client's name.
     const pushed = await contribution.clone.tryGit('push', 'origin', 'topic');
     await expectAccepted(bed, contribution, pushed);
   });
@@ -195,7 +199,10 @@ describe.skipIf(!HAS_LFS)(`git lfs${HAS_LFS ? '' : ' (not on this machine)'}`, (
   });
 });
 
-/** A bare clone from which Git sends the new commit as a stored delta against one that only upstream has. */
+/**
+ * A bare clone from which Git sends the new commit as a stored delta against one that only upstream
+ * has.
+ */
 async function withBitmap() {
   const upstream = await bed.createUpstream({ commits: 0 });
   await upstream.grow({ count: 30, message: LONG_MESSAGE });

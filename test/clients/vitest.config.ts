@@ -1,4 +1,7 @@
-/** `npm run test:clients`: every client that this machine has. `npm test` runs isomorphic-git's column alone. */
+/**
+ * `npm run test:clients`: every client that this machine has. `npm test` runs isomorphic-git's
+ * column alone.
+ */
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({

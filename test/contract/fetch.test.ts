@@ -191,7 +191,10 @@ describe('a fetch', () => {
   );
 });
 
-/** Known commits that upstream does not have, until there are so many bytes; the thousandth is the first again. */
+/**
+ * Known commits that upstream does not have, until there are so many bytes; the thousandth is the
+ * first again.
+ */
 function haves(bytes: number): Buffer {
   const thousand = Array.from({ length: 1000 }, (_, index) =>
     pkt(`have ${index.toString(16).padStart(40, '0')}\n`),

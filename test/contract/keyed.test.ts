@@ -1,6 +1,6 @@
 /**
- * A service with SERVICE_API_KEY, and without everything that has a default (contract, 1, 4.8 to 4.15, 5).
- * Nothing is pushed to it, as its notifications would go to the public instance.
+ * A service with SERVICE_API_KEY, and without everything that has a default (contract, 1, 4.8 to
+ * 4.15, 5). Nothing is pushed to it, as its notifications would go to the public instance.
  */
 import { connect } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';

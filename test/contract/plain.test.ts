@@ -1,6 +1,6 @@
 /**
- * The service as `npm start` runs it for somebody who tries it: no token, so with the embedded code host, and no
- * SERVICE_URL. Its notifications go to a recording stand-in.
+ * The service as `npm start` runs it for somebody who tries it: no token, so with the embedded code
+ * host, and no SERVICE_URL. Its notifications go to a recording stand-in.
  */
 import { afterAll, describe, expect, it } from 'vitest';
 import { type Message, useCodeHost } from './support/code-host.ts';

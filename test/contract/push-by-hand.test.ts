@@ -1,4 +1,7 @@
-/** Discovery and pushes byte by byte, as a client written from the contract sends them (4.5, 4.6, 7, 8). */
+/**
+ * Discovery and pushes byte by byte, as a client written from the contract sends them (4.5, 4.6, 7,
+ * 8).
+ */
 import { connect } from 'node:net';
 import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,7 @@
-/** The limit of five pull requests an hour, and the alerts to the operator (contract, 2.9, 4.6, 6, 7, 8). */
+/**
+ * The limit of five pull requests an hour, and the alerts to the operator (contract, 2.9, 4.6, 6,
+ * 7, 8).
+ */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Message, type MessageAction, useCodeHost } from './support/code-host.ts';
 import { bodyOf, change, post, push, type Pushed, RESULT_TYPE } from './support/hand-push.ts';

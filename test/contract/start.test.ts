@@ -1,4 +1,7 @@
-/** What the environment decides at the start (contract, 1), and a service with an address but without a token. */
+/**
+ * What the environment decides at the start (contract, 1), and a service with an address but
+ * without a token.
+ */
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { send } from './support/http.ts';

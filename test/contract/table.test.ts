@@ -1,13 +1,22 @@
-/** The table of `test/contract.md` and the tests name each other, and the suite stands on its own feet. */
+/**
+ * The table of `test/contract.md` and the tests name each other, and the suite stands on its own
+ * feet.
+ */
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SUITE = 'test/contract';
-/** How a proof names a test: `<file>: <group> › <test>`, or by the path of a file that is not of the suite. */
+/**
+ * How a proof names a test: `<file>: <group> › <test>`, or by the path of a file that is not of the
+ * suite.
+ */
 const PROOF = /^(?<file>[^\s:]+): (?<title>.+)$/;
-/** The beginning of a group or a test, and its title: the first text of the call, or of the call behind a table. */
+/**
+ * The beginning of a group or a test, and its title: the first text of the call, or of the call
+ * behind a table.
+ */
 const BEGINNING = /^(?<indent> *)(?<what>describe|it|it\.each)\(/gm;
 const TITLE = { call: /\(\s*(['"`])(.*?)\1,/sy, afterTable: /\)\(\s*(['"`])(.*?)\1,/gs };
 

@@ -11,7 +11,10 @@ const NOW = Date.UTC(2030, 0);
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** The database of an object that nobody else uses. Nothing is left in it: it has no such tables in the service. */
+/**
+ * The database of an object that nobody else uses. Nothing is left in it: it has no such tables in
+ * the service.
+ */
 function withSql(use: (sql: SqlStorage) => void): Promise<void> {
   const { PULL_REQUESTS } = env as unknown as Env;
   const object = PULL_REQUESTS.get(PULL_REQUESTS.idFromName(crypto.randomUUID()));

@@ -1,6 +1,7 @@
 /**
- * A write that fails, in workerd as on Cloudflare: the object is reset with its memory, whoever waits for its answer
- * gets an error, and what was stored before holds. So what is granted is stored first, and nothing opens.
+ * A write that fails, in workerd as on Cloudflare: the object is reset with its memory, whoever
+ * waits for its answer gets an error, and what was stored before holds. So what is granted is
+ * stored first, and nothing opens.
  */
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';

@@ -1,6 +1,6 @@
 /**
- * docs/storage.md has every table, column and namespace that there is, and no other. That it has every key, too, each
- * test in workerd sees when it ends: test/support/leave-nothing.ts.
+ * docs/storage.md has every table, column and namespace that there is, and no other. That it has
+ * every key, too, each test in workerd sees when it ends: test/support/leave-nothing.ts.
  */
 import { applyD1Migrations, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';

@@ -128,7 +128,8 @@ describe('a minute later', () => {
   it('a push that waits still has its page; the same push again waits by itself', async () => {
     const { name, branch, page } = facts.waiting;
     expect((await textOf(`/v1/delayed/${name}`)).split('\n').slice(0, page.length)).toEqual(page);
-    // 1.0.0 kept a hash that somebody who guesses a commit's id could make. Nothing is found by it any more.
+    // 1.0.0 kept a hash that somebody who guesses a commit's id could make. Nothing is found by it
+    // any more.
     const again = await push(ben(), branch, 'delay=1h');
     expect(again.code, again.stderr).toBe(0);
     expect(again.stderr).toContain('/v1/delayed/');

@@ -1,4 +1,7 @@
-/** The commit of a change: Git's own order in folders, and objects that another implementation reads. */
+/**
+ * The commit of a change: Git's own order in folders, and objects that another implementation
+ * reads.
+ */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { buildChange } from '../../src/edit/build-change.ts';

@@ -1,4 +1,7 @@
-/** What a browser does to a text is undone: line ends, the last line's end and a byte order mark stay as they were. */
+/**
+ * What a browser does to a text is undone: line ends, the last line's end and a byte order mark
+ * stay as they were.
+ */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {

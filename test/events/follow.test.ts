@@ -1,4 +1,7 @@
-/** What becomes of a thread that the feed named, once it was looked at: done with, asked again later, or somebody else's. */
+/**
+ * What becomes of a thread that the feed named, once it was looked at: done with, asked again
+ * later, or somebody else's.
+ */
 import { describe, expect, it } from 'vitest';
 import { type FeedMemory, followPullRequests, type NotedThread } from '../../src/events/follow.ts';
 import { HostError } from '../../src/host-error.ts';

@@ -105,7 +105,9 @@ describe.skipIf(inject('gitea') === null)('on Gitea', () => {
     expect(await (await fetch(page)).text()).toContain('erged');
   });
 
-  /** Runs the scheduled handler until the topic has told so much: Gitea notifies in the background. */
+  /**
+   * Runs the scheduled handler until the topic has told so much: Gitea notifies in the background.
+   */
   async function expectTold(told: () => Promise<string[]>, count: number): Promise<void> {
     await expect
       .poll(

@@ -1,4 +1,7 @@
-/** `npm run test:forgejo`: the host's interface and the service's stories on a real Gitea, where Go can build one. */
+/**
+ * `npm run test:forgejo`: the host's interface and the service's stories on a real Gitea, where Go
+ * can build one.
+ */
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 

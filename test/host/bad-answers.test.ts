@@ -1,7 +1,7 @@
 /**
- * Every call to the host against everything that a host may answer instead: no call ends in anything but a HostError with
- * a sentence for the person, or in the result that the answer stands for; nothing is created twice; and the same call
- * works when the host is itself again.
+ * Every call to the host against everything that a host may answer instead: no call ends in
+ * anything but a HostError with a sentence for the person, or in the result that the answer stands
+ * for; nothing is created twice; and the same call works when the host is itself again.
  */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
@@ -245,7 +245,9 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** What is read and not tried again hands errors on as they are: whoever asked has words of its own. */
+/**
+ * What is read and not tried again hands errors on as they are: whoever asked has words of its own.
+ */
 const RAW = new Set(['the feed', 'a followed pull request', 'remarks', 'a conversation']);
 
 function expectSentence(error: unknown): void {

@@ -1,4 +1,7 @@
-/** What refusals mean, whichever call meets them: every form of a limit pauses the account, and no write is repeated. */
+/**
+ * What refusals mean, whichever call meets them: every form of a limit pauses the account, and no
+ * write is repeated.
+ */
 import { describe, expect, it } from 'vitest';
 import { type ForkHost, openActivity, openRepositories, openThreads } from '../../src/host/open.ts';
 import { type HostAnswer, limitOf, type Operation } from '../../src/host/failure.ts';

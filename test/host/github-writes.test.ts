@@ -1,4 +1,7 @@
-/** Writes to a host that redirects them, answers something else than was asked for, or loses its answer. */
+/**
+ * Writes to a host that redirects them, answers something else than was asked for, or loses its
+ * answer.
+ */
 import { describe, expect, it } from 'vitest';
 import type { NewPullRequest } from '../../src/host/code-host.ts';
 import { type ForkHost, openRepositories, openThreads } from '../../src/host/open.ts';

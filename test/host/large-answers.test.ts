@@ -1,4 +1,7 @@
-/** Long answers of the REST interface, such as pages of comments, are counted in the isolate's memory while they are read. */
+/**
+ * Long answers of the REST interface, such as pages of comments, are counted in the isolate's
+ * memory while they are read.
+ */
 import { expect, it } from 'vitest';
 import { openThreads } from '../../src/host/open.ts';
 import { isolateMemory } from '../../src/isolate/memory-budget.ts';

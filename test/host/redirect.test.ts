@@ -1,4 +1,7 @@
-/** Whether an answer comes from the server that was asked: every spelling of `Location` that could be believed in part. */
+/**
+ * Whether an answer comes from the server that was asked: every spelling of `Location` that could
+ * be believed in part.
+ */
 import { describe, expect, it } from 'vitest';
 import { HostError, MovedError } from '../../src/host-error.ts';
 import { followMoves, notFollowed, type Redirect, redirectOf } from '../../src/host/redirect.ts';

@@ -1,6 +1,6 @@
 /**
- * The memory that requests share: who waits, who is refused, and that nothing is lost or counted twice. And turns: one
- * request at a time for a key, also if one of them dies.
+ * The memory that requests share: who waits, who is refused, and that nothing is lost or counted
+ * twice. And turns: one request at a time for a key, also if one of them dies.
  */
 import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,7 @@
-/** What a write counts in: nothing that names a person or a place, and one part for all that one person may hold. */
+/**
+ * What a write counts in: nothing that names a person or a place, and one part for all that one
+ * person may hold.
+ */
 import { expect, it } from 'vitest';
 import { clientIn } from '../../src/limits/client.ts';
 import {

@@ -1,6 +1,6 @@
 /**
- * The rules for Prometheus of deploy/alerts.yml: what promtool says of them, and that they name series and labels that
- * /metrics has. promtool is in Debian's package `prometheus`.
+ * The rules for Prometheus of deploy/alerts.yml: what promtool says of them, and that they name
+ * series and labels that /metrics has. promtool is in Debian's package `prometheus`.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** Every command of package.json that is a program of the project: `--help`, and an argument that it does not know. */
+/**
+ * Every command of package.json that is a program of the project: `--help`, and an argument that it
+ * does not know.
+ */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

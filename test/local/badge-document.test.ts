@@ -1,4 +1,7 @@
-/** The badges of docs/maintainers.md, as somebody copies them: the service serves each, and the page that it leads to. */
+/**
+ * The badges of docs/maintainers.md, as somebody copies them: the service serves each, and the page
+ * that it leads to.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

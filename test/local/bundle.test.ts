@@ -1,4 +1,7 @@
-/** What esbuild makes here is what wrangler deploys: the same bundle, settings and statements of the database. */
+/**
+ * What esbuild makes here is what wrangler deploys: the same bundle, settings and statements of the
+ * database.
+ */
 import { execFile } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -38,7 +41,8 @@ it('bundles the same bytes as wrangler', exhaustive, async () => {
   await promisify(execFile)(process.execPath, [program, ...args], { cwd: ROOT, env });
   const [wranglers = ''] = readFileSync(join(folder, 'worker.js'), 'utf8').split('//# sourceMappingURL=');
   const ours = await bundleWorker({ ...(await readConfig()), minify: false });
-  // wrangler leaves texts in files beside the bundle; `npm run deploy` uploads ours, which holds them.
+  // wrangler leaves texts in files beside the bundle; `npm run deploy` uploads ours, which holds
+  // them.
   const imported = takeOut(
     wranglers,
     ({ name }) => readFileSync(join(folder, name), 'utf8'),
@@ -66,7 +70,10 @@ interface Imported {
   readonly value: string;
 }
 
-/** The bundle without its texts, with numbers in place of their names; and without what names the modules around them. */
+/**
+ * The bundle without its texts, with numbers in place of their names; and without what names the
+ * modules around them.
+ */
 function takeOut(bundle: string, contentOf: (imported: Imported) => string, declaration: RegExp) {
   const found = Array.from(bundle.matchAll(declaration), ([, identifier = '', name = '', value = '']) => ({
     identifier,

@@ -1,4 +1,7 @@
-/** `npm run check-egress`: against servers that echo, on this machine, and with a program in wrangler's place. */
+/**
+ * `npm run check-egress`: against servers that echo, on this machine, and with a program in
+ * wrangler's place.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -82,7 +85,10 @@ describe('on this machine', () => {
   });
 });
 
-/** A program in wrangler's place, which writes down how it was called and has deployed to this address. */
+/**
+ * A program in wrangler's place, which writes down how it was called and has deployed to this
+ * address.
+ */
 function fakeWrangler(target: string | null): () => string[] {
   const calls = join(folder, 'calls');
   writeFileSync(calls, '');

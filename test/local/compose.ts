@@ -1,6 +1,6 @@
 /**
- * compose.yml, run by Docker Compose with images, ports and a token of this test: the service behind Caddy, with HTTPS and
- * nobody in a log.
+ * compose.yml, run by Docker Compose with images, ports and a token of this test: the service
+ * behind Caddy, with HTTPS and nobody in a log.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { get as getInClear } from 'node:http';

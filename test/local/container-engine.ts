@@ -1,6 +1,7 @@
 /**
- * What builds and runs images on this machine: Docker, or buildah, which needs no daemon and starts processes in a chroot.
- * Where the public images of Debian and Caddy cannot be had, mmdebstrap makes one, and Debian's package the other.
+ * What builds and runs images on this machine: Docker, or buildah, which needs no daemon and starts
+ * processes in a chroot. Where the public images of Debian and Caddy cannot be had, mmdebstrap
+ * makes one, and Debian's package the other.
  */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -30,11 +31,17 @@ const PULL_MS = 5 * 60_000;
 
 export interface Engine {
   readonly build: (base: string) => void;
-  /** A container of the image, with the port of the service; `exec` runs a command in it, as its user. */
+  /**
+   * A container of the image, with the port of the service; `exec` runs a command in it, as its
+   * user.
+   */
   readonly run: (port: number) => { process: ChildProcess; exec: (...words: string[]) => string };
   /** Fetches it, if that is possible. */
   readonly hasImage: (name: string) => boolean;
-  /** @param archive of the root of a Debian that trusts whom this machine trusts: a proxy may have its own authority */
+  /**
+   * @param archive of the root of a Debian that trusts whom this machine trusts: a proxy may have
+   * its own authority
+   */
   readonly importBase: (archive: string, name: string) => void;
   readonly end: () => void;
 }

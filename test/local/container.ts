@@ -1,6 +1,6 @@
 /**
- * The Dockerfile, built and run as compose.yml runs it: it serves, as a user without rights, writes to its volume only, and its
- * health check says so.
+ * The Dockerfile, built and run as compose.yml runs it: it serves, as a user without rights, writes
+ * to its volume only, and its health check says so.
  */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** What deploy/ and docs/deploy.md give operators of one machine: the unit of systemd, the variables, the backup and its restore. */
+/**
+ * What deploy/ and docs/deploy.md give operators of one machine: the unit of systemd, the
+ * variables, the backup and its restore.
+ */
 import { execFileSync } from 'node:child_process';
 import {
   mkdirSync,
@@ -98,7 +101,10 @@ describe('deploy/gitveil.env', () => {
   );
 });
 
-/** The commands, with the folders of this test, and without what only root on a machine with systemd can do. */
+/**
+ * The commands, with the folders of this test, and without what only root on a machine with systemd
+ * can do.
+ */
 function run(commands: string, state: string, backup: string): void {
   const text = commands
     .replace(/^state=.*$/m, '')

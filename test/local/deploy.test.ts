@@ -1,4 +1,7 @@
-/** `npm run deploy`: what it asks of wrangler, whose place a program takes that writes down how it was called. */
+/**
+ * `npm run deploy`: what it asks of wrangler, whose place a program takes that writes down how it
+ * was called.
+ */
 import { spawn } from 'node:child_process';
 import {
   appendFileSync,
@@ -43,7 +46,10 @@ interface Deployment {
 
 const linesOf = (file: string): string[] => readFileSync(file, 'utf8').split('\n').filter(Boolean);
 
-/** Runs the program. @param answers what wrangler says and exits with, by the beginning of its arguments. */
+/**
+ * Runs the program.
+ * @param answers what wrangler says and exits with, by the beginning of its arguments.
+ */
 async function deploy(answers: Readonly<Record<string, Answer>>, ...args: string[]): Promise<Deployment> {
   return deployFrom(ROOT, answers, ...args);
 }

@@ -70,7 +70,10 @@ it('test/privacy.md names tests that exist, under the headings of docs/privacy.m
   expect((text.match(/^## .*$/gm) ?? []).filter((heading) => !headings.has(heading))).toEqual([]);
 });
 
-/** Lines of a test's title, up to its function, and the first lines of the suites around it. Prettier's indentation says which. */
+/**
+ * Lines of a test's title, up to its function, and the first lines of the suites around it.
+ * Prettier's indentation says which.
+ */
 function headsOf(text: string, title: string): string[] {
   const lines = text.split('\n');
   const at = lines.findIndex((line) => line.includes(title));
@@ -162,7 +165,9 @@ it('docs/architecture.md has every file and folder of src', () => {
   expect(names.filter((name) => !table.includes(`src/${name}`))).toEqual([]);
 });
 
-/** Names of answers: `name: 'a'`, `read('a'`, `read(place, 'a'`, `a/${…}` and `${… ? 'a' : 'b'}/`. */
+/**
+ * Names of answers: `name: 'a'`, `read('a'`, `read(place, 'a'`, `a/${…}` and `${… ? 'a' : 'b'}/`.
+ */
 const KEPT =
   /`([a-z][\w-]*)\/\$\{|`\$\{\w+ \? '([\w-]+)' : '([\w-]+)'\}\/|\b(?:name: |read(?:<.*?>)?\((?:place, )?)'([\w-]+)'/g;
 

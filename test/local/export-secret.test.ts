@@ -1,4 +1,7 @@
-/** The secret that a service has made for itself: exported from its state, and told of once another one is given. */
+/**
+ * The secret that a service has made for itself: exported from its state, and told of once another
+ * one is given.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

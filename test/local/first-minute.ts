@@ -1,8 +1,10 @@
 /**
- * A newcomer's first minute, word for word: clones this repository as it is committed, types what README.md says first,
- * pastes what is printed, and presses Ctrl-C. None of the service's variables is set but PORT.
+ * A newcomer's first minute, word for word: clones this repository as it is committed, types what
+ * README.md says first, pastes what is printed, and presses Ctrl-C. None of the service's variables
+ * is set but PORT.
  *
- * And the same with what docs/deploy.md installs on a server. Both in a folder whose name has a space.
+ * And the same with what docs/deploy.md installs on a server. Both in a folder whose name has a
+ * space.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * The first `npm start` in a checkout: nothing is set but PORT, and nothing has been kept. The checkout is a copy without
- * Git, whose packages are a link.
+ * The first `npm start` in a checkout: nothing is set but PORT, and nothing has been kept. The
+ * checkout is a copy without Git, whose packages are a link.
  */
 import { execFileSync } from 'node:child_process';
 import {

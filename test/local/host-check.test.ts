@@ -1,4 +1,6 @@
-/** What `npm run doctor` says of Gitea and Forgejo, in versions and with settings that no test runs. */
+/**
+ * What `npm run doctor` says of Gitea and Forgejo, in versions and with settings that no test runs.
+ */
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,7 @@
-/** docs/host.md lists every REST call that the service makes. That its tests exist, documents.test.ts sees. */
+/**
+ * docs/host.md lists every REST call that the service makes. That its tests exist,
+ * documents.test.ts sees.
+ */
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

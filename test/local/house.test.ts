@@ -51,13 +51,16 @@ const ROOMS = [
   'env.ts',
 ];
 /**
- * How many files importing one drags along, at most. The figures are far above today's (57, 90, 125 and 19): they notice
- * when a whole room is dragged in, not a new file.
+ * How many files importing one drags along, at most. The figures are far above today's (57, 90, 125
+ * and 19): they notice when a whole room is dragged in, not a new file.
  */
 const MOST_BEHIND_A_HOST = 80;
 /** Files that run because one is imported. */
 const MOST_RUN_BY = { 'push/session.ts': 130, 'routes/git/git-push.ts': 170 };
-/** Of `push`, in which a push that is published at once is followed from its first byte to its answer. */
+/**
+ * Of `push`, in which a push that is published at once is followed from its first byte to its
+ * answer.
+ */
 const MOST_OF_A_LIVE_PUSH = 30;
 
 /** The names may be on several lines. */
@@ -76,7 +79,10 @@ function importsOf(file: string, pattern: RegExp): string[] {
 
 const roomOf = (file: string): string => file.split('/')[0] as string;
 
-/** All files that importing this one brings along. @param passes whether to follow what a file imports. */
+/**
+ * All files that importing this one brings along.
+ * @param passes whether to follow what a file imports.
+ */
 function behind(file: string, passes = (_to: string): boolean => true, graph = imports): Set<string> {
   const found = new Set<string>();
   const follow = (from: string): void => {
@@ -121,9 +127,9 @@ it('has a push that is published at once in few files', () => {
   expect(followed.filter((file) => roomOf(file) === 'push').length).toBeLessThanOrEqual(MOST_OF_A_LIVE_PUSH);
 });
 
-const WIDE_COMMENT = /^(?=.{121}) *(?:\/[/*]|\* )/m;
+const WIDE_COMMENT = /^(?=.{101}) *(?:\/[/*]|\*)(?!.*https:)/m;
 
-it('has comments of at most 120 columns', () => {
+it('has comments of at most 100 columns, but addresses', () => {
   const wide = files.filter((file) => WIDE_COMMENT.test(readFileSync(join(SRC, file), 'utf8')));
   expect(wide).toEqual([]);
 });

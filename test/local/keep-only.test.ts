@@ -1,4 +1,6 @@
-/** What an object has deleted is in none of its files, while workerd runs and after it was killed. */
+/**
+ * What an object has deleted is in none of its files, while workerd runs and after it was killed.
+ */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

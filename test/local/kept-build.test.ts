@@ -1,4 +1,6 @@
-/** A checkout whose bundles were made once: `npm start` uses them while they are what it would make. */
+/**
+ * A checkout whose bundles were made once: `npm start` uses them while they are what it would make.
+ */
 import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,

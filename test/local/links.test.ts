@@ -1,4 +1,7 @@
-/** Every link from a document to this repository leads somewhere: to a file, and to a heading if it names one. */
+/**
+ * Every link from a document to this repository leads somewhere: to a file, and to a heading if it
+ * names one.
+ */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import MarkdownIt from 'markdown-it';

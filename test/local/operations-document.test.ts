@@ -1,6 +1,7 @@
 /**
- * What docs/operations.md tells operators to rehearse: the service with its own code host, an alert, and the panic switch.
- * Between them, the button with which people who try the service go on when its limits stop them.
+ * What docs/operations.md tells operators to rehearse: the service with its own code host, an
+ * alert, and the panic switch. Between them, the button with which people who try the service go on
+ * when its limits stop them.
  */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

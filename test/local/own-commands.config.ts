@@ -1,6 +1,6 @@
 /**
- * `npm run test:local NAME`: tests that are no part of `npm test`, because they need a registry or programs that few
- * machines have, or look at the code without running it.
+ * `npm run test:local NAME`: tests that are no part of `npm test`, because they need a registry or
+ * programs that few machines have, or look at the code without running it.
  */
 import { defineConfig } from 'vitest/config';
 

@@ -1,7 +1,8 @@
 /**
- * No regular expression of the service can be made to take more than linear time, because strangers and code hosts
- * choose what it reads. `recheck` proves that by automata, or attacks the expression. It does so in a program of its
- * own, where it has one for this machine: that takes a third of the time of its JavaScript.
+ * No regular expression of the service can be made to take more than linear time, because strangers
+ * and code hosts choose what it reads. `recheck` proves that by automata, or attacks the
+ * expression. It does so in a program of its own, where it has one for this machine: that takes a
+ * third of the time of its JavaScript.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -38,15 +39,21 @@ const ACCEPTED: Readonly<Record<string, string>> = {
 };
 
 /**
- * What may be repeated so often may be repeated without an end: a bound of thousands bounds little. And what must be
- * repeated need be there once: each copy more makes the automata larger, and can only take ways through them away.
+ * What may be repeated so often may be repeated without an end: a bound of thousands bounds little.
+ * And what must be repeated need be there once: each copy more makes the automata larger, and can
+ * only take ways through them away.
  */
 const LARGE_COUNT = /(?<!\\u)\{(?:(\d+),(?:\d{2,})?|[5-9]\d|\d{3,})\}/g;
 
-/** `recheck` has no automata for what looks ahead or behind. What is sticky starts at one place alone. */
+/**
+ * `recheck` has no automata for what looks ahead or behind. What is sticky starts at one place
+ * alone.
+ */
 const isAttacked = ({ source, flags }: Pattern): boolean =>
   /\(\?<?[=!]/.test(source) || flags.includes('y') || source.startsWith(FILTER);
-/** It has the same sixteen words five times, and repeats nothing but digits: too large for automata. */
+/**
+ * It has the same sixteen words five times, and repeats nothing but digits: too large for automata.
+ */
 const FILTER = '^(?:(?:blob:none|';
 
 async function isLinear(pattern: Pattern): Promise<boolean> {

@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ownEnvironment } from './programs.ts';
 
-/** @param folder an empty one, to run them in. Answers the address that the last one opens in a browser. */
+/**
+ * @param folder an empty one, to run them in. Answers the address that the last one opens in a
+ * browser.
+ */
 export async function runPrintedCommands(welcome: string, folder: string): Promise<string> {
   const [, paragraph = ''] = /^Try it in another terminal:\n\n((?: {2}.+\n)+)/m.exec(welcome) ?? [];
   const opener = /^ {2}(open|xdg-open) /m.exec(paragraph)?.[1] ?? 'none';

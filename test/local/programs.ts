@@ -22,7 +22,9 @@ export interface Place {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Runs `npm start` with these variables, and none of the service's own that this process may have. */
+/**
+ * Runs `npm start` with these variables, and none of the service's own that this process may have.
+ */
 export const npmStart = (place: Place): Program => started('npm', ['start', '--silent'], place);
 
 /** What `npm start` runs, for tests that start it often: npm alone takes half as long again. */
@@ -37,7 +39,10 @@ function started(program: string, args: readonly string[], { cwd = ROOT, env }: 
   return observed(child);
 }
 
-/** Runs a command line in the foreground of a terminal: what is written to its standard input is typed there. */
+/**
+ * Runs a command line in the foreground of a terminal: what is written to its standard input is
+ * typed there.
+ */
 export function inTerminal(commandLine: string, { cwd = ROOT, env }: Place): Program {
   const child = spawn('script', ['--quiet', '--return', '--flush', '--command', commandLine, '/dev/null'], {
     cwd,
@@ -52,15 +57,18 @@ export function pressCtrlC({ child }: Program): void {
   child.stdin?.write('\x03');
 }
 
-/** What a terminal has shown, without npm's spinner: one character that is written, and erased with its line. */
+/**
+ * What a terminal has shown, without npm's spinner: one character that is written, and erased with
+ * its line.
+ */
 export function shownBy({ output }: Program): string {
   // eslint-disable-next-line no-control-regex
   return output.stdout.replaceAll('\r\n', '\n').replace(/[|/\\-]?(\x1b\[[\d;]*[A-Za-z])+/g, '');
 }
 
 /**
- * As in a person's shell: the npm that runs these tests adds programs of the project, among them its own Node.js. What
- * Node.js has compiled once is kept for the tests.
+ * As in a person's shell: the npm that runs these tests adds programs of the project, among them
+ * its own Node.js. What Node.js has compiled once is kept for the tests.
  */
 export function ownEnvironment(): { PATH: string; HOME: string; NODE_COMPILE_CACHE: string } {
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;

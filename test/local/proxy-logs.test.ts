@@ -1,6 +1,6 @@
 /**
- * The reverse proxies of deploy/ and the Caddyfile log nobody: whether the service is up, down, or dies in the middle of a
- * push or a clone. Run with nginx and Caddy where they are installed.
+ * The reverse proxies of deploy/ and the Caddyfile log nobody: whether the service is up, down, or
+ * dies in the middle of a push or a clone. Run with nginx and Caddy where they are installed.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,7 @@
-/** The Worker in one workerd: its address, its variables, its state, its log, and a body that is not held up. */
+/**
+ * The Worker in one workerd: its address, its variables, its state, its log, and a body that is not
+ * held up.
+ */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,7 +34,10 @@ async function start(options: Partial<ServiceOptions> = {}): Promise<Service> {
   return service;
 }
 
-/** A build whose Worker is this handler instead of the service; but for the Durable Objects, the bindings are its. */
+/**
+ * A build whose Worker is this handler instead of the service; but for the Durable Objects, the
+ * bindings are its.
+ */
 const withHandler = (body: string): WorkerBuild => ({
   ...build,
   settings: { ...build.settings, durableObjects: {} },

@@ -1,4 +1,7 @@
-/** What `npm start` runs: bad configuration, a port in use, and what it keeps. first-start.test.ts has npm as well. */
+/**
+ * What `npm start` runs: bad configuration, a port in use, and what it keeps. first-start.test.ts
+ * has npm as well.
+ */
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';

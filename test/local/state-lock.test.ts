@@ -1,4 +1,7 @@
-/** One STATE_DIR has one service: a second one stops and says why, and a dead one stands in nobody's way. */
+/**
+ * One STATE_DIR has one service: a second one stops and says why, and a dead one stands in nobody's
+ * way.
+ */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -6,7 +6,10 @@ import { PublicFigures } from '../../src/metrics/public-figures.ts';
 const MiB = 1024 * 1024;
 const MINUTE_MS = 60_000;
 
-/** An isolate that reads uploads of these sizes, one a minute; and what a spy reads before and after each. */
+/**
+ * An isolate that reads uploads of these sizes, one a minute; and what a spy reads before and after
+ * each.
+ */
 function read(...uploads: readonly number[]) {
   const [isolate, shown] = [new Isolate(), new PublicFigures()];
   isolate.requestStarted(0);

@@ -1,4 +1,7 @@
-/** What is told of a push that would name its author. What files hold: test/git/search; real pushes: test/e2e. */
+/**
+ * What is told of a push that would name its author. What files hold: test/git/search; real pushes:
+ * test/e2e.
+ */
 import { describe, expect, it } from 'vitest';
 import { SearchedNames } from '../../src/git/search/searched-names.ts';
 import { adviceOf, Findings } from '../../src/names/findings.ts';

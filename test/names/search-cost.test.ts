@@ -1,6 +1,7 @@
 /**
- * What a search of a push costs at most: a few kilobytes can hold millions of places where something
- * may begin. The beginnings are those of the searches' own tables, so a new one is tested by being there.
+ * What a search of a push costs at most: a few kilobytes can hold millions of places where
+ * something may begin. The beginnings are those of the searches' own tables, so a new one is tested
+ * by being there.
  */
 import { describe, expect, it } from 'vitest';
 import { SearchedNames } from '../../src/git/search/searched-names.ts';

@@ -1,6 +1,6 @@
 /**
- * Whatever a server sends, in whatever pieces: each request ends, with a response or an error of ours, and what the
- * server has sent for one request never answers another one.
+ * Whatever a server sends, in whatever pieces: each request ends, with a response or an error of
+ * ours, and what the server has sent for one request never answers another one.
  */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,7 @@
-/** What an operator reads of a delayed push: messages of any size, of which only what is shown is decoded. */
+/**
+ * What an operator reads of a delayed push: messages of any size, of which only what is shown is
+ * decoded.
+ */
 import { expect, it } from 'vitest';
 import { PlannedCommits } from '../../src/git/objects/planned-commits.ts';
 import { textsLeaving } from '../../src/pages/leaving-texts.ts';

@@ -1,4 +1,6 @@
-/** The page of a pull request says nothing that the code host's texts could turn against its reader. */
+/**
+ * The page of a pull request says nothing that the code host's texts could turn against its reader.
+ */
 import { expect, it } from 'vitest';
 import type { PullRequestView } from '../../src/durable/pull-request/pull-request.ts';
 import { plainText, type ShownConversation } from '../../src/pages/conversation.ts';

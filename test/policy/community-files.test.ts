@@ -1,4 +1,7 @@
-/** Files of a repository besides its `.gitveil.yml`, in the formats that their owners document, and in odd ones. */
+/**
+ * Files of a repository besides its `.gitveil.yml`, in the formats that their owners document, and
+ * in odd ones.
+ */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FileAnswer } from '../../src/host/code-host.ts';
@@ -7,7 +10,10 @@ import { gateSentence, OPEN_POLICY, policyRefusal, withCommunity } from '../../s
 
 const REPOSITORY = { owner: 'octo', name: 'hello' };
 
-/** A repository of these files; answers what was asked for, too. @param files null: a folder stands there. */
+/**
+ * A repository of these files; answers what was asked for, too.
+ * @param files null: a folder stands there.
+ */
 function repository(files: Readonly<Record<string, string | Uint8Array | null>>) {
   const asked: string[] = [];
   return {

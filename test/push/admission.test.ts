@@ -1,4 +1,7 @@
-/** A push that is not let in: what it is told, what it costs, and what happens when nobody can say whether it is. */
+/**
+ * A push that is not let in: what it is told, what it costs, and what happens when nobody can say
+ * whether it is.
+ */
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -71,7 +74,9 @@ async function push(body: BodyInit, variables: object = {}, address = ADDRESS) {
   return readReport(answer);
 }
 
-/** A body that goes on for so many mebibytes after its commands, and how many of them were taken. */
+/**
+ * A body that goes on for so many mebibytes after its commands, and how many of them were taken.
+ */
 function longBody(mebibytes: number) {
   const taken = { mebibytes: 0 };
   const stream = new ReadableStream({

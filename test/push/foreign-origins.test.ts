@@ -1,6 +1,7 @@
 /**
- * A page of another site, which somebody has open, may push and post in their browser, as a Git client there does. But it
- * must not read from the answers what the person has had of their limits, nor whether an id is one that they have pushed.
+ * A page of another site, which somebody has open, may push and post in their browser, as a Git
+ * client there does. But it must not read from the answers what the person has had of their limits,
+ * nor whether an id is one that they have pushed.
  */
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';

@@ -1,4 +1,7 @@
-/** What a preview shows: all that would become public, or how much of it is not shown, and where it stands. */
+/**
+ * What a preview shows: all that would become public, or how much of it is not shown, and where it
+ * stands.
+ */
 import { describe, expect, it } from 'vitest';
 import { AnonymousCommits } from '../../src/git/objects/anonymize.ts';
 import { parseCommit } from '../../src/git/objects/commit.ts';

@@ -1,4 +1,7 @@
-/** Several code hosts in one service: each is asked for its own repositories, with its own token, and counted by itself. */
+/**
+ * Several code hosts in one service: each is asked for its own repositories, with its own token,
+ * and counted by itself.
+ */
 import { applyD1Migrations, createExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';

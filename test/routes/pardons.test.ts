@@ -1,4 +1,7 @@
-/** POST /admin/pardon and POST /v1/moderation/appeal: who may, what is refused, and what is said then. */
+/**
+ * POST /admin/pardon and POST /v1/moderation/appeal: who may, what is refused, and what is said
+ * then.
+ */
 import { applyD1Migrations, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';

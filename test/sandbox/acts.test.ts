@@ -1,4 +1,7 @@
-/** What people do as the maintainer, by the forms of the pages: it happens, and no other site can cause it. */
+/**
+ * What people do as the maintainer, by the forms of the pages: it happens, and no other site can
+ * cause it.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';

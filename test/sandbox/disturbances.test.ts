@@ -1,4 +1,7 @@
-/** What goes wrong on purpose: injected faults, clients that vanish, and what is kept of each request. */
+/**
+ * What goes wrong on purpose: injected faults, clients that vanish, and what is kept of each
+ * request.
+ */
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';

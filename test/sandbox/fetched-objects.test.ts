@@ -1,6 +1,6 @@
 /**
- * Single objects and short histories come from the host as they come from git: the same lines, and the same objects in a
- * sound pack.
+ * Single objects and short histories come from the host as they come from git: the same lines, and
+ * the same objects in a sound pack.
  */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,4 +1,6 @@
-/** Forks: they come late, under a name that may differ, with objects of their own; and syncing them. */
+/**
+ * Forks: they come late, under a name that may differ, with objects of their own; and syncing them.
+ */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,4 +1,7 @@
-/** Git over HTTP, with the real client: cloning, fetching and pushing in all forms, and who may do what. */
+/**
+ * Git over HTTP, with the real client: cloning, fetching and pushing in all forms, and who may do
+ * what.
+ */
 import { randomBytes } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** Issues and comments, the labels and texts that GitHub refuses, and the bot's notifications about them. */
+/**
+ * Issues and comments, the labels and texts that GitHub refuses, and the bot's notifications about
+ * them.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';

@@ -1,4 +1,6 @@
-/** What tests let the host answer besides success has the bodies that GitHub describes for errors. */
+/**
+ * What tests let the host answer besides success has the bodies that GitHub describes for errors.
+ */
 import { expect, it } from 'vitest';
 import type { Fault } from '../../sandbox/faults.ts';
 import * as known from '../../sandbox/known-answers.ts';

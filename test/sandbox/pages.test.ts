@@ -1,4 +1,7 @@
-/** The pages for people: they are where REST answers say, show what happened, and let no one's markup through. */
+/**
+ * The pages for people: they are where REST answers say, show what happened, and let no one's
+ * markup through.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { html } from '../../sandbox/pages/html.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';

@@ -1,4 +1,6 @@
-/** Pull requests: opening them, everything GitHub refuses, following their branch, closing, merging. */
+/**
+ * Pull requests: opening them, everything GitHub refuses, following their branch, closing, merging.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';

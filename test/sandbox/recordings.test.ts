@@ -44,7 +44,9 @@ function expectAlike(theirs: Recorded, ours: ApiAnswer): void {
     expect(ours.headers.has('location')).toBe(theirs.headers['location'] !== undefined);
 }
 
-/** The first part of a Link header without its address: GitHub names repositories by number there. */
+/**
+ * The first part of a Link header without its address: GitHub names repositories by number there.
+ */
 function words(link: string | null): string | undefined {
   return link?.replaceAll(/<[^>]*>/g, '<>').split(',')[0];
 }

@@ -3,7 +3,10 @@ import { expect, it } from 'vitest';
 import type { Env } from '../../src/env.ts';
 import { serviceSecret } from '../../src/secret/open-secret.ts';
 
-/** A service whose object answers one question after the other like this; and how often it was asked. */
+/**
+ * A service whose object answers one question after the other like this; and how often it was
+ * asked.
+ */
 function service(...answers: (() => Promise<string>)[]) {
   let asked = 0;
   const read = () => (answers[asked++] as () => Promise<string>)();

@@ -1,4 +1,7 @@
-/** What is kept in KV says nothing without the secret: not by its name, not by its value, not by its length or expiry. */
+/**
+ * What is kept in KV says nothing without the secret: not by its name, not by its value, not by its
+ * length or expiry.
+ */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';

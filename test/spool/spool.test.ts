@@ -1,4 +1,7 @@
-/** What a push has sent: nothing is lost or mixed up, little of it is in memory, and nobody else can read it. */
+/**
+ * What a push has sent: nothing is lost or mixed up, little of it is in memory, and nobody else can
+ * read it.
+ */
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import * as fc from 'fast-check';
@@ -120,7 +123,10 @@ async function expectBytes(spool: Spool, expected: Buffer, start?: number, end?:
   expect([actual.byteLength, actual.equals(expected)]).toEqual([expected.byteLength, true]);
 }
 
-/** From now on, calls wait until they are let go, by the functions that it answers. @param only this call. */
+/**
+ * From now on, calls wait until they are let go, by the functions that it answers.
+ * @param only this call.
+ */
 function holdBack(only?: string): (() => void)[] {
   const waiting: (() => void)[] = [];
   rows.wait = async (call) => {

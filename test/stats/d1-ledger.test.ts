@@ -1,4 +1,7 @@
-/** The ledger in D1: what it answers, and that no question scans a table, however many pull requests there are. */
+/**
+ * The ledger in D1: what it answers, and that no question scans a table, however many pull requests
+ * there are.
+ */
 import { applyD1Migrations } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import * as fc from 'fast-check';
@@ -64,7 +67,8 @@ describe(`with ${MANY} pull requests`, () => {
 
     const plans = await Promise.all(statements.map(planOf));
     expect(plans).toEqual([
-      // Both in the order of the primary key, and only as far as the limit: no "USE TEMP B-TREE FOR ORDER BY".
+      // Both in the order of the primary key, and only as far as the limit: no "USE TEMP B-TREE FOR
+      // ORDER BY".
       ['SCAN pull_requests'],
       ['SCAN pull_requests'],
       [

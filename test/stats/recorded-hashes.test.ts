@@ -1,4 +1,7 @@
-/** The list of recorded pull requests: those of one repository, the newest first, without reading the others. */
+/**
+ * The list of recorded pull requests: those of one repository, the newest first, without reading
+ * the others.
+ */
 import { applyD1Migrations, type D1Migration } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeAll, beforeEach, expect, it, vi } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * A database that answers each question after half a minute: nobody waits so long for what does not need it. Here it
- * never does, and a second of every limit is a hundredth.
+ * A database that answers each question after half a minute: nobody waits so long for what does not
+ * need it. Here it never does, and a second of every limit is a hundredth.
  */
 import { applyD1Migrations, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';

@@ -1,4 +1,7 @@
-/** The body of a request as text: within its limit, as UTF-8 or not at all, and read to its end when it is refused. */
+/**
+ * The body of a request as text: within its limit, as UTF-8 or not at all, and read to its end when
+ * it is refused.
+ */
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/isolate/clock.ts';

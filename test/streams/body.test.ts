@@ -1,4 +1,7 @@
-/** Bodies as they are read: in chunks of a good size, up to a limit, for a time, and thrown away when they must be. */
+/**
+ * Bodies as they are read: in chunks of a good size, up to a limit, for a time, and thrown away
+ * when they must be.
+ */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ByteReader, type ChunkSource } from '../../src/git/wire/byte-reader.ts';
 import { BodyError } from '../../src/streams/body-error.ts';
@@ -94,7 +97,10 @@ function slowSender(limits: Partial<BodyLimits> = {}) {
   };
 }
 
-/** The length of the rest of the body, or why it cannot be had; its sender then learns that it is given up. */
+/**
+ * The length of the rest of the body, or why it cannot be had; its sender then learns that it is
+ * given up.
+ */
 const outcomeOf = (source: ChunkSource) =>
   (async () => {
     let length = 0;

@@ -47,7 +47,10 @@ describe('a pace', () => {
 
 const MOST_BYTES = 100 * 1024 * 1024;
 
-/** After how many seconds a sender of so many bytes in each is given up; null: all of its bytes have come. */
+/**
+ * After how many seconds a sender of so many bytes in each is given up; null: all of its bytes have
+ * come.
+ */
 function givenUpAfter(bytesPerSecond: number, bytes: number, pace = new Pace(30_000)): number | null {
   for (let second = 1; second * bytesPerSecond < bytes; second++) {
     if (!pace.keepsUp(1_000, bytesPerSecond)) return second;

@@ -33,7 +33,10 @@ export async function inContext(
   if (!response.ok) throw new Error(`the request failed with ${response.status}`);
 }
 
-/** Answers `null`, or why the push is refused, when a push from an address has done this with its limits. */
+/**
+ * Answers `null`, or why the push is refused, when a push from an address has done this with its
+ * limits.
+ */
 export async function admitted(
   address: string,
   variables: object,

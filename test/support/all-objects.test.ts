@@ -1,4 +1,7 @@
-/** What keeps one test file from failing another: in a slow run objects sleep, and `reset` alone passes over them. */
+/**
+ * What keeps one test file from failing another: in a slow run objects sleep, and `reset` alone
+ * passes over them.
+ */
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 import type { Env } from '../../src/env.ts';

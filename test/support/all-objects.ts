@@ -8,15 +8,19 @@ const AWAKE_MS = 10_000;
 
 let areAborted = false;
 
-/** As a new version of the Worker does: objects forget what they have not stored, and start at their next call. */
+/**
+ * As a new version of the Worker does: objects forget what they have not stored, and start at their
+ * next call.
+ */
 export async function restartObjects(): Promise<void> {
   areAborted = true;
   await abortAllDurableObjects();
 }
 
 /**
- * Deletes everything in objects, D1 and KV. The platform's `reset` passes over objects that are not running, so they are
- * woken first. @param since when the first of them was called.
+ * Deletes everything in objects, D1 and KV. The platform's `reset` passes over objects that are not
+ * running, so they are woken first.
+ * @param since when the first of them was called.
  */
 export async function deleteObjects(since: number): Promise<void> {
   if (areAborted || Date.now() - since >= AWAKE_MS) await wakeObjects();

@@ -5,8 +5,8 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const LONG_TEST_MS = 45_000;
 
 /**
- * Waits where midnight (UTC) is so near that it may come in the midst of a test: from then on, a client counts as another
- * one, and has its whole limits again.
+ * Waits where midnight (UTC) is so near that it may come in the midst of a test: from then on, a
+ * client counts as another one, and has its whole limits again.
  */
 export async function awayFromMidnight(): Promise<void> {
   const leftMs = DAY_MS - (Date.now() % DAY_MS);

@@ -1,7 +1,8 @@
 /**
  * Builds foreign programs once, in a folder outside the repository.
  *
- * A build is found again by a hash of its sources, so a changed source is built anew and an old build is never run.
+ * A build is found again by a hash of its sources, so a changed source is built anew and an old
+ * build is never run.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** The same bytes in every shape a network may give them: units that read streams are fed with all of these. */
+/**
+ * The same bytes in every shape a network may give them: units that read streams are fed with all
+ * of these.
+ */
 import { ByteReader, type ChunkSource } from '../../src/git/wire/byte-reader.ts';
 
 /** Pieces of `size` bytes; the last one may be shorter. */

@@ -1,6 +1,6 @@
 /**
- * The Durable Objects that this test file has called. The platform also lists those of every earlier file, empty by now,
- * and opening all of them costs more than most files' own tests.
+ * The Durable Objects that this test file has called. The platform also lists those of every
+ * earlier file, empty by now, and opening all of them costs more than most files' own tests.
  */
 import { env } from 'cloudflare:workers';
 
@@ -22,7 +22,10 @@ function remember(objects: Namespace, id: DurableObjectId): void {
   called.set(id.toString(), { objects, id });
 }
 
-/** Tests, the service and the objects themselves share one isolate, so all of them get their stubs from here. */
+/**
+ * Tests, the service and the objects themselves share one isolate, so all of them get their stubs
+ * from here.
+ */
 function watch(prototype: Namespace): void {
   const get: Get = Reflect.get(prototype, 'get');
   const getByName: GetByName = Reflect.get(prototype, 'getByName');

@@ -9,7 +9,9 @@ export class CountedMemory implements Memory {
   workedBytes = 0;
   readonly #room: (bytes: number, isNow: boolean) => void;
 
-  /** @param room is told what would be held, and whether it cannot wait; throws if that is too much. */
+  /**
+   * @param room is told what would be held, and whether it cannot wait; throws if that is too much.
+   */
   constructor(room: (bytes: number, isNow: boolean) => void = () => {}) {
     this.#room = room;
   }

@@ -1,7 +1,8 @@
 /**
- * Ports for programs that listen some time after a test has chosen where, or again where they have listened before.
- * Nobody else gets one in between: systems give none of these to connections, nor to whoever asks for any port, and a
- * name stands for each as long as the process of the test that has it.
+ * Ports for programs that listen some time after a test has chosen where, or again where they have
+ * listened before. Nobody else gets one in between: systems give none of these to connections, nor
+ * to whoever asks for any port, and a name stands for each as long as the process of the test that
+ * has it.
  */
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
@@ -21,7 +22,10 @@ export async function freePorts(): Promise<number> {
   }
 }
 
-/** An abstract socket: it leaves no file behind, and goes with this process. Elsewhere than on Linux there are none. */
+/**
+ * An abstract socket: it leaves no file behind, and goes with this process. Elsewhere than on Linux
+ * there are none.
+ */
 function isNamedFirst(port: number): Promise<boolean> {
   return new Promise((done) => {
     const server = createServer();

@@ -1,4 +1,7 @@
-/** Commit messages that cost far more than a look at each byte, if whoever reads them is careless; by what they are full of. */
+/**
+ * Commit messages that cost far more than a look at each byte, if whoever reads them is careless;
+ * by what they are full of.
+ */
 
 export const HOSTILE_MESSAGES: Readonly<Record<string, (bytes: number) => string>> = {
   'slashes behind the word of a merge': (bytes) => `Merge ${'/'.repeat(bytes)}x`,

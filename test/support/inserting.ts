@@ -18,7 +18,10 @@ export function inserting(text: string): Uint8Array {
   return Buffer.concat([deltaSize(copied), deltaSize(size), ...steps]);
 }
 
-/** What the first look at a delta tells; null: nobody is named in what it makes. @param pieces of the delta. */
+/**
+ * What the first look at a delta tells; null: nobody is named in what it makes.
+ * @param pieces of the delta.
+ */
 export function scanned(names: SearchedNames, pieces: readonly Uint8Array[]): Suspect | null {
   const scan = new PackScan(names, () => null);
   scan.begin(OBJ_OFS_DELTA, 0, 0);
@@ -27,7 +30,10 @@ export function scanned(names: SearchedNames, pieces: readonly Uint8Array[]): Su
   return scan.suspects[0] ?? null;
 }
 
-/** `found`: a whole name, whatever is copied. `part`: perhaps, with what is copied. `nothing`: surely not. */
+/**
+ * `found`: a whole name, whatever is copied. `part`: perhaps, with what is copied. `nothing`:
+ * surely not.
+ */
 export function lookAt(names: SearchedNames, text: string): 'found' | 'part' | 'nothing' {
   const suspect = scanned(names, [inserting(text)]);
   if (suspect === null) return 'nothing';

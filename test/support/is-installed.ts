@@ -1,4 +1,7 @@
-/** Whether this machine has a program. Where one is missing, tests that need it are skipped, and .ci/report.ts says so. */
+/**
+ * Whether this machine has a program. Where one is missing, tests that need it are skipped, and
+ * .ci/report.ts says so.
+ */
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 

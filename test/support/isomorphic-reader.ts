@@ -1,7 +1,9 @@
 /**
- * Reads packs with isomorphic-git, on a file system in memory: an independent reader that runs in workerd, too.
+ * Reads packs with isomorphic-git, on a file system in memory: an independent reader that runs in
+ * workerd, too.
  *
- * It leaves out ref-deltas whose base stands behind them, and does not look at the checksum: that is done here.
+ * It leaves out ref-deltas whose base stands behind them, and does not look at the checksum: that
+ * is done here.
  */
 import { createHash } from 'node:crypto';
 import { indexPack, readObject } from 'isomorphic-git';

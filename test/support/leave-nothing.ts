@@ -1,6 +1,6 @@
 /**
- * Test files in workerd share an isolate, so each leaves mocks, the clock, storage and the isolate's memory as it found
- * them. What its objects have stored must be in docs/storage.md.
+ * Test files in workerd share an isolate, so each leaves mocks, the clock, storage and the
+ * isolate's memory as it found them. What its objects have stored must be in docs/storage.md.
  */
 import { afterAll, beforeAll, expect, vi } from 'vitest';
 import { forgetEverything } from '../../src/isolate/recent.ts';

@@ -1,6 +1,7 @@
 /**
- * Order of the test files: those that wait longest begin first, so that no core waits for one of them at the end. Vitest
- * knows how long a file takes once it has run it, and begins with the largest until then.
+ * Order of the test files: those that wait longest begin first, so that no core waits for one of
+ * them at the end. Vitest knows how long a file takes once it has run it, and begins with the
+ * largest until then.
  */
 import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';

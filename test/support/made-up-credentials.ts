@@ -1,4 +1,7 @@
-/** Credentials that nobody has, made when they are needed, so that no file of this repository holds one. */
+/**
+ * Credentials that nobody has, made when they are needed, so that no file of this repository holds
+ * one.
+ */
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 

@@ -1,4 +1,7 @@
-/** Git objects for tests, written out byte by byte; the people in them must never be found at the host. */
+/**
+ * Git objects for tests, written out byte by byte; the people in them must never be found at the
+ * host.
+ */
 import { CommitTable, type ListedCommit } from '../../src/git/objects/commit-table.ts';
 
 /** All of these are searched for in what comes out. */
@@ -59,7 +62,10 @@ export function oidNumber(number: number): string {
   return [1, 2, 3, 4, 5].map((part) => scrambled(number, part)).join('');
 }
 
-/** Eight digits. Of the same part, no two numbers have the same; a hash of Git's would take twenty times as long. */
+/**
+ * Eight digits. Of the same part, no two numbers have the same; a hash of Git's would take twenty
+ * times as long.
+ */
 function scrambled(number: number, part: number): string {
   let word = Math.imul(number, 0x9e3779b1) ^ Math.imul(part, 0x85ebca6b);
   word = Math.imul(word ^ (word >>> 16), 0x7feb352d);

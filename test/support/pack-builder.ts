@@ -1,5 +1,6 @@
 /**
- * Packs, byte by byte, as gitformat-pack describes them: sound ones of any shape, and ones that lie.
+ * Packs, byte by byte, as gitformat-pack describes them: sound ones of any shape, and ones that
+ * lie.
  *
  * Nothing here comes from src: a mistake that writer and reader shared would not show.
  */
@@ -85,7 +86,10 @@ function baseBytes(entry: Entry, offset: number, offsets: readonly number[]): Ui
   return distanceBytes(entry.distance ?? offset - (offsets[entry.base ?? 0] as number));
 }
 
-/** A zlib stream of one stored block behind any number of empty ones: quick to make, and as long as one likes. */
+/**
+ * A zlib stream of one stored block behind any number of empty ones: quick to make, and as long as
+ * one likes.
+ */
 export function storedStream(content: Uint8Array, emptyBlocks = 0): Buffer {
   const stream = Buffer.alloc(2 + 5 * emptyBlocks + 5 + content.byteLength + 4);
   stream.writeUInt16BE(0x7801, 0);
@@ -163,7 +167,10 @@ export function insertInstructions(data: Uint8Array): Buffer {
   return Buffer.concat(parts);
 }
 
-/** A delta that copies what base and target have in common at both ends, and inserts what is between. */
+/**
+ * A delta that copies what base and target have in common at both ends, and inserts what is
+ * between.
+ */
 export function makeDelta(base: Uint8Array, target: Uint8Array): Buffer {
   const shorter = Math.min(base.byteLength, target.byteLength);
   let head = 0;

@@ -1,7 +1,8 @@
 /**
- * pkt-lines, side-bands and report-status, byte by byte (gitprotocol-common, gitprotocol-pack): requests made by hand are
- * written with it, and answers read. Nothing here comes from src, so that a mistake of the service's own reader cannot
- * hide one of its writer. The contract's suite has its own, because it imports nothing from here.
+ * pkt-lines, side-bands and report-status, byte by byte (gitprotocol-common, gitprotocol-pack):
+ * requests made by hand are written with it, and answers read. Nothing here comes from src, so that
+ * a mistake of the service's own reader cannot hide one of its writer. The contract's suite has its
+ * own, because it imports nothing from here.
  */
 
 export const ZERO_ID = '0'.repeat(40);

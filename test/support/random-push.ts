@@ -1,6 +1,6 @@
 /**
- * Pushes of any shape: histories with merges, roots and messages of any bytes, in packs that store their objects
- * whole or as deltas of both kinds, in any order; and what must become of them.
+ * Pushes of any shape: histories with merges, roots and messages of any bytes, in packs that store
+ * their objects whole or as deltas of both kinds, in any order; and what must become of them.
  *
  * What is expected is computed from the plan of a history, never by reading it back.
  */

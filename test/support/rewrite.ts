@@ -1,4 +1,7 @@
-/** The rewrite of a pack from its first byte to its last, as src/push puts it together, without a host. */
+/**
+ * The rewrite of a pack from its first byte to its last, as src/push puts it together, without a
+ * host.
+ */
 import { AnonymousCommits } from '../../src/git/objects/anonymize.ts';
 import { type KnownHistory, traceNewCommits } from '../../src/git/objects/new-commits.ts';
 import { OwnIds } from '../../src/git/objects/planned-commits.ts';

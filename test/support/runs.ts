@@ -1,6 +1,7 @@
 /**
- * How many inputs a property gets: as many as it says in `npm test`, and many times that in `npm run fuzz`, which sets
- * the factor and counts the inputs. A failure names the seed and the path that lead to it again.
+ * How many inputs a property gets: as many as it says in `npm test`, and many times that in `npm
+ * run fuzz`, which sets the factor and counts the inputs. A failure names the seed and the path
+ * that lead to it again.
  */
 import * as fc from 'fast-check';
 import { inject } from 'vitest';

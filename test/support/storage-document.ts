@@ -37,7 +37,9 @@ export function lacksOf(stored: readonly Stored[], items: readonly Stored[]): st
   return [...new Set(lacks)];
 }
 
-/** What `<x>` in the name of a key stands for. Of any other x, for a word: tests call a client `a`. */
+/**
+ * What `<x>` in the name of a key stands for. Of any other x, for a word: tests call a client `a`.
+ */
 const FORMS: Readonly<Record<string, string>> = {
   push: '[0-9a-f]{64}',
   action: [...OPEN_LIMIT_NAMES, ...Object.keys(FIXED_TRIES)].join('|'),

@@ -1,4 +1,7 @@
-/** What the Durable Objects and the database of a test have stored: names of tables with their columns, and keys. */
+/**
+ * What the Durable Objects and the database of a test have stored: names of tables with their
+ * columns, and keys.
+ */
 import { runInDurableObject } from 'cloudflare:test';
 import { calledObjects } from './called-objects.ts';
 

@@ -5,8 +5,8 @@ import { systemClock } from '../../src/isolate/clock.ts';
 const sleepReally = systemClock.sleep.bind(systemClock);
 
 /**
- * These timeouts are over at once, and no other one ever is. Answers all that were asked for, in milliseconds.
- * `vi.restoreAllMocks` ends it.
+ * These timeouts are over at once, and no other one ever is. Answers all that were asked for, in
+ * milliseconds. `vi.restoreAllMocks` ends it.
  */
 export function timingOutOnly(...over: readonly number[]): number[] {
   const asked: number[] = [];
@@ -20,8 +20,8 @@ export function timingOutOnly(...over: readonly number[]): number[] {
 }
 
 /**
- * The service's pauses are over at once, but for those that a signal ends: they last as long as something beside them.
- * Answers all of them, in milliseconds. `vi.restoreAllMocks` ends it.
+ * The service's pauses are over at once, but for those that a signal ends: they last as long as
+ * something beside them. Answers all of them, in milliseconds. `vi.restoreAllMocks` ends it.
  */
 export function withoutPauses(): number[] {
   const asked: number[] = [];

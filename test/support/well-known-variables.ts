@@ -1,4 +1,7 @@
-/** Variables that shells, package managers, CI systems, containers and clouds set. None of them may stop a start. */
+/**
+ * Variables that shells, package managers, CI systems, containers and clouds set. None of them may
+ * stop a start.
+ */
 export const WELL_KNOWN_VARIABLES: readonly string[] = `
 HOME HOSTNAME HOST HOSTTYPE MACHTYPE OSTYPE USER USERNAME LOGNAME LANG LANGUAGE LC_ALL LC_CTYPE PATH PWD
 OLDPWD SHELL SHLVL TERM TERMINFO COLORTERM DISPLAY EDITOR VISUAL PAGER MANPATH INFOPATH MAIL TMPDIR TEMP TZ

@@ -1,6 +1,6 @@
 /**
- * Counts what code does to texts, whatever a clock says. Every use of a pattern (`test`, `matchAll`,
- * `replaceAll`) asks its `exec`.
+ * Counts what code does to texts, whatever a clock says. Every use of a pattern (`test`,
+ * `matchAll`, `replaceAll`) asks its `exec`.
  */
 
 import { TextSearch } from '../../src/git/search/text-search.ts';
@@ -12,7 +12,10 @@ export interface Work {
   readonly bytes: number;
   /** How often a search of bytes has stopped, because it has found something. */
   readonly finds: number;
-  /** Characters that methods of strings and patterns have passed, where they are told of each other's. */
+  /**
+   * Characters that methods of strings and patterns have passed, where they are told of each
+   * other's.
+   */
   readonly characters: number;
 }
 

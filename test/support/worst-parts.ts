@@ -1,6 +1,7 @@
 /**
- * Texts that cost a search most if a push is full of one of them, as the searches' own tables suggest: each beginning
- * of what they find, and as much as they test before they look closely. So a new row is tested by being there.
+ * Texts that cost a search most if a push is full of one of them, as the searches' own tables
+ * suggest: each beginning of what they find, and as much as they test before they look closely. So
+ * a new row is tested by being there.
  */
 import * as fc from 'fast-check';
 import { CREDENTIAL_TEXTS, CREDENTIALS } from '../../src/git/search/credentials.ts';

@@ -1,4 +1,7 @@
-/** Which bodies leave the footer room: by example, and by a renderer of Markdown and a parser of HTML that are not ours. */
+/**
+ * Which bodies leave the footer room: by example, and by a renderer of Markdown and a parser of
+ * HTML that are not ours.
+ */
 import * as fc from 'fast-check';
 import MarkdownIt from 'markdown-it';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,6 @@
-/** The preview of a Markdown text: what a host shows of it, and nothing that could act on our page. */
+/**
+ * The preview of a Markdown text: what a host shows of it, and nothing that could act on our page.
+ */
 import { array, assert, constantFrom, property } from 'fast-check';
 import { expect, it } from 'vitest';
 import { renderedMarkdown } from '../../src/text/markdown.ts';

@@ -1,4 +1,7 @@
-/** Which texts would disturb many people: by example, by a renderer of Markdown that is not ours, and for any text. */
+/**
+ * Which texts would disturb many people: by example, by a renderer of Markdown that is not ours,
+ * and for any text.
+ */
 import * as fc from 'fast-check';
 import MarkdownIt from 'markdown-it';
 import { describe, expect, it } from 'vitest';

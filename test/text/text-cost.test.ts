@@ -1,6 +1,6 @@
 /**
- * What reading and showing a stranger's text costs at most: in proportion to it, whatever it is full of. A body has
- * 65,536 characters; what may be longer is read twice as far.
+ * What reading and showing a stranger's text costs at most: in proportion to it, whatever it is
+ * full of. A body has 65,536 characters; what may be longer is read twice as far.
  */
 import { describe, expect, it } from 'vitest';
 import { newAddresses } from '../../src/edit/addresses.ts';
@@ -41,8 +41,8 @@ function signing(text: string) {
 }
 
 /**
- * Of Markdown and YAML, whose libraries look from each bracket to the end of a paragraph. The length of a body, and
- * that of a policy, bound that, so characters do not count here.
+ * Of Markdown and YAML, whose libraries look from each bracket to the end of a paragraph. The
+ * length of a body, and that of a policy, bound that, so characters do not count here.
  */
 const READERS_OF_MARKUP: Readonly<Record<string, (text: string) => unknown>> = {
   'for a footer and for noise': (text) => {

@@ -1,4 +1,7 @@
-/** What is read of a repository's files counts in the memory of all requests, until its request ends. */
+/**
+ * What is read of a repository's files counts in the memory of all requests, until its request
+ * ends.
+ */
 import { expect, it } from 'vitest';
 import { systemClock } from '../../src/isolate/clock.ts';
 import { heldReads } from '../../src/upstream/tree-reader.ts';

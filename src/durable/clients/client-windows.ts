@@ -1,11 +1,12 @@
 /**
- * Counts what clients do against their limits (src/limits/limits.ts). A client is a network, or an IPv6 /48, by a keyed
- * hash that changes every day; its address never gets here. Clients are rows of a few objects: the file of an object of
- * its own would tell by its name and date who came when (src/objects.ts). Cost: an attempt is counted in memory.
- * Refused ones are never written down, and of a large limit's only every so many: a restart forgets less than a tenth.
- * Of very many clients, those that came longest ago are forgotten: a crowd can only make a limit milder.
- * After a failed write, each attempt is stored before it is let through, until one was. An hourly
- * alarm deletes what is old without a trace.
+ * Counts what clients do against their limits (src/limits/limits.ts). A client is a network, or an
+ * IPv6 /48, by a keyed hash that changes every day; its address never gets here. Clients are rows
+ * of a few objects: the file of an object of its own would tell by its name and date who came when
+ * (src/objects.ts). Cost: an attempt is counted in memory. Refused ones are never written down, and
+ * of a large limit's only every so many: a restart forgets less than a tenth. Of very many clients,
+ * those that came longest ago are forgotten: a crowd can only make a limit milder. After a failed
+ * write, each attempt is stored before it is let through, until one was. An hourly alarm deletes
+ * what is old without a trace.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
@@ -31,7 +32,9 @@ const MOST_STORED = 40_000;
 const unconfirmed = new Set<string>();
 onForget(() => unconfirmed.clear());
 
-/** When attempts were accepted, oldest first, in milliseconds since 1970; and how long they count. */
+/**
+ * When attempts were accepted, oldest first, in milliseconds since 1970; and how long they count.
+ */
 type StoredWindow = { readonly hits: readonly number[]; readonly withinMs: number };
 
 /** @property unwritten how much of the row is only here. */

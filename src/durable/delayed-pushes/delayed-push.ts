@@ -7,10 +7,16 @@ import { spoolOf } from '../../objects.ts';
 import type { KeptSpool } from '../../spool/spool.ts';
 import type { PushIntent } from '../pending-push/pending-push.ts';
 
-/** `delay`: for a chosen time. `busy`: until limits and host have room. `review`: until the operator has seen it. */
+/**
+ * `delay`: for a chosen time. `busy`: until limits and host have room. `review`: until the operator
+ * has seen it.
+ */
 export type DelayReason = 'delay' | 'busy' | 'review';
 
-/** `failed`: it cannot be published. `discarded`: by the operator, or because nobody has reviewed it in time. */
+/**
+ * `failed`: it cannot be published. `discarded`: by the operator, or because nobody has reviewed it
+ * in time.
+ */
 export type DelayState = 'waiting' | 'published' | 'failed' | 'given-up' | 'discarded';
 
 /** When it is published: at a moment between the two. */
@@ -48,14 +54,20 @@ export interface NewDelayedPush extends DelayWindow {
 export interface DelayedPush extends Omit<NewDelayedPush, 'client'> {
   readonly client: string | null;
   readonly state: DelayState;
-  /** Why it ended, or how it was published, and what to do; while it waits: why it could not be published yet. */
+  /**
+   * Why it ended, or how it was published, and what to do; while it waits: why it could not be
+   * published yet.
+   */
   readonly said: readonly string[];
   /** How often it was tried in vain. */
   readonly failures: number;
   readonly isApproved: boolean;
   /** Its person wants it no more. What is public of it could not be removed yet. */
   readonly isGivenUp: boolean;
-  /** What the first attempt to publish it has decided, and every later one uses again. Null: nobody has begun. */
+  /**
+   * What the first attempt to publish it has decided, and every later one uses again. Null: nobody
+   * has begun.
+   */
   readonly intent: PushIntent | null;
   /** Null: it is not published. */
   readonly published: PublishedAs | null;
@@ -68,7 +80,10 @@ export interface DelayedPush extends Omit<NewDelayedPush, 'client'> {
 export interface PublishedAs {
   readonly prHash: string;
   readonly url: string;
-  /** Whether its page may show the key: it has opened it, or was pushed with the key. Who knows the hash may update. */
+  /**
+   * Whether its page may show the key: it has opened it, or was pushed with the key. Who knows the
+   * hash may update.
+   */
   readonly isKeyShown: boolean;
 }
 
@@ -101,15 +116,19 @@ export type LeasedPush = DelayedPush & Lease;
 
 export const leaseOf = ({ name, lease }: LeasedPush): Lease => ({ name, lease });
 
-/** One that somebody has begun to publish, leased to whoever is to remove its branch and its pull request. */
+/**
+ * One that somebody has begun to publish, leased to whoever is to remove its branch and its pull
+ * request.
+ */
 export type BegunPush = LeasedPush & { readonly intent: PushIntent };
 
 /** Which push the operator has seen. @property attempt names its spool. */
 export type SeenPush = { readonly name: string; readonly attempt: string };
 
 /**
- * Why it ends, or waits on. `review`: the operator has to see it first, by a setting newer than the push, or because it
- * could not be removed. `askedMs`: how long the refusing side asks to wait. `counts`: whether the next pause grows.
+ * Why it ends, or waits on. `review`: the operator has to see it first, by a setting newer than the
+ * push, or because it could not be removed. `askedMs`: how long the refusing side asks to wait.
+ * `counts`: whether the next pause grows.
  */
 export type DelayFailure =
   | { readonly kind: 'review' }
@@ -135,7 +154,10 @@ export type DiscardReason = keyof typeof DISCARD_REASONS;
 /** Of its spool. */
 export const bytesOf = ({ spool }: Pick<DelayedPush, 'spool'>): number => spool.rowEnds.at(-1) ?? 0;
 
-/** Makes one unreadable for good: its key goes, then its rows. If it rejects, what stays goes at its expiry. */
+/**
+ * Makes one unreadable for good: its key goes, then its rows. If it rejects, what stays goes at its
+ * expiry.
+ */
 export async function shred(
   env: Pick<Env, 'DELAYED_KEYS' | 'SPOOL' | 'ONE_MACHINE'>,
   attempt: string,

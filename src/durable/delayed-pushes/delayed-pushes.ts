@@ -1,10 +1,11 @@
 /**
- * The pushes that are published later: when each is due, who publishes it now, and how it ended. One object for all.
- * What is in a push lies encrypted in its spool, and the key in KV, with an expiry: an object can be restored to any
- * moment of 30 days, a key that is deleted or has expired cannot. Only the holder of its lease may publish a push. It
- * is stored, so a process that dies keeps it until it expires; who has lost it can end nothing here. A clock may be
- * wrong, and corrected while a push waits. So nothing is due, or over, by the service's clock alone: the code host's
- * must say so, too.
+ * The pushes that are published later: when each is due, who publishes it now, and how it ended.
+ * One object for all. What is in a push lies encrypted in its spool, and the key in KV, with an
+ * expiry: an object can be restored to any moment of 30 days, a key that is deleted or has expired
+ * cannot. Only the holder of its lease may publish a push. It is stored, so a process that dies
+ * keeps it until it expires; who has lost it can end nothing here. A clock may be wrong, and
+ * corrected while a push waits. So nothing is due, or over, by the service's clock alone: the code
+ * host's must say so, too.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
@@ -46,7 +47,10 @@ const LEFT = 'Look at the code host first: part of it may be there already.';
 
 type Ended = Exclude<DelayedPush['state'], 'waiting'>;
 
-/** What time it is at each code host, by its key; milliseconds since 1970. One that does not tell is left out. */
+/**
+ * What time it is at each code host, by its key; milliseconds since 1970. One that does not tell is
+ * left out.
+ */
 export type HostTimes = Readonly<Record<string, number>>;
 
 interface Claimed {
@@ -58,7 +62,10 @@ interface Claimed {
   readonly hosts: readonly string[];
 }
 
-/** `done`: it has ended, nothing was public. `busy`: somebody publishes it. `unknown`: it waits no more. */
+/**
+ * `done`: it has ended, nothing was public. `busy`: somebody publishes it. `unknown`: it waits no
+ * more.
+ */
 type EndedEarly = BegunPush | 'done' | 'busy' | 'unknown';
 
 /** For /metrics, and for the operator. What the operator has approved waits for its time. */
@@ -94,7 +101,8 @@ export class DelayedPushes extends DurableObject<Env> {
 
   /**
    * Keeps it. `found`: the same waits already. `full`: there is no room, in all or for its client.
-   * @param earlier under which names the client may have kept others. @param mostBytes of all.
+   * @param earlier under which names the client may have kept others.
+   * @param mostBytes of all.
    */
   async keep(push: NewDelayedPush, earlier: readonly string[], mostBytes: number): Promise<KeepAnswer> {
     const now = Date.now();
@@ -122,7 +130,10 @@ export class DelayedPushes extends DurableObject<Env> {
     return leaseOf(this.#lease({ ...row, failures, dueAt: Math.min(row.dueAt, now) }));
   }
 
-  /** Its person wants it no more. One that somebody has begun to publish is leased, and ends with `ended`. */
+  /**
+   * Its person wants it no more. One that somebody has begun to publish is leased, and ends with
+   * `ended`.
+   */
   async giveUp(name: string): Promise<EndedEarly> {
     return this.#endEarly(this.#waiting(name), 'given-up', GIVEN_UP);
   }
@@ -174,7 +185,10 @@ export class DelayedPushes extends DurableObject<Env> {
     return true;
   }
 
-  /** Before anything is public. Answers what the first attempt has decided; null: the lease is lost, so stop. */
+  /**
+   * Before anything is public. Answers what the first attempt has decided; null: the lease is lost,
+   * so stop.
+   */
   async begin(lease: Lease, intent: PushIntent): Promise<PushIntent | null> {
     return this.#leased(lease)?.intent ?? this.rebind(lease, intent);
   }
@@ -187,7 +201,10 @@ export class DelayedPushes extends DurableObject<Env> {
     return intent;
   }
 
-  /** It is published, or what was to be removed is gone. False: the lease is lost, and somebody else decides. */
+  /**
+   * It is published, or what was to be removed is gone. False: the lease is lost, and somebody else
+   * decides.
+   */
   async ended(
     lease: Lease,
     state: Ended,
@@ -216,7 +233,11 @@ export class DelayedPushes extends DurableObject<Env> {
     });
   }
 
-  /** What waits: first for the operator, then the oldest. @param skip so many. @returns `waiting`: how many in all. */
+  /**
+   * What waits: first for the operator, then the oldest.
+   * @param skip so many.
+   * @returns `waiting`: how many in all.
+   */
   async list(skip: number, most: number): Promise<{ pushes: readonly DelayedPush[]; waiting: number }> {
     const order = 'ORDER BY dueAt IS NOT NULL, keptAt, name LIMIT ? OFFSET ?';
     const pushes = this.#rows.select(`state = 'waiting' ${order}`, most, skip);
@@ -228,7 +249,10 @@ export class DelayedPushes extends DurableObject<Env> {
     return this.#waiting(name) ?? null;
   }
 
-  /** The operator has seen it: it is published when it would have been, or now. False: it does not wait for that. */
+  /**
+   * The operator has seen it: it is published when it would have been, or now. False: it does not
+   * wait for that.
+   */
   async approve({ name, attempt }: SeenPush): Promise<boolean> {
     const row = this.#waiting(name);
     if (row === undefined || row.spool.attempt !== attempt || row.dueAt !== null || row.isGivenUp)
@@ -248,8 +272,9 @@ export class DelayedPushes extends DurableObject<Env> {
   }
 
   /**
-   * A rollback: what was kept in the last hours goes, even while it is published: the lease is lost. What may be public
-   * already waits for the operator, so that nobody publishes the rest. @param since milliseconds since 1970.
+   * A rollback: what was kept in the last hours goes, even while it is published: the lease is
+   * lost. What may be public already waits for the operator, so that nobody publishes the rest.
+   * @param since milliseconds since 1970.
    */
   async stopSince(since: number): Promise<void> {
     const rows = this.#keptSince(since);
@@ -257,7 +282,10 @@ export class DelayedPushes extends DurableObject<Env> {
     this.#stop(rows.filter(({ intent, dueAt }) => intent !== null && dueAt !== null));
   }
 
-  /** The same. Answers what may be public already, leased, but for what somebody else removes already. */
+  /**
+   * The same. Answers what may be public already, leased, but for what somebody else removes
+   * already.
+   */
   async discardSince(since: number): Promise<readonly BegunPush[]> {
     await this.stopSince(since);
     const now = Date.now();
@@ -310,7 +338,10 @@ export class DelayedPushes extends DurableObject<Env> {
     this.ctx.waitUntil(succeeds(told));
   }
 
-  /** They wait for the operator, who is told of what did not before. Who holds a lease of them has lost it. */
+  /**
+   * They wait for the operator, who is told of what did not before. Who holds a lease of them has
+   * lost it.
+   */
   #stop(rows: readonly DelayedPush[]): void {
     for (const row of rows) this.#rows.put({ ...row, dueAt: null, said: [], lease: null });
     if (rows.every(({ dueAt }) => dueAt === null)) return;
@@ -367,7 +398,8 @@ export class DelayedPushes extends DurableObject<Env> {
     published: DelayedPush['published'] = null,
   ): Promise<void> {
     this.#rows.end(row, { state, said, published }, Date.now());
-    // What stays after a failure here is not readable once the key has expired, and removed by its own alarm.
+    // What stays after a failure here is not readable once the key has expired, and removed by its
+    // own alarm.
     this.ctx.waitUntil(succeeds(shred(this.env, row.spool.attempt)));
     await this.#wake();
   }
@@ -381,8 +413,9 @@ export class DelayedPushes extends DurableObject<Env> {
   }
 
   /**
-   * What a row has held can still be read in the file, as long as that is not written anew. While a push waits, that is
-   * accepted: a machine that dies in this moment would lose it. The ends that are told then are the lesser loss.
+   * What a row has held can still be read in the file, as long as that is not written anew. While a
+   * push waits, that is accepted: a machine that dies in this moment would lose it. The ends that
+   * are told then are the lesser loss.
    */
   async #erase(): Promise<void> {
     if (this.#rows.isWaiting) return;
@@ -398,18 +431,27 @@ export class DelayedPushes extends DurableObject<Env> {
   }
 }
 
-/** While it waits for a time: whether the service has tried to publish it, so that the time is the end of a pause. */
+/**
+ * While it waits for a time: whether the service has tried to publish it, so that the time is the
+ * end of a pause.
+ */
 const wasTried = ({ said }: DelayedPush): boolean => said.length > 0;
 
 const leftOf = ({ intent }: DelayedPush): string[] => (intent === null ? [] : [LEFT]);
 
-/** Whether it is due by the service's clock. The pause after a failure may be counted from a moment of a wrong one. */
+/**
+ * Whether it is due by the service's clock. The pause after a failure may be counted from a moment
+ * of a wrong one.
+ */
 function isRipe(row: DelayedPush, now: number): boolean {
   const { dueAt } = row;
   return dueAt !== null && (dueAt <= now || (wasTried(row) && isDue(dueAt, now)));
 }
 
-/** Whether the host's clock says so, too. What waits for room, or was due before, was promised no time. */
+/**
+ * Whether the host's clock says so, too. What waits for room, or was due before, was promised no
+ * time.
+ */
 function isRipeThere(row: DelayedPush, times: HostTimes | null): boolean {
   const { host, dueAt, reason } = row;
   if (reason === 'busy' || wasTried(row)) return true;
@@ -417,7 +459,10 @@ function isRipeThere(row: DelayedPush, times: HostTimes | null): boolean {
   return there !== undefined && dueAt !== null && dueAt <= there;
 }
 
-/** @param now by the clock of the object. A lease from a time to which that had jumped by mistake is none. */
+/**
+ * @param now by the clock of the object. A lease from a time to which that had jumped by mistake is
+ * none.
+ */
 function isLeased({ lease, leaseUntil }: DelayedPush, now: number): boolean {
   return lease !== null && now < leaseUntil && leaseUntil <= now + LEASE_MS;
 }

@@ -10,11 +10,14 @@ const TOLD_MS = 14 * DAY_MS;
 /** How many wait; and of how many that have ended the pages stay for a while. */
 const MOST_ROWS = 10_000;
 /**
- * Of all rows and bytes, for the pushes of one client. It is fixed: a part of what others leave would tell what they
- * keep, to whoever tries pushes of many sizes.
+ * Of all rows and bytes, for the pushes of one client. It is fixed: a part of what others leave
+ * would tell what they keep, to whoever tries pushes of many sizes.
  */
 const PART_OF_ONE_CLIENT = 1 / 20;
-/** When less than a step is left, nobody gets any of it: where it ends would tell the sum of all sizes to the byte. */
+/**
+ * When less than a step is left, nobody gets any of it: where it ends would tell the sum of all
+ * sizes to the byte.
+ */
 const STEP_BYTES = 100_000_000;
 const STEP_PART = 1 / 10;
 

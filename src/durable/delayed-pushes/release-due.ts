@@ -1,4 +1,7 @@
-/** Publishes the delayed pushes that are due: part of the scheduled handler. Runs may overlap, and die at any time. */
+/**
+ * Publishes the delayed pushes that are due: part of the scheduled handler. Runs may overlap, and
+ * die at any time.
+ */
 import type { Config } from '../../config.ts';
 import type { Env } from '../../env.ts';
 import { reachHost } from '../host-access.ts';
@@ -13,7 +16,9 @@ import type { HostTimes } from './delayed-pushes.ts';
 
 /** A run that works for longer would be ended by the platform, which gives it 15 minutes. */
 const LONGEST_RUN_MS = 10 * 60_000;
-/** Between two runs. A run also publishes what is due until the next one, each at its own second. */
+/**
+ * Between two runs. A run also publishes what is due until the next one, each at its own second.
+ */
 const RUN_EVERY_MS = 60_000;
 
 /** Where a delayed push is published: src/routes/git/publish-delayed.ts. */
@@ -44,7 +49,10 @@ export async function releaseDue(env: Env, config: Config, triggeredAt: number):
   }
 }
 
-/** Asks the hosts for their time only if it matters: each moment that is due by the service's clock costs a call. */
+/**
+ * Asks the hosts for their time only if it matters: each moment that is due by the service's clock
+ * costs a call.
+ */
 async function claim(env: Env, now: () => number) {
   const objects = delayedPushesOf(env);
   const claimed = await objects.claim(now());

@@ -1,11 +1,15 @@
 /**
- * Which of the pushes that are due are published now. Pure. Fair among clients: the first push of each comes before the
- * second one of anybody. Of pushes that wait for a chosen time, few are published a minute or two apart, so that two of
- * them do not look like one person's; many are a crowd that hides them, and the spacing would only delay them.
+ * Which of the pushes that are due are published now. Pure. Fair among clients: the first push of
+ * each comes before the second one of anybody. Of pushes that wait for a chosen time, few are
+ * published a minute or two apart, so that two of them do not look like one person's; many are a
+ * crowd that hides them, and the spacing would only delay them.
  */
 import { bytesOf, type DelayedPush } from './delayed-push.ts';
 
-/** Being published at once, of all runs of the scheduled handler together. A live push finds room beside them. */
+/**
+ * Being published at once, of all runs of the scheduled handler together. A live push finds room
+ * beside them.
+ */
 export const MOST_AT_ONCE = 3;
 /** The same, in what they hold: a push of 100 MB goes alone. */
 const MOST_BYTES_AT_ONCE = 100_000_000;

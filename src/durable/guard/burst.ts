@@ -1,8 +1,9 @@
 /**
- * Notices unusually many pushes, comments and issues, or many addresses behind them (contract, sections 6 and 8), and
- * says when to tell the operator: when a burst begins, when its figures have doubled, and every ten minutes as long as
- * it lasts, so that a trickle cannot hide a flood. One client alone (here also an IPv6 /48, as a free tunnel gives it)
- * is told once in ten minutes. Pure. Cost: memory for the events of one minute, and constant time for each.
+ * Notices unusually many pushes, comments and issues, or many addresses behind them (contract,
+ * sections 6 and 8), and says when to tell the operator: when a burst begins, when its figures have
+ * doubled, and every ten minutes as long as it lasts, so that a trickle cannot hide a flood. One
+ * client alone (here also an IPv6 /48, as a free tunnel gives it) is told once in ten minutes.
+ * Pure. Cost: memory for the events of one minute, and constant time for each.
  */
 import { isWithin } from '../../isolate/clock.ts';
 import type { BurstFigures } from '../../notify/alert.ts';
@@ -14,7 +15,10 @@ export const BURST_PAUSE_MS = 10 * 60 * 1000;
 /** So many events, or events from so many addresses, are a burst. */
 export const PUSH_BURST: BurstFigures = { events: BURST_PUSHES, addresses: 10 };
 
-/** Comments and issues together, twice as many: they are shorter, and a thread that many people read is no attack. */
+/**
+ * Comments and issues together, twice as many: they are shorter, and a thread that many people read
+ * is no attack.
+ */
 export const POST_BURST: BurstFigures = { events: 40, addresses: 20 };
 
 /** Whose event it is, as keyed hashes. */
@@ -30,7 +34,10 @@ export interface ToldBurst extends BurstFigures {
   readonly at: number;
   /** How many events came from the most active client. */
   readonly most: number;
-  /** That client, if there would have been no burst without it; null: there would have been one anyway. */
+  /**
+   * That client, if there would have been no burst without it; null: there would have been one
+   * anyway.
+   */
   readonly alone: string | null;
 }
 
@@ -47,7 +54,10 @@ export class BurstDetector {
     this.#threshold = threshold;
   }
 
-  /** True if a burst begins with this event. The next one can begin after both figures were half of the threshold. */
+  /**
+   * True if a burst begins with this event. The next one can begin after both figures were half of
+   * the threshold.
+   */
   record({ address, prefix }: Client, now: number): boolean {
     this.#forget(now);
     const { events, addresses } = this.#threshold;
@@ -71,7 +81,10 @@ export class BurstDetector {
     return { events: this.#events.length - this.#first, addresses: this.#perAddress.size };
   }
 
-  /** What to tell the operator in a burst, and to pass in next time; null: nothing. @param hasBegun with this one. */
+  /**
+   * What to tell the operator in a burst, and to pass in next time; null: nothing.
+   * @param hasBegun with this one.
+   */
   toTell(told: ToldBurst | null, hasBegun: boolean, now: number): ToldBurst | null {
     const { events, addresses } = this.figures;
     const last = told !== null && isWithin(told.at, BURST_PAUSE_MS, now) ? told : null;

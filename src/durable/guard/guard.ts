@@ -1,8 +1,8 @@
 /**
- * The operator's controls: the panic switch, burst detectors, alerts and their buttons, and rollbacks (contract, 3.2 to
- * 3.4). One object for the whole service, so that the switch works everywhere immediately. Cost: a push attempt writes
- * nothing, as the last minute and the limit of pushes are in memory; what is opened writes two rows, a comment one, an
- * alert five.
+ * The operator's controls: the panic switch, burst detectors, alerts and their buttons, and
+ * rollbacks (contract, 3.2 to 3.4). One object for the whole service, so that the switch works
+ * everywhere immediately. Cost: a push attempt writes nothing, as the last minute and the limit of
+ * pushes are in memory; what is opened writes two rows, a comment one, an alert five.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
@@ -21,7 +21,9 @@ import { ActionTokens } from './tokens.ts';
 
 /** Expired entries have no effect, and are deleted within this time. */
 const CLEANING_PAUSE_MS = 10 * 60 * 1000;
-/** Where each panic switch is kept: that of pushes (contract, 3.2), and that of comments and issues. */
+/**
+ * Where each panic switch is kept: that of pushes (contract, 3.2), and that of comments and issues.
+ */
 const SWITCHES = { pushes: 'panic', writes: 'panic-writes' } as const satisfies Record<Switch, string>;
 /** Where it is kept that the operator was told of a wrong clock, and for how long. */
 const CLOCK_TOLD = 'told clock';
@@ -34,7 +36,10 @@ const ROOM = 'room';
 
 export type PanicScope = Switch | 'all';
 
-/** How a caller has shown that they are the operator. The password was compared by the caller of this object. */
+/**
+ * How a caller has shown that they are the operator. The password was compared by the caller of
+ * this object.
+ */
 export type Credential = { readonly kind: 'password' } | { readonly kind: 'token'; readonly hash: string };
 
 /** What everybody may know. */
@@ -73,7 +78,8 @@ export class Guard extends DurableObject<Env> {
   }
 
   /**
-   * Counts a push attempt, accepted or not, by keyed hashes of the address and of all that the client may hold.
+   * Counts a push attempt, accepted or not, by keyed hashes of the address and of all that the
+   * client may hold.
    * @param wider of all that it may hold; null: that is the address alone.
    */
   async admit(
@@ -99,7 +105,10 @@ export class Guard extends DurableObject<Env> {
     this.ctx.storage.kv.put(ROOM, true);
   }
 
-  /** A rollback can undo it. @param prefix of who has pushed it, as for `admit`; null: nobody knows. */
+  /**
+   * A rollback can undo it.
+   * @param prefix of who has pushed it, as for `admit`; null: nobody knows.
+   */
   async track(one: Tracked, prefix: string | null, at: number): Promise<void> {
     // A clock that is ahead must not make the two hours longer.
     const createdAt = Math.min(at, Date.now());
@@ -113,7 +122,10 @@ export class Guard extends DurableObject<Env> {
     if (isNews) await this.tell({ kind: 'token', account, problems });
   }
 
-  /** The clocks of service and code host differ. Told once a day. @param byMs as the alert has it. */
+  /**
+   * The clocks of service and code host differ. Told once a day.
+   * @param byMs as the alert has it.
+   */
   async clockApart(byMs: number | null): Promise<void> {
     const now = Date.now();
     if (this.#operator.last(CLOCK_TOLD, now) !== null) return;
@@ -121,7 +133,10 @@ export class Guard extends DurableObject<Env> {
     await this.tell({ kind: 'clock', byMs });
   }
 
-  /** False if too many come at once: it is told later. @param address it may name; kept only until it was sent. */
+  /**
+   * False if too many come at once: it is told later.
+   * @param address it may name; kept only until it was sent.
+   */
   async tell(alert: Alert, at = Date.now(), address: string | null = null): Promise<boolean> {
     const outcome = this.#operator.tell(this.env, alert, Date.now(), { at, address });
     if (outcome === 'kept') await this.#wakeAt(Date.now());
@@ -173,7 +188,10 @@ export class Guard extends DurableObject<Env> {
     return true;
   }
 
-  /** Begins to undo the last two hours. Answers the id, the same while it runs; null: the credential is not valid. */
+  /**
+   * Begins to undo the last two hours. Answers the id, the same while it runs; null: the credential
+   * is not valid.
+   */
   async beginRollback(credential: Credential, scope: RollbackScope): Promise<string | null> {
     const tokenHash = credential.kind === 'token' ? credential.hash : null;
     const id = this.#rollbacks.begin(tokenHash, scope, () => this.accepts(credential, 'rollback'));
@@ -192,7 +210,8 @@ export class Guard extends DurableObject<Env> {
   }
 
   override async alarm(): Promise<void> {
-    // One alarm runs at a time: alerts that the notification service does not take must not hold up a rollback.
+    // One alarm runs at a time: alerts that the notification service does not take must not hold up
+    // a rollback.
     const [retryAt] = await Promise.all([
       this.#operator.deliver(this.env, () => this.#rollbacks.isWaiting),
       this.#rollbacks.run(this.env, (token) => this.#tokens.giveBack(token)),

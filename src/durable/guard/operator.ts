@@ -1,6 +1,7 @@
 /**
- * What the operator is told: alerts that wait for the notification service, how often each kind may come, what was told
- * last. Without a topic, nothing is kept. An address is in memory for the first attempt only; its pseudonym is stored.
+ * What the operator is told: alerts that wait for the notification service, how often each kind may
+ * come, what was told last. Without a topic, nothing is kept. An address is in memory for the first
+ * attempt only; its pseudonym is stored.
  * Proved by test/durable/guard/guard.test.ts.
  */
 import type { Config } from '../../config.ts';
@@ -19,11 +20,16 @@ import type { ActionTokens } from './tokens.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 
-/** Of alerts of one kind in an hour. How many more there were of a capped one is told at its end. */
+/**
+ * Of alerts of one kind in an hour. How many more there were of a capped one is told at its end.
+ */
 type Quota = { readonly name: string; readonly most: number };
 
 const MOST_OF_A_KIND = 20;
-/** Flagged pseudonyms without comments cost an attacker nothing: they have their own quota; the rest is not told. */
+/**
+ * Flagged pseudonyms without comments cost an attacker nothing: they have their own quota; the rest
+ * is not told.
+ */
 const OF_NOBODY: Quota = { name: 'nobody', most: 2 };
 
 /** Between two alerts that pushes wait for the operator. */
@@ -33,7 +39,10 @@ const INVALID_PAUSE_MS = 5 * 60 * 1000;
 const ALERT_LIFE_MS = 7 * 24 * HOUR_MS;
 /** The operator should get the alert soon after the notification service is back. */
 const LONGEST_RETRY_MS = 5 * 60 * 1000;
-/** Of more, nobody reads each: those of the capped kinds are only counted. A stored value may have 2 MB. */
+/**
+ * Of more, nobody reads each: those of the capped kinds are only counted. A stored value may have 2
+ * MB.
+ */
 const MOST_WAITING = 200;
 /** Beyond that, so that a burst is told whatever else somebody has made wait. */
 const MOST_URGENT = 20;
@@ -66,7 +75,10 @@ export type AccountProblems = Readonly<Record<string, readonly TokenProblem[]>>;
 interface TokenReport {
   /** None: what was wrong is over. */
   readonly problems: readonly TokenProblem[];
-  /** What the operator was told, and when: it counts for a day if the problem is over, because it may come and go. */
+  /**
+   * What the operator was told, and when: it counts for a day if the problem is over, because it
+   * may come and go.
+   */
   readonly told: string;
   readonly toldAt: number;
 }
@@ -106,7 +118,11 @@ export class Operator {
     });
   }
 
-  /** Keeps it for `deliver` if there is a topic and room. @param at when it happened. @param address it may contain. */
+  /**
+   * Keeps it for `deliver` if there is a topic and room.
+   * @param at when it happened.
+   * @param address it may contain.
+   */
   tell(
     env: Env,
     alert: Alert,
@@ -135,7 +151,10 @@ export class Operator {
     return 'kept';
   }
 
-  /** Tells how many pushes wait for review: at once, or an hour after the last time. Answers when; null: never. */
+  /**
+   * Tells how many pushes wait for review: at once, or an hour after the last time. Answers when;
+   * null: never.
+   */
   tellReview(env: Env, waiting: number, now: number): number | null {
     const last = (this.last(REVIEW_KEY, now) ?? 0) as number;
     const at = last > now ? last : Math.max(now, last + REVIEW_ALERT_PAUSE_MS);
@@ -164,7 +183,10 @@ export class Operator {
     return all;
   }
 
-  /** Whether the operator is to hear of it now: once, until it is well again. `account:part` is reported by itself. */
+  /**
+   * Whether the operator is to hear of it now: once, until it is well again. `account:part` is
+   * reported by itself.
+   */
   takeReport(account: string, problems: readonly TokenProblem[], now: number): boolean {
     const nothing: TokenReport = { problems: [], told: '', toldAt: 0 };
     const before = (this.last(TOKEN_PREFIX + account, now) ?? nothing) as TokenReport;
@@ -177,7 +199,10 @@ export class Operator {
     return isNews;
   }
 
-  /** What the operator was told last about something, if that still counts. @param key begins with `told`. */
+  /**
+   * What the operator was told last about something, if that still counts.
+   * @param key begins with `told`.
+   */
   last(key: string, now: number): unknown {
     const told = this.#kv.get<Told>(key);
     return told !== undefined && isCurrent(told, now) ? told.value : null;
@@ -194,7 +219,10 @@ export class Operator {
     return earliest(...all.map(([, told]) => (isCurrent(told, now) ? told.until : null)));
   }
 
-  /** Answers when to try again; null: never. @param isUrgent stops between two alerts: others need the alarm. */
+  /**
+   * Answers when to try again; null: never.
+   * @param isUrgent stops between two alerts: others need the alarm.
+   */
   async deliver(env: Env, isUrgent: () => boolean): Promise<number | null> {
     const config = alertConfigOf(env);
     // The operator will correct it. Until then the alerts wait.
@@ -243,7 +271,10 @@ export class Operator {
     }
   }
 
-  /** Each attempt has its own tokens: it may come long after the last one, and the last one may have arrived anyway. */
+  /**
+   * Each attempt has its own tokens: it may come long after the last one, and the last one may have
+   * arrived anyway.
+   */
   async #publish(waiting: Pick<WaitingAlert, 'alert' | 'at'>, config: AlertConfig): Promise<void> {
     const notification = alertNotification(waiting.alert, {
       topic: config.notifyAdminTopic,
@@ -282,7 +313,9 @@ export class Operator {
     this.#save();
   }
 
-  /** How many of the kind have been told within the hour, this one included; null: enough of them. */
+  /**
+   * How many of the kind have been told within the hour, this one included; null: enough of them.
+   */
   #count({ name, most }: Quota, now: number): number | null {
     const { hits, wait } = hit(this.#windows.get(name) ?? [], [{ most, withinMs: HOUR_MS }], now);
     this.#windows.set(name, hits);

@@ -1,7 +1,8 @@
 /**
- * What a rollback undoes, and how (contract, 3.4 and 4.17): what was created in the last two hours. First, the delayed
- * pushes of these hours are discarded. Then pull requests are closed, a few at a time, and if the operator says so,
- * comments deleted and issues closed. It runs in the guard's alarm, also without its caller. What fails stays tracked.
+ * What a rollback undoes, and how (contract, 3.4 and 4.17): what was created in the last two hours.
+ * First, the delayed pushes of these hours are discarded. Then pull requests are closed, a few at a
+ * time, and if the operator says so, comments deleted and issues closed. It runs in the guard's
+ * alarm, also without its caller. What fails stays tracked.
  */
 import type { Env } from '../../env.ts';
 import { closedEvent } from '../../events/host-event.ts';
@@ -52,7 +53,10 @@ export class Rollbacks {
   #isRunning = false;
   /** For their callers, by the rollback's id. */
   readonly #ends = new Map<string, PromiseWithResolvers<RollbackResult | null>>();
-  /** Numbers for clients while a row has them, by keyed hash. In memory only: no row tells which client opened what. */
+  /**
+   * Numbers for clients while a row has them, by keyed hash. In memory only: no row tells which
+   * client opened what.
+   */
   readonly #clients = new Map<string, number>();
   #lastClient: number;
 
@@ -71,7 +75,10 @@ export class Rollbacks {
     this.#lastClient = last ?? 0;
   }
 
-  /** Cost: one row. @param client that has opened it, as a keyed hash, which is not kept; null: nobody knows. */
+  /**
+   * Cost: one row.
+   * @param client that has opened it, as a keyed hash, which is not kept; null: nobody knows.
+   */
   track(one: Tracked, client: string | null, createdAt: number): void {
     const prHash = one.kind === 'pull-request' ? one.prHash : null;
     const by = client === null ? null : this.#numberOf(client);
@@ -83,7 +90,10 @@ export class Rollbacks {
     );
   }
 
-  /** Begins one for the next `run`, or joins this credential's. Answers its id; null: it may not begin a new one. */
+  /**
+   * Begins one for the next `run`, or joins this credential's. Answers its id; null: it may not
+   * begin a new one.
+   */
   begin(tokenHash: string | null, what: RollbackScope, mayBegin: () => boolean): string | null {
     const scope = JSON.stringify(what);
     const waiting = this.#waiting();
@@ -109,8 +119,9 @@ export class Rollbacks {
   }
 
   /**
-   * Carries out those that have not ended, also those that begin meanwhile, one by one. Rejects if it cannot store an
-   * end: the platform repeats the alarm. @param onIncomplete called with the token of each that could not undo all.
+   * Carries out those that have not ended, also those that begin meanwhile, one by one. Rejects if
+   * it cannot store an end: the platform repeats the alarm.
+   * @param onIncomplete called with the token of each that could not undo all.
    */
   async run(env: Env, onIncomplete: (tokenHash: string) => void): Promise<void> {
     this.#isRunning = true;
@@ -118,12 +129,14 @@ export class Rollbacks {
       for (let [row] = this.#waiting(); row !== undefined; [row] = this.#waiting()) {
         const { id, tokenHash } = row;
         const scope = JSON.parse(row.scope) as RollbackScope;
-        // The operator's request does the same, and removes what is half public. A flood of comments discards no push.
+        // The operator's request does the same, and removes what is half public. A flood of
+        // comments discards no push.
         if (!scope.spareSingle) await succeeds(delayedPushesOf(env).stopSince(Date.now() - TRACKED_MS));
         const all = this.#toUndo(scope, Date.now());
         const by: ReachedBy = { http: null };
         const undo = undoAtHost(env, by, (one) => this.#noteClosed(one));
-        // A pull request still counts as opened by its client. What nobody was told of stays, to be told next time.
+        // A pull request still counts as opened by its client. What nobody was told of stays, to be
+        // told next time.
         const undone = async (one: Tracked): Promise<void> => {
           if (await undo(one)) this.#sql.exec('UPDATE created SET is_settled = 1 WHERE url = ?', one.url);
         };

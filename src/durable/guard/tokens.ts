@@ -10,7 +10,9 @@ import type { Action } from '../../notify/alert.ts';
 const TOKEN_LIFE_MS = 10 * 60 * 1000;
 const TOKEN_BYTES = 16;
 
-/** Tokens used up in memory. If the process ends before the disk has it, the switch is lost as well. */
+/**
+ * Tokens used up in memory. If the process ends before the disk has it, the switch is lost as well.
+ */
 const usedUnstored = new Recent<true>({ most: 10_000 });
 
 export function tokenHash(token: string): string {
@@ -36,7 +38,10 @@ export class ActionTokens {
     return tokens;
   }
 
-  /** Uses up the token if it is valid for `action`; false if it is not. A clock set back prolongs none. */
+  /**
+   * Uses up the token if it is valid for `action`; false if it is not. A clock set back prolongs
+   * none.
+   */
   use(hash: string, action: Action, now: number): boolean {
     const use = `UPDATE tokens SET is_used = 1 WHERE hash = ?1 AND action = ?2 AND is_used = 0
       AND expires_at > ?3 AND expires_at <= ?3 + ?4`;

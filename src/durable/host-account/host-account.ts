@@ -1,12 +1,13 @@
 /**
- * The bot account at one code host, for all isolates: what is created in its name, how long the host wants to be left
- * alone, what it still lets the account do, and which forms have posted what. Apart from the guard, so that the panic
- * switch does not depend on how busy the account is. A write asks it last, in one call: the network, the repository,
- * the thread and the account allow it together or not at all (src/limits/creations.ts). While it cannot be asked,
- * nothing is created. Cost: such a write stores one row, a form two. The row is stored before the
- * grant leaves (the output gate), together with those of all other writes of that moment. The host's
- * calls are in memory: its next answer tells of them. While there is anything to forget, an hourly
- * alarm deletes it without a trace.
+ * The bot account at one code host, for all isolates: what is created in its name, how long the
+ * host wants to be left alone, what it still lets the account do, and which forms have posted what.
+ * Apart from the guard, so that the panic switch does not depend on how busy the account is. A
+ * write asks it last, in one call: the network, the repository, the thread and the account allow it
+ * together or not at all (src/limits/creations.ts). While it cannot be asked, nothing is created.
+ * Cost: such a write stores one row, a form two. The row is stored before the grant leaves (the
+ * output gate), together with those of all other writes of that moment. The host's calls are in
+ * memory: its next answer tells of them. While there is anything to forget, an hourly alarm deletes
+ * it without a trace.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
@@ -35,15 +36,27 @@ import { keepOnly } from '../keep-only.ts';
 const HOUR_MS = 60 * 60_000;
 const CREATION = 'creation ';
 const POST = 'post ';
-/** Until when the account must not call its host. Stored, because the host's limit outlives the object. */
+/**
+ * Until when the account must not call its host. Stored, because the host's limit outlives the
+ * object.
+ */
 const PAUSE = 'pause';
 const ACCOUNT = windowName({ kind: 'account', key: '' });
-/** With more of them, the oldest is forgotten: they are counted in memory, and are not limited by themselves. */
+/**
+ * With more of them, the oldest is forgotten: they are counted in memory, and are not limited by
+ * themselves.
+ */
 const MOST_WRITES = 20_000;
 
-/** docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api, "Pause between mutative requests". */
+/**
+ * docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api, "Pause between
+ * mutative requests".
+ */
 const SPACING_MS = 1_000;
-/** Nobody waits for a turn for longer, as a push holds memory: with more before it, a write is told to come later. */
+/**
+ * Nobody waits for a turn for longer, as a push holds memory: with more before it, a write is told
+ * to come later.
+ */
 const LONGEST_QUEUE_MS = 10_000;
 /** Of that, what a network leaves to others while something of it waits. */
 const LEFT_QUEUE_MS = 3_000;
@@ -68,8 +81,9 @@ interface Posted {
 }
 
 /**
- * `new`: it was not sent before, so the caller may post it now. `sending`: another request is posting it. `unknown`: it
- * was sent, and nobody knows whether the host has posted it. `other`: something else was sent under this name.
+ * `new`: it was not sent before, so the caller may post it now. `sending`: another request is
+ * posting it. `unknown`: it was sent, and nobody knows whether the host has posted it. `other`:
+ * something else was sent under this name.
  */
 export type PostStanding = { readonly kind: 'new' | 'sending' | 'unknown' | 'other' } | PostedOnce;
 export type PostResult = { readonly kind: 'new' | 'unknown' } | PostedOnce;
@@ -120,7 +134,10 @@ export class HostAccount extends DurableObject<Env> {
     });
   }
 
-  /** Whether a write may begin now. If so, it counts in all windows of `wants`, until they end or it is released. */
+  /**
+   * Whether a write may begin now. If so, it counts in all windows of `wants`, until they end or it
+   * is released.
+   */
   reserve(wants: Wants): ReserveAnswer {
     const now = Date.now();
     const pauseMs = this.hostPause();
@@ -143,7 +160,10 @@ export class HostAccount extends DurableObject<Env> {
     return { kind: 'granted', pauseMs, turnMs, ...reserved };
   }
 
-  /** When a creation of this network may begin, and how much too late that is; 0: it may take that turn. */
+  /**
+   * When a creation of this network may begin, and how much too late that is; 0: it may take that
+   * turn.
+   */
   #turnOf(by: string, now: number): { readonly turnMs: number; readonly waitMs: number } {
     const longestMs = LONGEST_QUEUE_MS + SPACING_MS;
     this.#turns = this.#turns.filter(({ at }) => isAhead(at + SPACING_MS, longestMs, now));
@@ -168,8 +188,9 @@ export class HostAccount extends DurableObject<Env> {
   }
 
   /**
-   * Whether a form or a request may post now; if so, `endPost` must follow. One sent again, by a double click or a
-   * program that got no answer, gets the first answer. Stored before the host is asked, for as long as a form is valid.
+   * Whether a form or a request may post now; if so, `endPost` must follow. One sent again, by a
+   * double click or a program that got no answer, gets the first answer. Stored before the host is
+   * asked, for as long as a form is valid.
    */
   beginPost({ name, content }: PostName): PostStanding {
     const { kv } = this.ctx.storage;
@@ -210,7 +231,10 @@ export class HostAccount extends DurableObject<Env> {
     if (pauseMs > this.hostPause()) this.ctx.storage.kv.put(PAUSE, Date.now() + pauseMs);
   }
 
-  /** What the host has just said. @param points that an isolate's calls have cost since it told last. */
+  /**
+   * What the host has just said.
+   * @param points that an isolate's calls have cost since it told last.
+   */
   callsSaid(said: CallsLeft, points = 0): void {
     const now = Date.now();
     if (points > 0) this.#points = spend(this.#points, points, now);
@@ -284,9 +308,10 @@ export class HostAccount extends DurableObject<Env> {
 }
 
 /**
- * How long the asker waits when the host has few calls left: first the networks that have written most. @param writes
- * of this hour, oldest first: with the calls left, a window for all. @param begun how many of
- * them since the host has said what is left.
+ * How long the asker waits when the host has few calls left: first the networks that have written
+ * most.
+ * @param writes of this hour, oldest first: with the calls left, a window for all.
+ * @param begun how many of them since the host has said what is left.
  */
 export function callsWait(
   calls: KnownCalls | null,

@@ -1,7 +1,8 @@
 /**
- * The comments of one pseudonym: where they are, and what must still be done: show another karma in their footers,
- * delete them, or look for one that may exist. Only the host stores their texts. An attempt is recorded before the host
- * is asked: if the record is still there later, the answer was lost, and the thread is searched.
+ * The comments of one pseudonym: where they are, and what must still be done: show another karma in
+ * their footers, delete them, or look for one that may exist. Only the host stores their texts. An
+ * attempt is recorded before the host is asked: if the record is still there later, the answer was
+ * lost, and the thread is searched.
  */
 import type { CommentWithText } from '../../host/code-host.ts';
 import type { ThreadHost } from '../../host/open.ts';
@@ -33,7 +34,10 @@ export interface Attempt extends Thread {
   readonly failures: number;
 }
 
-/** Called with the comment of each attempt that turns out to have posted one. If it rejects, it is called again. */
+/**
+ * Called with the comment of each attempt that turns out to have posted one. If it rejects, it is
+ * called again.
+ */
 type OnFound = (attempt: Attempt, found: CommentWithText) => Promise<void>;
 
 interface Chore {
@@ -46,13 +50,19 @@ interface Chore {
   readonly karma: number | null;
 }
 
-/** A comment that may exist is searched for after this time, when the host and the attempt have surely finished. */
+/**
+ * A comment that may exist is searched for after this time, when the host and the attempt have
+ * surely finished.
+ */
 const SETTLING_MS = 5 * 60 * 1000;
 /** How long the next comment waits for what was lost before it. */
 const FINDING_MS = 5_000;
 /** Enough to judge a pseudonym by. */
 const MOST_SHOWN = 20;
-/** GitHub asks for a second between writes: a run makes a few at once, and the next waits for their seconds. */
+/**
+ * GitHub asks for a second between writes: a run makes a few at once, and the next waits for their
+ * seconds.
+ */
 const CHORES_PER_RUN = 10;
 const RUN_PAUSE_MS = 10_000;
 /** After refusing for this long, the host will not do it any more. */
@@ -109,7 +119,10 @@ export class Comments {
     this.#sql.exec('DELETE FROM attempts WHERE id = ?', id);
   }
 
-  /** Ends it with the comment that it has posted; null: it goes on. Answers what moderation has decided meanwhile. */
+  /**
+   * Ends it with the comment that it has posted; null: it goes on. Answers what moderation has
+   * decided meanwhile.
+   */
   settle(attempt: Attempt, commentId: number | null, now: number): ChoreKind | null {
     const { id, repository, number } = attempt;
     const [row] = this.#sql.exec<{ chore: ChoreKind | null }>('SELECT chore FROM attempts WHERE id = ?', id);
@@ -135,7 +148,10 @@ export class Comments {
     this.#sql.exec('UPDATE attempts SET chore = ?', kind);
   }
 
-  /** Cancels what is pending, and orders the opposite of what was carried out. Answers for how many comments. */
+  /**
+   * Cancels what is pending, and orders the opposite of what was carried out. Answers for how many
+   * comments.
+   */
   restore(now: number): number {
     this.#sql.exec('UPDATE attempts SET chore = NULL WHERE chore IS NOT NULL');
     this.#sql.exec('UPDATE comments SET chore = NULL WHERE chore IS NOT NULL');
@@ -160,7 +176,10 @@ export class Comments {
     return earliest(this.#chores.nextDueAt(), this.#attempts.nextDueAt());
   }
 
-  /** Those that have ended without an answer. If the clock has jumped, one is recorded twice, and nothing changes. */
+  /**
+   * Those that have ended without an answer. If the clock has jumped, one is recorded twice, and
+   * nothing changes.
+   */
   dueAttempts(now: number): Attempt[] {
     return this.#attempts.due(now).map((row) => placed<Attempt>(row));
   }
@@ -196,7 +215,10 @@ export class Comments {
     return shownKarma(text, this.#hash) !== null;
   }
 
-  /** Looks for what ended without an answer, due or not. What the host does not show may still come. Never rejects. */
+  /**
+   * Looks for what ended without an answer, due or not. What the host does not show may still come.
+   * Never rejects.
+   */
   async findOpen(host: ThreadHost, onFound: OnFound): Promise<void> {
     const rows = this.#sql.exec<Row<Attempt>>(`SELECT ${ATTEMPT} FROM attempts ORDER BY id`).toArray();
     const open = rows.map((row) => placed<Attempt>(row));
@@ -271,7 +293,10 @@ export class Comments {
     }
   }
 
-  /** What was ordered meanwhile stays, what a pardon cancelled is undone. @param karmaBefore shown before a reset. */
+  /**
+   * What was ordered meanwhile stays, what a pardon cancelled is undone.
+   * @param karmaBefore shown before a reset.
+   */
   #done({ kind, commentId }: Chore, karmaBefore: number | null): void {
     if (kind === 'delete') {
       this.#sql.exec('DELETE FROM comments WHERE id = ?', commentId);

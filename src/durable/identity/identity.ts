@@ -1,7 +1,8 @@
 /**
- * One pseudonym on a thread, by its identity hash (contract, 2.2 to 2.5 and 3.1): its karma, reports and comments. It
- * posts the comments itself, one at a time, so that karma is exact, and takes reports meanwhile. What follows from them
- * (footers to edit, comments to delete) is stored at once, and the alarm retries it until the host has done it.
+ * One pseudonym on a thread, by its identity hash (contract, 2.2 to 2.5 and 3.1): its karma,
+ * reports and comments. It posts the comments itself, one at a time, so that karma is exact, and
+ * takes reports meanwhile. What follows from them (footers to edit, comments to delete) is stored
+ * at once, and the alarm retries it until the host has done it.
  */
 import { DurableObject } from 'cloudflare:workers';
 import { MAIN_HOST } from '../../config/hosts.ts';
@@ -34,7 +35,9 @@ import { hasRecords, type Pardon, Pseudonym } from './pseudonym.ts';
 /** Limits for waiting comments: how many, and how long. */
 const MAX_QUEUE = 100;
 const LONGEST_WAIT_MS = 30_000;
-/** Until the configuration may be valid again. The platform retries a failing alarm only six times. */
+/**
+ * Until the configuration may be valid again. The platform retries a failing alarm only six times.
+ */
 const MISCONFIGURED_PAUSE_MS = 15 * 60_000;
 /** How long to leave a list alone that does not answer. */
 const LISTING_PAUSE_MS = 60_000;
@@ -78,7 +81,10 @@ export interface CommentRequest {
   readonly wants: Wants;
 }
 
-/** `busy`: too many of this pseudonym wait. `maxCharacters`: room for the author. `wait`: thread or account is full. */
+/**
+ * `busy`: too many of this pseudonym wait. `maxCharacters`: room for the author. `wait`: thread or
+ * account is full.
+ */
 export type CommentOutcome =
   | { readonly kind: 'posted'; readonly url: string; readonly karma: number }
   | { readonly kind: 'blocked' | 'busy' }
@@ -102,7 +108,10 @@ export interface PublicRecord {
 }
 
 export class Identity extends DurableObject<Env> {
-  /** Comments are posted in the order of the calls, never two at once. This settles with the last one. */
+  /**
+   * Comments are posted in the order of the calls, never two at once. This settles with the last
+   * one.
+   */
   #lastPost: Promise<unknown> = Promise.resolve();
   /** How many are waiting or being posted. */
   #posts = 0;
@@ -120,8 +129,10 @@ export class Identity extends DurableObject<Env> {
   }
 
   /**
-   * Does not say whether it counts: that would tell all who share the address that somebody there reported it.
-   * @param reporter keyed hash of the network. @param prefix of its /48. Both are made for this pseudonym only.
+   * Does not say whether it counts: that would tell all who share the address that somebody there
+   * reported it.
+   * @param reporter keyed hash of the network.
+   * @param prefix of its /48. Both are made for this pseudonym only.
    */
   async report(reporter: string, prefix: string): Promise<Standing> {
     const isListed = await this.#list(this.#pseudonym().hash);
@@ -133,7 +144,10 @@ export class Identity extends DurableObject<Env> {
     return standing;
   }
 
-  /** The operator has decided that the reports were wrong. Null: nobody has ever reported this pseudonym. */
+  /**
+   * The operator has decided that the reports were wrong. Null: nobody has ever reported this
+   * pseudonym.
+   */
   async pardon(): Promise<Pardon | null> {
     const pseudonym = this.#known;
     if (pseudonym === null) return null;
@@ -229,7 +243,8 @@ export class Identity extends DurableObject<Env> {
     }
 
     const attempt = comments.begin({ repository: { owner, name }, number }, Date.now());
-    // Sets the alarm that a success needs. If the attempt fails, that alarm does nothing. This saves setting it twice.
+    // Sets the alarm that a success needs. If the attempt fails, that alarm does nothing. This
+    // saves setting it twice.
     await this.#wakeBy(Math.min(attempt.dueAt, karma.dueAfter(Date.now())));
     // Nothing leaves before that is stored. If it cannot be, nothing runs here any more.
     await this.ctx.storage.sync();
@@ -241,7 +256,8 @@ export class Identity extends DurableObject<Env> {
         if (posted.effect === 'none') await grant.release();
         return { kind: 'failed', failure: posted };
       }
-      // If the guard cannot be told, the attempt stays open: the alarm finds its comment, and tells the guard then.
+      // If the guard cannot be told, the attempt stays open: the alarm finds its comment, and tells
+      // the guard then.
       const isTracked = await succeeds(this.#track(attempt, posted));
       const ordered = comments.settle(attempt, isTracked ? posted.id : null, Date.now());
       if (isTracked && ordered !== null) await this.#wakeBy(Date.now());
@@ -258,7 +274,10 @@ export class Identity extends DurableObject<Env> {
     }
   }
 
-  /** Never rejects: without an answer, the comment waits. @param isGood false: nothing is kept for it. */
+  /**
+   * Never rejects: without an answer, the comment waits.
+   * @param isGood false: nothing is kept for it.
+   */
   #reserve(wants: Wants, isGood: boolean): Promise<Grant | Refused> {
     const { config, host } = this.#reached();
     const now = Date.now();
@@ -294,7 +313,10 @@ export class Identity extends DurableObject<Env> {
     if (this.#posts === 0 && pseudonym.isNobody) await this.#vanish(hash);
   }
 
-  /** A comment was posted, and its answer was lost. Rejects if it could not be tracked: then it is found again. */
+  /**
+   * A comment was posted, and its answer was lost. Rejects if it could not be tracked: then it is
+   * found again.
+   */
   async #settleFound(
     { hash, comments, karma }: Pseudonym,
     attempt: Attempt,
@@ -307,7 +329,10 @@ export class Identity extends DurableObject<Env> {
     if (comments.settle(attempt, id, Date.now()) !== 'delete') await this.#announce(attempt, url);
   }
 
-  /** Whether a look-up finds this pseudonym now. Never rejects: without its list the reports count all the same. */
+  /**
+   * Whether a look-up finds this pseudonym now. Never rejects: without its list the reports count
+   * all the same.
+   */
   async #list(hash: string): Promise<boolean> {
     return (this.#isListed ||= await succeeds(listPseudonym(this.env.DB, hash)));
   }
@@ -328,7 +353,10 @@ export class Identity extends DurableObject<Env> {
     await guardOf(this.env).track(comment, null, startedAt);
   }
 
-  /** For the topic of a pull request: the host does not notify the bot of its own comments. Never rejects. */
+  /**
+   * For the topic of a pull request: the host does not notify the bot of its own comments. Never
+   * rejects.
+   */
   async #announce({ repository, number }: Thread, commentUrl: string): Promise<void> {
     if (!PULL_REQUEST_COMMENT_PATTERN.test(commentUrl)) return;
     await succeeds(feedOf(this.env, this.#hostKey).noteComment(repository, number));
@@ -381,7 +409,10 @@ function silencedBy(facts: ModerationFacts): CommentOutcome | null {
   return decision === 'cooldown' ? { kind: 'cooldown', leftMs: facts.cooldownUntil - now } : null;
 }
 
-/** Asks the host once, and searches the thread if the answer is lost. If that is in vain, the attempt stays open. */
+/**
+ * Asks the host once, and searches the thread if the answer is lost. If that is in vain, the
+ * attempt stays open.
+ */
 async function makeComment(
   { comments }: Pseudonym,
   host: ThreadHost,

@@ -1,4 +1,7 @@
-/** A pseudonym's moderation (contract, 3.1). Pure: facts in, facts and actions out. Clocks set back prolong nothing. */
+/**
+ * A pseudonym's moderation (contract, 3.1). Pure: facts in, facts and actions out. Clocks set back
+ * prolong nothing.
+ */
 import { isAhead } from '../../isolate/clock.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -9,7 +12,10 @@ export const COOLDOWN_MS = 6 * HOUR_MS;
 /** How many active reports flag a pseudonym, and how many block it permanently. */
 export const FLAG_THRESHOLD = 3;
 export const BLOCK_THRESHOLD = 6;
-/** How many /64 of one /48 count: a free tunnel has 65,536, and two neighbours may share a provider's /48. */
+/**
+ * How many /64 of one /48 count: a free tunnel has 65,536, and two neighbours may share a
+ * provider's /48.
+ */
 const REPORTS_PER_PREFIX = 2;
 
 export type ModerationState = 'registered' | 'flagged' | 'blocked';
@@ -39,16 +45,25 @@ export interface ModerationFacts {
   readonly cooldownUntil: number;
   /** Blocking is permanent: pruning does not undo it. */
   readonly isBlocked: boolean;
-  /** When it was pardoned; 0: never. Earlier reports do not count, but keep their reporters from repeating them. */
+  /**
+   * When it was pardoned; 0: never. Earlier reports do not count, but keep their reporters from
+   * repeating them.
+   */
   readonly pardonedAt: number;
 }
 
 export const NO_FACTS: ModerationFacts = { reports: [], cooldownUntil: 0, isBlocked: false, pardonedAt: 0 };
 
-/** `flag`: karma becomes 0, and the footers of the comments are edited to say so. `block`: the comments are deleted. */
+/**
+ * `flag`: karma becomes 0, and the footers of the comments are edited to say so. `block`: the
+ * comments are deleted.
+ */
 type ReportEffect = 'none' | 'flag' | 'block';
 
-/** `normal`: karma grows by one. `zero`: reports count, so karma is 0, and the post starts another cooldown. */
+/**
+ * `normal`: karma grows by one. `zero`: reports count, so karma is 0, and the post starts another
+ * cooldown.
+ */
 type PostingDecision = 'blocked' | 'cooldown' | 'normal' | 'zero';
 
 /** Without the reports that count no more. */
@@ -67,7 +82,10 @@ export function pardoned(facts: ModerationFacts, now: number): ModerationFacts {
   return { ...facts, cooldownUntil: 0, isBlocked: false, pardonedAt: now };
 }
 
-/** The facts stay the same object if an earlier report of the network counts, or if the pseudonym is blocked. */
+/**
+ * The facts stay the same object if an earlier report of the network counts, or if the pseudonym is
+ * blocked.
+ */
 export function reported(
   before: ModerationFacts,
   by: Reporter,

@@ -1,7 +1,7 @@
 /**
  * A pseudonym: everything that is kept of it, and what reports, the operator and time do to it.
- * Proved by test/durable/identity/identity.property.test.ts
- * and test/durable/identity/moderation.test.ts.
+ * Proved by test/durable/identity/identity.property.test.ts and
+ * test/durable/identity/moderation.test.ts.
  */
 import { MAIN_HOST } from '../../config/hosts.ts';
 import type { ModerationNews } from '../../notify/alert.ts';
@@ -22,11 +22,16 @@ export interface Pardon {
   readonly log: readonly HistoryEntry[];
 }
 
-/** Under which the hash is kept. Not every platform knows the object's name when an alarm goes off. */
+/**
+ * Under which the hash is kept. Not every platform knows the object's name when an alarm goes off.
+ */
 const HASH_KEY = 'hash';
 const FACTS_KEY = 'moderation';
 
-/** False until something has been written: a question about an unused hash must not leave a database behind. */
+/**
+ * False until something has been written: a question about an unused hash must not leave a database
+ * behind.
+ */
 export function hasRecords(kv: SyncKvStorage): boolean {
   return kv.get(HASH_KEY) !== undefined;
 }
@@ -79,7 +84,9 @@ export class Pseudonym {
     return standing;
   }
 
-  /** Lifts what reports have led to. Comments that are deleted stay so: nobody has kept their texts. */
+  /**
+   * Lifts what reports have led to. Comments that are deleted stay so: nobody has kept their texts.
+   */
   pardon(now: number): Pardon {
     this.facts = pardoned(this.facts, now);
     this.karma.raise(this.history.lostKarma(), now);
@@ -88,7 +95,10 @@ export class Pseudonym {
     return { standing: this.standing(now), restoring, log: this.history.entries() };
   }
 
-  /** Tells the operator what has happened; again later if that fails. @param hostKey where its comments are. */
+  /**
+   * Tells the operator what has happened; again later if that fails.
+   * @param hostKey where its comments are.
+   */
   async tellNews(guard: Pick<DurableObjectStub<Guard>, 'tell'>, hostKey: string, now: number): Promise<void> {
     for (const news of this.history.dueNews(now)) {
       const { repository, ...details } = JSON.parse(news.details) as NewsDetails;
@@ -114,7 +124,10 @@ export class Pseudonym {
     return earliest(...[this.comments, this.karma, this.history].map((part) => part.nextDueAt()), ...pruning);
   }
 
-  /** Whether all this has no more effect than nothing: a comment that was refused must leave no database behind. */
+  /**
+   * Whether all this has no more effect than nothing: a comment that was refused must leave no
+   * database behind.
+   */
   get isNobody(): boolean {
     const { reports, isBlocked } = this.facts;
     const isUnreported = reports.length === 0 && !isBlocked;
@@ -144,7 +157,10 @@ type EntryRow = { event: HistoryEvent; at: number; karma: number; dueAt: number 
 /** `details` is JSON; `failures`: how often telling it has failed. */
 type NewsRow = { id: number; at: number; details: string; failures: number };
 
-/** When it was flagged, blocked and pardoned, and when its author appealed: for alerts, and for a pardon's karma. */
+/**
+ * When it was flagged, blocked and pardoned, and when its author appealed: for alerts, and for a
+ * pardon's karma.
+ */
 export class History {
   readonly #sql: SqlStorage;
   readonly #untold: DueRows<NewsRow>;
@@ -158,7 +174,10 @@ export class History {
     )`);
   }
 
-  /** @param karma before it. @param news of which the operator is told. */
+  /**
+   * @param karma before it.
+   * @param news of which the operator is told.
+   */
   add(event: HistoryEvent, at: number, karma = 0, news: NewsDetails | null = null): void {
     const [details, dueAt] = news === null ? [null, null] : [JSON.stringify(news), at];
     const insert = 'INSERT INTO history (event, at, karma, details, due_at) VALUES (?, ?, ?, ?, ?)';
@@ -170,7 +189,10 @@ export class History {
     return this.#rows().map(({ event, at }) => ({ event, at }));
   }
 
-  /** The karma that the last verdict took away. A block follows a flag, so it finds none left to take. */
+  /**
+   * The karma that the last verdict took away. A block follows a flag, so it finds none left to
+   * take.
+   */
   lostKarma(): number {
     const rows = this.#rows();
     const last = rows.findLastIndex(({ event }) => event === 'flagged');

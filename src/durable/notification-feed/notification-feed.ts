@@ -1,4 +1,7 @@
-/** Reads the bot's notifications at a host each minute, one run at a time. Pull requests' objects tell each once. */
+/**
+ * Reads the bot's notifications at a host each minute, one run at a time. Pull requests' objects
+ * tell each once.
+ */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
 import {
@@ -33,7 +36,10 @@ export class NotificationFeed extends DurableObject<Env> {
     this.#account = new AccountLook(ctx.storage.kv);
   }
 
-  /** Passes events on to the pull requests' objects, or leaves them to the next run. @param cronTime milliseconds. */
+  /**
+   * Passes events on to the pull requests' objects, or leaves them to the next run.
+   * @param cronTime milliseconds.
+   */
   async run(hostKey: string, cronTime: number): Promise<void> {
     const reached = reachHost(this.env, hostKey);
     if (reached === null || reached.host.token === null || this.#isRunning) return;
@@ -73,7 +79,10 @@ export class NotificationFeed extends DurableObject<Env> {
     this.#isRunning = false;
   }
 
-  /** For a new comment of the bot, which the feed never shows. If this is lost, the thread's next event brings it. */
+  /**
+   * For a new comment of the bot, which the feed never shows. If this is lost, the thread's next
+   * event brings it.
+   */
   async noteComment(repository: RepositoryName, number: number): Promise<void> {
     const at = systemClock.now();
     const id = `${repository.owner}/${repository.name}#${number}`.toLowerCase();
@@ -90,7 +99,10 @@ export class NotificationFeed extends DurableObject<Env> {
 const PAUSE_MS = 60 * 60 * 1000;
 const LOGIN_KEY = 'login';
 
-/** What only a look at the account shows, once an hour: GitHub has flagged, so hidden it, or its login has changed. */
+/**
+ * What only a look at the account shows, once an hour: GitHub has flagged, so hidden it, or its
+ * login has changed.
+ */
 export class AccountLook {
   readonly #kv: SyncKvStorage;
   #lookedAt = Number.NEGATIVE_INFINITY;
@@ -123,7 +135,10 @@ export class AccountLook {
 
 /** When threads are forgotten, examined or not. */
 const THREAD_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
-/** How long it is known whose a pull request is: that never changes, but not all need be kept for ever. */
+/**
+ * How long it is known whose a pull request is: that never changes, but not all need be kept for
+ * ever.
+ */
 const KNOWLEDGE_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
 
 type ThreadRow = Omit<NotedThread, 'repository' | 'isKnown'> &
@@ -204,7 +219,10 @@ class SqlFeedMemory implements FeedMemory {
     this.#sql.exec(replace, id, Number(isOurs), updatedAt, at);
   }
 
-  /** Within seconds of its change, it is due once more: the same second may have brought another change. */
+  /**
+   * Within seconds of its change, it is due once more: the same second may have brought another
+   * change.
+   */
   examined({ id }: NotedThread, at: number): void {
     this.#sql.exec('UPDATE threads SET examined_at = ?, failures = 0 WHERE id = ?', at, id);
   }

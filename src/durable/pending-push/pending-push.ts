@@ -3,7 +3,8 @@
  * that it has sent and of its network. If it dies, a retry finds its pr_hash here, so that it opens
  * no second pull request, and its date, so that the commits get the same ids. After an hour it is
  * cleaned up: a pull request that it has opened is recorded then. A push that was answered is found
- * for ten minutes if it has opened a pull request: a proxy may have swallowed the end of the answer.
+ * for ten minutes if it has opened a pull request: a proxy may have swallowed the end of the
+ * answer.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
@@ -64,8 +65,10 @@ export class PendingPush extends DurableObject<Env> {
   readonly #leases = new Map<string, Lease>();
 
   /**
-   * One attempt at a time works on a push. @param hash of the push: on one machine all share an object. @param host key
-   * of the code host. @param proposed what it decides unless it is a retry; null: nothing is stored.
+   * One attempt at a time works on a push.
+   * @param hash of the push: on one machine all share an object.
+   * @param host key of the code host.
+   * @param proposed what it decides unless it is a retry; null: nothing is stored.
    */
   async begin(
     hash: string,
@@ -119,7 +122,8 @@ export class PendingPush extends DurableObject<Env> {
   }
 
   async #clearUp(hash: string, stored: Stored, now: number): Promise<void> {
-    // Do not clean up a push while it is being retried: the retry would lose its branch, or its decisions.
+    // Do not clean up a push while it is being retried: the retry would lose its branch, or its
+    // decisions.
     const lease = this.#leaseOf(hash).take(now);
     if (lease === null) return;
     const isOver = stored.isAnswered || now > stored.until + CLEARING_MS || (await this.#isClearedUp(stored));
@@ -157,8 +161,9 @@ export class PendingPush extends DurableObject<Env> {
   }
 
   /**
-   * A row that is only deleted stays readable in the file until the last push has ended. While others are under way,
-   * that is the lesser evil: `keepOnly` could lose them if the machine died then, and a retry would open another one.
+   * A row that is only deleted stays readable in the file until the last push has ended. While
+   * others are under way, that is the lesser evil: `keepOnly` could lose them if the machine died
+   * then, and a retry would open another one.
    */
   async #forget(hash: string): Promise<void> {
     const { storage } = this.ctx;
@@ -167,7 +172,10 @@ export class PendingPush extends DurableObject<Env> {
   }
 }
 
-/** What a dead push has opened, and where. Null: nothing; then its branch on the fork is deleted. @throws HostError */
+/**
+ * What a dead push has opened, and where. Null: nothing; then its branch on the fork is deleted.
+ * @throws HostError
+ */
 async function findOrphan(
   host: CodeHost,
   target: RepositoryName,

@@ -1,7 +1,12 @@
-/** State and events of a pull request, for its page and feed: public at the host, and no name or word of a comment. */
+/**
+ * State and events of a pull request, for its page and feed: public at the host, and no name or
+ * word of a comment.
+ */
 import type { HostEvent } from '../../events/host-event.ts';
 
-/** The newest are kept, comments apart from the rest: a flood of comments must not hide the merge. */
+/**
+ * The newest are kept, comments apart from the rest: a flood of comments must not hide the merge.
+ */
 export const MAX_EVENTS = 50;
 /** More than any host needs for a link to a comment. */
 const MAX_URL_LENGTH = 500;
@@ -58,7 +63,10 @@ export class History {
     if (alike.length > MAX_EVENTS) this.#kept.events = events.filter((event) => event !== alike[0]);
   }
 
-  /** Says of events that version 1.0.0 has written which pull request they are about, before another is opened. */
+  /**
+   * Says of events that version 1.0.0 has written which pull request they are about, before another
+   * is opened.
+   */
   nameEarlier(number: number): void {
     this.#kept.events = this.#kept.events.map((event) => ({ ...event, number: event.number ?? number }));
   }
@@ -68,7 +76,10 @@ export class History {
     this.#kept.standing = { state, at: seconds(at) };
   }
 
-  /** Takes the host's newer answer; null: it was open. Answers whether it has been reopened. @param at milliseconds. */
+  /**
+   * Takes the host's newer answer; null: it was open. Answers whether it has been reopened.
+   * @param at milliseconds.
+   */
   observe(ending: Ending | null, at: number): boolean {
     const known = this.#kept.standing;
     const isOpen = known.state === 'open';

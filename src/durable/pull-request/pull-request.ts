@@ -1,8 +1,9 @@
 /**
- * One pull request, by its pr_hash: its record, the lease of the push that changes it, and an outbox of messages about
- * it. A push ends when it is recorded here. The alarm sends notifications, and what the push could not tell itself, so
- * that no outage delays a push or loses anything. Recording a push again publishes nothing again. No notification is
- * sent before the host shows the pull request. All times are milliseconds since 1970.
+ * One pull request, by its pr_hash: its record, the lease of the push that changes it, and an
+ * outbox of messages about it. A push ends when it is recorded here. The alarm sends notifications,
+ * and what the push could not tell itself, so that no outage delays a push or loses anything.
+ * Recording a push again publishes nothing again. No notification is sent before the host shows the
+ * pull request. All times are milliseconds since 1970.
  */
 import { DurableObject } from 'cloudflare:workers';
 import { configOf, openHttp } from '../../configured.ts';
@@ -28,11 +29,19 @@ const KEY = 'pull-request';
 
 const NO_DATES: DatedCommits = { committedAt: 0, commitHashes: new Uint8Array() };
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** News is of no use after a week; a wrong count stays for ever. A rollback closes nothing that is not tracked. */
+/**
+ * News is of no use after a week; a wrong count stays for ever. A rollback closes nothing that is
+ * not tracked.
+ */
 const LIFE_MS = { notification: 7 * DAY_MS, statistics: 365 * DAY_MS, tracking: TRACKED_MS } as const;
-/** One that the host has not shown for so long is not looked for any more. Its messages stay unsent. */
+/**
+ * One that the host has not shown for so long is not looked for any more. Its messages stay unsent.
+ */
 const UNSEEN_LIFE_MS = 7 * DAY_MS;
-/** The newest of them are kept: while a topic is out of reach, a flood of comments must not fill the stored value. */
+/**
+ * The newest of them are kept: while a topic is out of reach, a flood of comments must not fill the
+ * stored value.
+ */
 export const MAX_NOTIFICATIONS = 200;
 
 /** What a topic tells of (contract, section 6). */
@@ -41,22 +50,29 @@ type OutboxEvent = 'opened' | 'updated' | 'commented' | 'merged' | 'closed';
 interface OutboxEntry extends Waiting {
   readonly kind: keyof typeof LIFE_MS;
   readonly event: OutboxEvent;
-  /** Of the pull request that the statistics are to count; empty: the recorded one. Notifications need none. */
+  /**
+   * Of the pull request that the statistics are to count; empty: the recorded one. Notifications
+   * need none.
+   */
   readonly url: string;
   /** Of statistics: what the pull request was opened with (src/stats/recorded-hashes.ts). */
   readonly works?: readonly string[];
 }
 
 /**
- * Everything is in one value, so that whatever happens writes one row; only the dates of its commits and the keys of
- * the events that were told are apart. The parts change the value in memory, and it is saved in the same turn.
+ * Everything is in one value, so that whatever happens writes one row; only the dates of its
+ * commits and the keys of the events that were told are apart. The parts change the value in
+ * memory, and it is saved in the same turn.
  */
 interface Kept extends KeptDates, KeptHistory {
   /** Null: no push has recorded it. */
   record: RecordedPullRequest | null;
   /** Oldest first. */
   readonly outbox: OutboxEntry[];
-  /** The host has opened it, and does not show it yet: until it does, nothing tells of it. Absent: it shows it. */
+  /**
+   * The host has opened it, and does not show it yet: until it does, nothing tells of it. Absent:
+   * it shows it.
+   */
   unseen?: Unseen | undefined;
 }
 
@@ -78,7 +94,10 @@ export interface RecordedPush {
   readonly lease: number | null;
 }
 
-/** Who is told of an open pull request before its push ends: statistics, and the guard for a rollback. */
+/**
+ * Who is told of an open pull request before its push ends: statistics, and the guard for a
+ * rollback.
+ */
 export type Told = 'statistics' | 'tracking';
 
 /** `elsewhere`: it is on another code host. `busy`: another push to it is in progress. */
@@ -147,7 +166,10 @@ export class PullRequest extends DurableObject<Env> {
     this.#history = new History(this.#kept);
   }
 
-  /** For a push that updates it, alone, until `record` or `release`. @param host key of the code host. */
+  /**
+   * For a push that updates it, alone, until `record` or `release`.
+   * @param host key of the code host.
+   */
   async claim(host: string, at: number): Promise<ClaimedPullRequest> {
     const recorded = this.#kept.record;
     if (recorded !== null && recorded.host !== host) return { kind: 'elsewhere' };
@@ -167,11 +189,15 @@ export class PullRequest extends DurableObject<Env> {
     this.#lease.release(lease);
   }
 
-  /** Records what a push has done, and queues its messages. Answers how many remarks came since the last push. */
+  /**
+   * Records what a push has done, and queues its messages. Answers how many remarks came since the
+   * last push.
+   */
   async record(pullRequest: PullRequestRecord, push: RecordedPush, at: number): Promise<number> {
     const { number, url } = pullRequest;
     const known = this.#kept.record;
-    // After a pull request was closed, a push may open another one from the same branch: hence the number.
+    // After a pull request was closed, a push may open another one from the same branch: hence the
+    // number.
     const isNew = known?.number !== number;
     const isMoved = known?.tip !== push.tip;
     const remarks = isNew ? 0 : this.#history.remarksSincePush();
@@ -195,7 +221,10 @@ export class PullRequest extends DurableObject<Env> {
     return remarks;
   }
 
-  /** Keeps what the push could not tell, for the alarm. @param at when it opened the pull request. */
+  /**
+   * Keeps what the push could not tell, for the alarm.
+   * @param at when it opened the pull request.
+   */
   async tellLater(whom: readonly Told[], at: number, works?: readonly string[]): Promise<void> {
     const url = this.#kept.record?.url ?? '';
     for (const kind of whom) this.#queue(kind, 'opened', url, at, works);
@@ -211,8 +240,10 @@ export class PullRequest extends DurableObject<Env> {
   }
 
   /**
-   * Tells topic, page and feed what happened on the host, each event once. False: no push has recorded it. @param host
-   * its key: a branch elsewhere may have the same name. @param look `events` are all: if none ends it, it is open.
+   * Tells topic, page and feed what happened on the host, each event once. False: no push has
+   * recorded it.
+   * @param host its key: a branch elsewhere may have the same name.
+   * @param look `events` are all: if none ends it, it is open.
    */
   async tell(host: string, events: readonly HostEvent[], at: number, look?: HostLook): Promise<boolean> {
     const { record } = this.#kept;
@@ -297,8 +328,8 @@ export class PullRequest extends DurableObject<Env> {
   }
 
   /**
-   * Looks for it, if it is not shown yet and it is time. Whoever asks meanwhile waits for the same look, as anybody may
-   * ask. Answers when to look again; null: never.
+   * Looks for it, if it is not shown yet and it is time. Whoever asks meanwhile waits for the same
+   * look, as anybody may ask. Answers when to look again; null: never.
    */
   #look(now: number): Promise<number | null> {
     return (this.#looking ??= this.#lookOnce(now).finally(() => (this.#looking = null)));

@@ -1,8 +1,8 @@
 /**
  * The record of one pull request: where it is, and when its commits were rewritten. Only a push
  * writes one.
- * Proved by test/durable/pull-request/claims.test.ts
- * and test/durable/pull-request/dates-of.test.ts.
+ * Proved by test/durable/pull-request/claims.test.ts and
+ * test/durable/pull-request/dates-of.test.ts.
  */
 import { AnonymousCommits, type DateOf } from '../../git/objects/anonymize.ts';
 import type { Identity } from '../../git/objects/commit.ts';
@@ -11,7 +11,10 @@ import type { RepositoryName } from '../../repository-name.ts';
 
 /** How long the dates of rewritten commits are kept after the last push. */
 const DATES_LIFE_MS = 90 * 24 * 60 * 60 * 1000;
-/** Of the id that a commit would have if it were dated 1970: enough to tell a pull request's commits apart. */
+/**
+ * Of the id that a commit would have if it were dated 1970: enough to tell a pull request's commits
+ * apart.
+ */
 export const COMMIT_HASH_BYTES = 8;
 /** As many as one push may hold; 240 KB. The oldest push's are forgotten first. */
 export const MAX_DATED_COMMITS = 30_000;
@@ -30,11 +33,16 @@ export interface PullRequestRecord {
   readonly id?: number;
   /** The bot's fork that has its branch; null: it is gone, or there never was one. */
   readonly fork: RepositoryName | null;
-  /** What it was opened with, or was given since by a push; absent if the push that opened it died before. */
+  /**
+   * What it was opened with, or was given since by a push; absent if the push that opened it died
+   * before.
+   */
   readonly title?: string;
 }
 
-/** With the commit that its branch was left at by the push that recorded it; empty: nobody knows. */
+/**
+ * With the commit that its branch was left at by the push that recorded it; empty: nobody knows.
+ */
 export type RecordedPullRequest = PullRequestRecord & { readonly tip: string };
 
 /** The commits that one push rewrote. */
@@ -45,7 +53,10 @@ export interface DatedCommits {
   readonly commitHashes: Uint8Array;
 }
 
-/** Under which they are stored, oldest first: a value of their own, as it may be large, and only a push changes it. */
+/**
+ * Under which they are stored, oldest first: a value of their own, as it may be large, and only a
+ * push changes it.
+ */
 const KEY = 'dates';
 
 export interface KeptDates {
@@ -102,9 +113,10 @@ export function newest(dates: readonly DatedCommits[]): DatedCommits[] {
 const HASH_HEX_LENGTH = 2 * COMMIT_HASH_BYTES;
 
 /**
- * Which date each commit gets. One rewritten before for this pull request keeps its date, and over the same parents its
- * id: reviewers see only what is new. It is recognised by its id with all new commits dated 1970. By its original id, a
- * hash over name and dates, anyone with the pr_hash could push many guesses and see which one keeps its date.
+ * Which date each commit gets. One rewritten before for this pull request keeps its date, and over
+ * the same parents its id: reviewers see only what is new. It is recognised by its id with all new
+ * commits dated 1970. By its original id, a hash over name and dates, anyone with the pr_hash could
+ * push many guesses and see which one keeps its date.
  */
 export interface Dates {
   readonly dateOf: DateOf;
@@ -112,7 +124,10 @@ export interface Dates {
   readonly added: () => DatedCommits;
 }
 
-/** The commits as if all were dated 1970: the same for the same work. Made when they are first asked for. */
+/**
+ * The commits as if all were dated 1970: the same for the same work. Made when they are first asked
+ * for.
+ */
 type Undated = () => AnonymousCommits;
 
 export function undatedOf(commits: PlannedCommits, identity: Identity): Undated {
@@ -120,7 +135,10 @@ export function undatedOf(commits: PlannedCommits, identity: Identity): Undated 
   return () => (made ??= new AnonymousCommits(commits, identity, () => 0));
 }
 
-/** Cost: a SHA-1 over all commits, if dates are known or asked. @param committedAt of the others, since 1970. */
+/**
+ * Cost: a SHA-1 over all commits, if dates are known or asked.
+ * @param committedAt of the others, since 1970.
+ */
 export function datesOf(undated: Undated, known: readonly DatedCommits[], committedAt: number): Dates {
   const hashOf = (commit: number): string => undated().idOf(commit).slice(0, HASH_HEX_LENGTH);
   const dates = new Map<string, number>();

@@ -1,14 +1,17 @@
 /**
- * Keeps what a push has sent, in rows that only the push can read (src/spool/sealed-rows.ts), by attempt and number. On
- * Cloudflare each attempt has an object of its own; on one machine all share one, as each object is a file there. A
- * push removes its rows; the alarm those of one that died or was delayed too long, and with the last ones the file.
+ * Keeps what a push has sent, in rows that only the push can read (src/spool/sealed-rows.ts), by
+ * attempt and number. On Cloudflare each attempt has an object of its own; on one machine all share
+ * one, as each object is a file there. A push removes its rows; the alarm those of one that died or
+ * was delayed too long, and with the last ones the file.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
 import type { RowStore } from '../../spool/sealed-rows.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
-/** Since the last row. A push that sends as slowly as it may needs a quarter of an hour for a row. */
+/**
+ * Since the last row. A push that sends as slowly as it may needs a quarter of an hour for a row.
+ */
 export const LIFE_MS = 3 * HOUR_MS;
 /** Some 16 MB, which take a few milliseconds. Other pushes wait meanwhile. */
 const REMOVED_AT_ONCE = 64;
@@ -57,7 +60,10 @@ export class Spool extends DurableObject<Env> implements RowStore {
     if (hasMore) await this.ctx.storage.setAlarm(now);
   }
 
-  /** Removes everything if there are no other attempts than these. Answers whether there are more rows of these. */
+  /**
+   * Removes everything if there are no other attempts than these. Answers whether there are more
+   * rows of these.
+   */
   async #removeSome(attempts: readonly string[]): Promise<boolean> {
     const these = 'attempt IN (SELECT value FROM json_each(?))';
     const list = JSON.stringify(attempts);

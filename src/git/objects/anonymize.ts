@@ -1,4 +1,7 @@
-/** Makes commits of planned ones, so that only the bot's identity is in them (contract, 2.10). They are not stored. */
+/**
+ * Makes commits of planned ones, so that only the bot's identity is in them (contract, 2.10). They
+ * are not stored.
+ */
 import { NumberList } from '../compact-lists.ts';
 import { encodeAnonymousCommit, type Identity } from './commit.ts';
 import { hashObject, type Oid } from './oid.ts';

@@ -1,11 +1,16 @@
-/** The title and body of a pull request, from a commit's message, cut to the host's limits (contract, 4.6). */
+/**
+ * The title and body of a pull request, from a commit's message, cut to the host's limits
+ * (contract, 4.6).
+ */
 import { ownText } from '../bytes.ts';
 import type { Commit } from './commit.ts';
 
 /** The host refuses longer ones. */
 const MAX_TITLE_LENGTH = 256;
 export const MAX_BODY_LENGTH = 65_536;
-/** What is decoded of a message, which can have megabytes: no encoding takes more for what is shown. */
+/**
+ * What is decoded of a message, which can have megabytes: no encoding takes more for what is shown.
+ */
 const MAX_READ_BYTES = 4 * (MAX_TITLE_LENGTH + MAX_BODY_LENGTH + 2);
 export const UNTITLED = 'Anonymous contribution';
 
@@ -14,7 +19,10 @@ export interface PullRequestText {
   readonly body: string;
 }
 
-/** Names that iconv gives to encodings (glibc, `iconv -l`), and the labels of encoding.spec.whatwg.org for these. */
+/**
+ * Names that iconv gives to encodings (glibc, `iconv -l`), and the labels of
+ * encoding.spec.whatwg.org for these.
+ */
 const LABELS: Readonly<Record<string, string>> = {
   cp932: 'shift_jis',
   eucjp: 'euc-jp',

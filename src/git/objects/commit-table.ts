@@ -1,4 +1,7 @@
-/** The commits of a listed history, tens of thousands: ids, dates and parents in a few arrays, some 60 bytes each. */
+/**
+ * The commits of a listed history, tens of thousands: ids, dates and parents in a few arrays, some
+ * 60 bytes each.
+ */
 import { NumberList } from '../compact-lists.ts';
 import type { Oid } from './oid.ts';
 import { OidTable } from './oid-table.ts';
@@ -52,7 +55,10 @@ export class CommitTable {
     return Array.from(places, (place) => this.#oids.at(this.#idOf.at(place)));
   }
 
-  /** Each commit that a tip reaches, with the index of the first such tip, and `SHARED` if there is another. Linear. */
+  /**
+   * Each commit that a tip reaches, with the index of the first such tip, and `SHARED` if there is
+   * another. Linear.
+   */
   reachedFrom(tips: readonly Oid[]): ReadonlyMap<Oid, number> {
     const tipOf = new Uint32Array(this.size).fill(NONE);
     for (const [tip, oid] of tips.entries()) {

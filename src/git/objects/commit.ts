@@ -1,6 +1,7 @@
 /**
- * Parses commits, and builds anonymous ones from a whitelist: tree, parents, the bot's identity, the service's clock,
- * the message and its `encoding`. Every other header (signatures, merged tags, invented ones) may identify the person.
+ * Parses commits, and builds anonymous ones from a whitelist: tree, parents, the bot's identity,
+ * the service's clock, the message and its `encoding`. Every other header (signatures, merged tags,
+ * invented ones) may identify the person.
  */
 import { latin1 } from '../bytes.ts';
 import { type Oid, oidFromHex } from './oid.ts';
@@ -39,7 +40,9 @@ export function startsWith(bytes: Uint8Array, offset: number, prefix: string): b
   return true;
 }
 
-/** Where the line at `start` ends. A loop, because lines are short and `indexOf` leaves the engine. */
+/**
+ * Where the line at `start` ends. A loop, because lines are short and `indexOf` leaves the engine.
+ */
 export function lineEnd(bytes: Uint8Array, start: number): number {
   let end = start;
   while (end < bytes.byteLength && bytes[end] !== LF) end++;
@@ -64,7 +67,10 @@ function isDigit(code: number | undefined): boolean {
   return code !== undefined && code >= ZERO && code < ZERO + 10;
 }
 
-/** @throws ProtocolError `bad-pack` if tree or parents are malformed. Author and committer are thrown away unread. */
+/**
+ * @throws ProtocolError `bad-pack` if tree or parents are malformed. Author and committer are
+ * thrown away unread.
+ */
 export function parseCommit(content: Uint8Array): Commit {
   let tree: Oid | null = null;
   const parents: Oid[] = [];
@@ -84,7 +90,10 @@ export function parseCommit(content: Uint8Array): Commit {
   return { tree, parents, committedAt, encoding, message: content.subarray(position + 1) };
 }
 
-/** What makes history, and nothing else, because listings are long. @throws ProtocolError `bad-pack` */
+/**
+ * What makes history, and nothing else, because listings are long.
+ * @throws ProtocolError `bad-pack`
+ */
 export function parseHistory(content: Uint8Array): Pick<Commit, 'parents' | 'committedAt'> {
   const parents: Oid[] = [];
   let position = 0;
@@ -112,7 +121,10 @@ function malformed(): ProtocolError {
   );
 }
 
-/** The anonymous commit's content, put where `allocate` says. @param committedAt seconds since 1970, in UTC. */
+/**
+ * The anonymous commit's content, put where `allocate` says.
+ * @param committedAt seconds since 1970, in UTC.
+ */
 export function encodeAnonymousCommit(
   { tree, encoding, message }: Pick<Commit, 'tree' | 'encoding' | 'message'>,
   parents: readonly Oid[],

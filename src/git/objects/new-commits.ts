@@ -1,8 +1,9 @@
 /**
- * Which commits of a pack are the pusher's own, whether all that they are based on is upstream's, and whether the pack
- * has anything else. No original commit id may reach the host, not even as a parent's name or in a question. So the
- * walk goes down from the pushed tip until it meets upstream's history, which was listed before. A commit of the pack
- * that is not listed is new, and rewritten. A parent neither in the pack nor listed is unproven, and stops the push.
+ * Which commits of a pack are the pusher's own, whether all that they are based on is upstream's,
+ * and whether the pack has anything else. No original commit id may reach the host, not even as a
+ * parent's name or in a question. So the walk goes down from the pushed tip until it meets
+ * upstream's history, which was listed before. A commit of the pack that is not listed is new, and
+ * rewritten. A parent neither in the pack nor listed is unproven, and stops the push.
  */
 import { latin1 } from '../bytes.ts';
 import { NumberList } from '../compact-lists.ts';
@@ -17,7 +18,10 @@ const TOO_MANY_PARENTS = 1_000;
 
 /** Upstream's history as far as it was listed: everything committed since a date. */
 export interface KnownHistory {
-  /** Seconds since 1970: older commits of the branches that a push is based on were not listed; -Infinity: all were. */
+  /**
+   * Seconds since 1970: older commits of the branches that a push is based on were not listed;
+   * -Infinity: all were.
+   */
   readonly since: number;
   /** The same for upstream's other branches; -Infinity also when no more of them can be listed. */
   readonly othersSince: number;
@@ -29,7 +33,10 @@ export interface KnownHistory {
 
 export interface NewCommit {
   readonly oid: Oid;
-  /** May be parsed again each time, because the parts of thousands of commits take more memory than their contents. */
+  /**
+   * May be parsed again each time, because the parts of thousands of commits take more memory than
+   * their contents.
+   */
   readonly commit: Commit;
 }
 
@@ -40,7 +47,10 @@ export interface NewCommits extends Iterable<NewCommit> {
 }
 
 type Trace =
-  /** All is proved. `commits`: parents first; empty if upstream has the tip. `boundary`: upstream's ones below them. */
+  /**
+   * All is proved. `commits`: parents first; empty if upstream has the tip. `boundary`: upstream's
+   * ones below them.
+   */
   | { readonly kind: 'complete'; readonly commits: NewCommits; readonly boundary: ReadonlySet<Oid> }
   /** A commit is neither in the pack nor in the listed history. */
   | { readonly kind: 'unproven'; readonly missing: Oid }
@@ -88,13 +98,19 @@ const LEFT = 2;
 /** Left, and based on something older than the listed period. */
 const LEFT_OLD = 3;
 
-/** Linear: each commit is parsed once. @param find a commit of the pack; the new commits use it later, too. */
+/**
+ * Linear: each commit is parsed once.
+ * @param find a commit of the pack; the new commits use it later, too.
+ */
 export function traceNewCommits(tip: Oid, find: FindContent, history: KnownHistory): Trace {
   /** Commits that the walk has met, and what it knows of each. */
   const met = new OidTable();
   const states = new NumberList('uint32');
   const dates = new NumberList('float64');
-  /** Of each commit that was entered, how many parents it has and which; and where that stands among all. */
+  /**
+   * Of each commit that was entered, how many parents it has and which; and where that stands among
+   * all.
+   */
   const parents = new NumberList('uint32');
   const parentsAt = new NumberList('uint32');
   const meet = (oid: Oid): number => {
@@ -108,7 +124,8 @@ export function traceNewCommits(tip: Oid, find: FindContent, history: KnownHisto
   };
   const order = new NumberList('uint32');
   const boundary = new Set<Oid>();
-  // A loop instead of recursion, because histories are deeper than the stack. Parents leave the stack before children.
+  // A loop instead of recursion, because histories are deeper than the stack. Parents leave the
+  // stack before children.
   const stack = new NumberList('uint32');
   stack.push(meet(tip));
   let reachesBack = false;
@@ -152,7 +169,8 @@ export function traceNewCommits(tip: Oid, find: FindContent, history: KnownHisto
     const committedAt = dates.at(number);
     // A date alone proves nothing, as clocks are wrong. It counts only together with the boundary.
     if (isOld && committedAt < history.since) reachesBack = true;
-    // Another branch may have left the listed history at any point, so its commits may be based on listed ones.
+    // Another branch may have left the listed history at any point, so its commits may be based on
+    // listed ones.
     oldestAt = Math.min(oldestAt, committedAt);
     order.push(number);
   }
@@ -169,9 +187,10 @@ function tooManyParents(): ProtocolError {
 }
 
 /**
- * Whether the accepted branch needs all that was kept, and all that the other refs point at. A pack does not say what
- * commit a file belongs to, so files of other refs would leave, too, unless each commit is new work of the branch or
- * upstream's (`boundary`, known, or an ancestor of these), and each tag points at one of them.
+ * Whether the accepted branch needs all that was kept, and all that the other refs point at. A pack
+ * does not say what commit a file belongs to, so files of other refs would leave, too, unless each
+ * commit is new work of the branch or upstream's (`boundary`, known, or an ancestor of these), and
+ * each tag points at one of them.
  */
 export function areAllNeeded(
   kept: Iterable<KeptObject>,
@@ -211,7 +230,10 @@ function ancestorsIn(commits: ReadonlyMap<Oid, Uint8Array>, start: readonly Oid[
 
 const FIRST_WORD = 'object ';
 
-/** The object that an annotated tag names in its first line; ZERO_OID if that is malformed. Its tagger is not read. */
+/**
+ * The object that an annotated tag names in its first line; ZERO_OID if that is malformed. Its
+ * tagger is not read.
+ */
 function tagTarget(content: Uint8Array): Oid {
   const line = latin1(content.subarray(0, FIRST_WORD.length + OID_HEX_LENGTH));
   const oid = line.slice(FIRST_WORD.length);

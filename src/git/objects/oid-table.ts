@@ -1,4 +1,7 @@
-/** A set of object ids that numbers them from 0 on. A Map takes five times as much, and on the collected heap. */
+/**
+ * A set of object ids that numbers them from 0 on. A Map takes five times as much, and on the
+ * collected heap.
+ */
 import { HEX_VALUES } from '../bytes.ts';
 import { NumberList } from '../compact-lists.ts';
 import { OID_BYTES, OID_HEX_LENGTH, type Oid, oidFromBytes } from './oid.ts';
@@ -14,7 +17,10 @@ const sought = new Uint32Array(WORDS);
 
 export class OidTable {
   readonly #words = new NumberList('uint32');
-  /** The number of the id in each slot, plus one; 0: the slot is free. Collisions go to the next slot. */
+  /**
+   * The number of the id in each slot, plus one; 0: the slot is free. Collisions go to the next
+   * slot.
+   */
   #slots = new Uint32Array(FIRST_SLOTS);
   #size = 0;
   /** Nobody can choose ids that collide here. */

@@ -1,4 +1,7 @@
-/** Object ids as Git writes them: 40 lower-case hex digits of a SHA-1. Thousands of them belong into an `OidTable`. */
+/**
+ * Object ids as Git writes them: 40 lower-case hex digits of a SHA-1. Thousands of them belong into
+ * an `OidTable`.
+ */
 import { createHash } from 'node:crypto';
 import { HEX_VALUES } from '../bytes.ts';
 import { sha1OfSmall, SMALL_BYTES } from './sha1.ts';
@@ -18,7 +21,10 @@ export function isOid(text: string): boolean {
 }
 
 const DIGITS = Buffer.from('0123456789abcdef');
-/** The characters of the id that is made next: twice as fast as the methods of Buffer, whose calls leave the engine. */
+/**
+ * The characters of the id that is made next: twice as fast as the methods of Buffer, whose calls
+ * leave the engine.
+ */
 const codes = Array.from({ length: OID_HEX_LENGTH }, () => 0);
 
 export function oidFromBytes(bytes: Uint8Array, offset: number): Oid {
@@ -30,7 +36,9 @@ export function oidFromBytes(bytes: Uint8Array, offset: number): Oid {
   return String.fromCharCode(...codes);
 }
 
-/** The id that stands in hexadecimal digits between `start` and `end`; null if something else does. */
+/**
+ * The id that stands in hexadecimal digits between `start` and `end`; null if something else does.
+ */
 export function oidFromHex(bytes: Uint8Array, start: number, end: number): Oid | null {
   if (end - start !== OID_HEX_LENGTH) return null;
   for (let i = 0; i < OID_HEX_LENGTH; i++) {

@@ -1,4 +1,7 @@
-/** The new commits of a push without who made them and when: they can be stored. anonymize.ts makes commits of them. */
+/**
+ * The new commits of a push without who made them and when: they can be stored. anonymize.ts makes
+ * commits of them.
+ */
 import { HEX_VALUES, latin1, utf8 } from '../bytes.ts';
 import { ByteArrays } from '../compact-lists.ts';
 import { tooLarge } from '../wire/protocol-error.ts';
@@ -8,7 +11,10 @@ import { OidTable } from './oid-table.ts';
 
 /** Git abbreviates ids to this length, or longer where that is ambiguous. */
 const MIN_ABBREVIATION = 7;
-/** In all messages of a push, as each is kept: a commit of some kilobytes can mention another a million times. */
+/**
+ * In all messages of a push, as each is kept: a commit of some kilobytes can mention another a
+ * million times.
+ */
 const MAX_MENTIONS = 50_000;
 
 /** A place where a text mentions one of the push's commits. */
@@ -19,8 +25,9 @@ interface Mention {
 }
 
 /**
- * Ids of the push's own commits in texts, as `git revert` writes them, would reveal the originals. Each, or an
- * abbreviation of only one, becomes the new id, cut to the same length. Digits are ASCII in all encodings of Git.
+ * Ids of the push's own commits in texts, as `git revert` writes them, would reveal the originals.
+ * Each, or an abbreviation of only one, becomes the new id, cut to the same length. Digits are
+ * ASCII in all encodings of Git.
  */
 export class OwnIds {
   readonly #oids = new OidTable();
@@ -31,7 +38,10 @@ export class OwnIds {
     for (const oid of oids) this.#oids.add(oid);
   }
 
-  /** In the order of the text. Cost: one look at each byte. @throws ProtocolError `too-large` over `most`. */
+  /**
+   * In the order of the text. Cost: one look at each byte.
+   * @throws ProtocolError `too-large` over `most`.
+   */
   mentionsIn(text: Uint8Array, most = MAX_MENTIONS): readonly Mention[] {
     const mentions: Mention[] = [];
     for (let start = 0; start < text.length; start++) {
@@ -51,7 +61,10 @@ export class OwnIds {
     return mentions;
   }
 
-  /** By the original ids of commits whose messages have any. @throws ProtocolError `too-large` over MAX_MENTIONS. */
+  /**
+   * By the original ids of commits whose messages have any.
+   * @throws ProtocolError `too-large` over MAX_MENTIONS.
+   */
   mentionsInMessages(commits: NewCommits): ReadonlyMap<Oid, readonly Mention[]> {
     let left = MAX_MENTIONS;
     const mentions = new Map<Oid, readonly Mention[]>();
@@ -95,7 +108,10 @@ function firstNotBefore(texts: readonly string[], text: string): number {
 /** A commit of this push by its number, or one of upstream by its id. */
 type Parent = number | Oid;
 
-/** A place in a text that gets the id of a commit of this push; null: it was squashed away, so zeros stay. */
+/**
+ * A place in a text that gets the id of a commit of this push; null: it was squashed away, so zeros
+ * stay.
+ */
 interface PlannedMention {
   readonly start: number;
   readonly length: number;
@@ -164,7 +180,10 @@ export interface Plan {
   readonly planText: (text: Uint8Array) => PlannedText;
 }
 
-/** @param commits those that leave, parents first. @param ownIds of the whole push; others were squashed away. */
+/**
+ * @param commits those that leave, parents first.
+ * @param ownIds of the whole push; others were squashed away.
+ */
 export function planCommits(commits: NewCommits, ownIds: OwnIds): Plan {
   const mentions = ownIds.mentionsInMessages(commits);
   const ordered = orderByMentions(commits, mentions);
@@ -192,7 +211,10 @@ export function planCommits(commits: NewCommits, ownIds: OwnIds): Plan {
   };
 }
 
-/** Parents and mentioned commits first. There always is such an order: a commit's id is a hash over the ids in it. */
+/**
+ * Parents and mentioned commits first. There always is such an order: a commit's id is a hash over
+ * the ids in it.
+ */
 export function orderByMentions(commits: NewCommits, mentions: ReadonlyMap<Oid, readonly Mention[]>) {
   if (mentions.size === 0) return commits;
   const byOid = new Map(Array.from(commits, (commit) => [commit.oid, commit]));
@@ -239,8 +261,9 @@ export function withIds({ bytes, mentions }: PlannedText, idOf: (commit: number)
 }
 
 /**
- * Numbers of parents, of mentions and of bytes of the encoding's name; the tree; the parents, each a number plus one,
- * or 0 and an id; the mentions; the name; the message. All numbers are 32 bits, big-endian.
+ * Numbers of parents, of mentions and of bytes of the encoding's name; the tree; the parents, each
+ * a number plus one, or 0 and an id; the mentions; the name; the message. All numbers are 32 bits,
+ * big-endian.
  */
 function encode({ tree, parents, encoding, message: { bytes, mentions } }: PlannedCommit): Uint8Array {
   const name = utf8(encoding ?? '');

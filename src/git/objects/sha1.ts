@@ -8,7 +8,10 @@
 export const SMALL_BYTES = 1024;
 
 const BLOCK_BYTES = 64;
-/** Behind the message: a bit, zeros up to a block's end, and the message's length in the last eight bytes. */
+/**
+ * Behind the message: a bit, zeros up to a block's end, and the message's length in the last eight
+ * bytes.
+ */
 const LENGTH_BYTES = 8;
 
 const message = new Uint8Array(SMALL_BYTES + 2 * BLOCK_BYTES);
@@ -19,7 +22,9 @@ const state = new Int32Array(INITIAL.length);
 const digest = new Uint8Array(state.byteLength);
 const digestView = new DataView(digest.buffer);
 
-/** Of at most 64 ASCII characters, and at most SMALL_BYTES behind them. Valid until the next call. */
+/**
+ * Of at most 64 ASCII characters, and at most SMALL_BYTES behind them. Valid until the next call.
+ */
 export function sha1OfSmall(head: string, content: Uint8Array): Uint8Array {
   for (let i = 0; i < head.length; i++) message[i] = head.charCodeAt(i);
   message.set(content, head.length);
@@ -34,7 +39,10 @@ export function sha1OfSmall(head: string, content: Uint8Array): Uint8Array {
   return digest;
 }
 
-/** Four loops, because a single loop that chooses its function in each round takes 1.5 times as long. */
+/**
+ * Four loops, because a single loop that chooses its function in each round takes 1.5 times as
+ * long.
+ */
 function addBlock(hash: Int32Array, view: DataView, at: number, words: Int32Array): void {
   for (let i = 0; i < 16; i++) words[i] = view.getInt32(at + i * 4);
   for (let i = 16; i < 80; i++) {

@@ -1,6 +1,6 @@
 /**
- * Trailers of a commit's message (git-interpret-trailers(1)), and sign-offs among them. Texts are its bytes as Latin-1:
- * trailers are ASCII.
+ * Trailers of a commit's message (git-interpret-trailers(1)), and sign-offs among them. Texts are
+ * its bytes as Latin-1: trailers are ASCII.
  */
 import { latin1, utf8 } from '../bytes.ts';
 import type { KeptObjects } from '../pack/kept-objects.ts';
@@ -18,10 +18,15 @@ const TRAILER = /^[A-Za-z0-9-]+[ \t]*:/;
 const CONTINUATION = /^[ \t\v\f\r]/;
 const BLANK = /^[ \t\v\f\r]*$/;
 const MIN_SHARE = 3;
-/** Of a block. What has more is prose: each costs some patterns, and a message can have millions. */
+/**
+ * Of a block. What has more is prose: each costs some patterns, and a message can have millions.
+ */
 const MAX_LINES = 250;
 
-/** The message with one more trailer as its last line: in the block of the others, else behind a blank line. */
+/**
+ * The message with one more trailer as its last line: in the block of the others, else behind a
+ * blank line.
+ */
 export function withTrailer(message: string, trailer: string): string {
   const end = contentEnd(message);
   const lineEnd = message.indexOf('\n', end);
@@ -29,19 +34,28 @@ export function withTrailer(message: string, trailer: string): string {
   return `${words}${endsWithTrailers(words) ? '' : '\n'}${trailer}\n`;
 }
 
-/** Behind the last byte that is no white space; 0: there is none. Not `trimEnd`, which would also take 0xA0. */
+/**
+ * Behind the last byte that is no white space; 0: there is none. Not `trimEnd`, which would also
+ * take 0xA0.
+ */
 function contentEnd(text: string): number {
   let end = text.length;
   while (end > 0 && isWhiteSpace(text.charCodeAt(end - 1))) end--;
   return end;
 }
 
-/** Compares numbers, because a message can have megabytes of blanks: ASCII's, from the tab to the carriage return. */
+/**
+ * Compares numbers, because a message can have megabytes of blanks: ASCII's, from the tab to the
+ * carriage return.
+ */
 function isWhiteSpace(code: number): boolean {
   return code === 0x20 || (code >= 0x09 && code <= 0x0d);
 }
 
-/** Whether the last paragraph is a block of trailers. The first one is the title. @param words end with a line feed. */
+/**
+ * Whether the last paragraph is a block of trailers. The first one is the title.
+ * @param words end with a line feed.
+ */
 function endsWithTrailers(words: string): boolean {
   let [trailers, others, continuations] = [0, 0, 0];
   let isGits = false;
@@ -67,8 +81,11 @@ function endsWithTrailers(words: string): boolean {
   return false;
 }
 
-/* `-o sign-off` affirms the Developer Certificate of Origin 1.1 (https://developercertificate.org/): each new commit
-   ends with its new author's sign-off. The person's own, which would name them, go; those of others stay. */
+/**
+ * `-o sign-off` affirms the Developer Certificate of Origin 1.1
+ * (https://developercertificate.org/): each new commit ends with its new author's sign-off. The
+ * person's own, which would name them, go; those of others stay.
+ */
 
 /** Where the pack's commits are. */
 type Kept = Pick<KeptObjects, 'withOid'>;
@@ -76,10 +93,14 @@ type Kept = Pick<KeptObjects, 'withOid'>;
 /** Also indented, as `git merge --squash` lists them. */
 const SIGN_OFFS = /^[ \t]*Signed-off-by[ \t]*:([^\n]*)(?:\n|$)/gim;
 
-/** The signed message of a commit. The same message gives the same bytes, and so does a signed one. */
+/**
+ * The signed message of a commit. The same message gives the same bytes, and so does a signed one.
+ */
 export type Sign = (oid: Oid, message: Uint8Array) => Uint8Array;
 
-/** In all messages of a push: each costs some patterns, and millions of them compress to kilobytes. */
+/**
+ * In all messages of a push: each costs some patterns, and millions of them compress to kilobytes.
+ */
 export const MAX_SIGN_OFFS = 250_000;
 
 /**
@@ -151,7 +172,10 @@ function ownWords(kept: Kept, oid: Oid): Set<string> {
   return new Set(words.map(folded).filter((word) => word !== ''));
 }
 
-/** Whether the name or the address of a sign-off is one of these. Anything besides makes it somebody else's. */
+/**
+ * Whether the name or the address of a sign-off is one of these. Anything besides makes it somebody
+ * else's.
+ */
 function isBy(value: string, words: ReadonlySet<string>): boolean {
   const signer = folded(value);
   const open = signer.endsWith('>') ? signer.lastIndexOf('<') : -1;

@@ -1,6 +1,7 @@
 /**
- * Tree objects: `<mode> <name>` NUL and the 20 bytes of an id, sorted by name (gitformat-pack, "tree"). All is kept
- * byte for byte, but for modes in a tree that is made here: hosts refuse old forms (git-fsck, `zeroPaddedFilemode`).
+ * Tree objects: `<mode> <name>` NUL and the 20 bytes of an id, sorted by name (gitformat-pack,
+ * "tree"). All is kept byte for byte, but for modes in a tree that is made here: hosts refuse old
+ * forms (git-fsck, `zeroPaddedFilemode`).
  * Proved by test/edit/build-change.test.ts.
  */
 import { concatBytes, latin1, utf8 } from '../bytes.ts';
@@ -8,7 +9,10 @@ import { OID_BYTES, type Oid, oidFromBytes } from './oid.ts';
 import { ProtocolError } from '../wire/protocol-error.ts';
 
 export interface TreeEntry {
-  /** Octal, as Git writes it: `40000`, `100644`, `100755`, `120000`, `160000`, and old forms of these. */
+  /**
+   * Octal, as Git writes it: `40000`, `100644`, `100755`, `120000`, `160000`, and old forms of
+   * these.
+   */
   readonly mode: string;
   readonly name: Uint8Array;
   readonly oid: Oid;

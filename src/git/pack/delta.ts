@@ -1,4 +1,7 @@
-/** Deltas (gitformat-pack, "Deltified representation"): the base's size, the result's, copy and insert instructions. */
+/**
+ * Deltas (gitformat-pack, "Deltified representation"): the base's size, the result's, copy and
+ * insert instructions.
+ */
 import { concatBytes } from '../bytes.ts';
 import { badPack, ProtocolError, tooLarge } from '../wire/protocol-error.ts';
 
@@ -9,14 +12,19 @@ const INSERT_MAX = 0x7f;
 /** A copy instruction has up to four bytes of its offset, then up to three of its length. */
 const OFFSET_BYTES = 4;
 const COPIED_IF_ZERO = 0x10000;
-/** Copied byte by byte: there can be millions of such instructions, and a view of each costs more. */
+/**
+ * Copied byte by byte: there can be millions of such instructions, and a view of each costs more.
+ */
 const SHORT_BYTES = 16;
 
 function badDelta(): ProtocolError {
   return badPack('The pack contains a malformed delta.');
 }
 
-/** @param end of the delta, or of what is known of it. @throws ProtocolError `bad-pack` if the header goes on. */
+/**
+ * @param end of the delta, or of what is known of it.
+ * @throws ProtocolError `bad-pack` if the header goes on.
+ */
 export function parseDeltaHeader(delta: Uint8Array, end: number = delta.byteLength) {
   let at = 0;
   const nextSize = (): number => {
@@ -31,7 +39,10 @@ export function parseDeltaHeader(delta: Uint8Array, end: number = delta.byteLeng
   return { baseSize: nextSize(), resultSize: nextSize() };
 }
 
-/** @throws ProtocolError `too-large`, before the result is allocated; `bad-pack` if the delta does not fit the base. */
+/**
+ * @throws ProtocolError `too-large`, before the result is allocated; `bad-pack` if the delta does
+ * not fit the base.
+ */
 export function applyDelta(base: Uint8Array, delta: Uint8Array, maxBytes: number): Uint8Array {
   const { baseSize, resultSize } = parseDeltaHeader(delta);
   if (baseSize !== base.byteLength) throw badDelta();
@@ -55,7 +66,10 @@ export function applyDelta(base: Uint8Array, delta: Uint8Array, maxBytes: number
   return result;
 }
 
-/** What a delta inserts. Inserts that follow each other are one. @throws ProtocolError `bad-pack` */
+/**
+ * What a delta inserts. Inserts that follow each other are one.
+ * @throws ProtocolError `bad-pack`
+ */
 export function insertsOf(delta: Uint8Array): Uint8Array[] {
   const inserts: Uint8Array[][] = [[]];
   readInstructions(delta, {

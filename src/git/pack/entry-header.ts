@@ -1,4 +1,7 @@
-/** The headers of a pack and of its entries (gitformat-pack). In floating point: sizes on the wire may pass 2^31. */
+/**
+ * The headers of a pack and of its entries (gitformat-pack). In floating point: sizes on the wire
+ * may pass 2^31.
+ */
 import { OID_BYTES } from '../objects/oid.ts';
 import { badPack } from '../wire/protocol-error.ts';
 
@@ -21,7 +24,11 @@ const MAX_SIZE_BYTES = 10;
 /** Distances are limited by the entry's own offset. This limit only keeps the arithmetic exact. */
 const MAX_DISTANCE = 2 ** 46;
 
-/** @param bytes PACK_HEADER_BYTES at least. @returns the number of entries. @throws ProtocolError `bad-pack` */
+/**
+ * @param bytes PACK_HEADER_BYTES at least.
+ * @returns the number of entries.
+ * @throws ProtocolError `bad-pack`
+ */
 export function parsePackHeader(bytes: Uint8Array): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset);
   if (view.getUint32(0) !== PACK_SIGNATURE || view.getUint32(4) !== PACK_VERSION) {
@@ -38,7 +45,10 @@ export function encodePackHeader(entries: number): Uint8Array {
   return new Uint8Array(header.buffer);
 }
 
-/** Reads one entry header after another, byte by byte, as a chunk may end anywhere; allocates nothing. */
+/**
+ * Reads one entry header after another, byte by byte, as a chunk may end anywhere; allocates
+ * nothing.
+ */
 export class EntryHeaderReader {
   /** The header's bytes as they came, `length` of them. */
   readonly bytes = new Uint8Array(MAX_HEADER_BYTES);
@@ -85,7 +95,9 @@ export class EntryHeaderReader {
     return false;
   }
 
-  /** The offset encoding differs from the size encoding: big-endian, and each further byte adds one. */
+  /**
+   * The offset encoding differs from the size encoding: big-endian, and each further byte adds one.
+   */
   #pushDistance(byte: number): boolean {
     const digit = byte & 0x7f;
     this.distance = this.length === this.baseStart + 1 ? digit : (this.distance + 1) * 128 + digit;

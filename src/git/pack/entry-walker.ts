@@ -10,15 +10,24 @@ import { EntryHeaderReader, OBJ_REF_DELTA } from './entry-header.ts';
 
 /** Entries of a pack other than commits and tags. */
 export interface StoredPack {
-  /** The reader may stop early. @param start the offset of an entry. The first has 0; distances count the same. */
+  /**
+   * The reader may stop early.
+   * @param start the offset of an entry. The first has 0; distances count the same.
+   */
   read(start: number): AsyncIterable<Uint8Array>;
   readonly byteLength: number;
-  /** How often single objects may be read from it. From a memory it costs nothing, elsewhere a request. */
+  /**
+   * How often single objects may be read from it. From a memory it costs nothing, elsewhere a
+   * request.
+   */
   readonly maxReads: number;
 }
 
 export interface ContentListener {
-  /** @param type one of the OBJ_ constants. @returns whether to pass on the content. */
+  /**
+   * @param type one of the OBJ_ constants.
+   * @returns whether to pass on the content.
+   */
   begin(type: number, size: number, offset: number): boolean;
   /** The next piece of the content; valid during the call only. */
   content?(bytes: Uint8Array): void;
@@ -63,7 +72,10 @@ export class EntryWalker {
     return type === OBJ_REF_DELTA ? oidFromBytes(bytes, baseStart) : this.#entryOffset - distance;
   }
 
-  /** Walks from an entry on, to the end or until `stop`. @param onPiece called with each piece before it is walked. */
+  /**
+   * Walks from an entry on, to the end or until `stop`.
+   * @param onPiece called with each piece before it is walked.
+   */
   async walk(pack: StoredPack, start: number, onPiece?: (piece: Uint8Array) => Promise<void>): Promise<void> {
     this.#isInEntry = false;
     this.#isStopped = false;

@@ -1,8 +1,9 @@
 /**
- * What Git's own check of new objects refuses in folders and in `.gitmodules` (Git's documentation, fsck-msgids). Hosts
- * run it on what they receive (`transfer.fsckObjects`), and then its warnings count as errors. GitHub is known to
- * refuse `fullPathname` (saltstack/salt#45693), `duplicateEntries` (Behat/Behat#341), `hasDotgit` (CVE-2014-9390),
- * `.gitmodules` (CVE-2018-11235, CVE-2018-17456). Only what is sure is found, in these spellings.
+ * What Git's own check of new objects refuses in folders and in `.gitmodules` (Git's documentation,
+ * fsck-msgids). Hosts run it on what they receive (`transfer.fsckObjects`), and then its warnings
+ * count as errors. GitHub is known to refuse `fullPathname` (saltstack/salt#45693),
+ * `duplicateEntries` (Behat/Behat#341), `hasDotgit` (CVE-2014-9390), `.gitmodules` (CVE-2018-11235,
+ * CVE-2018-17456). Only what is sure is found, in these spellings.
  */
 import { decodeUtf8, latin1 } from '../bytes.ts';
 import { type Oid, ZERO_OID } from '../objects/oid.ts';
@@ -36,8 +37,9 @@ const SAYS = {
 export type FsckId = keyof typeof SAYS;
 
 /**
- * Old modes: GitHub takes them, and GitLab does not (ASKBOT/askbot-devel#390, h5bp/html5-boilerplate#2160). Half an
- * address for SSH behind `https://`: public repositories have it, and Git 2.44 refuses it (ThrowTheSwitch/CMock#496).
+ * Old modes: GitHub takes them, and GitLab does not (ASKBOT/askbot-devel#390,
+ * h5bp/html5-boilerplate#2160). Half an address for SSH behind `https://`: public repositories have
+ * it, and Git 2.44 refuses it (ThrowTheSwitch/CMock#496).
  */
 export const isTakenBySome = (id: FsckId): boolean => id === 'zeroPaddedFilemode' || id === 'halfUrl';
 
@@ -79,7 +81,10 @@ function* faultsOfEntry(entry: TreeEntry, name: string): Generator<FsckId> {
 export const isGitmodules = ({ name }: Pick<TreeEntry, 'name'>): boolean =>
   latin1(name).toLowerCase() === '.gitmodules';
 
-/** A section of a submodule, and a line that sets a value. What spans lines or is escaped is left to the host. */
+/**
+ * A section of a submodule, and a line that sets a value. What spans lines or is escaped is left to
+ * the host.
+ */
 const SECTION = /^\s*\[submodule\s+"([^"\\\n]*)"\]\s*$/;
 const SETTING = /^\s*([a-z][a-z\d-]*)\s*=\s*([^\s"\\#;][^"\\#;]*)$/i;
 
@@ -119,12 +124,15 @@ export type Fault = readonly [id: FsckId, oid: Oid];
 /** Of all folders together, inflated: what is compressed well may be a thousand times as much. */
 const MAX_FOLDER_BYTES = 1024 * 1024;
 /**
- * The same of `.gitmodules`, whose lines cost patterns: a mebibyte of line feeds is a million lines.
- * What has more is left to the host.
+ * The same of `.gitmodules`, whose lines cost patterns: a mebibyte of line feeds is a million
+ * lines. What has more is left to the host.
  */
 const MAX_GITMODULES_BYTES = 128 * 1024;
 
-/** Of the folders of a pack, each with the id of the folder or file. @param paths learns where they are. */
+/**
+ * Of the folders of a pack, each with the id of the folder or file.
+ * @param paths learns where they are.
+ */
 export async function faultsOfPack(
   pack: StoredPack,
   objects: PackedObjects,

@@ -1,4 +1,7 @@
-/** What is kept of a pack, of a push commits and tags: tens of thousands, so a `KeptObject` is made when asked for. */
+/**
+ * What is kept of a pack, of a push commits and tags: tens of thousands, so a `KeptObject` is made
+ * when asked for.
+ */
 import { ByteArrays, NumberList } from '../compact-lists.ts';
 import { type Memory, type MemoryClaim, UNCOUNTED } from '../memory.ts';
 import { hashObject, type ObjectType, type Oid } from '../objects/oid.ts';
@@ -51,7 +54,10 @@ export class KeptObjects {
     this.#claim = (limits.memory ?? UNCOUNTED).claim();
   }
 
-  /** Counts so many bytes ahead, after a wait if necessary: what follows cannot wait. @throws what `memory` throws. */
+  /**
+   * Counts so many bytes ahead, after a wait if necessary: what follows cannot wait.
+   * @throws what `memory` throws.
+   */
   makeRoom(bytes: number, onWait?: () => void): Promise<void> {
     return this.#claim.set(this.bytes + this.#reserved + bytes, onWait);
   }
@@ -75,7 +81,10 @@ export class KeptObjects {
     return this.#offsets.length;
   }
 
-  /** Counts what is known of the next object, before it is allocated. @throws ProtocolError; what `memory` throws. */
+  /**
+   * Counts what is known of the next object, before it is allocated.
+   * @throws ProtocolError; what `memory` throws.
+   */
   reserve(bytes: number): void {
     if (bytes > this.#paidBytes) {
       throw tooLarge(
@@ -89,7 +98,10 @@ export class KeptObjects {
     this.#count(bytes + this.#objectBytes);
   }
 
-  /** @param content is copied. @param offset larger than all before. */
+  /**
+   * @param content is copied.
+   * @param offset larger than all before.
+   */
   add(type: ObjectType, content: Uint8Array, offset: number): KeptObject {
     const bytes = content.byteLength + this.#objectBytes;
     this.#count(bytes);
@@ -128,7 +140,10 @@ export class KeptObjects {
     return index < 0 ? undefined : this.#object(index, oid);
   }
 
-  /** Gives the memory back, but for `leftBytes` of what was made of it. Contents that were handed out become empty. */
+  /**
+   * Gives the memory back, but for `leftBytes` of what was made of it. Contents that were handed
+   * out become empty.
+   */
   free(leftBytes = 0): void {
     this.#contents.free();
     this.#claim.setNow(Math.min(leftBytes, this.#claim.bytes));

@@ -27,7 +27,11 @@ export function hiddenCommit(): ProtocolError {
   );
 }
 
-/** @param pack what passed. @returns where those begin that are kept now. @throws ProtocolError, and as `memory`. */
+/**
+ * @param pack what passed.
+ * @returns where those begin that are kept now.
+ * @throws ProtocolError, and as `memory`.
+ */
 export async function keepLateDeltas(
   pack: StoredPack,
   kept: KeptObjects,
@@ -65,7 +69,10 @@ export async function keepLateDeltas(
   }
 }
 
-/** Where deltas begin whose type nobody knows yet, by their base: an object's id, or the offset of such a delta. */
+/**
+ * Where deltas begin whose type nobody knows yet, by their base: an object's id, or the offset of
+ * such a delta.
+ */
 async function candidatesIn(
   pack: StoredPack,
   memory: Memory,

@@ -9,7 +9,10 @@ const MiB = 1024 * 1024;
 /** An object inflated, or a delta's result (contract, section 8). */
 export const MAX_OBJECT_BYTES = 10 * MiB;
 
-/** Commits and tags of one pack, inflated, plus overhead, until the push was judged: some 25,000 small commits. */
+/**
+ * Commits and tags of one pack, inflated, plus overhead, until the push was judged: some 25,000
+ * small commits.
+ */
 export const MAX_KEPT_BYTES = 24 * MiB;
 
 /** Overhead of a kept object: its id and its place, and the plan of the commit that replaces it. */
@@ -26,8 +29,9 @@ export function hasTooManyEntries(entries: number, packBytes: number): boolean {
 }
 
 /**
- * Blocks of compressed data with a code of their own that a pack may have: these, and one for each so many of its
- * bytes. Reading a code takes a microsecond, and a hostile pack could hold one in 11 bytes; zlib writes one in 50.
+ * Blocks of compressed data with a code of their own that a pack may have: these, and one for each
+ * so many of its bytes. Reading a code takes a microsecond, and a hostile pack could hold one in 11
+ * bytes; zlib writes one in 50.
  */
 export const FREE_DYNAMIC_BLOCKS = 16_384;
 export const PACK_BYTES_PER_DYNAMIC_BLOCK = 40;
@@ -37,12 +41,16 @@ export function hasTooManyBlocks(dynamicBlocks: number, packBytes: number): bool
 }
 
 /**
- * What the entries of a pack may inflate to together: this, and so many bytes for each of the pack. zlib shortens zeros
- * to a thousandth, and what is inflated is searched byte by byte. Text shrinks to a fourth, and most tables to a tenth.
+ * What the entries of a pack may inflate to together: this, and so many bytes for each of the pack.
+ * zlib shortens zeros to a thousandth, and what is inflated is searched byte by byte. Text shrinks
+ * to a fourth, and most tables to a tenth.
  */
 const FREE_INFLATED_BYTES = 16 * MiB;
 const INFLATED_BYTES_PER_PACK_BYTE = 16;
-/** The same for its deltas alone, as tiny instructions cost more to search. One of the largest object always fits. */
+/**
+ * The same for its deltas alone, as tiny instructions cost more to search. One of the largest
+ * object always fits.
+ */
 const FREE_DELTA_BYTES = 12 * MiB;
 const DELTA_BYTES_PER_PACK_BYTE = 8;
 
@@ -63,9 +71,15 @@ export function mostKeptBytes(arrivedBytes: number): number {
   return FREE_KEPT_BYTES + INFLATED_BYTES_PER_PACK_BYTE * arrivedBytes;
 }
 
-/** Bases that the deltas of a pack may name by their ids; each is remembered, which takes so many bytes. */
+/**
+ * Bases that the deltas of a pack may name by their ids; each is remembered, which takes so many
+ * bytes.
+ */
 export const MAX_NAMED_BASES = 200_000;
 export const NAMED_BASE_BYTES = 48;
 
-/** Places between the deltas of a pack where bytes are removed; each is remembered. An ordinary pack has one. */
+/**
+ * Places between the deltas of a pack where bytes are removed; each is remembered. An ordinary pack
+ * has one.
+ */
 export const MAX_CUTS = 500_000;

@@ -1,4 +1,7 @@
-/** The pack that leaves: a header, the new commits, everything else as it was received, and the checksum. */
+/**
+ * The pack that leaves: a header, the new commits, everything else as it was received, and the
+ * checksum.
+ */
 import { createHash } from 'node:crypto';
 import { zlibStore, zlibStoreBytes } from '../zlib/zlib-store.ts';
 import { encodeEntryHeader, encodePackHeader, OBJ_COMMIT, PACK_HEADER_BYTES } from './entry-header.ts';
@@ -6,7 +9,11 @@ import { encodeEntryHeader, encodePackHeader, OBJ_COMMIT, PACK_HEADER_BYTES } fr
 /** Commits are small, and a write costs more than a copy. */
 const PIECE_BYTES = 64 * 1024;
 
-/** Each piece is good until the next. @param contents of `commitCount` new commits. @param passed the other entries. */
+/**
+ * Each piece is good until the next.
+ * @param contents of `commitCount` new commits.
+ * @param passed the other entries.
+ */
 export async function* outgoingPack(
   commitCount: number,
   contents: Iterable<Uint8Array>,
@@ -25,7 +32,9 @@ export async function* outgoingPack(
   yield hash.digest();
 }
 
-/** The header and the commits, undeltified and uncompressed: they are small beside what they name. */
+/**
+ * The header and the commits, undeltified and uncompressed: they are small beside what they name.
+ */
 function* front(entryCount: number, contents: Iterable<Uint8Array>): Generator<Uint8Array> {
   let buffer = new Uint8Array(PIECE_BYTES);
   buffer.set(encodePackHeader(entryCount));

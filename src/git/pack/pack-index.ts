@@ -12,7 +12,10 @@ import type { KeptObject } from './kept-objects.ts';
 import type { FileObject, PackedObjects } from './packed-objects.ts';
 
 const MAX_DELTAS = 2_000;
-/** Whole objects that deltas may name by their ids. More are not remembered until the end of the pack. */
+/**
+ * Whole objects that deltas may name by their ids. More are not remembered until the end of the
+ * pack.
+ */
 const MAX_WHOLE = 4_000;
 /** The content of larger folders is not shown. */
 const MAX_TREE_BYTES = 256 * 1024;
@@ -52,7 +55,11 @@ export class PackIndex {
     this.#isOfFolders = isOfFolders;
   }
 
-  /** Whole objects, until `resolve`. @param found gets each whose id is known. @param isOfFolders leaves out files. */
+  /**
+   * Whole objects, until `resolve`.
+   * @param found gets each whose id is known.
+   * @param isOfFolders leaves out files.
+   */
   static async of(
     pack: StoredPack,
     objects: PackedObjects,
@@ -93,12 +100,18 @@ export class PackIndex {
     }
   }
 
-  /** What deltas stand on that are not resolved, with its size in bytes. It may be in this very pack. */
+  /**
+   * What deltas stand on that are not resolved, with its size in bytes. It may be in this very
+   * pack.
+   */
   get missingBases(): ReadonlyMap<Oid, number> {
     return new Map([...this.#named].filter(([oid]) => this.#waiting.has(oid)));
   }
 
-  /** Whether there may be one: not all is known, or a named base has the size of what another delta makes. */
+  /**
+   * Whether there may be one: not all is known, or a named base has the size of what another delta
+   * makes.
+   */
   get mayNameOwn(): boolean {
     if (this.#isCut || this.#hasMoreWhole) return true;
     const missing = [...this.missingBases];

@@ -1,9 +1,10 @@
 /**
- * Takes a pack apart as it arrives, chunk by chunk (gitformat-pack, "pack-*.pack files"). Commits and tags (or all
- * objects, if wanted) are inflated and kept. Other entries pass as they will leave: views of their chunks, in runs as
- * long as they can be, with distances of ofs-deltas corrected where commits lay in between. Their zlib streams are
- * walked to find their ends, but not inflated. Structure, sizes and checksum of the pack are verified; the content of
- * what passes is the host's to check. Nothing is allocated per entry.
+ * Takes a pack apart as it arrives, chunk by chunk (gitformat-pack, "pack-*.pack files"). Commits
+ * and tags (or all objects, if wanted) are inflated and kept. Other entries pass as they will
+ * leave: views of their chunks, in runs as long as they can be, with distances of ofs-deltas
+ * corrected where commits lay in between. Their zlib streams are walked to find their ends, but not
+ * inflated. Structure, sizes and checksum of the pack are verified; the content of what passes is
+ * the host's to check. Nothing is allocated per entry.
  */
 import { createHash } from 'node:crypto';
 import { NumberList } from '../compact-lists.ts';
@@ -68,7 +69,9 @@ export class PackScanner {
   readonly kept: KeptObjects;
   /** What passed entries name as their bases by ids. */
   readonly namedBases = new OidTable();
-  /** Whether a delta has passed whose base was kept later: it is a commit or a tag (late-deltas.ts). */
+  /**
+   * Whether a delta has passed whose base was kept later: it is a commit or a tag (late-deltas.ts).
+   */
   hasLateBase = false;
   /** Of the objects that the passed entries are, or that their deltas say they make. */
   passedObjectBytes = 0;
@@ -94,7 +97,10 @@ export class PackScanner {
   #deltaBytes = 0;
   /** Where in the current chunk the run of passed bytes begins; -1: no run. */
   #runStart = -1;
-  /** What the current entry is kept as, and its inflated bytes, in a buffer that all small entries share. */
+  /**
+   * What the current entry is kept as, and its inflated bytes, in a buffer that all small entries
+   * share.
+   */
   #keptType: ObjectType = 'commit';
   #keptBase: KeptObject | null = null;
   #keptBytes: Uint8Array = this.#fixed;
@@ -111,7 +117,10 @@ export class PackScanner {
     return this.#entryCount - this.kept.entryCount - this.#leftOutCount;
   }
 
-  /** What passes of the next bytes, as views of the chunk. @throws ProtocolError; the scanner cannot go on then. */
+  /**
+   * What passes of the next bytes, as views of the chunk.
+   * @throws ProtocolError; the scanner cannot go on then.
+   */
   scan(chunk: Uint8Array): readonly Uint8Array[] {
     this.#passed = [];
     const end = chunk.byteLength;
@@ -248,7 +257,10 @@ export class PackScanner {
     this.#stage = 'kept-entry';
   }
 
-  /** `removed`: how many bytes between the entry and its base were removed, so how much closer the base is. */
+  /**
+   * `removed`: how many bytes between the entry and its base were removed, so how much closer the
+   * base is.
+   */
   #pass(chunk: Uint8Array, position: number, removed: number): void {
     const { bytes, baseStart, length, type, size, distance } = this.#header;
     const start = this.#entryOffset - this.#chunkOffset;
@@ -258,7 +270,8 @@ export class PackScanner {
       // The size in the original bytes, because a client may encode it longer than necessary.
       this.#passed.push(bytes.slice(0, baseStart), shorter);
       const saved = length - baseStart - shorter.byteLength;
-      // The mark is after the entry's first byte, because the entry itself may be a base, and has not moved.
+      // The mark is after the entry's first byte, because the entry itself may be a base, and has
+      // not moved.
       if (saved > 0) this.#shift.cut(this.#entryOffset + 1, this.#entryOffset + 1 + saved);
       this.#runStart = position;
     } else if (start < 0) {
@@ -320,7 +333,10 @@ export class PackScanner {
   }
 }
 
-/** How far entries move as commits before them are removed: ofs-deltas name bases by distance. Adjacent cuts join. */
+/**
+ * How far entries move as commits before them are removed: ofs-deltas name bases by distance.
+ * Adjacent cuts join.
+ */
 export class OffsetShift {
   /** Where each cut begins and ends, and how many bytes were removed up to its end. */
   readonly #starts = new NumberList('float64');
@@ -328,7 +344,10 @@ export class OffsetShift {
   readonly #removed = new NumberList('float64');
   #total = 0;
 
-  /** Removes bytes; calls come in the order of offsets. @throws ProtocolError `not-rewritable` over MAX_CUTS. */
+  /**
+   * Removes bytes; calls come in the order of offsets.
+   * @throws ProtocolError `not-rewritable` over MAX_CUTS.
+   */
   cut(start: number, end: number): void {
     this.#total += end - start;
     const last = this.#ends.length - 1;
@@ -345,7 +364,10 @@ export class OffsetShift {
     this.#removed.push(this.#total);
   }
 
-  /** What was removed between the entry at `base` and the current one; -1: `base` itself. O(log cuts), mostly O(1). */
+  /**
+   * What was removed between the entry at `base` and the current one; -1: `base` itself. O(log
+   * cuts), mostly O(1).
+   */
   removedSince(base: number): number {
     const next = this.#ends.firstAbove(base);
     if (next === this.#ends.length) return 0;

@@ -19,7 +19,10 @@ export interface PackedObject extends FileObject {
   readonly delta: Uint8Array | null;
 }
 
-/** What stands behind an offset: `no-base` stands on an object that neither the pack has nor was added. */
+/**
+ * What stands behind an offset: `no-base` stands on an object that neither the pack has nor was
+ * added.
+ */
 export type LookUp = PackedObject | 'no-base' | 'too-much';
 
 /** What is in memory at once. */
@@ -98,7 +101,10 @@ export class PackedObjects {
     this.#named.set(oid, offset);
   }
 
-  /** The object whose entry begins there. Chains of deltas are long: no recursion. @throws ProtocolError `bad-pack` */
+  /**
+   * The object whose entry begins there. Chains of deltas are long: no recursion.
+   * @throws ProtocolError `bad-pack`
+   */
   async at(offset: number): Promise<LookUp> {
     const deltas: Entry[] = [];
     try {

@@ -1,6 +1,7 @@
 /**
- * Credentials name their owner's account to all whom the issuer tells. Known by forms that issuers have published.
- * `isProven`: a checksum fits, or nobody writes such a structure by hand. Of others, a person is only told.
+ * Credentials name their owner's account to all whom the issuer tells. Known by forms that issuers
+ * have published. `isProven`: a checksum fits, or nobody writes such a structure by hand. Of
+ * others, a person is only told.
  */
 import { crc32 } from 'node:zlib';
 import { latin1 } from '../bytes.ts';
@@ -20,7 +21,10 @@ type Run = readonly [of: RegExp, least: number, most?: number];
 
 interface Kind {
   readonly what: string;
-  /** What a search looks for, as characters or choices of them. A word begins there, or what needs none. */
+  /**
+   * What a search looks for, as characters or choices of them. A word begins there, or what needs
+   * none.
+   */
   readonly begins: Iterable<string>;
   /** What must follow that: tested byte by byte, before anything is copied. */
   readonly needs: readonly Run[];
@@ -45,9 +49,13 @@ const DER_SEQUENCE = 0x30;
 const LONG_LENGTH = 0x80;
 const MOST_OF_LENGTH = 4;
 
-/** Tokens of Gitea and Forgejo are 40 hexadecimal digits, like ids of commits, so they are found in addresses only. */
+/**
+ * Tokens of Gitea and Forgejo are 40 hexadecimal digits, like ids of commits, so they are found in
+ * addresses only.
+ */
 export const CREDENTIALS: readonly Kind[] = [
-  // github.blog, 5 April 2021, "Behind GitHub's new authentication token formats"; longer ones since 2026.
+  // github.blog, 5 April 2021, "Behind GitHub's new authentication token formats"; longer ones
+  // since 2026.
   formed(
     'a token of GitHub',
     ['g', 'h', 'oprsu', '_'],
@@ -66,7 +74,8 @@ export const CREDENTIALS: readonly Kind[] = [
   ),
   // github.blog, 23 September 2021, "npm has a new access token format".
   formed('a token of npm', 'npm_', [[/[0-9A-Za-z]/, 36]], /npm_[0-9A-Za-z]{36}/y, hasChecksum),
-  // pypi.org/help, "What are API tokens": a macaroon (libmacaroons, format 2) of pypi.org or test.pypi.org.
+  // pypi.org/help, "What are API tokens": a macaroon (libmacaroons, format 2) of pypi.org or
+  // test.pypi.org.
   formed('a token of PyPI', 'pypi-AgE', [[/[\w-]/, 50]], /pypi-AgE[\w-]{50,600}/y, isMacaroon),
   // docs.slack.dev, "Tokens".
   formed(
@@ -82,7 +91,8 @@ export const CREDENTIALS: readonly Kind[] = [
     [[/[A-Z2-7]/, 16]],
     /A[KS]IA(?!\w{9}EXAMPLE)[A-Z2-7]{16}(?!\w)/y,
   ),
-  // RFC 7468, sections 10 and 11; openssh-portable, PROTOCOL.key; RFC 9580, section 6.2. In JSON, "\n" ends a line.
+  // RFC 7468, sections 10 and 11; openssh-portable, PROTOCOL.key; RFC 9580, section 6.2. In JSON,
+  // "\n" ends a line.
   {
     what: 'a private key',
     begins: '-----BEGIN ',
@@ -108,7 +118,8 @@ export const CREDENTIALS: readonly Kind[] = [
     form: /:\/\/[\w.~+-]{1,100}:(?!(?:[x*.]+|pass(?:word|wd)?|pwd?|secret|token|user|key|root|postgres)@)(?:[\w.~!&=+,;*-]|%[0-9a-f]{2}){3,200}@(?!localhost|127\.|(?:[\w-]{1,30}\.){0,3}example\.|\W)/iy,
     part: /^:\/\/[\w.~+-]{1,100}:(?!\d)[^\s/]{1,200}$/,
   },
-  // RFC 4253, section 6.6, in OpenSSH's form (sshd(8), AUTHORIZED_KEYS): every such key begins with three zero bytes.
+  // RFC 4253, section 6.6, in OpenSSH's form (sshd(8), AUTHORIZED_KEYS): every such key begins with
+  // three zero bytes.
   formed(
     'an SSH key with the name of its owner or machine',
     ' AAAA',

@@ -1,4 +1,7 @@
-/** Where in a file or folder a span stands: what is shown of it, and what is compared with upstream's version. */
+/**
+ * Where in a file or folder a span stands: what is shown of it, and what is compared with
+ * upstream's version.
+ */
 import { latin1 } from '../bytes.ts';
 import type { FileObject } from '../pack/packed-objects.ts';
 import type { Credential } from './credentials.ts';
@@ -27,7 +30,10 @@ interface Line {
   readonly credential: Credential | null;
 }
 
-/** Lines of a file or entries of a folder in which spans end; one by one, of maybe thousands. @param spans in order. */
+/**
+ * Lines of a file or entries of a folder in which spans end; one by one, of maybe thousands.
+ * @param spans in order.
+ */
 export function* linesAt({ type, content }: FileObject, spans: Iterable<FoundSpan>): Generator<Line> {
   let start = 0;
   let nul = content.indexOf(0);

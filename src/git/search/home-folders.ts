@@ -1,4 +1,7 @@
-/** Paths of home folders, such as `/home/ada/` and `C:\Users\ada\`: often with a login, often with nobody's. */
+/**
+ * Paths of home folders, such as `/home/ada/` and `C:\Users\ada\`: often with a login, often with
+ * nobody's.
+ */
 import { beginning, bytesOf } from './text-search.ts';
 
 const SLASHES = '/\\';
@@ -7,9 +10,15 @@ export const HOME_TEXTS = ['home', 'Users'].map((folder) =>
   beginning(bytesOf(SLASHES), [...Array.from(folder), SLASHES]),
 );
 
-/** What people and systems make logins of. Anything else ends the name, and a full stop ends a sentence. */
+/**
+ * What people and systems make logins of. Anything else ends the name, and a full stop ends a
+ * sentence.
+ */
 const NAME = String.raw`[\p{L}\p{N}_](?:[\p{L}\p{N}\p{M}_.@+~-]{0,62}[\p{L}\p{N}\p{M}_])?`;
-/** Also behind the options of compilers; on Fedora, FreeBSD, Solaris, WSL, Git Bash, Cygwin, and on other disks. */
+/**
+ * Also behind the options of compilers; on Fedora, FreeBSD, Solaris, WSL, Git Bash, Cygwin, and on
+ * other disks.
+ */
 const PATHS = new RegExp(
   String.raw`(?<=^|[^\p{L}\p{N}]|-[IL])(?:\/(?:mnt\/|cygdrive\/)?[a-z]|\/(?:var|usr|export)|\/Volumes\/[\w.-]{1,40}|[A-Za-z]:)?(?:\/(?:home|Users)\/|\\{1,2}Users\\{1,2})(${NAME})`,
   'gu',

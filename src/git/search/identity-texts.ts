@@ -1,12 +1,14 @@
 /**
- * What to search for so that nobody publishes their own name by mistake: names and addresses in the headers of pushed
- * objects, in the forms in which a text may contain them. Upper and lower case are equal. An address is searched for as
- * a whole, and so is the login in one that the host has made; a name if it has two words, or one long word: "Ada" is
- * too common. Surely somebody's are its words as they stand, with a blank or what replaces it in file names between
- * them, and the last one first, with a comma; also as an address of the Web, HTML and UTF-16 encode them, and the
- * hashes of an address that pictures of people are found by. All else is one rule: the words in any order that keeps
- * their round, with one other character between two of them, or none, also without accents. That may mean something
- * else (`markdown` is no Mark Down), and so may a login or a name of one word: these are minor texts, only noted.
+ * What to search for so that nobody publishes their own name by mistake: names and addresses in the
+ * headers of pushed objects, in the forms in which a text may contain them. Upper and lower case
+ * are equal. An address is searched for as a whole, and so is the login in one that the host has
+ * made; a name if it has two words, or one long word: "Ada" is too common. Surely somebody's are
+ * its words as they stand, with a blank or what replaces it in file names between them, and the
+ * last one first, with a comma; also as an address of the Web, HTML and UTF-16 encode them, and the
+ * hashes of an address that pictures of people are found by. All else is one rule: the words in any
+ * order that keeps their round, with one other character between two of them, or none, also without
+ * accents. That may mean something else (`markdown` is no Mark Down), and so may a login or a name
+ * of one word: these are minor texts, only noted.
  */
 import { createHash } from 'node:crypto';
 import { decodeUtf8, latin1, utf8 } from '../bytes.ts';
@@ -14,7 +16,10 @@ import { lineEnd, startsWith } from '../objects/commit.ts';
 import { decoderOf } from '../objects/commit-message.ts';
 import { BOUNDARY, type ByteClass, bytesOf, placesOf, type SearchedText, TEXT_ROOM } from './text-search.ts';
 
-/** Length of letters and digits in UTF-8: two Chinese characters are as significant as six Latin letters. */
+/**
+ * Length of letters and digits in UTF-8: two Chinese characters are as significant as six Latin
+ * letters.
+ */
 const MIN_NAME_BYTES = 5;
 /** Longer texts are not names, and would be expensive to search for. */
 const MAX_LENGTH = 100;
@@ -25,7 +30,10 @@ const MIN_LONE_LETTERS = 6;
 /** A character of these scripts is as significant as two letters, and full names have no blank. */
 const SYLLABLES = /[\p{sc=Han}\p{sc=Hangul}\p{sc=Hiragana}\p{sc=Katakana}]/gu;
 const MIN_SYLLABLES = 3;
-/** Addresses that a host makes of a login: `123+login@users.noreply.<host>`; Forgejo's have no `users`. */
+/**
+ * Addresses that a host makes of a login: `123+login@users.noreply.<host>`; Forgejo's have no
+ * `users`.
+ */
 const LOGIN = /^(?:\d+[+-])?([^@]+)@(?:users\.)?noreply\./i;
 /** Null: the encoding has no such letter. */
 type Encode = (letter: string) => Uint8Array | null;
@@ -34,7 +42,10 @@ const WINDOWS_1252 = new TextDecoder('windows-1252').decode(Uint8Array.from(BYTE
 type Letters = readonly ByteClass[];
 
 const SEPARATORS = bytesOf(' \t_.-+');
-/** One character that is no letter: in ASCII, Latin-1, or the first byte of one in UTF-8; and bytes that follow it. */
+/**
+ * One character that is no letter: in ASCII, Latin-1, or the first byte of one in UTF-8; and bytes
+ * that follow it.
+ */
 const GAP_START: ByteClass = BYTES.filter((byte) =>
   byte < 0xc0 ? !/[A-Za-z]/.test(String.fromCharCode(byte)) : [0xc2, 0xe2, 0xe3, 0xef, 0xf0].includes(byte),
 );
@@ -49,13 +60,19 @@ const SURNAME_FIRST = /^([^,]+),\s*([^,\s][^,]*)$/;
 const COMMA: Letters = textClasses(', ');
 /** Characters before an address that cannot be part of a longer one. */
 const EMAIL_BOUNDARY = BOUNDARY.filter((byte) => !/[._+-]/.test(String.fromCharCode(byte)));
-/** What stands for a blank or an `@`: `%20`, `&nbsp;`, `&#64;`, `&#x40;`, `\\u0040`, and `=40` in quoted-printable. */
+/**
+ * What stands for a blank or an `@`: `%20`, `&nbsp;`, `&#64;`, `&#x40;`, `\\u0040`, and `=40` in
+ * quoted-printable.
+ */
 const ESCAPE_START = bytesOf('%&=\\');
 const ESCAPE_REST = bytesOf('0123456789abcdefABCDEFxuUnspNBSP#;{}');
 const ESCAPE_LENGTHS = [3, 6] as const;
 /** Each costs as many places as all their other forms. */
 const MOST_SPELLED = 4;
-/** Gravatar and Libravatar show a picture for the MD5 or the SHA-256 of an address. So many digits are no chance. */
+/**
+ * Gravatar and Libravatar show a picture for the MD5 or the SHA-256 of an address. So many digits
+ * are no chance.
+ */
 const HASHES = ['md5', 'sha256'];
 const HASH_DIGITS = 16;
 /** Letters at either end that a delta may copy: digits and zeros stand in most changes. */
@@ -66,7 +83,10 @@ const MARK_END = 0xff;
 const NUL_OR_MARK: ByteClass = [NUL, 0xfe];
 /** Of the same texts in different forms. */
 const MAX_ALL_PLACES = 4 * TEXT_ROOM;
-/** The host's own address, in every commit that it makes, and what people and tools fill in for nobody. */
+/**
+ * The host's own address, in every commit that it makes, and what people and tools fill in for
+ * nobody.
+ */
 const NOBODYS = new Set(
   ['noreply@github.com', 'you@example.com', 'test@example.com', 'user@example.com', 'your name', 'test user']
     .concat('dev container,github,gitlab,dependabot,web-flow,unknown,nobody,no name,anonymous'.split(','))
@@ -77,7 +97,9 @@ export interface IdentityTexts {
   readonly texts: readonly SearchedText[];
   /** Of each text, the index of the first identity that it belongs to. */
   readonly owners: readonly number[];
-  /** Names, addresses and logins that are searched for, as they are written; and why others are not. */
+  /**
+   * Names, addresses and logins that are searched for, as they are written; and why others are not.
+   */
   readonly terms: ReadonlySet<string>;
   readonly skipped: ReadonlyMap<string, string>;
   /** False if there are more names and addresses than are searched for. */
@@ -91,12 +113,17 @@ interface Term {
   readonly reason: string | null;
   /** Makes the texts that it may stand as, which costs much, so only for what is searched for. */
   readonly forms: () => readonly SearchedText[];
-  /** Besides, if there is room when everybody has been searched for: surely somebody's, and perhaps. */
+  /**
+   * Besides, if there is room when everybody has been searched for: surely somebody's, and perhaps.
+   */
   readonly spelled?: () => readonly SearchedText[];
   readonly loose?: () => readonly SearchedText[];
 }
 
-/** As many as there is room for, each once. @param nobodys what may be public, in lower case: the bot's. */
+/**
+ * As many as there is room for, each once.
+ * @param nobodys what may be public, in lower case: the bot's.
+ */
 export function identityTexts(
   identities: readonly RawIdentity[],
   nobodys: ReadonlySet<string>,
@@ -175,7 +202,10 @@ function termsOf({ name, email, encoding }: RawIdentity): Term[] {
   ];
 }
 
-/** Whether a name has two words, as in `ada.lovelace`, or is in a script that writes full names as one. */
+/**
+ * Whether a name has two words, as in `ada.lovelace`, or is in a script that writes full names as
+ * one.
+ */
 function isFull(name: string): boolean {
   return /[^\s,._][\s,._]+[^\s,._]/.test(name) || (name.match(SYLLABLES)?.length ?? 0) >= MIN_SYLLABLES;
 }
@@ -184,7 +214,10 @@ function minor(text: SearchedText): SearchedText {
   return { ...text, maxCopied: 0, isMinor: true };
 }
 
-/** `Ada Lovelace` also as catalogues write it: `Lovelace, Ada`. Some systems write decomposed letters. */
+/**
+ * `Ada Lovelace` also as catalogues write it: `Lovelace, Ada`. Some systems write decomposed
+ * letters.
+ */
 function nameForms(name: string): SearchedText[] {
   const texts = [name, name.replace(SURNAME_FIRST, '$2 $1')];
   const forms = texts.flatMap((text) => [text.normalize('NFC'), text.normalize('NFD')]);
@@ -195,7 +228,10 @@ function nameForms(name: string): SearchedText[] {
   });
 }
 
-/** By the one rule. A name without a blank in a script that has none is taken character by character. */
+/**
+ * By the one rule. A name without a blank in a script that has none is taken character by
+ * character.
+ */
 function looseForms(name: string): SearchedText[] {
   const plain = name.normalize('NFD').replaceAll(ACCENTS, '').normalize('NFC');
   return [...new Set([name.normalize('NFC'), name.normalize('NFD'), plain])].flatMap((text) => {
@@ -224,7 +260,9 @@ function escaped(parts: readonly string[], before: ByteClass): SearchedText {
   return { before, letters, optional, after: BOUNDARY, maxCopied: MAX_COPIED };
 }
 
-/** Between characters of ASCII. Of Latin letters, both orders of bytes are the same between them. */
+/**
+ * Between characters of ASCII. Of Latin letters, both orders of bytes are the same between them.
+ */
 function inUtf16(text: string, boundary: ByteClass): SearchedText[] {
   const little = textClasses(text, (letter) => Buffer.from(letter, 'utf16le'));
   const big = textClasses(text, (letter) => Buffer.from(letter, 'utf16le').swap16());
@@ -247,7 +285,9 @@ function hashesOf(address: string): SearchedText[] {
   });
 }
 
-/** A name in UTF-8 and, if it has another form there, in Windows-1252, of which Latin-1 is a part. */
+/**
+ * A name in UTF-8 and, if it has another form there, in Windows-1252, of which Latin-1 is a part.
+ */
 function encodedForms(words: readonly string[], separator?: Letters): SearchedText[] {
   const letters = Array.from(words.join(''));
   const hasOther =
@@ -350,7 +390,10 @@ export class IdentityCollector {
     return [...this.#found.values()];
   }
 
-  /** @param content of a commit or tag. @param encoding as its header says. Cost: its header lines. */
+  /**
+   * @param content of a commit or tag.
+   * @param encoding as its header says. Cost: its header lines.
+   */
   add(content: Uint8Array, encoding: string | null): void {
     let end = 0;
     let linesLeft = MAX_LINES;

@@ -1,13 +1,15 @@
 /**
- * How often a search looks closely. Finding where something may begin costs nanoseconds for each byte.
- * A look at that place copies and runs patterns, which costs microseconds, and 30 KB can hold ten
- * million such places, compressed.
+ * How often a search looks closely. Finding where something may begin costs nanoseconds for each
+ * byte. A look at that place copies and runs patterns, which costs microseconds, and 30 KB can hold
+ * ten million such places, compressed.
  * Proved by test/names/search-cost.test.ts.
  */
 
 /** For each kind of what is searched for, in one push. */
 const MAX_LOOKS = 1_000;
-/** Places of a kind that are tested at all. 270 MB of packages have 63,000 of the most frequent one. */
+/**
+ * Places of a kind that are tested at all. 270 MB of packages have 63,000 of the most frequent one.
+ */
 const MAX_PLACES = 100_000;
 
 export class Looks {

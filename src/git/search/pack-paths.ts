@@ -8,7 +8,10 @@ import type { IndexedObject } from '../pack/pack-index.ts';
 
 /** With their places, a megabyte. */
 const MAX_NAMES = 4_000;
-/** Entries of folders that are read, whether or not they are known already; one whose name is decoded counts more. */
+/**
+ * Entries of folders that are read, whether or not they are known already; one whose name is
+ * decoded counts more.
+ */
 const MAX_ENTRIES = 100_000;
 const DECODED_ENTRIES = 3;
 const MAX_NAMES_LENGTH = 192 * 1024;
@@ -83,8 +86,9 @@ export class PackPaths {
   }
 
   /**
-   * Of files that the pack has as a whole, as far as they are known. And of files that upstream has already, if they
-   * have another name here, or a delta inserts theirs: Git sends nothing but these names.
+   * Of files that the pack has as a whole, as far as they are known. And of files that upstream has
+   * already, if they have another name here, or a delta inserts theirs: Git sends nothing but these
+   * names.
    */
   newFiles(): string[] {
     const whole = this.#whole.flatMap(({ type, oid }) => (type === 'blob' ? oid : []));
@@ -112,7 +116,10 @@ export class PackPaths {
     return [...new Set(paths)];
   }
 
-  /** @param text a folder; or what a delta inserts, perhaps into one: the first mode may be missing then. */
+  /**
+   * @param text a folder; or what a delta inserts, perhaps into one: the first mode may be missing
+   * then.
+   */
   addEntries(text: Uint8Array, folder: Oid | null): void {
     let start = 0;
     while (this.#known.size < MAX_NAMES && this.#entriesLeft > 0) {
@@ -146,7 +153,9 @@ export class PackPaths {
   }
 }
 
-/** Whether a mode and this name are all of it, without decoding it; false if the name is not ASCII. */
+/**
+ * Whether a mode and this name are all of it, without decoding it; false if the name is not ASCII.
+ */
 function endsWithName(head: Uint8Array, name: string): boolean {
   const at = head.length - name.length;
   if (at !== head.indexOf(SPACE) + 1) return false;

@@ -1,4 +1,7 @@
-/** The first look at a pack: what names somebody, or may do so. Of a delta it sees what is inserted, not the copies. */
+/**
+ * The first look at a pack: what names somebody, or may do so. Of a delta it sees what is inserted,
+ * not the copies.
+ */
 import { concatBytes } from '../bytes.ts';
 import { type Memory, UNCOUNTED } from '../memory.ts';
 import { DeltaReader, type InstructionListener } from '../pack/delta.ts';
@@ -49,7 +52,10 @@ export const MAX_HEAD_BYTES = 128 * 1024;
 const MAX_OPAQUE = 100;
 const OPAQUE = 'pictures and other files that are no text';
 
-/** Of those with a name, and of the others: most of these are dismissed, and must not keep a name from being found. */
+/**
+ * Of those with a name, and of the others: most of these are dismissed, and must not keep a name
+ * from being found.
+ */
 const MAX_SUSPECTS = 1_000;
 /** What cannot be resolved is shown with its first ones. */
 const MAX_SIGHTINGS = 3;
@@ -144,7 +150,8 @@ export class PackScan implements ContentListener, InstructionListener {
   copied(offset: number, length: number): void {
     const { search } = this.#names;
     this.#endHead();
-    // It repeats or moves text: copies may come together to a name. An ordinary change goes through its base once.
+    // It repeats or moves text: copies may come together to a name. An ordinary change goes through
+    // its base once.
     if (offset < this.#copiedTo) this.#mayHaveMore = true;
     this.#copiedTo = offset + length;
     if (this.#seenBytes > 0) {
@@ -187,7 +194,10 @@ export class PackScan implements ContentListener, InstructionListener {
     this.opaque.push({ offset: this.#offset, kind: kind.name, tells: kind.read?.(head) ?? [] });
   }
 
-  /** @param at behind what was found in `bytes`, with the letter that follows. @returns whether it is whole. */
+  /**
+   * @param at behind what was found in `bytes`, with the letter that follows.
+   * @returns whether it is whole.
+   */
   #found(bytes: Uint8Array, at: number): boolean {
     const { search } = this.#names;
     let whole: number | undefined;
@@ -221,7 +231,10 @@ export class PackScan implements ContentListener, InstructionListener {
     return whole !== undefined;
   }
 
-  /** Whether it is upstream's is not known here, so it is not proven. @param start may lie in the piece before. */
+  /**
+   * Whether it is upstream's is not known here, so it is not proven.
+   * @param start may lie in the piece before.
+   */
   #credential(bytes: Uint8Array, start: number, text: number): Credential | null {
     if (this.#type === OBJ_TREE) return null;
     const piece = start < 0 ? concatBytes([this.#before.slice(start), bytes]) : bytes;

@@ -1,11 +1,16 @@
 /**
  * Searches what a pack would publish for names, addresses and original ids.
- * 1. `PackScan` searches whole objects and deltas' inserts. A part of a name next to what is copied is suspect, too.
- * 2. Suspects are resolved (`PackedObjects`), and what they make is searched. If that needs upstream's objects, the
- *    host is asked for all that the pack stands on, or none: a choice would tell what the chosen have in common. It is
- *    never asked for an object that may be new (`PackIndex`). All this is bounded: of what cannot be resolved, a whole
+ * 1. `PackScan` searches whole objects and deltas' inserts. A part of a name next to what is copied
+ *    is suspect, too.
+ * 2. Suspects are resolved (`PackedObjects`), and what they make is searched. If that needs
+ *    upstream's objects, the
+ *    host is asked for all that the pack stands on, or none: a choice would tell what the chosen
+ *    have in common. It is
+ *    never asked for an object that may be new (`PackIndex`). All this is bounded: of what cannot
+ *    be resolved, a whole
  *    name is a finding; a part counts as not searched.
- * 3. What upstream has already is no finding: what stands in one piece in a delta's base, or in the same line of
+ * 3. What upstream has already is no finding: what stands in one piece in a delta's base, or in the
+ *    same line of
  *    upstream's version of the file.
  */
 import { utf8 } from '../bytes.ts';
@@ -26,7 +31,11 @@ import { type Choose, chooseAll, type SearchedNames } from './searched-names.ts'
 export interface SearchQuestions {
   /** Objects of upstream, as far as they can be had. Never rejects. @param sizes by their ids. */
   readBases(sizes: ReadonlyMap<Oid, number>): Promise<Iterable<KeptObject>>;
-  /** The same by paths, in the commit that the push stands on. @param paths the root is ''. @param maxBytes of all. */
+  /**
+   * The same by paths, in the commit that the push stands on.
+   * @param paths the root is ''.
+   * @param maxBytes of all.
+   */
   readUpstream(paths: readonly string[], maxBytes: number): Promise<ReadonlyMap<string, FileObject>>;
 }
 
@@ -38,7 +47,10 @@ export interface ContentHit {
   /** The index of the text that was found. */
   readonly text: number;
   readonly credential: Credential | null;
-  /** Of the file, as far as they are known: of the same content, several. Folders above it may be missing. */
+  /**
+   * Of the file, as far as they are known: of the same content, several. Folders above it may be
+   * missing.
+   */
   readonly paths: readonly string[];
 }
 
@@ -52,11 +64,20 @@ export interface PackFindings {
   readonly homeFolders: readonly string[];
   /** Lines of files with a name or login of one word, also those that upstream has. */
   readonly words: readonly string[];
-  /** New and changed files of kinds that are not searched, with their paths, as far as these are known. */
+  /**
+   * New and changed files of kinds that are not searched, with their paths, as far as these are
+   * known.
+   */
   readonly opaque: readonly (Omit<OpaqueFile, 'offset'> & { readonly path: string | null })[];
-  /** Paths of new files, and of changed ones that the pack has as a whole, as far as is known; null: too large. */
+  /**
+   * Paths of new files, and of changed ones that the pack has as a whole, as far as is known; null:
+   * too large.
+   */
   readonly files: readonly string[] | null;
-  /** Of everything in changed folders, also of what upstream has: what was renamed comes without its content. */
+  /**
+   * Of everything in changed folders, also of what upstream has: what was renamed comes without its
+   * content.
+   */
   readonly paths: readonly string[];
 }
 
@@ -70,15 +91,20 @@ const MAX_OF_UPSTREAM = 10_000;
 const MAX_ASKED_BASES = 500;
 const MAX_ASKED_PATHS = 100;
 const MAX_ASKED_BYTES = 2 * 1024 * 1024;
-/** Of a pack up to this size, the names of new files are looked up, whether or not anything is found. */
+/**
+ * Of a pack up to this size, the names of new files are looked up, whether or not anything is
+ * found.
+ */
 const MAX_INDEXED_BYTES = 1024 * 1024;
 const LEAST_ROOM = 64 * 1024;
 /** For each byte of a pack, which is compressed. */
 const ROOM_FOR_PACK = 4;
 
 /**
- * @param kindOf what a file is, by its first bytes; null: it is searched like others. @param maxHits it shows no more.
- * @throws RangeError if the texts match in too many ways, ProtocolError `bad-pack`, what `memory` throws.
+ * @param kindOf what a file is, by its first bytes; null: it is searched like others.
+ * @param maxHits it shows no more.
+ * @throws RangeError if the texts match in too many ways, ProtocolError `bad-pack`, what `memory`
+ * throws.
  */
 export async function searchPack(
   pack: StoredPack,
@@ -229,7 +255,9 @@ async function readPaths({ objects, paths }: Search, index: PackIndex): Promise<
   }
 }
 
-/** By their paths, lines that name somebody in upstream's versions of what the pack has as a whole. */
+/**
+ * By their paths, lines that name somebody in upstream's versions of what the pack has as a whole.
+ */
 async function readUpstream(
   { names, questions, objects, paths }: Search,
   found: readonly Found[],

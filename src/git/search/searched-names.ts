@@ -1,6 +1,6 @@
 /**
- * Whom and what one push is searched for, as the headers of its own commits and tags say it; and how
- * much it has been looked at.
+ * Whom and what one push is searched for, as the headers of its own commits and tags say it; and
+ * how much it has been looked at.
  */
 import type { Oid } from '../objects/oid.ts';
 import { CREDENTIAL_TEXTS, type Credential, credentialAt, CREDENTIALS } from './credentials.ts';
@@ -47,13 +47,16 @@ const BEFORE: ByteClass = [...BOUNDARY, ...bytesOf('g')];
 const RAW_BYTES = 6;
 const BEFORE_RAW: ByteClass = [0];
 
-/** Ids in a list share a digit with their neighbours, rarely two. Single digits are in most changes. */
+/**
+ * Ids in a list share a digit with their neighbours, rarely two. Single digits are in most changes.
+ */
 const MAX_COPIED = 2;
 
 /**
- * Original ids of the push's own commits in files: `.git-blame-ignore-revs` names whole ids, changelogs abbreviations,
- * a submodule an id. They are hashes over name, address and second, so anybody can test a guess. In messages, ids are
- * replaced; files stay as they are. Three for each: seven digits, eight or more, and its bytes in a folder.
+ * Original ids of the push's own commits in files: `.git-blame-ignore-revs` names whole ids,
+ * changelogs abbreviations, a submodule an id. They are hashes over name, address and second, so
+ * anybody can test a guess. In messages, ids are replaced; files stay as they are. Three for each:
+ * seven digits, eight or more, and its bytes in a folder.
  */
 export function ownIdTexts(oids: readonly Oid[]): SearchedText[] {
   return oids.flatMap((oid) => {
@@ -72,8 +75,9 @@ export const MAX_SEARCHED_IDS = Math.floor(
 );
 
 /**
- * `name`: of the newest commit's header, so probably of the one who pushes. What is only noted is `word`, a name or
- * login of one word, `gitlink` and `home`. Of a `credential`, only the beginning was found.
+ * `name`: of the newest commit's header, so probably of the one who pushes. What is only noted is
+ * `word`, a name or login of one word, `gitlink` and `home`. Of a `credential`, only the beginning
+ * was found.
  */
 type TextKind = 'name' | 'others-name' | 'word' | 'id' | 'gitlink' | 'home' | 'credential';
 
@@ -81,7 +85,10 @@ type TextKind = 'name' | 'others-name' | 'word' | 'id' | 'gitlink' | 'home' | 'c
 export const HOMES = 'home folders';
 export const WORDS = 'names and logins of one word';
 
-/** The others are credentials, each with a name of its own, and what should be found wherever it stands. */
+/**
+ * The others are credentials, each with a name of its own, and what should be found wherever it
+ * stands.
+ */
 const COMMON: Partial<Record<TextKind, string>> = { home: HOMES, word: WORDS };
 
 /** Shows spans in order, all or some of them, as long as more are wanted. */
@@ -153,14 +160,19 @@ export class SearchedNames {
     this.#mutedFor = looks;
   }
 
-  /** Counts that a text was found which is common, and looks for it no more if that is too often. */
+  /**
+   * Counts that a text was found which is common, and looks for it no more if that is too often.
+   */
   passed(text: number, looks: Looks): void {
     const kind = this.#kinds[text]!;
     const common = kind === 'credential' ? CREDENTIALS[text - this.#firstCredential]!.what : COMMON[kind];
     if (common !== undefined && !looks.pass(common)) this.search.mute(text);
   }
 
-  /** The credential that begins at a span; null: none does. `cut`: the bytes end before that can be told. */
+  /**
+   * The credential that begins at a span; null: none does. `cut`: the bytes end before that can be
+   * told.
+   */
   credentialAt(
     bytes: Uint8Array,
     { start, text }: Omit<Span, 'end'>,

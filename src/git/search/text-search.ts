@@ -1,9 +1,10 @@
 /**
- * Searches a stream of bytes for many texts at once, and tells where a delta's copy may hold the rest of one. A text is
- * a row of byte classes: upper and lower case, or a blank and a dash, are the same to it. All places of all texts stand
- * in one row of bits: a bit is set if its text has matched up to there. One shift and one mask per byte would do
- * ("bitap"). To be faster, each set of bits that occurs becomes a state with a row of next states, made when first
- * needed. Bytes that no text tells apart are one kind, so rows are short.
+ * Searches a stream of bytes for many texts at once, and tells where a delta's copy may hold the
+ * rest of one. A text is a row of byte classes: upper and lower case, or a blank and a dash, are
+ * the same to it. All places of all texts stand in one row of bits: a bit is set if its text has
+ * matched up to there. One shift and one mask per byte would do ("bitap"). To be faster, each set
+ * of bits that occurs becomes a state with a row of next states, made when first needed. Bytes that
+ * no text tells apart are one kind, so rows are short.
  */
 
 /** The bytes that may stand at one place of a text. */
@@ -12,8 +13,9 @@ export type ByteClass = readonly number[];
 export const bytesOf = (signs: string): ByteClass => Array.from(signs, (sign) => sign.charCodeAt(0));
 
 /**
- * First bytes (UTF-8) of letters that may follow within a word: Latin ones with accents, Greek, Cyrillic, Hebrew,
- * Arabic, Vietnamese. In other scripts, words stand next to each other; the other first bytes are quotation marks'.
+ * First bytes (UTF-8) of letters that may follow within a word: Latin ones with accents, Greek,
+ * Cyrillic, Hebrew, Arabic, Vietnamese. In other scripts, words stand next to each other; the other
+ * first bytes are quotation marks'.
  */
 const isLetterStart = (byte: number): boolean => (byte >= 0xc3 && byte <= 0xdf) || byte === 0xe1;
 /** More do not appear in UTF-8. */
@@ -31,13 +33,22 @@ export interface SearchedText {
   readonly optional?: readonly number[];
   /** Null: anything may follow. */
   readonly after: ByteClass | null;
-  /** How many letters a delta may copy, at either end of the text, so that an insert still counts as the rest of it. */
+  /**
+   * How many letters a delta may copy, at either end of the text, so that an insert still counts as
+   * the rest of it.
+   */
   readonly maxCopied: number;
-  /** Of texts that end in the same place, it comes last; and it is not looked for in what a delta copies. */
+  /**
+   * Of texts that end in the same place, it comes last; and it is not looked for in what a delta
+   * copies.
+   */
   readonly isMinor?: true;
 }
 
-/** One behind which anything may follow. @param choices of characters, one for each place: of a string, itself. */
+/**
+ * One behind which anything may follow.
+ * @param choices of characters, one for each place: of a string, itself.
+ */
 export function beginning(before: ByteClass, choices: Iterable<string>): SearchedText {
   return { before, letters: Array.from(choices, bytesOf), after: null, maxCopied: 0 };
 }
@@ -59,11 +70,17 @@ const HIT = 0x8000;
 const UNKNOWN = 0xffff;
 const START = 0;
 const BEHIND_COPY = 1;
-/** For states. If they take more, they are made again as needed. A file that names everybody has 1,260. */
+/**
+ * For states. If they take more, they are made again as needed. A file that names everybody has
+ * 1,260.
+ */
 const MAX_STATE_BYTES = 1280 * 1024;
 const STATES_PER_PLACE = 2;
 const FREE_STATES = 64;
-/** A state besides its row, its set and the key of that, which take a third of a byte for each place. */
+/**
+ * A state besides its row, its set and the key of that, which take a third of a byte for each
+ * place.
+ */
 const STATE_BYTES = 160;
 /** Each costs microseconds. Ordinary texts need hundreds. */
 const MAX_STATES_MADE = 200_000;
@@ -111,7 +128,10 @@ export class TextSearch {
   /** By the last byte: the state, or why the run has ended. */
   #reached = START;
 
-  /** @throws RangeError over MAX_TEXT_BYTES. So do `find` and `spansIn`, if texts match in too many ways at once. */
+  /**
+   * @throws RangeError over MAX_TEXT_BYTES. So do `find` and `spansIn`, if texts match in too many
+   * ways at once.
+   */
   constructor(texts: readonly SearchedText[]) {
     const count = texts.reduce((sum, text) => sum + placesOf(text), 0);
     if (count > MAX_TEXT_BYTES) throw new RangeError('too many texts');
@@ -153,7 +173,9 @@ export class TextSearch {
     return this.#fixedBytes + this.#sets.length * this.#stateBytes;
   }
 
-  /** At the beginning of an object, or behind what a delta copies: there, any text may be under way. */
+  /**
+   * At the beginning of an object, or behind what a delta copies: there, any text may be under way.
+   */
   begin(isBehindCopy = false): void {
     this.#state = isBehindCopy ? BEHIND_COPY : START;
   }
@@ -171,7 +193,9 @@ export class TextSearch {
     return -1;
   }
 
-  /** To the end, or behind the next byte that leads to a hit, or to a state that is not made yet. */
+  /**
+   * To the end, or behind the next byte that leads to a hit, or to a state that is not made yet.
+   */
   #run(bytes: Uint8Array, start: number, end: number): number {
     const kindOf = this.#kindOf;
     const kindBits = this.#kindBits;
@@ -189,12 +213,17 @@ export class TextSearch {
     return at;
   }
 
-  /** Whether something ends here if the line does: at the end of an object, and where a delta's insert ends. */
+  /**
+   * Whether something ends here if the line does: at the end of an object, and where a delta's
+   * insert ends.
+   */
   findEnd(): boolean {
     return this.find(LINE_END, 0, 1) > 0;
   }
 
-  /** The texts that have just been found: first those that are not minor, and of these the longest. */
+  /**
+   * The texts that have just been found: first those that are not minor, and of these the longest.
+   */
   get ended(): readonly number[] {
     return this.#ended[this.#state] as readonly number[];
   }
@@ -219,7 +248,10 @@ export class TextSearch {
     if (this.findEnd()) yield spanTo(length + 1);
   }
 
-  /** Ends the search for a text that is found too often: each place costs as much as a hundred bytes. */
+  /**
+   * Ends the search for a text that is found too often: each place costs as much as a hundred
+   * bytes.
+   */
   mute(text: number): void {
     this.#lookFor(this.#ends & ~this.#endOf[text]!);
   }
@@ -244,11 +276,15 @@ export class TextSearch {
     [this.#sets, this.#hasBegun, this.#ended] = [[], [], []];
     this.#stateOfSet.clear();
     this.#stateOf(this.#after(0n, this.#kindOf[LF]!));
-    // The number of the second state must be its own, also where no text has letters that may be missing.
+    // The number of the second state must be its own, also where no text has letters that may be
+    // missing.
     this.#add(this.#behindCopy, '');
   }
 
-  /** The places that a kind of byte leads to. What leaves one text is the first place of the next, always open. */
+  /**
+   * The places that a kind of byte leads to. What leaves one text is the first place of the next,
+   * always open.
+   */
   #after(set: Places, kind: number): Places {
     let reached = (set << 1n) | this.#starts;
     for (let gap = 0; gap < MAX_GAP; gap++) reached |= (reached & this.#optional) << 1n;

@@ -1,4 +1,6 @@
-/** Reads exact numbers of bytes from chunks of any size, and hands on chunks without copying them. */
+/**
+ * Reads exact numbers of bytes from chunks of any size, and hands on chunks without copying them.
+ */
 import { concatBytes } from '../bytes.ts';
 
 /**
@@ -44,7 +46,10 @@ export class ByteReader {
     return this.#source.arrived ?? this.#read;
   }
 
-  /** Exactly `length` bytes as a copy; null if the stream ends before. @param buffer for them, if reused. */
+  /**
+   * Exactly `length` bytes as a copy; null if the stream ends before.
+   * @param buffer for them, if reused.
+   */
   async readExactly(length: number, buffer?: Uint8Array): Promise<Uint8Array | null> {
     const bytes = buffer?.subarray(0, length) ?? new Uint8Array(length);
     let filled = 0;
@@ -58,7 +63,10 @@ export class ByteReader {
     return bytes;
   }
 
-  /** The next `length` bytes if they have arrived: a view, valid until the next read. Null: not all of them have. */
+  /**
+   * The next `length` bytes if they have arrived: a view, valid until the next read. Null: not all
+   * of them have.
+   */
   peek(length: number): Uint8Array | null {
     const end = this.#position + length;
     return end <= this.#chunk.byteLength ? this.#chunk.subarray(this.#position, end) : null;

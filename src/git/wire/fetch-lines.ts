@@ -28,7 +28,10 @@ export class FetchLines {
   #at = 0;
   #otherLines = 0;
 
-  /** @param memory where a long request is counted, to its end. @param keptBytes what the caller keeps of it. */
+  /**
+   * @param memory where a long request is counted, to its end.
+   * @param keptBytes what the caller keeps of it.
+   */
   constructor(reader: ByteReader, memory: Memory, keptBytes: () => number) {
     this.#reader = reader;
     this.#claim = memory.claim();

@@ -1,9 +1,10 @@
 /**
- * Removes from an upload-pack request what it tells about the client: which commits it has, where its shallow clone
- * ends, the names of its branches and of its Git (gitprotocol-v2, "fetch"; gitprotocol-pack, "Packfile Negotiation";
- * versions 0 and 1 ask alike). Only known lines are passed on, such as a `want`, and a `have` if upstream has that
- * commit: dropping one makes the answer larger at worst. A `shallow` cannot be dropped, or the host would assume that
- * the client has more, so a request with a foreign one is refused.
+ * Removes from an upload-pack request what it tells about the client: which commits it has, where
+ * its shallow clone ends, the names of its branches and of its Git (gitprotocol-v2, "fetch";
+ * gitprotocol-pack, "Packfile Negotiation"; versions 0 and 1 ask alike). Only known lines are
+ * passed on, such as a `want`, and a `have` if upstream has that commit: dropping one makes the
+ * answer larger at worst. A `shallow` cannot be dropped, or the host would assume that the client
+ * has more, so a request with a foreign one is refused.
  */
 import type { ByteReader } from './byte-reader.ts';
 import { concatBytes } from '../bytes.ts';
@@ -17,7 +18,10 @@ import { badRequest, ProtocolError } from './protocol-error.ts';
 
 /** Different objects that one request may want. In a clone, Git wants each branch and tag. */
 export const MAX_WANTS = 32_768;
-/** Further haves are dropped. Git names the newest first, and ends each round after hundreds or thousands. */
+/**
+ * Further haves are dropped. Git names the newest first, and ends each round after hundreds or
+ * thousands.
+ */
 export const MAX_HAVES = 32_768;
 /** A clone that ends at more commits is refused, because so many cannot be looked up. */
 export const MAX_SHALLOWS = 32_768;
@@ -36,13 +40,18 @@ export type FetchRequest =
   | { readonly kind: 'relay'; readonly body: Uint8Array<ArrayBuffer> }
   | { readonly kind: 'answer'; readonly body: Uint8Array };
 
-/** A filter that names an object, perhaps the client's own, is dropped. The client then gets more. */
+/**
+ * A filter that names an object, perhaps the client's own, is dropped. The client then gets more.
+ */
 const FILTER = String.raw`(?:blob:none|blob:limit=\d{1,15}[kmg]?|tree:\d{1,9}|object:type=(?:blob|tree|commit|tag))`;
 
 const ALONE = /^$/;
 /** The name of a ref, in any encoding. */
 const REF_NAME = /^[!-~\x80-\xff]{1,1000}$/;
-/** Lines of a `fetch` command that are passed on, and what may follow their first word. Others describe the client. */
+/**
+ * Lines of a `fetch` command that are passed on, and what may follow their first word. Others
+ * describe the client.
+ */
 const FETCH_ARGUMENTS: ReadonlyMap<string, RegExp> = new Map([
   ['thin-pack', ALONE],
   ['no-progress', ALONE],
@@ -71,7 +80,11 @@ const V0_CAPABILITIES = new Set(
     .split(' '),
 );
 
-/** Reads a request to the end of its body. @param version 0: also 1. @throws ProtocolError, as reader and memory. */
+/**
+ * Reads a request to the end of its body.
+ * @param version 0: also 1.
+ * @throws ProtocolError, as reader and memory.
+ */
 export async function readFetchRequest(
   reader: ByteReader,
   version: 0 | 2,
@@ -119,14 +132,18 @@ async function fetchRequest(client: ToldOfClient, upstream: UpstreamIds): Promis
   // The client only wants to know which of its commits upstream has.
   if (isNegotiating) return acknowledged(common);
   await refuseForeign(client.shallows, upstream);
-  // The client will name more. Without a common commit, the host would take the request for a clone, and begin to send.
+  // The client will name more. Without a common commit, the host would take the request for a
+  // clone, and begin to send.
   if (haves.size > 0 && common.length === 0 && !isDone) return acknowledged([]);
   const wants = lineOfEach('want', client.wants.oids());
   const args = [...client.settings, ...lineOfEach('shallow', client.shallows.oids()), ...wants];
   return relay(v2Packets('fetch', [...args, ...lineOfEach('have', common), ...(isDone ? ['done'] : [])]));
 }
 
-/** Wants, shallows and depths; then, unless only depths are asked for, the haves of all rounds so far. */
+/**
+ * Wants, shallows and depths; then, unless only depths are asked for, the haves of all rounds so
+ * far.
+ */
 async function readV0(lines: FetchLines, client: ToldOfClient, upstream: UpstreamIds): Promise<FetchRequest> {
   let capabilities: readonly string[] = [];
   const takeWant = (line: string): boolean => {
@@ -183,7 +200,10 @@ function relay(packets: readonly string[]): FetchRequest {
   return { kind: 'relay', body };
 }
 
-/** Says which of the client's commits upstream has (gitprotocol-v2, "acknowledgments"), and never "ready". */
+/**
+ * Says which of the client's commits upstream has (gitprotocol-v2, "acknowledgments"), and never
+ * "ready".
+ */
 function acknowledged(common: readonly Oid[]): FetchRequest {
   const acks = common.length === 0 ? ['NAK'] : common.map((oid) => `ACK ${oid}`);
   const lines = ['acknowledgments', ...acks].map((line) => encodePktLine(`${line}\n`));
@@ -272,8 +292,9 @@ const BRANCHES = 'refs/heads/';
 const SPACES = [BRANCHES, 'refs/tags/', 'refs/remotes/'] as const;
 
 /**
- * Which refs a client lists (gitprotocol-v2, "ls-refs"). After `git push -u`, every `git fetch` names the tracked
- * branch, which often tells who the person is. So all branches or all tags are listed instead: a prefix is only a hint.
+ * Which refs a client lists (gitprotocol-v2, "ls-refs"). After `git push -u`, every `git fetch`
+ * names the tracked branch, which often tells who the person is. So all branches or all tags are
+ * listed instead: a prefix is only a hint.
  */
 export class RefPrefixes {
   readonly #given = new Set<string>();
@@ -305,7 +326,8 @@ export class RefPrefixes {
     const rest = prefix.slice(space?.length ?? prefix.length).replace(/\/HEAD$/, '');
     if (rest.startsWith(EVERYTHING) && this.#given.has(rest)) return null;
     if (space !== undefined) return space;
-    // Git expands a short name to what it can mean: `fix`, `refs/fix`, `refs/tags/fix`, `refs/heads/fix` and so on.
+    // Git expands a short name to what it can mean: `fix`, `refs/fix`, `refs/tags/fix`,
+    // `refs/heads/fix` and so on.
     const isExpansion = prefix.startsWith(EVERYTHING) && this.#given.has(prefix.slice(EVERYTHING.length));
     return prefix.startsWith(EVERYTHING) && !isExpansion ? prefix : null;
   }

@@ -1,7 +1,8 @@
 /**
- * pkt-lines: four hex digits with the length (including themselves), then the payload (gitprotocol-common, "pkt-line
- * Format"). A length of 3 or over 65,520, or one that is no number, ends the request. `0004` is data of length 0, not a
- * flush. An error packet may stand wherever a pkt-line may, and ends the conversation (gitprotocol-pack).
+ * pkt-lines: four hex digits with the length (including themselves), then the payload
+ * (gitprotocol-common, "pkt-line Format"). A length of 3 or over 65,520, or one that is no number,
+ * ends the request. `0004` is data of length 0, not a flush. An error packet may stand wherever a
+ * pkt-line may, and ends the conversation (gitprotocol-pack).
  */
 import type { ByteReader } from './byte-reader.ts';
 import { concatBytes, decodeUtf8, HEX_VALUES, utf8 } from '../bytes.ts';
@@ -32,7 +33,10 @@ export function encodePktLine(payload: string | Uint8Array): Uint8Array {
   return concatBytes([utf8(pktLengthDigits(bytes.byteLength)), bytes]);
 }
 
-/** @param codeAt the four digits in ASCII. @throws ProtocolError `bad-request` */
+/**
+ * @param codeAt the four digits in ASCII.
+ * @throws ProtocolError `bad-request`
+ */
 export function readPktLength(codeAt: (index: number) => number): number {
   let length = 0;
   for (let i = 0; i < LENGTH_BYTES; i++) {
@@ -45,8 +49,10 @@ export function readPktLength(codeAt: (index: number) => number): number {
 }
 
 /**
- * The next packet of the stream. The payload is a copy of its own. @throws ProtocolError `bad-request`
- * @param buffer where to put the payload, if it is used up before the next read; of MAX_PKT_PAYLOAD_BYTES.
+ * The next packet of the stream. The payload is a copy of its own.
+ * @throws ProtocolError `bad-request`
+ * @param buffer where to put the payload, if it is used up before the next read; of
+ * MAX_PKT_PAYLOAD_BYTES.
  */
 export async function readPacket(reader: ByteReader, buffer?: Uint8Array): Promise<Packet> {
   const digits = await reader.readExactly(LENGTH_BYTES);
@@ -60,8 +66,10 @@ export async function readPacket(reader: ByteReader, buffer?: Uint8Array): Promi
 }
 
 /**
- * The payload of the next packet if it is data and has arrived whole: a view, valid until the next read. Null: ask
- * `readPacket`, whose promises leave more behind than a list of tens of thousands of refs. @throws ProtocolError
+ * The payload of the next packet if it is data and has arrived whole: a view, valid until the next
+ * read. Null: ask `readPacket`, whose promises leave more behind than a list of tens of thousands
+ * of refs.
+ * @throws ProtocolError
  */
 export function takePayload(reader: ByteReader): Uint8Array | null {
   const digits = reader.peek(LENGTH_BYTES);

@@ -1,4 +1,7 @@
-/** Protocol v2 with the host (gitprotocol-v2). Stateless over HTTP, so it takes no round trip for capabilities. */
+/**
+ * Protocol v2 with the host (gitprotocol-v2). Stateless over HTTP, so it takes no round trip for
+ * capabilities.
+ */
 import type { ByteReader } from './byte-reader.ts';
 import { concatBytes, decodeUtf8, utf8 } from '../bytes.ts';
 import { type Memory, UNCOUNTED } from '../memory.ts';
@@ -39,7 +42,10 @@ const encodedLines = (lines: readonly string[]) => lines.map((line) => encodePkt
 /** The name of every Git toward a host, the clients' and the service's own. */
 export const AGENT = 'agent=git/2.0';
 
-/** The lines with which every request begins: a host cannot tell a relayed one from the service's own. */
+/**
+ * The lines with which every request begins: a host cannot tell a relayed one from the service's
+ * own.
+ */
 export function headOf(command: string): readonly string[] {
   return [`command=${command}`, AGENT, 'object-format=sha1'];
 }
@@ -58,24 +64,33 @@ export function encodeLsRefs(prefixes: readonly string[]): Uint8Array {
   return encodeCommand('ls-refs', [...attributes, ...prefixes.map((prefix) => `ref-prefix ${prefix}`)]);
 }
 
-/** All refs, such as those that a host keeps for pull requests, and what annotated tags stand for. */
+/**
+ * All refs, such as those that a host keeps for pull requests, and what annotated tags stand for.
+ */
 export function encodePeeledLsRefs(): Uint8Array {
   return encodeCommand('ls-refs', ['peel', 'ref-prefix refs/']);
 }
 
 export interface RefList {
   readonly refs: readonly Ref[];
-  /** The ref that HEAD points to, even if that branch has no commit yet; null if HEAD was not listed. */
+  /**
+   * The ref that HEAD points to, even if that branch has no commit yet; null if HEAD was not
+   * listed.
+   */
   readonly head: string | null;
-  /** Null while the branch of HEAD has no commit: an empty repository, or a fork whose objects are on their way. */
+  /**
+   * Null while the branch of HEAD has no commit: an empty repository, or a fork whose objects are
+   * on their way.
+   */
   readonly headTip: Oid | null;
   /** Not if the list was cut within the branches. */
   readonly hasAllBranches: boolean;
 }
 
 /**
- * Reads a ref list up to its limits, and cancels the rest. Git lists HEAD first and then by name, so branches come
- * before tags. A ref whose name is not UTF-8, or is too long, is left out. @throws ProtocolError, what `memory` throws.
+ * Reads a ref list up to its limits, and cancels the rest. Git lists HEAD first and then by name,
+ * so branches come before tags. A ref whose name is not UTF-8, or is too long, is left out.
+ * @throws ProtocolError, what `memory` throws.
  * @param beforeWait called before it waits for memory.
  */
 export async function readLsRefs(
@@ -181,7 +196,10 @@ async function readLine(reader: ByteReader): Promise<Uint8Array | null> {
   return packet.kind === 'data' ? packet.payload : NOTHING;
 }
 
-/** How a line begins. The id is null before the first commit of HEAD's branch, and the name if it cannot be used. */
+/**
+ * How a line begins. The id is null before the first commit of HEAD's branch, and the name if it
+ * cannot be used.
+ */
 function idAndName(line: Uint8Array): { readonly oid: Oid | null; readonly name: string | null } {
   const isUnborn = UNBORN.every((byte, at) => line[at] === byte);
   const idEnd = isUnborn ? UNBORN.byteLength : OID_HEX_LENGTH;
@@ -201,14 +219,18 @@ export function startOfDay(seconds: number): number {
 }
 
 /**
- * Commits without their trees, or other objects by their ids. A wanted object always comes, whatever the filter leaves
- * out, and version 2 serves any object, not only tips. Of the filters by depth, GitHub allows `tree:0` alone.
+ * Commits without their trees, or other objects by their ids. A wanted object always comes,
+ * whatever the filter leaves out, and version 2 serves any object, not only tips. Of the filters by
+ * depth, GitHub allows `tree:0` alone.
  */
 export interface ObjectRequest {
   readonly wants: readonly Oid[];
   /** Commits that these reach are left out. */
   readonly haves?: readonly Oid[];
-  /** Seconds since 1970: only commits since then. All of history only by date: depth runs along every merge. */
+  /**
+   * Seconds since 1970: only commits since then. All of history only by date: depth runs along
+   * every merge.
+   */
   readonly since?: number;
   /** For commits: how many of the history, the wanted one included. */
   readonly depth?: number;
@@ -243,7 +265,10 @@ function encodeFetchWith(
   ]);
 }
 
-/** Reads up to the pack. False: the answer ends without one. @throws ProtocolError `bad-request`, ErrorPacket */
+/**
+ * Reads up to the pack. False: the answer ends without one.
+ * @throws ProtocolError `bad-request`, ErrorPacket
+ */
 export async function readFetchSections(reader: ByteReader): Promise<boolean> {
   while (!(await reader.isAtEnd())) {
     const packet = await readPacket(reader);

@@ -1,8 +1,9 @@
 /**
- * The command section of a push: shallow lines, command-list, push options (gitprotocol-pack, "Reference Update
- * Request"). A client written by hand may leave out the section of options in spite of its capability, and name options
- * in the command-list (contract, 4.6): no command begins as an option does. A faulty request still needs an in-band
- * answer, as Git hides any other: capabilities and names of refs are read behind the fault, too.
+ * The command section of a push: shallow lines, command-list, push options (gitprotocol-pack,
+ * "Reference Update Request"). A client written by hand may leave out the section of options in
+ * spite of its capability, and name options in the command-list (contract, 4.6): no command begins
+ * as an option does. A faulty request still needs an in-band answer, as Git hides any other:
+ * capabilities and names of refs are read behind the fault, too.
  */
 import type { ByteReader } from './byte-reader.ts';
 import type { Memory, MemoryClaim } from '../memory.ts';
@@ -18,10 +19,15 @@ const MAX_PUSH_OPTION_LENGTH = 4_096;
 /** Of an option among the commands. */
 const OPTION_START = /^[a-z-]+=/;
 const PACK_SIGNATURE = utf8('PACK');
-/** Of all command lines together: some 50,000 refs can be named in the answer to a push of too many. */
+/**
+ * Of all command lines together: some 50,000 refs can be named in the answer to a push of too many.
+ */
 const MAX_COMMANDS_LENGTH = 8 * 1024 * 1024;
 const LINE_OVERHEAD = 64;
-/** So that a name fits into a pkt-line of the report, with a reason and three bytes for each character. */
+/**
+ * So that a name fits into a pkt-line of the report, with a reason and three bytes for each
+ * character.
+ */
 const MAX_REPORTED_NAME_LENGTH = 16 * 1024;
 /** A space would end the name in a line of the report, and a line feed the line. */
 // eslint-disable-next-line no-control-regex
@@ -30,13 +36,19 @@ const REPORTABLE = /^[^\u0000-\u0020\u007f]+$/;
 const UNCOUNTED_BYTES = 64 * 1024;
 const COUNTED_STEP = 64 * 1024;
 
-/** The capabilities that let a client read the outcome; assumed of a client whose own could not be read. */
+/**
+ * The capabilities that let a client read the outcome; assumed of a client whose own could not be
+ * read.
+ */
 const REPORT_CAPABILITIES = ['report-status', 'side-band-64k'];
 
 export interface Command {
   readonly oldId: Oid;
   readonly newId: Oid;
-  /** Fits into a line of the report, but need not be valid: see `isValidRefName`. Not UTF-8: see `decodeEscaped`. */
+  /**
+   * Fits into a line of the report, but need not be valid: see `isValidRefName`. Not UTF-8: see
+   * `decodeEscaped`.
+   */
   readonly refName: string;
 }
 
@@ -44,7 +56,9 @@ export function isDeletion(command: Command): boolean {
   return command.newId === ZERO_OID;
 }
 
-/** A command-list of one command, and the push options behind it, if there are any. A pack follows. */
+/**
+ * A command-list of one command, and the push options behind it, if there are any. A pack follows.
+ */
 export function encodeCommandList(
   { oldId, newId, refName }: Command,
   pushOptions: readonly string[] = [],
@@ -74,7 +88,10 @@ export interface FaultyRequest {
   readonly capabilities: ReadonlySet<string>;
 }
 
-/** Never rejects; keeps ten megabytes at most. @param memory where a long section is counted, to the end. */
+/**
+ * Never rejects; keeps ten megabytes at most.
+ * @param memory where a long section is counted, to the end.
+ */
 export async function readPushRequest(
   reader: ByteReader,
   memory: Memory,
@@ -82,7 +99,8 @@ export async function readPushRequest(
   const section = new CommandSection(memory);
   try {
     await readLines(reader, (line) => section.take(line));
-    // Before a large push, Git sends a flush to learn whether the server accepts it (remote-curl, probe_rpc).
+    // Before a large push, Git sends a flush to learn whether the server accepts it (remote-curl,
+    // probe_rpc).
     const isEmpty = section.commands + section.shallows === 0;
     if (isEmpty && (await reader.isAtEnd())) return { kind: 'probe' };
     if (section.commands === 0) throw badRequest('The push names no ref. Push a branch.');

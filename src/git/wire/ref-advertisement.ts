@@ -1,8 +1,14 @@
-/** Upstream's refs for a push (gitprotocol-pack, "Reference Discovery"), and `.have`s, so stale clones find a base. */
+/**
+ * Upstream's refs for a push (gitprotocol-pack, "Reference Discovery"), and `.have`s, so stale
+ * clones find a base.
+ */
 import { type Oid, ZERO_OID } from '../objects/oid.ts';
 import { pktLengthDigits } from './pkt-line.ts';
 
-/** Only these: a push certificate would name the pusher, and an agent or session id would be useless. */
+/**
+ * Only these: a push certificate would name the pusher, and an agent or session id would be
+ * useless.
+ */
 const CAPABILITIES = 'report-status delete-refs side-band-64k quiet ofs-delta push-options';
 
 export interface Ref {
@@ -10,7 +16,10 @@ export interface Ref {
   readonly oid: Oid;
 }
 
-/** Makes each line twice: tens of thousands of them would take ten times the memory that they take as bytes. */
+/**
+ * Makes each line twice: tens of thousands of them would take ten times the memory that they take
+ * as bytes.
+ */
 export function encodeReceivePackAdvertisement(refs: readonly Ref[], haves: readonly Oid[]): Uint8Array {
   let bytes = 0;
   for (const line of linesOf(refs, haves)) bytes += Buffer.byteLength(line);
@@ -47,7 +56,10 @@ const DENSE = 64;
 const PER_STEP = 32;
 const MAX_HAVES = 200;
 
-/** For `.have`: all of the newest, then fewer and fewer. 200 lines cover some 1,500 commits and cost 10 KB. */
+/**
+ * For `.have`: all of the newest, then fewer and fewer. 200 lines cover some 1,500 commits and cost
+ * 10 KB.
+ */
 export function selectHaves(newestFirst: readonly Oid[]): Oid[] {
   const haves: Oid[] = [];
   let step = 1;

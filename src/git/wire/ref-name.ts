@@ -1,4 +1,6 @@
-/** Which ref names Git allows (git-check-ref-format), and how a pushed ref asks for a base branch. */
+/**
+ * Which ref names Git allows (git-check-ref-format), and how a pushed ref asks for a base branch.
+ */
 
 /** Control characters, and the characters that mean something in a revision or a refspec. */
 // eslint-disable-next-line no-control-regex
@@ -13,7 +15,9 @@ export function isValidRefName(name: string): boolean {
   return components.length >= 3 && components.every((part) => /^[^.]/.test(part) && !part.endsWith('.lock'));
 }
 
-/** What a pushed ref asks for: `refs/for/<base>` is the AGit form and names the base branch itself. */
+/**
+ * What a pushed ref asks for: `refs/for/<base>` is the AGit form and names the base branch itself.
+ */
 export type PushTarget =
   | { readonly kind: 'branch'; readonly branch: string }
   | { readonly kind: 'for'; readonly base: string }

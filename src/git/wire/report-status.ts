@@ -1,4 +1,7 @@
-/** The answer to a push (gitprotocol-pack, "Report Status"), a section of its own. In v2, options follow an `ok`. */
+/**
+ * The answer to a push (gitprotocol-pack, "Report Status"), a section of its own. In v2, options
+ * follow an `ok`.
+ */
 import type { ByteReader } from './byte-reader.ts';
 import { concatBytes, decodeUtf8, encodeEscaped, utf8 } from '../bytes.ts';
 import { encodePktLine, FLUSH_PKT, readPacket } from './pkt-line.ts';

@@ -1,4 +1,7 @@
-/** One pkt-line stream with three bands (gitprotocol-pack, "Packfile Data"). Git shows 2 and 3 behind `remote: `. */
+/**
+ * One pkt-line stream with three bands (gitprotocol-pack, "Packfile Data"). Git shows 2 and 3
+ * behind `remote: `.
+ */
 import type { ByteReader } from './byte-reader.ts';
 import { concatBytes, utf8 } from '../bytes.ts';
 import { MAX_PKT_PAYLOAD_BYTES, pktLengthDigits, readPacket, refuseErrorPacket } from './pkt-line.ts';
@@ -11,7 +14,10 @@ export type Band = typeof BAND_DATA | typeof BAND_PROGRESS | typeof BAND_ERROR;
 
 const MAX_BAND_DATA_BYTES = MAX_PKT_PAYLOAD_BYTES - 1;
 
-/** A packet without data, which no client shows. Git's own receive-pack sends it, too (receive.keepAlive). */
+/**
+ * A packet without data, which no client shows. Git's own receive-pack sends it, too
+ * (receive.keepAlive).
+ */
 export const KEEP_ALIVE: Uint8Array = Uint8Array.of(...utf8(pktLengthDigits(1)), BAND_DATA);
 
 export function encodeBand(band: Band, data: string | Uint8Array): Uint8Array {
@@ -25,8 +31,10 @@ export function encodeBand(band: Band, data: string | Uint8Array): Uint8Array {
 }
 
 /**
- * The packets of a side-band stream up to its flush. @throws ProtocolError `bad-request`; ErrorPacket.
- * @param reuse whether each packet's data is used up before the next packet is read: all of them then share a buffer.
+ * The packets of a side-band stream up to its flush.
+ * @throws ProtocolError `bad-request`; ErrorPacket.
+ * @param reuse whether each packet's data is used up before the next packet is read: all of them
+ * then share a buffer.
  */
 export async function* readBands(
   reader: ByteReader,

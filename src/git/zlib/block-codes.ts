@@ -1,10 +1,11 @@
 /**
- * The pair of codes of one compressed block: fixed (RFC 1951 §3.2.6) or read from the block's header (§3.2.7), as
- * canonical Huffman codes (§3.2.2) with two-level decoding tables. Packs hold tens of thousands of blocks of a few
- * hundred bytes, so building tables is much of the work. Symbols are sorted by the lengths of their codes as these are
- * read, each is written once, and the table grows by doubling: what stands for the codes of up to n bits is copied
- * behind itself to serve n + 1. Codes are kept with their first bit lowest, as they come. Both tables are in one array:
- * a loop needs only an offset.
+ * The pair of codes of one compressed block: fixed (RFC 1951 §3.2.6) or read from the block's
+ * header (§3.2.7), as canonical Huffman codes (§3.2.2) with two-level decoding tables. Packs hold
+ * tens of thousands of blocks of a few hundred bytes, so building tables is much of the work.
+ * Symbols are sorted by the lengths of their codes as these are read, each is written once, and the
+ * table grows by doubling: what stands for the codes of up to n bits is copied behind itself to
+ * serve n + 1. Codes are kept with their first bit lowest, as they come. Both tables are in one
+ * array: a loop needs only an offset.
  * Proved by test/git/zlib/agreement.property.test.ts and test/git/zlib/bad-streams.test.ts.
  */
 import {
@@ -57,7 +58,10 @@ function distanceTemplates(): Int32Array {
   return templates;
 }
 
-/** A bucket has room for more symbols than a code has, and than a wrong header can name before it is refused. */
+/**
+ * A bucket has room for more symbols than a code has, and than a wrong header can name before it is
+ * refused.
+ */
 const BUCKET_SHIFT = 9;
 /** Up to so many entries a loop copies faster than a call. */
 const SMALL_COPY = 32;
@@ -95,7 +99,10 @@ class HuffmanCode {
     return false;
   }
 
-  /** Refuses wrong codes; like zlib, it takes two incomplete ones: none, and a single code of one bit (§3.2.7). */
+  /**
+   * Refuses wrong codes; like zlib, it takes two incomplete ones: none, and a single code of one
+   * bit (§3.2.7).
+   */
   check(what: string, mayBeSingle: boolean): void {
     let room = 1;
     for (let bits = 1; bits <= MAX_CODE_BITS; bits++) {
@@ -107,21 +114,26 @@ class HuffmanCode {
 }
 
 /**
- * A subtable with n index bits holds the codes of n + 1 or more symbols, and n is at most 5. So 286 symbols need at
- * most 286 / 6 * 2^5 entries behind the first levels, and 30 symbols 30 / 6 * 2^5.
+ * A subtable with n index bits holds the codes of n + 1 or more symbols, and n is at most 5. So 286
+ * symbols need at most 286 / 6 * 2^5 entries behind the first levels, and 30 symbols 30 / 6 * 2^5.
  */
 const TABLE_ENTRIES = SUBTABLES_AT + 2048;
 
 const MAX_CODE_LENGTH_BITS = 7;
 const CODE_LENGTH_MASK = (1 << MAX_CODE_LENGTH_BITS) - 1;
 const COPY_PREVIOUS = 16;
-/** Bits 0..9 as in all entries; 16..20: length, or 16 for the previous one; 24..31: times, without extra bits. */
+/**
+ * Bits 0..9 as in all entries; 16..20: length, or 16 for the previous one; 24..31: times, without
+ * extra bits.
+ */
 const CODE_LENGTH_TEMPLATES = Int32Array.from(CODE_LENGTH_ORDER, (_, i) => (1 << 24) | (i << 16));
 CODE_LENGTH_TEMPLATES[16] = (3 << 24) | (COPY_PREVIOUS << 16) | 2;
 CODE_LENGTH_TEMPLATES[17] = (3 << 24) | 3;
 CODE_LENGTH_TEMPLATES[18] = (11 << 24) | 7;
 
-/** The longest header: three counts, the lengths of 19 codes, and 316 lengths of at most 7 + 7 bits. */
+/**
+ * The longest header: three counts, the lengths of 19 codes, and 316 lengths of at most 7 + 7 bits.
+ */
 export const MAX_HEADER_BYTES = Math.ceil((14 + 19 * 3 + 316 * 14) / 8);
 
 const codeLengthTable = new Int32Array(1 << MAX_CODE_LENGTH_BITS);
@@ -136,7 +148,10 @@ export class BlockCodes {
   /** The bit at which the next code length begins. */
   #pos = 0;
   #previousLength = -1;
-  /** How many times the previous length is still to be repeated: a repeat may run over into the second code. */
+  /**
+   * How many times the previous length is still to be repeated: a repeat may run over into the
+   * second code.
+   */
   #repeatsLeft = 0;
 
   static fixed(): BlockCodes {
@@ -151,7 +166,10 @@ export class BlockCodes {
     return codes;
   }
 
-  /** Reads the header at the bit `pos`, and builds the tables. Returns the bit behind it; -1: it is not whole yet. */
+  /**
+   * Reads the header at the bit `pos`, and builds the tables. Returns the bit behind it; -1: it is
+   * not whole yet.
+   */
   readHeader(view: DataView, pos: number, end: number): number {
     const bits = view.getUint32(pos >>> 3, true) >>> (pos & 7);
     const literals = (bits & 31) + 257;
@@ -193,7 +211,10 @@ export class BlockCodes {
     return pos;
   }
 
-  /** Puts symbols into buckets; false if they go beyond `end`. Nearly all take one branch, so it is well predicted. */
+  /**
+   * Puts symbols into buckets; false if they go beyond `end`. Nearly all take one branch, so it is
+   * well predicted.
+   */
   #readCode(view: DataView, end: number, code: HuffmanCode, count: number): boolean {
     const table = codeLengthTable;
     const { counts, symbols } = code;
@@ -241,7 +262,10 @@ export class BlockCodes {
   }
 }
 
-/** Writes a checked code: its first level at `at`, its subtables from `free` on. Returns where these end. */
+/**
+ * Writes a checked code: its first level at `at`, its subtables from `free` on. Returns where these
+ * end.
+ */
 function buildTable(
   entries: Int32Array,
   at: number,
@@ -282,7 +306,9 @@ function copyBehind(entries: Int32Array, at: number, count: number): void {
   for (let i = at; i < at + count; i++) entries[i + count] = entries[i]!;
 }
 
-/** The next code when a code's first bit is its lowest: one is added at the top, and carried down. */
+/**
+ * The next code when a code's first bit is its lowest: one is added at the top, and carried down.
+ */
 function nextCode(code: number, ones: number): number {
   const zeros = code ^ ones;
   if (zeros === 0) return ones;
@@ -290,7 +316,10 @@ function nextCode(code: number, ones: number): number {
   return (code & (top - 1)) | top;
 }
 
-/** Codes longer than the first level's index: those that share their first `rootBits` bits share a subtable. */
+/**
+ * Codes longer than the first level's index: those that share their first `rootBits` bits share a
+ * subtable.
+ */
 function buildSubtables(
   entries: Int32Array,
   at: number,

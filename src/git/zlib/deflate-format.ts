@@ -1,7 +1,7 @@
 /**
- * The entries of the decoding tables for DEFLATE (RFC 1951 §3.2.5). One layout serves literals, lengths and distances
- * alike, so that a loop which only counts output takes the same few instructions for each and the processor has no
- * branch to guess wrong:
+ * The entries of the decoding tables for DEFLATE (RFC 1951 §3.2.5). One layout serves literals,
+ * lengths and distances alike, so that a loop which only counts output takes the same few
+ * instructions for each and the processor has no branch to guess wrong:
  *
  *     bits  0..4   bits to consume, extra bits included
  *     bits  5..9   bits before the extra bits that add output: a distance's do not
@@ -10,24 +10,34 @@
  *     bits 16..23  the literal
  *     bits 24..31  bytes of output less one; a distance has one of its match's bytes
  *
- * Because a distance counts one byte of its match, the longest match, 258 bytes, fits into eight bits. JavaScript
- * shifts by the lowest five bits of a count, so an entry can be used directly as the count of bits to consume.
+ * Because a distance counts one byte of its match, the longest match, 258 bytes, fits into eight
+ * bits. JavaScript shifts by the lowest five bits of a count, so an entry can be used directly as
+ * the count of bits to consume.
  * Proved by test/git/zlib/agreement.property.test.ts and test/git/zlib/known-streams.test.ts.
  */
 import { badPack, ProtocolError } from '../wire/protocol-error.ts';
 
-/** @param fault what is wrong, in the words of RFC 1950 and RFC 1951. The client sees it, and what to do. */
+/**
+ * @param fault what is wrong, in the words of RFC 1950 and RFC 1951. The client sees it, and what
+ * to do.
+ */
 export function damagedData(fault: string): ProtocolError {
   return badPack(`The pack contains damaged compressed data (${fault}).`);
 }
 
-/** Index bits of the first level of both tables, which stand side by side: literals and lengths, then distances. */
+/**
+ * Index bits of the first level of both tables, which stand side by side: literals and lengths,
+ * then distances.
+ */
 export const ROOT_BITS = 10;
 export const DISTANCES_AT = 1 << ROOT_BITS;
 export const SUBTABLES_AT = 2 << ROOT_BITS;
 
 export const RANK_SHIFT = 11;
-/** The rank of an entry that is neither a literal nor a length nor a distance; bits 16 and 17 say what it is. */
+/**
+ * The rank of an entry that is neither a literal nor a length nor a distance; bits 16 and 17 say
+ * what it is.
+ */
 const LOOK_CLOSER = 31 << RANK_SHIFT;
 export const KIND_MASK = LOOK_CLOSER | (3 << 16);
 export const END_OF_BLOCK = LOOK_CLOSER | (1 << 16);
@@ -41,7 +51,10 @@ export const MAX_DISTANCE_CODES = 30;
 export const MIN_MATCH_BYTES = 3;
 export const WINDOW_BYTES = 32_768;
 
-/** The value of an entry's extra bits as far as they add output; `bits` are the next bits of the stream. */
+/**
+ * The value of an entry's extra bits as far as they add output; `bits` are the next bits of the
+ * stream.
+ */
 export function extraOutput(entry: number, bits: number): number {
   return (bits & ~(-1 << entry)) >>> (entry >>> 5);
 }

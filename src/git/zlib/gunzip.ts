@@ -1,14 +1,18 @@
 /**
- * A gzip body, inflated while it is read (RFC 1952: one or several members, followed by nothing but zeros). Uses
- * node:zlib, which stops while its output waits, not DecompressionStream: in workerd the latter inflates all input at
- * once, even if nobody reads. V8 lets some 60 MB of node:zlib's buffers accumulate before it collects them (measured).
+ * A gzip body, inflated while it is read (RFC 1952: one or several members, followed by nothing but
+ * zeros). Uses node:zlib, which stops while its output waits, not DecompressionStream: in workerd
+ * the latter inflates all input at once, even if nobody reads. V8 lets some 60 MB of node:zlib's
+ * buffers accumulate before it collects them (measured).
  */
 import { createGunzip } from 'node:zlib';
 import type { ChunkSource } from '../wire/byte-reader.ts';
 
 const CHUNK_BYTES = 64 * 1024;
 
-/** `read` rejects as the source does, or with `damaged`; after that, or `discard`, the rest passes as it is. */
+/**
+ * `read` rejects as the source does, or with `damaged`; after that, or `discard`, the rest passes
+ * as it is.
+ */
 export function gunzipped(source: ChunkSource, damaged: (cause: unknown) => Error): ChunkSource {
   const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
   // The reader gets the error. An `error` event without a listener would end the isolate.

@@ -1,9 +1,10 @@
 /**
- * The two loops over the symbols of a compressed block (RFC 1951 §3.2.3): one writes output, one only counts it. Each
- * has a fast loop, which keeps at least 24 bits at hand and needs no check of the end, and a careful step for the rest:
- * the last bytes before `end`, codes with a subtable, the end of the block, and errors. A step that does not end by the
- * bit `end` is not taken. The fast loops have their own constants, since another module's cost a load and a check in
- * each step, and `| 0` says that a sum stays within 31 bits, which is otherwise checked.
+ * The two loops over the symbols of a compressed block (RFC 1951 §3.2.3): one writes output, one
+ * only counts it. Each has a fast loop, which keeps at least 24 bits at hand and needs no check of
+ * the end, and a careful step for the rest: the last bytes before `end`, codes with a subtable, the
+ * end of the block, and errors. A step that does not end by the bit `end` is not taken. The fast
+ * loops have their own constants, since another module's cost a load and a check in each step, and
+ * `| 0` says that a sum stays within 31 bits, which is otherwise checked.
  * Proved by test/git/zlib/agreement.property.test.ts and test/git/zlib/known-streams.test.ts.
  */
 import {
@@ -22,13 +23,18 @@ import {
   damagedData,
 } from './deflate-format.ts';
 
-/** How many bytes a view must have after `end`, because bits are read four and five bytes at a time. */
+/**
+ * How many bytes a view must have after `end`, because bits are read four and five bytes at a time.
+ */
 export const READ_AHEAD_BYTES = 8;
 
 /** What outlives a call. */
 export class SymbolState {
   produced = 0;
-  /** Length of a match whose distance has not been read yet; 0: the next symbol is a literal or a length. */
+  /**
+   * Length of a match whose distance has not been read yet; 0: the next symbol is a literal or a
+   * length.
+   */
   pendingLength = 0;
   ended = false;
 }
@@ -45,7 +51,8 @@ export function countSymbols(
   const DISTANCES = 0x400;
   const RANK = 0xf800;
   const fastEnd = (end >>> 3) - READ_AHEAD_BYTES;
-  // Behind two windows every distance is valid: to count from there keeps a long stream's count in 31 bits.
+  // Behind two windows every distance is valid: to count from there keeps a long stream's count in
+  // 31 bits.
   const uncounted = Math.max(0, state.produced - 2 * WINDOW_BYTES);
   let out = (state.produced - uncounted) | 0;
   // One more than the output before the current match, and the ranks that are surely within it.
@@ -62,7 +69,8 @@ export function countSymbols(
       at = (at + 3) | 0;
       let entry = entries[(bits & ROOT_MASK) | table]!;
       while (at < fastEnd) {
-        // The entry is looked up before these bits are added, so that the processor need not wait for them.
+        // The entry is looked up before these bits are added, so that the processor need not wait
+        // for them.
         const lookedUpWith = valid;
         bits |= view.getUint32(at, true) << valid;
         at = (at + ((31 - valid) >> 3)) | 0;
@@ -105,8 +113,9 @@ export function countSymbols(
 }
 
 /**
- * Writes to `output` until `keepBytes` of it are there; a match across that line is written up to `room`, and only
- * counted from there on. Returns where it stopped, which is never between a length and its distance.
+ * Writes to `output` until `keepBytes` of it are there; a match across that line is written up to
+ * `room`, and only counted from there on. Returns where it stopped, which is never between a length
+ * and its distance.
  */
 export function keepSymbols(
   state: SymbolState,
@@ -188,7 +197,9 @@ export function keepSymbols(
   return pos;
 }
 
-/** Copies a match, which may overlap itself, as far as there is room; returns the output with it. */
+/**
+ * Copies a match, which may overlap itself, as far as there is room; returns the output with it.
+ */
 function copyMatch(output: Uint8Array, out: number, distance: number, length: number, room: number): number {
   const stop = (out + length) | 0;
   const copyEnd = stop < room ? stop : room;

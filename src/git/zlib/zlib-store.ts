@@ -7,7 +7,9 @@
 const MAX_STORED_BYTES = 65_535;
 const BLOCK_HEADER_BYTES = 5;
 const ADLER_MODULUS = 65_521;
-/** How many bytes can be summed before a remainder must be taken, so that the sums stay below 2^31. */
+/**
+ * How many bytes can be summed before a remainder must be taken, so that the sums stay below 2^31.
+ */
 const BYTES_PER_REMAINDER = 3_800;
 
 const blocksFor = (length: number): number => Math.max(1, Math.ceil(length / MAX_STORED_BYTES));

@@ -1,9 +1,11 @@
 /**
- * Finds the end and the inflated length of a zlib stream (RFC 1950, RFC 1951) without storing its output: a pack does
- * not store compressed lengths, so every stream must be decoded to find the next entry. Output is counted, and written
- * only as far as the caller asks, or passed on piece by piece. All that zlib's inflate refuses is refused, except wrong
- * checksums of content that is not kept. Decoding reads 32 bits at any bit offset straight from the chunk. At its end,
- * the few bytes that are less than a whole step are carried over in a small buffer, and the same code continues there.
+ * Finds the end and the inflated length of a zlib stream (RFC 1950, RFC 1951) without storing its
+ * output: a pack does not store compressed lengths, so every stream must be decoded to find the
+ * next entry. Output is counted, and written only as far as the caller asks, or passed on piece by
+ * piece. All that zlib's inflate refuses is refused, except wrong checksums of content that is not
+ * kept. Decoding reads 32 bits at any bit offset straight from the chunk. At its end, the few bytes
+ * that are less than a whole step are carried over in a small buffer, and the same code continues
+ * there.
  * Proved by test/git/zlib/agreement.property.test.ts and test/git/zlib/bad-streams.test.ts.
  */
 import { BlockCodes, MAX_HEADER_BYTES } from './block-codes.ts';
@@ -11,7 +13,10 @@ import { READ_AHEAD_BYTES, SymbolState, countSymbols, keepSymbols } from './symb
 import { WINDOW_BYTES, damagedData } from './deflate-format.ts';
 import { adler32 } from './zlib-store.ts';
 
-/** What the next bits are. All but stored bytes and symbols is one step, taken completely or not at all. */
+/**
+ * What the next bits are. All but stored bytes and symbols is one step, taken completely or not at
+ * all.
+ */
 const ZLIB_HEADER = 0;
 const BLOCK_HEADER = 1;
 const STORED_HEADER = 2;
@@ -23,11 +28,17 @@ const DONE = 7;
 /** What follows the header of a block, by its type. */
 const STATE_OF_TYPE = [STORED_HEADER, SYMBOLS, DYNAMIC_HEADER] as const;
 
-/** Longest input of one call: its output is at most 1032 times as long, and can be counted in 31 bits. */
+/**
+ * Longest input of one call: its output is at most 1032 times as long, and can be counted in 31
+ * bits.
+ */
 const SPAN_BYTES = 1 << 20;
 const MAX_MATCH_BYTES = 258;
 const PIECE_BYTES = 2 * WINDOW_BYTES;
-/** Longest stream for each byte of output: only block headers take more than 15 bits a literal, 48 a match of three. */
+/**
+ * Longest stream for each byte of output: only block headers take more than 15 bits a literal, 48 a
+ * match of three.
+ */
 const MAX_STREAM_BYTES_PER_BYTE = 2;
 /** For headers: a stream may be flushed many times. */
 const STREAM_ALLOWANCE_BYTES = 1024;
@@ -42,7 +53,10 @@ const NOTHING = new Uint8Array(0);
 
 /** Walks one zlib stream after another, resumable at any byte; allocates nothing per stream. */
 export class ZlibWalker {
-  /** Blocks with codes of their own in all streams so far. To read one costs as much as kilobytes of content. */
+  /**
+   * Blocks with codes of their own in all streams so far. To read one costs as much as kilobytes of
+   * content.
+   */
   dynamicBlocks = 0;
   #state = DONE;
   #inflatedBytes = 0;
@@ -51,7 +65,10 @@ export class ZlibWalker {
   #keepBytes = 0;
   /** Null: output is kept or counted. */
   #sink: OutputSink | null = null;
-  /** For a sink: the last output, which matches may copy from, and behind it what has not been passed on yet. */
+  /**
+   * For a sink: the last output, which matches may copy from, and behind it what has not been
+   * passed on yet.
+   */
   #window: Uint8Array = NOTHING;
   #passedOn = 0;
   #slidOut = 0;
@@ -62,7 +79,9 @@ export class ZlibWalker {
   readonly #dynamicCodes = new BlockCodes();
   readonly #symbols = new SymbolState();
 
-  /** Bytes that were given but not walked yet, and the bit of the first one at which to continue. */
+  /**
+   * Bytes that were given but not walked yet, and the bit of the first one at which to continue.
+   */
   readonly #carry = new Uint8Array(CARRY_BYTES + READ_AHEAD_BYTES);
   readonly #carryView = new DataView(this.#carry.buffer);
   #carried = 0;
@@ -80,8 +99,9 @@ export class ZlibWalker {
   }
 
   /**
-   * Starts at the first byte of a zlib stream whose inflated length must be exactly `inflatedBytes`. The first
-   * `keepBytes` bytes of it (`inflatedBytes`: all, and the checksum is verified) are written to `output`.
+   * Starts at the first byte of a zlib stream whose inflated length must be exactly
+   * `inflatedBytes`. The first `keepBytes` bytes of it (`inflatedBytes`: all, and the checksum is
+   * verified) are written to `output`.
    */
   begin(inflatedBytes: number, output: Uint8Array = NOTHING, keepBytes = 0): void {
     this.#state = ZLIB_HEADER;
@@ -113,8 +133,9 @@ export class ZlibWalker {
   }
 
   /**
-   * Walks `chunk[start..end)`, of less than 256 MiB, and returns the index behind the last byte of the stream, or
-   * `end` when the stream goes on (then not `done`). After an error, nothing but begin() may be called.
+   * Walks `chunk[start..end)`, of less than 256 MiB, and returns the index behind the last byte of
+   * the stream, or `end` when the stream goes on (then not `done`). After an error, nothing but
+   * begin() may be called.
    */
   walk(chunk: Uint8Array, start: number, end: number): number {
     const index = this.#walk(chunk, start, Math.min(end, start + this.#streamBytesLeft));
@@ -145,7 +166,10 @@ export class ZlibWalker {
     return this.#walkCarry(chunk, pos >>> 3, end);
   }
 
-  /** Goes on in the carried bytes and what fits behind them of the chunk. Returns where in the chunk to go on. */
+  /**
+   * Goes on in the carried bytes and what fits behind them of the chunk. Returns where in the chunk
+   * to go on.
+   */
   #walkCarry(chunk: Uint8Array, start: number, end: number): number {
     const carry = this.#carry;
     const added = Math.min(end - start, CARRY_BYTES - this.#carried);
@@ -164,7 +188,10 @@ export class ZlibWalker {
     return index;
   }
 
-  /** Takes every step that ends by the bit `end`, which has eight bytes behind it; returns the bit behind the last. */
+  /**
+   * Takes every step that ends by the bit `end`, which has eight bytes behind it; returns the bit
+   * behind the last.
+   */
   #run(bytes: Uint8Array, view: DataView, pos: number, end: number): number {
     for (;;) {
       let next = -1;
@@ -294,7 +321,10 @@ export class ZlibWalker {
     return pos;
   }
 
-  /** When the window is full, and at the end: passes on the new output, and drops what no match can reach any more. */
+  /**
+   * When the window is full, and at the end: passes on the new output, and drops what no match can
+   * reach any more.
+   */
   #passOn(sink: OutputSink): void {
     const symbols = this.#symbols;
     if (symbols.produced > this.#passedOn) sink(this.#window.subarray(this.#passedOn, symbols.produced));

@@ -1,4 +1,7 @@
-/** One back-off for an account. In a pause, no call leaves this isolate, nor others as soon as they ask the board. */
+/**
+ * One back-off for an account. In a pause, no call leaves this isolate, nor others as soon as they
+ * ask the board.
+ */
 import { type Clock, isAhead, isWithin } from '../../isolate/clock.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { count } from '../../metrics/tally.ts';
@@ -50,14 +53,20 @@ export class AccountBackOff {
     this.#settings = settings;
   }
 
-  /** How long the account has to pause, as far as this isolate knows, in milliseconds; 0: not at all. */
+  /**
+   * How long the account has to pause, as far as this isolate knows, in milliseconds; 0: not at
+   * all.
+   */
   leftMs(): number {
     const { pausedUntil } = this.#known;
     const now = this.#settings.clock.now();
     return isAhead(pausedUntil, LONGEST_PAUSE_MS, now) ? pausedUntil - now : 0;
   }
 
-  /** To be called before each call of the account. @throws HostPause while the host asks for a pause. */
+  /**
+   * To be called before each call of the account.
+   * @throws HostPause while the host asks for a pause.
+   */
   async throwIfPaused(): Promise<void> {
     const { board, clock, hostName } = this.#settings;
     if (this.leftMs() === 0 && !isWithin(this.#known.askedAt, FRESH_MS, clock.now())) {
@@ -91,7 +100,10 @@ export class AccountBackOff {
     return new HostPause(hostName, pauseMs, limit, answer.status);
   }
 
-  /** A minute; soon after the last pause, twice as long as that (GitHub, "Rate limits for the REST API"). */
+  /**
+   * A minute; soon after the last pause, twice as long as that (GitHub, "Rate limits for the REST
+   * API").
+   */
   #unnamedPause(now: number): Known['unnamed'] {
     const last = this.#known.unnamed;
     // The call was under way when the pause began.

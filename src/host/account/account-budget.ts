@@ -1,4 +1,7 @@
-/** What a host still lets the account ask by REST, and when pages wait. Writers wait in durable/host-account. */
+/**
+ * What a host still lets the account ask by REST, and when pages wait. Writers wait in
+ * durable/host-account.
+ */
 import { type Clock, isAhead, isWithin } from '../../isolate/clock.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { type HostAnswer, hostTime, type Operation } from '../failure.ts';
@@ -32,7 +35,10 @@ export function readsWaitMs(calls: KnownCalls | null, now: number): number {
   return resetMs(calls, now) ?? 0;
 }
 
-/** How many calls are left, as the host said and without what has begun since; null if it is not known. */
+/**
+ * How many calls are left, as the host said and without what has begun since; null if it is not
+ * known.
+ */
 export function callsLeft(calls: KnownCalls | null, begun: number, now: number): number | null {
   if (calls === null || resetMs(calls, now) === null) return null;
   return Math.max(0, calls.left - begun * CALLS_PER_WRITE);
@@ -53,11 +59,14 @@ export function resetMs({ at, resetsInMs }: KnownCalls, now: number): number | n
 
 const MINUTE_MS = 60_000;
 /**
- * GitHub's points, whatever the calls ask for: docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api,
- * "About secondary rate limits" (900 a minute) and "Calculating points" (a read costs one, any other call five).
+ * GitHub's points, whatever the calls ask for:
+ * docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api, "About secondary rate
+ * limits" (900 a minute) and "Calculating points" (a read costs one, any other call five).
  */
 const POINTS_A_MINUTE = 900;
-/** What only reads waits earlier, and the last of them are for what never waits, such as a rollback. */
+/**
+ * What only reads waits earlier, and the last of them are for what never waits, such as a rollback.
+ */
 const READERS_PART = 2 / 3;
 const CREATORS_PART = 8 / 9;
 
@@ -89,7 +98,10 @@ const TELLING_PAUSE_MS = 10_000;
 const SCARCE_PART = 0.3;
 const SCARCE_PAUSE_MS = 1_000;
 
-/** What this isolate has heard last, and when it has told last (milliseconds since 1970), by account. */
+/**
+ * What this isolate has heard last, and when it has told last (milliseconds since 1970), by
+ * account.
+ */
 const heard = new Recent<KnownCalls>({ most: 100 });
 const toldAt = new Recent<number>({ most: 100 });
 /** By account: what the calls of this isolate have cost, and what of it was not told yet. */
@@ -103,7 +115,9 @@ export interface CallMeter {
 
 /**
  * Reports now and then what answers say, and the points since then.
- * @param account its name; no secret. @param hasPoints the host counts them. @param tell must not throw.
+ * @param account its name; no secret.
+ * @param hasPoints the host counts them.
+ * @param tell must not throw.
  */
 export function callMeter(
   account: string,
@@ -132,7 +146,9 @@ export function callMeter(
   };
 }
 
-/** How long pages and badges must not ask the host, as far as this isolate has heard; 0: they may. */
+/**
+ * How long pages and badges must not ask the host, as far as this isolate has heard; 0: they may.
+ */
 export function readsPauseMs(account: string, now: number): number {
   const waitMs = pointsWaitMs(spentBy.get(account) ?? [], true, now);
   return Math.max(waitMs, readsWaitMs(heard.get(account), now));

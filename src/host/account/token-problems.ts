@@ -6,7 +6,10 @@
 import { type HostAnswer, SUSPENDED_TEXT } from '../failure.ts';
 import type { HostKind } from '../kinds.ts';
 
-/** Of the account itself, whatever its token is: `suspended` and `hidden`, the worst. `no-…`: that scope is missing. */
+/**
+ * Of the account itself, whatever its token is: `suspended` and `hidden`, the worst. `no-…`: that
+ * scope is missing.
+ */
 export type TokenProblem =
   | 'suspended'
   | 'hidden'
@@ -19,7 +22,10 @@ export type TokenProblem =
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** What an answer tells about the token that went with the request; null: nothing. GitHub's shows all at once. */
+/**
+ * What an answer tells about the token that went with the request; null: nothing. GitHub's shows
+ * all at once.
+ */
 export function tokenProblems(
   kind: HostKind,
   token: string,
@@ -63,17 +69,26 @@ function expiryOf(text: string | null): number | null {
   return Number.isNaN(at) ? null : at;
 }
 
-/** The scope that is missing, by its category. A call may ask for less than the service needs in all. */
+/**
+ * The scope that is missing, by its category. A call may ask for less than the service needs in
+ * all.
+ */
 const GITEA_SCOPES: Readonly<Record<string, TokenProblem>> = {
   repository: 'no-write:repository',
   issue: 'no-write:issue',
   user: 'no-read:user',
   notification: 'no-read:notification',
 };
-/** Gitea: `required=[write:issue], token scope=…`. Forgejo: `: [write:issue]`. The first scope is the required one. */
+/**
+ * Gitea: `required=[write:issue], token scope=…`. Forgejo: `: [write:issue]`. The first scope is
+ * the required one.
+ */
 const MISSING_SCOPE = /^[^a-z]{0,20}(?:required=[^a-z]{0,20})?(?:read|write):(\w+)/;
 
-/** Forgejo and Gitea name a missing scope in a 403 (routers/api/v1/api.go: tokenRequiresScopes, rejectPublicOnly). */
+/**
+ * Forgejo and Gitea name a missing scope in a 403 (routers/api/v1/api.go: tokenRequiresScopes,
+ * rejectPublicOnly).
+ */
 function missingScope({ status, text }: HostAnswer): readonly TokenProblem[] | null {
   if (status !== 403) return null;
   if (/not available for public-only tokens/.test(text)) return ['public-only'];

@@ -27,7 +27,10 @@ interface Told {
 /** What this isolate has told last, by account. */
 const told = new Recent<Told>({ most: 100 });
 
-/** 401s that no second one has confirmed: one among good ones is the host's fault (renovatebot/renovate#17822). */
+/**
+ * 401s that no second one has confirmed: one among good ones is the host's fault
+ * (renovatebot/renovate#17822).
+ */
 const doubts = new Recent<true>({ lifeMs: 60 * 60 * 1000, most: 200 });
 
 /** Tells what is wrong, or that nothing is, once a day and whenever it changes. */

@@ -1,4 +1,7 @@
-/** Requests to the host in Git's own protocol: only ids, ref names and the rewritten pack. Reads are retried. */
+/**
+ * Requests to the host in Git's own protocol: only ids, ref names and the rewritten pack. Reads are
+ * retried.
+ */
 import type { Clock } from '../../isolate/clock.ts';
 import { ByteReader, sourceOf } from '../../git/wire/byte-reader.ts';
 import { concatBytes } from '../../git/bytes.ts';
@@ -35,7 +38,9 @@ import type { IsPublic } from '../rest/reads.ts';
 import { timeOf } from '../time.ts';
 
 const MiB = 1024 * 1024;
-/** Of an answer with refs. A list is cut long before, unless nearly all of its names are unusable. */
+/**
+ * Of an answer with refs. A list is cut long before, unless nearly all of its names are unusable.
+ */
 const MAX_REF_LIST_BYTES = 16 * MiB;
 /** Of one of which nothing is kept. The largest public repositories have half a million refs. */
 const MAX_SEARCHED_REF_LIST_BYTES = 64 * MiB;
@@ -45,7 +50,10 @@ const PACK_OVERHEAD_BYTES = 4 * 1024;
 
 /** Commits of one listing, inflated, with what each costs besides: some 45,000. */
 const MAX_LISTED_BYTES = 18 * MiB;
-/** What a listed commit takes besides its content: its place among the objects, its date and its parents. */
+/**
+ * What a listed commit takes besides its content: its place among the objects, its date and its
+ * parents.
+ */
 const LISTED_COMMIT_BYTES = 160;
 /** More than a side-band packet of ordinary commits takes. */
 const LISTING_ROOM_BYTES = 512 * 1024;
@@ -78,7 +86,10 @@ export class GitTransport {
   readonly #memory: MemoryHold;
   readonly #isPublic: IsPublic | null;
 
-  /** @param memory keeps lists of refs to its end. @param isPublic null: upstream is never listed with the token. */
+  /**
+   * @param memory keeps lists of refs to its end.
+   * @param isPublic null: upstream is never listed with the token.
+   */
   constructor(http: SmartHttp, clock: Clock, memory: MemoryHold, isPublic: IsPublic | null) {
     this.#http = http;
     this.#clock = clock;
@@ -90,7 +101,10 @@ export class GitTransport {
     return this.#http.hostName;
   }
 
-  /** Begins as Git does before it lists refs, so that a push looks like a fetch. One request. @throws HostError */
+  /**
+   * Begins as Git does before it lists refs, so that a push looks like a fetch. One request.
+   * @throws HostError
+   */
   async discover(repository: RepositoryName): Promise<void> {
     return this.#asReader(repository, 'upstream', (caller) => this.#http.discover(repository, caller));
   }
@@ -147,7 +161,10 @@ export class GitTransport {
     return this.#ask(repository, encodePeeledLsRefs(), MAX_SEARCHED_REF_LIST_BYTES, 'upstream', read);
   }
 
-  /** Commits without their trees, some 150 bytes each. One request. @param onWait before it waits for memory. */
+  /**
+   * Commits without their trees, some 150 bytes each. One request.
+   * @param onWait before it waits for memory.
+   */
   async listHistory(
     repository: RepositoryName,
     request: ObjectRequest,
@@ -159,8 +176,9 @@ export class GitTransport {
   }
 
   /**
-   * Objects by their ids, of a public repository; null: they are larger. One request. @param maxBytes of the answer,
-   * and of the objects, without what each takes besides. @throws HostError; `unreachable` also if one is missing.
+   * Objects by their ids, of a public repository; null: they are larger. One request.
+   * @param maxBytes of the answer, and of the objects, without what each takes besides.
+   * @throws HostError; `unreachable` also if one is missing.
    */
   async readObjects(
     repository: RepositoryName,
@@ -172,19 +190,26 @@ export class GitTransport {
     return this.#ask(repository, encodeFetch(request), allBytes, 'upstream', read);
   }
 
-  /** What a repository's receive-pack can do, as it tells the bot. One request. @throws HostError */
+  /**
+   * What a repository's receive-pack can do, as it tells the bot. One request.
+   * @throws HostError
+   */
   async pushCapabilities(repository: RepositoryName): Promise<ReadonlySet<string>> {
     return withRetries(this.#clock, () => this.#http.pushCapabilities(repository));
   }
 
-  /** Pushes to a fork, or (`offer`) to upstream. @throws HostError; `unreachable`: perhaps the push took place. */
+  /**
+   * Pushes to a fork, or (`offer`) to upstream.
+   * @throws HostError; `unreachable`: perhaps the push took place.
+   */
   async push(
     repository: RepositoryName,
     body: ReadableStream<Uint8Array>,
     operation: 'push' | 'offer' = 'push',
   ): Promise<PushReport> {
     const response = await this.#http.post(repository, 'git-receive-pack', 'bot', body, operation);
-    // While the host checks the objects, it sends five bytes now and then, to keep the connection open.
+    // While the host checks the objects, it sends five bytes now and then, to keep the connection
+    // open.
     return this.#http.read(response, { maxBytes: MiB, pace: 'any' }, readPushReport);
   }
 
@@ -204,8 +229,8 @@ export class GitTransport {
 
   /**
    * Reads the bot's own forks in its name, and all else without a token, because the host must not
-   * see who reads for whom. Only where it limits reads by address, and the repository is public, the
-   * bot reads it.
+   * see who reads for whom. Only where it limits reads by address, and the repository is public,
+   * the bot reads it.
    */
   async #asReader<T>(
     repository: RepositoryName,

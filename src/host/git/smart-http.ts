@@ -1,6 +1,7 @@
 /**
- * Smart HTTP requests to the host (gitprotocol-http), with headers that contain nothing of the client's. The bot's
- * token goes only to its own forks and to repositories known to be public: it could read private ones for anyone.
+ * Smart HTTP requests to the host (gitprotocol-http), with headers that contain nothing of the
+ * client's. The bot's token goes only to its own forks and to repositories known to be public: it
+ * could read private ones for anyone.
  */
 import { ByteReader } from '../../git/wire/byte-reader.ts';
 import { countedFetch } from '../../metrics/tally.ts';
@@ -18,7 +19,9 @@ import type { TokenWatch } from '../account/token-watch.ts';
 import { notFollowed, redirectOf } from '../redirect.ts';
 import { fullName, parseRepositoryName, type RepositoryName } from '../../repository-name.ts';
 
-/** How long the host may take until its answer begins, and between its bytes (contract, section 8). */
+/**
+ * How long the host may take until its answer begins, and between its bytes (contract, section 8).
+ */
 export const HOST_TIMEOUT_MS = 30_000;
 /** The end of an answer usually comes with its last bytes, or right behind them. */
 const END_PATIENCE_MS = 100;
@@ -35,7 +38,10 @@ interface BotAccount {
   readonly tokenWatch: Pick<TokenWatch, 'observe'>;
 }
 
-/** Of an answer that lists what upload-pack can do. A host that knows no version 2 would list its refs. */
+/**
+ * Of an answer that lists what upload-pack can do. A host that knows no version 2 would list its
+ * refs.
+ */
 const MAX_CAPABILITIES_BYTES = 64 * 1024;
 /** Of an answer that refuses. */
 const MAX_REFUSAL_BYTES = 4 * 1024;
@@ -75,12 +81,16 @@ export class SmartHttp {
     };
     if (service === 'git-upload-pack') headers['Git-Protocol'] = 'version=2';
     const request = { method: 'POST', headers, body };
-    // The answer to a push begins when the host has read and checked the pack, which takes as long as it takes.
+    // The answer to a push begins when the host has read and checked the pack, which takes as long
+    // as it takes.
     const timeoutMs = service === 'git-receive-pack' ? null : this.timeoutMs;
     return this.#ask(caller, service, operation, [repository, service, request, timeoutMs]);
   }
 
-  /** Asks what upload-pack can do, with which Git begins. Its answer is not needed. @throws HostError */
+  /**
+   * Asks what upload-pack can do, with which Git begins. Its answer is not needed.
+   * @throws HostError
+   */
   async discover(repository: RepositoryName, caller: Caller): Promise<void> {
     const request = { method: 'GET', headers: { 'Git-Protocol': 'version=2' }, body: null };
     const asked = [repository, 'info/refs?service=git-upload-pack', request] as const;
@@ -126,7 +136,8 @@ export class SmartHttp {
   /**
    * Makes any request about a repository. Answers what Git at the host says, or its refusal.
    * @param path after `<owner>/<name>.git/`.
-   * @param timeoutMs until the answer begins, else HostError `unreachable`; null: the caller limits it.
+   * @param timeoutMs until the answer begins, else HostError `unreachable`; null: the caller limits
+   * it.
    * @throws HostError, also if the host redirects, or shows a page
    */
   async fetch(
@@ -185,7 +196,10 @@ export class SmartHttp {
     return service === 'info' || service.startsWith('git-') ? parseRepositoryName(owner, name) : null;
   }
 
-  /** Reads an answer's body. @throws HostError `unreachable` if it is not what is expected, or what `parse` throws. */
+  /**
+   * Reads an answer's body.
+   * @throws HostError `unreachable` if it is not what is expected, or what `parse` throws.
+   */
   async read<T>(
     response: Response,
     limits: Omit<BodyLimits, 'timeoutMs'>,

@@ -1,4 +1,7 @@
-/** One push to the host: written while it is produced, so that nothing of its size is held; and why it was refused. */
+/**
+ * One push to the host: written while it is produced, so that nothing of its size is held; and why
+ * it was refused.
+ */
 import { concatBytes } from '../../git/bytes.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import { encodeCommandList } from '../../git/wire/push-request.ts';
@@ -29,8 +32,9 @@ export interface UploadTarget {
 const stopped = (): Error => new HostError('unreachable', 'The code host stopped reading.');
 
 /**
- * Commands, then the pack, which is read no faster than the host accepts data. A host that stops reading for too long,
- * or answers before it has read everything, ends it. @throws HostError; after `unreachable` nobody knows what happened.
+ * Commands, then the pack, which is read no faster than the host accepts data. A host that stops
+ * reading for too long, or answers before it has read everything, ends it.
+ * @throws HostError; after `unreachable` nobody knows what happened.
  */
 export async function upload(
   transport: GitTransport,
@@ -64,27 +68,33 @@ export async function upload(
     const { unpackStatus } = await within(EARLY_ANSWER_MS, report, stopped);
     throw new HostError('refused', `The code host says: ${hostText(unpackStatus)}`);
   } catch (error) {
-    // The host gets an incomplete pack, and discards it. Nobody else reads the spool before this has stopped.
+    // The host gets an incomplete pack, and discards it. Nobody else reads the spool before this
+    // has stopped.
     await writer.abort();
     await sending.catch(() => {});
     throw error;
   }
 }
 
-/* Why receive-pack refused a push. Known reasons are told in our words: in GitHub's are ids that nobody has, pages of
-   the bot, and commands that do not help. */
+/**
+ * Why receive-pack refused a push. Known reasons are told in our words: in GitHub's are ids that
+ * nobody has, pages of the bot, and commands that do not help.
+ */
 
 const MOST_FILES = 10;
 /** As much of the host's lines is read. */
 const MOST_CHARACTERS = 20_000;
 
 /**
- * A fault of the host, or another push at the same moment: ship-studio/ship-studio#678, isaacs/github#1741. The hook is
- * Git's word for Gitea's own failure in opening a pull request (AGit flow).
+ * A fault of the host, or another push at the same moment: ship-studio/ship-studio#678,
+ * isaacs/github#1741. The hook is Git's word for Gitea's own failure in opening a pull request
+ * (AGit flow).
  */
 const MOMENTARY =
   /internal server error|^failure$|cannot lock ref|failed to (?:lock|update ref)|fail(?:ed)? to run proc-receive hook/i;
-/** For the operator: a token without that scope (oiooj in categraf#34), or the address in commits. */
+/**
+ * For the operator: a token without that scope (oiooj in categraf#34), or the address in commits.
+ */
 const OURS = /without `workflow` scope|email privacy restrictions/;
 /** An object that only the bot has. */
 const ID = /\b[\da-f]{40}\b/g;
@@ -128,8 +138,8 @@ const KNOWN: readonly { readonly when: RegExp; readonly lines: (messages: string
       'Tell the operator: ANON_EMAIL must be no private address of an account there.',
     ],
   },
-  // A hook, or a rule for the fields of commits: github/platform-samples#151; docs.github.com, "Available rules for
-  // rulesets", "Metadata restrictions".
+  // A hook, or a rule for the fields of commits: github/platform-samples#151; docs.github.com,
+  // "Available rules for rulesets", "Metadata restrictions".
   {
     when: /(?:author|committer)(?:'s)? e-?mail|contributor licen[cs]e agreement/i,
     lines: () => [
@@ -179,7 +189,9 @@ function files(messages: string, place: RegExp): string[] {
   return [...new Set(found)].slice(0, MOST_FILES);
 }
 
-/** Bases of deltas are missing while it unpacks; other objects when it checks the branch afterwards. */
+/**
+ * Bases of deltas are missing while it unpacks; other objects when it checks the branch afterwards.
+ */
 export function lacksObjects({ unpackStatus, commandStatuses }: PushReport): boolean {
   return unpackStatus !== 'ok' || commandStatuses.some(({ reason }) => reason?.startsWith('missing'));
 }

@@ -1,6 +1,7 @@
 /**
- * Reads what others do to the bot's pull requests (its notifications say to which), and what is said on any thread. It
- * marks none as read, as the operator may use the account, too. Nothing is retried: the caller comes back in a minute.
+ * Reads what others do to the bot's pull requests (its notifications say to which), and what is
+ * said on any thread. It marks none as read, as the operator may use the account, too. Nothing is
+ * retried: the caller comes back in a minute.
  * Proved by test/host/bad-answers.test.ts and test/sandbox/host-contract.test.ts.
  */
 import { hostFailureOf, unlessMissing } from '../../host-error.ts';
@@ -45,7 +46,10 @@ export class RestActivity {
   /** Asks as anybody may. What the host answers says nothing of the account's token and limits. */
   readonly #public: Rest;
 
-  /** @param beforeCall is told of each call, further pages included; what it throws comes instead of the call. */
+  /**
+   * @param beforeCall is told of each call, further pages included; what it throws comes instead of
+   * the call.
+   */
   constructor(access: RestAccess, beforeCall: (call: ActivityCall) => void) {
     const habits: RestHabits = {
       timeoutMs: 10_000,
@@ -61,7 +65,10 @@ export class RestActivity {
     return readAccount(this.#rest);
   }
 
-  /** Whether the host hides the bot's account, and so its pull requests, from everybody else; null: it does not say. */
+  /**
+   * Whether the host hides the bot's account, and so its pull requests, from everybody else; null:
+   * it does not say.
+   */
   async isHidden(login: string): Promise<boolean | null> {
     if (!this.#rest.differences.hidesFlagged) return false;
     return this.#public.call('GET /users/{username}', { username: login }).then(
@@ -72,8 +79,9 @@ export class RestActivity {
   }
 
   /**
-   * The pull requests that were touched since a moment, in milliseconds since 1970. @param wantsMore is handed each
-   * page, the newest first, and says whether to go on to the next one.
+   * The pull requests that were touched since a moment, in milliseconds since 1970.
+   * @param wantsMore is handed each page, the newest first, and says whether to go on to the next
+   * one.
    */
   async feed(
     since: number,
@@ -167,7 +175,10 @@ const CALLS: Readonly<Record<string, ActivityCall>> = {
   reviews: 'reviews',
 };
 
-/** What a host calls a pull request in its notifications: GitHub, and Gitea (services/convert/notification.go). */
+/**
+ * What a host calls a pull request in its notifications: GitHub, and Gitea
+ * (services/convert/notification.go).
+ */
 const PULL_REQUEST_TYPES = new Set<unknown>(['PullRequest', 'Pull']);
 
 /** An entry of the feed, as far as it can be relied on. */
@@ -180,7 +191,10 @@ interface AnsweredEntry {
   readonly updated_at?: string | null;
 }
 
-/** The pull request of an entry, as a list of one; none: it is of something else, or unclear. @throws TypeError */
+/**
+ * The pull request of an entry, as a list of one; none: it is of something else, or unclear.
+ * @throws TypeError
+ */
 function pullRequestThread(entry: AnsweredEntry): FeedThread[] {
   const { id, reason, subject, repository: named, updated_at } = entry;
   if (subject === undefined && named === undefined) throw new TypeError('the host lists something else');
@@ -320,7 +334,10 @@ function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** The newest first. Leaves out what has no words, such as an approval. @param lists each with the oldest first. */
+/**
+ * The newest first. Leaves out what has no words, such as an approval.
+ * @param lists each with the oldest first.
+ */
 function newest(...lists: readonly (readonly ThreadComment[])[]): readonly ThreadComment[] {
   const said = lists.flat().filter(({ at, text }) => text.trim() !== '' && !Number.isNaN(Date.parse(at)));
   // Of the same second, the last one is the newest.
@@ -339,7 +356,10 @@ async function lastPages<T>(read: (page: number) => Promise<Answer<readonly T[]>
   return [...expectList(before.data), ...expectList(end.data)];
 }
 
-/** GitHub names it; Gitea counts the entries of the whole list, and may give fewer at once than it was asked for. */
+/**
+ * GitHub names it; Gitea counts the entries of the whole list, and may give fewer at once than it
+ * was asked for.
+ */
 function lastPageOf({ header, data }: Answer<readonly unknown[]>): number {
   const links = header('link')?.split(',') ?? [];
   const last = links.find((link) => link.includes('rel="last"')) ?? '';

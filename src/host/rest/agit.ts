@@ -1,7 +1,8 @@
 /**
- * Pull requests by a push to `refs/for/<base>` (AGit flow). `services/agit/agit.go` of Gitea 1.26 and of Forgejo: the
- * topic and the pusher's login name the pull request, beside the base. The open one of a topic is updated, and else a
- * new one opens. Title and description count only for a new one; an empty one is the newest commit's.
+ * Pull requests by a push to `refs/for/<base>` (AGit flow). `services/agit/agit.go` of Gitea 1.26
+ * and of Forgejo: the topic and the pusher's login name the pull request, beside the base. The open
+ * one of a topic is updated, and else a new one opens. Title and description count only for a new
+ * one; an empty one is the newest commit's.
  * Proved by test/host/forgejo/repositories.test.ts and test/forgejo/host-contract.test.ts.
  */
 import type { Oid } from '../../git/objects/oid.ts';
@@ -22,7 +23,10 @@ const MAX_DESCRIPTION_BYTES = 40_000;
 const PULLS = 'GET /repos/{owner}/{repo}/pulls';
 /** Each costs a request. */
 const MAX_BASES = 5;
-/** Of the bot's pull requests in a repository, the newest first: the wanted one was opened or updated a moment ago. */
+/**
+ * Of the bot's pull requests in a repository, the newest first: the wanted one was opened or
+ * updated a moment ago.
+ */
 const MAX_PAGES = 4;
 
 export class AgitRepositories extends RestRepositories {
@@ -44,12 +48,18 @@ export class AgitRepositories extends RestRepositories {
     return { refName: `refs/for/${base}`, pushOptions };
   }
 
-  /** Whether a push was refused because the open pull request has commits that would go, which takes `force-push`. */
+  /**
+   * Whether a push was refused because the open pull request has commits that would go, which takes
+   * `force-push`.
+   */
   isOvertaken(reason: string): boolean {
     return /force-push/.test(reason);
   }
 
-  /** What a push has opened or updated. Where it was opened with another text, it gets the right one. */
+  /**
+   * What a push has opened or updated. Where it was opened with another text, it gets the right
+   * one.
+   */
   async delivered(
     repository: RepositoryName,
     number: number,
@@ -94,7 +104,10 @@ export class AgitRepositories extends RestRepositories {
     return isBots(pull, owner) && (id === undefined ? isHere : pull.id === id);
   }
 
-  /** By base and head. The bases are those of the bot's newest ones, the default branch before the others. */
+  /**
+   * By base and head. The bases are those of the bot's newest ones, the default branch before the
+   * others.
+   */
   protected async findPull(repository: RepositoryName, head: Head): Promise<AnsweredPull | null> {
     const { rest } = this;
     const place = placeOf(repository);
@@ -131,7 +144,10 @@ function shownText({ title, body, isDraft }: NonNullable<AgitRequest['text']>) {
   return { title: isDraft && !DRAFT_TITLE.test(title) ? `WIP: ${title}` : title, body };
 }
 
-/** Encoded only where it must be: servers that do not know the encoding tell their watchers what was sent. */
+/**
+ * Encoded only where it must be: servers that do not know the encoding tell their watchers what was
+ * sent.
+ */
 function oneLine(text: string): string {
   const isPlain = !/[\0\r\n]/.test(text) && !text.startsWith(ENCODED);
   return isPlain ? text : ENCODED + Buffer.from(text).toString('base64');

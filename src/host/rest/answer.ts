@@ -1,6 +1,7 @@
 /**
- * Which answers of the REST interface are believed: those with the status of a success, and fields of the right shape.
- * Proxies and faults answer 200, too. Else all functions throw TypeError: what was done is then unknown.
+ * Which answers of the REST interface are believed: those with the status of a success, and fields
+ * of the right shape. Proxies and faults answer 200, too. Else all functions throw TypeError: what
+ * was done is then unknown.
  * Proved by test/host/bad-answers.test.ts and test/host/rest/rest.test.ts.
  */
 import { parseRepositoryName, type RepositoryName } from '../../repository-name.ts';

@@ -20,8 +20,9 @@ export class ForkRepositories extends RestRepositories {
   readonly way = 'fork';
 
   /**
-   * The bot's fork: the one that exists, or a new one, whose objects may appear later. It may have another name. Where
-   * forks share their objects, an account has one fork in a network, maybe of another of its repositories.
+   * The bot's fork: the one that exists, or a new one, whose objects may appear later. It may have
+   * another name. Where forks share their objects, an account has one fork in a network, maybe of
+   * another of its repositories.
    */
   async fork(repository: Repository): Promise<RepositoryName> {
     return this.#created(repository, (name) =>
@@ -37,14 +38,18 @@ export class ForkRepositories extends RestRepositories {
     );
   }
 
-  /** Brings the fork's branch to upstream's tip. It is set where the host cannot merge, or makes its own commit. */
+  /**
+   * Brings the fork's branch to upstream's tip. It is set where the host cannot merge, or makes its
+   * own commit.
+   */
   async syncBranch(fork: RepositoryName, { name: branch, tip: upstreamTip }: UpstreamBranch): Promise<void> {
     const { rest } = this;
     const merge = { ...placeOf(fork), branch };
     const way = await this.#answerOf(
       async () => (await rest.call('POST /repos/{owner}/{repo}/merge-upstream', merge)).data.merge_type,
     );
-    // Then the branch is where upstream's is, or was a moment ago. No other answer says where it is.
+    // Then the branch is where upstream's is, or was a moment ago. No other answer says where it
+    // is.
     if (way === 'fast-forward') return;
     const refusal = way instanceof HostError ? way : null;
     if (refusal === null && (await this.#branchTip(fork, branch)) === upstreamTip) return;
@@ -54,16 +59,17 @@ export class ForkRepositories extends RestRepositories {
       return expectTip(data, upstreamTip);
     });
     if (secondRefusal === null) return;
-    // A token that may not change workflows is told so by the first call, and by the second one that nothing is there.
+    // A token that may not change workflows is told so by the first call, and by the second one
+    // that nothing is there.
     const [, refused = ''] = refusal?.publicMessage.split(/refusing to allow/i) ?? [];
     const isAboutWorkflows = / workflow/i.test(refused);
     throw secondRefusal.code === 'missing' || isAboutWorkflows ? (refusal ?? secondRefusal) : secondRefusal;
   }
 
   /**
-   * Gives the fork a branch of upstream's that it lacks; one that exists by then is fine, too. Where forks share
-   * objects with upstream, the host takes upstream's commit at once; elsewhere the branch begins at `boundary`, which
-   * the fork has, and is synced. Repeatable.
+   * Gives the fork a branch of upstream's that it lacks; one that exists by then is fine, too.
+   * Where forks share objects with upstream, the host takes upstream's commit at once; elsewhere
+   * the branch begins at `boundary`, which the fork has, and is synced. Repeatable.
    */
   async addBranch(fork: RepositoryName, upstream: UpstreamBranch, boundary: Oid): Promise<void> {
     const { name: branch } = upstream;
@@ -80,7 +86,10 @@ export class ForkRepositories extends RestRepositories {
     await this.syncBranch(fork, upstream);
   }
 
-  /** Git keeps no `release` beside `release/1.0`: removes old branches in the way. False: none, or some stay. */
+  /**
+   * Git keeps no `release` beside `release/1.0`: removes old branches in the way. False: none, or
+   * some stay.
+   */
   async #clearsWay(fork: RepositoryName, branch: string): Promise<boolean> {
     const [folder = branch] = branch.split('/', 1);
     const similar = await this.rest.retried(async () => {
@@ -111,7 +120,10 @@ export class ForkRepositories extends RestRepositories {
     return this.#created(repository, (name) => this.#open(name, request));
   }
 
-  /** Look-ups may be behind. Deleting the branch of an open pull request in error would be as bad as a second one. */
+  /**
+   * Look-ups may be behind. Deleting the branch of an open pull request in error would be as bad as
+   * a second one.
+   */
   async #open(name: RepositoryName, request: NewPullRequest): Promise<PullRequest> {
     /** An attempt may have opened it, and nobody has seen it yet. */
     let isUnknown = false;
@@ -167,7 +179,8 @@ export class ForkRepositories extends RestRepositories {
       const query = { ...placeOf(repository), head: labelOf(head), ...newest };
       const all = expectList((await this.rest.call('GET /repos/{owner}/{repo}/pulls', query)).data);
       const found = all.filter((pull) => isFrom(head, pull.head));
-      // A host that does not know the filter sends others; the one that is looked for may be on a later page.
+      // A host that does not know the filter sends others; the one that is looked for may be on a
+      // later page.
       if (found.length === 0 && all.length === newest.per_page) {
         throw new TypeError('the host does not filter pull requests');
       }

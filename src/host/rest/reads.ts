@@ -36,20 +36,27 @@ type AnsweredRepository = DataOf<'GET /repos/{owner}/{repo}'> & {
   readonly pull_request_creation_policy?: string;
   /** Its owner shows it only to people who are signed in. */
   readonly internal?: boolean;
-  /** It mirrors another server's, and takes no pull requests (Gitea: `CanEnablePulls` in models/repo/repo.go). */
+  /**
+   * It mirrors another server's, and takes no pull requests (Gitea: `CanEnablePulls` in
+   * models/repo/repo.go).
+   */
   readonly mirror?: boolean;
   /** An owner may be visible to nobody, or only to people who are signed in, as the bot is. */
   readonly owner: { readonly visibility?: string };
 };
 
 /**
- * Whose pull requests a repository takes that this isolate has lately seen to be public: of it, the bot's token shows
- * nothing that the public may not see. So long one that has become private may be listed with the token.
+ * Whose pull requests a repository takes that this isolate has lately seen to be public: of it, the
+ * bot's token shows nothing that the public may not see. So long one that has become private may be
+ * listed with the token.
  */
 const knownPublic = new Recent<Repository['pullRequests']>({ lifeMs: 10 * 60 * 1000, most: 1_000 });
 const keyOf = (apiUrl: string, name: RepositoryName) => `${apiUrl} ${fullName(name)}`.toLowerCase();
 
-/** Whose pull requests a public repository takes; null: it was not looked up lately. @param apiUrl names the host. */
+/**
+ * Whose pull requests a public repository takes; null: it was not looked up lately.
+ * @param apiUrl names the host.
+ */
 export function pullRequestsOf(
   apiUrl: string,
   repository: RepositoryName,
@@ -150,9 +157,10 @@ export async function readComments(
 }
 
 /**
- * Writes to a repository that may have been renamed. The client follows only redirects that repeat the request (RFC
- * 9110, 15.4: with 301 a POST may become a GET), so after the others nothing has been done, and the write is made under
- * the new name. @throws HostError; `moved` if the host shows no public repository of another name.
+ * Writes to a repository that may have been renamed. The client follows only redirects that repeat
+ * the request (RFC 9110, 15.4: with 301 a POST may become a GET), so after the others nothing has
+ * been done, and the write is made under the new name.
+ * @throws HostError; `moved` if the host shows no public repository of another name.
  */
 export async function underCurrentName<T>(
   rest: Rest,

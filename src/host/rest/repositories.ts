@@ -50,14 +50,20 @@ export abstract class RestRepositories {
     this.rest = rest;
   }
 
-  /** Whether a pull request is the one that was recorded under its number. @param repository where it was asked for. */
+  /**
+   * Whether a pull request is the one that was recorded under its number.
+   * @param repository where it was asked for.
+   */
   protected abstract isRecorded(
     pull: AnsweredPull,
     head: Head,
     repository: RepositoryName,
     recorded: PullRequestPlace,
   ): boolean;
-  /** The open one, else one that is closed; null if there is none. Makes calls, and retries each by itself. */
+  /**
+   * The open one, else one that is closed; null if there is none. Makes calls, and retries each by
+   * itself.
+   */
   protected abstract findPull(repository: RepositoryName, head: Head): Promise<AnsweredPull | null>;
   /** Null: its fork is gone. */
   protected abstract sourceOf(pull: AnsweredPull, repository: RepositoryName): Source | null;
@@ -71,7 +77,9 @@ export abstract class RestRepositories {
     return lookUp(this.rest, name);
   }
 
-  /** At the tip of the default branch. Asked for as JSON, of which GitHub sends nothing beyond 1 MB. */
+  /**
+   * At the tip of the default branch. Asked for as JSON, of which GitHub sends nothing beyond 1 MB.
+   */
   async file(repository: RepositoryName, path: string): Promise<FileAnswer> {
     const answer = await this.#contents(repository, path, (found): FileAnswer => {
       // A folder.
@@ -85,7 +93,10 @@ export abstract class RestRepositories {
     return answer ?? { kind: 'missing' };
   }
 
-  /** The names in a folder there, those of folders with a slash at the end; none if there is no such folder. */
+  /**
+   * The names in a folder there, those of folders with a slash at the end; none if there is no such
+   * folder.
+   */
   async list(repository: RepositoryName, path: string): Promise<readonly string[]> {
     const names = await this.#contents(repository, path, (found) => {
       const entries = Array.isArray(found) ? (found as readonly AnsweredEntry[]) : [];
@@ -102,7 +113,10 @@ export abstract class RestRepositories {
     );
   }
 
-  /** The pull request of a head: the recorded one, if shown; else an open or a closed one of lists, which may lag. */
+  /**
+   * The pull request of a head: the recorded one, if shown; else an open or a closed one of lists,
+   * which may lag.
+   */
   async findPullRequest(
     repository: RepositoryName,
     head: Head,
@@ -114,7 +128,8 @@ export abstract class RestRepositories {
       const shown = await unlessMissing(() => readPull(this.rest, repository, number));
       if (shown === null) return null;
       if (shown.number !== number) throw new TypeError('the host answers with another pull request');
-      // The number belongs to another one if the hash is of another repository, or this one was created again.
+      // The number belongs to another one if the hash is of another repository, or this one was
+      // created again.
       const isKnown = this.isRecorded(shown, head, repository, recorded);
       return isKnown ? this.toPullRequest(shown, repository) : null;
     });

@@ -1,4 +1,7 @@
-/** Calls of a host's REST interface. What is no success is a HostError: a refusal (`failure.ts`), or no answer. */
+/**
+ * Calls of a host's REST interface. What is no success is a HostError: a refusal (`failure.ts`), or
+ * no answer.
+ */
 import type { Endpoints } from '@octokit/types';
 import { HostError, hostFailureOf } from '../../host-error.ts';
 import { hostText } from '../../host-text.ts';
@@ -17,30 +20,51 @@ import { MOST_REDIRECTS, notFollowed, redirectOf } from '../redirect.ts';
 import { expectList, expectStatus } from './answer.ts';
 
 /**
- * What differs between the REST interface of GitHub and the one that Gitea and Forgejo share. "Gitea" is its source at
- * 1.26; docs.github.com/rest is "REST". A field that only one of them has needs no entry: where it is missing, it
- * counts as unset. Those are `source`, `pull_request_creation_policy`, `patch` and `reason` of GitHub (REST), and
- * `internal`, `mirror`, `owner.visibility` and `is_locked` of Gitea (modules/structs/{repo,user,issue}.go).
+ * What differs between the REST interface of GitHub and the one that Gitea and Forgejo share.
+ * "Gitea" is its source at 1.26; docs.github.com/rest is "REST". A field that only one of them has
+ * needs no entry: where it is missing, it counts as unset. Those are `source`,
+ * `pull_request_creation_policy`, `patch` and `reason` of GitHub (REST), and `internal`, `mirror`,
+ * `owner.visibility` and `is_locked` of Gitea (modules/structs/{repo,user,issue}.go).
  */
 function differencesOf(kind: HostKind) {
   const isGitHub = kind === 'github';
-  /** Asks for the longest page. REST: "Using pagination". Gitea: `[api] MAX_RESPONSE_ITEMS`, unless it allows more. */
+  /**
+   * Asks for the longest page. REST: "Using pagination". Gitea: `[api] MAX_RESPONSE_ITEMS`, unless
+   * it allows more.
+   */
   const page: Readonly<Record<string, number>> = isGitHub ? { per_page: 100 } : { limit: 50 };
   return {
-    /** How the bot proposes commits: from its fork, or by a push to upstream (Gitea: services/agit/agit.go). */
+    /**
+     * How the bot proposes commits: from its fork, or by a push to upstream (Gitea:
+     * services/agit/agit.go).
+     */
     way: isGitHub ? 'fork' : 'agit',
     page,
     /** Of the notifications. REST: at most 50 a page. Gitea: routers/api/v1/notify/user.go. */
     feedQuery: isGitHub ? { participating: true, per_page: 50 } : { 'subject-type': 'Pull' },
-    /** Else those of a thread come all at once (Gitea: ListIssueComments in routers/api/v1/repo/issue_comment.go). */
+    /**
+     * Else those of a thread come all at once (Gitea: ListIssueComments in
+     * routers/api/v1/repo/issue_comment.go).
+     */
     hasCommentPages: isGitHub,
-    /** A comment on a missing issue is a 500, as if it might have been posted (Gitea: CreateIssueComment, there). */
+    /**
+     * A comment on a missing issue is a 500, as if it might have been posted (Gitea:
+     * CreateIssueComment, there).
+     */
     looksBeforeComment: !isGitHub,
-    /** An issue takes its labels by number (Gitea: CreateIssueOption in modules/structs/issue.go). */
+    /**
+     * An issue takes its labels by number (Gitea: CreateIssueOption in modules/structs/issue.go).
+     */
     labelsByNumber: !isGitHub,
-    /** Of an account that it has flagged, others see nothing (backstrokeapp/server#84, streamlink/streamlink#622). */
+    /**
+     * Of an account that it has flagged, others see nothing (backstrokeapp/server#84,
+     * streamlink/streamlink#622).
+     */
     hidesFlagged: isGitHub,
-    /** Else the remarks on lines are listed by review only (Gitea: routers/api/v1/repo/pull_review.go). */
+    /**
+     * Else the remarks on lines are listed by review only (Gitea:
+     * routers/api/v1/repo/pull_review.go).
+     */
     hasRemarkList: isGitHub,
   } as const;
 }
@@ -66,7 +90,10 @@ const FREE_RESPONSE_BYTES = 1024 * 1024;
 /** Bytes, text and JSON. */
 const MEMORY_FACTOR = 3;
 
-/** Only Gitea and Forgejo have it: the pull request of a head, where it is to be merged into that base. */
+/**
+ * Only Gitea and Forgejo have it: the pull request of a head, where it is to be merged into that
+ * base.
+ */
 type HeadRoute = 'GET /repos/{owner}/{repo}/pulls/{base}/{head}';
 type Route = keyof Endpoints | HeadRoute;
 type ParametersOf<R extends Route> = R extends keyof Endpoints
@@ -122,7 +149,10 @@ export class Rest {
     this.#habits = { timeoutMs: 30_000, isPatient: true, beforeCall: () => {}, ...habits };
   }
 
-  /** One call. Parameters that the route does not name become the query, or the body. @throws HostError */
+  /**
+   * One call. Parameters that the route does not name become the query, or the body.
+   * @throws HostError
+   */
   async call<R extends Route>(
     route: R,
     parameters: ParametersOf<R>,
@@ -155,10 +185,12 @@ export class Rest {
   }
 
   /**
-   * Pages of a list, one after the other, as long as somebody asks for them. Not every list of Gitea's has a link to
-   * its next page: those of labels and reviews only say how many entries there are in all, which may be more than they
-   * show (`SetTotalCountHeader` without `SetLinkHeader` in routers/api/v1/repo/{label,pull_review}.go, Gitea 1.26).
-   * @param condition a header of the first call; where nothing has changed since, there is one page without entries.
+   * Pages of a list, one after the other, as long as somebody asks for them. Not every list of
+   * Gitea's has a link to its next page: those of labels and reviews only say how many entries
+   * there are in all, which may be more than they show (`SetTotalCountHeader` without
+   * `SetLinkHeader` in routers/api/v1/repo/{label,pull_review}.go, Gitea 1.26).
+   * @param condition a header of the first call; where nothing has changed since, there is one page
+   * without entries.
    */
   async *pages<R extends Route>(
     route: R,
@@ -191,7 +223,8 @@ export class Rest {
 
   /**
    * Makes calls, and repeats them where that may help.
-   * @param isRepeatable false: only where the host has said that it did nothing. @throws HostError
+   * @param isRepeatable false: only where the host has said that it did nothing.
+   * @throws HostError
    */
   async retried<T>(calls: () => Promise<T>, isRepeatable = true): Promise<T> {
     // Whoever asks again by itself has words of its own for fields of another shape.
@@ -203,7 +236,10 @@ export class Rest {
     }
   }
 
-  /** One 401 among good answers is a fault. So the host is asked who the bot is, and the call is made once more. */
+  /**
+   * One 401 among good answers is a fault. So the host is asked who the bot is, and the call is
+   * made once more.
+   */
   async #afterLook<T>(calls: () => Promise<T>): Promise<T> {
     try {
       return await calls();
@@ -314,10 +350,14 @@ function parsed(text: string): unknown {
   }
 }
 
-/** What a refusal says, as `failure.ts` reads it; and `says`, for people: its message and the first of its details. */
+/**
+ * What a refusal says, as `failure.ts` reads it; and `says`, for people: its message and the first
+ * of its details.
+ */
 function wordsOf(body: unknown, raw: string): Pick<RefusedCall, 'text' | 'codes'> & { says: string } {
   const { message, errors, documentation_url: explanation } = (body ?? {}) as Record<string, unknown>;
-  // Of each of the `errors` of a 422, GitHub sends a text, an object with a message, or only `field` and `code`.
+  // Of each of the `errors` of a 422, GitHub sends a text, an object with a message, or only
+  // `field` and `code`.
   const details = (Array.isArray(errors) ? errors : []).map((error: unknown) => {
     const { message: words = error, field, code } = (error ?? {}) as Record<string, unknown>;
     return { words: isText(words) ? words : [field, code].filter(isText).join(' '), code };

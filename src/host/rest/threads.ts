@@ -1,6 +1,7 @@
 /**
- * What the bot writes on a code host, each within a time that somebody waits. Creating is never retried: if the host's
- * answer is lost, it may have been done, and a second comment would be worse than an error. All else is retried.
+ * What the bot writes on a code host, each within a time that somebody waits. Creating is never
+ * retried: if the host's answer is lost, it may have been done, and a second comment would be worse
+ * than an error. All else is retried.
  * Proved by test/host/github-writes.test.ts and test/sandbox/host-contract.test.ts.
  */
 import { HostError, unlessMissing } from '../../host-error.ts';
@@ -53,7 +54,10 @@ export class RestThreads {
     await underCurrentName(this.#rest, repository, look);
   }
 
-  /** Once. A host that refuses the issue for labels that the bot may not set, as few do, is asked without them. */
+  /**
+   * Once. A host that refuses the issue for labels that the bot may not set, as few do, is asked
+   * without them.
+   */
   async createIssue(repository: RepositoryName, issue: NewIssue): Promise<PostedIssue> {
     try {
       return await this.#createIssue(repository, issue);
@@ -76,7 +80,10 @@ export class RestThreads {
     });
   }
 
-  /** The bot's comments on a thread that were created or changed since a moment. @param since ms since 1970. */
+  /**
+   * The bot's comments on a thread that were created or changed since a moment.
+   * @param since ms since 1970.
+   */
   async ownComments(repository: RepositoryName, number: number, since: number): Promise<CommentWithText[]> {
     const { id: botId } = await readAccount(this.#rest);
     return this.#rest.retried(async () => {
@@ -88,7 +95,10 @@ export class RestThreads {
     });
   }
 
-  /** Replaces a comment's text by `change(text)`; null leaves it. A comment that is gone is no error. */
+  /**
+   * Replaces a comment's text by `change(text)`; null leaves it. A comment that is gone is no
+   * error.
+   */
   async editComment(
     repository: RepositoryName,
     comment_id: number,
@@ -152,7 +162,10 @@ export class RestThreads {
     return ids;
   }
 
-  /** Where an issue stands that was transferred to another public repository; null: nowhere, or nobody knows. */
+  /**
+   * Where an issue stands that was transferred to another public repository; null: nowhere, or
+   * nobody knows.
+   */
   async #movedTo(repository: RepositoryName, number: number, error: unknown) {
     if (!(error instanceof HostError) || error.code !== 'moved') return null;
     const issue = await this.#rest.retried(() => this.#issue(repository, number));
@@ -172,7 +185,10 @@ export class RestThreads {
     return underCurrentName(this.#rest, repository, (name) => this.#rest.retried(() => create(name), false));
   }
 
-  /** Of what is gone, a change is none. A host that says so is asked once more, as it would never be tried again. */
+  /**
+   * Of what is gone, a change is none. A host that says so is asked once more, as it would never be
+   * tried again.
+   */
   async #unlessGone(
     repository: RepositoryName,
     change: (repository: RepositoryName) => Promise<void>,

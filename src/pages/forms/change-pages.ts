@@ -48,7 +48,10 @@ export interface ListedEntry {
   readonly path: string | null;
 }
 
-/** @property path as it was typed. @property folder whose entries are shown. @property prHash empty: a new one. */
+/**
+ * @property path as it was typed. @property folder whose entries are shown. @property prHash empty:
+ * a new one.
+ */
 interface FolderPage extends FormPlace, Readonly<Record<'path' | 'folder' | 'prHash', string>> {
   readonly problem: string | null;
   readonly entries: readonly ListedEntry[];
@@ -115,8 +118,9 @@ function trail({ action, folder, prHash, repository }: FolderPage): Html[] {
 }
 
 /**
- * A change's form by its fields; empty: not given. `blob` and `seen`: the file and the commit as shown; no `blob`: a
- * new file; no `pr_hash`: a new pull request. `own_name` is only searched for. Nothing is kept between two steps.
+ * A change's form by its fields; empty: not given. `blob` and `seen`: the file and the commit as
+ * shown; no `blob`: a new file; no `pr_hash`: a new pull request. `own_name` is only searched for.
+ * Nothing is kept between two steps.
  */
 export const NO_FIELDS = {
   path: '',
@@ -311,7 +315,10 @@ export function changeDonePage(place: FormPlace, opened: OpenedChange): Page {
   );
 }
 
-/** @param sentence why and until when. @param page of the delayed push. */
+/**
+ * @param sentence why and until when.
+ * @param page of the delayed push.
+ */
 export function changeDelayedPage(place: FormPlace, sentence: string, page: string): Page {
   return formPage(
     'Your change waits',

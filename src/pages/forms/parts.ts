@@ -45,7 +45,10 @@ export function formPage(
   );
 }
 
-/** What somebody who publishes it should know: what was searched and found, and e-mail addresses that become public. */
+/**
+ * What somebody who publishes it should know: what was searched and found, and e-mail addresses
+ * that become public.
+ */
 export type GivenAway = Readonly<Record<'remarks' | 'addresses', readonly string[]>>;
 
 interface Preview {
@@ -99,7 +102,10 @@ export function problemNotice(problem: string | null): Html | '' {
   return html`<div class="notice bad" role="alert" id="problem"><p>${problem}</p></div>`;
 }
 
-/** @param values hidden ones by their names. @param steps as `stepButtons` has them. */
+/**
+ * @param values hidden ones by their names.
+ * @param steps as `stepButtons` has them.
+ */
 export function cardForm(
   { action, token }: Pick<FormFrame, 'action' | 'token'>,
   values: Readonly<Record<string, string>>,
@@ -119,8 +125,8 @@ interface FieldOptions {
   readonly isCode?: boolean;
   readonly choices?: Readonly<Record<string, string>>;
   /**
-   * `shown`: of a contributor, as text, because browsers offer to store what a password field holds,
-   * often with an account. `stored`: of an operator.
+   * `shown`: of a contributor, as text, because browsers offer to store what a password field
+   * holds, often with an account. `stored`: of an operator.
    */
   readonly secret?: 'shown' | 'stored';
 }
@@ -175,7 +181,10 @@ type Query = Readonly<
   Record<'name' | 'label' | 'value' | 'placeholder', string> & Record<'maxlength', number>
 >;
 
-/** For what someone types or pastes to get on, with its buttons beside it. @param problem below it; null: none. */
+/**
+ * For what someone types or pastes to get on, with its buttons beside it.
+ * @param problem below it; null: none.
+ */
 export function queryField({ label, ...query }: Query, buttons: Html, problem: string | null = null): Html {
   const { name } = query;
   const own = { type: 'text', id: name, ...query };

@@ -24,7 +24,10 @@ import {
   stepButtons,
 } from './parts.ts';
 
-/** @property labels names, with commas between them. @property own_name to be searched for; empty: not given. */
+/**
+ * @property labels names, with commas between them. @property own_name to be searched for; empty:
+ * not given.
+ */
 type IssueForm = FormFrame & Readonly<Record<'title' | 'body' | 'labels' | 'own_name', string>>;
 
 export interface ReplyForm
@@ -121,7 +124,10 @@ function threadNotice(thread: ShownConversation | null): Html | '' {
     ${isLocked ? LOCKED : ''}`;
 }
 
-/** @param text as it will stand, with its footer. @param hash the pseudonym. */
+/**
+ * @param text as it will stand, with its footer.
+ * @param hash the pseudonym.
+ */
 export function replyPreviewPage(form: ReplyForm, text: string, hash: string, given: GivenAway): Page {
   const { body, number, user_token, own_name } = form;
   const karma = 'The last line will show your karma at the moment of posting.';

@@ -54,7 +54,9 @@ export function mayWait(settings: Pick<PushSettings, 'whenBusy'>, { wait }: Push
   return wait || settings.whenBusy === 'wait';
 }
 
-/** What is decided before a push is judged: that it is published later, and why. Null: it is not. */
+/**
+ * What is decided before a push is judged: that it is published later, and why. Null: it is not.
+ */
 export async function planOf(run: PushRun, { delayMs }: PushOptions): Promise<DelayPlan | null> {
   const { host, settings } = run;
   const now = host.clock.now();
@@ -216,7 +218,11 @@ function noRoom(reason: DelayReason, clientBytes: number): Refusal {
   ]);
 }
 
-/** Takes what counts in the limit of its network. @returns what cannot be given now, and is owed. @throws Refusal */
+/**
+ * Takes what counts in the limit of its network.
+ * @returns what cannot be given now, and is owed.
+ * @throws Refusal
+ */
 async function settled(slot: Slot | null, reason: DelayReason): Promise<Wants | null> {
   // What it asked for in order to be published now.
   await slot?.release();
@@ -229,14 +235,17 @@ async function settled(slot: Slot | null, reason: DelayReason): Promise<Wants | 
   }
 }
 
-/** Whether limits refuse it, or the host asks to be left alone: nothing has been done, and it may wait. */
+/**
+ * Whether limits refuse it, or the host asks to be left alone: nothing has been done, and it may
+ * wait.
+ */
 export function isFull(error: unknown): error is Refusal {
   return error instanceof Refusal && (error.code === 'account' || error.outcome === 'rate-limited');
 }
 
 /**
- * Names the option that helps, where it does. What is refused for too many requests does not say how
- * long to wait.
+ * Names the option that helps, where it does. What is refused for too many requests does not say
+ * how long to wait.
  */
 export function withAdvice(
   { settings }: Pick<PushRun, 'settings'>,

@@ -1,6 +1,7 @@
 /**
- * What is kept of a delayed push behind the entries in its spool, as bytes: a byte for the version, the length of all,
- * the length of a JSON text, that text, and the commits, each with its length in front, in 32 bits, big-endian.
+ * What is kept of a delayed push behind the entries in its spool, as bytes: a byte for the version,
+ * the length of all, the length of a JSON text, that text, and the commits, each with its length in
+ * front, in 32 bits, big-endian.
  */
 import { concatBytes, utf8 } from '../../git/bytes.ts';
 import { PlannedCommits, type PlannedText } from '../../git/objects/planned-commits.ts';
@@ -15,7 +16,9 @@ export interface KeptPush {
   /** As `Publication` has it. */
   readonly pushHash: string;
   readonly work: PushedWork;
-  /** Where the pull request that it names was, by the service's own record; null: that knew none. */
+  /**
+   * Where the pull request that it names was, by the service's own record; null: that knew none.
+   */
   readonly recordedTip: Oid | null;
   /** Whether that was open. */
   readonly wasOpen: boolean;

@@ -1,6 +1,6 @@
 /**
- * For the scheduler and "Publish now" alone: judges what the place says of a delayed push by now, in the order of a
- * live one (judge/judge.ts), and publishes it.
+ * For the scheduler and "Publish now" alone: judges what the place says of a delayed push by now,
+ * in the order of a live one (judge/judge.ts), and publishes it.
  * Proved by test/push/delay/failure.test.ts and test/e2e/delayed/delayed-changes.test.ts.
  */
 import type { DelayFailure } from '../../durable/delayed-pushes/delayed-push.ts';
@@ -22,7 +22,10 @@ import { isMomentary, Refusal, type RefusalCode, toRefusal } from '../reply/refu
 import { isUpdate } from '../verdict.ts';
 import type { KeptPush } from './kept-push.ts';
 
-/** Another push came first, the repository's rules do not arrive, or an object restarted or is silent. */
+/**
+ * Another push came first, the repository's rules do not arrive, or an object restarted or is
+ * silent.
+ */
 const MOMENTARY_CODES: ReadonlySet<RefusalCode> = new Set([
   'in-progress',
   'policy-unread',
@@ -55,7 +58,8 @@ export async function release(
   const { repository, policy } = says;
   const questions = questionsOf(run, { ...upstream, repository }, botLogin);
   const opened = intent && (await questions.findPullRequest(intent.prHash, null));
-  // What an earlier attempt has opened is published, whatever has become of it and of the place since.
+  // What an earlier attempt has opened is published, whatever has become of it and of the place
+  // since.
   const asOpened = { ...work, repository, footer: '', policyLimits: [], named: null };
   const judged = opened === null ? await judgeAgain() : { claim: null, push: asOpened };
   const replaced = judged.push.named;
@@ -68,7 +72,8 @@ export async function release(
     const born = bornUpstream(upstream, branch);
     const how = { mayOpen: !wasOpen, mustBeOpen: wasOpen };
     const { open, ...asked } = await askPlace(questions, says, settings, work, listed, how);
-    // In place of one that is closed, another opens under a hash of its own: by that it is found later, or removed.
+    // In place of one that is closed, another opens under a hash of its own: by that it is found
+    // later, or removed.
     const { named: found, claim } = isUpdate(asked) ? asked : { named: null, claim: null };
     if (found !== null && settings.prUpdatePolicy === 'key' && !work.hasKey) throw missingKey('update');
     const current = found === null || work.isBaseNamed ? null : found.pullRequest.base;
@@ -105,7 +110,10 @@ export async function release(
     const held = branchesHolding(history, boundary, base, born.defaultBranch);
     return { claim, push: { ...work, ...open, base, named, upstream: held } };
 
-    /** Whether the push has a commit, known only without its id, author and date: with its files and message. */
+    /**
+     * Whether the push has a commit, known only without its id, author and date: with its files and
+     * message.
+     */
     function hasSame({ tree, message }: Commit): boolean {
       for (const own of work.commits)
         if (own.tree === tree && Buffer.compare(own.message.bytes, message) === 0) return true;

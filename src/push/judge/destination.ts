@@ -41,7 +41,10 @@ export interface Circumstances {
   readonly now: number;
   /** Why the client's limits would refuse what a preview shows; null: they would not. */
   readonly refusal: Refusal | null;
-  /** Where the place is not asked: whether the pull request that it names is open, by the service's own record. */
+  /**
+   * Where the place is not asked: whether the pull request that it names is open, by the service's
+   * own record.
+   */
   readonly wasOpen: boolean;
 }
 
@@ -81,8 +84,10 @@ type Asking = Pick<PushedWork, 'prHash' | 'hasKey' | 'isSignedOff' | 'stated'> &
   Readonly<Record<'title' | 'description', unknown>>;
 
 /**
- * What the place says of a push, live or delayed, besides its branches: it takes pull requests, and this one; which one
- * is named, claimed. @param claim null: only the host may know the named one. @throws Refusal
+ * What the place says of a push, live or delayed, besides its branches: it takes pull requests, and
+ * this one; which one is named, claimed.
+ * @param claim null: only the host may know the named one.
+ * @throws Refusal
  * @param how whether a new one may open; whether the named one must be open.
  */
 export async function askPlace(
@@ -140,7 +145,10 @@ function openPlace(
   return { repository, footer, policyLimits: policy.limits };
 }
 
-/** What the description has to say, unless it stays what it is. @throws Refusal if one is missing, or no open issue */
+/**
+ * What the description has to say, unless it stays what it is.
+ * @throws Refusal if one is missing, or no open issue
+ */
 async function checkStated(
   questions: Pick<Questions, 'issue'>,
   { repository, policy }: Place,
@@ -161,7 +169,9 @@ async function checkStated(
   throw new Refusal('stated', 'the issue is not open', lines, { cause });
 }
 
-/** The cause of what follows from it: the host may be wrong once, so a delayed push is tried again. */
+/**
+ * The cause of what follows from it: the host may be wrong once, so a delayed push is tried again.
+ */
 function notShown(): HostError {
   return new HostError('missing', 'The code host does not show it.', undefined, { status: 404 });
 }
@@ -188,7 +198,10 @@ export function workflowLines(
   return paths.length === 0 ? [] : [workflowSentence(paths)];
 }
 
-/** Ids of submodules' commits leave unchanged; nobody can get private ones. Asking the host would tell it the ids. */
+/**
+ * Ids of submodules' commits leave unchanged; nobody can get private ones. Asking the host would
+ * tell it the ids.
+ */
 export function submoduleLines(changed: readonly ChangedEntry[] | null): readonly string[] {
   if (changed === null)
     return ['This repository has submodules. The service could not check whether you change one.'];
@@ -203,7 +216,8 @@ export function submoduleLines(changed: readonly ChangedEntry[] | null): readonl
 }
 
 /**
- * The pull request that a push names, claimed; null: none, or one that nobody knows, which the person is told.
+ * The pull request that a push names, claimed; null: none, or one that nobody knows, which the
+ * person is told.
  * @throws Refusal if another push to it is running, or its key is missing
  */
 async function findNamed(
@@ -233,7 +247,10 @@ async function findNamed(
 /** Upstream with a branch that pull requests can be for. */
 type BornUpstream = Upstream & { readonly defaultBranch: Ref };
 
-/** @param branch stands in for a missing default branch. @throws Refusal if no pull request can be for any */
+/**
+ * @param branch stands in for a missing default branch.
+ * @throws Refusal if no pull request can be for any
+ */
 export function bornUpstream(upstream: Upstream, branch: string | null): BornUpstream {
   const { repository, refs } = upstream;
   const defaultBranch = upstream.defaultBranch ?? (branch === null ? null : findListed(upstream, branch));
@@ -265,8 +282,10 @@ interface Base {
 }
 
 /**
- * The first of these that exists: the one that the person names; the present base of an open pull request (`current`);
- * the branch with the pushed one's name; the default branch, unless the work says otherwise. @throws Refusal
+ * The first of these that exists: the one that the person names; the present base of an open pull
+ * request (`current`); the branch with the pushed one's name; the default branch, unless the work
+ * says otherwise.
+ * @throws Refusal
  */
 async function chooseBase(
   questions: Questions,
@@ -289,7 +308,8 @@ async function chooseBase(
     ]);
   }
   const present = await find(current);
-  // The host is never asked for this name, because the person may have chosen it for themselves alone.
+  // The host is never asked for this name, because the person may have chosen it for themselves
+  // alone.
   const known = present ?? (target.kind === 'branch' ? findListed(upstream, target.branch) : null);
   const base = known ?? defaultBranch;
   // Commits of branches that were not listed would count as the person's own.
@@ -306,7 +326,10 @@ export async function findBase({ findBranch }: Questions, upstream: Upstream, br
   return findListed(upstream, branch) ?? (upstream.hasAllBranches ? null : findBranch(branch));
 }
 
-/** The branch that a topic was written behind: `main/topic`, `main%topic=x`, as AGit and Gerrit have it. */
+/**
+ * The branch that a topic was written behind: `main/topic`, `main%topic=x`, as AGit and Gerrit have
+ * it.
+ */
 function branchBefore(refs: readonly Ref[], named: string): string | null {
   const branches = new Set(refs.map(({ name }) => name));
   const ends = [...named.matchAll(/[/%]/g)].map(({ index }) => index).toReversed();
@@ -314,7 +337,10 @@ function branchBefore(refs: readonly Ref[], named: string): string | null {
   return end === undefined ? null : named.slice(0, end);
 }
 
-/** Where work for no named base stands on a commit of one other branch alone, such as a release's: that branch. */
+/**
+ * Where work for no named base stands on a commit of one other branch alone, such as a release's:
+ * that branch.
+ */
 export function baseOfWork(
   questions: Questions,
   { isGuess }: Pick<Base, 'isGuess'>,

@@ -1,6 +1,7 @@
 /**
- * Act two: judges what was received, in two halves: what the push is, which Git tells, and what the place says. All
- * refusals but the host's are made here, on the whole push of any size, before anything is written at the host.
+ * Act two: judges what was received, in two halves: what the push is, which Git tells, and what the
+ * place says. All refusals but the host's are made here, on the whole push of any size, before
+ * anything is written at the host.
  */
 import { datesOf, undatedOf } from '../../durable/pull-request/record.ts';
 import { utf8 } from '../../git/bytes.ts';
@@ -67,8 +68,9 @@ export interface Judged {
 }
 
 /**
- * @param asked what the place says; null: a later half asks it (delay/release.ts), and until then no question may tell
- * the host of the push. @throws Refusal, also for a preview; ProtocolError; HostError `busy`; what a fault throws
+ * @param asked what the place says; null: a later half asks it (delay/release.ts), and until then
+ * no question may tell the host of the push.
+ * @throws Refusal, also for a preview; ProtocolError; HostError `busy`; what a fault throws
  */
 export async function judge(
   received: Received,
@@ -221,8 +223,11 @@ async function namesIn(search: NameSearch): Promise<NamesSearched> {
 }
 
 /**
- * What hosts would refuse in a push's folders: they would name ids that nobody has. Only of what is in memory.
- * @param roots the folders of commits. @returns lines for the person. @throws Refusal
+ * What hosts would refuse in a push's folders: they would name ids that nobody has. Only of what is
+ * in memory.
+ * @param roots the folders of commits.
+ * @returns lines for the person.
+ * @throws Refusal
  */
 async function checkFolders(
   { spool }: Pick<ReceivedPack, 'spool'>,
@@ -280,7 +285,8 @@ function warningsOfText({ title, description, commits }: PushedWork, template: s
   const text = pullRequestText({ encoding, message: message.bytes });
   // A sign-off is no description.
   const isEmpty = description === null && !/^(?!Signed-off-by:).*\S/im.test(text.body);
-  // Stands for what could not be read: the commit names another encoding, or one that nobody here knows.
+  // Stands for what could not be read: the commit names another encoding, or one that nobody here
+  // knows.
   const isUnreadable = title === null && text.title.includes('\ufffd');
   const why =
     encoding === null ? 'is not UTF-8' : `is in ${oneLine(encoding)}, which the service cannot read`;
@@ -302,7 +308,10 @@ function refuseNoise(push: Worded, updates: boolean, where: Whereabouts): void {
   ]);
 }
 
-/** Lines for the person, about messages that would. Hosts read no Markdown in messages. Cost: linear, and bounded. */
+/**
+ * Lines for the person, about messages that would. Hosts read no Markdown in messages. Cost:
+ * linear, and bounded.
+ */
 function warningOfNoise({ commits }: Pick<PushedWork, 'commits'>, where: Whereabouts): string[] {
   const titles: string[] = [];
   let bytesLeft = MAX_READ_BYTES;

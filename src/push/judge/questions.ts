@@ -1,7 +1,8 @@
 /**
- * What judging asks outside: what a clone shows of upstream, what the host's interface says, and what depends on the
- * push. No question writes anything at the host. If the host fails, a question rejects with a refusal that says so; but
- * one that only warns the better never does, and no push waits long for it.
+ * What judging asks outside: what a clone shows of upstream, what the host's interface says, and
+ * what depends on the push. No question writes anything at the host. If the host fails, a question
+ * rejects with a refusal that says so; but one that only warns the better never does, and no push
+ * waits long for it.
  * Proved by test/push/judge/delta-bases.test.ts and test/e2e/push/others-work.test.ts.
  */
 import { type ChangedEntry, changedEntries } from '../../edit/changes.ts';
@@ -91,13 +92,17 @@ export async function lookUpPlace(run: PushRun): Promise<Place> {
   return { repository, policy };
 }
 
-/** @param looked what the host answers. @throws Refusal */
+/**
+ * @param looked what the host answers.
+ * @throws Refusal
+ */
 export async function publicRepository(
   { host, steps, target }: PushRun,
   looked = host.repositories.repository(target),
 ): Promise<Repository> {
   const repository = await steps.run('lookup', () => looked);
-  // The bot may see private repositories. The public may not, and must not even learn that they exist.
+  // The bot may see private repositories. The public may not, and must not even learn that they
+  // exist.
   if (!repository.isPrivate) return repository;
   throw new Refusal('missing', 'the repository could not be looked up', [
     'The repository does not exist, or is not public.',
@@ -116,11 +121,15 @@ export function findPullRequest(
   return steps.run('lookup', () => host.repositories.findPullRequest(repository, head, recorded));
 }
 
-/* What others have put on the branch of a pull request, which an update would delete. Commits that the service has made
-   are its own, even if they are not recorded: the answer to an update may have been lost after they had arrived. */
+/**
+ * What others have put on the branch of a pull request, which an update would delete. Commits that
+ * the service has made are its own, even if they are not recorded: the answer to an update may have
+ * been lost after they had arrived.
+ */
 
 /**
- * Where the branch of a pull request is, as `NamedPullRequest` has it. @throws Refusal if others' work would go, too.
+ * Where the branch of a pull request is, as `NamedPullRequest` has it.
+ * @throws Refusal if others' work would go, too.
  * @param overwrite the command that pushes all the same; null: whatever is there may go.
  */
 export async function replaceableTip(
@@ -146,7 +155,10 @@ export async function replaceableTip(
   ]);
 }
 
-/** Where the commits of a pull request end; the zero id: nowhere; null: its fork is gone. @throws HostError */
+/**
+ * Where the commits of a pull request end; the zero id: nowhere; null: its fork is gone.
+ * @throws HostError
+ */
 export async function tipOf(host: PushRun['host'], source: Source): Promise<Oid | null> {
   try {
     return (await branchTip(host, source)) ?? ZERO_OID;
@@ -203,7 +215,10 @@ export function questionsOf(
     issue: (number: number) => steps.run('lookup', () => host.repositories.whyNotOpen(repository, number)),
     findPullRequest: (prHash: string, recorded: PullRequestPlace | null) =>
       findPullRequest(run, repository, botLogin, prHash, recorded),
-    /** Which of these ids refs of upstream's have, pull requests included, with the name of one. Null: nobody knows. */
+    /**
+     * Which of these ids refs of upstream's have, pull requests included, with the name of one.
+     * Null: nobody knows.
+     */
     advertised: async (oids: ReadonlySet<Oid>) => {
       const reading = new AbortController();
       const answer = transport.advertised(repository, oids, reading.signal);
@@ -230,7 +245,9 @@ export function questionsOf(
       const overwrite = repeatCommand(run, { options, taken }, { prHash: named.prHash, prKey }, more);
       return replaceableTip(run, named, isHarmless, options.overwrite ? null : overwrite);
     },
-    /** What an update adds to the branch of its pull request, and takes away; null: nobody knows. */
+    /**
+     * What an update adds to the branch of its pull request, and takes away; null: nobody knows.
+     */
     updatedCommits: async (
       { pullRequest: { source }, tip }: NamedPullRequest,
       commits: PlannedCommits,
@@ -262,18 +279,27 @@ export function questionsOf(
         'files of upstream',
         readCommit(read, commit).then(({ tree }) => tree),
       ),
-    /** Whether one tip of upstream's shares no commit with any of the others, as far as that can be known. */
+    /**
+     * Whether one tip of upstream's shares no commit with any of the others, as far as that can be
+     * known.
+     */
     isApart: async (tip: Oid, others: readonly Oid[]): Promise<boolean> =>
       (await unlessLate('the history of the base', lister.isApart(repository, tip, others))) ?? false,
     /** The upstream commit that contains all others of them; null if there is none. */
     newestOf: (boundary: ReadonlySet<Oid>) => ofHistory(() => lister.newestOf(repository, boundary)),
-    /** What the pushed deltas stand on: all, in one request, or nothing. @param sizes of the objects by their ids. */
+    /**
+     * What the pushed deltas stand on: all, in one request, or nothing.
+     * @param sizes of the objects by their ids.
+     */
     readBases: async (sizes: ReadonlyMap<Oid, number>): Promise<Iterable<KeptObject>> => {
       const bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0);
       const bases = await unlessLate('the bases of deltas', read({ wants: [...sizes.keys()] }, bytes));
       return bases?.values() ?? [];
     },
-    /** Files and folders of one commit of upstream, as far as they come in time. @param paths the root's is ''. */
+    /**
+     * Files and folders of one commit of upstream, as far as they come in time.
+     * @param paths the root's is ''.
+     */
     readFiles: async (commit: Oid, paths: readonly string[], maxBytes: number) => {
       const files = new Map<string, FileObject>();
       const readAll = async (): Promise<void> => {
@@ -293,8 +319,10 @@ export function questionsOf(
       return new Map(files);
     },
     /**
-     * Null: nobody knows, or it is too much. A pack that is not in memory is read only if that is required.
-     * @param isAll whether all folders are compared, or those of workflows alone. @throws if it is required: Refusal
+     * Null: nobody knows, or it is too much. A pack that is not in memory is read only if that is
+     * required.
+     * @param isAll whether all folders are compared, or those of workflows alone.
+     * @throws if it is required: Refusal
      */
     entriesChanged: async (
       push: Pick<Publishable, 'commits' | 'boundary' | 'base' | 'entryCount'>,
@@ -316,7 +344,9 @@ export function questionsOf(
   };
 }
 
-/** Asks the host nothing about the push: until it is published, the host sees what any clone causes. */
+/**
+ * Asks the host nothing about the push: until it is published, the host sees what any clone causes.
+ */
 export function quietly(questions: Questions): Questions {
   return {
     ...questions,

@@ -1,6 +1,7 @@
 /**
- * Which commits of a push are new, where in upstream they stand, and what leaves: they, or one made of them, signed off
- * if wanted. What they stand on must be proved upstream's, and all of the pack be needed by the one branch taken.
+ * Which commits of a push are new, where in upstream they stand, and what leaves: they, or one made
+ * of them, signed off if wanted. What they stand on must be proved upstream's, and all of the pack
+ * be needed by the one branch taken.
  * Proved by test/durable/pull-request/dates-of.test.ts and test/e2e/push/push-history.test.ts.
  */
 import { latin1, utf8 } from '../../git/bytes.ts';
@@ -39,7 +40,11 @@ export interface Work {
 /** Where the pack's commits are. */
 type Kept = Pick<KeptObjects, 'withOid'>;
 
-/** Lists upstream's history as far back as it takes. @param remoteUrl for the advice. @throws Refusal, ProtocolError */
+/**
+ * Lists upstream's history as far back as it takes.
+ * @param remoteUrl for the advice.
+ * @throws Refusal, ProtocolError
+ */
 export async function findWork(
   { pack, taken, commandList, options }: Received,
   history: UpstreamHistory,
@@ -112,8 +117,9 @@ type IsApart = (tip: Oid, others: readonly Oid[]) => Promise<boolean>;
 const MOST_GROUNDS = 20;
 
 /**
- * Refuses work that shares no history with its base: the host would take all commits, upstream's former ones among
- * them, in the bot's name, and then open no pull request. @throws Refusal
+ * Refuses work that shares no history with its base: the host would take all commits, upstream's
+ * former ones among them, in the bot's name, and then open no pull request.
+ * @throws Refusal
  */
 export async function refuseUnrelated(
   { commits, boundary }: Work,
@@ -180,7 +186,8 @@ function othersIn(commits: NewCommits, kept: Kept, { name, email }: Identity): O
 }
 
 /**
- * Whether the work ends with the files that it began with, as after a revert: no refusal, as it may be meant.
+ * Whether the work ends with the files that it began with, as after a revert: no refusal, as it may
+ * be meant.
  * @param entryCount folders and files in the pack: without any, a single commit changes nothing.
  * @param treeOf null: the host is not asked, or did not answer.
  */
@@ -224,7 +231,11 @@ export function commitsFrom(kept: Kept, tip: Oid | null): ReadonlySet<Oid> {
   return found;
 }
 
-/** The commits that leave: all new ones, or one made of them. @param sign null: messages stay. @throws Refusal */
+/**
+ * The commits that leave: all new ones, or one made of them.
+ * @param sign null: messages stay.
+ * @throws Refusal
+ */
 export async function planWork(
   { commits: pushed, boundary }: Work,
   { squash, title, description }: Pick<PushOptions, 'squash' | 'title' | 'description'>,
@@ -234,7 +245,8 @@ export async function planWork(
   const commits = sign === null ? pushed : signedCommits(pushed, sign);
   const ownIds = new OwnIds(idsOf(pushed));
   if (!squash) return planCommits(commits, ownIds);
-  // If there are several and none contains the others, the one commit could undo changes of some of them.
+  // If there are several and none contains the others, the one commit could undo changes of some of
+  // them.
   const parent = boundary.size > 1 ? await newestOf(boundary) : [...boundary][0];
   if (parent === undefined || parent === null) {
     throw new Refusal('squash', 'the commits cannot be squashed', [
@@ -310,7 +322,10 @@ const MOST_BORROWED = 3;
 /** The author's line stands behind the parents'. */
 const MAX_HEAD_BYTES = 4_096;
 
-/** Commits of other pull requests would go out again, under the bot's name. Nobody is asked about one author's work. */
+/**
+ * Commits of other pull requests would go out again, under the bot's name. Nobody is asked about
+ * one author's work.
+ */
 export async function borrowedLines(
   advertised: (oids: ReadonlySet<Oid>) => Promise<ReadonlyMap<Oid, string> | null>,
   { commits }: Work,

@@ -1,8 +1,8 @@
 /**
- * One push to upstream that opens or updates the pull request (AGit flow); a refusal leaves nothing there. An update
- * that does not stand on the old commits must be forced, and unlike with a branch, the server cannot be told which
- * commit that replaces. Our own pushes wait for each other. But on Forgejo, what maintainers push between our look and
- * a forced update is lost, and nobody is told.
+ * One push to upstream that opens or updates the pull request (AGit flow); a refusal leaves nothing
+ * there. An update that does not stand on the old commits must be forced, and unlike with a branch,
+ * the server cannot be told which commit that replaces. Our own pushes wait for each other. But on
+ * Forgejo, what maintainers push between our look and a forced update is lost, and nobody is told.
  */
 import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
 import { HostError } from '../../host-error.ts';
@@ -55,7 +55,10 @@ export class AgitDelivery extends Delivery<AgitHost> {
     return this.#send(proposal, { base: open.base, isForced, text: null });
   }
 
-  /** An open one has commits: if they are not shown, nobody knows what an update would replace. @throws Refusal */
+  /**
+   * An open one has commits: if they are not shown, nobody knows what an update would replace.
+   * @throws Refusal
+   */
   #tipOf({ source }: PullRequest): Promise<Oid> {
     const { steps, host } = this.run;
     return steps.run('lookup', async () => {
@@ -112,12 +115,17 @@ export class AgitDelivery extends Delivery<AgitHost> {
   }
 }
 
-/** Refused by the report of the push and not by a status: the server may have opened the pull request before. */
+/**
+ * Refused by the report of the push and not by a status: the server may have opened the pull
+ * request before.
+ */
 function isReported({ code, failure }: HostError): boolean {
   return code === 'refused' && failure.status === null;
 }
 
-/** The same failure, after which the next push looks for the pull request before it opens another. */
+/**
+ * The same failure, after which the next push looks for the pull request before it opens another.
+ */
 function inDoubt(error: unknown): unknown {
   const cause = hostErrorOf(error);
   if (!(error instanceof Refusal) || cause === null || !isReported(cause)) return error;

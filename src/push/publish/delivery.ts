@@ -1,7 +1,8 @@
 /**
- * How an anonymous push becomes a pull request at a host. There are two ways, and the host's class says which one is
- * its own: from a branch of the bot's fork (`from-fork.ts`), or by one push to upstream (`agit.ts`). Here is what they
- * share: sending the commits, and what follows if the host does not take them.
+ * How an anonymous push becomes a pull request at a host. There are two ways, and the host's class
+ * says which one is its own: from a branch of the bot's fork (`from-fork.ts`), or by one push to
+ * upstream (`agit.ts`). Here is what they share: sending the commits, and what follows if the host
+ * does not take them.
  * Proved by test/push/publish/agit.test.ts and test/e2e/host/host-failures-late.test.ts.
  */
 import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
@@ -25,7 +26,10 @@ export interface Proposal {
   readonly anonymous: AnonymousCommits;
   /** Makes the pack again each time. */
   readonly pack: () => AsyncIterable<Uint8Array>;
-  /** Where the pull request must be, unless its branch is gone or has these commits already; null: anywhere. */
+  /**
+   * Where the pull request must be, unless its branch is gone or has these commits already; null:
+   * anywhere.
+   */
   readonly onlyFrom: Oid | null;
   /** Before each step that makes something public. @throws Refusal if the push was ended */
   readonly mayGoOn: () => Promise<void>;
@@ -59,7 +63,10 @@ export abstract class Delivery<Host extends CodeHost = CodeHost> {
   /** @throws Refusal */
   async prepare(): Promise<void> {}
 
-  /** Sends the commits, and opens or updates the pull request. After `prepare`. @throws Refusal: see `leavesWork` */
+  /**
+   * Sends the commits, and opens or updates the pull request. After `prepare`.
+   * @throws Refusal: see `leavesWork`
+   */
   abstract deliver(proposal: Proposal): Promise<PullRequest>;
 
   failed(): void {}
@@ -84,7 +91,11 @@ export abstract class Delivery<Host extends CodeHost = CodeHost> {
     return steps.run(step, () => upload(host.transport, whole, pack(), settings.writeTimeoutMs));
   }
 
-  /** Others may have pushed to what an earlier attempt opened. @param tip its end; zero: nowhere. @throws Refusal */
+  /**
+   * Others may have pushed to what an earlier attempt opened.
+   * @param tip its end; zero: nowhere.
+   * @throws Refusal
+   */
   protected async refuseOthersWork(
     { source }: Pick<PullRequest, 'source'>,
     prHash: string,
@@ -99,7 +110,10 @@ export abstract class Delivery<Host extends CodeHost = CodeHost> {
     ]);
   }
 
-  /** An open pull request keeps its text and base unless the push names others. The commits are there in any case. */
+  /**
+   * An open pull request keeps its text and base unless the push names others. The commits are
+   * there in any case.
+   */
   protected async edit(anonymous: AnonymousCommits, pullRequest: PullRequest): Promise<PullRequest> {
     const { base, push, run } = this;
     const { title, body } = namedText(push, anonymous);
@@ -126,7 +140,10 @@ export function hostErrorOf(error: unknown): HostError | null {
   return error instanceof Refusal && error.cause instanceof HostError ? error.cause : null;
 }
 
-/** Whether a retry must find what a failed step left: it may have taken effect, or nothing can be undone now. */
+/**
+ * Whether a retry must find what a failed step left: it may have taken effect, or nothing can be
+ * undone now.
+ */
 export function leavesWork(error: unknown): boolean {
   return (hostErrorOf(error)?.failure.lasts ?? 'final') !== 'final';
 }

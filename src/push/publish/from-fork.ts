@@ -111,7 +111,8 @@ export class ForkDelivery extends Delivery<ForkHost> {
   }
 
   /**
-   * Asks for another fork if this one has left the network of upstream, as after a change of its visibility.
+   * Asks for another fork if this one has left the network of upstream, as after a change of its
+   * visibility.
    * @param error why no pull request was opened; thrown if the fork is still one
    */
   async #leaveFork(error: unknown, proposal: Proposal): Promise<void> {
@@ -173,7 +174,8 @@ export class ForkDelivery extends Delivery<ForkHost> {
       this.upload('push', proposal, { repository: this.#fork, refName, oldTip });
     try {
       const report = await send(before);
-      // Packs made with bitmaps may leave out what newer upstream commits have: an unfinished sync may lack it.
+      // Packs made with bitmaps may leave out what newer upstream commits have: an unfinished sync
+      // may lack it.
       const syncing = this.#syncing;
       const refusal = refusedCommits(report);
       const isMomentary = refusal !== null && hostFailureOf(refusal.cause).lasts === 'moment';
@@ -212,7 +214,10 @@ export class ForkDelivery extends Delivery<ForkHost> {
     }
   }
 
-  /** Deletes a branch without a pull request, unless one may be open, now or from before: that would be closed. */
+  /**
+   * Deletes a branch without a pull request, unless one may be open, now or from before: that would
+   * be closed.
+   */
   async #dropBranch({ prHash, isRepeated }: Pick<Proposal, 'prHash' | 'isRepeated'>): Promise<void> {
     if (isRepeated || this.push.named !== null) return;
     await this.host.deleteBranch(this.#fork, workBranch(prHash)).catch((error: unknown) => {

@@ -1,6 +1,7 @@
 /**
- * Act three: from the verdict to the pull request. Limits and lock come first, in `enter`; then only the host refuses.
- * A repeated push continues where the earlier attempt stopped, and never opens a second pull request.
+ * Act three: from the verdict to the pull request. Limits and lock come first, in `enter`; then
+ * only the host refuses. A repeated push continues where the earlier attempt stopped, and never
+ * opens a second pull request.
  * Proved by test/e2e/push/pr-repeat.test.ts and test/e2e/push/pr-kill.test.ts.
  */
 import type { PushIntent } from '../../durable/pending-push/pending-push.ts';
@@ -32,18 +33,29 @@ export interface Publication {
   readonly claim: ClaimedUpdate | null;
   /** Of the pull request that it opens; null: it opens none. */
   readonly slot: Slot | null;
-  /** Set for a push that was delayed: earlier attempts may have stopped at any point, and long ago. */
+  /**
+   * Set for a push that was delayed: earlier attempts may have stopped at any point, and long ago.
+   */
   readonly resumed?: Resumed;
 }
 
 export interface Resumed {
-  /** Where the branch of a named pull request was when the push was judged. The branch is moved only from there. */
+  /**
+   * Where the branch of a named pull request was when the push was judged. The branch is moved only
+   * from there.
+   */
   readonly tip: Oid | null;
   /** What an earlier attempt has decided; null: none has begun. */
   readonly intent: PushIntent | null;
-  /** Call it before anything becomes public. @throws Refusal if the push was ended, or the service is suspended */
+  /**
+   * Call it before anything becomes public.
+   * @throws Refusal if the push was ended, or the service is suspended
+   */
   readonly mayGoOn: () => Promise<void>;
-  /** What the first attempt has decided; this one if it is the first. @throws Refusal if the push was ended */
+  /**
+   * What the first attempt has decided; this one if it is the first.
+   * @throws Refusal if the push was ended
+   */
   readonly begin: (proposed: PushIntent) => Promise<PushIntent>;
   /** An earlier attempt has decided otherwise than was proposed. */
   readonly keepTo: (intent: PushIntent) => Promise<void>;
@@ -54,8 +66,9 @@ export type Entered = Awaited<ReturnType<typeof enter>>;
 export type Published = Awaited<ReturnType<typeof publish>>;
 
 /**
- * Takes what the limits leave, and begins, both at once. A delayed push begins only once it has its slot, and keeps the
- * date of that moment. @throws Refusal if it has to wait
+ * Takes what the limits leave, and begins, both at once. A delayed push begins only once it has its
+ * slot, and keeps the date of that moment.
+ * @throws Refusal if it has to wait
  */
 export async function enter(run: PushRun, publication: Publication) {
   const { slot, push, resumed } = publication;
@@ -89,7 +102,8 @@ export async function publish(
     }
     const begun = before ?? (await begin(run, publication));
     const { prHash, earlier, isRepeated, isAnswered } = begun;
-    // An earlier attempt that was answered, or whose pull request is closed, has its own slot: this one opens another.
+    // An earlier attempt that was answered, or whose pull request is closed, has its own slot: this
+    // one opens another.
     const isAnother = !isRepeated || isAnswered || earlier?.isOpen === false;
     if (resumed === undefined) await publication.slot?.settle(isAnother);
     // It is open already: a guess must cost a slot until it is known to be right.
@@ -156,8 +170,8 @@ async function tellFirst(
 }
 
 /**
- * An update may open another pull request if its own was closed meanwhile (AGit flow). That takes a slot, but is open
- * already, whatever the limits say. Null: it has opened none.
+ * An update may open another pull request if its own was closed meanwhile (AGit flow). That takes a
+ * slot, but is open already, whatever the limits say. Null: it has opened none.
  */
 async function slotOfAnother(
   { limits }: PushRun,
@@ -275,7 +289,10 @@ async function identityOf({ host, settings }: PushRun): Promise<Identity> {
   return { name: await host.botLogin(), email: settings.anonEmail };
 }
 
-/** Records the open pull request. If that fails, a retry records it. Returns as `PullRequest.record`. */
+/**
+ * Records the open pull request. If that fails, a retry records it. Returns as
+ * `PullRequest.record`.
+ */
 async function record(
   run: PushRun,
   publication: Publication,

@@ -32,7 +32,10 @@ export interface PushOptions extends Stated {
   readonly withdraw: boolean;
   /** Go on although the author's name or address would become public. */
   readonly publishNames: boolean;
-  /** How long to wait before it is published, in milliseconds; 0: not at all; null: as long as is usual here. */
+  /**
+   * How long to wait before it is published, in milliseconds; 0: not at all; null: as long as is
+   * usual here.
+   */
   readonly delayMs: number | null;
   /** If the code host does not take it now, publish it as soon as it does. */
   readonly wait: boolean;
@@ -53,7 +56,10 @@ type Rule = readonly [isValid: (value: string) => boolean, mustBe: string];
 
 const matches = (pattern: RegExp) => (value: string) => pattern.test(value);
 
-/** Options with a value. Texts are what the host accepts: no control characters. The own form also sends tabs. */
+/**
+ * Options with a value. Texts are what the host accepts: no control characters. The own form also
+ * sends tabs.
+ */
 const VALUES = {
   'pr-hash': [matches(PR_HASH_PATTERN), '8 to 40 hexadecimal characters, as the banner shows it'],
   'pr-key': [matches(/^[0-9a-f]{32}$/), '32 hexadecimal characters, as the banner showed it'],
@@ -113,7 +119,8 @@ export function parsePushOptions(pushOptions: readonly string[]): PushOptionsRes
   for (const option of pushOptions) {
     const [name, text] = split(option);
     if (!isKnown(name)) {
-      // A misspelt `preview`, or `dry-run`, would publish, and a misspelt `pr-hash` would open a second pull request.
+      // A misspelt `preview`, or `dry-run`, would publish, and a misspelt `pr-hash` would open a
+      // second pull request.
       const meant = meantBy(name);
       if (meant !== undefined)
         return invalid(

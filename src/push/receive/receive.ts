@@ -1,4 +1,7 @@
-/** Act one: reads commands, options and pack. Asks and tells nobody; refuses only what cannot be parsed or stored. */
+/**
+ * Act one: reads commands, options and pack. Asks and tells nobody; refuses only what cannot be
+ * parsed or stored.
+ */
 import type { ByteReader } from '../../git/wire/byte-reader.ts';
 import type { Memory } from '../../git/memory.ts';
 import type { OidTable } from '../../git/objects/oid-table.ts';
@@ -36,7 +39,10 @@ export interface Announced {
   readonly isWithdrawal: boolean;
   /** The ref that it deletes; null: none. */
   readonly deletedRef: string | null;
-  /** @param reason why the accepted ref is refused, or null. @param forAll whether none of them counts by itself. */
+  /**
+   * @param reason why the accepted ref is refused, or null.
+   * @param forAll whether none of them counts by itself.
+   */
   statuses(reason: string | null, forAll: boolean): readonly CommandStatus[];
 }
 
@@ -57,7 +63,10 @@ export function announced(request: PushRequest | FaultyRequest): Announced {
   return { commandList, taken, parsed, options, isWithdrawal, deletedRef, statuses };
 }
 
-/** Accepts one branch, and refuses everything else by name, so that the client's status table is complete. */
+/**
+ * Accepts one branch, and refuses everything else by name, so that the client's status table is
+ * complete.
+ */
 export function planCommands(commandList: readonly Command[]): Pick<Announced, 'taken'> & {
   readonly refused: readonly CommandStatus[];
 } {
@@ -81,7 +90,9 @@ function refusalOf(command: Command, target: PushTarget, isTaken: boolean): stri
   return isTaken ? 'one branch per push: push this one separately' : null;
 }
 
-/** The branch that a push deletes, to withdraw a pull request; null if the push does anything else. */
+/**
+ * The branch that a push deletes, to withdraw a pull request; null if the push does anything else.
+ */
 export function deletedBranch(commandList: readonly Command[]): string | null {
   const [command] = commandList;
   if (command === undefined || commandList.length > 1 || !isDeletion(command)) return null;
@@ -122,13 +133,17 @@ export function storedPack(spool: StoredEntries, mostReads = MAX_READS): StoredP
   return { read: (start) => spool.read(start), byteLength, maxReads: isInMemory ? Infinity : mostReads };
 }
 
-/** Room for what a chunk leaves in memory: eight times its size, as commits are inflated and have some overhead. */
+/**
+ * Room for what a chunk leaves in memory: eight times its size, as commits are inflated and have
+ * some overhead.
+ */
 const ROOM_FOR_COMMITS = 512 * 1024;
 const MAX_LATE_READS = 250;
 
 /**
- * @param openSpool the caller discards what it has opened. @param memory where commits and buffers are counted; they
- * stay counted. @throws ProtocolError, BodyError; HostError `busy`. The rest of the body is then unread.
+ * @param openSpool the caller discards what it has opened.
+ * @param memory where commits and buffers are counted; they stay counted.
+ * @throws ProtocolError, BodyError; HostError `busy`. The rest of the body is then unread.
  */
 export async function receivePack(
   reader: ByteReader,

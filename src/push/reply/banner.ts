@@ -1,6 +1,6 @@
 /**
- * What the person needs later, as nobody else keeps it for them: secrets in the first lines, so that
- * an answer whose end is lost has lost none, and all else in the last ones.
+ * What the person needs later, as nobody else keeps it for them: secrets in the first lines, so
+ * that an answer whose end is lost has lost none, and all else in the last ones.
  */
 import type { DelayReason, DelayWindow } from '../../durable/delayed-pushes/delayed-push.ts';
 import type { Pushed, PushRun } from '../push-run.ts';
@@ -147,7 +147,10 @@ export function minuteOf(at: number): string {
   return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-/** Completes a sentence. Only so many are published at once, and few that are due together are kept apart. */
+/**
+ * Completes a sentence. Only so many are published at once, and few that are due together are kept
+ * apart.
+ */
 export function willBePublished({ from, to }: DelayWindow): string {
   return `will be published between ${minuteOf(from)} and ${minuteOf(to)}, or minutes later if others are due, too.`;
 }

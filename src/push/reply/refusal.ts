@@ -1,7 +1,8 @@
 /**
- * Why a push failed, in words: the one place where errors become text; and the steps that need the host, with what each
- * says when it fails or takes long. As in Git's receive-pack, the status table gets a short reason, and the lines above
- * it explain it and say what to do. Only public messages of the two error classes are shown, never a cause.
+ * Why a push failed, in words: the one place where errors become text; and the steps that need the
+ * host, with what each says when it fails or takes long. As in Git's receive-pack, the status table
+ * gets a short reason, and the lines above it explain it and say what to do. Only public messages
+ * of the two error classes are shown, never a cause.
  */
 import { ProtocolError, type ProtocolErrorCode } from '../../git/wire/protocol-error.ts';
 import type { GitClient } from '../../git/wire/git-client.ts';
@@ -19,7 +20,10 @@ const LOOKS_FIRST =
   'Push the same commits again later. The service looks for the pull request before it opens another.';
 const ONLY_EDIT = 'Its commits are up to date. Push the same commits again to retry.';
 
-/** The text in the status table; what completes "Still waiting for github.com"; the limit (null: its own); advice. */
+/**
+ * The text in the status table; what completes "Still waiting for github.com"; the limit (null: its
+ * own); advice.
+ */
 type Step = readonly [failure: string, waiting: string, limitMs: number | 'shared' | null, next: string];
 
 const STEPS = {
@@ -50,7 +54,10 @@ type SpecialOutcome = (typeof SPECIAL_OUTCOMES)[number];
 
 /** Why, for programs and for the log. Nothing in it comes from the person. */
 export type RefusalCode = HostStep | SpecialOutcome | Waits | OfRequest | OfRepository | OfWork | OfService;
-/** The bot account may not go on now, or another push or pull request, or somebody else's commits come first. */
+/**
+ * The bot account may not go on now, or another push or pull request, or somebody else's commits
+ * come first.
+ */
 type Waits = 'account' | 'in-progress' | 'overtaken' | 'double' | 'others-work';
 /** What was sent. `fsck`: as Git's own check would say at the host. */
 type OfRequest = OfPack | 'bad-request' | 'too-large' | 'options' | 'pr-hash' | 'pr-key';
@@ -127,7 +134,10 @@ export class HostSteps {
     this.#hostName = hostName;
   }
 
-  /** Says every ten seconds what it waits for. @throws Refusal that names the step, which may have taken effect */
+  /**
+   * Says every ten seconds what it waits for.
+   * @throws Refusal that names the step, which may have taken effect
+   */
   async run<T>(step: HostStep, action: () => Promise<T>): Promise<T> {
     const [failure, waiting, limitMs, next] = STEPS[step];
     const startedAt = this.#clock.now();
@@ -197,7 +207,10 @@ const OF_PROTOCOL: Readonly<
   unsupported: BAD_PACK,
 };
 
-/** The message for any failure. @param client the person's Git client: the advice must work for it. */
+/**
+ * The message for any failure.
+ * @param client the person's Git client: the advice must work for it.
+ */
 export function toRefusal(error: unknown, client: GitClient): Refusal {
   if (error instanceof Refusal) return error;
   if (error instanceof ProtocolError) {
@@ -227,7 +240,10 @@ export function cannotWrite(error: unknown, ...lines: readonly string[]): Refusa
   return new Refusal('unguarded', 'the service cannot write at the moment', lines, { cause: error });
 }
 
-/** In one word, for the metrics. `refused`: by a rule, so retrying will not help. `failed`: because of a fault. */
+/**
+ * In one word, for the metrics. `refused`: by a rule, so retrying will not help. `failed`: because
+ * of a fault.
+ */
 export function pushOutcome(refusal: Refusal | null): SpecialOutcome | 'accepted' | 'refused' | 'failed' {
   if (refusal === null) return 'accepted';
   const { outcome, cause } = refusal;

@@ -1,4 +1,7 @@
-/** What a person is told while a push goes on, and at its end: a Git client as side-bands, a form as gathered lines. */
+/**
+ * What a person is told while a push goes on, and at its end: a Git client as side-bands, a form as
+ * gathered lines.
+ */
 import type { PullRequestState } from '../../durable/pull-request/history.ts';
 import { concatBytes } from '../../git/bytes.ts';
 import { FLUSH_PKT } from '../../git/wire/pkt-line.ts';
@@ -7,7 +10,10 @@ import { BAND_DATA, BAND_ERROR, BAND_PROGRESS, encodeBand, KEEP_ALIVE } from '..
 import { visible } from '../../host-text.ts';
 import type { Clock } from '../../isolate/clock.ts';
 
-/** Half of the shortest known timeout: Node's HTTP client drops a connection that is silent for five seconds. */
+/**
+ * Half of the shortest known timeout: Node's HTTP client drops a connection that is silent for five
+ * seconds.
+ */
 const KEEP_ALIVE_MS = 2_500;
 
 /** A pull request that has commits of a push already. */
@@ -34,8 +40,9 @@ export interface Reply {
 type WriteBytes = (bytes: Uint8Array) => Promise<boolean>;
 
 /**
- * Progress on band 2, report-status on band 1, an error on band 3. Notes wait until the client has sent everything, and
- * listens. Even a refusal is complete, with each pushed ref: after an error alone, Git reports a broken connection.
+ * Progress on band 2, report-status on band 1, an error on band 3. Notes wait until the client has
+ * sent everything, and listens. Even a refusal is complete, with each pushed ref: after an error
+ * alone, Git reports a broken connection.
  */
 export class SideBandReply implements Reply {
   readonly #hasSideBand: boolean;
@@ -73,7 +80,10 @@ export class SideBandReply implements Reply {
     if (this.#write !== null) await this.note(line);
   }
 
-  /** Keeps the client's connection alive while this work takes its time. Only after `open`, and before `finish`. */
+  /**
+   * Keeps the client's connection alive while this work takes its time. Only after `open`, and
+   * before `finish`.
+   */
   async keepAlive<T>(clock: Clock, work: Promise<T>): Promise<T> {
     const done = new AbortController();
     const beat = async (): Promise<void> => {
@@ -91,14 +101,18 @@ export class SideBandReply implements Reply {
     }
   }
 
-  /** Ends the reply; only after `open`. False: the client did not receive it. @param finalLine of a failed push. */
+  /**
+   * Ends the reply; only after `open`. False: the client did not receive it.
+   * @param finalLine of a failed push.
+   */
   async finish(report: ReportStatus, finalLine: string | null): Promise<boolean> {
     const write = this.#write as WriteBytes;
     const status = this.#wantsReport ? encodeReportStatus(report) : new Uint8Array(0);
     if (!this.#hasSideBand) return write(status);
     // Git ends this line itself.
     const error = finalLine === null ? [] : [encodeBand(BAND_ERROR, visible(finalLine))];
-    // In one write: Git stops reading at band 3, and later bytes break its pipe before it shows the report.
+    // In one write: Git stops reading at band 3, and later bytes break its pipe before it shows the
+    // report.
     return write(concatBytes([encodeBand(BAND_DATA, status), ...error, FLUSH_PKT]));
   }
 }

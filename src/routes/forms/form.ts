@@ -1,6 +1,7 @@
 /**
- * The frame of forms, and how a sent one is read, within bounds. Each counts for an address: posts from other sites
- * and forms that the service did not make are refused. With an old token, a form is shown again: nothing typed is lost.
+ * The frame of forms, and how a sent one is read, within bounds. Each counts for an address: posts
+ * from other sites and forms that the service did not make are refused. With an old token, a form
+ * is shown again: nothing typed is lost.
  * Proved by test/e2e/people/thread-form.test.ts and test/e2e/people/change-form.test.ts.
  */
 import type { Context } from 'hono';
@@ -27,7 +28,10 @@ import { onRepositoryPage, remotePath } from '../request/repository.ts';
 export const SEND_AGAIN = 'Reload this page in a minute: your browser then sends what you wrote again.';
 export const NO_NAME = 'You gave no name, so nothing was searched for. Check the text yourself.';
 
-/** Of all fields, decoded: a file of 1 MB whose characters are all line ends. A page escapes some to six characters. */
+/**
+ * Of all fields, decoded: a file of 1 MB whose characters are all line ends. A page escapes some to
+ * six characters.
+ */
 const MAX_CHARACTERS = 2.5 * 1024 * 1024;
 
 const EXPIRED = 'This form was open for more than a day. Check what you wrote, and send it again.';
@@ -95,7 +99,10 @@ export async function secretsOf(
   return formSecrets(await serviceSecret(c.env, c.var.config.identitySecret), token, typed);
 }
 
-/** The author of what is pushed, for whom the service searches and whom it then replaces. @param ownName as typed. */
+/**
+ * The author of what is pushed, for whom the service searches and whom it then replaces.
+ * @param ownName as typed.
+ */
 export function identityOf(ownName: string, anonEmail: string): Identity {
   const text = ownName.replaceAll(/[<>\s\p{Cc}]+/gu, ' ');
   const email = text.split(' ').find((word) => /.@./.test(word)) ?? '';
@@ -107,7 +114,10 @@ export type SentForm = { readonly fields: FormFields } & (
   { readonly token: FormToken; readonly problem: null } | { readonly token: null; readonly problem: string }
 );
 
-/** Reads the form that was sent, and answers it, with a memory that ends with the answer. @param path of its token. */
+/**
+ * Reads the form that was sent, and answers it, with a memory that ends with the answer.
+ * @param path of its token.
+ */
 export function receiveForm(
   c: Context<AppEnv>,
   path: string,

@@ -23,9 +23,13 @@ import { onForm, onSent, SEND_AGAIN } from './form.ts';
 import { answerIssue, answerReply, showIssueForm, showReplyForm } from './thread-forms.ts';
 
 const FAULT = explained(500, 'The service has a fault', `It was logged. ${SEND_AGAIN}`);
-/** The longest text that the host takes, with every character in four bytes, each of them escaped. */
+/**
+ * The longest text that the host takes, with every character in four bytes, each of them escaped.
+ */
 const MAX_THREAD_BYTES = 1024 * 1024;
-/** A file of the largest size, and what escaping makes of it: a line feed is sent as six characters. */
+/**
+ * A file of the largest size, and what escaping makes of it: a line feed is sent as six characters.
+ */
 const MAX_CHANGE_BYTES = 7 * 1024 * 1024;
 const MAX_WITHDRAWAL_BYTES = 4 * 1024;
 
@@ -50,7 +54,10 @@ const leadTo = (form: string, queryOf: (c: Context<AppEnv>) => Record<string, st
 const toRepository = leadTo('', () => ({}));
 const toIssue = leadTo(ISSUE_FORM, (c) => c.req.query());
 const toReply = leadTo(REPLY_FORM, (c) => ({ to: c.req.param('number') ?? '' }));
-/** A change begins at the default branch, whichever the address names; one with slashes is taken for one without. */
+/**
+ * A change begins at the default branch, whichever the address names; one with slashes is taken for
+ * one without.
+ */
 const toChange = leadTo(CHANGE_FORM, (c) => ({ path: c.req.param('path') ?? '' }));
 
 forms.get('/:page{(?:issues|pulls)}', toRepository);

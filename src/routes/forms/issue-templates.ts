@@ -42,7 +42,9 @@ export async function issueTemplates(place: Place): Promise<readonly string[]> {
   return names ?? [];
 }
 
-/** Null if there is none of this name, or if it is too large or cannot be read now. Never rejects. */
+/**
+ * Null if there is none of this name, or if it is too large or cannot be read now. Never rejects.
+ */
 export async function issueTemplate(place: Place, name: string): Promise<IssueTemplate | null> {
   if (!(await issueTemplates(place)).includes(name)) return null;
   const text = await read(place, `issue-template/${name}`, async (source) => {

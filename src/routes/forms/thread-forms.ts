@@ -57,7 +57,11 @@ interface Draft {
   readonly typed: readonly string[];
   /** Of the author; empty: a new one. */
   readonly userToken: string;
-  /** The form with what was typed. @param token null: a new one. @param refusal why it is shown again. */
+  /**
+   * The form with what was typed.
+   * @param token null: a new one.
+   * @param refusal why it is shown again.
+   */
   readonly show: (token: string | null, refusal: Refused | null) => Promise<Response>;
   readonly check: (userToken: string) => Promise<Ready | Refused>;
 }
@@ -85,7 +89,8 @@ async function answerSteps(
   const name = { name: secrets('name'), content: '' };
   const outcome = await postOnce(c, target, kind, { sent: 'form', name }, (limits) => ready.post(limits));
   countAct(c, `gitveil_${kind}_total`, outcome.kind === 'refused' ? outcome.status : 200);
-  // If it may have been posted, with a new token: so a person who has checked and sends it again sends another form.
+  // If it may have been posted, with a new token: so a person who has checked and sends it again
+  // sends another form.
   if (outcome.kind === 'refused') return show(outcome.code === 'may-exist' ? null : token.text, outcome);
   const hash = await pseudonymOn(c, target, outcome.posted.number, userToken);
   const next = await frameOf(placeOf(c, target, REPLY_FORM));
@@ -225,7 +230,10 @@ function ownNameIn(fields: FormFields): string {
   return (fields.get('own_name') ?? '').trim().slice(0, MAX_OWN_NAME);
 }
 
-/** What texts, by their names, would give away: a push's search for `ownName`, without files. It refuses nothing. */
+/**
+ * What texts, by their names, would give away: a push's search for `ownName`, without files. It
+ * refuses nothing.
+ */
 function givenAway(texts: Readonly<Record<string, string>>, ownName: string): GivenAway {
   const { name, email } = identityOf(ownName, '');
   const content = utf8(`author ${name} <${email}> 0 +0000\n\n`);

@@ -1,7 +1,8 @@
 /**
- * Clone and fetch (contract, 4.5 and 4.7), relayed without what tells of the client (src/git/wire/fetch-request.ts).
- * The bot's token is never sent: it could read private repositories for anyone. Answers stream through unchanged but
- * for a repository that has moved, a password that the host asks for, and errors, which may name the service's address.
+ * Clone and fetch (contract, 4.5 and 4.7), relayed without what tells of the client
+ * (src/git/wire/fetch-request.ts). The bot's token is never sent: it could read private
+ * repositories for anyone. Answers stream through unchanged but for a repository that has moved, a
+ * password that the host asks for, and errors, which may name the service's address.
  * Proved by test/e2e/fetch/fetch-relay.test.ts and test/contract/fetch.test.ts.
  */
 import type { Context } from 'hono';
@@ -43,7 +44,10 @@ const INFLATED_PER_ARRIVED = 8;
 const ADVERTISEMENT_TYPE = 'application/x-git-upload-pack-advertisement';
 const REQUEST_TYPE = 'application/x-git-upload-pack-request';
 const RESULT_TYPE = 'application/x-git-upload-pack-result';
-/** The protocol version in this header; Git may add other keys. The host answers in the same version. */
+/**
+ * The protocol version in this header; Git may add other keys. The host answers in the same
+ * version.
+ */
 const PROTOCOL_VERSION = /(?:^|:)version=([12])(?:$|:)/;
 
 export function discoverFetch(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
@@ -52,7 +56,8 @@ export function discoverFetch(c: Context<AppEnv>, target: RepositoryName): Promi
       askHost(c, name, 'info/refs?service=git-upload-pack', null),
     ).catch(hostErrorOf);
     const client = gitClient(c);
-    // No password is wanted (contract, 4.5). libgit2 takes that for a challenge, even with status 200, and gives up.
+    // No password is wanted (contract, 4.5). libgit2 takes that for a challenge, even with status
+    // 200, and gives up.
     const headers: Record<string, string> = client === 'libgit2' ? {} : { 'WWW-Authenticate': 'None' };
     if (found instanceof HostError)
       return foreignAnswer(c, found, ADVERTISEMENT_TYPE, headers) ?? shownByGit(c, unreachable(c));
@@ -67,7 +72,10 @@ export function discoverFetch(c: Context<AppEnv>, target: RepositoryName): Promi
   });
 }
 
-/** An error in the host's words if they are text, else in ours: most are pages. Other answers as they are. */
+/**
+ * An error in the host's words if they are text, else in ours: most are pages. Other answers as
+ * they are.
+ */
 async function withoutAddresses(c: Context<AppEnv>, answer: Response): Promise<Response> {
   const { status, headers, body } = answer;
   if (status < 400) return answer;
@@ -122,7 +130,8 @@ async function relayed(
   }
   if (request.kind === 'answer') return result(request.body);
   const { body: asked } = request;
-  // isomorphic-git posts to the old name in spite of discovery's redirect, and turns a redirected POST into a GET.
+  // isomorphic-git posts to the old name in spite of discovery's redirect, and turns a redirected
+  // POST into a GET.
   const found = await followMoves(target, (name) => askHost(c, name, 'git-upload-pack', asked)).catch(
     hostErrorOf,
   );
@@ -196,7 +205,10 @@ function result(body: Uint8Array): Response {
   return new Response(body, { headers: { 'Content-Type': RESULT_TYPE, ...NO_CACHE } });
 }
 
-/** A host asks for a password if it does not show the repository to the public. Here a password would not help. */
+/**
+ * A host asks for a password if it does not show the repository to the public. Here a password
+ * would not help.
+ */
 function passOn(
   c: Context<AppEnv>,
   target: RepositoryName,

@@ -44,7 +44,10 @@ export function gitClient(c: Context<AppEnv>): GitClient {
   return gitClientOf(c.req.header('User-Agent') ?? '');
 }
 
-/** An error at a discovery, by the contract; for Git as plain text, all that it shows (http.c, `show_http_message`). */
+/**
+ * An error at a discovery, by the contract; for Git as plain text, all that it shows (http.c,
+ * `show_http_message`).
+ */
 export function shownByGit(c: Context<AppEnv>, refusal: Refused): Response | Promise<Response> {
   return answerRefused(c, refusal, gitClient(c) === 'git' ? 'text' : 'json');
 }
@@ -61,9 +64,9 @@ function isForeign({ failure: { status } }: HostError): boolean {
 }
 
 /**
- * Tells a fetch that somebody else has answered in place of the host. A discovery that was redirected
- * gets the status of that (contract, 4.5) and plain text, which Git shows there. All else gets an
- * error packet (gitprotocol-pack, "Packet Format"). Null: it is another failure.
+ * Tells a fetch that somebody else has answered in place of the host. A discovery that was
+ * redirected gets the status of that (contract, 4.5) and plain text, which Git shows there. All
+ * else gets an error packet (gitprotocol-pack, "Packet Format"). Null: it is another failure.
  * @param type of the endpoint's answers.
  */
 export function foreignAnswer(
@@ -82,7 +85,10 @@ export function foreignAnswer(
   });
 }
 
-/** Null if the request has the content type of its endpoint, and is compressed with gzip or not at all. */
+/**
+ * Null if the request has the content type of its endpoint, and is compressed with gzip or not at
+ * all.
+ */
 export function wrongType(c: Context<AppEnv>, expected: string): Refused | null {
   if (c.req.header('Content-Type') !== expected) {
     return refused(415, `The content type must be ${expected}.`);
@@ -97,7 +103,10 @@ export function announcedBytes(c: Context<AppEnv>): number {
   return Number(c.req.header('Content-Length') ?? 0);
 }
 
-/** Answers 413 at once, and keeps the connection until Git has seen it and stops: else the answer would be lost. */
+/**
+ * Answers 413 at once, and keeps the connection until Git has seen it and stops: else the answer
+ * would be lost.
+ */
 export async function answerTooLarge(
   c: Context<AppEnv>,
   body: ChunkSource,

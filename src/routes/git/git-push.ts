@@ -1,7 +1,8 @@
 /**
- * Push over HTTP (contract, 4.5 and 4.6): discovery, and the request whose story src/push tells. Problems are told
- * in-band with status 200, because Git hides the text of any other status, and ends with "Everything up-to-date".
- * Exceptions: 413, by contract, and 415 for requests that no Git client sends, after panic.
+ * Push over HTTP (contract, 4.5 and 4.6): discovery, and the request whose story src/push tells.
+ * Problems are told in-band with status 200, because Git hides the text of any other status, and
+ * ends with "Everything up-to-date". Exceptions: 413, by contract, and 415 for requests that no Git
+ * client sends, after panic.
  * Proved by test/contract/push-by-hand.test.ts.
  */
 import type { Context } from 'hono';
@@ -43,7 +44,10 @@ const INFLATED_PER_ARRIVED = 4;
 const REQUEST_TYPE = 'application/x-git-receive-pack-request';
 const RESULT_TYPE = 'application/x-git-receive-pack-result';
 const ADVERTISEMENT_TYPE = 'application/x-git-receive-pack-advertisement';
-/** The end of an answer is given to the runtime before it is on its way: one that dies then has not answered. */
+/**
+ * The end of an answer is given to the runtime before it is on its way: one that dies then has not
+ * answered.
+ */
 const LAST_BYTES_MS = 20;
 
 export async function discoverPush(
@@ -116,7 +120,8 @@ async function received(
   const reply = new SideBandReply(request.capabilities);
   const run = door.open(memory, reply);
   const arrival = await receive(run, request, reader);
-  // A client does not listen before it has sent everything. A body over its limit is answered at once.
+  // A client does not listen before it has sent everything. A body over its limit is answered at
+  // once.
   if (arrival.task.kind !== 'push' && !body.isOverLimit) {
     body.discard?.();
     await drain(reader);

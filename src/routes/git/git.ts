@@ -1,6 +1,7 @@
 /**
- * The Git remote `/v1/<host>/<owner>/<repo>`, with or without `.git` (contract, 4.5 to 4.7): anonymous, without key or
- * password. Errors that the contract does not give as JSON are plain text, which Git shows behind `remote:`.
+ * The Git remote `/v1/<host>/<owner>/<repo>`, with or without `.git` (contract, 4.5 to 4.7):
+ * anonymous, without key or password. Errors that the contract does not give as JSON are plain
+ * text, which Git shows behind `remote:`.
  * Proved by test/routes/pages/remote-page.test.ts and test/e2e/people/bad-input-requests.test.ts.
  */
 import { type Context, Hono } from 'hono';
@@ -196,8 +197,9 @@ git.post(
 );
 
 /**
- * git-lfs looks for its server below the remote's address, with several methods and paths. It shows an error in the
- * form of its API ("Response Errors" in git-lfs' docs/api). 501 also says that there is no locking.
+ * git-lfs looks for its server below the remote's address, with several methods and paths. It shows
+ * an error in the form of its API ("Response Errors" in git-lfs' docs/api). 501 also says that
+ * there is no locking.
  */
 git.all('/info/lfs/:path{.+}', (c) =>
   c.body(JSON.stringify({ message: NO_LFS }), 501, { 'Content-Type': 'application/vnd.git-lfs+json' }),

@@ -34,7 +34,11 @@ import { gitClient } from './git-http.ts';
 import { pushLimits } from './push-limits.ts';
 import { pushStore } from './push-store.ts';
 
-/** Git's side alone. @param repositories the bot's; null: no request needs its account. @param timeoutMs of each. */
+/**
+ * Git's side alone.
+ * @param repositories the bot's; null: no request needs its account.
+ * @param timeoutMs of each.
+ */
 export function historyHost(
   c: Context<AppEnv>,
   memory = memoryFor(c),

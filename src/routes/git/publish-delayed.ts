@@ -1,6 +1,7 @@
 /**
- * POST /v1/delayed publishes a delayed push. Only this service asks its own Worker for it, with its seal and the push's
- * lease, so that it runs where requests are placed. Here, such a push is also read, and removed once begun.
+ * POST /v1/delayed publishes a delayed push. Only this service asks its own Worker for it, with its
+ * seal and the push's lease, so that it runs where requests are placed. Here, such a push is also
+ * read, and removed once begun.
  * Proved by test/e2e/delayed/delayed-lost.test.ts and test/e2e/delayed/delayed-ended.test.ts.
  */
 import { type Context, Hono } from 'hono';
@@ -161,7 +162,11 @@ const part = ({ most, withinMs }: Limit): Limit => ({
   withinMs,
 });
 
-/** Its client was admitted before. @param owed what limits did not give then. @param client its name here. */
+/**
+ * Its client was admitted before.
+ * @param owed what limits did not give then.
+ * @param client its name here.
+ */
 function runOf(
   c: Context<AppEnv>,
   { target, owed }: Pick<KeptPush, 'target' | 'owed'>,
@@ -225,7 +230,10 @@ function stillOurs<T>(answer: T | null): T {
   return answer;
 }
 
-/** Ends it at the code host, then here, even if the client leaves. False: it could not; it waits, never published. */
+/**
+ * Ends it at the code host, then here, even if the client leaves. False: it could not; it waits,
+ * never published.
+ */
 export async function removeDelayed(
   c: Context<AppEnv>,
   begun: BegunPush,
@@ -247,7 +255,9 @@ export async function removeDelayed(
   return working;
 }
 
-/** Removes what attempts to publish it have left at the host. False: it could not. Never rejects. */
+/**
+ * Removes what attempts to publish it have left at the host. False: it could not. Never rejects.
+ */
 async function removeFromHost(c: Context<AppEnv>, push: BegunPush): Promise<boolean> {
   return inMemory(async (memory) => {
     const stored = openAt(c, push.host) ? await openStored(c.env, push, memory) : null;
@@ -260,8 +270,9 @@ async function removeFromHost(c: Context<AppEnv>, push: BegunPush): Promise<bool
 }
 
 /**
- * What an attempt has left at the host nobody else removes once the push has failed for good, or if it was rolled back
- * meanwhile. While another run publishes the same, it stays. @throws Refusal
+ * What an attempt has left at the host nobody else removes once the push has failed for good, or if
+ * it was rolled back meanwhile. While another run publishes the same, it stays.
+ * @throws Refusal
  */
 async function removeIfOver(
   c: Context<AppEnv>,

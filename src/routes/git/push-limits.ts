@@ -136,7 +136,8 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
   /** What another pull request counts in for its client alone. */
   async function wantsOf(slotHash: string): Promise<Wants> {
     const secret = await serviceSecret(c.env, c.var.config.identitySecret);
-    // Another hash than the push's own: what is kept with an address must not lead to its pull requests.
+    // Another hash than the push's own: what is kept with an address must not lead to its pull
+    // requests.
     return pullRequestWants(await client(), keyedHash(secret, 'slot', slotHash));
   }
 
@@ -151,7 +152,9 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
     });
   }
 
-  /** Counts a push that opens nothing, if it is refused; null: its client has room, or nobody knows. */
+  /**
+   * Counts a push that opens nothing, if it is refused; null: its client has room, or nobody knows.
+   */
   async function refuse(wants: Wants): Promise<Refusal | null> {
     const wait = await limits.refusal(wants, true);
     if (wait?.for === 'unknown') c.var.logger.error('the limits of a push could not be checked', wait);
@@ -168,8 +171,10 @@ export function pushLimits(c: Context<AppEnv>): PushLimits {
 }
 
 /**
- * What a pull request takes of client, repository and account. @param own of its client; without windows if it was
- * delayed, as they are given. @param burst by which the guard counts its client. @param client null: nobody is alerted.
+ * What a pull request takes of client, repository and account.
+ * @param own of its client; without windows if it was delayed, as they are given.
+ * @param burst by which the guard counts its client.
+ * @param client null: nobody is alerted.
  */
 export function openSlot(
   c: Context<AppEnv>,
@@ -208,7 +213,10 @@ export function openSlot(
   }
 }
 
-/** @param target, client as `refusalOf` has them. @throws Refusal: others come first, or the host needs a pause. */
+/**
+ * @param target, client as `refusalOf` has them.
+ * @throws Refusal: others come first, or the host needs a pause.
+ */
 export async function reserve(
   c: Context<AppEnv>,
   wants: Wants,
@@ -226,7 +234,10 @@ export async function reserve(
   throw paused;
 }
 
-/** @param target the repository, if its own limit may refuse. @param client null: nobody is to be alerted. */
+/**
+ * @param target the repository, if its own limit may refuse.
+ * @param client null: nobody is to be alerted.
+ */
 function refusalOf(
   c: Context<AppEnv>,
   wait: Refused,
@@ -295,13 +306,19 @@ async function alertOperator(
     .catch((error: unknown) => c.var.logger.error('an alert could not be raised', { error }));
 }
 
-/** Counts a full client's push. The operator hears of a refused burst, too: the guard gets as many as make one. */
+/**
+ * Counts a full client's push. The operator hears of a refused burst, too: the guard gets as many
+ * as make one.
+ */
 function mustBeTold(client: string): boolean {
   const limit = { most: BURST_PUSHES, withinMs: BURST_WINDOW_MS };
   return hitBy(client, told, [limit], Date.now()).waitMs === 0;
 }
 
-/** Tells the guard and statistics before the push is answered. Answers who could not be told. Never rejects. */
+/**
+ * Tells the guard and statistics before the push is answered. Answers who could not be told. Never
+ * rejects.
+ */
 async function tellOpened(
   c: Context<AppEnv>,
   { number, ...opened }: OpenedPullRequest & { readonly number: number },
@@ -327,7 +344,10 @@ async function tellOpened(
   return left.flat();
 }
 
-/** The code host wants to be left alone: a push would fail half-way, and going on can cost the account. */
+/**
+ * The code host wants to be left alone: a push would fail half-way, and going on can cost the
+ * account.
+ */
 function refusedByPause(c: Context<AppEnv>): Refusal | null {
   const leftMs = openBackOff(c.env, c.var.host).leftMs();
   if (leftMs <= LONGEST_WAIT_MS) return null;

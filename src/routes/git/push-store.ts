@@ -127,7 +127,8 @@ export function pushStore(c: Context<AppEnv>, memory: MemoryHold): PushStore {
         if (isKept && reason === 'review') c.executionCtx.waitUntil(tellOperator(c));
         return answer;
       } finally {
-        // The person is told that nothing was kept. If the answer was lost, it may wait all the same.
+        // The person is told that nothing was kept. If the answer was lost, it may wait all the
+        // same.
         const view = isKept ? null : delayedPushesOf(c.env).view(name);
         const waits = await view?.then((known) => known !== null).catch(() => true);
         if (waits === false)

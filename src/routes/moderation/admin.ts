@@ -1,6 +1,7 @@
 /**
- * The operator's endpoints (contract, 4.16 and 4.17): panic switch, rollback, pardons. Each attempt first counts for
- * its address, and a wrong credential for its /48, too. If the limits cannot be checked, every request is refused.
+ * The operator's endpoints (contract, 4.16 and 4.17): panic switch, rollback, pardons. Each attempt
+ * first counts for its address, and a wrong credential for its /48, too. If the limits cannot be
+ * checked, every request is refused.
  */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
@@ -241,7 +242,8 @@ async function rollBack(
 ): Promise<Response | null> {
   const id = await guardOf(c.env).beginRollback(credential, { spareSingle, comments, issues });
   if (id === null) return null;
-  // Both at once: the caller may leave meanwhile, and the guard forgets results when a later rollback begins.
+  // Both at once: the caller may leave meanwhile, and the guard forgets results when a later
+  // rollback begins.
   const ending = Promise.all([spareSingle ? 0 : discardDelayed(c), rollbackResult(c, id)]).then(
     async ([left, result]) => {
       const unknown = left + Number(result === null);
@@ -261,7 +263,10 @@ async function rollBack(
   });
 }
 
-/** As the guard does; and removes what was half published. Answers how many could not be removed. Never rejects. */
+/**
+ * As the guard does; and removes what was half published. Answers how many could not be removed.
+ * Never rejects.
+ */
 async function discardDelayed(c: Context<AppEnv>): Promise<number> {
   try {
     const begun = await delayedPushesOf(c.env).discardSince(Date.now() - TRACKED_MS);
@@ -276,7 +281,10 @@ async function discardDelayed(c: Context<AppEnv>): Promise<number> {
   }
 }
 
-/** After a restart, the guard goes on, and can be asked again. Null: nobody knows what was undone. Never rejects. */
+/**
+ * After a restart, the guard goes on, and can be asked again. Null: nobody knows what was undone.
+ * Never rejects.
+ */
 async function rollbackResult(c: Context<AppEnv>, id: string): Promise<RollbackResult | null> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     if (attempt > 1) await systemClock.sleep(PAUSE_MS);
@@ -336,7 +344,10 @@ export async function testAlert(c: Context<AppEnv>): Promise<Trouble | 'nobody' 
   return outcome;
 }
 
-/** Counts a request before it reads it. `handle` gets a credential that may be valid; null: the guard refuses it. */
+/**
+ * Counts a request before it reads it. `handle` gets a credential that may be valid; null: the
+ * guard refuses it.
+ */
 function forOperator<T extends { password?: string | undefined; token?: string | undefined }>(
   schema: z.ZodType<T>,
   handle: (c: Context<AppEnv>, fields: T, credential: Credential) => Promise<Response | null>,
@@ -363,8 +374,9 @@ export async function refuseTooOften(c: Context<AppEnv>, actions: Actions): Prom
 }
 
 /**
- * Null: it cannot be valid. The guard checks tokens; each counts like a wrong password, as nobody has forty valid ones.
- * While its /48 is over the limit, even the correct password is answered like a wrong one: guessing on tells nothing.
+ * Null: it cannot be valid. The guard checks tokens; each counts like a wrong password, as nobody
+ * has forty valid ones. While its /48 is over the limit, even the correct password is answered like
+ * a wrong one: guessing on tells nothing.
  */
 export async function credentialOf(
   c: Context<AppEnv>,

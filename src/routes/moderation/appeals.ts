@@ -1,6 +1,7 @@
 /**
- * /v1/moderation/appeal: with their token, the author of a flagged or blocked pseudonym tells the operator why that was
- * wrong, as JSON or with a form. The operator gets the pseudonym and the text, and nothing else of the request.
+ * /v1/moderation/appeal: with their token, the author of a flagged or blocked pseudonym tells the
+ * operator why that was wrong, as JSON or with a form. The operator gets the pseudonym and the
+ * text, and nothing else of the request.
  * Proved by test/routes/pardons.test.ts.
  */
 import { type Context, Hono } from 'hono';

@@ -44,7 +44,9 @@ const HOST_TIMEOUT_MS = 10_000;
 /** The page can do without the bot's name. */
 const LOGIN_PATIENCE_MS = 3_000;
 
-/** What is shown of a push in the list, and on its own page. @property mostBytes of what was judged. */
+/**
+ * What is shown of a push in the list, and on its own page. @property mostBytes of what was judged.
+ */
 const BRIEF = { mostMessages: 5, longest: 2_000, mostBytes: 256 * 1024 } as const;
 const FULL = { mostMessages: 200, longest: 65_536, mostBytes: 4 * 1024 * 1024 } as const;
 
@@ -96,7 +98,10 @@ async function decide(c: Context<AppEnv>, fields: FormFields): Promise<Response>
   return showList(c, 1, { what, done, late: chosen.length - done }, null);
 }
 
-/** False: it does not wait any more, is being published, or what is at the host already could not be removed. */
+/**
+ * False: it does not wait any more, is being published, or what is at the host already could not be
+ * removed.
+ */
 async function discard(c: Context<AppEnv>, seen: SeenPush, reason: DiscardReason): Promise<boolean> {
   const end = await delayedPushesOf(c.env).discard(seen, reason);
   if (typeof end === 'string') return end === 'done';
@@ -134,7 +139,10 @@ type Opened = { readonly stored: StoredPush; readonly host: PushHost };
 /** By the code host's key: one that does not answer is waited for once in a request. */
 type Logins = Map<string, Promise<string>>;
 
-/** Reads a push. What cannot be read is told, and `opened` is null. @param memory where it is counted. */
+/**
+ * Reads a push. What cannot be read is told, and `opened` is null.
+ * @param memory where it is counted.
+ */
 async function look(
   c: Context<AppEnv>,
   listed: DelayedPush,

@@ -1,4 +1,7 @@
-/** Reports about a pseudonym: GET and POST /v1/moderation/report (contract, 4.4), as pages or, if asked, JSON. */
+/**
+ * Reports about a pseudonym: GET and POST /v1/moderation/report (contract, 4.4), as pages or, if
+ * asked, JSON.
+ */
 import { type Context, Hono } from 'hono';
 import { resolver } from 'hono-openapi';
 import * as z from 'zod';
@@ -38,7 +41,10 @@ import {
 import { answerPage, preferredType } from '../pages/answer-page.ts';
 import { answer, as, asError, asJson, count, described, HTML } from '../description.ts';
 
-/** Reports about made-up hashes, which must leave no object behind: the same rules count them, in this isolate only. */
+/**
+ * Reports about made-up hashes, which must leave no object behind: the same rules count them, in
+ * this isolate only.
+ */
 const madeUp = new Recent<ModerationFacts>({ most: 5_000, lifeMs: REPORT_LIFE_MS });
 
 export const STATES = ['registered', 'flagged', 'blocked'] as const satisfies readonly ModerationState[];

@@ -1,4 +1,7 @@
-/** /v1/delayed/<name>: a delayed push for whoever knows its random name, which the push's answer has shown once. */
+/**
+ * /v1/delayed/<name>: a delayed push for whoever knows its random name, which the push's answer has
+ * shown once.
+ */
 import { type Context, Hono } from 'hono';
 import type { DelayedView } from '../../durable/delayed-pushes/delayed-push.ts';
 import { releaseOne } from '../../durable/delayed-pushes/release-due.ts';

@@ -1,4 +1,7 @@
-/** GET /privacy and /maintainers: what people must know before they push, and before they merge. /docs: openapi.ts. */
+/**
+ * GET /privacy and /maintainers: what people must know before they push, and before they merge.
+ * /docs: openapi.ts.
+ */
 import { type Context, Hono } from 'hono';
 import type { AppEnv } from '../../env.ts';
 import { type DOCUMENTS, documentPage, documentText } from '../../pages/document-page.ts';
@@ -9,7 +12,10 @@ import { answerPage } from './answer-page.ts';
 
 const KEPT_SECONDS = 300;
 const KEPT_LONG = { 'Cache-Control': 'public, max-age=86400' };
-/** Addresses below `/v1/` name repositories, pseudonyms, and hashes, which may be all that an update needs. */
+/**
+ * Addresses below `/v1/` name repositories, pseudonyms, and hashes, which may be all that an update
+ * needs.
+ */
 const ROBOTS = 'User-agent: *\nDisallow: /v1/\nDisallow: /admin/\n';
 
 export const documents = new Hono<AppEnv>();

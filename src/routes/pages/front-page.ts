@@ -1,4 +1,6 @@
-/** GET /: the front page in a browser, a few lines in a terminal. What is unavailable is left out. */
+/**
+ * GET /: the front page in a browser, a few lines in a terminal. What is unavailable is left out.
+ */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { systemClock } from '../../isolate/clock.ts';

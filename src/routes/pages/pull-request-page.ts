@@ -1,4 +1,7 @@
-/** GET /v1/pr/<hash> and `.atom`, for its author: only what host and pushes report. To its topic, anyone can post. */
+/**
+ * GET /v1/pr/<hash> and `.atom`, for its author: only what host and pushes report. To its topic,
+ * anyone can post.
+ */
 import { type Context, Hono } from 'hono';
 import { etag, RETAINED_304_HEADERS } from 'hono/etag';
 import * as z from 'zod';
@@ -139,7 +142,9 @@ async function endedBy(
   return (await object.view().catch(() => null)) ?? pullRequest;
 }
 
-/** Null if the code host shows none yet. Never asks the object of a hash that no push has recorded. */
+/**
+ * Null if the code host shows none yet. Never asks the object of a hash that no push has recorded.
+ */
 async function viewOf(c: Context<AppEnv>, hash: string): Promise<PullRequestView | null> {
   if (!(await mayBeRecorded(c.env.DB, hash, c.var.logger))) return null;
   const object = pullRequestOf(c.env, hash);

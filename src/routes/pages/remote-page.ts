@@ -25,7 +25,8 @@ const FRESH_MS = 5_000;
 
 export async function showRemote(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const { config, host, logger, http } = c.var;
-  // Of a repository that was not seen lately, the host and the objects are asked as often as for a clone.
+  // Of a repository that was not seen lately, the host and the objects are asked as often as for a
+  // clone.
   let counted: Promise<boolean> | null = null;
   const mayAsk = () => (counted ??= refuseTooMany(c, 'discoveries').then((tooMany) => tooMany === null));
   const [policy, pullRequests, standing] = await Promise.all([
@@ -56,7 +57,10 @@ export async function showRemote(c: Context<AppEnv>, target: RepositoryName): Pr
   });
 }
 
-/** The anonymous ones, newest first, kept for seconds against crowds; null: they cannot be listed. Never rejects. */
+/**
+ * The anonymous ones, newest first, kept for seconds against crowds; null: they cannot be listed.
+ * Never rejects.
+ */
 async function listedPullRequests(
   c: Context<AppEnv>,
   target: RepositoryName,

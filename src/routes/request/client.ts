@@ -37,7 +37,10 @@ export function memoryFor(c: Context<AppEnv>): MemoryHold {
   return isolateMemory.open(systemClock, prefixOf(clientNetwork(c.req.raw, c.var.config.clientIpHeader)));
 }
 
-/** Gives back what the request holds when it is answered. If the client leaves before that, it goes on until then. */
+/**
+ * Gives back what the request holds when it is answered. If the client leaves before that, it goes
+ * on until then.
+ */
 export async function untilAnswered(memory: MemoryHold, answer: Promise<Response>): Promise<Response> {
   const answering = answer.finally(() => memory.end());
   waitUntil(answering.catch(() => {}));

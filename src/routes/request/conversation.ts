@@ -21,7 +21,10 @@ import { sentence } from './refused.ts';
 /** The rest of the page is good enough to be shown without it. */
 const PATIENCE_MS = 8_000;
 
-/** Some forty long ones. A character is counted as two bytes, which it takes unless all of its text is Latin. */
+/**
+ * Some forty long ones. A character is counted as two bytes, which it takes unless all of its text
+ * is Latin.
+ */
 const recent = new Recent<Conversation>({
   lifeMs: 60_000,
   most: 8 * 1024 * 1024,

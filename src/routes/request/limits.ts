@@ -1,4 +1,7 @@
-/** The port of limits for a request, and what a client over one is answered, always before the work that it bounds. */
+/**
+ * The port of limits for a request, and what a client over one is answered, always before the work
+ * that it bounds.
+ */
 import { waitUntil } from 'cloudflare:workers';
 import type { Context } from 'hono';
 import { hostNameOf, recordName } from '../../config/hosts.ts';
@@ -64,13 +67,19 @@ export async function refusePost(c: Context<AppEnv>): Promise<Refused | null> {
   }
 }
 
-/** Whether a page of a site is asking that is neither the service nor one that the operator has named. */
+/**
+ * Whether a page of a site is asking that is neither the service nor one that the operator has
+ * named.
+ */
 export function isForeign(c: Context<AppEnv>): boolean {
   const { allowedOrigins } = c.var.config;
   return isCrossSite(c.req.raw) && allowedOrigins?.includes(c.req.header('Origin') ?? '') !== true;
 }
 
-/** For pages of other sites. It does not say how long exactly: that would tell what the network has had. */
+/**
+ * For pages of other sites. It does not say how long exactly: that would tell what the network has
+ * had.
+ */
 export const FOREIGN_WAIT_MS = 75 * 60_000;
 export const FOREIGN_WORDS = `Pages of other sites have ${FOREIGN_ORIGINS.most} pushes and posts an hour for your network, all together.`;
 const FOREIGN_REFUSED = refused(429, FOREIGN_WORDS, { 'Retry-After': retryAfter(FOREIGN_WAIT_MS) });
@@ -98,7 +107,10 @@ export async function withinLimit(
   return wait.waitMs > 0 ? textRefusal(c, name, wait) : work();
 }
 
-/** What `find` finds, or null. Misses count; after too many, a client that guesses does not even learn of a hit. */
+/**
+ * What `find` finds, or null. Misses count; after too many, a client that guesses does not even
+ * learn of a hit.
+ */
 export async function lookUp<T>(
   c: Context<AppEnv>,
   find: () => Promise<T | null>,
@@ -141,7 +153,10 @@ export interface NamedTarget extends Target {
   readonly words: string;
 }
 
-/** @param number of the thread; null: for what is opened. @param policyLimits those of the repository. */
+/**
+ * @param number of the thread; null: for what is opened.
+ * @param policyLimits those of the repository.
+ */
 export async function targetOf(
   c: Context<AppEnv>,
   repository: RepositoryName,
@@ -162,7 +177,10 @@ export async function targetOf(
   };
 }
 
-/** Why nothing is created, as JSON endpoints say it: `<words of the target>; try again in about 45 minutes` */
+/**
+ * Why nothing is created, as JSON endpoints say it: `<words of the target>; try again in about 45
+ * minutes`
+ */
 export function waitWords(c: Context<AppEnv>, wait: Unreserved, target: NamedTarget | null): string {
   let why = `${hostNameOf(c.var.host)} limits the bot account, which has almost reached that limit: networks and repositories that have used less come first`;
   if (target !== null && (wait.for === 'repository' || wait.for === 'thread')) why = target.words;
@@ -181,7 +199,10 @@ export function refusedToPost(c: Context<AppEnv>, wait: Unreserved, target: Name
 const implies = (limit: Limit, other: Limit): boolean =>
   limit.most <= other.most && limit.withinMs >= other.withinMs;
 
-/** What is allowed if `more` is to hold as well. What another implies is left out; of equal ones, all but the first. */
+/**
+ * What is allowed if `more` is to hold as well. What another implies is left out; of equal ones,
+ * all but the first.
+ */
 export function lowered(limits: readonly Limit[], more: readonly Limit[]): readonly Limit[] {
   const all = [...limits, ...more];
   return all.filter(
@@ -201,7 +222,10 @@ export function waitText(wait: Wait): string {
 /** Discovery belongs to a push, or to a fetch, which asks Git. */
 const DISCOVERY = /\/info\/refs$/;
 
-/** Charges the bot account's calls to the client that causes them: the host allows some 5,000 an hour for everybody. */
+/**
+ * Charges the bot account's calls to the client that causes them: the host allows some 5,000 an
+ * hour for everybody.
+ */
 export class ChargedHttp extends HttpClient {
   readonly #c: Context<AppEnv>;
 

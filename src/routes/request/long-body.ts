@@ -1,4 +1,7 @@
-/** Bodies beyond the buffers. Who stops reading is given up after WRITE_TIMEOUT, and holds no memory or connection. */
+/**
+ * Bodies beyond the buffers. Who stops reading is given up after WRITE_TIMEOUT, and holds no memory
+ * or connection.
+ */
 import { waitUntil } from 'cloudflare:workers';
 import type { Context } from 'hono';
 import type { AppEnv } from '../../env.ts';

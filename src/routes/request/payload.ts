@@ -18,7 +18,9 @@ const MAX_JSON_BYTES = 512 * 1024;
 
 const INVALID_PAYLOAD = refused(400, 'invalid payload', {}, 'invalid-payload');
 
-/** What a page of another site can make its readers send without their browsers asking for leave. */
+/**
+ * What a page of another site can make its readers send without their browsers asking for leave.
+ */
 const FOREIGN = refused(403, 'a page of another site must send this as application/json');
 const NOT_ALLOWED = refused(403, 'a page of this site may not post here');
 
@@ -36,7 +38,8 @@ export async function readJsonObject(c: Context<AppEnv>, memory?: MemoryHold): R
 
 /**
  * The object in the request's body; refused if it is no JSON object in UTF-8 (contract, section 7).
- * @param memory of the request, for any text that the host takes. Without it, 16 KiB at most, without waiting.
+ * @param memory of the request, for any text that the host takes. Without it, 16 KiB at most,
+ * without waiting.
  * @throws BodyError `too-large`, or `timeout` when the client stalls.
  */
 async function readObject(
@@ -55,7 +58,10 @@ async function readObject(
   }
 }
 
-/** `readObject` and `checkPayload` together: for the operator, whose alerts have buttons on a page of another site. */
+/**
+ * `readObject` and `checkPayload` together: for the operator, whose alerts have buttons on a page
+ * of another site.
+ */
 export async function readPayload<T>(
   c: Context<AppEnv>,
   schema: z.ZodType<T>,
@@ -64,7 +70,10 @@ export async function readPayload<T>(
   return payload.kind === 'refused' ? payload : checkPayload(schema, payload.fields);
 }
 
-/** The fields as the schema has them. It names the one that breaks a rule, unless it is missing or of another type. */
+/**
+ * The fields as the schema has them. It names the one that breaks a rule, unless it is missing or
+ * of another type.
+ */
 export function checkPayload<T>(schema: z.ZodType<T>, fields: unknown): Payload<T> | Refused {
   const { success, data, error } = schema.safeParse(fields, { reportInput: true });
   if (success) return { kind: 'payload', fields: data };
@@ -79,15 +88,17 @@ function isOfOtherType({ code, input }: z.core.$ZodIssue): boolean {
 }
 
 /**
- * Whether a browser sends a POST for another site's page: a report counts for whoever has that open. Browsers say where
- * a POST comes from, in Sec-Fetch-Site or Origin, which no page can change. Programs send neither.
+ * Whether a browser sends a POST for another site's page: a report counts for whoever has that
+ * open. Browsers say where a POST comes from, in Sec-Fetch-Site or Origin, which no page can
+ * change. Programs send neither.
  */
 export function isCrossSite(request: Request): boolean {
   const site = request.headers.get('Sec-Fetch-Site');
   if (site !== null) return site !== 'same-origin' && site !== 'none';
   const origin = request.headers.get('Origin');
   if (origin === null) return false;
-  // Compares only hosts, because a proxy in front may have terminated TLS. `Origin: null` has no host.
+  // Compares only hosts, because a proxy in front may have terminated TLS. `Origin: null` has no
+  // host.
   return !URL.canParse(origin) || new URL(origin).host !== new URL(request.url).host;
 }
 
@@ -95,7 +106,10 @@ export function isForm(c: Context<AppEnv>): boolean {
   return /^application\/x-www-form-urlencoded\b/i.test(c.req.header('Content-Type') ?? '');
 }
 
-/** Null: this is no form, or too large for one. @throws BodyError if it does not arrive completely. */
+/**
+ * Null: this is no form, or too large for one.
+ * @throws BodyError if it does not arrive completely.
+ */
 export async function readSmallForm(c: Context<AppEnv>): Promise<FormFields | null> {
   try {
     return isForm(c) ? parseFormFields(await smallBody(c)) : null;

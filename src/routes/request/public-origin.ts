@@ -22,19 +22,27 @@ export function publishedAddress(request: Request, config: Addresses): string {
   return config.isServiceUrlGiven ? config.serviceUrl : publishedOrigin(request, config);
 }
 
-/** Scheme and host for links and commands that only this client sees, without a slash at the end. */
+/**
+ * Scheme and host for links and commands that only this client sees, without a slash at the end.
+ */
 export function shownOrigin(request: Request, config: Addresses): string {
   const { onionUrl } = config;
   return onionUrl !== null && isOnion(request, config) ? onionUrl : publishedOrigin(request, config);
 }
 
-/** `Cache-Control`. Only a configured address may be shared: a client could put any other into a shared cache. */
+/**
+ * `Cache-Control`. Only a configured address may be shared: a client could put any other into a
+ * shared cache.
+ */
 export function keptFor(seconds: number, request: Request, config: Addresses): string {
   const isShared = config.isServiceUrlGiven && !isOnion(request, config);
   return `${isShared ? 'public' : 'private'}, max-age=${seconds}`;
 }
 
-/** Whether the client came through the onion service. Ports are left out, because a proxy may drop them. */
+/**
+ * Whether the client came through the onion service. Ports are left out, because a proxy may drop
+ * them.
+ */
 function isOnion(request: Request, { onionUrl }: Addresses): boolean {
   return onionUrl !== null && new URL(request.url).hostname === new URL(onionUrl).hostname;
 }

@@ -10,7 +10,9 @@ import { INVALID_NAME, type RepositoryName } from '../../repository-name.ts';
 import { preferredType } from '../pages/answer-page.ts';
 import { type AnswerForm, answerRefused, explained, type Refused, refused, sentence } from './refused.ts';
 
-/** The service's own path of a repository, which its remote and its forms share: `/v1/gh/octo/hello` */
+/**
+ * The service's own path of a repository, which its remote and its forms share: `/v1/gh/octo/hello`
+ */
 export function remotePath(host: Pick<HostConfig, 'key'>, repository: RepositoryName): string {
   return `/v1/${repositoryPath(host, repository)}`;
 }
@@ -23,7 +25,10 @@ export const WITHDRAW_FORM = '/withdraw';
 
 type Handler = (c: Context<AppEnv>, target: RepositoryName) => Response | Promise<Response>;
 
-/** The handler gets a valid name, and its host as `c.var.host`. Other paths are refused, here as JSON. */
+/**
+ * The handler gets a valid name, and its host as `c.var.host`. Other paths are refused, here as
+ * JSON.
+ */
 export const onRepository = (handle: Handler) => withTarget(handle, () => 'json');
 /** The same for Git, which shows people the text of an answer. */
 export const onGitRepository = (handle: Handler) => withTarget(handle, () => 'text');

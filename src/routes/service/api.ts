@@ -1,6 +1,7 @@
 /**
- * /api (contract, 4.10 to 4.13), and the service key, which some of it needs. Statistics know a pull request when its
- * push is answered, so no cache keeps them. Cost: one row of D1 for the total, ten rows through an index for the list.
+ * /api (contract, 4.10 to 4.13), and the service key, which some of it needs. Statistics know a
+ * pull request when its push is answered, so no cache keeps them. Cost: one row of D1 for the
+ * total, ten rows through an index for the list.
  * Proved by test/routes/service/stats.test.ts and test/contract/keyed.test.ts.
  */
 import { type Context, Hono } from 'hono';
@@ -13,7 +14,10 @@ import { answer, asJson, count, described, error } from '../description.ts';
 import { answerRefused, NOT_KEPT, refused } from '../request/refused.ts';
 import { arePushesSuspended } from '../request/suspension.ts';
 
-/** Contract, section 5. Everything else is always public: Git, comments, issues, health, status and badges. */
+/**
+ * Contract, section 5. Everything else is always public: Git, comments, issues, health, status and
+ * badges.
+ */
 const KEYED_PATHS = ['/api/stats', '/api/recent-prs', '/api/pr-status/:hash', '/metrics'];
 
 export const serviceKey = new Hono<AppEnv>();
@@ -125,7 +129,10 @@ api.get(
   }),
 );
 
-/** Nothing is looked up: a hash is the key to its pull request, and nobody may find out which ones exist. */
+/**
+ * Nothing is looked up: a hash is the key to its pull request, and nobody may find out which ones
+ * exist.
+ */
 function showTopic(c: Context<AppEnv>): Response | Promise<Response> {
   const params = prStatusParams.safeParse(c.req.param());
   if (!params.success) {

@@ -1,8 +1,8 @@
 /**
- * Badges for READMEs (contract, 4.14 and 4.15), public even if the service requires a key. Cost, every five minutes:
- * one row of the ledger, or some four requests to the host for a policy, with Git as the public makes them. The host
- * limits this service's address, so there are few of them, and what was known last is shown meanwhile. The panic
- * switch is a copy, at most two seconds old.
+ * Badges for READMEs (contract, 4.14 and 4.15), public even if the service requires a key. Cost,
+ * every five minutes: one row of the ledger, or some four requests to the host for a policy, with
+ * Git as the public makes them. The host limits this service's address, so there are few of them,
+ * and what was known last is shown meanwhile. The panic switch is a copy, at most two seconds old.
  */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
@@ -34,9 +34,9 @@ const AN_HOUR = 'public, max-age=3600';
 const NOT_AT_ALL = 'no-store';
 
 /**
- * Policies that are read for badges. All images of a large site may be fetched by a few addresses of
- * its proxy, so no network has a window of its own: who has had its part waits only if others have
- * asked, too.
+ * Policies that are read for badges. All images of a large site may be fetched by a few addresses
+ * of its proxy, so no network has a window of its own: who has had its part waits only if others
+ * have asked, too.
  */
 const READS = { most: 60, withinMs: 60_000 };
 /** Oldest first. */

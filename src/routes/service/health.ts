@@ -1,4 +1,7 @@
-/** GET /health (contract, 4.8): which code runs, to compare with its source. Public; needs no host or database. */
+/**
+ * GET /health (contract, 4.8): which code runs, to compare with its source. Public; needs no host
+ * or database.
+ */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import type { AppEnv } from '../../env.ts';
@@ -62,7 +65,8 @@ function showHealth(c: Context<AppEnv>): Response {
     deployedAt: c.env.VERSION.timestamp || 'unknown',
     sourceRepo,
     platform: officialInstance,
-    // The contract's name for "what runs the code"; here that is workerd, versioned by its compatibility date.
+    // The contract's name for "what runs the code"; here that is workerd, versioned by its
+    // compatibility date.
     goVersion: `workerd ${c.env.COMPATIBILITY_DATE}`,
     // Uncommitted changes have no page. The nearest is that of the parent commit.
     verify: { github: `${sourceRepo}/commit/${commitHash.replace(/-dirty$/, '')}`, source: NOTICE },

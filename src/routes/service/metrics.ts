@@ -1,8 +1,8 @@
 /**
- * GET /metrics: as JSON (contract, 4.9) the figures of the isolate that answers, which are rounded where they are for
- * everybody; with the service key also Prometheus' text for the whole service, which would show each push, preview and
- * refusal to who asks every second. Its cost: a call of the Tally object, of that of the delayed pushes, and of each
- * account's.
+ * GET /metrics: as JSON (contract, 4.9) the figures of the isolate that answers, which are rounded
+ * where they are for everybody; with the service key also Prometheus' text for the whole service,
+ * which would show each push, preview and refusal to who asks every second. Its cost: a call of the
+ * Tally object, of that of the delayed pushes, and of each account's.
  */
 import { type Context, Hono } from 'hono';
 import { accepts } from 'hono/accepts';

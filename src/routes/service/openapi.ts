@@ -1,4 +1,7 @@
-/** GET /openapi.json (OpenAPI 3.1), made of the handlers' descriptions; GET /docs, as `npm run documents` makes it. */
+/**
+ * GET /openapi.json (OpenAPI 3.1), made of the handlers' descriptions; GET /docs, as `npm run
+ * documents` makes it.
+ */
 import { type Context, Hono } from 'hono';
 import { generateSpecs } from 'hono-openapi';
 import type { AppEnv } from '../../env.ts';

@@ -9,7 +9,10 @@ import { answer, as, described, error, TEXT } from '../description.ts';
 import { answerRefused, refused } from '../request/refused.ts';
 
 const DAY_MS = 86_400_000;
-/** A copy that somebody keeps is not believed for longer. RFC 9116, 2.5.5, recommends less than a year. */
+/**
+ * A copy that somebody keeps is not believed for longer. RFC 9116, 2.5.5, recommends less than a
+ * year.
+ */
 const LIFE_DAYS = 180;
 const NO_CONTACT = refused(404, 'the operator of this service has set no OPERATOR_CONTACT');
 

@@ -1,4 +1,7 @@
-/** Comments: as JSON (contract, 4.1 and 4.2), and what the form shares. A pull request's are those of its issue. */
+/**
+ * Comments: as JSON (contract, 4.1 and 4.2), and what the form shares. A pull request's are those
+ * of its issue.
+ */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { recordName, REPOSITORY_PATH } from '../../config/hosts.ts';
@@ -142,7 +145,10 @@ async function answerComment(
 /** @property userToken empty: a new author. */
 type Written = Readonly<Record<'body' | 'userToken', string>>;
 
-/** Whether its text may stand. Counts an attempt before Markdown is read: refusing must cost no more than posting. */
+/**
+ * Whether its text may stand. Counts an attempt before Markdown is read: refusing must cost no more
+ * than posting.
+ */
 export async function checkComment(
   c: Context<AppEnv>,
   repository: RepositoryName,
@@ -222,8 +228,8 @@ async function said(c: Context<AppEnv>, hash: string, request: CommentRequest): 
 }
 
 /**
- * Why a pseudonym that has posted nothing yet would be refused, without its object: on one machine, that is a file from
- * the first question on. Null: it is not known, or elsewhere.
+ * Why a pseudonym that has posted nothing yet would be refused, without its object: on one machine,
+ * that is a file from the first question on. Null: it is not known, or elsewhere.
  */
 async function refusedNew(
   c: Context<AppEnv>,

@@ -1,4 +1,7 @@
-/** Issues: as JSON (contract, 4.3), and what the form shares. The token in the answer identifies their author there. */
+/**
+ * Issues: as JSON (contract, 4.3), and what the form shares. The token in the answer identifies
+ * their author there.
+ */
 import { waitUntil } from 'cloudflare:workers';
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
@@ -122,7 +125,10 @@ async function answerIssue(
   });
 }
 
-/** Whether its text may be posted; `issue` has it as it will stand. Counts an attempt, before Markdown is read. */
+/**
+ * Whether its text may be posted; `issue` has it as it will stand. Counts an attempt, before
+ * Markdown is read.
+ */
 export async function checkIssue(
   c: Context<AppEnv>,
   repository: RepositoryName,
@@ -145,7 +151,11 @@ export async function checkIssue(
   return { kind: 'issue', issue: { title, body: text, labels: labels ?? [] } };
 }
 
-/** For `postOnce`. @param userToken of its author. @param policyLimits those of the repository. */
+/**
+ * For `postOnce`.
+ * @param userToken of its author.
+ * @param policyLimits those of the repository.
+ */
 export async function createIssue(
   c: Context<AppEnv>,
   repository: RepositoryName,

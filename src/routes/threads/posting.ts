@@ -1,6 +1,7 @@
 /**
- * What comments and issues share: whether they may be posted now, whatever author and text; and that each is posted
- * once for each form or Idempotency-Key, however often it is sent. Without a key, one that is repeated posts again.
+ * What comments and issues share: whether they may be posted now, whatever author and text; and
+ * that each is posted once for each form or Idempotency-Key, however often it is sent. Without a
+ * key, one that is repeated posts again.
  * Proved by test/routes/threads/issues.test.ts and test/e2e/people/comments.test.ts.
  */
 import { waitUntil } from 'cloudflare:workers';
@@ -54,9 +55,11 @@ export async function pseudonymOn(
 }
 
 /**
- * After the attempt was counted (`checkComment`, `checkIssue`). One question after the other: nobody who is refused
- * reaches the account's object, which remembers what was sent (src/durable/host-account/host-account.ts).
- * @param post is called at most once for all that have the same name, with the limits of the repository's policy.
+ * After the attempt was counted (`checkComment`, `checkIssue`). One question after the other:
+ * nobody who is refused reaches the account's object, which remembers what was sent
+ * (src/durable/host-account/host-account.ts).
+ * @param post is called at most once for all that have the same name, with the limits of the
+ * repository's policy.
  */
 export async function postOnce(
   c: Context<AppEnv>,
@@ -72,7 +75,8 @@ export async function postOnce(
   // A maintainer's refusal must not depend on the host being available.
   if (policy === undefined)
     return refused(503, `the policy of ${fullName(target)} cannot be read at the moment; try again later`);
-  // The host's words for a repository that the bot cannot see (contract, section 7), also if only the bot can see it.
+  // The host's words for a repository that the bot cannot see (contract, section 7), also if only
+  // the bot can see it.
   if (policy === null)
     return refused(400, `failed to create ${SINGULAR[kind]}: 404 Not Found`, {}, 'not-created');
   const notAccepted = policyRefusal(policy, target, kind);
@@ -105,7 +109,9 @@ export async function postOnce(
   }
 }
 
-/** If its result cannot be stored, nobody can tell whether it was posted, until its name expires. */
+/**
+ * If its result cannot be stored, nobody can tell whether it was posted, until its name expires.
+ */
 async function postAndRemember(
   c: Context<AppEnv>,
   name: PostName | null,
@@ -129,7 +135,10 @@ async function postAndRemember(
   }
 }
 
-/** If nobody answers, it is posted: a comment that stands there twice does less harm than one that is lost. */
+/**
+ * If nobody answers, it is posted: a comment that stands there twice does less harm than one that
+ * is lost.
+ */
 function begin(c: Context<AppEnv>, name: PostName): Promise<PostStanding> {
   const begun = hostAccountOf(c.env, c.var.host).beginPost(name);
   return begun.catch((cause: unknown) => {
@@ -159,10 +168,16 @@ export const onPost = (
     return untilAnswered(memory, answering);
   });
 
-/** draft-ietf-httpapi-idempotency-key-header: a program without an answer sends its request again with it. */
+/**
+ * draft-ietf-httpapi-idempotency-key-header: a program without an answer sends its request again
+ * with it.
+ */
 const IDEMPOTENCY_KEY = 'Idempotency-Key';
 
-/** Visible ASCII. Short ones can be guessed: anybody who has the key and the text gets the answer with the token. */
+/**
+ * Visible ASCII. Short ones can be guessed: anybody who has the key and the text gets the answer
+ * with the token.
+ */
 const KEY_PATTERN = /^[!-~]{16,255}$/;
 
 export const idempotencyHeader = z.object({
@@ -194,7 +209,10 @@ export async function sentRequest(c: Context<AppEnv>, payload: unknown): Promise
   return { kind: 'sent', sent: 'request', name, userToken: userTokenOf(ofContent) };
 }
 
-/** Answers of both endpoints: to an Idempotency-Key sent before, and if the host fails or must not be asked. */
+/**
+ * Answers of both endpoints: to an Idempotency-Key sent before, and if the host fails or must not
+ * be asked.
+ */
 export const POST_FAULTS = {
   409: error(
     'A request with this Idempotency-Key was sent, and its answer was lost. Look there before you try again.',

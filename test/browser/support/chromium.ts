@@ -1,6 +1,6 @@
 /**
- * A real browser, and everything it noticed that no page of ours may cause: requests to elsewhere, errors, violations
- * of the page's policy.
+ * A real browser, and everything it noticed that no page of ours may cause: requests to elsewhere,
+ * errors, violations of the page's policy.
  */
 import axe from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
@@ -19,8 +19,8 @@ export interface Chromium {
   /** A page without any history: no cookies, no cache. */
   newPage(options?: BrowserContextOptions): Promise<Page>;
   /**
-   * Fails unless a page is accessible in light and dark, and fits a telephone and a desk. Looks at a copy, because axe
-   * cannot run where scripts are switched off.
+   * Fails unless a page is accessible in light and dark, and fits a telephone and a desk. Looks at
+   * a copy, because axe cannot run where scripts are switched off.
    */
   expectFit(page: Page): Promise<void>;
 }
@@ -87,7 +87,9 @@ async function expectFit(page: Page): Promise<void> {
   }
 }
 
-/** What axe finds wrong with the page for people who see, hear or move differently; empty: nothing. */
+/**
+ * What axe finds wrong with the page for people who see, hear or move differently; empty: nothing.
+ */
 async function accessibilityProblems(page: Page, rules: axe.RunOptions = {}): Promise<string[]> {
   if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(axe.source);
   // Of what it finds right, which is most of a page, nobody needs a description.
@@ -97,8 +99,9 @@ async function accessibilityProblems(page: Page, rules: axe.RunOptions = {}): Pr
 }
 
 /**
- * What is wider than its place, so that people must scroll sideways or never see its end; empty: nothing. The text of a
- * file is as wide as its lines, and a table as its columns: those say so by scrolling on their own.
+ * What is wider than its place, so that people must scroll sideways or never see its end; empty:
+ * nothing. The text of a file is as wide as its lines, and a table as its columns: those say so by
+ * scrolling on their own.
  */
 export function cutOff(page: Page): Promise<string[]> {
   return page.evaluate<string[]>(`(() => {

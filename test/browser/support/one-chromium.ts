@@ -1,4 +1,7 @@
-/** One Chromium for all test files of a run, started when the first of them asks: a start takes more than most tests. */
+/**
+ * One Chromium for all test files of a run, started when the first of them asks: a start takes more
+ * than most tests.
+ */
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';

@@ -63,7 +63,10 @@ export const git = gitClient(installed, null);
 
 const BULLSEYE = join(import.meta.dirname, 'bullseye.sh');
 
-/** The Git of Debian 11. Like all from 2.28 to 2.31, it sends `object-format` before the command of a fetch. */
+/**
+ * The Git of Debian 11. Like all from 2.28 to 2.31, it sends `object-format` before the command of
+ * a fetch.
+ */
 export const oldGit = await prepare({
   name: 'git 2.30',
   sources: [BULLSEYE],

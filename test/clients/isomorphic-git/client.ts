@@ -1,4 +1,7 @@
-/** isomorphic-git, the Git of programs in browsers and in Node.js; a package of the project, so always at hand. */
+/**
+ * isomorphic-git, the Git of programs in browsers and in Node.js; a package of the project, so
+ * always at hand.
+ */
 import * as fs from 'node:fs';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';

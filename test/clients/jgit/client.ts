@@ -21,7 +21,8 @@ export const jgit = await prepare({
       cannot: {},
       command: (home) => [
         'env',
-        // JGit measures the file system's clock for some seconds and notes the result there: once is enough.
+        // JGit measures the file system's clock for some seconds and notes the result there: once
+        // is enough.
         `XDG_CONFIG_HOME=${folder}`,
         'java',
         // Quick to start: each verb is a process.

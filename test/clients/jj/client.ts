@@ -1,6 +1,7 @@
 /**
- * Jujutsu, which has bookmarks in place of branches and makes commits of whatever is in the work tree. It pushes by
- * the Git that is installed, and wants a recent one. Not built here: it takes a quarter of an hour.
+ * Jujutsu, which has bookmarks in place of branches and makes commits of whatever is in the work
+ * tree. It pushes by the Git that is installed, and wants a recent one. Not built here: it takes a
+ * quarter of an hour.
  */
 import { execFileSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';

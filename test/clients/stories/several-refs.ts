@@ -1,6 +1,7 @@
 /**
- * Pushes of more than one branch, and of tags. One branch is taken. What lies inside it is refused by name; what does
- * not would bring commits along that nothing makes anonymous, so then the whole push is refused before a byte leaves.
+ * Pushes of more than one branch, and of tags. One branch is taken. What lies inside it is refused
+ * by name; what does not would bring commits along that nothing makes anonymous, so then the whole
+ * push is refused before a byte leaves.
  */
 import { expect } from 'vitest';
 import type { ClientRun } from '../support/client.ts';
@@ -9,7 +10,10 @@ import { type Act, type Story, TOPIC, withTopic } from './story.ts';
 
 const TAG_REASON = /tags are not accepted/;
 
-/** A push of which a part was taken: the client does not report success, and the rest is refused by name. */
+/**
+ * A push of which a part was taken: the client does not report success, and the rest is refused by
+ * name.
+ */
 async function expectPartlyTaken(
   at: Contributor,
   pushed: ClientRun,

@@ -1,4 +1,7 @@
-/** A row of the table in docs/clients.md: what a contributor does, and what must be true on the host afterwards. */
+/**
+ * A row of the table in docs/clients.md: what a contributor does, and what must be true on the host
+ * afterwards.
+ */
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import type { TestBed } from '../../e2e/support/test-bed.ts';
@@ -10,7 +13,10 @@ export type Act = (bed: TestBed, client: GitClient) => Promise<void>;
 export interface Story {
   readonly name: string;
   readonly act: Act;
-  /** What the client must be able to do, with what its users do if it is not; null: there is no way around. */
+  /**
+   * What the client must be able to do, with what its users do if it is not; null: there is no way
+   * around.
+   */
   readonly needs?: Readonly<Partial<Record<Ability, Detour | null>>>;
 }
 
@@ -32,7 +38,10 @@ export async function withTopic(bed: TestBed, client: GitClient, depth?: number)
   return at;
 }
 
-/** Five commits with a file each that no compression makes smaller. Few, as clients compare each with each. */
+/**
+ * Five commits with a file each that no compression makes smaller. Few, as clients compare each
+ * with each.
+ */
 export async function withLargeFiles(bed: TestBed, client: GitClient, bytes: number): Promise<Contributor> {
   const at = await Contributor.start(bed, client);
   await at.switchTo('topic');

@@ -56,7 +56,8 @@ export const transfers: readonly Story[] = [
     },
   },
   {
-    // A client names its own commits in the negotiation: they are kept from the host, and the fetch works all the same.
+    // A client names its own commits in the negotiation: they are kept from the host, and the fetch
+    // works all the same.
     name: 'fetch beside commits of their own',
     async act(bed, client) {
       const at = await withTopic(bed, client);
@@ -109,7 +110,8 @@ export const transfers: readonly Story[] = [
     act: pushLarge(2 * MiB),
   },
   {
-    // Node's HTTP client gives up after five silent seconds, and isomorphic-git then reads an empty report.
+    // Node's HTTP client gives up after five silent seconds, and isomorphic-git then reads an empty
+    // report.
     name: 'push to a slow code host',
     async act(bed, client) {
       const at = await withTopic(bed, client);

@@ -1,4 +1,7 @@
-/** Builds clients once, in a folder outside the repository: `GITVEIL_CLIENTS`, or else one in the user's cache. */
+/**
+ * Builds clients once, in a folder outside the repository: `GITVEIL_CLIENTS`, or else one in the
+ * user's cache.
+ */
 import { readFileSync } from 'node:fs';
 import { buildOnce, type CachedBuild, cacheFolder } from '../../support/build-cache.ts';
 import type { GitClient, Prepared } from './client.ts';

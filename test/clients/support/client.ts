@@ -1,8 +1,10 @@
 /**
- * A Git client as the stories use it: the verbs of a contribution, each carried out by a real program or library.
+ * A Git client as the stories use it: the verbs of a contribution, each carried out by a real
+ * program or library.
  *
- * Every verb works in a person's clone and answers what that person gets to read. Refspecs are spelled out
- * (`refs/heads/topic:refs/heads/topic`), because the short forms differ from client to client.
+ * Every verb works in a person's clone and answers what that person gets to read. Refspecs are
+ * spelled out (`refs/heads/topic:refs/heads/topic`), because the short forms differ from client to
+ * client.
  */
 import type { Person } from '../../e2e/support/person.ts';
 

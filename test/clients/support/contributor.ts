@@ -1,4 +1,7 @@
-/** A person at work with one of the clients: what they do must succeed, except for a push, which a story judges. */
+/**
+ * A person at work with one of the clients: what they do must succeed, except for a push, which a
+ * story judges.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
@@ -76,12 +79,17 @@ export class Contributor {
     return this.client.push(this.person, this.clone.path, wish(refspecs, options));
   }
 
-  /** Fails unless the push became an open pull request with the person's work under the bot's name. */
+  /**
+   * Fails unless the push became an open pull request with the person's work under the bot's name.
+   */
   expectAccepted(pushed: ClientRun, tip = 'HEAD', upstream = this.upstream): Promise<Accepted> {
     return expectAccepted(this.bed, { upstream, clone: this.clone }, asGitRun(pushed), { tip });
   }
 
-  /** Fails unless the person reads why nothing of the push was taken, and nothing of it reached the host. */
+  /**
+   * Fails unless the person reads why nothing of the push was taken, and nothing of it reached the
+   * host.
+   */
   async expectRefused(pushed: ClientRun, reason: string | RegExp): Promise<void> {
     expect(pushed.isOk, pushed.output).toBe(false);
     expect(pushed.output).toMatch(reason);

@@ -1,13 +1,14 @@
 /**
- * Clients that are programs of ours around a library (`test/clients/<name>`). All of them have the same command line,
- * so that this one file drives them:
+ * Clients that are programs of ours around a library (`test/clients/<name>`). All of them have the
+ * same command line, so that this one file drives them:
  *
  *   clone <url> <folder> [<depth>]      switch <folder> <branch>       merge <folder> <branch>
  *   fetch <folder>                      commit <folder> <count> <message>   tag <folder> <name>
  *   push <folder> [-o <option>]... <refspec>...
  *
- * The person is in the environment: identities as Git has them, `COMMIT_TIME` in seconds since 1970 (ten more for each
- * further commit), `COMMIT_ZONE_MINUTES` east of Greenwich, and `HTTP_HEADERS`, one a line, for every request.
+ * The person is in the environment: identities as Git has them, `COMMIT_TIME` in seconds since 1970
+ * (ten more for each further commit), `COMMIT_ZONE_MINUTES` east of Greenwich, and `HTTP_HEADERS`,
+ * one a line, for every request.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +17,10 @@ import { neutralEnvironment, run } from '../../e2e/support/run.ts';
 import type { ClientRun, GitClient } from './client.ts';
 
 export interface ClientProgram extends Pick<GitClient, 'name' | 'version' | 'cannot'> {
-  /** Program and first arguments. @param home folder of the person, which some runtimes want to be told. */
+  /**
+   * Program and first arguments.
+   * @param home folder of the person, which some runtimes want to be told.
+   */
   command(home: string): readonly string[];
 }
 
@@ -52,7 +56,10 @@ export function programClient(program: ClientProgram): GitClient {
   };
 }
 
-/** A home folder with the person's configuration, in which the client is not called git: libraries read it, too. */
+/**
+ * A home folder with the person's configuration, in which the client is not called git: libraries
+ * read it, too.
+ */
 function homeOf(person: Person): string {
   const home = join(person.home, 'library');
   if (!existsSync(home)) {

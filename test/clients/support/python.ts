@@ -1,4 +1,7 @@
-/** Clients around a Python library, each in a virtual environment of its own. Needs Python with venv and pip. */
+/**
+ * Clients around a Python library, each in a virtual environment of its own. Needs Python with venv
+ * and pip.
+ */
 import { join } from 'node:path';
 import { pinned, prepare } from './cache.ts';
 import type { GitClient, Prepared } from './client.ts';

@@ -1,7 +1,8 @@
 /**
- * A code host and a notification service on one port, which record whatever they are asked. The host speaks as much of
- * GitHub's REST interface as the service needs, and Git by Git's own `git http-backend`. It is written from GitHub's
- * documentation and shares nothing with the embedded code host, so that no mistake of one hides in the other.
+ * A code host and a notification service on one port, which record whatever they are asked. The
+ * host speaks as much of GitHub's REST interface as the service needs, and Git by Git's own `git
+ * http-backend`. It is written from GitHub's documentation and shares nothing with the embedded
+ * code host, so that no mistake of one hides in the other.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -134,7 +135,10 @@ export class CodeHost implements Repositories {
     return mustGit(this.#pathOf(owner, name), args);
   }
 
-  /** A fork by the bot has all of its parent's branches. There is one, however many ask for it at once. */
+  /**
+   * A fork by the bot has all of its parent's branches. There is one, however many ask for it at
+   * once.
+   */
   fork(parent: Repository): Promise<Repository> {
     const fork = this.#forks.get(parent) ?? this.#makeFork(parent);
     this.#forks.set(parent, fork);

@@ -1,4 +1,6 @@
-/** JSON over HTTP, and whatever else a program may send: every header and every byte as it is given. */
+/**
+ * JSON over HTTP, and whatever else a program may send: every header and every byte as it is given.
+ */
 import { request as httpRequest } from 'node:http';
 import { expect } from 'vitest';
 
@@ -21,7 +23,9 @@ export interface Sent {
   readonly json?: unknown;
   /** Sent as it is. */
   readonly body?: string | Uint8Array;
-  /** Address of the client, as a proxy in front would tell it: for services with CLIENT_IP_HEADER. */
+  /**
+   * Address of the client, as a proxy in front would tell it: for services with CLIENT_IP_HEADER.
+   */
   readonly from?: string;
 }
 

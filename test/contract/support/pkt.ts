@@ -27,7 +27,9 @@ export function readPkts(body: Buffer): (Buffer | null)[] {
 }
 
 export interface PushReport {
-  /** Lines of band 1, which are pkt-lines themselves: `unpack ok`, `ok <ref>`, `ng <ref> <reason>`. */
+  /**
+   * Lines of band 1, which are pkt-lines themselves: `unpack ok`, `ok <ref>`, `ng <ref> <reason>`.
+   */
   readonly report: readonly string[];
   /** Lines of band 2, which Git shows behind `remote:`. */
   readonly progress: readonly string[];

@@ -1,6 +1,7 @@
 /**
- * Runs `npm start` as an operator does, with nothing but environment variables, and ends it again. Most runs leave out npm,
- * which takes half as long again, and run the command that package.json has for it.
+ * Runs `npm start` as an operator does, with nothing but environment variables, and ends it again.
+ * Most runs leave out npm, which takes half as long again, and run the command that package.json
+ * has for it.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -147,7 +148,9 @@ async function answers(url: string, program: Program): Promise<void> {
   }
 }
 
-/** A day (UTC) that begins amidst a file of tests would give the clients their whole limits again. */
+/**
+ * A day (UTC) that begins amidst a file of tests would give the clients their whole limits again.
+ */
 async function awayFromMidnight(): Promise<void> {
   const leftMs = DAY_MS - (Date.now() % DAY_MS);
   if (leftMs < LONGEST_FILE_MS) await after(leftMs + 100);
@@ -162,8 +165,9 @@ function after(ms: number): Promise<typeof LATE> {
 }
 
 /**
- * A free port whose neighbour is free, too: the embedded code host listens there. Below those that systems give to
- * clients, because one of them could take it before the service listens; and of no other test of this suite.
+ * A free port whose neighbour is free, too: the embedded code host listens there. Below those that
+ * systems give to clients, because one of them could take it before the service listens; and of no
+ * other test of this suite.
  */
 async function freePair(): Promise<number> {
   for (;;) {
@@ -172,7 +176,10 @@ async function freePair(): Promise<number> {
   }
 }
 
-/** Whether no process that still runs has chosen it: each listens on a socket of that name, where a system has such. */
+/**
+ * Whether no process that still runs has chosen it: each listens on a socket of that name, where a
+ * system has such.
+ */
 function isNamedFirst(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();

@@ -501,7 +501,9 @@ const sized = (name: string, client: string, bytes: number) =>
 const keptAs = async (...[name, client, bytes]: Parameters<typeof sized>) =>
   (await object().keep(sized(name, client, bytes), [], MOST)).kind;
 
-/** The largest push that is kept, as a spy finds it: by pushes of many sizes, each given up again. */
+/**
+ * The largest push that is kept, as a spy finds it: by pushes of many sizes, each given up again.
+ */
 async function largest(): Promise<number> {
   let [most, tooMany] = [0, MOST];
   while (tooMany - most > 1) {

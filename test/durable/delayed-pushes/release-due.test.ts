@@ -1,4 +1,6 @@
-/** The scheduled handler publishes each push at its own second, and leaves the rest to the next run. */
+/**
+ * The scheduled handler publishes each push at its own second, and leaves the rest to the next run.
+ */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { configOf } from '../../../src/configured.ts';

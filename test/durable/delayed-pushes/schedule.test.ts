@@ -1,4 +1,7 @@
-/** Which delayed pushes are published now: fair among clients, within what a run may hold, and spaced while few are due. */
+/**
+ * Which delayed pushes are published now: fair among clients, within what a run may hold, and
+ * spaced while few are due.
+ */
 import { array, assert, constantFrom, integer, property, record } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MOST_AT_ONCE, pick, SPACING_MS } from '../../../src/durable/delayed-pushes/schedule.ts';

@@ -1,4 +1,7 @@
-/** The object of the bot account: its pauses, its budget and the shares of clients in it, and whether its host can be used. */
+/**
+ * The object of the bot account: its pauses, its budget and the shares of clients in it, and
+ * whether its host can be used.
+ */
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -115,7 +118,8 @@ describe('what the account may create', () => {
           return 0;
         };
 
-        // At one moment: the greedy one is the first, a hundred times, and then the crowd, of which every tenth fails.
+        // At one moment: the greedy one is the first, a hundred times, and then the crowd, of which
+        // every tenth fails.
         for (let time = 0; time < 100; time++) attempt('greedy');
         expect(of.get('greedy')).toBe(72);
         expect(refused).toEqual(new Set(['greedy']));

@@ -1,4 +1,7 @@
-/** Pseudonyms while the host wants to be left alone by the account: comments and chores alike. Time only goes forward. */
+/**
+ * Pseudonyms while the host wants to be left alone by the account: comments and chores alike. Time
+ * only goes forward.
+ */
 import { applyD1Migrations } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';

@@ -174,7 +174,8 @@ describe('when the host', () => {
     await expect.poll(writes).toHaveLength(1);
     await restartObjects();
     host.loseAnswer = () => undefined;
-    // The platform keeps the alarm of a run that did not come to its end; `runDurableObjectAlarm` does not.
+    // The platform keeps the alarm of a run that did not come to its end; `runDurableObjectAlarm`
+    // does not.
     await runInDurableObject(someone.stub, (_, { storage }) => storage.setAlarm(Date.now()));
     await someone.runAlarm();
     expect(host.textsOn(THREAD)).toEqual([0, 1, 2].map((index) => `${index}${someone.footer(0)}`));

@@ -1,4 +1,7 @@
-/** The states of a pseudonym (contract, 3.1), by any sequence of events, against a model that is nothing but the rules. */
+/**
+ * The states of a pseudonym (contract, 3.1), by any sequence of events, against a model that is
+ * nothing but the rules.
+ */
 import { applyD1Migrations } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import * as fc from 'fast-check';

@@ -1,4 +1,7 @@
-/** What the operator is told of the bot's account, when GitHub has flagged it, and when it has another login. */
+/**
+ * What the operator is told of the bot's account, when GitHub has flagged it, and when it has
+ * another login.
+ */
 import { env } from 'cloudflare:workers';
 import { runInDurableObject } from 'cloudflare:test';
 import { beforeEach, describe, expect, it, vi } from 'vitest';

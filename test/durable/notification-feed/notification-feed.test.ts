@@ -31,7 +31,8 @@ beforeEach(async () => {
   vi.spyOn(console, 'log').mockImplementation((line) => void logged.push(String(line)));
 });
 
-// The fake stays in place of `fetch`: an outbox may deliver after its test, and must not reach for the internet.
+// The fake stays in place of `fetch`: an outbox may deliver after its test, and must not reach for
+// the internet.
 afterEach(() => {
   vi.useRealTimers();
 });

@@ -1,4 +1,7 @@
-/** What the object of a pull request keeps for its page, and what it makes of what the code host says, when. */
+/**
+ * What the object of a pull request keeps for its page, and what it makes of what the code host
+ * says, when.
+ */
 import { applyD1Migrations, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * A pull request that the code host has opened, and does not show yet: no notification is sent, and it is looked for
- * again. Statistics know it nevertheless.
+ * A pull request that the code host has opened, and does not show yet: no notification is sent, and
+ * it is looked for again. Statistics know it nevertheless.
  */
 import { applyD1Migrations, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';

@@ -1,6 +1,6 @@
 /**
- * GitHub's notifications and pull requests, as far as the service reads them, in place of `fetch`; and the
- * notification service, which keeps what is published.
+ * GitHub's notifications and pull requests, as far as the service reads them, in place of `fetch`;
+ * and the notification service, which keeps what is published.
  */
 import { vi } from 'vitest';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';

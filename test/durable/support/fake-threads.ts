@@ -1,4 +1,6 @@
-/** GitHub's comments and issues, as far as the service writes and reads them, in place of `fetch`. */
+/**
+ * GitHub's comments and issues, as far as the service writes and reads them, in place of `fetch`.
+ */
 import { vi } from 'vitest';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
 

@@ -1,4 +1,7 @@
-/** One identity in a test: a hash of its own, comments on one thread, reports, and alarms that the test runs. */
+/**
+ * One identity in a test: a hash of its own, comments on one thread, reports, and alarms that the
+ * test runs.
+ */
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { vi } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * The same push again while it waits, and after: whoever has all of it is told that it waits, and nobody is told more.
- * A stranger knows what is public, and guesses the rest.
+ * The same push again while it waits, and after: whoever has all of it is told that it waits, and
+ * nobody is told more. A stranger knows what is public, and guesses the rest.
  */
 import { describe, expect, it } from 'vitest';
 import { buildPack, type ObjectType } from '../../support/pack-builder.ts';

@@ -1,6 +1,6 @@
 /**
- * Pushes for which there is no room now, with `-o wait`: that is decided before anything is written at the host. Each on a
- * bed of its own kind of trouble.
+ * Pushes for which there is no room now, with `-o wait`: that is decided before anything is written
+ * at the host. Each on a bed of its own kind of trouble.
  */
 import { describe, expect, it } from 'vitest';
 import { SECONDARY_LIMIT } from '../../../sandbox/known-answers.ts';

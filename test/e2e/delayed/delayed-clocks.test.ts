@@ -1,4 +1,7 @@
-/** A delay counts by two clocks, the service's and the code host's: what neither of them alone may decide. */
+/**
+ * A delay counts by two clocks, the service's and the code host's: what neither of them alone may
+ * decide.
+ */
 import { describe, expect, it } from 'vitest';
 import { contribute } from '../support/contribution.ts';
 import { delayed, delayedAs, HOUR_MS, pageOf, press } from '../support/delayed.ts';

@@ -1,6 +1,6 @@
 /**
- * Many delayed pushes that are due at once: all are published, each once, no limit of the host's is broken, and live
- * pushes pass them.
+ * Many delayed pushes that are due at once: all are published, each once, no limit of the host's is
+ * broken, and live pushes pass them.
  *
  * `GITHUB_CROWD=1` repeats it with the limits of GitHub, which takes three minutes.
  */
@@ -12,7 +12,10 @@ import { packOf, pushBody, sendPush } from '../support/wire.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 import { readReport } from '../../support/pkt-line.ts';
 
-/** The clock of the cron trigger is ahead here. Looking for old forks with it would forget what was created. */
+/**
+ * The clock of the cron trigger is ahead here. Looking for old forks with it would forget what was
+ * created.
+ */
 const ENV = { FORK_LIFE: '0' };
 
 interface Crowd {
@@ -73,8 +76,8 @@ describe.each([
         await pushLive();
         let jumps = 0;
         const pass = () => bed.service.runScheduled(Date.now() + 2 * HOUR_MS + jumps * 3 * MINUTE_MS);
-        // Each look is after the pause of those for which there was no room. A run that waits for what is due within its
-        // minute is left alone: the next one comes later than that.
+        // Each look is after the pause of those for which there was no room. A run that waits for
+        // what is due within its minute is left alone: the next one comes later than that.
         for (let left = pushes; left > 0; left = pushes - (await opened()), jumps++) {
           await Promise.race([Promise.all([pass(), pass(), delay(PAUSE_MS)]), delay(LONGEST_RUN_MS)]);
           if (jumps % LIVE_LOOKS === 0 && live <= most / 16) await pushLive();

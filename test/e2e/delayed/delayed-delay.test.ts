@@ -31,7 +31,8 @@ describe('a push with a delay', () => {
     expect(
       remoteLines(pushed).find((line) => line.startsWith('Delayed: it will be published between ')),
     ).toBeDefined();
-    // A run publishes what is due within its minute, and the first moment of the hour may be the one that was drawn.
+    // A run publishes what is due within its minute, and the first moment of the hour may be the
+    // one that was drawn.
     await bed.service.runScheduled(before + HOUR_MS - MINUTE_MS);
     expect(await bed.host.pulls(upstream)).toEqual([]);
     expect(bed.host.forkPath(upstream)).toBeNull();

@@ -1,6 +1,7 @@
 /**
- * What a thief of the disk reads of a delayed push once it is published: at once, a day and three weeks later, no file
- * holds the moment of its upload, raw or inflated, and none tells of its person.
+ * What a thief of the disk reads of a delayed push once it is published: at once, a day and three
+ * weeks later, no file holds the moment of its upload, raw or inflated, and none tells of its
+ * person.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

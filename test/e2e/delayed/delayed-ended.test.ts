@@ -1,6 +1,6 @@
 /**
- * What ends a delayed push while it is published, or after nobody knows how far that came: a rollback, panic, its person,
- * a maintainer who was faster than the answer.
+ * What ends a delayed push while it is published, or after nobody knows how far that came: a
+ * rollback, panic, its person, a maintainer who was faster than the answer.
  */
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted } from '../support/contribution.ts';
@@ -23,7 +23,10 @@ import { exhaustive } from '../../support/exhaustive.ts';
 const bed = useOwnTestBed({ env: OPERATOR });
 const operator = new Operator(bed);
 
-/** Begins to publish a delayed push, and goes on when the host gets such a request. @param begin default: a run. */
+/**
+ * Begins to publish a delayed push, and goes on when the host gets such a request.
+ * @param begin default: a run.
+ */
 async function publishing({
   path,
   cut = false,
@@ -46,7 +49,10 @@ async function publishing({
   return { passing, answer };
 }
 
-/** Publishes by the button. Where that fails, a run of the scheduled handler would end only after five seconds' pause. */
+/**
+ * Publishes by the button. Where that fails, a run of the scheduled handler would end only after
+ * five seconds' pause.
+ */
 const pressed = (name: string) => async (): Promise<void> => void (await press(bed, name, 'publish'));
 
 it('a rollback stops one that is being sent', exhaustive, async () => {

@@ -1,6 +1,7 @@
 /**
- * `kill -9` at any moment while a delayed push is published: workerd is killed when a random request of it reaches the code
- * host, and started again. The push is published once, or still waits. `KILLS=50` for more, `KILL_SEED` for the same.
+ * `kill -9` at any moment while a delayed push is published: workerd is killed when a random
+ * request of it reaches the code host, and started again. The push is published once, or still
+ * waits. `KILLS=50` for more, `KILL_SEED` for the same.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';

@@ -1,4 +1,7 @@
-/** Delayed pushes whose key, spool or format is gone, and clients that hold too much: each has a sentence, nothing is lost silently. */
+/**
+ * Delayed pushes whose key, spool or format is gone, and clients that hold too much: each has a
+ * sentence, nothing is lost silently.
+ */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

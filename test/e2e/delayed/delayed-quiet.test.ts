@@ -1,6 +1,7 @@
 /**
- * Until it is published, the host gets no request for a delayed push that fetches do not cause. Whole requests are
- * compared, in their order: method, address, all headers but the token, and body.
+ * Until it is published, the host gets no request for a delayed push that fetches do not cause.
+ * Whole requests are compared, in their order: method, address, all headers but the token, and
+ * body.
  */
 import { expect, it } from 'vitest';
 import { contribute, type Contribution, expectAccepted } from '../support/contribution.ts';
@@ -11,7 +12,10 @@ import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed();
 
-/** What an action makes the host see, request by request. The ids of branches are replaced by their names. */
+/**
+ * What an action makes the host see, request by request. The ids of branches are replaced by their
+ * names.
+ */
 async function caused(upstream: Upstream, action: () => Promise<unknown>): Promise<string[]> {
   const before = bed.host.requests.length;
   await action();

@@ -1,4 +1,6 @@
-/** With `REVIEW=new`, the operator sees the first pushes to a repository, until one was published. */
+/**
+ * With `REVIEW=new`, the operator sees the first pushes to a repository, until one was published.
+ */
 import { expect, it } from 'vitest';
 import { contribute, expectAccepted } from '../support/contribution.ts';
 import { delayedAs, pass } from '../support/delayed.ts';

@@ -1,6 +1,6 @@
 /**
- * A rollback at every step of publishing a delayed push: whatever the host has got by then, nothing of it stays open,
- * and nothing follows.
+ * A rollback at every step of publishing a delayed push: whatever the host has got by then, nothing
+ * of it stays open, and nothing follows.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';

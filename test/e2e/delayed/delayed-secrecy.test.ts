@@ -1,6 +1,7 @@
 /**
- * Nothing of a delayed push is anywhere before its time: not at the host, in a topic, a feed, the statistics. And nothing
- * in the service's files ever tells of its person: no name, no address, no original id, no abbreviation of one.
+ * Nothing of a delayed push is anywhere before its time: not at the host, in a topic, a feed, the
+ * statistics. And nothing in the service's files ever tells of its person: no name, no address, no
+ * original id, no abbreviation of one.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
@@ -83,7 +84,10 @@ async function expectNothingTold(
   expect(asked.filter(({ path }) => !/\/(?:info\/refs|git-upload-pack)\b/.test(path))).toEqual([]);
 }
 
-/** Names of files that end in a time of these days, in milliseconds: miniflare puts one behind each blob's. */
+/**
+ * Names of files that end in a time of these days, in milliseconds: miniflare puts one behind each
+ * blob's.
+ */
 function namesWithTime(): string[] {
   const names = readdirSync(stateDir, { recursive: true }).map(String);
   return names.filter((name) => {

@@ -1,4 +1,7 @@
-/** Fetches from a host that cannot be reached or breaks off, by clients that leave, and of repositories that are large. */
+/**
+ * Fetches from a host that cannot be reached or breaks off, by clients that leave, and of
+ * repositories that are large.
+ */
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -201,7 +204,8 @@ describe('a clone of 50 MB', exhaustive, () => {
     const pid = bed.service.workerdPid;
     writeFileSync(`/proc/${pid}/clear_refs`, '5');
     const before = peakMiB(pid);
-    // Three at once: what waits for the garbage collection counts, and is up to 75 MB on a busy machine.
+    // Three at once: what waits for the garbage collection counts, and is up to 75 MB on a busy
+    // machine.
     const people = [person, bed.person(), bed.person()];
     const clones = await Promise.all(people.map((one) => one.clone(upstream.url)));
     for (const clone of clones) expect(await clone.git('rev-parse', 'HEAD')).toBe(await upstream.tip());

@@ -180,7 +180,8 @@ describe('a request of more than 50 MB', () => {
     exhaustive,
     async () => {
       const hostile = gzipSync(fetchOf(wants(51 * MiB)), { level: 1 });
-      // One waits for the other: of more, the last might wait for ten seconds on a busy machine, and be told so.
+      // One waits for the other: of more, the last might wait for ten seconds on a busy machine,
+      // and be told so.
       const sent = Array.from({ length: 2 }, () => ask(hostile, GZIP));
       for (const answer of await Promise.all(sent)) expectTooLarge(answer);
       expectPack(await ask(fetchOf(wants(8 * MiB)), {}));

@@ -1,4 +1,7 @@
-/** The relay of fetches, request by request: what goes to the host, what comes back, and what it says of failures. */
+/**
+ * The relay of fetches, request by request: what goes to the host, what comes back, and what it
+ * says of failures.
+ */
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { Person } from '../support/person.ts';
@@ -129,7 +132,10 @@ describe('upload-pack', () => {
     expect(answer.body.toString()).toBe('003aERR Mismatched object format: only sha1 is supported.\n');
   });
 
-  /** Byte for byte what Git 2.30.2 sends, as 2.28 to 2.31 do: `object-format` comes first, and not every line has an end. */
+  /**
+   * Byte for byte what Git 2.30.2 sends, as 2.28 to 2.31 do: `object-format` comes first, and not
+   * every line has an end.
+   */
   it.each<[what: string, lines: (tip: string) => string, answer: RegExp]>([
     [
       'the list of refs',

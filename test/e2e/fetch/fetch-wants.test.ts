@@ -1,4 +1,7 @@
-/** What a client may ask for by its id, what that costs at the host, and where its shallow clone may end. */
+/**
+ * What a client may ask for by its id, what that costs at the host, and where its shallow clone may
+ * end.
+ */
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -212,7 +215,8 @@ describe('what upstream has', () => {
       await upstream.grow();
       const before = fetchesOf(upstream).length;
       await clone.git(...protocol, 'fetch');
-      // The service's list and history, with which it compares the haves, and what the client asks for.
+      // The service's list and history, with which it compares the haves, and what the client asks
+      // for.
       expect(commandsSince(upstream, before)).toEqual([...listed, 'ls-refs', 'fetch', fetched]);
       expect(discoveries()).toBe(3);
     },

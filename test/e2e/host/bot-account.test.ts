@@ -1,4 +1,7 @@
-/** The bot account: what the host still lets it do is shared fairly, and everybody sees what is wrong with it. */
+/**
+ * The bot account: what the host still lets it do is shared fairly, and everybody sees what is
+ * wrong with it.
+ */
 import { describe, expect, it } from 'vitest';
 import { SUSPENDED_REST } from '../../../sandbox/known-answers.ts';
 import { ALWAYS } from '../support/failing-host.ts';
@@ -33,13 +36,15 @@ describe('when little is left of what the account may create', exhaustive, () =>
     await clone.push('-o', 'base=nowhere', 'origin', 'HEAD');
     await expect.poll(creationsLeft).toBe(39);
 
-    // Comments on all threads of a repository have half, without the tenth for people who have taken part before.
+    // Comments on all threads of a repository have half, without the tenth for people who have
+    // taken part before.
     const say = () => comment(bed, person, `${upstream.fullName}/issues/1`, 'Words');
     for (let time = 0; time < 18; time++) expect((await say()).status).toBe(200);
     expect((await say()).body['error']).toBe(
       `too many comments for ${upstream.fullName}: this service posts at most 20 in 1h there for all people together; try again in about an hour`,
     );
-    // In the last third of the account's hour, a repository that has had a fifth waits, though nobody else has written.
+    // In the last third of the account's hour, a repository that has had a fifth waits, though
+    // nobody else has written.
     const open = () => speak(bed, person, issues, { title: 'Issue', body: 'Words' });
     for (let time = 0; time < 8; time++) expect((await open()).status).toBe(200);
     expect(await creationsLeft()).toBe(13);

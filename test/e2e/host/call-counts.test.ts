@@ -1,6 +1,6 @@
 /**
- * What a push that opens a pull request costs in calls of objects and in rows. A change that needs more raises a number
- * here, and says why.
+ * What a push that opens a pull request costs in calls of objects and in rows. A change that needs
+ * more raises a number here, and says why.
  */
 import { expect, it } from 'vitest';
 import { COUNTS } from '../../../bench/bill.ts';
@@ -43,7 +43,10 @@ async function delivered(): Promise<number> {
   return response.json<number>();
 }
 
-/** Pushes a commit of its own, and says what that cost, until its messages were delivered and it has ended. */
+/**
+ * Pushes a commit of its own, and says what that cost, until its messages were delivered and it has
+ * ended.
+ */
 async function costOfPush(contribution: Contribution): Promise<Counts> {
   const { clone } = contribution;
   // On top of the last one, it would be asked about that, too.
@@ -92,9 +95,10 @@ it('a push that opens a pull request makes few calls and writes few rows', async
   ]);
   expect(names.length + 1).toBe(COUNTS.objectCalls);
   expect(depthOf(pushed.filter(({ name }) => !AFTER_THE_ANSWER.test(name)))).toBeLessThanOrEqual(4);
-  // The pull request's object has five: all that it keeps, when it is recorded and when its messages were delivered, the
-  // dates of the commits, and an alarm for both. The guard has two: one before, to see whether it
-  // could track it. The account has one. The metrics have one, but not for each push.
+  // The pull request's object has five: all that it keeps, when it is recorded and when its
+  // messages were delivered, the dates of the commits, and an alarm for both. The guard has two:
+  // one before, to see whether it could track it. The account has one. The metrics have one, but
+  // not for each push.
   expect(objectRows).toBeLessThanOrEqual(COUNTS.objectRows);
   // Of the ledger a table with an index; one of the hashes, and one of a repository's page.
   expect(databaseRows).toBeLessThanOrEqual(COUNTS.databaseRows);

@@ -36,7 +36,10 @@ async function messages({ topicUrl }: Pick<Opened, 'topicUrl'>): Promise<string[
   return lines.map((line) => (JSON.parse(line) as { message: string }).message);
 }
 
-/** Waits until the topic tells as many events as are listed; they must be exactly these, after the opening. */
+/**
+ * Waits until the topic tells as many events as are listed; they must be exactly these, after the
+ * opening.
+ */
 async function expectEvents(pull: Opened, ...events: string[]): Promise<void> {
   await expect.poll(() => messages(pull)).toHaveLength(events.length + 1);
   const told = ['opened', ...events].map((event) => `Your anonymous pull request was ${event}: ${pull.page}`);

@@ -11,7 +11,10 @@ import { exhaustive } from '../../support/exhaustive.ts';
 const bed = useOwnTestBed();
 const PROGRAM = join(import.meta.dirname, '../../../local/forks.ts');
 
-/** As an operator runs it. The tripwire watches the service's requests only, so these carry its header. */
+/**
+ * As an operator runs it. The tripwire watches the service's requests only, so these carry its
+ * header.
+ */
 function forks(...words: string[]): Promise<{ stdout: string; stderr: string; code: number }> {
   const mark = `const ask = fetch; globalThis.fetch = (url, { headers, ...more }) =>
     ask(url, { ...more, headers: { ...headers, '${TEST_HEADER}': '1' } });`;

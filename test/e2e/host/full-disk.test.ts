@@ -1,4 +1,6 @@
-/** The service when its disk is full, and after it was freed: grants, words, and the panic switch. */
+/**
+ * The service when its disk is full, and after it was freed: grants, words, and the panic switch.
+ */
 import { randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

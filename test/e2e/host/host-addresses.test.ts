@@ -1,4 +1,7 @@
-/** Addresses of the code host with only its name replaced, links that fill in an issue, and a repository's templates. */
+/**
+ * Addresses of the code host with only its name replaced, links that fill in an issue, and a
+ * repository's templates.
+ */
 import { describe, expect, it } from 'vitest';
 import { type FormAnswer, FormClient, typedIn } from '../support/form-client.ts';
 import { useTestBed } from '../support/test-bed.ts';

@@ -1,6 +1,6 @@
 /**
- * A code host that asks the bot account to slow down. It is one story on one bed, as the account is left alone from its
- * first test on.
+ * A code host that asks the bot account to slow down. It is one story on one bed, as the account is
+ * left alone from its first test on.
  */
 import { describe, expect, it } from 'vitest';
 import { SECONDARY_LIMIT } from '../../../sandbox/known-answers.ts';

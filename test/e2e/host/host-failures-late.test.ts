@@ -42,7 +42,8 @@ describe('sending the commits', exhaustive, () => {
   it('to a host that finds them faulty tells why', async () => {
     const contribution = await withWork(bed);
     const { clone, person } = contribution;
-    // A tree that names one file twice, in a pack that is too large for the service to look at its folders.
+    // A tree that names one file twice, in a pack that is too large for the service to look at its
+    // folders.
     const blob = Buffer.from(await clone.writeObject('blob', randomBytes(1_200_000)), 'hex');
     const entry = Buffer.concat([Buffer.from('100644 same\0'), blob]);
     const tree = await clone.writeObject('tree', Buffer.concat([entry, entry]));

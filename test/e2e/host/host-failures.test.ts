@@ -1,7 +1,7 @@
 /**
- * A code host that fails at each step of a push: the person is told in-band which step failed and what to do, no pull
- * request is opened twice, no branch is left behind without need, and pushing again works. What each answer of a host
- * does to each call: test/host.
+ * A code host that fails at each step of a push: the person is told in-band which step failed and
+ * what to do, no pull request is opened twice, no branch is left behind without need, and pushing
+ * again works. What each answer of a host does to each call: test/host.
  */
 import { describe, expect, it } from 'vitest';
 import type { Fault } from '../../../sandbox/faults.ts';
@@ -33,7 +33,9 @@ const STEPS: readonly (readonly [step: string, reason: string, method: string, p
   ['opening the pull request', PULL, 'POST', ({ upstream }) => new RegExp(`/repos/${upstream}/pulls$`)],
 ];
 
-/** A pull request whose answer is lost may be open: its branch must not go, as that would close it. */
+/**
+ * A pull request whose answer is lost may be open: its branch must not go, as that would close it.
+ */
 const leftBy = (reason: string) => ({ branches: reason === PULL ? 1 : 0 });
 
 function faultOf(contribution: Contribution, method: string, path: Where, fault: Partial<Fault>): Fault {
@@ -74,7 +76,8 @@ describe('the history', exhaustive, () => {
     const person = bed.person();
     const clone = await person.copy(upstream, 'next');
     await clone.commit();
-    // Discovery lists the refs and the history of the default branch; the push itself that of its base.
+    // Discovery lists the refs and the history of the default branch; the push itself that of its
+    // base.
     const path = new RegExp(`/${upstream.fullName}\\.git/git-upload-pack$`);
     bed.sandbox.faults.inject({ method: 'POST', path, times: 2, delayMs: 0 });
     bed.sandbox.faults.inject({ method: 'POST', path, times: ALWAYS, answer: { status: 502 } });

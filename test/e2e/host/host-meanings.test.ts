@@ -1,4 +1,7 @@
-/** What each answer of a code host means for a push: tried again where that is safe, and told as what it is. */
+/**
+ * What each answer of a code host means for a push: tried again where that is safe, and told as
+ * what it is.
+ */
 import { describe, expect, it } from 'vitest';
 import {
   ADDRESS_PRIVATE,

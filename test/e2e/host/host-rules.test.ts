@@ -1,4 +1,7 @@
-/** Repositories that take no pull requests, or few of one account; and drafts, which the host does not count. */
+/**
+ * Repositories that take no pull requests, or few of one account; and drafts, which the host does
+ * not count.
+ */
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted, expectRefused } from '../support/contribution.ts';
 import { remoteLines } from '../support/push-output.ts';

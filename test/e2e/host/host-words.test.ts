@@ -1,4 +1,7 @@
-/** A code host that names the address that it was asked from: that is where an onion service stands, and nobody reads it. */
+/**
+ * A code host that names the address that it was asked from: that is where an onion service stands,
+ * and nobody reads it.
+ */
 import { describe, expect, it } from 'vitest';
 import { NOT_ALLOWED_GIT, NOT_ALLOWED_REST } from '../../../sandbox/known-answers.ts';
 import { withWork } from '../support/failing-host.ts';

@@ -1,6 +1,6 @@
 /**
- * A hosted database: the ledger in it, what its key may and may not do, and its failures; and the service that has one.
- * All in one file, because PostgreSQL takes seconds to start.
+ * A hosted database: the ledger in it, what its key may and may not do, and its failures; and the
+ * service that has one. All in one file, because PostgreSQL takes seconds to start.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Whoever can list KV learns neither which repository somebody has looked at, nor when: after a look, a preview, a refused
- * push, one that waits, and a pull request.
+ * Whoever can list KV learns neither which repository somebody has looked at, nor when: after a
+ * look, a preview, a refused push, one that waits, and a pull request.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';

@@ -1,4 +1,7 @@
-/** Hashes that nobody has, looked up and pushed to: whoever makes up many of them must not fill the disk. */
+/**
+ * Hashes that nobody has, looked up and pushed to: whoever makes up many of them must not fill the
+ * disk.
+ */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,7 @@
 /**
- * Who answers in place of the code host: another server that it redirects to, a page to sign in, a page for browsers. No
- * one is believed, nothing is taken from a stranger or given to one, and the person reads why.
+ * Who answers in place of the code host: another server that it redirects to, a page to sign in, a
+ * page for browsers. No one is believed, nothing is taken from a stranger or given to one, and the
+ * person reads why.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { PAGE_FOR_BROWSERS, SIGN_IN_PATHS, signIn } from '../../../sandbox/known-answers.ts';
@@ -23,7 +24,10 @@ const NO_FOLLOWING =
   'This service does not follow it there. ' +
   'Ask its maintainers for the new address, then: git remote set-url origin NEW-ADDRESS';
 
-/** The host under another name of this machine: another origin, behind which the same repositories stand. */
+/**
+ * The host under another name of this machine: another origin, behind which the same repositories
+ * stand.
+ */
 let stranger: string;
 /** As the service names it. */
 let strangerName: string;
@@ -36,13 +40,17 @@ beforeAll(() => {
 const sentenceOf = ({ fullName }: Upstream): string =>
   `${fullName} has moved to another server: ${strangerName}. ${NO_FOLLOWING}`;
 
-/** Every request for a repository, by Git and by REST, is sent to the stranger's of the same name. */
+/**
+ * Every request for a repository, by Git and by REST, is sent to the stranger's of the same name.
+ */
 function moveAway({ fullName }: Upstream, status: 301 | 302 | 307 | 308 = 301): void {
   for (const path of [new RegExp(`^/${fullName}(\\.git)?/`), new RegExp(`^/api/v3/repos/${fullName}(/|$)`)])
     bed.sandbox.faults.inject({ path, times: ALWAYS, redirect: { status, to: stranger } });
 }
 
-/** A request for one repository of Git's is sent to the same one of another name, at the stranger. */
+/**
+ * A request for one repository of Git's is sent to the same one of another name, at the stranger.
+ */
 function replace(upstream: Upstream, other: Upstream, path: string): void {
   const location = `${stranger}/${other.fullName}.git/${path}`;
   const [pathOnly = ''] = path.split('?');

@@ -1,4 +1,7 @@
-/** The HTTP client in workerd, over real sockets: every byte that arrives, and servers that behave badly. */
+/**
+ * The HTTP client in workerd, over real sockets: every byte that arrives, and servers that behave
+ * badly.
+ */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * Requests under the old name of a repository that was renamed, by clients that keep posting to it although discovery
- * has led them to the new one: isomorphic-git does.
+ * Requests under the old name of a repository that was renamed, by clients that keep posting to it
+ * although discovery has led them to the new one: isomorphic-git does.
  */
 import fs, { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,9 @@ const bed = useOwnTestBed({ env: { IDENTITY_SECRET: SECRET } });
 
 const rename = (upstream: Upstream) => bed.renameUpstream(upstream, `${upstream.name}-renamed`);
 
-/** isomorphic-git's own HTTP client, behind a network that tells of the person as a real one may. */
+/**
+ * isomorphic-git's own HTTP client, behind a network that tells of the person as a real one may.
+ */
 const httpOf = (person: Person): HttpClient => ({
   request: (request) =>
     httpRequest({

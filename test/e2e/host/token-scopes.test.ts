@@ -1,4 +1,7 @@
-/** A token that lacks a scope: the operator is told when it is first used, and the person what the host says. */
+/**
+ * A token that lacks a scope: the operator is told when it is first used, and the person what the
+ * host says.
+ */
 import { describe, expect, it } from 'vitest';
 import { workflowRefused } from '../../../sandbox/known-answers.ts';
 import { contribute, expectAccepted, expectRefused } from '../support/contribution.ts';

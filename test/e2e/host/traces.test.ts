@@ -18,7 +18,10 @@ const MOST_FILES = 60;
 const folders: string[] = [];
 afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
 
-/** The files of a service that some have visited, and others have pushed to. @param net their first two numbers. */
+/**
+ * The files of a service that some have visited, and others have pushed to.
+ * @param net their first two numbers.
+ */
 async function filesAfter(net: string, pushesEach: number): Promise<string[]> {
   const stateDir = mkdtempSync(join(tmpdir(), 'gitveil-traces-'));
   folders.push(stateDir);
@@ -52,7 +55,10 @@ function filesIn(folder: string): string[] {
     .map(({ parentPath, name }) => relative(folder, join(parentPath, name)));
 }
 
-/** Each network once. The host's answer is the same for all: it gives to the others what it gave to the first. */
+/**
+ * Each network once. The host's answer is the same for all: it gives to the others what it gave to
+ * the first.
+ */
 async function visit(bed: TestBed, discovery: string, net: string): Promise<void> {
   const come = async (network: number) => {
     const address = `${net}.${network >> 8}.${network & 255}`;
@@ -70,7 +76,10 @@ async function visit(bed: TestBed, discovery: string, net: string): Promise<void
   for (let network = 1; network < NETWORKS; network++) await come(network);
 }
 
-/** Without the journals of what was open at the end. The account's object is named by its host, which has another port. */
+/**
+ * Without the journals of what was open at the end. The account's object is named by its host,
+ * which has another port.
+ */
 const databases = (files: readonly string[]): string[] =>
   files
     .filter((file) => !/-(?:wal|shm)$/.test(file))

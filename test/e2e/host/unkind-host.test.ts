@@ -1,7 +1,7 @@
 /**
- * A host that answers 200 to everything, and with nothing of use: a proxy's page, a stub, a server that breaks off. Whoever
- * pushes, updates, writes or reads meanwhile gets a sentence; nothing is left at the host, and nothing is there twice when
- * it is itself again.
+ * A host that answers 200 to everything, and with nothing of use: a proxy's page, a stub, a server
+ * that breaks off. Whoever pushes, updates, writes or reads meanwhile gets a sentence; nothing is
+ * left at the host, and nothing is there twice when it is itself again.
  */
 import { describe, expect, it } from 'vitest';
 import type { Fault } from '../../../sandbox/faults.ts';
@@ -28,7 +28,9 @@ const WHERE: Readonly<Record<string, readonly Omit<Fault, 'answer'>[]>> = {
   'to every write by REST': ['POST', 'PATCH', 'DELETE'].map((method) => ({ method, path: REST })),
 };
 
-/** Each story takes seconds. test/host/bad-answers.test.ts has every call with every such answer. */
+/**
+ * Each story takes seconds. test/host/bad-answers.test.ts has every call with every such answer.
+ */
 const CASES = [
   { where: 'to everything', what: 'a page', headers: { 'content-type': 'text/html' }, body: HTML },
   { where: 'by its REST interface', what: 'an empty list', headers: JSON_TYPE, body: '[]' },
@@ -107,7 +109,10 @@ describe.each(CASES)('a host that answers $where with $what', exhaustive, ({ fau
 });
 
 describe('a stand-in that has only the calls of the contract', exhaustive, () => {
-  /** It lists pull requests, and opens, edits and closes them; it takes comments and issues, and forks. */
+  /**
+   * It lists pull requests, and opens, edits and closes them; it takes comments and issues, and
+   * forks.
+   */
   const MISSING: readonly Omit<Fault, 'answer'>[] = [
     { method: 'GET', path: /\/pulls\/\d+(\/\w+)?$/ },
     { method: 'GET', path: /\/issues\/(comments\/)?\d+$/ },

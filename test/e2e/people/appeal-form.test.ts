@@ -1,4 +1,7 @@
-/** Reports in a browser: which comments a pseudonym is reported for, and how its author appeals without a program. */
+/**
+ * Reports in a browser: which comments a pseudonym is reported for, and how its author appeals
+ * without a program.
+ */
 import { expect, it } from 'vitest';
 import { FormClient, typedIn } from '../support/form-client.ts';
 import { Operator, OPERATOR } from '../support/operator.ts';

@@ -1,6 +1,7 @@
 /**
- * Bodies that stop half-way, clients that vanish, framing that is wrong: answered when READ_TIMEOUT is over, nothing stays
- * on the host, and meanwhile and afterwards others are served. Which pace is too slow: test/streams/body.test.ts.
+ * Bodies that stop half-way, clients that vanish, framing that is wrong: answered when READ_TIMEOUT
+ * is over, nothing stays on the host, and meanwhile and afterwards others are served. Which pace is
+ * too slow: test/streams/body.test.ts.
  */
 import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';

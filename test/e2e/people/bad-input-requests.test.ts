@@ -1,6 +1,6 @@
 /**
- * Requests that are no push: garbage in place of commands, names that are none, wrong types, bodies over the limit.
- * Each is answered at once and with a sentence; the host never hears of them.
+ * Requests that are no push: garbage in place of commands, names that are none, wrong types, bodies
+ * over the limit. Each is answered at once and with a sentence; the host never hears of them.
  */
 import { deflateSync, gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -49,7 +49,10 @@ async function raw(
   return answer;
 }
 
-/** What Git shows of a request that it could not have sent: all refs are refused, and the reason is there twice. */
+/**
+ * What Git shows of a request that it could not have sent: all refs are refused, and the reason is
+ * there twice.
+ */
 function expectTold(
   answer: WireAnswer,
   expected: {

@@ -1,4 +1,7 @@
-/** The form of a change, with whatever people and programs may send: nothing is lost, and nothing is opened twice. */
+/**
+ * The form of a change, with whatever people and programs may send: nothing is lost, and nothing is
+ * opened twice.
+ */
 import { describe, expect, it } from 'vitest';
 import { readRef } from '../../../sandbox/bare-repository.ts';
 import { type FormAnswer, FormClient, typedIn } from '../support/form-client.ts';

@@ -1,4 +1,7 @@
-/** What people wrote on a thread, as its author reads it here: on the page of a pull request, and before a reply. */
+/**
+ * What people wrote on a thread, as its author reads it here: on the page of a pull request, and
+ * before a reply.
+ */
 import { describe, expect, it } from 'vitest';
 import { moved } from '../../../sandbox/known-answers.ts';
 import { contribute, expectAccepted } from '../support/contribution.ts';

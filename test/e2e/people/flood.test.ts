@@ -1,4 +1,7 @@
-/** A flood of comments and issues: the operator hears of it once, and undoes it, comments and issues only on request. */
+/**
+ * A flood of comments and issues: the operator hears of it once, and undoes it, comments and issues
+ * only on request.
+ */
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted } from '../support/contribution.ts';
 import { ALWAYS } from '../support/failing-host.ts';

@@ -1,4 +1,7 @@
-/** The places of an address whose pushes are repeated. How many it has: test/contract/push-limits.test.ts. */
+/**
+ * The places of an address whose pushes are repeated. How many it has:
+ * test/contract/push-limits.test.ts.
+ */
 import { describe, expect, it } from 'vitest';
 import { contribute, type Contribution, expectAccepted } from '../support/contribution.ts';
 import { ALWAYS } from '../support/failing-host.ts';

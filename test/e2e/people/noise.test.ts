@@ -1,4 +1,7 @@
-/** What a repository that wants little, and the people who are mentioned, get from the bot account at most. */
+/**
+ * What a repository that wants little, and the people who are mentioned, get from the bot account
+ * at most.
+ */
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted, expectRefused } from '../support/contribution.ts';
 import { FormClient } from '../support/form-client.ts';

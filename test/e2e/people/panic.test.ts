@@ -1,4 +1,6 @@
-/** The panic switch, as a person with Git meets it: what test/contract/admin.test.ts does not have. */
+/**
+ * The panic switch, as a person with Git meets it: what test/contract/admin.test.ts does not have.
+ */
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { contribute, expectRefused } from '../support/contribution.ts';

@@ -1,4 +1,7 @@
-/** The page and the feed of a pull request, from the push to the withdrawal, and what its topic is sent meanwhile. */
+/**
+ * The page and the feed of a pull request, from the push to the withdrawal, and what its topic is
+ * sent meanwhile.
+ */
 import { expect, it } from 'vitest';
 import { contribute, expectAccepted } from '../support/contribution.ts';
 import { remoteLines } from '../support/push-output.ts';

@@ -1,5 +1,6 @@
 /**
- * The forms of issues and replies, with whatever people and programs may send: each posts once, and nothing is lost.
+ * The forms of issues and replies, with whatever people and programs may send: each posts once, and
+ * nothing is lost.
  */
 import { describe, expect, it } from 'vitest';
 import { LIKELY, PROVEN } from '../../support/made-up-credentials.ts';

@@ -1,6 +1,6 @@
 /**
- * Packs that are corrupted, cut short or lie: each is refused in-band, with a reason, at once, and nothing is made of
- * it. The pack that each is made of is in order, and is accepted at the end.
+ * Packs that are corrupted, cut short or lie: each is refused in-band, with a reason, at once, and
+ * nothing is made of it. The pack that each is made of is in order, and is accepted at the end.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { buildPack, deltaSize, type Entry, makeDelta, oidOf } from '../../support/pack-builder.ts';

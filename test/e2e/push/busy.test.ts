@@ -1,6 +1,7 @@
 /**
- * An isolate whose memory is taken: by many clients that begin a push and send no more. A push is refused in-band, a
- * fetch with 503, after some seconds; and once those clients have gone, everybody is served again.
+ * An isolate whose memory is taken: by many clients that begin a push and send no more. A push is
+ * refused in-band, a fetch with 503, after some seconds; and once those clients have gone,
+ * everybody is served again.
  */
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
@@ -15,14 +16,18 @@ import { readReport } from '../../support/pkt-line.ts';
 
 const PACK_HEADER = Buffer.from('5041434b0000000200000005', 'hex');
 /**
- * How many commands clients send, of which the last never comes: one takes the large slot, four fill the pool, and
- * smaller ones take what is left. Then pushes with no more than the beginning of a pack take the rest.
+ * How many commands clients send, of which the last never comes: one takes the large slot, four
+ * fill the pool, and smaller ones take what is left. Then pushes with no more than the beginning of
+ * a pack take the rest.
  */
 const COMMANDS = [500, 235, 235, 235, 235, 40, 40, 40, ...Array.from({ length: 10 }, () => 8)];
 const CLIENTS_WITH_PACKS = 12;
 const CLIENTS = COMMANDS.length + CLIENTS_WITH_PACKS;
 
-/** How long a request waits for memory; ten seconds elsewhere (test/isolate/memory-budget.test.ts). A busy machine needs two. */
+/**
+ * How long a request waits for memory; ten seconds elsewhere (test/isolate/memory-budget.test.ts).
+ * A busy machine needs two.
+ */
 const MAX_WAIT_MS = 6_000;
 
 const bed = useOwnTestBed({

@@ -1,6 +1,6 @@
 /**
- * A Change-Id, as Gerrit's hook writes it into messages, is a hash over the committer's name, address, second and zone.
- * So it is treated like an original commit id.
+ * A Change-Id, as Gerrit's hook writes it into messages, is a hash over the committer's name,
+ * address, second and zone. So it is treated like an original commit id.
  */
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,7 @@
-/** The checks of a push that an operator can switch off: each is on its own, and one that is off silences no other. */
+/**
+ * The checks of a push that an operator can switch off: each is on its own, and one that is off
+ * silences no other.
+ */
 import { describe, expect, it } from 'vitest';
 import { LIKELY, PROVEN } from '../../support/made-up-credentials.ts';
 import { contribute, expectAccepted, expectRefused } from '../support/contribution.ts';

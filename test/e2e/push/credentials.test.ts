@@ -1,4 +1,7 @@
-/** A credential tells its issuer whose it is, and hosts report what they find: what is proven to be one does not leave. */
+/**
+ * A credential tells its issuer whose it is, and hosts report what they find: what is proven to be
+ * one does not leave.
+ */
 import { describe, expect, it } from 'vitest';
 import { LIKELY, PROVEN } from '../../support/made-up-credentials.ts';
 import { contribute, expectAccepted, expectRefused } from '../support/contribution.ts';

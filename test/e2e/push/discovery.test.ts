@@ -1,4 +1,6 @@
-/** Reference discovery for a push (contract, 4.5): what a client is told before it sends anything. */
+/**
+ * Reference discovery for a push (contract, 4.5): what a client is told before it sends anything.
+ */
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted } from '../support/contribution.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';

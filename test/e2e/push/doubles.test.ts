@@ -1,4 +1,7 @@
-/** Pushing what a pull request of ours has already: told before it is public, or refused where the operator wants that. */
+/**
+ * Pushing what a pull request of ours has already: told before it is public, or refused where the
+ * operator wants that.
+ */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,7 @@
-/** Folders and `.gitmodules` that hosts refuse (`transfer.fsckObjects`): refused when judged, and told where. */
+/**
+ * Folders and `.gitmodules` that hosts refuse (`transfer.fsckObjects`): refused when judged, and
+ * told where.
+ */
 import { expect, it } from 'vitest';
 import { contribute, expectAccepted, expectRefused } from '../support/contribution.ts';
 import type { Clone } from '../support/person.ts';

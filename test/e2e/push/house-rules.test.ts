@@ -1,4 +1,6 @@
-/** What a repository asks of contributors: known before anything is public, and told to the person. */
+/**
+ * What a repository asks of contributors: known before anything is public, and told to the person.
+ */
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted, expectRefused } from '../support/contribution.ts';

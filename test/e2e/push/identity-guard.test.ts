@@ -1,6 +1,6 @@
 /**
- * Nobody publishes themselves by mistake: names and addresses of the commits' authors are found in whatever becomes
- * public, before a byte leaves. The tripwire under each test says the same.
+ * Nobody publishes themselves by mistake: names and addresses of the commits' authors are found in
+ * whatever becomes public, before a byte leaves. The tripwire under each test says the same.
  */
 import { randomBytes } from 'node:crypto';
 import { appendFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Pushes whose commit names a tree that is nowhere: only the host notices, and then the fork is made. What it costs when
- * one client sends many.
+ * Pushes whose commit names a tree that is nowhere: only the host notices, and then the fork is
+ * made. What it costs when one client sends many.
  */
 import { expect, it } from 'vitest';
 import { buildPack, oidOf } from '../../support/pack-builder.ts';

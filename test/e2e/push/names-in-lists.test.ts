@@ -1,6 +1,6 @@
 /**
- * Lists of people, as Git sends them: in a sorted list a new entry often begins like the one behind it and ends like the
- * one before it, and Git's delta copies what they share.
+ * Lists of people, as Git sends them: in a sorted list a new entry often begins like the one behind
+ * it and ends like the one before it, and Git's delta copies what they share.
  */
 import { afterAll, expect, it } from 'vitest';
 import { mkdirSync } from 'node:fs';
@@ -86,7 +86,10 @@ async function objectsOf(options: RunOptions): Promise<ReadonlyMap<Oid, KeptObje
 const workshop = new Workshop();
 afterAll(() => workshop.remove());
 
-/** Fails for each entry that is found neither by its delta nor with the bases. @param count how many lists. */
+/**
+ * Fails for each entry that is found neither by its delta nor with the bases.
+ * @param count how many lists.
+ */
 async function searchLists(count: number): Promise<void> {
   const repository = workshop.path();
   mkdirSync(repository);

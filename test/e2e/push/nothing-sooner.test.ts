@@ -1,6 +1,6 @@
 /**
- * Nobody but its author hears of a pull request before it is open; of one that the code host does not show yet, only the
- * statistics tell, which know it as soon as its author does (contract, 4.6).
+ * Nobody but its author hears of a pull request before it is open; of one that the code host does
+ * not show yet, only the statistics tell, which know it as soon as its author does (contract, 4.6).
  */
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted, expectRefused } from '../support/contribution.ts';

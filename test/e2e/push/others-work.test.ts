@@ -1,6 +1,7 @@
 /**
- * A maintainer has put a commit on the branch of a pull request ("Allow edits by maintainers"). An update replaces the
- * branch; it never deletes their work unasked, and what the answer prints works as it stands.
+ * A maintainer has put a commit on the branch of a pull request ("Allow edits by maintainers"). An
+ * update replaces the branch; it never deletes their work unasked, and what the answer prints works
+ * as it stands.
  */
 import { describe, expect, it } from 'vitest';
 import { readRef } from '../../../sandbox/bare-repository.ts';

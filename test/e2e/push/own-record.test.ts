@@ -1,4 +1,7 @@
-/** What the service has recorded of a pull request outweighs the host's lists, and the names of its accounts. */
+/**
+ * What the service has recorded of a pull request outweighs the host's lists, and the names of its
+ * accounts.
+ */
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted } from '../support/contribution.ts';
 import { ALWAYS } from '../support/failing-host.ts';

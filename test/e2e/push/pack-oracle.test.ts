@@ -1,6 +1,6 @@
 /**
- * What the rewrite makes of packs, judged by the real Git: packs of any shape written by hand, and packs that Git
- * itself wrote. No service and no host take part.
+ * What the rewrite makes of packs, judged by the real Git: packs of any shape written by hand, and
+ * packs that Git itself wrote. No service and no host take part.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -82,7 +82,10 @@ describe('git index-pack --strict', () => {
 const signature = (kind: string, at: number) =>
   `${kind} Ada Lovelace <ada@example.org> ${1_700_000_000 + at} +0530\n`;
 
-/** A history that Git likes to deltify: long messages that differ little, merges, signatures, annotated tags. */
+/**
+ * A history that Git likes to deltify: long messages that differ little, merges, signatures,
+ * annotated tags.
+ */
 async function realHistory(path: string): Promise<string> {
   await git(folder, ['init', '--quiet', '--bare', path]);
   const chunks: string[] = [];
@@ -164,7 +167,8 @@ describe('a pack that Git wrote', () => {
   it('has commits stored as deltas, or these tests would show little', async () => {
     const tight = await pack('--window=250', '--depth=250', '--delta-base-offset', '--no-reuse-delta');
     const [, name] = (await git(person, ['index-pack', '--stdin'], tight)).toString().trim().split('\t');
-    // Of this pack: which of two packs Git reads an object from depends on their dates, in whole seconds.
+    // Of this pack: which of two packs Git reads an object from depends on their dates, in whole
+    // seconds.
     const list = await textOf(person, 'verify-pack', '-v', `objects/pack/pack-${name}.idx`);
     const deltified = list.split('\n').filter((line) => /^[0-9a-f]{40} commit .* [0-9a-f]{40}$/.test(line));
     expect(deltified.length).toBeGreaterThan(20);

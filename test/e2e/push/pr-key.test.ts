@@ -1,6 +1,6 @@
 /**
- * The key of a pull request. Everybody knows its pr_hash, because its branch has that name: so the hash updates it, and does
- * nothing else.
+ * The key of a pull request. Everybody knows its pr_hash, because its branch has that name: so the
+ * hash updates it, and does nothing else.
  */
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted } from '../support/contribution.ts';

@@ -1,4 +1,6 @@
-/** Push options that say what the pull request is to be, and the warning about names in messages. */
+/**
+ * Push options that say what the pull request is to be, and the warning about names in messages.
+ */
 import { describe, expect, it } from 'vitest';
 import { readRef } from '../../../sandbox/bare-repository.ts';
 import { contribute, expectAccepted, expectRefused } from '../support/contribution.ts';

@@ -1,4 +1,7 @@
-/** How a maintainer takes over a contribution, with a sign-off of their own: the command on its page, as it stands. */
+/**
+ * How a maintainer takes over a contribution, with a sign-off of their own: the command on its
+ * page, as it stands.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** The same push again: after it died, while it runs, and once it was answered. Its secrets are told once. */
+/**
+ * The same push again: after it died, while it runs, and once it was answered. Its secrets are told
+ * once.
+ */
 import { describe, expect, it } from 'vitest';
 import { type Contribution, contribute, expectAccepted } from '../support/contribution.ts';
 import { ALWAYS } from '../support/failing-host.ts';
@@ -180,7 +183,8 @@ describe('the same push again', exhaustive, () => {
     const { upstream } = contribution;
     const { promise: until, resolve: answer } = Promise.withResolvers<void>();
     bed.sandbox.faults.inject({ method: 'POST', path: receivePath(contribution), until });
-    // As long as a code host takes for it: that the line is broken comes back while it does, not with the last bytes.
+    // As long as a code host takes for it: that the line is broken comes back while it does, not
+    // with the last bytes.
     bed.sandbox.faults.inject({ method: 'POST', path: pullsPath(contribution), delayMs: 500 });
     const connection = await pushByHand(contribution, 1);
     await expect.poll(() => bed.host.requestsFor(upstream, 'POST', /git-receive-pack$/)).toHaveLength(1);

@@ -1,4 +1,7 @@
-/** What an update keeps of its pull request: the ids of commits that were there, and nobody else's work in between. */
+/**
+ * What an update keeps of its pull request: the ids of commits that were there, and nobody else's
+ * work in between.
+ */
 import { describe, expect, it } from 'vitest';
 import { nextSecond, opened } from '../shapes/updates.ts';
 import { expectAccepted } from '../support/contribution.ts';

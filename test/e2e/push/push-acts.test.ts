@@ -1,6 +1,7 @@
 /**
- * The order of a push: nothing is written at the code host before the last byte has come and the whole push was judged,
- * and the date of its commits tells when that was, and not how long the person's line took.
+ * The order of a push: nothing is written at the code host before the last byte has come and the
+ * whole push was judged, and the date of its commits tells when that was, and not how long the
+ * person's line took.
  */
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,7 @@
-/** What else a client can ask for in a push: tags, several branches, deletions, options, and answers for old clients. */
+/**
+ * What else a client can ask for in a push: tags, several branches, deletions, options, and answers
+ * for old clients.
+ */
 import { describe, expect, it } from 'vitest';
 import { wallFindings } from '../../../local/wall-check.ts';
 import type { Config } from '../../../src/config.ts';

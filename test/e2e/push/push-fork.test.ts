@@ -1,4 +1,7 @@
-/** The bot's fork: made once, found again, and brought up to date with whatever upstream did meanwhile. */
+/**
+ * The bot's fork: made once, found again, and brought up to date with whatever upstream did
+ * meanwhile.
+ */
 import { randomBytes } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage } from 'node:http';
@@ -129,7 +132,8 @@ describe('the fork', exhaustive, () => {
     await clone.git('fetch', '--quiet');
     await clone.git('reset', '--hard', '--quiet', 'HEAD~1');
     await clone.commit({ files: { 'long.txt': content } });
-    // With a bitmap, Git knows all objects of upstream's newest commit. Without, only those that the work stands on.
+    // With a bitmap, Git knows all objects of upstream's newest commit. Without, only those that
+    // the work stands on.
     await clone.git('-c', 'repack.writeBitmaps=true', 'repack', '-adbq');
     // Until the host has refused the pack, however long that takes it.
     const { promise: until, resolve: sync } = Promise.withResolvers<void>();

@@ -1,6 +1,6 @@
 /**
- * Clones of every age and depth: which commits of a push are the person's own and which are upstream's, and that no
- * original commit gets into the pull request through its parents.
+ * Clones of every age and depth: which commits of a push are the person's own and which are
+ * upstream's, and that no original commit gets into the pull request through its parents.
  */
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted, expectRefused } from '../support/contribution.ts';
@@ -171,7 +171,8 @@ describe('a commit whose parent is nowhere to be found', exhaustive, () => {
 
   it('is refused when the host has the parent, in a fork of the person’s own', async () => {
     const { clone, person, upstream } = await contribute(bed);
-    // The person's public fork holds the same commit under their name: its presence must not count as a proof.
+    // The person's public fork holds the same commit under their name: its presence must not count
+    // as a proof.
     const publicFork = bed.sandbox.createRepository({ owner: person.word, name: upstream.name });
     await clone.commit();
     await clone.git('push', '--quiet', publicFork, 'HEAD:refs/heads/main');

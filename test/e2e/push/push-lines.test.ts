@@ -1,6 +1,6 @@
 /**
- * What a person reads in the terminal when all goes well: few lines, nothing twice, and no warning of what the service
- * offers itself.
+ * What a person reads in the terminal when all goes well: few lines, nothing twice, and no warning
+ * of what the service offers itself.
  */
 import { describe, expect, it } from 'vitest';
 import { contribute } from '../support/contribution.ts';

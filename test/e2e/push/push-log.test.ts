@@ -1,4 +1,7 @@
-/** What the log says of a push: why it was refused, as a code, and nothing that came from the person. */
+/**
+ * What the log says of a push: why it was refused, as a code, and nothing that came from the
+ * person.
+ */
 import { expect, it } from 'vitest';
 import { contribute } from '../support/contribution.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';

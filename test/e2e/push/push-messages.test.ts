@@ -1,5 +1,6 @@
 /**
- * Messages are kept byte for byte, but for ids of the push's own commits; people get to read them in the pull request.
+ * Messages are kept byte for byte, but for ids of the push's own commits; people get to read them
+ * in the pull request.
  */
 import { describe, expect, it } from 'vitest';
 import { keepsMessage } from '../shapes/messages.ts';

@@ -1,6 +1,6 @@
 /**
- * Only what the taken branch needs may leave. A pack carries the objects of all refs of a push together, so a push whose
- * pack holds more is refused as a whole, before a byte of it leaves.
+ * Only what the taken branch needs may leave. A pack carries the objects of all refs of a push
+ * together, so a push whose pack holds more is refused as a whole, before a byte of it leaves.
  */
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';

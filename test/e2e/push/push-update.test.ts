@@ -1,4 +1,7 @@
-/** `-o pr-hash=…`: the same pull request again, whatever has become of it (contract, 2.7, 3.3 and 4.6). */
+/**
+ * `-o pr-hash=…`: the same pull request again, whatever has become of it (contract, 2.7, 3.3 and
+ * 4.6).
+ */
 import { describe, expect, it } from 'vitest';
 import { openedOne, opensAnother } from '../shapes/updates.ts';
 import { contribute, expectAccepted } from '../support/contribution.ts';

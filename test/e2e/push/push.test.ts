@@ -1,4 +1,7 @@
-/** One branch, pushed as people push: what the person reads, what the pull request says, and where it goes. */
+/**
+ * One branch, pushed as people push: what the person reads, what the pull request says, and where
+ * it goes.
+ */
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted } from '../support/contribution.ts';
 import { bannerOf, remoteLines, statusTable } from '../support/push-output.ts';

@@ -1,7 +1,7 @@
 /**
- * Every command of README.md, as it stands there, by a person who only fills in what is in angle brackets. The two
- * commands at its top are run by test/local/first-minute.ts and `.ci/run`; those of Cloudflare need an account, and
- * test/local/deploy.test.ts runs them against a stand-in.
+ * Every command of README.md, as it stands there, by a person who only fills in what is in angle
+ * brackets. The two commands at its top are run by test/local/first-minute.ts and `.ci/run`; those
+ * of Cloudflare need an account, and test/local/deploy.test.ts runs them against a stand-in.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** `-o sign-off`: commits that projects with a Developer Certificate of Origin take, from a pseudonym. */
+/**
+ * `-o sign-off`: commits that projects with a Developer Certificate of Origin take, from a
+ * pseudonym.
+ */
 import { describe, expect, it } from 'vitest';
 import { type Contribution, contribute, expectRefused } from '../support/contribution.ts';
 import { dcoProblems } from '../support/dco-app.ts';

@@ -1,4 +1,7 @@
-/** What a person is told before a push is public, and what it is taken for: its base, its title, its options. */
+/**
+ * What a person is told before a push is public, and what it is taken for: its base, its title, its
+ * options.
+ */
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted, expectRefused } from '../support/contribution.ts';
 import { remoteLines, statusTable, withoutSecrets } from '../support/push-output.ts';

@@ -6,7 +6,10 @@ import { mustRun, neutralEnvironment } from '../support/run.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
 const LINE = 'Signed-off-by: bot <bot@x.example>';
-/** A block that Git takes for one begins with the title's paragraph only if a message begins with a blank line. */
+/**
+ * A block that Git takes for one begins with the title's paragraph only if a message begins with a
+ * blank line.
+ */
 const title = fc.constantFrom('Fix it', 'fix: it', 'Signed-off-by: A <a@b>', 'Fix\nit');
 const line = fc.constantFrom(
   'Words.',

@@ -1,4 +1,7 @@
-/** The tripwire under all end-to-end tests fires: each kind of leak, on each way to the host, planted on purpose. */
+/**
+ * The tripwire under all end-to-end tests fires: each kind of leak, on each way to the host,
+ * planted on purpose.
+ */
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Clone, Person } from '../support/person.ts';

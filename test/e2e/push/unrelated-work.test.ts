@@ -1,4 +1,7 @@
-/** Work that has nothing in common with its base, or that changes nothing: said before anything is made. */
+/**
+ * Work that has nothing in common with its base, or that changes nothing: said before anything is
+ * made.
+ */
 import { expect, it } from 'vitest';
 import { contribute, type Contribution, expectAccepted, expectRefused } from '../support/contribution.ts';
 import { remoteLines } from '../support/push-output.ts';

@@ -1,4 +1,7 @@
-/** Messages that judging tells apart: their bytes, their encodings, and the commits that they mention. */
+/**
+ * Messages that judging tells apart: their bytes, their encodings, and the commits that they
+ * mention.
+ */
 import { expect } from 'vitest';
 import { contribute, expectAccepted } from '../support/contribution.ts';
 import { readHistory } from '../support/objects.ts';

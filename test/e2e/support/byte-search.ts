@@ -1,7 +1,13 @@
-/** Finds any of many byte strings in one pass: thousands of ids and dates in megabytes of packs, after every test. */
+/**
+ * Finds any of many byte strings in one pass: thousands of ids and dates in megabytes of packs,
+ * after every test.
+ */
 const KEY_BYTES = 4;
 const CONTEXT_BYTES = 48;
-/** Five bytes occur by chance once in a terabyte, and the tests push a hundred megabytes of noise in each run. */
+/**
+ * Five bytes occur by chance once in a terabyte, and the tests push a hundred megabytes of noise in
+ * each run.
+ */
 const SHORT_BYTES = 6;
 /** Of a text that is as short in so much, there is more text around it. */
 const LONG_BYTES = 64 * 1024;
@@ -56,7 +62,10 @@ function isInNoise(haystack: Buffer, offset: number, length: number): boolean {
   return /[^\t\n\r -~]/.test(haystack.toString('latin1', start, offset + length + AROUND_BYTES));
 }
 
-/** Ten digits in a row occur by chance in ids: tests know thousands of dates, and push thousands of ids. */
+/**
+ * Ten digits in a row occur by chance in ids: tests know thousands of dates, and push thousands of
+ * ids.
+ */
 function isInHex(haystack: Buffer, offset: number, bytes: Buffer): boolean {
   if (!/^\d+$/.test(bytes.toString('latin1'))) return false;
   const [end, start] = [offset + bytes.length, Math.max(0, offset - AROUND_NUMBER_BYTES)];

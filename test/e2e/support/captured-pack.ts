@@ -1,8 +1,9 @@
 /**
- * Unpacks what was pushed to the host, as it came over the wire: complete, refused or cut off in the middle.
+ * Unpacks what was pushed to the host, as it came over the wire: complete, refused or cut off in
+ * the middle.
  *
- * Written for these tests from gitformat-pack, with zlib of its own, and forgiving where the service must be strict:
- * whatever can be read of a broken pack is read.
+ * Written for these tests from gitformat-pack, with zlib of its own, and forgiving where the
+ * service must be strict: whatever can be read of a broken pack is read.
  */
 import { createHash } from 'node:crypto';
 import { constants, inflateSync } from 'node:zlib';
@@ -86,7 +87,8 @@ function readEntries(
         byte = pack[position++] ?? 0;
         distance = distance * 128 + (byte & 0x7f) + ((byte & 0x80) !== 0 ? 1 : 0);
       } while ((byte & 0x80) !== 0);
-      // Each byte but the last counts one more in the places above it (gitformat-pack, "offset encoding").
+      // Each byte but the last counts one more in the places above it (gitformat-pack, "offset
+      // encoding").
       baseOffset = offset - distance;
     } else if (kind === REF_DELTA) {
       baseOid = pack.toString('hex', position, position + OID_BYTES);

@@ -1,6 +1,6 @@
 /**
- * Certificates for tests of TLS, valid for a hundred years, for the name `localhost` and no other. Their key is public:
- * it must not be trusted anywhere else.
+ * Certificates for tests of TLS, valid for a hundred years, for the name `localhost` and no other.
+ * Their key is public: it must not be trusted anywhere else.
  */
 export const KEY = `
 -----BEGIN PRIVATE KEY-----

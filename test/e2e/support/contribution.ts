@@ -1,4 +1,7 @@
-/** One person's contribution to one repository: the story that nearly every test tells, and how it should end. */
+/**
+ * One person's contribution to one repository: the story that nearly every test tells, and how it
+ * should end.
+ */
 import { expect } from 'vitest';
 import type { HostView, Pull } from './host-view.ts';
 import type { CommitParts } from './objects.ts';
@@ -22,7 +25,10 @@ export interface Contribution {
   readonly clone: Clone;
 }
 
-/** A new repository, and a new person with a clone of it. How cloning through the service works: fetch.test.ts. */
+/**
+ * A new repository, and a new person with a clone of it. How cloning through the service works:
+ * fetch.test.ts.
+ */
 export async function contribute(bed: Bed, wanted: UpstreamOptions = {}): Promise<Contribution> {
   const upstream = await bed.createUpstream(wanted);
   const person = bed.person();
@@ -39,7 +45,10 @@ export interface Accepted {
   readonly commits: readonly CommitParts[];
 }
 
-/** Fails unless the push became one open pull request that holds the person's work under the bot's name. */
+/**
+ * Fails unless the push became one open pull request that holds the person's work under the bot's
+ * name.
+ */
 export async function expectAccepted(
   bed: Bed,
   { upstream, clone }: Pick<Contribution, 'upstream' | 'clone'>,
@@ -64,8 +73,8 @@ export async function expectAccepted(
 }
 
 /**
- * Fails unless Git told the person, in its status table and as a remote line, that and why the push was rejected, and
- * nothing of it stays on the host.
+ * Fails unless Git told the person, in its status table and as a remote line, that and why the push
+ * was rejected, and nothing of it stays on the host.
  * @param left work branches that stay, because the host may have opened a pull request from them.
  */
 export async function expectRefused(

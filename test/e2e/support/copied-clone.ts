@@ -1,6 +1,6 @@
 /**
- * Makes the folder that `git clone` makes, of a bare repository's own files: no program runs, and nobody is asked. Only
- * the index and the work tree are missing.
+ * Makes the folder that `git clone` makes, of a bare repository's own files: no program runs, and
+ * nobody is asked. Only the index and the work tree are missing.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

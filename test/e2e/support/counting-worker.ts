@@ -1,6 +1,7 @@
 /**
- * The Worker, and beside it what it costs: calls of Durable Objects with their order, rows that objects and the database
- * write. `GET /counts` tells, and begins anew. `GET /delivered` answers how often an object has emptied its outbox.
+ * The Worker, and beside it what it costs: calls of Durable Objects with their order, rows that
+ * objects and the database write. `GET /counts` tells, and begins anew. `GET /delivered` answers
+ * how often an object has emptied its outbox.
  */
 import type { Env } from '../../../src/env.ts';
 import worker, { Guard as RealGuard, PullRequest as RealPullRequest } from '../../../src/worker.ts';

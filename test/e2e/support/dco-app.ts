@@ -1,8 +1,9 @@
 /**
- * The rule of the DCO app (github.com/dcoapp/app, lib/dco.js), so that what reaches the host is held against it: every
- * commit that is no merge needs a `Signed-off-by:` line whose name and address are the author's or the committer's,
- * in any case. It also passes over commits whose account is a bot (`type: "Bot"`); the service's account may be a
- * plain one, so no commit is passed over here. The address must look like one.
+ * The rule of the DCO app (github.com/dcoapp/app, lib/dco.js), so that what reaches the host is
+ * held against it: every commit that is no merge needs a `Signed-off-by:` line whose name and
+ * address are the author's or the committer's, in any case. It also passes over commits whose
+ * account is a bot (`type: "Bot"`); the service's account may be a plain one, so no commit is
+ * passed over here. The address must look like one.
  */
 import type { CommitParts } from './objects.ts';
 

@@ -72,7 +72,9 @@ export async function delayed(
   return { ...contribution, name: delayedAs(pushed) };
 }
 
-/** Each look is further in the future than any pause: a run waits for what is due within its minute. */
+/**
+ * Each look is further in the future than any pause: a run waits for what is due within its minute.
+ */
 let looks = 0;
 
 /** Runs the scheduled handler late enough for all that waits for up to three hours. */

@@ -1,6 +1,6 @@
 /**
- * Holds what a service answers against what its /openapi.json says: status, content type, every field of a JSON body,
- * none more and none less, and the code of an error.
+ * Holds what a service answers against what its /openapi.json says: status, content type, every
+ * field of a JSON body, none more and none less, and the code of an error.
  */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'vitest';

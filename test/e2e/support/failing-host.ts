@@ -1,4 +1,7 @@
-/** What tests of a failing code host share: work to push before it fails, and the push that must succeed afterwards. */
+/**
+ * What tests of a failing code host share: work to push before it fails, and the push that must
+ * succeed afterwards.
+ */
 import { expect } from 'vitest';
 import { type Contribution, contribute, expectAccepted } from './contribution.ts';
 import type { TestBed } from './test-bed.ts';

@@ -1,4 +1,7 @@
-/** Sends forms as a browser does, without being one: it fetches a page, keeps its hidden fields, and posts them. */
+/**
+ * Sends forms as a browser does, without being one: it fetches a page, keeps its hidden fields, and
+ * posts them.
+ */
 import type { Person } from './person.ts';
 
 export interface FormAnswer {

@@ -1,7 +1,7 @@
 /**
- * Disks of a service that become full while it runs, and are freed again. A small file system is the
- * real thing, where a test may mount one. Everywhere else the process may not write a byte to any
- * file (RLIMIT_FSIZE), which is worse: an object that was reset cannot even be opened again.
+ * Disks of a service that become full while it runs, and are freed again. A small file system is
+ * the real thing, where a test may mount one. Everywhere else the process may not write a byte to
+ * any file (RLIMIT_FSIZE), which is worse: an object that was reset cannot even be opened again.
  */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';

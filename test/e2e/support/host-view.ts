@@ -1,4 +1,7 @@
-/** What a test sees of the code host after a push: pull requests, forks and their branches, and what was received. */
+/**
+ * What a test sees of the code host after a push: pull requests, forks and their branches, and what
+ * was received.
+ */
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -158,8 +161,8 @@ export class HostView {
   }
 
   /**
-   * Until nobody has asked the host for a moment: after its answer to a push, the service records the pull request and
-   * tells its topic, which no test of something else may meet.
+   * Until nobody has asked the host for a moment: after its answer to a push, the service records
+   * the pull request and tells its topic, which no test of something else may meet.
    */
   async settle(): Promise<void> {
     for (let round = 0; round < MOST_ROUNDS && this.#settled !== this.#sandbox.captured.length; round++) {
@@ -169,8 +172,9 @@ export class HostView {
   }
 
   /**
-   * Fails unless Git finds every fork sound: one look at all of them, because a program for each takes longer than its
-   * push. A push that is not sound, or not whole, is refused by the host's own Git besides.
+   * Fails unless Git finds every fork sound: one look at all of them, because a program for each
+   * takes longer than its push. A push that is not sound, or not whole, is refused by the host's
+   * own Git besides.
    */
   async checkForks(): Promise<void> {
     const folder = dirname(this.#sandbox.repositoryPath(this.#sandbox.botLogin, 'any'));
@@ -187,7 +191,8 @@ export class HostView {
       return gitIn(all, ...NO_OTHER_FILES, 'fsck', '--strict', '--no-dangling', '--no-progress');
     };
     try {
-      // The host may be bringing a fork up to date: Git lists the objects first, and the refs afterwards.
+      // The host may be bringing a fork up to date: Git lists the objects first, and the refs
+      // afterwards.
       await check().catch(() => wait(SYNCED_MS).then(check));
     } finally {
       rmSync(all, { recursive: true });

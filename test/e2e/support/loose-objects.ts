@@ -1,6 +1,6 @@
 /**
- * Writes objects and refs into a repository's own files, as git does when there are few: a program for each commit would
- * take longer than what is tested with it.
+ * Writes objects and refs into a repository's own files, as git does when there are few: a program
+ * for each commit would take longer than what is tested with it.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';

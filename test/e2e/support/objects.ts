@@ -1,6 +1,7 @@
 /**
- * Reads Git objects out of repositories. Every test lists and reads whole repositories several times: that is done from
- * their files, because a program for each look would take more time than all that is pushed.
+ * Reads Git objects out of repositories. Every test lists and reads whole repositories several
+ * times: that is done from their files, because a program for each look would take more time than
+ * all that is pushed.
  */
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -41,8 +42,9 @@ export async function listObjects(path: string): Promise<Map<string, string>> {
 }
 
 /**
- * Changes whenever an object is added, found without reading a folder of objects: which repositories need no second look
- * is asked after every test. Where folders do not grow by a file, their time alone says so, in steps of milliseconds.
+ * Changes whenever an object is added, found without reading a folder of objects: which
+ * repositories need no second look is asked after every test. Where folders do not grow by a file,
+ * their time alone says so, in steps of milliseconds.
  */
 export function objectsFingerprint(path: string): string {
   const objects = objectsFolder(path);
@@ -180,7 +182,10 @@ export async function readHistory(path: string, ...args: string[]): Promise<Comm
   return (await readObjects(path, oids)).map(parseCommit);
 }
 
-/** The history of a commit, first commit first; null: Git must be asked, because it branches or is packed in part. */
+/**
+ * The history of a commit, first commit first; null: Git must be asked, because it branches or is
+ * packed in part.
+ */
 function looseLine(path: string, tip: string): CommitParts[] | null {
   const folder = objectsFolder(path);
   const line: CommitParts[] = [];

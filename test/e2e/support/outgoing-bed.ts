@@ -1,4 +1,6 @@
-/** The HTTP client in a real workerd, and servers of every kind for it to meet, all on this machine. */
+/**
+ * The HTTP client in a real workerd, and servers of every kind for it to meet, all on this machine.
+ */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -22,7 +24,8 @@ export class OutgoingBed {
   }
 
   static async start(): Promise<OutgoingBed> {
-    // miniflare reads it when it is loaded: workerd then trusts this authority, and all those that it always does.
+    // miniflare reads it when it is loaded: workerd then trusts this authority, and all those that
+    // it always does.
     const folder = mkdtempSync(join(tmpdir(), 'gitveil-outgoing-'));
     const path = join(folder, 'authority.pem');
     writeFileSync(path, AUTHORITY);

@@ -1,6 +1,7 @@
 /**
- * A Worker around the HTTP client and nothing else, for tests with real sockets. It makes the requests that it is told,
- * one after the other or at once, and tells what came of them; in a Durable Object, if the path says so.
+ * A Worker around the HTTP client and nothing else, for tests with real sockets. It makes the
+ * requests that it is told, one after the other or at once, and tells what came of them; in a
+ * Durable Object, if the path says so.
  */
 import { DurableObject } from 'cloudflare:workers';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';

@@ -1,7 +1,8 @@
 /**
- * A person with a real Git client, and everything about them that must never reach the host: names, addresses, a rare
- * time zone, dates, signatures, the client's name, headers, the network address. Each person has one word of their own
- * that is part of all of it, so that a leak is found and recognised.
+ * A person with a real Git client, and everything about them that must never reach the host: names,
+ * addresses, a rare time zone, dates, signatures, the client's name, headers, the network address.
+ * Each person has one word of their own that is part of all of it, so that a leak is found and
+ * recognised.
  *
  * Git runs in a home folder of its own, apart from the machine's configuration.
  */
@@ -97,7 +98,9 @@ export class Person {
     this.#writeHome();
   }
 
-  /** A date that no other commit has: of the last weeks, later with each call. Seconds since 1970. */
+  /**
+   * A date that no other commit has: of the last weeks, later with each call. Seconds since 1970.
+   */
   nextDate(): number {
     this.#nextDate += randomInt(1, 6) * 10;
     return this.#nextDate;
@@ -110,7 +113,10 @@ export class Person {
     return clone;
   }
 
-  /** What `clone` leaves, without its ten programs and its requests: for tests of what comes after it. */
+  /**
+   * What `clone` leaves, without its ten programs and its requests: for tests of what comes after
+   * it.
+   */
   async copy(upstream: Cloned, branch?: string): Promise<Clone> {
     const clone = this.#newClone();
     if (copyAsClone(upstream, clone.gitFolder, branch)) clone.checkOutLater();
@@ -216,7 +222,10 @@ function quoted(text: string): string {
   return `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
 }
 
-/** Commands that need neither a work tree nor an index. Not `config`: Git may commit in another way after it. */
+/**
+ * Commands that need neither a work tree nor an index. Not `config`: Git may commit in another way
+ * after it.
+ */
 const WITHOUT_FILES = new Set([
   'branch',
   'cat-file',
@@ -290,7 +299,10 @@ export class Clone {
     writeFileSync(join(this.path, name), content);
   }
 
-  /** Commits files, by default one that is new, with the message byte for byte. Answers the commit's id. */
+  /**
+   * Commits files, by default one that is new, with the message byte for byte. Answers the commit's
+   * id.
+   */
   async commit(options: CommitOptions = {}): Promise<string> {
     const {
       message = 'Change something\n',
@@ -331,7 +343,10 @@ export class Clone {
     return this.idOf('HEAD');
   }
 
-  /** What `git add --all` and `git commit` write without being asked for more; undefined: they are needed. */
+  /**
+   * What `git add --all` and `git commit` write without being asked for more; undefined: they are
+   * needed.
+   */
   #write(files: Files, message: string | Uint8Array, date?: number): string | undefined {
     const ref = this.#branch();
     const parent = ref === undefined ? undefined : readRef(this.gitFolder, ref);
@@ -404,7 +419,10 @@ export class Clone {
     return writeObject(this.gitFolder, type, content);
   }
 
-  /** The id that a revision stands for; HEAD on a branch, the common case, is read without a program. */
+  /**
+   * The id that a revision stands for; HEAD on a branch, the common case, is read without a
+   * program.
+   */
   async idOf(revision: string): Promise<string> {
     if (revision === 'HEAD') {
       const ref = this.#branch();
@@ -420,8 +438,9 @@ export class Clone {
   }
 
   /**
-   * `git push <args>`; without any, HEAD to a branch whose name tells of the person. Unlike a fetch, which is relayed
-   * as it is, a push may not even tell the host which version of Git the person uses.
+   * `git push <args>`; without any, HEAD to a branch whose name tells of the person. Unlike a
+   * fetch, which is relayed as it is, a push may not even tell the host which version of Git the
+   * person uses.
    */
   push(...args: string[]): Promise<GitRun> {
     const all = args.length > 0 ? args : ['origin', `HEAD:refs/heads/${this.person.branch}`];

@@ -1,7 +1,8 @@
 /**
- * A hosted database as the service meets it: PostgreSQL (PGlite) with the roles and the generous default grants of a
- * Supabase project and docs/hosted-database.sql in it, behind the part of PostgREST's HTTP interface that the service
- * uses. Every request is one transaction under the role of its key, and PostgreSQL itself writes the JSON.
+ * A hosted database as the service meets it: PostgreSQL (PGlite) with the roles and the generous
+ * default grants of a Supabase project and docs/hosted-database.sql in it, behind the part of
+ * PostgREST's HTTP interface that the service uses. Every request is one transaction under the role
+ * of its key, and PostgreSQL itself writes the JSON.
  */
 import { readFile } from 'node:fs/promises';
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
@@ -25,14 +26,14 @@ export const SECRET_KEY = 'sb_secret_test';
 const ROLES: Readonly<Record<string, string>> = { [PUBLIC_KEY]: 'anon', [SECRET_KEY]: 'service_role' };
 
 /**
- * PGlite computes in this process, for seconds on a busy machine: a connection would end before a request on it is seen,
- * and the request would fail.
+ * PGlite computes in this process, for seconds on a busy machine: a connection would end before a
+ * request on it is seen, and the request would fail.
  */
 const KEEP_ALIVE_MS = 120_000;
 
 /**
- * `refuse`: no connection; `stall`: headers, and then nothing; `html`: the answer of something else; `redirect`: to an
- * address that answers.
+ * `refuse`: no connection; `stall`: headers, and then nothing; `html`: the answer of something
+ * else; `redirect`: to an address that answers.
  */
 export type Trouble = 'refuse' | 'stall' | 'html' | 'redirect';
 

@@ -26,12 +26,18 @@ export interface Banner {
   readonly command: string;
 }
 
-/** The key of the pull request that a push has opened, or that is opened later; undefined: it was not shown. */
+/**
+ * The key of the pull request that a push has opened, or that is opened later; undefined: it was
+ * not shown.
+ */
 export function keyIn(run: Pick<GitRun, 'stderr'>): string | undefined {
   return /^ *PR key: +(\S+)$/m.exec(remoteLines(run).join('\n'))?.[1];
 }
 
-/** What is told besides the secrets, which stand in the first lines of a push that opens something, or waits. */
+/**
+ * What is told besides the secrets, which stand in the first lines of a push that opens something,
+ * or waits.
+ */
 export function withoutSecrets(run: Pick<GitRun, 'stderr'>): string[] {
   const secret = /^Save (?:the key of \w+|this address) now\.|^ {2}PR key: |^ {2}Page: .*\/v1\/delayed\//;
   return remoteLines(run).filter((line) => !secret.test(line));

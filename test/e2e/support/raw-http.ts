@@ -1,6 +1,6 @@
 /**
- * HTTP by a bare socket, for what no HTTP library sends: half a body, a path that is not normalised, wrong framing, a
- * client that vanishes.
+ * HTTP by a bare socket, for what no HTTP library sends: half a body, a path that is not
+ * normalised, wrong framing, a client that vanishes.
  */
 import { connect, type Socket } from 'node:net';
 import type { Person } from './person.ts';
@@ -59,7 +59,8 @@ export class RawConnection {
 
   /** One chunk of a body in chunked coding; the empty one ends it. */
   sendChunk(bytes: Uint8Array): void {
-    // In one write: a second one to a server that has closed would fail at once, before its answer is read.
+    // In one write: a second one to a server that has closed would fail at once, before its answer
+    // is read.
     this.send(
       Buffer.concat([Buffer.from(`${bytes.byteLength.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]),
     );

@@ -1,6 +1,7 @@
 /**
- * What the head of a request may look like when it reaches another server: for each kind of request, every header field
- * with its spelling, its place and its value. What is not written down here was added by somebody.
+ * What the head of a request may look like when it reaches another server: for each kind of
+ * request, every header field with its spelling, its place and its value. What is not written down
+ * here was added by somebody.
  */
 import type { CapturedRequest } from '../../../sandbox/capture.ts';
 

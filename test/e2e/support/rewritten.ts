@@ -1,4 +1,7 @@
-/** Compares what a person committed with what the bot pushed: the same work, and nobody's but the bot's name on it. */
+/**
+ * Compares what a person committed with what the bot pushed: the same work, and nobody's but the
+ * bot's name on it.
+ */
 import { expect } from 'vitest';
 import { type CommitParts, listObjects, readHistory } from './objects.ts';
 import type { Clone } from './person.ts';
@@ -18,15 +21,17 @@ const ANONYMOUS = /^gitveil-bot <anonymous@gitveil\.invalid> (\d+) \+0000$/;
 const TOLERANCE_SECONDS = 120;
 
 /**
- * Fails unless the fork's history is the person's, commit by commit: same trees, messages, encodings and shape, the
- * bot's identity and the time of the push. Answers the rewritten commits, parents before children.
+ * Fails unless the fork's history is the person's, commit by commit: same trees, messages,
+ * encodings and shape, the bot's identity and the time of the push. Answers the rewritten commits,
+ * parents before children.
  */
 export async function expectRewritten(compared: Comparison): Promise<CommitParts[]> {
   const { clone, tip, upstream, forkPath, forkTip } = compared;
   const upstreamIds = await listObjects(upstream.path);
   const known = await listObjects(clone.gitFolder);
   const pushedTip = await clone.idOf(tip);
-  // Not by revisions: a stale clone has not heard of upstream's tips, nor has a fork that was not synced.
+  // Not by revisions: a stale clone has not heard of upstream's tips, nor has a fork that was not
+  // synced.
   const originals = (await readHistory(clone.gitFolder, pushedTip)).filter(
     ({ oid }) => !upstreamIds.has(oid),
   );

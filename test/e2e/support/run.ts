@@ -1,4 +1,6 @@
-/** Runs programs for tests without blocking: the code host under test answers from the same process. */
+/**
+ * Runs programs for tests without blocking: the code host under test answers from the same process.
+ */
 import { spawn } from 'node:child_process';
 
 export interface RunResult {

@@ -16,7 +16,10 @@ export type SecretKind =
   | 'header'
   /** Not a secret: a head that is not as it must be. */
   | 'head'
-  /** The word that is part of all that tells of a person: home folder, branch, and whatever is not listed here. */
+  /**
+   * The word that is part of all that tells of a person: home folder, branch, and whatever is not
+   * listed here.
+   */
   | 'word';
 
 export interface Secret {
@@ -57,7 +60,8 @@ export class Secrets {
   }
 
   /**
-   * Adds what the commits and tags tell that a person has made: everything of theirs that is not upstream's.
+   * Adds what the commits and tags tell that a person has made: everything of theirs that is not
+   * upstream's.
    * @param upstreamIds all commits and tags of all upstream repositories.
    */
   async addRepository(path: string, upstreamIds: ReadonlySet<string>): Promise<void> {
@@ -85,8 +89,8 @@ export class Secrets {
   }
 
   /**
-   * Where even the first digits of an id could only come from it: in bytes that hold hardly any others, but for whole ids,
-   * which `search` finds, and the random hashes of a verdict.
+   * Where even the first digits of an id could only come from it: in bytes that hold hardly any
+   * others, but for whole ids, which `search` finds, and the random hashes of a verdict.
    */
   abbreviationsIn(bytes: Buffer): Secret[] {
     const text = bytes.toString('latin1').replaceAll(/\b[\da-f]{40}\b|"(?:push|pr)Hash":"[\da-f]+"/g, '');
@@ -127,7 +131,9 @@ export class Secrets {
   }
 }
 
-/** What Base64 makes of a text wherever it stands: the part that does not depend on its neighbours. */
+/**
+ * What Base64 makes of a text wherever it stands: the part that does not depend on its neighbours.
+ */
 function base64Cores(text: string): string[] {
   return [0, 1, 2].map((shift) => {
     const encoded = Buffer.from(`${'\0'.repeat(shift)}${text}`)

@@ -1,4 +1,7 @@
-/** A push that is in order, taken apart, for tests that spoil one thing in it and see what the service says. */
+/**
+ * A push that is in order, taken apart, for tests that spoil one thing in it and see what the
+ * service says.
+ */
 import { expect } from 'vitest';
 import type { Entry, ObjectType } from '../../support/pack-builder.ts';
 import { type Contribution, contribute } from './contribution.ts';

@@ -1,4 +1,7 @@
-/** Persons who speak through the service: comments, issues and reports as their own HTTP client sends them. */
+/**
+ * Persons who speak through the service: comments, issues and reports as their own HTTP client
+ * sends them.
+ */
 import type { Person } from './person.ts';
 import type { TestBed } from './test-bed.ts';
 

@@ -1,4 +1,7 @@
-/** A Worker in which every verdict is stored as bytes before it is published: stored-publish.ts says how. */
+/**
+ * A Worker in which every verdict is stored as bytes before it is published: stored-publish.ts says
+ * how.
+ */
 import type { WorkerBuild } from '../../../local/build.ts';
 import { changedBuild } from './changed-worker.ts';
 

@@ -1,10 +1,12 @@
 /**
  * The service in workerd, the code host beside it, and the tripwire under every test.
  *
- * A test file says `useTestBed()` at its top. All files that do share the bed of their process, because a start takes
- * longer than most tests; each of them sees an empty host. A file that needs options, restarts the service or makes the
- * host fail says `useOwnTestBed()`: what the service remembers of that would reach the next file. Every test has fresh repositories and persons. After each test whatever reached the host is searched, and after the
- * last one of a file Git checks the forks; a test cannot leave that out.
+ * A test file says `useTestBed()` at its top. All files that do share the bed of their process,
+ * because a start takes longer than most tests; each of them sees an empty host. A file that needs
+ * options, restarts the service or makes the host fail says `useOwnTestBed()`: what the service
+ * remembers of that would reach the next file. Every test has fresh repositories and persons. After
+ * each test whatever reached the host is searched, and after the last one of a file Git checks the
+ * forks; a test cannot leave that out.
  */
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,8 +28,8 @@ import { verdictOf } from './verdict-line.ts';
 const MAX_SHOWN_LEAKS = 15;
 
 /**
- * Put before the Worker: its pauses between attempts (src/host/failure.ts) take a fortieth of their time. How long they
- * are, test/host proves by a clock; here, tests would only sit through them.
+ * Put before the Worker: its pauses between attempts (src/host/failure.ts) take a fortieth of their
+ * time. How long they are, test/host proves by a clock; here, tests would only sit through them.
  */
 const SHORT_PAUSES = `const scheduler = {
   wait: (ms, options) => globalThis.scheduler.wait(ms === 200 || ms === 800 ? ms / 40 : ms, options),
@@ -49,7 +51,9 @@ export interface TestBedOptions {
   readonly callsAnHour?: number;
   /** The code host's clock. Default: this machine's. */
   readonly now?: () => Date;
-  /** False: a scheduled run moves no time, as in production. Default: it does, for delayed pushes. */
+  /**
+   * False: a scheduled run moves no time, as in production. Default: it does, for delayed pushes.
+   */
   readonly isTriggerClock?: boolean;
   /** Makes another build of the Worker's. */
   readonly rebuild?: (build: WorkerBuild) => Promise<WorkerBuild>;
@@ -149,7 +153,8 @@ export class TestBed {
           HOSTING_API_URL: sandbox.apiUrl,
           HOSTING_TOKEN: sandbox.botToken,
           NOTIFY_BASE_URL: sandbox.notifyUrl,
-          // A test file opens pull requests faster than people do. How the limit works: bot-account.test.ts.
+          // A test file opens pull requests faster than people do. How the limit works:
+          // bot-account.test.ts.
           LIMIT_CREATIONS: '10000/1h',
           LIMIT_CALLS: '10000/1h',
           LIMIT_TARGET: '10000/1h',
@@ -203,7 +208,8 @@ export class TestBed {
   /** Someone with a Git client and a network address of their own. */
   person(): Person {
     const count = this.#personCount++;
-    // Three digits at the end: no address is the beginning of another's. 198.18.0.0/15 is for tests (RFC 2544).
+    // Three digits at the end: no address is the beginning of another's. 198.18.0.0/15 is for tests
+    // (RFC 2544).
     const person = new Person(`198.18.${100 + Math.floor(count / 150)}.${100 + (count % 150)}`);
     this.#persons.push(person);
     this.tripwire.addPerson(person);
@@ -221,8 +227,10 @@ export class TestBed {
   }
 
   /**
-   * Ends workerd as `kill -9` does, and starts the service again on the same state. It remembers nothing else.
-   * @param between what is done while it does not run. @param env variables that it gets until the next restart.
+   * Ends workerd as `kill -9` does, and starts the service again on the same state. It remembers
+   * nothing else.
+   * @param between what is done while it does not run.
+   * @param env variables that it gets until the next restart.
    */
   async restart(between = (): void => {}, env: Variables = {}): Promise<void> {
     const { port } = new URL(this.service.url);
@@ -232,7 +240,10 @@ export class TestBed {
     this.service = await this.#startOn(Number(port), env);
   }
 
-  /** Forgets what one file of tests has done, so that the next one sees an empty host. The service goes on. */
+  /**
+   * Forgets what one file of tests has done, so that the next one sees an empty host. The service
+   * goes on.
+   */
   clear(): void {
     this.#removePersons();
     this.sandbox.clear();
@@ -299,7 +310,8 @@ function useBed(open: () => Promise<TestBed>, leave: (bed: TestBed) => Promise<v
       await bed?.host.checkForks();
     } finally {
       if (bed !== null) await leave(bed);
-      // The modules of all files stay loaded. What the host has captured should not: each program would start slower.
+      // The modules of all files stay loaded. What the host has captured should not: each program
+      // would start slower.
       bed = null;
     }
   });

@@ -1,10 +1,13 @@
 /**
- * The privacy tripwire: searches every byte that reached the host for everything that tells of a person.
+ * The privacy tripwire: searches every byte that reached the host for everything that tells of a
+ * person.
  *
- * Searched are request lines, headers, bodies of REST, Git and notification requests, every object of every pack that
- * was sent (also of those that were refused or cut), every object of the bot's repositories (also unreachable ones),
- * the service's log, and verdicts as they could be stored. A head of a request is also compared with what it must be, field by field. Each check goes on where the last one stopped, but against the secrets of all persons so far,
- * so that what arrives late is found by the next.
+ * Searched are request lines, headers, bodies of REST, Git and notification requests, every object
+ * of every pack that was sent (also of those that were refused or cut), every object of the bot's
+ * repositories (also unreachable ones), the service's log, and verdicts as they could be stored. A
+ * head of a request is also compared with what it must be, field by field. Each check goes on where
+ * the last one stopped, but against the secrets of all persons so far, so that what arrives late is
+ * found by the next.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Requests made by hand, for what no ordinary client sends: the Git protocol spelled out byte by byte, apart from the
- * service's own code, so that the two cannot be wrong in the same way.
+ * Requests made by hand, for what no ordinary client sends: the Git protocol spelled out byte by
+ * byte, apart from the service's own code, so that the two cannot be wrong in the same way.
  */
 import { request as httpRequest } from 'node:http';
 import { pkt, ZERO_ID } from '../../support/pkt-line.ts';
@@ -52,7 +52,8 @@ export function send(
   const pieces = body instanceof Uint8Array ? [body] : body;
   return new Promise((resolve, reject) => {
     const headers = { ...person?.headers, 'User-Agent': person?.userAgent ?? 'test', ...options.headers };
-    // A connection that Node keeps may be closed by the service in the moment in which it is used again.
+    // A connection that Node keeps may be closed by the service in the moment in which it is used
+    // again.
     const request = httpRequest(url, { method, headers, agent: false }, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -66,7 +67,8 @@ export function send(
       );
     });
     request.on('error', reject);
-    // Without this a body in one piece gets a Content-Length of Node's own making, and one in several is chunked.
+    // Without this a body in one piece gets a Content-Length of Node's own making, and one in
+    // several is chunked.
     for (const piece of pieces) request.write(piece);
     request.end();
   });
@@ -82,7 +84,10 @@ export function sendPush(
   return send(`${remoteUrl}/git-receive-pack`, { method: 'POST', person, headers, body });
 }
 
-/** A pack of a clone's objects: `git pack-objects --revs` over what `revisions` name, e.g. `HEAD`, `^origin/main`. */
+/**
+ * A pack of a clone's objects: `git pack-objects --revs` over what `revisions` name, e.g. `HEAD`,
+ * `^origin/main`.
+ */
 export async function packOf(clone: Clone, revisions: readonly string[], ...args: string[]): Promise<Buffer> {
   return clone.person.mustGit(clone.gitFolder, ['pack-objects', '--quiet', '--revs', '--stdout', ...args], {
     input: `${revisions.join('\n')}\n`,

@@ -94,7 +94,9 @@ export class People {
     return new PushedUpstream(this.#gitea, owner, facts.name, urlOf(facts.name));
   }
 
-  /** The first push is taken note of in the background; until then the repository counts as empty. */
+  /**
+   * The first push is taken note of in the background; until then the repository counts as empty.
+   */
   async settled(fullName: string): Promise<void> {
     for (let attempt = 0; attempt < 1_200; attempt++) {
       const { empty } = await this.call<{ empty: boolean }>('GET', `/repos/${fullName}`);

@@ -1,6 +1,7 @@
 /**
- * What Forgejo says of a push to `refs/for/`, where Gitea says something else (`services/agit/agit.go` of both). It does
- * not decode options here, as older servers of both kinds do not.
+ * What Forgejo says of a push to `refs/for/`, where Gitea says something else
+ * (`services/agit/agit.go` of both). It does not decode options here, as older servers of both
+ * kinds do not.
  */
 import type { Rewriting } from './recording-proxy.ts';
 import { pkt } from '../../support/pkt-line.ts';

@@ -1,7 +1,7 @@
 /**
- * The service in workerd with two hosts: the embedded one as `gh`, and a real Gitea as `my`. Everything that a test does
- * goes to Gitea. After each test the tripwire has searched what reached it: requests, the bot's repositories, and the
- * database.
+ * The service in workerd with two hosts: the embedded one as `gh`, and a real Gitea as `my`.
+ * Everything that a test does goes to Gitea. After each test the tripwire has searched what reached
+ * it: requests, the bot's repositories, and the database.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -120,8 +120,10 @@ export class GiteaBed {
 }
 
 /**
- * Starts a bed for this file, and puts the tripwire under each of its tests. To be called where there is a Gitea.
- * @param rewriting makes another host of it. @param env further variables of the service.
+ * Starts a bed for this file, and puts the tripwire under each of its tests. To be called where
+ * there is a Gitea.
+ * @param rewriting makes another host of it.
+ * @param env further variables of the service.
  */
 export function useGiteaBed(
   rewriting: Rewriting | null = null,

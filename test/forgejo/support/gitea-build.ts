@@ -1,9 +1,10 @@
 /**
- * A Gitea of its own for the tests, built once from Go's module proxy: some five minutes, and 150 MB in a folder outside
- * the repository (`GITVEIL_GITEA`, or else one in the user's cache).
+ * A Gitea of its own for the tests, built once from Go's module proxy: some five minutes, and 150
+ * MB in a folder outside the repository (`GITVEIL_GITEA`, or else one in the user's cache).
  *
- * `go install code.gitea.io/gitea@…` refuses a module whose go.mod has replace directives. So the module is downloaded,
- * copied to where it can be written, and built there. It comes without the pages' scripts and styles, which no test needs.
+ * `go install code.gitea.io/gitea@…` refuses a module whose go.mod has replace directives. So the
+ * module is downloaded, copied to where it can be written, and built there. It comes without the
+ * pages' scripts and styles, which no test needs.
  */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -47,8 +48,8 @@ export type GiteaProgram =
   | { readonly kind: 'missing'; readonly reason: string };
 
 /**
- * Gitea, or why this machine has none. `GITVEIL_GITEA_VERSION` chooses another version. `GITVEIL_FORGE` names another
- * program in its place, for example a release of Forgejo.
+ * Gitea, or why this machine has none. `GITVEIL_GITEA_VERSION` chooses another version.
+ * `GITVEIL_FORGE` names another program in its place, for example a release of Forgejo.
  */
 export async function giteaProgram(): Promise<GiteaProgram> {
   const { GITVEIL_FORGE: program, GITVEIL_GITEA_VERSION: version = USUAL_VERSION } = process.env;

@@ -1,4 +1,7 @@
-/** A real Gitea on the loopback address, with SQLite in a temporary folder, made ready by its own command line. */
+/**
+ * A real Gitea on the loopback address, with SQLite in a temporary folder, made ready by its own
+ * command line.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** One Gitea for a whole run; every test makes repositories of its own. Where there is none, it says why, and nothing runs. */
+/**
+ * One Gitea for a whole run; every test makes repositories of its own. Where there is none, it says
+ * why, and nothing runs.
+ */
 import type { TestProject } from 'vitest/node';
 import setupWorker from '../../e2e/support/worker-build.ts';
 import { type GiteaAddress, startGitea } from './gitea.ts';

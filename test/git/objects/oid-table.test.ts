@@ -1,4 +1,7 @@
-/** Sets and maps of object ids, and lists of bytes, in few arrays: they answer as a Map and an array would. */
+/**
+ * Sets and maps of object ids, and lists of bytes, in few arrays: they answer as a Map and an array
+ * would.
+ */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { OidTable } from '../../../src/git/objects/oid-table.ts';

@@ -1,4 +1,6 @@
-/** Object ids, against those that Git prints; and the helpers on bytes that every room here shares. */
+/**
+ * Object ids, against those that Git prints; and the helpers on bytes that every room here shares.
+ */
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { concatBytes, decodeUtf8, utf8 } from '../../../src/git/bytes.ts';

@@ -1,4 +1,7 @@
-/** Commits without their makers: stored as bytes and read back, and texts without the ids of own commits. */
+/**
+ * Commits without their makers: stored as bytes and read back, and texts without the ids of own
+ * commits.
+ */
 import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { concatBytes, utf8 } from '../../../src/git/bytes.ts';

@@ -1,4 +1,7 @@
-/** What becomes of a message that the service signs off: the person's own sign-offs go, those of others stay. */
+/**
+ * What becomes of a message that the service signs off: the person's own sign-offs go, those of
+ * others stay.
+ */
 import { describe, expect, it } from 'vitest';
 import { haveOwnSignOff, MAX_SIGN_OFFS, signerOf } from '../../../src/git/objects/trailers.ts';
 import type { KeptObjects } from '../../../src/git/pack/kept-objects.ts';

@@ -1,4 +1,7 @@
-/** Packs that lie, break off or want too much: each is refused at once, with the code that says what is wrong. */
+/**
+ * Packs that lie, break off or want too much: each is refused at once, with the code that says what
+ * is wrong.
+ */
 import { randomBytes } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
 import * as fc from 'fast-check';

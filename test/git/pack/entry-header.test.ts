@@ -1,4 +1,7 @@
-/** Numbers of a pack's entries, against known bytes and an encoder that shares nothing with the service's. */
+/**
+ * Numbers of a pack's entries, against known bytes and an encoder that shares nothing with the
+ * service's.
+ */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -46,7 +49,10 @@ const SIZES: readonly (readonly [number, number, string])[] = [
   [OBJ_BLOB, Number.MAX_SAFE_INTEGER, 'bfffffffffffff7f'],
 ];
 
-/** Distance and the bytes that Git writes for it; the next number of bytes begins where one is exhausted. */
+/**
+ * Distance and the bytes that Git writes for it; the next number of bytes begins where one is
+ * exhausted.
+ */
 const DISTANCES: readonly (readonly [number, string])[] = [
   [0, '00'],
   [1, '01'],

@@ -1,4 +1,6 @@
-/** A pack that is taken apart and put together again: what is in it, and what cannot be rewritten. */
+/**
+ * A pack that is taken apart and put together again: what is in it, and what cannot be rewritten.
+ */
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { PackScanner } from '../../../src/git/pack/pack-scanner.ts';

@@ -1,6 +1,6 @@
 /**
- * The promise of the rewrite: for any pack, what an independent reader finds in the rewritten one are the same trees,
- * blobs and messages, and only the bot's identity.
+ * The promise of the rewrite: for any pack, what an independent reader finds in the rewritten one
+ * are the same trees, blobs and messages, and only the bot's identity.
  */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

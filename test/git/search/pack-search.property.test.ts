@@ -73,7 +73,10 @@ function made(base: Buffer, steps: readonly Step[]) {
   return { content: Buffer.concat(parts), delta, segments };
 }
 
-/** How many hits there must be, and may be: what is only left out may join what upstream has in pieces. */
+/**
+ * How many hits there must be, and may be: what is only left out may join what upstream has in
+ * pieces.
+ */
 function expected(content: Buffer, segments: readonly Segment[]): [must: number, may: number] {
   const copies = segments.filter(({ offset }) => offset >= 0);
   const isBackwards = copies.some(({ offset }, at) => {

@@ -1,4 +1,7 @@
-/** What a pack adds, searched: whole objects, what deltas insert and make, what upstream has already. */
+/**
+ * What a pack adds, searched: whole objects, what deltas insert and make, what upstream has
+ * already.
+ */
 import { randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';

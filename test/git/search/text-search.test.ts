@@ -68,7 +68,10 @@ describe('TextSearch', () => {
         const search = new TextSearch(all);
         search.begin(true);
         const isEnd = found(search, [Uint8Array.from(content)]).includes(content.length);
-        /** Whether so much of a text is there, of which the copies before and behind may have the rest. */
+        /**
+         * Whether so much of a text is there, of which the copies before and behind may have the
+         * rest.
+         */
         const isThere = (text: SearchedText, matched: number): boolean => {
           const row = rowOf(text).slice(0, matched);
           const missing = Math.max(0, row.length - content.length);
@@ -128,7 +131,8 @@ describe('TextSearch', () => {
   });
 
   it('stays small, whatever it reads, and finds the same', () => {
-    // ÿ and its capital share a byte with ø: of a text of ø, any of these may be under way at many places.
+    // ÿ and its capital share a byte with ø: of a text of ø, any of these may be under way at many
+    // places.
     const alike = Array.from({ length: 400 }, (_, at) => ((at * at) % 7 < 3 ? [0xb8] : [0xb8, 0xbf]));
     const search = new TextSearch([{ ...literal(' ', ''), letters: alike }, literal(' ', 'end')]);
     const random = Uint8Array.from({ length: 50_000 }, (_, at) => ((at * at * 7) % 11 < 6 ? 0xb8 : 0x20));

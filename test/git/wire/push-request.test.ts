@@ -1,4 +1,7 @@
-/** The command section of a push: commands, shallow lines, push options, the probe, and what is none of these. */
+/**
+ * The command section of a push: commands, shallow lines, push options, the probe, and what is none
+ * of these.
+ */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ByteReader } from '../../../src/git/wire/byte-reader.ts';

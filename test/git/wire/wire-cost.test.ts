@@ -1,6 +1,6 @@
 /**
- * What reading a request or a list of refs costs at most: in proportion to what has arrived, whatever kind of line it
- * is full of.
+ * What reading a request or a list of refs costs at most: in proportion to what has arrived,
+ * whatever kind of line it is full of.
  */
 import { describe, expect, it } from 'vitest';
 import { UNCOUNTED } from '../../../src/git/memory.ts';

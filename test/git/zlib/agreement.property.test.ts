@@ -1,4 +1,7 @@
-/** The walker against zlib itself, on whatever zlib writes and on what becomes of it when bytes are changed. */
+/**
+ * The walker against zlib itself, on whatever zlib writes and on what becomes of it when bytes are
+ * changed.
+ */
 import { constants, deflateSync, inflateRawSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -8,7 +11,9 @@ import { strangeBody } from './strange-streams.ts';
 import { inflate, walk, walkContent } from './walk.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
-/** Pieces of content: bytes, words, one byte over and over, or a repetition of what stands before. */
+/**
+ * Pieces of content: bytes, words, one byte over and over, or a repetition of what stands before.
+ */
 type Piece =
   | { readonly bytes: Uint8Array }
   | { readonly text: string }
@@ -236,8 +241,8 @@ function rawContent(raw: Uint8Array): Uint8Array {
 }
 
 /**
- * What zlib accepts must be accepted in every way of keeping, and what it refuses refused, but for a wrong checksum
- * of content that is not kept. `declared` is a size to try when zlib tells none.
+ * What zlib accepts must be accepted in every way of keeping, and what it refuses refused, but for
+ * a wrong checksum of content that is not kept. `declared` is a size to try when zlib tells none.
  */
 function agree(walker: ZlibWalker, bytes: Uint8Array, declared: number, sizes: readonly number[]): void {
   const expected = inflate(bytes);
@@ -253,7 +258,8 @@ function agree(walker: ZlibWalker, bytes: Uint8Array, declared: number, sizes: r
     return;
   }
   const isOnlyChecksum = expected.reason === 'incorrect data check';
-  // With a size beyond all that the bytes can hold, a sound stream is walked to its end and its length is learnt.
+  // With a size beyond all that the bytes can hold, a sound stream is walked to its end and its
+  // length is learnt.
   walk(walker, bytes, { inflatedBytes: 2 ** 40 });
   for (const inflatedBytes of new Set([declared, walker.produced])) {
     for (const keepBytes of keepsOf(inflatedBytes)) {

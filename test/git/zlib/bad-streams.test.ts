@@ -1,4 +1,7 @@
-/** One unsound stream for each rule of the format; zlib must refuse it too, but for the lengths that only we check. */
+/**
+ * One unsound stream for each rule of the format; zlib must refuse it too, but for the lengths that
+ * only we check.
+ */
 import { describe, expect, it } from 'vitest';
 import { ZlibWalker } from '../../../src/git/zlib/zlib-walker.ts';
 import { DeflateWriter, type DynamicHeader, lengthsOf } from './deflate-writer.ts';

@@ -1,5 +1,6 @@
 /**
- * Writes zlib streams by hand, sound and unsound ones: every bit of the format (RFC 1950, RFC 1951) can be chosen.
+ * Writes zlib streams by hand, sound and unsound ones: every bit of the format (RFC 1950, RFC 1951)
+ * can be chosen.
  */
 
 export type Bits = readonly [value: number, count: number];

@@ -1,4 +1,7 @@
-/** Compressed bodies: sound ones in every shape, damaged ones, and bombs, of which no more is inflated than is read. */
+/**
+ * Compressed bodies: sound ones in every shape, damaged ones, and bombs, of which no more is
+ * inflated than is read.
+ */
 import { gzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,7 @@
-/** Sound streams made by hand, in every chunking and every way of keeping: as long as they should be, as zlib has them. */
+/**
+ * Sound streams made by hand, in every chunking and every way of keeping: as long as they should
+ * be, as zlib has them.
+ */
 import { inflateRawSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { ZlibWalker } from '../../../src/git/zlib/zlib-walker.ts';
@@ -17,7 +20,9 @@ const oneDistance = {
   literals: lengthsOf(286, { 65: 2, 256: 2, 257: 2, 285: 2 }),
   distances: [1],
 };
-/** Each code one bit longer than the one before: the longest have fifteen bits and need subtables. */
+/**
+ * Each code one bit longer than the one before: the longest have fifteen bits and need subtables.
+ */
 const steepLiterals = Object.fromEntries([...Array(13).keys()].map((i) => [97 + i, i + 1]));
 const steepDistances = Object.fromEntries([...Array(14).keys()].map((i) => [i, i + 1]));
 const steep = {
@@ -201,7 +206,8 @@ describe('ZlibWalker', () => {
   });
 
   it('counts past 2^31', exhaustive, () => {
-    // A length of 258 and a distance of 1 have codes of one bit, both 0: a byte of zeros is four matches.
+    // A length of 258 and a distance of 1 have codes of one bit, both 0: a byte of zeros is four
+    // matches.
     const header = { literals: lengthsOf(286, { 0: 2, 256: 2, 285: 1 }), distances: [1] };
     const begin = new DeflateWriter().dynamic(true, header).literal(0).zlib().subarray(0, -4);
     const zeros = new Uint8Array(1 << 20);

@@ -1,4 +1,7 @@
-/** Streams as no compressor writes them: codes of any shape and length, symbols at random, mostly sound. */
+/**
+ * Streams as no compressor writes them: codes of any shape and length, symbols at random, mostly
+ * sound.
+ */
 import { DeflateWriter, type Bits } from './deflate-writer.ts';
 
 type Random = (below: number) => number;
@@ -64,9 +67,13 @@ function writeSymbols(
 const used = (lengths: readonly number[]): number[] =>
   [...lengths.keys()].filter((symbol) => lengths[symbol] !== 0);
 
-/** Lengths of a code with a word for `needed`, if that is a symbol; it is complete but in one of sixteen. */
+/**
+ * Lengths of a code with a word for `needed`, if that is a symbol; it is complete but in one of
+ * sixteen.
+ */
 function codeLengths(random: Random, symbols: number, needed: number): number[] {
-  // A complete code is a tree: one leaf after the other is split, the deepest more often if the tree is steep.
+  // A complete code is a tree: one leaf after the other is split, the deepest more often if the
+  // tree is steep.
   const leaves = [0];
   const steepness = random(3);
   const leafCount = 1 + random(random(3) === 0 ? symbols : Math.min(symbols, 14));

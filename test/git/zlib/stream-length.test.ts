@@ -1,4 +1,6 @@
-/** How long a stream may be for what it holds: as long as any compressor writes it, and no longer. */
+/**
+ * How long a stream may be for what it holds: as long as any compressor writes it, and no longer.
+ */
 import { constants, deflateRawSync, deflateSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

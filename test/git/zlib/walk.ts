@@ -35,7 +35,10 @@ function walkInto(walker: ZlibWalker, stream: Uint8Array, options: Walk, output:
   return walkFrom(walker, stream, options, begin, () => output.subarray(0, keepBytes));
 }
 
-/** Walks `stream` with all its output passed on, as it is inflated; the pieces together are what is kept. */
+/**
+ * Walks `stream` with all its output passed on, as it is inflated; the pieces together are what is
+ * kept.
+ */
 export function walkContent(walker: ZlibWalker, stream: Uint8Array, options: Walk): Outcome {
   const pieces: Uint8Array[] = [];
   const sink = (bytes: Uint8Array) => {
@@ -76,8 +79,9 @@ function walkFrom(
 }
 
 /**
- * What zlib says of the same bytes, all of the content kept. With a window of its own, as git has it: with the header's,
- * a distance beyond it is refused or not by how the output happens to be cut.
+ * What zlib says of the same bytes, all of the content kept. With a window of its own, as git has
+ * it: with the header's, a distance beyond it is refused or not by how the output happens to be
+ * cut.
  */
 export function inflate(stream: Uint8Array): Outcome {
   try {

@@ -12,7 +12,10 @@ const MINUTE_MS = 60_000;
 
 let accounts = 0;
 
-/** An account, the board that all isolates share, and a host that asks for a pause as often as is said. */
+/**
+ * An account, the board that all isolates share, and a host that asks for a pause as often as is
+ * said.
+ */
 function world({ refusals = 1, board: given = {} }: { refusals?: number; board?: Partial<PauseBoard> } = {}) {
   const clock = new PatientClock();
   const raised: number[] = [];

@@ -13,7 +13,10 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const said = (left: number, resetsInMs = HOUR_MS) => ({ limit: 5000, left, resetsInMs, at: NOW });
 const ASKER = { by: 'asker', repository: null, takesPart: false };
-/** @param had writes of the asker. @param others by others, a network each. */
+/**
+ * @param had writes of the asker.
+ * @param others by others, a network each.
+ */
 const writesOf = (had: number, others: number) => [
   ...Array.from({ length: others }, (_, index) => ({ at: NOW, by: `${index}`, repository: null })),
   ...Array.from({ length: had }, () => ({ at: NOW, by: 'asker', repository: null })),
@@ -24,7 +27,8 @@ const waitMs = (calls: Parameters<typeof callsWait>[0], had: number, others: num
 describe('the calls that the host allows', () => {
   it.each([
     [5000, 400, 1, 0],
-    // For 201 more, of 602 in all: in the last third, whoever has had its part waits, as others have written, too.
+    // For 201 more, of 602 in all: in the last third, whoever has had its part waits, as others
+    // have written, too.
     [2010, 400, 1, 0],
     [1990, 400, 1, HOUR_MS],
     [1990, 400, 0, 0],

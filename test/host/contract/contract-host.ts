@@ -1,4 +1,7 @@
-/** What the contract's cases need of a host: somewhere to act as the bot, and people who act beside it. */
+/**
+ * What the contract's cases need of a host: somewhere to act as the bot, and people who act beside
+ * it.
+ */
 import type { RestAccess } from '../../../src/host/rest/rest.ts';
 import type { RepositoryName } from '../../../src/repository-name.ts';
 import type { Upstream } from '../../e2e/support/upstream.ts';

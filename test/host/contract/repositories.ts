@@ -1,4 +1,7 @@
-/** What every host promises of repositories (`RepositoryHost`). One case for each row, and its refusals. */
+/**
+ * What every host promises of repositories (`RepositoryHost`). One case for each row, and its
+ * refusals.
+ */
 import { describe, expect, it } from 'vitest';
 import { unique, type World } from './world.ts';
 

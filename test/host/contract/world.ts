@@ -1,4 +1,7 @@
-/** A host as the service opens it, and a person's work on a fork: what most of the contract's cases begin with. */
+/**
+ * A host as the service opens it, and a person's work on a fork: what most of the contract's cases
+ * begin with.
+ */
 import type { Clock } from '../../../src/isolate/clock.ts';
 import {
   type ActivityHost,
@@ -76,7 +79,10 @@ export class World {
     throw new Error('the fork stays empty');
   }
 
-  /** A commit on top of upstream's tip, pushed to a branch of the fork as the bot does. Answers its id. */
+  /**
+   * A commit on top of upstream's tip, pushed to a branch of the fork as the bot does. Answers its
+   * id.
+   */
   pushWork(
     repository: ContractRepository,
     fork: RepositoryName,
@@ -155,7 +161,10 @@ export class World {
     return { repository, name: repository.name, head, pullRequest, number: pullRequest.number };
   }
 
-  /** A commit on top of upstream's tip, pushed to upstream so that it opens or updates a pull request. Answers its id. */
+  /**
+   * A commit on top of upstream's tip, pushed to upstream so that it opens or updates a pull
+   * request. Answers its id.
+   */
   offer(repository: ContractRepository, request: AgitRequest, changes?: readonly string[]): Promise<string> {
     if (this.repositories.way !== 'agit') throw new Error('pull requests come from forks here');
     const said = this.repositories.agitPush(request);

@@ -1,4 +1,7 @@
-/** What Forgejo and Gitea answer that no server of the tests does: other versions, quotas, conflicts. */
+/**
+ * What Forgejo and Gitea answer that no server of the tests does: other versions, quotas,
+ * conflicts.
+ */
 import { describe, expect, it } from 'vitest';
 import { type AgitHost, openRepositories } from '../../../src/host/open.ts';
 import { ACCOUNT } from '../support/back-off.ts';

@@ -1,4 +1,7 @@
-/** How long the host may take for its report: a minute for a small pack, two for a large one, which it has to check. */
+/**
+ * How long the host may take for its report: a minute for a small pack, two for a large one, which
+ * it has to check.
+ */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { ZERO_OID } from '../../../src/git/objects/oid.ts';
 import type { GitTransport, PushReport } from '../../../src/host/git/git-transport.ts';

@@ -1,4 +1,6 @@
-/** Calls of a host's REST interface: what they send, to whom, and which answers they do not take. */
+/**
+ * Calls of a host's REST interface: what they send, to whom, and which answers they do not take.
+ */
 import { describe, expect, it, vi } from 'vitest';
 import { Rest, type RestHabits } from '../../../src/host/rest/rest.ts';
 import { systemClock } from '../../../src/isolate/clock.ts';

@@ -1,4 +1,7 @@
-/** An object that writes rows, and keeps some of them. Its calls: `?write=<beginning>` and `?keep=<beginning>`. */
+/**
+ * An object that writes rows, and keeps some of them. Its calls: `?write=<beginning>` and
+ * `?keep=<beginning>`.
+ */
 import { DurableObject } from 'cloudflare:workers';
 import { keepOnly } from '../../../src/durable/keep-only.ts';
 

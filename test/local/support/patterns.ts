@@ -1,4 +1,7 @@
-/** Every regular expression of a file, as a parser of TypeScript finds it: literals, and what `RegExp` is given. */
+/**
+ * Every regular expression of a file, as a parser of TypeScript finds it: literals, and what
+ * `RegExp` is given.
+ */
 import { parseAst } from 'vitest/node';
 
 export interface Pattern {
@@ -12,7 +15,10 @@ interface Node {
   readonly [field: string]: unknown;
 }
 
-/** @throws Error for a pattern whose parts are not constants of the same file: nobody could check it. */
+/**
+ * @throws Error for a pattern whose parts are not constants of the same file: nobody could check
+ * it.
+ */
 export function patternsOf(code: string): readonly Pattern[] {
   const nodes = [...nodesIn(parseAst(code, { lang: 'ts' }))];
   const constants = new Map<string, Node>();

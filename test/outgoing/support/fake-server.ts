@@ -1,6 +1,6 @@
 /**
- * A server at the other end of the client's sockets, inside workerd: it sends exactly the bytes that it is told, in the
- * pieces in which it is told them, and keeps what it gets.
+ * A server at the other end of the client's sockets, inside workerd: it sends exactly the bytes
+ * that it is told, in the pieces in which it is told them, and keeps what it gets.
  */
 import type { SocketLike } from '../../../src/outgoing/connection.ts';
 import type { OpenSocket } from '../../../src/outgoing/connection-pool.ts';
@@ -69,7 +69,10 @@ export class FakeConnection {
     while (!this.received.includes(text)) await new Promise<void>((done) => (this.#onReceived = done));
   }
 
-  /** Sends each piece once the one before has been taken; what the client does not take any more is lost. */
+  /**
+   * Sends each piece once the one before has been taken; what the client does not take any more is
+   * lost.
+   */
   async send(...pieces: (string | Uint8Array)[]): Promise<void> {
     for (const piece of pieces) {
       const bytes = typeof piece === 'string' ? bytesOf(piece) : piece;

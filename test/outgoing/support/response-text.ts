@@ -1,4 +1,7 @@
-/** Responses as a server writes them, and what the client reads from them, whatever pieces they come in. */
+/**
+ * Responses as a server writes them, and what the client reads from them, whatever pieces they come
+ * in.
+ */
 import { type BodyDecoder, type ResponseHead, ResponseHeadReader } from '../../../src/outgoing/response.ts';
 
 export const bytesOf = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'latin1'));

@@ -1,4 +1,6 @@
-/** Files that are only read to be searched: a push neither fails nor waits for long because of them. */
+/**
+ * Files that are only read to be searched: a push neither fails nor waits for long because of them.
+ */
 import { expect, it } from 'vitest';
 import type { Oid } from '../../../src/git/objects/oid.ts';
 import { questionsOf } from '../../../src/push/judge/questions.ts';

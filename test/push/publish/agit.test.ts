@@ -1,4 +1,7 @@
-/** One push that opens or updates a pull request (AGit flow), at a host that changes, forgets and fails meanwhile. */
+/**
+ * One push that opens or updates a pull request (AGit flow), at a host that changes, forgets and
+ * fails meanwhile.
+ */
 import { describe, expect, it } from 'vitest';
 import { ZERO_OID } from '../../../src/git/objects/oid.ts';
 import { HostError } from '../../../src/host-error.ts';

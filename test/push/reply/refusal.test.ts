@@ -82,7 +82,8 @@ describe('toRefusal', () => {
   });
 });
 
-// Steps that wait for the host: what their failures say, how long they may take, and what is said meanwhile.
+// Steps that wait for the host: what their failures say, how long they may take, and what is said
+// meanwhile.
 
 const STEPS = ['lookup', 'history', 'fork', 'sync', 'push', 'pull-request', 'edit', 'withdrawal'] as const;
 

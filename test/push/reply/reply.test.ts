@@ -1,4 +1,7 @@
-/** The answer to a push is complete for every kind of client, read by a parser that is not the service's. */
+/**
+ * The answer to a push is complete for every kind of client, read by a parser that is not the
+ * service's.
+ */
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/isolate/clock.ts';
 import { SideBandReply } from '../../../src/push/reply/reply.ts';

@@ -1,4 +1,7 @@
-/** A push whose bytes come slowly, at times of the test's choosing: what its person reads, or that it is read to its end. */
+/**
+ * A push whose bytes come slowly, at times of the test's choosing: what its person reads, or that
+ * it is read to its end.
+ */
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';

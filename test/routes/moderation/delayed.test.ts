@@ -1,4 +1,7 @@
-/** /admin/delayed: who may see it, for how long, and what opens it. What it shows: test/e2e/delayed/delayed-review.test.ts. */
+/**
+ * /admin/delayed: who may see it, for how long, and what opens it. What it shows:
+ * test/e2e/delayed/delayed-review.test.ts.
+ */
 import { createExecutionContext, runInDurableObject, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';

@@ -1,4 +1,7 @@
-/** GET and POST /v1/moderation/report: pages for people, JSON for programs, and who may report how often. */
+/**
+ * GET and POST /v1/moderation/report: pages for people, JSON for programs, and who may report how
+ * often.
+ */
 import { applyD1Migrations } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';

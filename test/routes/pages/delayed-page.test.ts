@@ -1,4 +1,6 @@
-/** /v1/delayed/<name>: what it tells whom, and its two buttons. What becomes of the push: test/e2e. */
+/**
+ * /v1/delayed/<name>: what it tells whom, and its two buttons. What becomes of the push: test/e2e.
+ */
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';

@@ -1,4 +1,7 @@
-/** GET /docs, a file that `npm run documents` makes, shows what /openapi.json says. In a browser: test/browser/pages.test.ts. */
+/**
+ * GET /docs, a file that `npm run documents` makes, shows what /openapi.json says. In a browser:
+ * test/browser/pages.test.ts.
+ */
 import { env } from 'cloudflare:workers';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Env } from '../../../src/env.ts';

@@ -1,4 +1,7 @@
-/** GET /privacy, GET /maintainers and GET /docs: texts of files, in which the service fills in what it knows. */
+/**
+ * GET /privacy, GET /maintainers and GET /docs: texts of files, in which the service fills in what
+ * it knows.
+ */
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import type { Env } from '../../../src/env.ts';

@@ -1,4 +1,7 @@
-/** GET / and GET /v1/gh/<owner>/<repo>, in a browser and in a terminal; the front page also while all else is dead. */
+/**
+ * GET / and GET /v1/gh/<owner>/<repo>, in a browser and in a terminal; the front page also while
+ * all else is dead.
+ */
 import { applyD1Migrations } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';

@@ -1,4 +1,7 @@
-/** The page of a pull request, to whomever asks: what it says of the service, and what asking leaves behind. */
+/**
+ * The page of a pull request, to whomever asks: what it says of the service, and what asking leaves
+ * behind.
+ */
 import { applyD1Migrations, listDurableObjectIds, runDurableObjectAlarm } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeAll, expect, it, vi } from 'vitest';

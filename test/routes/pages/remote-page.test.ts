@@ -1,4 +1,7 @@
-/** GET /v1/gh/<owner>/<repo> in a browser: what a crowd that reads it, or asks for made-up names, costs the service. */
+/**
+ * GET /v1/gh/<owner>/<repo> in a browser: what a crowd that reads it, or asks for made-up names,
+ * costs the service.
+ */
 import { applyD1Migrations, runDurableObjectAlarm } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';

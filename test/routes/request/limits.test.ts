@@ -1,4 +1,6 @@
-/** The limits that the contract leaves open: the first refused request, and what its client reads. */
+/**
+ * The limits that the contract leaves open: the first refused request, and what its client reads.
+ */
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';

@@ -1,4 +1,6 @@
-/** Long bodies of answers: what their readers get, and when a reader who has stopped is given up. */
+/**
+ * Long bodies of answers: what their readers get, and when a reader who has stopped is given up.
+ */
 import type { Context } from 'hono';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { AppEnv } from '../../../src/env.ts';

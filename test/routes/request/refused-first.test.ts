@@ -1,6 +1,7 @@
 /**
- * What a refused request costs: a client over its limit reaches neither the guard, nor the bot account, nor the host;
- * and while the account's object cannot be asked, an isolate creates only a little.
+ * What a refused request costs: a client over its limit reaches neither the guard, nor the bot
+ * account, nor the host; and while the account's object cannot be asked, an isolate creates only a
+ * little.
  */
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
@@ -208,7 +209,8 @@ describe('a push that is refused', () => {
     asked = [];
     expect((await push(variables)).errors).toEqual(['push rejected: too many pushes']);
     expect(asked).toEqual(['GUARD.admit']);
-    // From then on, not even the guard, but for the copy of the panic switch, which is two seconds old at most.
+    // From then on, not even the guard, but for the copy of the panic switch, which is two seconds
+    // old at most.
     asked = [];
     expect((await push(variables)).errors).toEqual(['push rejected: too many pushes']);
     expect(asked).toEqual(['GUARD.status']);

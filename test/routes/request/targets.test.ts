@@ -1,4 +1,7 @@
-/** What all clients together may post in one place: counted last, given back where it costs nothing, and never skipped. */
+/**
+ * What all clients together may post in one place: counted last, given back where it costs nothing,
+ * and never skipped.
+ */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ClientWindows } from '../../../src/durable/clients/client-windows.ts';

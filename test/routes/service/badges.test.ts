@@ -1,4 +1,7 @@
-/** The badges: what they say, in which colour, for how long; what is refused; and badges while something is dead. */
+/**
+ * The badges: what they say, in which colour, for how long; what is refused; and badges while
+ * something is dead.
+ */
 import { applyD1Migrations } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest';

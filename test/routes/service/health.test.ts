@@ -1,4 +1,7 @@
-/** GET /health, and what the Worker answers around the routes: unknown paths, bad configuration, failures. */
+/**
+ * GET /health, and what the Worker answers around the routes: unknown paths, bad configuration,
+ * failures.
+ */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';

@@ -1,4 +1,7 @@
-/** GET /metrics: the contract's JSON, what monitoring systems read, and how little of it is for everybody. */
+/**
+ * GET /metrics: the contract's JSON, what monitoring systems read, and how little of it is for
+ * everybody.
+ */
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';

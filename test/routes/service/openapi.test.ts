@@ -1,4 +1,7 @@
-/** GET /openapi.json describes what the Worker serves, and nothing else. Its answers: test/e2e/people/api-description.test.ts. */
+/**
+ * GET /openapi.json describes what the Worker serves, and nothing else. Its answers:
+ * test/e2e/people/api-description.test.ts.
+ */
 import { env } from 'cloudflare:workers';
 import { Hono } from 'hono';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
@@ -16,7 +19,8 @@ const served = new Set<string>();
 let description: Description;
 
 beforeAll(async () => {
-  // The Worker mounts a part for each group of endpoints, when it is loaded: so it is loaded once more.
+  // The Worker mounts a part for each group of endpoints, when it is loaded: so it is loaded once
+  // more.
   const mount = vi.spyOn(Hono.prototype, 'route');
   const again = '../../../src/worker.ts?again';
   const { default: worker } = (await import(

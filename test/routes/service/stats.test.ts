@@ -1,4 +1,7 @@
-/** GET /api/stats, /api/recent-prs and /api/pr-status/:hash, with a ledger that is empty, filled, keyed or dead. */
+/**
+ * GET /api/stats, /api/recent-prs and /api/pr-status/:hash, with a ledger that is empty, filled,
+ * keyed or dead.
+ */
 import { applyD1Migrations } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -67,7 +70,8 @@ describe('statistics', () => {
 
   it('are unavailable when the ledger does not answer and never has', async () => {
     forgetEverything();
-    // A place of its own: a file before may still be writing what it asked for into the one that all share.
+    // A place of its own: a file before may still be writing what it asked for into the one that
+    // all share.
     const nowhere = { DB: DEAD_DB, LAST_KNOWN: EMPTY_KV, SERVICE_URL: 'https://never-asked.test' };
     const response = await get('/api/stats', nowhere);
     expect(response.status).toBe(503);

@@ -1,4 +1,7 @@
-/** Calls JSON endpoints of the Worker as a program does. An error has one field, and its code in a header. */
+/**
+ * Calls JSON endpoints of the Worker as a program does. An error has one field, and its code in a
+ * header.
+ */
 import { env } from 'cloudflare:workers';
 import { expect } from 'vitest';
 import type { Env } from '../../../src/env.ts';

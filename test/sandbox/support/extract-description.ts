@@ -1,9 +1,9 @@
 /**
- * Makes github-description.json: what the tests of the embedded host read of GitHub's description of its REST interface.
- * The whole of it is a package of 385 MB, so nobody has to install it.
+ * Makes github-description.json: what the tests of the embedded host read of GitHub's description
+ * of its REST interface. The whole of it is a package of 385 MB, so nobody has to install it.
  *
- * After a change of VERSION or OPERATIONS: `npx node test/sandbox/support/extract-description.ts`. It downloads the
- * package with npm, and leaves nothing else behind.
+ * After a change of VERSION or OPERATIONS: `npx node test/sandbox/support/extract-description.ts`.
+ * It downloads the package with npm, and leaves nothing else behind.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,10 @@ const VERSION = '23.0.2';
 const FILE = join(import.meta.dirname, 'github-description.json');
 const REPOSITORY = '/repos/{owner}/{repo}';
 
-/** What is asked of the embedded host. `true`: with the first example of each answer, for recordings.test.ts. */
+/**
+ * What is asked of the embedded host. `true`: with the first example of each answer, for
+ * recordings.test.ts.
+ */
 const OPERATIONS: Readonly<Record<string, boolean>> = {
   'GET /user': true,
   'GET /users/{username}': false,

@@ -1,6 +1,6 @@
 /**
- * A Git client for tests, kept from the machine's own configuration. It must not block: the host under test runs in the
- * same process.
+ * A Git client for tests, kept from the machine's own configuration. It must not block: the host
+ * under test runs in the same process.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** A host under test with what nearly every test needs: a client whose answers are judged by GitHub's description. */
+/**
+ * A host under test with what nearly every test needs: a client whose answers are judged by
+ * GitHub's description.
+ */
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { NewRepository } from '../../../sandbox/host.ts';
@@ -77,7 +80,10 @@ export function pushUrl(host: Sandbox, fullName: string): string {
   return url.href;
 }
 
-/** Pushes the work tree's HEAD to a branch of the bot's fork and opens a pull request; answers its number. */
+/**
+ * Pushes the work tree's HEAD to a branch of the bot's fork and opens a pull request; answers its
+ * number.
+ */
 export async function openPull(
   host: Sandbox,
   workTree: string,

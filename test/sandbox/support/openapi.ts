@@ -1,8 +1,9 @@
 /**
  * GitHub's own description of its REST interface, as a judge of our answers: of the operations that
- * extract-description.ts has taken out of it. Its schemas are OpenAPI 3.0; what JSON
- * Schema spells differently (`nullable`) is rewritten. Objects are closed besides: a field that GitHub does not
- * describe is one that we made up or misspelt. Error bodies stay open, since the description leaves their `status` out.
+ * extract-description.ts has taken out of it. Its schemas are OpenAPI 3.0; what JSON Schema spells
+ * differently (`nullable`) is rewritten. Objects are closed besides: a field that GitHub does not
+ * describe is one that we made up or misspelt. Error bodies stay open, since the description leaves
+ * their `status` out.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -42,7 +43,8 @@ const operations = Object.entries(description.operations)
     const [method = '', path = ''] = name.split(' ');
     return { name, method, pattern: pathPattern(path), responses };
   })
-  // A fixed word outweighs a parameter: `/issues/comments/{id}` comes before `/issues/{number}/comments`.
+  // A fixed word outweighs a parameter: `/issues/comments/{id}` comes before
+  // `/issues/{number}/comments`.
   .toSorted((a, b) => a.name.split('{').length - b.name.split('{').length);
 const validators = new Map<string, ValidateFunction>();
 
@@ -96,7 +98,10 @@ function errorSchema(status: number): Schema {
   return { $ref: `#/components/schemas/${ERROR_SCHEMAS[status] ?? 'basic-error'}` };
 }
 
-/** The schema with everything that it refers to, in JSON Schema's own spelling. @param isOpen of an error's body. */
+/**
+ * The schema with everything that it refers to, in JSON Schema's own spelling.
+ * @param isOpen of an error's body.
+ */
 function selfContained(schema: Schema, isOpen: boolean): Schema {
   const definitions: Record<string, unknown> = {};
   const convert = (value: unknown, open: boolean): unknown => {

@@ -1,4 +1,7 @@
-/** What GitHub has really answered: recordings that its own client libraries are tested with (`@octokit/fixtures`). */
+/**
+ * What GitHub has really answered: recordings that its own client libraries are tested with
+ * (`@octokit/fixtures`).
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -21,7 +24,10 @@ interface RecordedCall {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The first answer to such a call in a scenario, with that status if one is named. @throws Error */
+/**
+ * The first answer to such a call in a scenario, with that status if one is named.
+ * @throws Error
+ */
 export function recording(scenario: string, method: string, path: RegExp, status?: number): Recorded {
   const file = join(SCENARIOS, scenario, 'normalized-fixture.json');
   const calls = JSON.parse(readFileSync(file, 'utf8')) as RecordedCall[];
@@ -32,7 +38,10 @@ export function recording(scenario: string, method: string, path: RegExp, status
   return { status: found.status, headers: found.headers, body: found.response };
 }
 
-/** What GitHub shows to members and to whoever may push, who made the recordings; or to those who use a feature. */
+/**
+ * What GitHub shows to members and to whoever may push, who made the recordings; or to those who
+ * use a feature.
+ */
 const NOT_FOR_STRANGERS = new Set([
   'permissions',
   'temp_clone_token',
@@ -53,7 +62,10 @@ const NOT_FOR_STRANGERS = new Set([
   'ssh_url',
 ]);
 
-/** Fields that GitHub's body has and ours lacks, or has with another type. Null, and an empty list, say nothing. */
+/**
+ * Fields that GitHub's body has and ours lacks, or has with another type. Null, and an empty list,
+ * say nothing.
+ */
 export function differences(theirs: unknown, ours: unknown, path = ''): string[] {
   const [kind, ownKind] = [kindOf(theirs), kindOf(ours)];
   if (theirs === null || ours === null) return [];

@@ -1,6 +1,6 @@
 /**
- * Stands for `node:child_process` where tests start programs by the thousand: those with three pipes are started by the
- * fork server, all others as always.
+ * Stands for `node:child_process` where tests start programs by the thousand: those with three
+ * pipes are started by the fork server, all others as always.
  */
 import type { ChildProcess, SpawnOptions } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -36,7 +36,10 @@ export function spawn(program: string, args: readonly string[], options: SpawnOp
 
 let server: ForkServer | null = null;
 
-/** As much of a ChildProcess as is used. Its streams are there before the program is, its `pid` is not. */
+/**
+ * As much of a ChildProcess as is used. Its streams are there before the program is, its `pid` is
+ * not.
+ */
 class ServedProcess extends EventEmitter {
   pid: number | undefined;
   exitCode: number | null = null;
@@ -87,7 +90,10 @@ class ForkServer {
   readonly #address = `\0gitveil-${randomUUID()}`;
   readonly #process = real.fork(SERVER, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], execArgv: [] });
   readonly #children = new Map<number, ServedProcess>();
-  /** What to do with the next connections: the server makes three for each program, in the order of the requests. */
+  /**
+   * What to do with the next connections: the server makes three for each program, in the order of
+   * the requests.
+   */
   readonly #awaited: ((socket: Socket) => void)[] = [];
   #started = 0;
 

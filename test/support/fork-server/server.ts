@@ -1,11 +1,15 @@
 /**
- * A small process that starts programs for a large one: fork(2) copies the page tables of the process that calls it, which
- * takes one of 200 MB five milliseconds. Each program's standard streams are sockets, connected to the large process.
+ * A small process that starts programs for a large one: fork(2) copies the page tables of the
+ * process that calls it, which takes one of 200 MB five milliseconds. Each program's standard
+ * streams are sockets, connected to the large process.
  */
 import { spawn } from 'node:child_process';
 import { connect } from 'node:net';
 
-/** What to start; `address` is the socket on which the large process expects stdin, stdout and stderr, in this order. */
+/**
+ * What to start; `address` is the socket on which the large process expects stdin, stdout and
+ * stderr, in this order.
+ */
 export interface StartRequest {
   readonly id: number;
   readonly address: string;
@@ -22,7 +26,8 @@ export type ServerMessage =
 const tell = (message: ServerMessage): void => void process.send?.(message);
 
 process.on('message', ({ id, address, program, args, options }: StartRequest) => {
-  // Connecting to a socket of the same machine is done when `connect` returns, so that the streams arrive in order.
+  // Connecting to a socket of the same machine is done when `connect` returns, so that the streams
+  // arrive in order.
   const streams = [connect(address), connect(address), connect(address)] as const;
   const child = spawn(program, args, { ...options, stdio: [...streams] });
   // The program has copies of its own, and ends its streams by ending.

@@ -1,4 +1,7 @@
-/** Markdown that costs far more than a look at each character, if whoever reads it is careless: a piece, repeated. */
+/**
+ * Markdown that costs far more than a look at each character, if whoever reads it is careless: a
+ * piece, repeated.
+ */
 
 /** As many characters as a comment may have. */
 export const MOST_CHARACTERS = 65_536;

@@ -1,4 +1,7 @@
-/** Markdown that tries to hide or to forge the footer: pieces that mean something to a renderer, in any order. */
+/**
+ * Markdown that tries to hide or to forge the footer: pieces that mean something to a renderer, in
+ * any order.
+ */
 import * as fc from 'fast-check';
 
 const MARKS = ['> ', '>', '- ', '* ', '1. ', '2. ', '-', '  ', '   ', '    ', '\t', '# ', '[a]: ', '[^a]: '];

@@ -136,7 +136,10 @@ async function showFile(
   return answerForm(place.c, changeFormPage(file.kind === 'unfit' ? { ...form, unfit: file.problem } : form));
 }
 
-/** The repository's template for pull requests; '' if there is none, or several, or the form would refuse it. */
+/**
+ * The repository's template for pull requests; '' if there is none, or several, or the form would
+ * refuse it.
+ */
 async function templateOf({ c, target }: Place, { read, root }: Source): Promise<string> {
   const template = (await knownPolicy(c, target))?.community.template;
   const found = template ? await findPath(read, root, template.split('/')) : null;

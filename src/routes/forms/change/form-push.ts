@@ -1,4 +1,7 @@
-/** What a form asks for goes the way of every push. Without a client, what that would be told is gathered. */
+/**
+ * What a form asks for goes the way of every push. Without a client, what that would be told is
+ * gathered.
+ */
 import type { Context } from 'hono';
 import type { AppEnv } from '../../../env.ts';
 import { type Oid, ZERO_OID } from '../../../git/objects/oid.ts';
@@ -24,17 +27,25 @@ export interface FormPush {
   readonly pushOptions: readonly string[];
 }
 
-/** With warnings and the like; and the open pull request that has the change already, if one is known. */
+/**
+ * With warnings and the like; and the open pull request that has the change already, if one is
+ * known.
+ */
 type Pushed = Pick<NotedReply, 'notes' | 'same'> & { readonly outcome: Outcome };
 
-/** Counts an attempt, before anything is read for it. Answers why pushes are refused now, or null. */
+/**
+ * Counts an attempt, before anything is read for it. Answers why pushes are refused now, or null.
+ */
 export async function refusePush(c: Context<AppEnv>): Promise<Refusal | null> {
   const refusal = await pushLimits(c).enter(false, false, 'delay');
   if (refusal !== null) countPush(refusal, null);
   return refusal;
 }
 
-/** Continues also if the person leaves: it may be half done. @param names what the form decides, and not chance. */
+/**
+ * Continues also if the person leaves: it may be half done.
+ * @param names what the form decides, and not chance.
+ */
 export function push(
   { c, target }: Place,
   { refName, tip, pack, pushOptions }: FormPush,

@@ -1,6 +1,7 @@
 /**
- * POST …/change: preview, correct, send. Each step reads upstream again. The form's token and what was typed decide the
- * hash of its pull request: sent twice, it finds the one that it has opened; corrected in between, it does not.
+ * POST …/change: preview, correct, send. Each step reads upstream again. The form's token and what
+ * was typed decide the hash of its pull request: sent twice, it finds the one that it has opened;
+ * corrected in between, it does not.
  * Proved by test/e2e/people/change-form.test.ts.
  */
 import { newAddresses } from '../../../edit/addresses.ts';
@@ -213,7 +214,10 @@ async function prepareChange(
   return { kind: 'change', source, folders: found.folders, original, content };
 }
 
-/** Null if it cannot be shown: the host may have removed what no branch has any more. @param blob empty: no file. */
+/**
+ * Null if it cannot be shown: the host may have removed what no branch has any more.
+ * @param blob empty: no file.
+ */
 async function textOf(read: ReadObjects, blob: Oid): Promise<string | null> {
   if (blob === '') return '';
   try {
@@ -284,7 +288,10 @@ async function openChange(
   }
 }
 
-/** The answer of a form that has opened its pull request already; null: it has not, as most, which wake no object. */
+/**
+ * The answer of a form that has opened its pull request already; null: it has not, as most, which
+ * wake no object.
+ */
 async function openedBefore(place: Place, fields: ChangeFields, token: FormToken): Promise<Response | null> {
   const { c } = place;
   if (fields.pr_hash !== '') return null;

@@ -81,7 +81,11 @@ const OTHERS = explained(409, 'Somebody else has changed this pull request', LOS
 const LOSES_OTHERS = `A form makes one commit of one change, and would lose the others. ${USE_GIT}`;
 const SEVERAL = explained(404, 'This pull request has several commits', LOSES_OTHERS);
 
-/** Two calls, or for a pull request up to seven, and the policy's. @param prHash empty: a new one. @throws HostError */
+/**
+ * Two calls, or for a pull request up to seven, and the policy's.
+ * @param prHash empty: a new one.
+ * @throws HostError
+ */
 export async function openSource(
   c: Context<AppEnv>,
   host: PushHost,
