@@ -2,7 +2,7 @@
  * Where alerts would go, what their panic button would do, and whether the service at SERVICE_URL
  * can send one.
  */
-import type { Config } from '../src/config.ts';
+import type { Config } from '../src/config/config.ts';
 import type { Finding } from './finding.ts';
 
 /**

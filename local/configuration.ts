@@ -1,7 +1,7 @@
 /**
  * The configuration as this machine's programs read it: what a start refuses, and what it warns of.
  */
-import { type Config, misspelt, parseConfig } from '../src/config.ts';
+import { type Config, misspelt, parseConfig } from '../src/config/config.ts';
 import { isLoopback } from '../src/config/values.ts';
 import { DEFAULT_CLIENT_IP_HEADER } from '../src/limits/client.ts';
 import { isHostEmbedded } from './embedded-host.ts';

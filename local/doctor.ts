@@ -2,7 +2,7 @@
  * `npm run doctor`: looks at all that the service needs here, and says on one screen what is wrong
  * and what to do. It ends with 1 if something does not work.
  */
-import type { Config } from '../src/config.ts';
+import type { Config } from '../src/config/config.ts';
 import { variablesIn } from '../src/config/environment-reader.ts';
 import { hostNameOf } from '../src/config/hosts.ts';
 import { alertFindings, testAlertFindings } from './alert-check.ts';

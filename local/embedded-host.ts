@@ -1,6 +1,6 @@
 /** The embedded code host, which `npm start` uses if there is no bot account. */
 import type { Sandbox } from '../sandbox/sandbox.ts';
-import type { Config } from '../src/config.ts';
+import type { Config } from '../src/config/config.ts';
 import { claimPort } from './ports.ts';
 
 /** The variables that make the service use it. */

@@ -9,7 +9,7 @@
  * network; what is not known for sure keeps it, too.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseConfig } from '../src/config.ts';
+import { parseConfig } from '../src/config/config.ts';
 import { type HostConfig, hostNameOf, tokenVariable } from '../src/config/hosts.ts';
 import { readArguments } from './arguments.ts';
 import { complain, variables } from './environment.ts';

@@ -1,7 +1,7 @@
 /** Whether this machine's clock and its disk do for the service. */
 import { existsSync, rmdirSync, statfsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Config } from '../src/config.ts';
+import type { Config } from '../src/config/config.ts';
 import type { Finding } from './finding.ts';
 import { stateDirProblem } from './state-dir.ts';
 

@@ -4,7 +4,7 @@
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { localUrl } from '../src/config.ts';
+import { localUrl } from '../src/config/config.ts';
 import { passOn } from './environment.ts';
 import type { PreparedService } from './prepare-service.ts';
 import { USUAL_TICK_MS } from './ticks.ts';

@@ -7,7 +7,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { format } from 'node:util';
-import { type Config, parseConfig } from '../src/config.ts';
+import { type Config, parseConfig } from '../src/config/config.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { EMBEDDED_TICK_MS, hostVariables, isHostEmbedded, startEmbeddedHost } from './embedded-host.ts';
 import { END_SIGNALS, couldNotStart, isEndSignal, isJsonLog, passOn, say, variables } from './environment.ts';

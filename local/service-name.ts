@@ -1,5 +1,5 @@
 /** Whether the service knows the name under which others reach it. */
-import type { Config } from '../src/config.ts';
+import type { Config } from '../src/config/config.ts';
 import { isLoopback } from '../src/config/values.ts';
 
 /**

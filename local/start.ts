@@ -13,7 +13,7 @@
  */
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Config } from '../src/config.ts';
+import type { Config } from '../src/config/config.ts';
 import { readArguments } from './arguments.ts';
 import { readConfiguration } from './configuration.ts';
 import { HOST_VARIABLES, isHostEmbedded } from './embedded-host.ts';

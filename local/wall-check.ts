@@ -3,7 +3,7 @@
  * two requests that such walls take for an attack, as Git sends them. The service answers both, and
  * asks no code host.
  */
-import type { Config } from '../src/config.ts';
+import type { Config } from '../src/config/config.ts';
 import type { Finding } from './finding.ts';
 
 const TIMEOUT_MS = 10_000;

@@ -1,5 +1,5 @@
 /** What `npm start` prints once the service answers: its address, and commands to paste. */
-import type { Config } from '../src/config.ts';
+import type { Config } from '../src/config/config.ts';
 import { type HostConfig, tokenVariable } from '../src/config/hosts.ts';
 import { MAINTAINER_PASSWORD } from './embedded-host.ts';
 import { SEED } from './seed.ts';

@@ -5,7 +5,7 @@
  */
 import type { HostConfig } from './config/hosts.ts';
 import type { VariableName } from './config/environment-reader.ts';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
 import type { Guard } from './durable/guard/guard.ts';
 import type { DelayedPushes } from './durable/delayed-pushes/delayed-pushes.ts';
 import type { HostAccount } from './durable/host-account/host-account.ts';

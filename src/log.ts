@@ -5,7 +5,7 @@
  * an e-mail, a path or a header, comes out as `redacted`. Of an error its class and status are
  * logged, not its message, which may quote a request.
  */
-import { holdsAddress } from './host-text.ts';
+import { holdsAddress } from './words/host-text.ts';
 import { isStorageFailure } from './storage-failure.ts';
 
 /**

@@ -3,8 +3,8 @@
  * the operator can correct.
  * Proved by test/e2e/host/events.test.ts and test/local/export-secret.test.ts.
  */
-import type { Config } from './config.ts';
-import { configOf } from './configured.ts';
+import type { Config } from './config/config.ts';
+import { configOf } from './config/configured.ts';
 import { releaseDue } from './durable/delayed-pushes/release-due.ts';
 import type { Env } from './env.ts';
 import { loggerOf } from './log.ts';

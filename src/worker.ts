@@ -4,11 +4,11 @@
  * Proved by test/routes/service/health.test.ts and test/routes/unmatched.test.ts.
  */
 import { Hono } from 'hono';
-import { configOf } from './configured.ts';
+import { configOf } from './config/configured.ts';
 import type { AppEnv, Env } from './env.ts';
 import { loggerOf } from './log.ts';
-import { measure } from './middleware/measure.ts';
-import { crossOrigin, onionLocation, securityHeaders } from './middleware/browser-headers.ts';
+import { measure } from './routes/middleware/measure.ts';
+import { crossOrigin, onionLocation, securityHeaders } from './routes/middleware/browser-headers.ts';
 import { admin } from './routes/moderation/admin.ts';
 import { delayedReview } from './routes/moderation/delayed.ts';
 import { appeals } from './routes/moderation/appeals.ts';

@@ -1,6 +1,6 @@
 /** The two formats, and that nothing of a person gets through. */
 import { describe, expect, it } from 'vitest';
-import { HostError } from '../src/host-error.ts';
+import { HostError } from '../src/words/host-error.ts';
 import { type LogFields, createLogger } from '../src/log.ts';
 
 const NOON = new Date('2026-11-01T12:00:00Z');

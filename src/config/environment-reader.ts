@@ -1,6 +1,6 @@
 /**
  * The variables of the service (docs/configuration.md), and how one environment is read.
- * Proved by test/config.test.ts.
+ * Proved by test/config/config.test.ts.
  */
 import { DEFAULT_CLIENT_IP_HEADER } from '../limits/client.ts';
 import { OPEN_LIMITS, type OpenLimitName } from '../limits/limits.ts';

@@ -1,10 +1,10 @@
 /**
  * The code hosts: `gh`, which the contract's paths name, then those of `HOSTS`, with tokens
  * `HOSTING_TOKEN_<KEY>`.
- * Proved by test/config.test.ts and test/routes/hosts.test.ts.
+ * Proved by test/config/config.test.ts and test/routes/hosts.test.ts.
  */
 import type { HostKind } from '../host/kinds.ts';
-import { fullName, type RepositoryName } from '../repository-name.ts';
+import { fullName, type RepositoryName } from '../words/repository-name.ts';
 import { type ValueKind, webAddress } from './values.ts';
 
 /** The paths of a repository on a code host (contract, 4.1 to 4.7). */

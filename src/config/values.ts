@@ -1,7 +1,7 @@
 /**
  * Readers for single values: text in, value out, `undefined` if not allowed. Each has the sentence
  * that says so.
- * Proved by test/config.test.ts and test/limits/limits.test.ts.
+ * Proved by test/config/config.test.ts and test/limits/limits.test.ts.
  */
 import type { Limit } from '../limits/sliding-window.ts';
 

@@ -2,7 +2,7 @@
  * Messages not delivered yet. One stays until its receiver accepts it, also after a crash, and may
  * arrive twice.
  */
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { Recent } from '../isolate/recent.ts';
 import { loggerOf } from '../log.ts';
 import { NotificationError } from '../notify/ntfy.ts';

@@ -7,7 +7,7 @@
 import type { Clock } from '../isolate/clock.ts';
 import type { ActivityHost } from '../host/open.ts';
 import type { FeedThread } from '../host/code-host.ts';
-import { HostError, hostFailureOf } from '../host-error.ts';
+import { HostError, hostFailureOf } from '../words/host-error.ts';
 import { type FeedCursor, OVERLAP_MS } from './feed-cursor.ts';
 import { afterAnswer, afterRefusal, newCursor, nextRequest } from './feed-cursor.ts';
 import { type PullRequestEvents, eventsOf, ownPrHash } from './host-event.ts';

@@ -4,7 +4,7 @@
  */
 import type { PullRequestState, Remark } from '../host/code-host.ts';
 import { hasFooter } from '../text/footer.ts';
-import { prHashOf } from '../pr-hash.ts';
+import { prHashOf } from '../words/pr-hash.ts';
 
 export interface HostEvent {
   readonly key: string;

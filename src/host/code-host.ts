@@ -3,7 +3,7 @@
  * hosts.
  */
 import type { Oid } from '../git/objects/oid.ts';
-import type { RepositoryName } from '../repository-name.ts';
+import type { RepositoryName } from '../words/repository-name.ts';
 
 /** The bot, as the host knows it. */
 export interface Account {

@@ -4,8 +4,8 @@
  * from the `Failure` of a row. "Rate limits" is
  * docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api, "Exceeding the rate limit".
  */
-import { type Failure, HostError, type HostErrorCode } from '../host-error.ts';
-import { hostText, oneLine } from '../host-text.ts';
+import { type Failure, HostError, type HostErrorCode } from '../words/host-error.ts';
+import { hostText, oneLine } from '../words/host-text.ts';
 import type { Clock } from '../isolate/clock.ts';
 
 /**

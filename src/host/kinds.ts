@@ -2,7 +2,7 @@
  * The kinds of code hosts, and what names each gives to accounts and repositories.
  * Proved by test/host/forgejo/names.test.ts.
  */
-import { parseRepositoryName, type RepositoryName } from '../repository-name.ts';
+import { parseRepositoryName, type RepositoryName } from '../words/repository-name.ts';
 
 export type HostKind = 'github' | 'forgejo' | 'gitea';
 

@@ -6,11 +6,11 @@
  */
 import type { Oid } from '../git/objects/oid.ts';
 import type { Ref } from '../git/wire/ref-advertisement.ts';
-import { HostError, hostFailureOf } from '../host-error.ts';
+import { HostError, hostFailureOf } from '../words/host-error.ts';
 import { Recent } from '../isolate/recent.ts';
 import type { Clock } from '../isolate/clock.ts';
-import { prHashOf } from '../pr-hash.ts';
-import { fullName, repositoryKey, type RepositoryName } from '../repository-name.ts';
+import { prHashOf } from '../words/pr-hash.ts';
+import { fullName, repositoryKey, type RepositoryName } from '../words/repository-name.ts';
 import type { Repository, Source } from './code-host.ts';
 import type { GitTransport } from './git/git-transport.ts';
 import type { CodeHost, ForkHost } from './open.ts';

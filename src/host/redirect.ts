@@ -3,9 +3,9 @@
  * all: whoever takes the path of a redirect and drops its server asks a stranger's repository of
  * that name (src-d/go-git#820). Only the same origin is followed: scheme, host and port (RFC 6454).
  */
-import { HostError, MovedError } from '../host-error.ts';
-import { hostText } from '../host-text.ts';
-import { fullName, type RepositoryName } from '../repository-name.ts';
+import { HostError, MovedError } from '../words/host-error.ts';
+import { hostText } from '../words/host-text.ts';
+import { fullName, type RepositoryName } from '../words/repository-name.ts';
 
 /** Redirects of one request that are followed. A repository that was renamed twice needs two. */
 export const MOST_REDIRECTS = 5;

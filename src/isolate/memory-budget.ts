@@ -13,7 +13,7 @@
  * A request that has died gives nothing back, so what it holds expires when it shows no sign of
  * life. Its promises never settle, so whoever waits looks again every few milliseconds.
  */
-import { HostError } from '../host-error.ts';
+import { HostError } from '../words/host-error.ts';
 import type { Memory, MemoryClaim } from '../git/memory.ts';
 import type { Clock } from './clock.ts';
 import { Recent } from './recent.ts';

@@ -4,7 +4,7 @@
  * does not forbid it: a token lets an operator's server tell the service from everyone else. A pull
  * request's topic has only what the host shows anyway.
  */
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { countedFetch } from '../metrics/tally.ts';
 import { withDeadline } from '../isolate/within.ts';
 import type { Http } from '../outgoing/http-client.ts';

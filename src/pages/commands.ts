@@ -4,7 +4,7 @@
  * Proved by test/routes/pages/front-page.test.ts.
  */
 import { html } from 'hono/html';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { type HostConfig, hostNameOf, repositoryPath } from '../config/hosts.ts';
 import { parseName } from '../host/kinds.ts';
 import COMMANDS_TXT from './fragments/commands.txt';

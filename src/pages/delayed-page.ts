@@ -5,7 +5,7 @@
  */
 import { html } from 'hono/html';
 import type { DelayedView, DelayState, PublishedAs } from '../durable/delayed-pushes/delayed-push.ts';
-import { pullRequestPath } from '../pr-hash.ts';
+import { pullRequestPath } from '../words/pr-hash.ts';
 import { minuteOf, willBePublished } from '../push/reply/banner.ts';
 import { problemNotice, shownValue } from './forms/parts.ts';
 import { card, dotted, type Html, type Page, hostLine, unlistedPage } from './layout.ts';

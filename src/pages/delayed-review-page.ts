@@ -14,7 +14,7 @@ import {
 import type { ChangedFile, Changes } from '../edit/changes.ts';
 import { minuteOf } from '../push/reply/banner.ts';
 import type { LeavingTexts, ShownMessage, ShownText } from './leaving-texts.ts';
-import { pullRequestPath } from '../pr-hash.ts';
+import { pullRequestPath } from '../words/pr-hash.ts';
 import { differenceTable, hidden, problemNotice } from './forms/parts.ts';
 import { card, countOf, exactText, factList, type Html, type Page } from './layout.ts';
 import { type Door, operatorPage } from './operator-page.ts';

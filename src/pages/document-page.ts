@@ -4,7 +4,7 @@
  * Proved by test/routes/pages/documents.test.ts and test/routes/pages/docs.test.ts.
  */
 import { html } from 'hono/html';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { limitText } from '../config/values.ts';
 import { OPEN_LIMIT_NAMES, OPEN_LIMITS } from '../limits/limits.ts';
 import API_HTML from './documents/api.html';

@@ -4,7 +4,7 @@
  */
 import { html } from 'hono/html';
 import type { TokenProblem } from '../host/account/token-problems.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { hostNameOf, repositoryPath } from '../config/hosts.ts';
 import type { RecordedPullRequest } from '../stats/ledger.ts';
 import { commandList, commandScript, commandText } from './commands.ts';

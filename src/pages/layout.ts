@@ -4,9 +4,9 @@
  */
 import { createHash } from 'node:crypto';
 import { html, raw } from 'hono/html';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Contact } from '../config/values.ts';
-import { codeOf } from '../host-text.ts';
+import { codeOf } from '../words/host-text.ts';
 import HEADER_HTML from './fragments/header.html';
 import PROMISES_HTML from './fragments/promises.html';
 import STYLE_CSS from './style.css';

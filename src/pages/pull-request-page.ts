@@ -10,7 +10,7 @@ import type { PullRequestView } from '../durable/pull-request/pull-request.ts';
 import type { HistoryEvent, HistoryKind, PullRequestState } from '../durable/pull-request/history.ts';
 import { COPIED, COPY_SCRIPT, commandBlock } from './commands.ts';
 import { shellWord } from '../push/reply/banner.ts';
-import { pullRequestPath } from '../pr-hash.ts';
+import { pullRequestPath } from '../words/pr-hash.ts';
 import { conversationLines, conversationSection, plainText, type ShownConversation } from './conversation.ts';
 import FOLLOWING_HTML from './fragments/following.html';
 import OPEN_HTML from './fragments/open.html';

@@ -4,9 +4,9 @@
  * Proved by test/routes/pages/remote-page.test.ts and test/pages/escaping.test.ts.
  */
 import { html } from 'hono/html';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { PullRequestView } from '../durable/pull-request/pull-request.ts';
-import { fullName, type RepositoryName } from '../repository-name.ts';
+import { fullName, type RepositoryName } from '../words/repository-name.ts';
 import { type Contribution, gateSentence, type Policy, policyRefusal } from '../policy/policy.ts';
 import { commandList, commandScript } from './commands.ts';
 import CHANGE_HTML from './fragments/change.html';

@@ -7,7 +7,7 @@
 import { decodeUtf8 } from '../git/bytes.ts';
 import type { FileAnswer } from '../host/code-host.ts';
 import type { HostKind } from '../host/kinds.ts';
-import { oneLine } from '../host-text.ts';
+import { oneLine } from '../words/host-text.ts';
 
 /** A repository's files at the tip of its default branch. */
 export interface FilesHost {

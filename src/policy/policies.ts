@@ -8,7 +8,7 @@
  * that is not public has no policy here, like one that does not exist.
  */
 import { type HostConfig, recordName } from '../config/hosts.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { botLogin, openHostAccess } from '../durable/host-access.ts';
 import type { Env } from '../env.ts';
 import { decodeUtf8, utf8 } from '../git/bytes.ts';
@@ -19,8 +19,8 @@ import { openRepositories, type RepositoryHost } from '../host/open.ts';
 import { GitTransport } from '../host/git/git-transport.ts';
 import { SmartHttp } from '../host/git/smart-http.ts';
 import { pullRequestsOf } from '../host/rest/reads.ts';
-import { HostError, unlessMissing } from '../host-error.ts';
-import type { RepositoryName } from '../repository-name.ts';
+import { HostError, unlessMissing } from '../words/host-error.ts';
+import type { RepositoryName } from '../words/repository-name.ts';
 import type { Logger } from '../log.ts';
 import type { Http } from '../outgoing/http-client.ts';
 import { systemClock } from '../isolate/clock.ts';

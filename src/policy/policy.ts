@@ -12,10 +12,10 @@ import { parseDocument } from 'yaml';
 import * as z from 'zod';
 import { rateLimits } from '../config/values.ts';
 import type { Repository } from '../host/code-host.ts';
-import { oneLine } from '../host-text.ts';
+import { oneLine } from '../words/host-text.ts';
 import type { Limit } from '../limits/sliding-window.ts';
 import { type CommunityFiles, NO_FILES } from './community-files.ts';
-import { fullName, type RepositoryName } from '../repository-name.ts';
+import { fullName, type RepositoryName } from '../words/repository-name.ts';
 
 export const POLICY_PATH = '.gitveil.yml';
 

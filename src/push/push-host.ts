@@ -2,7 +2,7 @@
  * What a push is handed: everything outside that it uses, and what the operator and the request
  * decide about it.
  */
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { DelayedView, KeepAnswer, NewDelayedPush } from '../durable/delayed-pushes/delayed-push.ts';
 import type { PendingPush } from '../durable/pending-push/pending-push.ts';
 import type { PullRequest, Told } from '../durable/pull-request/pull-request.ts';
@@ -13,7 +13,7 @@ import type { Wants } from '../limits/wants.ts';
 import type { CodeHost } from '../host/open.ts';
 import type { PullRequestPlace, Repository } from '../host/code-host.ts';
 import type { KnownPolicy } from '../policy/policies.ts';
-import type { RepositoryName } from '../repository-name.ts';
+import type { RepositoryName } from '../words/repository-name.ts';
 import type { OpenedPullRequest } from '../stats/statistics.ts';
 import type { RecordedWork } from '../stats/recorded-hashes.ts';
 import type { KeptSpool, Spool } from '../spool/spool.ts';

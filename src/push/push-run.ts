@@ -6,7 +6,7 @@
 import type { BegunPush, PushIntent } from '../durable/pending-push/pending-push.ts';
 import type { ClaimedPullRequest } from '../durable/pull-request/pull-request.ts';
 import type { Logger } from '../log.ts';
-import type { RepositoryName } from '../repository-name.ts';
+import type { RepositoryName } from '../words/repository-name.ts';
 import type { PushOptions } from './receive/push-options.ts';
 import type { Received } from './receive/receive.ts';
 import type { PushHost, PushLimits, PushPorts, PushSettings, PushStore } from './push-host.ts';

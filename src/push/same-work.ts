@@ -8,7 +8,7 @@
 import type { AnonymousCommits } from '../git/objects/anonymize.ts';
 import type { Oid } from '../git/objects/oid.ts';
 import { numbersUpTo } from '../git/objects/planned-commits.ts';
-import type { RepositoryName } from '../repository-name.ts';
+import type { RepositoryName } from '../words/repository-name.ts';
 import type { PushRun } from './push-run.ts';
 import { shellWord } from './reply/banner.ts';
 import type { SameWork } from './reply/reply.ts';

@@ -14,9 +14,9 @@
  */
 import type { ByteReader } from '../git/wire/byte-reader.ts';
 import type { FaultyRequest, PushRequest } from '../git/wire/push-request.ts';
-import { workBranch } from '../pr-hash.ts';
+import { workBranch } from '../words/pr-hash.ts';
 import type { DelayedView } from '../durable/delayed-pushes/delayed-push.ts';
-import { repositoryKey, type RepositoryName } from '../repository-name.ts';
+import { repositoryKey, type RepositoryName } from '../words/repository-name.ts';
 import type { Spool } from '../spool/spool.ts';
 import { BodyError } from '../streams/body-error.ts';
 import {

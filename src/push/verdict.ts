@@ -9,7 +9,7 @@ import type { PlannedCommits, PlannedText } from '../git/objects/planned-commits
 import type { Ref } from '../git/wire/ref-advertisement.ts';
 import type { PullRequest, Repository } from '../host/code-host.ts';
 import type { Limit } from '../limits/sliding-window.ts';
-import { fullName } from '../repository-name.ts';
+import { fullName } from '../words/repository-name.ts';
 import { textOf, wholeText } from '../text/pull-request-text.ts';
 import type { Stated } from './receive/push-options.ts';
 import { type Preview, Refusal } from './reply/refusal.ts';

@@ -7,9 +7,9 @@
  */
 import type { ClosedPullRequest, PullRequest } from '../host/code-host.ts';
 import { branchTip, isForkGone, knownFork } from '../host/ready-fork.ts';
-import { isRefusedByHost, unlessMissing } from '../host-error.ts';
-import { workBranch } from '../pr-hash.ts';
-import { fullName, type RepositoryName } from '../repository-name.ts';
+import { isRefusedByHost, unlessMissing } from '../words/host-error.ts';
+import { workBranch } from '../words/pr-hash.ts';
+import { fullName, type RepositoryName } from '../words/repository-name.ts';
 import { findPullRequest, publicRepository } from './judge/questions.ts';
 import type { PushHost } from './push-host.ts';
 import type { ClaimedUpdate, PushRun } from './push-run.ts';

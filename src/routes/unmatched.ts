@@ -3,7 +3,7 @@
  * 9110, 15.5.6).
  */
 import type { Context, Hono } from 'hono';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { hostNameOf } from '../config/hosts.ts';
 import type { AppEnv } from '../env.ts';
 import { parseRepositoryText, usualHost } from '../pages/commands.ts';

@@ -6,7 +6,7 @@
  *
  * `<milliseconds in base 36>-<16 random hex digits>-<32 hex digits of an HMAC>`. Pure: time and
  * randomness are given.
- * Proved by test/forms/forms.test.ts.
+ * Proved by test/routes/request/form-fields.test.ts.
  */
 import { isSameSecret, keyedHash } from './keyed-hash.ts';
 

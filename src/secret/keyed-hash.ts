@@ -42,7 +42,7 @@ export function identityHash(secret: string, thread: string, userToken: string):
  * The key of a pull request: 32 lower-case hex characters. Its pr_hash is public, as its branch has
  * that name, so it only updates it. The author's key also withdraws it and changes its texts. It
  * follows from the hash: nothing is stored, and a push that is repeated shows the same one. It has
- * a letter: see newPrHash in src/pr-hash.ts.
+ * a letter: see newPrHash in src/words/pr-hash.ts.
  */
 export function prKeyOf(secret: string, prHash: string): string {
   const key = keyedHash(secret, 'pr-key', prHash).slice(0, 32);

@@ -5,7 +5,7 @@
  * its issue or its first comment. Schema: migrations/.
  */
 import type { Logger } from '../log.ts';
-import { nearName } from '../near-name.ts';
+import { nearName } from '../words/near-name.ts';
 import { within } from '../isolate/within.ts';
 
 /** Pushes, comments, reports and pages wait for the lists: a slow answer counts as none. */

@@ -6,7 +6,7 @@
  * Proved by test/routes/service/stats.test.ts and test/routes/service/badges.test.ts.
  */
 import { recordName } from '../config/hosts.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Env } from '../env.ts';
 import { type LastKnown, openLastKnown } from '../isolate/last-known.ts';
 import type { Logger } from '../log.ts';

@@ -4,7 +4,7 @@
  * in bulk. As GitHub reads a text, or a little more: who is mentioned there need not exist. Code
  * mentions nobody. Pure, and linear in the text.
  */
-import { fullName, type RepositoryName } from '../repository-name.ts';
+import { fullName, type RepositoryName } from '../words/repository-name.ts';
 import { partsOf } from './html-elements.ts';
 import { holdsDefinition, isAmbiguous, type Markdown, MOST_CONTAINERS, withCharacters } from './markdown.ts';
 

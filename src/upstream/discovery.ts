@@ -6,7 +6,7 @@
  */
 import type { Oid } from '../git/objects/oid.ts';
 import { encodeReceivePackAdvertisement, type Ref, selectHaves } from '../git/wire/ref-advertisement.ts';
-import { repositoryKey, type RepositoryName } from '../repository-name.ts';
+import { repositoryKey, type RepositoryName } from '../words/repository-name.ts';
 import type { Logger } from '../log.ts';
 import { Recent } from '../isolate/recent.ts';
 import { openHistory } from './known-ids.ts';

@@ -10,12 +10,12 @@ import { utf8 } from '../git/bytes.ts';
 import type { CommitTable } from '../git/objects/commit-table.ts';
 import type { Oid } from '../git/objects/oid.ts';
 import { type ObjectRequest, startOfDay } from '../git/wire/protocol-v2.ts';
-import { HostError } from '../host-error.ts';
+import { HostError } from '../words/host-error.ts';
 import type { GitTransport } from '../host/git/git-transport.ts';
 import type { Clock } from '../isolate/clock.ts';
 import { Recent } from '../isolate/recent.ts';
 import { Turns } from '../isolate/memory-budget.ts';
-import type { RepositoryName } from '../repository-name.ts';
+import type { RepositoryName } from '../words/repository-name.ts';
 import type { SealedStore } from '../secret/sealed-kv.ts';
 
 const DAY_SECONDS = 24 * 60 * 60;

@@ -6,9 +6,9 @@
 import type { UpstreamIds } from '../git/wire/fetch-request.ts';
 import type { OidBeginnings } from '../git/objects/oid-beginnings.ts';
 import type { Oid } from '../git/objects/oid.ts';
-import { HostError } from '../host-error.ts';
+import { HostError } from '../words/host-error.ts';
 import { SharedAnswers } from '../isolate/shared-answers.ts';
-import { repositoryKey, type RepositoryName } from '../repository-name.ts';
+import { repositoryKey, type RepositoryName } from '../words/repository-name.ts';
 import { WHOLE_STEP } from './history-lister.ts';
 import { UpstreamHistory } from './upstream-history.ts';
 import { defaultBranchOf, type DiscoveredRefs, type HistoryHost, refsForFetch } from './upstream-refs.ts';

@@ -9,7 +9,7 @@ import { type Commit, parseCommit } from '../git/objects/commit.ts';
 import { pullRequestText } from '../git/objects/commit-message.ts';
 import type { Memory } from '../git/memory.ts';
 import type { Oid } from '../git/objects/oid.ts';
-import { oneLine } from '../host-text.ts';
+import { oneLine } from '../words/host-text.ts';
 import { Recent } from '../isolate/recent.ts';
 import type { KeptObject } from '../git/pack/kept-objects.ts';
 import type { ObjectRequest } from '../git/wire/protocol-v2.ts';

@@ -8,7 +8,7 @@ import type { KnownHistory } from '../git/objects/new-commits.ts';
 import { SHARED } from '../git/objects/commit-table.ts';
 import type { Oid } from '../git/objects/oid.ts';
 import type { Ref } from '../git/wire/ref-advertisement.ts';
-import type { RepositoryName } from '../repository-name.ts';
+import type { RepositoryName } from '../words/repository-name.ts';
 import type { HistoryLister, HistoryListing, HistoryPart } from './history-lister.ts';
 
 /** How many other branches are examined. One request names them all, at 50 bytes each. */

@@ -4,7 +4,7 @@
  */
 import { REF_BYTES, type RefList } from '../git/wire/protocol-v2.ts';
 import type { Ref } from '../git/wire/ref-advertisement.ts';
-import { repositoryKey, type RepositoryName } from '../repository-name.ts';
+import { repositoryKey, type RepositoryName } from '../words/repository-name.ts';
 import type { GitTransport, ListedRefs } from '../host/git/git-transport.ts';
 import { followMoves } from '../host/redirect.ts';
 import type { Clock } from '../isolate/clock.ts';

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { type FeedMemory, followPullRequests, type NotedThread } from '../../src/events/follow.ts';
-import { HostError } from '../../src/host-error.ts';
+import { HostError } from '../../src/words/host-error.ts';
 import type { PullRequestState } from '../../src/host/code-host.ts';
 import { PatientClock } from '../host/support/scripted-host.ts';
 

@@ -15,7 +15,7 @@ import {
   type ThreadHost,
 } from '../../src/host/open.ts';
 import { GitTransport } from '../../src/host/git/git-transport.ts';
-import { HostError } from '../../src/host-error.ts';
+import { HostError } from '../../src/words/host-error.ts';
 import type { HostKind } from '../../src/host/kinds.ts';
 import { SmartHttp } from '../../src/host/git/smart-http.ts';
 import { MemoryBudget } from '../../src/isolate/memory-budget.ts';

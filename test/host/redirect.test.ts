@@ -3,7 +3,7 @@
  * be believed in part.
  */
 import { describe, expect, it } from 'vitest';
-import { HostError, MovedError } from '../../src/host-error.ts';
+import { HostError, MovedError } from '../../src/words/host-error.ts';
 import { followMoves, notFollowed, type Redirect, redirectOf } from '../../src/host/redirect.ts';
 
 const ASKED = 'https://host.test/octo/hello.git/info/refs?service=git-upload-pack';

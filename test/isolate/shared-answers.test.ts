@@ -1,6 +1,6 @@
 /** Questions that cost somebody else much: put once in a while, however many ask. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { HostError } from '../../src/host-error.ts';
+import { HostError } from '../../src/words/host-error.ts';
 import type { Clock } from '../../src/isolate/clock.ts';
 import { SharedAnswers } from '../../src/isolate/shared-answers.ts';
 

@@ -15,7 +15,7 @@ import {
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { parseConfig } from '../../src/config.ts';
+import { parseConfig } from '../../src/config/config.ts';
 import { isInstalled } from '../support/is-installed.ts';
 import { git, tryGit } from '../sandbox/support/git.ts';
 import { type Program, ROOT, freePorts, nodeStart, untilPrinted } from './programs.ts';

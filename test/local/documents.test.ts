@@ -6,7 +6,7 @@ import { billLines } from '../../bench/bill.ts';
 import { VARIABLES } from '../../src/config/environment-reader.ts';
 import { madePages } from '../../local/documents.ts';
 import { startService } from '../../local/service.ts';
-import { parseConfig } from '../../src/config.ts';
+import { parseConfig } from '../../src/config/config.ts';
 import { KNOWN_OPTIONS } from '../../src/push/receive/push-options.ts';
 import { builtWorker } from '../e2e/support/built-worker.ts';
 

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
-import type { Config } from '../../src/config.ts';
+import type { Config } from '../../src/config/config.ts';
 import { remedyOf, wallFindings } from '../../local/wall-check.ts';
 
 const GIT = 'application/x-git-receive-pack-result';

@@ -1,6 +1,6 @@
 /** What `npm start` prints in front of real code hosts. */
 import { expect, it } from 'vitest';
-import { parseConfig } from '../../src/config.ts';
+import { parseConfig } from '../../src/config/config.ts';
 import { welcome } from '../../local/welcome.ts';
 
 const HERE = 'http://127.0.0.1:8080';

@@ -7,7 +7,7 @@ import { encodeTree } from '../../src/git/objects/tree.ts';
 import type { KeptObject } from '../../src/git/pack/kept-objects.ts';
 import type { ObjectRequest } from '../../src/git/wire/protocol-v2.ts';
 import type { FileAnswer, Repository } from '../../src/host/code-host.ts';
-import { HostError } from '../../src/host-error.ts';
+import { HostError } from '../../src/words/host-error.ts';
 import { LastKnown } from '../../src/isolate/last-known.ts';
 import { Recent } from '../../src/isolate/recent.ts';
 import { Policies, type PolicyHost, publicFiles } from '../../src/policy/policies.ts';

@@ -8,7 +8,7 @@ import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
 import { accountOf } from '../../src/durable/host-access.ts';
-import { configOf } from '../../src/configured.ts';
+import { configOf } from '../../src/config/configured.ts';
 import { systemClock } from '../../src/isolate/clock.ts';
 import { forgetEverything } from '../../src/isolate/recent.ts';
 import { clientIn } from '../../src/limits/client.ts';

@@ -4,7 +4,7 @@ import { env } from 'cloudflare:workers';
 import { Hono } from 'hono';
 import { describe, expect, it, vi } from 'vitest';
 import type { AppEnv, Env } from '../../src/env.ts';
-import { securityHeaders } from '../../src/middleware/browser-headers.ts';
+import { securityHeaders } from '../../src/routes/middleware/browser-headers.ts';
 import worker from '../../src/worker.ts';
 import { exhaustive } from '../support/exhaustive.ts';
 

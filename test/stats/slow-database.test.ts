@@ -13,7 +13,7 @@ import { loggerOf } from '../../src/log.ts';
 import { pushStore } from '../../src/routes/git/push-store.ts';
 import { mayBeListed, mayBeRecorded, prHashNear, prHashesWith } from '../../src/stats/recorded-hashes.ts';
 import { openStatistics } from '../../src/stats/statistics.ts';
-import { configOf } from '../../src/configured.ts';
+import { configOf } from '../../src/config/configured.ts';
 import { HttpClient } from '../../src/outgoing/http-client.ts';
 import { inContext } from '../support/admission.ts';
 import { FakeThreads } from '../durable/support/fake-threads.ts';

@@ -1,7 +1,7 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { type Context, Hono } from 'hono';
-import { configOf } from '../../src/configured.ts';
+import { configOf } from '../../src/config/configured.ts';
 import type { AppEnv, Env } from '../../src/env.ts';
 import { loggerOf } from '../../src/log.ts';
 import type { PushLimits } from '../../src/push/push-host.ts';

@@ -2,7 +2,7 @@
 import { UNCOUNTED, type Memory } from '../../src/git/memory.ts';
 import { OwnIds, planCommits } from '../../src/git/objects/planned-commits.ts';
 import { parseCommit } from '../../src/git/objects/commit.ts';
-import { type NameSearch, searchNames } from '../../src/names/search-names.ts';
+import { type NameSearch, searchNames } from '../../src/leaks/search-names.ts';
 import { storedPack } from '../../src/push/receive/receive.ts';
 import { commitContent, oidNumber } from './objects.ts';
 import { buildPack, type Entry, oidOf } from './pack-builder.ts';

@@ -1,5 +1,5 @@
 /** Packs that are searched for Ada Lovelace, and what upstream answers meanwhile. */
-import { kindOfFile } from '../../src/names/file-kinds.ts';
+import { kindOfFile } from '../../src/leaks/file-kinds.ts';
 import type { Memory } from '../../src/git/memory.ts';
 import { UNCOUNTED } from '../../src/git/memory.ts';
 import type { Oid } from '../../src/git/objects/oid.ts';

@@ -7,7 +7,7 @@ import * as fc from 'fast-check';
 import { CREDENTIAL_TEXTS, CREDENTIALS } from '../../src/git/search/credentials.ts';
 import { HOME_TEXTS } from '../../src/git/search/home-folders.ts';
 import type { SearchedText } from '../../src/git/search/text-search.ts';
-import { SEARCHED } from '../../src/names/messages.ts';
+import { SEARCHED } from '../../src/leaks/messages.ts';
 
 /** Of all that a search finds: the shortest text, with a blank before it where that may be. */
 function beginningOf({ before, letters }: SearchedText): string {

@@ -5,12 +5,12 @@
 import { describe, expect, it } from 'vitest';
 import { newAddresses } from '../../src/edit/addresses.ts';
 import { difference } from '../../src/edit/lines.ts';
-import { parseFormFields } from '../../src/forms/form-fields.ts';
-import { hostLines, hostText, oneLine } from '../../src/host-text.ts';
+import { parseFormFields } from '../../src/routes/request/form-fields.ts';
+import { hostLines, hostText, oneLine } from '../../src/words/host-text.ts';
 import { haveOwnSignOff, signerOf } from '../../src/git/objects/trailers.ts';
 import { pullRequestText } from '../../src/git/objects/commit-message.ts';
 import type { KeptObjects } from '../../src/git/pack/kept-objects.ts';
-import { privateMerges, warningOfNames } from '../../src/names/messages.ts';
+import { privateMerges, warningOfNames } from '../../src/leaks/messages.ts';
 import { standingOf } from '../../src/policy/community-files.ts';
 import { parsePolicy } from '../../src/policy/policy.ts';
 import { footerProblem } from '../../src/text/footer-room.ts';
@@ -61,7 +61,7 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   'as a list of accounts': (text) => standingOf(text, 'bot', 'github'),
 };
 
-/** Of messages. What searches them is proved in test/names/search-cost.test.ts. */
+/** Of messages. What searches them is proved in test/leaks/search-cost.test.ts. */
 const READERS_OF_MESSAGES: Readonly<Record<string, (text: string) => unknown>> = {
   'for people': (text) => warningOfNames([utf8(text)], null),
   'for noise': (text) => noiseInMessage(text, WHERE),

@@ -2,7 +2,7 @@
  * Publishes the delayed pushes that are due: part of the scheduled handler. Runs may overlap, and
  * die at any time.
  */
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import type { Env } from '../../env.ts';
 import { reachHost } from '../host-access.ts';
 import { systemClock } from '../../isolate/clock.ts';

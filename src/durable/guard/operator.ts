@@ -4,8 +4,8 @@
  * attempt only; its pseudonym is stored.
  * Proved by test/durable/guard/guard.test.ts.
  */
-import type { Config } from '../../config.ts';
-import { configOf, openHttp } from '../../configured.ts';
+import type { Config } from '../../config/config.ts';
+import { configOf, openHttp } from '../../config/configured.ts';
 import type { Env } from '../../env.ts';
 import type { TokenProblem } from '../../host/account/token-problems.ts';
 import { isAhead, isWithin } from '../../isolate/clock.ts';

@@ -6,7 +6,7 @@
  */
 import type { Env } from '../../env.ts';
 import { closedEvent } from '../../events/host-event.ts';
-import { HostError } from '../../host-error.ts';
+import { HostError } from '../../words/host-error.ts';
 import { openRepositories, openThreads } from '../../host/open.ts';
 import { systemClock } from '../../isolate/clock.ts';
 import { succeeds } from '../../isolate/within.ts';

@@ -6,9 +6,9 @@
  */
 import type { CommentWithText } from '../../host/code-host.ts';
 import type { ThreadHost } from '../../host/open.ts';
-import { HostError, hostFailureOf } from '../../host-error.ts';
+import { HostError, hostFailureOf } from '../../words/host-error.ts';
 import { succeeds, within } from '../../isolate/within.ts';
-import type { RepositoryName } from '../../repository-name.ts';
+import type { RepositoryName } from '../../words/repository-name.ts';
 import { shownKarma, withKarma } from '../../text/footer.ts';
 import { DueRows, earliest } from '../due-rows.ts';
 

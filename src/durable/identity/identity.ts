@@ -9,7 +9,7 @@ import { MAIN_HOST } from '../../config/hosts.ts';
 import type { Env } from '../../env.ts';
 import type { CommentWithText, PostedComment } from '../../host/code-host.ts';
 import { openThreads, type ThreadHost } from '../../host/open.ts';
-import { type Failure, HostError } from '../../host-error.ts';
+import { type Failure, HostError } from '../../words/host-error.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { succeeds } from '../../isolate/within.ts';
 import { type Grant, type Refused, reserve } from '../../limits/port.ts';

@@ -14,7 +14,7 @@ import {
 import { CallsUsedUp, type FeedMemory, followPullRequests, type NotedThread } from '../../events/follow.ts';
 import type { ActivityCall, FeedThread } from '../../host/code-host.ts';
 import { type ActivityHost, openActivity } from '../../host/open.ts';
-import type { RepositoryName } from '../../repository-name.ts';
+import type { RepositoryName } from '../../words/repository-name.ts';
 import { isWithin, systemClock } from '../../isolate/clock.ts';
 import { loggerOf } from '../../log.ts';
 import { count } from '../../metrics/tally.ts';

@@ -6,12 +6,12 @@
  * pull request. All times are milliseconds since 1970.
  */
 import { DurableObject } from 'cloudflare:workers';
-import { configOf, openHttp } from '../../configured.ts';
+import { configOf, openHttp } from '../../config/configured.ts';
 import type { Env } from '../../env.ts';
 import type { HostEvent } from '../../events/host-event.ts';
 import { openActivity, openRepositories } from '../../host/open.ts';
 import { publicService, publish, pullRequestTopic } from '../../notify/ntfy.ts';
-import { pullRequestPath, workBranch } from '../../pr-hash.ts';
+import { pullRequestPath, workBranch } from '../../words/pr-hash.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
 import { guardOf } from '../../objects.ts';
 import { recordOpened } from '../../stats/statistics.ts';

@@ -7,7 +7,7 @@
 import { AnonymousCommits, type DateOf } from '../../git/objects/anonymize.ts';
 import type { Identity } from '../../git/objects/commit.ts';
 import type { PlannedCommits } from '../../git/objects/planned-commits.ts';
-import type { RepositoryName } from '../../repository-name.ts';
+import type { RepositoryName } from '../../words/repository-name.ts';
 
 /** How long the dates of rewritten commits are kept after the last push. */
 const DATES_LIFE_MS = 90 * 24 * 60 * 60 * 1000;

@@ -2,7 +2,7 @@
  * How often a search looks closely. Finding where something may begin costs nanoseconds for each
  * byte. A look at that place copies and runs patterns, which costs microseconds, and 30 KB can hold
  * ten million such places, compressed.
- * Proved by test/names/search-cost.test.ts.
+ * Proved by test/leaks/search-cost.test.ts.
  */
 
 /** For each kind of what is searched for, in one push. */

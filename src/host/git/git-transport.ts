@@ -30,8 +30,8 @@ import { readReportStatus, type ReportStatus } from '../../git/wire/report-statu
 import { BAND_DATA, readBands } from '../../git/wire/side-band.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { BodyError } from '../../streams/body-error.ts';
-import { HostError } from '../../host-error.ts';
-import type { RepositoryName } from '../../repository-name.ts';
+import { HostError } from '../../words/host-error.ts';
+import type { RepositoryName } from '../../words/repository-name.ts';
 import { withRetries } from '../failure.ts';
 import type { Caller, SmartHttp } from './smart-http.ts';
 import type { IsPublic } from '../rest/reads.ts';

@@ -12,12 +12,12 @@ import { within } from '../../isolate/within.ts';
 import { decodeUtf8 } from '../../git/bytes.ts';
 import { ErrorPacket, readPacket } from '../../git/wire/pkt-line.ts';
 import type { BackOff } from '../account/account-back-off.ts';
-import { HostError, MovedError } from '../../host-error.ts';
-import { hostText } from '../../host-text.ts';
+import { HostError, MovedError } from '../../words/host-error.ts';
+import { hostText } from '../../words/host-text.ts';
 import { limitOf, noAnswer, type Operation, refusalOf } from '../failure.ts';
 import type { TokenWatch } from '../account/token-watch.ts';
 import { notFollowed, redirectOf } from '../redirect.ts';
-import { fullName, parseRepositoryName, type RepositoryName } from '../../repository-name.ts';
+import { fullName, parseRepositoryName, type RepositoryName } from '../../words/repository-name.ts';
 
 /**
  * How long the host may take until its answer begins, and between its bytes (contract, section 8).

@@ -5,10 +5,10 @@
 import { concatBytes } from '../../git/bytes.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import { encodeCommandList } from '../../git/wire/push-request.ts';
-import { type Failure, HostError } from '../../host-error.ts';
-import { hostLines, hostText } from '../../host-text.ts';
+import { type Failure, HostError } from '../../words/host-error.ts';
+import { hostLines, hostText } from '../../words/host-text.ts';
 import { within } from '../../isolate/within.ts';
-import type { RepositoryName } from '../../repository-name.ts';
+import type { RepositoryName } from '../../words/repository-name.ts';
 import { TimedWriter } from '../../streams/timed-writer.ts';
 import type { GitTransport, PushReport } from './git-transport.ts';
 

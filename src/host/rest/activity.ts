@@ -4,8 +4,8 @@
  * retried: the caller comes back in a minute.
  * Proved by test/host/bad-answers.test.ts and test/sandbox/host-contract.test.ts.
  */
-import { hostFailureOf, unlessMissing } from '../../host-error.ts';
-import { parseRepositoryName, repositoryKey, type RepositoryName } from '../../repository-name.ts';
+import { hostFailureOf, unlessMissing } from '../../words/host-error.ts';
+import { parseRepositoryName, repositoryKey, type RepositoryName } from '../../words/repository-name.ts';
 import type {
   Account,
   ActivityCall,

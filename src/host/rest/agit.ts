@@ -6,8 +6,8 @@
  * Proved by test/host/forgejo/repositories.test.ts and test/forgejo/host-contract.test.ts.
  */
 import type { Oid } from '../../git/objects/oid.ts';
-import { unlessMissing } from '../../host-error.ts';
-import { fullName, type RepositoryName } from '../../repository-name.ts';
+import { unlessMissing } from '../../words/host-error.ts';
+import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import type { AgitRequest, Head, PullRequest, PullRequestPlace, Source } from '../code-host.ts';
 import { expectList, expectNumber, expectText } from './answer.ts';
 import { type AnsweredPull, placeOf, readPull } from './reads.ts';

@@ -4,7 +4,7 @@
  * was done is then unknown.
  * Proved by test/host/bad-answers.test.ts and test/host/rest/rest.test.ts.
  */
-import { parseRepositoryName, type RepositoryName } from '../../repository-name.ts';
+import { parseRepositoryName, type RepositoryName } from '../../words/repository-name.ts';
 
 export function expectStatus({ status }: { readonly status: number }, ...expected: readonly number[]): void {
   if (!expected.includes(status)) throw new TypeError(`the host answers with ${status}`);

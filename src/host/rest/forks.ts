@@ -3,9 +3,9 @@
  * Proved by test/host/github-writes.test.ts and test/sandbox/host-contract.test.ts.
  */
 import type { Oid } from '../../git/objects/oid.ts';
-import { HostError, hostFailureOf, isRefusedByHost, unlessMissing } from '../../host-error.ts';
-import { prHashOf } from '../../pr-hash.ts';
-import type { RepositoryName } from '../../repository-name.ts';
+import { HostError, hostFailureOf, isRefusedByHost, unlessMissing } from '../../words/host-error.ts';
+import { prHashOf } from '../../words/pr-hash.ts';
+import type { RepositoryName } from '../../words/repository-name.ts';
 import type { Head, NewPullRequest, PullRequest, Repository, Source, UpstreamBranch } from '../code-host.ts';
 import { expectList, expectRepository, expectStatus, expectText } from './answer.ts';
 import { type AnsweredPull, placeOf, underCurrentName } from './reads.ts';

@@ -2,10 +2,10 @@
  * What more than one interface of this folder reads of a host.
  * Proved by test/host/github-writes.test.ts and test/host/forgejo/repositories.test.ts.
  */
-import { HostError } from '../../host-error.ts';
+import { HostError } from '../../words/host-error.ts';
 import type { Clock } from '../../isolate/clock.ts';
 import { Recent } from '../../isolate/recent.ts';
-import { fullName, type RepositoryName } from '../../repository-name.ts';
+import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import type { Account, Repository } from '../code-host.ts';
 import {
   expectFlag,

@@ -3,8 +3,8 @@
  * calls are retried.
  * Proved by test/host/github-writes.test.ts and test/sandbox/host-contract.test.ts.
  */
-import { hostFailureOf, unlessMissing } from '../../host-error.ts';
-import { repositoryKey, type RepositoryName } from '../../repository-name.ts';
+import { hostFailureOf, unlessMissing } from '../../words/host-error.ts';
+import { repositoryKey, type RepositoryName } from '../../words/repository-name.ts';
 import type {
   Account,
   ClosedPullRequest,

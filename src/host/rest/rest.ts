@@ -3,8 +3,8 @@
  * no answer.
  */
 import type { Endpoints } from '@octokit/types';
-import { HostError, hostFailureOf } from '../../host-error.ts';
-import { hostText } from '../../host-text.ts';
+import { HostError, hostFailureOf } from '../../words/host-error.ts';
+import { hostText } from '../../words/host-text.ts';
 import { type Clock, systemClock } from '../../isolate/clock.ts';
 import { isolateMemory } from '../../isolate/memory-budget.ts';
 import { withDeadline } from '../../isolate/within.ts';

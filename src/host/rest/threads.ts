@@ -4,9 +4,9 @@
  * than an error. All else is retried.
  * Proved by test/host/github-writes.test.ts and test/sandbox/host-contract.test.ts.
  */
-import { HostError, unlessMissing } from '../../host-error.ts';
+import { HostError, unlessMissing } from '../../words/host-error.ts';
 import { Recent } from '../../isolate/recent.ts';
-import { fullName, type RepositoryName } from '../../repository-name.ts';
+import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import type { CommentWithText, NewIssue, PostedComment, PostedIssue } from '../code-host.ts';
 import { expectAddress, expectNumber, expectStatus, expectThread } from './answer.ts';
 import { lookUp, placeOf, readAccount, readComments, underCurrentName } from './reads.ts';

@@ -7,7 +7,7 @@ import { html } from 'hono/html';
 import type { Difference } from '../../edit/lines.ts';
 import type { EntryKind } from '../../git/objects/tree.ts';
 import type { Policy } from '../../policy/policy.ts';
-import { pullRequestPath } from '../../pr-hash.ts';
+import { pullRequestPath } from '../../words/pr-hash.ts';
 import { type BannerFacts, farewell, type Withdrawn } from '../../push/reply/banner.ts';
 import type { Preview } from '../../push/reply/refusal.ts';
 import type { NotedReply } from '../../push/reply/reply.ts';

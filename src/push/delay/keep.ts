@@ -11,7 +11,7 @@ import type {
 } from '../../durable/delayed-pushes/delayed-push.ts';
 import { undatedOf } from '../../durable/pull-request/record.ts';
 import type { Wants } from '../../limits/wants.ts';
-import { fullName } from '../../repository-name.ts';
+import { fullName } from '../../words/repository-name.ts';
 import type { Spool } from '../../spool/spool.ts';
 import type { Judged } from '../judge/judge.ts';
 import type { Upstream } from '../judge/questions.ts';

@@ -7,7 +7,7 @@ import { concatBytes, utf8 } from '../../git/bytes.ts';
 import { PlannedCommits, type PlannedText } from '../../git/objects/planned-commits.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import type { Wants } from '../../limits/wants.ts';
-import type { RepositoryName } from '../../repository-name.ts';
+import type { RepositoryName } from '../../words/repository-name.ts';
 import type { PushedWork } from '../verdict.ts';
 
 export interface KeptPush {

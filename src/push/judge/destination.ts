@@ -6,9 +6,9 @@
 import type { ChangedEntry } from '../../edit/changes.ts';
 import type { Memory } from '../../git/memory.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
-import { HostError } from '../../host-error.ts';
-import { oneLine } from '../../host-text.ts';
-import { told } from '../../names/messages.ts';
+import { HostError } from '../../words/host-error.ts';
+import { oneLine } from '../../words/host-text.ts';
+import { told } from '../../leaks/messages.ts';
 import { WORKFLOW_HOME, WORKFLOWS } from '../../policy/community-files.ts';
 import {
   closedTo,
@@ -18,7 +18,7 @@ import {
   policyRefusal,
   workflowSentence,
 } from '../../policy/policy.ts';
-import { fullName, type RepositoryName } from '../../repository-name.ts';
+import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import { statedText } from '../../text/pull-request-text.ts';
 import { SHOWN_ID_LENGTH } from '../../upstream/tree-reader.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';

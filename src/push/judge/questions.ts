@@ -17,8 +17,8 @@ import type { PullRequest, PullRequestPlace, Repository, Source } from '../../ho
 import { branchTip, isForkGone } from '../../host/ready-fork.ts';
 import { WORKFLOW_HOME, WORKFLOWS } from '../../policy/community-files.ts';
 import type { KnownPolicy } from '../../policy/policies.ts';
-import { workBranch } from '../../pr-hash.ts';
-import type { RepositoryName } from '../../repository-name.ts';
+import { workBranch } from '../../words/pr-hash.ts';
+import type { RepositoryName } from '../../words/repository-name.ts';
 import {
   findPath,
   heldReads,

@@ -7,7 +7,7 @@ import { parseCommit } from '../../git/objects/commit.ts';
 import { pullRequestText } from '../../git/objects/commit-message.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import { numbersUpTo, type PlannedCommits } from '../../git/objects/planned-commits.ts';
-import { oneLine } from '../../host-text.ts';
+import { oneLine } from '../../words/host-text.ts';
 import { textOf } from '../../text/pull-request-text.ts';
 import type { ReadObjects } from '../../upstream/tree-reader.ts';
 

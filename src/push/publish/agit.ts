@@ -5,10 +5,10 @@
  * Forgejo, what maintainers push between our look and a forced update is lost, and nobody is told.
  */
 import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
-import { HostError } from '../../host-error.ts';
+import { HostError } from '../../words/host-error.ts';
 import type { AgitRequest, PullRequest } from '../../host/code-host.ts';
 import type { AgitHost } from '../../host/open.ts';
-import { workBranch } from '../../pr-hash.ts';
+import { workBranch } from '../../words/pr-hash.ts';
 import { wholeText } from '../../text/pull-request-text.ts';
 import { tipOf } from '../judge/questions.ts';
 import { Refusal } from '../reply/refusal.ts';

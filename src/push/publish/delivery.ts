@@ -7,8 +7,8 @@
  */
 import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
-import { HostError } from '../../host-error.ts';
-import { oneLine } from '../../host-text.ts';
+import { HostError } from '../../words/host-error.ts';
+import { oneLine } from '../../words/host-text.ts';
 import type { PullRequest } from '../../host/code-host.ts';
 import type { PushReport } from '../../host/git/git-transport.ts';
 import { refusedPush, upload, type UploadTarget } from '../../host/git/upload.ts';

@@ -4,7 +4,7 @@
  * Proved by test/e2e/push/push-fork.test.ts and test/e2e/push/pr-repeat.test.ts.
  */
 import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
-import { hostFailureOf } from '../../host-error.ts';
+import { hostFailureOf } from '../../words/host-error.ts';
 import type { PullRequest } from '../../host/code-host.ts';
 import type { PushReport } from '../../host/git/git-transport.ts';
 import { lacksObjects } from '../../host/git/upload.ts';
@@ -21,8 +21,8 @@ import {
   recordedFork,
   syncFork,
 } from '../../host/ready-fork.ts';
-import { workBranch } from '../../pr-hash.ts';
-import type { RepositoryName } from '../../repository-name.ts';
+import { workBranch } from '../../words/pr-hash.ts';
+import type { RepositoryName } from '../../words/repository-name.ts';
 import { wholeText } from '../../text/pull-request-text.ts';
 import { findPullRequest } from '../judge/questions.ts';
 import { Refusal } from '../reply/refusal.ts';

@@ -12,7 +12,7 @@ import type { Oid } from '../../git/objects/oid.ts';
 import { outgoingPack } from '../../git/pack/outgoing-pack.ts';
 import type { PullRequest } from '../../host/code-host.ts';
 import { Recent } from '../../isolate/recent.ts';
-import { repositoryKey, type RepositoryName } from '../../repository-name.ts';
+import { repositoryKey, type RepositoryName } from '../../words/repository-name.ts';
 import { namedText, wholeText } from '../../text/pull-request-text.ts';
 import { findPullRequest } from '../judge/questions.ts';
 import type { Slot, PushHost } from '../push-host.ts';

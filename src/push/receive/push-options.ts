@@ -1,9 +1,9 @@
 /** Push options (`git push -o name=value`), with the names that hosts of AGit-style pushes use. */
 import { delay } from '../../config/values.ts';
-import { PR_HASH_PATTERN } from '../../pr-hash.ts';
+import { PR_HASH_PATTERN } from '../../words/pr-hash.ts';
 import { isValidRefName } from '../../git/wire/ref-name.ts';
-import { oneLine } from '../../host-text.ts';
-import { nearName } from '../../near-name.ts';
+import { oneLine } from '../../words/host-text.ts';
+import { nearName } from '../../words/near-name.ts';
 
 /** What a push says for the text of its pull request, because the repository may ask for it. */
 export interface Stated {

@@ -6,7 +6,7 @@
  */
 import { ProtocolError, type ProtocolErrorCode } from '../../git/wire/protocol-error.ts';
 import type { GitClient } from '../../git/wire/git-client.ts';
-import { HostError, hostFailureOf, isRefusedByHost } from '../../host-error.ts';
+import { HostError, hostFailureOf, isRefusedByHost } from '../../words/host-error.ts';
 import type { Clock } from '../../isolate/clock.ts';
 import { BodyError } from '../../streams/body-error.ts';
 import { isStorageFailure } from '../../storage-failure.ts';

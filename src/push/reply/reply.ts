@@ -7,7 +7,7 @@ import { concatBytes } from '../../git/bytes.ts';
 import { FLUSH_PKT } from '../../git/wire/pkt-line.ts';
 import { encodeReportStatus, type ReportStatus } from '../../git/wire/report-status.ts';
 import { BAND_DATA, BAND_ERROR, BAND_PROGRESS, encodeBand, KEEP_ALIVE } from '../../git/wire/side-band.ts';
-import { visible } from '../../host-text.ts';
+import { visible } from '../../words/host-text.ts';
 import type { Clock } from '../../isolate/clock.ts';
 
 /**

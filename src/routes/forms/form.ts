@@ -7,13 +7,13 @@
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { AppEnv } from '../../env.ts';
-import { type FormFields, type FormSecrets, formSecrets, parseFormFields } from '../../forms/form-fields.ts';
+import { type FormFields, type FormSecrets, formSecrets, parseFormFields } from '../request/form-fields.ts';
 import type { Identity } from '../../git/objects/commit.ts';
-import { HostError } from '../../host-error.ts';
+import { HostError } from '../../words/host-error.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import type { FormFrame, FormPlace } from '../../pages/forms/parts.ts';
 import type { Page } from '../../pages/layout.ts';
-import { fullName, type RepositoryName } from '../../repository-name.ts';
+import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import { type FormToken, newFormToken, readFormToken } from '../../secret/form-token.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { BodyError } from '../../streams/body-error.ts';

@@ -4,11 +4,11 @@
  */
 import { recordName } from '../../config/hosts.ts';
 import { newAddresses } from '../../edit/addresses.ts';
-import { type FormFields, parseThreadText, userTokenOf, withPlainLineEnds } from '../../forms/form-fields.ts';
+import { type FormFields, parseThreadText, userTokenOf, withPlainLineEnds } from '../request/form-fields.ts';
 import { utf8 } from '../../git/bytes.ts';
 import { SearchedNames } from '../../git/search/searched-names.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
-import { countAct } from '../../middleware/measure.ts';
+import { countAct } from '../middleware/measure.ts';
 import { type GivenAway, MAX_OWN_NAME } from '../../pages/forms/parts.ts';
 import {
   donePage,
@@ -20,8 +20,8 @@ import {
   replyToPage,
 } from '../../pages/forms/thread-pages.ts';
 import type { Page } from '../../pages/layout.ts';
-import { Findings, searchedLine } from '../../names/findings.ts';
-import { remarksOn, unsearchedLines } from '../../names/messages.ts';
+import { Findings, searchedLine } from '../../leaks/findings.ts';
+import { remarksOn, unsearchedLines } from '../../leaks/messages.ts';
 import { commentText } from '../../text/footer.ts';
 import { conversationOf, knownConversation } from '../request/conversation.ts';
 import { isBlank } from '../request/payload.ts';

@@ -8,7 +8,7 @@ import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { REPOSITORY_PATH, repositoryPath } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
-import { fullName, type RepositoryName } from '../../repository-name.ts';
+import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import { answer, as, asError, described, error, HTML, repositoryParams, TEXT } from '../description.ts';
 import { discoverFetch, uploadPack } from './git-fetch.ts';
 import { discoverPush, receivePack } from './git-push.ts';

@@ -7,8 +7,8 @@
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { hostWithKey } from '../../config/hosts.ts';
-import { accountLimits } from '../../config.ts';
-import { openHttp } from '../../configured.ts';
+import { accountLimits } from '../../config/config.ts';
+import { openHttp } from '../../config/configured.ts';
 import {
   type BegunPush,
   bytesOf,

@@ -5,7 +5,7 @@
  */
 import type { Context } from 'hono';
 import { hostNameOf, recordName } from '../../config/hosts.ts';
-import { accountLimits } from '../../config.ts';
+import { accountLimits } from '../../config/config.ts';
 import { BURST_PUSHES, BURST_WINDOW_MS } from '../../durable/guard/burst.ts';
 import { openBackOff } from '../../durable/host-access.ts';
 import type { Told } from '../../durable/pull-request/pull-request.ts';

@@ -14,8 +14,8 @@ import {
 import { difference } from '../../edit/lines.ts';
 import { REVIEW_PATH } from '../../notify/alert.ts';
 import type { AppEnv } from '../../env.ts';
-import type { FormFields } from '../../forms/form-fields.ts';
-import { HostError } from '../../host-error.ts';
+import type { FormFields } from '../request/form-fields.ts';
+import { HostError } from '../../words/host-error.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { within } from '../../isolate/within.ts';
 import { delayedPushesOf } from '../../objects.ts';

@@ -21,7 +21,7 @@ import {
 import { Recent } from '../../isolate/recent.ts';
 import type { Page } from '../../pages/layout.ts';
 import { receivedPage, REPORT_PATH, type ReportedComment, reportPage } from '../../pages/report-page.ts';
-import { fullName } from '../../repository-name.ts';
+import { fullName } from '../../words/repository-name.ts';
 import { isStorageFailure } from '../../storage-failure.ts';
 import { BodyError } from '../../streams/body-error.ts';
 import { clientOf } from '../request/client.ts';

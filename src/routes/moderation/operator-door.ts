@@ -7,7 +7,7 @@
 import type { Context } from 'hono';
 import { getSignedCookie, setSignedCookie } from 'hono/cookie';
 import type { AppEnv } from '../../env.ts';
-import type { FormFields } from '../../forms/form-fields.ts';
+import type { FormFields } from '../request/form-fields.ts';
 import { isAhead } from '../../isolate/clock.ts';
 import { OPERATOR_PATH } from '../../notify/alert.ts';
 import { guardOf } from '../../objects.ts';

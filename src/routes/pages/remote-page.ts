@@ -5,7 +5,7 @@ import { openLastKnown } from '../../isolate/last-known.ts';
 import { pullRequestOf, readFrom } from '../../objects.ts';
 import { fileUrl, hostNameOf, recordName, repositoryPath } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
-import { fullName, type RepositoryName } from '../../repository-name.ts';
+import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import { type ListedPullRequest, remotePage } from '../../pages/remote-page.ts';
 import { openPolicies } from '../../policy/policies.ts';
 import { recordedHashesOf } from '../../stats/recorded-hashes.ts';

@@ -6,8 +6,8 @@
 import type { Context } from 'hono';
 import * as z from 'zod';
 import type { AppEnv } from '../../env.ts';
-import { type FormFields, parseFormFields } from '../../forms/form-fields.ts';
-import { HostError } from '../../host-error.ts';
+import { type FormFields, parseFormFields } from './form-fields.ts';
+import { HostError } from '../../words/host-error.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { BodyError } from '../../streams/body-error.ts';
 import { bodyText, UNCOUNTED_BYTES } from '../../streams/body.ts';

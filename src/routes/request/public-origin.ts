@@ -3,7 +3,7 @@
  * came through it.
  * Proved by test/e2e/people/service-name.test.ts.
  */
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 
 type Addresses = Pick<Config, 'serviceUrl' | 'isServiceUrlGiven' | 'onionUrl'>;
 

@@ -7,7 +7,7 @@ import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { AppEnv } from '../../env.ts';
 import { hostNameOf, tokenVariable } from '../../config/hosts.ts';
-import type { Failure } from '../../host-error.ts';
+import type { Failure } from '../../words/host-error.ts';
 import { problemPage } from '../../pages/report-page.ts';
 import { answerPage } from '../pages/answer-page.ts';
 

@@ -6,7 +6,7 @@ import type { Context } from 'hono';
 import { type HostConfig, hostNameOf, hostWithKey, repositoryPath } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import { parseName } from '../../host/kinds.ts';
-import { INVALID_NAME, type RepositoryName } from '../../repository-name.ts';
+import { INVALID_NAME, type RepositoryName } from '../../words/repository-name.ts';
 import { preferredType } from '../pages/answer-page.ts';
 import { type AnswerForm, answerRefused, explained, type Refused, refused, sentence } from './refused.ts';
 

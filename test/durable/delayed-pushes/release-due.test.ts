@@ -3,8 +3,8 @@
  */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { configOf } from '../../../src/configured.ts';
-import type { Config } from '../../../src/config.ts';
+import { configOf } from '../../../src/config/configured.ts';
+import type { Config } from '../../../src/config/config.ts';
 import type { Lease, NewDelayedPush } from '../../../src/durable/delayed-pushes/delayed-push.ts';
 import { releaseDue } from '../../../src/durable/delayed-pushes/release-due.ts';
 import type { Env } from '../../../src/env.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { undoAll } from '../../../src/durable/guard/rollback.ts';
-import { HostError } from '../../../src/host-error.ts';
+import { HostError } from '../../../src/words/host-error.ts';
 
 const numbers = [...Array(20).keys()];
 const at = (key: string, number: number) => ({

@@ -5,7 +5,7 @@
 import { applyD1Migrations } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { parseConfig } from '../../../src/config.ts';
+import { parseConfig } from '../../../src/config/config.ts';
 import { hostAccountOf } from '../../../src/durable/host-access.ts';
 import type { Env } from '../../../src/env.ts';
 import { FakeThreads } from '../support/fake-threads.ts';

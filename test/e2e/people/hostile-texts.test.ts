@@ -1,6 +1,6 @@
 /**
  * Texts that cost far more to read than to send, if whoever reads them is careless. All:
- * test/names/search-cost.test.ts.
+ * test/leaks/search-cost.test.ts.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';

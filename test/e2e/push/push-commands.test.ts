@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { wallFindings } from '../../../local/wall-check.ts';
-import type { Config } from '../../../src/config.ts';
+import type { Config } from '../../../src/config/config.ts';
 import { contribute, expectAccepted, expectRefused } from '../support/contribution.ts';
 import type { Clone } from '../support/person.ts';
 import { bannerOf, remoteLines, statusTable } from '../support/push-output.ts';

@@ -3,7 +3,7 @@
  * it.
  */
 import type { RestAccess } from '../../../src/host/rest/rest.ts';
-import type { RepositoryName } from '../../../src/repository-name.ts';
+import type { RepositoryName } from '../../../src/words/repository-name.ts';
 import type { Upstream } from '../../e2e/support/upstream.ts';
 
 /** Accounts that are not the bot's. */

@@ -1,6 +1,6 @@
 /** What every host promises of comments and issues (`ThreadHost`). */
 import { describe, expect, it } from 'vitest';
-import { HostError } from '../../../src/host-error.ts';
+import { HostError } from '../../../src/words/host-error.ts';
 import { unique, type World } from './world.ts';
 
 const TEXT = 'A comment\n\n---\nanon-12345678 · karma (1) · [report](https://veil.example/)';

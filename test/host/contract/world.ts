@@ -16,7 +16,7 @@ import type { AgitRequest, Head, PullRequest } from '../../../src/host/code-host
 import { GitTransport } from '../../../src/host/git/git-transport.ts';
 import { SmartHttp } from '../../../src/host/git/smart-http.ts';
 import { isolateMemory } from '../../../src/isolate/memory-budget.ts';
-import type { RepositoryName } from '../../../src/repository-name.ts';
+import type { RepositoryName } from '../../../src/words/repository-name.ts';
 import { gitIn } from '../../e2e/support/objects.ts';
 import { mustRun, neutralEnvironment } from '../../e2e/support/run.ts';
 import type { ContractHost, ContractRepository } from './contract-host.ts';

@@ -1,6 +1,6 @@
 /** Whether what goes wrong with one delayed push stops the others that are due. */
 import { expect, it } from 'vitest';
-import { HostError } from '../../../src/host-error.ts';
+import { HostError } from '../../../src/words/host-error.ts';
 import { failureOf } from '../../../src/push/delay/release.ts';
 import { Refusal } from '../../../src/push/reply/refusal.ts';
 import { HostPause } from '../../../src/host/failure.ts';

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { ZERO_OID } from '../../../src/git/objects/oid.ts';
-import { HostError } from '../../../src/host-error.ts';
+import { HostError } from '../../../src/words/host-error.ts';
 import type { AgitHost } from '../../../src/host/open.ts';
 import type { AgitRequest, PullRequest } from '../../../src/host/code-host.ts';
 import type { PushReport } from '../../../src/host/git/git-transport.ts';

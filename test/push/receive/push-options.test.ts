@@ -1,7 +1,7 @@
 /** `git push -o`: what the options ask for, and what is no option of ours. */
 import { describe, expect, it } from 'vitest';
 import { parsePushOptions, type PushOptions } from '../../../src/push/receive/push-options.ts';
-import { workBranch } from '../../../src/pr-hash.ts';
+import { workBranch } from '../../../src/words/pr-hash.ts';
 
 const HASH = '0123456789ab';
 const KEY = '0123456789abcdef0123456789abcdef';

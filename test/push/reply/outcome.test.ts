@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { HostError, type HostErrorCode } from '../../../src/host-error.ts';
+import { HostError, type HostErrorCode } from '../../../src/words/host-error.ts';
 import { pushOutcome, Refusal, toRefusal } from '../../../src/push/reply/refusal.ts';
 import { suspended } from '../../../src/routes/git/push-limits.ts';
 

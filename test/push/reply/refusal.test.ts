@@ -6,7 +6,7 @@ import { busy } from '../../../src/isolate/memory-budget.ts';
 import { Refusal, toRefusal, type HostStep, HostSteps } from '../../../src/push/reply/refusal.ts';
 import { BodyError } from '../../../src/streams/body-error.ts';
 import type { Clock } from '../../../src/isolate/clock.ts';
-import { HostError, type HostErrorCode } from '../../../src/host-error.ts';
+import { HostError, type HostErrorCode } from '../../../src/words/host-error.ts';
 import { SideBandReply } from '../../../src/push/reply/reply.ts';
 
 const SECRET = new Error('secret: token at 192.0.2.1 of Ada Lovelace');

@@ -9,7 +9,7 @@ import type { Env } from '../../../src/env.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
 import { parseRepositoryText } from '../../../src/pages/commands.ts';
 import { openLedger } from '../../../src/stats/statistics.ts';
-import { parseConfig } from '../../../src/config.ts';
+import { parseConfig } from '../../../src/config/config.ts';
 import worker from '../../../src/worker.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 

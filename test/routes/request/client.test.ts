@@ -2,7 +2,7 @@
 import { env } from 'cloudflare:workers';
 import { Hono } from 'hono';
 import { expect, it, vi } from 'vitest';
-import { parseConfig } from '../../../src/config.ts';
+import { parseConfig } from '../../../src/config/config.ts';
 import type { AppEnv } from '../../../src/env.ts';
 import { createLogger } from '../../../src/log.ts';
 import { type Client, windowKey } from '../../../src/limits/client.ts';

@@ -8,10 +8,10 @@ import { fileUrl } from '../../../config/hosts.ts';
 import { fileText, MAX_FILE_BYTES } from '../../../edit/lines.ts';
 import { parsePath } from '../../../edit/path.ts';
 import type { AppEnv } from '../../../env.ts';
-import { withPlainLineEnds } from '../../../forms/form-fields.ts';
+import { withPlainLineEnds } from '../../request/form-fields.ts';
 import { decodeUtf8 } from '../../../git/bytes.ts';
 import { kindOf } from '../../../git/objects/tree.ts';
-import { MovedError } from '../../../host-error.ts';
+import { MovedError } from '../../../words/host-error.ts';
 import {
   type ChangeFields,
   type ChangeForm,
@@ -22,7 +22,7 @@ import {
 } from '../../../pages/forms/change-pages.ts';
 import { WORKFLOWS } from '../../../policy/community-files.ts';
 import { gateSentence, OPEN_POLICY, policyRefusal, workflowSentence } from '../../../policy/policy.ts';
-import { PR_HASH_PATTERN } from '../../../pr-hash.ts';
+import { PR_HASH_PATTERN } from '../../../words/pr-hash.ts';
 import { MAX_DESCRIPTION_LENGTH, parsePushOptions } from '../../../push/receive/push-options.ts';
 import { readMarkdown } from '../../../text/markdown.ts';
 import { noiseProblem } from '../../../text/noise.ts';

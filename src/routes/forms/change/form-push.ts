@@ -9,7 +9,7 @@ import { ByteReader, sourceOf } from '../../../git/wire/byte-reader.ts';
 import type { PushRequest } from '../../../git/wire/push-request.ts';
 import { isolate } from '../../../metrics/isolate.ts';
 import { STATED_LABELS, withdrawnPage, withdrawPage } from '../../../pages/forms/change-pages.ts';
-import { PR_HASH_PATTERN } from '../../../pr-hash.ts';
+import { PR_HASH_PATTERN } from '../../../words/pr-hash.ts';
 import { pushOutcome, type Refusal, toRefusal } from '../../../push/reply/refusal.ts';
 import { NotedReply } from '../../../push/reply/reply.ts';
 import { conclude, end, type Outcome, receive } from '../../../push/session.ts';

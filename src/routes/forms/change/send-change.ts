@@ -8,10 +8,10 @@ import { newAddresses } from '../../../edit/addresses.ts';
 import { buildChange } from '../../../edit/build-change.ts';
 import { difference, fileText, MAX_FILE_BYTES, newContent } from '../../../edit/lines.ts';
 import { parsePath } from '../../../edit/path.ts';
-import { type FormFields, withPlainLineEnds } from '../../../forms/form-fields.ts';
+import { type FormFields, withPlainLineEnds } from '../../request/form-fields.ts';
 import { decodeUtf8, utf8 } from '../../../git/bytes.ts';
 import { isOid, type Oid } from '../../../git/objects/oid.ts';
-import { HostError, MovedError } from '../../../host-error.ts';
+import { HostError, MovedError } from '../../../words/host-error.ts';
 import { systemClock } from '../../../isolate/clock.ts';
 import type { MemoryHold } from '../../../isolate/memory-budget.ts';
 import { pullRequestTopic } from '../../../notify/ntfy.ts';
@@ -27,7 +27,7 @@ import {
   type OpenedChange,
 } from '../../../pages/forms/change-pages.ts';
 import { MAX_OWN_NAME } from '../../../pages/forms/parts.ts';
-import { NOBODY_SEARCHED } from '../../../names/findings.ts';
+import { NOBODY_SEARCHED } from '../../../leaks/findings.ts';
 import { MAX_DESCRIPTION_LENGTH, parsePushOptions } from '../../../push/receive/push-options.ts';
 import { delayedSentence } from '../../../push/reply/banner.ts';
 import type { FormToken } from '../../../secret/form-token.ts';

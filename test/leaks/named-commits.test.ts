@@ -1,7 +1,7 @@
 /** Commits that messages name. */
 import { describe, expect, it } from 'vitest';
 import { latin1 } from '../../src/git/bytes.ts';
-import { namedCommits, ownDaysIn } from '../../src/names/messages.ts';
+import { namedCommits, ownDaysIn } from '../../src/leaks/messages.ts';
 
 const STRANGE = 'c0ffee1234567890abcdef1234567890abcdef12';
 const UPSTREAMS = 'feed1234567890abcdef1234567890abcdef1234';

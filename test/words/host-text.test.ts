@@ -4,7 +4,7 @@
  */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hostLines, hostText, oneLine } from '../src/host-text.ts';
+import { hostLines, hostText, oneLine } from '../../src/words/host-text.ts';
 
 describe('an address in the words of a host', () => {
   it.each([

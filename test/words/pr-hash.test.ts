@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { newPrHash } from '../src/pr-hash.ts';
+import { newPrHash } from '../../src/words/pr-hash.ts';
 
 it('has twelve hex characters and never looks like a number, which JGit would count', () => {
   // Of so many, some seventeen would have no letter by chance.

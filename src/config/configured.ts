@@ -4,9 +4,9 @@
  * Proved by test/routes/service/health.test.ts.
  */
 import { type Config, type ConfigResult, parseConfig } from './config.ts';
-import type { Env } from './env.ts';
-import { loggerOf } from './log.ts';
-import { HttpClient } from './outgoing/http-client.ts';
+import type { Env } from '../env.ts';
+import { loggerOf } from '../log.ts';
+import { HttpClient } from '../outgoing/http-client.ts';
 
 const results = new WeakMap<Env, ConfigResult>();
 

@@ -5,7 +5,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { SearchedNames } from '../../src/git/search/searched-names.ts';
-import { kindOfFile, PICTURES } from '../../src/names/file-kinds.ts';
+import { kindOfFile, PICTURES } from '../../src/leaks/file-kinds.ts';
 import { HOSTILE_MESSAGES } from '../support/hostile-messages.ts';
 import { commitContent, treeContent } from '../support/objects.ts';
 import { search } from '../support/name-searching.ts';

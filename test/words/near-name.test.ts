@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nearName } from '../src/near-name.ts';
+import { nearName } from '../../src/words/near-name.ts';
 
 const KNOWN = ['title', 'base', 'preview', 'publish-names', 'pr-hash', 'pr-key'];
 

@@ -1,12 +1,11 @@
 /**
  * What a form holds, as browsers send it (URL Standard, application/x-www-form-urlencoded), and its
  * secrets. Pure.
- * Proved by test/forms/forms.test.ts.
  */
-import { fullName, type RepositoryName } from '../repository-name.ts';
-import type { FormToken } from '../secret/form-token.ts';
-import { keyedHash } from '../secret/keyed-hash.ts';
-import { base32, TOKEN_BYTES } from '../secret/user-token.ts';
+import { fullName, type RepositoryName } from '../../words/repository-name.ts';
+import type { FormToken } from '../../secret/form-token.ts';
+import { keyedHash } from '../../secret/keyed-hash.ts';
+import { base32, TOKEN_BYTES } from '../../secret/user-token.ts';
 
 export type FormFields = ReadonlyMap<string, string>;
 

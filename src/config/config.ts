@@ -11,7 +11,7 @@ import {
   EnvironmentReader,
   VARIABLES,
   variablesIn,
-} from './config/environment-reader.ts';
+} from './environment-reader.ts';
 import {
   furtherHosts,
   GITHUB_URL,
@@ -19,12 +19,12 @@ import {
   isHostTokenVariable,
   MAIN_HOST,
   tokenVariable,
-} from './config/hosts.ts';
-import { headerSecret, isLoopback, rateLimits } from './config/values.ts';
-import { OPEN_LIMIT_NAMES, OPEN_LIMITS, type OpenLimitName, type OpenLimits } from './limits/limits.ts';
-import type { Limit } from './limits/sliding-window.ts';
-import type { AccountLimits } from './limits/wants.ts';
-import { nearName } from './near-name.ts';
+} from './hosts.ts';
+import { headerSecret, isLoopback, rateLimits } from './values.ts';
+import { OPEN_LIMIT_NAMES, OPEN_LIMITS, type OpenLimitName, type OpenLimits } from '../limits/limits.ts';
+import type { Limit } from '../limits/sliding-window.ts';
+import type { AccountLimits } from '../limits/wants.ts';
+import { nearName } from '../words/near-name.ts';
 
 export type Config = ReturnType<typeof readConfig>;
 

@@ -5,8 +5,8 @@
  */
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
-import type { AppEnv } from '../env.ts';
-import { REPOSITORY_PATH } from '../config/hosts.ts';
+import type { AppEnv } from '../../env.ts';
+import { REPOSITORY_PATH } from '../../config/hosts.ts';
 
 const POLICY = 'Content-Security-Policy';
 const NOTHING = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

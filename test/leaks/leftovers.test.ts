@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isLeftover } from '../../src/names/messages.ts';
+import { isLeftover } from '../../src/leaks/messages.ts';
 
 it.each(
   `.DS_Store src/.a.c.swp my.code-workspace .vscode/settings.json .idea/workspace.xml workspace.xml App.xcodeproj/xcuserdata/ada.xcuserdatad/x.plist

@@ -1,10 +1,10 @@
 /** The parts of forms: their tokens, their fields, and the threads that people name. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseFormFields } from '../../src/forms/form-fields.ts';
-import { FORM_LIFE_MS, newFormToken, readFormToken } from '../../src/secret/form-token.ts';
-import { parseThreadText } from '../../src/forms/form-fields.ts';
-import { runs } from '../support/runs.ts';
+import { parseFormFields } from '../../../src/routes/request/form-fields.ts';
+import { FORM_LIFE_MS, newFormToken, readFormToken } from '../../../src/secret/form-token.ts';
+import { parseThreadText } from '../../../src/routes/request/form-fields.ts';
+import { runs } from '../../support/runs.ts';
 
 const SECRET = 'a secret of more than thirty-two characters';
 const PATH = '/v1/gh/octo/hello/change';

@@ -2,7 +2,7 @@
  * What a push tells besides names: people whom messages name or would disturb, commits that nobody
  * has, what a merge was made of, home folders, leftovers of programs. Messages stay byte for byte,
  * so the person is told, and only they.
- * Proved by test/names/message-names.test.ts and test/names/remarks.test.ts.
+ * Proved by test/leaks/message-names.test.ts and test/leaks/remarks.test.ts.
  */
 import { fromLatin1, latin1, ownText } from '../git/bytes.ts';
 import { type Memory, UNCOUNTED } from '../git/memory.ts';
@@ -11,8 +11,8 @@ import { type Oid, ZERO_OID } from '../git/objects/oid.ts';
 import { Looks } from '../git/search/looks.ts';
 import type { PackFindings } from '../git/search/pack-search.ts';
 import type { Ref } from '../git/wire/ref-advertisement.ts';
-import { visible } from '../host-text.ts';
-import type { RepositoryName } from '../repository-name.ts';
+import { visible } from '../words/host-text.ts';
+import type { RepositoryName } from '../words/repository-name.ts';
 import type { UpstreamHistory } from '../upstream/upstream-history.ts';
 
 export const MAX_SHOWN_LENGTH = 120;

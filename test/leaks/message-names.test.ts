@@ -1,6 +1,6 @@
 /** Who is named in messages, told to the person alone. */
 import { describe, expect, it } from 'vitest';
-import { warningOfNames } from '../../src/names/messages.ts';
+import { warningOfNames } from '../../src/leaks/messages.ts';
 
 const HEAD = 'Your commit messages become public as they are. They name:';
 const warning = (...messages: (string | Uint8Array)[]) =>

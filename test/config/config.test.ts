@@ -1,9 +1,9 @@
 /** Every variable: its default, what it accepts, and what it says to a value that it does not. */
 import { describe, expect, it } from 'vitest';
-import { VARIABLES } from '../src/config/environment-reader.ts';
-import { accountLimits, type Config, localUrl, misspelt, parseConfig } from '../src/config.ts';
-import { OPEN_LIMIT_NAMES, OPEN_LIMITS } from '../src/limits/limits.ts';
-import { NEAR_VARIABLES, WELL_KNOWN_VARIABLES } from './support/well-known-variables.ts';
+import { VARIABLES } from '../../src/config/environment-reader.ts';
+import { accountLimits, type Config, localUrl, misspelt, parseConfig } from '../../src/config/config.ts';
+import { OPEN_LIMIT_NAMES, OPEN_LIMITS } from '../../src/limits/limits.ts';
+import { NEAR_VARIABLES, WELL_KNOWN_VARIABLES } from '../support/well-known-variables.ts';
 
 function configOf(env: Record<string, unknown>): Config {
   const result = parseConfig(env);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { latin1, utf8 } from '../../src/git/bytes.ts';
-import { changeIdsIn } from '../../src/names/messages.ts';
+import { changeIdsIn } from '../../src/leaks/messages.ts';
 
 const ID = `I${'0123456789abcdefABCD'.repeat(2)}`;
 const found = (text: string) => [...changeIdsIn(latin1(utf8(text)))];

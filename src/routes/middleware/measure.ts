@@ -4,10 +4,10 @@
  */
 import type { Context, MiddlewareHandler } from 'hono';
 import { routePath } from 'hono/route';
-import type { AppEnv } from '../env.ts';
-import { REPOSITORY_PATH } from '../config/hosts.ts';
-import { isolate } from '../metrics/isolate.ts';
-import { count } from '../metrics/tally.ts';
+import type { AppEnv } from '../../env.ts';
+import { REPOSITORY_PATH } from '../../config/hosts.ts';
+import { isolate } from '../../metrics/isolate.ts';
+import { count } from '../../metrics/tally.ts';
 
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'OPTIONS']);
 

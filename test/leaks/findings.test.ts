@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { SearchedNames } from '../../src/git/search/searched-names.ts';
-import { adviceOf, Findings } from '../../src/names/findings.ts';
+import { adviceOf, Findings } from '../../src/leaks/findings.ts';
 import { commitContent, oidNumber } from '../support/objects.ts';
 import { workOf } from '../support/work-meter.ts';
 

@@ -1,6 +1,6 @@
 /** What a person is told of before a push is published, although nothing of it is refused. */
 import { expect, it } from 'vitest';
-import { remarksOn } from '../../src/names/messages.ts';
+import { remarksOn } from '../../src/leaks/messages.ts';
 
 const nothing = {
   hits: [],

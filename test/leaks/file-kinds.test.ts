@@ -1,7 +1,7 @@
 /** What pictures say, and that whatever is broken in them ends the reading. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { kindOfFile } from '../../src/names/file-kinds.ts';
+import { kindOfFile } from '../../src/leaks/file-kinds.ts';
 import { exifSegment, jpeg, png, tiff, webp, xmpSegment } from '../support/pictures.ts';
 import { runs } from '../support/runs.ts';
 

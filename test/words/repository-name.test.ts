@@ -1,6 +1,6 @@
 /** Which names of repositories get into a URL for the host (contract, 4.15, section 7). */
 import { expect, it } from 'vitest';
-import { fullName, parseRepositoryName, repositoryKey } from '../src/repository-name.ts';
+import { fullName, parseRepositoryName, repositoryKey } from '../../src/words/repository-name.ts';
 
 it.each(['hello', 'a', 'Hello-1_2.x', '.github', 'a'.repeat(100)])('%s is a name', (name) => {
   expect(parseRepositoryName(name, name)).toEqual({ owner: name, name });
