@@ -5,7 +5,7 @@
  */
 import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
 import { hostFailureOf } from '../../words/host-error.ts';
-import type { PullRequest } from '../../host/code-host.ts';
+import type { HostPullRequest } from '../../host/code-host.ts';
 import type { PushReport } from '../../host/git/git-transport.ts';
 import { lacksObjects } from '../../host/git/upload.ts';
 import type { ForkHost } from '../../host/open.ts';
@@ -99,7 +99,7 @@ export class ForkDelivery extends Delivery<ForkHost> {
     if (this.#ready !== null) forgetTips(this.run.host, this.#ready);
   }
 
-  async deliver(proposal: Proposal): Promise<PullRequest> {
+  async deliver(proposal: Proposal): Promise<HostPullRequest> {
     await this.#send(proposal);
     await proposal.mayGoOn();
     return this.#propose(proposal).catch(async (error: unknown) => {
@@ -194,7 +194,7 @@ export class ForkDelivery extends Delivery<ForkHost> {
     return send(before);
   }
 
-  async #propose({ prHash, anonymous, botLogin, isRepeated, earlier }: Proposal): Promise<PullRequest> {
+  async #propose({ prHash, anonymous, botLogin, isRepeated, earlier }: Proposal): Promise<HostPullRequest> {
     const { push, run, base } = this;
     const { named, repository, isDraft } = push;
     if (isUpdate(push) && named !== null) return this.edit(anonymous, named.pullRequest);

@@ -10,7 +10,7 @@ import { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import type { Identity } from '../../git/objects/commit.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import { outgoingPack } from '../../git/pack/outgoing-pack.ts';
-import type { PullRequest } from '../../host/code-host.ts';
+import type { HostPullRequest } from '../../host/code-host.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { repositoryKey, type RepositoryName } from '../../words/repository-name.ts';
 import { namedText, wholeText } from '../../text/pull-request-text.ts';
@@ -176,7 +176,7 @@ async function tellFirst(
 async function slotOfAnother(
   { limits }: PushRun,
   { push, pushHash }: Publication,
-  { number }: PullRequest,
+  { number }: HostPullRequest,
 ): Promise<Slot | null> {
   if (!isUpdate(push) || push.named?.pullRequest.number === number) return null;
   const slot = await limits.slot(pushHash).catch(() => null);
@@ -296,7 +296,7 @@ async function identityOf({ host, settings }: PushRun): Promise<Identity> {
 async function record(
   run: PushRun,
   publication: Publication,
-  pullRequest: PullRequest,
+  pullRequest: HostPullRequest,
   { prHash, anonymous, dates, works }: Attempt,
 ): Promise<number> {
   const { host, store, claims, reply, logger } = run;
