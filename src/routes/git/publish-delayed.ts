@@ -13,10 +13,10 @@ import {
   type BegunPush,
   bytesOf,
   type DelayedPush,
-  LEASE_MS,
   leaseOf,
   type LeasedPush,
 } from '../../durable/delayed-pushes/delayed-push.ts';
+import { LEASE_MS } from '../../durable/delayed-pushes/stages.ts';
 import { RELEASE_PATH, releaseSeal } from '../../durable/delayed-pushes/release-due.ts';
 import type { AppEnv, Env } from '../../env.ts';
 import { concatBytes } from '../../git/bytes.ts';
