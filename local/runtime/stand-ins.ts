@@ -1,11 +1,37 @@
 /**
- * Replaces the platform's D1, KV and cache on this machine by miniflare's Workers, read from its
- * package as files. miniflare itself is not started, because it would use 300 MB for as long as the
- * service runs.
+ * Replaces the platform's D1, KV and cache on this machine. Everything that we take from private
+ * files of miniflare is in this file.
+ *
+ * workerd itself has no D1, no KV and no cache, only bindings that send their requests to another
+ * Worker. miniflare, Cloudflare's simulator, has such Workers, and everybody who develops a Worker
+ * tests with them. They are files of its package, which workerd can read without miniflare.
+ *
+ * miniflare itself is not started. It would keep a process of Node.js with its tools, its proxy and
+ * its checks for as long as the service runs: 250 MiB more memory than ours, and half a second more
+ * at each start (docs/decisions/one-runtime.md has the figures). A Worker of its own would also
+ * stand between the clients and the service, and measurements would show both.
+ *
+ * The price is that these files are no interface: a new version of miniflare may move them, or
+ * change what they expect. So its version is exact in package.json, and
+ * test/local/stand-ins.test.ts compares what is said here with the installed version: it names the
+ * file that has moved. This is what we rely on:
+ *
+ * - The paths of the files, in `D1`, `KV`, `CACHE` and `SHARED_MODULES`.
+ * - The names of two classes, whose Durable Objects keep the data: `D1DatabaseObject` and
+ *   `KVNamespaceObject`.
+ * - The names of two bindings: `MINIFLARE_OBJECT` leads to these classes, `MINIFLARE_BLOBS` to the
+ *   folder of the values.
+ * - The property `MINIFLARE_NAMESPACE`, by which an entry finds the object of one database or
+ *   namespace.
+ * - The modules that these files import: `miniflare:shared` and `miniflare:zod`.
+ * - How the name of a value's file is made: see `TIMELESS`.
+ *
+ * Also needed is the module of workerd that makes a D1 binding of a service: see `d1Binding`.
  *
  * miniflare has two Workers for D1 and for KV: one accepts the requests, and passes them on to
  * Durable Objects of the other, which keep the data. Here they are one Worker, which saves an
- * isolate. Names, keys and folders of the data are miniflare's, so older data stays readable.
+ * isolate. Names, keys and folders of the data are miniflare's, so a newer version of gitveil reads
+ * the data of an older one.
  */
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -14,12 +40,12 @@ import { type CapnpValue, Embed } from './capnp.ts';
 /** The folder in which workerd looks for the files. */
 export const STAND_INS_PATH = join(dirname(createRequire(import.meta.url).resolve('miniflare')), 'workers');
 
-/** As miniflare has it. */
+/** The compatibility date that miniflare gives to these Workers. */
 const COMPATIBILITY_DATE = '2023-07-24';
 
 /**
- * In place of zod, for the one Worker that imports it: D1's checks what workerd's own interface of
- * D1 sends, which nobody else can reach. To load zod takes a fifth of a start, and 6 MB.
+ * Replaces zod, which only D1's Worker imports. It checks what workerd's own D1 binding sends, and
+ * nobody else can reach it. Loading zod takes a fifth of a start, and 6 MB.
  */
 const UNCHECKED = `
 const schema = new Proxy(() => schema, { get: (_, name) => (name === 'parse' ? (value) => value : schema) });
@@ -27,14 +53,14 @@ export { schema as z };
 `;
 
 /**
- * miniflare ends the name of a blob with the millisecond in which it was written (`generateBlobId`
- * in its shared/index.worker.js), and uses this clock for nothing else. In the name of a delayed
- * push's key, that would tell when it was pushed, also from what is left of the name once the push
- * is published.
+ * Stops the clock with which miniflare ends the name of a value's file (`generateBlobId` in its
+ * shared/index.worker.js). In the name of a delayed push's key, the millisecond would tell when it
+ * was pushed, even from what is left of the name once the push is published. The clock is used only
+ * once more, for the duration of a statement, which nobody reads.
  */
 const TIMELESS = `Object.defineProperty(performance, 'now', { value: () => 0 });`;
 
-/** What the stand-ins import. */
+/** The modules that the stand-ins import. */
 export const SHARED_MODULES: readonly CapnpValue[] = [
   { name: 'miniflare:shared', esModule: new Embed('/shared/index.worker.js') },
   { name: 'miniflare:zod', esModule: UNCHECKED },
@@ -66,7 +92,7 @@ export const CACHE: CapnpValue = {
   },
 };
 
-/** The service to be named as `cacheApiOutbound`. */
+/** The name of the service for `cacheApiOutbound`. */
 export const CACHE_SERVICE = 'cache';
 
 export function d1Binding(name: string): CapnpValue {
@@ -78,7 +104,7 @@ export function kvBinding(name: string): CapnpValue {
   return { name, kvNamespace: entryFor('kv', name) };
 }
 
-/** The stand-in for one database or namespace. */
+/** Leads to one database or namespace of a stand-in. */
 function entryFor(kind: string, id: string): CapnpValue {
   return { name: kind, props: { json: JSON.stringify({ MINIFLARE_NAMESPACE: id }) } };
 }
