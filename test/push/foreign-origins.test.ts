@@ -7,7 +7,7 @@ import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
-import { accountOf } from '../../src/durable/host-access.ts';
+import { accountOf } from '../../src/host-access.ts';
 import { configOf } from '../../src/config/configured.ts';
 import { systemClock } from '../../src/isolate/clock.ts';
 import { forgetEverything } from '../../src/isolate/recent.ts';

@@ -21,7 +21,7 @@ import type { HttpClient } from '../../outgoing/http-client.ts';
 import { openLedger } from '../../stats/statistics.ts';
 import { listPseudonym, unlistPseudonym } from '../../stats/recorded-hashes.ts';
 import { commentText, exceededRoom, shownKarma } from '../../text/footer.ts';
-import { hostAccountOf, type Reached, reachHost } from '../host-access.ts';
+import { hostAccountOf, type Reached, reachHost } from '../../host-access.ts';
 import type { Attempt, PostedOn, Thread } from './comments.ts';
 import {
   COOLDOWN_MS,

@@ -14,7 +14,8 @@ import type { HostError } from '../../words/host-error.ts';
 import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import { discardBody, isGzip } from '../../streams/body.ts';
 import { TimedWriter } from '../../streams/timed-writer.ts';
-import { type AnswerForm, answerRefused, type Refused, refused, sentence } from '../request/refused.ts';
+import { type AnswerForm, answerRefused, type Refused, refused } from '../request/refused.ts';
+import { sentence } from '../../words/sentence.ts';
 
 type Answer = Response | Promise<Response>;
 

@@ -8,7 +8,7 @@ import { recordName, REPOSITORY_PATH } from '../../config/hosts.ts';
 import { accountLimits } from '../../config/config.ts';
 import { type CommentOutcome, type CommentRequest, mayBePosted } from '../../durable/identity/identity.ts';
 import type { AppEnv } from '../../env.ts';
-import { openHostAccess } from '../../durable/host-access.ts';
+import { openHostAccess } from '../../host-access.ts';
 import { hostFailureOf, isRefusedByHost } from '../../words/host-error.ts';
 import { openThreads } from '../../host/open.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
@@ -24,8 +24,9 @@ import { FENCE_IS_OPEN, footerProblem } from '../../text/footer-room.ts';
 import { readMarkdown } from '../../text/markdown.ts';
 import { noiseProblem } from '../../text/noise.ts';
 import { answer, asJson, described, error, repositoryParams } from '../description.ts';
-import { clientOf } from '../request/client.ts';
-import { limitsOf, refusedToPost, refusePost, targetOf } from '../request/limits.ts';
+import { clientOf } from '../../service/scope.ts';
+import { limitsOf, targetOf } from '../../service/limits.ts';
+import { refusedToPost, refusePost } from '../request/limits.ts';
 import { checkPayload, isBlank, publicText, readJsonObject } from '../request/payload.ts';
 import { publishedOrigin } from '../request/public-origin.ts';
 import { invalidField, type Refused, refused, retryAfter, writeRefusal } from '../request/refused.ts';
@@ -38,6 +39,7 @@ import {
   pseudonymOn,
   sentRequest,
 } from './posting.ts';
+import { hostScopeOf, scopeOf } from '../request/scope.ts';
 
 /** The contract's words (section 7). */
 export const BLOCKED = 'hash bloqueado por reportes';
@@ -178,10 +180,10 @@ export async function postComment(
 ): Promise<PostOutcome> {
   const { config, host } = c.var;
   const hash = await pseudonymOn(c, repository, number, userToken);
-  const thread = await targetOf(c, repository, number, policyLimits);
+  const thread = await targetOf(hostScopeOf(c), repository, number, policyLimits);
   const secret = await serviceSecret(c.env, config.identitySecret);
   const inRepository = targetKey(secret, recordName(host, repository));
-  const by = quotaNamesOf(await clientOf(c));
+  const by = quotaNamesOf(await clientOf(scopeOf(c)));
   const request: CommentRequest = {
     id: crypto.randomUUID(),
     host: host.key,
@@ -240,7 +242,7 @@ async function refusedNew(
   if (c.env.ONE_MACHINE === undefined || (await mayBeListed(c.env.DB, hash, logger))) return null;
   const maxCharacters = exceededRoom(body, { hash, karma: 1, origin });
   if (maxCharacters !== null) return { kind: 'too-long', maxCharacters };
-  const wait = await limitsOf(c).refusal(wants, false);
+  const wait = await limitsOf(hostScopeOf(c)).refusal(wants, false);
   if (wait !== null) return { kind: 'wait', wait };
   try {
     await openThreads(openHostAccess(c.env, config, host, http)).expectThread({ owner, name }, number);
