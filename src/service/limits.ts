@@ -3,14 +3,15 @@
  * Proved by test/routes/request/limits.test.ts and test/routes/request/targets.test.ts.
  */
 import type { Config } from '../config/config.ts';
-import { type HostConfig, hostNameOf, recordName } from '../config/hosts.ts';
+import { hostNameOf, recordName } from '../config/hosts.ts';
 import { limitText } from '../config/values.ts';
 import { accountOf, hostAccountOf } from '../host-access.ts';
 import { readsPauseMs } from '../host/account/account-budget.ts';
 import { FOREIGN_ORIGINS, OPEN_LIMITS, type OpenLimitName } from '../limits/limits.ts';
-import { Limits, type Refused } from '../limits/port.ts';
+import { CreationLimits } from '../limits/port.ts';
+import { TryLimits } from '../limits/tries.ts';
 import { type Limit, toldMs, type TriedWait, type Wait } from '../limits/sliding-window.ts';
-import { commentsIn, type Target, targetKey } from '../limits/wants.ts';
+import { commentsIn, type Denied, type Target, targetKey } from '../limits/claim.ts';
 import { clientWindowsOf, guardOf } from '../objects.ts';
 import { POLICY_PATH } from '../policy/policy.ts';
 import { serviceSecret } from '../secret/open-secret.ts';
@@ -20,17 +21,23 @@ import { clientOf, type HostScope, type Scope } from './scope.ts';
 /** What it takes to limit a client. */
 export type LimitedScope = Pick<Scope, 'env' | 'config' | 'logger' | 'network'>;
 
-export function limitsOf(scope: LimitedScope & { readonly host?: HostConfig }): Limits {
+export function limitsOf(scope: LimitedScope): TryLimits {
   const { env, config, logger } = scope;
-  return new Limits({
+  return new TryLimits({
     client: () => clientOf(scope),
     open: config.limits,
     windows: (key) => clientWindowsOf(env, key),
-    account: () => hostAccountOf(env, scope.host as HostConfig),
-    mayTrack: () => guardOf(env).mayTrack(),
     isOneMachine: env.ONE_MACHINE !== undefined,
     // Those of all hosts, as the calls of a client count together, and not every route has a host.
     scarceMs: () => Math.max(...config.hosts.map((host) => readsPauseMs(accountOf(host), Date.now()))),
+    logger,
+  });
+}
+
+export function creationLimitsOf({ env, host, logger }: HostScope): CreationLimits {
+  return new CreationLimits({
+    account: () => hostAccountOf(env, host),
+    mayTrack: () => guardOf(env).mayTrack(),
     logger,
   });
 }
@@ -87,18 +94,18 @@ export async function targetOf(
  * Why nothing is created, as JSON endpoints say it: `<words of the target>; try again in about 45
  * minutes`
  */
-export function waitWords(
+export function deniedWords(
   { config, host }: Pick<HostScope, 'config' | 'host'>,
-  wait: Refused,
+  denied: Denied,
   target: NamedTarget | null,
 ): string {
   let why = `${hostNameOf(host)} limits the bot account, which has almost reached that limit: networks and repositories that have used less come first`;
-  if (target !== null && (wait.for === 'repository' || wait.for === 'thread')) why = target.words;
-  if (target !== null && wait.for === 'comments') {
+  if (target !== null && (denied.window === 'repository' || denied.window === 'thread')) why = target.words;
+  if (target !== null && denied.window === 'comments') {
     const limit = limitText([commentsIn(config.limits.creations)]);
     why = `too many comments for ${target.repository}: this service posts at most ${limit} there for all people together`;
   }
-  return `${why}; try again in ${waitText(wait)}`;
+  return `${why}; try again in ${waitText(denied)}`;
 }
 
 const implies = (limit: Limit, other: Limit): boolean =>

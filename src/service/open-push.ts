@@ -27,7 +27,7 @@ import { HistoryCache, HistoryLister } from '../upstream/history-lister.ts';
 import type { HistoryHost } from '../upstream/upstream-refs.ts';
 import { type HostScope, memoryFor } from './scope.ts';
 import { ISSUE_FORM, remotePath } from '../pages/remote-paths.ts';
-import { pushLimits } from './push-limits.ts';
+import { ClientPushLimits } from './push-limits.ts';
 import { pushStore } from './push-store.ts';
 
 /**
@@ -91,7 +91,7 @@ export function openPush(
   scope: HostScope,
   target: RepositoryName,
   reply: Reply,
-  { memory = memoryFor(scope), limits = pushLimits(scope), ...names }: PushOpening = {},
+  { memory = memoryFor(scope), limits = new ClientPushLimits(scope), ...names }: PushOpening = {},
 ): PushRun {
   const { config, host, logger, gitClient, addresses } = scope;
   const { shown, published } = addresses;

@@ -14,7 +14,7 @@ import {
 import { systemClock } from '../isolate/clock.ts';
 import { isolateMemory, type MemoryHold } from '../isolate/memory-budget.ts';
 import type { Limit } from '../limits/sliding-window.ts';
-import { forkWants, writeWants } from '../limits/wants.ts';
+import { forkClaim, writeClaim } from '../limits/claim.ts';
 import { delayedPushesOf } from '../objects.ts';
 import { isForReview } from '../push/delay/keep.ts';
 import { type KeptPush, UnreadableError } from '../push/delay/kept-push.ts';
@@ -27,8 +27,9 @@ import { LostRowError } from '../spool/sealed-rows.ts';
 import { arePushesSuspended } from './suspension.ts';
 import { openPush } from './open-push.ts';
 import type { HostScope, Scope } from './scope.ts';
-import { openSlot, reserve, suspended } from './push-limits.ts';
+import { suspended } from './push-refusals.ts';
 import { countPush } from './push-store.ts';
+import { PullRequestSlot, reserve } from './slot.ts';
 import { openStored, type StoredPush } from './stored-push.ts';
 
 /** A key that was written in one place may be read in another only after a while. */
@@ -163,10 +164,11 @@ function runOf(
   const limits = {
     enter: async () => null,
     refuseFull: async () => null,
-    slot: async () => openSlot(scope, owed ?? writeWants(client), account, client),
+    slot: async () =>
+      new PullRequestSlot(scope, { claim: owed ?? writeClaim(client), account, burst: client, client: null }),
     peek: async () => null,
-    takeQuota: async () => void (await reserve(scope, writeWants(client))),
-    takeFork: async () => void (await reserve(scope, forkWants(client, null, account))),
+    takeQuota: async () => void (await reserve(scope, writeClaim(client))),
+    takeFork: async () => void (await reserve(scope, forkClaim(client, null, account))),
   };
   return openPush(scope, target, reply, { memory, limits });
 }

@@ -1,374 +1,225 @@
 /**
- * Connects the limits of one push with the guard, with the bot account, and with what its address
- * has used.
- * Proved by test/service/push-limits.test.ts.
+ * The limits of one push: the checks that let it in, in their order, and what it takes of them.
+ * Proved by test/service/push-limits.test.ts and test/routes/request/refused-first.test.ts.
  */
-import { hostNameOf, recordName } from '../config/hosts.ts';
 import { accountLimits } from '../config/config.ts';
+import { recordName } from '../config/hosts.ts';
 import { BURST_PUSHES, BURST_WINDOW_MS } from '../durable/guard/burst.ts';
-import { openBackOff } from '../host-access.ts';
-import type { Told } from '../durable/pull-request/pull-request.ts';
-import { HostPause, LONGEST_WAIT_MS } from '../host/failure.ts';
 import { Recent } from '../isolate/recent.ts';
-import { within } from '../isolate/within.ts';
-import { type Client, isCircuit, type Names, windowKey } from '../limits/client.ts';
-import { FORKS, PULL_REQUESTS } from '../limits/limits.ts';
-import type { Grant, Refused } from '../limits/port.ts';
-import { type ClientHits, hitBy, toldMs, type TriedWait, type Wait } from '../limits/sliding-window.ts';
-import {
-  type AccountLimits,
-  forkWants,
-  openingIn,
-  prefixLimit,
-  pullRequestWants,
-  quotaNamesOf,
-  type Wants,
-  writesNow,
-  writeWants,
-} from '../limits/wants.ts';
-import { pseudonymOf } from '../notify/alert.ts';
+import { type Claim, forkClaim, pullRequestClaim, quotaNamesOf, writeClaim } from '../limits/claim.ts';
+import { type Client, windowKey } from '../limits/client.ts';
+import { type ClientHits, hitBy, NO_WAIT, type TriedWait } from '../limits/sliding-window.ts';
+import type { CreationLimits } from '../limits/port.ts';
 import { guardOf } from '../objects.ts';
-import type { Slot, PushLimits } from '../push/push-host.ts';
-import { cannotWrite, Refusal } from '../push/reply/refusal.ts';
+import type { PushLimits, Slot } from '../push/push-host.ts';
+import type { Refusal } from '../push/reply/refusal.ts';
 import { keyedHash } from '../secret/keyed-hash.ts';
 import { serviceSecret } from '../secret/open-secret.ts';
-import { type OpenedPullRequest, openStatistics, recordOpened } from '../stats/statistics.ts';
-import { isStorageFailure } from '../storage-failure.ts';
-import { clientOf, type HostScope } from './scope.ts';
+import type { RepositoryName } from '../words/repository-name.ts';
+import { creationLimitsOf, limitsOf } from './limits.ts';
 import {
-  FOREIGN_WAIT_MS,
-  FOREIGN_WORDS,
-  limitsOf,
-  type NamedTarget,
-  targetOf,
-  tooMany,
-  waitText,
-  waitWords,
-} from './limits.ts';
-import { sentence } from '../words/sentence.ts';
+  denied,
+  foreignFull,
+  hostPaused,
+  noneLeft,
+  outOfReach,
+  overLimit,
+  suspended,
+} from './push-refusals.ts';
+import { clientOf, type HostScope } from './scope.ts';
+import { PullRequestSlot, reserve } from './slot.ts';
 import { arePushesSuspended } from './suspension.ts';
 
-const TOO_MANY = { pushes: 'too many pushes', calls: 'too many requests' };
-/** How long an answer waits for the guard and statistics. */
-const TELLING_MS = 3_000;
+type Patience = Parameters<PushLimits['enter']>[2];
 
-/** Pushes of clients that have no room for another pull request. */
-const told: ClientHits = new Recent({ most: 10_000 });
+/** A push that asks to be let in. */
+interface Entry {
+  readonly scope: HostScope;
+  readonly client: Client;
+  readonly isWithdrawal: boolean;
+  readonly patience: Patience;
+  /** The pull request that it opens; null: none, or its network's limit does not matter. */
+  readonly opening: Claim | null;
+  /** Its network's window, if this isolate knows it to be full. */
+  readonly full: ReturnType<CreationLimits['knownFull']>;
+  /** What the guard has said: how long the client has to wait with its pushes. */
+  pushes: TriedWait;
+}
 
-export function pushLimits(scope: HostScope): PushLimits {
-  const client = (): Promise<Client> => clientOf(scope);
+/** Null: the push passes this check. */
+type Check = (entry: Entry) => Promise<Refusal | null> | Refusal | null;
+
+/** In this order: the first refusal is the answer. */
+const CHECKS: readonly Check[] = [remembered, guard, networkIsFull, tooManyPushes, hostNeedsPause];
+
+/** The limits that refuse without asking an object, but for the window of foreign pages. */
+const REMEMBERED: readonly Check[] = [foreignPages, knownCalls, knownPushes];
+
+async function firstRefusal(checks: readonly Check[], entry: Entry): Promise<Refusal | null> {
+  for (const check of checks) {
+    const refusal = await check(entry);
+    if (refusal !== null) return refusal;
+  }
+  return null;
+}
+
+/** Refuses whoever this isolate knows to be over a limit, so that more pushes reach no object. */
+async function remembered(entry: Entry): Promise<Refusal | null> {
+  const { scope, client, full } = entry;
+  const over = await firstRefusal(REMEMBERED, entry);
+  const noRoom = full?.hasDenied ? noneLeft(scope, full.window, full, client) : null;
+  if (over === null && (noRoom === null || isForGuard(client))) return null;
+  // Panic comes first (contract, 4.6), also for a push that does not reach the guard.
+  return (await arePushesSuspended(scope.env)) ? suspended() : (noRoom ?? over);
+}
+
+async function foreignPages({ scope }: Entry): Promise<Refusal | null> {
+  if (!scope.isForeign) return null;
+  const { waitMs } = await limitsOf(scope).count('foreign');
+  return waitMs > 0 ? foreignFull() : null;
+}
+
+async function knownCalls({ scope, isWithdrawal }: Entry): Promise<Refusal | null> {
+  return isWithdrawal ? null : overLimit(scope, 'calls', await limitsOf(scope).known('calls'));
+}
+
+async function knownPushes({ scope }: Entry): Promise<Refusal | null> {
+  return overLimit(scope, 'pushes', await limitsOf(scope).known('pushes'));
+}
+
+/** Pushes of clients that have no room for another pull request, by network. */
+const withoutRoom: ClientHits = new Recent({ most: 10_000 });
+
+/**
+ * Whether the guard counts a push that its network's full window refuses. It gets as many as make a
+ * burst, because the operator hears of a refused burst, too.
+ */
+function isForGuard(client: Client): boolean {
+  const limit = { most: BURST_PUSHES, withinMs: BURST_WINDOW_MS };
+  return hitBy(windowKey(client, true), withoutRoom, [limit], Date.now()).waitMs === 0;
+}
+
+/** Counts the push at the guard, and refuses it in panic. */
+async function guard(entry: Entry): Promise<Refusal | null> {
+  const { scope, client } = entry;
   const limits = limitsOf(scope);
+  const [address, prefix] = [client.hash('burst'), client.prefixHash('burst')];
+  const wider = await limits.widened('pushes');
+  const { panicMode, ...wait } = await guardOf(scope.env).admit(address, limits.of('pushes'), prefix, wider);
+  entry.pushes = await limits.remember('pushes', wait);
+  return panicMode ? suspended() : null;
+}
 
-  return {
-    async enter(isWithdrawal, opens, patience = 'none') {
-      try {
-        const pusher = await client();
-        const calls = isWithdrawal ? null : overLimit('calls', await limits.known('calls'));
-        const foreign = scope.isForeign ? (await limits.count('foreign')).waitMs : 0;
-        const known =
-          foreign > 0 ? foreignFull() : (calls ?? overLimit('pushes', await limits.known('pushes')));
-        const opening = opens && patience !== 'wait' ? await anyOpening() : null;
-        const full = opening && limits.knownFull(opening);
-        const refusal = full?.isTold ? noneLeft(scope, full.for, full, pusher) : null;
-        // Panic comes first (contract, 4.6), also for a push that does not reach the guard.
-        if (known !== null || (refusal !== null && !mustBeTold(windowKey(pusher, true))))
-          return (await arePushesSuspended(scope.env)) ? suspended() : (refusal ?? known);
-        const address = pusher.hash('burst');
-        const prefix = pusher.prefixHash('burst');
-        const wider = await limits.widened('pushes');
-        const { panicMode, ...wait } = await guardOf(scope.env).admit(
-          address,
-          limits.of('pushes'),
-          prefix,
-          wider,
-        );
-        await limits.remember('pushes', wait);
-        if (panicMode) return suspended();
-        const isAsked = opening !== null && (full !== null || wait.waitMs === 0);
-        const counted = isAsked ? await refuse(opening) : null;
-        return counted ?? overLimit('pushes', wait) ?? (patience === 'none' ? refusedByPause(scope) : null);
-      } catch (error) {
-        // The guard may have been reset because it could not store that a burst was told.
-        const isSuspended = await arePushesSuspended(scope.env).catch(() => false);
-        return isSuspended ? suspended() : outOfReach(scope, error);
-      }
-    },
+/** Asks the account, unless the push is refused anyway and nobody has said that it is full. */
+async function networkIsFull({ scope, client, opening, full, pushes }: Entry): Promise<Refusal | null> {
+  const isAsked = opening !== null && (pushes.waitMs === 0 || full !== null);
+  return isAsked ? countDenied(scope, opening, client) : null;
+}
 
-    async refuseFull(slotHash) {
-      try {
-        return await refuse(await wantsOf((await slotHash?.()) ?? ''));
-      } catch (error) {
-        scope.logger.error('the limits of a push could not be checked', { error });
-        return null;
-      }
-    },
+function tooManyPushes({ scope, pushes }: Entry): Refusal | null {
+  return overLimit(scope, 'pushes', pushes);
+}
 
-    async slot(slotHash) {
-      const [owner, wants] = await checked(Promise.all([client(), wantsOf(slotHash)]));
-      return openSlot(
-        scope,
-        wants,
-        accountLimits(scope.config, scope.host),
-        owner.prefixHash('burst'),
-        owner,
-      );
-    },
+function hostNeedsPause({ scope, patience }: Entry): Refusal | null {
+  return patience === 'none' ? hostPaused(scope) : null;
+}
 
-    async peek() {
-      try {
-        const wait = await limits.refusal(await anyOpening(), false);
-        return wait && refusalOf(scope, wait);
-      } catch (error) {
-        return outOfReach(scope, error);
-      }
-    },
+/**
+ * Counts a push that opens nothing, if it is denied. Null: its client has room, or nobody knows.
+ */
+async function countDenied(scope: HostScope, claim: Claim, client: Client): Promise<Refusal | null> {
+  const denial = await creationLimitsOf(scope).denial(claim, true);
+  if (denial?.window === 'unknown')
+    scope.logger.error('the limits of a push could not be checked', { error: denial.error });
+  return denial === null || denial.window === 'unknown' ? null : denied(scope, denial, null, client);
+}
 
-    takeQuota: async () => void (await reserve(scope, writeWants(await quotaNames()))),
-    async takeFork(forked) {
-      const [by, owner] = [await quotaNames(), await client()];
-      const of = { client: owner, repository: recordName(scope.host, forked) };
-      await reserve(scope, forkWants(by, of, accountLimits(scope.config, scope.host)));
-    },
-  };
+/** Of no push in particular: who repeats one learns no more than others do. */
+const anyOpening = (client: Client): Claim => ({ ...pullRequestClaim(client, ''), push: null });
 
-  /** As `wantsOf`, of no push in particular: who repeats one learns no more than others do. */
-  async function anyOpening(): Promise<Wants> {
-    return { ...pullRequestWants(await client(), ''), push: null };
+export class ClientPushLimits implements PushLimits {
+  readonly #scope: HostScope;
+  readonly #isLetIn: boolean;
+
+  /** @param isLetIn the push of a form, which has asked `enter` before it read anything. */
+  constructor(scope: HostScope, isLetIn = false) {
+    this.#scope = scope;
+    this.#isLetIn = isLetIn;
   }
 
-  /** What another pull request counts in for its client alone. */
-  async function wantsOf(slotHash: string): Promise<Wants> {
-    const secret = await serviceSecret(scope.env, scope.config.identitySecret);
-    // Another hash than the push's own: what is kept with an address must not lead to its pull
-    // requests.
-    return pullRequestWants(await client(), keyedHash(secret, 'slot', slotHash));
+  async enter(isWithdrawal: boolean, opens: boolean, patience: Patience = 'none'): Promise<Refusal | null> {
+    const scope = this.#scope;
+    if (this.#isLetIn) return null;
+    try {
+      const client = await clientOf(scope);
+      const opening = opens && patience !== 'wait' ? anyOpening(client) : null;
+      const full = opening && creationLimitsOf(scope).knownFull(opening);
+      const entry = { scope, client, isWithdrawal, patience, opening, full, pushes: NO_WAIT };
+      return await firstRefusal(CHECKS, entry);
+    } catch (error) {
+      // The guard may have been reset because it could not store that a burst was told.
+      const isSuspended = await arePushesSuspended(scope.env).catch(() => false);
+      return isSuspended ? suspended() : outOfReach(scope, error);
+    }
   }
 
-  async function quotaNames(): Promise<Names> {
-    return quotaNamesOf(await checked(client()));
+  async refuseFull(slotHash?: () => Promise<string>): Promise<Refusal | null> {
+    try {
+      const client = await clientOf(this.#scope);
+      const claim = await this.#claimOf(client, (await slotHash?.()) ?? '');
+      return await countDenied(this.#scope, claim, client);
+    } catch (error) {
+      this.#scope.logger.error('the limits of a push could not be checked', { error });
+      return null;
+    }
+  }
+
+  async slot(slotHash: string): Promise<Slot> {
+    const client = await this.#client();
+    const claim = await this.#claimOf(client, slotHash);
+    return new PullRequestSlot(this.#scope, {
+      claim,
+      account: accountLimits(this.#scope.config, this.#scope.host),
+      burst: client.prefixHash('burst'),
+      client,
+    });
+  }
+
+  async peek(): Promise<Refusal | null> {
+    try {
+      const claim = anyOpening(await clientOf(this.#scope));
+      const denial = await creationLimitsOf(this.#scope).denial(claim, false);
+      return denial && denied(this.#scope, denial);
+    } catch (error) {
+      return outOfReach(this.#scope, error);
+    }
+  }
+
+  async takeQuota(): Promise<void> {
+    await reserve(this.#scope, writeClaim(quotaNamesOf(await this.#client())));
+  }
+
+  async takeFork(forked: RepositoryName): Promise<void> {
+    const { config, host } = this.#scope;
+    const client = await this.#client();
+    const of = { client, repository: recordName(host, forked) };
+    await reserve(this.#scope, forkClaim(quotaNamesOf(client), of, accountLimits(config, host)));
   }
 
   /** @throws Refusal */
-  function checked<T>(known: Promise<T>): Promise<T> {
-    return known.catch((error: unknown) => {
-      throw outOfReach(scope, error);
+  #client(): Promise<Client> {
+    return clientOf(this.#scope).catch((error: unknown) => {
+      throw outOfReach(this.#scope, error);
     });
   }
 
   /**
-   * Counts a push that opens nothing, if it is refused; null: its client has room, or nobody knows.
+   * What another pull request counts in for its client alone. Its hash is another than the push's
+   * own: what is kept with an address must not lead to its pull requests.
    */
-  async function refuse(wants: Wants): Promise<Refusal | null> {
-    const wait = await limits.refusal(wants, true);
-    if (wait?.for === 'unknown') scope.logger.error('the limits of a push could not be checked', wait);
-    if (wait === null || wait.for === 'unknown') return null;
-    return refusalOf(scope, wait, null, await client());
+  async #claimOf(client: Client, slotHash: string): Promise<Claim> {
+    const { env, config } = this.#scope;
+    const secret = await serviceSecret(env, config.identitySecret);
+    return pullRequestClaim(client, keyedHash(secret, 'slot', slotHash));
   }
-
-  /** Null: the client is below that limit. */
-  function overLimit(name: keyof typeof TOO_MANY, wait: TriedWait): Refusal | null {
-    if (wait.waitMs <= 0) return null;
-    if (scope.isForeign) return foreignFull();
-    return new Refusal('rate-limited', TOO_MANY[name], [sentence(tooMany(scope.config, name, wait))]);
-  }
-}
-
-/**
- * What a pull request takes of client, repository and account.
- * @param own of its client; without windows if it was delayed, as they are given.
- * @param burst by which the guard counts its client.
- * @param client null: nobody is alerted.
- */
-export function openSlot(
-  scope: HostScope,
-  own: Wants,
-  account: AccountLimits,
-  burst: string,
-  client: Client | null = null,
-): Slot {
-  let wanted = own;
-  let target: NamedTarget | null = null;
-  let grants: Grant[] = [];
-  return {
-    async take(repository, policyLimits) {
-      target = await targetOf(scope, repository, null, policyLimits);
-      wanted = openingIn(target, account, own);
-      grants.push(await reserve(scope, wanted, target, client));
-    },
-    async settle(isAnother) {
-      const left = leftOf(wanted, isAnother);
-      if (left !== null) grants.push(await reserve(scope, left, target, client));
-    },
-    opened: (pullRequest) => tellOpened(scope, pullRequest, burst),
-    owed: () => leftOf(own, true),
-    async release() {
-      const back = grants;
-      grants = [];
-      await Promise.all(back.map((grant) => grant.release()));
-      wanted = own;
-    },
-  };
-
-  /** What is not granted yet of the client's limits; null: all is. */
-  function leftOf(wants: Wants, isAnother: boolean): Wants | null {
-    const windows = wants.windows.filter((window) => !grants.some((grant) => grant.covers(window)));
-    return windows.length === 0 ? null : { ...wants, windows, push: own.push && { ...own.push, isAnother } };
-  }
-}
-
-/**
- * @param target, client as `refusalOf` has them.
- * @throws Refusal: others come first, or the host needs a pause.
- */
-export async function reserve(
-  scope: HostScope,
-  wants: Wants,
-  target: NamedTarget | null = null,
-  client: Client | null = null,
-): Promise<Grant> {
-  const reserved = await limitsOf(scope).reserve(wants);
-  if (reserved.kind === 'grant' || reserved.for !== 'unknown')
-    openBackOff(scope.env, scope.host).learn(reserved.pauseMs);
-  const isFull = reserved.kind === 'wait' && reserved.full !== null;
-  const paused = writesNow(wants) && !isFull ? refusedByPause(scope) : null;
-  if (reserved.kind === 'wait') throw paused ?? refusalOf(scope, reserved, target, client);
-  if (paused === null) return reserved;
-  await reserved.release();
-  throw paused;
-}
-
-/**
- * @param target the repository, if its own limit may refuse.
- * @param client null: nobody is to be alerted.
- */
-function refusalOf(
-  scope: HostScope,
-  wait: Refused,
-  target: NamedTarget | null = null,
-  client: Client | null = null,
-): Refusal {
-  if (wait.for === 'unknown') return outOfReach(scope, wait.error);
-  if (wait.for === 'address' || wait.for === 'prefix') {
-    if (client !== null && wait.full?.isAlertDue)
-      scope.later(alertOperator(scope, client, wait.for, wait.full.attempts));
-    return noneLeft(scope, wait.for, wait, client);
-  }
-  if (wait.for === 'forks' && scope.isForeign) return foreignFull();
-  if (wait.for === 'forks')
-    return new Refusal('rate-limited', 'too many forks', [
-      `Pushes from your network have made the service fork ${FORKS.most} repositories within an hour, which is the limit. Try again in ${waitText(wait)}, or push to one of these.`,
-      'Nothing was changed.',
-    ]);
-  const lines = [sentence(waitWords(scope, wait, target)), 'Nothing was changed.'];
-  const options = { outcome: 'rate-limited', waitMs: toldMs(wait) } as const;
-  return wait.for === 'repository'
-    ? new Refusal('rate-limited', 'too many pull requests for this repository', lines, options)
-    : new Refusal('account', 'the bot account has little left', lines, options);
-}
-
-/**
- * The contract's words (section 7), and how long to wait.
- * @param client null: only the last line is shown.
- */
-function noneLeft(scope: HostScope, kind: Refused['for'], wait: Wait, client: Client | null): Refusal {
-  if (scope.isForeign) return foreignFull();
-  const ofPrefix = client !== null && isCircuit(client) ? 'onion service' : 'IPv6 /48';
-  const whose = kind === 'prefix' ? ofPrefix : 'IP';
-  const { most } = kind === 'prefix' && client !== null ? prefixLimit(client) : PULL_REQUESTS;
-  const lines = [
-    `Rate limit exceeded: max ${most} PRs per hour per ${whose}.`,
-    'Please try again later.',
-    `Try again in ${waitText(wait)}.`,
-  ];
-  return new Refusal('rate-limited', 'rate limit exceeded', lines, { waitMs: toldMs(wait) });
-}
-
-/** What a page of another site is told, whatever its network has used up. */
-function foreignFull(): Refusal {
-  const lines = [
-    `Rate limit exceeded: max ${PULL_REQUESTS.most} PRs per hour per IP.`,
-    'Please try again later.',
-    FOREIGN_WORDS,
-  ];
-  return new Refusal('rate-limited', 'rate limit exceeded', lines, { waitMs: FOREIGN_WAIT_MS });
-}
-
-/** Never rejects. */
-async function alertOperator(
-  scope: HostScope,
-  owner: Client,
-  kind: 'address' | 'prefix',
-  attempts: number,
-): Promise<void> {
-  const [network, hash, { most }] =
-    kind === 'address'
-      ? [owner.network, owner.hash('alert'), PULL_REQUESTS]
-      : [owner.prefix, owner.prefixHash('alert'), prefixLimit(owner)];
-  await guardOf(scope.env)
-    .tell({ kind: 'rate-limit', client: pseudonymOf(hash), attempts, most }, Date.now(), network)
-    .catch((error: unknown) => scope.logger.error('an alert could not be raised', { error }));
-}
-
-/**
- * Counts a full client's push. The operator hears of a refused burst, too: the guard gets as many
- * as make one.
- */
-function mustBeTold(client: string): boolean {
-  const limit = { most: BURST_PUSHES, withinMs: BURST_WINDOW_MS };
-  return hitBy(client, told, [limit], Date.now()).waitMs === 0;
-}
-
-/**
- * Tells the guard and statistics before the push is answered. Answers who could not be told. Never
- * rejects.
- */
-async function tellOpened(
-  scope: HostScope,
-  { number, ...opened }: OpenedPullRequest & { readonly number: number },
-  client: string,
-): Promise<readonly Told[]> {
-  const { env, config, http, logger } = scope;
-  const { prHash, host, owner, repo, url, openedAt } = opened;
-  const tell = (whom: Told, telling: Promise<void>): Promise<readonly Told[]> =>
-    within(TELLING_MS, telling).then(
-      () => [],
-      (error: unknown) => {
-        logger.warn('an open pull request will be told of later', { error });
-        return [whom];
-      },
-    );
-  const tracked = { kind: 'pull-request', prHash, host, owner, repo, number, url } as const;
-  const left = await Promise.all([
-    tell('tracking', guardOf(env).track(tracked, client, openedAt)),
-    tell('statistics', recordOpened(env, config, http, opened)),
-  ]);
-  await openStatistics(env, config, logger, http).forgetCount(opened);
-  return left.flat();
-}
-
-/**
- * The code host wants to be left alone: a push would fail half-way, and going on can cost the
- * account.
- */
-function refusedByPause(scope: HostScope): Refusal | null {
-  const leftMs = openBackOff(scope.env, scope.host).leftMs();
-  if (leftMs <= LONGEST_WAIT_MS) return null;
-  const cause = new HostPause(hostNameOf(scope.host), leftMs);
-  const lines = [cause.publicMessage, 'Nothing was changed there. Push again after that.'];
-  return new Refusal('account', 'the code host asks to wait', lines, { cause, waitMs: leftMs });
-}
-
-export function suspended(): Refusal {
-  return new Refusal('suspended', 'service temporarily suspended', [
-    'SERVICE TEMPORARILY SUSPENDED',
-    'The service is suspended due to detected bot activity sending mass PRs.',
-    'Please retry in 15 minutes.',
-  ]);
-}
-
-function outOfReach(scope: HostScope, error: unknown): Refusal {
-  scope.logger.error('the limits of a push could not be checked', { error });
-  if (isStorageFailure(error)) return cannotWrite(error, 'Nothing was changed. Push again later.');
-  const lines = ['Nothing was changed. Push again in a few minutes.'];
-  return new Refusal('unguarded', 'the service cannot check its limits', lines, { cause: error });
 }

@@ -9,7 +9,7 @@ import { closedEvent } from '../events/host-event.ts';
 import { randomMoment, systemClock } from '../isolate/clock.ts';
 import type { MemoryHold } from '../isolate/memory-budget.ts';
 import { within } from '../isolate/within.ts';
-import { delayedNamesOf } from '../limits/wants.ts';
+import { delayedNamesOf } from '../limits/claim.ts';
 import { count, observe } from '../metrics/tally.ts';
 import { delayedPushesOf, guardOf, pendingPushOf, pullRequestOf, readFrom, spoolOf } from '../objects.ts';
 import type { PushStore } from '../push/push-host.ts';

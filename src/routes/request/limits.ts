@@ -4,7 +4,7 @@
 import type { Context } from 'hono';
 import type { AppEnv } from '../../env.ts';
 import type { OpenLimitName } from '../../limits/limits.ts';
-import type { Refused as Unreserved } from '../../limits/port.ts';
+import type { Denied } from '../../limits/claim.ts';
 import { NO_WAIT, toldMs, type TriedWait, type Wait } from '../../limits/sliding-window.ts';
 import {
   FOREIGN_WAIT_MS,
@@ -12,7 +12,7 @@ import {
   limitsOf,
   type NamedTarget,
   tooMany,
-  waitWords,
+  deniedWords,
 } from '../../service/limits.ts';
 import { suspensionOf } from '../../service/suspension.ts';
 import { isStorageFailure } from '../../storage-failure.ts';
@@ -103,9 +103,9 @@ export function refusedUntil(wait: Wait, error: string): Refused {
   return refused(429, error, { 'Retry-After': retryAfter(toldMs(wait)) });
 }
 
-export function refusedToPost(c: Context<AppEnv>, wait: Unreserved, target: NamedTarget | null): Refused {
-  if (wait.for === 'unknown') return uncheckedLimit(c, wait.error);
-  return refusedUntil(wait, waitWords(c.var, wait, target));
+export function refusedToPost(c: Context<AppEnv>, denied: Denied, target: NamedTarget | null): Refused {
+  if (denied.window === 'unknown') return uncheckedLimit(c, denied.error);
+  return refusedUntil(denied, deniedWords(c.var, denied, target));
 }
 
 /** Null if comments and issues are accepted. */

@@ -118,8 +118,8 @@ async function mayAsk(c: Context<AppEnv>): Promise<boolean> {
   const by = windowKey(await clientOf(scopeOf(c)), true);
   const now = Date.now();
   reads = reads.filter(({ at }) => isWithin(at, READS.withinMs, now));
-  const asker = { by, repository: null, takesPart: false };
-  if (fairWait('calls', reads, [READS], asker, now).waitMs > 0) return false;
+  const claimant = { by, repository: null, takesPart: false };
+  if (fairWait('calls', reads, [READS], claimant, now).waitMs > 0) return false;
   reads = [...reads, { at: now, by, repository: null }];
   return true;
 }

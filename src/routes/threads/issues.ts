@@ -14,7 +14,7 @@ import { HostError } from '../../words/host-error.ts';
 import { openThreads } from '../../host/open.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
-import { openingIn, quotaNamesOf, writeWants } from '../../limits/wants.ts';
+import { openingIn, quotaNamesOf, writeClaim } from '../../limits/claim.ts';
 import { guardOf } from '../../objects.ts';
 import { INVALID_NAME, type RepositoryName } from '../../words/repository-name.ts';
 import { listPseudonym } from '../../stats/recorded-hashes.ts';
@@ -24,7 +24,7 @@ import { readMarkdown } from '../../text/markdown.ts';
 import { noiseProblem } from '../../text/noise.ts';
 import { answer, asJson, described, error, repositoryParams } from '../description.ts';
 import { clientOf } from '../../service/scope.ts';
-import { limitsOf, targetOf } from '../../service/limits.ts';
+import { creationLimitsOf, targetOf } from '../../service/limits.ts';
 import { refusedToPost, refusePost } from '../request/limits.ts';
 import { checkPayload, isBlank, publicText, readJsonObject } from '../request/payload.ts';
 import { publishedAddress } from '../request/public-origin.ts';
@@ -167,11 +167,11 @@ export async function createIssue(
 ): Promise<PostOutcome> {
   const { config, host, logger, http } = c.var;
   const opening = await targetOf(hostScopeOf(c), repository, null, policyLimits);
-  const wants = writeWants(quotaNamesOf(await clientOf(scopeOf(c))));
-  const grant = await limitsOf(hostScopeOf(c)).reserve(
-    openingIn(opening, accountLimits(config, host), wants),
+  const claim = writeClaim(quotaNamesOf(await clientOf(scopeOf(c))));
+  const grant = await creationLimitsOf(hostScopeOf(c)).reserve(
+    openingIn(opening, accountLimits(config, host), claim),
   );
-  if (grant.kind === 'wait') return refusedToPost(c, grant, opening);
+  if (grant.kind === 'denied') return refusedToPost(c, grant, opening);
 
   const created = await openThreads(openHostAccess(c.env, config, host, http))
     .createIssue(repository, issue)
