@@ -1,4 +1,4 @@
-/** The rows of delayed pushes, in the form of version 1.0.0: each stage of it is read, and written. */
+/** The rows of delayed pushes: each stage is read and written in the form of version 1.0.0. */
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';

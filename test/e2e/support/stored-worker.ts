@@ -2,7 +2,7 @@
  * A Worker in which every verdict is stored as bytes before it is published: stored-publish.ts says
  * how.
  */
-import type { WorkerBuild } from '../../../local/build.ts';
+import type { WorkerBuild } from '../../../local/deploy/build.ts';
 import { changedBuild } from './changed-worker.ts';
 
 const PUBLISH = 'test/e2e/support/stored-publish.ts';
