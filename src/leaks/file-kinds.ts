@@ -21,7 +21,7 @@ const named = (name: string, ...starts: readonly string[]): Magic => ({ name, st
 const picture = (name: string, read: Reading, ...starts: readonly string[]): Magic => ({
   name,
   starts,
-  read: (head) => told(head, read),
+  read: (head) => findingText(head, read),
 });
 
 const MAGICS: readonly Magic[] = [
@@ -126,7 +126,7 @@ const XMP_LABELS: readonly (readonly [name: string, label: string])[] = [
 ];
 
 /** Each only once, and not too many. */
-function told(head: Uint8Array, read: Reading): readonly string[] {
+function findingText(head: Uint8Array, read: Reading): readonly string[] {
   const lines = new Set<string>();
   let placesLeft = MOST_PLACES;
   for (const [label, words] of read(head)) {

@@ -110,7 +110,7 @@ onForget(() => (isolateSpools = new SpoolBudget()));
 /**
  * One call at a time, but for `discard`, which the caller must call in the end, whatever happens.
  */
-export class Spool {
+export class PushSpool {
   readonly #options: SpoolOptions;
   readonly #budget: SpoolBudget;
   readonly #claim: SpoolClaim;

@@ -40,7 +40,8 @@ export type PanicScope = Switch | 'all';
  * How a caller has shown that they are the operator. The password was compared by the caller of
  * this object.
  */
-export type Credential = { readonly kind: 'password' } | { readonly kind: 'token'; readonly hash: string };
+export type OperatorCredential =
+  { readonly kind: 'password' } | { readonly kind: 'token'; readonly hash: string };
 
 /** What everybody may know. */
 export interface GuardStatus {
@@ -162,7 +163,7 @@ export class Guard extends DurableObject<Env> {
   }
 
   /** Whether the credential is good for this. A token is used up. */
-  accepts(credential: Credential, action: Action): boolean {
+  accepts(credential: OperatorCredential, action: Action): boolean {
     const isPassword = credential.kind === 'password';
     const isAccepted = isPassword || this.#tokens.use(credential.hash, action, Date.now());
     if (isAccepted && action === 'review') this.#operator.forgetReview();
@@ -175,12 +176,12 @@ export class Guard extends DurableObject<Env> {
   }
 
   /** What it was for has failed: the button may be pressed again. */
-  giveBack(credential: Credential): void {
+  giveBack(credential: OperatorCredential): void {
     if (credential.kind === 'token') this.#tokens.giveBack(credential.hash);
   }
 
   /** False if the credential is not valid for this. The switch is on disk before this resolves. */
-  setPanic(active: boolean, credential: Credential, scope: PanicScope = 'pushes'): boolean {
+  setPanic(active: boolean, credential: OperatorCredential, scope: PanicScope = 'pushes'): boolean {
     if (!this.accepts(credential, active ? 'activate-panic' : 'deactivate-panic')) return false;
     const { kv } = this.ctx.storage;
     if (scope !== 'writes') kv.put(SWITCHES.pushes, active);
@@ -192,7 +193,7 @@ export class Guard extends DurableObject<Env> {
    * Begins to undo the last two hours. Answers the id, the same while it runs; null: the credential
    * is not valid.
    */
-  async beginRollback(credential: Credential, scope: RollbackScope): Promise<string | null> {
+  async beginRollback(credential: OperatorCredential, scope: RollbackScope): Promise<string | null> {
     const tokenHash = credential.kind === 'token' ? credential.hash : null;
     const id = this.#rollbacks.begin(tokenHash, scope, () => this.accepts(credential, 'rollback'));
     if (id !== null) await this.#wakeAt(Date.now());

@@ -11,7 +11,7 @@ import type { TokenProblem } from '../../host/account/token-problems.ts';
 import { isAhead, isWithin } from '../../isolate/clock.ts';
 import { hit } from '../../limits/sliding-window.ts';
 import { type Alert, actionsOf, alertNotification, CAPPED, type CappedKind } from '../../notify/alert.ts';
-import { operatorService, publish } from '../../notify/ntfy.ts';
+import { operatorService, publishNotification } from '../../notify/ntfy.ts';
 import { type Trouble, troubleOf } from '../../notify/trouble.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
 import { earliest } from '../due-rows.ts';
@@ -285,7 +285,7 @@ export class Operator {
     });
     const http = (this.#http ??= openHttp(config));
     try {
-      await publish(http, operatorService(config), notification);
+      await publishNotification(http, operatorService(config), notification);
       if (this.state.trouble !== null) this.#kv.delete(TROUBLE_KEY);
     } catch (error) {
       this.#noteTrouble(troubleOf(error));

@@ -10,7 +10,7 @@ import { BURST_PUSHES, BURST_WINDOW_MS } from '../../durable/guard/burst.ts';
 import { openBackOff } from '../../durable/host-access.ts';
 import type { Told } from '../../durable/pull-request/pull-request.ts';
 import type { AppEnv } from '../../env.ts';
-import { HostPause, LONGEST_WAIT_MS } from '../../host/failure.ts';
+import { HostPause, LONGEST_REPEAT_WAIT_MS } from '../../host/failure.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { within } from '../../isolate/within.ts';
 import { type Client, isCircuit, type Names, windowKey } from '../../limits/client.ts';
@@ -350,7 +350,7 @@ async function tellOpened(
  */
 function refusedByPause(c: Context<AppEnv>): Refusal | null {
   const leftMs = openBackOff(c.env, c.var.host).leftMs();
-  if (leftMs <= LONGEST_WAIT_MS) return null;
+  if (leftMs <= LONGEST_REPEAT_WAIT_MS) return null;
   const cause = new HostPause(hostNameOf(c.var.host), leftMs);
   const lines = [cause.publicMessage, 'Nothing was changed there. Push again after that.'];
   return new Refusal('account', 'the code host asks to wait', lines, { cause, waitMs: leftMs });

@@ -19,7 +19,7 @@ import { pushOutcome, type Refusal } from '../../push/reply/refusal.ts';
 import { isSameSecret, keyedHash, prKeyOf } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { endOfDay } from '../../secret/sealed-kv.ts';
-import { Spool } from '../../spool/spool.ts';
+import { PushSpool } from '../../spool/spool.ts';
 import { openLedger } from '../../stats/statistics.ts';
 import { addWorks, mayBeRecorded, prHashesWith, prHashNear } from '../../stats/recorded-hashes.ts';
 import { clientOf } from '../request/client.ts';
@@ -37,7 +37,7 @@ export function pushStore(c: Context<AppEnv>, memory: MemoryHold): PushStore {
   return {
     count: countPush,
     openSpool: () =>
-      new Spool({
+      new PushSpool({
         open: (attempt) => spoolOf(c.env, attempt),
         memory,
         client: memory.client,

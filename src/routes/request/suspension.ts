@@ -5,7 +5,7 @@
 import { waitUntil } from 'cloudflare:workers';
 import type { Context } from 'hono';
 import { type HostConfig, hostNameOf } from '../../config/hosts.ts';
-import type { Credential, GuardStatus, PanicScope } from '../../durable/guard/guard.ts';
+import type { OperatorCredential, GuardStatus, PanicScope } from '../../durable/guard/guard.ts';
 import { accountOf } from '../../durable/host-access.ts';
 import type { AppEnv, Env } from '../../env.ts';
 import { FreshCopy } from '../../isolate/fresh-copy.ts';
@@ -44,7 +44,7 @@ export async function setPanic(
   env: Env,
   active: boolean,
   scope: PanicScope,
-  credential: Credential,
+  credential: OperatorCredential,
 ): Promise<{ readonly isStored: boolean } | null> {
   const guard = guardOf(env);
   const store = () => guard.setPanic(active, credential, scope).finally(() => copy.forget());
