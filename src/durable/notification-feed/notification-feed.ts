@@ -12,12 +12,11 @@ import {
   type SpentKind,
 } from '../../events/feed-cursor.ts';
 import { CallsUsedUp, type FeedMemory, followPullRequests, type NotedThread } from '../../events/follow.ts';
-import type { ActivityCall, FeedThread } from '../../host/code-host.ts';
+import type { FeedThread } from '../../host/code-host.ts';
 import { type ActivityHost, openActivity } from '../../host/open.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';
 import { isWithin, systemClock } from '../../isolate/clock.ts';
 import { loggerOf } from '../../log.ts';
-import { count } from '../../metrics/tally.ts';
 import { prHashWithId } from '../../stats/recorded-hashes.ts';
 import { pullRequestOf } from '../../objects.ts';
 import { dueAgainAt, LONGEST_WAIT_MS } from '../due-rows.ts';
@@ -43,7 +42,7 @@ export class NotificationFeed extends DurableObject<Env> {
   async run(hostKey: string, cronTime: number): Promise<void> {
     const reached = reachHost(this.env, hostKey);
     if (reached === null || reached.host.token === null || this.#isRunning) return;
-    const activity = openActivity(reached.access, (call) => this.#takeCall(call));
+    const activity = openActivity(reached.access, () => this.#takeCall());
     const logger = loggerOf(reached.config);
     this.#isRunning = true;
     try {
@@ -89,9 +88,8 @@ export class NotificationFeed extends DurableObject<Env> {
     this.#memory.note([{ id, isByBot: false, repository, number, updatedAt: at }], at);
   }
 
-  #takeCall(call: ActivityCall): void {
+  #takeCall(): void {
     if (!this.#memory.take('calls', systemClock.now())) throw new CallsUsedUp();
-    count('gitveil_feed_requests_total', { call });
   }
 }
 

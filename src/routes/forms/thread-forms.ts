@@ -8,7 +8,6 @@ import { type FormFields, parseThreadText, userTokenOf, withPlainLineEnds } from
 import { utf8 } from '../../git/bytes.ts';
 import { SearchedNames } from '../../git/search/searched-names.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
-import { countAct } from '../middleware/measure.ts';
 import { type GivenAway, MAX_OWN_NAME } from '../../pages/forms/parts.ts';
 import {
   donePage,
@@ -88,7 +87,6 @@ async function answerSteps(
   if (step !== 'post') return answerForm(c, await ready.preview(token.text));
   const name = { name: secrets('name'), content: '' };
   const outcome = await postOnce(c, target, kind, { sent: 'form', name }, (limits) => ready.post(limits));
-  countAct(c, `gitveil_${kind}_total`, outcome.kind === 'refused' ? outcome.status : 200);
   // If it may have been posted, with a new token: so a person who has checked and sends it again
   // sends another form.
   if (outcome.kind === 'refused') return show(outcome.code === 'may-exist' ? null : token.text, outcome);

@@ -116,13 +116,9 @@ async function problemGauges(c: Context<AppEnv>): Promise<Gauges> {
 }
 
 async function delayedGauges(c: Context<AppEnv>): Promise<Gauges> {
-  const { waiting, bytes, oldestAt } = await delayedPushesOf(c.env).counts();
+  const { oldestAt } = await delayedPushesOf(c.env).counts();
   const oldestMs = oldestAt === null ? 0 : Math.max(0, Date.now() - oldestAt);
-  return [
-    ...Object.entries(waiting).map(([reason, value]) => gauge('gitveil_delayed_pushes', value, { reason })),
-    gauge('gitveil_delayed_bytes', bytes, {}),
-    gauge('gitveil_delayed_oldest_seconds', Math.round(oldestMs / 1000), {}),
-  ];
+  return [gauge('gitveil_delayed_oldest_seconds', Math.round(oldestMs / 1000), {})];
 }
 
 function gauge(name: GaugeValue['name'], value: number, labels: GaugeValue['labels']): GaugeValue {
