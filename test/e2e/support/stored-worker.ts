@@ -11,7 +11,7 @@ const PUBLISH = 'test/e2e/support/stored-publish.ts';
 export function storedBuild(build: WorkerBuild): Promise<WorkerBuild> {
   return changedBuild(build, {
     file: 'src/push/session.ts',
-    from: "'./publish/publish.ts'",
+    from: "'./publish/live-attempt.ts'",
     to: `'../../${PUBLISH}'`,
     imports: [PUBLISH, 'test/e2e/support/verdict-line.ts'],
   });

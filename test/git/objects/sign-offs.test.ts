@@ -3,7 +3,7 @@
  * others stay.
  */
 import { describe, expect, it } from 'vitest';
-import { haveOwnSignOff, MAX_SIGN_OFFS, signerOf } from '../../../src/git/objects/trailers.ts';
+import { haveOwnSignOff, MAX_SIGN_OFFS, signerOf } from '../../../src/git/objects/sign-offs.ts';
 import type { KeptObjects } from '../../../src/git/pack/kept-objects.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 import { workOf } from '../../support/work-meter.ts';
