@@ -9,7 +9,7 @@ import { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import { pullRequestText } from '../../git/objects/commit-message.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import type { Plan } from '../../git/objects/planned-commits.ts';
-import { haveOwnSignOff, signerOf, signOffLine } from '../../git/objects/trailers.ts';
+import { haveOwnSignOff, signerOf, signOffLine } from '../../git/objects/sign-offs.ts';
 import { type Fault, isTakenBySome, sayFsck } from '../../git/pack/fsck.ts';
 import { outgoingBytes } from '../../git/pack/outgoing-pack.ts';
 import type { PackPaths } from '../../git/search/pack-paths.ts';

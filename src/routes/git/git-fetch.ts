@@ -20,7 +20,8 @@ import { beginningOf, HOST_TIMEOUT_MS, SmartHttp } from '../../host/git/smart-ht
 import { followMoves } from '../../host/redirect.ts';
 import type { HistoryHost } from '../../upstream/upstream-refs.ts';
 import { BodyError } from '../../streams/body-error.ts';
-import { drain, gitBody, type LimitedSource } from '../../streams/body.ts';
+import { drain, type LimitedSource } from '../../streams/body.ts';
+import { gitBody } from '../../streams/git-body.ts';
 import {
   announcedBytes,
   foreignAnswer,

@@ -22,7 +22,8 @@ import { type Reply, SideBandReply } from '../../push/reply/reply.ts';
 import { abandon, type Arrival, conclude, end, receive } from '../../push/session.ts';
 import type { PushHost } from '../../push/push-host.ts';
 import type { PushRun } from '../../push/push-run.ts';
-import { drain, gitBody, type GitBodyLimits } from '../../streams/body.ts';
+import { drain } from '../../streams/body.ts';
+import { gitBody, type GitBodyLimits } from '../../streams/git-body.ts';
 import { TimedWriter } from '../../streams/timed-writer.ts';
 import {
   announcedBytes,

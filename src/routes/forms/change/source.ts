@@ -11,7 +11,7 @@ import { ProtocolError } from '../../../git/wire/protocol-error.ts';
 import { HostError } from '../../../words/host-error.ts';
 import { type KnownPolicy, openPolicies } from '../../../policy/policies.ts';
 import { workBranch } from '../../../words/pr-hash.ts';
-import { signOffLine } from '../../../git/objects/trailers.ts';
+import { signOffLine } from '../../../git/objects/sign-offs.ts';
 import type { PushHost } from '../../../push/push-host.ts';
 import { fullName, type RepositoryName } from '../../../words/repository-name.ts';
 import { heldReads, isMadeHere, readCommit, type ReadObjects } from '../../../upstream/tree-reader.ts';
