@@ -92,7 +92,7 @@ const EXIF_FOLDER = 0x8769;
 const GPS_FOLDER = 0x8825;
 const XMP_TAG = 0x02bc;
 /** Tags of the artist, and of the camera's owner. */
-const AUTHOR_TAGS = [0x013b, 0xa430];
+const AUTHOR_TAGS = new Set([0x013b, 0xa430]);
 /** The number of the by-line in IPTC's second record. */
 const IPTC_AUTHOR = 80;
 const XMP_AUTHORS = ['dc:creator', 'aux:OwnerName'];
@@ -192,7 +192,7 @@ function* readTiff(bytes: Uint8Array): Generator<Metadata> {
       if (tag === EXIF_FOLDER) folders.push(value);
       if (tag === EXIF_FOLDER || tag === GPS_FOLDER) yield [EXIF];
       else if (tag === XMP_TAG) yield [XMP, content];
-      else if (AUTHOR_TAGS.includes(tag)) yield [AUTHOR, content];
+      else if (AUTHOR_TAGS.has(tag)) yield [AUTHOR, content];
     }
   }
 }
