@@ -15,22 +15,22 @@ import { appeals } from './routes/moderation/appeals.ts';
 import { comments } from './routes/threads/comments.ts';
 import { issues } from './routes/threads/issues.ts';
 import { badges } from './routes/service/badges.ts';
-import { delayedPage } from './routes/pages/delayed-page.ts';
+import { delayedPageRoutes } from './routes/pages/delayed-page.ts';
 import { documents } from './routes/pages/documents.ts';
-import { frontPage } from './routes/pages/front-page.ts';
+import { frontPageRoute } from './routes/pages/front-page.ts';
 import { forms } from './routes/forms/forms.ts';
-import { delayedPublisher } from './routes/git/publish-delayed.ts';
+import { releaseDelayed } from './routes/git/release-delayed.ts';
 import { git } from './routes/git/git.ts';
 import { health } from './routes/service/health.ts';
 import { bodyRefused } from './routes/request/payload.ts';
-import { ChargedHttp } from './routes/request/limits.ts';
+import { openHttpFor } from './routes/request/outgoing.ts';
 import { fewOpenBodies } from './routes/request/open-bodies.ts';
 import { answerRefused, CANNOT_WRITE, refused } from './routes/request/refused.ts';
 import { metrics } from './routes/service/metrics.ts';
 import { moderation } from './routes/moderation/moderation.ts';
-import { operatorPage } from './routes/moderation/operator-page.ts';
+import { operatorPageRoutes } from './routes/moderation/operator-page.ts';
 import { openapi } from './routes/service/openapi.ts';
-import { pullRequestPage } from './routes/pages/pull-request-page.ts';
+import { pullRequestPageRoute } from './routes/pages/pull-request-page.ts';
 import { api, serviceKey } from './routes/service/api.ts';
 import { unmatched } from './routes/unmatched.ts';
 import { securityTxt } from './routes/service/security-txt.ts';
@@ -54,7 +54,7 @@ app.use(async (c, next) => {
   if (!URL.canParse(c.req.url)) return answerRefused(c, refused(400, 'the Host header is not valid'));
   c.set('config', result.config);
   c.set('logger', loggerOf(result.config));
-  c.set('http', new ChargedHttp(c));
+  c.set('http', openHttpFor(c));
   return next();
 });
 
@@ -63,9 +63,9 @@ app.use(fewOpenBodies);
 app.route('/', crossOrigin);
 app.route('/', serviceKey);
 // In the order of the API's description.
-mount(delayedPublisher, git, comments, issues, moderation, appeals, api, badges, health, metrics);
-mount(pullRequestPage, delayedPage, frontPage, documents, securityTxt, openapi(app));
-mount(admin, operatorPage, delayedReview, forms);
+mount(releaseDelayed, git, comments, issues, moderation, appeals, api, badges, health, metrics);
+mount(pullRequestPageRoute, delayedPageRoutes, frontPageRoute, documents, securityTxt, openapi(app));
+mount(admin, operatorPageRoutes, delayedReview, forms);
 
 function mount(...parts: readonly Hono<AppEnv>[]): void {
   for (const part of parts) app.route('/', part);

@@ -9,14 +9,14 @@ import type { PullRequest, Told } from '../durable/pull-request/pull-request.ts'
 import type { RecordedPullRequest } from '../durable/pull-request/record.ts';
 import type { GitClient } from '../git/wire/git-client.ts';
 import type { Limit } from '../limits/sliding-window.ts';
-import type { Wants } from '../limits/wants.ts';
+import type { Claim } from '../limits/claim.ts';
 import type { CodeHost } from '../host/open.ts';
 import type { PullRequestPlace, Repository } from '../host/code-host.ts';
 import type { KnownPolicy } from '../policy/policies.ts';
 import type { RepositoryName } from '../words/repository-name.ts';
 import type { OpenedPullRequest } from '../stats/statistics.ts';
 import type { RecordedWork } from '../stats/recorded-hashes.ts';
-import type { KeptSpool, Spool } from '../spool/spool.ts';
+import type { KeptSpool, PushSpool } from '../spool/spool.ts';
 import type { HistoryHost } from '../upstream/upstream-refs.ts';
 import type { Refusal } from './reply/refusal.ts';
 import type { SameWork } from './reply/reply.ts';
@@ -64,7 +64,7 @@ export interface PushStore {
    */
   count(refusal: Refusal | null, durationMs: number | null): void;
   /** For what a push sends besides its commits. */
-  openSpool(): Spool;
+  openSpool(): PushSpool;
   /** A keyed hash: without the service's key, nobody can guess what it was made of. */
   hash(kind: 'push' | 'received' | 'work', text: string): Promise<string>;
   /**
@@ -215,7 +215,7 @@ export interface Slot {
    */
   opened(pullRequest: OpenedPullRequest & { readonly number: number }): Promise<readonly Told[]>;
   /** What of the limits of its network it does not have; null: it has all. */
-  owed(): Wants | null;
+  owed(): Claim | null;
   /**
    * Gives the slot back, because no pull request was opened. Never rejects; a second call does
    * nothing.

@@ -10,14 +10,14 @@
  *
  * A client reads nothing before it has sent everything. So `receive` only reads, and `conclude`
  * does the rest. Every failure becomes a complete answer.
- * Proved by test/push/admission.test.ts and test/e2e/push/push-acts.test.ts.
+ * Proved by test/service/push-limits.test.ts and test/e2e/push/push-acts.test.ts.
  */
 import type { ByteReader } from '../git/wire/byte-reader.ts';
 import type { FaultyRequest, PushRequest } from '../git/wire/push-request.ts';
 import { workBranch } from '../words/pr-hash.ts';
 import type { DelayedView } from '../durable/delayed-pushes/delayed-push.ts';
 import { repositoryKey, type RepositoryName } from '../words/repository-name.ts';
-import type { Spool } from '../spool/spool.ts';
+import type { PushSpool } from '../spool/spool.ts';
 import { BodyError } from '../streams/body-error.ts';
 import {
   busyPlan,
@@ -102,14 +102,14 @@ export async function receive(
   const startedAt = host.clock.now();
   const said = announced(request);
   const { options, parsed, taken, commandList } = said;
-  const spools: Spool[] = [];
+  const spools: PushSpool[] = [];
   let pack: Received['pack'] | null = null;
   const discard = async (): Promise<void> => {
     pack?.kept.free();
     for (const spool of spools) await spool.discard();
     host.memory.end();
   };
-  const openSpool = (): Spool => {
+  const openSpool = (): PushSpool => {
     const spool = store.openSpool();
     spools.push(spool);
     return spool;

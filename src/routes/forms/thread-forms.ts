@@ -8,7 +8,6 @@ import { type FormFields, parseThreadText, userTokenOf, withPlainLineEnds } from
 import { utf8 } from '../../git/bytes.ts';
 import { SearchedNames } from '../../git/search/searched-names.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
-import { countAct } from '../middleware/measure.ts';
 import { type GivenAway, MAX_OWN_NAME } from '../../pages/forms/parts.ts';
 import {
   donePage,
@@ -26,18 +25,19 @@ import { commentText } from '../../text/footer.ts';
 import { conversationOf, knownConversation } from '../request/conversation.ts';
 import { isBlank } from '../request/payload.ts';
 import { publishedOrigin } from '../request/public-origin.ts';
-import { explanationOf, problem, type Refused, refused, sentence } from '../request/refused.ts';
-import { REPLY_FORM } from '../request/repository.ts';
+import { explanationOf, problem, type Refused, refused } from '../request/refused.ts';
+import { sentence } from '../../words/sentence.ts';
+import { REPLY_FORM } from '../../pages/remote-paths.ts';
 import { BLOCKED, checkComment, COOLDOWN, postComment } from '../threads/comments.ts';
 import { checkIssue, createIssue } from '../threads/issues.ts';
 import { type PostKind, postOnce, type PostOutcome, pseudonymOn } from '../threads/posting.ts';
 import {
   answerForm,
   frameOf,
-  identityOf,
+  typedIdentity,
   NO_NAME,
-  type Place,
-  placeOf,
+  type RequestedForm,
+  requestedForm,
   secretsOf,
   type SentForm,
 } from './form.ts';
@@ -74,7 +74,7 @@ interface Ready {
 
 /** The steps of a form: it is previewed, edited, and posted. */
 async function answerSteps(
-  { c, target }: Place,
+  { c, target }: RequestedForm,
   { fields, token, problem: unfit }: SentForm,
   { kind, typed, userToken: given, show, check }: Draft,
 ): Promise<Response> {
@@ -88,16 +88,15 @@ async function answerSteps(
   if (step !== 'post') return answerForm(c, await ready.preview(token.text));
   const name = { name: secrets('name'), content: '' };
   const outcome = await postOnce(c, target, kind, { sent: 'form', name }, (limits) => ready.post(limits));
-  countAct(c, `gitveil_${kind}_total`, outcome.kind === 'refused' ? outcome.status : 200);
   // If it may have been posted, with a new token: so a person who has checked and sends it again
   // sends another form.
   if (outcome.kind === 'refused') return show(outcome.code === 'may-exist' ? null : token.text, outcome);
   const hash = await pseudonymOn(c, target, outcome.posted.number, userToken);
-  const next = await frameOf(placeOf(c, target, REPLY_FORM));
+  const next = await frameOf(requestedForm(c, target, REPLY_FORM));
   return answerForm(c, donePage(kind, next, outcome.posted, { hash, userToken }));
 }
 
-export async function showIssueForm(place: Place): Promise<Response> {
+export async function showIssueForm(place: RequestedForm): Promise<Response> {
   const { c } = place;
   const name = c.req.query('template') ?? '';
   const template = name === '' ? null : await issueTemplate(place, name);
@@ -115,7 +114,7 @@ function issueFields(value: (field: 'title' | 'body' | 'labels') => string) {
   return { title: value('title'), body: withPlainLineEnds(value('body')), labels: value('labels') };
 }
 
-export async function answerIssue(place: Place, sent: SentForm): Promise<Response> {
+export async function answerIssue(place: RequestedForm, sent: SentForm): Promise<Response> {
   const { c, target } = place;
   const issue = issueFields((field) => sent.fields.get(field) ?? '');
   const { title, body, labels } = issue;
@@ -143,7 +142,7 @@ export async function answerIssue(place: Place, sent: SentForm): Promise<Respons
   });
 }
 
-export async function showReplyForm(place: Place): Promise<Response> {
+export async function showReplyForm(place: RequestedForm): Promise<Response> {
   const { c, target, repository } = place;
   const typed = c.req.query('to') ?? '';
   const askAgain = (words: string | null, status: 200 | 400 | 404) =>
@@ -161,7 +160,7 @@ export async function showReplyForm(place: Place): Promise<Response> {
   return answerForm(c, replyFormPage(await replyForm(place, number, new Map(), null), thread));
 }
 
-export async function answerReply(place: Place, sent: SentForm): Promise<Response> {
+export async function answerReply(place: RequestedForm, sent: SentForm): Promise<Response> {
   const { c, target } = place;
   const { fields } = sent;
   const named = parseThreadText(fields.get('number') ?? '', target, c.var.host.url);
@@ -208,7 +207,7 @@ export async function answerReply(place: Place, sent: SentForm): Promise<Respons
 
 /** @param token of the form that was sent; null: a new one. */
 async function replyForm(
-  place: Place,
+  place: RequestedForm,
   number: number,
   fields: FormFields,
   token: string | null,
@@ -235,7 +234,7 @@ function ownNameIn(fields: FormFields): string {
  * refuses nothing.
  */
 function givenAway(texts: Readonly<Record<string, string>>, ownName: string): GivenAway {
-  const { name, email } = identityOf(ownName, '');
+  const { name, email } = typedIdentity(ownName, '');
   const content = utf8(`author ${name} <${email}> 0 +0000\n\n`);
   const names = new SearchedNames({ headers: [{ content, encoding: null }], originalIds: [], nobodys: [] });
   const findings = new Findings(names);

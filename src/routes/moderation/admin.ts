@@ -5,7 +5,7 @@
  */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
-import type { Credential } from '../../durable/guard/guard.ts';
+import type { OperatorCredential } from '../../durable/guard/guard.ts';
 import { type RollbackResult, TRACKED_MS } from '../../durable/guard/rollback.ts';
 import { tokenHash } from '../../durable/guard/tokens.ts';
 import type { AppEnv } from '../../env.ts';
@@ -17,14 +17,16 @@ import { pardonOf } from '../../notify/alert.ts';
 import { type Trouble, troubleWords } from '../../notify/trouble.ts';
 import { delayedPushesOf, guardOf, identityOf } from '../../objects.ts';
 import { ROLLED_BACK } from '../../durable/delayed-pushes/delayed-push.ts';
-import { removeDelayed } from '../git/publish-delayed.ts';
-import { limitsOf, refusedUntil } from '../request/limits.ts';
+import { removeDelayed } from '../../service/publish-delayed.ts';
+import { limitsOf } from '../../service/limits.ts';
+import { refusedUntil } from '../request/limits.ts';
 import { mayBeListed } from '../../stats/recorded-hashes.ts';
 import { answerRefused, CANNOT_WRITE, refused, type Refused } from '../request/refused.ts';
 import { readPayload } from '../request/payload.ts';
-import { answer, asJson, count, described, error as errorAnswer } from '../description.ts';
-import { pseudonymHash, STATES } from './moderation.ts';
-import { arePushesSuspended, setPanic } from '../request/suspension.ts';
+import { answer, asJson, countSchema, described, error as errorAnswer } from '../description.ts';
+import { pseudonymHash, MODERATION_STATES } from './moderation.ts';
+import { arePushesSuspended, setPanic } from '../../service/suspension.ts';
+import { scopeOf } from '../request/scope.ts';
 
 /** Whether the switch outlives the process. */
 export const PANIC_STORED = 'X-Panic-Stored';
@@ -75,8 +77,8 @@ const rollbackRequest = z.object({
 
 const rollbackAnswer = z
   .object({
-    closed: count.describe('How many pull requests and issues were closed, and comments deleted.'),
-    failed: count.describe('How many could not be. Call again to try them again.'),
+    closed: countSchema.describe('How many pull requests and issues were closed, and comments deleted.'),
+    failed: countSchema.describe('How many could not be. Call again to try them again.'),
     closed_urls: z.array(z.url()).describe('Those that were closed or deleted.'),
     failed_urls: z.array(z.url()).describe('Those that could not be.'),
   })
@@ -92,9 +94,9 @@ const logEntry = z.object({
 export const pardonAnswer = z
   .object({
     hash: pseudonymHash,
-    state: z.enum(STATES).describe('Its state now.'),
-    reports: count.describe('Reports that count now.'),
-    restoring: count.describe(
+    state: z.enum(MODERATION_STATES).describe('Its state now.'),
+    reports: countSchema.describe('Reports that count now.'),
+    restoring: countSchema.describe(
       'Comments that get back the karma that they showed. Deleted comments stay deleted.',
     ),
     log: z.array(logEntry).describe("The pseudonym's log of the last 90 days, oldest first."),
@@ -107,8 +109,8 @@ const drainRequest = z.object({
 
 const drainAnswer = z
   .object({
-    delayed: count.describe('Pushes that are published now, one after the other.'),
-    to_review: count.describe('Pushes that wait for the operator, on /admin/delayed.'),
+    delayed: countSchema.describe('Pushes that are published now, one after the other.'),
+    to_review: countSchema.describe('Pushes that wait for the operator, on /admin/delayed.'),
   })
   .describe('What is delayed.');
 
@@ -164,7 +166,7 @@ admin.post(
 async function setPanicMode(
   c: Context<AppEnv>,
   { active, scope = 'pushes' }: z.infer<typeof panicRequest>,
-  credential: Credential,
+  credential: OperatorCredential,
 ): Promise<Response | null> {
   const set = await setPanic(c.env, active, scope, credential);
   if (set === null) return null;
@@ -197,7 +199,7 @@ admin.post(
 async function pardon(
   c: Context<AppEnv>,
   { hash }: z.infer<typeof pardonRequest>,
-  credential: Credential,
+  credential: OperatorCredential,
 ): Promise<Response | null> {
   const guard = guardOf(c.env);
   if (!(await guard.accepts(credential, pardonOf(hash)))) return null;
@@ -238,7 +240,7 @@ admin.post(
 async function rollBack(
   c: Context<AppEnv>,
   { spare_single: spareSingle = false, comments = false, issues = false }: z.infer<typeof rollbackRequest>,
-  credential: Credential,
+  credential: OperatorCredential,
 ): Promise<Response | null> {
   const id = await guardOf(c.env).beginRollback(credential, { spareSingle, comments, issues });
   if (id === null) return null;
@@ -273,7 +275,8 @@ async function discardDelayed(c: Context<AppEnv>): Promise<number> {
     const end = { state: 'discarded', said: ROLLED_BACK } as const;
     let left = 0;
     // One after the other: each sets the code host of this request.
-    for (const push of begun) left += Number(!(await removeDelayed(c, push, end).catch(() => false)));
+    for (const push of begun)
+      left += Number(!(await removeDelayed(scopeOf(c), push, end).catch(() => false)));
     return left;
   } catch (error) {
     c.var.logger.error('delayed pushes could not be discarded', { error });
@@ -350,7 +353,7 @@ export async function testAlert(c: Context<AppEnv>): Promise<Trouble | 'nobody' 
  */
 function forOperator<T extends { password?: string | undefined; token?: string | undefined }>(
   schema: z.ZodType<T>,
-  handle: (c: Context<AppEnv>, fields: T, credential: Credential) => Promise<Response | null>,
+  handle: (c: Context<AppEnv>, fields: T, credential: OperatorCredential) => Promise<Response | null>,
   actions: Actions = ['admin'],
 ) {
   return async (c: Context<AppEnv>): Promise<Response> => {
@@ -367,7 +370,7 @@ function forOperator<T extends { password?: string | undefined; token?: string |
 
 /** The refusal of a client that is over one of its limits; null if it is within all of them. */
 export async function refuseTooOften(c: Context<AppEnv>, actions: Actions): Promise<Refused | null> {
-  const limits = limitsOf(c);
+  const limits = limitsOf(scopeOf(c));
   const counted = actions.map((action) => limits.count(action));
   const wait = longestWait(await Promise.all([limits.known('prefixAdmin'), ...counted]));
   return wait.waitMs === 0 ? null : refusedUntil(wait, 'rate limit exceeded');
@@ -381,11 +384,11 @@ export async function refuseTooOften(c: Context<AppEnv>, actions: Actions): Prom
 export async function credentialOf(
   c: Context<AppEnv>,
   { password, token }: { password?: string | undefined; token?: string | undefined },
-): Promise<Credential | null> {
+): Promise<OperatorCredential | null> {
   const expected = c.var.config.panicPassword;
   const isCorrect = expected !== null && password !== undefined && isSameSecret(password, expected);
   // The same call for all: the correct one of many guesses at once must not overtake the others.
-  const { waitMs } = await limitsOf(c).count('prefixAdmin', !isCorrect);
+  const { waitMs } = await limitsOf(scopeOf(c)).count('prefixAdmin', !isCorrect);
   if (waitMs > 0) return null;
   if (isCorrect) return { kind: 'password' };
   return token === undefined ? null : { kind: 'token', hash: tokenHash(token) };

@@ -10,19 +10,20 @@ import { delayedPushesOf } from '../../objects.ts';
 import {
   DELAYED_ACTIONS,
   type DelayedAction,
-  delayedPage as renderPage,
+  delayedPage,
   delayedPath,
   delayedText,
 } from '../../pages/delayed-page.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { prKeyOf } from '../../secret/keyed-hash.ts';
-import { removeDelayed } from '../git/publish-delayed.ts';
+import { removeDelayed } from '../../service/publish-delayed.ts';
 import { isCrossSite, readSmallForm } from '../request/payload.ts';
 import { lookUp } from '../request/limits.ts';
 import { shownOrigin } from '../request/public-origin.ts';
 import { answerRefused, explained, type Refused } from '../request/refused.ts';
 import { prefersPage } from '../request/repository.ts';
 import { answerPage } from './answer-page.ts';
+import { scopeOf } from '../request/scope.ts';
 
 const NOT_KEPT = { 'Cache-Control': 'no-store', Vary: 'Accept' };
 
@@ -45,14 +46,14 @@ const NOT_REMOVED =
 const REMOVED =
   'You have given it up. If it had opened a pull request, that is closed, and its branch removed. If it was to update one, look there whether its commits have arrived.';
 
-export const delayedPage = new Hono<AppEnv>();
+export const delayedPageRoutes = new Hono<AppEnv>();
 
-delayedPage.get('/v1/delayed/:name', async (c) => {
+delayedPageRoutes.get('/v1/delayed/:name', async (c) => {
   const found = await delayedPush(c);
   return found instanceof Response ? found : show(c, found, null);
 });
 
-delayedPage.post('/v1/delayed/:name', async (c) => {
+delayedPageRoutes.post('/v1/delayed/:name', async (c) => {
   if (isCrossSite(c.req.raw)) return refuse(c, CROSS_SITE);
   const pressed = (await readSmallForm(c))?.get('action');
   const action = DELAYED_ACTIONS.find((known) => known === pressed);
@@ -76,7 +77,7 @@ async function act(c: Context<AppEnv>, name: string, action: DelayedAction): Pro
   }
   const end = await objects.giveUp(name);
   if (typeof end === 'string') return end === 'done' ? null : PROBLEMS[end];
-  const isRemoved = await removeDelayed(c, end, { state: 'given-up', said: [REMOVED] });
+  const isRemoved = await removeDelayed(scopeOf(c), end, { state: 'given-up', said: [REMOVED] });
   return isRemoved ? null : NOT_REMOVED;
 }
 
@@ -96,7 +97,7 @@ async function show(c: Context<AppEnv>, view: DelayedView, problem: string | nul
   const shown = { view, prKey, origin: shownOrigin(c.req.raw, config), problem };
   const status = problem === null ? 200 : 409;
   return prefersPage(c)
-    ? answerPage(c, renderPage(shown), status, NOT_KEPT)
+    ? answerPage(c, delayedPage(shown), status, NOT_KEPT)
     : c.text(delayedText(shown), status, NOT_KEPT);
 }
 
