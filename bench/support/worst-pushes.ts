@@ -25,11 +25,12 @@ const MOST_OF_AN_OBJECT = 9_500_000;
  * What may be inflated besides the same number of times what has arrived, as
  * src/git/pack/memory-limits.ts says.
  */
-const FREE_FILES = 16 * MiB;
-const FREE_DELTAS = 12 * MiB;
-const FREE_COMMITS = 4 * MiB;
+const FREE_FILES = 12 * MiB;
+const FREE_DELTAS = 5 * MiB;
+const FREE_COMMITS = MiB;
 const TIMES = 16;
 const TIMES_OF_DELTAS = 8;
+const TIMES_OF_COMMITS = 4;
 /** What limits leave to other entries, and what a message is longer than it was to be. */
 const SLACK = 200_000;
 const AUTHOR = 'Ada Lovelace <contributor@users.noreply.github.com> 1700000000 +0000';
@@ -128,7 +129,7 @@ function pushOf(make: Make, bytes: number, tip: string) {
     const work = make({
       files: room(FREE_FILES, TIMES),
       deltas: room(FREE_DELTAS, TIMES_OF_DELTAS),
-      commits: room(FREE_COMMITS, TIMES),
+      commits: room(FREE_COMMITS, TIMES_OF_COMMITS),
     });
     const built = builtOf(work, fillerBytes, tip);
     const over = built.pack.length - bytes;
