@@ -38,7 +38,7 @@ export function withTrailer(message: string, trailer: string): string {
  * Behind the last byte that is no white space; 0: there is none. Not `trimEnd`, which would also
  * take 0xA0.
  */
-function contentEnd(text: string): number {
+export function contentEnd(text: string): number {
   let end = text.length;
   while (end > 0 && isWhiteSpace(text.charCodeAt(end - 1))) end--;
   return end;
@@ -94,9 +94,10 @@ type Kept = Pick<KeptObjects, 'withOid'>;
 const SIGN_OFFS = /^[ \t]*Signed-off-by[ \t]*:([^\n]*)(?:\n|$)/gim;
 
 /**
- * The signed message of a commit. The same message gives the same bytes, and so does a signed one.
+ * Makes the message that a commit leaves with. The same message gives the same bytes, and so does
+ * the one that was made.
  */
-export type Sign = (oid: Oid, message: Uint8Array) => Uint8Array;
+export type Reword = (oid: Oid, message: Uint8Array) => Uint8Array;
 
 /**
  * In all messages of a push: each costs some patterns, and millions of them compress to kilobytes.
@@ -108,20 +109,35 @@ export const MAX_SIGN_OFFS = 250_000;
  * @param signer the author of what leaves.
  * @throws ProtocolError `too-large` over MAX_SIGN_OFFS.
  */
-export function signerOf(kept: Kept, signer: Identity): Sign {
-  const counted = new OidTable();
-  let left = MAX_SIGN_OFFS;
+export function signerOf(kept: Kept, signer: Identity): Reword {
+  const counter = countedOnce(MAX_SIGN_OFFS, tooManySignOffs);
   return (oid, message) => {
     const signers = ownWords(kept, oid);
     for (const own of [signer.name, signer.email]) signers.add(folded(latin1(utf8(own))));
-    const known = counted.size;
-    const isNew = counted.add(oid) === known;
+    const count = counter(oid);
     const words = withoutSignOffs(latin1(message), (value) => {
-      if (isNew && --left < 0) throw tooManySignOffs();
+      count();
       return isBy(value, signers);
     });
     const titled = contentEnd(words) === 0 ? UNTITLED : words;
     return Buffer.from(withTrailer(titled, latin1(utf8(signOffLine(signer)))), 'latin1');
+  };
+}
+
+/**
+ * Counts steps at the messages of a push. Messages are made each time they are asked for, and only
+ * the first time counts.
+ * @param tooMany thrown over `most` steps.
+ */
+export function countedOnce(most: number, tooMany: () => Error): (oid: Oid) => () => void {
+  const counted = new OidTable();
+  let left = most;
+  return (oid) => {
+    const known = counted.size;
+    const isNew = counted.add(oid) === known;
+    return () => {
+      if (isNew && --left < 0) throw tooMany();
+    };
   };
 }
 
