@@ -5,7 +5,8 @@
 import { latin1 } from '../git/bytes.ts';
 import type { Memory } from '../git/memory.ts';
 import { UNTITLED } from '../git/objects/commit-message.ts';
-import { contentEnd, countedOnce, type Reword } from '../git/objects/trailers.ts';
+import { countedOnce, type Reword } from '../git/objects/reword.ts';
+import { contentEnd } from '../git/objects/trailers.ts';
 import { type LineWithId, linesWithIds } from '../git/search/message-ids.ts';
 import { Looks } from '../git/search/looks.ts';
 import { tooLarge } from '../git/wire/protocol-error.ts';

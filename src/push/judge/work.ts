@@ -5,18 +5,15 @@
  * Proved by test/durable/pull-request/dates-of.test.ts and test/e2e/push/push-history.test.ts.
  */
 import { latin1, utf8 } from '../../git/bytes.ts';
+import { areAllNeeded } from '../../git/objects/all-needed.ts';
 import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import { pullRequestText } from '../../git/objects/commit-message.ts';
 import { type Commit, type Identity, parseHistory } from '../../git/objects/commit.ts';
-import {
-  areAllNeeded,
-  type NewCommit,
-  type NewCommits,
-  traceNewCommits,
-} from '../../git/objects/new-commits.ts';
+import { type NewCommit, type NewCommits, traceNewCommits } from '../../git/objects/new-commits.ts';
 import type { Oid } from '../../git/objects/oid.ts';
-import { OwnIds, type Plan, planCommits } from '../../git/objects/planned-commits.ts';
-import type { Reword } from '../../git/objects/trailers.ts';
+import { OwnIds } from '../../git/objects/own-ids.ts';
+import { type Plan, planCommits } from '../../git/objects/planned-commits.ts';
+import type { Reword } from '../../git/objects/reword.ts';
 import type { KeptObjects } from '../../git/pack/kept-objects.ts';
 import { hiddenCommit } from '../../git/pack/late-deltas.ts';
 import { isDeletion } from '../../git/wire/push-request.ts';
