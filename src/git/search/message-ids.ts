@@ -33,7 +33,7 @@ const DIGEST = /^[\da-f]{40,}$/i;
 /** Not an address at the beginning of a line. */
 const KEY = /^([a-z][a-z\d-]{0,39})[ \t]*:(?!\/\/)/i;
 const MAX_KEY_LENGTH = 50;
-const SERVER = /^:\/\/(?:[^\s/?#@]*@)?([^\s/:?#]+)/;
+const SERVER = /^:\/\/(?:[^\s/?#@]*@)?([^\s/:?#]{1,255})/;
 const ENDS_LINK = /[\s<>"'`]/;
 /** How far before an id its line is read. */
 const MAX_BEFORE = 4_096;
@@ -111,12 +111,4 @@ function linkOf(before: string, id: string): string | null {
 export function serverOf(link: string): string {
   const server = SERVER.exec(link.slice(link.indexOf('://')))?.[1] ?? '';
   return `//${server.toLowerCase()}`;
-}
-
-/** Keys and servers that a message of upstream's uses with ids: nobody is known by these. */
-export function* conventionsIn(text: string): Generator<string> {
-  for (const { key, server } of linesWithIds(text)) {
-    if (key !== null) yield key;
-    if (server !== null) yield server;
-  }
 }
