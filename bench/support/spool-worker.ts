@@ -2,7 +2,7 @@
  * A Worker that writes, reads and discards one spool, as a push does, and hashes as many bytes for
  * comparison.
  */
-import { Spool as OpenSpool } from '../../src/spool/spool.ts';
+import { PushSpool as OpenSpool } from '../../src/spool/spool.ts';
 import type { RowStore } from '../../src/spool/sealed-rows.ts';
 import { MemoryBudget } from '../../src/isolate/memory-budget.ts';
 import { systemClock } from '../../src/isolate/clock.ts';
