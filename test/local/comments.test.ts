@@ -11,7 +11,7 @@ const FOLDERS = ['.ci', 'bench', 'local', 'sandbox', 'src', 'test'];
 const MOST_COLUMNS = 100;
 
 /** Folders in which doc comments may still begin with any word. */
-const NOT_MENDED = /^(?:bench|src|test)\//;
+const NOT_MENDED = /^(?:src|test)\//;
 
 const COMMENT_LINE = /^\s*(?:\/[/*]|\*)/;
 const TAG = /(?<=\s)@(?:default|example|param|returns|see|template|throws)\b/g;
