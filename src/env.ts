@@ -61,7 +61,5 @@ export interface AppEnv {
     logger: Logger;
     /** Sends every request to others that this request causes. */
     http: HttpClient;
-    /** Set if a post is answered as before: it was counted then. */
-    isRepeat?: true;
   };
 }

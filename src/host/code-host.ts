@@ -216,6 +216,3 @@ export interface Conversation {
 export interface MovedThread {
   readonly movedTo: string;
 }
-
-/** What a call to the host is made for. */
-export type ActivityCall = 'feed' | 'account' | 'pull_request' | 'comments' | 'reviews';

@@ -329,7 +329,7 @@ function minutes(ms: number): string {
 const ATTEMPTS = 3;
 const FIRST_DELAY_MS = 200;
 /** Nobody waits longer than this, neither for a retry nor for the attempt before it. */
-export const LONGEST_WAIT_MS = 10_000;
+export const LONGEST_REPEAT_WAIT_MS = 10_000;
 
 /**
  * Calls until it succeeds, the failure is final, or three attempts have failed. A host that took
@@ -346,9 +346,9 @@ export async function withRetries<T>(clock: Clock, call: () => Promise<T>, isRep
       const { effect, lasts, retryAfterMs: askedMs } = error.failure;
       const isFault = error.code === 'unreachable' && lasts === 'moment';
       const waitMs = askedMs ?? (isFault ? FIRST_DELAY_MS * 4 ** (attempt - 1) : Infinity);
-      const isLate = clock.now() - startedAt >= LONGEST_WAIT_MS;
+      const isLate = clock.now() - startedAt >= LONGEST_REPEAT_WAIT_MS;
       const mayRepeat = (isRepeatable || effect === 'none') && !isLate && attempt < ATTEMPTS;
-      if (waitMs > LONGEST_WAIT_MS || !mayRepeat) throw error;
+      if (waitMs > LONGEST_REPEAT_WAIT_MS || !mayRepeat) throw error;
       await clock.sleep(waitMs);
     }
   }

@@ -10,7 +10,6 @@
  * A write to a repository that was renamed goes to its new name, if that is public.
  * Proved by test/host/failure.test.ts and test/sandbox/host-contract.test.ts.
  */
-import type { ActivityCall } from './code-host.ts';
 import { RestActivity } from './rest/activity.ts';
 import { AgitRepositories } from './rest/agit.ts';
 import { ForkRepositories } from './rest/forks.ts';
@@ -44,6 +43,6 @@ export function openThreads(access: RestAccess): ThreadHost {
  * @param beforeCall is told of each call, further pages included; what it throws comes instead of
  * the call.
  */
-export function openActivity(access: RestAccess, beforeCall: (call: ActivityCall) => void): ActivityHost {
+export function openActivity(access: RestAccess, beforeCall: () => void): ActivityHost {
   return new RestActivity(access, beforeCall);
 }

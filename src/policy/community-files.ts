@@ -108,7 +108,7 @@ async function standingIn(
   if (text === null) return unreadable('it is not UTF-8');
   const bot = await botLogin();
   if (bot === null) return unreadable('this service has no bot account');
-  return { path, bot, ...standingOf(text, bot, kind) };
+  return { path, bot, ...vouchedStanding(text, bot, kind) };
 }
 
 /**
@@ -116,7 +116,11 @@ async function standingIn(
  * handle without a platform is of any. What only a person would take for a denunciation (`--name`,
  * `-@name`) is one, too.
  */
-export function standingOf(text: string, login: string, kind: HostKind): Pick<Standing, 'kind' | 'reason'> {
+export function vouchedStanding(
+  text: string,
+  login: string,
+  kind: HostKind,
+): Pick<Standing, 'kind' | 'reason'> {
   const wanted = login.toLowerCase();
   for (const line of text.replace(/^\uFEFF/, '').split('\n')) {
     const trimmed = line.trim();

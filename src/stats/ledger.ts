@@ -17,7 +17,7 @@ export interface LedgerRepository {
 
 /** `createdAt` is ISO 8601. */
 export type PullRequestEntry = LedgerRepository & { readonly prUrl: string; readonly createdAt: string };
-export type RecordedPullRequest = PullRequestEntry & { readonly id: number };
+export type LedgerEntry = PullRequestEntry & { readonly id: number };
 
 export interface Totals {
   readonly pullRequests: number;
@@ -29,7 +29,7 @@ export interface Ledger {
   recordPullRequest(entry: PullRequestEntry): Promise<void>;
   totals(): Promise<Totals>;
   /** Newest first. */
-  recentPullRequests(limit: number): Promise<readonly RecordedPullRequest[]>;
+  recentPullRequests(limit: number): Promise<readonly LedgerEntry[]>;
   /**
    * How many there are for one repository; its name is compared without regard to case, as the host
    * does.
@@ -61,7 +61,7 @@ export function d1Ledger(db: D1Database): Ledger {
     async recentPullRequests(limit) {
       const question = `SELECT id, host, owner, repo, pr_url AS prUrl, created_at AS createdAt FROM pull_requests
          ORDER BY created_at DESC, pr_url DESC LIMIT ?`;
-      return (await db.prepare(question).bind(limit).all<RecordedPullRequest>()).results;
+      return (await db.prepare(question).bind(limit).all<LedgerEntry>()).results;
     },
     async pullRequestCount({ host, owner, repo }) {
       const question =

@@ -18,7 +18,7 @@ import {
   type Ledger,
   type LedgerRepository,
   pullRequestStatement,
-  type RecordedPullRequest,
+  type LedgerEntry,
   type Totals,
 } from './ledger.ts';
 import { hashStatements, idStatement } from './recorded-hashes.ts';
@@ -95,7 +95,7 @@ export function openStatistics(env: Env, config: Config, logger: Logger, http: H
       read<Totals>('totals', 0, { pullRequests: 0, lastCreatedAt: null }, (ledger) => ledger.totals()),
     /** Newest first. */
     recentPullRequests: () =>
-      read<readonly RecordedPullRequest[]>('recent', 0, [], (ledger) =>
+      read<readonly LedgerEntry[]>('recent', 0, [], (ledger) =>
         ledger.recentPullRequests(RECENT_PULL_REQUESTS),
       ),
     pullRequestCount: (of: LedgerRepository) =>

@@ -7,7 +7,7 @@ import { latin1, utf8 } from '../bytes.ts';
 import type { KeptObjects } from '../pack/kept-objects.ts';
 import { IdentityCollector } from '../search/identity-texts.ts';
 import { type ProtocolError, tooLarge } from '../wire/protocol-error.ts';
-import type { Identity } from './commit.ts';
+import type { CommitIdentity } from './commit.ts';
 import { UNTITLED } from './commit-message.ts';
 import type { NewCommits } from './new-commits.ts';
 import type { Oid } from './oid.ts';
@@ -33,7 +33,7 @@ export const MAX_SIGN_OFFS = 250_000;
  * @param signer is the author of the commits that are published.
  * @throws ProtocolError `too-large` over MAX_SIGN_OFFS, when signing.
  */
-export function signerOf(kept: Kept, signer: Identity): Sign {
+export function signerOf(kept: Kept, signer: CommitIdentity): Sign {
   const counted = new OidTable();
   let left = MAX_SIGN_OFFS;
   return (oid, message) => {
@@ -68,7 +68,7 @@ function tooManySignOffs(): ProtocolError {
   );
 }
 
-export function signOffLine({ name, email }: Identity): string {
+export function signOffLine({ name, email }: CommitIdentity): string {
   return `Signed-off-by: ${name} <${email}>`;
 }
 

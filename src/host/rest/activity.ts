@@ -8,7 +8,6 @@ import { hostFailureOf, unlessMissing } from '../../words/host-error.ts';
 import { parseRepositoryName, repositoryKey, type RepositoryName } from '../../words/repository-name.ts';
 import type {
   Account,
-  ActivityCall,
   Conversation,
   Feed,
   FeedThread,
@@ -50,12 +49,11 @@ export class RestActivity {
    * @param beforeCall is told of each call, further pages included; what it throws comes instead of
    * the call.
    */
-  constructor(access: RestAccess, beforeCall: (call: ActivityCall) => void) {
+  constructor(access: RestAccess, beforeCall: () => void) {
     const habits: RestHabits = {
       timeoutMs: 10_000,
       isPatient: false,
-      // That of a pull request ends with its number.
-      beforeCall: (route) => beforeCall(CALLS[route.slice(route.lastIndexOf('/') + 1)] ?? 'pull_request'),
+      beforeCall,
     };
     this.#rest = new Rest(access, habits);
     this.#public = new Rest({ ...access, ...NOBODY }, habits);
@@ -165,15 +163,6 @@ export class RestActivity {
     });
   }
 }
-
-/** By the last word of the path. */
-const CALLS: Readonly<Record<string, ActivityCall>> = {
-  notifications: 'feed',
-  user: 'account',
-  '{username}': 'account',
-  comments: 'comments',
-  reviews: 'reviews',
-};
 
 /**
  * What a host calls a pull request in its notifications: GitHub, and Gitea
@@ -323,14 +312,14 @@ interface Answered {
 
 function toComment({ user, body, created_at, submitted_at, path }: Answered): ThreadComment {
   return {
-    author: textOf(user?.login),
-    at: textOf(submitted_at) ?? textOf(created_at) ?? '',
-    text: textOf(body) ?? '',
-    path: textOf(path),
+    author: stringOrNull(user?.login),
+    at: stringOrNull(submitted_at) ?? stringOrNull(created_at) ?? '',
+    text: stringOrNull(body) ?? '',
+    path: stringOrNull(path),
   };
 }
 
-function textOf(value: unknown): string | null {
+function stringOrNull(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 

@@ -127,7 +127,7 @@ export interface RestHabits {
   /** False: nothing is tried again, because the caller comes back by itself. */
   readonly isPatient: boolean;
   /** Told of each call, further pages included; what it throws comes instead of the call. */
-  readonly beforeCall: (route: Route) => void;
+  readonly beforeCall: () => void;
 }
 
 export class Rest {
@@ -159,7 +159,7 @@ export class Rest {
     headers: Readonly<Record<string, string>> = {},
   ): Promise<Answer<DataOf<R>>> {
     const { backOff, tokenWatch, callMeter } = this.#access;
-    this.#habits.beforeCall(route);
+    this.#habits.beforeCall();
     const request = requestOf(route, parameters);
     const { operation } = request;
     await backOff.throwIfPaused();

@@ -8,7 +8,7 @@ import { latin1, utf8 } from '../../git/bytes.ts';
 import { areAllNeeded } from '../../git/objects/all-needed.ts';
 import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import { pullRequestText } from '../../git/objects/commit-message.ts';
-import { type Commit, type Identity, parseHistory } from '../../git/objects/commit.ts';
+import { type Commit, type CommitIdentity, parseHistory } from '../../git/objects/commit.ts';
 import { type NewCommit, type NewCommits, traceNewCommits } from '../../git/objects/new-commits.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import { OwnIds } from '../../git/objects/own-ids.ts';
@@ -102,7 +102,7 @@ interface Surroundings {
   readonly base: Ref;
   readonly defaultBranch: Ref;
   readonly remoteUrl: string;
-  readonly bot: Identity;
+  readonly bot: CommitIdentity;
   /** Whether the host must not learn yet what the push stands on. */
   readonly isQuiet: boolean;
 }
@@ -177,7 +177,7 @@ export function unrelated(base: Ref, remoteUrl: string, ground?: Oid, last?: Oid
 }
 
 /** The commits by others than the author of the newest one and the bot, oldest first. */
-function othersIn(commits: NewCommits, kept: Kept, { name, email }: Identity): Oid[] {
+function othersIn(commits: NewCommits, kept: Kept, { name, email }: CommitIdentity): Oid[] {
   const own = new Set([authorOf(kept, commits.at(-1)!.oid), `author ${name} <${email}`]);
   return Array.from(commits, ({ oid }) => oid).filter((oid) => !own.has(authorOf(kept, oid)));
 }
@@ -202,7 +202,7 @@ export async function changesNothing(
 }
 
 /** A line for the person, who may not know what a rebase or a merge has brought. */
-export function othersLines({ commits }: Work, kept: Kept, bot: Identity): string[] {
+export function othersLines({ commits }: Work, kept: Kept, bot: CommitIdentity): string[] {
   const { length } = othersIn(commits, kept, bot);
   if (length === 0) return [];
   const are = length === 1 ? 'is by another author' : 'are by other authors';
