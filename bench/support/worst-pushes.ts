@@ -28,11 +28,12 @@ const MOST_OF_AN_OBJECT = 9_500_000;
  * Bytes that may be inflated in addition to a multiple of those that have arrived
  * (src/git/pack/memory-limits.ts).
  */
-const FREE_FILES = 16 * MiB;
-const FREE_DELTAS = 12 * MiB;
-const FREE_COMMITS = 4 * MiB;
+const FREE_FILES = 12 * MiB;
+const FREE_DELTAS = 5 * MiB;
+const FREE_COMMITS = MiB;
 const TIMES = 16;
 const TIMES_OF_DELTAS = 8;
+const TIMES_OF_COMMITS = 4;
 /**
  * Bytes that the limits leave to other entries, and by which a message may exceed its planned
  * length.
@@ -141,7 +142,7 @@ function pushOf(make: Make, bytes: number, tip: string) {
     const work = make({
       files: room(FREE_FILES, TIMES),
       deltas: room(FREE_DELTAS, TIMES_OF_DELTAS),
-      commits: room(FREE_COMMITS, TIMES),
+      commits: room(FREE_COMMITS, TIMES_OF_COMMITS),
     });
     const built = builtOf(work, fillerBytes, tip);
     const over = built.pack.length - bytes;
