@@ -148,7 +148,7 @@ async function compare<T>(
     const held = new Map<Oid, IndexedObject>();
     // Without its tree, whose bytes nobody would count.
     const found = (object: IndexedObject) => held.set(object.oid, { ...object, tree: null });
-    const index = await PackIndex.of(pack, objects, found, !!isWanted);
+    const index = await PackIndex.of(pack, objects, found, { isOfFolders: !!isWanted });
     await index.resolve();
     const comparison = new Comparison(objects, index, held, read, claim, isWanted);
     for (const oid of boundary.filter((other) => other !== first).slice(0, MAX_MERGED)) {

@@ -23,6 +23,7 @@ const NOTHING: HistoryListing = {
   newestFirst: [],
   listed: new Map(),
   boundary: new Set(),
+  conventions: new Set(),
 };
 
 /** One part of the history, listed further back step by step. */
@@ -91,6 +92,11 @@ export class UpstreamHistory implements KnownHistory {
 
   get othersSince(): number {
     return this.#others === null || this.#others.isExhausted ? -Infinity : this.#others.current.since;
+  }
+
+  /** What the messages of the base and the default branch use with ids. */
+  get conventions(): ReadonlySet<string> {
+    return new Set(this.#main.flatMap(({ current }) => [...current.conventions]));
   }
 
   isListed(oid: Oid): boolean {

@@ -13,6 +13,7 @@ const ROOMS = [
   'worker.ts',
   'scheduled.ts',
   'routes',
+  'service',
   'pages',
   'push',
   'edit',
@@ -25,6 +26,7 @@ const ROOMS = [
   'notify',
   'badges',
   'text',
+  'host-access.ts',
   'config',
   'host',
   'streams',
@@ -123,6 +125,11 @@ it('has requests of Hono in routes only: below them, everything is a port', () =
   const above = new Set(['worker.ts', 'routes']);
   const below = files.filter((file) => !above.has(roomOf(file)));
   expect(below.filter((file) => /from 'hono'/.test(readFileSync(join(SRC, file), 'utf8')))).toEqual([]);
+});
+
+it('takes the code host of a request from its path alone: what looks at another one has a scope', () => {
+  const setting = files.filter((file) => /\.set\('host'/.test(readFileSync(join(SRC, file), 'utf8')));
+  expect(setting).toEqual(['routes/request/repository.ts']);
 });
 
 it('has pure Git, which needs nothing else', () => {

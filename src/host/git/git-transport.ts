@@ -3,6 +3,7 @@
  * retried.
  */
 import type { Clock } from '../../isolate/clock.ts';
+import { Conventions } from '../../git/search/conventions.ts';
 import { ByteReader, sourceOf } from '../../git/wire/byte-reader.ts';
 import { concatBytes } from '../../git/bytes.ts';
 import { parseHistory } from '../../git/objects/commit.ts';
@@ -70,8 +71,15 @@ export interface ListedRefs extends RefList {
   readonly hostAheadMs: number | null;
 }
 
+export interface ListedHistory {
+  readonly kind: 'listed';
+  readonly commits: CommitTable;
+  /** What the messages of the newest ones use with ids (git/search/conventions.ts). */
+  readonly conventions: ReadonlySet<string>;
+}
+
 export type HistoryAnswer =
-  | { readonly kind: 'listed'; readonly commits: CommitTable }
+  | ListedHistory
   /** No commit is new enough: Git's answer then ends before the pack. */
   | { readonly kind: 'none-selected' }
   /** `oldestAt`: the date of the oldest commit that was read. */
@@ -300,10 +308,13 @@ async function readHistory(
   onWait: () => void,
 ): Promise<HistoryAnswer> {
   const commits = new CommitTable();
+  const conventions = new Conventions();
   const scanner = new PackScanner({
     limits: { maxBytes: MAX_LISTED_BYTES, objectBytes: LISTED_COMMIT_BYTES, memory },
     onKept: ({ type, oid, content }) => {
-      if (type === 'commit') commits.add({ oid, ...parseHistory(content) });
+      if (type !== 'commit') return;
+      commits.add({ oid, ...parseHistory(content) });
+      conventions.add(content);
     },
   });
   try {
@@ -315,7 +326,7 @@ async function readHistory(
       if (scanner.namedBases.size > MAX_BASES_AHEAD) throw withoutBases();
     }
     scanner.finish();
-    return { kind: 'listed', commits };
+    return { kind: 'listed', commits, conventions: conventions.all };
   } catch (error) {
     if (isTooLarge(error)) return { kind: 'too-large', oldestAt: commits.oldestAt };
     const isNone = error instanceof ErrorPacket && /no commits selected/.test(error.text);
