@@ -31,7 +31,8 @@ import {
 } from './delay/keep.ts';
 import { type Judged, judge } from './judge/judge.ts';
 import { lookUpPlace, lookUpUpstream, questionsOf, quietly, type Upstream } from './judge/questions.ts';
-import { enter, type Entered, type Publication, publish } from './publish/publish.ts';
+import { enterNow } from './publish/live-attempt.ts';
+import { type Entered, type Publication, publish } from './publish/publish.ts';
 import { leavesWork, mayBeOpen } from './publish/delivery.ts';
 import type { Slot } from './push-host.ts';
 import {
@@ -352,7 +353,7 @@ async function decide(
     const finding = slot === null ? null : store.findWaiting(receivedHash);
     // Without a slot, nothing is told of what is found.
     finding?.catch(() => {});
-    const entered = await enter(run, publication);
+    const entered = await enterNow(run, publication);
     const view = await finding;
     if (view === null) return { kind: 'now', publication, entered };
     // Who has asked for a delay must not become public because a retry lacks the option.
@@ -378,7 +379,7 @@ async function publishedNow(
   const { settings } = run;
   const { push, slot } = publication;
   try {
-    const published = await publish(run, publication, entered);
+    const published = await publish(run, entered);
     const { prHash, key, isRepeated, isUnchanged, hasEdited, isDouble } = published;
     const { pullRequest, author, newRemarks } = published;
     return {

@@ -7,7 +7,7 @@ import type { AnonymousCommits, DateOf } from '../git/objects/anonymize.ts';
 import type { Oid } from '../git/objects/oid.ts';
 import type { PlannedCommits, PlannedText } from '../git/objects/planned-commits.ts';
 import type { Ref } from '../git/wire/ref-advertisement.ts';
-import type { PullRequest, Repository } from '../host/code-host.ts';
+import type { HostPullRequest, Repository } from '../host/code-host.ts';
 import type { Limit } from '../limits/sliding-window.ts';
 import { fullName } from '../words/repository-name.ts';
 import { textOf, wholeText } from '../text/pull-request-text.ts';
@@ -59,7 +59,7 @@ export type Publishable = PushedWork & OpenPlace;
 
 export interface NamedPullRequest {
   readonly prHash: string;
-  readonly pullRequest: PullRequest;
+  readonly pullRequest: HostPullRequest;
   /** Where its commits end, the zero id if its branch is not there; null: its fork is gone. */
   readonly tip: Oid | null;
 }

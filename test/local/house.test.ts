@@ -119,13 +119,6 @@ it('has a push that is published at once in few files', () => {
   expect(followed.filter((file) => roomOf(file) === 'push').length).toBeLessThanOrEqual(MOST_OF_A_LIVE_PUSH);
 });
 
-const WIDE_COMMENT = /^(?=.{101}) *(?:\/[/*]|\*)(?!.*https:)/m;
-
-it('has comments of at most 100 columns, but addresses', () => {
-  const wide = files.filter((file) => WIDE_COMMENT.test(readFileSync(join(SRC, file), 'utf8')));
-  expect(wide).toEqual([]);
-});
-
 it('has requests of Hono in routes only: below them, everything is a port', () => {
   const above = new Set(['worker.ts', 'routes']);
   const below = files.filter((file) => !above.has(roomOf(file)));

@@ -11,7 +11,7 @@ import { loggerOf } from '../../log.ts';
 import { delayedPushesOf } from '../../objects.ts';
 import { keyedHash } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
-import type { Lease } from './delayed-push.ts';
+import type { DelayedLease } from './delayed-push.ts';
 import type { HostTimes } from './delayed-pushes.ts';
 
 /** A run that works for longer would be ended by the platform, which gives it 15 minutes. */
@@ -25,7 +25,7 @@ const RUN_EVERY_MS = 60_000;
 export const RELEASE_PATH = '/v1/delayed';
 
 /** Shows that this service asks, without a question to any object. @param secret of the service. */
-export function releaseSeal(secret: string, { name, lease }: Lease): string {
+export function releaseSeal(secret: string, { name, lease }: DelayedLease): string {
   return keyedHash(secret, 'release', `${name} ${lease}`);
 }
 
@@ -74,7 +74,12 @@ async function timesOf(env: Env, hosts: readonly string[], now: () => number): P
 }
 
 /** Answers whether to stop. Never rejects: the lease expires. @param now by the service's clock. */
-export async function releaseOne(env: Env, config: Config, lease: Lease, now: number): Promise<boolean> {
+export async function releaseOne(
+  env: Env,
+  config: Config,
+  lease: DelayedLease,
+  now: number,
+): Promise<boolean> {
   try {
     const secret = await serviceSecret(env, config.identitySecret);
     // The binding looks at the path only; what is published may name the rest.

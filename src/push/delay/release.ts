@@ -15,11 +15,12 @@ import { branchesHolding } from '../judge/judge.ts';
 import { lookUpPlace, lookUpUpstream, questionsOf, replaceableTip } from '../judge/questions.ts';
 import { isUnrelated, unrelated } from '../judge/work.ts';
 import { overtaken } from '../publish/delivery.ts';
-import { enter, type Publication, type Published, publish, type Resumed } from '../publish/publish.ts';
+import { enter, type Publication, type Published, publish } from '../publish/publish.ts';
 import { missingKey, type PushRun } from '../push-run.ts';
 import type { StoredEntries } from '../receive/receive.ts';
 import { isMomentary, Refusal, type RefusalCode, toRefusal } from '../reply/refusal.ts';
 import { isUpdate } from '../verdict.ts';
+import { DelayedAttempt, type ReleasedRow } from './delayed-attempt.ts';
 import type { KeptPush } from './kept-push.ts';
 
 /**
@@ -38,7 +39,7 @@ const FULL_MS = 60_000;
 /** A host may say once that something is not there which is. */
 const MOST_MISSING = 6;
 
-interface Releasing extends Pick<Publication, 'slot'>, Omit<Resumed, 'tip'> {
+interface Releasing extends Pick<Publication, 'slot'>, ReleasedRow {
   readonly spool: StoredEntries;
 }
 
@@ -46,7 +47,7 @@ interface Releasing extends Pick<Publication, 'slot'>, Omit<Resumed, 'tip'> {
 export async function release(
   run: PushRun,
   { work, pushHash, recordedTip, wasOpen }: KeptPush,
-  { slot, spool, intent, ...lease }: Releasing,
+  { slot, spool, ...row }: Releasing,
 ): Promise<Published> {
   const { host, settings, target } = run;
   const listed = work.prHash === null ? null : await run.claims.claimListed(work.prHash);
@@ -57,15 +58,14 @@ export async function release(
   ]);
   const { repository, policy } = says;
   const questions = questionsOf(run, { ...upstream, repository }, botLogin);
-  const opened = intent && (await questions.findPullRequest(intent.prHash, null));
+  const opened = row.intent && (await questions.findPullRequest(row.intent.prHash, null));
   // What an earlier attempt has opened is published, whatever has become of it and of the place
   // since.
   const asOpened = { ...work, repository, footer: '', policyLimits: [], named: null };
   const judged = opened === null ? await judgeAgain() : { claim: null, push: asOpened };
-  const replaced = judged.push.named;
-  const resumed = { tip: replaced?.tip ?? null, intent, ...lease };
-  const publication = { ...judged, spool, pushHash, slot: replaced === null ? slot : null, resumed };
-  return publish(run, publication, await enter(run, publication));
+  const publication = { ...judged, spool, pushHash, slot: judged.push.named === null ? slot : null };
+  const attempt = new DelayedAttempt(run, publication, row);
+  return publish(run, { ...(await enter(run, publication)), attempt });
 
   async function judgeAgain(): Promise<Pick<Publication, 'push' | 'claim'>> {
     const branch = work.base.name.slice('refs/heads/'.length);

@@ -5,7 +5,7 @@
 import type { Context } from 'hono';
 import { recordName } from '../../config/hosts.ts';
 import { shred } from '../../durable/delayed-pushes/delayed-push.ts';
-import type { PullRequestState } from '../../durable/pull-request/history.ts';
+import type { PullRequestStage } from '../../durable/pull-request/history.ts';
 import type { AppEnv } from '../../env.ts';
 import { closedEvent } from '../../events/host-event.ts';
 import { randomMoment, systemClock } from '../../isolate/clock.ts';
@@ -78,7 +78,7 @@ export function pushStore(c: Context<AppEnv>, memory: MemoryHold): PushStore {
           return view && { prHash, url: view.url, state: view.state, last };
         }),
       );
-      const inState = (wanted?: PullRequestState) =>
+      const inState = (wanted?: PullRequestStage) =>
         views.find((view) => view !== null && (wanted ?? view.state) === view.state);
       return inState('open') ?? inState('merged') ?? inState() ?? null;
     },
