@@ -94,7 +94,7 @@ export async function compare<T>(
     const held = new Map<Oid, IndexedObject>();
     // Drop the tree, because nobody would count its bytes.
     const found = (object: IndexedObject) => held.set(object.oid, { ...object, tree: null });
-    const index = await PackIndex.of(pack, objects, found, !!isWanted);
+    const index = await PackIndex.of(pack, objects, found, { isOfFolders: !!isWanted });
     await index.resolve();
     const comparison = new Comparison(objects, index, held, read, claim, isWanted);
     for (const oid of boundary.filter((other) => other !== first).slice(0, MAX_MERGED)) {

@@ -44,6 +44,7 @@ export interface NameSearch extends Pick<Named, 'originalIds' | 'nobodys'> {
   readonly history: Pick<UpstreamHistory, 'since' | 'isKnown' | 'unknownOf' | 'reachBack'>;
   readonly upstream: PublicNames;
   readonly memory: Memory;
+  readonly judgeFolders: NonNullable<SearchQuestions['judgeFolders']>;
   /** Asked only if a name may be there. */
   readonly questions: {
     /** Which of these ids a ref of upstream's has, by name; null: nobody knows. */
@@ -136,6 +137,7 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
       hasAsked = !isQuiet;
       return questions.readFiles(boundary, ...asked);
     },
+    judgeFolders: search.judgeFolders,
   };
   const found = await searchPack(search.pack, names, noted, kindOfFile, memory, MAX_FINDINGS);
   findings.addHits(found.hits);

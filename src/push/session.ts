@@ -10,7 +10,7 @@
  *
  * A client reads nothing before it has sent everything. So `receive` only reads, and `conclude`
  * does the rest. Every failure becomes a complete answer.
- * Proved by test/push/admission.test.ts and test/e2e/push/push-acts.test.ts.
+ * Proved by test/service/push-limits.test.ts and test/e2e/push/push-acts.test.ts.
  */
 import type { ByteReader } from '../git/wire/byte-reader.ts';
 import type { FaultyRequest, PushRequest } from '../git/wire/push-request.ts';

@@ -63,6 +63,7 @@ export function search({
     kept: scanner.kept,
     pack: storedPack(spool, 32),
     canSignOff: () => false,
+    judgeFolders: () => {},
     history: {
       isKnown: () => false,
       unknownOf: (ids: ReadonlySet<string>) => [...ids],

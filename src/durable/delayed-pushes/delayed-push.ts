@@ -36,7 +36,7 @@ export interface NewDelayedPush extends DelayWindow {
    * Null: it updates a pull request, and is not looked for.
    */
   readonly push: string | null;
-  /** The client that pushes, by one of its names: src/routes/git/push-store.ts. */
+  /** The client that pushes, by one of its names: src/service/push-store.ts. */
   readonly client: string;
   /** Its key is elsewhere, in KV. */
   readonly spool: Omit<KeptSpool, 'key'>;

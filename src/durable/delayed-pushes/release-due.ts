@@ -4,7 +4,7 @@
  */
 import type { Config } from '../../config/config.ts';
 import type { Env } from '../../env.ts';
-import { reachHost } from '../host-access.ts';
+import { reachHost } from '../../host-access.ts';
 import { systemClock } from '../../isolate/clock.ts';
 import { askTime } from '../../host/time.ts';
 import { loggerOf } from '../../log.ts';
@@ -21,7 +21,7 @@ const LONGEST_RUN_MS = 10 * 60_000;
  */
 const RUN_EVERY_MS = 60_000;
 
-/** Where a delayed push is published: src/routes/git/publish-delayed.ts. */
+/** Where a delayed push is published: src/routes/git/release-delayed.ts. */
 export const RELEASE_PATH = '/v1/delayed';
 
 /** Shows that this service asks, without a question to any object. @param secret of the service. */

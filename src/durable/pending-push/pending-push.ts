@@ -14,7 +14,7 @@ import { isRefusedByHost } from '../../words/host-error.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';
 import { pullRequestOf } from '../../objects.ts';
 import { workBranch } from '../../words/pr-hash.ts';
-import { reachHost } from '../host-access.ts';
+import { reachHost } from '../../host-access.ts';
 import { earliest } from '../due-rows.ts';
 import { keepOnly } from '../keep-only.ts';
 import { Lease } from '../lease.ts';

@@ -17,7 +17,7 @@ import { guardOf } from '../../objects.ts';
 import { recordOpened } from '../../stats/statistics.ts';
 import { dueAgainAt, earliest, isDue } from '../due-rows.ts';
 import { TRACKED_MS } from '../guard/rollback.ts';
-import { reachHost } from '../host-access.ts';
+import { reachHost } from '../../host-access.ts';
 import { Lease } from '../lease.ts';
 import { type DeliveryResult, notTaken, Outbox, type Waiting } from '../outbox.ts';
 import { History, isEnd, shortUrl } from './history.ts';

@@ -5,16 +5,14 @@
  */
 import { datesOf, undatedOf } from '../../durable/pull-request/record.ts';
 import { utf8 } from '../../git/bytes.ts';
-import type { Memory } from '../../git/memory.ts';
 import { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import { pullRequestText } from '../../git/objects/commit-message.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import type { Plan } from '../../git/objects/planned-commits.ts';
 import { haveOwnSignOff, signerOf, signOffLine } from '../../git/objects/sign-offs.ts';
-import { type Fault, faultsOfPack, isTakenBySome, sayFsck } from '../../git/pack/fsck.ts';
+import { type Fault, isTakenBySome, sayFsck } from '../../git/pack/fsck.ts';
 import { outgoingBytes } from '../../git/pack/outgoing-pack.ts';
-import { PackedObjects } from '../../git/pack/packed-objects.ts';
-import { PackPaths } from '../../git/search/pack-paths.ts';
+import type { PackPaths } from '../../git/search/pack-paths.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import { oneLine } from '../../words/host-text.ts';
 import { MAX_READ_BYTES, shown, told, warningOfNames } from '../../leaks/messages.ts';
@@ -26,7 +24,7 @@ import { noiseInMessage, noiseProblem, type Whereabouts } from '../../text/noise
 import { namedText, newestOf, UNKNOWN_IDS, wholeText, type Worded } from '../../text/pull-request-text.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import type { ClaimedUpdate } from '../push-run.ts';
-import { type Received, type ReceivedPack, storedPack } from '../receive/receive.ts';
+import { type Received, storedPack } from '../receive/receive.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { type OpenPlace, previewed, type PushedWork } from '../verdict.ts';
 import {
@@ -49,8 +47,6 @@ import {
   warningOfSquash,
 } from './work.ts';
 
-/** For each byte of a pack, which is compressed. */
-const ROOM_FOR_PACK = 4;
 const MOST_TOLD = 5;
 
 /** A push that may be published. */
@@ -111,7 +107,8 @@ export async function judge(
   const { commits } = plan;
   // The longest work that is done at once.
   await memory.worked(commits.byteLength);
-  const oddities = await checkFolders(pack, new Set(Array.from(commits, ({ tree }) => tree)), memory);
+  let oddities: readonly string[] = [];
+  const roots = new Set(Array.from(commits, ({ tree }) => tree));
   const known = claim?.dates ?? [];
   const undated = undatedOf(commits, identity);
   const { dateOf } = datesOf(undated, known, now);
@@ -132,6 +129,7 @@ export async function judge(
     originalIds: idsOf(work.commits, known.length === 0 ? null : anonymous()),
     kept: pack.kept,
     pack: storedPack(pack.spool),
+    judgeFolders: (faults, paths) => void (oddities = judgeFolders(faults, paths, roots)),
     history,
     upstream: {
       refs: born.refs,
@@ -223,41 +221,30 @@ async function namesIn(search: NameSearch): Promise<NamesSearched> {
 }
 
 /**
- * What hosts would refuse in a push's folders: they would name ids that nobody has. Only of what is
- * in memory.
+ * Judges what hosts would refuse in a push's folders: they would name ids that nobody has.
  * @param roots the folders of commits.
  * @returns lines for the person.
  * @throws Refusal
  */
-async function checkFolders(
-  { spool }: Pick<ReceivedPack, 'spool'>,
+function judgeFolders(
+  faults: readonly Fault[],
+  paths: Pick<PackPaths, 'pathOf'>,
   roots: ReadonlySet<Oid>,
-  memory: Memory,
-): Promise<readonly string[]> {
-  if (!spool.isInMemory) return [];
-  const pack = storedPack(spool, 0);
-  const objects = new PackedObjects(pack, memory);
-  const paths = new PackPaths([]);
-  const linesOf = (faults: readonly Fault[], who: string): string[] => {
-    const lines = faults.map(([id, oid]) => {
+): readonly string[] {
+  const linesOf = (some: readonly Fault[], who: string): string[] => {
+    const lines = some.map(([id, oid]) => {
       const path = paths.pathOf(oid);
       const unnamed = roots.has(oid) ? 'the root folder' : 'a folder';
       return `${who} ${path === null ? unnamed : `"${oneLine(path)}"`}: ${sayFsck(id)}.`;
     });
     return [...new Set(lines)].slice(0, MOST_TOLD);
   };
-  try {
-    await objects.makeRoom(ROOM_FOR_PACK * pack.byteLength);
-    const faults = await faultsOfPack(pack, objects, paths);
-    const sure = faults.filter(([id]) => !isTakenBySome(id));
-    if (sure.length === 0) return linesOf(faults, 'Some code hosts refuse');
-    throw new Refusal('fsck', 'code hosts refuse some of its folders', [
-      ...linesOf(sure, 'Code hosts refuse'),
-      'Correct it in every commit that has it ("git rebase -i"), then push again. "git fsck" shows it, too.',
-    ]);
-  } finally {
-    objects.free();
-  }
+  const sure = faults.filter(([id]) => !isTakenBySome(id));
+  if (sure.length === 0) return linesOf(faults, 'Some code hosts refuse');
+  throw new Refusal('fsck', 'code hosts refuse some of its folders', [
+    ...linesOf(sure, 'Code hosts refuse'),
+    'Correct it in every commit that has it ("git rebase -i"), then push again. "git fsck" shows it, too.',
+  ]);
 }
 
 /** Hosts check new objects (git-fsck, `nulInCommit`), and would name an id that nobody has. */

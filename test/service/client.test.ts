@@ -2,11 +2,12 @@
 import { env } from 'cloudflare:workers';
 import { Hono } from 'hono';
 import { expect, it, vi } from 'vitest';
-import { parseConfig } from '../../../src/config/config.ts';
-import type { AppEnv } from '../../../src/env.ts';
-import { createLogger } from '../../../src/log.ts';
-import { type Client, windowKey } from '../../../src/limits/client.ts';
-import { clientOf } from '../../../src/routes/request/client.ts';
+import { parseConfig } from '../../src/config/config.ts';
+import type { AppEnv } from '../../src/env.ts';
+import { createLogger } from '../../src/log.ts';
+import { type Client, windowKey } from '../../src/limits/client.ts';
+import { clientOf } from '../../src/service/scope.ts';
+import { scopeOf } from '../../src/routes/request/scope.ts';
 
 const USES = ['window', 'burst', 'alert', 'reporter'] as const;
 
@@ -22,7 +23,7 @@ async function clientAt(address: string): Promise<Client> {
       'logger',
       createLogger('text', (line) => logged.push(line)),
     );
-    client = await clientOf(c);
+    client = await clientOf(scopeOf(c));
     return c.text('');
   });
   await app.fetch(new Request('http://service.test/', { headers: { 'CF-Connecting-IP': address } }), env);

@@ -3,18 +3,15 @@
  * free for pushes. And how the panic switch is set, also if it cannot be stored.
  */
 import { waitUntil } from 'cloudflare:workers';
-import type { Context } from 'hono';
-import { type HostConfig, hostNameOf } from '../../config/hosts.ts';
-import type { Credential, GuardStatus, PanicScope } from '../../durable/guard/guard.ts';
-import { accountOf } from '../../durable/host-access.ts';
-import type { AppEnv, Env } from '../../env.ts';
-import { FreshCopy } from '../../isolate/fresh-copy.ts';
-import { heldSwitch, heldSwitches, hold, release, type Switch } from '../../isolate/held-switches.ts';
-import { onForget } from '../../isolate/recent.ts';
-import type { Logger } from '../../log.ts';
-import { guardOf, readFrom } from '../../objects.ts';
-import { uncheckedLimit } from './limits.ts';
-import { refused, type Refused } from './refused.ts';
+import { type HostConfig, hostNameOf } from '../config/hosts.ts';
+import type { Credential, GuardStatus, PanicScope } from '../durable/guard/guard.ts';
+import { accountOf } from '../host-access.ts';
+import type { Env } from '../env.ts';
+import { FreshCopy } from '../isolate/fresh-copy.ts';
+import { heldSwitch, heldSwitches, hold, release, type Switch } from '../isolate/held-switches.ts';
+import { onForget } from '../isolate/recent.ts';
+import type { Logger } from '../log.ts';
+import { guardOf, readFrom } from '../objects.ts';
 
 const copy = new FreshCopy<GuardStatus>();
 onForget(() => copy.forget());
@@ -68,17 +65,5 @@ export async function storeHeldSwitches(env: Env, logger: Logger): Promise<void>
     } catch (error) {
       logger.error('the panic switch is not stored yet', { step: which, error });
     }
-  }
-}
-
-/** Null if comments and issues are accepted. */
-export async function refuseSuspendedWriting(c: Context<AppEnv>): Promise<Refused | null> {
-  try {
-    const { writesSuspended } = await suspensionOf(c.env);
-    if (!writesSuspended) return null;
-    const words = 'comments and issues are suspended; try again in 15 minutes';
-    return refused(503, words, { 'Retry-After': String(15 * 60) }, 'suspended');
-  } catch (error) {
-    return uncheckedLimit(c, error);
   }
 }

@@ -1,11 +1,11 @@
 /** Who asks the guard what is suspended, how often, and what a comment is told. */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Env } from '../../../src/env.ts';
-import worker from '../../../src/worker.ts';
-import { FakeThreads } from '../../durable/support/fake-threads.ts';
-import { nextNoon } from '../../support/next-noon.ts';
-import { exhaustive } from '../../support/exhaustive.ts';
+import type { Env } from '../../src/env.ts';
+import worker from '../../src/worker.ts';
+import { FakeThreads } from '../durable/support/fake-threads.ts';
+import { nextNoon } from '../support/next-noon.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const bindings = {

@@ -5,13 +5,13 @@
 import { expect, it } from 'vitest';
 import { clientIn } from '../../src/limits/client.ts';
 import {
-  commentWants,
+  commentClaim,
   delayedNamesOf,
   openingIn,
-  pullRequestWants,
+  pullRequestClaim,
   quotaNamesOf,
   targetKey,
-} from '../../src/limits/wants.ts';
+} from '../../src/limits/claim.ts';
 
 const SECRET = 'x'.repeat(32);
 const limits = [{ most: 1, withinMs: 1000 }];
@@ -19,7 +19,7 @@ const account = { creations: limits, openings: [] };
 const at = (network: string) => clientIn(network, SECRET);
 
 const kinds = (network: string) =>
-  openingIn({ key: 'x', limits }, account, pullRequestWants(at(network), 'push')).windows.map(
+  openingIn({ key: 'x', limits }, account, pullRequestClaim(at(network), 'push')).windows.map(
     ({ kind }) => kind,
   );
 
@@ -36,9 +36,9 @@ it('a pull request counts for its address, its /48 if there is one, the reposito
 
 it('a comment counts for its thread and the account, and for the repository’s part of that', () => {
   const [repository, thread] = [targetKey(SECRET, 'octo/hello'), targetKey(SECRET, 'octo/hello#7')];
-  const wants = commentWants('by', repository, { key: thread, limits }, account);
-  expect(wants.windows.map(({ kind }) => kind)).toEqual(['thread', 'comments', 'account']);
-  expect(wants.repository).toBe(repository);
+  const claim = commentClaim('by', repository, { key: thread, limits }, account);
+  expect(claim.windows.map(({ kind }) => kind)).toEqual(['thread', 'comments', 'account']);
+  expect(claim.repository).toBe(repository);
   expect(targetKey(SECRET, 'OCTO/Hello')).toBe(repository);
 });
 

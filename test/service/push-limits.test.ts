@@ -9,7 +9,7 @@ import type { Env } from '../../src/env.ts';
 import { systemClock } from '../../src/isolate/clock.ts';
 import { forgetEverything } from '../../src/isolate/recent.ts';
 import { HttpClient } from '../../src/outgoing/http-client.ts';
-import { windowName, type Wants } from '../../src/limits/wants.ts';
+import { windowName, type Claim } from '../../src/limits/claim.ts';
 import type { Slot } from '../../src/push/push-host.ts';
 import worker from '../../src/worker.ts';
 import { admitted } from '../support/admission.ts';
@@ -30,7 +30,7 @@ const PASSWORD = { kind: 'password' } as const;
 const lost = () => Promise.reject(new Error('Network connection lost.'));
 const UNREACHABLE = {
   idFromName: () => 'id',
-  get: () => ({ admit: lost, reserve: lost, refusal: lost, read: lost }),
+  get: () => ({ admit: lost, reserve: lost, denial: lost, read: lost }),
 };
 
 let hostWasAsked: ReturnType<typeof vi.spyOn>;
@@ -161,8 +161,8 @@ it('the account learns neither the address, nor which push it is, nor where it g
   expect(refusal).toBeNull();
   const text = JSON.stringify(told);
   // Whose it is, under this name and those before, which push, and where: no more.
-  const [wants] = told.flat() as [Wants];
-  const earlier = wants.byEarlier ?? [];
+  const [claim] = told.flat() as [Claim];
+  const earlier = claim.byEarlier ?? [];
   const names = text.match(/[0-9a-f]{64}/g)?.filter((name) => !earlier.includes(name));
   expect(new Set(names).size).toBe(3);
   expect(text).not.toMatch(new RegExp(`${ADDRESS}|${pushHash}|octo|hello`));
@@ -193,7 +193,7 @@ describe('the places of a client', () => {
     const asked: unknown[] = [];
     const alerts: unknown[] = [];
     const account = {
-      async reserve({ windows, push: { isAnother } }: Wants & { push: { isAnother: boolean } }) {
+      async reserve({ windows, push: { isAnother } }: Claim & { push: { isAnother: boolean } }) {
         const kinds = windows.map(({ kind }) => kind);
         asked.push([isAnother ? 'another' : 'reserve', ...kinds]);
         const { without = [], ...told } = answer(kinds, asked.length) as { without?: string[] };
@@ -226,13 +226,13 @@ describe('the places of a client', () => {
     ['prefix', '2001:db8:48::/48', 20],
   ])('refuse a push, and the operator is told whose they are: %s', async (kind, network, most) => {
     const full = { ...FULL, name: `${kind} of somebody` };
-    expect(await ask(() => ({ kind: 'wait', for: kind, waitMs: 60_000, withinMs: 3_600_000, full }))).toEqual(
-      {
-        asked: [['reserve', 'address', 'prefix']],
-        alerts: [[network, { attempts: 21, most }]],
-        reason: 'rate limit exceeded',
-      },
-    );
+    expect(
+      await ask(() => ({ kind: 'denied', window: kind, waitMs: 60_000, withinMs: 3_600_000, full })),
+    ).toEqual({
+      asked: [['reserve', 'address', 'prefix']],
+      alerts: [[network, { attempts: 21, most }]],
+      reason: 'rate limit exceeded',
+    });
   });
 
   it('refuse a push while they cannot be asked', async () => {

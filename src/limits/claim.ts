@@ -4,7 +4,7 @@
  */
 import { keyedHash } from '../secret/keyed-hash.ts';
 import { type Client, isCircuit, type Names, namesOf } from './client.ts';
-import type { Asker } from './fairness.ts';
+import type { Claimant } from './fairness.ts';
 import { FORKS, ONION_PULL_REQUESTS, PREFIX_PULL_REQUESTS, PULL_REQUESTS } from './limits.ts';
 import type { Limit, Wait } from './sliding-window.ts';
 
@@ -32,16 +32,16 @@ export interface Target {
   readonly limits: readonly Limit[];
 }
 
-export interface WantedWindow extends Target {
+export interface ClaimedWindow extends Target {
   readonly kind: WindowKind;
   /** Of one network: its keys before this one. */
   readonly earlier?: readonly string[];
 }
 
 /** What something that is to be created counts in. */
-export interface Wants extends Asker {
+export interface Claim extends Claimant {
   /** The first that has no room refuses. Empty: nothing is created. */
-  readonly windows: readonly WantedWindow[];
+  readonly windows: readonly ClaimedWindow[];
   /** Of a pull request or a fork: the same again counts only where it does not count yet. */
   readonly push: {
     /** A keyed hash. */
@@ -71,12 +71,23 @@ export interface Reserved {
   readonly full: readonly (FullWindow & Wait)[];
 }
 
-/** Why a write has to wait. `calls`: the host allows few requests more. */
-export interface AccountWait extends Wait {
-  readonly for: WindowKind | 'calls';
+/**
+ * Why a claim is denied: by which of its windows, and for how long. A duration and not a moment,
+ * because the clocks of two machines differ.
+ */
+export interface AccountDenied extends Wait {
+  readonly kind: 'denied';
+  /** `calls`: the host allows the account few requests more. */
+  readonly window: WindowKind | 'calls';
   /** Where the window is one of pull requests of one network. */
   readonly full: RefusingWindow | null;
+  /** How long the host is to be left alone; 0: it is not. Absent: the account was not asked. */
+  readonly pauseMs?: number;
 }
+
+/** `unknown`: the account cannot be asked, or cannot store anything. */
+export type Denied =
+  AccountDenied | (Omit<AccountDenied, 'window'> & { readonly window: 'unknown'; readonly error: unknown });
 
 interface RefusingWindow extends FullWindow {
   /** Those that count; of an attempt that was counted, with those that were refused since. */
@@ -85,26 +96,22 @@ interface RefusingWindow extends FullWindow {
   readonly isAlertDue: boolean;
 }
 
-/**
- * `pauseMs`: how long the host is to be left alone; 0: it is not. `turnMs`: when the write may
- * begin.
- */
-export type ReserveAnswer = { readonly pauseMs: number } & (
-  | ({ readonly kind: 'granted'; readonly turnMs: number } & Reserved)
-  | ({ readonly kind: 'wait' } & AccountWait)
-);
+/** `turnMs`: when the write may begin. `pauseMs`: as a denial has it. */
+export type AccountAnswer =
+  | (Reserved & { readonly kind: 'granted'; readonly pauseMs: number; readonly turnMs: number })
+  | AccountDenied;
 
 /** It is about to ask the host for something, and does not only keep room for later. */
-export function writesNow({ windows }: Wants): boolean {
+export function writesNow({ windows }: Claim): boolean {
   return windows.length === 0 || windows.some(({ kind }) => kind === 'account');
 }
 
-export function windowName({ kind, key }: Pick<WantedWindow, 'kind' | 'key'>): string {
+export function windowName({ kind, key }: Pick<ClaimedWindow, 'kind' | 'key'>): string {
   return `${kind} ${key}`;
 }
 
 /** Under all of them, something may count in the window. */
-export function windowNames({ kind, key, earlier = [] }: WantedWindow): readonly string[] {
+export function windowNames({ kind, key, earlier = [] }: ClaimedWindow): readonly string[] {
   return [key, ...earlier].map((each) => windowName({ kind, key: each }));
 }
 
@@ -145,7 +152,7 @@ export function delayedNamesOf(client: Client, now: number): Names {
 }
 
 /** @param by from `quotaNamesOf`, or the name of a delayed push's client. */
-export function writeWants(by: Names | string, windows: Wants['windows'] = []): Wants {
+export function writeClaim(by: Names | string, windows: Claim['windows'] = []): Claim {
   const names = typeof by === 'string' ? { by } : { by: by.now, byEarlier: by.earlier };
   return { ...names, repository: null, takesPart: false, windows, push: null };
 }
@@ -167,35 +174,35 @@ export function wideningOf(client: Pick<Client, 'network'>): number {
  * The contract's five an hour, and those of the IPv6 /48 around it, if there is one.
  * @param push a keyed hash.
  */
-export function pullRequestWants(client: Client, push: string, now = Date.now()): Wants {
+export function pullRequestClaim(client: Client, push: string, now = Date.now()): Claim {
   const by = quotaNamesOf(client, now);
   const address = quotaNames((epoch) => client.hash('quota', epoch), now);
   const own = networkWindow('address', address, PULL_REQUESTS);
   const prefix = networkWindow('prefix', by, prefixLimit(client));
-  const wants = writeWants(by, client.prefix === client.network ? [own] : [own, prefix]);
-  return { ...wants, push: { key: push, isAnother: false } };
+  const claim = writeClaim(by, client.prefix === client.network ? [own] : [own, prefix]);
+  return { ...claim, push: { key: push, isAnother: false } };
 }
 
 /** A pull request or an issue is opened in a repository, too. */
-export function openingIn({ key, limits }: Target, account: AccountLimits, wants: Wants): Wants {
+export function openingIn({ key, limits }: Target, account: AccountLimits, claim: Claim): Claim {
   const { openings } = account;
   const own = openings.length === 0 ? [] : [window('openings', '', openings)];
-  const windows = [...wants.windows, window('repository', key, limits), ...own];
-  return created(account, { ...wants, repository: key, windows });
+  const windows = [...claim.windows, window('repository', key, limits), ...own];
+  return created(account, { ...claim, repository: key, windows });
 }
 
 /** @param repository the key of the thread's repository. */
-export function commentWants(
+export function commentClaim(
   by: Names | string,
   repository: string,
   thread: Target,
   account: AccountLimits,
-): Wants {
+): Claim {
   const windows = [
     window('thread', thread.key, thread.limits),
     window('comments', repository, [commentsIn(account.creations)]),
   ];
-  return created(account, { ...writeWants(by, windows), repository });
+  return created(account, { ...writeClaim(by, windows), repository });
 }
 
 /** All threads of one repository get half of what the account may create in its longest window. */
@@ -209,28 +216,28 @@ export function commentsIn(creations: readonly Limit[]): Limit {
  * @param of the client, and the repository by the service's records; null: nobody's, as the push
  * was delayed.
  */
-export function forkWants(
+export function forkClaim(
   by: Names | string,
   of: { readonly client: Client; readonly repository: string } | null,
   account: AccountLimits,
   now = Date.now(),
-): Wants {
-  if (of === null) return created(account, writeWants(by));
+): Claim {
+  if (of === null) return created(account, writeClaim(by));
   const { client, repository } = of;
-  const wants = writeWants(by, [networkWindow('forks', quotaNamesOf(client, now), FORKS)]);
+  const claim = writeClaim(by, [networkWindow('forks', quotaNamesOf(client, now), FORKS)]);
   const nameIn = (epoch: string) =>
     client.prefixHash('quota', `${epoch} ${repository.toLowerCase()}`.trimStart());
   const { now: key, earlier } = quotaNames(nameIn, now);
-  return { ...created(account, wants), push: { key, earlier, isAnother: false } };
+  return { ...created(account, claim), push: { key, earlier, isAnother: false } };
 }
 
-function created({ creations, openings }: AccountLimits, wants: Wants): Wants {
-  const windows = [...wants.windows, window('account', '', creations)];
-  return { ...wants, windows, isSpaced: openings.length > 0 };
+function created({ creations, openings }: AccountLimits, claim: Claim): Claim {
+  const windows = [...claim.windows, window('account', '', creations)];
+  return { ...claim, windows, isSpaced: openings.length > 0 };
 }
 
 const window = (kind: WindowKind, key: string, limits: readonly Limit[]) => ({ kind, key, limits });
 
-function networkWindow(kind: WindowKind, { now: key, earlier }: Names, limit: Limit): WantedWindow {
+function networkWindow(kind: WindowKind, { now: key, earlier }: Names, limit: Limit): ClaimedWindow {
   return { kind, key, earlier, limits: [limit] };
 }
