@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { concatBytes, utf8 } from '../git/bytes.ts';
-import { type Commit, encodeAnonymousCommit, type Identity } from '../git/objects/commit.ts';
+import { type Commit, encodeAnonymousCommit, type CommitIdentity } from '../git/objects/commit.ts';
 import { hashObject, type ObjectType, type Oid } from '../git/objects/oid.ts';
 import { encodeEntryHeader, encodePackHeader, OBJECT_TYPES } from '../git/pack/entry-header.ts';
 import {
@@ -26,7 +26,7 @@ interface FileChange {
   readonly message: string;
   readonly committedAt: number;
   /** The author and committer. The service replaces both as in any push, and searches for them. */
-  readonly identity: Identity;
+  readonly identity: CommitIdentity;
 }
 
 export function buildChange(change: FileChange): { readonly tip: Oid; readonly pack: Uint8Array } {

@@ -218,6 +218,3 @@ export interface Conversation {
 export interface MovedThread {
   readonly movedTo: string;
 }
-
-/** The purpose of a call to the host. */
-export type ActivityCall = 'feed' | 'account' | 'pull_request' | 'comments' | 'reviews';

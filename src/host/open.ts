@@ -11,7 +11,6 @@
  * A write to a repository that was renamed goes to its new name, if that is public.
  * Proved by test/host/failure.test.ts and test/sandbox/host-contract.test.ts.
  */
-import type { ActivityCall } from './code-host.ts';
 import { RestActivity } from './rest/activity.ts';
 import { AgitRepositories } from './rest/agit.ts';
 import { ForkRepositories } from './rest/forks.ts';
@@ -48,6 +47,6 @@ export function openThreads(access: RestAccess): ThreadHost {
  * @param beforeCall is called with each call, further pages included. If it throws, the call is not
  * made.
  */
-export function openActivity(access: RestAccess, beforeCall: (call: ActivityCall) => void): ActivityHost {
+export function openActivity(access: RestAccess, beforeCall: () => void): ActivityHost {
   return new RestActivity(access, beforeCall);
 }

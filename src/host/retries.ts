@@ -8,7 +8,7 @@ import type { Clock } from '../isolate/clock.ts';
 const ATTEMPTS = 3;
 const FIRST_DELAY_MS = 200;
 /** Maximum wait for a retry, and for the attempt before it. */
-export const LONGEST_WAIT_MS = 10_000;
+export const LONGEST_REPEAT_WAIT_MS = 10_000;
 
 /**
  * Calls until it succeeds, the failure is final, or three attempts have failed. A host that took
@@ -25,9 +25,9 @@ export async function withRetries<T>(clock: Clock, call: () => Promise<T>, isRep
       const { effect, lasts, retryAfterMs: askedMs } = error.failure;
       const isFault = error.code === 'unreachable' && lasts === 'moment';
       const waitMs = askedMs ?? (isFault ? FIRST_DELAY_MS * 4 ** (attempt - 1) : Infinity);
-      const isLate = clock.now() - startedAt >= LONGEST_WAIT_MS;
+      const isLate = clock.now() - startedAt >= LONGEST_REPEAT_WAIT_MS;
       const mayRepeat = (isRepeatable || effect === 'none') && !isLate && attempt < ATTEMPTS;
-      if (waitMs > LONGEST_WAIT_MS || !mayRepeat) throw error;
+      if (waitMs > LONGEST_REPEAT_WAIT_MS || !mayRepeat) throw error;
       await clock.sleep(waitMs);
     }
   }

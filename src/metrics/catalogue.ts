@@ -34,24 +34,6 @@ export const CATALOGUE = {
     buckets: [0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300],
     isRare: true,
   },
-  gitveil_comments_total: {
-    type: 'counter',
-    help: 'Comments by outcome: accepted, refused or failed.',
-    labels: ['outcome'],
-    isRare: true,
-  },
-  gitveil_issues_total: {
-    type: 'counter',
-    help: 'Issues by outcome: accepted, refused or failed.',
-    labels: ['outcome'],
-    isRare: true,
-  },
-  gitveil_reports_total: {
-    type: 'counter',
-    help: 'Submitted reports by outcome: accepted, refused or failed.',
-    labels: ['outcome'],
-    isRare: true,
-  },
   gitveil_outgoing_requests_total: {
     type: 'counter',
     help: 'Requests to the code host (rest, git) and the notification service, by status; none: no answer.',
@@ -62,23 +44,6 @@ export const CATALOGUE = {
     help: 'Times the code host asked the bot account to slow down, by the status of its answer.',
     labels: ['status'],
     isRare: true,
-  },
-  gitveil_token_problems_total: {
-    type: 'counter',
-    help: 'Times something was found wrong with the token of the bot account, by what it is.',
-    labels: ['problem'],
-    isRare: true,
-  },
-  gitveil_feed_requests_total: {
-    type: 'counter',
-    help: 'Those of the rest ones that follow pull requests: feed, account, pull_request, comments, reviews.',
-    labels: ['call'],
-  },
-  gitveil_outgoing_request_duration_seconds: {
-    type: 'histogram',
-    help: 'Time until their answers begin.',
-    labels: ['service'],
-    buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
   },
 } as const satisfies Readonly<Record<string, Family>>;
 
@@ -93,12 +58,7 @@ export const GAUGES = {
     help: 'Comments, issues and pull requests that the bot account may still create, by limit (LIMIT_CREATIONS).',
     labels: ['host', 'limit'],
   },
-  gitveil_delayed_pushes: {
-    help: 'Pushes that are published later, by what they wait for.',
-    labels: ['reason'],
-  },
-  gitveil_delayed_bytes: { help: 'What they take, of DELAYED_MB.', labels: [] },
-  gitveil_delayed_oldest_seconds: { help: 'How long the oldest of them has waited.', labels: [] },
+  gitveil_delayed_oldest_seconds: { help: 'How long the oldest delayed push has waited.', labels: [] },
   gitveil_bot_account_problem: {
     help: '1 while something is wrong with the bot account or its token, by what it is.',
     labels: ['host', 'problem'],

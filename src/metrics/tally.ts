@@ -88,7 +88,6 @@ export async function allCounts(): Promise<Counts> {
 /** @param service one of the code host's two interfaces, or the notification service. */
 export function countedFetch(service: 'rest' | 'git' | 'notifications', http: Http): Http['fetch'] {
   return async (input, init) => {
-    const startedAt = Date.now();
     let status = 'none';
     try {
       const response = await http.fetch(input, init);
@@ -96,7 +95,6 @@ export function countedFetch(service: 'rest' | 'git' | 'notifications', http: Ht
       return response;
     } finally {
       count('gitveil_outgoing_requests_total', { service, status });
-      observe('gitveil_outgoing_request_duration_seconds', { service }, (Date.now() - startedAt) / 1000);
     }
   };
 }

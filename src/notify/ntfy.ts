@@ -77,7 +77,7 @@ export class NotificationError extends Error {
 /**
  * Rejects with NotificationError if the service did not accept the message. Publish it again then.
  */
-export async function publish(
+export async function publishNotification(
   http: Http,
   { notifyBaseUrl, notifyToken }: NotificationService,
   notification: Notification,

@@ -8,7 +8,7 @@ import { type ChunkSource, sourceOf } from '../git/wire/byte-reader.ts';
 import { gunzipped } from '../git/zlib/gunzip.ts';
 import { bodyDecoder, type BodyDecoder, type ResponseHead, ResponseHeadReader } from './response.ts';
 import type { Connection } from './connection.ts';
-import { malformed, OutgoingError } from './outgoing-error.ts';
+import { malformedResponse, OutgoingError } from './outgoing-error.ts';
 import { type OutgoingRequest, sendBytes, sendStream } from './request.ts';
 
 /**
@@ -97,7 +97,7 @@ export class Exchange {
       if (head.status >= 200) return { head, rest };
       if (head.status === 101) break;
     }
-    throw malformed('interim responses that nobody asked for');
+    throw malformedResponse('interim responses that nobody asked for');
   }
 
   #answer(head: ResponseHead, decoder: BodyDecoder | null, rest: Uint8Array): Response {
@@ -192,10 +192,10 @@ function toResponse(
   }
   let source = body instanceof Uint8Array ? sourceOf(body) : body;
   if (coding === 'gzip') {
-    source = gunzipped(source, () => malformed('its compressed body'));
+    source = gunzipped(source, () => malformedResponse('its compressed body'));
     headers.delete('Content-Encoding');
     headers.delete('Content-Length');
-  } else if (coding !== 'identity') throw malformed('an encoding that was not asked for');
+  } else if (coding !== 'identity') throw malformedResponse('an encoding that was not asked for');
   const length = headers.get('Content-Length');
   const pipe = length === null ? new IdentityTransformStream() : new FixedLengthStream(Number(length));
   void pump(source, pipe.writable.getWriter());

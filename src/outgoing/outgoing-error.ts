@@ -18,6 +18,6 @@ export class OutgoingError extends TypeError {
   }
 }
 
-export function malformed(what: string): OutgoingError {
+export function malformedResponse(what: string): OutgoingError {
   return new OutgoingError('malformed', `the response is malformed: ${what}`);
 }

@@ -5,7 +5,7 @@
  * a body. Client and server could disagree about where a message ends, so these are errors.
  */
 import { latin1 } from '../git/bytes.ts';
-import { malformed, type OutgoingError } from './outgoing-error.ts';
+import { malformedResponse, type OutgoingError } from './outgoing-error.ts';
 
 export interface ResponseHead {
   readonly status: number;
@@ -16,7 +16,7 @@ export interface ResponseHead {
 }
 
 /** Maximum size of a head. GitHub's longest have some 6 KB, and browsers allow 256 KB. */
-export const MAX_HEAD_BYTES = 64 * 1024;
+export const MAX_HEADER_BYTES = 64 * 1024;
 const MAX_FIELDS = 200;
 const LINE_END = '\r\n';
 const END = LINE_END + LINE_END;
@@ -49,7 +49,7 @@ export class ResponseHeadReader {
   take(chunk: Uint8Array): number | null {
     const before = this.#text.length;
     const tail = this.#tail;
-    const searched = tail + latin1(chunk, 0, Math.min(chunk.byteLength, MAX_HEAD_BYTES - before));
+    const searched = tail + latin1(chunk, 0, Math.min(chunk.byteLength, MAX_HEADER_BYTES - before));
     const end = searched.indexOf(END);
     const added = searched.slice(tail.length, end < 0 ? undefined : end + END.length);
     // The text is not searched again, because a head may come byte by byte.
@@ -61,7 +61,7 @@ export class ResponseHeadReader {
     }
     if (WRONG_END.test(tail.endsWith('\r') ? `\r${added}` : added)) throw wrongLineEnd();
     if (end >= 0) return added.length;
-    if (this.#text.length === MAX_HEAD_BYTES) throw malformed('its head is too long');
+    if (this.#text.length === MAX_HEADER_BYTES) throw malformedResponse('its head is too long');
     return null;
   }
 
@@ -84,27 +84,27 @@ export class ResponseHeadReader {
 function parseStatusLine(line: string): Omit<ResponseHead, 'headers'> {
   if (!line.endsWith(LINE_END)) throw wrongLineEnd();
   const [, minor, status, reason = ''] = STATUS_LINE.exec(line.slice(0, -LINE_END.length)) ?? [];
-  if (status === undefined || CONTROL.test(reason)) throw malformed('its status line');
+  if (status === undefined || CONTROL.test(reason)) throw malformedResponse('its status line');
   const statusText = PRINTABLE.test(reason) ? reason : '';
   return { status: Number(status), minorVersion: Number(minor), statusText };
 }
 
 function parseFields(lines: readonly string[]): Headers {
-  if (lines.length > MAX_FIELDS) throw malformed('it has too many header fields');
+  if (lines.length > MAX_FIELDS) throw malformedResponse('it has too many header fields');
   const headers = new Headers();
   for (const line of lines) {
     const colon = line.indexOf(':');
     const name = line.slice(0, Math.max(0, colon));
     const value = line.slice(colon + 1);
     // A folded line begins with white space, so it has no valid name.
-    if (!TOKEN.test(name) || CONTROL.test(value)) throw malformed('a header field');
+    if (!TOKEN.test(name) || CONTROL.test(value)) throw malformedResponse('a header field');
     headers.append(name, value.replace(/^[ \t]+|(?<![ \t])[ \t]+$/g, '').replace(OBSOLETE, '?'));
   }
   return headers;
 }
 
 function wrongLineEnd(): OutgoingError {
-  return malformed('a line does not end with CR LF');
+  return malformedResponse('a line does not end with CR LF');
 }
 
 export interface BodyDecoder {
@@ -140,11 +140,11 @@ export function bodyDecoder(method: string, head: ResponseHead): BodyDecoder | n
   const coding = headers.get('Transfer-Encoding');
   const length = headers.get('Content-Length');
   // Two parties that believe different lengths see different messages (request smuggling).
-  if (coding !== null && length !== null) throw malformed('its body has two lengths');
+  if (coding !== null && length !== null) throw malformedResponse('its body has two lengths');
   // Several lengths, even equal ones, are joined by a comma, which is not a digit.
-  if (length !== null && !/^\d{1,15}$/.test(length)) throw malformed('the length of its body');
+  if (length !== null && !/^\d{1,15}$/.test(length)) throw malformedResponse('the length of its body');
   if (coding !== null && (coding.toLowerCase() !== 'chunked' || minorVersion === 0))
-    throw malformed('the transfer coding of its body');
+    throw malformedResponse('the transfer coding of its body');
   if (method === 'HEAD' || BODILESS.has(status)) return null;
   if (coding !== null) return new ChunkedDecoder();
   let left = Number(length ?? Infinity);
@@ -198,15 +198,15 @@ class ChunkedDecoder implements BodyDecoder {
   }
 
   #takeByte(byte: number): void {
-    if (++this.#lineBytes > MAX_LINE_BYTES) throw malformed('a line of its body is too long');
+    if (++this.#lineBytes > MAX_LINE_BYTES) throw malformedResponse('a line of its body is too long');
     this.#line += String.fromCharCode(byte);
     // Refuse at once, because no line break need come after a wrong byte.
     if (this.#state === 'data-end' && !LINE_END.startsWith(this.#line)) {
-      throw malformed('a chunk does not end where it said');
+      throw malformedResponse('a chunk does not end where it said');
     }
-    if (this.#state === 'size' && !HEX_DIGIT.test(this.#line)) throw malformed('the size of a chunk');
+    if (this.#state === 'size' && !HEX_DIGIT.test(this.#line)) throw malformedResponse('the size of a chunk');
     if (byte !== LF) return;
-    if (!LINE.test(this.#line)) throw malformed('a line does not end with CR LF');
+    if (!LINE.test(this.#line)) throw malformedResponse('a line does not end with CR LF');
     this.#state = this.#stateAfter(this.#line.slice(0, -LINE_END.length));
     this.#line = '';
   }
@@ -216,7 +216,7 @@ class ChunkedDecoder implements BodyDecoder {
     if (this.#state === 'trailer') return line === '' ? 'end' : 'trailer';
     if (this.#state === 'data-end') return 'size';
     const [, size] = CHUNK_SIZE.exec(line) ?? [];
-    if (size === undefined) throw malformed('the size of a chunk');
+    if (size === undefined) throw malformedResponse('the size of a chunk');
     this.#left = Number.parseInt(size, 16);
     if (this.#left === 0) return 'trailer';
     this.#lineBytes = 0;
@@ -240,7 +240,7 @@ export async function wholeResponse(
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.byteLength;
-    if (bytes > maxBytes) throw malformed('it is too long');
+    if (bytes > maxBytes) throw malformedResponse('it is too long');
     await onLength(bytes);
     // Copy the bytes, without the rest of their buffer.
     chunks.push(chunk.slice());

@@ -6,7 +6,7 @@ import { html } from 'hono/html';
 import type { TokenProblem } from '../host/account/token-problems.ts';
 import type { Config } from '../config/config.ts';
 import { hostNameOf, repositoryPath } from '../config/hosts.ts';
-import type { RecordedPullRequest } from '../stats/ledger.ts';
+import type { LedgerEntry } from '../stats/ledger.ts';
 import { commandList, commandScript, commandText } from './commands.ts';
 import { queryField } from './forms/parts.ts';
 import IN_BROWSER_HTML from './fragments/browser.html';
@@ -43,7 +43,7 @@ interface FrontPage {
   readonly isHostEmbedded: boolean;
   readonly total: number | undefined;
   /** Null: only holders of the service's key may see them. */
-  readonly recent: readonly RecordedPullRequest[] | null | undefined;
+  readonly recent: readonly LedgerEntry[] | null | undefined;
   /** Milliseconds since 1970. */
   readonly now: number;
 }
@@ -120,7 +120,7 @@ function status({ isSuspended, total }: FrontPage): Html {
 
 const SHOWN = 5;
 
-function recentPullRequests(recent: readonly RecordedPullRequest[] | undefined, now: number): Html {
+function recentPullRequests(recent: readonly LedgerEntry[] | undefined, now: number): Html {
   const items = (recent ?? []).slice(0, SHOWN).map(({ host, owner, repo, prUrl, createdAt }) => {
     const [, number] = /\/(\d+)$/.exec(prUrl) ?? [];
     return html`<li>

@@ -38,7 +38,9 @@ interface PullRequestPage {
 const REOPENS = 'An update opens a new pull request.';
 
 /** How a state is shown: one word, and its colour. */
-export const STATES: Readonly<Record<PullRequestStage, { tone: string; word: string; meaning: string }>> = {
+export const PULL_REQUEST_STATES: Readonly<
+  Record<PullRequestStage, { tone: string; word: string; meaning: string }>
+> = {
   open: { tone: 'good', word: 'Open', meaning: 'The maintainers have not decided yet.' },
   merged: { tone: 'good', word: 'Merged', meaning: 'The maintainers have accepted it.' },
   closed: { tone: 'warn', word: 'Closed', meaning: `It was closed without a merge. ${REOPENS}` },
@@ -61,7 +63,7 @@ const REVIEWED: Readonly<Partial<Record<HistoryKind, string | null>>> = {
 function meaningOf({ state, events }: PullRequestView): string {
   const review = events.find(({ kind }) => kind in REVIEWED);
   const meaning = review === undefined || state !== 'open' ? null : REVIEWED[review.kind];
-  return meaning ?? STATES[state].meaning;
+  return meaning ?? PULL_REQUEST_STATES[state].meaning;
 }
 
 const EVENTS: Readonly<Record<HistoryKind, string>> = {
@@ -79,16 +81,16 @@ const EVENTS: Readonly<Record<HistoryKind, string>> = {
 
 /** For a feed, whose readers may show nothing else. */
 const EVENT_TEXTS: Readonly<Record<HistoryKind, string>> = {
-  opened: STATES.open.meaning,
+  opened: PULL_REQUEST_STATES.open.meaning,
   updated: 'It has other commits than before.',
   commented: 'Somebody has commented on it. Its page shows what they wrote.',
   reviewed: 'Somebody has reviewed it. Its page shows what they wrote.',
   approved: 'A reviewer has approved it. Its page shows what they wrote.',
   'changes-requested': 'A reviewer asks for changes. Push an update to make them.',
   reopened: 'It is open again.',
-  merged: STATES.merged.meaning,
-  closed: STATES.closed.meaning,
-  withdrawn: STATES.withdrawn.meaning,
+  merged: PULL_REQUEST_STATES.merged.meaning,
+  closed: PULL_REQUEST_STATES.closed.meaning,
+  withdrawn: PULL_REQUEST_STATES.withdrawn.meaning,
 };
 
 /** `octo/hello #7` */
@@ -130,7 +132,7 @@ export function pullRequestPage(page: PullRequestPage): Page {
 }
 
 function facts({ pullRequest, conversation }: PullRequestPage): Html {
-  const { tone, word } = STATES[pullRequest.state];
+  const { tone, word } = PULL_REQUEST_STATES[pullRequest.state];
   const url = webUrl(pullRequest.url);
   const list = factList({
     Title: titleIn(conversation),
@@ -213,7 +215,7 @@ export function pullRequestText(page: PullRequestPage): string {
     ...(title === null ? [] : [title]),
     webUrl(url) ?? '',
     '',
-    `${STATES[state].word}. ${meaningOf(pullRequest)}`,
+    `${PULL_REQUEST_STATES[state].word}. ${meaningOf(pullRequest)}`,
     '',
     ...events.map(
       (event) => `${isoTime(event.at)}  ${wordsOf(event, pullRequest)}  ${eventUrl(event, pullRequest)}`,

@@ -28,7 +28,7 @@ import {
   statusLine,
   visibleText,
 } from './layout.ts';
-import { STATES } from './pull-request-page.ts';
+import { PULL_REQUEST_STATES } from './pull-request-page.ts';
 
 /** Null: it is not known. */
 export interface ListedPullRequest extends Pick<PullRequestView, 'number' | 'url' | 'state'> {
@@ -150,7 +150,7 @@ function ways(page: RemotePage): Html {
 
 function pullRequestList({ pullRequests }: RemotePage): Html {
   const items = (pullRequests ?? []).map(({ number, url, state, title, openedAt }) => {
-    const { tone, word } = STATES[state];
+    const { tone, word } = PULL_REQUEST_STATES[state];
     const time = openedAt === null ? null : isoTime(openedAt);
     return html`<li>
       #${number}${title === null ? '' : ` ${visibleText(title)}`}

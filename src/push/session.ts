@@ -17,7 +17,7 @@ import type { FaultyRequest, PushRequest } from '../git/wire/push-request.ts';
 import { workBranch } from '../words/pr-hash.ts';
 import type { DelayedView } from '../durable/delayed-pushes/delayed-push.ts';
 import { repositoryKey, type RepositoryName } from '../words/repository-name.ts';
-import type { Spool } from '../spool/spool.ts';
+import type { PushSpool } from '../spool/spool.ts';
 import { BodyError } from '../streams/body-error.ts';
 import {
   busyPlan,
@@ -102,14 +102,14 @@ export async function receive(
   const startedAt = host.clock.now();
   const said = announced(request);
   const { options, parsed, taken, commandList } = said;
-  const spools: Spool[] = [];
+  const spools: PushSpool[] = [];
   let pack: Received['pack'] | null = null;
   const discard = async (): Promise<void> => {
     pack?.kept.free();
     for (const spool of spools) await spool.discard();
     host.memory.end();
   };
-  const openSpool = (): Spool => {
+  const openSpool = (): PushSpool => {
     const spool = store.openSpool();
     spools.push(spool);
     return spool;

@@ -17,7 +17,7 @@ import { pushOutcome, type Refusal } from '../push/reply/refusal.ts';
 import { isSameSecret, keyedHash, prKeyOf } from '../secret/keyed-hash.ts';
 import { serviceSecret } from '../secret/open-secret.ts';
 import { endOfDay } from '../secret/sealed-kv.ts';
-import { Spool } from '../spool/spool.ts';
+import { PushSpool } from '../spool/spool.ts';
 import { openLedger } from '../stats/statistics.ts';
 import { addWorks, mayBeRecorded, prHashesWith, prHashNear } from '../stats/recorded-hashes.ts';
 import { clientOf, type HostScope, type Scope } from './scope.ts';
@@ -35,7 +35,7 @@ export function pushStore(scope: HostScope, memory: MemoryHold): PushStore {
   return {
     count: countPush,
     openSpool: () =>
-      new Spool({
+      new PushSpool({
         open: (attempt) => spoolOf(env, attempt),
         memory,
         client: memory.client,

@@ -4,7 +4,7 @@
  */
 import { waitUntil } from 'cloudflare:workers';
 import { type HostConfig, hostNameOf } from '../config/hosts.ts';
-import type { Credential, GuardStatus, PanicScope } from '../durable/guard/guard.ts';
+import type { OperatorCredential, GuardStatus, PanicScope } from '../durable/guard/guard.ts';
 import { accountOf } from '../host-access.ts';
 import type { Env } from '../env.ts';
 import { FreshCopy } from '../isolate/fresh-copy.ts';
@@ -41,7 +41,7 @@ export async function setPanic(
   env: Env,
   active: boolean,
   scope: PanicScope,
-  credential: Credential,
+  credential: OperatorCredential,
 ): Promise<{ readonly isStored: boolean } | null> {
   const guard = guardOf(env);
   const store = () => guard.setPanic(active, credential, scope).finally(() => copy.forget());

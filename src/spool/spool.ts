@@ -111,7 +111,7 @@ onForget(() => (isolateSpools = new SpoolBudget()));
  * A spool. Call one method at a time, except for `discard`, which the caller must call in the end,
  * whatever happens.
  */
-export class Spool {
+export class PushSpool {
   readonly #options: SpoolOptions;
   readonly #budget: SpoolBudget;
   readonly #claim: SpoolClaim;

@@ -57,6 +57,8 @@ function noiseOf(texts: Iterable<string>, { hostUrl, repository }: Whereabouts):
   const host = hostUrl.replace(/^https?:\/\//, '').toLowerCase();
   const own = fullName(repository).toLowerCase();
   for (const text of texts) {
+    // A text may come in thousands of pieces, of which few name anybody.
+    if (!/[@/]/.test(text)) continue;
     const lower = text.toLowerCase();
     for (const [name, what] of namedIn(lower, host)) {
       if (name !== own && references.add(`${name}#${what}`).size > MOST) return TOO_MANY_REFERENCES;

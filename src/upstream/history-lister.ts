@@ -7,11 +7,10 @@
  */
 import { createHash } from 'node:crypto';
 import { utf8 } from '../git/bytes.ts';
-import type { CommitTable } from '../git/objects/commit-table.ts';
 import type { Oid } from '../git/objects/oid.ts';
 import { type ObjectRequest, startOfDay } from '../git/wire/protocol-v2.ts';
 import { HostError } from '../words/host-error.ts';
-import type { GitTransport } from '../host/git/git-transport.ts';
+import type { GitTransport, ListedHistory } from '../host/git/git-transport.ts';
 import type { Clock } from '../isolate/clock.ts';
 import { Recent } from '../isolate/recent.ts';
 import { Turns } from '../isolate/memory-budget.ts';
@@ -62,6 +61,10 @@ export interface HistoryListing {
   readonly listed: ReadonlyMap<Oid, number>;
   /** The parents of listed commits that were not listed themselves. */
   readonly boundary: ReadonlySet<Oid>;
+  /**
+   * Trailers' keys and links' servers that its messages use with ids (git/search/conventions.ts).
+   */
+  readonly conventions: ReadonlySet<string>;
 }
 
 export class HistoryLister {
@@ -187,7 +190,7 @@ export class HistoryLister {
       since = null;
       answer = await fetchSince(null);
     }
-    if (answer.kind === 'listed') return toListing(part.tips, answer.commits, since);
+    if (answer.kind === 'listed') return toListing(part.tips, answer, since);
     if (answer.kind === 'none-selected') {
       const message = `${this.#transport.hostName} did not list the history. Try again later.`;
       throw new HostError('unreachable', message);
@@ -207,11 +210,15 @@ export class HistoryLister {
     const text = `${tips.toSorted().join()}-${without.toSorted().join()}`;
     const isOne = tips.length === 1 && without.length === 0;
     const name = isOne ? tips[0] : createHash('sha256').update(text).digest('hex');
-    return `commits/${this.#transport.hostName}/${name}/${days ?? 'all'}`;
+    return `history/${this.#transport.hostName}/${name}/${days ?? 'all'}`;
   }
 }
 
-function toListing(tips: readonly Oid[], commits: CommitTable, since: number | null): HistoryListing {
+function toListing(
+  tips: readonly Oid[],
+  { commits, conventions }: ListedHistory,
+  since: number | null,
+): HistoryListing {
   const boundary = commits.missingParents();
   // If no parent is missing, the listing has reached the roots.
   const isWhole = since === null || boundary.size === 0;
@@ -221,6 +228,7 @@ function toListing(tips: readonly Oid[], commits: CommitTable, since: number | n
     newestFirst: commits.newestFirst(),
     listed: commits.reachedFrom(tips),
     boundary,
+    conventions,
   };
 }
 
@@ -228,7 +236,7 @@ const KV_LIFE_MS = 7 * DAY_SECONDS * 1000;
 /** The listings in memory: at most about 10 MB of ids in all, with those of the tips. */
 const memory = new Recent<HistoryListing>({
   most: 100_000,
-  weightOf: ({ tips, newestFirst }) => tips.length + newestFirst.length,
+  weightOf: ({ tips, newestFirst, conventions }) => tips.length + newestFirst.length + conventions.size,
 });
 
 /** Caches listings in memory and in KV. If KV fails, the history is listed again. */
@@ -258,10 +266,17 @@ export class HistoryCache {
   }
 }
 
-export function encodeListing({ since, tips, newestFirst, listed, boundary }: HistoryListing): Uint8Array {
+export function encodeListing({
+  since,
+  tips,
+  newestFirst,
+  listed,
+  boundary,
+  conventions,
+}: HistoryListing): Uint8Array {
   const places = newestFirst.map((oid) => listed.get(oid));
   // JSON has no -Infinity, and writes null.
-  return utf8(JSON.stringify([since, tips, newestFirst, places, [...boundary]]));
+  return utf8(JSON.stringify([since, tips, newestFirst, places, [...boundary], [...conventions]]));
 }
 
 export function decodeListing(stored: Uint8Array): HistoryListing {
@@ -271,8 +286,16 @@ export function decodeListing(stored: Uint8Array): HistoryListing {
     Oid[],
     number[],
     Oid[],
+    string[],
   ];
-  const [since, tips, newestFirst, places, boundary] = fields;
+  const [since, tips, newestFirst, places, boundary, conventions] = fields;
   const listed = new Map(newestFirst.map((oid, index) => [oid, places[index] as number]));
-  return { since: since ?? -Infinity, tips, newestFirst, listed, boundary: new Set(boundary) };
+  return {
+    since: since ?? -Infinity,
+    tips,
+    newestFirst,
+    listed,
+    boundary: new Set(boundary),
+    conventions: new Set(conventions),
+  };
 }

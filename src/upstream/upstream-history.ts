@@ -25,6 +25,7 @@ const NOTHING: HistoryListing = {
   newestFirst: [],
   listed: new Map(),
   boundary: new Set(),
+  conventions: new Set(),
 };
 
 /** A part of the history that is listed further back step by step. */
@@ -101,6 +102,14 @@ export class UpstreamHistory implements KnownHistory {
 
   get othersSince(): number {
     return this.#others === null || this.#others.isExhausted ? -Infinity : this.#others.current.since;
+  }
+
+  /**
+   * Returns the trailers' keys and links' servers that messages of the base and the default branch
+   * use with ids.
+   */
+  get conventions(): ReadonlySet<string> {
+    return new Set(this.#main.flatMap(({ current }) => [...current.conventions]));
   }
 
   isListed(oid: Oid): boolean {

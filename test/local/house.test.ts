@@ -127,6 +127,11 @@ it('has requests of Hono in routes only: below them, everything is a port', () =
   expect(below.filter((file) => /from 'hono'/.test(readFileSync(join(SRC, file), 'utf8')))).toEqual([]);
 });
 
+it('takes the code host of a request from its path alone: what looks at another one has a scope', () => {
+  const setting = files.filter((file) => /\.set\('host'/.test(readFileSync(join(SRC, file), 'utf8')));
+  expect(setting).toEqual(['routes/request/repository.ts']);
+});
+
 it('has pure Git, which needs nothing else', () => {
   const outside = files.filter((file) => roomOf(file) === 'git').flatMap((file) => imports.get(file) ?? []);
   expect(outside.filter((to) => roomOf(to) !== 'git')).toEqual([]);

@@ -10,7 +10,7 @@ import { configOf, openHttp } from '../../config/configured.ts';
 import type { Env } from '../../env.ts';
 import type { HostEvent } from '../../events/host-event.ts';
 import { openActivity, openRepositories } from '../../host/open.ts';
-import { publicService, publish, pullRequestTopic } from '../../notify/ntfy.ts';
+import { publicService, publishNotification, pullRequestTopic } from '../../notify/ntfy.ts';
 import { pullRequestPath, workBranch } from '../../words/pr-hash.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
 import { guardOf } from '../../objects.ts';
@@ -387,7 +387,7 @@ export class PullRequest extends DurableObject<Env> {
         // Do not link to the code host: the first visitors there are likely to be the author.
         const page = config.serviceUrl + pullRequestPath(prHash);
         const words = entry.event === 'commented' ? 'commented on' : entry.event;
-        await publish(http, publicService(config), {
+        await publishNotification(http, publicService(config), {
           topic: pullRequestTopic(prHash),
           title: `${owner}/${repo}: pull request ${entry.event}`,
           message: `Your anonymous pull request was ${words}: ${page}`,

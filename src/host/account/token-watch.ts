@@ -1,7 +1,6 @@
 /** Notices problems of the bot's account or token in answers to calls that are made anyway. */
 import { type Clock, isWithin } from '../../isolate/clock.ts';
 import { Recent } from '../../isolate/recent.ts';
-import { count } from '../../metrics/tally.ts';
 import type { HostAnswer } from '../failure.ts';
 import type { HostKind } from '../kinds.ts';
 import { type TokenProblem, tokenProblems } from './token-problems.ts';
@@ -56,7 +55,6 @@ export class TokenWatch {
     const isSame = last !== null && last.problems.join(' ') === problems.join(' ');
     if (isSame && isWithin(last.at, DAY_MS, now)) return;
     told.set(account, { problems, at: now });
-    for (const problem of problems) count('gitveil_token_problems_total', { problem });
     tell(problems);
   }
 }

@@ -3,6 +3,7 @@
  * rewritten pack. Reads are retried.
  */
 import type { Clock } from '../../isolate/clock.ts';
+import { Conventions } from '../../git/search/conventions.ts';
 import { ByteReader, sourceOf } from '../../git/wire/byte-reader.ts';
 import { concatBytes } from '../../git/bytes.ts';
 import { parseHistory } from '../../git/objects/commit.ts';
@@ -77,8 +78,18 @@ export interface ListedRefs extends RefList {
   readonly hostAheadMs: number | null;
 }
 
+export interface ListedHistory {
+  readonly kind: 'listed';
+  readonly commits: CommitTable;
+  /**
+   * Trailers' keys and links' servers that the newest messages use with ids
+   * (git/search/conventions.ts).
+   */
+  readonly conventions: ReadonlySet<string>;
+}
+
 export type HistoryAnswer =
-  | { readonly kind: 'listed'; readonly commits: CommitTable }
+  | ListedHistory
   /** No commit is new enough. Git's answer then ends before the pack. */
   | { readonly kind: 'none-selected' }
   /** The answer is too large. `oldestAt` is the date of the oldest commit that was read. */
@@ -314,10 +325,13 @@ async function readHistory(
   onWait: () => void,
 ): Promise<HistoryAnswer> {
   const commits = new CommitTable();
+  const conventions = new Conventions();
   const scanner = new PackScanner({
     limits: { maxBytes: MAX_LISTED_BYTES, objectBytes: LISTED_COMMIT_BYTES, memory },
     onKept: ({ type, oid, content }) => {
-      if (type === 'commit') commits.add({ oid, ...parseHistory(content) });
+      if (type !== 'commit') return;
+      commits.add({ oid, ...parseHistory(content) });
+      conventions.add(content);
     },
   });
   try {
@@ -329,7 +343,7 @@ async function readHistory(
       if (scanner.namedBases.size > MAX_BASES_AHEAD) throw withoutBases();
     }
     scanner.finish();
-    return { kind: 'listed', commits };
+    return { kind: 'listed', commits, conventions: conventions.all };
   } catch (error) {
     if (isTooLarge(error)) return { kind: 'too-large', oldestAt: commits.oldestAt };
     const isNone = error instanceof ErrorPacket && /no commits selected/.test(error.text);

@@ -8,7 +8,6 @@ import { hostFailureOf, unlessMissing } from '../../words/host-error.ts';
 import { parseRepositoryName, type RepositoryName } from '../../words/repository-name.ts';
 import type {
   Account,
-  ActivityCall,
   Conversation,
   Feed,
   FeedThread,
@@ -51,12 +50,11 @@ export class RestActivity {
    * @param beforeCall is called with each call, further pages included. If it throws, the call is
    * not made.
    */
-  constructor(access: RestAccess, beforeCall: (call: ActivityCall) => void) {
+  constructor(access: RestAccess, beforeCall: () => void) {
     const habits: RestHabits = {
       timeoutMs: 10_000,
       isPatient: false,
-      // The route of a pull request ends with its number.
-      beforeCall: (route) => beforeCall(CALLS[route.slice(route.lastIndexOf('/') + 1)] ?? 'pull_request'),
+      beforeCall,
     };
     this.#rest = new Rest(access, habits);
     this.#public = new Rest({ ...access, ...NOBODY }, habits);
@@ -173,15 +171,6 @@ export class RestActivity {
     });
   }
 }
-
-/** The purpose of a call by the last word of its path. */
-const CALLS: Readonly<Record<string, ActivityCall>> = {
-  notifications: 'feed',
-  user: 'account',
-  '{username}': 'account',
-  comments: 'comments',
-  reviews: 'reviews',
-};
 
 /**
  * Names of pull requests in notifications: GitHub's, and Gitea's

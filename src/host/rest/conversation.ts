@@ -95,14 +95,14 @@ interface Answered {
 
 function toComment({ user, body, created_at, submitted_at, path }: Answered): ThreadComment {
   return {
-    author: textOf(user?.login),
-    at: textOf(submitted_at) ?? textOf(created_at) ?? '',
-    text: textOf(body) ?? '',
-    path: textOf(path),
+    author: stringOrNull(user?.login),
+    at: stringOrNull(submitted_at) ?? stringOrNull(created_at) ?? '',
+    text: stringOrNull(body) ?? '',
+    path: stringOrNull(path),
   };
 }
 
-function textOf(value: unknown): string | null {
+function stringOrNull(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 

@@ -85,7 +85,7 @@ export interface RestHabits {
   /** False if nothing is retried, because the caller comes back by itself. */
   readonly isPatient: boolean;
   /** Called with each call, further pages included. If it throws, the call is not made. */
-  readonly beforeCall: (route: Route) => void;
+  readonly beforeCall: () => void;
 }
 
 export class Rest {
@@ -117,7 +117,7 @@ export class Rest {
     headers: Readonly<Record<string, string>> = {},
   ): Promise<Answer<DataOf<R>>> {
     const { backOff, tokenWatch, callMeter } = this.#access;
-    this.#habits.beforeCall(route);
+    this.#habits.beforeCall();
     const request = requestOf(route, parameters);
     const { operation } = request;
     await backOff.throwIfPaused();

@@ -7,7 +7,7 @@
 import type { PushIntent } from '../../durable/pending-push/pending-push.ts';
 import { type Dates, datesOf, undatedOf } from '../../durable/pull-request/record.ts';
 import { AnonymousCommits } from '../../git/objects/anonymize.ts';
-import type { Identity } from '../../git/objects/commit.ts';
+import type { CommitIdentity } from '../../git/objects/commit.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import { outgoingPack } from '../../git/pack/outgoing-pack.ts';
 import type { HostPullRequest } from '../../host/code-host.ts';
@@ -187,7 +187,7 @@ async function proposalOf(
 }
 
 /** The author of what leaves. */
-async function identityOf({ host, settings }: PushRun): Promise<Identity> {
+async function identityOf({ host, settings }: PushRun): Promise<CommitIdentity> {
   return { name: await host.botLogin(), email: settings.anonEmail };
 }
 

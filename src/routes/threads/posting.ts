@@ -94,7 +94,6 @@ export async function postOnce(
   const again = sent === 'form' ? 'it again' : 'it with another key';
   switch (standing.kind) {
     case 'posted':
-      c.set('isRepeat', true);
       return standing;
     case 'sending':
       return refused(503, `the service is still posting this ${what}; send the ${sent} again in a minute`, {

@@ -59,7 +59,7 @@ export function hostFailure(c: Context<AppEnv>, error: unknown): Refused {
   return explained(502, FAULTY_HOST, `${error.publicMessage} Try again later.`);
 }
 
-export interface Source {
+export interface ChangeSource {
   readonly kind: 'source';
   readonly read: ReadObjects;
   /** Its commit, whose folder is to be changed. */
@@ -92,7 +92,7 @@ export async function openSource(
   host: PushHost,
   target: RepositoryName,
   prHash: string,
-): Promise<Source | Refused> {
+): Promise<ChangeSource | Refused> {
   if (prHash !== '') return pullRequestSource(c, host, target, prHash);
   const branch = defaultBranchOf(await host.transport.listRefs(target, ['HEAD'], 'upstream'));
   if (branch === null) {
@@ -110,7 +110,7 @@ async function pullRequestSource(
   host: PushHost,
   target: RepositoryName,
   prHash: string,
-): Promise<Source | Refused> {
+): Promise<ChangeSource | Refused> {
   const { anonEmail } = c.var.config;
   const botLogin = await host.botLogin();
   const [recorded, policy] = await Promise.all([
