@@ -11,17 +11,19 @@ const FOLDERS = ['.ci', 'bench', 'local', 'sandbox', 'src', 'test'];
 const MOST_COLUMNS = 100;
 
 /** Rooms of `src` in which doc comments may still begin with any word. */
-const NOT_MENDED = `
+const NOT_MENDED = new Set(
+  `
   durable edit git host host-access.ts isolate leaks limits log.ts metrics notify outgoing pages policy
   push routes service text upstream
-`.split(/\s+/);
+`.split(/\s+/),
+);
 /** Folders of `test` in which they may not. */
-const MENDED_TESTS = ['local', 'sandbox'];
+const MENDED_TESTS = new Set(['local', 'sandbox']);
 
 function isMended(path: string): boolean {
   const [folder, room = ''] = path.split('/');
-  if (folder === 'test') return MENDED_TESTS.includes(room);
-  return folder !== 'src' || !NOT_MENDED.includes(room);
+  if (folder === 'test') return MENDED_TESTS.has(room);
+  return folder !== 'src' || !NOT_MENDED.has(room);
 }
 
 const COMMENT_LINE = /^\s*(?:\/[/*]|\*)/;
