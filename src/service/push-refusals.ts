@@ -4,7 +4,8 @@
  */
 import { hostNameOf } from '../config/hosts.ts';
 import { openBackOff } from '../host-access.ts';
-import { HostPause, LONGEST_REPEAT_WAIT_MS } from '../host/failure.ts';
+import { HostPause } from '../host/failure.ts';
+import { LONGEST_REPEAT_WAIT_MS } from '../host/retries.ts';
 import { type Denied, prefixLimit } from '../limits/claim.ts';
 import { type Client, isCircuit } from '../limits/client.ts';
 import { FORKS, PULL_REQUESTS } from '../limits/limits.ts';

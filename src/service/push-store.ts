@@ -4,7 +4,7 @@
  */
 import { recordName } from '../config/hosts.ts';
 import { shred } from '../durable/delayed-pushes/delayed-push.ts';
-import type { PullRequestStage } from '../durable/pull-request/history.ts';
+import type { PullRequestStage } from '../durable/pull-request/stages.ts';
 import { closedEvent } from '../events/host-event.ts';
 import { randomMoment, systemClock } from '../isolate/clock.ts';
 import type { MemoryHold } from '../isolate/memory-budget.ts';
