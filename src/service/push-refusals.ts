@@ -45,7 +45,7 @@ export function foreignFull(): Refusal {
   return new Refusal('rate-limited', 'rate limit exceeded', lines, { waitMs: FOREIGN_WAIT_MS });
 }
 
-/** Null: the client is below that limit. */
+/** Refuses a client that is over a limit; null: it is below. */
 export function overLimit(scope: HostScope, name: keyof typeof TOO_MANY, wait: TriedWait): Refusal | null {
   if (wait.waitMs <= 0) return null;
   if (scope.isForeign) return foreignFull();
