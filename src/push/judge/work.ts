@@ -13,7 +13,7 @@ import { type NewCommit, type NewCommits, traceNewCommits } from '../../git/obje
 import type { Oid } from '../../git/objects/oid.ts';
 import { OwnIds } from '../../git/objects/own-ids.ts';
 import { type Plan, planCommits } from '../../git/objects/planned-commits.ts';
-import type { Sign } from '../../git/objects/sign-offs.ts';
+import type { Reword } from '../../git/objects/reword.ts';
 import type { KeptObjects } from '../../git/pack/kept-objects.ts';
 import { hiddenCommit } from '../../git/pack/late-deltas.ts';
 import { isDeletion } from '../../git/wire/push-request.ts';
@@ -230,16 +230,16 @@ export function commitsFrom(kept: Kept, tip: Oid | null): ReadonlySet<Oid> {
 
 /**
  * The commits that leave: all new ones, or one made of them.
- * @param sign null: messages stay.
+ * @param reword null: messages stay.
  * @throws Refusal
  */
 export async function planWork(
   { commits: pushed, boundary }: Work,
   { squash, title, description }: Pick<PushOptions, 'squash' | 'title' | 'description'>,
-  sign: Sign | null,
+  reword: Reword | null,
   newestOf: (boundary: ReadonlySet<Oid>) => Promise<Oid | null>,
 ): Promise<Plan> {
-  const commits = sign === null ? pushed : signedCommits(pushed, sign);
+  const commits = reword === null ? pushed : rewordedCommits(pushed, reword);
   const ownIds = new OwnIds(idsOf(pushed));
   if (!squash) return planCommits(commits, ownIds);
   // If there are several and none contains the others, the one commit could undo changes of some of
@@ -259,8 +259,8 @@ export async function planWork(
     message = utf8(`${`${title ?? text.title}\n\n${description ?? text.body}`.trimEnd()}\n`);
     encoding = null;
   }
-  // The options may have replaced the part of the message that was signed.
-  message = sign?.(newest.oid, message) ?? message;
+  // The options may have replaced the part of the message that was reworded.
+  message = reword?.(newest.oid, message) ?? message;
   // The tip's files.
   return planCommits([{ oid, commit: { ...commit, message, encoding, parents: [parent] } }], ownIds);
 }
@@ -288,17 +288,17 @@ function newestCommit(commits: NewCommits): NewCommit {
 }
 
 /** Made when they are asked for, and not kept: a push has thousands. */
-function signedCommits(commits: NewCommits, sign: Sign): NewCommits {
-  const signed = ({ oid, commit }: NewCommit): Commit => ({
+function rewordedCommits(commits: NewCommits, reword: Reword): NewCommits {
+  const reworded = ({ oid, commit }: NewCommit): Commit => ({
     ...commit,
     get message() {
-      return sign(oid, commit.message);
+      return reword(oid, commit.message);
     },
   });
   const lazily = (found: NewCommit): NewCommit => ({
     oid: found.oid,
     get commit() {
-      return signed(found);
+      return reworded(found);
     },
   });
   return {
