@@ -13,8 +13,8 @@ const MOST_COLUMNS = 100;
 /** Rooms of `src` in which doc comments may still begin with any word. */
 const NOT_MENDED = new Set(
   `
-  durable edit git host host-access.ts isolate leaks limits log.ts metrics notify outgoing pages policy
-  push routes service text upstream
+  durable edit git host isolate leaks log.ts metrics notify outgoing pages policy
+  push routes text upstream
 `.split(/\s+/),
 );
 /** Folders of `test` in which they may not. */
