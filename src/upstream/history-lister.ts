@@ -57,7 +57,7 @@ export interface HistoryListing {
   readonly listed: ReadonlyMap<Oid, number>;
   /** Parents of listed commits that were not listed themselves. */
   readonly boundary: ReadonlySet<Oid>;
-  /** What its messages use with ids (git/search/conventions.ts). */
+  /** Keys and servers in its messages (git/search/conventions.ts). */
   readonly conventions: ReadonlySet<string>;
 }
 

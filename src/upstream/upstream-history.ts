@@ -94,7 +94,7 @@ export class UpstreamHistory implements KnownHistory {
     return this.#others === null || this.#others.isExhausted ? -Infinity : this.#others.current.since;
   }
 
-  /** What the messages of the base and the default branch use with ids. */
+  /** Keys of trailers and servers of links in the messages of the base and the default branch. */
   get conventions(): ReadonlySet<string> {
     return new Set(this.#main.flatMap(({ current }) => [...current.conventions]));
   }

@@ -74,7 +74,7 @@ export interface ListedRefs extends RefList {
 export interface ListedHistory {
   readonly kind: 'listed';
   readonly commits: CommitTable;
-  /** What the messages of the newest ones use with ids (git/search/conventions.ts). */
+  /** Keys and servers in the messages of the newest ones (git/search/conventions.ts). */
   readonly conventions: ReadonlySet<string>;
 }
 
