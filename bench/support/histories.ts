@@ -7,7 +7,7 @@ import { randomText } from './random.ts';
 
 const MAIN = 'refs/heads/main';
 const DAY_SECONDS = 24 * 60 * 60;
-/** The date of the last commit, and of the first: a repository that is worked on. */
+/** Dates of the last commit and of the first, as in a repository that is worked on. */
 const ENDED_AT = Math.floor(Date.now() / 1000) - DAY_SECONDS;
 const BEGAN_AT = ENDED_AT - 8 * 365 * DAY_SECONDS;
 const FILES = 64;
@@ -17,7 +17,8 @@ const LARGE_FILE_BYTES = 250_000;
 const path = (file: number): string => `src/part-${file % 8}/file-${file}.txt`;
 
 /**
- * A main branch of so many commits, spread over eight years, each of which changes one of 64 files.
+ * Writes a main branch of so many commits, spread over eight years, each of which changes one of 64
+ * files.
  */
 export function* mainLine(commits: number): Generator<string> {
   const files = Array.from(
@@ -33,8 +34,8 @@ export function* mainLine(commits: number): Generator<string> {
 }
 
 /**
- * A commit behind those of `mainLine`, in the same stream, that adds so many files, a hundred in a
- * folder.
+ * Writes a commit behind those of `mainLine`, in the same stream, that adds so many files, a
+ * hundred in a folder.
  */
 export function* manyFiles(files: number): Generator<string> {
   const added = Array.from(
@@ -48,7 +49,7 @@ export function manyFilesPath(file: number): string {
   return `many/folder-${Math.floor(file / 100)}/file-${file}.txt`;
 }
 
-/** A branch ahead of main by so many commits, each of which changes a file of its own content. */
+/** Writes a branch ahead of main by so many commits, each of which changes a file. */
 export function* branchOfCommits(
   branch: string,
   commits: number,
@@ -70,8 +71,8 @@ export function* branchOfCommits(
 }
 
 /**
- * A branch ahead of main by so many commits that change nothing: its pack holds commits and nothing
- * else.
+ * Writes a branch ahead of main by so many commits that change nothing, so its pack has commits
+ * only.
  */
 export function* branchOfCommitsOnly(
   branch: string,
@@ -92,9 +93,9 @@ export function* branchOfCommitsOnly(
   }
 }
 
-/** A branch ahead of main by one commit, whose pack has so many megabytes. */
+/** Writes a branch ahead of main by one commit, whose pack has so many megabytes. */
 export function branchOfBytes(branch: string, megabytes: number): Iterable<string> {
-  // What deflate leaves of the text, and a little for trees and headers.
+  // Deflate leaves so much of the text. A little is for trees and headers.
   const bytes = (megabytes * 1e6) / 0.765;
   const count = Math.max(1, Math.round(bytes / LARGE_FILE_BYTES));
   const content = randomText(megabytes, bytes);

@@ -4,7 +4,7 @@
  */
 import { type HostConfig, hostNameOf, tokenVariable } from '../../src/config/hosts.ts';
 import { type TokenProblem, tokenProblems } from '../../src/host/account/token-problems.ts';
-import { accountWords } from '../../src/notify/alert.ts';
+import { accountWords } from '../../src/notify/account-words.ts';
 import { type HostAnswer, limitOf } from '../../src/host/failure.ts';
 import { hostText } from '../../src/words/host-text.ts';
 import type { Finding } from './finding.ts';

@@ -26,3 +26,17 @@ export function checkMove<Stage extends string, Event extends string>(
   if (stages[from].next[event]?.includes(to) !== true)
     throw new Error(`no move from "${from}" by "${event}" to "${to}"`);
 }
+
+/**
+ * Answers where an event leads that leads to one stage only.
+ * @throws Error as `checkMove`
+ */
+export function stageAfter<Stage extends string, Event extends string>(
+  { stages }: StageTable<Stage, Event>,
+  from: Stage,
+  event: Event,
+): Stage {
+  const [to, ...others] = stages[from].next[event] ?? [];
+  if (to === undefined || others.length > 0) throw new Error(`no single move from "${from}" by "${event}"`);
+  return to;
+}

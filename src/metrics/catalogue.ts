@@ -1,14 +1,15 @@
 /**
- * What is counted. Labels have few values, none of a person or repository. A histogram has a
- * counter per bucket.
+ * The series of /metrics. Labels have few values, none of which names a person or a repository.
+ * Every series is used by an alert or a document.
+ * Proved by test/local/series.test.ts and test/metrics/series.test.ts.
  */
 export interface Family {
   readonly type: 'counter' | 'histogram';
   readonly help: string;
   readonly labels: readonly string[];
-  /** Upper bounds, rising, in the family's unit. */
+  /** Upper bounds of a histogram's buckets, rising, in the unit of its name. */
   readonly buckets?: readonly number[];
-  /** Rare and important: sent immediately, not with the next batch. */
+  /** Set if events are rare and important: they are sent at once, not with the next batch. */
   readonly isRare?: true;
 }
 
@@ -30,7 +31,7 @@ export const CATALOGUE = {
     type: 'histogram',
     help: 'Time from the first byte of a push to the end of its answer, by outcome.',
     labels: ['outcome'],
-    // It may take long, for a large pack or a new fork.
+    // Large packs and new forks take long.
     buckets: [0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300],
     isRare: true,
   },
@@ -47,7 +48,7 @@ export const CATALOGUE = {
   },
 } as const satisfies Readonly<Record<string, Family>>;
 
-/** What is asked for when somebody looks, and not counted. */
+/** Values that are read when somebody asks for them. */
 export const GAUGES = {
   gitveil_host_calls_left: {
     help: 'Calls of its REST interface that the code host still allows the bot account; none: it has not said.',

@@ -1,5 +1,5 @@
 /**
- * The front page: what this is, how to use it, and how it is doing.
+ * The front page: what the service is, how to use it, and whether it works now.
  * Proved by test/routes/pages/front-page.test.ts and test/pages/escaping.test.ts.
  */
 import { html } from 'hono/html';
@@ -36,13 +36,13 @@ interface FrontPage {
   readonly path: string;
   readonly isInvalid: boolean;
   readonly remoteBase: string;
-  /** Undefined, here and below: the service could not find out. */
+  /** Undefined, like `total` and `recent`, if the service could not find out. */
   readonly isSuspended: boolean | undefined;
   readonly botProblems: readonly { readonly hostName: string; readonly problem: TokenProblem }[];
-  /** Whether the code host is the embedded one: the service is only being tried. */
+  /** Whether the code host is the embedded one, so that the service is only being tried. */
   readonly isHostEmbedded: boolean;
   readonly total: number | undefined;
-  /** Null: only holders of the service's key may see them. */
+  /** Null if only holders of the service's key may see them. */
   readonly recent: readonly LedgerEntry[] | null | undefined;
   /** Milliseconds since 1970. */
   readonly now: number;
@@ -84,7 +84,10 @@ function repositoryForm({ text, isInvalid, hosts }: FrontPage): Html {
   </form>`;
 }
 
-/** What a visitor has of it, behind the name of the host. The operator gets more in the alert. */
+/**
+ * Consequences for visitors, in words that follow the host's name. The alert tells the operator
+ * more.
+ */
 const BOT_PROBLEMS: Readonly<Record<TokenProblem, string>> = {
   suspended: 'has suspended the bot’s account: pushes, comments and issues fail until that ends',
   hidden: 'hides the bot’s account: nobody else sees its pull requests, comments and issues until that ends',
@@ -101,7 +104,7 @@ const BOT_PROBLEMS: Readonly<Record<TokenProblem, string>> = {
   'public-only': 'has not allowed the bot’s token to read notifications of comments and merges',
 };
 
-/** `a, b or c` */
+/** Lists names: `a, b or c`. */
 function inWords(names: readonly string[]): string {
   return new Intl.ListFormat('en', { type: 'disjunction' }).format(names).replace(', or ', ' or ');
 }
@@ -146,7 +149,7 @@ function timeAgo(ms: number): string {
   return `${countOf(Math.floor(ms / unitMs), unit)} ago`;
 }
 
-/** For a terminal. @param origin of the service */
+/** Makes the text for a terminal. */
 export function frontText(
   { remoteBase, path, isHostEmbedded }: Pick<FrontPage, 'remoteBase' | 'path' | 'isHostEmbedded'>,
   origin: string,

@@ -28,7 +28,7 @@ import type { HistoryHost } from '../upstream/upstream-refs.ts';
 import { type HostScope, memoryFor } from './scope.ts';
 import { ISSUE_FORM, remotePath } from '../pages/remote-paths.ts';
 import { ClientPushLimits } from './push-limits.ts';
-import { pushStore } from './push-store.ts';
+import { ServicePushStore } from './push-store.ts';
 
 /**
  * Git's side alone.
@@ -122,6 +122,6 @@ export function openPush(
     newDelayedName,
     ...names,
   };
-  const ports = { host: pushHost(scope, { memory }), limits, store: pushStore(scope, memory) };
+  const ports = { host: pushHost(scope, { memory }), limits, store: new ServicePushStore(scope, memory) };
   return new PushRun(ports, settings, target, reply, logger);
 }
