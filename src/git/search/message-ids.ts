@@ -31,8 +31,9 @@ const MIXED = /\d[a-z]+\d+[a-z]|[a-z]\d+[a-z]+\d/i;
 /** SHA-1 and everything longer: ids of commits and digests name contents, not accounts. */
 const DIGEST = /^[\da-f]{40,}$/i;
 /** Keys of trailers, and not an address at the beginning of a line. */
-export const KEYS = /^([a-z][a-z\d-]{0,39})[ \t]*:(?!\/\/)/gim;
-const KEY = new RegExp(KEYS.source, 'i');
+const TRAILER = String.raw`^([a-z][a-z\d-]{0,39})[ \t]*:(?!\/\/)`;
+export const KEYS = new RegExp(TRAILER, 'gim');
+const KEY = new RegExp(TRAILER, 'i');
 const MAX_KEY_LENGTH = 50;
 /** Servers of links (RFC 3986, section 3.2), behind the name of a user. */
 export const SERVERS = /:\/\/(?:[^\s/?#@]{1,100}@)?([^\s/:?#]{1,255})/g;
