@@ -4,7 +4,7 @@
  */
 
 export interface StageRow<Stage extends string, Event extends string> {
-  /** A sentence without its subject, for docs/storage.md. */
+  /** A sentence for docs/storage.md, without its full stop. */
   readonly means: string;
   /** Where each event may lead. One that is missing cannot happen; without any, it is final. */
   readonly next: Readonly<Partial<Record<Event, readonly Stage[]>>>;

@@ -20,8 +20,8 @@ type WindowKind =
 export interface AccountLimits {
   readonly creations: readonly Limit[];
   /**
-   * The limits of pull requests and issues among them. Empty: the host has no lower limit for these,
-   * and creations are not spaced there.
+   * The limits of pull requests and issues among them. Empty: the host has no lower limit for
+   * these, and creations are not spaced there.
    */
   readonly openings: readonly Limit[];
 }

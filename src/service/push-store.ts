@@ -23,7 +23,7 @@ import { addWorks, mayBeRecorded, prHashesWith, prHashNear } from '../stats/reco
 import type { RepositoryName } from '../words/repository-name.ts';
 import { clientOf, type HostScope, type Scope } from './scope.ts';
 
-/** How long a push waits for the ledger. */
+/** The time that a push waits for the ledger. */
 const PATIENCE_MS = 3_000;
 /** The pause before the first attempt at a push that waits for room. */
 const BUSY_PAUSE_MS = 60_000;
@@ -169,8 +169,8 @@ export class ServicePushStore implements PushStore {
   }
 
   /**
-   * Removes the key of a push that was not kept, as its person is told. If only the answer was lost,
-   * it waits all the same.
+   * Removes the key of a push that was not kept, as its person is told. If only the answer was
+   * lost, it waits all the same.
    */
   async #shredUnlessWaiting(name: string, attempt: string): Promise<void> {
     const { env, logger } = this.#scope;
@@ -205,20 +205,23 @@ export class ServicePushStore implements PushStore {
   }
 }
 
-/** A secret moment. Null: a push for review has one only when the operator has approved it. */
+/** Draws a secret moment. Null: a push for review gets one when the operator has approved it. */
 function dueAtOf({ reason, keptAt, from, to }: Parameters<PushStore['keepDelayed']>[0]): number | null {
   if (reason === 'review') return null;
   return reason === 'busy' ? keptAt + BUSY_PAUSE_MS : randomMoment(from, to);
 }
 
-/** @param durationMs null: there was no pack to read. */
+/**
+ * Counts a push in the metrics.
+ * @param durationMs null: there was no pack to read.
+ */
 export function countPush(refusal: Refusal | null, durationMs: number | null): void {
   const outcome = pushOutcome(refusal);
   count('gitveil_pushes_total', { outcome });
   if (durationMs !== null) observe('gitveil_push_duration_seconds', { outcome }, durationMs / 1000);
 }
 
-/** Never rejects: the push waits, whether or not the operator is told. */
+/** Tells the operator how many pushes wait for review. Never rejects: they wait in any case. */
 async function tellOperator({ env, logger }: Scope): Promise<void> {
   try {
     await guardOf(env).toReview((await delayedPushesOf(env).counts()).waiting.review);

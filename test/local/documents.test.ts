@@ -192,7 +192,7 @@ it('are served as they stand here, and the API as it is described: if not, run `
   const service = await startService({ env: {}, stateDir: null, build });
   try {
     const pages = Object.entries(await madePages(service.url));
-    expect(pages).toHaveLength(5);
+    expect(pages).toHaveLength(6);
     expect(pages.filter(([file, page]) => textOf(file) !== page).map(([file]) => file)).toEqual([]);
   } finally {
     await service.dispose();

@@ -20,19 +20,19 @@ export const MODERATION_STAGES = {
   first: ['registered'],
   stages: {
     registered: {
-      means: 'may post, and its karma grows',
+      means: 'it may post, and its karma grows',
       state: 'registered',
       posting: 'normal',
       next: { report: ['registered', 'cooling'], post: ['registered'], pardon: ['registered'] },
     },
     cooling: {
-      means: 'is flagged, and may not post for six hours',
+      means: 'it is flagged, and may not post for six hours',
       state: 'flagged',
       posting: 'cooldown',
       next: { report: ['cooling', 'blocked'], wait: ['flagged', 'registered'], pardon: ['registered'] },
     },
     flagged: {
-      means: 'is flagged, and may post with karma 0',
+      means: 'it is flagged, and may post with karma 0',
       state: 'flagged',
       posting: 'zero',
       next: {
@@ -43,7 +43,7 @@ export const MODERATION_STAGES = {
       },
     },
     blocked: {
-      means: 'may never post, unless the operator pardons it',
+      means: 'it may never post, unless the operator pardons it',
       state: 'blocked',
       posting: 'blocked',
       next: { report: ['blocked'], pardon: ['registered'] },

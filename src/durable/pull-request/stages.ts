@@ -20,9 +20,9 @@ const { reopen: _, ...WHILE_OPEN } = AFTER_END;
 export const PULL_REQUEST_STAGES: StageTable<PullRequestStage, PullRequestEvent> = {
   first: ['open'],
   stages: {
-    open: { means: 'is open', next: WHILE_OPEN },
-    merged: { means: 'was merged', next: AFTER_END },
-    closed: { means: 'was closed by somebody else', next: AFTER_END },
-    withdrawn: { means: 'was withdrawn by its person', next: AFTER_END },
+    open: { means: 'it is open', next: WHILE_OPEN },
+    merged: { means: 'it was merged', next: AFTER_END },
+    closed: { means: 'somebody closed it at the code host', next: AFTER_END },
+    withdrawn: { means: 'its person withdrew it', next: AFTER_END },
   },
 };
