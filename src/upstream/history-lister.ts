@@ -61,9 +61,7 @@ export interface HistoryListing {
   readonly listed: ReadonlyMap<Oid, number>;
   /** The parents of listed commits that were not listed themselves. */
   readonly boundary: ReadonlySet<Oid>;
-  /**
-   * Trailers' keys and links' servers that its messages use with ids (git/search/conventions.ts).
-   */
+  /** Trailers' keys and links' servers in its messages (git/search/conventions.ts). */
   readonly conventions: ReadonlySet<string>;
 }
 
