@@ -18,6 +18,7 @@ import { workBranch } from '../words/pr-hash.ts';
 import type { DelayedView } from '../durable/delayed-pushes/delayed-push.ts';
 import { repositoryKey, type RepositoryName } from '../words/repository-name.ts';
 import type { Spool } from '../spool/spool.ts';
+import { linesOf } from '../words/finding.ts';
 import { BodyError } from '../streams/body-error.ts';
 import {
   busyPlan,
@@ -29,19 +30,21 @@ import {
   waitingFacts,
   withAdvice,
 } from './delay/keep.ts';
+import { UNKNOWN_HASH } from './judge/destination.ts';
+import { refusalOf } from './judge/findings.ts';
 import { type Judged, judge } from './judge/judge.ts';
-import { lookUpPlace, lookUpUpstream, questionsOf, quietly, type Upstream } from './judge/questions.ts';
+import {
+  gitQuestions,
+  lookUpPlace,
+  lookUpUpstream,
+  placeQuestions,
+  type Upstream,
+} from './judge/questions.ts';
+import { previewOf } from './preview.ts';
 import { enter, type Entered, type Publication, publish } from './publish/publish.ts';
 import { leavesWork, mayBeOpen } from './publish/delivery.ts';
 import type { Slot } from './push-host.ts';
-import {
-  type ClaimedUpdate,
-  missingKey,
-  type PushRun,
-  receivedHashOf,
-  requireKey,
-  slotHashOf,
-} from './push-run.ts';
+import { type ClaimedUpdate, type PushRun, receivedHashOf, requireKey, slotHashOf } from './push-run.ts';
 import { type Announced, announced, type Received, receivePack } from './receive/receive.ts';
 import {
   type BannerFacts,
@@ -259,7 +262,7 @@ async function judgedAndPublished(run: PushRun, received: Received): Promise<Out
   return { kind: 'published', facts, lines: bannerLines(facts) };
 }
 
-interface JudgedPush extends Omit<Judged, 'warnings'>, Pick<Upstream, 'hostAheadMs'> {
+interface JudgedPush extends Omit<Judged, 'findings'>, Pick<Upstream, 'hostAheadMs'> {
   readonly slotHash: string;
   readonly receivedHash: string;
 }
@@ -299,22 +302,29 @@ async function judgedNow(run: PushRun, received: Received, isLater: boolean): Pr
     if (!waits) throw error;
     return null;
   };
-  const [upstream, place, botLogin] = await Promise.all([
+  const [upstream, looked, botLogin] = await Promise.all([
     lookUpUpstream(run),
     isQuiet ? null : lookUpPlace(run).catch(unlessWaits),
     run.steps.run('lookup', () => host.botLogin(isQuiet)),
   ]);
-  const ofHost = { ...upstream, repository: place?.repository ?? upstream.repository };
-  const questions = questionsOf(run, ofHost, botLogin);
+  const ofHost = { ...upstream, repository: looked?.repository ?? upstream.repository };
+  const place = looked && { ...looked, ask: placeQuestions(run, ofHost, botLogin) };
   const now = Math.floor(host.clock.now() / 1000);
   const wasOpen = place === null && listed !== null && (await store.isOpen(prHash ?? ''));
   const circumstances = { settings, botLogin, listed, memory: host.memory, now, refusal: full, wasOpen };
-  const asked = place === null ? quietly(questions) : questions;
-  const { warnings, ...judged } = await judge(received, upstream, place, circumstances, asked);
-  pack.kept.free(judged.work.commits.byteLength);
-  run.notes.push(...warnings);
-  const changesTexts = options.title !== null || options.description !== null;
-  if (judged.updates && changesTexts && options.prKey === null) throw missingKey('texts');
+  const judged = await judge(received, upstream, place, circumstances, gitQuestions(run, ofHost));
+  const { work } = judged;
+  const { unknown = [], found = [] } = Object.groupBy(judged.findings, ({ code }) =>
+    code === UNKNOWN_HASH ? 'unknown' : 'found',
+  );
+  // The person has named it, and learns before anything else that it is not there.
+  await reply.note(...linesOf(unknown));
+  if (preview && judged.place !== null)
+    throw await previewOf(run, pack, { ...work, ...judged.place }, { ...judged, findings: found }, full);
+  const refusal = refusalOf(found);
+  if (refusal !== null) throw refusal;
+  pack.kept.free(work.commits.byteLength);
+  run.notes.push(...linesOf(found));
   return { ...judged, slotHash, receivedHash, hostAheadMs: upstream.hostAheadMs };
 }
 

@@ -6,6 +6,7 @@
  */
 import { ProtocolError, type ProtocolErrorCode } from '../../git/wire/protocol-error.ts';
 import type { GitClient } from '../../git/wire/git-client.ts';
+import type { Finding } from '../../words/finding.ts';
 import { HostError, hostFailureOf, isRefusedByHost } from '../../words/host-error.ts';
 import type { Clock } from '../../isolate/clock.ts';
 import { BodyError } from '../../streams/body-error.ts';
@@ -48,6 +49,11 @@ const LINE_INTERVAL_MS = 10_000;
 
 export type HostStep = keyof typeof STEPS;
 
+/** Whether the code host has failed, or was silent for too long. */
+export function isOfHost({ code }: Refusal): boolean {
+  return Object.hasOwn(STEPS, code);
+}
+
 /** Push attempts that the metrics count by themselves. */
 const SPECIAL_OUTCOMES = ['suspended', 'rate-limited', 'preview'] as const;
 type SpecialOutcome = (typeof SPECIAL_OUTCOMES)[number];
@@ -80,8 +86,9 @@ export interface Preview {
   readonly refusal: string | null;
 }
 
-export class Refusal extends Error {
+export class Refusal extends Error implements Finding {
   override readonly name = 'Refusal';
+  readonly severity = 'refuse';
   readonly code: RefusalCode;
   /** For the status table, without line breaks: `push rejected: <reason>`. */
   readonly reason: string;
@@ -95,12 +102,14 @@ export class Refusal extends Error {
   readonly waitMs: number | null;
   /** What a preview shows; null: this is none. */
   readonly preview: Preview | null;
+  /** What else judging has found. */
+  readonly also: readonly Finding[];
 
   constructor(
     code: RefusalCode,
     reason: string,
     lines: readonly string[],
-    more: Partial<Pick<Refusal, 'unpackStatus' | 'outcome' | 'waitMs' | 'preview' | 'cause'>> = {},
+    more: Partial<Omit<Refusal, 'code' | 'reason' | 'lines'>> = {},
   ) {
     super(reason, { cause: more.cause });
     this.code = code;
@@ -110,6 +119,14 @@ export class Refusal extends Error {
     this.outcome = more.outcome ?? SPECIAL_OUTCOMES.find((outcome) => outcome === code) ?? null;
     this.waitMs = more.waitMs ?? null;
     this.preview = more.preview ?? null;
+    this.also = more.also ?? [];
+  }
+
+  /** The same refusal, with what else was found. */
+  with(also: readonly Finding[]): Refusal {
+    if (also.length === 0) return this;
+    const { code, reason, lines, unpackStatus, outcome, waitMs, preview, cause } = this;
+    return new Refusal(code, reason, lines, { unpackStatus, outcome, waitMs, preview, cause, also });
   }
 
   get paragraph(): readonly string[] {
