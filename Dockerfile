@@ -36,4 +36,4 @@ VOLUME /var/lib/gitveil
 EXPOSE 8080
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s \
   CMD ["/srv/gitveil/node_modules/.bin/node", "-e", "fetch('http://127.0.0.1:8080/health').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-CMD ["/srv/gitveil/node_modules/.bin/node", "local/start.ts"]
+CMD ["/srv/gitveil/node_modules/.bin/node", "local/runtime/start.ts"]

@@ -4,7 +4,7 @@
 import { type Config, misspelt, parseConfig } from '../src/config/config.ts';
 import { isLoopback } from '../src/config/values.ts';
 import { DEFAULT_CLIENT_IP_HEADER } from '../src/limits/client.ts';
-import { isHostEmbedded } from './embedded-host.ts';
+import { isHostEmbedded } from './runtime/embedded-host.ts';
 import { variables } from './environment.ts';
 import { nameProblem } from './service-name.ts';
 

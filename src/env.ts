@@ -40,14 +40,14 @@ export interface Env extends Readonly<Partial<Record<VariableName, string>>> {
   readonly VERSION: WorkerVersionMetadata;
   /** The compatibility date of wrangler.toml. A Worker cannot read it from its runtime. */
   readonly COMPATIBILITY_DATE: string;
-  /** Only where `npm start` runs it (local/workerd-config.ts). */
+  /** Only where `npm start` runs it (local/runtime/workerd-config.ts). */
   readonly ONE_MACHINE?: string;
   /**
-   * Only in tests and benchmarks (local/service.ts): the trigger's time is that of service and code
-   * hosts.
+   * Only in tests and benchmarks (local/runtime/service.ts): the trigger's time is that of service
+   * and code hosts.
    */
   readonly TRIGGER_IS_CLOCK?: string;
-  /** Only where `npm start` runs it with the embedded code host (local/embedded-host.ts). */
+  /** Only where `npm start` embeds the code host (local/runtime/embedded-host.ts). */
   readonly EMBEDDED_HOST?: string;
 }
 

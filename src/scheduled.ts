@@ -9,7 +9,7 @@ import { releaseDue } from './durable/delayed-pushes/release-due.ts';
 import type { Env } from './env.ts';
 import { loggerOf } from './log.ts';
 import { feedOf, secretOf } from './objects.ts';
-import { storeHeldSwitches } from './routes/request/suspension.ts';
+import { storeHeldSwitches } from './service/suspension.ts';
 
 /** The configurations for which the service has looked for a secret of its own. */
 const checkedForSecret = new WeakSet<Config>();

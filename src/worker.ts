@@ -19,11 +19,11 @@ import { delayedPage } from './routes/pages/delayed-page.ts';
 import { documents } from './routes/pages/documents.ts';
 import { frontPage } from './routes/pages/front-page.ts';
 import { forms } from './routes/forms/forms.ts';
-import { delayedPublisher } from './routes/git/publish-delayed.ts';
+import { releaseDelayed } from './routes/git/release-delayed.ts';
 import { git } from './routes/git/git.ts';
 import { health } from './routes/service/health.ts';
 import { bodyRefused } from './routes/request/payload.ts';
-import { ChargedHttp } from './routes/request/limits.ts';
+import { openHttpFor } from './routes/request/outgoing.ts';
 import { fewOpenBodies } from './routes/request/open-bodies.ts';
 import { answerRefused, CANNOT_WRITE, refused } from './routes/request/refused.ts';
 import { metrics } from './routes/service/metrics.ts';
@@ -54,7 +54,7 @@ app.use(async (c, next) => {
   if (!URL.canParse(c.req.url)) return answerRefused(c, refused(400, 'the Host header is not valid'));
   c.set('config', result.config);
   c.set('logger', loggerOf(result.config));
-  c.set('http', new ChargedHttp(c));
+  c.set('http', openHttpFor(c));
   return next();
 });
 
@@ -63,7 +63,7 @@ app.use(fewOpenBodies);
 app.route('/', crossOrigin);
 app.route('/', serviceKey);
 // In the order of the API's description.
-mount(delayedPublisher, git, comments, issues, moderation, appeals, api, badges, health, metrics);
+mount(releaseDelayed, git, comments, issues, moderation, appeals, api, badges, health, metrics);
 mount(pullRequestPage, delayedPage, frontPage, documents, securityTxt, openapi(app));
 mount(admin, operatorPage, delayedReview, forms);
 

@@ -8,11 +8,11 @@ import { Recent } from '../../src/isolate/recent.ts';
 import { type ClientHits, hit, hitBy, type Limit } from '../../src/limits/sliding-window.ts';
 import {
   type AccountLimits,
-  commentWants,
+  commentClaim,
   openingIn,
-  type Wants,
-  writeWants,
-} from '../../src/limits/wants.ts';
+  type Claim,
+  writeClaim,
+} from '../../src/limits/claim.ts';
 import { randomFrom } from '../support/random.ts';
 
 const STEP_MS = 30_000;
@@ -42,15 +42,15 @@ const ONE_CLIENT: readonly Limit[] = [
 export type Flood = 'issues' | 'comments';
 
 /** Answers whether something is created, which then counts. */
-export type Rule = (wants: Wants, now: number) => boolean;
+export type Rule = (claim: Claim, now: number) => boolean;
 
 /** The service's. */
 export function fairRule(): Rule {
   const creations = new Creations();
   let id = 0;
-  return (wants, now) => {
-    if (creations.refusal(wants, now) !== null) return false;
-    creations.reserve(`${++id}`, wants, now);
+  return (claim, now) => {
+    if (creations.denial(claim, now) !== null) return false;
+    creations.reserve(`${++id}`, claim, now);
     creations.forgetSurplus();
     return true;
   };
@@ -92,10 +92,10 @@ export interface Outcome {
   readonly flood: number;
 }
 
-const issue = (by: string, repository: string): Wants =>
-  openingIn({ key: repository, limits: TARGET }, ACCOUNT, writeWants(by));
-const comment = (by: string, repository: string, thread: string): Wants =>
-  commentWants(by, repository, { key: `${repository}#${thread}`, limits: THREAD }, ACCOUNT);
+const issue = (by: string, repository: string): Claim =>
+  openingIn({ key: repository, limits: TARGET }, ACCOUNT, writeClaim(by));
+const comment = (by: string, repository: string, thread: string): Claim =>
+  commentClaim(by, repository, { key: `${repository}#${thread}`, limits: THREAD }, ACCOUNT);
 
 export function simulate(flood: Flood, networks: number, rule: Rule): Outcome {
   const random = randomFrom(networks + flood.length);
@@ -114,7 +114,7 @@ export function simulate(flood: Flood, networks: number, rule: Rule): Outcome {
   };
   for (let step = 0; step < STEPS; step++) {
     const now = 1_800_000_000_000 + step * STEP_MS;
-    const write = (by: string, repository: string): Wants =>
+    const write = (by: string, repository: string): Claim =>
       flood === 'issues'
         ? issue(`${by} ${step}`, repository)
         : comment(`${by} ${step}`, repository, `${step}`);
@@ -124,8 +124,8 @@ export function simulate(flood: Flood, networks: number, rule: Rule): Outcome {
     );
     if (step % STEPS_PER_NEWCOMER === 0) {
       const partaking = { ...comment(`partaking ${step}`, 'flooded', `${step}`), takesPart: true };
-      const comes = (who: keyof typeof served, wants: Wants) =>
-        arrivals.push({ at: random(), act: () => void (served[who] += rule(wants, now) ? 1 : 0) });
+      const comes = (who: keyof typeof served, claim: Claim) =>
+        arrivals.push({ at: random(), act: () => void (served[who] += rule(claim, now) ? 1 : 0) });
       comes('same', write('same', 'flooded'));
       comes('other', write('other', 'another'));
       comes('partaking', partaking);

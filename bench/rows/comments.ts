@@ -4,7 +4,7 @@
  * one machine all objects share one thread and wait for one disk.
  */
 import { join } from 'node:path';
-import type { WorkerBuild } from '../../local/build.ts';
+import type { WorkerBuild } from '../../local/deploy/build.ts';
 import { bareBuild } from '../support/bare-build.ts';
 import { Commenters } from '../support/comment-load.ts';
 import { type Row, medians, row } from '../support/figures.ts';

@@ -3,7 +3,7 @@
  * headers for browsers, as every answer of the service does. Each header costs a microsecond.
  */
 import { join } from 'node:path';
-import type { WorkerBuild } from '../../local/build.ts';
+import type { WorkerBuild } from '../../local/deploy/build.ts';
 import { bareBuild } from '../support/bare-build.ts';
 import { medians, type Row, row } from '../support/figures.ts';
 import { Helper } from '../support/helper.ts';

@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { claimPort } from '../../local/ports.ts';
+import { claimPort } from '../../local/runtime/ports.ts';
 import { medians, type Row, row } from '../support/figures.ts';
 import { Helper } from '../support/helper.ts';
 import type { WorkerActions } from '../support/worker-process.ts';

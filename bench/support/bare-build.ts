@@ -1,7 +1,7 @@
 /** A small Worker of bench/support that is started like the service. */
 import { join } from 'node:path';
 import { build as bundle } from 'esbuild';
-import type { WorkerBuild } from '../../local/build.ts';
+import type { WorkerBuild } from '../../local/deploy/build.ts';
 
 /**
  * @param service whose runtime it shares: the compatibility date and flags.

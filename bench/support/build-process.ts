@@ -1,5 +1,5 @@
 /** Builds the Worker in its own process, because the bundler would stay in this one's memory. */
-import { type WorkerBuild, buildWorker } from '../../local/build.ts';
+import { type WorkerBuild, buildWorker } from '../../local/deploy/build.ts';
 import { answerQuestions } from './helper.ts';
 
 const actions = {

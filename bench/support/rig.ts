@@ -3,7 +3,7 @@
  * forks already exist, because the time for a fork depends on the host and is not measured.
  */
 import { join } from 'node:path';
-import type { WorkerBuild } from '../../local/build.ts';
+import type { WorkerBuild } from '../../local/deploy/build.ts';
 import type { BuildActions } from './build-process.ts';
 import { git, timedGit } from './git.ts';
 import { Helper } from './helper.ts';

@@ -1,6 +1,6 @@
 /** The service of one rig, in a process of its own; workerd is that one's child. */
-import type { WorkerBuild } from '../../local/build.ts';
-import { type Service, startService } from '../../local/service.ts';
+import type { WorkerBuild } from '../../local/deploy/build.ts';
+import { type Service, startService } from '../../local/runtime/service.ts';
 import { answerQuestions } from './helper.ts';
 
 export interface ServiceAddress {

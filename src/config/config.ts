@@ -23,7 +23,7 @@ import {
 import { headerSecret, isLoopback, rateLimits } from './values.ts';
 import { OPEN_LIMIT_NAMES, OPEN_LIMITS, type OpenLimitName, type OpenLimits } from '../limits/limits.ts';
 import type { Limit } from '../limits/sliding-window.ts';
-import type { AccountLimits } from '../limits/wants.ts';
+import type { AccountLimits } from '../limits/claim.ts';
 import { nearName } from '../words/near-name.ts';
 
 export type Config = ReturnType<typeof readConfig>;

@@ -20,7 +20,7 @@ export function configOf(env: Env): ConfigResult {
     const logger = loggerOf({ logFormat: 'json' });
     for (const { variable } of result.problems) logger.error('configuration is invalid', { variable });
   } else if (env.ONE_MACHINE === undefined) {
-    // There, local/start.ts has said it in whole sentences.
+    // There, local/runtime/start.ts has said it in whole sentences.
     const logger = loggerOf(result.config);
     for (const { variable } of result.warnings) logger.warn('configuration is incomplete', { variable });
   }

@@ -25,7 +25,7 @@ export interface Waiting {
  * askedMs how long the receiver asks to wait; 0: not. @property all whether the other messages to
  * it would fail now, too.
  */
-export type Delivery =
+export type DeliveryResult =
   | { readonly kind: 'done' | 'interrupted' }
   | { readonly kind: 'failed'; readonly askedMs: number; readonly all: boolean };
 
@@ -42,7 +42,7 @@ const isLasting = (reason: TroubleReason, attempts: number): boolean => reason =
  * The notification service at `server` has not taken a message.
  * @param attempts that had failed before.
  */
-export function notTaken(server: string, config: Config, error: unknown, attempts: number): Delivery {
+export function notTaken(server: string, config: Config, error: unknown, attempts: number): DeliveryResult {
   const { reason, status } = troubleOf(error);
   const key = `${server} ${reason} ${status}`;
   if (isLasting(reason, attempts) && logged.get(key) === null) {
@@ -88,7 +88,7 @@ export class Outbox<Entry extends Waiting> {
    * @param isHeld which entries are not to leave yet; they do not count for the answer either.
    */
   async empty(
-    deliver: (entry: Entry) => Promise<Delivery>,
+    deliver: (entry: Entry) => Promise<DeliveryResult>,
     isHeld: (entry: Entry) => boolean = () => false,
   ): Promise<number | null> {
     const waiting = () => this.#rules.entries.filter((entry) => !isHeld(entry));
@@ -97,7 +97,7 @@ export class Outbox<Entry extends Waiting> {
       const [entry] = due.toSorted((a, b) => a.attempts - b.attempts);
       if (entry === undefined) break;
       const isTooOld = Date.now() - entry.at > this.#rules.lifeMs(entry);
-      const delivery: Delivery = isTooOld ? { kind: 'done' } : await deliver(entry);
+      const delivery: DeliveryResult = isTooOld ? { kind: 'done' } : await deliver(entry);
       if (delivery.kind === 'interrupted') break;
       if (delivery.kind === 'failed') this.#postpone(entry, Date.now(), delivery.askedMs, delivery.all);
       else this.remove(entry);

@@ -1,11 +1,11 @@
-/** Small helpers on byte arrays that the Git rooms share. */
+/** Converts between bytes and text, for the rooms of Git. */
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 export const utf8 = (text: string): Uint8Array => encoder.encode(text);
 
-/** The text of well-formed UTF-8, or null if the bytes are not UTF-8. */
+/** Decodes UTF-8, or returns null if the bytes are not well-formed. */
 export function decodeUtf8(bytes: Uint8Array): string | null {
   try {
     return decoder.decode(bytes);
@@ -18,19 +18,19 @@ export function latin1(bytes: Uint8Array, start = 0, end = bytes.byteLength): st
   return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('latin1');
 }
 
-/** The UTF-8 text of bytes that were decoded as Latin-1, or of some of them. */
+/** Decodes as UTF-8 bytes that were decoded as Latin-1 before. */
 export const fromLatin1 = (text: string): string => Buffer.from(text, 'latin1').toString();
 
-/** The same text in memory of its own: a part of a long text keeps all of it in memory. */
+/** Copies a text. A part of a long text would keep all of it in memory. */
 export const ownText = (text: string): string => Buffer.from(text, 'utf16le').toString('utf16le');
 
-/** Of an escaped text: ASCII, and what the bytes from 0x80 on were turned into. */
+/** Matches texts that `decodeEscaped` can have made of bytes that are not UTF-8. */
 const ESCAPED = /^[\0-\u007f\udc80-\udcff]*$/;
 const ESCAPE_OFFSET = 0xdc00;
 
 /**
- * As UTF-8, or with a lone surrogate for each byte from 0x80 on (PEP 383), which `encodeEscaped`
- * turns back.
+ * Decodes UTF-8. If the bytes are not well-formed, each byte from 0x80 on becomes a lone surrogate
+ * instead (PEP 383). `encodeEscaped` restores the bytes of either.
  */
 export function decodeEscaped(bytes: Uint8Array): string {
   const text = decodeUtf8(bytes);
@@ -54,7 +54,10 @@ export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
   return joined;
 }
 
-/** Of each byte, its value as a hexadecimal digit in ASCII; -1: it is none. */
+/**
+ * Maps the ASCII code of a hexadecimal digit, in upper or lower case, to its value, and every other
+ * byte to -1.
+ */
 export const HEX_VALUES = Int8Array.from({ length: 256 }, (_, byte) =>
   '0123456789abcdef'.indexOf(String.fromCharCode(byte).toLowerCase()),
 );

@@ -1,6 +1,6 @@
 /**
- * Lists that a push fills with tens of thousands of items, in typed arrays: outside the collected
- * heap.
+ * Lists for tens of thousands of items of a push. Typed arrays keep them outside the
+ * garbage-collected heap.
  */
 
 const FIRST_CAPACITY = 64;
@@ -44,12 +44,12 @@ export class NumberList {
   }
 
   /**
-   * Of numbers in ascending order: the index of the first one above `value`; `length`: there is
-   * none.
+   * Finds the first number above `value` in a list in ascending order.
+   * @returns its index, or `length` if there is none.
    */
   firstAbove(value: number): number {
     let [low, high] = [0, this.#length];
-    // Most often there is none, and no search is needed.
+    // Many callers ask about what they added last.
     if (high === 0 || this.#numbers[high - 1]! <= value) return high;
     while (low < high) {
       const middle = (low + high) >>> 1;
@@ -64,13 +64,13 @@ export class NumberList {
     const capacity = 2 * old.length;
     this.#numbers = old instanceof Uint32Array ? new Uint32Array(capacity) : new Float64Array(capacity);
     this.#numbers.set(old);
-    // Gives the memory back at once: the collector is slow to notice buffers.
+    // Frees the memory at once. The garbage collector is slow to free buffers.
     old.buffer.transfer(0);
   }
 }
 
 const SLAB_BYTES = 64 * 1024;
-/** Most pushes have a few commits. */
+/** Size of the first slab. Most pushes have only a few commits. */
 const FIRST_SLAB_BYTES = 4 * 1024;
 
 export class ByteArrays {
@@ -100,7 +100,10 @@ export class ByteArrays {
     this.#used += bytes.byteLength;
   }
 
-  /** A view, not a copy. @param index below `length`. */
+  /**
+   * Returns a view, not a copy.
+   * @param index must be below `length`.
+   */
   at(index: number): Uint8Array {
     const start = this.#startOf.at(index);
     return this.#slabs[this.#slabOf.at(index)]!.subarray(start, start + this.#lengthOf.at(index));
@@ -111,7 +114,8 @@ export class ByteArrays {
   }
 
   /**
-   * Gives the memory back at once, where the collector would take its time. All views become empty.
+   * Frees the memory at once, which the garbage collector would do late. Every view that was handed
+   * out becomes empty.
    */
   free(): void {
     for (const slab of this.#slabs.splice(0)) slab.buffer.transfer(0);

@@ -1,31 +1,34 @@
 /**
- * Where this code counts what the requests of an isolate share: memory and processor time
- * (src/isolate/memory-budget.ts, src/isolate/shared-work.ts). One value stands for one request, and
- * is handed along.
+ * The port through which this room counts what the requests of an isolate share: memory and
+ * processor time. `src/isolate/memory-budget.ts` and `src/isolate/shared-work.ts` implement it.
+ * Each request has one `Memory`.
  * Proved by test/git/pack/kept-objects.test.ts.
  */
 
 export interface Memory {
-  /** For one thing that is held, which counts itself: nothing yet. */
+  /** Creates a claim of no bytes for one thing that is kept in memory. */
   claim(): MemoryClaim;
-  /** Whether memory is short, so that a caller that can work with less should. */
+  /** Tells a caller that can work with less memory that it should. */
   readonly isShort: boolean;
-  /** Counts bytes that were inflated, decoded or searched. Others may go on before it resolves. */
+  /**
+   * Counts bytes that were inflated, decoded or searched. Other requests may run before it
+   * resolves.
+   */
   worked(bytes: number): Promise<void>;
 }
 
 export interface MemoryClaim {
   readonly bytes: number;
   /**
-   * Claims so many bytes from now on, before they are allocated; waits for what is more than
-   * before.
-   * @throws if there are none.
-   * @param onWait called first: for giving back what others may wait for.
+   * Sets the number of bytes that are claimed, before they are allocated. An increase may wait
+   * until other requests release memory.
+   * @throws if the memory is not available.
+   * @param onWait is called before it waits, to release what other requests may wait for.
    */
   set(bytes: number, onWait?: () => void): Promise<void>;
   /**
-   * The same at once, for what cannot wait. Never throws if they are fewer than before.
-   * @throws as `set`.
+   * Sets the number at once, for callers that cannot wait.
+   * @throws if it is an increase and the memory is not available.
    */
   setNow(bytes: number): void;
 }

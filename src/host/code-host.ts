@@ -49,7 +49,7 @@ export interface PullRequestPlace {
   readonly owner: string;
   readonly repo: string;
   readonly number: number;
-  /** As `PullRequest` has it. */
+  /** As `HostPullRequest` has it. */
   readonly id?: number;
 }
 
@@ -66,7 +66,7 @@ export interface UpstreamBranch {
   readonly tip: Oid;
 }
 
-export interface PullRequest {
+export interface HostPullRequest {
   readonly number: number;
   readonly url: string;
   readonly isOpen: boolean;

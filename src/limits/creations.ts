@@ -5,10 +5,10 @@
  * whether or not whoever has reserved it is still alive.
  */
 import { isWithin } from '../isolate/clock.ts';
-import { type Asker, fairWait, isShared, type Use } from './fairness.ts';
+import { type Claimant, fairWait, isShared, type Use } from './fairness.ts';
 import { lifeOf, type Wait, waitOf } from './sliding-window.ts';
-import type { AccountWait, Reserved, WantedWindow, Wants } from './wants.ts';
-import { windowName, windowNames, writeWants } from './wants.ts';
+import type { AccountDenied, Reserved, ClaimedWindow, Claim } from './claim.ts';
+import { windowName, windowNames, writeClaim } from './claim.ts';
 
 /** With more of them, the oldest is forgotten: a crowd can only make a limit milder. */
 const MOST_ROWS = 20_000;
@@ -34,33 +34,33 @@ export class Creations {
     for (const row of this.rows.values()) this.#index(row);
   }
 
-  /** Null: `reserve` has room. Counts nothing. */
-  refusal(wants: Wants, now: number): AccountWait | null {
-    for (const window of this.#needed(wants, now)) {
-      const wait = this.#wait(window, wants, now);
+  /** Null: `reserve` grants it. Counts nothing. */
+  denial(claim: Claim, now: number): AccountDenied | null {
+    for (const window of this.#needed(claim, now)) {
+      const wait = this.#wait(window, claim, now);
       if (wait.waitMs === 0) continue;
       const uses = this.uses(windowNames(window), now);
       const full = { ...holdersOf(window, uses), attempts: uses.length, isAlertDue: false };
-      return { for: window.kind, full: isOfOneNetwork(window) ? full : null, ...wait };
+      return { kind: 'denied', window: window.kind, full: isOfOneNetwork(window) ? full : null, ...wait };
     }
     return null;
   }
 
-  /** After `refusal` has found room. */
-  reserve(id: string, wants: Wants, now: number): Reserved {
-    const needed = this.#needed(wants, now);
+  /** Call it after `denial` has found room. */
+  reserve(id: string, claim: Claim, now: number): Reserved {
+    const needed = this.#needed(claim, now);
     if (needed.length === 0) return { id: null, windows: [], full: [] };
     const lives = needed.map((window) => {
       const life = Math.max(...window.limits.map((limit) => lifeOf(limit, now)));
       return [windowName(window), life] as const;
     });
-    const { by, repository, push } = wants;
+    const { by, repository, push } = claim;
     const row = { at: now, by, repository, windows: Object.fromEntries(lives), push: push?.key ?? null };
     this.rows.set(id, row);
     this.#index(row);
     for (const [name] of lives) this.#refused.delete(name);
     const full = needed.filter(isOfOneNetwork).flatMap((window) => {
-      const wait = this.#wait(window, wants, now);
+      const wait = this.#wait(window, claim, now);
       return wait.waitMs === 0
         ? []
         : [{ ...holdersOf(window, this.uses(windowNames(window), now)), ...wait }];
@@ -118,7 +118,7 @@ export class Creations {
   }
 
   /** The windows in which an earlier attempt at the same push does not count. */
-  #needed({ windows, push }: Wants, now: number): readonly WantedWindow[] {
+  #needed({ windows, push }: Claim, now: number): readonly ClaimedWindow[] {
     if (push === null || push.isAnother) return windows;
     const keys = [push.key, ...(push.earlier ?? [])];
     const earlier = keys.flatMap((key) => Array.from(this.#named.get(pushName(key)) ?? []));
@@ -127,10 +127,10 @@ export class Creations {
     return windows.filter((window) => !windowNames(window).some(counts));
   }
 
-  #wait(window: WantedWindow, asker: Asker, now: number): Wait {
+  #wait(window: ClaimedWindow, claimant: Claimant, now: number): Wait {
     const uses = this.uses(windowNames(window), now);
     const { kind, limits } = window;
-    if (isShared(kind)) return fairWait(kind, uses, limits, asker, now);
+    if (isShared(kind)) return fairWait(kind, uses, limits, claimant, now);
     const hits = uses.map(({ at }) => at);
     return waitOf(hits, limits, now);
   }
@@ -140,12 +140,12 @@ export class Creations {
   }
 }
 
-function holdersOf(window: WantedWindow, uses: readonly Creation[]) {
+function holdersOf(window: ClaimedWindow, uses: readonly Creation[]) {
   return { name: windowName(window), holders: uses.flatMap(({ push }) => push ?? []) };
 }
 
 /** It counts the pull requests of one network; what is refused there may be an attack. */
-const isOfOneNetwork = ({ kind }: WantedWindow): boolean => kind === 'address' || kind === 'prefix';
+const isOfOneNetwork = ({ kind }: ClaimedWindow): boolean => kind === 'address' || kind === 'prefix';
 
 function namesOf({ windows, push }: Creation): readonly string[] {
   return [...Object.keys(windows), ...(push === null ? [] : [pushName(push)])];
@@ -155,6 +155,6 @@ function namesOf({ windows, push }: Creation): readonly string[] {
 const pushName = (key: string): string => `push ${key}`;
 
 /** The operator hears of a network that has no room once an hour. @param name of its window. */
-export function alertWants(name: string): Wants {
-  return writeWants('', [{ kind: 'alert', key: name, limits: [{ most: 1, withinMs: ALERT_PAUSE_MS }] }]);
+export function alertClaim(name: string): Claim {
+  return writeClaim('', [{ kind: 'alert', key: name, limits: [{ most: 1, withinMs: ALERT_PAUSE_MS }] }]);
 }

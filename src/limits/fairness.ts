@@ -28,7 +28,7 @@ export interface Use {
   readonly repository: string | null;
 }
 
-export interface Asker extends Omit<Use, 'at'> {
+export interface Claimant extends Omit<Use, 'at'> {
   /** Under which names the network may have used it before. */
   readonly byEarlier?: readonly string[];
   /** They have commented on the thread before. */
@@ -47,7 +47,7 @@ export function isShared(window: string): window is SharedWindow {
 }
 
 /**
- * How long the asker waits; `NO_WAIT`: not at all.
+ * How long the claimant waits; `NO_WAIT`: not at all.
  * @param uses oldest first.
  * @param limits of the window; all hold.
  */
@@ -55,10 +55,10 @@ export function fairWait(
   window: SharedWindow,
   uses: readonly Use[],
   limits: readonly Limit[],
-  asker: Asker,
+  claimant: Claimant,
   now: number,
 ): Wait {
-  const { by, byEarlier = [], repository, takesPart } = asker;
+  const { by, byEarlier = [], repository, takesPart } = claimant;
   const isOwn = (use: Use): boolean => use.by === by || byEarlier.includes(use.by);
   const waits = limits.map(({ most, withinMs }) => {
     const used = uses.filter(({ at }) => isWithin(at, withinMs, now));
@@ -93,7 +93,7 @@ export function fairWait(
   if (waitMs === 0) return NO_WAIT;
   // By then, a repository may have lost its fifth: its networks count again, which makes the parts
   // smaller.
-  const more = fairWait(window, uses, limits, asker, now + waitMs);
+  const more = fairWait(window, uses, limits, claimant, now + waitMs);
   const both = Math.min(waitMs + more.waitMs, longestOf(limits));
   return { waitMs: both, withinMs: Math.max(withinMs, more.withinMs) };
 }

@@ -128,3 +128,12 @@ export function hitBy(
   hits.dropOldest((others) => !isWithin(others.at(-1) ?? 0, longestOf(limits), now));
   return after.wait;
 }
+
+/** When a wait ends, in milliseconds since 1970. */
+export const ending = ({ waitMs, withinMs }: Wait) => ({ until: Date.now() + waitMs, withinMs });
+export type Ending = Readonly<ReturnType<typeof ending>>;
+
+/** A part of each limit, and at least one. */
+export function partOf(limits: readonly Limit[], part: number): readonly Limit[] {
+  return limits.map(({ most, withinMs }) => ({ most: Math.ceil(most * part), withinMs }));
+}

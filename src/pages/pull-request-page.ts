@@ -7,7 +7,7 @@ import { html } from 'hono/html';
 import { escapeToBuffer } from 'hono/utils/html';
 import { repositoryPath } from '../config/hosts.ts';
 import type { PullRequestView } from '../durable/pull-request/pull-request.ts';
-import type { HistoryEvent, HistoryKind, PullRequestState } from '../durable/pull-request/history.ts';
+import type { HistoryEvent, HistoryKind, PullRequestStage } from '../durable/pull-request/history.ts';
 import { COPIED, COPY_SCRIPT, commandBlock } from './commands.ts';
 import { shellWord } from '../push/reply/banner.ts';
 import { pullRequestPath } from '../words/pr-hash.ts';
@@ -38,7 +38,7 @@ interface PullRequestPage {
 const REOPENS = 'An update opens a new pull request.';
 
 /** How a state is shown: one word, and its colour. */
-export const STATES: Readonly<Record<PullRequestState, { tone: string; word: string; meaning: string }>> = {
+export const STATES: Readonly<Record<PullRequestStage, { tone: string; word: string; meaning: string }>> = {
   open: { tone: 'good', word: 'Open', meaning: 'The maintainers have not decided yet.' },
   merged: { tone: 'good', word: 'Merged', meaning: 'The maintainers have accepted it.' },
   closed: { tone: 'warn', word: 'Closed', meaning: `It was closed without a merge. ${REOPENS}` },

@@ -9,7 +9,7 @@
  */
 import { type HostConfig, recordName } from '../config/hosts.ts';
 import type { Config } from '../config/config.ts';
-import { botLogin, openHostAccess } from '../durable/host-access.ts';
+import { botLogin, openHostAccess } from '../host-access.ts';
 import type { Env } from '../env.ts';
 import { decodeUtf8, utf8 } from '../git/bytes.ts';
 import type { Memory } from '../git/memory.ts';

@@ -9,7 +9,7 @@ import type { PullRequest, Told } from '../durable/pull-request/pull-request.ts'
 import type { RecordedPullRequest } from '../durable/pull-request/record.ts';
 import type { GitClient } from '../git/wire/git-client.ts';
 import type { Limit } from '../limits/sliding-window.ts';
-import type { Wants } from '../limits/wants.ts';
+import type { Claim } from '../limits/claim.ts';
 import type { CodeHost } from '../host/open.ts';
 import type { PullRequestPlace, Repository } from '../host/code-host.ts';
 import type { KnownPolicy } from '../policy/policies.ts';
@@ -215,7 +215,7 @@ export interface Slot {
    */
   opened(pullRequest: OpenedPullRequest & { readonly number: number }): Promise<readonly Told[]>;
   /** What of the limits of its network it does not have; null: it has all. */
-  owed(): Wants | null;
+  owed(): Claim | null;
   /**
    * Gives the slot back, because no pull request was opened. Never rejects; a second call does
    * nothing.

@@ -3,7 +3,7 @@
  * key that it gives.
  * Proved by test/push/claims.test.ts and test/push/received-hash.test.ts.
  */
-import type { BegunPush, PushIntent } from '../durable/pending-push/pending-push.ts';
+import type { BeginAnswer, PushIntent } from '../durable/pending-push/pending-push.ts';
 import type { ClaimedPullRequest } from '../durable/pull-request/pull-request.ts';
 import type { Logger } from '../log.ts';
 import type { RepositoryName } from '../words/repository-name.ts';
@@ -109,7 +109,7 @@ export class Claims {
   readonly #host: Pick<PushHost, 'hostKey' | 'clock'>;
   readonly #store: PushStore;
   #update: { prHash: string; claiming: Promise<ClaimedPullRequest | null> } | null = null;
-  #push: { hash: string; beginning: Promise<BegunPush> } | null = null;
+  #push: { hash: string; beginning: Promise<BeginAnswer> } | null = null;
   #isRepeated = false;
   #locksNothing = false;
   #hasOpened = false;

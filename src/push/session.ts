@@ -10,7 +10,7 @@
  *
  * A client reads nothing before it has sent everything. So `receive` only reads, and `conclude`
  * does the rest. Every failure becomes a complete answer.
- * Proved by test/push/admission.test.ts and test/e2e/push/push-acts.test.ts.
+ * Proved by test/service/push-limits.test.ts and test/e2e/push/push-acts.test.ts.
  */
 import type { ByteReader } from '../git/wire/byte-reader.ts';
 import type { FaultyRequest, PushRequest } from '../git/wire/push-request.ts';
@@ -41,7 +41,8 @@ import {
   type Upstream,
 } from './judge/questions.ts';
 import { previewOf } from './preview.ts';
-import { enter, type Entered, type Publication, publish } from './publish/publish.ts';
+import { enterNow } from './publish/live-attempt.ts';
+import { type Entered, type Publication, publish } from './publish/publish.ts';
 import { leavesWork, mayBeOpen } from './publish/delivery.ts';
 import type { Slot } from './push-host.ts';
 import { type ClaimedUpdate, type PushRun, receivedHashOf, requireKey, slotHashOf } from './push-run.ts';
@@ -362,7 +363,7 @@ async function decide(
     const finding = slot === null ? null : store.findWaiting(receivedHash);
     // Without a slot, nothing is told of what is found.
     finding?.catch(() => {});
-    const entered = await enter(run, publication);
+    const entered = await enterNow(run, publication);
     const view = await finding;
     if (view === null) return { kind: 'now', publication, entered };
     // Who has asked for a delay must not become public because a retry lacks the option.
@@ -388,7 +389,7 @@ async function publishedNow(
   const { settings } = run;
   const { push, slot } = publication;
   try {
-    const published = await publish(run, publication, entered);
+    const published = await publish(run, entered);
     const { prHash, key, isRepeated, isUnchanged, hasEdited, isDouble } = published;
     const { pullRequest, author, newRemarks } = published;
     return {

@@ -5,7 +5,7 @@
 import type { Oid } from '../git/objects/oid.ts';
 import type { PlannedCommits, PlannedText } from '../git/objects/planned-commits.ts';
 import type { Ref } from '../git/wire/ref-advertisement.ts';
-import type { PullRequest, Repository } from '../host/code-host.ts';
+import type { HostPullRequest, Repository } from '../host/code-host.ts';
 import type { Limit } from '../limits/sliding-window.ts';
 import type { Stated } from './receive/push-options.ts';
 
@@ -54,7 +54,7 @@ export type Publishable = PushedWork & OpenPlace;
 
 export interface NamedPullRequest {
   readonly prHash: string;
-  readonly pullRequest: PullRequest;
+  readonly pullRequest: HostPullRequest;
   /** Where its commits end, the zero id if its branch is not there; null: its fork is gone. */
   readonly tip: Oid | null;
 }

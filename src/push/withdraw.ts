@@ -5,7 +5,7 @@
  * repository. What failed half-way can be pushed again.
  * Proved by test/e2e/push/pr-withdraw.test.ts.
  */
-import type { ClosedPullRequest, PullRequest } from '../host/code-host.ts';
+import type { ClosedPullRequest, HostPullRequest } from '../host/code-host.ts';
 import { branchTip, isForkGone, knownFork } from '../host/ready-fork.ts';
 import { isRefusedByHost, unlessMissing } from '../words/host-error.ts';
 import { workBranch } from '../words/pr-hash.ts';
@@ -16,7 +16,7 @@ import type { ClaimedUpdate, PushRun } from './push-run.ts';
 import type { Withdrawn } from './reply/banner.ts';
 import { Refusal } from './reply/refusal.ts';
 
-interface Withdrawal extends Pick<PullRequest, 'number' | 'url' | 'fork'> {
+interface Withdrawal extends Pick<HostPullRequest, 'number' | 'url' | 'fork'> {
   readonly prHash: string;
   readonly repository: RepositoryName;
 }

@@ -1,16 +1,14 @@
 /**
- * The token in a form: proves that the service made this form, for this path, not long ago. There
- * is no cookie that a page of someone else could misuse; the token keeps programs from posting
- * forms that they have never fetched, and names the form, so that a change that is sent twice opens
- * one pull request.
- *
- * `<milliseconds in base 36>-<16 random hex digits>-<32 hex digits of an HMAC>`. Pure: time and
- * randomness are given.
+ * Makes and checks the token in a form. It proves that the service made this form for this path,
+ * not long ago. There is no cookie that a page of someone else could misuse. The token keeps
+ * programs from posting forms that they have never fetched, and names the form, so that a change
+ * that is sent twice opens one pull request. It has the form `<milliseconds in base 36>-<16 random
+ * hex digits>-<32 hex digits of an HMAC>`.
  * Proved by test/routes/request/form-fields.test.ts.
  */
 import { isSameSecret, keyedHash } from './keyed-hash.ts';
 
-/** Someone may write for a long time. */
+/** Maximum age of a form. People may write for a long time. */
 export const FORM_LIFE_MS = 24 * 60 * 60 * 1000;
 const RANDOM_BYTES = 8;
 const HASH_LENGTH = 32;
@@ -18,13 +16,14 @@ const PATTERN = /^([0-9a-z]{1,11})-([0-9a-f]{16})-([0-9a-f]{32})$/;
 
 export interface FormToken {
   readonly text: string;
-  /** Milliseconds since 1970. */
+  /** The time of the form, in milliseconds since 1970. */
   readonly madeAt: number;
 }
 
 /**
- * @param path that the form is sent to.
- * @param random at least 8 bytes.
+ * Makes a token.
+ * @param path is where the form is sent to.
+ * @param random has at least 8 bytes.
  */
 export function newFormToken(secret: string, path: string, now: number, random: Uint8Array): string {
   const name = `${now.toString(36)}-${Buffer.from(random.subarray(0, RANDOM_BYTES)).toString('hex')}`;
@@ -32,8 +31,8 @@ export function newFormToken(secret: string, path: string, now: number, random: 
 }
 
 /**
- * The token of a form that was sent to `path`; `expired` if it is too old; null if the service did
- * not make it.
+ * Checks the token of a form that was sent to `path`.
+ * @returns `expired` if it is too old, null if the service did not make it.
  */
 export function readFormToken(
   secret: string,

@@ -1,37 +1,51 @@
 /**
- * One-way names for what the service must recognise again without knowing it: HMAC-SHA256 with the
- * service's secret. Each use has its own prefix, so that equal texts of two uses never give equal
- * hashes. The identity hash has none, as the contract gives its text (2.2), which begins with an
- * owner's name without a colon.
+ * Keyed hashes: one-way names for what the service must recognise again without knowing it, made by
+ * HMAC-SHA256 with the service's secret. Each use has its own prefix, so that equal texts of two
+ * uses never give equal hashes. Only the identity hash has none: the contract gives its text (2.2),
+ * which begins with an owner's name and so cannot equal a prefix with its colon.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
 /**
- * What a hash is for. A client's network has seven uses, so that what is kept for one cannot be
- * matched with another: `window` names the object that counts its limits, `burst` counts it among
- * those that push, `alert` names it to the operator, `reporter` counts its report of one pseudonym,
- * `quota` counts what it has had of the bot account, `delayed` what it keeps for later, and
- * `attempt` names one of its pushes, which may be made again. `push`: a repository and an original
- * tip. `slot`: a pull request that is to be opened. `form`: a form that the service made, and what
- * it decides. `received`: everything that a push has sent. `release`: the leave to publish it.
- * `review`: until when the operator may see what waits. `target`: a repository or a thread, for
- * what is posted there. `work`: a commit without author and dates. `pr-key`: a pr_hash. `kv`,
- * `kv-value`: an entry's name in KV, and its key. `cache`: an entry's address in the data centre's
- * cache.
+ * Uses of a hash. A client's network has seven, so that records of one use cannot be matched with
+ * those of another:
+ *
+ * - `window` names the object that counts its limits.
+ * - `burst` counts it among those that push.
+ * - `alert` names it to the operator.
+ * - `reporter` counts its report of one pseudonym.
+ * - `quota` counts what it has had of the bot account.
+ * - `delayed` counts its delayed pushes.
+ * - `attempt` names one of its pushes, which may be repeated.
+ *
+ * The others:
+ *
+ * - `push`: a repository and an original tip.
+ * - `slot`: a pull request that is to be opened.
+ * - `received`: everything that a push has sent.
+ * - `release`: the permission to publish a delayed push.
+ * - `review`: the operator's cookie for delayed pushes.
+ * - `work`: a commit without author and dates.
+ * - `form`: a form that the service made, and what follows from it.
+ * - `target`: a repository or a thread in which something is posted.
+ * - `pr-key`: the key of a pull request.
+ * - `kv`, `kv-value`: the name of an entry in KV, and its encryption key.
+ * - `cache`: the address of an entry in the data centre's cache.
  */
 export type ClientUse = 'window' | 'burst' | 'alert' | 'reporter' | 'quota' | 'delayed' | 'attempt';
 type PushUse = 'push' | 'work' | 'slot' | 'received' | 'release' | 'review';
 type HashUse = ClientUse | PushUse | 'form' | 'target' | 'pr-key' | 'kv' | 'kv-value' | 'cache';
 
-/** 64 lower-case hex characters. Cost: two SHA-256 blocks and the text. */
+/** Computes a keyed hash, as 64 lower-case hexadecimal digits. */
 export function keyedHash(secret: string, use: HashUse, text: string): string {
   return createHmac('sha256', secret).update(`${use}:${text}`).digest('hex');
 }
 
 /**
- * The identity hash of a person on a thread: 8 lower-case hex characters (contract, 2.2).
- * @param thread `owner/repo#number`, in upper or lower case: to the host it is one thread, and a
- * blocked person must stay blocked.
+ * Computes the identity hash of a person on a thread: 8 lower-case hexadecimal digits (contract,
+ * 2.2).
+ * @param thread is `owner/repo#number`. Its case does not matter: to the host it is one thread, and
+ * a blocked person must stay blocked.
  */
 export function identityHash(secret: string, thread: string, userToken: string): string {
   const text = `${thread.toLowerCase()}|${userToken}`;
@@ -39,10 +53,10 @@ export function identityHash(secret: string, thread: string, userToken: string):
 }
 
 /**
- * The key of a pull request: 32 lower-case hex characters. Its pr_hash is public, as its branch has
- * that name, so it only updates it. The author's key also withdraws it and changes its texts. It
- * follows from the hash: nothing is stored, and a push that is repeated shows the same one. It has
- * a letter: see newPrHash in src/words/pr-hash.ts.
+ * Computes the key of a pull request: 32 lower-case hexadecimal digits. A pr_hash is public,
+ * because the branch is named after it, so it only serves to update the pull request. The key also
+ * withdraws it and changes its texts. It follows from the hash, so nothing is stored. It always
+ * contains a letter: see `newPrHash` in src/words/pr-hash.ts.
  */
 export function prKeyOf(secret: string, prHash: string): string {
   const key = keyedHash(secret, 'pr-key', prHash).slice(0, 32);
@@ -50,8 +64,8 @@ export function prKeyOf(secret: string, prHash: string): string {
 }
 
 /**
- * Compares in constant time. As the hashes are compared, the time does not depend on the lengths
- * either.
+ * Compares two secrets in constant time. Their hashes are compared, so the time does not depend on
+ * their lengths either.
  */
 export function isSameSecret(sent: string, expected: string): boolean {
   return timingSafeEqual(sha256(sent), sha256(expected));

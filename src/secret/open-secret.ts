@@ -1,14 +1,17 @@
-/** The key of src/secret/keyed-hash.ts: the operator's, or the service's own. */
+/** Finds the key of src/secret/keyed-hash.ts: the operator's, or else the service's own. */
 import type { Env } from '../env.ts';
 import { readFrom, secretOf } from '../objects.ts';
 
 /**
- * A value, not a promise: that would never settle once the client of the request that created it
- * disconnects.
+ * The service's own secret, as a value. A promise would never settle once the client of the request
+ * that created it disconnects.
  */
 const known = new WeakMap<Env['SERVICE_SECRET'], string>();
 
-/** @param given the operator's `IDENTITY_SECRET`. */
+/**
+ * Returns the secret.
+ * @param given is the operator's `IDENTITY_SECRET`.
+ */
 export async function serviceSecret(
   env: Pick<Env, 'SERVICE_SECRET' | 'LOCATION_HINT'>,
   given: string | null,

@@ -1,9 +1,9 @@
 /**
- * What the service keeps in KV: names and values that say nothing without its secret. Whoever has
- * the account or the disk can list the expiry of each entry, which tells when it was written, so
- * the entries of a day expire together. AES-256-GCM. Each name has its own key, each value a random
- * initialisation vector in front. Values are filled up: the length of a history is enough to
- * recognise it.
+ * Encrypts what the service keeps in KV, so that names and values say nothing without its secret.
+ * Whoever has the account or the disk can list the expiry of each entry, which would tell when it
+ * was written, so the entries of a day expire together. The cipher is AES-256-GCM. Each name has
+ * its own key, and each value begins with a random initialisation vector. Values are padded,
+ * because the length of a history is enough to recognise it.
  */
 import { keyedHash } from './keyed-hash.ts';
 
@@ -13,7 +13,7 @@ const DAY_S = 24 * 60 * 60;
 const ALGORITHM = 'AES-GCM';
 const IV_BYTES = 12;
 const LENGTH_BYTES = 4;
-/** Of a filled value; longer ones have twice as many, and so on. */
+/** Minimum size of a padded value. Longer ones have twice as much, and so on. */
 const LEAST_BYTES = 1024;
 
 export class SealedKv {
@@ -25,7 +25,10 @@ export class SealedKv {
     this.#secret = secret;
   }
 
-  /** Null: there is none that this secret opens. Rejects if KV does not answer. */
+  /**
+   * Reads an entry. Rejects if KV does not answer.
+   * @returns null if there is none, or this secret does not open it.
+   */
   async get(name: string): Promise<Uint8Array<ArrayBuffer> | null> {
     const secret = await this.#secret();
     const entry = await this.#kv.get(keyedHash(secret, 'kv', name), 'arrayBuffer');
@@ -33,22 +36,28 @@ export class SealedKv {
     const key = await keyOf(secret, name);
     const [iv, sealed] = [entry.slice(0, IV_BYTES), entry.slice(IV_BYTES)];
     const filled = await crypto.subtle.decrypt({ name: ALGORITHM, iv }, key, sealed).catch(() => null);
-    return filled === null ? null : emptied(filled);
+    return filled === null ? null : unpadded(filled);
   }
 
-  /** @param lifeMs how long it is of use; it stays until the end of that day (UTC). */
+  /**
+   * Stores an entry.
+   * @param lifeMs is how long it is useful. It stays until the end of that day (UTC).
+   */
   async put(name: string, value: Uint8Array, lifeMs: number): Promise<void> {
     const secret = await this.#secret();
     const key = await keyOf(secret, name);
     const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES));
-    const sealed = await crypto.subtle.encrypt({ name: ALGORITHM, iv }, key, filledUp(value));
+    const sealed = await crypto.subtle.encrypt({ name: ALGORITHM, iv }, key, padded(value));
     const entry = await new Blob([iv, sealed]).arrayBuffer();
     const expiration = endOfDay(Date.now() + lifeMs);
     await this.#kv.put(keyedHash(secret, 'kv', name), entry, { expiration });
   }
 }
 
-/** The end of a moment's day (UTC), in seconds since 1970. @param at milliseconds since 1970. */
+/**
+ * Returns the end of a moment's day (UTC), in seconds since 1970.
+ * @param at is in milliseconds since 1970.
+ */
 export function endOfDay(at: number): number {
   return Math.ceil(at / 1000 / DAY_S) * DAY_S;
 }
@@ -58,8 +67,8 @@ function keyOf(secret: string, name: string): Promise<CryptoKey> {
   return crypto.subtle.importKey('raw', bytes, ALGORITHM, false, ['encrypt', 'decrypt']);
 }
 
-/** Its length, itself, and zeros. */
-function filledUp(value: Uint8Array): Uint8Array<ArrayBuffer> {
+/** Encodes the length of a value, the value, and zeros. */
+function padded(value: Uint8Array): Uint8Array<ArrayBuffer> {
   let length = LEAST_BYTES;
   while (length < LENGTH_BYTES + value.byteLength) length *= 2;
   const filled = new Uint8Array(length);
@@ -68,6 +77,6 @@ function filledUp(value: Uint8Array): Uint8Array<ArrayBuffer> {
   return filled;
 }
 
-function emptied(filled: ArrayBuffer): Uint8Array<ArrayBuffer> {
+function unpadded(filled: ArrayBuffer): Uint8Array<ArrayBuffer> {
   return new Uint8Array(filled, LENGTH_BYTES, new DataView(filled).getUint32(0));
 }

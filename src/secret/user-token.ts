@@ -1,13 +1,13 @@
 /** The token that lets an author without an account keep the same pseudonym (contract, 2.1). */
 
 export const TOKEN_BYTES = 10;
-/** RFC 4648, section 6. */
+/** The alphabet of RFC 4648, section 6. */
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 const NANOSECONDS_PER_MS = 1_000_000n;
 
 /**
- * A new token: 80 random bits as 16 characters. Without randomness the time, as the contract says:
- * not secret.
+ * Makes a token of 80 random bits, as 16 characters. If there is no randomness, it is made of the
+ * time, as the contract says, and is not secret.
  */
 export function newUserToken(
   fillRandomly: (bytes: Uint8Array) => void = (bytes) => void crypto.getRandomValues(bytes),
@@ -22,7 +22,7 @@ export function newUserToken(
   return base32(bytes);
 }
 
-/** Needs no padding, because the input is a multiple of five bytes. */
+/** Encodes bytes in base 32 without padding. */
 export function base32(bytes: Uint8Array): string {
   let text = '';
   let bits = 0;

@@ -1,47 +1,56 @@
 /**
- * The rows of one spool, encrypted: AES-256-GCM with a key that is only in this isolate's memory
- * and belongs to this attempt alone. So nobody can read the rows once the push is over, whether
- * they were removed or its process died. The key of a delayed push leaves the isolate once, for a
- * place from which it can be removed without a trace. Each number is written once, so no
- * initialisation vector is used twice with a key. Name and number are authenticated with it.
+ * The encrypted rows of one spool: AES-256-GCM with a key that is only in this isolate's memory and
+ * belongs to this attempt alone. So nobody can read the rows once the push is over, even if its
+ * process died before it removed them. The key of a delayed push is handed out once, to be stored
+ * where it can be removed without a trace. Each number is written once, so no initialisation vector
+ * is used twice with a key. The attempt's name and the number are authenticated.
  * Proved by test/spool/spool.test.ts.
  */
 import { utf8 } from '../git/bytes.ts';
 import { busy } from '../isolate/memory-budget.ts';
 import { within } from '../isolate/within.ts';
 
-/** What stores the rows: the object `Spool`. */
+/** The storage of the rows: the object `Spool`. */
 export interface RowStore {
   write(attempt: string, number: number, sealed: ArrayBuffer): Promise<void>;
-  /** Null if there is no such row. */
+  /** Returns null if there is no such row. */
   read(attempt: string, number: number): Promise<ArrayBuffer | null>;
-  /** Removes some rows of an attempt. Answers whether there are more. */
+  /**
+   * Removes some rows of an attempt.
+   * @returns whether there are more.
+   */
   remove(attempt: string): Promise<boolean>;
-  /** The rows of an attempt are needed for longer. @param until milliseconds since 1970. */
+  /**
+   * Keeps the rows of an attempt for longer.
+   * @param until is in milliseconds since 1970.
+   */
   keep(attempt: string, until: number): Promise<void>;
 }
 
-/** Called for each question, because a stub does not outlive its object's death. */
+/**
+ * Opens the storage. It is called before each request, because a stub does not outlive its object's
+ * death.
+ */
 export type OpenRowStore = (attempt: string) => RowStore;
 
-/** The rows of a delayed push, and what opens them. */
+/** The name of a delayed push's rows, and their key. */
 export interface SealedAttempt {
   readonly attempt: string;
   /** Base64. */
   readonly key: string;
 }
 
-/** A row that was kept is not there any more, or was changed. */
+/** Says that a row that was kept is gone, or was changed. */
 export class LostRowError extends Error {
   override readonly name = 'LostRowError';
 }
 
 const ALGORITHM = 'AES-GCM';
-/** How long the object may take for a row. */
+/** Maximum time for storing or reading a row. */
 const USUAL_PATIENCE_MS = 20_000;
 
 export class SealedRows {
-  /** Random, so that it tells nothing. */
+  /** The name of the attempt, which is random so that it tells nothing. */
   #attempt = Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('hex');
   readonly #open: OpenRowStore;
   readonly #patienceMs: number;
@@ -53,7 +62,7 @@ export class SealedRows {
     this.#patienceMs = patienceMs;
   }
 
-  /** Those that `keep` has kept. */
+  /** Opens rows that `keep` has kept. */
   static async reopen({ attempt, key }: SealedAttempt, open: OpenRowStore): Promise<SealedRows> {
     const rows = new SealedRows(open);
     rows.#attempt = attempt;
@@ -64,26 +73,28 @@ export class SealedRows {
   }
 
   /**
-   * @param row its buffer becomes empty.
+   * Encrypts and stores a row.
+   * @param row loses its buffer.
    * @throws HostError `busy` if the object fails.
    */
   async write(number: number, row: Uint8Array<ArrayBuffer>): Promise<void> {
     const algorithm = { name: ALGORITHM, length: 256 };
     this.#key ??= (await crypto.subtle.generateKey(algorithm, true, ['encrypt', 'decrypt'])) as CryptoKey;
     const sealed = await crypto.subtle.encrypt(this.#parameters(number), this.#key, row);
-    // Now, because the collector would take its time.
+    // Free the memory now, because the garbage collector is slow.
     row.buffer.transfer(0);
     await this.#ask((store) => store.write(this.#attempt, number, sealed));
     sealed.transfer(0);
   }
 
   /**
-   * @throws HostError `busy` if the object fails; LostRowError if one that was kept is gone, or one
-   * was changed.
+   * Reads and decrypts a row.
+   * @throws HostError `busy` if the object fails.
+   * @throws LostRowError if a kept row is gone, or a row was changed.
    */
   async read(number: number): Promise<Uint8Array<ArrayBuffer>> {
     const sealed = await this.#ask((store) => store.read(this.#attempt, number));
-    // The object of a push under way has died; the person may push again.
+    // The object of a push that is under way has died. The person can push again.
     if (this.#key === null || (sealed === null && !this.#isKept)) throw busy();
     if (sealed === null) throw new LostRowError('a row of the spool is gone');
     try {
@@ -96,21 +107,21 @@ export class SealedRows {
   }
 
   /**
-   * Keeps rows that were written, for whoever has the answer.
-   * @param until ms since 1970.
+   * Keeps the rows for whoever has the returned key, and forgets that key.
+   * @param until is in milliseconds since 1970.
    * @throws HostError `busy`
    */
   async keep(until: number): Promise<SealedAttempt> {
     const key = (await crypto.subtle.exportKey('raw', this.#key as CryptoKey)) as ArrayBuffer;
     await this.#ask((store) => store.keep(this.#attempt, until));
-    // From now on, they are not this request's to remove.
+    // From now on, this request must not remove them.
     this.#key = null;
     return { attempt: this.#attempt, key: Buffer.from(key).toString('base64') };
   }
 
   /**
-   * Forgets the key, and removes the rows.
-   * @throws HostError `busy` if the object fails: it removes them later.
+   * Forgets the key, and removes the rows unless they are kept.
+   * @throws HostError `busy` if the object fails. Its alarm removes the rows later.
    */
   async remove(): Promise<void> {
     if (this.#key === null) return;

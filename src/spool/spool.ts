@@ -1,6 +1,6 @@
 /**
- * What a push has sent, until it is judged: up to a mebibyte in memory (or less), then in encrypted
- * rows.
+ * Stores what a push has sent, except commits, until the push ends: up to a mebibyte in memory
+ * (less if memory is short), more in encrypted rows.
  */
 import type { Memory, MemoryClaim } from '../git/memory.ts';
 import type { Clock } from '../isolate/clock.ts';
@@ -10,69 +10,69 @@ import { type OpenRowStore, type SealedAttempt, SealedRows } from './sealed-rows
 
 export const MEMORY_BYTES = 1024 * 1024;
 /**
- * Of a row. One of an object may have 2 MB, but it is copied several times on its way, and that
- * memory stays taken.
+ * Size of a row. An object takes rows of 2 MB, but a row is copied several times on its way, and
+ * that memory stays allocated.
  */
 export const ROW_BYTES = 256 * 1024;
-/** Of a row while memory is short, and of what stays in it. */
+/** Size of a row while memory is short, which is also what stays in memory then. */
 const SHORT_ROW_BYTES = 64 * 1024;
-/** Most pushes have less. */
+/** Size of the first allocation. Most pushes need less. */
 const FIRST_BYTES = 16 * 1024;
 
-/** A row before it is written; its first bytes are used. */
+/** A row before it is written, of which `used` bytes are filled. */
 interface Chunk {
   bytes: Uint8Array<ArrayBuffer>;
   used: number;
   readonly claim: MemoryClaim;
 }
 
-/** A spool that outlives its request. */
+/** The address of a spool that outlives its request. */
 export interface KeptSpool extends SealedAttempt {
-  /** Where each row ends. */
+  /** The offset in the spool at which each row ends. */
   readonly rowEnds: readonly number[];
 }
 
 export interface SpoolOptions {
   readonly open: OpenRowStore;
   readonly memory: Memory;
-  /** As its memory counts it. */
+  /** The client that the spool counts for; null if it is not known. */
   readonly client: string | null;
-  /** For all spools of the isolate. */
+  /** Maximum size of all spools of the isolate together. */
   readonly mostBytes: number;
   readonly clock: Clock;
-  /** Default: that of the isolate. */
+  /** The budget to take from. By default, it is the isolate's. */
   readonly budget?: SpoolBudget;
-  /** For a row. */
+  /** Maximum time for storing or reading a row. */
   readonly patienceMs?: number;
 }
 
-/** Of all bytes, for the spools of one client. */
+/** Share of all bytes that the spools of one client may have. */
 const MOST_OF_ONE_CLIENT = 1 / 10;
 /**
- * The platform may end a request so that it gives nothing back. Much longer than a living one needs
- * between calls.
+ * Time without a sign of life after which a claim expires. The platform may end a request before it
+ * can release anything. A living one shows itself much more often.
  */
 const CLAIM_LIFE_MS = 10 * 60 * 1000;
 
-/** What one spool has taken. */
+/** The bytes that one spool has taken. */
 interface SpoolClaim {
-  /** Null: it is not known, and they count as one. */
+  /** The client. It is null if it is not known; all such spools count as one client's. */
   readonly client: string | null;
   bytes: number;
-  /** Its last sign of life; milliseconds since 1970. */
+  /** The last sign of life, in milliseconds since 1970. */
   seenAt: number;
 }
 
 /**
- * How many bytes an isolate's pushes may keep in their spools: in all, and for one client. On one
- * machine, this bounds its disk. On Cloudflare each isolate counts for itself: one object for all
- * would be asked with each megabyte.
+ * Limits the bytes that an isolate's pushes keep in their spools, in all and for one client. On one
+ * machine, this bounds the disk space. On Cloudflare each isolate counts for itself, because one
+ * object for all would be asked for each megabyte.
  */
 export class SpoolBudget {
   readonly #claims = new Set<SpoolClaim>();
 
   /**
-   * Takes bytes, or none, and shows that the claim's request is alive.
+   * Takes bytes, perhaps 0, and shows that the claim's request is alive.
    * @throws HostError `busy` over the limits.
    */
   take(claim: SpoolClaim, bytes: number, mostBytes: number, clock: Clock): void {
@@ -98,7 +98,7 @@ export class SpoolBudget {
     this.#claims.delete(claim);
   }
 
-  /** What all of them have taken. */
+  /** The bytes of all claims. */
   get bytes(): number {
     return [...this.#claims].reduce((bytes, claim) => bytes + claim.bytes, 0);
   }
@@ -108,19 +108,20 @@ let isolateSpools = new SpoolBudget();
 onForget(() => (isolateSpools = new SpoolBudget()));
 
 /**
- * One call at a time, but for `discard`, which the caller must call in the end, whatever happens.
+ * A spool. Call one method at a time, except for `discard`, which the caller must call in the end,
+ * whatever happens.
  */
 export class Spool {
   readonly #options: SpoolOptions;
   readonly #budget: SpoolBudget;
   readonly #claim: SpoolClaim;
   readonly #rows: SealedRows;
-  /** Where each row ends. */
+  /** The offset at which each row ends. */
   readonly #rowEnds: number[] = [];
-  /** What comes after the rows. The last one is being filled. */
+  /** The bytes after the rows. The last chunk is being filled. */
   #chunks: Chunk[] = [];
   #byteLength = 0;
-  /** The last row, while it is written. */
+  /** The write of the last row. */
   #writing: Promise<void> = Promise.resolve();
   #discarding: Promise<void> | null = null;
 
@@ -144,7 +145,10 @@ export class Spool {
     return this.#options.memory.isShort ? SHORT_ROW_BYTES : ROW_BYTES;
   }
 
-  /** Stores what it need not keep; to be called before waiting for memory. @throws as `write`. */
+  /**
+   * Writes to rows what need not stay in memory. Call it before waiting for memory.
+   * @throws as `write`.
+   */
   async spill(): Promise<void> {
     const isToStay = this.isInMemory && !this.#options.memory.isShort;
     const bytes = this.#byteLength - (this.#rowEnds.at(-1) ?? 0);
@@ -153,7 +157,8 @@ export class Spool {
 
   /**
    * Appends copies of bytes.
-   * @throws HostError `busy`: too many bytes in all, no memory, or the object fails.
+   * @throws HostError `busy` for too many bytes in all, if there is no memory, or if the object
+   * fails.
    */
   async write(pieces: readonly Uint8Array[]): Promise<void> {
     for (const piece of pieces) {
@@ -170,7 +175,10 @@ export class Spool {
     }
   }
 
-  /** No more follows. Waits until all is stored. @throws as `write`. */
+  /**
+   * Ends writing, and waits until all is stored.
+   * @throws as `write`.
+   */
   async close(): Promise<void> {
     if (this.isInMemory) return;
     await this.#writeRows();
@@ -178,11 +186,11 @@ export class Spool {
   }
 
   /**
-   * Bytes [start, end) in order, in pieces, which nobody may change. A piece is good until the next
-   * one is asked for: then it becomes empty. Only after `close`; any number of times, also at once.
-   * At most one row is read ahead.
-   * @throws HostError `busy` if there is no memory, or the object fails; LostRowError if a row is
-   * gone or was changed.
+   * Yields the bytes [start, end) in order, in pieces, which nobody may change. Each is valid until
+   * the next one is asked for, and then becomes empty. Call it only after `close`, any number of
+   * times, also at once. It reads at most one row ahead.
+   * @throws HostError `busy` if there is no memory, or if the object fails.
+   * @throws LostRowError if a row is gone or was changed.
    */
   async *read(start = 0, end = this.#byteLength): AsyncGenerator<Uint8Array, void> {
     const to = Math.min(end, this.#byteLength);
@@ -193,9 +201,9 @@ export class Spool {
   }
 
   /**
-   * Keeps it for a push that is published later, to be read with `readKept`; `discard` removes
-   * nothing then. Only after `close`, even if more was written since.
-   * @param until milliseconds since 1970.
+   * Keeps the spool for a push that is published later, to be read with `readKept`. `discard` then
+   * removes no rows. Call it only after `close`; what was written since is kept, too.
+   * @param until is in milliseconds since 1970.
    * @throws as `write`.
    */
   async keep(until: number): Promise<KeptSpool> {
@@ -205,16 +213,21 @@ export class Spool {
     return { ...kept, rowEnds: this.#rowEnds };
   }
 
-  /** Gives everything back and removes the rows. Never rejects. May be called more than once. */
+  /**
+   * Releases memory and budget, and removes the rows. Never rejects, and may be called more than
+   * once.
+   */
   discard(): Promise<void> {
     return (this.#discarding ??= (async () => {
-      // A row that arrives after the others were removed would stay.
+      // Wait, because a row that arrives after the others were removed would stay. Its failure no
+      // longer matters.
       await this.#writing.catch(() => {});
       for (const { bytes, claim } of this.#chunks.splice(0)) {
         claim.setNow(0);
-        // The collector would take its time.
+        // Free the memory now, because the garbage collector is slow.
         bytes.buffer.transfer(0);
       }
+      // If this fails, the alarm of the object removes the rows.
       await this.#rows.remove().catch(() => {});
       this.#budget.release(this.#claim);
     })());
@@ -230,7 +243,7 @@ export class Spool {
     }
   }
 
-  /** Writes each chunk as a row; the last one is still being written when it resolves. */
+  /** Writes each chunk as a row. The last one is still being written when it resolves. */
   async #writeRows(): Promise<void> {
     while (this.#chunks.length > 0) {
       await this.#writing;
@@ -238,14 +251,14 @@ export class Spool {
       const { bytes, used, claim } = this.#chunks.shift() as Chunk;
       const number = this.#rowEnds.push((this.#rowEnds.at(-1) ?? 0) + used) - 1;
       this.#writing = this.#rows.write(number, bytes.subarray(0, used)).finally(() => claim.setNow(0));
-      // The next row tells.
+      // A failure is reported by the next `await` of it.
       this.#writing.catch(() => {});
     }
   }
 
   /**
-   * The chunk that is filled next, with room for more bytes, or for as many as a row has: twice as
-   * much each time.
+   * Returns the chunk that is filled next. Its size doubles until it has room for more bytes, up to
+   * the size of a row.
    */
   async #roomFor(moreBytes: number): Promise<Chunk> {
     const last = this.#chunks.at(-1);
@@ -257,20 +270,23 @@ export class Spool {
     while (bytes < needed) bytes *= 2;
     if (bytes === chunk.bytes.byteLength) return chunk;
     await chunk.claim.set(bytes);
-    // It may have been discarded meanwhile.
+    // The spool may have been discarded meanwhile.
     this.#take(0);
     chunk.bytes = new Uint8Array(chunk.bytes.buffer.transfer(bytes));
     return chunk;
   }
 
-  /** Takes bytes of the budget, or shows that the push is alive. */
+  /**
+   * Takes bytes of the budget, and shows that the push is alive.
+   * @throws HostError `busy`
+   */
   #take(bytes: number): void {
     if (this.#discarding !== null) throw busy();
     this.#budget.take(this.#claim, bytes, this.#options.mostBytes, this.#options.clock);
   }
 }
 
-/** Bytes [start, end) of a kept spool, as `Spool.read`. */
+/** Yields the bytes [start, end) of a kept spool, as `Spool.read` does. */
 export async function* readKept(
   kept: KeptSpool,
   open: OpenRowStore,
@@ -281,7 +297,10 @@ export async function* readKept(
   yield* readRows(await SealedRows.reopen(kept, open), kept.rowEnds, start, end, memory, () => {});
 }
 
-/** @param touch called for each row. */
+/**
+ * Yields bytes of rows.
+ * @param touch is called for each row.
+ */
 async function* readRows(
   rows: SealedRows,
   rowEnds: readonly number[],
@@ -295,7 +314,7 @@ async function* readRows(
   const first = rowAt(start);
   const last = rowAt(end - 1);
   const offsets = [0, ...rowEnds].slice(first, last + 2);
-  // Of two rows at once, or of the only one.
+  // The size of the two largest neighbours, or of the only row.
   const most = Math.max(...offsets.slice(1).map((rowEnd, at) => (offsets[at + 2] ?? rowEnd) - offsets[at]!));
   const claim = memory.claim();
   try {
@@ -306,12 +325,12 @@ async function* readRows(
       touch();
       if (number < last) {
         ahead = rows.read(number + 1);
-        // If nobody asks for it, nobody wants to know.
+        // A failure is reported by the next `await` of it, if the caller reads on.
         ahead.catch(() => {});
       }
       const offset = offsets[number - first]!;
       yield row.subarray(Math.max(0, start - offset), end - offset);
-      // The collector would let many of them come together.
+      // Free the memory now. The garbage collector would let many rows accumulate.
       row.buffer.transfer(0);
     }
   } finally {

@@ -1,21 +1,23 @@
 /**
- * The bodies of requests that still arrive, by client: each holds a connection and its buffers, and
- * costs its sender nothing. A request whose client is gone may end without a word, so one of which
- * nothing has been read for a while counts no more.
+ * Counts the bodies of requests that still arrive, by client. Each holds a connection and its
+ * buffers, and costs its sender nothing. The request of a client that is gone may end without
+ * notice, so a body of which nothing was read for a while no longer counts.
  */
 import { onForget } from '../isolate/recent.ts';
 
-/** Longer than a body may pause by default. */
+/**
+ * Time without a read after which a body no longer counts: longer than one may pause by default.
+ */
 const LIFE_MS = 60_000;
 
-/** How many a client, or all networks around it, may send at once. */
+/** The maximum number of bodies that a client, or all networks around it, may send at once. */
 interface Allowance {
   readonly key: string;
   readonly most: number;
 }
 
 export class OpenBodies {
-  /** When something of each was read last, in milliseconds since 1970. */
+  /** The time at which each was read last, in milliseconds since 1970. */
   readonly #open = new Map<string, Map<Request, number>>();
   readonly #keys = new WeakMap<Request, readonly string[]>();
 
@@ -23,7 +25,10 @@ export class OpenBodies {
     onForget(() => this.#open.clear());
   }
 
-  /** False: too many are open. */
+  /**
+   * Counts a body.
+   * @returns false if too many are open.
+   */
   begin(request: Request, allowances: readonly Allowance[], now: number): boolean {
     if (allowances.some(({ key, most }) => this.#countOf(key, now) >= most)) return false;
     const keys = allowances.map(({ key }) => key);
@@ -32,7 +37,7 @@ export class OpenBodies {
     return true;
   }
 
-  /** Something of it has arrived. */
+  /** Notes that a part of the body has arrived. */
   read(request: Request, now: number): void {
     for (const key of this.#keys.get(request) ?? []) {
       const open = this.#open.get(key);
@@ -40,7 +45,9 @@ export class OpenBodies {
     }
   }
 
-  /** It has arrived, or is not read any more. May be called more than once. */
+  /**
+   * Ends counting, when the body has arrived or is no longer read. It may be called more than once.
+   */
   end(request: Request): void {
     for (const key of this.#keys.get(request) ?? []) {
       const open = this.#open.get(key);
@@ -49,7 +56,7 @@ export class OpenBodies {
     }
   }
 
-  /** Cost: linear in those of one client. */
+  /** Counts the open bodies of one client, in time linear in their number. */
   #countOf(key: string, now: number): number {
     const open = this.#open.get(key) ?? new Map<Request, number>();
     for (const [request, at] of open) if (Math.abs(now - at) >= LIFE_MS) this.end(request);

@@ -1,52 +1,62 @@
 /**
- * What the buffers of a connection may take at once. They ask for more when a third of it is read:
- * of somebody who reads 20 KiB a second, 70 s later (measured on Linux).
+ * Size of a connection's buffers, which take so much at once. When they are full, Linux waits until
+ * much of it was read before it takes more: 70 s, if the receiver reads 20 KiB a second (measured).
  */
 const BUFFERED_BYTES = 2048 * 1024;
 /**
- * For these, the receiver has as long as for a single write: with the usual 30 s, 5 KiB a second
- * are enough.
+ * Bytes for which the receiver has as long as for a single write. With the usual 30 s, 5 KiB a
+ * second are enough.
  */
 const STEP_BYTES = 256 * 1024;
 
 /**
- * How long the next write may take.
- * @param sentBytes what the receiver may still have to read before it.
+ * Returns how long the next write may take.
+ * @param sentBytes is what the receiver may still have to read before it.
  */
 export function longestWriteMs(timeoutMs: number, sentBytes: number): number {
   return timeoutMs * (1 + Math.min(sentBytes, BUFFERED_BYTES) / STEP_BYTES);
 }
 
 /**
- * Writes to a receiver that may have stopped reading: after a write that takes too long, every
- * other fails at once.
+ * Writes to a receiver that may have stopped reading. After a write that takes too long, every
+ * further one fails at once.
  */
 export class TimedWriter {
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #timeoutMs: number;
   #sentBytes = 0;
 
-  /** @param timeoutMs for the first bytes; later, for what the buffers on the way hold, too. */
+  /**
+   * Takes over the stream.
+   * @param timeoutMs is the limit for the first write. Later ones have longer, because of what the
+   * buffers hold.
+   */
   constructor(writable: WritableStream<Uint8Array>, timeoutMs: number) {
     this.#writer = writable.getWriter();
     this.#timeoutMs = timeoutMs;
-    // The writer learns of the end from its next write.
+    // Without a handler, the rejection would be reported as unhandled. The next write fails anyway.
     this.#writer.closed.catch(() => {});
   }
 
-  /** False if the other side has gone, or does not read. Never rejects. */
+  /**
+   * Writes bytes. Never rejects.
+   * @returns false if the receiver is gone or does not read.
+   */
   async write(bytes: Uint8Array): Promise<boolean> {
     const isWritten = await this.#isDone(this.#writer.write(bytes));
     this.#sentBytes += bytes.byteLength;
     return isWritten;
   }
 
-  /** Ends the stream; false if the other side has gone. Never rejects. */
+  /**
+   * Ends the stream. Never rejects.
+   * @returns false if the receiver is gone.
+   */
   async close(): Promise<boolean> {
     return this.#isDone(this.#writer.close());
   }
 
-  /** Aborts the stream, so the receiver sees that something is missing. Never rejects. */
+  /** Aborts the stream, so that the receiver sees that something is missing. Never rejects. */
   async abort(): Promise<void> {
     await this.#writer.abort().catch(() => {});
   }

@@ -7,7 +7,7 @@ import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
 import { withDeadline } from '../../src/isolate/within.ts';
-import { writeWants } from '../../src/limits/wants.ts';
+import { writeClaim } from '../../src/limits/claim.ts';
 import { Connection } from '../../src/outgoing/connection.ts';
 import { ConnectionPool } from '../../src/outgoing/connection-pool.ts';
 import { FakeServer } from '../outgoing/support/fake-server.ts';
@@ -150,7 +150,7 @@ const WORK: readonly (readonly [string, () => Promise<unknown>])[] = [
       const stub = await objectOf('IDENTITIES', `c0${prHash()}`.slice(-8));
       const thread = { host: 'gh', owner: 'octo', repo: 'hello', number: 1 };
       const words = { body: 'Hello', origin: 'https://veil.test' };
-      const request = { id: crypto.randomUUID(), ...thread, ...words, wants: writeWants('a') };
+      const request = { id: crypto.randomUUID(), ...thread, ...words, claim: writeClaim('a') };
       expect(await stub.comment(request)).toMatchObject({ kind: 'failed' });
     },
   ],

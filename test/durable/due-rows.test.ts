@@ -4,7 +4,7 @@ import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import { dueAgainAt, DueRows } from '../../src/durable/due-rows.ts';
 import { Comments } from '../../src/durable/identity/comments.ts';
-import { History } from '../../src/durable/identity/pseudonym.ts';
+import { ModerationLog } from '../../src/durable/identity/pseudonym.ts';
 import type { Env } from '../../src/env.ts';
 
 const NOW = Date.UTC(2030, 0);
@@ -60,7 +60,7 @@ describe('after a clock was set back', () => {
 
   it('the operator is told', () =>
     withSql((sql) => {
-      const history = new History(sql);
+      const history = new ModerationLog(sql);
       const details = { state: 'flagged', reports: 1, comments: 1, repository: null } as const;
       history.add('flagged', NOW, 1, details);
       expect(history.dueNews(NOW - DAY_MS)).toHaveLength(1);

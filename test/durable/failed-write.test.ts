@@ -7,7 +7,7 @@ import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
-import { forkWants } from '../../src/limits/wants.ts';
+import { forkClaim } from '../../src/limits/claim.ts';
 import { isStorageFailure } from '../../src/storage-failure.ts';
 import { FakeThreads } from './support/fake-threads.ts';
 import { withFailingWrite } from './support/failed-write.ts';
@@ -16,7 +16,7 @@ import { Pseudonym } from './support/pseudonym.ts';
 const bindings = env as unknown as Env;
 const HOUR_MS = 60 * 60_000;
 const LIMITS = [{ most: 3, withinMs: HOUR_MS }];
-const CREATION = forkWants('a', null, { creations: LIMITS, openings: [] });
+const CREATION = forkClaim('a', null, { creations: LIMITS, openings: [] });
 
 let count = 0;
 const name = () => `failed write ${count}`;
@@ -70,7 +70,7 @@ it('the account grants nothing that is not stored, however often it is asked', a
   // The one before, and two more.
   const answers = [];
   for (let time = 0; time < 3; time++) answers.push((await account().reserve(CREATION)).kind);
-  expect(answers).toEqual(['granted', 'granted', 'wait']);
+  expect(answers).toEqual(['granted', 'granted', 'denied']);
 });
 
 it('the guard does not set a switch that it cannot store, and says so', async () => {

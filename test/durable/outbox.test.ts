@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Delivery, Outbox, type Waiting } from '../../src/durable/outbox.ts';
+import { type DeliveryResult, Outbox, type Waiting } from '../../src/durable/outbox.ts';
 
-const FAILED: Delivery = { kind: 'failed', askedMs: 0, all: false };
+const FAILED: DeliveryResult = { kind: 'failed', askedMs: 0, all: false };
 const ATTEMPT_MS = 10_000;
 
 interface Entry extends Waiting {
@@ -9,7 +9,7 @@ interface Entry extends Waiting {
 }
 
 /** Each attempt takes ten seconds. Those before `failing` fail. */
-function outbox(count: number, failing: number, failed: Delivery = FAILED) {
+function outbox(count: number, failing: number, failed: DeliveryResult = FAILED) {
   const entries: Entry[] = Array.from({ length: count }, (_, name) => ({
     name,
     at: 0,
@@ -21,7 +21,7 @@ function outbox(count: number, failing: number, failed: Delivery = FAILED) {
   const run = () =>
     box.empty(async ({ name }) => {
       vi.setSystemTime(Date.now() + ATTEMPT_MS);
-      return Promise.resolve<Delivery>(name < failing ? failed : { kind: 'done' });
+      return Promise.resolve<DeliveryResult>(name < failing ? failed : { kind: 'done' });
     });
   return { run, left: () => entries.map(({ name }) => name) };
 }

@@ -1,7 +1,7 @@
 /** What `npm run doctor` says of a real Gitea, and what a missing scope does elsewhere. */
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import type { Finding } from '../../local/finding.ts';
-import { checkHost } from '../../local/host-check.ts';
+import type { Finding } from '../../local/operator/finding.ts';
+import { checkHost } from '../../local/operator/host-check.ts';
 import type { HostConfig } from '../../src/config/hosts.ts';
 import { type TokenProblem, tokenProblems } from '../../src/host/account/token-problems.ts';
 import { openThreads } from '../../src/host/open.ts';

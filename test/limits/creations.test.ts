@@ -4,13 +4,13 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { clientIn, networkOf } from '../../src/limits/client.ts';
 import { Creations } from '../../src/limits/creations.ts';
 import {
-  forkWants,
+  forkClaim,
   openingIn,
-  pullRequestWants,
-  type Wants,
+  pullRequestClaim,
+  type Claim,
   windowName,
-  writeWants,
-} from '../../src/limits/wants.ts';
+  writeClaim,
+} from '../../src/limits/claim.ts';
 
 const HOUR_MS = 60 * 60_000;
 const SECRET = 'x'.repeat(32);
@@ -30,14 +30,14 @@ beforeEach(() => {
 const quarterAfter = (at: number): number => Math.ceil(at / (15 * 60_000)) * 15 * 60_000;
 
 let ids = 0;
-function open(wants: Wants) {
-  const refusal = creations.refusal(wants, now);
+function open(claim: Claim) {
+  const refusal = creations.denial(claim, now);
   return refusal === null
-    ? { kind: 'reserved' as const, ...creations.reserve(`${++ids}`, wants, now) }
-    : { kind: refusal.for, ...refusal };
+    ? { kind: 'reserved' as const, ...creations.reserve(`${++ids}`, claim, now) }
+    : { ...refusal, kind: refusal.window };
 }
-const pull = (push: string, of = client, target = repository): Wants =>
-  openingIn(target, ACCOUNT, pullRequestWants(of, push));
+const pull = (push: string, of = client, target = repository): Claim =>
+  openingIn(target, ACCOUNT, pullRequestClaim(of, push));
 const created = () => creations.uses([windowName({ kind: 'account', key: '' })], now).length;
 
 describe('a pull request', () => {
@@ -93,7 +93,7 @@ describe('a pull request', () => {
       creations = new Creations();
       for (let push = 0; push < 5; push++) open(pull(`${push}`));
       // As a spy does, who asks every second.
-      const asked = (after: number) => creations.refusal(pull('spy'), start + after) === null;
+      const asked = (after: number) => creations.denial(pull('spy'), start + after) === null;
       for (let after = HOUR_MS - 1_000; ; after += 1_000) if (asked(after)) return after;
     });
     expect(new Set(freedAt).size).toBe(1);
@@ -117,7 +117,7 @@ describe('a pull request', () => {
   });
 
   it('of a push whose client has given its part already counts only for the rest', () => {
-    open(pullRequestWants(client, 'delayed'));
+    open(pullRequestClaim(client, 'delayed'));
     expect(created()).toBe(0);
     expect(open(pull('delayed'))).toMatchObject({ windows: ['repository repository', 'account '] });
     expect(created()).toBe(1);
@@ -163,15 +163,15 @@ it('the attempts of an address are those of its hour, however long the repositor
   for (let push = 0; push < 5; push++) open(pull(`morning ${push}`, client, daily));
   now += 5 * HOUR_MS;
   for (let push = 0; push < 5; push++) open(pull(`afternoon ${push}`, client, daily));
-  const { full } = creations.refusal(pull('sixth', client, daily), now) ?? {};
+  const { full } = creations.denial(pull('sixth', client, daily), now) ?? {};
   expect(full?.attempts).toBe(5);
   expect(creations.countRefused(full?.name ?? '')).toBe(1);
   expect(full?.holders).toHaveLength(5);
 });
 
 const EPOCH_MS = 6 * HOUR_MS;
-const pullNow = (push: string) => openingIn(repository, ACCOUNT, pullRequestWants(client, push, now));
-const forkNow = (of: string) => forkWants('by', { client, repository: of }, ACCOUNT, now);
+const pullNow = (push: string) => openingIn(repository, ACCOUNT, pullRequestClaim(client, push, now));
+const forkNow = (of: string) => forkClaim('by', { client, repository: of }, ACCOUNT, now);
 const rowsOf = (of: Creations) => JSON.stringify([...of.rows.values()]);
 
 describe('a network', () => {
@@ -212,14 +212,14 @@ describe('a network', () => {
 
   it('counts as before an upgrade from 1.0.0, which gave it one name for all time', () => {
     const key = client.hash('quota');
-    const old = { ...writeWants('x', [{ kind: 'address', key, limits: [{ most: 5, withinMs: HOUR_MS }] }]) };
+    const old = { ...writeClaim('x', [{ kind: 'address', key, limits: [{ most: 5, withinMs: HOUR_MS }] }]) };
     for (let push = 0; push < 5; push++) open({ ...old, push: { key: `${push}`, isAnother: false } });
     expect(open(pullNow('sixth')).kind).toBe('address');
   });
 });
 
 it('a fork counts once for its network and the account, and for no five an hour', () => {
-  const fork = (of: string) => open(forkWants('by', { client, repository: of }, ACCOUNT)).kind;
+  const fork = (of: string) => open(forkClaim('by', { client, repository: of }, ACCOUNT)).kind;
   for (let forked = 0; forked < 10; forked++) expect(fork(`octo/${forked}`)).toBe('reserved');
   expect(fork('octo/10')).toBe('forks');
   // However often a fork is asked for, and however its repository is written.
@@ -229,14 +229,14 @@ it('a fork counts once for its network and the account, and for no five an hour'
 });
 
 it('what creates nothing leaves no row', () => {
-  expect(open(writeWants('by'))).toMatchObject({ kind: 'reserved', id: null });
+  expect(open(writeClaim('by'))).toMatchObject({ kind: 'reserved', id: null });
   expect(creations.rows.size).toBe(0);
 });
 
 it('is bounded: of very many, the oldest are forgotten', () => {
   const roomy = { creations: [{ most: 1_000_000, withinMs: HOUR_MS }], openings: [] };
   for (let fork = 0; fork < 20_050; fork++) {
-    creations.reserve(`${fork}`, forkWants(`${fork}`, null, roomy), now + fork);
+    creations.reserve(`${fork}`, forkClaim(`${fork}`, null, roomy), now + fork);
   }
   expect(creations.forgetSurplus()).toBe('0');
   expect(creations.forgetSurplus()).toBe('1');

@@ -1,7 +1,7 @@
 /** Who waits first in a window that all share. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Asker, fairWait, type SharedWindow, type Use } from '../../src/limits/fairness.ts';
+import { type Claimant, fairWait, type SharedWindow, type Use } from '../../src/limits/fairness.ts';
 import type { Limit } from '../../src/limits/sliding-window.ts';
 
 const NOW = 1_800_000_000_000;
@@ -9,7 +9,7 @@ const HOUR_MS = 60 * 60_000;
 const WINDOWS: readonly SharedWindow[] = ['account', 'repository', 'comments', 'thread'];
 const hourly = (most: number): readonly Limit[] => [{ most, withinMs: HOUR_MS }];
 
-const asker = (by: string, repository: string | null = null, takesPart = false): Asker => ({
+const claimant = (by: string, repository: string | null = null, takesPart = false): Claimant => ({
   by,
   repository,
   takesPart,
@@ -19,7 +19,7 @@ const asker = (by: string, repository: string | null = null, takesPart = false):
 function flood(
   window: SharedWindow,
   most: number,
-  askers: readonly Asker[],
+  askers: readonly Claimant[],
   uses: Use[] = [],
 ): ReadonlyMap<string, number> {
   const had = new Map<string, number>();
@@ -35,8 +35,8 @@ function flood(
   return had;
 }
 
-const crowd = (size: number, repository: string | null = null): Asker[] =>
-  Array.from({ length: size }, (_, index) => asker(`attacker ${index}`, repository));
+const crowd = (size: number, repository: string | null = null): Claimant[] =>
+  Array.from({ length: size }, (_, index) => claimant(`attacker ${index}`, repository));
 const seventeen = (by: string): Use[] =>
   Array.from({ length: 17 }, () => ({ at: NOW, by, repository: null }));
 const total = (had: ReadonlyMap<string, number>): number =>
@@ -61,10 +61,10 @@ const anyWindow = fc.constantFrom(...WINDOWS);
 describe('in every window', () => {
   it('a network that has got another name meanwhile has had what it had before', () => {
     const others = crowd(3).map(({ by }) => ({ at: NOW, by, repository: null }));
-    const renamed = { ...asker('now'), byEarlier: ['before'] };
+    const renamed = { ...claimant('now'), byEarlier: ['before'] };
     for (const window of WINDOWS) {
       const waits = [
-        fairWait(window, [...seventeen('now'), ...others], hourly(30), asker('now'), NOW),
+        fairWait(window, [...seventeen('now'), ...others], hourly(30), claimant('now'), NOW),
         fairWait(window, [...seventeen('before'), ...others], hourly(30), renamed, NOW),
       ];
       expect(waits[0]?.waitMs).toBeGreaterThan(0);
@@ -114,7 +114,7 @@ describe('in every window', () => {
           .map(({ at, by }) => ({ at, by, repository: null }));
         const had = (by: string): number => within.filter((use) => use.by === by).length;
         const isRefused = (by: string): boolean =>
-          fairWait(window, within, hourly(most), asker(by), NOW).waitMs > 0;
+          fairWait(window, within, hourly(most), claimant(by), NOW).waitMs > 0;
         const [less, more] = ['a', 'b'].toSorted((one, other) => had(one) - had(other)) as [string, string];
         if (isRefused(less)) expect(isRefused(more)).toBe(true);
       }),
@@ -140,7 +140,7 @@ describe('in every window', () => {
     for (const window of WINDOWS) {
       const uses: Use[] = [];
       flood(window, 300, crowd(size), uses);
-      const newcomer = total(flood(window, 300, [asker('new')], uses));
+      const newcomer = total(flood(window, 300, [claimant('new')], uses));
       // Of all but the kept tenth: the crowd, the newcomer, and whoever comes next.
       expect(newcomer).toBeGreaterThanOrEqual(Math.floor(270 / (size + 2)));
     }
@@ -152,15 +152,15 @@ describe('a repository', () => {
     const uses: Use[] = [];
     expect(total(flood('account', 300, crowd(1000, 'flooded'), uses))).toBe(200);
     const isServed = (repository: string): boolean =>
-      fairWait('account', uses, hourly(300), asker('new', repository), NOW).waitMs === 0;
+      fairWait('account', uses, hourly(300), claimant('new', repository), NOW).waitMs === 0;
     expect([isServed('flooded'), isServed('another')]).toEqual([false, true]);
-    expect(total(flood('account', 300, [asker('new', 'another')], uses))).toBe(60);
+    expect(total(flood('account', 300, [claimant('new', 'another')], uses))).toBe(60);
   });
 
   it('has a tenth left for networks that have opened nothing in it', () => {
     const uses: Use[] = [];
     flood('repository', 100, crowd(1), uses);
-    expect(total(flood('repository', 100, [asker('new')], uses))).toBeGreaterThan(0);
+    expect(total(flood('repository', 100, [claimant('new')], uses))).toBeGreaterThan(0);
   });
 });
 
@@ -170,8 +170,8 @@ describe('one network that has taken all it can, by itself', () => {
     (window) => {
       const uses: Use[] = [];
       flood(window, 100, crowd(1), uses);
-      expect(total(flood(window, 100, crowd(1).concat(asker('new', null)), uses))).toBeGreaterThan(0);
-      expect(fairWait(window, uses, hourly(100), asker('newer'), NOW).waitMs).toBe(0);
+      expect(total(flood(window, 100, crowd(1).concat(claimant('new', null)), uses))).toBeGreaterThan(0);
+      expect(fairWait(window, uses, hourly(100), claimant('newer'), NOW).waitMs).toBe(0);
     },
   );
 
@@ -179,9 +179,9 @@ describe('one network that has taken all it can, by itself', () => {
     'leaves some of the %s to others, also if it has prepared itself to take part',
     (window) => {
       const uses: Use[] = [];
-      flood(window, 100, [asker('attacker', null, true)], uses);
-      expect(total(flood(window, 100, [asker('new')], uses))).toBeGreaterThan(0);
-      expect(fairWait(window, uses, hourly(100), asker('member', null, true), NOW).waitMs).toBe(0);
+      flood(window, 100, [claimant('attacker', null, true)], uses);
+      expect(total(flood(window, 100, [claimant('new')], uses))).toBeGreaterThan(0);
+      expect(fairWait(window, uses, hourly(100), claimant('member', null, true), NOW).waitMs).toBe(0);
     },
   );
 });
@@ -193,8 +193,8 @@ describe('people who take part in a thread', () => {
       const uses: Use[] = [];
       // Of a third of it, each network has one at most.
       expect(total(flood(window, 100, crowd(1000), uses))).toBe(93);
-      expect(fairWait(window, uses, hourly(100), asker('new'), NOW).waitMs).toBe(HOUR_MS);
-      const members = Array.from({ length: 50 }, (_, index) => asker(`member ${index}`, null, true));
+      expect(fairWait(window, uses, hourly(100), claimant('new'), NOW).waitMs).toBe(HOUR_MS);
+      const members = Array.from({ length: 50 }, (_, index) => claimant(`member ${index}`, null, true));
       expect(total(flood(window, 100, members, uses))).toBe(7);
     },
   );
@@ -202,11 +202,11 @@ describe('people who take part in a thread', () => {
   it('go on where their repository has to wait', () => {
     const uses: Use[] = [];
     flood('account', 300, crowd(1000, 'flooded'), uses);
-    expect(fairWait('account', uses, hourly(300), asker('member', 'flooded', true), NOW).waitMs).toBe(0);
+    expect(fairWait('account', uses, hourly(300), claimant('member', 'flooded', true), NOW).waitMs).toBe(0);
   });
 });
 
 it('a clock that was set back frees everything that counts from the future', () => {
-  const uses = Array.from({ length: 100 }, () => ({ at: NOW + 2 * HOUR_MS, ...asker('a') }));
-  for (const window of WINDOWS) expect(fairWait(window, uses, hourly(10), asker('b'), NOW).waitMs).toBe(0);
+  const uses = Array.from({ length: 100 }, () => ({ at: NOW + 2 * HOUR_MS, ...claimant('a') }));
+  for (const window of WINDOWS) expect(fairWait(window, uses, hourly(10), claimant('b'), NOW).waitMs).toBe(0);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { lowered, waitText } from '../../src/routes/request/limits.ts';
+import { lowered, waitText } from '../../src/service/limits.ts';
 import { limitText, rateLimits } from '../../src/config/values.ts';
 
 const limits = (text: string) => (text === '' ? [] : (rateLimits(24).parse(text) ?? []));

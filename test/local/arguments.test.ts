@@ -41,7 +41,7 @@ describe.each(PROGRAMS)('npm run %s', exhaustive, (name, file) => {
 });
 
 it('print how to use them, and do nothing else', () => {
-  const { status, stdout, stderr } = run('local/deploy.ts', '--help', '--dry-run');
+  const { status, stdout, stderr } = run('local/deploy/deploy.ts', '--help', '--dry-run');
   expect(stdout).toMatch(/^Usage: npm run deploy \[/);
   expect(stdout).toContain('--secrets-file FILE');
   expect([status, stderr]).toEqual([0, '']);

@@ -11,10 +11,10 @@ import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { unstable_splitSqlQuery as splitSqlQuery } from 'wrangler';
-import { bundleHash, readConfig } from '../../local/build.ts';
-import { bundleWorker } from '../../local/esbuild.ts';
-import { statementsOf } from '../../local/migrations.ts';
-import { startService } from '../../local/service.ts';
+import { bundleHash, readConfig } from '../../local/deploy/build.ts';
+import { bundleWorker } from '../../local/deploy/esbuild.ts';
+import { statementsOf } from '../../local/deploy/migrations.ts';
+import { startService } from '../../local/runtime/service.ts';
 import { builtWorker } from '../e2e/support/built-worker.ts';
 import { exhaustive } from '../support/exhaustive.ts';
 
@@ -92,11 +92,11 @@ it('has the same hash in another folder, when it is deployed, and as a running s
   }
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   const hash = bundleHash(builtWorker().script);
-  const program = [join(folder, 'local/bundle.ts'), '--hash'];
+  const program = [join(folder, 'local/deploy/bundle.ts'), '--hash'];
   const { stdout } = await promisify(execFile)(process.execPath, program, { cwd: folder });
   expect(stdout).toBe(`${hash}\n`);
   expect(hash).toMatch(/^[0-9a-f]{64}$/);
-  const deploy = [join(folder, 'local/deploy.ts'), '--dry-run', '--outdir', folder];
+  const deploy = [join(folder, 'local/deploy/deploy.ts'), '--dry-run', '--outdir', folder];
   await promisify(execFile)(process.execPath, deploy, { cwd: folder, env: QUIET });
   expect(bundleHash(readFileSync(join(folder, 'worker.js'), 'utf8'))).toBe(hash);
   const service = await startService({ build: builtWorker(), env: {}, stateDir: null });

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { Embed, capnp } from '../../local/capnp.ts';
+import { Embed, capnp } from '../../local/runtime/capnp.ts';
 
 const { default: workerd } = createRequire(import.meta.url)('workerd') as { default: string };
 

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { exhaustive } from '../support/exhaustive.ts';
 
-const PROGRAM = join(import.meta.dirname, '../../local/check-egress/run.ts');
+const PROGRAM = join(import.meta.dirname, '../../local/operator/check-egress/run.ts');
 
 let folder: string;
 const servers: Server[] = [];

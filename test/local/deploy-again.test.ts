@@ -60,7 +60,7 @@ interface Deployment {
 }
 
 const deploy = (place: string): Promise<Deployment> =>
-  run(place, [process.execPath, join(ROOT, 'local/deploy.ts')]);
+  run(place, [process.execPath, join(ROOT, 'local/deploy/deploy.ts')]);
 
 async function run(
   place: string,

@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { exhaustive } from '../support/exhaustive.ts';
-import { readConfig } from '../../local/build.ts';
+import { readConfig } from '../../local/deploy/build.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 let folder: string;
@@ -79,7 +79,7 @@ process.exit(answer.status ?? 0);
 `;
   writeFileSync(join(folder, 'wrangler'), fake);
   chmodSync(join(folder, 'wrangler'), 0o755);
-  const program = join(checkout, 'local/deploy.ts');
+  const program = join(checkout, 'local/deploy/deploy.ts');
   const env = { ...process.env, PATH: `${folder}:${process.env['PATH'] ?? ''}` };
   const child = spawn(process.execPath, [program, ...args], {
     // Where it writes a file: other tests copy the checkout.
@@ -246,7 +246,7 @@ it('keeps no logs: each entry would carry the URL of its request', async () => {
 });
 
 it('the name of the Worker is written where a deployment reads it, and beside it only for other commands', () => {
-  const named = ['wrangler.toml', 'local/export-secret/wrangler.toml'].flatMap(
+  const named = ['wrangler.toml', 'local/operator/export-secret/wrangler.toml'].flatMap(
     (file) => readFileSync(join(ROOT, file), 'utf8').match(/^\w+ = "gitveil"$/gm) ?? [],
   );
   expect(named).toEqual(['name = "gitveil"', 'service = "gitveil"', 'script_name = "gitveil"']);

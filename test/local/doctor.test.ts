@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Finding, screenOf } from '../../local/finding.ts';
-import { clockFinding, diskFinding } from '../../local/machine-check.ts';
+import { type Finding, screenOf } from '../../local/operator/finding.ts';
+import { clockFinding, diskFinding } from '../../local/operator/machine-check.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts';
 import { ownEnvironment, ROOT } from './programs.ts';
 import { exhaustive } from '../support/exhaustive.ts';
@@ -56,7 +56,7 @@ async function doctor(env: Record<string, string>, ...args: string[]): Promise<E
   const ended = await new Promise<Ended>((resolve) => {
     execFile(
       process.execPath,
-      ['local/doctor.ts', ...args],
+      ['local/operator/doctor.ts', ...args],
       { cwd: ROOT, env: all },
       (error, screen, stderr) => {
         resolve({ code: error === null ? 0 : error.code, screen, stderr });

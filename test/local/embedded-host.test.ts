@@ -1,6 +1,6 @@
 /** What `npm start` sets for a service with the embedded code host. */
 import { expect, it } from 'vitest';
-import { hostVariables } from '../../local/embedded-host.ts';
+import { hostVariables } from '../../local/runtime/embedded-host.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 
 const url = 'http://127.0.0.1:8081';

@@ -7,13 +7,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { WorkerBuild } from '../../local/build.ts';
-import remoteExport from '../../local/export-secret/worker.ts';
-import { startService } from '../../local/service.ts';
+import type { WorkerBuild } from '../../local/deploy/build.ts';
+import remoteExport from '../../local/operator/export-secret/worker.ts';
+import { startService } from '../../local/runtime/service.ts';
 import { builtWorker } from '../e2e/support/built-worker.ts';
 import { exhaustive } from '../support/exhaustive.ts';
 
-const PROGRAM = join(import.meta.dirname, '../../local/export-secret/run.ts');
+const PROGRAM = join(import.meta.dirname, '../../local/operator/export-secret/run.ts');
 
 let build: WorkerBuild;
 let stateDir: string;

@@ -185,7 +185,7 @@ describe('a start', exhaustive, () => {
     const isBuilding = (): boolean =>
       descendantsOf(pid)
         .map(commandLineOf)
-        .some((line) => line.includes('local/start.ts'));
+        .some((line) => line.includes('local/runtime/start.ts'));
     await expect.poll(isBuilding).toBe(true);
     const family = descendantsOf(pid);
     pressCtrlC(program);

@@ -4,8 +4,8 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Finding } from '../../local/finding.ts';
-import { checkHost } from '../../local/host-check.ts';
+import type { Finding } from '../../local/operator/finding.ts';
+import { checkHost } from '../../local/operator/host-check.ts';
 import type { HostKind } from '../../src/host/kinds.ts';
 
 interface Answered {

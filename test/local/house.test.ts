@@ -13,6 +13,7 @@ const ROOMS = [
   'worker.ts',
   'scheduled.ts',
   'routes',
+  'service',
   'pages',
   'push',
   'edit',
@@ -25,6 +26,7 @@ const ROOMS = [
   'notify',
   'badges',
   'text',
+  'host-access.ts',
   'config',
   'host',
   'streams',
@@ -117,13 +119,6 @@ it.each(Object.entries(MOST_RUN_BY))('has %s, which runs at most %i other files'
 it('has a push that is published at once in few files', () => {
   const followed = [...behind('push/session.ts', (to) => !to.startsWith('push/delay/'), valueImports)];
   expect(followed.filter((file) => roomOf(file) === 'push').length).toBeLessThanOrEqual(MOST_OF_A_LIVE_PUSH);
-});
-
-const WIDE_COMMENT = /^(?=.{101}) *(?:\/[/*]|\*)(?!.*https:)/m;
-
-it('has comments of at most 100 columns, but addresses', () => {
-  const wide = files.filter((file) => WIDE_COMMENT.test(readFileSync(join(SRC, file), 'utf8')));
-  expect(wide).toEqual([]);
 });
 
 it('has requests of Hono in routes only: below them, everything is a port', () => {

@@ -5,8 +5,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { bundleWorker } from '../../local/esbuild.ts';
-import { startService } from '../../local/service.ts';
+import { bundleWorker } from '../../local/deploy/esbuild.ts';
+import { startService } from '../../local/runtime/service.ts';
 import { builtWorker } from '../e2e/support/built-worker.ts';
 import { exhaustive } from '../support/exhaustive.ts';
 

@@ -61,7 +61,7 @@ const runNode = (...args: string[]): string =>
 /** The hash of the bundle that `npm start` takes. */
 function takenBundle(): string {
   const before = readdirSync(checkout);
-  const ask = `import { buildForStart } from './local/kept-build.ts';
+  const ask = `import { buildForStart } from './local/deploy/kept-build.ts';
     const { worker } = await buildForStart();
     process.stdout.write(worker.bundleHash);`;
   const hash = runNode('--input-type=module', '--eval', ask);
@@ -70,7 +70,7 @@ function takenBundle(): string {
 }
 
 it('needs no other packages than those that the Dockerfile copies beside it', exhaustive, async () => {
-  runNode('local/bundle.ts', '--keep');
+  runNode('local/deploy/bundle.ts', '--keep');
   const copies = readFileSync(join(ROOT, 'Dockerfile'), 'utf8').matchAll(
     /^COPY --from=build \/srv\/gitveil\/(node_modules\/\S+) (node_modules\/\S+)$/gm,
   );
@@ -88,7 +88,7 @@ it(
   async () => {
     const kept = join(checkout, '.build/start.json');
     expect(existsSync(kept)).toBe(false);
-    expect(runNode('local/bundle.ts', '--keep')).toContain('.build/start.json');
+    expect(runNode('local/deploy/bundle.ts', '--keep')).toContain('.build/start.json');
     const text = readFileSync(kept, 'utf8');
     const made = /"bundleHash":"([0-9a-f]{64})"/.exec(text)?.[1] as string;
     // To tell it from one that is made at the start.

@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import MarkdownIt from 'markdown-it';
 import { describe, expect, it } from 'vitest';
-import { slug } from '../../local/documents.ts';
+import { slug } from '../../local/generate/documents.ts';
 import { ROOT } from './programs.ts';
 
 const DOCUMENTS = ['.', 'docs', 'docs/decisions', '.github', '.github/ISSUE_TEMPLATE'].flatMap((folder) =>

@@ -99,7 +99,7 @@ it(
       const refused = await tryGit(clone, 'push', 'origin', 'change-6');
       expect(refused.output).toContain('SERVICE TEMPORARILY SUSPENDED');
 
-      const doctor = await run(process.execPath, ['local/doctor.ts', '--alert'], {
+      const doctor = await run(process.execPath, ['local/operator/doctor.ts', '--alert'], {
         cwd: ROOT,
         env: { ...ownEnvironment(), ...env, STATE_DIR: join(folder, 'of-the-doctor') },
       });

@@ -28,7 +28,8 @@ export interface Place {
 export const npmStart = (place: Place): Program => started('npm', ['start', '--silent'], place);
 
 /** What `npm start` runs, for tests that start it often: npm alone takes half as long again. */
-export const nodeStart = (place: Place): Program => started(process.execPath, ['local/start.ts'], place);
+export const nodeStart = (place: Place): Program =>
+  started(process.execPath, ['local/runtime/start.ts'], place);
 
 function started(program: string, args: readonly string[], { cwd = ROOT, env }: Place): Program {
   const child = spawn(program, args, {

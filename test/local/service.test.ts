@@ -6,9 +6,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { WorkerBuild } from '../../local/build.ts';
+import type { WorkerBuild } from '../../local/deploy/build.ts';
 import { clientNetwork } from '../../src/limits/client.ts';
-import { type Service, type ServiceOptions, startService } from '../../local/service.ts';
+import { type Service, type ServiceOptions, startService } from '../../local/runtime/service.ts';
 import { builtWorker } from '../e2e/support/built-worker.ts';
 import { exhaustive } from '../support/exhaustive.ts';
 

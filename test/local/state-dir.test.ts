@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { stateDirProblem } from '../../local/state-dir.ts';
+import { stateDirProblem } from '../../local/runtime/state-dir.ts';
 import { freePorts, nodeStart } from './programs.ts';
 import { exhaustive } from '../support/exhaustive.ts';
 

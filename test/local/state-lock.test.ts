@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { takeStateDir } from '../../local/state-lock.ts';
+import { takeStateDir } from '../../local/runtime/state-lock.ts';
 import {
   commandLineOf,
   descendantsOf,

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { firstPush, PICTURE, terminalPicture } from '../../local/terminal-picture.ts';
+import { firstPush, PICTURE, terminalPicture } from '../../local/generate/terminal-picture.ts';
 import { builtWorker } from '../e2e/support/built-worker.ts';
 import { ROOT } from './programs.ts';
 import { exhaustive } from '../support/exhaustive.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { everyTick } from '../../local/ticks.ts';
+import { everyTick } from '../../local/runtime/ticks.ts';
 
 const TICK_MS = 5_000;
 let end = (): void => {};

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
-import { remedyOf, wallFindings } from '../../local/wall-check.ts';
+import { remedyOf, wallFindings } from '../../local/operator/wall-check.ts';
 
 const GIT = 'application/x-git-receive-pack-result';
 const NOT_CONFIGURED = '{"error":"the service is not configured: PORT must be a number"}';

@@ -1,7 +1,7 @@
 /** What `npm start` prints in front of real code hosts. */
 import { expect, it } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
-import { welcome } from '../../local/welcome.ts';
+import { welcome } from '../../local/runtime/welcome.ts';
 
 const HERE = 'http://127.0.0.1:8080';
 

@@ -1,6 +1,6 @@
 /** What a push lays hold of, and that all of it is given back. */
 import { describe, expect, it } from 'vitest';
-import type { BegunPush, Left, PushIntent } from '../../src/durable/pending-push/pending-push.ts';
+import type { BeginAnswer, Left, PushIntent } from '../../src/durable/pending-push/pending-push.ts';
 import type { ClaimedPullRequest } from '../../src/durable/pull-request/pull-request.ts';
 import { Claims } from '../../src/push/push-run.ts';
 import type { PushHost, PushStore } from '../../src/push/push-host.ts';
@@ -16,7 +16,7 @@ const TARGET = { owner: 'octo', name: 'hello' };
 /** Objects that answer as they are told, and what they were asked. */
 function world(
   answers: {
-    begun?: BegunPush | Promise<BegunPush>;
+    begun?: BeginAnswer | Promise<BeginAnswer>;
     claimed?: ClaimedPullRequest;
     isListed?: boolean | Promise<boolean>;
   } = {},
@@ -144,7 +144,7 @@ describe('claims', () => {
 
   it('are given back also if the push ends before they are answered', async () => {
     const { promise: isListed, resolve: list } = Promise.withResolvers<boolean>();
-    const { promise: begun, resolve: begin } = Promise.withResolvers<BegunPush>();
+    const { promise: begun, resolve: begin } = Promise.withResolvers<BeginAnswer>();
     const { claims, of } = world({ begun, isListed });
     const both = [claims.claimListed(PR_HASH), claims.begin(PUSH_HASH, TARGET, INTENT)];
     const ended = claims.end(true);

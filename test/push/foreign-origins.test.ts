@@ -7,12 +7,12 @@ import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
-import { accountOf } from '../../src/durable/host-access.ts';
+import { accountOf } from '../../src/host-access.ts';
 import { configOf } from '../../src/config/configured.ts';
 import { systemClock } from '../../src/isolate/clock.ts';
 import { forgetEverything } from '../../src/isolate/recent.ts';
 import { clientIn } from '../../src/limits/client.ts';
-import { pullRequestWants } from '../../src/limits/wants.ts';
+import { pullRequestClaim } from '../../src/limits/claim.ts';
 import { HttpClient } from '../../src/outgoing/http-client.ts';
 import { keyedHash } from '../../src/secret/keyed-hash.ts';
 import worker from '../../src/worker.ts';
@@ -77,7 +77,7 @@ async function openOwn(pullRequests: number, keyOf = (own: number) => `${own}`):
   const [host] = result.kind === 'valid' ? result.config.hosts : [];
   const account = bindings.HOST_ACCOUNTS.get(bindings.HOST_ACCOUNTS.idFromName(accountOf(host!)));
   for (let own = 0; own < pullRequests; own++)
-    expect(await account.reserve(pullRequestWants(clientIn(address, SECRET), keyOf(own)))).toMatchObject({
+    expect(await account.reserve(pullRequestClaim(clientIn(address, SECRET), keyOf(own)))).toMatchObject({
       kind: 'granted',
     });
 }

@@ -10,7 +10,7 @@ import { systemClock } from '../../src/isolate/clock.ts';
 import { isolateMemory } from '../../src/isolate/memory-budget.ts';
 import { forgetEverything } from '../../src/isolate/recent.ts';
 import { loggerOf } from '../../src/log.ts';
-import { pushStore } from '../../src/routes/git/push-store.ts';
+import { pushStore } from '../../src/service/push-store.ts';
 import { mayBeListed, mayBeRecorded, prHashNear, prHashesWith } from '../../src/stats/recorded-hashes.ts';
 import { openStatistics } from '../../src/stats/statistics.ts';
 import { configOf } from '../../src/config/configured.ts';
@@ -18,6 +18,7 @@ import { HttpClient } from '../../src/outgoing/http-client.ts';
 import { inContext } from '../support/admission.ts';
 import { FakeThreads } from '../durable/support/fake-threads.ts';
 import { Pseudonym } from '../durable/support/pseudonym.ts';
+import { hostScopeOf } from '../../src/routes/request/scope.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
 const logger = loggerOf({ logFormat: 'text' });
@@ -54,7 +55,7 @@ it('a comment is posted, and a report of it counts', async () => {
 it('a push for review is one of a repository that nobody knows', async () => {
   let isKnown: boolean | null = null;
   const pushing = inContext('192.0.2.1', { DB }, async (c) => {
-    const store = pushStore(c, isolateMemory.open(systemClock));
+    const store = pushStore(hostScopeOf(c), isolateMemory.open(systemClock));
     isKnown = await store.isKnownRepository({ owner: 'octo', name: 'hello' });
   });
   await pushing;

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/isolate/clock.ts';
 import { bodiesMemory, MemoryBudget } from '../../src/isolate/memory-budget.ts';
 import type { BodyError } from '../../src/streams/body-error.ts';
-import { bodyText, UNCOUNTED_BYTES } from '../../src/streams/body.ts';
+import { bodyText, UNCOUNTED_BYTES } from '../../src/streams/body-text.ts';
 
 const MiB = 1024 * 1024;
 const LIMITS = { maxBytes: 1024, timeoutMs: 10_000 };

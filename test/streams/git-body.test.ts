@@ -4,7 +4,8 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ByteReader } from '../../src/git/wire/byte-reader.ts';
 import { BodyError } from '../../src/streams/body-error.ts';
-import { drain, gitBody } from '../../src/streams/body.ts';
+import { drain } from '../../src/streams/body.ts';
+import { gitBody } from '../../src/streams/git-body.ts';
 import { piecesOf } from '../support/byte-chunks.ts';
 
 const MiB = 1024 * 1024;

@@ -1,7 +1,7 @@
 /** The slowest pace that is allowed, in numbers. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Pace } from '../../src/streams/body.ts';
+import { Pace } from '../../src/streams/pace.ts';
 import { runs } from '../support/runs.ts';
 
 const KEPT = 60 * 1024;

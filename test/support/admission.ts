@@ -6,7 +6,8 @@ import type { AppEnv, Env } from '../../src/env.ts';
 import { loggerOf } from '../../src/log.ts';
 import type { PushLimits } from '../../src/push/push-host.ts';
 import { Refusal } from '../../src/push/reply/refusal.ts';
-import { pushLimits } from '../../src/routes/git/push-limits.ts';
+import { ClientPushLimits } from '../../src/service/push-limits.ts';
+import { hostScopeOf } from '../../src/routes/request/scope.ts';
 
 /** Does something as a request does it. */
 export async function inContext(
@@ -44,7 +45,7 @@ export async function admitted(
 ): Promise<Refusal | null> {
   let refusal: Refusal | null = null;
   await inContext(address, variables, async (c) => {
-    await work(pushLimits(c)).catch((error: unknown) => {
+    await work(new ClientPushLimits(hostScopeOf(c))).catch((error: unknown) => {
       if (!(error instanceof Refusal)) throw error;
       refusal = error;
     });

@@ -6,7 +6,7 @@
  */
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
-import { claimPort } from '../../local/ports.ts';
+import { claimPort } from '../../local/runtime/ports.ts';
 
 /** Below are those of test/contract. */
 const FIRST = 20_000;

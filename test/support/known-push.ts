@@ -1,7 +1,8 @@
 /** A push as the rules of judging see it: its destination and commits are known. */
 import { UNCOUNTED } from '../../src/git/memory.ts';
 import { parseCommit } from '../../src/git/objects/commit.ts';
-import { OwnIds, planCommits } from '../../src/git/objects/planned-commits.ts';
+import { OwnIds } from '../../src/git/objects/own-ids.ts';
+import { planCommits } from '../../src/git/objects/planned-commits.ts';
 import type { Known } from '../../src/push/judge/known.ts';
 import type { PushOptions } from '../../src/push/receive/push-options.ts';
 import type { Finding } from '../../src/words/finding.ts';

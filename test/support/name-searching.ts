@@ -1,6 +1,7 @@
 /** A push that is searched for what its commits' headers name, without a host. */
 import { UNCOUNTED, type Memory } from '../../src/git/memory.ts';
-import { OwnIds, planCommits } from '../../src/git/objects/planned-commits.ts';
+import { OwnIds } from '../../src/git/objects/own-ids.ts';
+import { planCommits } from '../../src/git/objects/planned-commits.ts';
 import { parseCommit } from '../../src/git/objects/commit.ts';
 import { type NameSearch, searchNames } from '../../src/leaks/search-names.ts';
 import { linesOf } from '../../src/words/finding.ts';

@@ -4,7 +4,7 @@
  */
 import { AnonymousCommits } from '../../src/git/objects/anonymize.ts';
 import { type KnownHistory, traceNewCommits } from '../../src/git/objects/new-commits.ts';
-import { OwnIds } from '../../src/git/objects/planned-commits.ts';
+import { OwnIds } from '../../src/git/objects/own-ids.ts';
 import { planCommits } from '../../src/git/objects/planned-commits.ts';
 import { outgoingPack } from '../../src/git/pack/outgoing-pack.ts';
 import { PackScanner } from '../../src/git/pack/pack-scanner.ts';

@@ -7,7 +7,7 @@ import { newAddresses } from '../../src/edit/addresses.ts';
 import { difference } from '../../src/edit/lines.ts';
 import { parseFormFields } from '../../src/routes/request/form-fields.ts';
 import { hostLines, hostText, oneLine } from '../../src/words/host-text.ts';
-import { haveOwnSignOff, signerOf } from '../../src/git/objects/trailers.ts';
+import { haveOwnSignOff, signerOf } from '../../src/git/objects/sign-offs.ts';
 import { pullRequestText } from '../../src/git/objects/commit-message.ts';
 import type { KeptObjects } from '../../src/git/pack/kept-objects.ts';
 import { privateMerges, warningOfNames } from '../../src/leaks/messages.ts';

@@ -36,7 +36,7 @@ export interface NewDelayedPush extends DelayWindow {
    * Null: it updates a pull request, and is not looked for.
    */
   readonly push: string | null;
-  /** The client that pushes, by one of its names: src/routes/git/push-store.ts. */
+  /** The client that pushes, by one of its names: src/service/push-store.ts. */
   readonly client: string;
   /** Its key is elsewhere, in KV. */
   readonly spool: Omit<KeptSpool, 'key'>;
@@ -110,11 +110,11 @@ export const DAY_MS = 24 * 60 * 60 * 1000;
 /** A step of publishing may take this long without a sign of life. */
 export const LEASE_MS = 5 * 60_000;
 
-export type Lease = { readonly name: string; readonly lease: string };
+export type DelayedLease = { readonly name: string; readonly lease: string };
 
-export type LeasedPush = DelayedPush & Lease;
+export type LeasedPush = DelayedPush & DelayedLease;
 
-export const leaseOf = ({ name, lease }: LeasedPush): Lease => ({ name, lease });
+export const leaseOf = ({ name, lease }: LeasedPush): DelayedLease => ({ name, lease });
 
 /**
  * One that somebody has begun to publish, leased to whoever is to remove its branch and its pull

@@ -18,7 +18,7 @@ import { keepOnly } from '../keep-only.ts';
 import type { PushIntent } from '../pending-push/pending-push.ts';
 import { bytesOf, DAY_MS, DISCARD_REASONS, LEASE_MS, leaseOf, ROLLED_BACK, shred } from './delayed-push.ts';
 import type { BegunPush, DelayedPush, DelayedView, KeepAnswer, LeasedPush } from './delayed-push.ts';
-import type { DelayFailure, DiscardReason, Lease, NewDelayedPush, SeenPush } from './delayed-push.ts';
+import type { DelayFailure, DiscardReason, DelayedLease, NewDelayedPush, SeenPush } from './delayed-push.ts';
 import { DelayedRows, quotaOf } from './delayed-rows.ts';
 import { pick, SPACING_MS } from './schedule.ts';
 
@@ -55,7 +55,7 @@ export type HostTimes = Readonly<Record<string, number>>;
 
 interface Claimed {
   /** What is to be published now. */
-  readonly leases: readonly Lease[];
+  readonly leases: readonly DelayedLease[];
   /** When to ask again; null: there is no need within the minute. */
   readonly nextAt: number | null;
   /** The hosts whose time decides whether more is due. */
@@ -120,7 +120,7 @@ export class DelayedPushes extends DurableObject<Env> {
    * Makes it due, and leases it, also in the pause after a failed attempt. If it fails again, that
    * does not count: the next pause is no longer, and the push ends no sooner.
    */
-  async publishNow(name: string): Promise<Lease | 'busy' | 'review' | 'unknown'> {
+  async publishNow(name: string): Promise<DelayedLease | 'busy' | 'review' | 'unknown'> {
     const [row, now] = [this.#waiting(name), Date.now()];
     if (row === undefined || row.isGivenUp) return 'unknown';
     if (isLeased(row, now)) return 'busy';
@@ -173,12 +173,12 @@ export class DelayedPushes extends DurableObject<Env> {
   }
 
   /** Null if the lease is not good any more. */
-  async open(lease: Lease): Promise<LeasedPush | null> {
+  async open(lease: DelayedLease): Promise<LeasedPush | null> {
     return this.#leased(lease) ?? null;
   }
 
   /** It is still at work. False: it has lost the lease, and must stop. */
-  async renew(lease: Lease): Promise<boolean> {
+  async renew(lease: DelayedLease): Promise<boolean> {
     const row = this.#leased(lease);
     if (row === undefined) return false;
     this.#rows.put({ ...row, leaseUntil: Date.now() + LEASE_MS });
@@ -189,12 +189,12 @@ export class DelayedPushes extends DurableObject<Env> {
    * Before anything is public. Answers what the first attempt has decided; null: the lease is lost,
    * so stop.
    */
-  async begin(lease: Lease, intent: PushIntent): Promise<PushIntent | null> {
+  async begin(lease: DelayedLease, intent: PushIntent): Promise<PushIntent | null> {
     return this.#leased(lease)?.intent ?? this.rebind(lease, intent);
   }
 
   /** Decides anew. @returns null: as for `begin`. */
-  async rebind(lease: Lease, intent: PushIntent): Promise<PushIntent | null> {
+  async rebind(lease: DelayedLease, intent: PushIntent): Promise<PushIntent | null> {
     const row = this.#leased(lease);
     if (row === undefined) return null;
     this.#rows.put({ ...row, intent });
@@ -206,7 +206,7 @@ export class DelayedPushes extends DurableObject<Env> {
    * decides.
    */
   async ended(
-    lease: Lease,
+    lease: DelayedLease,
     state: Ended,
     said: readonly string[],
     published: DelayedPush['published'] = null,
@@ -218,7 +218,7 @@ export class DelayedPushes extends DurableObject<Env> {
   }
 
   /** @param now milliseconds since 1970, by the clock of whoever has tried. */
-  async failed(lease: Lease, failure: DelayFailure, now: number): Promise<void> {
+  async failed(lease: DelayedLease, failure: DelayFailure, now: number): Promise<void> {
     const row = this.#leased(lease);
     if (row === undefined) return;
     if (failure.kind === 'final') return this.#end(row, 'failed', [...failure.said, ...leftOf(row)]);
@@ -359,7 +359,7 @@ export class DelayedPushes extends DurableObject<Env> {
   }
 
   /** One that has expired is good until somebody else gets one. */
-  #leased({ name, lease }: Lease): LeasedPush | undefined {
+  #leased({ name, lease }: DelayedLease): LeasedPush | undefined {
     const row = this.#waiting(name);
     const isGood = row !== undefined && row.lease !== null && isSameSecret(row.lease, lease);
     return isGood ? { ...row, lease } : undefined;

@@ -4,14 +4,14 @@
  */
 import type { Config } from '../../config/config.ts';
 import type { Env } from '../../env.ts';
-import { reachHost } from '../host-access.ts';
+import { reachHost } from '../../host-access.ts';
 import { systemClock } from '../../isolate/clock.ts';
 import { askTime } from '../../host/time.ts';
 import { loggerOf } from '../../log.ts';
 import { delayedPushesOf } from '../../objects.ts';
 import { keyedHash } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
-import type { Lease } from './delayed-push.ts';
+import type { DelayedLease } from './delayed-push.ts';
 import type { HostTimes } from './delayed-pushes.ts';
 
 /** A run that works for longer would be ended by the platform, which gives it 15 minutes. */
@@ -21,11 +21,11 @@ const LONGEST_RUN_MS = 10 * 60_000;
  */
 const RUN_EVERY_MS = 60_000;
 
-/** Where a delayed push is published: src/routes/git/publish-delayed.ts. */
+/** Where a delayed push is published: src/routes/git/release-delayed.ts. */
 export const RELEASE_PATH = '/v1/delayed';
 
 /** Shows that this service asks, without a question to any object. @param secret of the service. */
-export function releaseSeal(secret: string, { name, lease }: Lease): string {
+export function releaseSeal(secret: string, { name, lease }: DelayedLease): string {
   return keyedHash(secret, 'release', `${name} ${lease}`);
 }
 
@@ -74,7 +74,12 @@ async function timesOf(env: Env, hosts: readonly string[], now: () => number): P
 }
 
 /** Answers whether to stop. Never rejects: the lease expires. @param now by the service's clock. */
-export async function releaseOne(env: Env, config: Config, lease: Lease, now: number): Promise<boolean> {
+export async function releaseOne(
+  env: Env,
+  config: Config,
+  lease: DelayedLease,
+  now: number,
+): Promise<boolean> {
   try {
     const secret = await serviceSecret(env, config.identitySecret);
     // The binding looks at the path only; what is published may name the rest.

@@ -13,7 +13,7 @@ import { succeeds } from '../../isolate/within.ts';
 import { delayedPushesOf, pullRequestOf } from '../../objects.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
 import { earliest } from '../due-rows.ts';
-import { reachHost } from '../host-access.ts';
+import { reachHost } from '../../host-access.ts';
 
 export const TRACKED_MS = 2 * 60 * 60 * 1000;
 /** A request to a Worker may have six connections open. */

@@ -25,11 +25,11 @@ import {
 } from '../../host/account/account-budget.ts';
 import { LONGEST_PAUSE_MS } from '../../host/failure.ts';
 import { isAhead, isWithin } from '../../isolate/clock.ts';
-import { alertWants, type Creation, Creations } from '../../limits/creations.ts';
-import { type Asker, fairWait, type Use } from '../../limits/fairness.ts';
+import { alertClaim, type Creation, Creations } from '../../limits/creations.ts';
+import { type Claimant, fairWait, type Use } from '../../limits/fairness.ts';
 import { type Limit, NO_WAIT, type Wait } from '../../limits/sliding-window.ts';
-import { type AccountWait, type Reserved, windowName, writesNow } from '../../limits/wants.ts';
-import type { ReserveAnswer, Wants } from '../../limits/wants.ts';
+import { type AccountDenied, type Reserved, windowName, writesNow } from '../../limits/claim.ts';
+import type { AccountAnswer, Claim } from '../../limits/claim.ts';
 import { FORM_LIFE_MS } from '../../secret/form-token.ts';
 import { keepOnly } from '../keep-only.ts';
 
@@ -135,26 +135,27 @@ export class HostAccount extends DurableObject<Env> {
   }
 
   /**
-   * Whether a write may begin now. If so, it counts in all windows of `wants`, until they end or it
+   * Whether a write may begin now. If so, it counts in all windows of `claim`, until they end or it
    * is released.
    */
-  reserve(wants: Wants): ReserveAnswer {
+  reserve(claim: Claim): AccountAnswer {
     const now = Date.now();
     const pauseMs = this.hostPause();
-    const refusal = this.#creations.refusal(wants, now);
-    if (refusal !== null) return { kind: 'wait', pauseMs, ...this.#counted(refusal, now) };
-    if (!writesNow(wants)) return { kind: 'granted', pauseMs, turnMs: 0, ...this.#keep(wants, now) };
+    const denied = this.#creations.denial(claim, now);
+    if (denied !== null) return { ...this.#counted(denied, now), pauseMs };
+    if (!writesNow(claim)) return { kind: 'granted', pauseMs, turnMs: 0, ...this.#keep(claim, now) };
     this.#forgetWrites(now);
-    const calls = callsWait(this.#calls, [...this.#writes.values()], this.#begun.size, wants, now);
-    if (calls.waitMs > 0) return { kind: 'wait', pauseMs, for: 'calls', full: null, ...calls };
-    const { turnMs, waitMs } = wants.isSpaced ? this.#turnOf(wants.by, now) : { turnMs: 0, waitMs: 0 };
-    if (waitMs > 0) return { kind: 'wait', pauseMs, for: 'account', full: null, waitMs, withinMs: waitMs };
-    if (wants.isSpaced) this.#turns = [...this.#turns, { at: now + turnMs, by: wants.by }];
-    const reserved = this.#keep(wants, now);
+    const calls = callsWait(this.#calls, [...this.#writes.values()], this.#begun.size, claim, now);
+    if (calls.waitMs > 0) return { kind: 'denied', pauseMs, window: 'calls', full: null, ...calls };
+    const { turnMs, waitMs } = claim.isSpaced ? this.#turnOf(claim.by, now) : { turnMs: 0, waitMs: 0 };
+    if (waitMs > 0)
+      return { kind: 'denied', pauseMs, window: 'account', full: null, waitMs, withinMs: waitMs };
+    if (claim.isSpaced) this.#turns = [...this.#turns, { at: now + turnMs, by: claim.by }];
+    const reserved = this.#keep(claim, now);
     // The same push again has been counted as a write, too.
-    if (wants.windows.length === 0 || reserved.id !== null) {
+    if (claim.windows.length === 0 || reserved.id !== null) {
       const id = reserved.id ?? crypto.randomUUID();
-      this.#writes.set(id, { at: now, by: wants.by, repository: wants.repository });
+      this.#writes.set(id, { at: now, by: claim.by, repository: claim.repository });
       if (this.#calls !== null) this.#begun.add(id);
     }
     return { kind: 'granted', pauseMs, turnMs, ...reserved };
@@ -173,12 +174,14 @@ export class HostAccount extends DurableObject<Env> {
     return { turnMs, waitMs: Math.max(0, turnMs - mostMs, pointsWaitMs(this.#points, false, now)) };
   }
 
-  /** What `reserve` would refuse; null: nothing. @param isAttempt counts it if it is refused. */
-  refusal(wants: Wants, isAttempt: boolean): AccountWait | null {
+  /**
+   * What `reserve` would deny; null: nothing.
+   * @param isAttempt counts it if it is denied.
+   */
+  denial(claim: Claim, isAttempt: boolean): AccountDenied | null {
     const now = Date.now();
-    const refusal = this.#creations.refusal(wants, now);
-    if (refusal === null) return null;
-    return isAttempt ? this.#counted(refusal, now) : refusal;
+    const denied = this.#creations.denial(claim, now);
+    return denied !== null && isAttempt ? this.#counted(denied, now) : denied;
   }
 
   /** Nothing was created. @param id from `reserve`. The second time, nothing happens. */
@@ -270,27 +273,27 @@ export class HostAccount extends DurableObject<Env> {
     await keepOnly(this.ctx.storage, kept, this.#hasAlarm ? now + HOUR_MS : null);
   }
 
-  #keep(wants: Wants, now: number): Reserved {
-    const reserved = this.#creations.reserve(crypto.randomUUID(), wants, now);
+  #keep(claim: Claim, now: number): Reserved {
+    const reserved = this.#creations.reserve(crypto.randomUUID(), claim, now);
     const { id } = reserved;
     if (id === null) return reserved;
     this.#wakeWithinAnHour();
     const surplus = this.#creations.forgetSurplus();
     if (surplus !== null) void this.ctx.storage.delete(CREATION + surplus, { allowUnconfirmed: true });
     // What is granted is stored first. That an alert is due may be forgotten.
-    const allowUnconfirmed = wants.windows.every(({ kind }) => kind === 'alert');
+    const allowUnconfirmed = claim.windows.every(({ kind }) => kind === 'alert');
     void this.ctx.storage.put(CREATION + id, this.#creations.rows.get(id), { allowUnconfirmed });
     return reserved;
   }
 
-  #counted(refusal: AccountWait, now: number): AccountWait {
-    const { full } = refusal;
-    if (full === null) return refusal;
-    const alert = alertWants(full.name);
-    const isAlertDue = this.#creations.refusal(alert, now) === null;
+  #counted(denied: AccountDenied, now: number): AccountDenied {
+    const { full } = denied;
+    if (full === null) return denied;
+    const alert = alertClaim(full.name);
+    const isAlertDue = this.#creations.denial(alert, now) === null;
     if (isAlertDue) this.#keep(alert, now);
     const attempts = full.attempts + this.#creations.countRefused(full.name);
-    return { ...refusal, full: { ...full, attempts, isAlertDue } };
+    return { ...denied, full: { ...full, attempts, isAlertDue } };
   }
 
   #forgetWrites(now: number): void {
@@ -308,8 +311,8 @@ export class HostAccount extends DurableObject<Env> {
 }
 
 /**
- * How long the asker waits when the host has few calls left: first the networks that have written
- * most.
+ * How long the claimant waits when the host has few calls left: first the networks that have
+ * written most.
  * @param writes of this hour, oldest first: with the calls left, a window for all.
  * @param begun how many of them since the host has said what is left.
  */
@@ -317,14 +320,14 @@ export function callsWait(
   calls: KnownCalls | null,
   writes: readonly Use[],
   begun: number,
-  asker: Asker,
+  claimant: Claimant,
   now: number,
 ): Wait {
   const left = callsLeft(calls, begun, now);
   if (calls === null || left === null) return NO_WAIT;
   const most = writes.length + Math.floor(left / CALLS_PER_WRITE);
   const limit = { most, withinMs: LONGEST_RESET_MS };
-  const fair = fairWait('calls', writes, [limit], asker, now);
+  const fair = fairWait('calls', writes, [limit], claimant, now);
   if (left >= CALLS_PER_WRITE && fair.waitMs === 0) return NO_WAIT;
   return { waitMs: resetMs(calls, now) ?? 0, withinMs: LONGEST_RESET_MS };
 }

@@ -12,16 +12,16 @@ import { openThreads, type ThreadHost } from '../../host/open.ts';
 import { type Failure, HostError } from '../../words/host-error.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { succeeds } from '../../isolate/within.ts';
-import { type Grant, type Refused, reserve } from '../../limits/port.ts';
+import { type Granted, reserve } from '../../limits/port.ts';
 import { hit } from '../../limits/sliding-window.ts';
-import type { Wants } from '../../limits/wants.ts';
+import type { Claim, Denied } from '../../limits/claim.ts';
 import { loggerOf } from '../../log.ts';
 import { feedOf, guardOf } from '../../objects.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
 import { openLedger } from '../../stats/statistics.ts';
 import { listPseudonym, unlistPseudonym } from '../../stats/recorded-hashes.ts';
 import { commentText, exceededRoom, shownKarma } from '../../text/footer.ts';
-import { hostAccountOf, type Reached, reachHost } from '../host-access.ts';
+import { hostAccountOf, type Reached, reachHost } from '../../host-access.ts';
 import type { Attempt, PostedOn, Thread } from './comments.ts';
 import {
   COOLDOWN_MS,
@@ -78,19 +78,19 @@ export interface CommentRequest {
   /** Scheme and host for the footer's link, such as `https://veil.example`. */
   readonly origin: string;
   /** What it counts in. */
-  readonly wants: Wants;
+  readonly claim: Claim;
 }
 
 /**
- * `busy`: too many of this pseudonym wait. `maxCharacters`: room for the author. `wait`: thread or
- * account is full.
+ * `busy`: too many of this pseudonym wait. `maxCharacters`: room for the author. `denied`: thread
+ * or account is full.
  */
 export type CommentOutcome =
   | { readonly kind: 'posted'; readonly url: string; readonly karma: number }
   | { readonly kind: 'blocked' | 'busy' }
   | { readonly kind: 'cooldown'; readonly leftMs: number }
   | { readonly kind: 'too-long'; readonly maxCharacters: number }
-  | { readonly kind: 'wait'; readonly wait: Refused }
+  | Denied
   | { readonly kind: 'failed'; readonly failure: Failure };
 
 /** `registered`: there is nothing to appeal against. `busy`: the operator cannot be told now. */
@@ -230,10 +230,10 @@ export class Identity extends DurableObject<Env> {
       return { kind: 'too-long', maxCharacters };
     }
     const text = commentText(body, by);
-    const grant = await this.#reserve(request.wants, decision !== 'zero');
-    if (grant.kind === 'wait') {
+    const grant = await this.#reserve(request.claim, decision !== 'zero');
+    if (grant.kind === 'denied') {
       await this.#wakeBy(Date.now() + FORGETTING_DELAY_MS);
-      return { kind: 'wait', wait: grant };
+      return grant;
     }
     // It may have waited for its turn, and reports are taken meanwhile.
     const silencedSince = silencedBy(pseudonym.facts);
@@ -278,14 +278,14 @@ export class Identity extends DurableObject<Env> {
    * Never rejects: without an answer, the comment waits.
    * @param isGood false: nothing is kept for it.
    */
-  #reserve(wants: Wants, isGood: boolean): Promise<Grant | Refused> {
+  #reserve(claim: Claim, isGood: boolean): Promise<Granted | Denied> {
     const { config, host } = this.#reached();
     const now = Date.now();
     const since = this.ctx.storage.kv.get<number>(PART_KEY) ?? now;
     const { hits, wait } = hit(this.#asPart, PART_LIMITS, now);
     const takesPart = isGood && now - since >= PART_AGE_MS && wait.waitMs === 0;
     if (takesPart) this.#asPart = hits;
-    return reserve(hostAccountOf(this.env, host), { ...wants, takesPart }, loggerOf(config));
+    return reserve(hostAccountOf(this.env, host), { ...claim, takesPart }, loggerOf(config));
   }
 
   /** Does what is due. If it does not finish, the platform runs it again. */

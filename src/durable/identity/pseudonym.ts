@@ -40,7 +40,7 @@ export class Pseudonym {
   readonly hash: string;
   readonly comments: Comments;
   readonly karma: Karma;
-  readonly history: History;
+  readonly history: ModerationLog;
   readonly #kv: SyncKvStorage;
 
   /** Makes the tables if there are none. @param name the object's, if the platform knows it. */
@@ -51,7 +51,7 @@ export class Pseudonym {
     this.hash = hash;
     this.comments = new Comments(sql, hash);
     this.karma = new Karma(kv, hash, ledger);
-    this.history = new History(sql);
+    this.history = new ModerationLog(sql);
     this.#kv = kv;
   }
 
@@ -161,7 +161,7 @@ type NewsRow = { id: number; at: number; details: string; failures: number };
  * When it was flagged, blocked and pardoned, and when its author appealed: for alerts, and for a
  * pardon's karma.
  */
-export class History {
+export class ModerationLog {
   readonly #sql: SqlStorage;
   readonly #untold: DueRows<NewsRow>;
 

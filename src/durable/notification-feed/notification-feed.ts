@@ -21,7 +21,7 @@ import { count } from '../../metrics/tally.ts';
 import { prHashWithId } from '../../stats/recorded-hashes.ts';
 import { pullRequestOf } from '../../objects.ts';
 import { dueAgainAt, LONGEST_WAIT_MS } from '../due-rows.ts';
-import { type AccountNews, accountNews, reachHost } from '../host-access.ts';
+import { type AccountNews, accountNews, reachHost } from '../../host-access.ts';
 
 export class NotificationFeed extends DurableObject<Env> {
   readonly #memory: SqlFeedMemory;

@@ -9,12 +9,12 @@
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
 import { type CodeHost, openRepositories } from '../../host/open.ts';
-import type { PullRequest } from '../../host/code-host.ts';
+import type { HostPullRequest } from '../../host/code-host.ts';
 import { isRefusedByHost } from '../../words/host-error.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';
 import { pullRequestOf } from '../../objects.ts';
 import { workBranch } from '../../words/pr-hash.ts';
-import { reachHost } from '../host-access.ts';
+import { reachHost } from '../../host-access.ts';
 import { earliest } from '../due-rows.ts';
 import { keepOnly } from '../keep-only.ts';
 import { Lease } from '../lease.ts';
@@ -46,7 +46,7 @@ interface Stored extends PushIntent {
 }
 
 /** `busy`: the same push is in progress. */
-export type BegunPush = { readonly kind: 'busy' } | ({ readonly kind: 'begun' } & Begun);
+export type BeginAnswer = { readonly kind: 'busy' } | ({ readonly kind: 'begun' } & Begun);
 
 interface Begun {
   readonly lease: number;
@@ -76,7 +76,7 @@ export class PendingPush extends DurableObject<Env> {
     target: RepositoryName,
     proposed: PushIntent | null,
     at: number,
-  ): Promise<BegunPush> {
+  ): Promise<BeginAnswer> {
     const lease = this.#leaseOf(hash).take(at);
     if (lease === null) return { kind: 'busy' };
     const earlier = this.ctx.storage.kv.get<Stored>(hash);
@@ -180,7 +180,7 @@ async function findOrphan(
   host: CodeHost,
   target: RepositoryName,
   prHash: string,
-): Promise<readonly [RepositoryName, PullRequest] | null> {
+): Promise<readonly [RepositoryName, HostPullRequest] | null> {
   try {
     const [repository, { login }] = await Promise.all([host.repository(target), host.account()]);
     const branch = workBranch(prHash);

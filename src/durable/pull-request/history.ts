@@ -13,7 +13,7 @@ const MAX_URL_LENGTH = 500;
 
 const REMARKS: ReadonlySet<HistoryKind> = new Set(['commented', 'reviewed', 'approved', 'changes-requested']);
 
-export type PullRequestState = 'open' | 'merged' | 'closed' | 'withdrawn';
+export type PullRequestStage = 'open' | 'merged' | 'closed' | 'withdrawn';
 export type HistoryKind = 'opened' | 'updated' | 'reopened' | HostEvent['kind'];
 
 export interface HistoryEvent {
@@ -34,14 +34,14 @@ export interface HistoryEvent {
 }
 
 interface Ending {
-  readonly state: Exclude<PullRequestState, 'open'>;
+  readonly state: Exclude<PullRequestStage, 'open'>;
   /** Nobody has told of it before. */
   readonly isNew: boolean;
 }
 
 export interface KeptHistory {
   /** `at`: since when, in seconds since 1970. */
-  standing: { readonly state: PullRequestState; readonly at: number };
+  standing: { readonly state: PullRequestStage; readonly at: number };
   /** Oldest first. */
   events: HistoryEvent[];
 }
@@ -72,7 +72,7 @@ export class History {
   }
 
   /** @param at milliseconds since 1970. */
-  setState(state: PullRequestState, at: number): void {
+  setState(state: PullRequestStage, at: number): void {
     this.#kept.standing = { state, at: seconds(at) };
   }
 

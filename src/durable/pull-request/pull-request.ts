@@ -17,11 +17,11 @@ import { guardOf } from '../../objects.ts';
 import { recordOpened } from '../../stats/statistics.ts';
 import { dueAgainAt, earliest, isDue } from '../due-rows.ts';
 import { TRACKED_MS } from '../guard/rollback.ts';
-import { reachHost } from '../host-access.ts';
+import { reachHost } from '../../host-access.ts';
 import { Lease } from '../lease.ts';
-import { type Delivery, notTaken, Outbox, type Waiting } from '../outbox.ts';
+import { type DeliveryResult, notTaken, Outbox, type Waiting } from '../outbox.ts';
 import { History, isEnd, shortUrl } from './history.ts';
-import type { HistoryEvent, KeptHistory, PullRequestState } from './history.ts';
+import type { HistoryEvent, KeptHistory, PullRequestStage } from './history.ts';
 import { CommitDates, type DatedCommits, type KeptDates } from './record.ts';
 import type { PullRequestRecord, RecordedPullRequest } from './record.ts';
 
@@ -113,7 +113,7 @@ export type ClaimedPullRequest =
 
 /** What its page and its feed show, all of it public at the code host. */
 export interface PullRequestView extends PullRequestRecord {
-  readonly state: PullRequestState;
+  readonly state: PullRequestStage;
   /** False: nobody is to hear of it yet. */
   readonly isShown: boolean;
   /** Newest first. */
@@ -375,7 +375,7 @@ export class PullRequest extends DurableObject<Env> {
   }
 
   /** Whatever goes wrong, the entry stays in the outbox and is tried again. */
-  async #deliver(entry: OutboxEntry): Promise<Delivery> {
+  async #deliver(entry: OutboxEntry): Promise<DeliveryResult> {
     const { record } = this.#kept;
     const result = configOf(this.env);
     if (record === null || result.kind === 'invalid') return { kind: 'failed', askedMs: 0, all: true };

@@ -29,7 +29,7 @@ export interface PullRequestRecord {
   readonly repo: string;
   readonly number: number;
   readonly url: string;
-  /** As `PullRequest` of the host has it. */
+  /** As `HostPullRequest` has it. */
   readonly id?: number;
   /** The bot's fork that has its branch; null: it is gone, or there never was one. */
   readonly fork: RepositoryName | null;

@@ -1,6 +1,6 @@
 /**
- * Makes commits of planned ones, so that only the bot's identity is in them (contract, 2.10). They
- * are not stored.
+ * Turns planned commits into Git commits whose only identity is the bot's (contract, 2.10). They
+ * are encoded again each time they are read, so that they take no memory.
  */
 import { NumberList } from '../compact-lists.ts';
 import { encodeAnonymousCommit, type Identity } from './commit.ts';
@@ -8,23 +8,29 @@ import { hashObject, type Oid } from './oid.ts';
 import { OidTable } from './oid-table.ts';
 import { type PlannedCommit, type PlannedCommits, withIds } from './planned-commits.ts';
 
-/** Doubling would be too much: a commit may have ten megabytes. */
+/**
+ * Step in which the buffer grows. A commit may have ten megabytes, so doubling would waste too
+ * much.
+ */
 const GROWTH_BYTES = 64 * 1024;
 
-/** The date of each commit by its number, in seconds since 1970: author's and committer's. */
+/**
+ * Returns the date of a commit by its number, in seconds since 1970. Author and committer get the
+ * same date.
+ */
 export type DateOf = (commit: number) => number;
 
 export class AnonymousCommits {
   readonly #commits: PlannedCommits;
   readonly #identity: Identity;
   readonly #dateOf: DateOf;
-  /** Two that differ only in author and date become one. */
+  /** The ids without repetition: commits that differed only in author and date become one. */
   readonly #ids = new OidTable();
-  /** By the number of a commit. */
+  /** Indexes into `#ids`, by the number of the commit. */
   readonly #idOf = new NumberList('uint32');
   #buffer = new Uint8Array(4096);
 
-  /** Cost: a SHA-1 over all commits. */
+  /** Computes all ids at once: a SHA-1 over every commit. */
   constructor(commits: PlannedCommits, identity: Identity, dateOf: DateOf) {
     this.#commits = commits;
     this.#identity = identity;
@@ -35,12 +41,12 @@ export class AnonymousCommits {
     }
   }
 
-  /** How many commits the push has: the numbers of `idOf` are below it. */
+  /** The number of commits in the push. `idOf` takes numbers below it. */
   get length(): number {
     return this.#commits.length;
   }
 
-  /** How many objects they become: fewer than commits if two differ only in author and date. */
+  /** The number of Git objects, which is lower if commits differed only in author and date. */
   get objectCount(): number {
     return this.#ids.size;
   }
@@ -55,7 +61,10 @@ export class AnonymousCommits {
 
   readonly idOf = (commit: number): Oid => this.#ids.at(this.#idOf.at(commit));
 
-  /** Each once, parents before children. Valid until the next one is asked for. */
+  /**
+   * Yields the content of each object once, parents before children. It is valid until the next one
+   * is asked for.
+   */
   *contents(): Generator<Uint8Array> {
     let [made, number] = [0, 0];
     for (const commit of this.#commits) {
@@ -71,7 +80,8 @@ export class AnonymousCommits {
     const own = parents.map((parent) => (typeof parent === 'number' ? this.idOf(parent) : parent));
     return encodeAnonymousCommit(
       { tree, encoding, message: withIds(message, this.idOf) },
-      // Each once, as Git itself writes them: two parents may have become the same commit.
+      // Git names no parent twice (git-commit-tree), and two parents may have become the same
+      // commit.
       [...new Set(own)],
       this.#identity,
       this.#dateOf(number),

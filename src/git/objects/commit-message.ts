@@ -5,11 +5,12 @@
 import { ownText } from '../bytes.ts';
 import type { Commit } from './commit.ts';
 
-/** The host refuses longer ones. */
+/** GitHub refuses longer titles. */
 const MAX_TITLE_LENGTH = 256;
 export const MAX_BODY_LENGTH = 65_536;
 /**
- * What is decoded of a message, which can have megabytes: no encoding takes more for what is shown.
+ * Bytes of a message that are decoded: messages can have megabytes, and no encoding takes more than
+ * four bytes for a character of the title and body.
  */
 const MAX_READ_BYTES = 4 * (MAX_TITLE_LENGTH + MAX_BODY_LENGTH + 2);
 export const UNTITLED = 'Anonymous contribution';
@@ -20,8 +21,8 @@ export interface PullRequestText {
 }
 
 /**
- * Names that iconv gives to encodings (glibc, `iconv -l`), and the labels of
- * encoding.spec.whatwg.org for these.
+ * Encoding names of glibc (`iconv -l`) and their labels in the Encoding Standard
+ * (encoding.spec.whatwg.org).
  */
 const LABELS: Readonly<Record<string, string>> = {
   cp932: 'shift_jis',
@@ -39,11 +40,14 @@ const LABELS: Readonly<Record<string, string>> = {
   cp65001: 'utf-8',
 };
 
-/** For an encoding as people write its name. If nobody knows it, UTF-8 shows most of a text. */
+/**
+ * Finds the decoder for an encoding's name as people write it. An unknown encoding is decoded as
+ * UTF-8, which shows most of a text.
+ */
 export function decoderOf(encoding: string): TextDecoder {
   const plain = encoding.toLowerCase();
   const joined = plain.replaceAll(/[-_]/g, '');
-  // `latin-1`, `iso8859-1`, `cp-1252`
+  // The last one finds `latin-1`, `iso8859-1` and `cp-1252`.
   for (const label of [plain, LABELS[joined], joined]) {
     try {
       if (label !== undefined) return new TextDecoder(label);
@@ -54,19 +58,22 @@ export function decoderOf(encoding: string): TextDecoder {
   return new TextDecoder();
 }
 
-/** The text of a message, in the encoding that its commit names. */
+/** Decodes a message with the encoding that its commit names. */
 export function decodedMessage({ encoding, message }: Pick<Commit, 'message' | 'encoding'>): string {
   return decoderOf(encoding ?? 'utf-8').decode(message);
 }
 
-/** Cuts at a character's border, never between the halves of a surrogate pair. */
+/**
+ * Shortens a text to at most `maxLength` UTF-16 units and ends it with `…`, without splitting a
+ * surrogate pair.
+ */
 export function cut(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
   const end = /[\ud800-\udbff]/.test(text.charAt(maxLength - 2)) ? maxLength - 2 : maxLength - 1;
   return `${text.slice(0, end)}…`;
 }
 
-/** White space, or NUL. */
+/** Recognizes ASCII white space and NUL. */
 function isBlank(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0 || (byte !== undefined && byte >= 0x09 && byte <= 0x0d);
 }

@@ -1,6 +1,6 @@
 /**
- * The commits of a listed history, tens of thousands: ids, dates and parents in a few arrays, some
- * 60 bytes each.
+ * Tens of thousands of commits of a listed history: their ids, dates and parents in a few typed
+ * arrays, some 60 bytes a commit.
  */
 import { NumberList } from '../compact-lists.ts';
 import type { Oid } from './oid.ts';
@@ -12,23 +12,29 @@ export interface ListedCommit {
   readonly committedAt: number;
 }
 
-/** A number that no commit and no tip has. */
+/** Stands for "no commit" and "no tip". */
 const NONE = 2 ** 32 - 1;
 
-/** Added to the index of a tip: another tip reaches the commit, too. There must be fewer tips. */
+/**
+ * Flag that is added to a tip's index when another tip reaches the commit, too. There are fewer
+ * tips than this.
+ */
 export const SHARED = 2 ** 15;
 
 export class CommitTable {
   readonly #oids = new OidTable();
-  /** Of each id: the place of its commit; NONE: it is only a parent so far. */
+  /**
+   * The position of each id's commit in order of addition, or NONE if the id was only seen as a
+   * parent.
+   */
   readonly #placeOf = new NumberList('uint32');
-  /** Of each commit: its id, its date, and where its parents end among all parents. */
+  /** The number of each commit's id, its date, and the end of its parents in `#parents`. */
   readonly #idOf = new NumberList('uint32');
   readonly #committedAt = new NumberList('float64');
   readonly #parentsEnd = new NumberList('uint32');
   readonly #parents = new NumberList('uint32');
 
-  /** Dates of the newest and the oldest commit; infinite if there is none. */
+  /** Dates of the newest and the oldest commit, which are infinite while there is none. */
   newestAt = -Infinity;
   oldestAt = Infinity;
 
@@ -36,7 +42,7 @@ export class CommitTable {
     return this.#idOf.length;
   }
 
-  /** A commit that was added before is left out. */
+  /** Adds a commit unless it was added before. */
   add({ oid, parents, committedAt }: ListedCommit): void {
     const id = this.#number(oid);
     if (this.#placeOf.at(id) !== NONE) return;
@@ -56,15 +62,15 @@ export class CommitTable {
   }
 
   /**
-   * Each commit that a tip reaches, with the index of the first such tip, and `SHARED` if there is
-   * another. Linear.
+   * Maps each commit that a tip reaches to the index of the first such tip, plus `SHARED` if
+   * another tip reaches it, too. Takes linear time.
    */
   reachedFrom(tips: readonly Oid[]): ReadonlyMap<Oid, number> {
     const tipOf = new Uint32Array(this.size).fill(NONE);
     for (const [tip, oid] of tips.entries()) {
       const start = this.#oids.indexOf(oid);
       if (start < 0) continue;
-      // What an earlier tip has reached is shared, with all that it stands on.
+      // Commits that an earlier tip reached are shared, and so are all their ancestors.
       const met: number[] = [];
       this.#walk([start], (place, id) => {
         if (tipOf[place] !== NONE && tipOf[place] !== tip) met.push(id);
@@ -85,7 +91,11 @@ export class CommitTable {
     return reached;
   }
 
-  /** @param visit the place and the id of a commit; whether to go on to its parents. */
+  /**
+   * Visits commits and their ancestors.
+   * @param visit gets the position and the id number of a commit, and says whether to go on to its
+   * parents.
+   */
   #walk(starts: readonly number[], visit: (place: number, id: number) => boolean): void {
     const waiting = new NumberList('uint32');
     for (const id of starts) waiting.push(id);

@@ -1,7 +1,7 @@
 /**
- * Parses commits, and builds anonymous ones from a whitelist: tree, parents, the bot's identity,
- * the service's clock, the message and its `encoding`. Every other header (signatures, merged tags,
- * invented ones) may identify the person.
+ * Parses commits, and builds anonymous ones from a whitelist: tree, parents, the bot's identity, a
+ * date that the caller chooses, the message and its `encoding`. Every other header (signatures,
+ * merged tags, invented ones) may identify the person.
  */
 import { latin1 } from '../bytes.ts';
 import { type Oid, oidFromHex } from './oid.ts';
@@ -13,23 +13,23 @@ const PLUS = 0x2b;
 const MINUS = 0x2d;
 const ZERO = 0x30;
 const ZONE_LENGTH = '+0100'.length;
-/** More would not fit into a number. */
+/** Maximum number of digits, so that a time is an exact JavaScript number. */
 const MAX_TIME_DIGITS = 15;
-/** Names of character encodings. A header with anything else is left out. */
+/** Matches names of character encodings. An `encoding` header with any other value is left out. */
 const ENCODING_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._:+-]{0,39}$/;
 const encoder = new TextEncoder();
 
 export interface Commit {
   readonly tree: Oid;
   readonly parents: readonly Oid[];
-  /** Seconds since 1970 as the committer's clock said; 0 where the line cannot be read. */
+  /** The committer's date in seconds since 1970, or 0 if the line cannot be read. */
   readonly committedAt: number;
   readonly encoding: string | null;
   /** A view of the commit's content. */
   readonly message: Uint8Array;
 }
 
-/** The identity that every commit gets; `name` and `email` may hold no `<`, `>` or line feed. */
+/** The name and email of an author. Neither may contain `<`, `>` or a line feed. */
 export interface Identity {
   readonly name: string;
   readonly email: string;
@@ -41,7 +41,8 @@ export function startsWith(bytes: Uint8Array, offset: number, prefix: string): b
 }
 
 /**
- * Where the line at `start` ends. A loop, because lines are short and `indexOf` leaves the engine.
+ * Finds the end of the line at `start`. A loop is faster than `indexOf` for short lines, because
+ * the latter is a call out of the engine.
  */
 export function lineEnd(bytes: Uint8Array, start: number): number {
   let end = start;
@@ -49,7 +50,10 @@ export function lineEnd(bytes: Uint8Array, start: number): number {
   return end;
 }
 
-/** `Name <mail> 1700000000 +0100` → 1700000000; 0 for anything else. */
+/**
+ * Reads the time of a line such as `Name <mail> 1700000000 +0100`.
+ * @returns 0 if the line has another form.
+ */
 function timeOf(bytes: Uint8Array, start: number, end: number): number {
   const zone = end - ZONE_LENGTH;
   if (bytes[zone] !== PLUS && bytes[zone] !== MINUS) return 0;
@@ -68,8 +72,8 @@ function isDigit(code: number | undefined): boolean {
 }
 
 /**
- * @throws ProtocolError `bad-pack` if tree or parents are malformed. Author and committer are
- * thrown away unread.
+ * Parses what the service needs of a commit. Names and addresses are not read.
+ * @throws ProtocolError `bad-pack` if the tree or a parent is malformed.
  */
 export function parseCommit(content: Uint8Array): Commit {
   let tree: Oid | null = null;
@@ -91,7 +95,7 @@ export function parseCommit(content: Uint8Array): Commit {
 }
 
 /**
- * What makes history, and nothing else, because listings are long.
+ * Parses only parents and date, because listings of history are long.
  * @throws ProtocolError `bad-pack`
  */
 export function parseHistory(content: Uint8Array): Pick<Commit, 'parents' | 'committedAt'> {
@@ -122,8 +126,9 @@ function malformed(): ProtocolError {
 }
 
 /**
- * The anonymous commit's content, put where `allocate` says.
- * @param committedAt seconds since 1970, in UTC.
+ * Encodes an anonymous commit.
+ * @param committedAt is in seconds since 1970. It becomes the date of author and committer, in UTC.
+ * @param allocate returns the buffer to write to.
  */
 export function encodeAnonymousCommit(
   { tree, encoding, message }: Pick<Commit, 'tree' | 'encoding' | 'message'>,

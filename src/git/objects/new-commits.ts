@@ -1,46 +1,54 @@
 /**
- * Which commits of a pack are the pusher's own, whether all that they are based on is upstream's,
- * and whether the pack has anything else. No original commit id may reach the host, not even as a
- * parent's name or in a question. So the walk goes down from the pushed tip until it meets
- * upstream's history, which was listed before. A commit of the pack that is not listed is new, and
- * rewritten. A parent neither in the pack nor listed is unproven, and stops the push.
+ * Finds the commits of a pack that are new, and checks that all they are based on is upstream's and
+ * that the pack contains nothing else. No original commit id may reach the host, not even as a
+ * parent or in a question. So the walk goes down from the pushed tip until it meets upstream's
+ * history, which was listed before. A commit of the pack that is not in that history is new, and is
+ * rewritten. A parent that is neither in the pack nor in that history is unproven, and the push is
+ * refused.
  */
-import { latin1 } from '../bytes.ts';
 import { NumberList } from '../compact-lists.ts';
-import type { KeptObject } from '../pack/kept-objects.ts';
 import { ProtocolError } from '../wire/protocol-error.ts';
-import { type Commit, parseCommit, parseHistory } from './commit.ts';
-import { isOid, type Oid, OID_HEX_LENGTH, ZERO_OID } from './oid.ts';
+import { type Commit, parseCommit } from './commit.ts';
+import type { Oid } from './oid.ts';
 import { OidTable } from './oid-table.ts';
 
-/** Nobody merges so many branches at once, and each parent costs memory wherever a commit goes. */
+/**
+ * The number of parents from which a merge is refused. Nobody merges so many branches at once, and
+ * each parent costs memory wherever a commit goes.
+ */
 const TOO_MANY_PARENTS = 1_000;
 
-/** Upstream's history as far as it was listed: everything committed since a date. */
+/** Upstream's history as far as it was listed, from a date on. */
 export interface KnownHistory {
   /**
-   * Seconds since 1970: older commits of the branches that a push is based on were not listed;
-   * -Infinity: all were.
+   * The start of the listing of the branches that a push may be based on, in seconds since 1970.
+   * -Infinity means that all of their history was listed.
    */
   readonly since: number;
-  /** The same for upstream's other branches; -Infinity also when no more of them can be listed. */
+  /**
+   * The start of the listing of upstream's other branches. -Infinity means that all was listed, or
+   * that no more can be.
+   */
   readonly othersSince: number;
-  /** Listed itself: its own parents are known too. */
+  /** Tells if the commit itself was listed, so that its parents are known, too. */
   isListed(oid: Oid): boolean;
-  /** Proved to be upstream's: listed, a listed commit's parent, or an advertised tip. */
+  /**
+   * Tells if the commit is proved to be upstream's: listed, the parent of a listed commit, or an
+   * advertised tip.
+   */
   isKnown(oid: Oid): boolean;
 }
 
 export interface NewCommit {
   readonly oid: Oid;
   /**
-   * May be parsed again each time, because the parts of thousands of commits take more memory than
-   * their contents.
+   * Parses the commit, perhaps again at each access: the parts of thousands of commits take more
+   * memory than their contents.
    */
   readonly commit: Commit;
 }
 
-/** An array, or anything like one that makes its commits when they are asked for. */
+/** An array of commits, or an object that makes each commit when it is asked for. */
 export interface NewCommits extends Iterable<NewCommit> {
   readonly length: number;
   at(index: number): NewCommit | undefined;
@@ -48,8 +56,8 @@ export interface NewCommits extends Iterable<NewCommit> {
 
 type Trace =
   /**
-   * All is proved. `commits`: parents first; empty if upstream has the tip. `boundary`: upstream's
-   * ones below them.
+   * Everything is proved. `commits` has parents first, and is empty if upstream has the tip.
+   * `boundary` has the upstream commits that they are based on.
    */
   | { readonly kind: 'complete'; readonly commits: NewCommits; readonly boundary: ReadonlySet<Oid> }
   /** A commit is neither in the pack nor in the listed history. */
@@ -75,7 +83,7 @@ class FoundCommit implements NewCommit {
   }
 }
 
-/** @param order numbers of `oids`. */
+/** Returns the commits with the numbers in `order`, in its order. */
 function foundCommits(oids: OidTable, order: NumberList, find: FindContent): NewCommits {
   const { length } = order;
   const found = (place: number): NewCommit => new FoundCommit(oids.at(order.at(place)), find);
@@ -91,92 +99,123 @@ function foundCommits(oids: OidTable, order: NumberList, find: FindContent): New
   };
 }
 
-/** How far the walk has come with a commit. */
+/**
+ * States of a commit in the walk. LEFT_OLD means left, and based on a commit that was not listed or
+ * on none at all.
+ */
 const MET = 0;
 const ENTERED = 1;
 const LEFT = 2;
-/** Left, and based on something older than the listed period. */
 const LEFT_OLD = 3;
 
 /**
- * Linear: each commit is parsed once.
- * @param find a commit of the pack; the new commits use it later, too.
+ * Walks from the tip to upstream's history, depth first, in linear time: each commit is parsed
+ * once.
+ * @param find returns a commit of the pack. The new commits call it later, too.
+ * @throws ProtocolError `bad-pack` for a malformed commit, or a merge of too many.
  */
 export function traceNewCommits(tip: Oid, find: FindContent, history: KnownHistory): Trace {
-  /** Commits that the walk has met, and what it knows of each. */
-  const met = new OidTable();
-  const states = new NumberList('uint32');
-  const dates = new NumberList('float64');
+  const walk = new Walk(find, history);
+  const missing = walk.from(tip);
+  if (missing !== null) return { kind: 'unproven', missing };
+  if (walk.reachesBack) return { kind: 'reaches-back' };
+  if (walk.oldestAt < history.othersSince) return { kind: 'reaches-back-on-others' };
+  return { kind: 'complete', commits: foundCommits(walk.met, walk.order, find), boundary: walk.boundary };
+}
+
+class Walk {
+  readonly #find: FindContent;
+  readonly #history: KnownHistory;
+  /** The commits that the walk has met, with the state and date of each. */
+  readonly met = new OidTable();
+  readonly #states = new NumberList('uint32');
+  readonly #dates = new NumberList('float64');
   /**
-   * Of each commit that was entered, how many parents it has and which; and where that stands among
-   * all.
+   * The number of parents of each entered commit, followed by their numbers, and where that begins
+   * for each commit.
    */
-  const parents = new NumberList('uint32');
-  const parentsAt = new NumberList('uint32');
-  const meet = (oid: Oid): number => {
-    const number = met.add(oid);
-    if (number === states.length) {
-      states.push(MET);
-      dates.push(0);
-      parentsAt.push(0);
+  readonly #parents = new NumberList('uint32');
+  readonly #parentsAt = new NumberList('uint32');
+  /** Replaces recursion, because histories are deeper than the call stack. */
+  readonly #stack = new NumberList('uint32');
+  /** The new commits, parents first. */
+  readonly order = new NumberList('uint32');
+  readonly boundary = new Set<Oid>();
+  reachesBack = false;
+  oldestAt = Infinity;
+
+  constructor(find: FindContent, history: KnownHistory) {
+    this.#find = find;
+    this.#history = history;
+  }
+
+  /** Returns a commit that is neither in the pack nor known; null if all are proved. */
+  from(tip: Oid): Oid | null {
+    this.#stack.push(this.#meet(tip));
+    while (this.#stack.length > 0) {
+      const number = this.#stack.at(this.#stack.length - 1);
+      const state = this.#states.at(number);
+      if (state !== MET) {
+        this.#stack.pop();
+        if (state === ENTERED) this.#leave(number);
+      } else if (this.#history.isKnown(this.met.at(number))) {
+        this.boundary.add(this.met.at(this.#stack.pop()));
+      } else {
+        const content = this.#find(this.met.at(number));
+        if (content === undefined) return this.met.at(number);
+        this.#enter(number, parseCommit(content));
+      }
+    }
+    return null;
+  }
+
+  #meet(oid: Oid): number {
+    const number = this.met.add(oid);
+    if (number === this.#states.length) {
+      this.#states.push(MET);
+      this.#dates.push(0);
+      this.#parentsAt.push(0);
     }
     return number;
-  };
-  const order = new NumberList('uint32');
-  const boundary = new Set<Oid>();
-  // A loop instead of recursion, because histories are deeper than the stack. Parents leave the
-  // stack before children.
-  const stack = new NumberList('uint32');
-  stack.push(meet(tip));
-  let reachesBack = false;
-  let oldestAt = Infinity;
-  while (stack.length > 0) {
-    const number = stack.at(stack.length - 1);
-    const state = states.at(number);
-    if (state === MET) {
-      const oid = met.at(number);
-      if (history.isKnown(oid)) {
-        boundary.add(oid);
-        stack.pop();
-        continue;
-      }
-      const content = find(oid);
-      if (content === undefined) return { kind: 'unproven', missing: oid };
-      const commit = parseCommit(content);
-      if (commit.parents.length >= TOO_MANY_PARENTS) throw tooManyParents();
-      states.set(number, ENTERED);
-      dates.set(number, commit.committedAt);
-      parentsAt.set(number, parents.length);
-      parents.push(commit.parents.length);
-      for (const parent of commit.parents) {
-        const next = meet(parent);
-        parents.push(next);
-        if (states.at(next) === MET) stack.push(next);
-      }
-      continue;
+  }
+
+  /** Puts the parents on the stack, so that they leave it before this commit. */
+  #enter(number: number, { parents, committedAt }: Commit): void {
+    if (parents.length >= TOO_MANY_PARENTS) throw tooManyParents();
+    this.#states.set(number, ENTERED);
+    this.#dates.set(number, committedAt);
+    this.#parentsAt.set(number, this.#parents.length);
+    this.#parents.push(parents.length);
+    for (const oid of parents) {
+      const parent = this.#meet(oid);
+      this.#parents.push(parent);
+      if (this.#states.at(parent) === MET) this.#stack.push(parent);
     }
-    stack.pop();
-    if (state !== ENTERED) continue;
-    const first = parentsAt.at(number) + 1;
-    const count = parents.at(first - 1);
-    let isOld = count === 0;
-    for (let at = first; at < first + count && !isOld; at++) {
-      const parent = parents.at(at);
-      const parentState = states.at(parent);
-      isOld = parentState === LEFT_OLD || (parentState === MET && !history.isListed(met.at(parent)));
-    }
-    states.set(number, isOld ? LEFT_OLD : LEFT);
-    const committedAt = dates.at(number);
+  }
+
+  #leave(number: number): void {
+    const isOld = this.#isOld(number);
+    this.#states.set(number, isOld ? LEFT_OLD : LEFT);
+    const committedAt = this.#dates.at(number);
     // A date alone proves nothing, as clocks are wrong. It counts only together with the boundary.
-    if (isOld && committedAt < history.since) reachesBack = true;
+    if (isOld && committedAt < this.#history.since) this.reachesBack = true;
     // Another branch may have left the listed history at any point, so its commits may be based on
     // listed ones.
-    oldestAt = Math.min(oldestAt, committedAt);
-    order.push(number);
+    this.oldestAt = Math.min(this.oldestAt, committedAt);
+    this.order.push(number);
   }
-  if (reachesBack) return { kind: 'reaches-back' };
-  if (oldestAt < history.othersSince) return { kind: 'reaches-back-on-others' };
-  return { kind: 'complete', commits: foundCommits(met, order, find), boundary };
+
+  /** Tells if a commit has no parent, or is based on a commit that was not listed. */
+  #isOld(number: number): boolean {
+    const first = this.#parentsAt.at(number) + 1;
+    const count = this.#parents.at(first - 1);
+    for (let at = first; at < first + count; at++) {
+      const parent = this.#parents.at(at);
+      const state = this.#states.at(parent);
+      if (state === LEFT_OLD || (state === MET && !this.#history.isListed(this.met.at(parent)))) return true;
+    }
+    return count === 0;
+  }
 }
 
 function tooManyParents(): ProtocolError {
@@ -184,58 +223,4 @@ function tooManyParents(): ProtocolError {
     'bad-pack',
     'The push contains a merge of 1,000 commits or more. Merge fewer at once, then push again.',
   );
-}
-
-/**
- * Whether the accepted branch needs all that was kept, and all that the other refs point at. A pack
- * does not say what commit a file belongs to, so files of other refs would leave, too, unless each
- * commit is new work of the branch or upstream's (`boundary`, known, or an ancestor of these), and
- * each tag points at one of them.
- */
-export function areAllNeeded(
-  kept: Iterable<KeptObject>,
-  newCommits: NewCommits,
-  boundary: ReadonlySet<Oid>,
-  otherTips: readonly Oid[],
-  history: KnownHistory,
-): boolean {
-  const isNew = new OidTable();
-  for (const { oid } of newCommits) isNew.add(oid);
-  const others = new Map<Oid, Uint8Array>();
-  const tagTargets = new Map<Oid, Oid>();
-  for (const { type, oid, content } of kept) {
-    if (type === 'tag') tagTargets.set(oid, tagTarget(content));
-    else if (!isNew.has(oid)) others.set(oid, content);
-  }
-  const known = [...others.keys()].filter((oid) => history.isKnown(oid));
-  if (ancestorsIn(others, [...known, ...boundary]).size < others.size) return false;
-  // A tag of a tag needs no look at the target of that: it is judged itself.
-  const isNeeded = (oid: Oid): boolean =>
-    tagTargets.has(oid) || isNew.has(oid) || others.has(oid) || history.isKnown(oid);
-  return [...tagTargets.values(), ...otherTips].every(isNeeded);
-}
-
-/** The commits among `commits` that are reached from `start`. */
-function ancestorsIn(commits: ReadonlyMap<Oid, Uint8Array>, start: readonly Oid[]): Set<Oid> {
-  const met = new Set<Oid>();
-  const waiting = [...start];
-  for (let oid = waiting.pop(); oid !== undefined; oid = waiting.pop()) {
-    const content = met.has(oid) ? undefined : commits.get(oid);
-    if (content === undefined) continue;
-    met.add(oid);
-    waiting.push(...parseHistory(content).parents);
-  }
-  return met;
-}
-
-const FIRST_WORD = 'object ';
-
-/**
- * The object that an annotated tag names in its first line; ZERO_OID if that is malformed. Its
- * tagger is not read.
- */
-function tagTarget(content: Uint8Array): Oid {
-  const line = latin1(content.subarray(0, FIRST_WORD.length + OID_HEX_LENGTH));
-  const oid = line.slice(FIRST_WORD.length);
-  return line.startsWith(FIRST_WORD) && isOid(oid) ? oid : ZERO_OID;
 }

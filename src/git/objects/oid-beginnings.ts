@@ -1,6 +1,6 @@
 /**
- * Stores the first 52 bits of each of up to a million ids, in 8 bytes. The chance that another id
- * begins like one of them is one in four thousand million.
+ * Stores the first 52 bits of object ids, in 8 bytes each. With a million ids, another id matches
+ * by chance once in four thousand million look-ups.
  */
 import { NumberList } from '../compact-lists.ts';
 import type { Oid } from './oid.ts';

@@ -1,6 +1,6 @@
 /**
- * A set of object ids that numbers them from 0 on. A Map takes five times as much, and on the
- * collected heap.
+ * A set of object ids that numbers them from 0 on, in typed arrays outside the garbage-collected
+ * heap. A Map takes several times the memory.
  */
 import { HEX_VALUES } from '../bytes.ts';
 import { NumberList } from '../compact-lists.ts';
@@ -9,28 +9,28 @@ import { OID_BYTES, OID_HEX_LENGTH, type Oid, oidFromBytes } from './oid.ts';
 const FIRST_SLOTS = 128;
 const WORD_BYTES = 4;
 const WORDS = OID_BYTES / WORD_BYTES;
-/** Part of the slots that are in use at most. */
+/** Maximum share of the slots in use. */
 const MAX_LOAD = 0.75;
 
-/** The id that is looked for, as words. */
+/** The id of the current look-up, as words. */
 const sought = new Uint32Array(WORDS);
 
 export class OidTable {
   readonly #words = new NumberList('uint32');
   /**
-   * The number of the id in each slot, plus one; 0: the slot is free. Collisions go to the next
-   * slot.
+   * The number of the id in each slot plus one, or 0 if the slot is free. Collisions take the next
+   * slot (open addressing).
    */
   #slots = new Uint32Array(FIRST_SLOTS);
   #size = 0;
-  /** Nobody can choose ids that collide here. */
+  /** A random seed, so that nobody can choose ids that collide. */
   readonly #seed = Math.floor(Math.random() * 2 ** 32);
 
   get size(): number {
     return this.#size;
   }
 
-  /** The number of an id, which is added if it is new. */
+  /** Returns the number of an id, and adds the id if it is new. */
   add(oid: Oid): number {
     readWords(oid);
     const slot = this.#soughtSlot();
@@ -42,7 +42,7 @@ export class OidTable {
     return this.#size - 1;
   }
 
-  /** The number of an id, or -1. */
+  /** Returns the number of an id, or -1 if it is not in the set. */
   indexOf(oid: Oid): number {
     readWords(oid);
     return this.#slots[this.#soughtSlot()]! - 1;
@@ -63,7 +63,7 @@ export class OidTable {
     return oidFromBytes(idBytes, 0);
   }
 
-  /** The slot that holds the id, or the free one where it belongs. */
+  /** Finds the slot of the id of the current look-up, or the free slot where it belongs. */
   #soughtSlot(): number {
     let hash = this.#seed;
     for (let word = 0; word < WORDS; word++) {

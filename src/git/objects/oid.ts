@@ -1,6 +1,6 @@
 /**
- * Object ids as Git writes them: 40 lower-case hex digits of a SHA-1. Thousands of them belong into
- * an `OidTable`.
+ * Object ids as Git writes them: 40 lower-case hexadecimal digits of a SHA-1. Keep thousands of
+ * them in an `OidTable`.
  */
 import { createHash } from 'node:crypto';
 import { HEX_VALUES } from '../bytes.ts';
@@ -22,8 +22,8 @@ export function isOid(text: string): boolean {
 
 const DIGITS = Buffer.from('0123456789abcdef');
 /**
- * The characters of the id that is made next: twice as fast as the methods of Buffer, whose calls
- * leave the engine.
+ * Character codes of the id that is being made. This is twice as fast as Buffer's methods, which
+ * are calls out of the engine.
  */
 const codes = Array.from({ length: OID_HEX_LENGTH }, () => 0);
 
@@ -37,7 +37,8 @@ export function oidFromBytes(bytes: Uint8Array, offset: number): Oid {
 }
 
 /**
- * The id that stands in hexadecimal digits between `start` and `end`; null if something else does.
+ * Reads an id in lower-case hexadecimal digits between `start` and `end`.
+ * @returns null if there is anything else.
  */
 export function oidFromHex(bytes: Uint8Array, start: number, end: number): Oid | null {
   if (end - start !== OID_HEX_LENGTH) return null;
@@ -52,7 +53,7 @@ export function oidFromHex(bytes: Uint8Array, start: number, end: number): Oid |
 
 export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag';
 
-/** The id of an object: SHA-1 over `<type> <length>` NUL and the content. */
+/** Computes an object's id, the SHA-1 of `<type> <length>`, NUL and the content. */
 export function hashObject(type: ObjectType, content: Uint8Array): Oid {
   const head = `${type} ${content.byteLength}\0`;
   if (content.byteLength <= SMALL_BYTES) return oidFromBytes(sha1OfSmall(head, content), 0);

@@ -1,116 +1,20 @@
 /**
- * The new commits of a push without who made them and when: they can be stored. anonymize.ts makes
- * commits of them.
+ * The new commits of a push without author and date, so that they can be stored. `anonymize.ts`
+ * turns them into Git commits.
  */
-import { HEX_VALUES, latin1, utf8 } from '../bytes.ts';
+import { latin1, utf8 } from '../bytes.ts';
 import { ByteArrays } from '../compact-lists.ts';
-import { tooLarge } from '../wire/protocol-error.ts';
 import type { NewCommit, NewCommits } from './new-commits.ts';
-import { OID_BYTES, OID_HEX_LENGTH, type Oid, oidFromBytes } from './oid.ts';
+import { OID_BYTES, type Oid, oidFromBytes } from './oid.ts';
 import { OidTable } from './oid-table.ts';
+import type { Mention, OwnIds } from './own-ids.ts';
 
-/** Git abbreviates ids to this length, or longer where that is ambiguous. */
-const MIN_ABBREVIATION = 7;
-/**
- * In all messages of a push, as each is kept: a commit of some kilobytes can mention another a
- * million times.
- */
-const MAX_MENTIONS = 50_000;
-
-/** A place where a text mentions one of the push's commits. */
-interface Mention {
-  readonly start: number;
-  readonly length: number;
-  readonly oid: Oid;
-}
-
-/**
- * Ids of the push's own commits in texts, as `git revert` writes them, would reveal the originals.
- * Each, or an abbreviation of only one, becomes the new id, cut to the same length. Digits are
- * ASCII in all encodings of Git.
- */
-export class OwnIds {
-  readonly #oids = new OidTable();
-  /** In order, by the first digits as a number; built for the first text that may hold an id. */
-  #byStart: Map<number, Oid[]> | null = null;
-
-  constructor(oids: Iterable<Oid>) {
-    for (const oid of oids) this.#oids.add(oid);
-  }
-
-  /**
-   * In the order of the text. Cost: one look at each byte.
-   * @throws ProtocolError `too-large` over `most`.
-   */
-  mentionsIn(text: Uint8Array, most = MAX_MENTIONS): readonly Mention[] {
-    const mentions: Mention[] = [];
-    for (let start = 0; start < text.length; start++) {
-      if (HEX_VALUES[text[start]!]! < 0) continue;
-      let end = start + 1;
-      while (end < text.length && HEX_VALUES[text[end]!]! >= 0) end++;
-      const length = end - start;
-      if (length >= MIN_ABBREVIATION && length <= OID_HEX_LENGTH) {
-        const oid = this.#find(text, start, end);
-        if (oid !== null) mentions.push({ start, length, oid });
-        if (mentions.length > most) {
-          throw tooLarge('The messages name commits of the push too often. Push fewer commits at once.');
-        }
-      }
-      start = end;
-    }
-    return mentions;
-  }
-
-  /**
-   * By the original ids of commits whose messages have any.
-   * @throws ProtocolError `too-large` over MAX_MENTIONS.
-   */
-  mentionsInMessages(commits: NewCommits): ReadonlyMap<Oid, readonly Mention[]> {
-    let left = MAX_MENTIONS;
-    const mentions = new Map<Oid, readonly Mention[]>();
-    for (const { oid, commit } of commits) {
-      const found = this.mentionsIn(commit.message, left);
-      left -= found.length;
-      if (found.length > 0) mentions.set(oid, found);
-    }
-    return mentions;
-  }
-
-  /** Makes nothing of digits that begin as no own id does: texts can be full of them. */
-  #find(text: Uint8Array, start: number, end: number): Oid | null {
-    this.#byStart ??= Map.groupBy([...this.#oids.oids()].toSorted(), (oid) =>
-      Number.parseInt(oid.slice(0, MIN_ABBREVIATION), 16),
-    );
-    let first = 0;
-    for (let at = start; at < start + MIN_ABBREVIATION; at++) first = 16 * first + HEX_VALUES[text[at]!]!;
-    const candidates = this.#byStart.get(first);
-    if (candidates === undefined) return null;
-    const abbreviation = latin1(text, start, end).toLowerCase();
-    // Somebody may have made thousands of commits whose ids begin alike.
-    const place = firstNotBefore(candidates, abbreviation);
-    const [oid, next] = candidates.slice(place, place + 2);
-    if (oid?.startsWith(abbreviation) !== true || next?.startsWith(abbreviation) === true) return null;
-    return oid;
-  }
-}
-
-/** Where in an ordered list the first text stands that is not before this one. */
-function firstNotBefore(texts: readonly string[], text: string): number {
-  let [from, to] = [0, texts.length];
-  while (from < to) {
-    const middle = (from + to) >> 1;
-    if (texts[middle]! < text) from = middle + 1;
-    else to = middle;
-  }
-  return from;
-}
-
-/** A commit of this push by its number, or one of upstream by its id. */
+/** A commit of this push, as its number, or one of upstream, as its id. */
 type Parent = number | Oid;
 
 /**
- * A place in a text that gets the id of a commit of this push; null: it was squashed away, so zeros
- * stay.
+ * A place in a text that gets the id of a commit of this push. The commit is null if it was
+ * squashed away: zeros stay there.
  */
 interface PlannedMention {
   readonly start: number;
@@ -133,7 +37,7 @@ export interface PlannedCommit {
 
 const WORD_BYTES = 4;
 
-/** Each stands behind its parents and behind those that it mentions. */
+/** Commits in an order in which each comes after its parents and after those that it mentions. */
 export class PlannedCommits {
   readonly encoded = new ByteArrays();
 
@@ -160,7 +64,7 @@ export class PlannedCommits {
   }
 }
 
-/** The numbers of commits and of all that they stand on. */
+/** Returns the numbers of these commits and of all that they stand on. */
 export function numbersUpTo(commits: PlannedCommits, last: readonly number[]): ReadonlySet<number> {
   const numbers = new Set<number>();
   const left = [...last];
@@ -174,15 +78,16 @@ export function numbersUpTo(commits: PlannedCommits, last: readonly number[]): R
 
 export interface Plan {
   readonly commits: PlannedCommits;
-  /** Messages of the commits, with zeros in place of the ids of others. */
+  /** Yields the messages of the commits, with zeros in place of mentions. */
   readonly messages: () => Iterable<Uint8Array>;
   /** Plans a text that may mention the commits of this push. */
   readonly planText: (text: Uint8Array) => PlannedText;
 }
 
 /**
- * @param commits those that leave, parents first.
- * @param ownIds of the whole push; others were squashed away.
+ * Plans the commits of a push.
+ * @param commits are those that are published, parents first.
+ * @param ownIds has the ids of the whole push, also of commits that were squashed away.
  */
 export function planCommits(commits: NewCommits, ownIds: OwnIds): Plan {
   const mentions = ownIds.mentionsInMessages(commits);
@@ -196,7 +101,7 @@ export function planCommits(commits: NewCommits, ownIds: OwnIds): Plan {
   const planned = new PlannedCommits();
   for (const { oid, commit } of ordered) {
     const { tree, encoding, parents } = commit;
-    // A squashed commit may name itself, by the id of the tip that it is made of: nothing can.
+    // A squashed commit may mention the tip that it is made of. No commit can contain its own id.
     const message = blanked(commit.message, mentions.get(oid) ?? [], (mentioned) =>
       mentioned === oid ? null : numberOf(mentioned),
     );
@@ -212,8 +117,8 @@ export function planCommits(commits: NewCommits, ownIds: OwnIds): Plan {
 }
 
 /**
- * Parents and mentioned commits first. There always is such an order: a commit's id is a hash over
- * the ids in it.
+ * Sorts commits so that parents and mentioned commits come first. There always is such an order,
+ * because a commit's id is a hash over the ids in it.
  */
 export function orderByMentions(commits: NewCommits, mentions: ReadonlyMap<Oid, readonly Mention[]>) {
   if (mentions.size === 0) return commits;
@@ -250,7 +155,7 @@ function blanked(
   return { bytes, mentions: planned };
 }
 
-/** The text with ids in place of its mentions; the same bytes if it has none. */
+/** Returns the text with ids in place of its mentions, or the same bytes if it has none. */
 export function withIds({ bytes, mentions }: PlannedText, idOf: (commit: number) => Oid): Uint8Array {
   if (mentions.length === 0) return bytes;
   const text = new Uint8Array(bytes);
@@ -261,9 +166,9 @@ export function withIds({ bytes, mentions }: PlannedText, idOf: (commit: number)
 }
 
 /**
- * Numbers of parents, of mentions and of bytes of the encoding's name; the tree; the parents, each
- * a number plus one, or 0 and an id; the mentions; the name; the message. All numbers are 32 bits,
- * big-endian.
+ * Encodes a commit for storage, with numbers of 32 bits, big-endian: how many parents and mentions
+ * there are, the length of the encoding's name, the tree, the parents (each a number plus one, or 0
+ * and an id), the mentions, the name, the message.
  */
 function encode({ tree, parents, encoding, message: { bytes, mentions } }: PlannedCommit): Uint8Array {
   const name = utf8(encoding ?? '');

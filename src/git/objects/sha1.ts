@@ -1,16 +1,16 @@
 /**
- * SHA-1 (FIPS 180-4 §6.1) of a commit, which takes less time than to create a hash object of
- * `node:crypto`.
+ * SHA-1 (FIPS 180-4 §6.1) for small objects, such as commits. It takes less time than creating a
+ * hash object of `node:crypto`.
  * Proved by test/git/objects/oid.test.ts.
  */
 
-/** From about here on, `node:crypto` is faster. */
+/** Size from about which `node:crypto` is faster. */
 export const SMALL_BYTES = 1024;
 
 const BLOCK_BYTES = 64;
 /**
- * Behind the message: a bit, zeros up to a block's end, and the message's length in the last eight
- * bytes.
+ * Bytes of the message's length at the end of the padding, which begins with a one bit and
+ * continues with zeros.
  */
 const LENGTH_BYTES = 8;
 
@@ -23,7 +23,10 @@ const digest = new Uint8Array(state.byteLength);
 const digestView = new DataView(digest.buffer);
 
 /**
- * Of at most 64 ASCII characters, and at most SMALL_BYTES behind them. Valid until the next call.
+ * Hashes `head` followed by `content`.
+ * @param head at most 64 ASCII characters.
+ * @param content at most SMALL_BYTES.
+ * @returns a buffer that the next call overwrites.
  */
 export function sha1OfSmall(head: string, content: Uint8Array): Uint8Array {
   for (let i = 0; i < head.length; i++) message[i] = head.charCodeAt(i);
@@ -40,8 +43,8 @@ export function sha1OfSmall(head: string, content: Uint8Array): Uint8Array {
 }
 
 /**
- * Four loops, because a single loop that chooses its function in each round takes 1.5 times as
- * long.
+ * Adds a block to the hash. A single loop that chose its function in each round would take 1.5
+ * times as long.
  */
 function addBlock(hash: Int32Array, view: DataView, at: number, words: Int32Array): void {
   for (let i = 0; i < 16; i++) words[i] = view.getInt32(at + i * 4);

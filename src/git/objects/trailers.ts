@@ -1,31 +1,27 @@
 /**
- * Trailers of a commit's message (git-interpret-trailers(1)), and sign-offs among them. Texts are
- * its bytes as Latin-1: trailers are ASCII.
+ * Trailers of a commit message (git-interpret-trailers(1)). Messages are handled as Latin-1 texts
+ * of their bytes, because trailers are ASCII in every encoding.
+ * Proved by test/git/objects/sign-offs.test.ts and test/e2e/push/trailers.test.ts.
  */
-import { latin1, utf8 } from '../bytes.ts';
-import type { KeptObjects } from '../pack/kept-objects.ts';
-import { type ProtocolError, tooLarge } from '../wire/protocol-error.ts';
-import { IdentityCollector } from '../search/identity-texts.ts';
-import type { Identity } from './commit.ts';
-import { UNTITLED } from './commit-message.ts';
-import type { NewCommits } from './new-commits.ts';
-import type { Oid } from './oid.ts';
-import { OidTable } from './oid-table.ts';
 
-/** What Git itself writes: with one of these, only a quarter of the lines must be trailers. */
+/**
+ * Matches the trailers that Git itself writes. If a block has one of them, a quarter of its lines
+ * must be trailers; otherwise all must be (Git's trailer.c).
+ */
 const OF_GIT = /^(?:Signed-off-by: |\(cherry picked from commit )/;
 const TRAILER = /^[A-Za-z0-9-]+[ \t]*:/;
 const CONTINUATION = /^[ \t\v\f\r]/;
 const BLANK = /^[ \t\v\f\r]*$/;
 const MIN_SHARE = 3;
 /**
- * Of a block. What has more is prose: each costs some patterns, and a message can have millions.
+ * Maximum number of lines of a block of trailers. Each line costs a few patterns, and a message can
+ * have millions of lines.
  */
 const MAX_LINES = 250;
 
 /**
- * The message with one more trailer as its last line: in the block of the others, else behind a
- * blank line.
+ * Appends a trailer to a message: to its block of trailers if there is one, otherwise as a new
+ * paragraph.
  */
 export function withTrailer(message: string, trailer: string): string {
   const end = contentEnd(message);
@@ -35,26 +31,25 @@ export function withTrailer(message: string, trailer: string): string {
 }
 
 /**
- * Behind the last byte that is no white space; 0: there is none. Not `trimEnd`, which would also
- * take 0xA0.
+ * Finds the end of the text without trailing white space. `trimEnd` would also remove 0xA0, which
+ * may be a part of a character.
  */
-function contentEnd(text: string): number {
+export function contentEnd(text: string): number {
   let end = text.length;
   while (end > 0 && isWhiteSpace(text.charCodeAt(end - 1))) end--;
   return end;
 }
 
 /**
- * Compares numbers, because a message can have megabytes of blanks: ASCII's, from the tab to the
- * carriage return.
+ * Recognizes ASCII white space. It compares numbers, because a message can have megabytes of it.
  */
 function isWhiteSpace(code: number): boolean {
   return code === 0x20 || (code >= 0x09 && code <= 0x0d);
 }
 
 /**
- * Whether the last paragraph is a block of trailers. The first one is the title.
- * @param words end with a line feed.
+ * Tells if the last paragraph is a block of trailers. The first paragraph, the title, never is.
+ * @param words must end with a line feed.
  */
 function endsWithTrailers(words: string): boolean {
   let [trailers, others, continuations] = [0, 0, 0];
@@ -79,110 +74,4 @@ function endsWithTrailers(words: string): boolean {
     end = start - 1;
   }
   return false;
-}
-
-/**
- * `-o sign-off` affirms the Developer Certificate of Origin 1.1
- * (https://developercertificate.org/): each new commit ends with its new author's sign-off. The
- * person's own, which would name them, go; those of others stay.
- */
-
-/** Where the pack's commits are. */
-type Kept = Pick<KeptObjects, 'withOid'>;
-
-/** Also indented, as `git merge --squash` lists them. */
-const SIGN_OFFS = /^[ \t]*Signed-off-by[ \t]*:([^\n]*)(?:\n|$)/gim;
-
-/**
- * The signed message of a commit. The same message gives the same bytes, and so does a signed one.
- */
-export type Sign = (oid: Oid, message: Uint8Array) => Uint8Array;
-
-/**
- * In all messages of a push: each costs some patterns, and millions of them compress to kilobytes.
- */
-export const MAX_SIGN_OFFS = 250_000;
-
-/**
- * Signs messages, each as often as it is asked for.
- * @param signer the author of what leaves.
- * @throws ProtocolError `too-large` over MAX_SIGN_OFFS.
- */
-export function signerOf(kept: Kept, signer: Identity): Sign {
-  const counted = new OidTable();
-  let left = MAX_SIGN_OFFS;
-  return (oid, message) => {
-    const signers = ownWords(kept, oid);
-    for (const own of [signer.name, signer.email]) signers.add(folded(latin1(utf8(own))));
-    const known = counted.size;
-    const isNew = counted.add(oid) === known;
-    const words = withoutSignOffs(latin1(message), (value) => {
-      if (isNew && --left < 0) throw tooManySignOffs();
-      return isBy(value, signers);
-    });
-    const titled = contentEnd(words) === 0 ? UNTITLED : words;
-    return Buffer.from(withTrailer(titled, latin1(utf8(signOffLine(signer)))), 'latin1');
-  };
-}
-
-/** Leaves out lines one by one: `replaceAll` would first remember all of them. */
-function withoutSignOffs(text: string, isLeftOut: (value: string) => boolean): string {
-  let words = '';
-  let from = 0;
-  for (const { 0: line, 1: value = '', index } of text.matchAll(SIGN_OFFS)) {
-    if (!isLeftOut(value)) continue;
-    words += text.slice(from, index);
-    from = index + line.length;
-  }
-  return words + text.slice(from);
-}
-
-function tooManySignOffs(): ProtocolError {
-  return tooLarge(
-    `The messages have more than ${MAX_SIGN_OFFS} sign-offs. Push fewer commits at once, or without -o sign-off.`,
-  );
-}
-
-export function signOffLine({ name, email }: Identity): string {
-  return `Signed-off-by: ${name} <${email}>`;
-}
-
-/**
- * Whether any of the commits has a sign-off of its own author or committer, which `-o sign-off`
- * would replace, as far as that is looked for.
- */
-export function haveOwnSignOff(kept: Kept, commits: NewCommits): boolean {
-  let left = MAX_SIGN_OFFS;
-  for (const { oid, commit } of commits) {
-    let words: ReadonlySet<string> | null = null;
-    for (const [, value = ''] of latin1(commit.message).matchAll(SIGN_OFFS)) {
-      if (--left < 0) return false;
-      words ??= ownWords(kept, oid);
-      if (isBy(value, words)) return true;
-    }
-  }
-  return false;
-}
-
-/** Names and addresses of a commit's author and committer, as their bytes stand there. */
-function ownWords(kept: Kept, oid: Oid): Set<string> {
-  const collector = new IdentityCollector();
-  collector.add(kept.withOid(oid)?.content ?? new Uint8Array(), null);
-  const words = collector.identities.flatMap(({ name, email }) => [latin1(name), latin1(email)]);
-  return new Set(words.map(folded).filter((word) => word !== ''));
-}
-
-/**
- * Whether the name or the address of a sign-off is one of these. Anything besides makes it somebody
- * else's.
- */
-function isBy(value: string, words: ReadonlySet<string>): boolean {
-  const signer = folded(value);
-  const open = signer.endsWith('>') ? signer.lastIndexOf('<') : -1;
-  const parts = open < 0 ? [signer] : [signer.slice(0, open), signer.slice(open + 1, -1)];
-  return parts.some((part) => words.has(folded(part)));
-}
-
-function folded(text: string): string {
-  return text.trim().toLowerCase();
 }

@@ -1,7 +1,7 @@
 /**
- * Tree objects: `<mode> <name>` NUL and the 20 bytes of an id, sorted by name (gitformat-pack,
- * "tree"). All is kept byte for byte, but for modes in a tree that is made here: hosts refuse old
- * forms (git-fsck, `zeroPaddedFilemode`).
+ * Tree objects: `<mode> <name>`, NUL and the 20 bytes of an id, sorted by name (gitformat-pack,
+ * "tree"). Names and ids are kept byte for byte. A tree that is made here has its modes in today's
+ * form, because hosts refuse old forms (git-fsck, `zeroPaddedFilemode`).
  * Proved by test/edit/build-change.test.ts.
  */
 import { concatBytes, latin1, utf8 } from '../bytes.ts';
@@ -9,10 +9,7 @@ import { OID_BYTES, type Oid, oidFromBytes } from './oid.ts';
 import { ProtocolError } from '../wire/protocol-error.ts';
 
 export interface TreeEntry {
-  /**
-   * Octal, as Git writes it: `40000`, `100644`, `100755`, `120000`, `160000`, and old forms of
-   * these.
-   */
+  /** Octal digits: `40000`, `100644`, `100755`, `120000`, `160000`, and old forms of these. */
   readonly mode: string;
   readonly name: Uint8Array;
   readonly oid: Oid;
@@ -64,16 +61,20 @@ export function encodeTree(entries: readonly TreeEntry[]): Uint8Array {
   );
 }
 
+/** Finds an entry by the bytes of its name. */
 export function entryNamed(entries: readonly TreeEntry[], name: Uint8Array): TreeEntry | undefined {
   return entries.find((entry) => Buffer.compare(entry.name, name) === 0);
 }
 
-/** As hosts accept it, and as Git writes it today. */
+/** Writes the mode as Git does today, without leading zeros, because hosts refuse them. */
 export function canonical({ mode, name, oid }: TreeEntry): TreeEntry {
   return { mode: mode.replace(/^0+/, ''), name, oid };
 }
 
-/** A new tree with `entry` in place of the one of its name, or where Git's order puts it. */
+/**
+ * Returns a new tree in which `entry` replaces the one of its name, or stands where Git's order
+ * puts it.
+ */
 export function withEntry(entries: readonly TreeEntry[], entry: TreeEntry): TreeEntry[] {
   const others = entries.filter(({ name }) => Buffer.compare(name, entry.name) !== 0).map(canonical);
   const key = sortKey(entry);
@@ -81,7 +82,9 @@ export function withEntry(entries: readonly TreeEntry[], entry: TreeEntry): Tree
   return others.toSpliced(place < 0 ? others.length : place, 0, canonical(entry));
 }
 
-/** Git sorts a folder as if its name ended with a slash. */
+/**
+ * Returns the bytes by which Git sorts an entry: a folder counts as if its name ended with a slash.
+ */
 export function sortKey(entry: TreeEntry): Uint8Array {
   return kindOf(entry) === 'folder' ? concatBytes([entry.name, utf8('/')]) : entry.name;
 }

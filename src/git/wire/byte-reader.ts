@@ -5,22 +5,26 @@ import { concatBytes } from '../bytes.ts';
 
 /**
  * Counts the bytes that have come over the wire. A compressed body has fewer of them than are read
- * from it. All that a sender makes the service do is measured by them, because only they cost the
- * sender anything.
+ * from it. Limits are measured by these bytes, because only they cost the sender anything.
  */
 export interface Arrived {
   readonly bytes: number;
 }
 
-/** Where bytes come from: a request's body, a host's answer, an array in a test. */
+/** A source of bytes: a request's body, a host's answer, or an array in a test. */
 export interface ChunkSource {
-  /** The next chunk (never empty), or null at the end. Rejects when the sender is gone. */
+  /**
+   * Returns the next chunk, which is never empty, or null at the end. Rejects when the sender is
+   * gone.
+   */
   read(): Promise<Uint8Array | null>;
-  /** Absent: what is read is what has arrived. */
+  /** The bytes that have arrived. Without it, every byte that was read counts. */
   readonly arrived?: Arrived;
-  /** The chunks read so far are no longer used, so the next one may overwrite them. */
+  /**
+   * Says that the chunks read so far are no longer used, so that the next one may overwrite them.
+   */
   recycle?(): void;
-  /** Nothing that is read from now on is used, so it may stay compressed. */
+  /** Says that nothing that is read from now on will be used, so that it may stay compressed. */
   discard?(): void;
   /** Tells the sender that nothing more will be read. */
   cancel(): Promise<void>;
@@ -47,8 +51,9 @@ export class ByteReader {
   }
 
   /**
-   * Exactly `length` bytes as a copy; null if the stream ends before.
-   * @param buffer for them, if reused.
+   * Reads exactly `length` bytes as a copy.
+   * @param buffer takes the bytes instead of new memory.
+   * @returns null if the stream ends before.
    */
   async readExactly(length: number, buffer?: Uint8Array): Promise<Uint8Array | null> {
     const bytes = buffer?.subarray(0, length) ?? new Uint8Array(length);
@@ -64,15 +69,15 @@ export class ByteReader {
   }
 
   /**
-   * The next `length` bytes if they have arrived: a view, valid until the next read. Null: not all
-   * of them have.
+   * Returns the next `length` bytes without reading them, if all of them have arrived.
+   * @returns a view that is valid until the next read, or null.
    */
   peek(length: number): Uint8Array | null {
     const end = this.#position + length;
     return end <= this.#chunk.byteLength ? this.#chunk.subarray(this.#position, end) : null;
   }
 
-  /** Whether the next bytes are these. They stay unread. */
+  /** Tells if the stream goes on with these bytes, which stay unread. */
   async startsWith(bytes: Uint8Array): Promise<boolean> {
     while (this.#chunk.byteLength - this.#position < bytes.byteLength) {
       const arrived = this.#chunk.slice(this.#position);
@@ -89,7 +94,10 @@ export class ByteReader {
     this.#position += length;
   }
 
-  /** What is left of the current chunk, or the next one; null at the end. Not a copy. */
+  /**
+   * Reads the rest of the current chunk, or the next one, without copying it.
+   * @returns null at the end.
+   */
   async nextChunk(): Promise<Uint8Array | null> {
     if (this.#position === this.#chunk.byteLength && !(await this.#advance())) return null;
     const rest = this.#chunk.subarray(this.#position);
@@ -102,7 +110,7 @@ export class ByteReader {
     return this.#position === this.#chunk.byteLength && !(await this.#advance());
   }
 
-  /** The chunks that were handed out are no longer used, so the next one may overwrite them. */
+  /** Says that the chunks that were handed out are no longer used. */
   recycle(): void {
     if (this.#position === this.#chunk.byteLength) this.#source.recycle?.();
   }
@@ -112,7 +120,7 @@ export class ByteReader {
   }
 
   async #advance(): Promise<boolean> {
-    // Everything in the current chunk was copied.
+    // Everything in the current chunk has been copied.
     if (this.#chunk !== EMPTY) this.#source.recycle?.();
     [this.#chunk, this.#position] = [EMPTY, 0];
     const chunk = await this.#source.read();

@@ -1,7 +1,7 @@
 /**
  * Reads the lines of an upload-pack request as they arrive. Kilobytes can inflate to a hundred
- * thousand lines, too many for calls of a decoder: each chunk is one text. A line keeps all of that
- * in memory: copy what you keep.
+ * thousand lines, too many to decode each alone, so each chunk becomes one text. A line keeps all
+ * of that text in memory: callers copy what they keep.
  * Proved by test/git/wire/fetch-request.test.ts.
  */
 import { latin1 } from '../bytes.ts';
@@ -11,11 +11,11 @@ import { endedEarly, LENGTH_BYTES, notPktLine, readPktLength } from './pkt-line.
 import { ProtocolError } from './protocol-error.ts';
 
 /**
- * Lines that name no object and no ref: capabilities, depths, filters, and unknown ones. A client
- * sends a dozen.
+ * Maximum number of lines that name no object and no ref: capabilities, depths, filters, and
+ * unknown ones. Clients send about a dozen.
  */
 export const MAX_OTHER_LINES = 1_000;
-/** A request below this size takes less memory than its connection, so it is not counted. */
+/** Size of a request that is not counted, because it takes less memory than its connection. */
 const UNCOUNTED_BYTES = 64 * 1024;
 const LF = 0x0a;
 
@@ -23,14 +23,15 @@ export class FetchLines {
   readonly #reader: ByteReader;
   readonly #claim: MemoryClaim;
   readonly #keptBytes: () => number;
-  /** The text that has arrived. It is used up to `#at`. */
+  /** The text that has arrived and is used up to `#at`. */
   #text = '';
   #at = 0;
   #otherLines = 0;
 
   /**
-   * @param memory where a long request is counted, to its end.
-   * @param keptBytes what the caller keeps of it.
+   * Starts to read a request.
+   * @param memory counts a long request until it ends.
+   * @param keptBytes returns the size of what the caller keeps of it.
    */
   constructor(reader: ByteReader, memory: Memory, keptBytes: () => number) {
     this.#reader = reader;
@@ -39,9 +40,10 @@ export class FetchLines {
   }
 
   /**
-   * Reads the lines of a section (`end`: also of those that follow), and returns what ended it.
-   * @param take gets each line without its line feed; answers whether it names an object or a ref.
-   * @throws ProtocolError, and what `take` throws.
+   * Reads the lines of a section, or all that follow until the end of the body.
+   * @param take gets each line without its line feed, and tells if it names an object or a ref.
+   * @returns what ended the section.
+   * @throws ProtocolError, and what `take` and the memory throw.
    */
   async section(
     take: (line: string) => boolean,
@@ -73,18 +75,20 @@ export class FetchLines {
     return this.#at < this.#text.length || (await this.#read());
   }
 
-  /** Reads what is left. Nobody uses it, but the body may be too large. */
+  /**
+   * Reads the rest of the body, which nobody uses, because its source enforces the maximum size.
+   */
   async readRest(): Promise<void> {
     while ((await this.#reader.nextChunk()) !== null) this.#reader.recycle();
-    await this.count();
+    await this.#count();
   }
 
   /**
-   * Counts what the caller keeps, and shows that the request is alive.
+   * Counts what the caller keeps, which also shows that the request is alive.
    * @throws what the memory throws.
    */
-  async count(): Promise<void> {
-    // If it holds much while others wait, it may not wait for long.
+  async #count(): Promise<void> {
+    // This rejects a slow client that holds much memory while others wait.
     await this.#claim.set(Math.max(0, this.#keptBytes() - UNCOUNTED_BYTES));
   }
 
@@ -92,9 +96,12 @@ export class FetchLines {
     if (++this.#otherLines > MAX_OTHER_LINES) throw tooManyLines();
   }
 
-  /** False at the end of the body. */
+  /**
+   * Reads the next chunk.
+   * @returns false at the end of the body.
+   */
   async #read(): Promise<boolean> {
-    await this.count();
+    await this.#count();
     const chunk = await this.#reader.nextChunk();
     if (chunk === null) return false;
     this.#text = this.#text.slice(this.#at) + latin1(chunk);

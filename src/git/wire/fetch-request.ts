@@ -1,13 +1,13 @@
 /**
  * Removes from an upload-pack request what it tells about the client: which commits it has, where
  * its shallow clone ends, the names of its branches and of its Git (gitprotocol-v2, "fetch";
- * gitprotocol-pack, "Packfile Negotiation"; versions 0 and 1 ask alike). Only known lines are
- * passed on, such as a `want`, and a `have` if upstream has that commit: dropping one makes the
- * answer larger at worst. A `shallow` cannot be dropped, or the host would assume that the client
- * has more, so a request with a foreign one is refused.
+ * gitprotocol-pack, "Packfile Negotiation", for versions 0 and 1). Only known lines are passed on,
+ * such as a `want`, and a `have` if upstream has that commit: without one, the answer is larger at
+ * worst. A `shallow` cannot be left out, or the host would assume that the client has more, so a
+ * request with one that upstream does not have is refused.
  */
 import type { ByteReader } from './byte-reader.ts';
-import { concatBytes } from '../bytes.ts';
+import { concatBytes, ownText } from '../bytes.ts';
 import { FetchLines } from './fetch-lines.ts';
 import type { Memory } from '../memory.ts';
 import type { Oid } from '../objects/oid.ts';
@@ -15,42 +15,55 @@ import { OidTable } from '../objects/oid-table.ts';
 import { encodePktLine, FLUSH_PKT, pktLengthDigits } from './pkt-line.ts';
 import { AGENT, headOf, startOfDay } from './protocol-v2.ts';
 import { badRequest, ProtocolError } from './protocol-error.ts';
+import { RefPrefixes } from './ref-prefixes.ts';
 
-/** Different objects that one request may want. In a clone, Git wants each branch and tag. */
+/**
+ * Maximum number of different objects that one request may want. In a clone, Git wants each branch
+ * and tag.
+ */
 export const MAX_WANTS = 32_768;
 /**
- * Further haves are dropped. Git names the newest first, and ends each round after hundreds or
- * thousands.
+ * Maximum number of haves. More are ignored: Git names the newest first, and ends each round after
+ * hundreds or thousands.
  */
 export const MAX_HAVES = 32_768;
-/** A clone that ends at more commits is refused, because so many cannot be looked up. */
+/**
+ * Maximum number of commits at which a shallow clone may end. A request with more is refused,
+ * because so many cannot be looked up.
+ */
 export const MAX_SHALLOWS = 32_768;
-/** Memory of an id: in a table, and as text while it is looked up or passed on. */
+/** Memory of an id in a table, and as text while it is looked up or passed on. */
 const ID_BYTES = 150;
 
-/** The commits that upstream is known to have, without asking about a client's commits. */
+/**
+ * Looks up which commits upstream is known to have, without telling the host the client's commits.
+ */
 export interface UpstreamIds {
-  /** Those of the ids that upstream is known to have. At least one, if there is one. */
+  /**
+   * Returns ids that upstream is known to have, perhaps not all, but at least one if there is any.
+   */
   someOf(oids: OidTable): Promise<readonly Oid[]>;
   hasAll(oids: OidTable): Promise<boolean>;
 }
 
 export type FetchRequest =
-  /** The request as it is passed on, in memory of its own. */
+  /** The request that is passed on, in memory of its own. */
   | { readonly kind: 'relay'; readonly body: Uint8Array<ArrayBuffer> }
+  /** The service's own answer. The request is not passed on. */
   | { readonly kind: 'answer'; readonly body: Uint8Array };
 
 /**
- * A filter that names an object, perhaps the client's own, is dropped. The client then gets more.
+ * The filters that are passed on. One that names an object, perhaps the client's own, is left out;
+ * the client then gets more.
  */
 const FILTER = String.raw`(?:blob:none|blob:limit=\d{1,15}[kmg]?|tree:\d{1,9}|object:type=(?:blob|tree|commit|tag))`;
 
 const ALONE = /^$/;
-/** The name of a ref, in any encoding. */
+/** Matches the name of a ref in any encoding. */
 const REF_NAME = /^[!-~\x80-\xff]{1,1000}$/;
 /**
- * Lines of a `fetch` command that are passed on, and what may follow their first word. Others
- * describe the client.
+ * Lines of a `fetch` command that are passed on, by their first word, and what may follow it. Other
+ * lines describe the client.
  */
 const FETCH_ARGUMENTS: ReadonlyMap<string, RegExp> = new Map([
   ['thin-pack', ALONE],
@@ -72,7 +85,7 @@ const OTHER_FORMAT = /^object-format=(?!sha1$)/;
 const COMMAND = 'command=';
 const LS_REFS_ARGUMENTS = /^(?:peel|symrefs|unborn)$/;
 const REF_PREFIX = /^ref-prefix ([ -~\x80-\xff]+)$/;
-/** Capabilities that a client of version 0 may ask for with its first `want`. */
+/** Capabilities of version 0 that are passed on with the first `want`. */
 const V0_CAPABILITIES = new Set(
   'multi_ack multi_ack_detailed no-done thin-pack side-band side-band-64k ofs-delta no-progress include-tag shallow'
     .concat(' deepen-since deepen-not deepen-relative filter allow-tip-sha1-in-want')
@@ -82,8 +95,8 @@ const V0_CAPABILITIES = new Set(
 
 /**
  * Reads a request to the end of its body.
- * @param version 0: also 1.
- * @throws ProtocolError, as reader and memory.
+ * @param version 0 also means version 1.
+ * @throws ProtocolError, and what `reader`, `upstream` and `memory` throw.
  */
 export async function readFetchRequest(
   reader: ByteReader,
@@ -91,7 +104,7 @@ export async function readFetchRequest(
   upstream: UpstreamIds,
   memory: Memory,
 ): Promise<FetchRequest> {
-  const client = new ToldOfClient();
+  const client = new ParsedFetch();
   const lines = new FetchLines(reader, memory, () => client.keptBytes);
   if (version === 0) return readV0(lines, client, upstream);
   const { command, end } = await readCommand(lines);
@@ -110,7 +123,9 @@ export async function readFetchRequest(
   return relay(v2Packets(command, [...[...attributes].toSorted(), ...prefixLines]));
 }
 
-/** The command may stand behind capabilities: Git 2.28 to 2.31 send `object-format` first. */
+/**
+ * Reads the command, which may follow capabilities: Git 2.28 to 2.31 send `object-format` first.
+ */
 async function readCommand(lines: FetchLines) {
   let command = '';
   const end = await lines.section((line) => {
@@ -126,13 +141,13 @@ async function readCommand(lines: FetchLines) {
   return { command, end };
 }
 
-async function fetchRequest(client: ToldOfClient, upstream: UpstreamIds): Promise<FetchRequest> {
+async function fetchRequest(client: ParsedFetch, upstream: UpstreamIds): Promise<FetchRequest> {
   const { haves, isDone, isNegotiating } = client;
   const common = await upstream.someOf(haves);
-  // The client only wants to know which of its commits upstream has.
+  // With `wait-for-done`, the client only asks which of its commits upstream has.
   if (isNegotiating) return acknowledged(common);
   await refuseForeign(client.shallows, upstream);
-  // The client will name more. Without a common commit, the host would take the request for a
+  // The client will name more commits. Without a common one, the host would take the request for a
   // clone, and begin to send.
   if (haves.size > 0 && common.length === 0 && !isDone) return acknowledged([]);
   const wants = lineOfEach('want', client.wants.oids());
@@ -141,10 +156,10 @@ async function fetchRequest(client: ToldOfClient, upstream: UpstreamIds): Promis
 }
 
 /**
- * Wants, shallows and depths; then, unless only depths are asked for, the haves of all rounds so
- * far.
+ * Reads a request of version 0 or 1: wants, shallows and depths, followed by the haves of all
+ * rounds so far unless the client only asks where its history will end.
  */
-async function readV0(lines: FetchLines, client: ToldOfClient, upstream: UpstreamIds): Promise<FetchRequest> {
+async function readV0(lines: FetchLines, client: ParsedFetch, upstream: UpstreamIds): Promise<FetchRequest> {
   let capabilities: readonly string[] = [];
   const takeWant = (line: string): boolean => {
     const [, oid, words] = V0_WANT.exec(line) ?? [];
@@ -182,7 +197,7 @@ async function refuseForeign(shallows: OidTable, upstream: UpstreamIds): Promise
 const FLUSH = '0000';
 const DELIM = '0001';
 
-/** Encodes a line, whose characters stand for bytes. */
+/** Encodes a line whose characters stand for bytes. */
 const packet = (line: string): string => `${pktLengthDigits(line.length + 1)}${line}\n`;
 
 function lineOfEach(word: 'want' | 'have' | 'shallow', oids: Iterable<Oid>): string[] {
@@ -201,8 +216,8 @@ function relay(packets: readonly string[]): FetchRequest {
 }
 
 /**
- * Says which of the client's commits upstream has (gitprotocol-v2, "acknowledgments"), and never
- * "ready".
+ * Encodes which of the client's commits upstream has (gitprotocol-v2, "acknowledgments"). It never
+ * says "ready".
  */
 function acknowledged(common: readonly Oid[]): FetchRequest {
   const acks = common.length === 0 ? ['NAK'] : common.map((oid) => `ACK ${oid}`);
@@ -210,12 +225,15 @@ function acknowledged(common: readonly Oid[]): FetchRequest {
   return { kind: 'answer', body: concatBytes([...lines, FLUSH_PKT]) };
 }
 
-/** What a request asks for, and what it tells of its client: that is looked up, not passed on. */
-class ToldOfClient {
+/**
+ * The contents of a request: what it asks for, and what it tells about its client, which is only
+ * looked up.
+ */
+class ParsedFetch {
   readonly wants = new OidTable();
   readonly haves = new OidTable();
   readonly shallows = new OidTable();
-  /** The other lines that are passed on, each once. */
+  /** The other lines that are passed on, without repetition. */
   readonly settings = new Set<string>();
   isDone = false;
   isNegotiating = false;
@@ -225,7 +243,8 @@ class ToldOfClient {
   }
 
   /**
-   * Takes a line, and answers whether it names an object.
+   * Takes a line.
+   * @returns whether it names an object.
    * @throws ProtocolError for too many wants, and for an id in place of a ref's name, which may be
    * the client's own commit.
    */
@@ -240,7 +259,7 @@ class ToldOfClient {
     this.isDone ||= word === 'done';
     this.isNegotiating ||= word === 'wait-for-done';
     const setting = settingOf(word, value);
-    if (setting !== null) this.settings.add(copyOf(setting));
+    if (setting !== null) this.settings.add(ownText(setting));
     return false;
   }
 
@@ -252,11 +271,6 @@ class ToldOfClient {
       if (this.haves.size < MAX_HAVES) this.haves.add(oid);
     } else if (this.shallows.size <= MAX_SHALLOWS) this.shallows.add(oid);
   }
-}
-
-/** Copies a text, so that the chunk from which it was cut can be freed. */
-function copyOf(text: string): string {
-  return Buffer.from(text, 'latin1').toString('latin1');
 }
 
 function settingOf(word: string, value: string): string | null {
@@ -283,57 +297,7 @@ function malformed(): ProtocolError {
   return badRequest('The fetch is malformed. Is your Git client up to date?');
 }
 
-/** Of all prefixes together: some 1,500. If there are more, everything is listed. */
-export const MAX_PREFIX_BYTES = 64 * 1024;
-const EVERYTHING = 'refs/';
-/** These are too many to list all of them, and their names are only numbers. */
-const OF_PULL_REQUEST = /^refs\/pull\/(?:\d{1,10}\/(?:head|merge)?)?$/;
-const BRANCHES = 'refs/heads/';
-const SPACES = [BRANCHES, 'refs/tags/', 'refs/remotes/'] as const;
-
-/**
- * Which refs a client lists (gitprotocol-v2, "ls-refs"). After `git push -u`, every `git fetch`
- * names the tracked branch, which often tells who the person is. So all branches or all tags are
- * listed instead: a prefix is only a hint.
- */
-export class RefPrefixes {
-  readonly #given = new Set<string>();
-  #bytes = 0;
-  #isOverLimit = false;
-
-  /** @param prefix may be a part of a longer text, which is not kept. */
-  add(prefix: string): void {
-    if (this.#given.has(prefix)) return;
-    this.#bytes += prefix.length;
-    if (this.#bytes > MAX_PREFIX_BYTES) this.#isOverLimit = true;
-    else this.#given.add(copyOf(prefix));
-  }
-
-  /** The prefixes that are passed on, in one order; none if the client gave none. */
-  widened(): readonly string[] {
-    if (this.#given.size === 0 && !this.#isOverLimit) return [];
-    const widened = new Set([...this.#given].flatMap((prefix) => this.#widen(prefix) ?? []));
-    if (this.#isOverLimit || widened.size === 0) return ['HEAD', EVERYTHING];
-    // As a clone and newer versions of Git ask, and the service for a push.
-    if (widened.has(BRANCHES)) widened.add('HEAD');
-    return [...widened].toSorted();
-  }
-
-  #widen(prefix: string): string | null {
-    if (prefix === 'HEAD' || OF_PULL_REQUEST.test(prefix)) return prefix;
-    const space = SPACES.find((start) => prefix.startsWith(start));
-    // Git expands a whole name as well, such as to `refs/remotes/refs/heads/fix/HEAD`.
-    const rest = prefix.slice(space?.length ?? prefix.length).replace(/\/HEAD$/, '');
-    if (rest.startsWith(EVERYTHING) && this.#given.has(rest)) return null;
-    if (space !== undefined) return space;
-    // Git expands a short name to what it can mean: `fix`, `refs/fix`, `refs/tags/fix`,
-    // `refs/heads/fix` and so on.
-    const isExpansion = prefix.startsWith(EVERYTHING) && this.#given.has(prefix.slice(EVERYTHING.length));
-    return prefix.startsWith(EVERYTHING) && !isExpansion ? prefix : null;
-  }
-}
-
-/** A request that is refused, as Git shows it: `fatal: remote error: <message>`. */
+/** Encodes a refusal, which Git shows as `fatal: remote error: <message>`. */
 export function encodeFetchError(message: string): Uint8Array {
   return encodePktLine(`ERR ${message}\n`);
 }

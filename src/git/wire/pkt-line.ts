@@ -1,28 +1,28 @@
 /**
- * pkt-lines: four hex digits with the length (including themselves), then the payload
- * (gitprotocol-common, "pkt-line Format"). A length of 3 or over 65,520, or one that is no number,
- * ends the request. `0004` is data of length 0, not a flush. An error packet may stand wherever a
- * pkt-line may, and ends the conversation (gitprotocol-pack).
+ * Reads and writes pkt-lines: four hexadecimal digits with the length, themselves included, then
+ * the payload (gitprotocol-common, "pkt-line Format"). A length of 3, over 65,520 or that is no
+ * number is an error. `0004` is empty data, not a flush. An error packet may stand in place of any
+ * pkt-line, and ends the conversation (gitprotocol-pack).
  */
 import type { ByteReader } from './byte-reader.ts';
 import { concatBytes, decodeUtf8, HEX_VALUES, utf8 } from '../bytes.ts';
 import { badRequest, ProtocolError } from './protocol-error.ts';
 
 export const LENGTH_BYTES = 4;
-/** A whole pkt-line, its length digits included. */
+/** Maximum length of a pkt-line, its digits included. */
 export const MAX_PKT_LINE_BYTES = 65_520;
 export const MAX_PKT_PAYLOAD_BYTES = MAX_PKT_LINE_BYTES - LENGTH_BYTES;
 
 export const FLUSH_PKT = utf8('0000');
 export const DELIM_PKT = utf8('0001');
 
-/** What the lengths 0 to 2 mean. */
+/** Meanings of the lengths 0 to 2. */
 const SPECIAL = ['flush', 'delim', 'response-end'] as const;
 
 export type Packet =
   { readonly kind: 'data'; readonly payload: Uint8Array } | { readonly kind: (typeof SPECIAL)[number] };
 
-/** The length digits of a pkt-line whose payload has `payloadBytes` bytes. */
+/** Encodes the length of a pkt-line. */
 export function pktLengthDigits(payloadBytes: number): string {
   if (payloadBytes > MAX_PKT_PAYLOAD_BYTES) throw new RangeError('pkt-line payload too long');
   return (payloadBytes + LENGTH_BYTES).toString(16).padStart(LENGTH_BYTES, '0');
@@ -34,7 +34,8 @@ export function encodePktLine(payload: string | Uint8Array): Uint8Array {
 }
 
 /**
- * @param codeAt the four digits in ASCII.
+ * Decodes the length of a pkt-line.
+ * @param codeAt returns the ASCII codes of its four digits.
  * @throws ProtocolError `bad-request`
  */
 export function readPktLength(codeAt: (index: number) => number): number {
@@ -49,10 +50,10 @@ export function readPktLength(codeAt: (index: number) => number): number {
 }
 
 /**
- * The next packet of the stream. The payload is a copy of its own.
- * @throws ProtocolError `bad-request`
- * @param buffer where to put the payload, if it is used up before the next read; of
+ * Reads the next packet. Its payload is a copy.
+ * @param buffer takes the payload, if it is used before the next read. It has
  * MAX_PKT_PAYLOAD_BYTES.
+ * @throws ProtocolError `bad-request`
  */
 export async function readPacket(reader: ByteReader, buffer?: Uint8Array): Promise<Packet> {
   const digits = await reader.readExactly(LENGTH_BYTES);
@@ -66,10 +67,10 @@ export async function readPacket(reader: ByteReader, buffer?: Uint8Array): Promi
 }
 
 /**
- * The payload of the next packet if it is data and has arrived whole: a view, valid until the next
- * read. Null: ask `readPacket`, whose promises leave more behind than a list of tens of thousands
- * of refs.
- * @throws ProtocolError
+ * Takes the payload of the next packet, if it is data and has arrived whole. The promises of
+ * `readPacket` would leave more garbage than a list of tens of thousands of refs takes.
+ * @returns a view that is valid until the next read, or null if `readPacket` is needed.
+ * @throws ProtocolError `bad-request`
  */
 export function takePayload(reader: ByteReader): Uint8Array | null {
   const digits = reader.peek(LENGTH_BYTES);
@@ -81,13 +82,13 @@ export function takePayload(reader: ByteReader): Uint8Array | null {
 }
 
 export const notPktLine = (): ProtocolError =>
-  badRequest('The request is not in pkt-line format. Push with an ordinary Git client.');
+  badRequest('The request is not in pkt-line format. Use an ordinary Git client.');
 export const endedEarly = (): ProtocolError =>
-  badRequest('The request ended before its last pkt-line. Push again.');
+  badRequest('The request ended before its last pkt-line. Try again.');
 
 export class ErrorPacket extends Error {
   override readonly name = 'ErrorPacket';
-  /** The other side's own words, not yet safe for a terminal. */
+  /** The text as the other side sent it, not yet safe for a terminal. */
   readonly text: string;
 
   constructor(text: string) {
@@ -98,6 +99,10 @@ export class ErrorPacket extends Error {
 
 const ERROR_START = utf8('ERR ');
 
+/**
+ * Rejects an error packet.
+ * @throws ErrorPacket
+ */
 export function refuseErrorPacket(payload: Uint8Array): void {
   if (ERROR_START.every((byte, at) => payload[at] === byte)) {
     throw new ErrorPacket((decodeUtf8(payload.subarray(ERROR_START.length)) ?? '').replace(/\n$/, ''));

@@ -1,18 +1,18 @@
 /**
- * What cannot be accepted. `publicMessage` says what is wrong and what to do, without bytes of the
- * input.
+ * An error for input that cannot be accepted. `publicMessage` says what is wrong and what to do,
+ * and contains no bytes of the input.
  * Proved by test/git/pack/bad-packs.test.ts and test/push/reply/refusal.test.ts.
  */
 export type ProtocolErrorCode =
-  /** A pkt-line, command-list or push option is malformed. */
+  /** A pkt-line, command, push option or answer of the host is malformed. */
   | 'bad-request'
-  /** The request is valid, but asks for something that is not supported. */
+  /** The request is valid, but asks for something that the service does not support. */
   | 'unsupported'
   /** The pack does not have the structure that gitformat-pack describes. */
   | 'bad-pack'
   /** The bytes ended before the pack did. */
   | 'truncated-pack'
-  /** A named limit of the service was passed. */
+  /** The input exceeds a limit that the message names. */
   | 'too-large'
   /** The pack is valid, but cannot be made anonymous. */
   | 'not-rewritable';

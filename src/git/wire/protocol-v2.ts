@@ -1,6 +1,6 @@
 /**
- * Protocol v2 with the host (gitprotocol-v2). Stateless over HTTP, so it takes no round trip for
- * capabilities.
+ * Protocol version 2 with the host (gitprotocol-v2). It is stateless over HTTP, so the service
+ * sends commands without asking for capabilities first.
  */
 import type { ByteReader } from './byte-reader.ts';
 import { concatBytes, decodeUtf8, utf8 } from '../bytes.ts';
@@ -18,16 +18,21 @@ import {
 import { badRequest, ProtocolError } from './protocol-error.ts';
 import type { Ref } from './ref-advertisement.ts';
 
-/** Refs of one list that are kept: the largest public repositories have half a million. */
+/**
+ * Maximum number of refs that are kept of one list. The largest public repositories have half a
+ * million.
+ */
 export const MAX_REFS = 20_000;
-/** Memory of a ref in a list and in an advertisement, besides its line in both. */
+/** Memory of a ref in a list and in an advertisement, without its line in both. */
 export const REF_BYTES = 200;
 const COUNTED_STEP = 64 * 1024;
-/** For the ids of all refs of a repository: some 780,000 of them. */
+/** Maximum memory for the ids of all refs of a repository, some 780,000. */
 const MAX_ADVERTISED_BYTES = 6 * 1024 * 1024;
-/** The names and ids of one list, for a host with very long names. */
+/**
+ * Maximum size of the names and ids that are kept of one list, in case a host has very long names.
+ */
 const MAX_REF_LIST_BYTES = 4 * 1024 * 1024;
-/** No file system takes a longer name. */
+/** Maximum length of a line. Linux takes no longer path (PATH_MAX). */
 const MAX_REF_LINE_BYTES = 4096;
 const BRANCHES = 'refs/heads/';
 const NOTHING = new Uint8Array(0);
@@ -39,12 +44,12 @@ const COLON = 0x3a;
 
 const encodedLines = (lines: readonly string[]) => lines.map((line) => encodePktLine(`${line}\n`));
 
-/** The name of every Git toward a host, the clients' and the service's own. */
+/** The agent that the host sees in every request, relayed or the service's own. */
 export const AGENT = 'agent=git/2.0';
 
 /**
- * The lines with which every request begins: a host cannot tell a relayed one from the service's
- * own.
+ * Returns the lines with which every request begins, so that a host cannot tell a relayed request
+ * from one of the service's own.
  */
 export function headOf(command: string): readonly string[] {
   return [`command=${command}`, AGENT, 'object-format=sha1'];
@@ -58,14 +63,18 @@ function malformed(what: string): ProtocolError {
   return badRequest(`The code host sent a malformed ${what}.`);
 }
 
-/** Asks for what Git asks for in a clone or a fetch, which are relayed. */
+/**
+ * Encodes a request for refs with the attributes that Git asks for in a clone or fetch, so that it
+ * looks like a relayed one.
+ */
 export function encodeLsRefs(prefixes: readonly string[]): Uint8Array {
   const attributes = ['peel', 'symrefs', 'unborn'];
   return encodeCommand('ls-refs', [...attributes, ...prefixes.map((prefix) => `ref-prefix ${prefix}`)]);
 }
 
 /**
- * All refs, such as those that a host keeps for pull requests, and what annotated tags stand for.
+ * Encodes a request for all refs, such as those that a host keeps for pull requests, and the
+ * objects that annotated tags point to.
  */
 export function encodePeeledLsRefs(): Uint8Array {
   return encodeCommand('ls-refs', ['peel', 'ref-prefix refs/']);
@@ -74,24 +83,24 @@ export function encodePeeledLsRefs(): Uint8Array {
 export interface RefList {
   readonly refs: readonly Ref[];
   /**
-   * The ref that HEAD points to, even if that branch has no commit yet; null if HEAD was not
+   * The ref that HEAD points to, even if that branch has no commit yet. It is null if HEAD was not
    * listed.
    */
   readonly head: string | null;
   /**
-   * Null while the branch of HEAD has no commit: an empty repository, or a fork whose objects are
-   * on their way.
+   * The commit of HEAD. It is null while HEAD's branch has none: in an empty repository, or in a
+   * fork whose objects have not arrived yet.
    */
   readonly headTip: Oid | null;
-  /** Not if the list was cut within the branches. */
+  /** False if the list was cut among the branches. */
   readonly hasAllBranches: boolean;
 }
 
 /**
- * Reads a ref list up to its limits, and cancels the rest. Git lists HEAD first and then by name,
- * so branches come before tags. A ref whose name is not UTF-8, or is too long, is left out.
- * @throws ProtocolError, what `memory` throws.
- * @param beforeWait called before it waits for memory.
+ * Reads a ref list up to its limits, and cancels the rest. Git lists HEAD first and the others by
+ * name, so branches come before tags. A ref whose name is too long or not UTF-8 is left out.
+ * @param beforeWait is called before it waits for memory.
+ * @throws ProtocolError, ErrorPacket, and what `memory` throws.
  */
 export async function readLsRefs(
   reader: ByteReader,
@@ -126,9 +135,10 @@ export async function readLsRefs(
 }
 
 /**
- * Which of some ids refs name or peel to, with the first ref of each. Keeps nothing else.
- * @param enough ends the reading.
- * @throws ProtocolError
+ * Finds which of some ids refs point to, directly or through an annotated tag, and the first ref
+ * for each.
+ * @param enough ends the reading early.
+ * @throws ProtocolError, ErrorPacket
  */
 export async function readAdvertised(
   reader: ByteReader,
@@ -149,9 +159,9 @@ export async function readAdvertised(
 }
 
 /**
- * Adds the ids that refs name or peel to, until there are too many.
- * @param beforeWait called before it waits for memory.
- * @throws ProtocolError, what `memory` throws.
+ * Adds the ids that refs point to, directly or through an annotated tag, up to a limit.
+ * @param beforeWait is called before it waits for memory.
+ * @throws ProtocolError, ErrorPacket, and what `memory` throws.
  */
 export async function readAdvertisedIds(
   reader: ByteReader,
@@ -165,26 +175,26 @@ export async function readAdvertisedIds(
       const payload = takePayload(reader) ?? (await readLine(reader));
       if (payload === null) return;
       for (const oid of advertisedBy(payload)) ids.push(oid);
-      // Twice, because the list grows by copying.
+      // Twice the size, because the list grows by copying.
       const usedBytes = 2 * ids.byteLength;
       if (usedBytes > claim.bytes) await claim.set(usedBytes + COUNTED_STEP, beforeWait);
     }
     await reader.cancel();
   } finally {
-    // From here on, the cache bounds them.
+    // The cache that keeps the list bounds its memory.
     claim.setNow(0);
   }
 }
 
 /**
- * Returns the id of a ref, and of what it peels to.
+ * Returns the id of a ref, and of the object that it peels to.
  * @throws ProtocolError, ErrorPacket
  */
 function advertisedBy(line: Uint8Array): readonly Oid[] {
   refuseErrorPacket(line);
   const end = line.at(-1) === LF ? line.byteLength - 1 : line.byteLength;
   if (end < OID_HEX_LENGTH) throw malformed('ref list');
-  // What it peels to is the last attribute. No name of a ref contains a colon.
+  // The peeled id is the last attribute. No ref's name contains a colon.
   const peeledAt = end - OID_HEX_LENGTH;
   const starts = line[peeledAt - 1] === COLON ? [0, peeledAt] : [0];
   return starts.flatMap((start) => oidFromHex(line, start, start + OID_HEX_LENGTH) ?? []);
@@ -197,8 +207,8 @@ async function readLine(reader: ByteReader): Promise<Uint8Array | null> {
 }
 
 /**
- * How a line begins. The id is null before the first commit of HEAD's branch, and the name if it
- * cannot be used.
+ * Parses the id and the name at the start of a line. The id is null before the first commit of
+ * HEAD's branch. The name is null if it cannot be used.
  */
 function idAndName(line: Uint8Array): { readonly oid: Oid | null; readonly name: string | null } {
   const isUnborn = UNBORN.every((byte, at) => line[at] === byte);
@@ -219,20 +229,20 @@ export function startOfDay(seconds: number): number {
 }
 
 /**
- * Commits without their trees, or other objects by their ids. A wanted object always comes,
- * whatever the filter leaves out, and version 2 serves any object, not only tips. Of the filters by
- * depth, GitHub allows `tree:0` alone.
+ * A request for commits without their trees, or for other objects by their ids. A wanted object is
+ * always sent, whatever the filter leaves out, and version 2 serves any object, not only tips.
+ * GitHub allows no filter by depth but `tree:0`.
  */
 export interface ObjectRequest {
   readonly wants: readonly Oid[];
-  /** Commits that these reach are left out. */
+  /** Commits that the host leaves out, with all their ancestors. */
   readonly haves?: readonly Oid[];
   /**
-   * Seconds since 1970: only commits since then. All of history only by date: depth runs along
-   * every merge.
+   * Only commits since then are sent, in seconds since 1970. History is bounded by date because a
+   * depth counts along every branch of a merge.
    */
   readonly since?: number;
-  /** For commits: how many of the history, the wanted one included. */
+  /** The number of generations of commits, including the wanted one. */
   readonly depth?: number;
   readonly withFolders?: boolean;
 }
@@ -242,8 +252,8 @@ export function encodeFetch(request: ObjectRequest): Uint8Array {
 }
 
 /**
- * Asks for a history as `git fetch --filter=tree:0 --shallow-since=<date>` does. Only where commits
- * are left out, it asks for no thin pack: a delta must not stand on one of them.
+ * Encodes the request of `git fetch --filter=tree:0 --shallow-since=<date>`. It asks for no thin
+ * pack if commits are left out, because a delta could be based on one of them.
  */
 export function encodeHistoryFetch(request: ObjectRequest): Uint8Array {
   const thin = request.haves === undefined || request.haves.length === 0 ? ['thin-pack'] : [];
@@ -266,7 +276,8 @@ function encodeFetchWith(
 }
 
 /**
- * Reads up to the pack. False: the answer ends without one.
+ * Reads an answer up to its pack.
+ * @returns false if the answer has none.
  * @throws ProtocolError `bad-request`, ErrorPacket
  */
 export async function readFetchSections(reader: ByteReader): Promise<boolean> {

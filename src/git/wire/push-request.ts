@@ -1,9 +1,9 @@
 /**
- * The command section of a push: shallow lines, command-list, push options (gitprotocol-pack,
- * "Reference Update Request"). A client written by hand may leave out the section of options in
- * spite of its capability, and name options in the command-list (contract, 4.6): no command begins
- * as an option does. A faulty request still needs an in-band answer, as Git hides any other:
- * capabilities and names of refs are read behind the fault, too.
+ * Reads and writes what comes before the pack of a push: shallow lines, commands, push options
+ * (gitprotocol-pack, "Reference Update Request"). A client that was written by hand may leave out
+ * the section of options although it announces it, and put options among the commands (contract,
+ * 4.6); no command begins like an option. A faulty request still needs an in-band answer, because
+ * Git shows no other: so capabilities and names of refs are read even after the fault.
  */
 import type { ByteReader } from './byte-reader.ts';
 import type { Memory, MemoryClaim } from '../memory.ts';
@@ -16,29 +16,30 @@ const MAX_COMMANDS = 1_000;
 const MAX_SHALLOWS = 100_000;
 const MAX_PUSH_OPTIONS = 64;
 const MAX_PUSH_OPTION_LENGTH = 4_096;
-/** Of an option among the commands. */
+/** Matches the start of an option among the commands. */
 const OPTION_START = /^[a-z-]+=/;
 const PACK_SIGNATURE = utf8('PACK');
 /**
- * Of all command lines together: some 50,000 refs can be named in the answer to a push of too many.
+ * Maximum length of all commands together. The answer to a push of too many refs can name some
+ * 50,000.
  */
 const MAX_COMMANDS_LENGTH = 8 * 1024 * 1024;
 const LINE_OVERHEAD = 64;
 /**
- * So that a name fits into a pkt-line of the report, with a reason and three bytes for each
- * character.
+ * Maximum length of a ref's name. It fits into a pkt-line of the report together with a reason,
+ * even with three bytes for each character.
  */
 const MAX_REPORTED_NAME_LENGTH = 16 * 1024;
-/** A space would end the name in a line of the report, and a line feed the line. */
+/** Matches names that can be reported: a space would end the name, a line feed the line. */
 // eslint-disable-next-line no-control-regex
 const REPORTABLE = /^[^\u0000-\u0020\u007f]+$/;
-/** Not counted, as no honest client sends more commands; and how much more is counted ahead. */
+/** Size of commands that is not counted, because no honest client sends more. */
 const UNCOUNTED_BYTES = 64 * 1024;
 const COUNTED_STEP = 64 * 1024;
 
 /**
- * The capabilities that let a client read the outcome; assumed of a client whose own could not be
- * read.
+ * Capabilities that a client needs to read the outcome. A client whose own could not be read is
+ * assumed to have them.
  */
 const REPORT_CAPABILITIES = ['report-status', 'side-band-64k'];
 
@@ -46,8 +47,8 @@ export interface Command {
   readonly oldId: Oid;
   readonly newId: Oid;
   /**
-   * Fits into a line of the report, but need not be valid: see `isValidRefName`. Not UTF-8: see
-   * `decodeEscaped`.
+   * The name as it is reported. It need not be valid (see `isValidRefName`), and may not be UTF-8
+   * (see `decodeEscaped`).
    */
   readonly refName: string;
 }
@@ -57,14 +58,15 @@ export function isDeletion(command: Command): boolean {
 }
 
 /**
- * A command-list of one command, and the push options behind it, if there are any. A pack follows.
+ * Encodes a command-list of one command, followed by push options if there are any. The caller
+ * sends the pack after it.
  */
 export function encodeCommandList(
   { oldId, newId, refName }: Command,
   pushOptions: readonly string[] = [],
 ): Uint8Array {
   const hasOptions = pushOptions.length > 0;
-  // Version 2 of the report names the ref that the server has updated in place of the command's.
+  // Version 2 of the report can name another ref that the server has updated instead.
   const more = hasOptions ? ['report-status-v2', 'push-options'] : [];
   const capabilities = [...REPORT_CAPABILITIES, ...more, 'agent=gitveil'].join(' ');
   const command = encodePktLine(`${oldId} ${newId} ${refName}\0 ${capabilities}`);
@@ -79,18 +81,18 @@ export interface PushRequest {
   readonly pushOptions: readonly string[];
 }
 
-/** Malformed, over a limit, or incomplete: the whole request is refused. */
+/** A request that is malformed, over a limit or incomplete, and is refused as a whole. */
 export interface FaultyRequest {
   readonly kind: 'faulty';
-  /** ProtocolError `bad-request` or `too-large`, or what the reader rejected with. */
+  /** A ProtocolError `bad-request` or `too-large`, or the error of the reader or of the memory. */
   readonly fault: unknown;
   readonly refNames: readonly string[];
   readonly capabilities: ReadonlySet<string>;
 }
 
 /**
- * Never rejects; keeps ten megabytes at most.
- * @param memory where a long section is counted, to the end.
+ * Reads a request up to its pack. It never rejects, and keeps at most ten megabytes.
+ * @param memory counts a long command-list until the request ends.
  */
 export async function readPushRequest(
   reader: ByteReader,
@@ -105,7 +107,7 @@ export async function readPushRequest(
     if (isEmpty && (await reader.isAtEnd())) return { kind: 'probe' };
     if (section.commands === 0) throw badRequest('The push names no ref. Push a branch.');
     const { commandList, capabilities, pushOptions } = section;
-    // Without options, the next four bytes are not a pkt-line's but the pack's, or there are none.
+    // If the client sends no options, the pack or the end of the request follows.
     const mayHaveOptions = capabilities.has('push-options') && !(await reader.startsWith(PACK_SIGNATURE));
     if (mayHaveOptions && !(await reader.isAtEnd())) {
       await readLines(reader, (line) => section.takePushOption(line));
@@ -115,7 +117,7 @@ export async function readPushRequest(
     section.fault ??= error;
   }
   const { fault, refNames, capabilities } = section;
-  // Without report-status, the client could not be told anything.
+  // Without report-status, nothing could be told to the client.
   return capabilities.has('report-status')
     ? { kind: 'faulty', fault, refNames, capabilities }
     : { ...unreadRequest(fault), refNames };
@@ -125,7 +127,10 @@ export function unreadRequest(fault: unknown): FaultyRequest {
   return { kind: 'faulty', fault, refNames: [], capabilities: new Set(REPORT_CAPABILITIES) };
 }
 
-/** @param take gets the payloads of data packets up to a flush, without their line feeds. */
+/**
+ * Reads pkt-lines up to a flush.
+ * @param take gets the payload of each without its line feed.
+ */
 async function readLines(reader: ByteReader, take: (line: Uint8Array) => void): Promise<void> {
   for (let packet = await readPacket(reader); packet.kind !== 'flush'; packet = await readPacket(reader)) {
     if (packet.kind !== 'data') throw malformed('packet');
@@ -134,15 +139,18 @@ async function readLines(reader: ByteReader, take: (line: Uint8Array) => void): 
   }
 }
 
-/** The command-list, line by line. `take` throws if reading further makes no sense. */
+/**
+ * Collects the commands and push options, line by line. Its methods throw if reading further makes
+ * no sense.
+ */
 class CommandSection {
   readonly commandList: Command[] = [];
   readonly pushOptions: string[] = [];
   readonly refNames: string[] = [];
   capabilities: ReadonlySet<string> = new Set();
-  /** The first fault, if reading goes on behind it. */
+  /** The first fault after which reading goes on. */
   fault: unknown = null;
-  /** How many lines of each kind have come. */
+  /** Number of lines of each kind so far. */
   commands = 0;
   shallows = 0;
   #length = 0;
@@ -154,7 +162,8 @@ class CommandSection {
 
   take(line: Uint8Array): void {
     const text = decodeEscaped(line);
-    // Where the client's own history ends. Ignored, because upstream's history proves the parents.
+    // A shallow line says where the client's history ends. It is ignored, because upstream's
+    // history proves the parents.
     if (text.startsWith('shallow ') && isOid(text.slice('shallow '.length))) this.shallows += 1;
     else if (this.commands > 0 && OPTION_START.test(text)) this.takePushOption(line);
     else this.#takeCommand(text);

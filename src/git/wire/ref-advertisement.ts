@@ -1,13 +1,13 @@
 /**
- * Upstream's refs for a push (gitprotocol-pack, "Reference Discovery"), and `.have`s, so stale
- * clones find a base.
+ * Advertises upstream's refs for a push (gitprotocol-pack, "Reference Discovery"), and commits of
+ * its history as `.have`, so that Git finds a common base even in an old clone.
  */
 import { type Oid, ZERO_OID } from '../objects/oid.ts';
 import { pktLengthDigits } from './pkt-line.ts';
 
 /**
- * Only these: a push certificate would name the pusher, and an agent or session id would be
- * useless.
+ * Capabilities that the service offers. A push certificate would name the person who pushes, and an
+ * agent or session id would be useless.
  */
 const CAPABILITIES = 'report-status delete-refs side-band-64k quiet ofs-delta push-options';
 
@@ -17,8 +17,8 @@ export interface Ref {
 }
 
 /**
- * Makes each line twice: tens of thousands of them would take ten times the memory that they take
- * as bytes.
+ * Encodes the advertisement. It makes each line twice, first to count its bytes: tens of thousands
+ * of lines as texts would take ten times the memory of their bytes.
  */
 export function encodeReceivePackAdvertisement(refs: readonly Ref[], haves: readonly Oid[]): Uint8Array {
   let bytes = 0;
@@ -57,8 +57,8 @@ const PER_STEP = 32;
 const MAX_HAVES = 200;
 
 /**
- * For `.have`: all of the newest, then fewer and fewer. 200 lines cover some 1,500 commits and cost
- * 10 KB.
+ * Selects commits for `.have` lines: all of the newest, then fewer and fewer. 200 lines take 10 KB
+ * and cover some 1,300 commits.
  */
 export function selectHaves(newestFirst: readonly Oid[]): Oid[] {
   const haves: Oid[] = [];

@@ -1,22 +1,21 @@
-/**
- * Which ref names Git allows (git-check-ref-format), and how a pushed ref asks for a base branch.
- */
+/** Checks names of refs (git-check-ref-format), and reads what a pushed ref asks for. */
 
-/** Control characters, and the characters that mean something in a revision or a refspec. */
+/** Matches control characters, and what has a meaning in a revision or refspec. */
 // eslint-disable-next-line no-control-regex
 const FORBIDDEN = /[\u0000-\u0020\u007f~^:?*[\\]|\.\.|@\{|\/\/|\.$|\/$|^\//;
 const MAX_REF_NAME_LENGTH = 1_024;
 
 export function isValidRefName(name: string): boolean {
   if (!name.startsWith('refs/') || name.length > MAX_REF_NAME_LENGTH || FORBIDDEN.test(name)) return false;
-  // The host's REST interface accepts only text.
+  // The host's REST interface accepts only well-formed text.
   if (!name.isWellFormed()) return false;
   const components = name.split('/');
   return components.length >= 3 && components.every((part) => /^[^.]/.test(part) && !part.endsWith('.lock'));
 }
 
 /**
- * What a pushed ref asks for: `refs/for/<base>` is the AGit form and names the base branch itself.
+ * The kinds of refs that a push can name. `for` is the AGit form `refs/for/<base>`, which names the
+ * base branch.
  */
 export type PushTarget =
   | { readonly kind: 'branch'; readonly branch: string }

@@ -1,22 +1,22 @@
 /**
- * The answer to a push (gitprotocol-pack, "Report Status"), a section of its own. In v2, options
- * follow an `ok`.
+ * Reads and writes the report of a push (gitprotocol-pack, "Report Status"). In version 2, option
+ * lines may follow an `ok`.
  */
 import type { ByteReader } from './byte-reader.ts';
 import { concatBytes, decodeUtf8, encodeEscaped, utf8 } from '../bytes.ts';
 import { encodePktLine, FLUSH_PKT, readPacket } from './pkt-line.ts';
 import { badRequest } from './protocol-error.ts';
 
-/** `reason` null: the ref was updated. */
+/** The outcome for one ref. `reason` is null if the ref was updated. */
 export interface CommandStatus {
   readonly refName: string;
   readonly reason: string | null;
-  /** The ref that was updated in its place. */
+  /** The ref that the server updated instead. */
   readonly updatedRef?: string;
 }
 
 export interface ReportStatus {
-  /** `ok`, or why the pack was refused. */
+  /** `ok`, or the reason why the pack was refused. */
   readonly unpackStatus: string;
   readonly commandStatuses: readonly CommandStatus[];
 }
@@ -24,13 +24,16 @@ export interface ReportStatus {
 export function encodeReportStatus({ unpackStatus, commandStatuses }: ReportStatus): Uint8Array {
   const lines = commandStatuses.map(({ refName, reason }) => {
     const [word, rest] = reason === null ? ['ok', ''] : ['ng', ` ${reason}`];
-    // The name goes back byte for byte, text or not: Git compares it with what it sent.
+    // The name is sent back byte for byte, because Git compares it with what it sent.
     return encodePktLine(concatBytes([utf8(`${word} `), encodeEscaped(refName), utf8(`${rest}\n`)]));
   });
   return concatBytes([encodePktLine(`unpack ${unpackStatus}\n`), ...lines, FLUSH_PKT]);
 }
 
-/** Reads a section up to its flush. @throws ProtocolError `bad-request` */
+/**
+ * Reads a report up to its flush.
+ * @throws ProtocolError `bad-request`
+ */
 export async function readReportStatus(reader: ByteReader): Promise<ReportStatus> {
   let unpackStatus: string | null = null;
   const commandStatuses: CommandStatus[] = [];

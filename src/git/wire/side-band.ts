@@ -1,6 +1,6 @@
 /**
- * One pkt-line stream with three bands (gitprotocol-pack, "Packfile Data"). Git shows 2 and 3
- * behind `remote: `.
+ * The side-band: a pkt-line stream with three bands (gitprotocol-pack, "Packfile Data"). Git shows
+ * the text of bands 2 and 3 after `remote: `.
  */
 import type { ByteReader } from './byte-reader.ts';
 import { concatBytes, utf8 } from '../bytes.ts';
@@ -15,7 +15,7 @@ export type Band = typeof BAND_DATA | typeof BAND_PROGRESS | typeof BAND_ERROR;
 const MAX_BAND_DATA_BYTES = MAX_PKT_PAYLOAD_BYTES - 1;
 
 /**
- * A packet without data, which no client shows. Git's own receive-pack sends it, too
+ * An empty packet of band 1, which clients ignore. Git's own receive-pack sends it, too
  * (receive.keepAlive).
  */
 export const KEEP_ALIVE: Uint8Array = Uint8Array.of(...utf8(pktLengthDigits(1)), BAND_DATA);
@@ -31,10 +31,10 @@ export function encodeBand(band: Band, data: string | Uint8Array): Uint8Array {
 }
 
 /**
- * The packets of a side-band stream up to its flush.
- * @throws ProtocolError `bad-request`; ErrorPacket.
- * @param reuse whether each packet's data is used up before the next packet is read: all of them
- * then share a buffer.
+ * Reads the packets of a side-band stream up to its flush.
+ * @param reuse lets all packets share a buffer. The data of each must then be used before the next
+ * is read.
+ * @throws ProtocolError `bad-request`, ErrorPacket
  */
 export async function* readBands(
   reader: ByteReader,

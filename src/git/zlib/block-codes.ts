@@ -2,10 +2,10 @@
  * The pair of codes of one compressed block: fixed (RFC 1951 §3.2.6) or read from the block's
  * header (§3.2.7), as canonical Huffman codes (§3.2.2) with two-level decoding tables. Packs hold
  * tens of thousands of blocks of a few hundred bytes, so building tables is much of the work.
- * Symbols are sorted by the lengths of their codes as these are read, each is written once, and the
- * table grows by doubling: what stands for the codes of up to n bits is copied behind itself to
- * serve n + 1. Codes are kept with their first bit lowest, as they come. Both tables are in one
- * array: a loop needs only an offset.
+ * Therefore symbols are sorted by the lengths of their codes while these are read, each is written
+ * once, and the table grows by doubling: the entries for codes of up to n bits are copied behind
+ * themselves to serve n + 1 bits. Codes are kept with their first bit lowest, as the stream has
+ * them. Both tables are in one array, so that a loop needs only an offset.
  * Proved by test/git/zlib/agreement.property.test.ts and test/git/zlib/bad-streams.test.ts.
  */
 import {
@@ -25,7 +25,7 @@ import {
 const MAX_CODE_BITS = 15;
 const MAX_LITERAL_LENGTH_CODES = 286;
 const END_OF_BLOCK_SYMBOL = 256;
-/** To be multiplied by the bits of a symbol's code and added to its template. */
+/** Factor for the length of a symbol's code, which is then added to its template. */
 const CODE_BITS = 1 | (1 << 5);
 /** Order in which the lengths of the code length code are sent, RFC 1951 §3.2.7. */
 const CODE_LENGTH_ORDER = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15] as const;
@@ -33,7 +33,10 @@ const CODE_LENGTH_ORDER = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2
 const LITERAL_LENGTH_TEMPLATES = literalLengthTemplates();
 const DISTANCE_TEMPLATES = distanceTemplates();
 
-/** Entries of the literal and length symbols but for their codes; 286 and 287 stand for nothing. */
+/**
+ * Builds the entries of literals and lengths without their codes. Symbols 286 and 287 have no
+ * meaning.
+ */
 function literalLengthTemplates(): Int32Array {
   const templates = new Int32Array(288).fill(INVALID);
   for (let byte = 0; byte < END_OF_BLOCK_SYMBOL; byte++) templates[byte] = byte << 16;
@@ -48,7 +51,7 @@ function literalLengthTemplates(): Int32Array {
   return templates;
 }
 
-/** Entries of the distance symbols but for their codes; 30 and 31 stand for nothing. */
+/** Builds the entries of distances without their codes. Symbols 30 and 31 have no meaning. */
 function distanceTemplates(): Int32Array {
   const templates = new Int32Array(32).fill(INVALID);
   for (let symbol = 0; symbol < MAX_DISTANCE_CODES; symbol++) {
@@ -59,16 +62,16 @@ function distanceTemplates(): Int32Array {
 }
 
 /**
- * A bucket has room for more symbols than a code has, and than a wrong header can name before it is
- * refused.
+ * Buckets have room for 512 symbols: more than a code has, and than a wrong header can name before
+ * it is refused.
  */
 const BUCKET_SHIFT = 9;
-/** Up to so many entries a loop copies faster than a call. */
+/** Number of entries up to which a loop copies faster than a call. */
 const SMALL_COPY = 32;
 
 /** The symbols of a code in buckets by the bits of their codes, in ascending order. */
 class HuffmanCode {
-  /** At index n: symbols with codes of n bits; at index 0: those without a code. */
+  /** The number of symbols with codes of n bits, at index n. At index 0, those without a code. */
   readonly counts = new Uint16Array(MAX_CODE_BITS + 1);
   readonly symbols = new Uint16Array((MAX_CODE_BITS + 1) << BUCKET_SHIFT);
 
@@ -82,7 +85,7 @@ class HuffmanCode {
     this.counts[bits] = count + 1;
   }
 
-  /** Bits of the longest code; 0 when no symbol has one. */
+  /** Returns the length of the longest code in bits, or 0 if no symbol has a code. */
   longest(): number {
     let bits = MAX_CODE_BITS;
     while (bits > 0 && this.counts[bits] === 0) bits--;
@@ -100,8 +103,8 @@ class HuffmanCode {
   }
 
   /**
-   * Refuses wrong codes; like zlib, it takes two incomplete ones: none, and a single code of one
-   * bit (§3.2.7).
+   * Refuses wrong codes. Like zlib, it accepts two incomplete ones if `mayBeSingle`: no code at
+   * all, and a single code of one bit (§3.2.7).
    */
   check(what: string, mayBeSingle: boolean): void {
     let room = 1;
@@ -123,8 +126,8 @@ const MAX_CODE_LENGTH_BITS = 7;
 const CODE_LENGTH_MASK = (1 << MAX_CODE_LENGTH_BITS) - 1;
 const COPY_PREVIOUS = 16;
 /**
- * Bits 0..9 as in all entries; 16..20: length, or 16 for the previous one; 24..31: times, without
- * extra bits.
+ * Entries of the code length code. Bits 0..9 are as in all entries, bits 16..20 have the length, or
+ * 16 for the previous one, and bits 24..31 how many times it counts, without extra bits.
  */
 const CODE_LENGTH_TEMPLATES = Int32Array.from(CODE_LENGTH_ORDER, (_, i) => (1 << 24) | (i << 16));
 CODE_LENGTH_TEMPLATES[16] = (3 << 24) | (COPY_PREVIOUS << 16) | 2;
@@ -132,7 +135,8 @@ CODE_LENGTH_TEMPLATES[17] = (3 << 24) | 3;
 CODE_LENGTH_TEMPLATES[18] = (11 << 24) | 7;
 
 /**
- * The longest header: three counts, the lengths of 19 codes, and 316 lengths of at most 7 + 7 bits.
+ * Size of the longest header: three counts, the lengths of 19 codes, and 316 lengths of at most 7 +
+ * 7 bits.
  */
 export const MAX_HEADER_BYTES = Math.ceil((14 + 19 * 3 + 316 * 14) / 8);
 
@@ -149,7 +153,7 @@ export class BlockCodes {
   #pos = 0;
   #previousLength = -1;
   /**
-   * How many times the previous length is still to be repeated: a repeat may run over into the
+   * How many times the previous length is still to be repeated. A repeat may run over into the
    * second code.
    */
   #repeatsLeft = 0;
@@ -167,8 +171,8 @@ export class BlockCodes {
   }
 
   /**
-   * Reads the header at the bit `pos`, and builds the tables. Returns the bit behind it; -1: it is
-   * not whole yet.
+   * Reads the header at the bit `pos`, and builds the tables.
+   * @returns the bit behind it, or -1 if it is not complete yet.
    */
   readHeader(view: DataView, pos: number, end: number): number {
     const bits = view.getUint32(pos >>> 3, true) >>> (pos & 7);
@@ -193,7 +197,7 @@ export class BlockCodes {
     return this.#pos;
   }
 
-  /** The code in which the lengths of the other two are written. */
+  /** Reads the code in which the lengths of the other two are written. */
   #readCodeLengthCode(view: DataView, pos: number, count: number): number {
     const lengths = codeLengthBits;
     lengths.fill(0);
@@ -212,8 +216,9 @@ export class BlockCodes {
   }
 
   /**
-   * Puts symbols into buckets; false if they go beyond `end`. Nearly all take one branch, so it is
-   * well predicted.
+   * Puts the symbols of a code into buckets. Nearly all take the same branch, so it is well
+   * predicted.
+   * @returns false if the code goes beyond `end`.
    */
   #readCode(view: DataView, end: number, code: HuffmanCode, count: number): boolean {
     const table = codeLengthTable;
@@ -222,7 +227,7 @@ export class BlockCodes {
     code.clear();
     let symbol = 0;
     while (symbol < this.#repeatsLeft) code.add(symbol++, previous);
-    // The next bits, how many of them are surely there, and the byte from which on to add more.
+    // The next bits, the number of them that are valid, and the byte from which to add more.
     let at = this.#pos >>> 3;
     let bits = view.getUint32(at, true) >>> (this.#pos & 7);
     let valid = 24 - (this.#pos & 7);
@@ -263,8 +268,8 @@ export class BlockCodes {
 }
 
 /**
- * Writes a checked code: its first level at `at`, its subtables from `free` on. Returns where these
- * end.
+ * Writes a checked code, its first level at `at` and its subtables from `free` on.
+ * @returns the end of the subtables.
  */
 function buildTable(
   entries: Int32Array,
@@ -307,7 +312,8 @@ function copyBehind(entries: Int32Array, at: number, count: number): void {
 }
 
 /**
- * The next code when a code's first bit is its lowest: one is added at the top, and carried down.
+ * Returns the next code. Because a code's first bit is its lowest, one is added at the top and
+ * carried down.
  */
 function nextCode(code: number, ones: number): number {
   const zeros = code ^ ones;
@@ -317,8 +323,9 @@ function nextCode(code: number, ones: number): number {
 }
 
 /**
- * Codes longer than the first level's index: those that share their first `rootBits` bits share a
- * subtable.
+ * Writes the codes that are longer than the first level's index. Those that share their first
+ * `rootBits` bits share a subtable.
+ * @returns the end of the subtables.
  */
 function buildSubtables(
   entries: Int32Array,

@@ -18,16 +18,16 @@
 import { badPack, ProtocolError } from '../wire/protocol-error.ts';
 
 /**
- * @param fault what is wrong, in the words of RFC 1950 and RFC 1951. The client sees it, and what
- * to do.
+ * Creates the error for damaged data.
+ * @param fault is shown to the client, in the words of RFC 1950 and RFC 1951.
  */
 export function damagedData(fault: string): ProtocolError {
   return badPack(`The pack contains damaged compressed data (${fault}).`);
 }
 
 /**
- * Index bits of the first level of both tables, which stand side by side: literals and lengths,
- * then distances.
+ * Number of index bits of the first level of both tables. The one for distances stands behind the
+ * one for literals and lengths.
  */
 export const ROOT_BITS = 10;
 export const DISTANCES_AT = 1 << ROOT_BITS;
@@ -35,15 +35,18 @@ export const SUBTABLES_AT = 2 << ROOT_BITS;
 
 export const RANK_SHIFT = 11;
 /**
- * The rank of an entry that is neither a literal nor a length nor a distance; bits 16 and 17 say
- * what it is.
+ * Rank of an entry that is neither a literal nor a length nor a distance. Bits 16 and 17 say what
+ * it is.
  */
 const LOOK_CLOSER = 31 << RANK_SHIFT;
 export const KIND_MASK = LOOK_CLOSER | (3 << 16);
 export const END_OF_BLOCK = LOOK_CLOSER | (1 << 16);
-/** A code that no symbol has, or whose symbol stands for nothing. */
+/** Entry of a code that no symbol has, or whose symbol has no meaning. */
 export const INVALID = LOOK_CLOSER | (2 << 16);
-/** Bits 0..4: index bits of the subtable; bits 18..31: where it begins. */
+/**
+ * Entry that refers to a subtable. Bits 0..4 have the number of its index bits, bits 18..31 its
+ * start.
+ */
 export const SUBTABLE = LOOK_CLOSER | (3 << 16);
 export const SUBTABLE_SHIFT = 18;
 
@@ -52,14 +55,14 @@ export const MIN_MATCH_BYTES = 3;
 export const WINDOW_BYTES = 32_768;
 
 /**
- * The value of an entry's extra bits as far as they add output; `bits` are the next bits of the
- * stream.
+ * Returns the value of an entry's extra bits as far as they add output.
+ * @param bits are the next bits of the stream.
  */
 export function extraOutput(entry: number, bits: number): number {
   return (bits & ~(-1 << entry)) >>> (entry >>> 5);
 }
 
-/** The distance of an entry: 1, 2, then two symbols for each number of extra bits. */
+/** Returns the distance of an entry: 1 and 2, then two symbols for each number of extra bits. */
 export function distanceOf(entry: number, bits: number): number {
   const symbol = ((entry >>> RANK_SHIFT) & 31) - 1;
   if (symbol < 2) return symbol + 1;
@@ -67,7 +70,10 @@ export function distanceOf(entry: number, bits: number): number {
   return ((2 | (symbol & 1)) << extraBits) + ((bits & ~(-1 << entry)) >>> (entry - extraBits)) + 1;
 }
 
-/** The highest rank, in its place in an entry, of which no distance is larger than `bytes`. */
+/**
+ * Returns the highest rank, at its position in an entry, all of whose distances are at most
+ * `bytes`.
+ */
 export function rankWithin(bytes: number): number {
   if (bytes < 2) return bytes << RANK_SHIFT;
   if (bytes >= WINDOW_BYTES) return MAX_DISTANCE_CODES << RANK_SHIFT;

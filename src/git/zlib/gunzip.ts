@@ -1,8 +1,8 @@
 /**
- * A gzip body, inflated while it is read (RFC 1952: one or several members, followed by nothing but
- * zeros). Uses node:zlib, which stops while its output waits, not DecompressionStream: in workerd
- * the latter inflates all input at once, even if nobody reads. V8 lets some 60 MB of node:zlib's
- * buffers accumulate before it collects them (measured).
+ * Inflates a gzip body while it is read (RFC 1952: one or several members, followed by nothing but
+ * zeros). It uses node:zlib, which stops while its output waits. DecompressionStream of workerd
+ * inflates all input at once, even if nobody reads. V8 lets some 60 MB of node:zlib's buffers
+ * accumulate before it collects them (measured).
  */
 import { createGunzip } from 'node:zlib';
 import type { ChunkSource } from '../wire/byte-reader.ts';
@@ -10,12 +10,13 @@ import type { ChunkSource } from '../wire/byte-reader.ts';
 const CHUNK_BYTES = 64 * 1024;
 
 /**
- * `read` rejects as the source does, or with `damaged`; after that, or `discard`, the rest passes
- * as it is.
+ * Wraps a source. `read` rejects with the source's error, or with `damaged` if the data is. After
+ * that, and after `discard`, it returns the rest of the source as it is.
  */
 export function gunzipped(source: ChunkSource, damaged: (cause: unknown) => Error): ChunkSource {
   const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
-  // The reader gets the error. An `error` event without a listener would end the isolate.
+  // The reader gets the error from the iterator. An `error` event without a listener would end the
+  // isolate.
   gunzip.on('error', () => {});
   const inflated: AsyncIterator<Uint8Array> = gunzip[Symbol.asyncIterator]();
   const closed = new Promise<void>((resolve) => gunzip.once('close', () => resolve()));
@@ -42,7 +43,7 @@ export function gunzipped(source: ChunkSource, damaged: (cause: unknown) => Erro
   return {
     ...(source.arrived && { arrived: source.arrived }),
     async read() {
-      // Nobody else reads from the source once feeding has ended.
+      // Wait for feeding to end, so that only one of the two reads from the source.
       if (isOver) {
         await feeding;
         return source.read();

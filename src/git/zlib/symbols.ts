@@ -24,22 +24,26 @@ import {
 } from './deflate-format.ts';
 
 /**
- * How many bytes a view must have after `end`, because bits are read four and five bytes at a time.
+ * Number of bytes that a view must have after `end`, because bits are read four and five bytes at a
+ * time.
  */
 export const READ_AHEAD_BYTES = 8;
 
-/** What outlives a call. */
+/** State between calls. */
 export class SymbolState {
   produced = 0;
   /**
-   * Length of a match whose distance has not been read yet; 0: the next symbol is a literal or a
-   * length.
+   * Length of a match whose distance has not been read yet, or 0 if the next symbol is a literal or
+   * a length.
    */
   pendingLength = 0;
   ended = false;
 }
 
-/** Counts the output of the steps between the bits `pos` and `end`; returns where it stopped. */
+/**
+ * Counts the output of the steps between the bits `pos` and `end`.
+ * @returns the bit at which it stopped.
+ */
 export function countSymbols(
   state: SymbolState,
   entries: Int32Array,
@@ -113,9 +117,9 @@ export function countSymbols(
 }
 
 /**
- * Writes to `output` until `keepBytes` of it are there; a match across that line is written up to
- * `room`, and only counted from there on. Returns where it stopped, which is never between a length
- * and its distance.
+ * Writes to `output` until it has `keepBytes`. A match that goes beyond is written up to `room`,
+ * and only counted from there on.
+ * @returns the bit at which it stopped, which is never between a length and its distance.
  */
 export function keepSymbols(
   state: SymbolState,
@@ -198,7 +202,8 @@ export function keepSymbols(
 }
 
 /**
- * Copies a match, which may overlap itself, as far as there is room; returns the output with it.
+ * Copies a match, which may overlap itself, as far as there is room.
+ * @returns the length of the output with all of the match.
  */
 function copyMatch(output: Uint8Array, out: number, distance: number, length: number, room: number): number {
   const stop = (out + length) | 0;

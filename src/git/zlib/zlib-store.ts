@@ -1,6 +1,6 @@
 /**
- * A zlib stream of stored blocks (RFC 1950, RFC 1951 §3.2.4): new commits are small, and the host
- * packs them again.
+ * Writes zlib streams of stored blocks (RFC 1950, RFC 1951 §3.2.4). They are not compressed,
+ * because new commits are small, and the host packs them again.
  * Proved by test/git/pack/outgoing-pack.test.ts.
  */
 
@@ -8,7 +8,8 @@ const MAX_STORED_BYTES = 65_535;
 const BLOCK_HEADER_BYTES = 5;
 const ADLER_MODULUS = 65_521;
 /**
- * How many bytes can be summed before a remainder must be taken, so that the sums stay below 2^31.
+ * Number of bytes that can be summed before a remainder must be taken, so that the sums stay below
+ * 2^31.
  */
 const BYTES_PER_REMAINDER = 3_800;
 
@@ -18,12 +19,15 @@ export function zlibStoreBytes(length: number): number {
   return 2 + blocksFor(length) * BLOCK_HEADER_BYTES + length + 4;
 }
 
-/** @param stream where to write it: `zlibStoreBytes` bytes. */
+/**
+ * Writes a stream.
+ * @param stream is the buffer for it, of `zlibStoreBytes` bytes.
+ */
 export function zlibStore(content: Uint8Array, stream = new Uint8Array(zlibStoreBytes(content.length))) {
   const length = content.byteLength;
   const blocks = blocksFor(length);
   const view = new DataView(stream.buffer, stream.byteOffset);
-  // CM 8, window of 32 KiB, fastest level; the pair is a multiple of 31.
+  // Method 8 (deflate), a window of 32 KiB, the fastest level. The number is a multiple of 31.
   view.setUint16(0, 0x7801);
   let position = 2;
   for (let block = 0; block < blocks; block++) {
@@ -38,7 +42,7 @@ export function zlibStore(content: Uint8Array, stream = new Uint8Array(zlibStore
   return stream;
 }
 
-/** The checksum at the end of a zlib stream, RFC 1950 §8.2 and §9. */
+/** Computes the checksum at the end of a zlib stream (RFC 1950 §8.2 and §9). */
 export function adler32(bytes: Uint8Array, length: number): number {
   let a = 1;
   let b = 0;

@@ -14,8 +14,8 @@ import { WINDOW_BYTES, damagedData } from './deflate-format.ts';
 import { adler32 } from './zlib-store.ts';
 
 /**
- * What the next bits are. All but stored bytes and symbols is one step, taken completely or not at
- * all.
+ * States: what the next bits are. Each is one step, which is taken completely or not at all, except
+ * stored bytes and symbols.
  */
 const ZLIB_HEADER = 0;
 const BLOCK_HEADER = 1;
@@ -25,37 +25,40 @@ const DYNAMIC_HEADER = 4;
 const SYMBOLS = 5;
 const CHECKSUM = 6;
 const DONE = 7;
-/** What follows the header of a block, by its type. */
+/** The state that follows the header of a block, by the block's type. */
 const STATE_OF_TYPE = [STORED_HEADER, SYMBOLS, DYNAMIC_HEADER] as const;
 
 /**
- * Longest input of one call: its output is at most 1032 times as long, and can be counted in 31
+ * Maximum input of one run. Its output is at most 1032 times as long, and can be counted in 31
  * bits.
  */
 const SPAN_BYTES = 1 << 20;
 const MAX_MATCH_BYTES = 258;
 const PIECE_BYTES = 2 * WINDOW_BYTES;
 /**
- * Longest stream for each byte of output: only block headers take more than 15 bits a literal, 48 a
- * match of three.
+ * Maximum length of a stream for each byte of its output. Only headers of blocks take more than 15
+ * bits for a literal, or 48 for a match of three bytes.
  */
 const MAX_STREAM_BYTES_PER_BYTE = 2;
-/** For headers: a stream may be flushed many times. */
+/** Additional length for headers, because a stream may be flushed many times. */
 const STREAM_ALLOWANCE_BYTES = 1024;
-/** Room for a carried part of the longest step and enough new bytes to complete it. */
+/** Size of the carry: a part of the longest step, and enough new bytes to complete it. */
 const CARRY_BYTES = 2 * (MAX_HEADER_BYTES + READ_AHEAD_BYTES);
 
-/** Takes a piece of output; the bytes are valid during the call only. */
+/** Takes a piece of output, whose bytes are valid only during the call. */
 type OutputSink = (bytes: Uint8Array) => void;
 
 const FIXED_ENTRIES = BlockCodes.fixed().entries;
 const NOTHING = new Uint8Array(0);
 
-/** Walks one zlib stream after another, resumable at any byte; allocates nothing per stream. */
+/**
+ * Walks one zlib stream after another. It can stop and go on at any byte, and allocates nothing for
+ * a stream.
+ */
 export class ZlibWalker {
   /**
-   * Blocks with codes of their own in all streams so far. To read one costs as much as kilobytes of
-   * content.
+   * Number of blocks with codes of their own in all streams so far. Reading one costs as much as
+   * kilobytes of content.
    */
   dynamicBlocks = 0;
   #state = DONE;
@@ -63,11 +66,11 @@ export class ZlibWalker {
   #streamBytesLeft = 0;
   #output: Uint8Array = NOTHING;
   #keepBytes = 0;
-  /** Null: output is kept or counted. */
+  /** The sink of the output, or null if output is kept or only counted. */
   #sink: OutputSink | null = null;
   /**
-   * For a sink: the last output, which matches may copy from, and behind it what has not been
-   * passed on yet.
+   * The buffer for a sink: the last output, which matches may copy from, followed by output that
+   * was not passed on yet.
    */
   #window: Uint8Array = NOTHING;
   #passedOn = 0;
@@ -79,9 +82,7 @@ export class ZlibWalker {
   readonly #dynamicCodes = new BlockCodes();
   readonly #symbols = new SymbolState();
 
-  /**
-   * Bytes that were given but not walked yet, and the bit of the first one at which to continue.
-   */
+  /** Bytes that were given but not walked yet, and the bit of the first one at which to go on. */
   readonly #carry = new Uint8Array(CARRY_BYTES + READ_AHEAD_BYTES);
   readonly #carryView = new DataView(this.#carry.buffer);
   #carried = 0;
@@ -100,8 +101,9 @@ export class ZlibWalker {
 
   /**
    * Starts at the first byte of a zlib stream whose inflated length must be exactly
-   * `inflatedBytes`. The first `keepBytes` bytes of it (`inflatedBytes`: all, and the checksum is
-   * verified) are written to `output`.
+   * `inflatedBytes`.
+   * @param output takes the first `keepBytes` bytes of it. If these are all, the checksum is
+   * verified.
    */
   begin(inflatedBytes: number, output: Uint8Array = NOTHING, keepBytes = 0): void {
     this.#state = ZLIB_HEADER;
@@ -117,9 +119,10 @@ export class ZlibWalker {
     this.#bitOffset = 0;
   }
 
-  /** The same, where all output goes to `sink`, in pieces of less than 100 KiB. */
+  /** Starts in the same way, but passes all output to `sink` in pieces of less than 100 KiB. */
   beginContent(inflatedBytes: number, sink: OutputSink): void {
-    // One more than there may be: only what is larger than the window fills it.
+    // One byte more than the output may have, so that only a stream larger than the window fills
+    // it.
     const keepBytes = Math.min(WINDOW_BYTES + PIECE_BYTES, inflatedBytes + 1);
     if (this.#window.length < keepBytes + MAX_MATCH_BYTES) {
       const isGrowing = this.#window.length > 0;
@@ -133,9 +136,11 @@ export class ZlibWalker {
   }
 
   /**
-   * Walks `chunk[start..end)`, of less than 256 MiB, and returns the index behind the last byte of
-   * the stream, or `end` when the stream goes on (then not `done`). After an error, nothing but
-   * begin() may be called.
+   * Walks `chunk[start..end)`, which must be shorter than 256 MiB. After an error, only `begin` may
+   * be called.
+   * @returns the index behind the last byte of the stream, or `end` if the stream goes on (then it
+   * is not `done`).
+   * @throws ProtocolError `bad-pack`
    */
   walk(chunk: Uint8Array, start: number, end: number): number {
     const index = this.#walk(chunk, start, Math.min(end, start + this.#streamBytesLeft));
@@ -167,8 +172,8 @@ export class ZlibWalker {
   }
 
   /**
-   * Goes on in the carried bytes and what fits behind them of the chunk. Returns where in the chunk
-   * to go on.
+   * Goes on in the carried bytes, followed by as much of the chunk as fits.
+   * @returns where in the chunk to go on.
    */
   #walkCarry(chunk: Uint8Array, start: number, end: number): number {
     const carry = this.#carry;
@@ -189,8 +194,8 @@ export class ZlibWalker {
   }
 
   /**
-   * Takes every step that ends by the bit `end`, which has eight bytes behind it; returns the bit
-   * behind the last.
+   * Takes every step that ends by the bit `end`, behind which eight bytes can be read.
+   * @returns the bit behind the last step.
    */
   #run(bytes: Uint8Array, view: DataView, pos: number, end: number): number {
     for (;;) {
@@ -322,7 +327,7 @@ export class ZlibWalker {
   }
 
   /**
-   * When the window is full, and at the end: passes on the new output, and drops what no match can
+   * Passes on the new output, when the window is full and at the end, and drops what no match can
    * reach any more.
    */
   #passOn(sink: OutputSink): void {

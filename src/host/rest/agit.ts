@@ -8,7 +8,7 @@
 import type { Oid } from '../../git/objects/oid.ts';
 import { unlessMissing } from '../../words/host-error.ts';
 import { fullName, type RepositoryName } from '../../words/repository-name.ts';
-import type { AgitRequest, Head, PullRequest, PullRequestPlace, Source } from '../code-host.ts';
+import type { AgitRequest, Head, HostPullRequest, PullRequestPlace, Source } from '../code-host.ts';
 import { expectList, expectNumber, expectText } from './answer.ts';
 import { type AnsweredPull, placeOf, readPull } from './reads.ts';
 import { RestRepositories } from './repositories.ts';
@@ -64,7 +64,7 @@ export class AgitRepositories extends RestRepositories {
     repository: RepositoryName,
     number: number,
     text: AgitRequest['text'],
-  ): Promise<PullRequest> {
+  ): Promise<HostPullRequest> {
     const [pull, title, body] = await this.rest.retried(async () => {
       const data = await readPull(this.rest, repository, number);
       return [this.toPullRequest(data, repository), expectText(data.title), data.body ?? ''] as const;
@@ -78,7 +78,7 @@ export class AgitRepositories extends RestRepositories {
   }
 
   /** The open pull request of the bot that ends in a commit; null if none does. */
-  async findDelivered(repository: RepositoryName, owner: string, tip: Oid): Promise<PullRequest | null> {
+  async findDelivered(repository: RepositoryName, owner: string, tip: Oid): Promise<HostPullRequest | null> {
     return this.rest.retried(async () => {
       let pages = 0;
       const query = { ...placeOf(repository), state: 'open', poster: owner } as const;

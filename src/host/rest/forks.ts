@@ -6,7 +6,14 @@ import type { Oid } from '../../git/objects/oid.ts';
 import { HostError, hostFailureOf, isRefusedByHost, unlessMissing } from '../../words/host-error.ts';
 import { prHashOf } from '../../words/pr-hash.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';
-import type { Head, NewPullRequest, PullRequest, Repository, Source, UpstreamBranch } from '../code-host.ts';
+import type {
+  Head,
+  NewPullRequest,
+  HostPullRequest,
+  Repository,
+  Source,
+  UpstreamBranch,
+} from '../code-host.ts';
 import { expectList, expectRepository, expectStatus, expectText } from './answer.ts';
 import { type AnsweredPull, placeOf, underCurrentName } from './reads.ts';
 import { RestRepositories } from './repositories.ts';
@@ -116,7 +123,7 @@ export class ForkRepositories extends RestRepositories {
   }
 
   /** Once: where an answer is lost, this looks for the pull request before it asks for it again. */
-  async openPullRequest(repository: RepositoryName, request: NewPullRequest): Promise<PullRequest> {
+  async openPullRequest(repository: RepositoryName, request: NewPullRequest): Promise<HostPullRequest> {
     return this.#created(repository, (name) => this.#open(name, request));
   }
 
@@ -124,7 +131,7 @@ export class ForkRepositories extends RestRepositories {
    * Look-ups may be behind. Deleting the branch of an open pull request in error would be as bad as
    * a second one.
    */
-  async #open(name: RepositoryName, request: NewPullRequest): Promise<PullRequest> {
+  async #open(name: RepositoryName, request: NewPullRequest): Promise<HostPullRequest> {
     /** An attempt may have opened it, and nobody has seen it yet. */
     let isUnknown = false;
     const waitsMs = [...HEAD_WAITS_MS];
@@ -132,7 +139,7 @@ export class ForkRepositories extends RestRepositories {
       const found = await this.findPullRequest(name, request.head);
       return found?.isOpen === true ? found : null;
     };
-    const attempt = async (): Promise<PullRequest> => {
+    const attempt = async (): Promise<HostPullRequest> => {
       const earlier = isUnknown ? await find() : null;
       if (earlier !== null) return earlier;
       try {

@@ -11,7 +11,7 @@ import type {
   FileAnswer,
   Head,
   NotOpen,
-  PullRequest,
+  HostPullRequest,
   PullRequestChanges,
   PullRequestPlace,
   Repository,
@@ -121,7 +121,7 @@ export abstract class RestRepositories {
     repository: RepositoryName,
     head: Head,
     recorded: PullRequestPlace | null = null,
-  ): Promise<PullRequest | null> {
+  ): Promise<HostPullRequest | null> {
     const known = await this.rest.retried(async () => {
       if (recorded === null) return null;
       const { number } = recorded;
@@ -196,7 +196,7 @@ export abstract class RestRepositories {
   }
 
   /** @throws TypeError for fields of another shape */
-  protected toPullRequest(pull: AnsweredPull, repository: RepositoryName): PullRequest {
+  protected toPullRequest(pull: AnsweredPull, repository: RepositoryName): HostPullRequest {
     const source = this.sourceOf(pull, repository);
     return {
       number: expectNumber(pull.number),

@@ -10,7 +10,7 @@ import type {
   NewDelayedPush,
 } from '../../durable/delayed-pushes/delayed-push.ts';
 import { undatedOf } from '../../durable/pull-request/record.ts';
-import type { Wants } from '../../limits/wants.ts';
+import type { Claim } from '../../limits/claim.ts';
 import { fullName } from '../../words/repository-name.ts';
 import type { Spool } from '../../spool/spool.ts';
 import type { Judged } from '../judge/judge.ts';
@@ -223,7 +223,7 @@ function noRoom(reason: DelayReason, clientBytes: number): Refusal {
  * @returns what cannot be given now, and is owed.
  * @throws Refusal
  */
-async function settled(slot: Slot | null, reason: DelayReason): Promise<Wants | null> {
+async function settled(slot: Slot | null, reason: DelayReason): Promise<Claim | null> {
   // What it asked for in order to be published now.
   await slot?.release();
   try {

@@ -6,7 +6,7 @@
 import { concatBytes, utf8 } from '../../git/bytes.ts';
 import { PlannedCommits, type PlannedText } from '../../git/objects/planned-commits.ts';
 import type { Oid } from '../../git/objects/oid.ts';
-import type { Wants } from '../../limits/wants.ts';
+import type { Claim } from '../../limits/claim.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';
 import type { PushedWork } from '../verdict.ts';
 
@@ -23,7 +23,7 @@ export interface KeptPush {
   /** Whether that was open. */
   readonly wasOpen: boolean;
   /** What its client could not be given yet of the limits; null: it has everything. */
-  readonly owed: Wants | null;
+  readonly owed: Claim | null;
 }
 
 /** A reader of another version must not publish what it does not understand. */

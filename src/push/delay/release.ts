@@ -23,11 +23,12 @@ import {
 import { workflows } from '../judge/rules/changes.ts';
 import { isUnrelated, unrelated } from '../judge/work.ts';
 import { overtaken } from '../publish/delivery.ts';
-import { enter, type Publication, type Published, publish, type Resumed } from '../publish/publish.ts';
+import { enter, type Publication, type Published, publish } from '../publish/publish.ts';
 import { missingKey, type PushRun } from '../push-run.ts';
 import type { StoredEntries } from '../receive/receive.ts';
 import { isMomentary, Refusal, type RefusalCode, toRefusal } from '../reply/refusal.ts';
 import { isUpdate } from '../verdict.ts';
+import { DelayedAttempt, type ReleasedRow } from './delayed-attempt.ts';
 import type { KeptPush } from './kept-push.ts';
 
 /**
@@ -46,7 +47,7 @@ const FULL_MS = 60_000;
 /** A host may say once that something is not there which is. */
 const MOST_MISSING = 6;
 
-interface Releasing extends Pick<Publication, 'slot'>, Omit<Resumed, 'tip'> {
+interface Releasing extends Pick<Publication, 'slot'>, ReleasedRow {
   readonly spool: StoredEntries;
 }
 
@@ -54,7 +55,7 @@ interface Releasing extends Pick<Publication, 'slot'>, Omit<Resumed, 'tip'> {
 export async function release(
   run: PushRun,
   { work, pushHash, recordedTip, wasOpen }: KeptPush,
-  { slot, spool, intent, ...lease }: Releasing,
+  { slot, spool, ...row }: Releasing,
 ): Promise<Published> {
   const { host, settings, target } = run;
   const listed = work.prHash === null ? null : await run.claims.claimListed(work.prHash);
@@ -65,7 +66,7 @@ export async function release(
   ]);
   const { repository, policy } = looked;
   const place = { ...looked, ask: placeQuestions(run, { repository }, botLogin) };
-  const opened = intent && (await place.ask.findPullRequest(intent.prHash, null));
+  const opened = row.intent && (await place.ask.findPullRequest(row.intent.prHash, null));
   // What an earlier attempt has opened is published, whatever has become of it and of the place
   // since.
   const asOpened = { ...work, repository, footer: '', policyLimits: [], named: null };
@@ -73,10 +74,9 @@ export async function release(
   const again = async (): ReturnType<typeof judgeAgain> =>
     judgeAgain().catch((error: unknown) => Promise.reject(findings.endedBy(error, 'git')));
   const judged = opened === null ? await again() : { claim: null, push: asOpened };
-  const replaced = judged.push.named;
-  const resumed = { tip: replaced?.tip ?? null, intent, ...lease };
-  const publication = { ...judged, spool, pushHash, slot: replaced === null ? slot : null, resumed };
-  return publish(run, publication, await enter(run, publication));
+  const publication = { ...judged, spool, pushHash, slot: judged.push.named === null ? slot : null };
+  const attempt = new DelayedAttempt(run, publication, row);
+  return publish(run, { ...(await enter(run, publication)), attempt });
 
   async function judgeAgain(): Promise<Pick<Publication, 'push' | 'claim'>> {
     const branch = work.base.name.slice('refs/heads/'.length);

@@ -5,7 +5,7 @@
  */
 import { utf8 } from '../../git/bytes.ts';
 import type { Oid } from '../../git/objects/oid.ts';
-import { haveOwnSignOff, signerOf } from '../../git/objects/trailers.ts';
+import { haveOwnSignOff, signerOf } from '../../git/objects/sign-offs.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import { type NameSearch, type NamesSearched, searchNames } from '../../leaks/search-names.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';

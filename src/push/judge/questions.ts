@@ -13,7 +13,7 @@ import { encodeTree } from '../../git/objects/tree.ts';
 import type { KeptObject } from '../../git/pack/kept-objects.ts';
 import type { FileObject } from '../../git/pack/packed-objects.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
-import type { PullRequest, PullRequestPlace, Repository, Source } from '../../host/code-host.ts';
+import type { HostPullRequest, PullRequestPlace, Repository, Source } from '../../host/code-host.ts';
 import { branchTip, isForkGone } from '../../host/ready-fork.ts';
 import { WORKFLOW_HOME, WORKFLOWS } from '../../policy/community-files.ts';
 import type { KnownPolicy } from '../../policy/policies.ts';
@@ -120,7 +120,7 @@ export function findPullRequest(
   botLogin: string,
   prHash: string,
   recorded: PullRequestPlace | null,
-): Promise<PullRequest | null> {
+): Promise<HostPullRequest | null> {
   const head = { owner: botLogin, branch: workBranch(prHash) };
   return steps.run('lookup', () => host.repositories.findPullRequest(repository, head, recorded));
 }

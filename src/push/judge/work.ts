@@ -6,18 +6,15 @@
  */
 import { latin1, utf8 } from '../../git/bytes.ts';
 import { datesOf, undatedOf } from '../../durable/pull-request/record.ts';
+import { areAllNeeded } from '../../git/objects/all-needed.ts';
 import { AnonymousCommits, type DateOf } from '../../git/objects/anonymize.ts';
 import { pullRequestText } from '../../git/objects/commit-message.ts';
 import { type Commit, type Identity, parseHistory } from '../../git/objects/commit.ts';
-import {
-  areAllNeeded,
-  type NewCommit,
-  type NewCommits,
-  traceNewCommits,
-} from '../../git/objects/new-commits.ts';
+import { type NewCommit, type NewCommits, traceNewCommits } from '../../git/objects/new-commits.ts';
 import type { Oid } from '../../git/objects/oid.ts';
-import { OwnIds, type Plan, planCommits, type PlannedCommits } from '../../git/objects/planned-commits.ts';
-import type { Sign } from '../../git/objects/trailers.ts';
+import { OwnIds } from '../../git/objects/own-ids.ts';
+import { type Plan, planCommits, type PlannedCommits } from '../../git/objects/planned-commits.ts';
+import type { Sign } from '../../git/objects/sign-offs.ts';
 import type { KeptObjects } from '../../git/pack/kept-objects.ts';
 import { hiddenCommit } from '../../git/pack/late-deltas.ts';
 import { isDeletion } from '../../git/wire/push-request.ts';

@@ -6,7 +6,7 @@
  */
 import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
 import { HostError } from '../../words/host-error.ts';
-import type { AgitRequest, PullRequest } from '../../host/code-host.ts';
+import type { AgitRequest, HostPullRequest } from '../../host/code-host.ts';
 import type { AgitHost } from '../../host/open.ts';
 import { workBranch } from '../../words/pr-hash.ts';
 import { wholeText } from '../../text/pull-request-text.ts';
@@ -19,7 +19,7 @@ const NOT_SHOWN = 'The pull request may be open already, but the code host does 
 const NO_COMMITS_SHOWN = 'The code host does not show the commits of this pull request now.';
 
 export class AgitDelivery extends Delivery<AgitHost> {
-  async deliver(proposal: Proposal): Promise<PullRequest> {
+  async deliver(proposal: Proposal): Promise<HostPullRequest> {
     const { anonymous, earlier } = proposal;
     const { push, run, base } = this;
     const { named } = push;
@@ -41,7 +41,7 @@ export class AgitDelivery extends Delivery<AgitHost> {
     return named === null ? pullRequest : this.edit(anonymous, pullRequest);
   }
 
-  async #update(open: PullRequest, proposal: Proposal): Promise<PullRequest> {
+  async #update(open: HostPullRequest, proposal: Proposal): Promise<HostPullRequest> {
     const { anonymous, onlyFrom, prHash } = proposal;
     const { named } = this.push;
     const judged = named?.tip ?? ZERO_OID;
@@ -59,7 +59,7 @@ export class AgitDelivery extends Delivery<AgitHost> {
    * An open one has commits: if they are not shown, nobody knows what an update would replace.
    * @throws Refusal
    */
-  #tipOf({ source }: PullRequest): Promise<Oid> {
+  #tipOf({ source }: HostPullRequest): Promise<Oid> {
     const { steps, host } = this.run;
     return steps.run('lookup', async () => {
       const tip = source === null ? null : await tipOf(host, source);
@@ -68,7 +68,7 @@ export class AgitDelivery extends Delivery<AgitHost> {
     });
   }
 
-  async #send(proposal: Proposal, request: Omit<AgitRequest, 'topic'>): Promise<PullRequest> {
+  async #send(proposal: Proposal, request: Omit<AgitRequest, 'topic'>): Promise<HostPullRequest> {
     const { run, host } = this;
     const { repository } = this.push;
     const { hostName } = run.host.transport;

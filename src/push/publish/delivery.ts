@@ -9,7 +9,7 @@ import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
 import { HostError } from '../../words/host-error.ts';
 import { oneLine } from '../../words/host-text.ts';
-import type { PullRequest } from '../../host/code-host.ts';
+import type { HostPullRequest } from '../../host/code-host.ts';
 import type { PushReport } from '../../host/git/git-transport.ts';
 import { refusedPush, upload, type UploadTarget } from '../../host/git/upload.ts';
 import type { CodeHost } from '../../host/open.ts';
@@ -36,7 +36,7 @@ export interface Proposal {
   /** Whether an earlier attempt was not answered. It may have stopped at any point. */
   readonly isRepeated: boolean;
   /** The pull request that it opened. */
-  readonly earlier: PullRequest | null;
+  readonly earlier: HostPullRequest | null;
 }
 
 export abstract class Delivery<Host extends CodeHost = CodeHost> {
@@ -67,7 +67,7 @@ export abstract class Delivery<Host extends CodeHost = CodeHost> {
    * Sends the commits, and opens or updates the pull request. After `prepare`.
    * @throws Refusal: see `leavesWork`
    */
-  abstract deliver(proposal: Proposal): Promise<PullRequest>;
+  abstract deliver(proposal: Proposal): Promise<HostPullRequest>;
 
   failed(): void {}
 
@@ -97,7 +97,7 @@ export abstract class Delivery<Host extends CodeHost = CodeHost> {
    * @throws Refusal
    */
   protected async refuseOthersWork(
-    { source }: Pick<PullRequest, 'source'>,
+    { source }: Pick<HostPullRequest, 'source'>,
     prHash: string,
     tip: Oid,
   ): Promise<void> {
@@ -114,7 +114,7 @@ export abstract class Delivery<Host extends CodeHost = CodeHost> {
    * An open pull request keeps its text and base unless the push names others. The commits are
    * there in any case.
    */
-  protected async edit(anonymous: AnonymousCommits, pullRequest: PullRequest): Promise<PullRequest> {
+  protected async edit(anonymous: AnonymousCommits, pullRequest: HostPullRequest): Promise<HostPullRequest> {
     const { base, push, run } = this;
     const { title, body } = namedText(push, anonymous);
     const changes = {

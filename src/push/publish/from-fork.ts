@@ -4,9 +4,7 @@
  * Proved by test/e2e/push/push-fork.test.ts and test/e2e/push/pr-repeat.test.ts.
  */
 import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
-import { hostFailureOf } from '../../words/host-error.ts';
-import type { PullRequest } from '../../host/code-host.ts';
-import type { PushReport } from '../../host/git/git-transport.ts';
+import type { HostPullRequest } from '../../host/code-host.ts';
 import { lacksObjects } from '../../host/git/upload.ts';
 import type { ForkHost } from '../../host/open.ts';
 import {
@@ -36,6 +34,14 @@ import {
   type Proposal,
   refusedCommits,
 } from './delivery.ts';
+
+/** What has become of the commits that were sent to the fork once. */
+type Sent = { readonly kind: 'sent' | 'overtaken' } | NotSent;
+
+/** `in-doubt`: the answer is lost, so the host may accept them yet. */
+type NotSent =
+  | { readonly kind: 'refused'; readonly error: unknown; readonly lacksObjects: boolean }
+  | { readonly kind: 'in-doubt'; readonly error: unknown };
 
 export class ForkDelivery extends Delivery<ForkHost> {
   #ready: ReadyFork | null = null;
@@ -99,7 +105,7 @@ export class ForkDelivery extends Delivery<ForkHost> {
     if (this.#ready !== null) forgetTips(this.run.host, this.#ready);
   }
 
-  async deliver(proposal: Proposal): Promise<PullRequest> {
+  async deliver(proposal: Proposal): Promise<HostPullRequest> {
     await this.#send(proposal);
     await proposal.mayGoOn();
     return this.#propose(proposal).catch(async (error: unknown) => {
@@ -125,76 +131,109 @@ export class ForkDelivery extends Delivery<ForkHost> {
     await this.prepare();
   }
 
-  /** Sends the commits, if they are not there. @throws Refusal if the host did not accept them. */
+  /**
+   * Sends the commits, if they are not there.
+   * @throws Refusal if the host did not accept them
+   */
   async #send(proposal: Proposal): Promise<void> {
-    const { prHash, anonymous, isRepeated, onlyFrom } = proposal;
-    const { tip } = anonymous;
-    const { named } = this.push;
-    const refName = `refs/heads/${workBranch(prHash)}`;
-    // Null: nobody has looked, and it may be anywhere.
-    const known = named === null && !isRepeated ? ZERO_OID : (named?.tip ?? null);
-    const lookUp = (): Promise<Oid> => this.#lookUp(refName);
-    const before: Oid =
-      known ?? (await lookUp().catch((error: unknown) => this.#makeAnew(error).then(lookUp)));
-    if (before === tip) return;
-    if (onlyFrom !== null && before !== onlyFrom && before !== ZERO_OID) throw overtaken();
-    if (known === null)
-      await this.refuseOthersWork({ source: { repository: this.#fork, refName } }, prHash, before);
+    const refName = `refs/heads/${workBranch(proposal.prHash)}`;
+    const before = await this.#tipToReplace(proposal, refName);
+    if (before === proposal.anonymous.tip) return;
     await this.tellSending(proposal);
     // The sync may have used the connection that was opened for the pull request.
     void this.run.host.connectAhead('pull-request');
+    await this.#sendFrom(before, proposal, refName);
+  }
+
+  /**
+   * Answers where the branch is, the zero id if it is not there.
+   * @throws Refusal if what is there must not be replaced
+   */
+  async #tipToReplace(proposal: Proposal, refName: string): Promise<Oid> {
+    const { prHash, anonymous, isRepeated, onlyFrom } = proposal;
+    const { named } = this.push;
+    // Null: nobody has looked, and it may be anywhere.
+    const known = named === null && !isRepeated ? ZERO_OID : (named?.tip ?? null);
+    const before = known ?? (await this.#lookUpOrMakeAnew(refName));
+    if (before === anonymous.tip) return before;
+    if (onlyFrom !== null && before !== onlyFrom && before !== ZERO_OID) throw overtaken();
+    if (known === null)
+      await this.refuseOthersWork({ source: { repository: this.#fork, refName } }, prHash, before);
+    return before;
+  }
+
+  /** @param isLast whether a failure ends it, instead of one more attempt. */
+  async #sendFrom(before: Oid, proposal: Proposal, refName: string, isLast = false): Promise<void> {
+    const outcome = await this.#sendOnce(before, proposal, refName);
+    switch (outcome.kind) {
+      case 'sent':
+        return;
+      case 'overtaken':
+        throw overtaken();
+      case 'refused':
+      case 'in-doubt': {
+        const next = isLast ? null : await this.#tipToRetryFrom(before, outcome, refName);
+        if (next === null) throw outcome.error;
+        await this.#sendFrom(next, proposal, refName, true);
+      }
+    }
+  }
+
+  /** Sends the commits once, and finds out what the host has made of them. */
+  async #sendOnce(before: Oid, proposal: Proposal, refName: string): Promise<Sent> {
+    const { tip } = proposal.anonymous;
     try {
-      const refusal = refusedCommits(await this.#sendWhole(proposal, refName, before));
-      if (refusal === null) return;
+      const report = await this.upload('push', proposal, { repository: this.#fork, refName, oldTip: before });
+      const refusal = refusedCommits(report);
+      if (refusal === null) return { kind: 'sent' };
       // The host compares before it swaps: the branch may have moved since we looked.
       const now = await this.#shownTip(refName);
-      if (now === tip) return;
-      throw now !== null && now !== before ? overtaken() : refusal;
+      if (now === tip) return { kind: 'sent' };
+      if (now !== null && now !== before) return { kind: 'overtaken' };
+      return { kind: 'refused', error: refusal, lacksObjects: lacksObjects(report) };
     } catch (error) {
+      if (!isInDoubt(error)) return { kind: 'refused', error, lacksObjects: false };
       // After a broken connection, the host may have accepted the push anyway.
-      if (!isInDoubt(error) || (await this.#shownTip(refName)) !== tip) throw error;
+      const isThere = (await this.#shownTip(refName)) === tip;
+      return isThere ? { kind: 'sent' } : { kind: 'in-doubt', error };
     }
   }
 
   /**
-   * Makes the fork again if it turns out to be gone.
-   * @param error what has failed; thrown if the fork is there
+   * Removes what kept the host from accepting the commits, if it can be removed.
+   * @returns where the branch is then; null: nothing helps
+   */
+  async #tipToRetryFrom(before: Oid, failed: NotSent, refName: string): Promise<Oid | null> {
+    const syncing = this.#syncing;
+    if (failed.kind === 'refused' && failed.lacksObjects && syncing !== null) {
+      // Packs made with bitmaps may leave out what newer upstream commits have: an unfinished sync
+      // may lack it.
+      await this.run.steps.run('sync', () => syncing);
+      return before;
+    }
+    const { error } = failed;
+    // A fault may be over: once more, if nothing has been done.
+    const isOver = failed.kind === 'refused' && hostErrorOf(error)?.failure.lasts === 'moment';
+    if (!(await this.#hasMadeAnew(error)) && !isOver) return null;
+    const now = await this.#shownTip(refName);
+    // What somebody else has pushed meanwhile is not replaced: the host compares.
+    return now === null || now === ZERO_OID ? now : before;
+  }
+
+  /**
+   * Makes the fork again if it turns out to be gone. False: it is there.
+   * @param error what has failed
    * @throws Refusal if a pull request that is open stands on it
    */
-  async #makeAnew(error: unknown): Promise<void> {
-    if (!(await isForkGone(this.run.host, this.#fork, error))) throw error;
+  async #hasMadeAnew(error: unknown): Promise<boolean> {
+    if (!(await isForkGone(this.run.host, this.#fork, error))) return false;
     forgetFork(this.run.host, this.push.repository);
     if (this.#recorded !== null) throw forkIsGone(error);
     await this.prepare();
+    return true;
   }
 
-  /** If the fork turns out to be gone, makes it again, once. */
-  async #sendWhole(proposal: Proposal, refName: string, before: Oid): Promise<PushReport> {
-    const send = (oldTip: Oid): Promise<PushReport> =>
-      this.upload('push', proposal, { repository: this.#fork, refName, oldTip });
-    try {
-      const report = await send(before);
-      // Packs made with bitmaps may leave out what newer upstream commits have: an unfinished sync
-      // may lack it.
-      const syncing = this.#syncing;
-      const refusal = refusedCommits(report);
-      const isMomentary = refusal !== null && hostFailureOf(refusal.cause).lasts === 'moment';
-      if (lacksObjects(report) && syncing !== null) await this.run.steps.run('sync', () => syncing);
-      // A fault may be over: once more, if nothing has been done.
-      else if (!isMomentary || (await this.#shownTip(refName)) !== before) return report;
-    } catch (error) {
-      const { effect, lasts } = hostFailureOf(error instanceof Refusal ? error.cause : error);
-      await this.#makeAnew(error).catch((failure: unknown) => {
-        // The fork is there, and the host has only refused for a moment.
-        if (effect === 'unknown' || lasts !== 'moment') throw failure;
-      });
-      // What somebody else has pushed meanwhile is not replaced: the host compares.
-      return send((await this.#lookUp(refName)) === ZERO_OID ? ZERO_OID : before);
-    }
-    return send(before);
-  }
-
-  async #propose({ prHash, anonymous, botLogin, isRepeated, earlier }: Proposal): Promise<PullRequest> {
+  async #propose({ prHash, anonymous, botLogin, isRepeated, earlier }: Proposal): Promise<HostPullRequest> {
     const { push, run, base } = this;
     const { named, repository, isDraft } = push;
     if (isUpdate(push) && named !== null) return this.edit(anonymous, named.pullRequest);
@@ -225,12 +264,19 @@ export class ForkDelivery extends Delivery<ForkHost> {
     });
   }
 
-  /** Where the branch is now; the zero id if it is not there. @throws Refusal */
-  #lookUp(refName: string): Promise<Oid> {
-    return this.run.steps.run('fork', () => this.#tipOf(refName));
+  /**
+   * Answers where the branch is now, the zero id if it is not there.
+   * @throws Refusal
+   */
+  async #lookUpOrMakeAnew(refName: string): Promise<Oid> {
+    const lookUp = (): Promise<Oid> => this.run.steps.run('fork', () => this.#tipOf(refName));
+    return lookUp().catch(async (error: unknown) => {
+      if (!(await this.#hasMadeAnew(error))) throw error;
+      return lookUp();
+    });
   }
 
-  /** As `#lookUp`; null if the host does not say. */
+  /** Answers where the branch is, the zero id if it is not there; null: the host does not say. */
   #shownTip(refName: string): Promise<Oid | null> {
     return this.#tipOf(refName).catch(() => null);
   }

@@ -2,7 +2,7 @@
  * What a person is told while a push goes on, and at its end: a Git client as side-bands, a form as
  * gathered lines.
  */
-import type { PullRequestState } from '../../durable/pull-request/history.ts';
+import type { PullRequestStage } from '../../durable/pull-request/history.ts';
 import { concatBytes } from '../../git/bytes.ts';
 import { FLUSH_PKT } from '../../git/wire/pkt-line.ts';
 import { encodeReportStatus, type ReportStatus } from '../../git/wire/report-status.ts';
@@ -20,7 +20,7 @@ const KEEP_ALIVE_MS = 2_500;
 export interface SameWork {
   readonly prHash: string;
   readonly url: string;
-  readonly state: PullRequestState;
+  readonly state: PullRequestStage;
   /** How many commits of the push are in it. */
   readonly shared: number;
 }

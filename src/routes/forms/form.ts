@@ -17,12 +17,16 @@ import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import { type FormToken, newFormToken, readFormToken } from '../../secret/form-token.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { BodyError } from '../../streams/body-error.ts';
-import { bodyText, chunksOf, discardBody } from '../../streams/body.ts';
+import { chunksOf, discardBody } from '../../streams/body.ts';
+import { bodyText } from '../../streams/body-text.ts';
 import { answerPage } from '../pages/answer-page.ts';
-import { memoryFor, untilAnswered } from '../request/client.ts';
+import { memoryFor } from '../../service/scope.ts';
+import { untilAnswered } from '../request/until-answered.ts';
 import { isCrossSite, isForm } from '../request/payload.ts';
 import { answerRefused, explained, type Refused } from '../request/refused.ts';
-import { onRepositoryPage, remotePath } from '../request/repository.ts';
+import { onRepositoryPage } from '../request/repository.ts';
+import { remotePath } from '../../pages/remote-paths.ts';
+import { scopeOf } from '../request/scope.ts';
 
 /** Going back empties the form in some browsers, because its page is not kept. */
 export const SEND_AGAIN = 'Reload this page in a minute: your browser then sends what you wrote again.';
@@ -124,7 +128,7 @@ export function receiveForm(
   maxBytes: number,
   answer: Answer,
 ): Promise<Response> {
-  const memory = memoryFor(c);
+  const memory = memoryFor(scopeOf(c));
   const answering = async (): Promise<Response> => {
     const fields = await readFields(c, maxBytes, memory);
     if ('kind' in fields) return answerRefused(c, fields, 'page');

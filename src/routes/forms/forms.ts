@@ -8,14 +8,8 @@ import { REPOSITORY_PATH } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import { isStorageFailure } from '../../storage-failure.ts';
 import { answerRefused, CANNOT_WRITE, explained } from '../request/refused.ts';
-import {
-  CHANGE_FORM,
-  ISSUE_FORM,
-  onRepositoryPage,
-  remotePath,
-  REPLY_FORM,
-  WITHDRAW_FORM,
-} from '../request/repository.ts';
+import { CHANGE_FORM, ISSUE_FORM, remotePath, REPLY_FORM, WITHDRAW_FORM } from '../../pages/remote-paths.ts';
+import { onRepositoryPage } from '../request/repository.ts';
 import { showChange } from './change/change-form.ts';
 import { answerWithdrawal, showWithdrawal } from './change/form-push.ts';
 import { sendChange } from './change/send-change.ts';

@@ -9,10 +9,11 @@ import { kindOf } from '../../git/objects/tree.ts';
 import { openLastKnown } from '../../isolate/last-known.ts';
 import { readYaml } from '../../policy/policy.ts';
 import { findPath, readBlob } from '../../upstream/tree-reader.ts';
-import { pushHost } from '../git/open-push.ts';
+import { pushHost } from '../../service/open-push.ts';
 import { refuseTooMany } from '../request/limits.ts';
 import { openSource, type Source } from './change/source.ts';
 import type { Place } from './form.ts';
+import { hostScopeOf } from '../request/scope.ts';
 
 const FOLDER = ['.github', 'ISSUE_TEMPLATE'];
 const FRESH_MS = 5 * 60_000;
@@ -65,7 +66,7 @@ function read<T>({ c, target }: Place, what: string, ask: (source: Source) => Pr
     nothing: null,
     async ask() {
       if ((await refuseTooMany(c, 'discoveries')) !== null) throw new Error('the client has asked too often');
-      const host = pushHost(c);
+      const host = pushHost(hostScopeOf(c));
       try {
         const source = await openSource(c, host, target, '');
         return source.kind === 'refused' ? null : await ask(source);

@@ -20,7 +20,8 @@ import { beginningOf, HOST_TIMEOUT_MS, SmartHttp } from '../../host/git/smart-ht
 import { followMoves } from '../../host/redirect.ts';
 import type { HistoryHost } from '../../upstream/upstream-refs.ts';
 import { BodyError } from '../../streams/body-error.ts';
-import { drain, gitBody, type LimitedSource } from '../../streams/body.ts';
+import { drain, type LimitedSource } from '../../streams/body.ts';
+import { gitBody } from '../../streams/git-body.ts';
 import {
   announcedBytes,
   foreignAnswer,
@@ -33,10 +34,11 @@ import {
   answerTooLarge,
   wrongType,
 } from './git-http.ts';
-import { historyHost } from './open-push.ts';
+import { historyHost } from '../../service/open-push.ts';
 import { relayedBody } from '../request/long-body.ts';
 import { withinLimit } from '../request/limits.ts';
 import { answerRefused, BUSY, refused } from '../request/refused.ts';
+import { hostScopeOf } from '../request/scope.ts';
 
 const MAX_BODY_BYTES = 50 * 1024 * 1024;
 /** Git compresses requests over a kilobyte, whose ids shrink to two fifths. */
@@ -101,7 +103,7 @@ export async function uploadPack(c: Context<AppEnv>, target: RepositoryName): Pr
   const limits = { maxBytes: MAX_BODY_BYTES, timeoutMs, inflatedPerArrived: INFLATED_PER_ARRIVED };
   const body = gitBody(c.req.raw, limits);
   if (announcedBytes(c) > MAX_BODY_BYTES) return bodyTooLarge(c, body);
-  const host = historyHost(c);
+  const host = historyHost(hostScopeOf(c));
   const relaying = relayed(c, target, body, host).finally(() => host.memory.end());
   // If the client leaves now, it continues, because it must give back what it holds.
   c.executionCtx.waitUntil(relaying.catch(() => {}));

@@ -12,9 +12,11 @@ import { encodeFetchError } from '../../git/wire/fetch-request.ts';
 import { type GitClient, gitClientOf } from '../../git/wire/git-client.ts';
 import type { HostError } from '../../words/host-error.ts';
 import { fullName, type RepositoryName } from '../../words/repository-name.ts';
-import { discardBody, isGzip } from '../../streams/body.ts';
+import { discardBody } from '../../streams/body.ts';
+import { isGzip } from '../../streams/git-body.ts';
 import { TimedWriter } from '../../streams/timed-writer.ts';
-import { type AnswerForm, answerRefused, type Refused, refused, sentence } from '../request/refused.ts';
+import { type AnswerForm, answerRefused, type Refused, refused } from '../request/refused.ts';
+import { sentence } from '../../words/sentence.ts';
 
 type Answer = Response | Promise<Response>;
 

@@ -22,7 +22,8 @@ import { type Reply, SideBandReply } from '../../push/reply/reply.ts';
 import { abandon, type Arrival, conclude, end, receive } from '../../push/session.ts';
 import type { PushHost } from '../../push/push-host.ts';
 import type { PushRun } from '../../push/push-run.ts';
-import { drain, gitBody, type GitBodyLimits } from '../../streams/body.ts';
+import { drain } from '../../streams/body.ts';
+import { gitBody, type GitBodyLimits } from '../../streams/git-body.ts';
 import { TimedWriter } from '../../streams/timed-writer.ts';
 import {
   announcedBytes,
@@ -34,9 +35,10 @@ import {
   answerTooLarge,
   wrongType,
 } from './git-http.ts';
-import { memoryFor } from '../request/client.ts';
+import { memoryFor } from '../../service/scope.ts';
 import { longBody } from '../request/long-body.ts';
 import { answerRefused, BUSY, type Refused, refused } from '../request/refused.ts';
+import { scopeOf } from '../request/scope.ts';
 
 const MAX_PUSH_BYTES = 100 * 1024 * 1024;
 /** The entries of a pack are compressed, so gzip takes a third off it, seldom more. */
@@ -90,7 +92,7 @@ export async function receivePack(c: Context<AppEnv>, door: PushDoor): Promise<R
   // The guard is not asked, as any page may make a browser send this.
   if (refusal !== null && !(await door.isSuspended())) return answerRefused(c, refusal, 'text');
   if (announcedBytes(c) > MAX_PUSH_BYTES) return pushTooLarge(c, gitBody(c.req.raw, bodyLimits(c)));
-  const memory = memoryFor(c);
+  const memory = memoryFor(scopeOf(c));
   const receiving = received(c, memory, door, refusal).catch((error: unknown) => {
     memory.end();
     throw error;

@@ -12,13 +12,14 @@ import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import { answer, as, asError, described, error, HTML, repositoryParams, TEXT } from '../description.ts';
 import { discoverFetch, uploadPack } from './git-fetch.ts';
 import { discoverPush, receivePack } from './git-push.ts';
-import { openPush, pushHost } from './open-push.ts';
+import { openPush, pushHost } from '../../service/open-push.ts';
 import { showRemote } from '../pages/remote-page.ts';
 import { shownOrigin } from '../request/public-origin.ts';
 import { withinLimit } from '../request/limits.ts';
 import { answerRefused, refused } from '../request/refused.ts';
-import { arePushesSuspended } from '../request/suspension.ts';
+import { arePushesSuspended } from '../../service/suspension.ts';
 import { onGitRepository, onRemote, prefersPage } from '../request/repository.ts';
+import { hostScopeOf } from '../request/scope.ts';
 
 const discoveryQuery = z.object({
   service: z
@@ -132,7 +133,7 @@ function discoverRefs(c: Context<AppEnv>, target: RepositoryName): Response | Pr
   const service = c.req.query('service');
   if (service === 'git-receive-pack')
     return withinLimit(c, 'discoveries', () =>
-      discoverPush(c, target, pushHost(c, { timeoutMs: DISCOVERY_TIMEOUT_MS })),
+      discoverPush(c, target, pushHost(hostScopeOf(c), { timeoutMs: DISCOVERY_TIMEOUT_MS })),
     );
   if (service === 'git-upload-pack') return discoverFetch(c, target);
   const problem = 'Unknown service: use git-upload-pack or git-receive-pack. Is your Git client up to date?';
@@ -161,7 +162,7 @@ git.post(
 function push(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   return receivePack(c, {
     isSuspended: () => arePushesSuspended(c.env).catch(() => false),
-    open: (memory, reply) => openPush(c, target, reply, { memory }),
+    open: (memory, reply) => openPush(hostScopeOf(c), target, reply, { memory }),
   });
 }
 

@@ -17,14 +17,16 @@ import { pardonOf } from '../../notify/alert.ts';
 import { type Trouble, troubleWords } from '../../notify/trouble.ts';
 import { delayedPushesOf, guardOf, identityOf } from '../../objects.ts';
 import { ROLLED_BACK } from '../../durable/delayed-pushes/delayed-push.ts';
-import { removeDelayed } from '../git/publish-delayed.ts';
-import { limitsOf, refusedUntil } from '../request/limits.ts';
+import { removeDelayed } from '../../service/publish-delayed.ts';
+import { limitsOf } from '../../service/limits.ts';
+import { refusedUntil } from '../request/limits.ts';
 import { mayBeListed } from '../../stats/recorded-hashes.ts';
 import { answerRefused, CANNOT_WRITE, refused, type Refused } from '../request/refused.ts';
 import { readPayload } from '../request/payload.ts';
 import { answer, asJson, count, described, error as errorAnswer } from '../description.ts';
 import { pseudonymHash, STATES } from './moderation.ts';
-import { arePushesSuspended, setPanic } from '../request/suspension.ts';
+import { arePushesSuspended, setPanic } from '../../service/suspension.ts';
+import { scopeOf } from '../request/scope.ts';
 
 /** Whether the switch outlives the process. */
 export const PANIC_STORED = 'X-Panic-Stored';
@@ -273,7 +275,8 @@ async function discardDelayed(c: Context<AppEnv>): Promise<number> {
     const end = { state: 'discarded', said: ROLLED_BACK } as const;
     let left = 0;
     // One after the other: each sets the code host of this request.
-    for (const push of begun) left += Number(!(await removeDelayed(c, push, end).catch(() => false)));
+    for (const push of begun)
+      left += Number(!(await removeDelayed(scopeOf(c), push, end).catch(() => false)));
     return left;
   } catch (error) {
     c.var.logger.error('delayed pushes could not be discarded', { error });
@@ -367,7 +370,7 @@ function forOperator<T extends { password?: string | undefined; token?: string |
 
 /** The refusal of a client that is over one of its limits; null if it is within all of them. */
 export async function refuseTooOften(c: Context<AppEnv>, actions: Actions): Promise<Refused | null> {
-  const limits = limitsOf(c);
+  const limits = limitsOf(scopeOf(c));
   const counted = actions.map((action) => limits.count(action));
   const wait = longestWait(await Promise.all([limits.known('prefixAdmin'), ...counted]));
   return wait.waitMs === 0 ? null : refusedUntil(wait, 'rate limit exceeded');
@@ -385,7 +388,7 @@ export async function credentialOf(
   const expected = c.var.config.panicPassword;
   const isCorrect = expected !== null && password !== undefined && isSameSecret(password, expected);
   // The same call for all: the correct one of many guesses at once must not overtake the others.
-  const { waitMs } = await limitsOf(c).count('prefixAdmin', !isCorrect);
+  const { waitMs } = await limitsOf(scopeOf(c)).count('prefixAdmin', !isCorrect);
   if (waitMs > 0) return null;
   if (isCorrect) return { kind: 'password' };
   return token === undefined ? null : { kind: 'token', hash: tokenHash(token) };

@@ -28,12 +28,14 @@ import {
   refused,
   retryAfter,
 } from '../request/refused.ts';
-import { limitsOf, refusedUntil } from '../request/limits.ts';
+import { limitsOf } from '../../service/limits.ts';
+import { refusedUntil } from '../request/limits.ts';
 import { characters } from '../../text/footer.ts';
 import { answer, asJson, described, error } from '../description.ts';
 import { checkPayload, isBlank, isForm, publicText, readJsonObject } from '../request/payload.ts';
 import { MAX_TOKEN_CHARACTERS } from '../threads/comments.ts';
 import { standingAnswer } from './moderation.ts';
+import { scopeOf } from '../request/scope.ts';
 
 const ERRORS = {
   unknownHost: 'thread must be on a code host of this service: such as gh/owner/repo#number',
@@ -140,7 +142,7 @@ async function decideAppeal(
   if (repository === null) return refused(400, INVALID_NAME);
   if (c.var.config.notifyAdminTopic === null) return refused(503, ERRORS.nobody);
 
-  const wait = await limitsOf(c).count('reports');
+  const wait = await limitsOf(scopeOf(c)).count('reports');
   if (wait.waitMs > 0) return refusedUntil(wait, ERRORS.tooMany);
   const secret = await serviceSecret(c.env, c.var.config.identitySecret);
   const hash = identityHash(secret, `${recordName(host, repository)}#${number}`, userToken);

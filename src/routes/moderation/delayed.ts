@@ -32,11 +32,13 @@ import { type Changes, changesOf, MAX_PACK_BYTES } from '../../edit/changes.ts';
 import { type TextLimits, textsLeaving } from '../../pages/leaving-texts.ts';
 import type { PushHost } from '../../push/push-host.ts';
 import { storedPack } from '../../push/receive/receive.ts';
-import { pushHost } from '../git/open-push.ts';
-import { openStored, removeDelayed, type StoredPush } from '../git/publish-delayed.ts';
-import { memoryFor } from '../request/client.ts';
+import { pushHost } from '../../service/open-push.ts';
+import { removeDelayed } from '../../service/publish-delayed.ts';
+import { openStored, type StoredPush } from '../../service/stored-push.ts';
+import { memoryFor } from '../../service/scope.ts';
 import { answerRefused, explained } from '../request/refused.ts';
 import { atDoor, isOpen, noForm, show, showDoor } from './operator-door.ts';
+import { scopeOf } from '../request/scope.ts';
 
 const PAGE_SIZE = 20;
 /** For folders and files of upstream. */
@@ -68,7 +70,7 @@ delayedReview.get(`${REVIEW_PATH}/:name`, async (c) => {
   if (!(await isOpen(c))) return showDoor(c, REVIEW_DOOR);
   const listed = await delayedPushesOf(c.env).listed(c.req.param('name'));
   if (listed === null) return answerRefused(c, NOT_WAITING, 'page');
-  const memory = memoryFor(c);
+  const memory = memoryFor(scopeOf(c));
   try {
     const { push, opened } = await look(c, listed, FULL, memory, new Map());
     const changes = opened === null ? 'This cannot be shown.' : await changesIn(c, listed, opened, memory);
@@ -109,7 +111,7 @@ async function discard(c: Context<AppEnv>, seen: SeenPush, reason: DiscardReason
     'The operator of this service has removed what was published of it.',
     DISCARD_REASONS[reason],
   ];
-  return removeDelayed(c, end, { state: 'discarded', said });
+  return removeDelayed(scopeOf(c), end, { state: 'discarded', said });
 }
 
 async function showList(
@@ -123,7 +125,7 @@ async function showList(
   const logins: Logins = new Map();
   // One after the other: each may take some memory.
   for (const listed of pushes) {
-    const memory = memoryFor(c);
+    const memory = memoryFor(scopeOf(c));
     try {
       shown.push((await look(c, listed, BRIEF, memory, logins)).push);
     } finally {
@@ -158,8 +160,7 @@ async function look(
   if (config === undefined) return unread('This service does not know its code host any more. Discard it.');
   if (bytesOf(listed) - listed.entryBytes > limits.mostBytes)
     return unread('Its texts are too long to be shown here.');
-  c.set('host', config);
-  const host = pushHost(c, { memory, timeoutMs: HOST_TIMEOUT_MS });
+  const host = pushHost({ ...scopeOf(c), host: config }, { memory, timeoutMs: HOST_TIMEOUT_MS });
   const asked =
     logins.get(config.key) ?? within(LOGIN_PATIENCE_MS, host.botLogin(true)).catch(() => 'the bot');
   logins.set(config.key, asked);

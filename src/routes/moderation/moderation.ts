@@ -24,12 +24,12 @@ import { receivedPage, REPORT_PATH, type ReportedComment, reportPage } from '../
 import { fullName } from '../../words/repository-name.ts';
 import { isStorageFailure } from '../../storage-failure.ts';
 import { BodyError } from '../../streams/body-error.ts';
-import { clientOf } from '../request/client.ts';
+import { clientOf } from '../../service/scope.ts';
 import { isCrossSite, smallBody } from '../request/payload.ts';
 import { identityOf, readFrom } from '../../objects.ts';
 import { mayBeListed } from '../../stats/recorded-hashes.ts';
 import { toldMs } from '../../limits/sliding-window.ts';
-import { limitsOf } from '../request/limits.ts';
+import { limitsOf } from '../../service/limits.ts';
 import {
   answerRefused,
   CANNOT_WRITE,
@@ -40,6 +40,7 @@ import {
 } from '../request/refused.ts';
 import { answerPage, preferredType } from '../pages/answer-page.ts';
 import { answer, as, asError, asJson, count, described, HTML } from '../description.ts';
+import { scopeOf } from '../request/scope.ts';
 
 /**
  * Reports about made-up hashes, which must leave no object behind: the same rules count them, in
@@ -154,10 +155,10 @@ async function report(c: Context<AppEnv>): Promise<Response> {
   const request = reportRequest.safeParse(await readFields(c));
   if (!request.success) return refuse(c, INVALID_HASH);
   const { hash } = request.data;
-  const wait = await limitsOf(c).count('reports');
+  const wait = await limitsOf(scopeOf(c)).count('reports');
   if (wait.waitMs > 0)
     return refuse(c, { ...TOO_MANY, headers: { 'Retry-After': retryAfter(toldMs(wait)) } });
-  const client = await clientOf(c);
+  const client = await clientOf(scopeOf(c));
   const reporter = client.hash('reporter', hash);
   const prefix = client.prefixHash('reporter', hash);
   const standing = (await mayBeListed(c.env.DB, hash, c.var.logger))

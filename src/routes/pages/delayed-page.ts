@@ -16,13 +16,14 @@ import {
 } from '../../pages/delayed-page.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { prKeyOf } from '../../secret/keyed-hash.ts';
-import { removeDelayed } from '../git/publish-delayed.ts';
+import { removeDelayed } from '../../service/publish-delayed.ts';
 import { isCrossSite, readSmallForm } from '../request/payload.ts';
 import { lookUp } from '../request/limits.ts';
 import { shownOrigin } from '../request/public-origin.ts';
 import { answerRefused, explained, type Refused } from '../request/refused.ts';
 import { prefersPage } from '../request/repository.ts';
 import { answerPage } from './answer-page.ts';
+import { scopeOf } from '../request/scope.ts';
 
 const NOT_KEPT = { 'Cache-Control': 'no-store', Vary: 'Accept' };
 
@@ -76,7 +77,7 @@ async function act(c: Context<AppEnv>, name: string, action: DelayedAction): Pro
   }
   const end = await objects.giveUp(name);
   if (typeof end === 'string') return end === 'done' ? null : PROBLEMS[end];
-  const isRemoved = await removeDelayed(c, end, { state: 'given-up', said: [REMOVED] });
+  const isRemoved = await removeDelayed(scopeOf(c), end, { state: 'given-up', said: [REMOVED] });
   return isRemoved ? null : NOT_REMOVED;
 }
 

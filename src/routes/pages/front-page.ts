@@ -12,7 +12,7 @@ import { answer, as, described, HTML, TEXT } from '../description.ts';
 import { answerPage } from './answer-page.ts';
 import { keptFor, shownOrigin } from '../request/public-origin.ts';
 import { prefersPage } from '../request/repository.ts';
-import { botProblems, suspensionOf } from '../request/suspension.ts';
+import { botProblems, suspensionOf } from '../../service/suspension.ts';
 
 const V1 = '/v1/';
 /** Of the text, which has no numbers. */

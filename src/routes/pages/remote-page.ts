@@ -10,7 +10,7 @@ import { type ListedPullRequest, remotePage } from '../../pages/remote-page.ts';
 import { openPolicies } from '../../policy/policies.ts';
 import { recordedHashesOf } from '../../stats/recorded-hashes.ts';
 import { keptFor, shownOrigin } from '../request/public-origin.ts';
-import { suspensionOf } from '../request/suspension.ts';
+import { suspensionOf } from '../../service/suspension.ts';
 import { refuseTooMany } from '../request/limits.ts';
 import { answerRefused, explained } from '../request/refused.ts';
 import { answerPage } from './answer-page.ts';

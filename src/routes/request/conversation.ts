@@ -5,7 +5,7 @@
  */
 import type { Context } from 'hono';
 import { type HostConfig, hostNameOf, recordName } from '../../config/hosts.ts';
-import { openHostAccess } from '../../durable/host-access.ts';
+import { openHostAccess } from '../../host-access.ts';
 import type { AppEnv } from '../../env.ts';
 import type { Conversation } from '../../host/code-host.ts';
 import { openActivity } from '../../host/open.ts';
@@ -15,8 +15,9 @@ import { within } from '../../isolate/within.ts';
 import { plainText, type ShownConversation } from '../../pages/conversation.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';
 import { NO_WAIT } from '../../limits/sliding-window.ts';
-import { limitsOf, tooMany } from './limits.ts';
-import { sentence } from './refused.ts';
+import { limitsOf, tooMany } from '../../service/limits.ts';
+import { sentence } from '../../words/sentence.ts';
+import { scopeOf } from './scope.ts';
 
 /** The rest of the page is good enough to be shown without it. */
 const PATIENCE_MS = 8_000;
@@ -80,9 +81,9 @@ export async function conversationOf(
 
 /** Null: the client may cause more requests to the host, or nobody knows. */
 async function noCallsLeft(c: Context<AppEnv>): Promise<ShownConversation | null> {
-  const asked = limitsOf(c).known('calls');
+  const asked = limitsOf(scopeOf(c)).known('calls');
   const wait = await asked.catch(() => NO_WAIT);
-  return wait.waitMs > 0 ? unknown(sentence(tooMany(c, 'calls', wait))) : null;
+  return wait.waitMs > 0 ? unknown(sentence(tooMany(c.var.config, 'calls', wait))) : null;
 }
 
 const keyOf = (host: HostConfig, repository: RepositoryName, number: number): string =>

@@ -2,7 +2,7 @@
 import type { MiddlewareHandler } from 'hono';
 import type { AppEnv } from '../../env.ts';
 import { clientNetwork, prefixOf } from '../../limits/client.ts';
-import { wideningOf } from '../../limits/wants.ts';
+import { wideningOf } from '../../limits/claim.ts';
 import { openBodies } from '../../streams/open-bodies.ts';
 import { answerRefused, explained, NOT_KEPT } from './refused.ts';
 import { prefersPage } from './repository.ts';

@@ -10,7 +10,7 @@ import { type FormFields, parseFormFields } from './form-fields.ts';
 import { HostError } from '../../words/host-error.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { BodyError } from '../../streams/body-error.ts';
-import { bodyText, UNCOUNTED_BYTES } from '../../streams/body.ts';
+import { bodyText, UNCOUNTED_BYTES } from '../../streams/body-text.ts';
 import { BUSY, invalidField, type Refused, refused } from './refused.ts';
 
 /** Room for the longest comment that the host takes, with every character escaped. */

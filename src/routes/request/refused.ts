@@ -8,6 +8,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { AppEnv } from '../../env.ts';
 import { hostNameOf, tokenVariable } from '../../config/hosts.ts';
 import type { Failure } from '../../words/host-error.ts';
+import { sentence } from '../../words/sentence.ts';
 import { problemPage } from '../../pages/report-page.ts';
 import { answerPage } from '../pages/answer-page.ts';
 
@@ -127,10 +128,6 @@ export function answerRefused(
       return answerPage(c, page, status, { ...NOT_KEPT, ...headers });
     }
   }
-}
-
-export function sentence(text: string): string {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
 }
 
 /** HTTP/2 carries no phrases, so they are the standard's (RFC 9110, section 15). */

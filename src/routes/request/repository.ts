@@ -3,25 +3,13 @@
  * Proved by test/routes/hosts.test.ts and test/e2e/people/bad-input-requests.test.ts.
  */
 import type { Context } from 'hono';
-import { type HostConfig, hostNameOf, hostWithKey, repositoryPath } from '../../config/hosts.ts';
+import { hostNameOf, hostWithKey } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import { parseName } from '../../host/kinds.ts';
 import { INVALID_NAME, type RepositoryName } from '../../words/repository-name.ts';
 import { preferredType } from '../pages/answer-page.ts';
-import { type AnswerForm, answerRefused, explained, type Refused, refused, sentence } from './refused.ts';
-
-/**
- * The service's own path of a repository, which its remote and its forms share: `/v1/gh/octo/hello`
- */
-export function remotePath(host: Pick<HostConfig, 'key'>, repository: RepositoryName): string {
-  return `/v1/${repositoryPath(host, repository)}`;
-}
-
-/** Where the forms are, behind the path of a remote. */
-export const ISSUE_FORM = '/new-issue';
-export const REPLY_FORM = '/reply';
-export const CHANGE_FORM = '/change';
-export const WITHDRAW_FORM = '/withdraw';
+import { type AnswerForm, answerRefused, explained, type Refused, refused } from './refused.ts';
+import { sentence } from '../../words/sentence.ts';
 
 type Handler = (c: Context<AppEnv>, target: RepositoryName) => Response | Promise<Response>;
 

@@ -12,7 +12,7 @@ import { isSameSecret } from '../../secret/keyed-hash.ts';
 import { openStatistics } from '../../stats/statistics.ts';
 import { answer, asJson, count, described, error } from '../description.ts';
 import { answerRefused, NOT_KEPT, refused } from '../request/refused.ts';
-import { arePushesSuspended } from '../request/suspension.ts';
+import { arePushesSuspended } from '../../service/suspension.ts';
 
 /**
  * Contract, section 5. Everything else is always public: Git, comments, issues, health, status and

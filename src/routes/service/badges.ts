@@ -22,10 +22,11 @@ import { windowKey } from '../../limits/client.ts';
 import { fairWait, type Use } from '../../limits/fairness.ts';
 import { openPolicies } from '../../policy/policies.ts';
 import { openStatistics } from '../../stats/statistics.ts';
-import { clientOf } from '../request/client.ts';
+import { clientOf } from '../../service/scope.ts';
 import { answer, as, described, error, hostKey, NAME, repositoryParams } from '../description.ts';
 import { answerRefused, refused } from '../request/refused.ts';
-import { arePushesSuspended } from '../request/suspension.ts';
+import { arePushesSuspended } from '../../service/suspension.ts';
+import { scopeOf } from '../request/scope.ts';
 
 /** Contract, section 8. */
 const FIVE_MINUTES = 'public, max-age=300';
@@ -114,11 +115,11 @@ async function friendlyBadge(c: Context<AppEnv>): Promise<Response> {
 
 /** Whether this client may cause requests to the host. */
 async function mayAsk(c: Context<AppEnv>): Promise<boolean> {
-  const by = windowKey(await clientOf(c), true);
+  const by = windowKey(await clientOf(scopeOf(c)), true);
   const now = Date.now();
   reads = reads.filter(({ at }) => isWithin(at, READS.withinMs, now));
-  const asker = { by, repository: null, takesPart: false };
-  if (fairWait('calls', reads, [READS], asker, now).waitMs > 0) return false;
+  const claimant = { by, repository: null, takesPart: false };
+  if (fairWait('calls', reads, [READS], claimant, now).waitMs > 0) return false;
   reads = [...reads, { at: now, by, repository: null }];
   return true;
 }

@@ -9,7 +9,7 @@ import { accepts } from 'hono/accepts';
 import * as z from 'zod';
 import { type HostConfig, hostNameOf } from '../../config/hosts.ts';
 import { limitText } from '../../config/values.ts';
-import { hostAccountOf } from '../../durable/host-access.ts';
+import { hostAccountOf } from '../../host-access.ts';
 import type { AppEnv } from '../../env.ts';
 import { durationText, isolate } from '../../metrics/isolate.ts';
 import { PublicFigures } from '../../metrics/public-figures.ts';
@@ -17,7 +17,7 @@ import { expose, type GaugeValue } from '../../metrics/series.ts';
 import { allCounts } from '../../metrics/tally.ts';
 import { delayedPushesOf } from '../../objects.ts';
 import { answer, as, asJson, count, described, TEXT } from '../description.ts';
-import { botProblems, suspensionOf } from '../request/suspension.ts';
+import { botProblems, suspensionOf } from '../../service/suspension.ts';
 
 const JSON_TYPE = 'application/json';
 

@@ -8,13 +8,13 @@ import { recordName, REPOSITORY_PATH } from '../../config/hosts.ts';
 import { accountLimits } from '../../config/config.ts';
 import { type CommentOutcome, type CommentRequest, mayBePosted } from '../../durable/identity/identity.ts';
 import type { AppEnv } from '../../env.ts';
-import { openHostAccess } from '../../durable/host-access.ts';
+import { openHostAccess } from '../../host-access.ts';
 import { hostFailureOf, isRefusedByHost } from '../../words/host-error.ts';
 import { openThreads } from '../../host/open.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
-import { unreserved } from '../../limits/port.ts';
+import { unknownDenial } from '../../limits/port.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
-import { commentWants, quotaNamesOf, targetKey } from '../../limits/wants.ts';
+import { commentClaim, quotaNamesOf, targetKey } from '../../limits/claim.ts';
 import { identityOf } from '../../objects.ts';
 import { INVALID_NAME, type RepositoryName } from '../../words/repository-name.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
@@ -24,8 +24,9 @@ import { FENCE_IS_OPEN, footerProblem } from '../../text/footer-room.ts';
 import { readMarkdown } from '../../text/markdown.ts';
 import { noiseProblem } from '../../text/noise.ts';
 import { answer, asJson, described, error, repositoryParams } from '../description.ts';
-import { clientOf } from '../request/client.ts';
-import { limitsOf, refusedToPost, refusePost, targetOf } from '../request/limits.ts';
+import { clientOf } from '../../service/scope.ts';
+import { creationLimitsOf, targetOf } from '../../service/limits.ts';
+import { refusedToPost, refusePost } from '../request/limits.ts';
 import { checkPayload, isBlank, publicText, readJsonObject } from '../request/payload.ts';
 import { publishedOrigin } from '../request/public-origin.ts';
 import { invalidField, type Refused, refused, retryAfter, writeRefusal } from '../request/refused.ts';
@@ -38,6 +39,7 @@ import {
   pseudonymOn,
   sentRequest,
 } from './posting.ts';
+import { hostScopeOf, scopeOf } from '../request/scope.ts';
 
 /** The contract's words (section 7). */
 export const BLOCKED = 'hash bloqueado por reportes';
@@ -178,10 +180,10 @@ export async function postComment(
 ): Promise<PostOutcome> {
   const { config, host } = c.var;
   const hash = await pseudonymOn(c, repository, number, userToken);
-  const thread = await targetOf(c, repository, number, policyLimits);
+  const thread = await targetOf(hostScopeOf(c), repository, number, policyLimits);
   const secret = await serviceSecret(c.env, config.identitySecret);
   const inRepository = targetKey(secret, recordName(host, repository));
-  const by = quotaNamesOf(await clientOf(c));
+  const by = quotaNamesOf(await clientOf(scopeOf(c)));
   const request: CommentRequest = {
     id: crypto.randomUUID(),
     host: host.key,
@@ -191,7 +193,7 @@ export async function postComment(
     body,
     origin: publishedOrigin(c.req.raw, config),
     // Reserved there: only the pseudonym knows whether it may write.
-    wants: commentWants(by, inRepository, thread, accountLimits(config, host)),
+    claim: commentClaim(by, inRepository, thread, accountLimits(config, host)),
   };
   const outcome = (await refusedNew(c, hash, request)) ?? (await said(c, hash, request));
   switch (outcome.kind) {
@@ -203,8 +205,8 @@ export async function postComment(
       return refused(429, COOLDOWN, { 'Retry-After': retryAfter(outcome.leftMs) }, 'cooldown');
     case 'too-long':
       return invalidField(`body must have at most ${outcome.maxCharacters} characters`);
-    case 'wait':
-      return refusedToPost(c, outcome.wait, thread);
+    case 'denied':
+      return refusedToPost(c, outcome, thread);
     case 'busy':
       return refused(503, 'too many comments with this token at once; try again in a minute', {
         'Retry-After': '60',
@@ -223,7 +225,7 @@ async function said(c: Context<AppEnv>, hash: string, request: CommentRequest): 
     // If the object's machine dies, nobody knows whether the comment was posted.
     if (c.env.ONE_MACHINE === undefined || mayBePosted(request.id))
       return { kind: 'failed', failure: hostFailureOf(cause) };
-    return { kind: 'wait', wait: unreserved(cause) };
+    return unknownDenial(cause);
   }
 }
 
@@ -234,14 +236,14 @@ async function said(c: Context<AppEnv>, hash: string, request: CommentRequest): 
 async function refusedNew(
   c: Context<AppEnv>,
   hash: string,
-  { owner, repo: name, number, body, origin, wants }: CommentRequest,
+  { owner, repo: name, number, body, origin, claim }: CommentRequest,
 ): Promise<CommentOutcome | null> {
   const { config, host, http, logger } = c.var;
   if (c.env.ONE_MACHINE === undefined || (await mayBeListed(c.env.DB, hash, logger))) return null;
   const maxCharacters = exceededRoom(body, { hash, karma: 1, origin });
   if (maxCharacters !== null) return { kind: 'too-long', maxCharacters };
-  const wait = await limitsOf(c).refusal(wants, false);
-  if (wait !== null) return { kind: 'wait', wait };
+  const denied = await creationLimitsOf(hostScopeOf(c)).denial(claim, false);
+  if (denied !== null) return denied;
   try {
     await openThreads(openHostAccess(c.env, config, host, http)).expectThread({ owner, name }, number);
     return null;

@@ -7,14 +7,14 @@ import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { REPOSITORY_PATH } from '../../config/hosts.ts';
 import { accountLimits } from '../../config/config.ts';
-import { openHostAccess } from '../../durable/host-access.ts';
+import { openHostAccess } from '../../host-access.ts';
 import type { AppEnv } from '../../env.ts';
 import type { NewIssue } from '../../host/code-host.ts';
 import { HostError } from '../../words/host-error.ts';
 import { openThreads } from '../../host/open.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
-import { openingIn, quotaNamesOf, writeWants } from '../../limits/wants.ts';
+import { openingIn, quotaNamesOf, writeClaim } from '../../limits/claim.ts';
 import { guardOf } from '../../objects.ts';
 import { INVALID_NAME, type RepositoryName } from '../../words/repository-name.ts';
 import { listPseudonym } from '../../stats/recorded-hashes.ts';
@@ -23,8 +23,9 @@ import { FENCE_IS_OPEN, footerProblem, titleProblem } from '../../text/footer-ro
 import { readMarkdown } from '../../text/markdown.ts';
 import { noiseProblem } from '../../text/noise.ts';
 import { answer, asJson, described, error, repositoryParams } from '../description.ts';
-import { clientOf } from '../request/client.ts';
-import { limitsOf, refusedToPost, refusePost, targetOf } from '../request/limits.ts';
+import { clientOf } from '../../service/scope.ts';
+import { creationLimitsOf, targetOf } from '../../service/limits.ts';
+import { refusedToPost, refusePost } from '../request/limits.ts';
 import { checkPayload, isBlank, publicText, readJsonObject } from '../request/payload.ts';
 import { publishedAddress } from '../request/public-origin.ts';
 import { invalidField, type Refused, writeRefusal } from '../request/refused.ts';
@@ -37,6 +38,7 @@ import {
   pseudonymOn,
   sentRequest,
 } from './posting.ts';
+import { hostScopeOf, scopeOf } from '../request/scope.ts';
 
 const MAX_TITLE_CHARACTERS = 256;
 
@@ -164,10 +166,12 @@ export async function createIssue(
   policyLimits: readonly Limit[],
 ): Promise<PostOutcome> {
   const { config, host, logger, http } = c.var;
-  const opening = await targetOf(c, repository, null, policyLimits);
-  const wants = writeWants(quotaNamesOf(await clientOf(c)));
-  const grant = await limitsOf(c).reserve(openingIn(opening, accountLimits(config, host), wants));
-  if (grant.kind === 'wait') return refusedToPost(c, grant, opening);
+  const opening = await targetOf(hostScopeOf(c), repository, null, policyLimits);
+  const claim = writeClaim(quotaNamesOf(await clientOf(scopeOf(c))));
+  const grant = await creationLimitsOf(hostScopeOf(c)).reserve(
+    openingIn(opening, accountLimits(config, host), claim),
+  );
+  if (grant.kind === 'denied') return refusedToPost(c, grant, opening);
 
   const created = await openThreads(openHostAccess(c.env, config, host, http))
     .createIssue(repository, issue)

@@ -8,7 +8,7 @@ import { waitUntil } from 'cloudflare:workers';
 import type { Context } from 'hono';
 import * as z from 'zod';
 import { recordName } from '../../config/hosts.ts';
-import { hostAccountOf } from '../../durable/host-access.ts';
+import { hostAccountOf } from '../../host-access.ts';
 import type { PostName, PostResult, PostStanding } from '../../durable/host-account/host-account.ts';
 import type { AppEnv } from '../../env.ts';
 import { formSecrets, userTokenOf } from '../request/form-fields.ts';
@@ -23,10 +23,12 @@ import { identityHash } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { newUserToken } from '../../secret/user-token.ts';
 import { error } from '../description.ts';
-import { clientOf, memoryFor, untilAnswered } from '../request/client.ts';
+import { clientOf, memoryFor } from '../../service/scope.ts';
+import { untilAnswered } from '../request/until-answered.ts';
 import { answerRefused, invalidField, type Refused, refused, refuseWithoutBot } from '../request/refused.ts';
 import { onRepository } from '../request/repository.ts';
-import { refuseSuspendedWriting } from '../request/suspension.ts';
+import { refuseSuspendedWriting } from '../request/limits.ts';
+import { scopeOf } from '../request/scope.ts';
 
 const SINGULAR = { comments: 'comment', issues: 'issue' } as const;
 export type PostKind = keyof typeof SINGULAR;
@@ -150,7 +152,7 @@ function begin(c: Context<AppEnv>, name: PostName): Promise<PostStanding> {
 /** The operator hears of a flood. Nobody waits for this. */
 function countPost(c: Context<AppEnv>): void {
   const count = async () => {
-    const client = await clientOf(c);
+    const client = await clientOf(scopeOf(c));
     await guardOf(c.env).countPost(client.hash('burst'), client.prefixHash('burst'));
   };
   waitUntil(count().catch((cause: unknown) => c.var.logger.warn('a post was not counted', { error: cause })));
@@ -161,7 +163,7 @@ export const onPost = (
   handle: (c: Context<AppEnv>, target: RepositoryName, memory: MemoryHold) => Promise<Response | Refused>,
 ) =>
   onRepository((c, target) => {
-    const memory = memoryFor(c);
+    const memory = memoryFor(scopeOf(c));
     const answering = handle(c, target, memory).then((answer) =>
       'kind' in answer ? answerRefused(c, answer) : answer,
     );

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   type BegunPush,
   type DelayedPush,
-  type Lease,
+  type DelayedLease,
   LEASE_MS,
   type NewDelayedPush,
 } from '../../../src/durable/delayed-pushes/delayed-push.ts';
@@ -73,10 +73,10 @@ const claimAt = async (times: HostTimes) =>
   (await object().claim(Date.now(), times)).leases.map(({ name }) => name);
 const stateOf = async (name: string) => (await object().view(name))?.state;
 
-async function leased(name: string): Promise<Lease> {
+async function leased(name: string): Promise<DelayedLease> {
   const lease = await object().publishNow(name);
   expect(lease).toMatchObject({ name });
-  return lease as Lease;
+  return lease as DelayedLease;
 }
 
 /** Everything that the object's tables hold. */

@@ -5,7 +5,7 @@ import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { configOf } from '../../../src/config/configured.ts';
 import type { Config } from '../../../src/config/config.ts';
-import type { Lease, NewDelayedPush } from '../../../src/durable/delayed-pushes/delayed-push.ts';
+import type { DelayedLease, NewDelayedPush } from '../../../src/durable/delayed-pushes/delayed-push.ts';
 import { releaseDue } from '../../../src/durable/delayed-pushes/release-due.ts';
 import type { Env } from '../../../src/env.ts';
 import { systemClock } from '../../../src/isolate/clock.ts';
@@ -24,7 +24,7 @@ let asked = 0;
 
 /** Publishes nothing, and notes when it was asked. */
 async function publisher(all: Env, body: string): Promise<Response> {
-  const { name, lease } = JSON.parse(body) as Lease;
+  const { name, lease } = JSON.parse(body) as DelayedLease;
   published.push({ name, second: (Date.now() - NOON) / 1000 });
   await all.DELAYED_PUSHES.get(all.DELAYED_PUSHES.idFromName('')).ended({ name, lease }, 'published', [], {
     prHash: 'a',

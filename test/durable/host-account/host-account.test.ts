@@ -8,16 +8,16 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
 import { FORM_LIFE_MS } from '../../../src/secret/form-token.ts';
 import type { Limit } from '../../../src/limits/sliding-window.ts';
-import type { Wants } from '../../../src/limits/wants.ts';
+import type { Claim } from '../../../src/limits/claim.ts';
 import {
   type AccountLimits,
-  commentWants,
-  forkWants,
+  commentClaim,
+  forkClaim,
   openingIn,
-  pullRequestWants,
+  pullRequestClaim,
   type Target,
-  writeWants,
-} from '../../../src/limits/wants.ts';
+  writeClaim,
+} from '../../../src/limits/claim.ts';
 import { clientIn } from '../../../src/limits/client.ts';
 import { isWithin } from '../../../src/isolate/clock.ts';
 import { restartObjects } from '../../support/all-objects.ts';
@@ -50,12 +50,12 @@ beforeEach(() => pass(0));
 afterEach(() => vi.useRealTimers());
 
 /** A write: of a network, with all that the account may create; null: it creates nothing. */
-const write = (by: string, limits: readonly Limit[] | null = LIMITS): Wants =>
-  limits === null ? writeWants(by) : forkWants(by, null, { creations: limits, openings: [] });
+const write = (by: string, limits: readonly Limit[] | null = LIMITS): Claim =>
+  limits === null ? writeClaim(by) : forkClaim(by, null, { creations: limits, openings: [] });
 const reserve = (by: string, limits?: readonly Limit[] | null) => sameAccount().reserve(write(by, limits));
 const waitMsOf = async (by: string, limits?: readonly Limit[] | null): Promise<number> => {
   const answer = await reserve(by, limits);
-  return answer.kind === 'wait' ? answer.waitMs : 0;
+  return answer.kind === 'denied' ? answer.waitMs : 0;
 };
 
 const creationsLeft = async (limits = LIMITS) => (await sameAccount().figures(limits)).creationsLeft;
@@ -98,7 +98,7 @@ describe('what the account may create', () => {
         const refused = new Set<string>();
         const attempt = (by: string, fails = false): number => {
           const answer = account.reserve(write(by));
-          if (answer.kind === 'wait') {
+          if (answer.kind === 'denied') {
             expect(answer.waitMs).toBeLessThanOrEqual(HOUR_MS);
             refused.add(by);
             return answer.waitMs;
@@ -246,15 +246,15 @@ const rows = () => runInDurableObject(sameAccount(), (_, { storage }) => [...sto
 
 describe('a pull request', () => {
   const repository: Target = { key: 'repository', limits: [{ most: 1000, withinMs: HOUR_MS }] };
-  const pull = (push: string, address = '192.0.2.1', target = repository): Wants =>
-    openingIn(target, ACCOUNT, pullRequestWants(clientIn(address, 'secret'), push));
+  const pull = (push: string, address = '192.0.2.1', target = repository): Claim =>
+    openingIn(target, ACCOUNT, pullRequestClaim(clientIn(address, 'secret'), push));
 
   it('of a hundred at once is one of five, and raises one alert', async () => {
     newAccount();
     const answers = await Promise.all(
       Array.from({ length: 100 }, (_, index) => sameAccount().reserve(pull(`${index}`))),
     );
-    const refused = answers.filter((answer) => answer.kind === 'wait');
+    const refused = answers.filter((answer) => answer.kind === 'denied');
     expect(refused).toHaveLength(95);
     expect(refused.filter(({ full }) => full?.isAlertDue)).toHaveLength(1);
     expect(await creationsLeft()).toEqual([75, 495]);
@@ -265,9 +265,12 @@ describe('a pull request', () => {
     for (const push of ['a', 'b', 'c', 'd', 'e', 'f']) await sameAccount().reserve(pull(push));
     const before = await rows();
     expect(before).toHaveLength(6);
-    expect(await sameAccount().reserve(pull('g'))).toMatchObject({ for: 'address', full: { attempts: 7 } });
-    expect(await sameAccount().refusal(pull('g'), true)).toMatchObject({ full: { attempts: 8 } });
-    expect(await sameAccount().refusal(pull('g'), false)).toMatchObject({ full: { attempts: 5 } });
+    expect(await sameAccount().reserve(pull('g'))).toMatchObject({
+      window: 'address',
+      full: { attempts: 7 },
+    });
+    expect(await sameAccount().denial(pull('g'), true)).toMatchObject({ full: { attempts: 8 } });
+    expect(await sameAccount().denial(pull('g'), false)).toMatchObject({ full: { attempts: 5 } });
     expect(await sameAccount().reserve(pull('g'))).toMatchObject({ full: { attempts: 9 } });
     expect(await rows()).toEqual(before);
   });
@@ -291,7 +294,7 @@ describe('a pull request', () => {
     const answers = await Promise.all(
       ['192.0.2.1', '192.0.2.2'].map((address) => sameAccount().reserve(pull(address, address, last))),
     );
-    expect(answers.map(({ kind }) => kind).toSorted()).toEqual(['granted', 'wait']);
+    expect(answers.map(({ kind }) => kind).toSorted()).toEqual(['denied', 'granted']);
   });
 
   it('whose process died before it was released is over with its window, and leaves nothing', async () => {
@@ -300,7 +303,7 @@ describe('a pull request', () => {
     await sameAccount().reserve(pull('a', undefined, long));
     await restartObjects();
     pass(HOUR_MS);
-    expect(await sameAccount().reserve(pull('b', undefined, long))).toMatchObject({ for: 'repository' });
+    expect(await sameAccount().reserve(pull('b', undefined, long))).toMatchObject({ window: 'repository' });
     expect(await runDurableObjectAlarm(sameAccount())).toBe(true);
     expect(await rows()).toHaveLength(1);
     pass(2 * HOUR_MS);
@@ -322,9 +325,9 @@ describe('a pull request', () => {
 
 const named = (name: string) => ({ name, content: 'text' });
 
-const turnOf = async (wants: Wants) => {
-  const answer = await sameAccount().reserve(wants);
-  return answer.kind === 'granted' ? answer.turnMs : { for: answer.for, waitMs: answer.waitMs };
+const turnOf = async (claim: Claim) => {
+  const answer = await sameAccount().reserve(claim);
+  return answer.kind === 'granted' ? answer.turnMs : { window: answer.window, waitMs: answer.waitMs };
 };
 const said = (points: number) =>
   sameAccount().callsSaid({ limit: 5000, left: 4000, resetsInMs: HOUR_MS }, points);
@@ -332,18 +335,18 @@ const said = (points: number) =>
 describe('at a host that limits what is opened', () => {
   const SPACED: AccountLimits = { creations: LIMITS, openings: [{ most: 20, withinMs: MINUTE_MS }] };
   const target: Target = { key: 'repository', limits: [{ most: 1000, withinMs: HOUR_MS }] };
-  const opening = (by: string) => openingIn(target, SPACED, writeWants(by));
-  const saying = (by: string) => commentWants(by, 'repository', target, SPACED);
+  const opening = (by: string) => openingIn(target, SPACED, writeClaim(by));
+  const saying = (by: string) => commentClaim(by, 'repository', target, SPACED);
 
   it('two creations of whatever kind begin a second apart, and ten seconds of them at most wait', async () => {
     newAccount();
-    const kinds = [opening, saying, (by: string) => forkWants(by, null, SPACED)];
-    const turns = await Promise.all(kinds.map(async (wants, index) => turnOf(wants(`${index}`))));
+    const kinds = [opening, saying, (by: string) => forkClaim(by, null, SPACED)];
+    const turns = await Promise.all(kinds.map(async (claim, index) => turnOf(claim(`${index}`))));
     expect(turns).toEqual([0, 1_000, 2_000]);
     pass(500);
     for (let second = 0; second < 8; second++)
       expect(await turnOf(saying(`more ${second}`))).toBe(2_500 + second * 1_000);
-    expect(await turnOf(saying('late'))).toEqual({ for: 'account', waitMs: 500 });
+    expect(await turnOf(saying('late'))).toEqual({ window: 'account', waitMs: 500 });
     // It has taken nothing.
     expect(await creationsLeft()).toEqual([69, 489]);
     pass(10_500);
@@ -355,12 +358,12 @@ describe('at a host that limits what is opened', () => {
   it('a network of which something waits leaves the last of the ten seconds to others', async () => {
     newAccount();
     for (let second = 0; second <= 7; second++) expect(await turnOf(saying('greedy'))).toBe(second * 1_000);
-    expect(await turnOf(saying('greedy'))).toEqual({ for: 'account', waitMs: 1_000 });
+    expect(await turnOf(saying('greedy'))).toEqual({ window: 'account', waitMs: 1_000 });
     expect(await turnOf(saying('person'))).toBe(8_000);
-    expect(await turnOf(saying('person'))).toEqual({ for: 'account', waitMs: 2_000 });
+    expect(await turnOf(saying('person'))).toEqual({ window: 'account', waitMs: 2_000 });
     expect(await turnOf(saying('another'))).toBe(9_000);
     pass(1_000);
-    expect(await turnOf(saying('greedy'))).toEqual({ for: 'account', waitMs: 2_000 });
+    expect(await turnOf(saying('greedy'))).toEqual({ window: 'account', waitMs: 2_000 });
     pass(7_500);
     expect(await turnOf(saying('greedy'))).toBe(1_500);
   });
@@ -369,7 +372,7 @@ describe('at a host that limits what is opened', () => {
     newAccount();
     for (let second = 0; second < 11; second++) await turnOf(saying(`${second}`));
     await said(900);
-    expect(await turnOf(writeWants('update'))).toBe(0);
+    expect(await turnOf(writeClaim('update'))).toBe(0);
     expect(await turnOf(write('another host'))).toBe(0);
   });
 
@@ -380,7 +383,7 @@ describe('at a host that limits what is opened', () => {
     await said(299);
     expect(await turnOf(saying('a'))).toBe(0);
     await said(1);
-    expect(await turnOf(saying('b'))).toEqual({ for: 'account', waitMs: 40_000 });
+    expect(await turnOf(saying('b'))).toEqual({ window: 'account', waitMs: 40_000 });
     pass(40_000);
     expect(await turnOf(saying('b'))).toBe(0);
   });
@@ -391,7 +394,7 @@ describe('at a host that limits what is opened', () => {
       expect(await turnOf(opening('one'))).toBe(0);
       pass(1_000);
     }
-    expect(await turnOf(opening('one'))).toMatchObject({ for: 'openings' });
+    expect(await turnOf(opening('one'))).toMatchObject({ window: 'openings' });
     expect(await turnOf(saying('one'))).toBe(0);
   });
 });

@@ -6,7 +6,7 @@ import { applyD1Migrations } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { parseConfig } from '../../../src/config/config.ts';
-import { hostAccountOf } from '../../../src/durable/host-access.ts';
+import { hostAccountOf } from '../../../src/host-access.ts';
 import type { Env } from '../../../src/env.ts';
 import { FakeThreads } from '../support/fake-threads.ts';
 import { Pseudonym, holdClock, pass } from '../support/pseudonym.ts';

@@ -2,7 +2,7 @@ import { applyD1Migrations, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
-import { writeWants } from '../../../src/limits/wants.ts';
+import { writeClaim } from '../../../src/limits/claim.ts';
 import { isListed as isInList } from '../../../src/stats/recorded-hashes.ts';
 import { restartObjects } from '../../support/all-objects.ts';
 import { FakeThreads } from '../support/fake-threads.ts';
@@ -66,10 +66,11 @@ describe('a comment', () => {
       Object.assign(instance, { env: { ...bindings, HOST_ACCOUNTS: accounts } });
     });
     const error = expect.any(RangeError) as RangeError;
-    const wants = writeWants(someone.hash, [{ kind: 'comments', key: '', limits: [] }]);
-    expect(await someone.say('Hi', { wants })).toMatchObject({
-      kind: 'wait',
-      wait: { for: 'unknown', error },
+    const claim = writeClaim(someone.hash, [{ kind: 'comments', key: '', limits: [] }]);
+    expect(await someone.say('Hi', { claim })).toMatchObject({
+      kind: 'denied',
+      window: 'unknown',
+      error,
     });
     expect(host.comments).toEqual([]);
   });

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { LEASE_MS } from '../../../src/durable/lease.ts';
 import {
   ANSWERED_MS,
-  type BegunPush,
+  type BeginAnswer,
   type Left,
   type PushIntent,
 } from '../../../src/durable/pending-push/pending-push.ts';
@@ -111,7 +111,7 @@ describe('a pending push', () => {
   });
 });
 
-const leaseOf = ({ kind, ...begun }: BegunPush): number => {
+const leaseOf = ({ kind, ...begun }: BeginAnswer): number => {
   if (kind !== 'begun' || !('lease' in begun)) throw new Error(`it is ${kind}`);
   return begun.lease;
 };

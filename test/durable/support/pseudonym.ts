@@ -7,7 +7,7 @@ import { env } from 'cloudflare:workers';
 import { vi } from 'vitest';
 import type { CommentOutcome, CommentRequest } from '../../../src/durable/identity/identity.ts';
 import type { Env } from '../../../src/env.ts';
-import { writeWants } from '../../../src/limits/wants.ts';
+import { writeClaim } from '../../../src/limits/claim.ts';
 import type { Standing } from '../../../src/durable/identity/moderation.ts';
 
 const { IDENTITIES } = env as unknown as Env;
@@ -46,7 +46,7 @@ export class Pseudonym {
       number: 1,
       body,
       origin: ORIGIN,
-      wants: writeWants(this.hash),
+      claim: writeClaim(this.hash),
       ...more,
     });
   }

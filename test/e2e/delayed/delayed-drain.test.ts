@@ -14,7 +14,7 @@ const bed = useOwnTestBed({ env: OPERATOR });
 
 async function drain(password: string): Promise<string> {
   const env = { ...process.env, SERVICE_URL: bed.service.url, PANIC_PASSWORD: password };
-  const { stdout } = await run(process.execPath, [join(ROOT, 'local/drain.ts')], { env });
+  const { stdout } = await run(process.execPath, [join(ROOT, 'local/operator/drain.ts')], { env });
   return stdout;
 }
 

@@ -4,7 +4,7 @@
  */
 import { expect, it } from 'vitest';
 import { COUNTS } from '../../../bench/bill.ts';
-import { buildWorker } from '../../../local/build.ts';
+import { buildWorker } from '../../../local/deploy/build.ts';
 import { contribute, type Contribution, expectAccepted } from '../support/contribution.ts';
 import type { Counts, ObjectCall } from '../support/counting-worker.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';

@@ -9,7 +9,7 @@ import { TEST_HEADER } from '../support/tripwire.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed();
-const PROGRAM = join(import.meta.dirname, '../../../local/forks.ts');
+const PROGRAM = join(import.meta.dirname, '../../../local/operator/forks.ts');
 
 /**
  * As an operator runs it. The tripwire watches the service's requests only, so these carry its

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { randomFrom } from '../../../bench/support/random.ts';
-import { type Service, startService } from '../../../local/service.ts';
+import { type Service, startService } from '../../../local/runtime/service.ts';
 import { builtWorker } from '../support/built-worker.ts';
 import { freePorts } from '../../support/free-ports.ts';
 import type { Clone, GitRun } from '../support/person.ts';

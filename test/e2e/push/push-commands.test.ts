@@ -3,7 +3,7 @@
  * for old clients.
  */
 import { describe, expect, it } from 'vitest';
-import { wallFindings } from '../../../local/wall-check.ts';
+import { wallFindings } from '../../../local/operator/wall-check.ts';
 import type { Config } from '../../../src/config/config.ts';
 import { contribute, expectAccepted, expectRefused } from '../support/contribution.ts';
 import type { Clone } from '../support/person.ts';

@@ -76,7 +76,7 @@ async function checkOut(): Promise<Version> {
   );
   if (theirs === ours) symlinkSync(join(ROOT, 'node_modules'), join(code, 'node_modules'));
   else execFileSync('npm', ['ci'], { cwd: code, stdio: 'inherit' });
-  const files = ['sandbox/sandbox.ts', 'local/service.ts', 'local/seed.ts'];
+  const files = ['sandbox/sandbox.ts', 'local/runtime/service.ts', 'local/runtime/seed.ts'];
   const modules = await Promise.all(
     files.map((file) => import(join(code, file)) as Promise<Partial<Version>>),
   );

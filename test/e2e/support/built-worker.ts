@@ -1,7 +1,7 @@
 /** The Worker as `npm start` makes it, built once for a whole run of tests (worker-build.ts). */
 import { readFileSync } from 'node:fs';
 import { inject } from 'vitest';
-import type { WorkerBuild } from '../../../local/build.ts';
+import type { WorkerBuild } from '../../../local/deploy/build.ts';
 
 let read: WorkerBuild | null = null;
 

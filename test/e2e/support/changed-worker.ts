@@ -2,8 +2,8 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readConfig, type WorkerBuild } from '../../../local/build.ts';
-import { bundleWorker } from '../../../local/esbuild.ts';
+import { readConfig, type WorkerBuild } from '../../../local/deploy/build.ts';
+import { bundleWorker } from '../../../local/deploy/esbuild.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 

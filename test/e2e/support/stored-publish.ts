@@ -1,18 +1,17 @@
 /**
- * Takes the place of src/push/publish/publish.ts in the Worker of stored-worker.ts: publishes what
+ * Takes the place of src/push/publish/live-attempt.ts in the Worker of stored-worker.ts: publishes what
  * the bytes of a delayed push say, as another isolate would. Of the push itself nothing is left by
  * then but the entries in the spool.
  */
 import { deepStrictEqual } from 'node:assert/strict';
 import { decodeKept, encodeKept } from '../../../src/push/delay/kept-push.ts';
-import * as real from '../../../src/push/publish/publish.ts';
+import * as real from '../../../src/push/publish/live-attempt.ts';
 import type { PushedWork } from '../../../src/push/verdict.ts';
 import { verdictLine } from './verdict-line.ts';
 
 const whole = (work: PushedWork) => ({ ...work, commits: [...work.commits] });
-const stored = new WeakMap<real.Publication, real.Publication>();
 
-export const enter: typeof real.enter = (run, publication) => {
+export const enterNow: typeof real.enterNow = (run, publication) => {
   const { push, spool, pushHash, claim, slot, ...more } = publication;
   deepStrictEqual(more, {});
   const { repository, footer, policyLimits, named, ...work } = push;
@@ -29,16 +28,11 @@ export const enter: typeof real.enter = (run, publication) => {
   const kept = decodeKept(bytes);
   deepStrictEqual(whole(kept.work), whole(work));
   push.commits.encoded.free();
-  const other = {
+  return real.enterNow(run, {
     push: { ...kept.work, ...says },
     spool: { read: () => spool.read() },
     pushHash: kept.pushHash,
     claim: structuredClone(claim),
     slot,
-  };
-  stored.set(publication, other);
-  return real.enter(run, other);
+  });
 };
-
-export const publish: typeof real.publish = (run, publication, entered) =>
-  real.publish(run, stored.get(publication) ?? publication, entered);

@@ -2,7 +2,7 @@
  * A Worker in which every verdict is stored as bytes before it is published: stored-publish.ts says
  * how.
  */
-import type { WorkerBuild } from '../../../local/build.ts';
+import type { WorkerBuild } from '../../../local/deploy/build.ts';
 import { changedBuild } from './changed-worker.ts';
 
 const PUBLISH = 'test/e2e/support/stored-publish.ts';
@@ -11,7 +11,7 @@ const PUBLISH = 'test/e2e/support/stored-publish.ts';
 export function storedBuild(build: WorkerBuild): Promise<WorkerBuild> {
   return changedBuild(build, {
     file: 'src/push/session.ts',
-    from: "'./publish/publish.ts'",
+    from: "'./publish/live-attempt.ts'",
     to: `'../../${PUBLISH}'`,
     imports: [PUBLISH, 'test/e2e/support/verdict-line.ts'],
   });

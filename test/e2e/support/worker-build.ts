@@ -9,8 +9,8 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { buildForStart, keepBuild } from '../../../local/kept-build.ts';
-import { prepareService } from '../../../local/prepare-service.ts';
+import { buildForStart, keepBuild } from '../../../local/deploy/kept-build.ts';
+import { prepareService } from '../../../local/runtime/prepare-service.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {

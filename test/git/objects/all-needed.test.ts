@@ -1,6 +1,7 @@
 /** Whether a pack holds more than its branch needs. */
 import { describe, expect, it } from 'vitest';
-import { areAllNeeded, type KnownHistory, traceNewCommits } from '../../../src/git/objects/new-commits.ts';
+import { areAllNeeded } from '../../../src/git/objects/all-needed.ts';
+import { type KnownHistory, traceNewCommits } from '../../../src/git/objects/new-commits.ts';
 import type { KeptObject } from '../../../src/git/pack/kept-objects.ts';
 import { commitContent, oidNumber, tagContent } from '../../support/objects.ts';
 import { oidOf } from '../../support/pack-builder.ts';

@@ -1,7 +1,7 @@
 /** A chain of commits becomes the bot's: each keeps its place, its tree and its message. */
 import { describe, expect, it } from 'vitest';
 import { AnonymousCommits } from '../../../src/git/objects/anonymize.ts';
-import { OwnIds } from '../../../src/git/objects/planned-commits.ts';
+import { OwnIds } from '../../../src/git/objects/own-ids.ts';
 import { planCommits } from '../../../src/git/objects/planned-commits.ts';
 import { type CommitFields, commitContent, oidNumber, PRIVATE_WORDS } from '../../support/objects.ts';
 import { parseCommit } from '../../../src/git/objects/commit.ts';

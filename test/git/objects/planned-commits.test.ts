@@ -6,8 +6,8 @@ import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { concatBytes, utf8 } from '../../../src/git/bytes.ts';
 import { parseCommit } from '../../../src/git/objects/commit.ts';
+import { OwnIds } from '../../../src/git/objects/own-ids.ts';
 import {
-  OwnIds,
   planCommits,
   PlannedCommits,
   withIds,

@@ -2,14 +2,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MAX_OTHER_LINES } from '../../../src/git/wire/fetch-lines.ts';
-import {
-  MAX_HAVES,
-  MAX_PREFIX_BYTES,
-  MAX_SHALLOWS,
-  MAX_WANTS,
-  readFetchRequest,
-  RefPrefixes,
-} from '../../../src/git/wire/fetch-request.ts';
+import { MAX_HAVES, MAX_SHALLOWS, MAX_WANTS, readFetchRequest } from '../../../src/git/wire/fetch-request.ts';
+import { MAX_PREFIX_BYTES, RefPrefixes } from '../../../src/git/wire/ref-prefixes.ts';
 import { encodeHistoryFetch, encodeLsRefs, startOfDay } from '../../../src/git/wire/protocol-v2.ts';
 import type { OidTable } from '../../../src/git/objects/oid-table.ts';
 import { type Memory, UNCOUNTED } from '../../../src/git/memory.ts';

@@ -12,7 +12,7 @@ import {
   openThreads,
   type ThreadHost,
 } from '../../../src/host/open.ts';
-import type { AgitRequest, Head, PullRequest } from '../../../src/host/code-host.ts';
+import type { AgitRequest, Head, HostPullRequest } from '../../../src/host/code-host.ts';
 import { GitTransport } from '../../../src/host/git/git-transport.ts';
 import { SmartHttp } from '../../../src/host/git/smart-http.ts';
 import { isolateMemory } from '../../../src/isolate/memory-budget.ts';
@@ -176,7 +176,7 @@ export interface Proposed {
   readonly repository: ContractRepository;
   readonly name: RepositoryName;
   readonly head: Head;
-  readonly pullRequest: PullRequest;
+  readonly pullRequest: HostPullRequest;
   readonly number: number;
 }
 

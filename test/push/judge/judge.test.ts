@@ -1,7 +1,7 @@
 /** Judging: what was received and what upstream is become a verdict, and nobody else is asked. */
 import { describe, expect, it, vi } from 'vitest';
 import { UNCOUNTED } from '../../../src/git/memory.ts';
-import type { PullRequest } from '../../../src/host/code-host.ts';
+import type { HostPullRequest } from '../../../src/host/code-host.ts';
 import { OPEN_POLICY } from '../../../src/policy/policy.ts';
 import { refusalOf } from '../../../src/push/judge/findings.ts';
 import { judge as judgeAll } from '../../../src/push/judge/judge.ts';
@@ -387,7 +387,7 @@ describe('a push is judged', () => {
   );
 
   it('as an update of the pull request that it names', async () => {
-    const pullRequest = { number: 7, isOpen: true, base: 'main' } as unknown as PullRequest;
+    const pullRequest = { number: 7, isOpen: true, base: 'main' } as unknown as HostPullRequest;
     const claiming = vi.fn(async () => ({ lease: 1, recorded: null, dates: [] }));
     const questions = asked({ findPullRequest: async () => pullRequest, claim: claiming });
     const { claim, ...judged } = await judge(
@@ -403,7 +403,7 @@ describe('a push is judged', () => {
   });
 
   it('with a warning, when it updates what it calls a draft', async () => {
-    const pullRequest = { number: 7, isOpen: true, base: 'main' } as unknown as PullRequest;
+    const pullRequest = { number: 7, isOpen: true, base: 'main' } as unknown as HostPullRequest;
     const questions = asked({ findPullRequest: async () => pullRequest });
     const update = received({ prHash: PR_HASH, draft: true });
     const judged = await judge(update, upstream, place, circumstances, questions);
@@ -429,7 +429,7 @@ describe('a push is judged', () => {
     const warnings = expect.arrayContaining(['  Mend it']) as string[];
     expect(await judged({ description: '' })).toMatchObject({ warnings });
     // The text of an open pull request stays as it is.
-    const pullRequest = { number: 7, isOpen: true, base: 'main' } as unknown as PullRequest;
+    const pullRequest = { number: 7, isOpen: true, base: 'main' } as unknown as HostPullRequest;
     const open = asked({ findPullRequest: async () => pullRequest });
     expect(await judged({ prHash: PR_HASH }, open)).toMatchObject({ warnings });
     await expect(judged({ prHash: PR_HASH, title: people, prKey: 'k' }, open)).rejects.toMatchObject(refusal);

@@ -2,7 +2,8 @@
 import { expect, it } from 'vitest';
 import { AnonymousCommits } from '../../../src/git/objects/anonymize.ts';
 import { parseCommit } from '../../../src/git/objects/commit.ts';
-import { OwnIds, planCommits } from '../../../src/git/objects/planned-commits.ts';
+import { OwnIds } from '../../../src/git/objects/own-ids.ts';
+import { planCommits } from '../../../src/git/objects/planned-commits.ts';
 import { updatedCommits } from '../../../src/push/judge/updated-commits.ts';
 import { commitContent, oidNumber } from '../../support/objects.ts';
 import { oidOf } from '../../support/pack-builder.ts';

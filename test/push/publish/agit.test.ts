@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { ZERO_OID } from '../../../src/git/objects/oid.ts';
 import { HostError } from '../../../src/words/host-error.ts';
 import type { AgitHost } from '../../../src/host/open.ts';
-import type { AgitRequest, PullRequest } from '../../../src/host/code-host.ts';
+import type { AgitRequest, HostPullRequest } from '../../../src/host/code-host.ts';
 import type { PushReport } from '../../../src/host/git/git-transport.ts';
 import { AgitDelivery } from '../../../src/push/publish/agit.ts';
 import { mayBeOpen, type Proposal } from '../../../src/push/publish/delivery.ts';
@@ -20,7 +20,7 @@ const NEW = 'b'.repeat(40);
 const THEIRS = 'c'.repeat(40);
 const NAME = { owner: 'mona', name: 'hello' };
 
-const pullRequest = (number: number): PullRequest => ({
+const pullRequest = (number: number): HostPullRequest => ({
   number,
   url: `https://host.test/mona/hello/pulls/${number}`,
   isOpen: true,
@@ -40,7 +40,7 @@ interface Happens {
   /** Where the pull request ends, look by look; the last one stays. Null: it is not shown. */
   readonly tips?: readonly (string | null)[];
   readonly pushed?: () => PushReport;
-  readonly found?: () => PullRequest | null;
+  readonly found?: () => HostPullRequest | null;
   /** Whether the new commits stand on the old ones. */
   readonly isForward?: boolean;
 }

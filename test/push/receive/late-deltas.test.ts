@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AnonymousCommits } from '../../../src/git/objects/anonymize.ts';
 import { traceNewCommits } from '../../../src/git/objects/new-commits.ts';
-import { OwnIds } from '../../../src/git/objects/planned-commits.ts';
+import { OwnIds } from '../../../src/git/objects/own-ids.ts';
 import { planCommits } from '../../../src/git/objects/planned-commits.ts';
 import { UNCOUNTED } from '../../../src/git/memory.ts';
 import { OID_BYTES } from '../../../src/git/objects/oid.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { HostError, type HostErrorCode } from '../../../src/words/host-error.ts';
 import { pushOutcome, Refusal, toRefusal } from '../../../src/push/reply/refusal.ts';
-import { suspended } from '../../../src/routes/git/push-limits.ts';
+import { suspended } from '../../../src/service/push-refusals.ts';
 
 const ofHost = (code: HostErrorCode) =>
   new Refusal('fork', 'the fork could not be made', [], { cause: new HostError(code, 'words') });

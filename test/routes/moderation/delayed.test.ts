@@ -5,7 +5,7 @@
 import { createExecutionContext, runInDurableObject, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Lease, NewDelayedPush } from '../../../src/durable/delayed-pushes/delayed-push.ts';
+import type { DelayedLease, NewDelayedPush } from '../../../src/durable/delayed-pushes/delayed-push.ts';
 import { ActionTokens } from '../../../src/durable/guard/tokens.ts';
 import type { Env } from '../../../src/env.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
@@ -266,7 +266,7 @@ describe('the page', () => {
 
   it('stops one that is half published, even if it cannot be removed', async () => {
     await wait('dddddddddddd', { reason: 'busy', dueAt: Date.now() });
-    const lease = (await object().publishNow('dddddddddddd')) as Lease;
+    const lease = (await object().publishNow('dddddddddddd')) as DelayedLease;
     await object().begin(lease, { prHash: 'aaaabbbbcccc', committedAt: 1 });
     vi.setSystemTime(Date.now() + 60 * MINUTE_MS);
     const { cookie } = await open();
@@ -284,7 +284,7 @@ it('a rollback counts what is half published and could not be removed, and its b
     new ActionTokens(storage.sql).make(['rollback'], Date.now()).get('rollback'),
   );
   await wait('eeeeeeeeeeee', { reason: 'busy', dueAt: Date.now() });
-  const lease = (await object().publishNow('eeeeeeeeeeee')) as Lease;
+  const lease = (await object().publishNow('eeeeeeeeeeee')) as DelayedLease;
   await object().begin(lease, { prHash: 'aaaabbbbcccc', committedAt: 1 });
   for (let time = 0; time < 2; time++) {
     const response = await worker.fetch(

@@ -4,7 +4,7 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Lease, NewDelayedPush } from '../../../src/durable/delayed-pushes/delayed-push.ts';
+import type { DelayedLease, NewDelayedPush } from '../../../src/durable/delayed-pushes/delayed-push.ts';
 import type { Env } from '../../../src/env.ts';
 import { delayedPushesOf } from '../../../src/objects.ts';
 import { prKeyOf } from '../../../src/secret/keyed-hash.ts';
@@ -121,7 +121,7 @@ describe('the page of a delayed push', () => {
 
   it('says why it could not be published yet, and that the service tries again by itself', async () => {
     const name = await kept();
-    const lease = (await object().publishNow(name)) as Lease;
+    const lease = (await object().publishNow(name)) as DelayedLease;
     await object().begin(lease, INTENT);
     const failure = {
       kind: 'later',
@@ -139,7 +139,7 @@ describe('the page of a delayed push', () => {
   it('has hash, key and address once it is published', async () => {
     const name = await kept();
     const notes = ['The host did not take its title.'];
-    await object().ended((await object().publishNow(name)) as Lease, 'published', notes, PUBLISHED);
+    await object().ended((await object().publishNow(name)) as DelayedLease, 'published', notes, PUBLISHED);
     const key = prKeyOf(SECRET, PUBLISHED.prHash);
     const page = await textOf(name);
     for (const part of [PUBLISHED.prHash, key, PUBLISHED.url, `/v1/pr/${PUBLISHED.prHash}`])
@@ -154,7 +154,7 @@ describe('the page of a delayed push', () => {
 
   it('has no key for who has updated a pull request without it', async () => {
     const name = await kept();
-    const lease = (await object().publishNow(name)) as Lease;
+    const lease = (await object().publishNow(name)) as DelayedLease;
     await object().ended(lease, 'published', [], { ...PUBLISHED, isKeyShown: false });
     const page = await textOf(name);
     expect(page).toContain(PUBLISHED.url);
@@ -204,7 +204,7 @@ describe('its buttons', () => {
     count += 1;
     const tried = await kept();
     const failure = { kind: 'later', said: ['Full.'], askedMs: HOUR_MS, counts: true } as const;
-    await object().failed((await object().publishNow(tried)) as Lease, failure, NOON);
+    await object().failed((await object().publishNow(tried)) as DelayedLease, failure, NOON);
     expect(await textOf(tried)).toContain('tries again by itself');
     expect((await send(tried, { action: 'publish' })).status).toBe(303);
     expect(await textOf(tried)).toContain('It is being published now.');
@@ -213,7 +213,7 @@ describe('its buttons', () => {
   it('say so if what is at the host could not be removed', async () => {
     const pauses = withoutPauses();
     const name = await kept();
-    await object().begin((await object().publishNow(name)) as Lease, INTENT);
+    await object().begin((await object().publishNow(name)) as DelayedLease, INTENT);
     vi.setSystemTime(NOON + HOUR_MS);
     const page = await textOf(name, { action: 'give-up' });
     expect(page).toMatch(/^409 /);

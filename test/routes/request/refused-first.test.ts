@@ -183,7 +183,7 @@ describe('a push that is refused', () => {
     await fill();
     expect((await push()).errors).toEqual(['push rejected: rate limit exceeded']);
     // The account tells the operator of the first one.
-    expect(asked.toSorted()).toEqual(['GUARD.admit', 'GUARD.tell', 'HOST_ACCOUNTS.refusal']);
+    expect(asked.toSorted()).toEqual(['GUARD.admit', 'GUARD.tell', 'HOST_ACCOUNTS.denial']);
     expect(host).not.toHaveBeenCalled();
     expect(ahead).not.toHaveBeenCalled();
   });
@@ -197,7 +197,7 @@ describe('a push that is refused', () => {
     const answer = await push({}, sent);
     expect(answer.report.join('\n')).toContain(error);
     expect(answer.report.join('\n')).not.toMatch(/^ok /m);
-    expect(asked).toEqual(['GUARD.admit', 'HOST_ACCOUNTS.refusal']);
+    expect(asked).toEqual(['GUARD.admit', 'HOST_ACCOUNTS.denial']);
     expect(host).not.toHaveBeenCalled();
     expect(ahead).not.toHaveBeenCalled();
   });
@@ -229,7 +229,7 @@ it('a preview asks what is left to the account before it asks the host: it does 
   await push({}, { options: 'preview' });
   expect(asked.slice(0, 4)).toEqual([
     'GUARD.admit',
-    'HOST_ACCOUNTS.refusal',
+    'HOST_ACCOUNTS.denial',
     'HOST_ACCOUNTS.reserve',
     'the host',
   ]);
@@ -419,7 +419,7 @@ async function refusedOnes(count: number): Promise<void> {
   }
 }
 
-const refusals = () => asked.filter((call) => call === 'HOST_ACCOUNTS.refusal').length;
+const refusals = () => asked.filter((call) => call === 'HOST_ACCOUNTS.denial').length;
 
 describe('a push of a client that has no place left', () => {
   beforeEach(() => {
@@ -435,7 +435,7 @@ describe('a push of a client that has no place left', () => {
       expect(refusals()).toBe(1);
       // The first one, which the account refuses, and as many as make a burst.
       expect(asked.filter((call) => call === 'GUARD.admit')).toHaveLength(21);
-      expect(asked.filter((call) => !/\.refusal$|GUARD.(?:admit|status)/.test(call))).toEqual(['GUARD.tell']);
+      expect(asked.filter((call) => !/\.denial$|GUARD.(?:admit|status)/.test(call))).toEqual(['GUARD.tell']);
       [asked] = [[]];
       vi.setSystemTime((now += 60_000));
       // Forgotten: it comes to the account, which refuses it.

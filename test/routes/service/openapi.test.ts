@@ -73,7 +73,7 @@ describe('the description', () => {
       expect(served.delete(page)).toBe(true);
     }
     expect(served.delete('GET /v1/moderation/appeal')).toBe(true);
-    // The scheduled handler's own; see src/routes/git/publish-delayed.ts.
+    // The scheduled handler's own; see src/routes/git/release-delayed.ts.
     expect(served.delete('POST /v1/delayed')).toBe(true);
     expect(described.toSorted()).toEqual([...served].toSorted());
   });

@@ -135,9 +135,9 @@ describe('the first comment of a pseudonym on one machine, where each object is 
   it('reaches no object if it is too long, or if there is no room', async () => {
     const long = error(400, expect.stringMatching(/^body must have at most 654\d\d characters$/));
     expect(await say({ body: 'x'.repeat(65_530) }, { variables })).toMatchObject(long);
-    const full = { for: 'thread', full: null, waitMs: 1, withinMs: 1 };
+    const full = { kind: 'denied', window: 'thread', full: null, waitMs: 1, withinMs: 1 };
     const account = {
-      refusal: async () => full,
+      denial: async () => full,
       beginPost: async () => ({ kind: 'new' }),
       endPost: async () => {},
     };

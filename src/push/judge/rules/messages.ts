@@ -1,6 +1,6 @@
 /** Rules for commit messages, which become public byte for byte. */
 import { pullRequestText } from '../../../git/objects/commit-message.ts';
-import { signOffLine } from '../../../git/objects/trailers.ts';
+import { signOffLine } from '../../../git/objects/sign-offs.ts';
 import { MAX_READ_BYTES, shown, told, warningOfNames } from '../../../leaks/messages.ts';
 import { noiseInMessage } from '../../../text/noise.ts';
 import { type Finding, say, warn } from '../../../words/finding.ts';

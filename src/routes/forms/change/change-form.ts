@@ -27,12 +27,14 @@ import { MAX_DESCRIPTION_LENGTH, parsePushOptions } from '../../../push/receive/
 import { readMarkdown } from '../../../text/markdown.ts';
 import { noiseProblem } from '../../../text/noise.ts';
 import { findPath, type Folder, type FoundPath, listFiles, readBlob } from '../../../upstream/tree-reader.ts';
-import { pushHost } from '../../git/open-push.ts';
-import { memoryFor, untilAnswered } from '../../request/client.ts';
+import { pushHost } from '../../../service/open-push.ts';
+import { memoryFor } from '../../../service/scope.ts';
+import { untilAnswered } from '../../request/until-answered.ts';
 import { answerRefused, explained, explanationOf, type Refused } from '../../request/refused.ts';
-import { CHANGE_FORM, remotePath } from '../../request/repository.ts';
+import { CHANGE_FORM, remotePath } from '../../../pages/remote-paths.ts';
 import { answerForm, frameOf, type Place } from '../form.ts';
 import { hostFailure, knownPolicy, openSource, refuseReading, type Source } from './source.ts';
+import { hostScopeOf, scopeOf } from '../../request/scope.ts';
 
 const WRITE_A_PATH = 'Write the path of a file first, such as docs/guide.md.';
 const IS_FOLDER = 'There is a folder of this name. Write the path of the file.';
@@ -56,9 +58,9 @@ export async function showChange(place: Place): Promise<Response> {
   if (parsed.kind === 'invalid' && !isSearch) return list([], '', parsed.problem, 400);
   const refused = await refuseReading(c);
   if (refused !== null) return answerRefused(c, refused, 'page');
-  const memory = memoryFor(c);
+  const memory = memoryFor(scopeOf(c));
   const read = async (): Promise<Response> => {
-    const source = await openSource(c, pushHost(c, { memory }), target, prHash);
+    const source = await openSource(c, pushHost(hostScopeOf(c), { memory }), target, prHash);
     if (source.kind === 'refused') return answerRefused(c, source, 'page');
     const parts = parsed.kind === 'path' ? parsed.parts : null;
     const found = parts && (await findPath(source.read, source.root, parts));

@@ -13,11 +13,13 @@ import { PR_HASH_PATTERN } from '../../../words/pr-hash.ts';
 import { pushOutcome, type Refusal, toRefusal } from '../../../push/reply/refusal.ts';
 import { NotedReply } from '../../../push/reply/reply.ts';
 import { conclude, end, type Outcome, receive } from '../../../push/session.ts';
-import { openPush, type PushOpening } from '../../git/open-push.ts';
-import { pushLimits } from '../../git/push-limits.ts';
-import { countPush } from '../../git/push-store.ts';
-import { explanationOf, problem, type Refused, retryAfter, sentence } from '../../request/refused.ts';
+import { openPush, type PushOpening } from '../../../service/open-push.ts';
+import { ClientPushLimits } from '../../../service/push-limits.ts';
+import { countPush } from '../../../service/push-store.ts';
+import { explanationOf, problem, type Refused, retryAfter } from '../../request/refused.ts';
+import { sentence } from '../../../words/sentence.ts';
 import { answerForm, frameOf, type Place, type SentForm } from '../form.ts';
+import { hostScopeOf } from '../../request/scope.ts';
 
 export interface FormPush {
   readonly refName: string;
@@ -37,7 +39,7 @@ type Pushed = Pick<NotedReply, 'notes' | 'same'> & { readonly outcome: Outcome }
  * Counts an attempt, before anything is read for it. Answers why pushes are refused now, or null.
  */
 export async function refusePush(c: Context<AppEnv>): Promise<Refusal | null> {
-  const refusal = await pushLimits(c).enter(false, false, 'delay');
+  const refusal = await new ClientPushLimits(hostScopeOf(c)).enter(false, false, 'delay');
   if (refusal !== null) countPush(refusal, null);
   return refusal;
 }
@@ -51,14 +53,14 @@ export function push(
   { refName, tip, pack, pushOptions }: FormPush,
   names: Pick<PushOpening, 'newPrHash'> = {},
 ): Promise<Pushed> {
-  const limits = pushLimits(c);
-  const opening = { ...names, limits: pack === null ? limits : { ...limits, enter: async () => null } };
+  const scope = hostScopeOf(c);
+  const opening = { ...names, limits: new ClientPushLimits(scope, pack !== null) };
   const body = new ByteReader(pack === null ? sourceOf() : sourceOf(pack));
   const commandList = [{ oldId: ZERO_OID, newId: tip, refName }];
   const request: PushRequest = { kind: 'push', commandList, capabilities: new Set(), pushOptions };
   const pushed = async (): Promise<Pushed> => {
     const reply = new NotedReply();
-    const run = openPush(c, target, reply, opening);
+    const run = openPush(scope, target, reply, opening);
     const arrival = await receive(run, request, body);
     const { outcome } = await conclude(run, arrival);
     // A retry is the same form, which finds the pull request by its name.

@@ -37,12 +37,14 @@ import { mayBeRecorded } from '../../../stats/recorded-hashes.ts';
 import { readMarkdown } from '../../../text/markdown.ts';
 import { noiseProblem } from '../../../text/noise.ts';
 import { findPath, type Folder, type ReadObjects, readBlob } from '../../../upstream/tree-reader.ts';
-import { pushHost } from '../../git/open-push.ts';
-import { problem, type Refused, sentence } from '../../request/refused.ts';
+import { pushHost } from '../../../service/open-push.ts';
+import { problem, type Refused } from '../../request/refused.ts';
+import { sentence } from '../../../words/sentence.ts';
 import { answerForm, identityOf, NO_NAME, type Place, secretsOf, type SentForm } from '../form.ts';
 import { changeForm, pathProblem, showAgain } from './change-form.ts';
 import { type FormPush, push, refusalOf, refusedPush, refusePush } from './form-push.ts';
 import { hostFailure, openSource, refuseReading, type Source } from './source.ts';
+import { hostScopeOf } from '../../request/scope.ts';
 
 /** How long the second of two equal forms waits for the first. */
 const ATTEMPTS = 20;
@@ -191,7 +193,7 @@ async function prepareChange(
   memory: MemoryHold,
 ): Promise<PreparedChange | Response | Refused> {
   const { pr_hash, blob: known, text } = form.fields;
-  const source = await openSource(c, pushHost(c, { memory }), target, pr_hash);
+  const source = await openSource(c, pushHost(hostScopeOf(c), { memory }), target, pr_hash);
   if (source.kind === 'refused') return problem(409, source.error);
   const { read } = source;
   const found = await findPath(read, source.root, parts);

@@ -11,14 +11,15 @@ import { ProtocolError } from '../../../git/wire/protocol-error.ts';
 import { HostError } from '../../../words/host-error.ts';
 import { type KnownPolicy, openPolicies } from '../../../policy/policies.ts';
 import { workBranch } from '../../../words/pr-hash.ts';
-import { signOffLine } from '../../../git/objects/trailers.ts';
+import { signOffLine } from '../../../git/objects/sign-offs.ts';
 import type { PushHost } from '../../../push/push-host.ts';
 import { fullName, type RepositoryName } from '../../../words/repository-name.ts';
 import { heldReads, isMadeHere, readCommit, type ReadObjects } from '../../../upstream/tree-reader.ts';
 import { defaultBranchOf } from '../../../upstream/upstream-refs.ts';
-import { pushStore } from '../../git/push-store.ts';
+import { pushStore } from '../../../service/push-store.ts';
 import { refuseTooMany } from '../../request/limits.ts';
 import { explained, type Refused, refuseWithoutBot } from '../../request/refused.ts';
+import { hostScopeOf } from '../../request/scope.ts';
 
 const HEADS = 'refs/heads/';
 
@@ -113,7 +114,7 @@ async function pullRequestSource(
   const { anonEmail } = c.var.config;
   const botLogin = await host.botLogin();
   const [recorded, policy] = await Promise.all([
-    pushStore(c, host.memory).placeOf(prHash),
+    pushStore(hostScopeOf(c), host.memory).placeOf(prHash),
     knownPolicy(c, target),
   ]);
   const head = { owner: botLogin, branch: workBranch(prHash) };

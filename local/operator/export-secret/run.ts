@@ -1,0 +1,60 @@
+/**
+ * `npm run export-secret`: prints the secret that the service on this machine has made for itself,
+ * to be given as IDENTITY_SECRET when it moves. Only reads; the service may run meanwhile.
+ */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { deserialize } from 'node:v8';
+import { parseConfig } from '../../../src/config/config.ts';
+import { readArguments } from '../../arguments.ts';
+import { complain, variables } from '../../environment.ts';
+
+/**
+ * workerd keeps a file for each object of a class, and the object's values in a table of its own.
+ */
+const FOLDER = 'service/do/gitveil-ServiceSecret';
+const OBJECT_FILE_PATTERN = /^[0-9a-f]{64}\.sqlite$/;
+const QUERY = "SELECT value FROM _cf_KV WHERE key = 'secret'";
+
+/** Null if none was made there. */
+function madeSecret(stateDir: string): string | null {
+  const folder = join(stateDir, FOLDER);
+  const file = filesIn(folder).find((name) => OBJECT_FILE_PATTERN.test(name));
+  if (file === undefined) return null;
+  const database = new DatabaseSync(join(folder, file), { readOnly: true });
+  try {
+    const row = database.prepare(QUERY).get() as { value: Uint8Array } | undefined;
+    return row === undefined ? null : (deserialize(row.value) as string);
+  } finally {
+    database.close();
+  }
+}
+
+function filesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+readArguments(
+  `
+Usage: npm run --silent export-secret
+
+Prints the secret that the service made for itself in STATE_DIR (default: .state). Give it to the service as
+IDENTITY_SECRET when you move it to another place. Nobody else may see it.
+`,
+  {},
+);
+
+const result = parseConfig(variables());
+const stateDir = result.kind === 'valid' ? result.config.stateDir : null;
+const secret = stateDir === null ? null : madeSecret(stateDir);
+if (result.kind === 'invalid') {
+  for (const { message } of result.problems) complain(message);
+} else if (secret === null)
+  complain(`there is no secret that the service created in STATE_DIR ${JSON.stringify(stateDir)}`);
+if (secret !== null) process.stdout.write(`${secret}\n`);

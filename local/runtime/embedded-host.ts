@@ -1,0 +1,86 @@
+/** The embedded code host, which `npm start` uses if there is no bot account. */
+import type { Sandbox } from '../../sandbox/sandbox.ts';
+import type { Config } from '../../src/config/config.ts';
+import { claimPort } from './ports.ts';
+
+/** The variables that make the service use it. */
+export const HOST_VARIABLES = [
+  'HOSTING_URL',
+  'HOSTING_API_URL',
+  'HOSTING_TOKEN',
+  'NOTIFY_BASE_URL',
+  'LIMIT_CREATIONS',
+  'EMBEDDED_HOST',
+] as const;
+
+/** It is no secret: anybody who can reach this host can also act as the maintainer on its pages. */
+export const MAINTAINER_PASSWORD = 'maintainer';
+
+/** It does not limit its bot as GitHub does. */
+const CALLS_AN_HOUR = 1_000_000;
+const CREATIONS = '10000/1h';
+
+/**
+ * Short, so that a person who tries the service soon sees what their acts as the maintainer lead
+ * to.
+ */
+export const EMBEDDED_TICK_MS = 5_000;
+
+/** Whether no bot account is configured at any code host. */
+export function isHostEmbedded({ hosts }: Pick<Config, 'hosts'>): boolean {
+  return hosts.every(({ token }) => token === null);
+}
+
+/**
+ * Starts it beside the service, with one small repository.
+ * @param dir where it keeps its state.
+ * @param forgetLimits what a button of its front page does.
+ */
+export async function startEmbeddedHost(
+  servicePort: number,
+  dir: string,
+  forgetLimits: () => Promise<void>,
+): Promise<Sandbox> {
+  // The same port each time, because the state contains addresses of pull requests.
+  const nextPort = servicePort > 0 && servicePort < 65_535 ? servicePort + 1 : 0;
+  const port = await claimPort('127.0.0.1', nextPort).catch(() => 0);
+  // Loaded here: whoever only asks whether it is used need not wait for its sixty files.
+  const [{ startSandbox }, { SEED, seedRepository }] = await Promise.all([
+    import('../../sandbox/sandbox.ts'),
+    import('./seed.ts'),
+  ]);
+  const sandbox = await startSandbox({
+    port,
+    dir,
+    maintainerPassword: MAINTAINER_PASSWORD,
+    callsAnHour: CALLS_AN_HOUR,
+    pollSeconds: EMBEDDED_TICK_MS / 1000,
+    forgetLimits,
+  });
+  if (!sandbox.hasRepository(SEED)) {
+    await seedRepository(sandbox.createRepository(SEED), new Date());
+    const { owner, name } = SEED;
+    sandbox.maintainer.openIssue(
+      owner,
+      name,
+      'Say hello in other languages',
+      'Which ones? Comment here, or send a change.',
+    );
+  }
+  return sandbox;
+}
+
+/** @param env of the operator. */
+export function hostVariables(
+  sandbox: Sandbox,
+  env: Readonly<Record<string, string>>,
+): Record<(typeof HOST_VARIABLES)[number], string> {
+  return {
+    LIMIT_CREATIONS: env['LIMIT_CREATIONS'] ?? CREATIONS,
+    HOSTING_URL: sandbox.url,
+    HOSTING_API_URL: sandbox.apiUrl,
+    HOSTING_TOKEN: sandbox.botToken,
+    NOTIFY_BASE_URL: env['NOTIFY_BASE_URL'] ?? sandbox.notifyUrl,
+    EMBEDDED_HOST: 'true',
+  };
+}

@@ -1,0 +1,113 @@
+/**
+ * Sign-offs of new commits. `-o sign-off` affirms the Developer Certificate of Origin 1.1
+ * (https://developercertificate.org/): each new commit ends with its new author's sign-off. The
+ * person's own sign-offs, which would name them, are removed; those of others stay.
+ */
+import { latin1, utf8 } from '../bytes.ts';
+import type { KeptObjects } from '../pack/kept-objects.ts';
+import { IdentityCollector } from '../search/identity-texts.ts';
+import { type ProtocolError, tooLarge } from '../wire/protocol-error.ts';
+import type { Identity } from './commit.ts';
+import { UNTITLED } from './commit-message.ts';
+import type { NewCommits } from './new-commits.ts';
+import type { Oid } from './oid.ts';
+import { OidTable } from './oid-table.ts';
+import { contentEnd, withTrailer } from './trailers.ts';
+
+type Kept = Pick<KeptObjects, 'withOid'>;
+
+/** Matches sign-offs, also indented ones as `git merge --squash` lists them. */
+const SIGN_OFFS = /^[ \t]*Signed-off-by[ \t]*:([^\n]*)(?:\n|$)/gim;
+
+/** Returns the signed message of a commit. Signing it again changes nothing. */
+export type Sign = (oid: Oid, message: Uint8Array) => Uint8Array;
+
+/**
+ * Maximum number of sign-offs in all messages of a push. Each costs a few patterns, and millions of
+ * them compress to kilobytes.
+ */
+export const MAX_SIGN_OFFS = 250_000;
+
+/**
+ * Creates a function that signs messages, each as often as it is called.
+ * @param signer is the author of the commits that are published.
+ * @throws ProtocolError `too-large` over MAX_SIGN_OFFS, when signing.
+ */
+export function signerOf(kept: Kept, signer: Identity): Sign {
+  const counted = new OidTable();
+  let left = MAX_SIGN_OFFS;
+  return (oid, message) => {
+    const signers = ownWords(kept, oid);
+    for (const own of [signer.name, signer.email]) signers.add(folded(latin1(utf8(own))));
+    const known = counted.size;
+    const isNew = counted.add(oid) === known;
+    const words = withoutSignOffs(latin1(message), (value) => {
+      if (isNew && --left < 0) throw tooManySignOffs();
+      return isBy(value, signers);
+    });
+    const titled = contentEnd(words) === 0 ? UNTITLED : words;
+    return Buffer.from(withTrailer(titled, latin1(utf8(signOffLine(signer)))), 'latin1');
+  };
+}
+
+/** Removes sign-offs one by one: `replaceAll` would first collect all matches. */
+function withoutSignOffs(text: string, isLeftOut: (value: string) => boolean): string {
+  let words = '';
+  let from = 0;
+  for (const { 0: line, 1: value = '', index } of text.matchAll(SIGN_OFFS)) {
+    if (!isLeftOut(value)) continue;
+    words += text.slice(from, index);
+    from = index + line.length;
+  }
+  return words + text.slice(from);
+}
+
+function tooManySignOffs(): ProtocolError {
+  return tooLarge(
+    `The messages have more than ${MAX_SIGN_OFFS} sign-offs. Push fewer commits at once, or without -o sign-off.`,
+  );
+}
+
+export function signOffLine({ name, email }: Identity): string {
+  return `Signed-off-by: ${name} <${email}>`;
+}
+
+/**
+ * Tells if any of the first MAX_SIGN_OFFS sign-offs is by its commit's own author or committer, so
+ * that `-o sign-off` would replace it.
+ */
+export function haveOwnSignOff(kept: Kept, commits: NewCommits): boolean {
+  let left = MAX_SIGN_OFFS;
+  for (const { oid, commit } of commits) {
+    let words: ReadonlySet<string> | null = null;
+    for (const [, value = ''] of latin1(commit.message).matchAll(SIGN_OFFS)) {
+      if (--left < 0) return false;
+      words ??= ownWords(kept, oid);
+      if (isBy(value, words)) return true;
+    }
+  }
+  return false;
+}
+
+/** Collects the names and addresses of a commit's author and committer, in lower case. */
+function ownWords(kept: Kept, oid: Oid): Set<string> {
+  const collector = new IdentityCollector();
+  collector.add(kept.withOid(oid)?.content ?? new Uint8Array(), null);
+  const words = collector.identities.flatMap(({ name, email }) => [latin1(name), latin1(email)]);
+  return new Set(words.map(folded).filter((word) => word !== ''));
+}
+
+/**
+ * Tells if the name or the address of a sign-off is one of these. With any other text in it, it is
+ * somebody else's.
+ */
+function isBy(value: string, words: ReadonlySet<string>): boolean {
+  const signer = folded(value);
+  const open = signer.endsWith('>') ? signer.lastIndexOf('<') : -1;
+  const parts = open < 0 ? [signer] : [signer.slice(0, open), signer.slice(open + 1, -1)];
+  return parts.some((part) => words.has(folded(part)));
+}
+
+function folded(text: string): string {
+  return text.trim().toLowerCase();
+}

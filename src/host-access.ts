@@ -1,0 +1,167 @@
+/**
+ * The bot account at the code host, as a request or an object reaches it: with the token, and with
+ * its back-off.
+ * Proved by test/durable/identity/back-off.test.ts and
+ * test/durable/notification-feed/account-look.test.ts.
+ */
+import { hash } from 'node:crypto';
+import { waitUntil } from 'cloudflare:workers';
+import { GITHUB_URL, type HostConfig, hostNameOf, hostWithKey, tokenVariable } from './config/hosts.ts';
+import type { Config } from './config/config.ts';
+import { configOf, openHttp } from './config/configured.ts';
+import type { Env } from './env.ts';
+import { utf8 } from './git/bytes.ts';
+import { AccountBackOff } from './host/account/account-back-off.ts';
+import { type CallMeter, callMeter } from './host/account/account-budget.ts';
+import { TokenWatch } from './host/account/token-watch.ts';
+import { openRepositories } from './host/open.ts';
+import type { RestAccess } from './host/rest/rest.ts';
+import { HostError } from './words/host-error.ts';
+import { systemClock } from './isolate/clock.ts';
+import { Recent } from './isolate/recent.ts';
+import { loggerOf } from './log.ts';
+import { guardOf, hostAccountNamed } from './objects.ts';
+import type { Http, HttpClient } from './outgoing/http-client.ts';
+import { serviceSecret } from './secret/open-secret.ts';
+import { SealedKv } from './secret/sealed-kv.ts';
+
+type LogConfig = Pick<Config, 'logFormat'>;
+type AccountEnv = Pick<Env, 'HOST_ACCOUNTS' | 'GUARD' | 'LOCATION_HINT'>;
+
+/**
+ * Names an account without telling its token. Another token may be another account's, and starts
+ * again.
+ */
+export function accountOf(host: HostConfig): string {
+  return hash('sha256', `${host.apiUrl} ${host.token ?? ''}`, 'hex').slice(0, 16);
+}
+
+export function hostAccountOf(env: AccountEnv, host: HostConfig): ReturnType<Env['HOST_ACCOUNTS']['get']> {
+  return hostAccountNamed(env, accountOf(host));
+}
+
+/** A code host, and what asks it. */
+export interface Reached {
+  readonly config: Config;
+  readonly host: HostConfig;
+  readonly http: HttpClient;
+  readonly access: RestAccess;
+}
+
+/**
+ * For an object. Null: the configuration is invalid, or lacks the host.
+ * @param http from an earlier answer.
+ */
+export function reachHost(env: Env, hostKey: string, http: HttpClient | null = null): Reached | null {
+  const result = configOf(env);
+  const host = result.kind === 'valid' ? hostWithKey(result.config, hostKey) : undefined;
+  if (result.kind === 'invalid' || host === undefined) return null;
+  const client = http ?? openHttp(result.config);
+  const access = openHostAccess(env, result.config, host, client);
+  return { config: result.config, host, http: client, access };
+}
+
+export function openHostAccess(env: AccountEnv, config: LogConfig, host: HostConfig, http: Http): RestAccess {
+  return {
+    kind: host.kind,
+    clock: systemClock,
+    apiUrl: host.apiUrl,
+    token: host.token ?? '',
+    http,
+    backOff: openBackOff(env, host),
+    tokenWatch: openTokenWatch(env, config, host),
+    callMeter: openCallMeter(env, host),
+  };
+}
+
+export function openBackOff(env: AccountEnv, host: HostConfig): AccountBackOff {
+  return new AccountBackOff({
+    account: accountOf(host),
+    hostName: hostNameOf(host),
+    board: {
+      hostPause: () => hostAccountOf(env, host).hostPause(),
+      pauseHost: (pauseMs) => hostAccountOf(env, host).pauseHost(pauseMs),
+    },
+    clock: systemClock,
+    later: waitUntil,
+  });
+}
+
+export function openTokenWatch(env: AccountEnv, config: LogConfig, host: HostConfig): TokenWatch {
+  return new TokenWatch({
+    account: accountOf(host),
+    token: host.token ?? '',
+    clock: systemClock,
+    kind: host.kind,
+    tell: (problems) => {
+      const logger = loggerOf(config);
+      const place = placeOf(host);
+      for (const outcome of problems) {
+        logger.warn('something is wrong with the token of the bot account', { ...place, outcome });
+      }
+      const told = guardOf(env).tokenProblems(accountOf(host), place, problems);
+      waitUntil(told.catch((error: unknown) => logger.error('nobody is told of the token', { error })));
+    },
+  });
+}
+
+function openCallMeter(env: AccountEnv, host: HostConfig): CallMeter {
+  return callMeter(accountOf(host), systemClock, host.url === GITHUB_URL, (calls, points) => {
+    const told = hostAccountOf(env, host).callsSaid(calls, points);
+    waitUntil(told.catch(() => {}));
+  });
+}
+
+export type AccountNews = ReturnType<typeof accountNews>;
+
+/** What the operator is told of the account; `hidden` with every look. */
+export function accountNews(env: AccountEnv, host: HostConfig) {
+  const place = placeOf(host);
+  return {
+    async hidden(isHidden: boolean): Promise<void> {
+      await guardOf(env).tokenProblems(`${accountOf(host)}:profile`, place, isHidden ? ['hidden'] : []);
+    },
+    async renamed(before: string, login: string): Promise<void> {
+      await guardOf(env).tell({ kind: 'renamed', hostName: place.hostName, before, login });
+    },
+  };
+}
+
+const placeOf = (host: HostConfig) => ({ hostName: hostNameOf(host), variable: tokenVariable(host.key) });
+
+/** The account behind a token seldom has another name, so each isolate asks for it once an hour. */
+const logins = new Recent<string>({ lifeMs: 60 * 60 * 1000, most: 100 });
+/**
+ * A delayed push must not be the reason for a request to the host, and takes what was known lately.
+ */
+const KEPT_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
+
+/**
+ * The bot account's name: the author of everything.
+ * @param isQuiet asks once a month at most.
+ * @throws HostError
+ */
+export async function botLogin(
+  env: AccountEnv & Pick<Env, 'HISTORY' | 'SERVICE_SECRET'>,
+  config: Pick<Config, 'identitySecret' | 'logFormat'>,
+  host: HostConfig,
+  http: Http,
+  isQuiet = false,
+): Promise<string> {
+  if (host.token === null) {
+    const variable = tokenVariable(host.key);
+    const words = `This service has no bot account yet: its operator must set ${variable}.`;
+    throw new HostError('refused', words);
+  }
+  const key = `${host.apiUrl} ${host.token}`;
+  const known = logins.get(key);
+  if (known !== null) return known;
+  const kept = new SealedKv(env.HISTORY, () => serviceSecret(env, config.identitySecret));
+  const before = isQuiet ? await kept.get(`login ${key}`).catch(() => null) : null;
+  // A month old: no name for the pushes that follow.
+  if (before !== null) return Buffer.from(before).toString();
+  const { login } = await openRepositories(openHostAccess(env, config, host, http)).account();
+  waitUntil(kept.put(`login ${key}`, utf8(login), KEPT_LIFE_MS).catch(() => {}));
+  logins.set(key, login);
+  return login;
+}

@@ -1,0 +1,169 @@
+/**
+ * The limits of what one client reads and tries. They count in the client's windows, in one of many
+ * objects. An isolate remembers who is over a limit, so that more requests reach no object.
+ * Proved by test/limits/tries.test.ts and test/routes/request/limits.test.ts.
+ */
+import { isAhead } from '../isolate/clock.ts';
+import { Recent } from '../isolate/recent.ts';
+import type { Logger } from '../log.ts';
+import { wideningOf } from './claim.ts';
+import { type Client, windowKey } from './client.ts';
+import { FIXED_TRIES, isOfPrefix, isWidened, type OpenLimits, type TriedName } from './limits.ts';
+import { ending, type Ending, hitBoth, hitBy, longestOf, NO_WAIT, partOf, waitOf } from './sliding-window.ts';
+import type { ClientHits, Counter, Limit, TriedWait, Wait } from './sliding-window.ts';
+
+interface TryLimitsSetup {
+  readonly client: () => Promise<Client>;
+  readonly open: OpenLimits;
+  readonly windows: (key: string) => {
+    hit(
+      client: string,
+      action: TriedName,
+      limits: readonly Limit[],
+      isAttempt?: boolean,
+      wider?: Counter | null,
+    ): Promise<TriedWait>;
+  };
+  /** There is no other isolate. */
+  readonly isOneMachine: boolean;
+  /** How long the host's calls are for those who have caused few; 0: for all. */
+  readonly scarceMs: () => number;
+  readonly logger: Logger;
+}
+
+/** The host is told of so many calls at a time. */
+const CALLS_BATCH = 20;
+/** Of its calls, while few are left: ten networks must not spend all of them. */
+const SCARCE_PART = 1 / 5;
+
+/** By client and limit. */
+const overLimit = new Recent<Ending & Pick<TriedWait, 'wider'>>({ most: 10_000 });
+const calls: ClientHits = new Recent({ most: 10_000 });
+const misses: ClientHits = new Recent({ most: 10_000 });
+/** The operator's calls that no window could count. */
+const uncounted: ClientHits = new Recent({ most: 10_000 });
+/** By client: how many calls its window was not told of. */
+const untold = new Recent<number>({ most: 10_000 });
+
+export class TryLimits {
+  readonly #setup: TryLimitsSetup;
+
+  constructor(setup: TryLimitsSetup) {
+    this.#setup = setup;
+  }
+
+  of(name: TriedName): readonly Limit[] {
+    return { ...this.#setup.open, ...FIXED_TRIES }[name];
+  }
+
+  /**
+   * Answers how long the client must wait.
+   * @param isAttempt false: counts none. Rejects if nobody can tell.
+   */
+  async count(name: TriedName, isAttempt = true): Promise<TriedWait> {
+    const known = await this.known(name);
+    if (known.waitMs > 0) return known;
+    const key = await this.#key(name);
+    const wider = await this.#wider(name);
+    // Both are rows of one object.
+    const hit = this.#setup.windows(wider?.key ?? key).hit(key, name, this.of(name), isAttempt, wider);
+    const wait = await hit.catch((error: unknown) => {
+      // On a full disk, the operator needs the panic switch. Guessing the password stays as slow.
+      if (!this.#setup.isOneMachine || !(name in FIXED_TRIES)) throw error;
+      return hitBy(`${name} ${key}`, uncounted, this.of(name), Date.now(), isAttempt);
+    });
+    return this.remember(name, wait);
+  }
+
+  /** How long the client must wait, as far as this isolate knows. Counts nothing. */
+  async known(name: TriedName): Promise<TriedWait> {
+    const scarce = name === 'calls' ? await this.#scarceWait() : NO_WAIT;
+    if (scarce.waitMs > 0 || overLimit.size === 0) return scarce;
+    const wider = await this.#wider(name);
+    const now = Date.now();
+    for (const key of [await this.#key(name), ...(wider === null ? [] : [wider.key])]) {
+      const found = overLimit.get(`${name} ${key}`);
+      if (found === null || !isAhead(found.until, longestOf(this.of(name)), now)) continue;
+      const { until, ...wait } = found;
+      return { waitMs: until - now, ...wait };
+    }
+    return NO_WAIT;
+  }
+
+  async #scarceWait(): Promise<Wait> {
+    const scarceMs = this.#setup.scarceMs();
+    if (scarceMs === 0) return NO_WAIT;
+    const hits = calls.get(await this.#key('calls')) ?? [];
+    const { waitMs, withinMs } = waitOf(hits, partOf(this.of('calls'), SCARCE_PART), Date.now());
+    return { waitMs: Math.min(waitMs, scarceMs), withinMs };
+  }
+
+  /** A client over a limit need not ask again before its time is over. Answers the wait. */
+  async remember(name: TriedName, wait: TriedWait): Promise<TriedWait> {
+    if (wait.waitMs === 0) return wait;
+    const { wider } = wait;
+    const key = wider === undefined ? await this.#key(name) : (await this.#wider(name))?.key;
+    overLimit.set(`${name} ${key}`, { ...ending(wait), ...(wider && { wider }) });
+    return wait;
+  }
+
+  /** Counts a look-up that found nothing, in memory: it must leave no row. Never rejects. */
+  countMiss(): Promise<TriedWait> {
+    return this.#orPass(async () => {
+      const own = { key: await this.#key('lookUps'), limits: this.of('lookUps') };
+      const wait = hitBoth(own, await this.#wider('lookUps'), misses, Date.now());
+      return this.remember('lookUps', wait);
+    });
+  }
+
+  /**
+   * Charges a call of the code host to the client, in memory. Never rejects.
+   * @returns a wait if the client has none left: this one is not counted.
+   */
+  async charge(): Promise<Wait> {
+    return this.#orPass(async () => {
+      const key = await this.#key('calls');
+      untold.set(key, 1 + (untold.get(key) ?? 0));
+      return this.remember('calls', hitBy(key, calls, this.of('calls'), Date.now()));
+    });
+  }
+
+  /** Tells the client's window of its calls, every so often. Never rejects. */
+  async tellCalls(): Promise<void> {
+    await this.#orPass(async () => {
+      const key = await this.#key('calls');
+      const more = untold.get(key) ?? 0;
+      if (more < CALLS_BATCH) return NO_WAIT;
+      untold.set(key, more - CALLS_BATCH);
+      const batches = partOf(this.of('calls'), 1 / CALLS_BATCH);
+      return this.remember('calls', await this.#setup.windows(key).hit(key, 'calls', batches));
+    });
+  }
+
+  /** The limits of all networks around the client together. Null: there are none. */
+  async widened(name: TriedName): Promise<readonly Limit[] | null> {
+    const client = await this.#setup.client();
+    if (!isWidened(name) || client.prefix === client.network) return null;
+    return partOf(this.of(name), wideningOf(client));
+  }
+
+  async #wider(name: TriedName): Promise<Counter | null> {
+    const limits = await this.widened(name);
+    return limits && { key: windowKey(await this.#setup.client(), true), limits };
+  }
+
+  /** Names the client, or all that are counted with it. */
+  async #key(name: TriedName): Promise<string> {
+    return windowKey(await this.#setup.client(), isOfPrefix(name));
+  }
+
+  /** For what only reads: if a limit cannot be checked, the request passes. */
+  async #orPass(counted: () => Promise<TriedWait>): Promise<TriedWait> {
+    try {
+      return await counted();
+    } catch (error) {
+      this.#setup.logger.warn('a limit could not be checked', { error });
+      return NO_WAIT;
+    }
+  }
+}

@@ -1,0 +1,17 @@
+/**
+ * The service's own paths of a repository, which its remote and its forms share.
+ * Proved by test/e2e/people/change-form.test.ts.
+ */
+import { type HostConfig, repositoryPath } from '../config/hosts.ts';
+import type { RepositoryName } from '../words/repository-name.ts';
+
+/** `/v1/gh/octo/hello` */
+export function remotePath(host: Pick<HostConfig, 'key'>, repository: RepositoryName): string {
+  return `/v1/${repositoryPath(host, repository)}`;
+}
+
+/** Where the forms are, behind the path of a remote. */
+export const ISSUE_FORM = '/new-issue';
+export const REPLY_FORM = '/reply';
+export const CHANGE_FORM = '/change';
+export const WITHDRAW_FORM = '/withdraw';

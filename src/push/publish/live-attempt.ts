@@ -1,0 +1,141 @@
+/**
+ * The attempt to publish a push whose person waits for the answer. Hash and key are told before
+ * anything is published, so that whoever loses the end of the answer has them.
+ * Proved by test/e2e/push/pr-repeat.test.ts and test/e2e/push/pr-kill.test.ts.
+ */
+import type { PushIntent } from '../../durable/pending-push/pending-push.ts';
+import type { PushRun } from '../push-run.ts';
+import { keyLines } from '../reply/banner.ts';
+import { tellSameWork } from '../same-work.ts';
+import { isUpdate } from '../verdict.ts';
+import type { Delivery, Proposal } from './delivery.ts';
+import {
+  type Attempt,
+  type Begun,
+  type Compared,
+  enter,
+  type Entered,
+  newIntent,
+  openedEarlier,
+  type Publication,
+  secondOf,
+} from './publish.ts';
+
+/**
+ * Begins beside the limits, to save a round trip.
+ * @throws Refusal if it has to wait
+ */
+export async function enterNow(run: PushRun, publication: Publication): Promise<Entered> {
+  const deciding = decide(run, publication);
+  const [entered] = await Promise.allSettled([enter(run, publication), deciding]);
+  if (entered.status === 'rejected') throw entered.reason;
+  return { ...entered.value, attempt: new LiveAttempt(run, publication, await deciding) };
+}
+
+interface Decided extends PushIntent, Pick<Proposal, 'isRepeated' | 'earlier'> {
+  /** Whether an earlier attempt has opened its pull request, and was answered. */
+  readonly isAnswered: boolean;
+  /** Whether the hash is the one that this push has chosen. A form chooses the same each time. */
+  readonly isOwn: boolean;
+}
+
+/**
+ * From here on, a retry uses the same hash, and the same date once that is decided.
+ * @throws Refusal
+ */
+async function decide(run: PushRun, { push, pushHash }: Publication): Promise<Decided> {
+  const own = newIntent(run);
+  const named = push.named && { prHash: push.named.prHash };
+  const begun = await run.claims.begin(pushHash, push.repository, own);
+  const { isRepeated, isAnswered } = begun;
+  const intent = begun.intent ?? own;
+  const earlier = isRepeated ? await openedEarlier(run, push, intent.prHash) : null;
+  const isOwn = intent.prHash === own.prHash;
+  if (!isAnswered || earlier?.isOpen) return { ...intent, ...named, isOwn, isRepeated, isAnswered, earlier };
+  // What was closed since its answer may come again, as another one.
+  await run.claims.decide(own);
+  return { ...own, ...named, isOwn: true, isRepeated: false, isAnswered: false, earlier: null };
+}
+
+class LiveAttempt implements Attempt {
+  readonly onlyFrom = null;
+  readonly #run: PushRun;
+  readonly #publication: Publication;
+  readonly #decided: Decided;
+
+  constructor(run: PushRun, publication: Publication, decided: Decided) {
+    this.#run = run;
+    this.#publication = publication;
+    this.#decided = decided;
+  }
+
+  async begin(delivery: Delivery, compared: Compared): Promise<Begun> {
+    const { prHash, isRepeated, earlier } = this.#decided;
+    await this.#settleSlot();
+    const key = await this.#key();
+    // Now the pull request has its slot, so that what is told of it comes true.
+    await this.#tell(compared, key);
+    const { isReady } = delivery;
+    await delivery.prepare();
+    // What was made first may have taken long.
+    const committedAt = isReady || isRepeated ? this.#decided.committedAt : await this.#decideDate();
+    return { prHash, committedAt, key, isRepeated, earlier };
+  }
+
+  async mayGoOn(): Promise<void> {}
+
+  finished(): null {
+    return null;
+  }
+
+  /** For a while, the same push finds it. */
+  opened(): void {
+    if (!isUpdate(this.#publication.push)) this.#run.claims.opened();
+  }
+
+  async #settleSlot(): Promise<void> {
+    const { isRepeated, isAnswered, earlier } = this.#decided;
+    const { slot } = this.#publication;
+    // An earlier attempt that was answered, or whose pull request is closed, has its own slot: this
+    // one opens another.
+    await slot?.settle(!isRepeated || isAnswered || earlier?.isOpen === false);
+    // It is open already: a guess must cost a slot until it is known to be right.
+    if (isAnswered) await slot?.release();
+  }
+
+  /** A push that is made again may be somebody's guess, and the first one was told the key. */
+  async #key(): Promise<string | null> {
+    const { push } = this.#publication;
+    const { prHash, isOwn } = this.#decided;
+    const isTheirs = prHash === push.prHash ? push.hasKey : isOwn;
+    return isTheirs ? this.#run.store.prKey(prHash) : null;
+  }
+
+  /**
+   * Tells hash and key, then what warns.
+   * @throws Refusal if the operator wants no doubles
+   */
+  async #tell({ found }: Compared, key: string | null): Promise<void> {
+    const { reply, settings } = this.#run;
+    const { push } = this.#publication;
+    const { prHash, isRepeated, isAnswered } = this.#decided;
+    const isStrict = settings.pushDoubles === 'refuse';
+    // Where doubles are refused, a wrong guess costs nothing: so a right one is refused, too.
+    const isGuessable = isAnswered && isStrict;
+    // Whoever repeats a push continues its own pull request, so there is nothing to warn of.
+    const same = isRepeated && !isGuessable ? null : found;
+    const isRefused = same?.state === 'open' && isStrict;
+    if (key !== null && prHash !== push.prHash && !isRefused)
+      await reply.noteSecret(...keyLines(prHash, key));
+    if (same !== null) await tellSameWork(this.#run, push, same);
+    await this.#run.tell();
+  }
+
+  /** The second before the first byte is sent. */
+  async #decideDate(): Promise<number> {
+    const { host, claims } = this.#run;
+    const committedAt = secondOf(host.clock.now());
+    await claims.decide({ prHash: this.#decided.prHash, committedAt });
+    return committedAt;
+  }
+}

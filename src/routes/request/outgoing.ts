@@ -1,0 +1,20 @@
+/**
+ * Opens the client of the requests to others that a request causes.
+ * Proved by test/routes/request/limits.test.ts.
+ */
+import type { Context } from 'hono';
+import type { AppEnv } from '../../env.ts';
+import { clientNetwork } from '../../limits/client.ts';
+import { ChargedHttp } from '../../service/charged-http.ts';
+
+/** A discovery belongs to a push, or to a fetch, which asks Git. */
+const DISCOVERY = /\/info\/refs$/;
+
+/** Sends every request to others that a request causes. */
+export function openHttpFor(c: Context<AppEnv>): ChargedHttp {
+  const { config, logger } = c.var;
+  const { raw, method, path } = c.req;
+  const onlyReads = (method === 'GET' || method === 'HEAD') && !DISCOVERY.test(path);
+  const network = clientNetwork(raw, config.clientIpHeader);
+  return new ChargedHttp({ env: c.env, config, logger, network }, onlyReads);
+}

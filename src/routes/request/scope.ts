@@ -1,0 +1,48 @@
+/**
+ * Makes the scope of a request of Hono, for everything below the routes.
+ * Proved by test/service/client.test.ts and test/e2e/people/service-name.test.ts.
+ */
+import type { Context } from 'hono';
+import type { AppEnv } from '../../env.ts';
+import { gitClientOf } from '../../git/wire/git-client.ts';
+import { onForget } from '../../isolate/recent.ts';
+import { clientNetwork, lacksAddress } from '../../limits/client.ts';
+import type { HostScope, Scope } from '../../service/scope.ts';
+import { isCrossSite } from './payload.ts';
+import { publishedAddress, publishedOrigin, shownOrigin } from './public-origin.ts';
+
+/** Logged once, because a misconfigured proxy causes it with every request. */
+let isLackLogged = false;
+onForget(() => (isLackLogged = false));
+
+export function scopeOf(c: Context<AppEnv>): Scope {
+  const { config, logger, http } = c.var;
+  const { raw } = c.req;
+  const { clientIpHeader, allowedOrigins } = config;
+  if (!isLackLogged && lacksAddress(raw, clientIpHeader)) {
+    isLackLogged = true;
+    const message =
+      'the header of the client address contains no address, so limits count all such clients as one';
+    logger.warn(message, { variable: 'CLIENT_IP_HEADER' });
+  }
+  return {
+    env: c.env,
+    config,
+    logger,
+    http,
+    network: clientNetwork(raw, clientIpHeader),
+    gitClient: gitClientOf(c.req.header('User-Agent') ?? ''),
+    isForeign: isCrossSite(raw) && allowedOrigins?.includes(c.req.header('Origin') ?? '') !== true,
+    addresses: {
+      shown: shownOrigin(raw, config),
+      published: publishedOrigin(raw, config),
+      frontPage: publishedAddress(raw, config),
+    },
+    later: (work) => c.executionCtx.waitUntil(work),
+  };
+}
+
+/** The same for a handler whose path names a code host (`onRepository`). */
+export function hostScopeOf(c: Context<AppEnv>): HostScope {
+  return { ...scopeOf(c), host: c.var.host };
+}

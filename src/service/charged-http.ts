@@ -1,0 +1,50 @@
+/**
+ * Charges the bot account's calls to the client that causes them: the host allows some 5,000 an
+ * hour for everybody.
+ * Proved by test/routes/request/limits.test.ts.
+ */
+import { waitUntil } from 'cloudflare:workers';
+import { hostNameOf } from '../config/hosts.ts';
+import { accountOf } from '../host-access.ts';
+import { readsPauseMs } from '../host/account/account-budget.ts';
+import { HostPause } from '../host/failure.ts';
+import { NO_WAIT, toldMs } from '../limits/sliding-window.ts';
+import { HttpClient } from '../outgoing/http-client.ts';
+import { HostError } from '../words/host-error.ts';
+import { sentence } from '../words/sentence.ts';
+import { type LimitedScope, limitsOf, tooMany } from './limits.ts';
+
+export class ChargedHttp extends HttpClient {
+  readonly #scope: LimitedScope;
+  readonly #onlyReads: boolean;
+
+  /** @param onlyReads the request is for a page or a badge, not for something that writes. */
+  constructor(scope: LimitedScope, onlyReads: boolean) {
+    super(scope.config.outgoingFetchHosts);
+    this.#scope = scope;
+    this.#onlyReads = onlyReads;
+  }
+
+  /**
+   * Asks the limit at each call of a request that only reads, as hundreds of pages can begin at
+   * once. What writes must not stop half-way.
+   * @throws HostError for a page or a badge, when the client has no calls left, or the account's
+   * are for those who write
+   */
+  override async fetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
+    const { config } = this.#scope;
+    const host = config.hosts.find(
+      ({ apiUrl }) => typeof input === 'string' && input.startsWith(`${apiUrl}/`),
+    );
+    if (host === undefined) return super.fetch(input, init);
+    const pauseMs = this.#onlyReads ? readsPauseMs(accountOf(host), Date.now()) : 0;
+    if (pauseMs > 0) throw new HostPause(hostNameOf(host), pauseMs);
+    const limits = limitsOf(this.#scope);
+    const charging = limits.charge();
+    waitUntil(charging.then(() => limits.tellCalls()));
+    const wait = this.#onlyReads ? await charging : NO_WAIT;
+    if (wait.waitMs === 0) return super.fetch(input, init);
+    const message = sentence(tooMany(config, 'calls', wait));
+    throw new HostError('rate-limited', message, undefined, { retryAfterMs: toldMs(wait), whose: 'person' });
+  }
+}

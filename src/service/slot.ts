@@ -1,0 +1,99 @@
+/**
+ * The slot of a pull request: what the push takes of its client's, the repository's and the
+ * account's limits.
+ * Proved by test/service/push-limits.test.ts.
+ */
+import { openBackOff } from '../host-access.ts';
+import { type AccountLimits, type Claim, openingIn, writesNow } from '../limits/claim.ts';
+import type { Client } from '../limits/client.ts';
+import type { Granted } from '../limits/port.ts';
+import type { Limit } from '../limits/sliding-window.ts';
+import type { Slot } from '../push/push-host.ts';
+import type { RepositoryName } from '../words/repository-name.ts';
+import { creationLimitsOf, type NamedTarget, targetOf } from './limits.ts';
+import { type OpenedNow, tellOpened } from './opened.ts';
+import { denied, hostPaused } from './push-refusals.ts';
+import type { HostScope } from './scope.ts';
+
+/**
+ * @param target, client as `denied` has them.
+ * @throws Refusal: others come first, or the host needs a pause.
+ */
+export async function reserve(
+  scope: HostScope,
+  claim: Claim,
+  target: NamedTarget | null = null,
+  client: Client | null = null,
+): Promise<Granted> {
+  const answer = await creationLimitsOf(scope).reserve(claim);
+  if (answer.pauseMs !== undefined) openBackOff(scope.env, scope.host).learn(answer.pauseMs);
+  const isNetworkFull = answer.kind === 'denied' && answer.full !== null;
+  const paused = writesNow(claim) && !isNetworkFull ? hostPaused(scope) : null;
+  if (answer.kind === 'denied') throw paused ?? denied(scope, answer, target, client);
+  if (paused === null) return answer;
+  await answer.release();
+  throw paused;
+}
+
+interface SlotOwner {
+  /** What a pull request counts in for its client alone; no windows if they were given before. */
+  readonly claim: Claim;
+  readonly account: AccountLimits;
+  /** By which the guard counts the client. */
+  readonly burst: string;
+  /** Null: nobody is alerted if the client is over a limit. */
+  readonly client: Client | null;
+}
+
+export class PullRequestSlot implements Slot {
+  readonly #scope: HostScope;
+  readonly #owner: SlotOwner;
+  /** What is not granted yet is asked for again, in the repository once that is known. */
+  #claim: Claim;
+  #target: NamedTarget | null = null;
+  #grants: Granted[] = [];
+
+  constructor(scope: HostScope, owner: SlotOwner) {
+    this.#scope = scope;
+    this.#owner = owner;
+    this.#claim = owner.claim;
+  }
+
+  async take(repository: RepositoryName, policyLimits: readonly Limit[]): Promise<void> {
+    const { account, claim } = this.#owner;
+    this.#target = await targetOf(this.#scope, repository, null, policyLimits);
+    this.#claim = openingIn(this.#target, account, claim);
+    await this.#reserve(this.#claim);
+  }
+
+  async settle(isAnother: boolean): Promise<void> {
+    const left = this.#leftOf(this.#claim, isAnother);
+    if (left !== null) await this.#reserve(left);
+  }
+
+  opened(pullRequest: OpenedNow): ReturnType<Slot['opened']> {
+    return tellOpened(this.#scope, pullRequest, this.#owner.burst);
+  }
+
+  owed(): Claim | null {
+    return this.#leftOf(this.#owner.claim, true);
+  }
+
+  async release(): Promise<void> {
+    const grants = this.#grants;
+    this.#grants = [];
+    await Promise.all(grants.map((grant) => grant.release()));
+    this.#claim = this.#owner.claim;
+  }
+
+  async #reserve(claim: Claim): Promise<void> {
+    this.#grants.push(await reserve(this.#scope, claim, this.#target, this.#owner.client));
+  }
+
+  /** Null: all of it is granted. */
+  #leftOf(claim: Claim, isAnother: boolean): Claim | null {
+    const { push } = this.#owner.claim;
+    const windows = claim.windows.filter((window) => !this.#grants.some((grant) => grant.covers(window)));
+    return windows.length === 0 ? null : { ...claim, windows, push: push && { ...push, isAnother } };
+  }
+}

@@ -1,0 +1,55 @@
+/**
+ * Reads a delayed push from its spool, with its key.
+ * Proved by test/e2e/delayed/delayed-lost.test.ts and test/routes/moderation/delayed.test.ts.
+ */
+import { bytesOf, type DelayedPush } from '../durable/delayed-pushes/delayed-push.ts';
+import { MAX_PACK_BYTES } from '../edit/changes.ts';
+import type { Env } from '../env.ts';
+import { concatBytes } from '../git/bytes.ts';
+import type { Memory } from '../git/memory.ts';
+import { spoolOf } from '../objects.ts';
+import { decodeKept, type KeptPush } from '../push/delay/kept-push.ts';
+import type { StoredEntries } from '../push/receive/receive.ts';
+import { readKept } from '../spool/spool.ts';
+
+/** What was judged of a delayed push, and its entries. */
+export interface StoredPush {
+  readonly kept: KeptPush;
+  /** In memory if they are few: only then are the objects in them read as often as it takes. */
+  readonly entries: () => Promise<StoredEntries>;
+}
+
+/** Null: its key is not there. @throws HostError `busy`, LostRowError, UnreadableError */
+export async function openStored(
+  env: Env,
+  push: Pick<DelayedPush, 'spool' | 'entryBytes'>,
+  memory: Memory,
+): Promise<StoredPush | null> {
+  const { spool, entryBytes: byteLength } = push;
+  const key = await env.DELAYED_KEYS.get(spool.attempt);
+  if (key === null) return null;
+  /** In pieces that become empty when the next one is asked for. */
+  const read = (start: number, end: number) =>
+    readKept({ ...spool, key }, (attempt) => spoolOf(env, attempt), memory, start, end);
+  /** All of it, counted until the memory ends. */
+  const gather = async (start: number, end: number): Promise<Uint8Array> => {
+    await memory.claim().set(end - start);
+    const pieces: Uint8Array[] = [];
+    for await (const piece of read(start, end)) pieces.push(piece.slice());
+    return concatBytes(pieces);
+  };
+  const kept = decodeKept(await gather(byteLength, bytesOf(push)));
+  const entries = async (): Promise<StoredEntries> => {
+    if (byteLength > MAX_PACK_BYTES)
+      return { byteLength, isInMemory: false, read: (start?: number) => read(start ?? 0, byteLength) };
+    const bytes = await gather(0, byteLength);
+    return {
+      byteLength,
+      isInMemory: true,
+      async *read(start?: number) {
+        yield bytes.subarray(start);
+      },
+    };
+  };
+  return { kept, entries };
+}

@@ -1,0 +1,69 @@
+/**
+ * What is suspended or wrong with the bot: a copy, at most two seconds old, so that the guard is
+ * free for pushes. And how the panic switch is set, also if it cannot be stored.
+ */
+import { waitUntil } from 'cloudflare:workers';
+import { type HostConfig, hostNameOf } from '../config/hosts.ts';
+import type { Credential, GuardStatus, PanicScope } from '../durable/guard/guard.ts';
+import { accountOf } from '../host-access.ts';
+import type { Env } from '../env.ts';
+import { FreshCopy } from '../isolate/fresh-copy.ts';
+import { heldSwitch, heldSwitches, hold, release, type Switch } from '../isolate/held-switches.ts';
+import { onForget } from '../isolate/recent.ts';
+import type { Logger } from '../log.ts';
+import { guardOf, readFrom } from '../objects.ts';
+
+const copy = new FreshCopy<GuardStatus>();
+onForget(() => copy.forget());
+
+/** Rejects if the guard must be asked and does not answer. */
+export function suspensionOf(env: Env): Promise<GuardStatus> {
+  return copy.read(() => readFrom(() => guardOf(env).status()), waitUntil);
+}
+
+export function botProblems({ accountProblems }: GuardStatus, hosts: readonly HostConfig[]) {
+  return hosts.flatMap((host) =>
+    (accountProblems[accountOf(host)] ?? []).map((problem) => ({ hostName: hostNameOf(host), problem })),
+  );
+}
+
+/** Rejects as `suspensionOf`, unless the switch is held here. */
+export async function arePushesSuspended(env: Env): Promise<boolean> {
+  return heldSwitch('pushes') ?? (await suspensionOf(env)).panicMode;
+}
+
+/**
+ * Sets the panic switch. Other isolates notice it within two seconds. On one machine it works in
+ * memory first, without the disk, which may be full. Null: the credential is not valid. Rejects if
+ * it is not set.
+ */
+export async function setPanic(
+  env: Env,
+  active: boolean,
+  scope: PanicScope,
+  credential: Credential,
+): Promise<{ readonly isStored: boolean } | null> {
+  const guard = guardOf(env);
+  const store = () => guard.setPanic(active, credential, scope).finally(() => copy.forget());
+  if (env.ONE_MACHINE === undefined) return (await store()) ? { isStored: true } : null;
+  const action = active ? 'activate-panic' : 'deactivate-panic';
+  if (credential.kind === 'token' && !(await guard.acceptsUnstored(credential.hash, action))) return null;
+  const switches: readonly Switch[] = scope === 'all' ? ['pushes', 'writes'] : [scope];
+  for (const which of switches) hold(which, active);
+  copy.forget();
+  const isStored = await store().catch(() => false);
+  if (isStored) for (const which of switches) release(which, active);
+  return { isStored };
+}
+
+/** Stores the switches that could not be stored before. Never rejects. */
+export async function storeHeldSwitches(env: Env, logger: Logger): Promise<void> {
+  for (const [which, active] of heldSwitches()) {
+    try {
+      await guardOf(env).setPanic(active, { kind: 'password' }, which);
+      release(which, active);
+    } catch (error) {
+      logger.error('the panic switch is not stored yet', { step: which, error });
+    }
+  }
+}
