@@ -27,6 +27,7 @@ import { enter, type Publication, type Published, publish } from '../publish/pub
 import { missingKey, type PushRun } from '../push-run.ts';
 import type { StoredEntries } from '../receive/receive.ts';
 import { isMomentary, Refusal, type RefusalCode, toRefusal } from '../reply/refusal.ts';
+import { allLines } from '../reply/review.ts';
 import { isUpdate } from '../verdict.ts';
 import { DelayedAttempt, type ReleasedRow } from './delayed-attempt.ts';
 import type { KeptPush } from './kept-push.ts';
@@ -152,7 +153,8 @@ export interface DelayedEnd {
 /** @param failures how often it has failed before. */
 export function failureOf(error: unknown, failures: number): DelayedEnd {
   const refusal = toRefusal(error, 'git');
-  const { reason, lines, code, outcome } = refusal;
+  const { reason, code, outcome } = refusal;
+  const lines = allLines(refusal);
   // What concerns the account, such as its suspension, ends no push.
   const { cause } = refusal;
   const { whose, retryAfterMs, status } = hostFailureOf(cause);

@@ -83,7 +83,8 @@ export async function findDestination(
       : await askPlace(place, settings, push, listed, { mayOpen, mustBeOpen: false }, findings);
   const updates = place === null ? wasOpen : isUpdate(found);
   const current = isUpdate(found) ? (found.named?.pullRequest.base ?? null) : null;
-  const base = await chooseBase(place, pushed, current, born);
+  const standIn = { base: born.defaultBranch, isBaseNamed: false, isGuess: born.hasAllBranches };
+  const base = await findings.valueOr(() => chooseBase(place, pushed, current, born), standIn);
   findings.add(unlistedBranches(born, base));
   return { born, updates, ...found, ...base };
 }
@@ -239,10 +240,11 @@ async function chooseBase(
     const base = await find(named);
     if (base !== null) return { base, isBaseNamed: true, isGuess: false };
     const meant = pushed.options.base === null ? branchBefore(refs, named) : null;
-    throw new Refusal('base', 'there is no such base branch', [
+    const lines = [
       `${name} has no branch "${oneLine(named)}". Name an existing branch with -o base=<branch>.`,
       ...(meant === null ? [] : [`A topic is not needed: push to refs/for/${oneLine(meant)}`]),
-    ]);
+    ];
+    throw new Refusal('base', 'there is no such base branch', lines, { needs: ['base=<branch>'] });
   }
   const present = await find(current);
   // The host is never asked for this name, because the person may have chosen it for themselves

@@ -7,11 +7,20 @@ import type { GitClient } from '../../git/wire/git-client.ts';
 import type { Finding } from '../../words/finding.ts';
 import { isOfHost, Refusal, toRefusal } from '../reply/refusal.ts';
 
+/** Rules of the repository, which are told before what the push is. */
+const OF_PLACE: ReadonlySet<string> = new Set(['gate', 'workflows']);
+
+function rank({ severity, code }: Finding): number {
+  if (severity === 'refuse') return 0;
+  return OF_PLACE.has(code) ? 1 : 2;
+}
+
 export class Findings {
   readonly #found: Finding[] = [];
 
+  /** In the order in which they are told: refusals, the repository's rules, then everything else. */
   get all(): readonly Finding[] {
-    return this.#found;
+    return this.#found.toSorted((one, other) => rank(one) - rank(other));
   }
 
   add(found: readonly Finding[]): void {
@@ -29,6 +38,19 @@ export class Findings {
       if (!(error instanceof Refusal) || isOfHost(error)) throw error;
       this.add([error]);
     }
+  }
+
+  /**
+   * Answers a value that later steps need. Where that is refused, they go on with another one.
+   * @throws as `run`
+   */
+  async valueOr<T>(value: () => Promise<T>, standIn: T): Promise<T> {
+    let found = standIn;
+    await this.run(async () => {
+      found = await value();
+      return [];
+    });
+    return found;
   }
 
   /**

@@ -13,6 +13,7 @@ import type { Finding } from '../../words/finding.ts';
 import { fullName } from '../../words/repository-name.ts';
 import type { ClaimedUpdate } from '../push-run.ts';
 import { type Received, storedPack } from '../receive/receive.ts';
+import { refusedOptions } from '../reply/refusal.ts';
 import type { NamedPullRequest, OpenPlace, PushedWork } from '../verdict.ts';
 import {
   baseOfWork,
@@ -58,9 +59,9 @@ const RULES: readonly Rule[] = [
   folders,
   names,
   noise,
+  gate,
   changedFiles,
   keyForLaterTexts,
-  gate,
   borrowedCommits,
   otherAuthors,
   idleOptions,
@@ -101,6 +102,7 @@ export async function judge(
   git: GitQuestions,
 ): Promise<Judged> {
   const findings = new Findings();
+  findings.add(refusedOptions(received.faults));
   try {
     const destination = await findDestination(received, upstream, place, circumstances, findings);
     const { named, ...known } = await whatItIs(received, destination, place, circumstances, git, findings);
@@ -150,7 +152,8 @@ async function whatItIs(
   const base = owner ?? destination.base;
   const where = { base, defaultBranch, remoteUrl, bot, isQuiet: place === null };
   await refuseUnrelated(work, pack.kept, history, where, git.isApart);
-  const named = await namedTip(received, destination, place, history);
+  const found = destination.named && { ...destination.named, tip: null };
+  const named = await findings.valueOr(() => namedTip(received, destination, place, history), found);
   const sign = options.signOff ? signerOf(pack.kept, bot) : null;
   const plan = await planWork(work, options, sign, newestBoundary(place));
   const { commits } = plan;

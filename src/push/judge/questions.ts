@@ -259,10 +259,10 @@ export function placeQuestions(run: PushRun, { repository }: Pick<Upstream, 'rep
       isHarmless: IsHarmless,
       { options, taken }: Pushed,
     ) => {
-      const { prKey, delayMs, wait } = options;
-      const delay = delayMs === null ? [] : [`delay=${delayMs / 1000}s`];
-      const more = [...delay, ...(wait ? ['wait'] : []), 'overwrite'];
-      const overwrite = repeatCommand(run, { options, taken }, { prHash: named.prHash, prKey }, more);
+      const { prHash } = named;
+      const overwrite = repeatCommand(run, { options, taken }, { prHash, prKey: options.prKey }, [
+        'overwrite',
+      ]);
       return replaceableTip(run, named, isHarmless, options.overwrite ? null : overwrite);
     },
     /**

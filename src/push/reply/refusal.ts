@@ -86,6 +86,8 @@ export interface Preview {
   readonly refusal: string | null;
 }
 
+type More = Pick<Refusal, 'unpackStatus' | 'outcome' | 'waitMs' | 'preview' | 'cause' | 'needs' | 'also'>;
+
 export class Refusal extends Error implements Finding {
   override readonly name = 'Refusal';
   readonly severity = 'refuse';
@@ -102,15 +104,12 @@ export class Refusal extends Error implements Finding {
   readonly waitMs: number | null;
   /** What a preview shows; null: this is none. */
   readonly preview: Preview | null;
+  /** Push options that answer it, such as `sign-off`, or `issue=<number>` for the person to fill in. */
+  readonly needs: readonly string[];
   /** What else judging has found. */
   readonly also: readonly Finding[];
 
-  constructor(
-    code: RefusalCode,
-    reason: string,
-    lines: readonly string[],
-    more: Partial<Omit<Refusal, 'code' | 'reason' | 'lines'>> = {},
-  ) {
+  constructor(code: RefusalCode, reason: string, lines: readonly string[], more: Partial<More> = {}) {
     super(reason, { cause: more.cause });
     this.code = code;
     this.reason = reason;
@@ -119,14 +118,24 @@ export class Refusal extends Error implements Finding {
     this.outcome = more.outcome ?? SPECIAL_OUTCOMES.find((outcome) => outcome === code) ?? null;
     this.waitMs = more.waitMs ?? null;
     this.preview = more.preview ?? null;
+    this.needs = more.needs ?? [];
     this.also = more.also ?? [];
   }
 
   /** The same refusal, with what else was found. */
   with(also: readonly Finding[]): Refusal {
     if (also.length === 0) return this;
-    const { code, reason, lines, unpackStatus, outcome, waitMs, preview, cause } = this;
-    return new Refusal(code, reason, lines, { unpackStatus, outcome, waitMs, preview, cause, also });
+    const { code, reason, lines, unpackStatus, outcome, waitMs, preview, cause, needs } = this;
+    return new Refusal(code, reason, lines, { unpackStatus, outcome, waitMs, preview, cause, needs, also });
+  }
+
+  /** This refusal, and the others that were found. */
+  get all(): readonly Refusal[] {
+    return [this, ...this.also.filter((finding) => finding instanceof Refusal)];
+  }
+
+  get warnings(): readonly Finding[] {
+    return this.also.filter(({ severity }) => severity === 'warn');
   }
 
   get paragraph(): readonly string[] {
@@ -136,6 +145,11 @@ export class Refusal extends Error implements Finding {
   get finalLine(): string {
     return this.outcome === 'preview' ? this.reason : `push rejected: ${this.reason}`;
   }
+}
+
+/** Refuses options, which are judged without what is wrong with them. */
+export function refusedOptions(faults: readonly { readonly message: string }[]): readonly Refusal[] {
+  return faults.map(({ message }) => new Refusal('options', message, []));
 }
 
 /** The steps of one push. A host that hangs cannot keep a push alive. */

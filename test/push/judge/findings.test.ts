@@ -12,10 +12,16 @@ it('runs every step, although one has refused, whether it throws or answers', as
   await findings.run(() => warn('people', 'Bob'));
   await findings.run(() => Promise.reject(FIRST));
   await findings.run(() => [SECOND]);
-  expect(findings.all.map(({ code }) => code)).toEqual(['people', 'sign-off', 'names']);
+  expect(findings.all.map(({ code }) => code)).toEqual(['sign-off', 'names', 'people']);
   const refusal = refusalOf(findings.all);
   expect(refusal).toMatchObject({ code: 'sign-off', reason: FIRST.reason, lines: FIRST.lines });
-  expect(refusal?.also.map(({ code }) => code)).toEqual(['people', 'names']);
+  expect(refusal?.also.map(({ code }) => code)).toEqual(['names', 'people']);
+});
+
+it('tells what the repository asks for before the rest', () => {
+  const findings = new Findings();
+  findings.add([...warn('people', 'Bob'), ...say('gate', 'A gate.'), ...warn('workflows', 'ci.yml'), FIRST]);
+  expect(findings.all.map(({ code }) => code)).toEqual(['sign-off', 'gate', 'workflows', 'people']);
 });
 
 it('refuses nothing where nothing refuses', () => {

@@ -106,6 +106,7 @@ function received(options: Partial<PushOptions> = {}, work = WORK, ...before: re
   return {
     taken: { command, target: { kind: 'branch', branch: 'topic' } },
     commandList: [command],
+    faults: [],
     options: { ...OPTIONS, base: null, prHash: null, prKey: null, overwrite: false, ...options },
     pack: {
       kept: scanner.kept,

@@ -16,10 +16,15 @@ export function signOff(
 ): Finding[] {
   if (policy?.requiresSignOff !== true || isSignedOff) return [];
   return [
-    new Refusal('sign-off', 'a sign-off is required', [
-      `${fullName(repository)} takes only commits under the Developer Certificate of Origin: its ${POLICY_PATH} says so.`,
-      'Read it at https://developercertificate.org/. To affirm it under the name of the bot, push again with: -o sign-off',
-    ]),
+    new Refusal(
+      'sign-off',
+      'a sign-off is required',
+      [
+        `${fullName(repository)} takes only commits under the Developer Certificate of Origin: its ${POLICY_PATH} says so.`,
+        'Read it at https://developercertificate.org/. To affirm it under the name of the bot, push again with: -o sign-off',
+      ],
+      { needs: ['sign-off'] },
+    ),
   ];
 }
 
@@ -28,21 +33,22 @@ export async function statements(
   { repository, policy, ask }: LookedUp & { readonly ask: Pick<PlaceQuestions, 'issue'> },
   { ai, issue }: PushedWork['stated'],
 ): Promise<Finding[]> {
-  const missing = [
-    ...(policy?.requiresAi && ai === null ? ['-o ai=none, -o ai=assisted or -o ai=generated'] : []),
-    ...(policy?.requiresIssue && issue === null ? ['-o issue=<number of an open issue>'] : []),
-  ];
-  if (missing.length > 0)
-    return [
-      new Refusal('stated', 'the repository asks for more', [
-        `The ${POLICY_PATH} of ${fullName(repository)} requires it. Push again with: ${missing.join(', and ')}`,
-      ]),
+  const isAiMissing = policy?.requiresAi === true && ai === null;
+  const isIssueMissing = policy?.requiresIssue === true && issue === null;
+  if (isAiMissing || isIssueMissing) {
+    const missing = [
+      ...(isAiMissing ? ['-o ai=none, -o ai=assisted or -o ai=generated'] : []),
+      ...(isIssueMissing ? ['-o issue=<number of an open issue>'] : []),
     ];
+    const line = `The ${POLICY_PATH} of ${fullName(repository)} requires it. Push again with: ${missing.join(', and ')}`;
+    const needs = [...(isAiMissing ? ['ai=none'] : []), ...(isIssueMissing ? ['issue=<number>'] : [])];
+    return [new Refusal('stated', 'the repository asks for more', [line], { needs })];
+  }
   const why = issue === null ? null : await ask.issue(issue);
   if (why === null) return [];
   const lines = [`${fullName(repository)}#${issue} ${why}. Give the number of an open issue.`];
   const cause = why === 'does not exist' ? notShown() : undefined;
-  return [new Refusal('stated', 'the issue is not open', lines, { cause })];
+  return [new Refusal('stated', 'the issue is not open', lines, { cause, needs: ['issue=<number>'] })];
 }
 
 /** Says that a gate of the repository may close what the bot opens. */
