@@ -1,19 +1,18 @@
 /**
- * `npx node bench/bill.ts`: what Cloudflare bills for a million small pushes that each open a pull
- * request, line by line, as docs/performance.md has it. Counts are held by
- * test/e2e/host/call-counts.test.ts, and that nothing is awake after its work by
- * test/durable/asleep.test.ts.
+ * `npx node bench/bill.ts`: computes what Cloudflare bills for a million small pushes that each
+ * open a pull request, line by line, as in docs/performance.md. test/e2e/host/call-counts.test.ts
+ * proves the counts, and test/durable/asleep.test.ts that nothing is awake after its work.
  */
 import { readArguments } from '../local/arguments.ts';
 
-/** Of one push. */
+/** Counts of one push. */
 export const COUNTS = {
   /** The discovery, and the push. */
   requests: 2,
-  /** Its own, and that of the discovery before it. */
+  /** Calls by the push, and by the discovery before it. */
   objectCalls: 10,
   /**
-   * At most: that delivers what is to be told, and those that forget the push and the client's
+   * Alarms at most: one that delivers messages, and those that forget the push and the client's
    * windows.
    */
   alarms: 3,
@@ -22,39 +21,44 @@ export const COUNTS = {
 } as const;
 
 /**
- * Dollars, as Cloudflare's pages of prices had them in November 2026. What a plan includes is left
- * out. Compare them before you rely on a sum.
+ * Prices in dollars, from Cloudflare's pages of November 2026, without what a plan includes.
+ * Compare them before you rely on a sum.
  */
 const PRICES = {
   // developers.cloudflare.com/workers/platform/pricing
   requests: 0.3 / 1e6,
   // developers.cloudflare.com/durable-objects/platform/pricing: calls and alarms are requests.
   objectCalls: 0.15 / 1e6,
-  /** For each GB and second (there). */
+  /** Price of a GB for a second (same page). */
   duration: 12.5 / 1e6,
-  // There, with deletes and alarms that are set; developers.cloudflare.com/d1/platform/pricing has
-  // the same.
+  // Same page. Deletes and alarms that are set count as rows.
+  // developers.cloudflare.com/d1/platform/pricing has the same price.
   rowsWritten: 1 / 1e6,
-  /** For each GB and month (there, "SQL Stored data"). */
+  /** Price of a GB for a month (same page, "SQL Stored data"). */
   storage: 0.2,
 } as const;
 
-/** An object is billed for so much memory, whatever it uses (there, "Compute billing"). */
+/** Memory for which an object is billed, whatever it uses (same page, "Compute billing"). */
 const OBJECT_GB = 0.125;
-/** Assumed: a call waits for the disk once, and an alarm for a notification service far away. */
+/**
+ * Assumed durations: a call waits for the disk once, an alarm for a distant notification service.
+ */
 const CALL_SECONDS = 0.01;
 const ALARM_SECONDS = 0.5;
-/** That of a notification, which nobody cleared before. */
+/** Timer of a notification, which nobody cleared earlier. */
 const TIMER_SECONDS = 10;
 /**
- * An object's database has so much before its first row
+ * Size of an object's database before its first row
  * (developers.cloudflare.com/durable-objects/reference/faq).
  */
 const OBJECT_STORAGE_GB = 12 / 1e6;
 
 const awake = (seconds: number): number => seconds * OBJECT_GB * PRICES.duration;
 
-/** What each thing costs, of a million. @param hasTimers as it was before timers were cleared. */
+/**
+ * Computes the price of each item for a million pushes.
+ * @param hasTimers whether timers were not cleared yet.
+ */
 export function bill(hasTimers = false): readonly (readonly [what: string, dollars: number])[] {
   const { requests, objectCalls, alarms, objectRows, databaseRows } = COUNTS;
   const seconds = objectCalls * CALL_SECONDS + alarms * ALARM_SECONDS + (hasTimers ? TIMER_SECONDS : 0);
@@ -69,7 +73,7 @@ export function bill(hasTimers = false): readonly (readonly [what: string, dolla
   return one.map(([what, dollars]) => [what, 1e6 * dollars]);
 }
 
-/** The table of docs/performance.md, a line each. */
+/** Writes the table of docs/performance.md, one item a line. */
 export function billLines(): readonly string[] {
   const before = bill(true);
   const sum = (lines: typeof before) => lines.reduce((all, [, dollars]) => all + dollars, 0);

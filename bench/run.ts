@@ -7,24 +7,17 @@ import { writeFileSync } from 'node:fs';
 import { readArguments } from '../local/arguments.ts';
 import { browser } from './rows/browser.ts';
 import { clone } from './rows/clone.ts';
-import { comments } from './rows/comments.ts';
 import { cpu } from './rows/cpu.ts';
 import { crowd } from './rows/crowd.ts';
 import { distant } from './rows/distant.ts';
-import { endpoints } from './rows/endpoints.ts';
 import { engine } from './rows/engine.ts';
-import { giteaPush } from './rows/gitea.ts';
 import { growth } from './rows/growth.ts';
 import { guesses } from './rows/guesses.ts';
 import { delayed } from './rows/delayed.ts';
 import { largePack } from './rows/large-pack.ts';
 import { memory } from './rows/memory.ts';
 import { oneCommit } from './rows/one-commit.ts';
-import { panicSwitch } from './rows/panic-switch.ts';
 import { repositorySize } from './rows/repository-size.ts';
-import { simpleService } from './rows/simple-service.ts';
-import { spool } from './rows/spool.ts';
-import { start } from './rows/start.ts';
 import { texts } from './rows/texts.ts';
 import { worst } from './rows/worst.ts';
 import type { Row } from './support/figures.ts';
@@ -32,23 +25,16 @@ import { table } from './support/table.ts';
 import { Workspace } from './support/workspace.ts';
 
 const BENCHMARKS: Readonly<Record<string, (workspace: Workspace) => Promise<Row[]>>> = {
-  start,
   'one-commit': oneCommit,
   cpu,
   distant,
-  gitea: giteaPush,
   'repository-size': repositorySize,
-  'simple-service': simpleService,
   'large-pack': largePack,
   memory,
-  spool,
   clone,
   browser,
   engine,
   growth,
-  comments,
-  endpoints,
-  'panic-switch': panicSwitch,
   crowd,
   delayed,
   guesses,

@@ -1,11 +1,12 @@
 /**
- * The arguments of the commands in package.json: `--help` prints how to use one, and what it does
- * not know ends it.
+ * Reads the arguments of the commands in package.json. `--help` prints how to use a command; an
+ * argument that it does not know ends it.
  */
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
 
 /**
- * As getopt's programs end after a wrong argument (sysexits.h says 64, hardly any program does).
+ * Exit code after a wrong argument: that of programs that use getopt. sysexits.h says 64, but
+ * hardly any program follows it.
  */
 const USAGE_EXIT_CODE = 2;
 

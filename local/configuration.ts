@@ -1,5 +1,6 @@
 /**
- * The configuration as this machine's programs read it: what a start refuses, and what it warns of.
+ * Reads the configuration for the programs of this machine: which problems keep the service from
+ * starting, and which deserve a warning.
  */
 import { type Config, misspelt, parseConfig } from '../src/config/config.ts';
 import { isLoopback } from '../src/config/values.ts';
@@ -8,21 +9,24 @@ import { isHostEmbedded } from './runtime/embedded-host.ts';
 import { variables } from './environment.ts';
 import { nameProblem } from './service-name.ts';
 
-/** A service that listens on this machine only, for a real host, has a proxy in front. */
+/**
+ * Warning for a service with a real host that listens on this machine only: it has a proxy in
+ * front.
+ */
 const UNKNOWN_CLIENTS =
   `CLIENT_IP_HEADER is not set: behind a proxy all clients count as one, and a client that sends a header ` +
   `${DEFAULT_CLIENT_IP_HEADER} can claim any address; set it to the header in which your proxy writes ` +
   `the address`;
 
-/** Nothing else in the log would tell those who forgot the token. */
+/** Warning for those who forgot the token: nothing else in the log would tell them. */
 const EMBEDDED_FOR_ALL =
   'the code host is embedded, because HOSTING_TOKEN is not set: it is only for trying gitveil; set the token of the ' +
   'bot account before others use the service';
 
 export interface LocalConfiguration {
-  /** Null: it is invalid. */
+  /** `null` if it is invalid. */
   readonly config: Config | null;
-  /** A sentence for each, as for the warnings: the service does not start with them. */
+  /** Sentences, as the warnings are. The service does not start with a problem. */
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
 }

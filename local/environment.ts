@@ -1,4 +1,4 @@
-/** What the programs of `npm start` share with the terminal: variables, messages, signals. */
+/** Connects the programs of `npm start` with the terminal: variables, messages, signals. */
 import { variablesIn } from '../src/config/environment-reader.ts';
 
 /** The signals by which a person or the system asks a program to end. */
@@ -14,7 +14,7 @@ export function variables(): Record<string, string> {
   return Object.fromEntries(entries.filter(([, value]) => value !== ''));
 }
 
-/** Whether all that is printed must be JSON. */
+/** Whether everything that is printed must be JSON. */
 export const isJsonLog = process.env['LOG_FORMAT'] === 'json';
 
 /** Writes a message of the service's own programs to the log. */
@@ -23,9 +23,9 @@ export function say(message: string, level: 'warn' | 'error' = 'error'): void {
 }
 
 /**
- * Writes text to the log, which is standard output (contract, section 1). It may have several
- * lines. In JSON it becomes one line as those of src/log.ts.
- * @param level also one that only workerd has.
+ * Writes text to the log, which is standard output (contract, section 1). The text may have several
+ * lines; in JSON it becomes one line like those of src/log.ts.
+ * @param level a level of ours, or one that only workerd has.
  */
 export function passOn(message: string, level: string): void {
   const line = {
@@ -38,8 +38,8 @@ export function passOn(message: string, level: string): void {
 }
 
 /**
- * Says why a command fails, which then ends with 1. Its standard output is for what it was asked
- * for.
+ * Says why a command fails, and makes it end with 1. Writes to standard error, because standard
+ * output is for the result.
  */
 export function complain(message: string): void {
   process.exitCode = 1;

@@ -3,8 +3,9 @@ import type { Config } from '../src/config/config.ts';
 import { isLoopback } from '../src/config/values.ts';
 
 /**
- * Why the service may not start; null if it may. Without SERVICE_URL it could name in comments and
- * pull requests only what a client says, such as the name of the client's own machine.
+ * Says why the service may not start; `null` if it may. Without SERVICE_URL, the only name that it
+ * could put into comments and pull requests is the one that a client says, such as that of the
+ * client's own machine.
  * @param hasProxy whether CLIENT_IP_HEADER is set, which only a proxy in front needs.
  */
 export function nameProblem(

@@ -1,8 +1,8 @@
 /**
- * What `git upload-pack` and `git receive-pack` say of a repository's refs, out of its files: two
- * thirds of all requests ask for nothing else, and starting a program takes longer than all else of
- * them. Capabilities are those of the real programs. Whatever is not plain here is left to them:
- * `null`.
+ * Answers, from a repository's files, what `git upload-pack` and `git receive-pack` say of its
+ * refs. Two thirds of all requests ask for nothing else, and starting a program takes longer than
+ * the rest of such a request. The capabilities are those of the real programs, which also answer
+ * everything that is not plain: then the result here is `null`.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,11 +13,11 @@ import { argumentsOf, pktLine } from './pkt-line.ts';
 const NO_OID = '0'.repeat(40);
 const LS_REFS_WORDS = new Set(['peel', 'symrefs', 'unborn']);
 
-/** By service and protocol: the same for all repositories with the host's configuration. */
+/** Capabilities by service and protocol; they are the same for all repositories. */
 const capabilities = new Map<string, Promise<Buffer>>();
 
 /**
- * The answer to `info/refs`, without the announcement of the service that precedes it in old
+ * Makes the answer to `info/refs`, without the announcement of the service that precedes it in old
  * protocols.
  */
 export async function advertisedRefs(
@@ -30,7 +30,7 @@ export async function advertisedRefs(
   const key = `${service} ${protocol}`;
   const answer = capabilities.get(key) ?? runDiscovery(path, service, protocol);
   capabilities.set(key, answer);
-  // Version 2 lists no refs here; git receive-pack does not know it.
+  // Version 2 lists no refs here, and git receive-pack does not know it.
   if (isFetch) return answer;
   const [, listed = ''] = /\0([^\n]*)\n/.exec((await answer).toString('latin1')) ?? [];
   const refs = [...readRefs(path)].filter(([name]) => !name.startsWith('refs/pull/'));
@@ -41,7 +41,7 @@ export async function advertisedRefs(
   );
 }
 
-/** The answer to the command `ls-refs` of protocol version 2 (gitprotocol-v2). */
+/** Makes the answer to the command `ls-refs` of protocol version 2 (gitprotocol-v2). */
 export function listedRefs(path: string, body: Buffer): string | null {
   const args = argumentsOf('ls-refs', body);
   if (args === null || !hasHostConfig(path)) return null;
@@ -52,7 +52,7 @@ export function listedRefs(path: string, body: Buffer): string | null {
   const [, target] = /^ref: (refs\/\S+)\n$/.exec(readFileSync(join(path, 'HEAD'), 'utf8')) ?? [];
   if (target === undefined || [...words].some((word) => !LS_REFS_WORDS.has(word))) return null;
   const refs = readRefs(path);
-  // What an annotated tag stands for is known from the object alone.
+  // Only the object of an annotated tag tells which object the tag names.
   if (words.has('peel') && [...refs.keys()].some((name) => !/^refs\/(heads|pull)\//.test(name))) return null;
   const isWanted = (name: string): boolean =>
     prefixes.length === 0 || prefixes.some((prefix) => name.startsWith(prefix));

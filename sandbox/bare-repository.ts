@@ -1,8 +1,8 @@
 /**
- * Bare repositories on disk. Creating one, reading its refs and loose objects and copying its
- * objects for a fork are plain file operations here: a REST call then needs no git process, and the
- * host stays fast enough to be a benchmark's reference. Whatever changes objects or refs of a
- * living repository is left to git.
+ * Bare repositories on disk. Creating one, reading its refs and loose objects, and copying its
+ * objects for a fork are plain file operations here. A REST call then needs no git process, and the
+ * host stays fast enough to be a benchmark's reference. Changes to the objects or refs of a
+ * repository in use are left to git.
  */
 import { existsSync, linkSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -46,7 +46,8 @@ export function setHead(path: string, defaultBranch: string): void {
 }
 
 /**
- * All refs with their object ids, sorted by name. A loose ref outweighs a packed one, as in git.
+ * Reads all refs with their object ids, sorted by name. A loose ref takes precedence over a packed
+ * one, as in git.
  */
 export function readRefs(path: string): Map<string, string> {
   const refs = new Map<string, string>();
@@ -57,7 +58,7 @@ export function readRefs(path: string): Map<string, string> {
   return new Map([...refs].toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** One ref's object id, by its full name. */
+/** Reads one ref's object id, by its full name. */
 export function readRef(path: string, ref: string): string | undefined {
   if (ref.split('/').some((part) => part === '' || part.startsWith('.'))) return undefined;
   const loose = readTextIfThere(join(path, ref)).trim();
@@ -72,8 +73,8 @@ export interface GitObject {
 }
 
 /**
- * An object that has a file of its own, as git keeps what came with few others. Undefined: it is
- * packed or missing.
+ * Reads an object that has a file of its own, as git keeps those that came with few others.
+ * `undefined` if the object is packed or missing.
  */
 export function readLooseObject(path: string, oid: string): GitObject | undefined {
   const file = join(path, 'objects', oid.slice(0, 2), oid.slice(2));
@@ -84,9 +85,9 @@ export function readLooseObject(path: string, oid: string): GitObject | undefine
 }
 
 /**
- * Fills a fork's empty shell. Objects are linked file by file and become the fork's own: no
- * alternates, so that what upstream gains later is missing here until the fork is synced. The refs
- * are read first and written last: they never name an object that has not been linked.
+ * Fills the empty shell of a fork. Objects are linked file by file and become the fork's own. There
+ * are no alternates, so the fork lacks what upstream gains later until it is synced. The refs are
+ * read first and written last, so that they never name an object that has not been linked.
  */
 export function copyIntoFork(parentPath: string, forkPath: string): void {
   const refs = readRefs(parentPath);
@@ -103,8 +104,8 @@ export function copyIntoFork(parentPath: string, forkPath: string): void {
 }
 
 /**
- * Size of the packs in KB. Loose objects are left out: GitHub's figure, too, lags and says 0 for
- * small ones.
+ * Adds up the size of the packs, in KB. Loose objects are left out: GitHub's figure also lags, and
+ * is 0 for small repositories.
  */
 export function packedSizeKb(path: string): number {
   const folder = join(path, 'objects/pack');

@@ -1,11 +1,13 @@
 /**
- * Records what the host receives, for tests that search it: each request's method, path and
- * headers, and on demand its body byte for byte as it came over the wire (also if compressed or
- * incomplete).
+ * Records what the host receives, for tests that search it: the method, path and headers of each
+ * request, and on demand its body, byte for byte as it was sent (compressed or incomplete, too).
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 
-/** `bodies` keeps packs in memory: for tests with small ones. */
+/**
+ * Parts of a request that are kept. `bodies` keeps packs in memory, so it is for tests with small
+ * ones.
+ */
 export type CaptureMode = 'nothing' | 'requests' | 'bodies';
 
 export interface CapturedRequest {
@@ -13,9 +15,12 @@ export interface CapturedRequest {
   /** Path with its query. */
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** Names and values in turn as they came, those that stand twice too. */
+  /**
+   * Names and values in turn, in the order of the request. A header that was sent twice is there
+   * twice.
+   */
   readonly rawHeaders: readonly string[];
-  /** What has come in so far; empty unless bodies are captured. */
+  /** Bytes that have arrived so far; empty unless bodies are captured. */
   readonly body: Buffer;
 }
 
@@ -27,14 +32,13 @@ export class Capture {
     this.#mode = mode;
   }
 
-  /** Notes a request; its body is noted while someone else reads it. */
+  /** Records a request. Its body is recorded while the handler reads it. */
   add(request: IncomingMessage): void {
     if (this.#mode === 'nothing') return;
     const chunks: Buffer[] = [];
     this.#requests.push({ request, chunks });
     if (this.#mode === 'requests') return;
-    // A `data` listener would start the flow before the handler is there to see it; a wrapped push
-    // does not.
+    // A `data` listener would start the flow before the handler listens; a wrapped `push` does not.
     const push = request.push.bind(request);
     request.push = (chunk: unknown, encoding?: BufferEncoding) => {
       if (chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk));
@@ -42,7 +46,7 @@ export class Capture {
     };
   }
 
-  /** Everything received, in order. */
+  /** Lists all requests, in order. */
   list(): CapturedRequest[] {
     return this.#requests.map(({ request, chunks }) => ({
       method: request.method ?? '',

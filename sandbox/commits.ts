@@ -1,7 +1,7 @@
 /**
- * Reads commits and compares branches, also across a fork and its parent. Those two share no
- * objects, so the other one's object folder is lent to git as an alternate for the length of one
- * command; nothing is copied.
+ * Reads commits and compares branches, also across a fork and its parent. A fork and its parent
+ * share no objects, so git gets the other one's object folder as an alternate for one command.
+ * Nothing is copied.
  */
 import { join } from 'node:path';
 import { readLooseObject } from './bare-repository.ts';
@@ -24,16 +24,16 @@ export interface Commit {
   readonly message: string;
   readonly signature: string | null;
   /**
-   * The bytes as text, headers and all: what a page shows to someone who looks for what is left of
-   * them.
+   * Text of the whole object, with its headers. A page shows it to people who look for traces of
+   * themselves.
    */
   readonly raw: string;
 }
 
-/** For longer lines, one git process is as fast. */
+/** Longest line of commits that is read here. For longer ones, one git process is as fast. */
 const LONGEST_LINE = 50;
 
-/** Where one side of a comparison stands. */
+/** One side of a comparison. */
 export interface Tip {
   readonly path: string;
   readonly oid: string;
@@ -46,21 +46,21 @@ export interface Comparison {
   readonly related: boolean;
 }
 
-/** What a merge of head into base would bring, with at most one git process. */
+/** Compares two branches as for a merge of head into base, with at most one git process. */
 export async function compareTips(base: Tip, head: Tip): Promise<Comparison> {
   const straight = straightLine(base, head);
   if (straight !== undefined) return { oids: straight, related: true };
   const args = ['rev-list', '--reverse', '--boundary', head.oid, `^${base.oid}`];
   const lines = (await mustRunGit(base.path, args, { env: lendObjects(head.path) })).toString().split('\n');
   const oids = lines.filter((line) => /^[0-9a-f]/.test(line));
-  // A boundary commit is where the head's own commits touch the base's history.
+  // A boundary commit is one at which the head's own commits touch the base's history.
   const related = oids.length === 0 || lines.some((line) => line.startsWith('-'));
   return { oids, related };
 }
 
 /**
- * The head's own commits, oldest first, if they are loose and stand on the base, each on the one
- * before it.
+ * Lists the head's own commits, oldest first, if they are loose and form one line on top of the
+ * base.
  */
 function straightLine(base: Tip, head: Tip): string[] | undefined {
   const oids: string[] = [];
@@ -76,20 +76,20 @@ function straightLine(base: Tip, head: Tip): string[] | undefined {
   return oids;
 }
 
-/** The patch from the merge base to the head, as text, at most `maxBytes` long. */
+/** Makes the patch from the merge base to the head, as text, at most `maxBytes` long. */
 export async function diffText(base: Tip, head: Tip, maxBytes: number): Promise<string> {
   const args = ['diff', '--stat', '--patch', `${base.oid}...${head.oid}`];
   const { stdout } = await runGit(base.path, args, { env: lendObjects(head.path) });
   return stdout.subarray(0, maxBytes).toString();
 }
 
-/** The head's own commits as an mbox. */
+/** Makes an mbox of the head's own commits. */
 export function patchText(base: Tip, head: Tip): Promise<Buffer> {
   const args = ['format-patch', '--stdout', '--binary', `${base.oid}..${head.oid}`];
   return mustRunGit(base.path, args, { env: lendObjects(head.path) });
 }
 
-/** Reads commits by their ids, in order; ids of anything else, or of nothing, are left out. */
+/** Reads commits by their ids, in order. An id of something else, or of nothing, is left out. */
 export async function readCommits(path: string, oids: readonly string[]): Promise<Commit[]> {
   const loose = oids.map((oid) => ({ oid, object: readLooseObject(path, oid) }));
   if (loose.every(({ object }) => object !== undefined)) {
@@ -112,12 +112,12 @@ export async function readCommits(path: string, oids: readonly string[]): Promis
   return commits;
 }
 
-/** One commit, or undefined when the id names none. */
+/** Reads one commit; `undefined` if the id names none. */
 export async function readCommit(path: string, oid: string): Promise<Commit | undefined> {
   return (await readCommits(path, [oid]))[0];
 }
 
-/** Splits a commit object into its parts; its message is decoded as its `encoding` header says. */
+/** Splits a commit object into its parts. Decodes the message by its `encoding` header. */
 export function parseCommit(oid: string, content: Buffer): Commit {
   const headerEnd = content.indexOf('\n\n');
   const headers = parseHeaders(content.toString('utf8', 0, headerEnd));
@@ -136,7 +136,7 @@ export function parseCommit(oid: string, content: Buffer): Commit {
   };
 }
 
-/** A continuation line of a header starts with a space. */
+/** Parses the headers. A continuation line starts with a space. */
 function parseHeaders(text: string): [name: string, value: string][] {
   return text.split(/\n(?! )/).map((line) => {
     const space = line.indexOf(' ');
@@ -154,7 +154,7 @@ function decode(bytes: Buffer, encoding = 'utf-8'): string {
   try {
     return new TextDecoder(encoding).decode(bytes);
   } catch {
-    // An encoding that no one knows: the bytes are still shown, one character each.
+    // Nobody knows this encoding. Show the bytes, one character each.
     return bytes.toString('latin1');
   }
 }

@@ -1,12 +1,12 @@
-/** The deletion of a repository, by whoever may do that. */
+/** Deletes a repository, once it is clear that the caller may do that. */
 import { rmSync } from 'node:fs';
 import { mustRunGit } from './git-command.ts';
 import type { Host } from './host.ts';
 import type { Repository } from './records.ts';
 
 /**
- * As on GitHub, the pull requests from its branches stay, with the commits that they had: these are
- * kept upstream as `refs/pull/<number>/head`.
+ * Deletes the repository. As on GitHub, the pull requests from its branches stay, with their
+ * commits, which upstream keeps as `refs/pull/<number>/head`.
  */
 export async function deleteRepository(host: Host, deleted: Repository): Promise<void> {
   for (const repository of host.store.records.repositories) {

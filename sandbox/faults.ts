@@ -1,7 +1,7 @@
 /**
- * Faults for tests: delays a matching request, answers it with something else, or cuts its
- * connection. So a test can simulate errors, slowness, and a connection that breaks before the
- * request was handled, or after it was handled but before the answer arrived.
+ * Injects faults for tests: delays a matching request, answers it with something else, or cuts its
+ * connection. Tests can simulate errors, slowness, and a connection that breaks before the request
+ * was handled, or afterwards, but before the answer arrived.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -11,7 +11,7 @@ export interface Fault {
   readonly method?: string;
   /** Matched against the path without its query. */
   readonly path: RegExp;
-  /** How many requests it affects; default 1. */
+  /** Number of requests that are affected; default 1. */
   readonly times?: number;
   /** Waits before anything else is done. */
   readonly delayMs?: number;
@@ -27,13 +27,14 @@ export interface Fault {
   readonly headers?: Readonly<Record<string, string>>;
   /**
    * Sends the client to another server with the same path and query, as a repository or a host does
-   * that has moved. Who keeps the path alone meets a stranger's repository (src-d/go-git#820).
+   * that has moved. A client that keeps only the path meets a stranger's repository
+   * (src-d/go-git#820).
    */
   readonly redirect?: { readonly status: 301 | 302 | 303 | 307 | 308; readonly to: string };
   /**
-   * Cuts the connection. `request`: once so many bytes of the request's body came in; with 0 before
-   * it is handled. `answer`: the request is handled, but only so many bytes of the answer's body go
-   * out; with 0 it is lost altogether.
+   * Cuts the connection. `request`: once so many bytes of the request's body have arrived; with 0,
+   * before the request is handled. `answer`: the request is handled, but only so many bytes of the
+   * answer's body are sent; with 0, no part of the answer.
    */
   readonly cut?: { readonly during: 'request' | 'answer'; readonly afterBytes: number };
 }
@@ -56,7 +57,7 @@ export class Faults {
     const fault = this.#take(request.method ?? '', path);
     if (!fault) return true;
     const { cut } = fault;
-    // Laid before any waiting: parts of the body may arrive meanwhile.
+    // Before any waiting, because parts of the body may arrive meanwhile.
     if (cut?.during === 'request' && cut.afterBytes > 0) cutRequest(request, cut.afterBytes);
     if (cut?.during === 'answer') cutAnswer(response, cut.afterBytes);
     if (fault.delayMs !== undefined) await delay(fault.delayMs);
@@ -98,7 +99,7 @@ export class Faults {
   }
 }
 
-/** The handler gets the body up to the given byte; then the connection is gone. */
+/** Gives the handler the body up to the given byte. Then the connection breaks. */
 function cutRequest(request: IncomingMessage, afterBytes: number): void {
   const push = request.push.bind(request);
   let left = afterBytes;
@@ -115,9 +116,9 @@ function cutRequest(request: IncomingMessage, afterBytes: number): void {
 }
 
 /**
- * The client gets the answer's body up to the given byte. The handler notices nothing and finishes
- * its work; only then is the connection cut, so that what was done does not depend on when the
- * first byte came.
+ * Gives the client the answer's body up to the given byte. The handler notices nothing and finishes
+ * its work. Only then is the connection cut, so that the handler's effects do not depend on when
+ * the first byte is sent.
  */
 function cutAnswer(response: ServerResponse, afterBytes: number): void {
   const write = response.write.bind(response);

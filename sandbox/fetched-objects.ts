@@ -1,7 +1,7 @@
 /**
- * Single objects by their ids and the commits of the last weeks, as the service reads a repository:
- * out of the files that hold them, where `git upload-pack` would start two programs for each.
- * Whatever is not as plain is left to it: `null`.
+ * Answers fetches of single objects by their ids, and of the commits of the last weeks, as the
+ * service reads a repository. Reads the files that hold them, where `git upload-pack` would start
+ * two programs for each. Everything that is not plain is left to git: then the result is `null`.
  */
 import { createHash } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
@@ -9,7 +9,7 @@ import { type GitObject, hasHostConfig, readLooseObject, readRefs } from './bare
 import { argumentsOf, pktLine } from './pkt-line.ts';
 
 /**
- * With this filter, of what a wanted object names only commits are sent (git-rev-list,
+ * Filter with which only the commits that a wanted object names are sent (git-rev-list,
  * `--filter=tree:0`).
  */
 const ONLY_WANTED = 'filter tree:0';
@@ -21,23 +21,21 @@ const TYPES = new Map([
   ['tree', 2],
   ['blob', 3],
 ]);
-/**
- * The most that a packet holds (gitprotocol-common), less its length and the number of its band.
- */
+/** Most bytes of a packet (gitprotocol-common), less its length and the number of its band. */
 const BAND_BYTES = 65_520 - 5;
 
 const TAG = /^refs\/tags\//;
 
-/** Of a longer history git is as fast. */
+/** Longest history that is read here. For a longer one, git is as fast. */
 const LONGEST_LINE = 50;
 
 interface Found {
   readonly objects: readonly GitObject[];
-  /** Ids of commits whose parents are left out. */
+  /** Ids of commits that are sent without their parents. */
   readonly shallow: readonly string[];
 }
 
-/** The answer to the command `fetch` of protocol version 2 (gitprotocol-v2). */
+/** Makes the answer to the command `fetch` of protocol version 2 (gitprotocol-v2). */
 export function fetchedObjects(path: string, body: Buffer): Buffer | null {
   const args = argumentsOf('fetch', body);
   if (args === null || !args.includes(ONLY_WANTED) || !args.includes('done')) return null;
@@ -59,8 +57,8 @@ export function fetchedObjects(path: string, body: Buffer): Buffer | null {
 }
 
 /**
- * A folder, or files. Of several objects that are no files, git leaves out what it meets on its way
- * to another.
+ * Finds a folder, or files. Of several objects that are no files, git leaves out those that it
+ * meets on its way to another.
  */
 function filesOf(path: string, wanted: ReadonlySet<string>): Found | null {
   const objects: GitObject[] = [];
@@ -73,15 +71,15 @@ function filesOf(path: string, wanted: ReadonlySet<string>): Found | null {
 }
 
 /**
- * As git reads a commit, which takes a date from no other place (commit.c); with one parent, or
- * none.
+ * Form of a commit as git reads it (commit.c takes a date from no other place), with at most one
+ * parent.
  */
 const PLAIN_COMMIT = /^tree .{40}\n(?:parent (.{40})\n)?author .*\ncommitter .*> (\d{1,12}) [+-]\d{4}\n/;
 
 /**
- * A commit and those before it that are wanted with it.
- * @param depth `deepen` and how many, or `deepen-since` and seconds since 1970 that all of them
- * have passed. A number that begins with a zero is octal for git, or none.
+ * Finds a commit and the commits before it that are wanted with it.
+ * @param depth `deepen` and their number, or `deepen-since` and seconds since 1970 that all of them
+ * have passed. git reads a number that begins with a zero as octal, or refuses it.
  */
 function commitsOf(path: string, wanted: ReadonlySet<string>, depth: string): Found | null {
   const [, most] = /^deepen ([1-9]\d{0,8})$/.exec(depth) ?? [];
@@ -100,7 +98,7 @@ function commitsOf(path: string, wanted: ReadonlySet<string>, depth: string): Fo
   return { objects, shallow: [] };
 }
 
-/** git writes no line feed behind it. */
+/** Writes a line without a line feed, as git does here. */
 const shallowLine = (oid: string): string => `0034shallow ${oid}`;
 
 function packOf(objects: readonly GitObject[]): Buffer {
@@ -114,7 +112,7 @@ function packOf(objects: readonly GitObject[]): Buffer {
   return Buffer.concat([pack, createHash('sha1').update(pack).digest()]);
 }
 
-/** Type and size in groups of bits, the lowest first (gitformat-pack). */
+/** Writes type and size in groups of bits, the lowest first (gitformat-pack). */
 function entryHeader(type: number, size: number): Buffer {
   const bytes = [(type << 4) | (size & 15)];
   for (let rest = size >>> 4; rest > 0; rest >>>= 7) {

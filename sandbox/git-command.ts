@@ -1,6 +1,6 @@
 /**
- * Runs the real git for what the REST side needs to know or change. The machine's own configuration
- * and whatever GIT_ variables the caller has are kept out: the host must behave the same
+ * Runs the real git for what the REST interface needs to know or change. The machine's own
+ * configuration and the caller's GIT_ variables are kept out, so that the host behaves the same
  * everywhere.
  */
 import { spawn } from 'node:child_process';
@@ -16,7 +16,10 @@ export interface GitOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Read once: Node asks the system for each variable, and a push starts a dozen programs. */
+/**
+ * Variables of this process. They are read once, because Node asks the system for each variable,
+ * and a push starts a dozen programs.
+ */
 const ENVIRONMENT: NodeJS.ProcessEnv = {
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'))),
   LC_ALL: 'C',
@@ -25,13 +28,13 @@ const ENVIRONMENT: NodeJS.ProcessEnv = {
   GIT_TERMINAL_PROMPT: '0',
 };
 
-/** The environment for every git process of the host. */
+/** Makes the environment for every git process of the host. */
 export const gitEnvironment = (extra: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv => ({
   ...ENVIRONMENT,
   ...extra,
 });
 
-/** Runs one git command in a repository; the exit code is the caller's to judge. */
+/** Runs one git command in a repository. The caller judges the exit code. */
 export function runGit(
   repositoryPath: string,
   args: readonly string[],
@@ -61,7 +64,7 @@ export function runGit(
   });
 }
 
-/** Runs a git command that can only fail by a fault of the host itself. */
+/** Runs a git command that fails only if the host itself has a fault. */
 export async function mustRunGit(
   repositoryPath: string,
   args: readonly string[],

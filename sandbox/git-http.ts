@@ -1,9 +1,9 @@
 /**
- * Git's smart HTTP, by the real `git upload-pack` and `git receive-pack`, which are started here as
- * `git http-backend` starts them: without it a request takes one process less, and what is plain
- * takes none (advertised-refs.ts, fetched-objects.ts). Packs are streamed; nothing of one is held.
- * Who may do what is decided before the program is started, with the answers of GitHub: 401 for
- * what an anonymous client may not see or do, 403 for another's repository.
+ * Serves Git's smart HTTP with the real `git upload-pack` and `git receive-pack`. They are started
+ * as `git http-backend` would start them, which saves a process for each request; plain requests
+ * need none (advertised-refs.ts, fetched-objects.ts). Packs are streamed, and no part of them is
+ * kept. Permission is checked before the program starts, with the answers of GitHub: 401 for what
+ * an anonymous client may not see or do, 403 for another's repository.
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
@@ -23,10 +23,10 @@ import { authenticate } from './rest/router.ts';
 import { pktLine } from './pkt-line.ts';
 
 const GIT_PATH = /^\/([^/]+)\/([^/]+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)$/;
-/** No request that lists one ref is longer. */
+/** Longest request that lists one ref. */
 const LS_REFS_BYTES = 64 * 1024;
 
-/** As git http-backend has them. */
+/** Headers of git http-backend. */
 const NO_CACHE = {
   expires: 'Fri, 01 Jan 1980 00:00:00 GMT',
   pragma: 'no-cache',
@@ -36,9 +36,12 @@ const NO_CACHE = {
 interface GitRequest {
   readonly repository: Repository;
   readonly service: string;
-  /** Asks which refs there are, or what the server can do; carries no body. */
+  /**
+   * Whether the request asks which refs there are, or what the server can do. Such a request has no
+   * body.
+   */
   readonly isDiscovery: boolean;
-  /** `version=2`, for example; empty for the oldest protocol. */
+  /** Value of `Git-Protocol`, such as `version=2`; empty for the oldest protocol. */
   readonly protocol: string;
 }
 
@@ -50,7 +53,7 @@ export class GitHttp {
     this.#host = host;
   }
 
-  /** Whether a path belongs to Git; a person's page of the same repository has another. */
+  /** Whether a path belongs to Git. The page of the same repository has another path. */
   matches(path: string): boolean {
     return GIT_PATH.test(path);
   }
@@ -69,8 +72,8 @@ export class GitHttp {
         return;
       }
       if (wanted.service === 'git-receive-pack') return this.#run(wanted, body, response);
-      // As git http-backend does: upload-pack may answer before it has read all, and would wait for
-      // a client that sends.
+      // Read all of it first, as git http-backend does: upload-pack may answer before it has read
+      // all, and would wait for a client that still sends.
       const whole = await buffer(body);
       await this.#bringPullHead(wanted.repository, whole);
       const isPlain = wanted.protocol === 'version=2';
@@ -79,8 +82,7 @@ export class GitHttp {
       else begin(wanted, response).end(answer);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      // The rest of a push is read and dropped: a client that is still writing would miss the
-      // answer.
+      // Read and drop the rest of a push: a client that is still writing would miss the answer.
       request.resume();
       response.writeHead(error.status, { 'content-type': 'text/plain; charset=utf-8', ...error.headers });
       response.end(`${error.message}\n`);
@@ -88,8 +90,7 @@ export class GitHttp {
   }
 
   /**
-   * Ends the programs that still run, and waits until they are gone: their folders may be removed
-   * then.
+   * Ends the programs that still run, and waits for their end. Then their folders can be removed.
    */
   async close(): Promise<void> {
     const ends = [...this.#running].map((child) => once(child, 'close'));
@@ -110,7 +111,10 @@ export class GitHttp {
     return { repository, service, isDiscovery: action === 'info/refs', protocol };
   }
 
-  /** Whoever lists the ref of a pull request names it (gitprotocol-v2, "ls-refs"). */
+  /**
+   * Brings the ref of a pull request up to date, for a request that names the ref (gitprotocol-v2,
+   * "ls-refs").
+   */
   async #bringPullHead(repository: Repository, body: Buffer): Promise<void> {
     const number = /ref-prefix refs\/pull\/(\d+)\/head\n/.exec(
       body.toString('latin1', 0, LS_REFS_BYTES),
@@ -144,7 +148,7 @@ export class GitHttp {
   }
 
   #run(wanted: GitRequest, body: Readable, response: ServerResponse): void {
-    // Its client has gone.
+    // The client is gone.
     if (response.destroyed) return;
     const { repository, service, isDiscovery, protocol } = wanted;
     const options = ['--stateless-rpc', ...(isDiscovery ? ['--http-backend-info-refs'] : [])];
@@ -159,8 +163,8 @@ export class GitHttp {
       response.destroy();
     });
     // Before each part of the answer and before its end: a client need not wait for the end of an
-    // answer whose report says that the push succeeded, and finds the pull request up to date even
-    // so.
+    // answer whose report says that the push succeeded. It must find the pull request up to date
+    // nevertheless.
     if (pushed) child.stdout.on('data', () => this.#host.refsPushed(repository));
     child.on('close', () => {
       this.#running.delete(child);
@@ -173,7 +177,7 @@ export class GitHttp {
     body.on('error', () => kill(child));
     response.on('close', () => {
       if (!response.writableFinished) kill(child);
-      // What nobody reads any more would hold up the end of a program that has ended.
+      // Output that nobody reads any more would delay the end of a program.
       child.stdout.unpipe(response).resume();
     });
     begin(wanted, response);
@@ -191,8 +195,8 @@ function begin({ service, isDiscovery, protocol }: GitRequest, response: ServerR
 }
 
 /**
- * What comes before the refs in the protocols before version 2 (gitprotocol-http, "Smart Server
- * Response").
+ * Makes the lines that precede the refs in protocols before version 2 (gitprotocol-http, "Smart
+ * Server Response").
  */
 function announcement(service: string): string {
   return `${pktLine(`# service=${service}`)}0000`;
@@ -211,8 +215,9 @@ function unauthorized(message: string): Refusal {
 }
 
 /**
- * The program leads a process group of its own: with it go the git commands that it has started. At
- * this signal, Git removes its lock files: a ref whose lock is left takes no push any more.
+ * Ends the program and the git commands that it has started: it leads a process group of its own.
+ * At this signal, Git removes its lock files. A ref whose lock remained would accept no push any
+ * more.
  */
 function kill(child: ChildProcessWithoutNullStreams): void {
   if (child.exitCode !== null || child.signalCode !== null) return;

@@ -1,7 +1,7 @@
 /**
- * What every part of the code host works with: its addresses, its clock, its bot account, its
- * records and the folder of its bare repositories. The actions that more than one part takes
- * (making a repository, telling the bot of an event) live here too.
+ * The state that all parts of the code host share: its addresses, its clock, its bot account, its
+ * records and the folder of its bare repositories. Actions that several parts need, such as making
+ * a repository or notifying the bot, are here, too.
  */
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,12 +17,12 @@ export interface HostSettings {
   readonly store: Store;
   readonly botLogin: string;
   readonly botToken: string;
-  /** With it, everyone but the bot may act under a login; null: nobody may. */
+  /** Password with which everyone but the bot may act under a login; `null`: nobody may. */
   readonly maintainerPassword: string | null;
-  /** Of the bot's token, a classic one. */
+  /** Scopes of the bot's token, a classic one. */
   readonly botScopes: readonly string[];
   readonly forkDelayMs: number;
-  /** How often the notifications may be read. */
+  /** Seconds between two reads of the notifications. */
   readonly pollSeconds: number;
   readonly now: () => Date;
 }
@@ -38,7 +38,7 @@ export interface NewRepository {
   readonly pullRequestCap?: number;
   /** Names of the labels that issues can carry; others are ignored. */
   readonly labels?: readonly string[];
-  /** The size to report, in KB, in place of the measured one. */
+  /** Size to report, in KB, in place of the measured one. */
   readonly sizeKb?: number;
 }
 
@@ -73,7 +73,7 @@ export class Host {
     this.now = settings.now;
   }
 
-  /** The folder of a repository's bare Git repository. */
+  /** Path of a repository's bare Git repository. */
   pathOf(repository: Pick<Repository, 'owner' | 'name'>): string {
     return join(this.repositoriesDir, repository.owner, `${repository.name}.git`);
   }
@@ -130,7 +130,7 @@ export class Host {
     return issue;
   }
 
-  /** Adds a comment, and tells the thread's author and whom it mentions. */
+  /** Adds a comment, and notifies the thread's author and the mentioned account. */
   addComment(repository: Repository, issue: Issue, author: string, body: string): Comment {
     const createdAt = this.store.timestamp();
     const comment = { id: this.store.nextId(), author, createdAt, body, updatedAt: createdAt };
@@ -141,7 +141,7 @@ export class Host {
     return comment;
   }
 
-  /** Adds a review of a pull request, and tells its author. */
+  /** Adds a review of a pull request, and notifies its author. */
   addReview(
     repository: Repository,
     issue: Issue,
@@ -171,7 +171,7 @@ export class Host {
   }
 
   /**
-   * Gives a repository another name, on disk too; calls and clones by the old one are redirected.
+   * Gives a repository another name, on disk too. Calls and clones by the old name are redirected.
    */
   renameRepository(repository: Repository, name: string): void {
     const formerPath = this.pathOf(repository);
@@ -180,8 +180,8 @@ export class Host {
   }
 
   /**
-   * Gives the bot's account another name, and its repositories with it; calls and clones by the old
-   * ones are redirected.
+   * Gives the bot's account another name, and so its repositories. Calls and clones by the old
+   * names are redirected.
    */
   renameBot(login: string): void {
     const former = this.bot.login;
@@ -234,7 +234,7 @@ export class Host {
 
   /**
    * Brings `refs/pull/<number>/head` of a repository to the head of that pull request, where GitHub
-   * has it. Here it is made when somebody wants it, as most are wanted by nobody.
+   * has it. Does so only on demand, because nobody reads most of these refs.
    */
   async fetchPullHead(repository: Repository, { number, pull }: Issue): Promise<void> {
     const head = pull === null ? undefined : this.store.repositoryById(pull.headRepositoryId);
@@ -253,14 +253,14 @@ export class Host {
     this.#timers.add(timer);
   }
 
-  /** Forgets what was to be done later. */
+  /** Forgets all actions of `later`. */
   stopTimers(): void {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
   }
 
   /**
-   * To be called when a push or a REST call has changed refs of a repository: open pull requests
+   * Updates open pull requests after a push or a REST call has changed refs of a repository. Those
    * from its branches follow their head, and one whose head is gone is closed, as on GitHub.
    * Nothing in an archived repository changes.
    */
@@ -286,13 +286,13 @@ export class Host {
     }
   }
 
-  /** Whether the repository can be seen at all: a private one is seen by its owner only. */
+  /** Whether the account can see the repository: only its owner sees a private one. */
   canRead(viewer: User | null, repository: Repository): boolean {
     return !repository.private || viewer?.login === repository.owner;
   }
 
   /**
-   * Tells the bot that someone else did something to its issue or pull request, or mentioned it
+   * Notifies the bot that someone else did something to its issue or pull request, or mentioned it
    * anywhere. As on GitHub, a thread has one entry, which becomes unread and moves to the top
    * again. The bot's own actions create none. The reason is the latest one, so the bot's own pull
    * requests may come as mentions

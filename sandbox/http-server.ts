@@ -1,5 +1,5 @@
 /**
- * The one server for all addresses of the host. Each request is captured and subjected to faults.
+ * The one server for all addresses of the host. Captures each request, and applies faults to it.
  * Then its path decides whether Git, the REST interface, the notification topics or the pages
  * answer it.
  */
@@ -13,11 +13,11 @@ import type { GitHttp } from './git-http.ts';
 import type { Ntfy } from './ntfy.ts';
 import type { Answer } from './rest/api-call.ts';
 
-/** REST bodies are small: a comment is at most 65,536 characters. */
+/** Limit of a REST body. Real ones are small: a comment has at most 65,536 characters. */
 const MAX_BODY_BYTES = 2 * 1024 * 1024;
 /**
- * Longer than a client keeps an idle connection: the side that does not send closes last, and no
- * request is lost.
+ * Time for which an idle connection stays open. It is longer than a client keeps one, so that the
+ * server never closes a connection while a client sends a request.
  */
 const KEEP_ALIVE_MS = 120_000;
 

@@ -1,6 +1,6 @@
 /**
- * What GitHub answers besides success, word by word: for faults, so that tests need not invent it.
- * Each with its public source.
+ * Answers of GitHub besides success, word by word, for faults, so that tests need not invent them.
+ * Each has its public source.
  */
 import type { Fault } from './faults.ts';
 import { pkt } from './pkt-line.ts';
@@ -10,7 +10,7 @@ type Answer = NonNullable<Fault['answer']>;
 const DOCS = 'https://docs.github.com/rest';
 
 /**
- * A redirect of a write. GitHub sends 307 today; 301 is documented, and what Gitea sends. Source:
+ * A redirect of a write. GitHub sends 307 today. 301 is documented, and Gitea sends it. Source:
  * docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api, "Follow
  * redirects".
  */
@@ -20,7 +20,7 @@ export function moved(status: 301 | 302 | 303 | 307, location: string): Answer {
 }
 
 /**
- * 422 with a list of what is wrong. Details may have `field` and `code` alone. Source:
+ * A 422 with the list of what is wrong. Details may have `field` and `code` alone. Source:
  * docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api, "Validation Failed".
  */
 export function validationFailed(...errors: readonly object[]): Answer {
@@ -67,7 +67,7 @@ export const CLASSIC_FORBIDDEN_REST = {
   },
 } satisfies Answer;
 
-/** The same by Git. Source: os-climate/os_c_data_commons#366. */
+/** The same refusal by Git. Source: os-climate/os_c_data_commons#366. */
 export const CLASSIC_FORBIDDEN_GIT = {
   status: 403,
   body: 'Personal access tokens (classic) are forbidden from accessing this repository.\n',
@@ -83,14 +83,17 @@ const WORKFLOW_REFUSAL =
   'refusing to allow a Personal Access Token to create or update workflow `.github/workflows/ci.yml` without `workflow` scope';
 
 /**
- * receive-pack's report where a token without the scope `workflow` pushes workflows. Source: oiooj
+ * Report of receive-pack where a token without the scope `workflow` pushes workflows. Source: oiooj
  * in categraf#34.
  */
 export function workflowRefused(branch: string): Answer {
   return pushRefused(branch, WORKFLOW_REFUSAL);
 }
 
-/** receive-pack's report of a push that it refuses. @param messages in the band for people. */
+/**
+ * Report of receive-pack for a push that it refuses.
+ * @param messages in the band for people.
+ */
 export function pushRefused(branch: string, reason: string, messages = ''): Answer {
   const report = `${pkt('unpack ok\n')}${pkt(`ng refs/heads/${branch} ${reason}\n`)}0000`;
   const headers = { 'content-type': 'application/x-git-receive-pack-result' };
@@ -133,7 +136,7 @@ Try to push them with 'git lfs push --all'.
 `;
 
 /**
- * The address of the commits is private, of whichever account. Source: lumen-notes/lumen#436,
+ * The address of the commits is private, whichever account has it. Source: lumen-notes/lumen#436,
  * AlexandreMeslin/ENG4021#14.
  */
 export const ADDRESS_PRIVATE = `error: GH007: Your push would publish a private email address.
@@ -143,15 +146,16 @@ https://github.com/settings/emails
 export const ADDRESS_PRIVATE_REASON = 'push declined due to email privacy restrictions';
 
 /**
- * A hook that asks who has written the commits. Source of the rule: github/platform-samples#151.
+ * Message of a hook that asks who has written the commits. Source of the rule:
+ * github/platform-samples#151.
  */
 export const AUTHOR_UNKNOWN = `ERROR: the author email of your commits is not known here.
 Sign our Contributor License Agreement first.
 `;
 
 /**
- * Source: milvus-io/pymilvus#2956, microsoft/vscode-pull-request-github#2391,
- * octokit/octokit.rb#622.
+ * The host cannot read the refs of a pull request. Source: milvus-io/pymilvus#2956,
+ * microsoft/vscode-pull-request-github#2391, octokit/octokit.rb#622.
  */
 export const REFS_UNREADABLE = validationFailed(
   { resource: 'PullRequest', code: 'custom', message: "Head sha can't be blank" },
@@ -159,7 +163,7 @@ export const REFS_UNREADABLE = validationFailed(
   { resource: 'PullRequest', code: 'custom', message: 'not all refs are readable' },
 );
 
-/** Source: SWE-agent/SWE-agent#179, mislav/hub#2099. */
+/** The repository has no drafts. Source: SWE-agent/SWE-agent#179, mislav/hub#2099. */
 export const NO_DRAFTS: Answer = {
   status: 422,
   body: { message: 'Draft pull requests are not supported in this repository.', documentation_url: DOCS },
@@ -168,7 +172,7 @@ export const NO_DRAFTS: Answer = {
 /** The base was deleted. Source: the documentation of 422, as above. */
 export const BASE_INVALID = validationFailed({ resource: 'PullRequest', field: 'base', code: 'invalid' });
 
-/** Source: odoo/runbot#127. */
+/** The owner has blocked the account. Source: odoo/runbot#127. */
 export const USER_BLOCKED = validationFailed({
   resource: 'IssueComment',
   code: 'unprocessable',
@@ -176,7 +180,10 @@ export const USER_BLOCKED = validationFailed({
   message: 'User is blocked',
 });
 
-/** Source: docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api. */
+/**
+ * The token is not valid. Source:
+ * docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api.
+ */
 export const BAD_CREDENTIALS: Answer = {
   status: 401,
   body: { message: 'Bad credentials', documentation_url: DOCS, status: '401' },
@@ -184,13 +191,13 @@ export const BAD_CREDENTIALS: Answer = {
 
 export const NOT_FOUND: Answer = { status: 404, body: { message: 'Not Found', documentation_url: DOCS } };
 
-/** A host that is being maintained, or a proxy in front of it. Source: RFC 9110, 15.6.4. */
+/** A host under maintenance, or a proxy in front of it. Source: RFC 9110, 15.6.4. */
 export const DOWN_FOR_TWO_MINUTES: Answer = { status: 503, headers: { 'retry-after': '120' } };
 
 /**
- * Where GitHub Enterprise Server, Gitea and Forgejo, and GitLab have the form to which they send
- * people who are not signed in. To Git, the first three answer 401 themselves; a proxy may not.
- * Source: of GitLab, gitextensions/gitextensions#12182.
+ * Paths of the forms to which GitHub Enterprise Server, Gitea and Forgejo, and GitLab send people
+ * who are not signed in. The first three answer Git with 401 themselves; a proxy may not. Source:
+ * for GitLab, gitextensions/gitextensions#12182.
  */
 export const SIGN_IN_PATHS = [
   '/login?return_to=%2F',
@@ -203,9 +210,9 @@ export function signIn(path: (typeof SIGN_IN_PATHS)[number]): Answer {
 }
 
 /**
- * A page in place of Git, as if all were well: of a proxy that wants a browser, or of a server that
- * wants people to sign in. Source: gogs/gogs#80; the page's words are those of TecharoHQ/anubis,
- * lib/localization/locales/en.json.
+ * A page with status 200 in place of Git's answer: from a proxy that wants a browser, or from a
+ * server that wants people to sign in. Source: gogs/gogs#80; the page's words are those of
+ * TecharoHQ/anubis, lib/localization/locales/en.json.
  */
 export const PAGE_FOR_BROWSERS: Answer = {
   status: 200,
@@ -217,8 +224,8 @@ export const PAGE_FOR_BROWSERS: Answer = {
 export const PUSH_TIMED_OUT: Answer = { status: 408, body: '' };
 
 /**
- * Of a fork, though GitHub usually gives it another name.
- * Source: CommonWealthRobotics/BowlerStudio#342.
+ * Refusal of a fork because its name is taken, though GitHub usually chooses another name. Source:
+ * CommonWealthRobotics/BowlerStudio#342.
  */
 export const NAME_TAKEN: Answer = {
   status: 422,

@@ -1,6 +1,6 @@
 /**
- * Every form in which GitHub says that an account has done too much, as faults to switch on. Each
- * with its public source; "Rate limits" is
+ * Every form in which GitHub says that an account has done too much, as faults to inject. Each has
+ * its public source. "Rate limits" is
  * docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api, "Exceeding the rate limit".
  */
 import type { Fault } from './faults.ts';
@@ -10,16 +10,19 @@ type Answer = NonNullable<Fault['answer']>;
 
 export interface KnownLimit {
   readonly name: string;
-  /** Which requests are answered so. */
+  /** Requests that get this answer. */
   readonly to: 'rest' | 'rest write' | 'git';
   readonly answer: Answer;
-  /** How long the account is to be left alone; null: the answer does not say. */
+  /** Milliseconds for which the account has to wait; `null` if the answer does not say. */
   readonly waitMs: number | null;
 }
 
 const PAUSE_MS = 120_000;
 
-/** @param now of the host's clock, in whole seconds. */
+/**
+ * Makes all answers.
+ * @param now the time of the host's clock, in whole seconds.
+ */
 export function knownLimits(now: Date): readonly KnownLimit[] {
   const date = now.toUTCString();
   const end = new Date(now.getTime() + PAUSE_MS);
@@ -35,7 +38,7 @@ export function knownLimits(now: Date): readonly KnownLimit[] {
     // "Rate limits": 403 or 429, with the seconds to wait, or with nothing left, or with neither.
     ...[403, 429].flatMap((status): KnownLimit[] => [
       limit(`${status} with seconds`, 'rest', { status, headers: inSeconds, body }, PAUSE_MS),
-      // A date is RFC 9110's other form (10.2.3).
+      // RFC 9110 (10.2.3) also allows a date.
       limit(`${status} with a date`, 'rest', { status, headers: atDate, body }, PAUSE_MS),
       limit(`${status} with nothing left`, 'rest', { status, headers: nothingLeft, body: PRIMARY }, PAUSE_MS),
       limit(`${status} with a text alone`, 'rest', { status, body }),
@@ -61,7 +64,10 @@ export function knownLimits(now: Date): readonly KnownLimit[] {
   ];
 }
 
-/** It names the address that has asked. Source: InsightSoftwareConsortium/ITKSoftwareGuide#86. */
+/**
+ * The primary limit, whose text names the address that has asked. Source:
+ * InsightSoftwareConsortium/ITKSoftwareGuide#86.
+ */
 const PRIMARY = {
   message: 'API rate limit exceeded for 203.0.113.77.',
   documentation_url: 'https://docs.github.com/rest/overview/resources-in-the-rest-api#rate-limiting',

@@ -1,7 +1,6 @@
 /**
- * What upstream's maintainers do with contributions, for tests and for trying the service out.
- * These actions really happen (a merge makes a merge commit in the bare repository) and notify the
- * bot.
+ * Acts of upstream's maintainers, for tests and for people who try the service. The acts are real,
+ * so a merge makes a merge commit in the bare repository, and they notify the bot.
  */
 import { readRef } from './bare-repository.ts';
 import { deleteRepository } from './delete-repository.ts';
@@ -16,7 +15,7 @@ export interface IssueName {
   readonly number: number;
 }
 
-/** The host does not allow it; the message says why. */
+/** Thrown if the host does not allow an act. The message says why. */
 export class Impossible extends Error {}
 
 export class Maintainer {
@@ -39,7 +38,10 @@ export class Maintainer {
     return this.#host.addComment(repository, issue, this.#host.store.ensureUser(as).login, body).id;
   }
 
-  /** Reviews a pull request; answers the review's id. @param remarks on lines of files. */
+  /**
+   * Reviews a pull request; answers the review's id.
+   * @param remarks comments on lines of files.
+   */
   review(
     on: IssueName,
     state: Review['state'],
@@ -66,7 +68,7 @@ export class Maintainer {
     this.#host.setIssueState(repository, issue, 'closed', this.#host.store.ensureUser(as).login);
   }
 
-  /** From now on, only people with write access may comment. */
+  /** Locks a thread: from now on, only people with write access may comment. */
   lock(name: IssueName): void {
     this.#find(name).issue.locked = true;
     this.#host.store.changed();
@@ -101,9 +103,9 @@ export class Maintainer {
   }
 
   /**
-   * Puts a commit of their own on top of a pull request's branch, as "Allow edits by maintainers"
-   * lets them; answers its id.
-   * @param onto default: where the branch is.
+   * Puts a commit of the maintainer's on top of a pull request's branch, as "Allow edits by
+   * maintainers" permits; answers its id.
+   * @param onto default: the tip of the branch.
    */
   async commitTo(name: IssueName, message: string, files: Readonly<Record<string, string>>, onto?: string) {
     const { issue } = this.#find(name);
@@ -125,7 +127,7 @@ export class Maintainer {
     return readRef(path, branch) ?? '';
   }
 
-  /** Gives an issue or pull request these of the repository's labels, and no others. */
+  /** Gives an issue or pull request these of the repository's labels, and removes all others. */
   setLabels(name: IssueName, labels: readonly string[]): void {
     const { repository, issue } = this.#find(name);
     issue.labels = repository.labels.filter((label) => labels.includes(label));
@@ -133,7 +135,10 @@ export class Maintainer {
     this.#host.store.changed();
   }
 
-  /** Commits a file to the default branch. @param text null deletes it. */
+  /**
+   * Commits a file to the default branch.
+   * @param text `null` deletes the file.
+   */
   async writeFile(owner: string, repo: string, file: string, text: string | null): Promise<void> {
     const repository = this.#repository(owner, repo);
     const path = this.#host.pathOf(repository);
@@ -150,18 +155,18 @@ export class Maintainer {
     this.#host.refsPushed(repository);
   }
 
-  /** Gives a repository another name; the old one redirects. */
+  /** Gives a repository another name. The old one redirects. */
   renameRepository(owner: string, repo: string, newName: string): void {
     this.#host.renameRepository(this.#repository(owner, repo), newName);
   }
 
-  /** From now on, nothing in it can be changed. */
+  /** Archives a repository: from now on, nothing in it can be changed. */
   archive(owner: string, repo: string): void {
     this.#repository(owner, repo).archived = true;
     this.#host.store.changed();
   }
 
-  /** Gives the bot's account another name; its repositories redirect. */
+  /** Gives the bot's account another name. Its repositories redirect. */
   renameBot(login: string): void {
     this.#host.renameBot(login);
   }
@@ -172,17 +177,17 @@ export class Maintainer {
   }
 
   /**
-   * Takes a fork out of the network of its parent, which stays as it is; a pull request from it,
-   * too. So GitHub does if the visibility of the parent changes (docs.github.com, "What happens to
-   * forks when a repository is deleted or changes visibility"), or support is asked ("Detaching a
-   * fork").
+   * Takes a fork out of its parent's network. The parent and a pull request from the fork stay as
+   * they are. GitHub does so if the visibility of the parent changes (docs.github.com, "What
+   * happens to forks when a repository is deleted or changes visibility"), or if support is asked
+   * to ("Detaching a fork").
    */
   detachFork(owner: string, name: string): void {
     this.#repository(owner, name).parentId = null;
     this.#host.store.changed();
   }
 
-  /** Shows a repository only to its owner from now on, or to everybody again. */
+  /** Makes a repository visible to its owner only, or to everybody again. */
   setPrivate(owner: string, name: string, isPrivate: boolean): void {
     this.#repository(owner, name).private = isPrivate;
     this.#host.store.changed();
@@ -215,5 +220,5 @@ export class Maintainer {
   }
 }
 
-/** As git-fast-import(1) reads it. */
+/** Writes data in the format of git-fast-import(1). */
 const data = (text: string): string => `data ${Buffer.byteLength(text)}\n${text}`;

@@ -1,6 +1,6 @@
 /**
- * Reads a published message, as ntfy's documentation ("Publishing") describes it: a text, or one
- * JSON object. What ntfy refuses is refused with its number and its words.
+ * Reads a published message as ntfy's documentation ("Publishing") describes it: a text, or one
+ * JSON object. A message that ntfy would refuse is refused with ntfy's number and words.
  */
 import type { NtfyAction, NtfyMessage } from './records.ts';
 
@@ -40,12 +40,12 @@ export function requireTopic(topic: unknown): string {
   return topic;
 }
 
-/** A message whose text is the body. */
+/** Reads a message whose text is the body. */
 export function parseTextMessage(body: Buffer): NtfyContent {
   return checkedContent({ message: body.toString() });
 }
 
-/** A message that is one JSON object; it names its topic itself. */
+/** Reads a message that is one JSON object, which names its topic itself. */
 export function parseJsonMessage(body: Buffer): { topic: string; content: NtfyContent } {
   let message: Record<string, unknown>;
   try {
@@ -59,7 +59,7 @@ export function parseJsonMessage(body: Buffer): { topic: string; content: NtfyCo
 function checkedContent(wanted: Record<string, unknown>): NtfyContent {
   const { title, click, tags, actions } = wanted;
   const message = textOf(wanted['message']) || EMPTY_MESSAGE;
-  // ntfy makes an attachment of a longer one, or refuses where attachments are off, as here.
+  // ntfy turns a longer one into an attachment, or refuses it where attachments are off, as here.
   if (Buffer.byteLength(message) > MAX_MESSAGE_BYTES) {
     throw new NtfyRefusal(40014, 'invalid request: attachments not allowed');
   }

@@ -24,7 +24,7 @@ export class Ntfy {
     this.#host = host;
   }
 
-  /** Whether the request is for a program; a person who opens a topic gets a page. */
+  /** Whether the request is for a program. A person who opens a topic gets a page. */
   matches(method: string, path: string): boolean {
     const [found, , poll] = BASE.exec(path) ?? [];
     return found !== undefined && (poll !== undefined || method === 'POST' || method === 'PUT');
@@ -39,7 +39,7 @@ export class Ntfy {
     }
   }
 
-  /** The messages of a topic that have not expired, oldest first. */
+  /** Lists the messages of a topic that have not expired, oldest first. */
   messages(topic: string): NtfyMessage[] {
     const now = this.#now();
     return this.#host.store.records.messages.filter(
@@ -76,7 +76,7 @@ export class Ntfy {
     return message;
   }
 
-  /** Topics may be named several at once, with commas between. */
+  /** Answers a poll, whose path names one topic or several, with commas between them. */
   #poll(topics: string, query: URLSearchParams): Answer {
     if (!['1', 'true', 'yes'].includes((query.get('poll') ?? '').toLowerCase())) {
       throw new NtfyRefusal(40000, 'only polling is supported here: add ?poll=1');
@@ -93,7 +93,10 @@ export class Ntfy {
     };
   }
 
-  /** `since` is a message's id, a Unix time, a duration, `all` or `none`. */
+  /**
+   * Selects messages.
+   * @param since a message's id, a Unix time, a duration, `all` or `none`.
+   */
   #since(messages: readonly NtfyMessage[], since: string): readonly NtfyMessage[] {
     if (since === 'all') return messages;
     if (since === 'none') return [];

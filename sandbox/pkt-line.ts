@@ -1,7 +1,4 @@
-/**
- * Requests of Git's protocol version 2 (gitprotocol-v2), and the lines that they and their answers
- * are made of.
- */
+/** Reads requests of Git's protocol version 2 (gitprotocol-v2), and writes the lines of answers. */
 
 /** Writes a pkt-line (gitprotocol-common); the text as UTF-8. */
 export const pkt = (text: string): string =>
@@ -9,7 +6,10 @@ export const pkt = (text: string): string =>
 
 export const pktLine = (line: string): string => pkt(`${line}\n`);
 
-/** The arguments of a command; null: it is another, or not as clients send it. */
+/**
+ * Reads the arguments of a command. `null` if the command is another, or not in the form in which
+ * clients send it.
+ */
 export function argumentsOf(command: string, body: Buffer): string[] | null {
   const lines = pktLinesOf(body);
   if (lines?.[0] !== `command=${command}`) return null;
@@ -20,11 +20,14 @@ export function argumentsOf(command: string, body: Buffer): string[] | null {
   return isPlain && delimiter > 0 ? lines.slice(delimiter + 1) : null;
 }
 
-/** Of more, reading each takes longer than starting git, which is left to answer. */
+/**
+ * Most lines that are read here. Reading more takes longer than starting git, which then answers.
+ */
 const MOST_LINES = 10_000;
 
 /**
- * Up to the flush packet at the end; a delimiter is an empty line. Null: there is more, or less.
+ * Reads the lines up to the flush packet at the end. A delimiter is an empty line. `null` if there
+ * is more than that, or less.
  */
 function pktLinesOf(body: Buffer): string[] | null {
   const lines: string[] = [];

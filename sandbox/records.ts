@@ -1,8 +1,8 @@
 /**
- * What the host remembers besides Git objects: users, repositories, issues, pull requests,
- * comments, reviews, notification threads and ntfy messages. A pull request is an issue with a
- * `pull` part, as on GitHub: they share their numbers and their comments. Everything here is plain
- * JSON, so that it can be kept in one file.
+ * Records of the host besides Git objects: users, repositories, issues, pull requests, comments,
+ * reviews, notification threads and ntfy messages. A pull request is an issue with a `pull` part,
+ * as on GitHub: they share their numbers and their comments. Everything here is plain JSON, so that
+ * one file can keep it.
  */
 
 export interface User {
@@ -22,7 +22,9 @@ export interface Comment {
 export interface Pull {
   readonly headRepositoryId: number;
   readonly headRef: string;
-  /** The head's tip when it was last looked at; frozen once the pull request is closed. */
+  /**
+   * Tip of the head when it was last read. It no longer changes once the pull request is closed.
+   */
   headSha: string;
   baseRef: string;
   baseSha: string;
@@ -61,26 +63,24 @@ export interface Repository {
   name: string;
   defaultBranch: string;
   archived: boolean;
-  /** Who may open a pull request: with `collaborators` only the owner. */
+  /** Accounts that may open a pull request; `collaborators` is the owner only. */
   pullRequests: 'all' | 'collaborators' | 'none';
-  /** How many pull requests that are no drafts an account without write access may have open. */
+  /** Most pull requests, drafts excluded, that an account without write access may have open. */
   pullRequestCap: number | null;
-  /** False while a fork is an empty shell whose Git objects have yet to arrive. */
+  /** `false` while a fork is an empty shell whose Git objects have yet to arrive. */
   ready: boolean;
-  /**
-   * What `size` says instead of the measured figure, so that a huge repository need not be made.
-   */
+  /** Size to report in place of the measured one, so that a huge repository need not be made. */
   reportedSizeKb: number | null;
   updatedAt: string;
   pushedAt: string;
-  /** Full names it had before it was renamed: they redirect. */
+  /** Full names of the repository before it was renamed, which redirect. */
   formerNames: string[];
   labels: string[];
-  /** The issue numbered n stands at n - 1: numbers have no gaps. */
+  /** Issues by number: issue n is at n - 1, because numbers have no gaps. */
   readonly issues: Issue[];
 }
 
-/** What a reviewer says of a pull request as a whole. Remarks on single lines are not offered. */
+/** A review of a whole pull request, with remarks on lines. */
 export interface Review {
   readonly id: number;
   readonly repositoryId: number;
@@ -90,7 +90,7 @@ export interface Review {
   readonly state: 'APPROVED' | 'CHANGES_REQUESTED' | 'COMMENTED';
   readonly commitId: string;
   readonly submittedAt: string;
-  /** On lines of files. Absent in records of earlier versions. */
+  /** Remarks on lines of files. Absent in records of earlier versions. */
   readonly remarks?: readonly ReviewRemark[];
 }
 
@@ -104,7 +104,7 @@ export interface NotificationThread {
   readonly id: number;
   readonly repositoryId: number;
   readonly issueNumber: number;
-  /** Why the bot was told last. */
+  /** Latest reason for a notification. */
   reason: 'author' | 'mention';
   unread: boolean;
   updatedAt: string;
@@ -146,7 +146,7 @@ export interface Records {
   readonly messages: NtfyMessage[];
 }
 
-/** GitHub's timestamps have whole seconds. */
+/** Writes a date as GitHub does, in whole seconds. */
 export function timestamp(date: Date): string {
   return `${date.toISOString().slice(0, 19)}Z`;
 }

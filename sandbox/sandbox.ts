@@ -1,7 +1,7 @@
 /**
  * The embedded code host: a GitHub-compatible REST subset, Git smart HTTP and notification topics
- * on one port of this machine, so that the service can be tried and tested without an account
- * anywhere. Its state lives in a folder: a temporary one unless one is given.
+ * on one port of this machine. With it, the service can be tried and tested without an account
+ * anywhere. Its state is in a folder, which is temporary unless one is given.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -27,67 +27,67 @@ const GITHUB_CALLS_AN_HOUR = 5000;
 export interface SandboxOptions {
   /** Default 0: any free port. */
   readonly port?: number;
-  /** Where repositories and records are kept; default: a temporary folder, removed at the end. */
+  /** Folder for repositories and records; default: a temporary folder, removed at the end. */
   readonly dir?: string;
   readonly botLogin?: string;
   readonly botToken?: string;
   /**
-   * The password of every owner of repositories; default: none, so only the bot can use Git's write
-   * access.
+   * Password of every owner of repositories; default: none, so that only the bot has write access
+   * by Git.
    */
   readonly maintainerPassword?: string;
   /** Scopes of the bot's token; default: those that docs/deploy.md asks for. */
   readonly botScopes?: readonly string[];
   /**
-   * REST calls that each account may make, as the answers say; default: GitHub's 5,000. Nobody is
-   * refused for it.
+   * Limit of REST calls of each account, as the answers tell it; default: GitHub's 5,000. Nobody is
+   * refused for exceeding it.
    */
   readonly callsAnHour?: number;
-  /** How often the notifications may be read, as the answers say; default: GitHub's 60. */
+  /** Seconds between reads of the notifications, as the answers tell it; default: GitHub's 60. */
   readonly pollSeconds?: number;
-  /** How long a new fork stays an empty shell. */
+  /** Milliseconds for which a new fork stays an empty shell. */
   readonly forkDelayMs?: number;
   readonly now?: () => Date;
   /** Default: nothing, since a host may run for long. */
   readonly capture?: CaptureMode;
   /**
-   * Makes the service that uses this host forget what it has counted; without it, the front page
-   * offers no button.
+   * Makes the service that uses this host forget its counts. Without it, the front page has no such
+   * button.
    */
   readonly forgetLimits?: () => Promise<void>;
 }
 
 export interface Sandbox {
-  /** Base of the pages and of Git. */
+  /** Base of the addresses of pages and of Git. */
   readonly url: string;
   readonly apiUrl: string;
   readonly notifyUrl: string;
   readonly botLogin: string;
   readonly botToken: string;
   readonly faults: Faults;
-  /** What the people upstream do. */
+  /** Acts of the people upstream. */
   readonly maintainer: Maintainer;
-  /** What has been received so far, in order. */
+  /** Requests that have been received so far, in order. */
   readonly captured: readonly CapturedRequest[];
   clearCaptured(): void;
   /**
-   * Makes an empty repository; answers the folder of its bare Git repository, which tests may push
-   * to.
+   * Makes an empty repository. Answers the folder of its bare Git repository, to which tests may
+   * push.
    */
   createRepository(wanted: NewRepository): string;
   hasRepository(wanted: Pick<NewRepository, 'owner' | 'name'>): boolean;
   repositoryPath(owner: string, name: string): string;
-  /** Removes all repositories and messages, and forgets what was received so far. */
+  /** Removes all repositories and messages, and forgets the requests that were received so far. */
   clear(): void;
   close(): Promise<void>;
 }
 
-/** Starts the host; it listens on the loopback address only. */
+/** Starts the host, which listens on the loopback address only. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  // First of all: when the port is taken, nothing has been made that would stay behind.
+  // This comes first: if the port is taken, nothing has been made that would remain.
   const { server, url } = await listen(options.port ?? 0);
-  // Absolute: git runs in the folders of its repositories, where a relative path would lead
-  // elsewhere.
+  // The path is absolute, because git runs in the folders of its repositories, where a relative
+  // path would lead elsewhere.
   const dir = resolve(options.dir ?? mkdtempSync(join(tmpdir(), 'gitveil-sandbox-')));
   const repositoriesDir = join(dir, 'repositories');
   mkdirSync(repositoriesDir, { recursive: true });
@@ -158,7 +158,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   };
 }
 
-/** Forks whose objects had not arrived when the host was stopped get them now. */
+/** Completes forks whose objects had not arrived when the host was stopped. */
 function finishInterruptedForks(host: Host): void {
   for (const fork of host.store.records.repositories) {
     const parent = fork.parentId === null ? undefined : host.store.repositoryById(fork.parentId);

@@ -1,7 +1,8 @@
 /**
- * The records in memory, with look-ups by name, kept in one JSON file when the folder is to outlive
- * the process. The file is written to a temporary name and renamed, so that a crash leaves the old
- * one or the new one, never a half. Writes are gathered: a burst of calls costs one write.
+ * Keeps the records in memory, with look-ups by name, and in one JSON file if the folder is to
+ * outlive the process. The file is written under a temporary name and renamed, so that a crash
+ * leaves the old one or the new one, never a part. Writes are gathered: a burst of calls costs one
+ * write.
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -12,7 +13,7 @@ import { timestamp } from './records.ts';
 
 const WRITE_DELAY_MS = 200;
 
-/** A comment together with the thread that it hangs on. */
+/** A comment together with its thread. */
 export interface PlacedComment {
   readonly repository: Repository;
   readonly issue: Issue;
@@ -26,7 +27,10 @@ export class Store {
   readonly #repositoryByName = new Map<string, Repository>();
   #pendingWrite: NodeJS.Timeout | null = null;
 
-  /** @param file where the records are kept; null when they die with the process. */
+  /**
+   * Opens the records.
+   * @param file keeps the records; `null` if they end with the process.
+   */
   constructor(file: string | null, now: () => Date) {
     this.#file = file;
     this.#now = now;
@@ -47,15 +51,18 @@ export class Store {
   }
 
   /**
-   * Every kind of record draws from one row of numbers: an id mixed up with another kind's is then
-   * not found.
+   * Makes an id. All kinds of records share one sequence, so that an id of the wrong kind is never
+   * found.
    */
   nextId(): number {
     this.records.lastId += 1;
     return this.records.lastId;
   }
 
-  /** The user of that login, who comes into being by being named: nobody signs up here. */
+  /**
+   * Finds the user of that login. A user is created when a login is first named, because nobody
+   * signs up here.
+   */
   ensureUser(login: string): User {
     const known = this.findUser(login);
     if (known) return known;
@@ -75,7 +82,10 @@ export class Store {
     this.changed();
   }
 
-  /** By its present name only. Names are compared without regard to case, as GitHub does. */
+  /**
+   * Finds a repository by its present name only. Names are compared without regard to case, as on
+   * GitHub.
+   */
   findRepository(owner: string, name: string): Repository | undefined {
     return this.#repositoryByName.get(nameKey(owner, name));
   }
@@ -96,8 +106,8 @@ export class Store {
   }
 
   /**
-   * Removes all repositories with what belongs to them, and all messages. Users and the row of
-   * numbers stay.
+   * Removes all repositories with everything that belongs to them, and all messages. Users and the
+   * sequence of ids stay.
    */
   clear(): void {
     const { repositories, reviews, threads, messages } = this.records;
@@ -116,8 +126,7 @@ export class Store {
   }
 
   /**
-   * The repository at the root of the fork network: two repositories of one root can exchange pull
-   * requests.
+   * Finds the root of the fork network. Two repositories of one root can exchange pull requests.
    */
   rootOf(repository: Repository): Repository {
     let root = repository;
@@ -137,13 +146,13 @@ export class Store {
     return undefined;
   }
 
-  /** Tells that the records were changed and are to be written soon. */
+  /** Marks the records as changed, so that they are written soon. */
   changed(): void {
     if (this.#file === null) return;
     this.#pendingWrite ??= setTimeout(() => this.flush(), WRITE_DELAY_MS);
   }
 
-  /** Writes what is waiting to be written. */
+  /** Writes now what is waiting to be written. */
   flush(): void {
     if (this.#pendingWrite === null || this.#file === null) return;
     clearTimeout(this.#pendingWrite);
@@ -158,7 +167,7 @@ export class Store {
   }
 }
 
-/** Where a folder keeps its records. */
+/** Names the file of the records in a folder. */
 export function recordsFile(dir: string): string {
   return join(dir, 'records.json');
 }
@@ -167,7 +176,7 @@ function nameKey(owner: string, name: string): string {
   return `${owner}/${name}`.toLowerCase();
 }
 
-/** Kinds of records that are newer than the file are not in it. */
+/** Reads the file. It lacks the kinds of records that were added after it was written. */
 function readRecords(file: string): Partial<Records> | null {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as Partial<Records>;

@@ -1,7 +1,7 @@
 /**
- * What the runtime hands to the Worker: bindings of wrangler.toml, variables of
- * docs/configuration.md. `Env` goes only to what opens a binding or keeps something in KV, D1 or an
- * object; pure code gets what it needs as arguments.
+ * Types of what the runtime hands to the Worker: the bindings of wrangler.toml and the variables of
+ * docs/configuration.md. Only code that opens a binding gets `Env`; pure code gets what it needs as
+ * arguments.
  */
 import type { HostConfig } from './config/hosts.ts';
 import type { VariableName } from './config/environment-reader.ts';
@@ -40,28 +40,26 @@ export interface Env extends Readonly<Partial<Record<VariableName, string>>> {
   readonly VERSION: WorkerVersionMetadata;
   /** The compatibility date of wrangler.toml. A Worker cannot read it from its runtime. */
   readonly COMPATIBILITY_DATE: string;
-  /** Only where `npm start` runs it (local/runtime/workerd-config.ts). */
+  /** Set only where `npm start` runs the Worker (local/runtime/workerd-config.ts). */
   readonly ONE_MACHINE?: string;
   /**
-   * Only in tests and benchmarks (local/runtime/service.ts): the trigger's time is that of service
-   * and code hosts.
+   * Set only in tests and benchmarks (local/runtime/service.ts): the trigger's time is that of
+   * service and code hosts.
    */
   readonly TRIGGER_IS_CLOCK?: string;
-  /** Only where `npm start` embeds the code host (local/runtime/embedded-host.ts). */
+  /** Set only where `npm start` embeds the code host (local/runtime/embedded-host.ts). */
   readonly EMBEDDED_HOST?: string;
 }
 
-/** Hono's types: what every handler finds in its context. */
+/** Types of what every handler finds in Hono's context. */
 export interface AppEnv {
   Bindings: Env;
   Variables: {
     config: Config;
-    /** The code host of the path; only in handlers of `onRepository`. */
+    /** The code host of the path. Set only in handlers of `onRepository`. */
     host: HostConfig;
     logger: Logger;
-    /** Sends every request to others that this request causes. */
+    /** The client for every outgoing request that this request causes. */
     http: HttpClient;
-    /** Set if a post is answered as before: it was counted then. */
-    isRepeat?: true;
   };
 }

@@ -1,43 +1,40 @@
 /**
- * The service's log: few lines, and none of them about a person (contract section 1, "Logging").
- * The interface makes a leak hard to write. A message must be a literal of the source: a string
- * made at run time does not compile. Fields must be plain words; anything else, such as an address,
- * an e-mail, a path or a header, comes out as `redacted`. Of an error its class and status are
- * logged, not its message, which may quote a request.
+ * The service's log: few lines, and none about a person (contract section 1, "Logging"). The types
+ * make a leak hard to write: a message must be a literal of the source, because a string made at
+ * run time does not compile. Fields are numbers or plain words; anything else, such as an address,
+ * a path or a header, comes out as `redacted`. An error is logged by its class, its status and the
+ * host's words (`said`), but without its message, which may quote a request.
  */
 import { holdsAddress } from './words/host-text.ts';
 import { isStorageFailure } from './storage-failure.ts';
 
 /**
- * Accepts literals and unions of them. A `string` or a template with one inside has no fixed key,
- * and is refused.
+ * Accepts literals and unions of them. It refuses `string`, and templates that contain one, because
+ * those have no fixed key.
  */
 type FixedText<T extends string> = Record<string, 1> extends { [K in T]: 1 } ? never : T;
 
 const NUMBERS = ['status', 'durationMs', 'bytes', 'objects', 'attempt'] as const;
 /**
- * Words of letters, digits, `-`, `_`: a host's key, a refusal's code, the name of a variable and
- * never its value.
+ * Fields that hold a word of letters, digits, `-` and `_`: a host's key, a refusal's code, the name
+ * of a variable but never its value.
  */
 const WORDS = ['step', 'host', 'outcome', 'reason', 'variable'] as const;
 
 type Texts = Partial<Record<(typeof WORDS)[number], string>>;
 
-/** What a line may carry besides its message. */
+/** Fields that a line may have besides its message. */
 export interface LogFields extends Texts, Partial<Record<(typeof NUMBERS)[number], number>> {
   /**
    * Name and port of a code host's server, as the operator has configured it. It may be an IP
    * address.
    */
   readonly hostName?: string;
-  /**
-   * What the code host said about the bot account, or is said about the host. May contain
-   * `hostName`.
-   */
+  /** What the code host said about the bot account. It may contain `hostName`. */
   readonly hostSays?: string;
   /**
-   * Whatever was thrown. Its class is written, or `StorageFailure`, its `status`, and `said` as
-   * `hostSays`.
+   * Anything that was thrown. The line gets its class (`StorageFailure` for a failed disk), its
+   * `status`, and its `said` as `hostSays`.
    */
   readonly error?: unknown;
 }
@@ -45,12 +42,12 @@ export interface LogFields extends Texts, Partial<Record<(typeof NUMBERS)[number
 type Log = <const T extends string>(message: FixedText<T>, fields?: LogFields) => void;
 export type Logger = Readonly<Record<'info' | 'warn' | 'error', Log>>;
 
-/** Also the problem of a token, such as `no-write:issue`. */
+/** Matches a word, or the problem of a token, such as `no-write:issue`. */
 const WORD = /^(?=.{1,40}$)[A-Za-z][A-Za-z0-9_-]*(?:-write:[a-z]+|-read:[a-z]+)?$/;
-/** With a port, also of IPv6. */
+/** Matches a server's name or address, with or without a port. */
 const SERVER = /^[A-Za-z0-9.:[\]-]{1,259}$/;
 
-/** A logger that gives each finished line, without its line break, to `write`. */
+/** Makes a logger that passes each finished line, without its line break, to `write`. */
 export function createLogger(
   format: 'text' | 'json',
   write: (line: string) => void,
@@ -73,7 +70,7 @@ export function createLogger(
 
 const isOneOf = (names: readonly string[], name: string): boolean => names.includes(name);
 
-/** One field in its safe form; nothing if it has no value or is not a known field. */
+/** Gives the safe form of a field; nothing if the field is unknown or has no value. */
 function safeField([name, value]: [string, unknown], hostName?: string): [string, string | number][] {
   if (isOneOf(NUMBERS, name) && typeof value === 'number') return [[name, value]];
   if (isOneOf(WORDS, name) && typeof value === 'string') return [[name, safeWord(value)]];
@@ -90,16 +87,16 @@ function safeField([name, value]: [string, unknown], hostName?: string): [string
   return [];
 }
 
-/** In quotes where it is more than a word. */
+/** Quotes a value that is more than one word. */
 function plain(value: string | number): string {
   return typeof value === 'string' && value.includes(' ') ? JSON.stringify(value) : String(value);
 }
 
-/** Words in ASCII, without addresses other than the host's own. */
+/** Keeps the words in ASCII, and hides addresses other than the host's own. */
 function safeSentence(value: string, hostName?: string): string {
   const words = value.match(/[\x21-\x7e]+/g) ?? [];
   const safe = words.map((word) => {
-    // Of a word that is the host's name, or an address on it, only the rest counts.
+    // The host's own name, and addresses on it, may be shown: only what follows is examined.
     const [address = '', name] = /^(?:https?:\/\/)?([^/]+)/.exec(word) ?? [];
     const rest = name !== undefined && name === hostName ? word.slice(address.length) : word;
     return rest.includes('@') || holdsAddress(rest) ? 'redacted' : word;

@@ -1,37 +1,37 @@
 /**
- * The ways to the Durable Objects: their names, and where they are to live. Cloudflare puts an
- * object near the client that asks for it first, and that may be the cron trigger, which runs
- * anywhere: so each is asked for with a hint. No types of the objects here, so that what counts or
- * hashes does not depend on all of them.
+ * Gives the stubs of the Durable Objects: their names, and where they are to live. Cloudflare
+ * creates an object near the first caller, which may be the cron trigger, which runs anywhere: so
+ * each is asked for with a location hint. The types of the objects are not imported here, so that
+ * code which only counts or hashes does not depend on all of them.
  */
 
-/** Cloudflare's places for Durable Objects. */
+/** Cloudflare's regions for Durable Objects. */
 export const LOCATION_HINTS = ['wnam', 'enam', 'sam', 'weur', 'eeur', 'apac', 'oc', 'afr', 'me'] as const;
 type LocationHint = (typeof LOCATION_HINTS)[number];
 
 type Branded = Rpc.DurableObjectBranded;
 
-interface Place {
-  /** The configuration refuses one that does not exist. */
+interface Placement {
+  /** One of LOCATION_HINTS, which the configuration checks. */
   readonly LOCATION_HINT?: string;
   readonly ONE_MACHINE?: string;
 }
 
-type Bound<Binding extends string, T extends Branded> = Place & {
+type Bound<Binding extends string, T extends Branded> = Placement & {
   readonly [B in Binding]: DurableObjectNamespace<T>;
 };
 
 /**
- * The way to the objects of a binding, which `nameOf` names. On one machine each object is a file,
- * and its name and date tell of the last call: nothing may have one there that tells who came, or
- * with what.
+ * Makes the function that gives the stub of a binding's object, by the name that `nameOf` makes. On
+ * one machine each object is a file, whose date shows when it was last used. So `nameOf` must put
+ * everything that would tell who came, or with what, into one object there.
  */
-function way<const B extends string, Args extends unknown[]>(
+function stubOf<const B extends string, Args extends unknown[]>(
   binding: B,
   nameOf: (isOneMachine: boolean, ...args: Args) => string,
 ) {
   return <T extends Branded>(env: Bound<B, T>, ...args: Args): DurableObjectStub<T> => {
-    const { LOCATION_HINT, ONE_MACHINE }: Place = env;
+    const { LOCATION_HINT, ONE_MACHINE }: Placement = env;
     const objects: DurableObjectNamespace<T> = env[binding];
     const hint = LOCATION_HINT ? { locationHint: LOCATION_HINT as LocationHint } : {};
     const name = nameOf(ONE_MACHINE !== undefined, ...args);
@@ -39,33 +39,34 @@ function way<const B extends string, Args extends unknown[]>(
   };
 }
 
-export const guardOf = way('GUARD', () => 'guard');
-export const secretOf = way('SERVICE_SECRET', () => 'secret');
-export const tallyOf = way('TALLY', () => 'tally');
-export const delayedPushesOf = way('DELAYED_PUSHES', () => 'delayed');
-/** By the name that `accountOf` gives. */
-export const hostAccountNamed = way('HOST_ACCOUNTS', (_, account: string) => account);
-export const feedOf = way('NOTIFICATION_FEED', (_, hostKey: string) => `feed ${hostKey}`);
-export const pullRequestOf = way('PULL_REQUESTS', (_, prHash: string) => prHash);
-/** By the hash of the pseudonym. */
-export const identityOf = way('IDENTITIES', (_, hash: string) => hash);
-/** By the hash of what is pushed. On one machine all pushes are rows of one object. */
-export const pendingPushOf = way('PENDING_PUSHES', (isOne, hash: string) => (isOne ? 'pushes' : hash));
-/** By a random number. On one machine all are rows of one object. */
-export const spoolOf = way('SPOOL', (isOne, attempt: string) => (isOne ? 'spool' : attempt));
+export const guardOf = stubOf('GUARD', () => 'guard');
+export const secretOf = stubOf('SERVICE_SECRET', () => 'secret');
+export const tallyOf = stubOf('TALLY', () => 'tally');
+export const delayedPushesOf = stubOf('DELAYED_PUSHES', () => 'delayed');
+/** @param account the name that `accountOf` gives. */
+export const hostAccountNamed = stubOf('HOST_ACCOUNTS', (_, account: string) => account);
+export const feedOf = stubOf('NOTIFICATION_FEED', (_, hostKey: string) => `feed ${hostKey}`);
+export const pullRequestOf = stubOf('PULL_REQUESTS', (_, prHash: string) => prHash);
+/** @param hash that of the pseudonym. */
+export const identityOf = stubOf('IDENTITIES', (_, hash: string) => hash);
+/** @param hash that of everything that is pushed. On one machine, all pushes share one object. */
+export const pendingPushOf = stubOf('PENDING_PUSHES', (isOne, hash: string) => (isOne ? 'pushes' : hash));
+/** @param attempt a random name. On one machine, all attempts share one object. */
+export const spoolOf = stubOf('SPOOL', (isOne, attempt: string) => (isOne ? 'spool' : attempt));
 /**
- * By the hash of a client, whose first characters choose one of 64, so none is a bottleneck. One
- * machine has one.
+ * @param client a keyed hash, whose beginning chooses one of 64 objects, so that none is a
+ * bottleneck. On one machine there is one.
  */
-export const clientWindowsOf = way('CLIENT_WINDOWS', (isOne, client: string) => {
+export const clientWindowsOf = stubOf('CLIENT_WINDOWS', (isOne, client: string) => {
   return `clients ${isOne ? 0 : Number.parseInt(client.slice(0, 2), 16) % 64}`;
 });
 
 /**
- * Reads from an object, and once more if the platform says that this may help: after it has moved,
- * or got new code. Not for what writes, as that may have been done, and not from an object that has
- * too much to do. Source: developers.cloudflare.com/durable-objects/best-practices/error-handling.
- * @param read asks for the object each time, as the way to one that failed is broken.
+ * Reads from an object, and once more if the platform says that this may help: when the object has
+ * moved or got new code, but not when it is overloaded. A write must not be repeated so, because it
+ * may have been done. Source:
+ * developers.cloudflare.com/durable-objects/best-practices/error-handling.
+ * @param read must ask for the stub anew each time, because a stub that has failed stays broken.
  */
 export async function readFrom<T>(read: () => Promise<T>): Promise<T> {
   try {

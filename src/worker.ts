@@ -15,9 +15,9 @@ import { appeals } from './routes/moderation/appeals.ts';
 import { comments } from './routes/threads/comments.ts';
 import { issues } from './routes/threads/issues.ts';
 import { badges } from './routes/service/badges.ts';
-import { delayedPage } from './routes/pages/delayed-page.ts';
+import { delayedPageRoutes } from './routes/pages/delayed-page.ts';
 import { documents } from './routes/pages/documents.ts';
-import { frontPage } from './routes/pages/front-page.ts';
+import { frontPageRoute } from './routes/pages/front-page.ts';
 import { forms } from './routes/forms/forms.ts';
 import { releaseDelayed } from './routes/git/release-delayed.ts';
 import { git } from './routes/git/git.ts';
@@ -28,9 +28,9 @@ import { fewOpenBodies } from './routes/request/open-bodies.ts';
 import { answerRefused, CANNOT_WRITE, refused } from './routes/request/refused.ts';
 import { metrics } from './routes/service/metrics.ts';
 import { moderation } from './routes/moderation/moderation.ts';
-import { operatorPage } from './routes/moderation/operator-page.ts';
+import { operatorPageRoutes } from './routes/moderation/operator-page.ts';
 import { openapi } from './routes/service/openapi.ts';
-import { pullRequestPage } from './routes/pages/pull-request-page.ts';
+import { pullRequestPageRoute } from './routes/pages/pull-request-page.ts';
 import { api, serviceKey } from './routes/service/api.ts';
 import { unmatched } from './routes/unmatched.ts';
 import { securityTxt } from './routes/service/security-txt.ts';
@@ -64,8 +64,8 @@ app.route('/', crossOrigin);
 app.route('/', serviceKey);
 // In the order of the API's description.
 mount(releaseDelayed, git, comments, issues, moderation, appeals, api, badges, health, metrics);
-mount(pullRequestPage, delayedPage, frontPage, documents, securityTxt, openapi(app));
-mount(admin, operatorPage, delayedReview, forms);
+mount(pullRequestPageRoute, delayedPageRoutes, frontPageRoute, documents, securityTxt, openapi(app));
+mount(admin, operatorPageRoutes, delayedReview, forms);
 
 function mount(...parts: readonly Hono<AppEnv>[]): void {
   for (const part of parts) app.route('/', part);

@@ -1,7 +1,7 @@
 /**
- * `npx node bench/fairness/run.ts`: what honest newcomers get while somebody floods one repository,
- * by a simpler rule and by that of the service (src/limits/fairness.ts). Prints the table of
- * `docs/operations.md`, always the same.
+ * `npx node bench/fairness/run.ts`: shows what honest newcomers get while somebody floods one
+ * repository, by a simpler rule and by that of the service (src/limits/fairness.ts). Prints the
+ * table of docs/operations.md, which is the same in each run.
  */
 import { readArguments } from '../../local/arguments.ts';
 import { fairRule, type Flood, simpleRule, type Outcome, simulate } from './simulate.ts';
@@ -9,7 +9,7 @@ import { fairRule, type Flood, simpleRule, type Outcome, simulate } from './simu
 const FLOODS: readonly Flood[] = ['issues', 'comments'];
 const NETWORKS = [1, 10, 100, 1000];
 
-/** One line of the table. */
+/** Writes one line of the table. */
 export function line(flood: Flood, networks: number): string {
   const [before, after] = [simpleRule(), fairRule()].map((rule) => simulate(flood, networks, rule)) as [
     Outcome,

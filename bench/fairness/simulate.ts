@@ -1,7 +1,7 @@
 /**
- * Two hours in which an attacker floods one repository from so many networks, each as fast as the
- * limits of one client allow, while honest people come who have written nothing before. No clock
- * and no other randomness than seeds.
+ * Simulates two hours in which an attacker floods one repository from many networks, each as fast
+ * as the limits of one client allow, while honest people arrive who have written nothing before.
+ * There is no clock, and randomness comes from fixed seeds.
  */
 import { Creations } from '../../src/limits/creations.ts';
 import { Recent } from '../../src/isolate/recent.ts';
@@ -18,10 +18,10 @@ import { randomFrom } from '../support/random.ts';
 const STEP_MS = 30_000;
 const HOUR_MS = 60 * 60_000;
 const STEPS = (2 * HOUR_MS) / STEP_MS;
-/** One of each kind of newcomer comes in every fourth step. */
+/** Steps between two newcomers of a kind. */
 const STEPS_PER_NEWCOMER = 4;
 
-/** The usual values, at github.com. */
+/** Default limits of the account at github.com. */
 const ACCOUNT: AccountLimits = {
   creations: [
     { most: 80, withinMs: 60_000 },
@@ -41,10 +41,10 @@ const ONE_CLIENT: readonly Limit[] = [
 
 export type Flood = 'issues' | 'comments';
 
-/** Answers whether something is created, which then counts. */
+/** Decides whether something is created, and counts it if so. */
 export type Rule = (claim: Claim, now: number) => boolean;
 
-/** The service's. */
+/** The rule of the service. */
 export function fairRule(): Rule {
   const creations = new Creations();
   let id = 0;
@@ -57,14 +57,14 @@ export function fairRule(): Rule {
 }
 
 /**
- * To compare it with: whatever one repository or thread may have, and in the last fifth of the
- * account's limits a network only while more is left than it has had itself.
+ * A simpler rule for comparison. A repository or thread may have anything. In the last fifth of the
+ * account's limits, a network waits unless more is left than it has had itself.
  */
 export function simpleRule(): Rule {
   const hits = new Map<string, readonly number[]>();
   const within = (name: string, now: number) => (hits.get(name) ?? []).filter((at) => now - at < HOUR_MS);
   return ({ by, windows }, now) => {
-    // It knows no window of comments.
+    // The simple rule has no window of comments.
     const wanted = windows.filter(({ kind }) => kind !== 'comments');
     const its = within(by, now).length;
     for (const { kind, key, limits } of wanted) {
@@ -79,14 +79,14 @@ export function simpleRule(): Rule {
 }
 
 /**
- * How many newcomers of a hundred are served when they come, and how much the attacker creates in
- * an hour.
+ * Share of newcomers, in percent, that are served when they arrive, and creations of the attacker
+ * in an hour.
  */
 export interface Outcome {
   readonly same: number;
   readonly other: number;
   /**
-   * People who come back to a thread of the flooded repository in which they have commented before.
+   * People who return to a thread of the flooded repository in which they have commented before.
    */
   readonly partaking: number;
   readonly flood: number;
@@ -103,7 +103,7 @@ export function simulate(flood: Flood, networks: number, rule: Rule): Outcome {
   const served = { same: 0, other: 0, partaking: 0 };
   let created = 0;
   const attack = (network: string, now: number): void => {
-    // As often as one client may in this time, or until it is refused.
+    // Tries as often as one client may in this time, or until it is refused.
     for (let time = 0; time < 30; time++) {
       if (hitBy(network, clients, ONE_CLIENT, now).waitMs > 0) return;
       const thread = `${Math.floor(random() * 50)}`;

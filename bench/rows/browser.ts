@@ -1,8 +1,8 @@
 /**
- * A one-line change from a browser, in a large repository and in a small one: the form, what
- * becomes public, and the pull request. It must not read more of the host, and the form little more
- * than the file. Times would measure the host: its Git takes longer for the same answers from
- * 20,000 commits.
+ * Measures a one-line change from a browser, in a large repository and in a small one: the form,
+ * the preview of what becomes public, and the pull request. In the large one, the service must not
+ * read more of the host, and for the form little more than the file. Bytes are counted, because
+ * times would measure the host: its Git takes longer for the same answers from 20,000 commits.
  */
 import { medians, type Row, row } from '../support/figures.ts';
 import { fastImport } from '../support/fast-import.ts';
@@ -14,7 +14,7 @@ import type { Workspace } from '../support/workspace.ts';
 
 const ROUNDS = 15;
 const MOST_TIMES = 1.2;
-/** Besides the file. */
+/** Most bytes for a form besides the file. */
 const MOST_BYTES = 64 * 1024;
 
 export async function browser(workspace: Workspace): Promise<Row[]> {
@@ -48,9 +48,9 @@ export async function browser(workspace: Workspace): Promise<Row[]> {
 }
 
 interface Changes {
-  /** Answers what the host has sent for it. */
+  /** Makes a change. Answers the bytes that the host has sent for it. */
   readonly change: (round: number) => Promise<number>;
-  /** What the host has sent for each form. */
+  /** Bytes that the host has sent for each form. */
   readonly formBytes: readonly number[];
 }
 
@@ -97,7 +97,7 @@ function send(
   return fetch(`${service}/change`, { method: 'POST', headers, body: new URLSearchParams(form) });
 }
 
-/** The hidden fields of a form; they hold no characters that HTML escapes. */
+/** Reads the hidden fields of a form. They contain no characters that HTML escapes. */
 async function fields(answer: Response): Promise<Record<string, string>> {
   const html = await answer.text();
   const found = html.matchAll(/<input\s+type="hidden"\s+name="([^"]*)"\s+value="([^"]*)"/g);

@@ -1,4 +1,4 @@
-/** A clone of some 40 MB: relayed by the service, and straight from the host. */
+/** Measures a clone of some 40 MB, through the service and straight from the host. */
 import { rmSync } from 'node:fs';
 import { git, timedGit } from '../support/git.ts';
 import { medians, type Row, row } from '../support/figures.ts';
@@ -12,7 +12,7 @@ const MOST_TIMES = 1.1;
 
 export async function clone(workspace: Workspace): Promise<Row[]> {
   const { client, branch } = await megabytesAhead(workspace, MEGABYTES);
-  // A few large objects, so both ends mostly move bytes, which a relay could slow down.
+  // With few large objects, both ends mostly move bytes, which a relay could slow down.
   const source = workspace.folder('clone-source');
   const whole = ['clone', '--quiet', '--no-local', '--bare', '--single-branch', '--branch', branch];
   await git(source, [...whole, client, '.']);

@@ -1,8 +1,8 @@
 /**
- * Processor time of workerd for a push of one commit, against that of the `git push` that sends it:
- * what a million of them cost, and what a crowd of them leaves to others. Sixty pushes, twelve at a
- * time, because the kernel counts in steps of 10 ms. The discovery that Git makes before each push
- * counts with it.
+ * Measures workerd's processor time for a push of one commit, against that of the `git push` that
+ * sends it. It decides what a million pushes cost, and how much a crowd of them leaves to others.
+ * Sixty pushes are measured together, twelve at a time, because the kernel counts in steps of 10
+ * ms. Git's discovery before each push is included.
  */
 import { branchOfCommits } from '../support/histories.ts';
 import { fastImport } from '../support/fast-import.ts';
@@ -39,7 +39,7 @@ export async function cpu(workspace: Workspace): Promise<Row[]> {
   ];
 }
 
-/** Of one push, in milliseconds. */
+/** Measures the processor time of one push, in milliseconds. */
 async function processorTimes(rig: Rig, client: string, target: Target, round: number) {
   const before = { service: processorMs(rig.workerdPid), client: processorMsOfEnded() };
   for (let pushed = 0; pushed < PUSHES; pushed += AT_A_TIME) {

@@ -1,7 +1,8 @@
 /**
- * An honest push while one address sends 100 refused pushes a second, beside a push without them.
- * The isolate that has refused that address once refuses it from memory, so the guard, the account
- * and the client windows are left to others. On one machine they also compete for the processor.
+ * Measures an honest push while one address sends 100 refused pushes a second, against a push
+ * without them. The isolate that has refused that address once refuses it from memory, so the
+ * guard, the account and the client windows are left to others. On one machine they also compete
+ * for the processor.
  */
 import { fastImport } from '../support/fast-import.ts';
 import { medians, type Row, row } from '../support/figures.ts';
@@ -15,11 +16,11 @@ import { pktText } from '../../test/support/pkt-line.ts';
 const ROUNDS = 11;
 const PER_SECOND = 100;
 const MOST_TIMES = 1.5;
-/** More than the 60 pushes that an address has in a minute. */
+/** Limit of tries, above the 60 pushes that an address has in a minute. */
 const MOST_TRIES = 100;
 
 const COMMAND = `${'0'.repeat(40)} ${'a'.repeat(40)} refs/heads/fix\0 report-status side-band-64k`;
-/** A command, its flush, and no pack. */
+/** A push with a command, its flush, and no pack. */
 const BODY = `${pktText(COMMAND)}0000`;
 const HEADERS = {
   'Content-Type': 'application/x-git-receive-pack-request',
@@ -51,7 +52,7 @@ async function pushInCrowd(rig: Rig, client: string, target: Target, branch: str
   }
 }
 
-/** Until the address is over its limit. */
+/** Pushes until the address is over its limit. */
 async function untilRefused(url: string): Promise<void> {
   for (let left = MOST_TRIES; left > 0; left--) {
     const answer = await fetch(url, { method: 'POST', headers: HEADERS, body: BODY });

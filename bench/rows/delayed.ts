@@ -1,7 +1,6 @@
 /**
- * What delaying costs a push, processor time and seconds, compared with publishing it at once; and
- * how fast what is due is published, compared with the same number of live pushes one after the
- * other.
+ * Measures delayed pushes against the same number of pushes that are published at once, and how
+ * long publishing those that are due takes, against as many live pushes one after the other.
  */
 import { branchOfCommits } from '../support/histories.ts';
 import { fastImport } from '../support/fast-import.ts';
@@ -66,7 +65,9 @@ async function pushAll(rig: Rig, client: string, target: Target, kind: Kind, rou
   }
 }
 
-/** The last few come with minutes in between, one in each run of the scheduled handler. */
+/**
+ * Publishes what is due. The last few come minutes apart, one in each run of the scheduled handler.
+ */
 async function release(rig: Rig, round: number): Promise<void> {
   const late = Date.now() + (3 + round) * HOUR_MS;
   for (let run = 0; run < LAST_RUNS; run++) await rig.runScheduled(late + run * SPACING_MS);

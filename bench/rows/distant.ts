@@ -1,12 +1,12 @@
 /**
- * A push of one commit to a host that is far away, in round trips to it: through the service, and
+ * Counts the round trips of a one-commit push to a host that is far away, through the service and
  * straight to the fork.
  *
- * With the distance, only the round trips of a push take longer. So the difference between two
- * distances gives their number, with one for each new TCP connection that is waited for.
+ * A greater distance makes only the round trips of a push take longer. So the difference between
+ * two distances gives their number, with one more for each new TCP connection that is waited for.
  *
- * The service is measured without new commits upstream, and with commits that stand on new ones, so
- * that the fork must have them first.
+ * The service is measured without new commits upstream, and with a push that is based on new ones,
+ * which the fork must get first.
  */
 import { branchOfCommits } from '../support/histories.ts';
 import { fastImport } from '../support/fast-import.ts';
@@ -20,9 +20,9 @@ const ROUNDS = 7;
 const NEAR_MS = 50;
 const FAR_MS = 200;
 /**
- * Three: for the push’s own connection, for the question about the repository, as a discovery asks
- * only what a clone asks, too, and for that with which a clone begins. A fifth of one is how
- * exactly they can be measured.
+ * Goals. The three round trips are for the push's own connection, for the question about the
+ * repository, because a discovery asks only what a clone asks, and for the one with which a clone
+ * begins. The measurement is exact to a fifth of a round trip.
  */
 const MOST_MORE = { still: 3.2, fetched: 4.2 };
 const FETCHED = 'upstream-main';
@@ -42,7 +42,7 @@ export async function distant(workspace: Workspace): Promise<Row[]> {
 function moreThanStraight(name: string, count: (way: Way) => number, way: keyof typeof MOST_MORE): Row {
   return row({
     name: `${name}: round trips more than ${count('straight').toFixed(1)}`,
-    // To a tenth, as well as it can be measured.
+    // Rounded to a tenth, which is the precision of the measurement.
     value: Math.round(10 * (count(way) - count('straight'))) / 10,
     reference: 1,
     goal: MOST_MORE[way],

@@ -1,7 +1,7 @@
 /**
- * The pack engine by itself, in workerd: what a push of 40 MB costs in computing, against git's own
- * reader of packs and against a naive reader in the same workerd. Then the pack that costs most for
- * its size, against one of small files.
+ * Measures the pack engine by itself, in workerd: the computing for a push of 40 MB, against git's
+ * own reader of packs and against a naive reader in workerd. Then the pack that costs most for its
+ * size, against one of small files.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ const ROUNDS = 5;
 const SCANS = 3;
 const MOST_OF_INDEX_PACK = 0.08;
 /**
- * Both decode the same symbols; without a new object for each entry, a third of the time remains.
+ * Both decode the same symbols. Without a new object for each entry, a third of the time remains.
  */
 const MOST_OF_INFLATING = 0.4;
 const MOST_OF_HONEST = 3;
@@ -26,12 +26,12 @@ const PACK_COUNT_OFFSET = 8;
 
 export async function engine(workspace: Workspace): Promise<Row[]> {
   const { pack, source } = await codeRepository(workspace);
-  const { scan, inflateEach, indexPack } = await Engine.with(pack, (running) =>
+  const { scan, inflateEach, indexPack } = await Engine.with(workspace, pack, (running) =>
     medians(ROUNDS, {
       scan: () => running.time('scan', SCANS),
       inflateEach: () => running.time('inflateEach', 1),
       indexPack: async () => {
-        // A repository that has the pack's bases, but none of its objects.
+        // This repository has the pack's bases, but none of its objects.
         const upstream = await clientOf(source, workspace.folder('index-pack'));
         return timedGit(upstream, ['index-pack', '--fix-thin', '--stdin'], pack.path);
       },
@@ -57,15 +57,15 @@ export async function engine(workspace: Workspace): Promise<Row[]> {
   ];
 }
 
-/** The kind of pack that takes longest, of those that are accepted. */
+/** Finds the kind of accepted pack that takes longest. */
 async function hostile(workspace: Workspace): Promise<Row> {
   const folder = workspace.folder('hostile');
   const small = written(join(folder, 'small.pack'), packOfSmallFiles(HOSTILE_BYTES));
   let most = { kind: '', worst: 0, small: 1 };
   for (const [kind, make] of Object.entries(HOSTILE_PACKS)) {
     const hostilePack = written(join(folder, 'worst.pack'), make(HOSTILE_BYTES));
-    const times = await Engine.with(small, (onSmall) =>
-      Engine.with(hostilePack, (onWorst) =>
+    const times = await Engine.with(workspace, small, (onSmall) =>
+      Engine.with(workspace, hostilePack, (onWorst) =>
         medians(ROUNDS, {
           worst: () => onWorst.time('scan', SCANS),
           small: () => onSmall.time('scan', SCANS),

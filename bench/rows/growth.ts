@@ -1,15 +1,15 @@
 /**
- * How the cost of a push grows with its size: the cost of another commit or megabyte must not
- * depend on how many there are already. If it did, the ratio would approach that of the sizes.
+ * Measures how the cost of a push grows with its size. The cost of another commit or megabyte must
+ * not depend on how many there are already. If it did, the ratio would approach that of the sizes.
  */
 import { medians, type Row, row } from '../support/figures.ts';
 import { commitsAhead, megabytesAhead } from '../support/repositories.ts';
 import { type Rig, withRig } from '../support/rig.ts';
 import type { Workspace } from '../support/workspace.ts';
 
-const ROUNDS = 5;
-const COMMITS = [1, 10, 100, 1_000, 10_000];
-const MEGABYTES = [1, 3, 10, 30, 95];
+const ROUNDS = 3;
+const COMMITS = [1, 1_000, 10_000];
+const MEGABYTES = [1, 30, 95];
 const MOST_TIMES = 1.5;
 
 type Pushes = Record<string, (round: number) => Promise<number>>;
@@ -41,7 +41,10 @@ async function pushesOfMegabytes(workspace: Workspace, rig: Rig): Promise<Pushes
   return pushes;
 }
 
-/** The cost of one more in the upper half of the sizes, compared with the lower half. */
+/**
+ * Compares the cost of one more between the two larger sizes with that between the two smaller
+ * ones.
+ */
 function slope(
   what: string,
   unit: string,
@@ -49,8 +52,7 @@ function slope(
   msBySize: Readonly<Record<string, number>>,
 ): Row {
   const sizes = Object.keys(msBySize).map(Number);
-  const [least = 0, most = 0] = [sizes[0], sizes.at(-1)];
-  const middle = sizes.at(-2) ?? 0;
+  const [least = 0, middle = 0, most = 0] = sizes;
   const cost = (from: number, to: number): number =>
     (((msBySize[to] ?? 0) - (msBySize[from] ?? 0)) / (to - from)) * unitsAMs;
   const times = sizes.map((size) => `${size}: ${(msBySize[size] ?? 0).toFixed(0)} ms`);

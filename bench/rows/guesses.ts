@@ -1,8 +1,8 @@
 /**
- * What the speed of an answer tells a stranger. They push what somebody else has pushed within ten
- * minutes, and the same with another author: both times they are told what is public, and open a
- * pull request. And they begin a push, before and after somebody else has begun one since
- * upstream's last commit, to a host that is 50 ms away.
+ * Measures what the speed of an answer tells a stranger, in two ways. They push what somebody else
+ * has pushed within ten minutes, and the same with another author: both times the answer says what
+ * is public, and opens a pull request. And they begin a push, before and after somebody else has
+ * begun one since upstream's last commit, to a host that is 50 ms away.
  */
 import { commit, fastImport } from '../support/fast-import.ts';
 import { median, type Row, row } from '../support/figures.ts';
@@ -25,7 +25,7 @@ export async function guesses(workspace: Workspace): Promise<Row[]> {
     for (let round = 0; round < ROUNDS; round++)
       for (const place of round % 2 === 0 ? [0, 1] : [1, 0])
         times[place]?.push(await rig.push(client, target, BRANCHES[place] ?? ''));
-    // Other load of the machine makes all others longer.
+    // The shortest time, because other load of the machine only makes it longer.
     return times.map((each) => Math.min(...each));
   });
   const discoveries = await withRig(
@@ -60,7 +60,7 @@ export async function guesses(workspace: Workspace): Promise<Row[]> {
   ];
 }
 
-/** One commit, the same but for its author. */
+/** Writes a commit that differs by its author alone. */
 function byAuthor(branch: string, author: number): string {
   const at = Math.floor(Date.now() / 1000) - DAY_SECONDS / 2;
   const files = [['guess.txt', 'A guess\n']] as const;

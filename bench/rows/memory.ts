@@ -1,9 +1,9 @@
 /**
- * How much memory a push of 95 MB takes, four of them at once, and one of 10,000 commits, which all
- * stay in memory until the push was judged: a push has to leave room for others in an isolate of
- * 128 MB. Then what a crowd can do: many refs, a history that is too large to be listed, pushes of
- * as many commits as are accepted, which then wait for each other (src/isolate/memory-budget.ts),
- * fetches of lines without end. Each measurement starts a new service, because a service never
+ * Measures how much workerd's memory grows by pushes of 95 MB, by one of 10,000 commits, which all
+ * stay in memory until the push is judged, and by what a crowd can do: many refs, a history that is
+ * too large to be listed, pushes of as many commits as are accepted, which then wait for each other
+ * (src/isolate/memory-budget.ts), and fetches of lines without end. A push has to leave room for
+ * others in an isolate of 128 MB. Each measurement starts a new service, because a service never
  * frees all the memory that it has used.
  */
 import { medians, type Row, row } from '../support/figures.ts';
@@ -105,7 +105,7 @@ async function discoveryGrowth(workspace: Workspace, source: string, discoveries
   });
 }
 
-/** What stays of repositories that somebody has made for it. */
+/** Measures what remains of repositories that somebody has made for it. */
 async function hundredDiscoveries(workspace: Workspace, source: string): Promise<number> {
   const small = await manyRefs(workspace, 1);
   return withRig(workspace, async (rig) => {

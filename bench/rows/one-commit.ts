@@ -1,9 +1,9 @@
 /**
- * A push of one commit, as most are: through the service, and straight to the fork by someone who
- * owns it.
+ * Measures a push of one commit, as most pushes are, through the service and straight to the fork
+ * by its owner.
  *
  * About a third of the additional time is the host's, which opens the pull request. On one machine,
- * the new object of that pull request also makes a database of its own.
+ * the new object of that pull request also creates its own database.
  */
 import { branchOfCommits } from '../support/histories.ts';
 import { fastImport } from '../support/fast-import.ts';

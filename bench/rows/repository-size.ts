@@ -1,6 +1,6 @@
 /**
- * The same push of one commit to a small repository and to one with a long history: it must not
- * cost more.
+ * Measures the same push of one commit to a small repository and to one with a long history, where
+ * it must not cost more.
  */
 import { branchOfCommits } from '../support/histories.ts';
 import { fastImport } from '../support/fast-import.ts';

@@ -1,6 +1,6 @@
 /**
- * Processor time of workerd for texts that cost far more to read than to send, if whoever reads
- * them is careless: the worst of many kinds of comments, and of commit messages of a megabyte.
+ * Measures workerd's processor time for texts that cost a careless reader far more than their
+ * sender: the worst of many kinds of comments, and of commit messages of a megabyte.
  */
 import { HOSTILE_BODIES } from '../../test/text/support/hostile-bodies.ts';
 import { HOSTILE_MESSAGES } from '../../test/support/hostile-messages.ts';
@@ -14,7 +14,7 @@ import type { Workspace } from '../support/workspace.ts';
 const ROUNDS = 3;
 const MEGABYTE = 1_000_000;
 const MOST_MS = 500;
-/** Room for the footer. */
+/** Longest comment that leaves room for the footer. */
 const MOST_CHARACTERS = 65_000;
 
 export async function texts(workspace: Workspace): Promise<Row[]> {
@@ -34,7 +34,7 @@ export async function texts(workspace: Workspace): Promise<Row[]> {
   });
 }
 
-/** The kind that costs most. */
+/** Finds the kind that costs most. */
 async function worst(
   rig: Rig,
   what: string,
@@ -55,7 +55,9 @@ async function worst(
   return row({ name, value: most.ms, reference: MOST_MS, goal: 1, unit: 'ms', note: `full of ${most.kind}` });
 }
 
-/** On the warm-up's pull request. Whether it is taken depends on the text. */
+/**
+ * Comments on the warm-up's pull request. It depends on the text whether the comment is accepted.
+ */
 async function comment(rig: Rig, { service }: Target, body: string): Promise<void> {
   const answer = await fetch(`${service}/issues/1/comments/anonymous`, {
     method: 'POST',
@@ -66,7 +68,7 @@ async function comment(rig: Rig, { service }: Target, body: string): Promise<voi
   if (![200, 400].includes(answer.status)) throw new Error(`a comment was answered with ${answer.status}`);
 }
 
-/** Git ends with an error, because nothing is published. */
+/** Previews a push. Git ends with an error, because nothing is published. */
 async function preview(rig: Rig, client: string, target: Target, branch: string): Promise<void> {
   const told = await rig.push(client, target, branch, ['preview', 'publish-names']).catch(String);
   if (!/\[remote rejected\]/.test(String(told))) throw new Error(`a preview was answered otherwise: ${told}`);

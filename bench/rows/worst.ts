@@ -1,6 +1,6 @@
 /**
- * Processor time of workerd for the pushes that cost most for what arrives of them, by hand, as
- * previews: anybody may send one at once.
+ * Measures workerd's processor time for the pushes that cost most for their bytes. They are written
+ * by hand, and are previews, because anybody may send one at once.
  */
 import { pushBody, RECEIVE_PACK } from '../../test/e2e/support/wire.ts';
 import { median, type Row, row } from '../support/figures.ts';
@@ -13,7 +13,7 @@ import type { Workspace } from '../support/workspace.ts';
 
 const ROUNDS = 3;
 const KILOBYTE = 1_000;
-/** Of what arrives, and how long it may take. */
+/** Sizes of the pushes, and how long they may take. */
 const SIZES: readonly (readonly [kilobytes: number, mostMs: number])[] = [
   [100, 100],
   [1_000, 500],
@@ -40,7 +40,7 @@ async function worstOf(rig: Rig, target: Target, bytes: number, tip: string) {
   for (const push of worstPushes(bytes, tip)) {
     count += 1;
     const ms = await cost(rig, target, push);
-    // Only these are sent again, and kept.
+    // Only these are kept, to be sent again.
     costs = [...costs, { push, ms }].toSorted((a, b) => b.ms - a.ms).slice(0, ROUNDS);
   }
   let most = { kind: '', ms: 0 };

@@ -12,7 +12,7 @@ const FOLDERS = 7;
 const MAX_FILES = 4;
 const NEW_FILE_CHANCE = 0.03;
 /**
- * Lines come from a fixed stock, because generating each one would take longer than everything
+ * Number of lines in a fixed stock: generating each line anew would take longer than everything
  * else.
  */
 const LINES = 60_000;
@@ -22,7 +22,7 @@ const BEGAN_AT = 1_500_000_000;
 const HOUR_SECONDS = 3_600;
 
 /**
- * A seventh of the files is at the root, because folders of a few hundred files make trees large.
+ * Puts a seventh of the files at the root, because folders of a few hundred files make trees large.
  */
 const path = (file: number): string =>
   file % FOLDERS === 0 ? `file-${file}.c` : `part-${file % FOLDERS}/file-${file}.c`;
@@ -33,13 +33,13 @@ export class CodeHistory {
   readonly #lines = this.#many(LINES, () => this.#line());
   readonly #files = this.#many(BASE_FILES, () => this.#newFile());
 
-  /** What upstream has: one commit with the first files, on main. */
+  /** Writes upstream's history: one commit with the first files, on main. */
   *base(): Generator<string> {
     const files = this.#files.map((_, file) => [path(file), this.#text(file)] as const);
     yield commit({ ref: 'refs/heads/main', at: BEGAN_AT, message: 'Begin\n', files });
   }
 
-  /** What a push brings: commits of a branch ahead of main. Only after `base`. */
+  /** Writes the commits of a branch ahead of main, which a push brings. Call it after `base`. */
   *pushed(branch: string, commits: number): Generator<string> {
     const changes = this.#many(commits, () => this.#chooseFiles());
     // File by file, so that each version is stored as a delta of the one before it.
@@ -67,8 +67,8 @@ export class CodeHistory {
   }
 
   /**
-   * The files that one commit changes, at most `MAX_FILES`; some files are changed often, and some
-   * are new.
+   * Chooses the files that one commit changes, at most `MAX_FILES`. Some files change often, and
+   * some are new.
    */
   #chooseFiles(): number[] {
     const files = new Set(
@@ -99,7 +99,8 @@ export class CodeHistory {
   }
 
   /**
-   * Looks like code: indentation, words of which few are frequent, and punctuation between them.
+   * Makes a line that looks like code: indentation, words of which few are frequent, and
+   * punctuation between them.
    */
   #line(): string {
     let text = '\t'.repeat(this.#below(3));
@@ -121,7 +122,8 @@ export class CodeHistory {
   }
 
   /**
-   * A whole number from 0 to `limit`, exclusive; the higher `power`, the more often a small one.
+   * Draws a whole number from 0 to `limit`, exclusive. The higher `power`, the more often it is
+   * small.
    */
   #below(limit: number, power = 1): number {
     return Math.floor(limit * this.#random() ** power);

@@ -1,5 +1,5 @@
 /**
- * The Worker in which the pack engine is measured: it holds one pack, and reads it on request.
+ * Worker in which the pack engine is measured. It holds one pack, and reads it on request.
  *
  * A Worker's clock stands still while it computes, so each kind of work is timed from outside, and
  * repeated until the cost of the request itself is negligible. Chunks have the size of a push's
@@ -20,14 +20,17 @@ function* chunks(): Generator<Uint8Array> {
   for (let at = 0; at < pack.byteLength; at += CHUNK_BYTES) yield pack.subarray(at, at + CHUNK_BYTES);
 }
 
-/** What every pack costs: its entries' ends found, commits and tags kept, its checksum verified. */
+/**
+ * Does what every pack needs: finds the ends of its entries, keeps commits and tags, verifies its
+ * checksum.
+ */
 function scan(): void {
   const scanner = new PackScanner();
   for (const chunk of chunks()) scanner.scan(chunk);
   scanner.finish();
 }
 
-/** A pack read by the means that Node offers: each entry inflated. */
+/** Reads a pack with Node's means: inflates each entry. */
 function inflateEach(): void {
   forEachEntry((start, header) => {
     const { buffer, engine } = inflateSync(pack.subarray(start), { info: true }) as unknown as {
@@ -40,7 +43,10 @@ function inflateEach(): void {
   createHash('sha1').update(pack.subarray(0, -TRAILER_BYTES)).digest();
 }
 
-/** @param take reads the entry whose compressed bytes begin at `start`; answers where they end. */
+/**
+ * Reads all entries.
+ * @param take reads the entry whose compressed bytes begin at `start`, and answers where they end.
+ */
 function forEachEntry(take: (start: number, header: EntryHeaderReader) => number): void {
   const header = new EntryHeaderReader();
   for (let at = PACK_HEADER_BYTES; at < pack.byteLength - TRAILER_BYTES;) {

@@ -1,5 +1,6 @@
 /**
- * Histories in the words of git-fast-import(1), the quickest way to make a repository of any size.
+ * Writes histories in the format of git-fast-import(1), the quickest way to make a repository of
+ * any size.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -7,18 +8,18 @@ import { gitEnvironment } from '../../sandbox/git-command.ts';
 
 export interface NewCommit {
   readonly ref: string;
-  /** The parent, where it is not the ref's own tip. */
+  /** Parent, if it is not the ref's own tip. */
   readonly from?: string;
   /** Seconds since 1970. */
   readonly at: number;
   readonly message: string;
-  /** Contents by path; a number stands for a blob that was written before. */
+  /** Contents by path. A number stands for a blob that was written before. */
   readonly files: readonly (readonly [path: string, content: string | number])[];
 }
 
 const AUTHORS = 97;
 
-/** One commit; `number` chooses its author. */
+/** Writes one commit; `number` chooses its author. */
 export function commit({ ref, from, at, message, files }: NewCommit, number = 0): string {
   const author = number % AUTHORS;
   const person = `Author ${author} <author.${author}@example.org> ${at} +0100`;
@@ -34,8 +35,7 @@ export function commit({ ref, from, at, message, files }: NewCommit, number = 0)
 }
 
 /**
- * A blob by its number. It is stored as a delta of the one written before it, if that saves
- * anything.
+ * Writes a blob with a number. git stores it as a delta of the one before it, if that is smaller.
  */
 export function blob(number: number, content: string): string {
   return `blob\nmark :${number}\n${data(content)}`;

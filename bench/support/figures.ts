@@ -1,4 +1,4 @@
-/** Repeated measurements, their medians, and the rows that they make. */
+/** Repeats measurements, takes their medians, and makes rows of them. */
 
 /**
  * One line of the table, and one object of the JSON file. The goal is met when `ratio` is at most

@@ -1,6 +1,5 @@
 /**
- * The real git client: run, timed from the outside as a person would time it, and ended when it
- * hangs.
+ * Runs the real git client, measures it from outside as a person would, and ends it when it hangs.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -32,7 +31,7 @@ export async function git(repository: string, args: readonly string[], input?: s
   return output.join('');
 }
 
-/** Milliseconds that a command takes from its start to its end. */
+/** Measures the milliseconds that a command takes from its start to its end. */
 export async function timedGit(repository: string, args: readonly string[], input?: string): Promise<number> {
   const began = process.hrtime.bigint();
   await git(repository, args, input);
@@ -40,7 +39,7 @@ export async function timedGit(repository: string, args: readonly string[], inpu
 }
 
 /**
- * A bare repository that has all objects of `source` without a copy of them, and none of its
+ * Makes a bare repository that has all objects of `source` without a copy of them, and none of its
  * branches but main.
  */
 export async function clientOf(source: string, folder: string): Promise<string> {
@@ -58,8 +57,8 @@ export interface Pack {
 }
 
 /**
- * The pack that a push of a branch sends to a repository that has main: thin, as `git push` makes
- * it.
+ * Makes the pack that a push of a branch sends to a repository that has main. It is thin, as `git
+ * push` makes it.
  */
 export async function packOfPush(client: string, branch: string, path: string): Promise<Pack> {
   await writePack(client, ['--thin', '--delta-base-offset', '--revs'], `${branch}\n^main\n`, path);

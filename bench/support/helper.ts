@@ -6,7 +6,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 
-/** The functions of a helper, by name. */
+/** Functions of a helper, by name. */
 export type Actions = Readonly<Record<string, (question: never) => Promise<unknown>>>;
 
 type Question<Act> = Act extends (question: infer Q) => Promise<unknown> ? Q : never;
@@ -28,7 +28,7 @@ export class Helper<Asked extends Actions> {
     const exit = once(this.#child, 'exit', { signal: ended.signal }).then(() => {
       throw new Error(`a helper ended while it should have done "${name}"`);
     });
-    // The second of the two events does not matter.
+    // If the answer arrives first, this does not matter.
     exit.catch(() => {});
     this.#child.send({ name, question });
     const [{ answer, error }] = (await Promise.race([once(this.#child, 'message'), exit])) as [
@@ -39,7 +39,7 @@ export class Helper<Asked extends Actions> {
     return answer;
   }
 
-  /** The helper ends what it has started, then itself. */
+  /** Ends the helper. It ends what it has started first. */
   async end(): Promise<void> {
     if (this.#child.exitCode !== null) return;
     const exit = once(this.#child, 'exit');

@@ -2,22 +2,25 @@
  * Repositories of a simple shape: a line of small commits, and branches of one commit, of many, or
  * of many bytes.
  */
-import { commit } from './fast-import.ts';
+import { blob, commit } from './fast-import.ts';
 import { randomText } from './random.ts';
 
 const MAIN = 'refs/heads/main';
 const DAY_SECONDS = 24 * 60 * 60;
-/** The date of the last commit, and of the first: a repository that is worked on. */
+/** Dates of the last commit and of the first, as in a repository that is worked on. */
 const ENDED_AT = Math.floor(Date.now() / 1000) - DAY_SECONDS;
 const BEGAN_AT = ENDED_AT - 8 * 365 * DAY_SECONDS;
 const FILES = 64;
 const FILE_BYTES = 2_000;
 const LARGE_FILE_BYTES = 250_000;
+/** More files than any branch of bytes has, so that no two texts have the same seed. */
+const MOST_FILES = 10_000;
 
 const path = (file: number): string => `src/part-${file % 8}/file-${file}.txt`;
 
 /**
- * A main branch of so many commits, spread over eight years, each of which changes one of 64 files.
+ * Writes a main branch of so many commits, spread over eight years, each of which changes one of 64
+ * files.
  */
 export function* mainLine(commits: number): Generator<string> {
   const files = Array.from(
@@ -33,8 +36,8 @@ export function* mainLine(commits: number): Generator<string> {
 }
 
 /**
- * A commit behind those of `mainLine`, in the same stream, that adds so many files, a hundred in a
- * folder.
+ * Writes a commit behind those of `mainLine`, in the same stream, that adds so many files, a
+ * hundred in a folder.
  */
 export function* manyFiles(files: number): Generator<string> {
   const added = Array.from(
@@ -48,7 +51,7 @@ export function manyFilesPath(file: number): string {
   return `many/folder-${Math.floor(file / 100)}/file-${file}.txt`;
 }
 
-/** A branch ahead of main by so many commits, each of which changes a file of its own content. */
+/** Writes a branch ahead of main by so many commits, each of which changes a file. */
 export function* branchOfCommits(
   branch: string,
   commits: number,
@@ -70,8 +73,8 @@ export function* branchOfCommits(
 }
 
 /**
- * A branch ahead of main by so many commits that change nothing: its pack holds commits and nothing
- * else.
+ * Writes a branch ahead of main by so many commits that change nothing, so its pack has commits
+ * only.
  */
 export function* branchOfCommitsOnly(
   branch: string,
@@ -92,17 +95,14 @@ export function* branchOfCommitsOnly(
   }
 }
 
-/** A branch ahead of main by one commit, whose pack has so many megabytes. */
-export function branchOfBytes(branch: string, megabytes: number): Iterable<string> {
-  // What deflate leaves of the text, and a little for trees and headers.
+/** Writes a branch ahead of main by one commit, whose pack has so many megabytes. */
+export function* branchOfBytes(branch: string, megabytes: number): Generator<string> {
+  // Deflate leaves so much of the text. A little is for trees and headers.
   const bytes = (megabytes * 1e6) / 0.765;
   const count = Math.max(1, Math.round(bytes / LARGE_FILE_BYTES));
-  const content = randomText(megabytes, bytes);
-  const files = Array.from({ length: count }, (_, file) => {
-    const start = Math.floor((bytes * file) / count);
-    return [`data/file-${file}.txt`, content.slice(start, Math.floor((bytes * (file + 1)) / count))] as const;
-  });
-  return [
-    commit({ ref: `refs/heads/${branch}`, from: MAIN, at: ENDED_AT + 60, message: 'Add data\n', files }),
-  ];
+  const files = Array.from({ length: count }, (_, file) => [`data/file-${file}.txt`, file + 1] as const);
+  for (const [, number] of files) {
+    yield blob(number, randomText(megabytes * MOST_FILES + number, Math.round(bytes / count)));
+  }
+  yield commit({ ref: `refs/heads/${branch}`, from: MAIN, at: ENDED_AT + 60, message: 'Add data\n', files });
 }

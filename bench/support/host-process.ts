@@ -1,4 +1,4 @@
-/** The code host of one rig, in a process of its own. */
+/** Runs the code host of one rig in a process of its own. */
 import { copyIntoFork } from '../../sandbox/bare-repository.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts';
 import { commit, fastImport } from './fast-import.ts';
@@ -21,7 +21,7 @@ const actions = {
     return { url, apiUrl, notifyUrl, botLogin, botToken };
   },
 
-  /** Makes a repository that holds what the bare one at `source` holds. */
+  /** Makes a repository with the content of the bare one at `source`. */
   async addRepository({
     owner,
     name,
@@ -45,12 +45,6 @@ const actions = {
     await fastImport(sandbox.repositoryPath(owner, name), [
       commit({ ref, from: `${ref}^0`, at, message, files: [['upstream.txt', `${at} ${Math.random()}\n`]] }),
     ]);
-    return null;
-  },
-
-  /** From now on the host takes so long to take a comment. */
-  async takeTime({ delayMs }: { delayMs: number }): Promise<null> {
-    sandbox?.faults.inject({ method: 'POST', path: /\/comments$/, delayMs, times: Number.MAX_SAFE_INTEGER });
     return null;
   },
 };

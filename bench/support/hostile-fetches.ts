@@ -1,6 +1,6 @@
 /** Fetches that take as much memory as possible, uncompressed: gzip would be refused. */
 const MiB = 1024 * 1024;
-/** Just below the limit of a fetch's body. */
+/** Size just below the limit of a fetch's body. */
 const LONG_BYTES = 50 * MiB - 1024;
 const PIECE_BYTES = MiB;
 
@@ -14,12 +14,12 @@ const HEAD = '0012command=fetch\n0001';
 const V2 = { 'Git-Protocol': 'version=2' };
 
 export const HOSTILE_FETCHES = {
-  /** Refused in Git's own words, as the next ones. */
+  /** Git itself refuses this one and the next. */
   depths: (): HostileFetch => ({ headers: V2, body: long('000ddeepen 1\n'), status: 200 }),
   unknownLines: (): HostileFetch => ({ headers: V2, body: long('0005x'), status: 200 }),
-  /** Of version 0. Its length is not announced. */
+  /** A request of version 0 whose length is not announced. */
   flushes: (): HostileFetch => ({ headers: {}, body: streamOf('0000', 52 * MiB), status: 413 }),
-  /** The host refuses it, as it has no such commit. */
+  /** The host refuses it, because it has no such commit. */
   wants: (): HostileFetch => ({ headers: V2, body: long(`0032want ${'1'.repeat(40)}\n`), status: 200 }),
 } as const;
 

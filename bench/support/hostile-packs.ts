@@ -1,6 +1,6 @@
 /**
- * Packs that the service accepts and that cost it as much as possible for their size: what a push
- * can do at worst. Each goes as far as the limits of the pack engine allow.
+ * Packs that the service accepts and that cost it as much as possible for their size: the worst
+ * that a push can do. Each goes as far as the limits of the pack engine allow.
  */
 import { createHash } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
@@ -9,13 +9,13 @@ import { FREE_DYNAMIC_BLOCKS, PACK_BYTES_PER_DYNAMIC_BLOCK } from '../../src/git
 import { sizeBytes, TYPE_NUMBERS } from '../../test/support/pack-builder.ts';
 
 const MATCH_BYTES = 258;
-/** An object of these has a megabyte. */
+/** Blocks of an object, which has a megabyte then. */
 const BLOCKS_PER_ENTRY = 4096;
-/** As many as fit into the 1,024 bytes that a stream may have without any output. */
+/** Empty blocks that fit into the 1,024 bytes that a stream may have without any output. */
 const EMPTY_BLOCKS_PER_ENTRY = 800;
 const FILLER_BYTES = 16 * 1024;
 
-/** By what they are full of. Answers a pack of about `bytes`. */
+/** Makes a pack of about `bytes`, by the things that it is full of. */
 export const HOSTILE_PACKS: Readonly<Record<string, (bytes: number) => Buffer>> = {
   'blocks with codes of their own': withDynamicBlocks,
   'empty blocks': (bytes) => full(bytes, blob(0, emptyBlocks())),
@@ -23,8 +23,8 @@ export const HOSTILE_PACKS: Readonly<Record<string, (bytes: number) => Buffer>> 
 };
 
 /**
- * An honest pack of the smallest files that zlib gives a code of their own: a checksum each. Of all
- * honest packs of their size, such ones cost most.
+ * Makes an honest pack of the smallest files for which zlib makes a code of their own, with a
+ * checksum each. Of all honest packs of their size, such packs cost most.
  */
 export function packOfSmallFiles(bytes: number): Buffer {
   const entries: Buffer[] = [];
@@ -37,9 +37,12 @@ export function packOfSmallFiles(bytes: number): Buffer {
   return packOf(entries);
 }
 
-/** The number of such blocks is limited, so the rest are files that are not compressed. */
+/**
+ * Fills a pack with such blocks. Their number is limited, so the rest are files that are not
+ * compressed.
+ */
 function withDynamicBlocks(bytes: number): Buffer {
-  // Eight of any length in bits end where a byte ends.
+  // Eight blocks of any length in bits end at the end of a byte.
   const eight = new DeflateWriter();
   for (let block = 0; block < 8; block++) dynamicBlock(eight);
   const unit = bodyOf(eight);
@@ -59,7 +62,9 @@ function withDynamicBlocks(bytes: number): Buffer {
   return packOf(entries);
 }
 
-/** All symbols have a code, and the code is written as short as it can be. */
+/**
+ * Writes a block in which all symbols have a code, and the code is written as short as possible.
+ */
 function dynamicBlock(writer: DeflateWriter): void {
   writer.dynamic(false, {
     literals: [...times(226, 8), ...times(60, 9)],
@@ -85,7 +90,7 @@ function times(count: number, length: number): number[] {
   return Array.from({ length: count }, () => length);
 }
 
-/** Code length symbols that repeat the length before them so often. */
+/** Writes code length symbols that repeat the length before them so often. */
 function repeat(...counts: number[]) {
   return counts.map((count) => [16, count - 3] as const);
 }
@@ -96,7 +101,7 @@ function emptyBlocks(): Buffer {
   return zlib([bodyOf(writer.fixed(true).endOfBlock())], 0);
 }
 
-/** Without the header and the checksum of a zlib stream. */
+/** Finishes a body without the header and the checksum of a zlib stream. */
 function bodyOf(writer: DeflateWriter): Buffer {
   return Buffer.from(writer.zlib().subarray(2, -4));
 }
@@ -108,7 +113,7 @@ function stored(content: Buffer, isLast: boolean): Buffer {
   return Buffer.concat([head, content]);
 }
 
-/** A stream whose output is `zeros` zero bytes. */
+/** Makes a stream whose output is `zeros` zero bytes. */
 function zlib(body: readonly Buffer[], zeros: number): Buffer {
   const checksum = Buffer.alloc(4);
   checksum.writeUInt16BE(zeros % 65_521, 0);

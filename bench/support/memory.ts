@@ -1,9 +1,9 @@
-/** The resident memory of a process, watched while it works. */
+/** Watches the resident memory of a process while it works. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const SAMPLE_MS = 20;
-/** Idle: after it has had time to free the memory of the last work. */
+/** Time in which a process frees the memory of its last work. */
 const SETTLE_MS = 1_000;
 
 function residentMebibytes(pid: number): number {
@@ -11,7 +11,7 @@ function residentMebibytes(pid: number): number {
   return Number(kibibytes) / 1024;
 }
 
-/** By how many MiB a process grows at most over its idle size while `work` is done. */
+/** Measures by how many MiB a process grows at most over its idle size while `work` is done. */
 export async function growthDuring(pid: number, work: () => Promise<unknown>): Promise<number> {
   await delay(SETTLE_MS);
   const idle = residentMebibytes(pid);

@@ -4,7 +4,7 @@
  */
 import { createCipheriv } from 'node:crypto';
 
-/** Marsaglia's xorshift, as numbers from 0 to 1. */
+/** Draws numbers from 0 to 1, by Marsaglia's xorshift. */
 export function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -16,7 +16,8 @@ export function randomFrom(seed: number): () => number {
 }
 
 /**
- * Printable text that deflate can only shorten by a quarter: every byte of it costs a Huffman code.
+ * Makes printable text that deflate can only shorten by a quarter: every byte of it costs a Huffman
+ * code.
  */
 export function randomText(seed: number, bytes: number): string {
   const key = Buffer.alloc(16);

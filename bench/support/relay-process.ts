@@ -9,7 +9,7 @@ import { answerQuestions } from './helper.ts';
 
 export interface Distance {
   readonly roundTripMs: number;
-  /** Round trips before a new connection carries anything. */
+  /** Round trips until a new connection carries data. */
   readonly setUps: number;
 }
 
@@ -18,7 +18,7 @@ const sockets = new Set<Socket>();
 let sentByHost = 0;
 
 const actions = {
-  /** Answers the relay's port; the host listens on `port`. */
+  /** Starts the relay, and answers its port. The host listens on `port`. */
   async start({ port, roundTripMs, setUps }: Distance & { port: number }): Promise<number> {
     server = createServer({ allowHalfOpen: true }, (client) => {
       const host = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
@@ -34,7 +34,7 @@ const actions = {
     return (server.address() as { port: number }).port;
   },
 
-  /** Bytes that the host has sent so far. */
+  /** Answers the bytes that the host has sent so far. */
   async sentByHost(): Promise<number> {
     return sentByHost;
   },

@@ -1,6 +1,6 @@
 /**
- * The repositories that rows share, each made once in a run: upstream's, and a client's that is
- * ahead of it.
+ * Repositories that rows share, each made once in a run: upstream's, and a client's that is ahead
+ * of it.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,14 +12,14 @@ import { WARM_UP } from './rig.ts';
 import type { Workspace } from './workspace.ts';
 
 export interface Repositories {
-  /** Bare; what upstream has. */
+  /** Bare repository of upstream. */
   readonly source: string;
-  /** Bare; has `WARM_UP` and whatever branches are pushed. */
+  /** Bare repository of the client, with `WARM_UP` and the branches to push. */
   readonly client: string;
 }
 
 const CODE_COMMITS = 12_500;
-/** The branch of `codeRepository`. */
+/** Branch of `codeRepository`. */
 export const CODE_BRANCH = 'work';
 
 export async function emptyRepository(folder: string): Promise<string> {
@@ -31,7 +31,7 @@ function warmUp(): Iterable<string> {
   return branchOfCommits(WARM_UP, 1, 999_999);
 }
 
-/** A line of so many commits, without branches of its own. */
+/** Makes a line of so many commits, without branches of its own. */
 export function lineOfCommits(workspace: Workspace, commits: number): Promise<Repositories> {
   return workspace.once(`a line of ${commits} commits`, async () => {
     const source = await emptyRepository(workspace.folder('line'));
@@ -46,25 +46,25 @@ export interface BranchAhead extends Repositories {
   readonly branch: string;
 }
 
-/** A short line of commits, and a branch of one commit and so many megabytes. */
+/** Makes a short line of commits, and a branch of one commit and so many megabytes. */
 export function megabytesAhead(workspace: Workspace, megabytes: number): Promise<BranchAhead> {
   const branch = `megabytes-${megabytes}`;
   return branchAhead(workspace, branch, () => branchOfBytes(branch, megabytes));
 }
 
-/** A short line of commits, and a branch of so many commits and nothing else. */
+/** Makes a short line of commits, and a branch of so many commits and nothing else. */
 export function commitsAhead(workspace: Workspace, commits: number): Promise<BranchAhead> {
   const branch = `commits-${commits}`;
   return branchAhead(workspace, branch, () => branchOfCommitsOnly(branch, commits));
 }
 
-/** A short line of commits, and a branch of so many commits with a message of one word. */
+/** Makes a short line of commits, and a branch of so many commits with a message of one word. */
 export function tinyCommitsAhead(workspace: Workspace, commits: number): Promise<BranchAhead> {
   const branch = `tiny-${commits}`;
   return branchAhead(workspace, branch, () => branchOfCommitsOnly(branch, commits, 1));
 }
 
-/** A line of so many commits of the last day. */
+/** Makes a line of so many commits of the last day. */
 export function busyLine(workspace: Workspace, commits: number): Promise<string> {
   return workspace.once(`a line of ${commits} commits of the last day`, async () => {
     const source = await emptyRepository(workspace.folder('busy'));
@@ -76,8 +76,8 @@ export function busyLine(workspace: Workspace, commits: number): Promise<string>
 }
 
 /**
- * A short line of commits with so many branches.
- * @param nameLength how long their names are at least.
+ * Makes a short line of commits with so many branches.
+ * @param nameLength least length of their names.
  */
 export function manyRefs(workspace: Workspace, refs: number, nameLength = 0): Promise<string> {
   const what = `${refs} refs of ${nameLength}`;
@@ -106,11 +106,11 @@ async function branchAhead(
 }
 
 export interface CodeRepository extends Repositories {
-  /** What a push of `CODE_BRANCH` sends. */
+  /** Pack that a push of `CODE_BRANCH` sends. */
   readonly pack: Pack;
 }
 
-/** Some 70,000 objects and 40 MB of code ahead of upstream. */
+/** Makes some 70,000 objects and 40 MB of code ahead of upstream. */
 export function codeRepository(workspace: Workspace): Promise<CodeRepository> {
   return workspace.once('a repository of code', async () => {
     const history = new CodeHistory();

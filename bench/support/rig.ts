@@ -1,6 +1,6 @@
 /**
- * The service and the code host on this machine, put together as `npm start` does it. The bot's
- * forks already exist, because the time for a fork depends on the host and is not measured.
+ * Connects the service and the code host on this machine as `npm start` does. The bot's forks
+ * already exist, because the time for a fork depends on the host and is not measured.
  */
 import { join } from 'node:path';
 import type { WorkerBuild } from '../../local/deploy/build.ts';
@@ -14,24 +14,24 @@ import type { ServiceActions, ServiceAddress } from './service-process.ts';
 import type { Workspace } from './workspace.ts';
 
 const OWNER = 'octo';
-/** The branch that a client pushes first, so that the service and the host know the repository. */
+/** Branch that a client pushes first, so that the service and the host know the repository. */
 export const WARM_UP = 'warm-up';
 const HERE: Distance = { roundTripMs: 0, setUps: 0 };
 
 export interface RigOptions {
-  /** How far the host is away; default: it is on this machine. */
+  /** Distance of the host; default: it is on this machine. */
   readonly distance?: Distance;
-  /** Whether `sentByHost` is asked. */
+  /** Whether `sentByHost` will be called. */
   readonly countsBytes?: boolean;
 }
 
 export interface Target {
   readonly name: string;
-  /** The repository behind the service. */
+  /** Address of the repository at the service. */
   readonly service: string;
-  /** The same repository at the host. */
+  /** Address of the same repository at the host. */
   readonly host: string;
-  /** The bot's fork at the host, with the bot's token. */
+  /** Address of the bot's fork at the host, with the bot's token. */
   readonly fork: string;
 }
 
@@ -75,7 +75,7 @@ export class Rig {
     return this.#addresses.service.workerdPid;
   }
 
-  /** A repository of its own with what the bare one at `source` holds. */
+  /** Makes a repository with the content of the bare one at `source`. */
   async repositoryWithoutFork(source: string): Promise<Target> {
     const name = `bench-${++this.#repositories}`;
     await this.#host.ask('addRepository', { owner: OWNER, name, source });
@@ -90,7 +90,7 @@ export class Rig {
   }
 
   /**
-   * The same, and the bot's fork of it.
+   * Makes a repository, and the bot's fork of it.
    * @param client has the branch `WARM_UP`, one commit ahead of main; it is pushed through the
    * service.
    */
@@ -100,12 +100,23 @@ export class Rig {
     return target;
   }
 
-  /** Upstream's main gets a new commit. */
+  /** Opens an issue to comment on. @returns its number. */
+  async openIssue({ name }: Target): Promise<number> {
+    const { apiUrl, botToken } = this.#addresses.host;
+    const answer = await fetch(`${apiUrl}/repos/${OWNER}/${name}/issues`, {
+      method: 'POST',
+      headers: { Authorization: `token ${botToken}` },
+      body: JSON.stringify({ title: 'To talk on' }),
+    });
+    return (await answer.json<{ number: number }>()).number;
+  }
+
+  /** Adds a commit to upstream's main. */
   async moveUpstream({ name }: Target): Promise<void> {
     await this.#host.ask('addCommit', { owner: OWNER, name });
   }
 
-  /** Pushes a branch through the service; milliseconds. */
+  /** Pushes a branch through the service. Answers the milliseconds. */
   async push(
     client: string,
     { service }: Target,
@@ -123,23 +134,23 @@ export class Rig {
     ]);
   }
 
-  /** The client gets upstream's main, as a branch of this name. */
+  /** Fetches upstream's main into the client, as a branch of this name. */
   async fetch(client: string, { host }: Target, branch: string): Promise<void> {
     await git(client, ['fetch', '--quiet', host, `+refs/heads/main:refs/heads/${branch}`]);
   }
 
-  /** Asks for upstream's refs as a push does, without the push that follows. */
   async runScheduled(at: number): Promise<void> {
     await this.#service.ask('runScheduled', at);
   }
 
+  /** Asks for upstream's refs as a push does, without the push that follows. */
   async discover({ service }: Target): Promise<void> {
     const answer = await fetch(`${service}/info/refs?service=git-receive-pack`);
     if (!answer.ok) throw new Error(`the discovery was answered with ${answer.status}`);
     await answer.arrayBuffer();
   }
 
-  /** A request for a pack, spelled out. */
+  /** Sends a given request for a pack. */
   async askForPack({ service }: Target, { headers, body, status }: HostileFetch): Promise<void> {
     const type = { 'Content-Type': 'application/x-git-upload-pack-request' };
     const request = { method: 'POST', headers: { ...type, ...headers }, body, duplex: 'half' };
@@ -148,24 +159,25 @@ export class Rig {
     if (answer.status !== status) throw new Error(`the fetch was answered with ${answer.status}`);
   }
 
-  /** Pushes a branch straight to the fork; milliseconds. */
+  /** Pushes a branch straight to the fork. Answers the milliseconds. */
   async pushStraight(client: string, { fork }: Target, branch: string): Promise<number> {
     return timedGit(client, ['push', fork, refspec(branch)]);
   }
 
-  /** Bytes that the host has sent to the service so far. Only with `countsBytes`. */
+  /** Answers the bytes that the host has sent to the service so far. Needs `countsBytes`. */
   async sentByHost(): Promise<number> {
     return (await this.#relay?.ask('sentByHost', null)) ?? 0;
   }
 
   /**
-   * Another network address for each contribution, so that the hourly limit does not matter here.
+   * Makes another network address for each contribution, so that the hourly limit does not matter
+   * here.
    */
   newAddress(): string {
     return `10.0.${(++this.#pushes >> 8) & 255}.${this.#pushes & 255}`;
   }
 
-  /** The host's addresses behind a relay. */
+  /** Starts a relay, and answers the host's addresses behind it. */
   async #movedAway(host: HostAddresses, distance: Distance): Promise<HostAddresses> {
     this.#relay = new Helper<RelayActions>(helper('relay'));
     const port = await this.#relay.ask('start', { port: Number(new URL(host.url).port), ...distance });

@@ -1,4 +1,4 @@
-/** The service of one rig, in a process of its own; workerd is that one's child. */
+/** Runs the service of one rig in a process of its own, whose child is workerd. */
 import type { WorkerBuild } from '../../local/deploy/build.ts';
 import { type Service, startService } from '../../local/runtime/service.ts';
 import { answerQuestions } from './helper.ts';

@@ -1,5 +1,6 @@
 /**
- * Requests at a steady rate, without waiting for their answers, while something else is measured.
+ * Sends requests at a steady rate, without waiting for their answers, while something else is
+ * measured.
  */
 import { type Socket, connect } from 'node:net';
 import { once } from 'node:events';
@@ -14,7 +15,7 @@ export interface LoadRequest {
   /** Default: GET. */
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** ASCII. */
+  /** Body in ASCII. */
   readonly body?: string;
 }
 
@@ -43,7 +44,10 @@ export class SteadyLoad {
     }, TICK_MS);
   }
 
-  /** One connection for each request, which is repeated. @param perSecond all together. */
+  /**
+   * Opens one connection for each request, and repeats it there.
+   * @param perSecond requests of all connections together.
+   */
   static async start(requests: readonly LoadRequest[], perSecond: number): Promise<SteadyLoad> {
     const sockets = requests.map(({ url }) => connect(Number(new URL(url).port), new URL(url).hostname));
     await Promise.all(sockets.map((socket) => once(socket, 'connect')));

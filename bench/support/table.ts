@@ -1,4 +1,4 @@
-/** The table that a person reads. */
+/** Writes the table for people. */
 import type { Row } from './figures.ts';
 
 const HEAD = ['', 'value', 'reference', 'ratio', 'goal', ''];
@@ -31,7 +31,7 @@ function cellsOf({ name, value, reference, ratio, goal, ok, unit }: Row): string
   ];
 }
 
-/** Three digits that count. */
+/** Writes a number with three significant digits. */
 function figure(value: number): string {
   return Math.abs(value) >= 100 ? value.toFixed(0) : value.toPrecision(3);
 }

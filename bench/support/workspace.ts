@@ -1,7 +1,7 @@
 /**
- * All temporary files of one run are in one folder, including those of the code host, the build and
- * miniflare. The folder is deleted however the run ends. Expensive files are made once and shared
- * between rows.
+ * Keeps all temporary files of one run in one folder, including those of the code host and the
+ * build. The folder is deleted in any case when the run ends. Expensive files are made once and
+ * shared between rows.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,14 +23,14 @@ export class Workspace {
     }
   }
 
-  /** A new folder of its own. */
+  /** Makes a new folder. */
   folder(name: string): string {
     const path = join(this.#root, `${++this.#folders}-${name}`);
     mkdirSync(path);
     return path;
   }
 
-  /** The result of `make`, which runs on the first call with this name. */
+  /** Answers the result of `make`, which runs on the first call with this name. */
   once<T>(name: string, make: () => Promise<T>): Promise<T> {
     const known = this.#made.get(name) as Promise<T> | undefined;
     const made = known ?? make();

@@ -1,5 +1,5 @@
 /**
- * Pushes that cost most for what arrives of them: each as large as the limits of a pack allow, and
+ * Makes the pushes that cost most for their bytes: each as large as the limits of a pack allow, and
  * full of one thing that a search looks for.
  */
 import { randomBytes } from 'node:crypto';
@@ -16,25 +16,32 @@ import { HOSTILE_MESSAGES } from '../../test/support/hostile-messages.ts';
 import * as parts from '../../test/support/worst-parts.ts';
 
 const MiB = 1024 * 1024;
-/** Longer ones come less often: those that are this short are the worst. */
+/**
+ * Longest parts that are used. Longer ones come less often in the same size, so short ones are the
+ * worst.
+ */
 const LONGEST_PART = 6;
 const IN_FILES = parts.IN_FILES.filter(({ length }) => length <= LONGEST_PART);
 const IN_MESSAGES = parts.IN_MESSAGES.filter(({ length }) => length <= LONGEST_PART);
 const MOST_OF_AN_OBJECT = 9_500_000;
 /**
- * What may be inflated besides the same number of times what has arrived, as
- * src/git/pack/memory-limits.ts says.
+ * Bytes that may be inflated in addition to a multiple of those that have arrived
+ * (src/git/pack/memory-limits.ts).
  */
-const FREE_FILES = 16 * MiB;
-const FREE_DELTAS = 12 * MiB;
-const FREE_COMMITS = 4 * MiB;
+const FREE_FILES = 12 * MiB;
+const FREE_DELTAS = 5 * MiB;
+const FREE_COMMITS = MiB;
 const TIMES = 16;
 const TIMES_OF_DELTAS = 8;
-/** What limits leave to other entries, and what a message is longer than it was to be. */
+const TIMES_OF_COMMITS = 4;
+/**
+ * Bytes that the limits leave to other entries, and by which a message may exceed its planned
+ * length.
+ */
 const SLACK = 200_000;
 const AUTHOR = 'Ada Lovelace <contributor@users.noreply.github.com> 1700000000 +0000';
 
-/** All of a push but its root folder. */
+/** Objects of a push, except its root folder. */
 interface Work {
   readonly files?: readonly Buffer[];
   readonly names?: readonly string[];
@@ -42,12 +49,15 @@ interface Work {
   readonly messages?: readonly (string | Uint8Array)[];
 }
 
-/** @param room how many bytes of each kind may be inflated. */
+/**
+ * Makes the objects of a push.
+ * @param room bytes of each kind that may be inflated.
+ */
 type Make = (room: { readonly files: number; readonly deltas: number; readonly commits: number }) => Work;
 
 const full = (part: string, bytes: number): Buffer => Buffer.alloc(bytes, Buffer.from(part, 'latin1'));
 
-/** Makes as many as fit, of at most ten megabytes. */
+/** Makes as many objects as fit, of ten megabytes at most. */
 function split<T>(bytes: number, make: (size: number, index: number) => T): T[] {
   const made: T[] = [];
   for (let left = bytes; left > 0 || made.length === 0; left -= MOST_OF_AN_OBJECT)
@@ -70,7 +80,7 @@ const inDeltas =
   ({ deltas }) => ({
     files: [Buffer.from('x')],
     deltas: split(deltas, (size) => {
-      // An instruction inserts 127 bytes, and has one of its own.
+      // An instruction inserts 127 bytes, and takes one byte itself.
       const inserted = Math.floor((size * 127) / 128) - 100;
       return Buffer.concat([deltaSize(1), deltaSize(inserted), insertInstructions(full(part, inserted))]);
     }),
@@ -80,7 +90,7 @@ const inMessages =
   (make: (bytes: number) => string | Uint8Array): Make =>
   ({ commits }) => ({ messages: split(commits, (size) => make(size)) });
 
-/** By what they are full of. */
+/** Makers by the things that a push is full of. */
 const MAKES: Readonly<Record<string, Make>> = {
   ...Object.fromEntries(IN_FILES.map((part) => [`files of ${JSON.stringify(part)}`, inFiles(part)])),
   ...Object.fromEntries(IN_FILES.map((part) => [`inserts of ${JSON.stringify(part)}`, inDeltas(part)])),
@@ -109,14 +119,18 @@ const MAKES: Readonly<Record<string, Make>> = {
   }),
 };
 
-/** Answers the body of a push's pack, and its tip. @param tip of upstream. */
+/** A push as it is sent: the pack and its tip. */
 export interface WorstPush {
   readonly kind: string;
   readonly newId: string;
   readonly pack: Buffer;
 }
 
-/** @param bytes that arrive: what is not needed is a file that no compression makes smaller. */
+/**
+ * Makes the worst pushes.
+ * @param bytes that arrive. Those that are not needed are a file that cannot be compressed.
+ * @param tip of upstream.
+ */
 export function* worstPushes(bytes: number, tip: string): Generator<WorstPush> {
   for (const [kind, make] of Object.entries(MAKES)) yield { kind, ...pushOf(make, bytes, tip) };
 }
@@ -128,13 +142,13 @@ function pushOf(make: Make, bytes: number, tip: string) {
     const work = make({
       files: room(FREE_FILES, TIMES),
       deltas: room(FREE_DELTAS, TIMES_OF_DELTAS),
-      commits: room(FREE_COMMITS, TIMES),
+      commits: room(FREE_COMMITS, TIMES_OF_COMMITS),
     });
     const built = builtOf(work, fillerBytes, tip);
     const over = built.pack.length - bytes;
     if (over <= bytes / 20) return built;
-    // What costs is compressed to a hundredth, or to nothing. Where that is too much, less of it is
-    // sent.
+    // The expensive parts are compressed to a hundredth, or to nothing. If that is too much, send
+    // less of them.
     if (fillerBytes > 0) fillerBytes = Math.max(0, fillerBytes - over);
     else share *= (0.98 * bytes) / built.pack.length;
   }

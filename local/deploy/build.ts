@@ -1,9 +1,8 @@
 /**
  * Builds the Worker as a deployment would, and reads its bindings from the same wrangler.toml.
  *
- * Not with wrangler, which takes seconds to load: esbuild bundles the Worker in a fraction of one.
- * The result is plain data: a test run builds once and passes it to every process that starts a
- * service.
+ * Uses esbuild directly, because wrangler takes seconds to load. The result is plain data: a test
+ * run builds once and passes it to every process that starts a service.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -23,16 +22,16 @@ export interface WorkerBuild {
   /** The bundled Worker, one ES module. */
   readonly script: string;
   readonly settings: WorkerSettings;
-  /** The Workers of local/runtime/workers, bundled, by their names. */
+  /** Bundles of the Workers in local/runtime/workers, by name. */
   readonly helpers: { readonly migrate: string; readonly schedule: string };
   readonly migrations: readonly Migration[];
-  /** Of `script`, from `bundleHash`. */
+  /** Hash of `script`, by `bundleHash`. */
   readonly bundleHash: string;
   /** ISO 8601. */
   readonly builtAt: string;
 }
 
-/** The Worker's settings in wrangler.toml. Other kinds of bindings are not used. */
+/** Settings of the Worker in wrangler.toml. The Worker uses no other kinds of bindings. */
 export interface WorkerSettings {
   readonly compatibilityDate: string;
   readonly compatibilityFlags: readonly string[];
@@ -41,14 +40,14 @@ export interface WorkerSettings {
   readonly versionMetadata: string | null;
   readonly databases: readonly string[];
   readonly kvNamespaces: readonly string[];
-  /** Bindings that lead to the Worker itself; to no other. */
+  /** Names of the service bindings; all of them lead to the Worker itself. */
   readonly selves: readonly string[];
   /** Class names of the Durable Objects, by the names of their bindings. */
   readonly durableObjects: Readonly<Record<string, string>>;
 }
 
 /**
- * Rejects with the bundler's message if the code does not build.
+ * Builds the Worker. Rejects with the bundler's message if the code does not build.
  * @param main another file in place of the Worker's, for tests that look into it.
  */
 export async function buildWorker(main?: string): Promise<WorkerBuild> {
@@ -72,8 +71,8 @@ export async function buildWorker(main?: string): Promise<WorkerBuild> {
 }
 
 /**
- * The id of the checked-out commit, with `-dirty` behind it when the working tree differs; `main`,
- * the variable's default, when Git cannot tell.
+ * Reads the id of the checked-out commit, with `-dirty` behind it when the working tree differs.
+ * Answers `main`, the variable's default, when Git cannot tell.
  */
 export async function currentCommit(): Promise<string> {
   try {
@@ -91,8 +90,8 @@ export async function currentCommit(): Promise<string> {
 }
 
 /**
- * SHA-256 in hex. The same commit gives the same one on every machine, as the lock file fixes every
- * package.
+ * Computes the SHA-256 in hex. The same commit has the same hash on every machine, because the lock
+ * file fixes every package.
  */
 export function bundleHash(script: string): string {
   return createHash('sha256').update(script).digest('hex');

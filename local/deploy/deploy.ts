@@ -22,16 +22,22 @@ import { bundleHash, currentCommit, readConfig } from './build.ts';
 import { bundleWorker } from './esbuild.ts';
 
 /**
- * Cloudflare's refusal of a Worker that binds one that is not there (10143), or that has been given
- * secrets but was never uploaded (10144): at its first upload, itself.
+ * Cloudflare's refusal of a Worker with a binding to a Worker that does not exist (10143), or that
+ * has secrets but was never uploaded (10144). At its first upload, that is the Worker itself.
  */
 const NO_SUCH_WORKER = /code: 1014[34]\b/;
 /** Cloudflare's answer to a question about a Worker that the account does not have. */
 const NOT_THERE = /code: 10007\b/;
-/** Beside wrangler.toml, so that the paths in it stay right. */
+/**
+ * Path of the generated configuration. It is beside wrangler.toml, so that the paths in it stay
+ * right.
+ */
 const DEPLOYED_CONFIG = 'wrangler.deploy.json';
 
-/** Of a token that lacks one, Cloudflare says "Authentication error" (10000), as of a wrong one. */
+/**
+ * Advice for a token that lacks a right: Cloudflare answers "Authentication error" (10000), as for
+ * a wrong token.
+ */
 const TOKEN_RIGHTS = `
 The token in CLOUDFLARE_API_TOKEN needs these rights: Workers Scripts, Workers KV Storage and D1 (Edit), and Account
 Settings (Read).
@@ -69,8 +75,8 @@ function stop(status: number | null): never {
 }
 
 /**
- * Ends this program before it asks the account for anything: the checkout has a fault, such as a
- * conflict.
+ * Ends this program before it asks the account for anything, because the checkout does not build:
+ * it has a conflict, for example.
  */
 function stopUnbuilt(error: unknown): never {
   const { message, stderr = '' } = error as Error & { readonly stderr?: string };
@@ -87,8 +93,8 @@ function wrangler(words: readonly string[], stdout: 'inherit' | 'ignore' = 'inhe
 }
 
 /**
- * Creates something, and hides what wrangler prints: what to write into a configuration that needs
- * nothing.
+ * Creates something without showing wrangler's output, which says what to add to wrangler.toml.
+ * Nothing has to be added.
  */
 function create(...words: string[]): void {
   console.log(`Creating: ${words.join(' ')}`);
@@ -108,7 +114,7 @@ function listIn<T>(stdout: string, words: readonly string[]): T[] {
 }
 
 /**
- * What the account has of one kind.
+ * Lists what the account has of one kind.
  * @param words a command of wrangler that prints JSON.
  */
 function listed<T>(...words: string[]): T[] {
@@ -125,13 +131,13 @@ function listed<T>(...words: string[]): T[] {
   return listIn(stdout, words);
 }
 
-/** D1 has no place in these parts of the world: a near one. */
+/** Near places for the parts of the world in which D1 has none. */
 const NEIGHBOURS: Readonly<Record<string, string>> = { sam: 'enam', afr: 'weur', me: 'eeur' };
 
 /**
- * Ends this program if the account has a Worker of this name and no database of it: it is another
- * program's, which the upload would replace without a question. One that has only been given
- * secrets was never deployed, and is ours.
+ * Ends this program if the account has a Worker of this name but no database of this name: the
+ * Worker is another program's, and the upload would replace it without a question. A Worker that
+ * has only been given secrets was never deployed, and is ours.
  */
 function refuseAnothersWorker(): void {
   const words = ['deployments', 'list', `--name=${config.name}`, '--json'];
@@ -161,22 +167,19 @@ function prepareDatabase(): void {
 
 type Namespace = (typeof config.kv_namespaces)[number];
 
-/**
- * As `wrangler deploy` names those that it creates, so that the ones of earlier deployments are
- * found.
- */
+/** Names a namespace as `wrangler deploy` would, so that those of earlier deployments are found. */
 const titleOf = ({ binding }: Namespace): string =>
   `${config.name}-${binding.toLowerCase().replaceAll('_', '-')}`;
 
-/** The ids of the account's namespaces, by their titles. */
+/** Maps the titles of the account's namespaces to their ids. */
 function namespaceIds(): Map<string, string> {
   const found = listed<{ id: string; title: string }>('kv', 'namespace', 'list');
   return new Map(found.map(({ id, title }) => [title, id]));
 }
 
 /**
- * The bindings with the ids of their namespaces, which are created if the account has none of that
- * title.
+ * Adds the ids of the namespaces to the bindings. Creates a namespace if the account has none of
+ * that title.
  */
 function prepareNamespaces(): Namespace[] {
   const before = namespaceIds();
@@ -192,7 +195,9 @@ function writeConfig(services: typeof selves): void {
   writeFileSync(DEPLOYED_CONFIG, JSON.stringify({ ...config, ...bindings }));
 }
 
-/** Shows what wrangler says of a failure only if nothing can be done about it. */
+/**
+ * Uploads the Worker. Shows wrangler's message of a failure only if this program cannot correct it.
+ */
 function upload(words: readonly string[]): void {
   const { status, stderr } = spawnSync('wrangler', words, {
     stdio: ['inherit', 'inherit', 'pipe'],

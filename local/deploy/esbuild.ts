@@ -14,15 +14,18 @@ const LOCAL = join(import.meta.dirname, '..');
 const ROOT = join(LOCAL, '..');
 const PROGRAM = join(ROOT, 'node_modules/.bin/esbuild');
 
-/** Where the bundle will run: as a module in workerd, or as a CommonJS program in Node.js. */
+/**
+ * Options by where the bundle will run: as a module in workerd, or as a CommonJS program in
+ * Node.js.
+ */
 const TARGETS = {
   workerd: ['--format=esm', '--target=es2024'],
   node: ['--format=cjs', '--platform=node', '--target=node24'],
 } as const;
 
 /**
- * As wrangler calls esbuild, so that what is tested is what is deployed. test/local/bundle compares
- * the two bundles.
+ * Options with which wrangler calls esbuild, so that what is tested is what is deployed.
+ * test/local/bundle.test.ts compares the two bundles.
  */
 const AS_WRANGLER = [
   ...TARGETS.workerd,
@@ -37,7 +40,7 @@ const AS_WRANGLER = [
   '--tsconfig-raw={}',
 ];
 
-/** What wrangler.toml says about the bundle. */
+/** Settings of the bundle in wrangler.toml. */
 export interface WorkerBundle {
   /** The Worker's file. */
   readonly main: string;
@@ -54,7 +57,10 @@ export async function bundleWorker({ main, minify, alias }: WorkerBundle): Promi
   return esbuild(ROOT, [main, ...AS_WRANGLER, ...(minify ? ['--minify'] : []), ...aliases]);
 }
 
-/** @param entry relative to `local/` */
+/**
+ * Bundles another program.
+ * @param entry relative to `local/`
+ */
 export async function bundleFile(entry: string, target: keyof typeof TARGETS): Promise<string> {
   return esbuild(LOCAL, [entry, ...TARGETS[target]]);
 }

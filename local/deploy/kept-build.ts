@@ -1,7 +1,7 @@
 /**
- * What `npm start` runs, bundled: the Worker, and the program that runs it. `npm run build --
- * --keep` keeps both in the checkout, so that a service needs neither bundler nor Git at each
- * start. What was kept is used only while nothing has changed of what it was made from.
+ * Bundles everything that `npm start` runs: the Worker, and the program that runs it. `npm run
+ * build -- --keep` keeps both in the checkout, so that a service needs neither bundler nor Git at
+ * each start. A kept build is used only while none of its sources has changed.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
@@ -17,17 +17,23 @@ export interface StartBuild {
 
 const ROOT = join(import.meta.dirname, '../..');
 const KEPT = join(ROOT, '.build/start.json');
-/** Files, and folders with all that is in them. The lock file stands for the packages. */
+/**
+ * Sources of the build: files, and folders with everything in them. The lock file stands for the
+ * packages.
+ */
 const SOURCES = ['local', 'migrations', 'sandbox', 'src', 'package-lock.json', 'wrangler.toml'];
 
-/** Rejects with the bundler's message if the code does not build. */
+/**
+ * Answers the kept build if its sources are unchanged, else a new one. Rejects with the bundler's
+ * message if the code does not build.
+ */
 export async function buildForStart(): Promise<StartBuild> {
   const kept = await readKept();
   if (kept !== null && kept.sources === (await sourcesHash())) return kept.build;
   return makeBuild();
 }
 
-/** Answers the file. */
+/** Builds, and keeps the build for later starts. Answers its file. */
 export async function keepBuild(): Promise<string> {
   const kept = { sources: await sourcesHash(), build: await makeBuild() };
   await mkdir(dirname(KEPT), { recursive: true });
@@ -48,7 +54,7 @@ async function readKept(): Promise<{ sources: string; build: StartBuild } | null
   try {
     return JSON.parse(await readFile(KEPT, 'utf8')) as { sources: string; build: StartBuild };
   } catch {
-    // None was kept, or its writing broke off.
+    // There is none, or writing it was interrupted.
     return null;
   }
 }

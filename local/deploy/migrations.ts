@@ -19,8 +19,8 @@ const BOOK = `CREATE TABLE IF NOT EXISTS d1_migrations(
 )`;
 
 /**
- * The statements of a migration: each ends with a semicolon at the end of a line, and a trigger's
- * with the line `END;`. The test compares them with those that wrangler reads.
+ * Splits a migration into its statements. A statement ends with a semicolon at the end of a line, a
+ * trigger with the line `END;`. A test compares the result with wrangler's.
  */
 export function statementsOf(sql: string): string[] {
   const statements = sql.replaceAll(/^--.*$/gm, '').matchAll(/^(?:CREATE TRIGGER[^]*?^END|\S[^]*?);$/gm);

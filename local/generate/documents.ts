@@ -1,6 +1,6 @@
 /**
- * `npm run documents`: makes the pages of src/pages/documents, of documents and of the API's
- * description. A test says when one is out of date.
+ * `npm run documents`: generates the pages of src/pages/documents, from documents and from the
+ * API's description, and the tables of docs/storage.md. A test says when one is out of date.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -10,14 +10,17 @@ import { apiPage } from './api-page/api-page.ts';
 import type { ApiDocument } from './api-page/document.ts';
 import { readArguments } from '../arguments.ts';
 import { startService } from '../runtime/service.ts';
+import { withStageTables } from './stage-tables.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** Their paths in the repository, and on the service. */
+/** Paths in the repository, and on the service. */
 const SERVED = { 'docs/privacy.md': '/privacy', 'docs/maintainers.md': '/maintainers' } as const;
+const STORAGE = 'docs/storage.md';
 
 /**
- * The pages' contents, by their files. What a service fills in is written as `{{name}}`.
- * @param service that describes its API
+ * Generates the pages' contents, by their files. Parts that the service fills in are written as
+ * `{{name}}`.
+ * @param service the address of a service, which describes its API
  */
 export async function madePages(service: string): Promise<Readonly<Record<string, string>>> {
   const description = await (await fetch(`${service}/openapi.json`)).json();
@@ -28,12 +31,13 @@ export async function madePages(service: string): Promise<Readonly<Record<string
   return {
     ...Object.fromEntries(pages),
     'src/pages/documents/api.html': await apiPage(description as ApiDocument),
+    [STORAGE]: withStageTables(readFileSync(join(ROOT, STORAGE), 'utf8')),
   };
 }
 
 /**
- * For a terminal: the same text, whose links lead where those of the page do. Pictures are of these
- * pages.
+ * Writes a document for terminals. The text is the same, but links lead where those of the page do,
+ * and there are no pictures.
  */
 function markdownOf(file: string): string {
   return readFileSync(join(ROOT, file), 'utf8')
@@ -62,7 +66,7 @@ function htmlOf(file: string): string {
       }
     }
   });
-  // A page loads nothing, and the pictures are of pages like this one.
+  // A page loads nothing, so it has no pictures.
   rules.image = () => '';
   rules.table_open = () => '<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>\n';
   rules.table_close = () => '</table></div>\n';
@@ -73,11 +77,11 @@ function htmlOf(file: string): string {
     (heading) => `<li><a href="#${slug(heading)}">${markdown.renderInline(heading)}</a></li>`,
   );
   const index = `<nav class="card" aria-label="Contents">\n<ul>\n${links.join('\n')}\n</ul>\n</nav>\n`;
-  // Below the title and what leads in.
+  // The index comes below the title and the introduction.
   return html.replace('<h2', () => `${index}<h2`).replaceAll('&lt;service&gt;', '{{service}}');
 }
 
-/** As GitHub makes it. */
+/** Makes the anchor of a heading as GitHub does. */
 export function slug(heading: string): string {
   return heading
     .toLowerCase()
@@ -85,7 +89,7 @@ export function slug(heading: string): string {
     .replaceAll(' ', '-');
 }
 
-/** Where a link of a document leads from its page. */
+/** Finds where a link of a document leads from its page. */
 function addressOf(file: string, href: string): string {
   if (/^(#|https?:)/.test(href)) return href;
   const [path = '', fragment] = href.split('#');
@@ -95,7 +99,10 @@ function addressOf(file: string, href: string): string {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  readArguments('Usage: npm run documents\n\nWrites the pages of src/pages/documents.', {});
+  readArguments(
+    'Usage: npm run documents\n\nWrites the pages of src/pages/documents, and the tables of docs/storage.md.',
+    {},
+  );
   const service = await startService({ env: {}, stateDir: null });
   try {
     for (const [file, page] of Object.entries(await madePages(service.url)))

@@ -1,11 +1,11 @@
 /**
  * `npm run lock`: brings package-lock.json up to date, as `npm install --package-lock-only` does,
- * and takes out of it which Node.js each package asks for, and from where a package comes: that is
- * up to who installs it.
+ * and removes two things from it: which Node.js each package asks for, and the server from which a
+ * package came, which is the choice of whoever installs it.
  *
- * They all run on the Node.js of the package `node`. npm does not know that and compares them with
- * the Node.js that it runs on itself, so an installation would begin with a screenful of irrelevant
- * warnings.
+ * All packages run on the Node.js of the package `node`. npm does not know that and compares their
+ * versions with the Node.js on which npm itself runs, so an installation would begin with a
+ * screenful of irrelevant warnings.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -1,9 +1,9 @@
 /**
- * `npm run picture`: draws docs/images/push.svg, what a person sees of a push, from a real one.
+ * `npm run picture`: draws docs/images/push.svg, which shows what a person sees of a real push.
  *
- * The service and the embedded code host run on this machine for it. The picture shows names that a
- * public service could have in place of their addresses, and one hash, because each run has others.
- * A test compares it with another run.
+ * The service and the embedded code host run on this machine for it. The picture has names of a
+ * public service in place of local addresses, and a fixed hash, because each run has others. A test
+ * compares it with another run.
  */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -29,7 +29,8 @@ const COMMANDS = [
 const run = promisify(execFile);
 
 /**
- * A first push as a terminal shows it: each command behind `$ `, and what Git prints after it.
+ * Makes a first push, and answers what a terminal shows: each command behind `$ `, and what Git
+ * prints after it.
  * @param build default: the Worker is built now
  */
 export async function firstPush(build?: WorkerBuild): Promise<string[]> {
@@ -68,7 +69,7 @@ export async function firstPush(build?: WorkerBuild): Promise<string[]> {
   }
 }
 
-/** With the same hash and key on every run. */
+/** Replaces what differs between runs, such as the hash and the key. */
 function masked(text: string): string {
   return text
     .replaceAll(/[ \t]+$/gm, '')
@@ -81,7 +82,7 @@ const LINE_HEIGHT = 19;
 const CHARACTER_WIDTH = 8.1;
 const MARGIN = 20;
 
-/** An SVG for light and dark pages. */
+/** Draws an SVG for light and dark pages. */
 export function terminalPicture(lines: readonly string[]): string {
   const width = Math.ceil(Math.max(...lines.map(({ length }) => length)) * CHARACTER_WIDTH) + 2 * MARGIN;
   const height = lines.length * LINE_HEIGHT + 2 * MARGIN;

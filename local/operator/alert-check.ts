@@ -1,16 +1,16 @@
 /**
- * Where alerts would go, what their panic button would do, and whether the service at SERVICE_URL
- * can send one.
+ * Says where alerts would go and what their panic button would do, and asks the service at
+ * SERVICE_URL to send one.
  */
 import type { Config } from '../../src/config/config.ts';
 import type { Finding } from './finding.ts';
 
 /**
- * Whose quota is counted by address: a service on Cloudflare shares its addresses with everybody
- * there.
+ * Server that counts messages by address. A service on Cloudflare shares its addresses with
+ * everybody there.
  */
 const PUBLIC_SERVER = 'ntfy.sh';
-/** The service itself waits ten seconds for the notification service. */
+/** Longer than the ten seconds that the service itself waits for the notification service. */
 const TIMEOUT_MS = 20_000;
 
 type Alerts = Pick<
@@ -72,8 +72,8 @@ export async function testAlertFindings({ serviceUrl, panicPassword }: Alerts): 
 }
 
 /**
- * The answer's JSON.
- * @param body of a POST; without one, it is a GET.
+ * Asks the service, and reads the JSON of its answer.
+ * @param body the body of a POST. Without one, the request is a GET.
  */
 async function ask(url: string, body?: object): Promise<unknown> {
   const response = await fetch(url, {

@@ -1,6 +1,6 @@
 /**
- * `npm run doctor`: looks at all that the service needs here, and says on one screen what is wrong
- * and what to do. It ends with 1 if something does not work.
+ * `npm run doctor`: checks everything that the service needs here, and says on one screen what is
+ * wrong and what to do. It ends with 1 if something does not work.
  */
 import type { Config } from '../../src/config/config.ts';
 import { variablesIn } from '../../src/config/environment-reader.ts';
@@ -24,7 +24,7 @@ ends with 1 if something does not work.
   --alert  also asks the running service at SERVICE_URL, with its PANIC_PASSWORD, to send a test alert
 `;
 
-/** As npm start judges it. */
+/** Judges the configuration as `npm start` does. */
 function configurationFindings(problems: readonly string[], warnings: readonly string[]): Finding[] {
   const found = [
     ...problems.map((remedy) => ({ state: 'problem' as const, remedy })),
@@ -54,7 +54,7 @@ async function hostFindings(config: Config): Promise<Finding[]> {
 
 async function alertsOf(config: Config): Promise<Finding[]> {
   const test = values.alert ? await testAlertFindings(config) : [];
-  // Whoever only tries it out needs no alerts.
+  // A trial needs no alerts.
   const isTrial = isHostEmbedded(config) && config.notifyAdminTopic === null;
   return isTrial ? test : [...alertFindings(config), ...test];
 }

@@ -1,11 +1,11 @@
 /**
- * `npm run drain`: publishes what is delayed, before an older version takes its place. Asks the
- * service at SERVICE_URL with PANIC_PASSWORD, until nothing is left that it can publish.
+ * `npm run drain`: publishes all delayed pushes, before an older version of the service takes over.
+ * Asks the service at SERVICE_URL with PANIC_PASSWORD, until none is left that it can publish.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { readArguments } from '../arguments.ts';
 
-/** The operator's endpoints take ten requests a minute. */
+/** Pause between requests: the operator's endpoints take ten a minute. */
 const PAUSE_MS = 7_000;
 
 readArguments(

@@ -1,25 +1,25 @@
-/** What `npm run doctor` has found out, and how it looks on one screen. */
+/** Findings of `npm run doctor`, and how they look on one screen. */
 
 export interface Finding {
-  /** What was looked at: a word or two. */
+  /** The thing that was checked: a word or two. */
   readonly subject: string;
-  /** `problem`: something does not work until it is corrected. `warning`: it may be meant. */
+  /** `problem`: something does not work until it is corrected. `warning`: it may be intended. */
   readonly state: 'ok' | 'warning' | 'problem';
-  /** One line. */
+  /** The result, in one line. */
   readonly says: string;
-  /** What to do, in sentences. */
+  /** Sentences that say what to do. */
   readonly remedy?: string;
 }
 
 const URGENCY: readonly Finding['state'][] = ['problem', 'warning', 'ok'];
 
-/** A terminal has so many columns, and so many lines. */
+/** Size of a terminal. */
 const COLUMNS = 80;
 const LINES = 24;
-/** Room for the prompt that follows, and for npm's own lines. */
+/** Leaves room for the prompt that follows, and for npm's own lines. */
 const MOST_LINES = LINES - 2;
 
-/** At most a screen: what is well gives way to what has to be done. */
+/** Writes the findings on at most one screen. What is well is left out first. */
 export function screenOf(findings: readonly Finding[]): string {
   const wrong = findings.filter(({ state }) => state !== 'ok');
   const well = findings.length - wrong.length;
@@ -53,8 +53,8 @@ function remediesOf(findings: readonly Finding[]): string[] {
 }
 
 /**
- * Lines no longer than a terminal's, indented from the second one on. A longer word has a line of
- * its own.
+ * Breaks a text into lines that fit a terminal, indented from the second one on. A word that is
+ * longer has a line of its own.
  */
 function wrapped(text: string): string[] {
   const lines: string[] = [];

@@ -1,12 +1,12 @@
 /**
  * `npm run forks`: lists the forks of the bot account at GitHub that no open pull request needs,
- * and deletes them if told to. An account may have so many repositories, and nothing of the service
- * needs an old fork: the next push makes another one. At other hosts the bot has no forks.
+ * and deletes them if told to. GitHub limits how many repositories an account has, and the service
+ * needs no old fork: the next push makes another one. At other hosts the bot has no forks.
  *
- * A program of the operator's, not of the service: the service's own token then never needs the
- * right to delete. GitHub's forks share one network, so a fork may be the head of a pull request in
- * any repository of it. Each is kept while the bot has an open pull request anywhere in its
- * network; what is not known for sure keeps it, too.
+ * This is a program of the operator's, not a part of the service, so that the service's own token
+ * never needs the right to delete. GitHub's forks share one network, so a fork may be the head of a
+ * pull request in any repository of it. A fork is kept while the bot has an open pull request
+ * anywhere in its network, and also if that is not known for sure.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseConfig } from '../../src/config/config.ts';
@@ -26,9 +26,9 @@ Lists the forks of the bot account at GitHub that have no open pull request, the
 
 const DAY_MS = 86_400_000;
 const PAGE_SIZE = 50;
-/** GitHub's search lists no more than so many results (docs.github.com/rest/search). */
+/** Most results that GitHub's search lists (docs.github.com/rest/search). */
 const MOST_FOUND = 1_000;
-/** Between deletions: GitHub asks for a second between writes. */
+/** Pause between deletions: GitHub asks for a second between writes. */
 const PAUSE_MS = 1_000;
 
 interface RepositoryJson {
@@ -54,7 +54,10 @@ class Api {
     this.#host = host;
   }
 
-  /** @throws Error with the host's own sentence, unless the answer is one of success. */
+  /**
+   * Sends a request, and reads the JSON of its answer.
+   * @throws Error with the host's own sentence, unless the answer is one of success.
+   */
   async ask(method: 'GET' | 'DELETE', path: string): Promise<unknown> {
     const response = await fetch(`${this.#host.apiUrl}${path}`, {
       method,
@@ -73,7 +76,7 @@ class Api {
     throw new Error(`${method} ${path}: ${response.status} ${message}`);
   }
 
-  /** Every page of a list. */
+  /** Reads every page of a list. */
   async *list<T>(path: string, entriesOf: (answer: unknown) => readonly T[]): AsyncGenerator<T> {
     const separator = path.includes('?') ? '&' : '?';
     for (let page = 1; ; page++) {
@@ -85,7 +88,7 @@ class Api {
   }
 }
 
-/** The roots of the networks in which the bot has open pull requests. */
+/** Finds the roots of the networks in which the bot has open pull requests. */
 async function networksInUse(api: Api, bot: string): Promise<Set<string>> {
   const repositories = new Set<string>();
   const query = encodeURIComponent(`is:pr is:open author:${bot}`);
@@ -101,8 +104,8 @@ async function networksInUse(api: Api, bot: string): Promise<Set<string>> {
 }
 
 /**
- * A search that took the host too long is cut short (docs.github.com/rest/search, "Timeouts and
- * incomplete results").
+ * Reads the results of a search. GitHub cuts a search short that takes it too long
+ * (docs.github.com/rest/search, "Timeouts and incomplete results").
  */
 function foundIssues(answer: unknown): readonly { readonly repository_url: string }[] {
   const { items, incomplete_results } = answer as {
@@ -121,7 +124,10 @@ function networkOf({ full_name, source, parent }: RepositoryJson): string {
   return (source ?? parent ?? { full_name }).full_name.toLowerCase();
 }
 
-/** Of a fork whose parent is gone, nobody knows what it is. */
+/**
+ * Lists the forks that nothing needs. A fork whose parent is gone is not listed, because nobody can
+ * tell what it belongs to.
+ */
 async function unusedForks(api: Api, olderThanMs: number): Promise<Fork[]> {
   const { login } = (await api.ask('GET', '/user')) as { login: string };
   const used = await networksInUse(api, login);

@@ -1,10 +1,10 @@
 /**
- * Whether a code host can be used with the bot's token: a few reads, and writes to a repository
- * that does not exist. Nothing is changed, and nothing is repeated.
+ * Checks whether a code host can be used with the bot's token: a few reads, and writes to a
+ * repository that does not exist. Nothing is changed, and no request is repeated.
  */
 import { type HostConfig, hostNameOf, tokenVariable } from '../../src/config/hosts.ts';
 import { type TokenProblem, tokenProblems } from '../../src/host/account/token-problems.ts';
-import { accountWords } from '../../src/notify/alert.ts';
+import { accountWords } from '../../src/notify/account-words.ts';
 import { type HostAnswer, limitOf } from '../../src/host/failure.ts';
 import { hostText } from '../../src/words/host-text.ts';
 import type { Finding } from './finding.ts';
@@ -12,36 +12,36 @@ import type { Finding } from './finding.ts';
 export interface HostCheck {
   readonly findings: readonly Finding[];
   /**
-   * How far this machine's clock is ahead of the host's, in milliseconds; null: the host has not
-   * said.
+   * Milliseconds by which this machine's clock is ahead of the host's; `null` if the host does not
+   * tell the time.
    */
   readonly aheadMs: number | null;
 }
 
 interface Answer extends HostAnswer {
-  /** Undefined: it is no JSON. */
+  /** `undefined` if the answer is no JSON. */
   readonly json: unknown;
   readonly aheadMs: number | null;
 }
 
-/** Why there is none. */
+/** Reason why there is no answer. */
 interface NoAnswer {
   readonly why: string;
 }
 
 /**
  * Gitea's first version whose tokens have the scopes that the service asks for. Forgejo names the
- * Gitea that it is like.
+ * version of Gitea that it is compatible with.
  */
 const OLDEST = { major: 1, minor: 20 };
 const NO_REPOSITORY = 'gitveil-asks-for-its-scopes';
 const FORGEJO_SCOPES = 'write:repository, write:issue, read:user and read:notification';
 const GITHUB_SCOPES = 'public_repo, workflow and notifications';
 const TIMEOUT_MS = 10_000;
-/** A Date header has whole seconds. */
+/** Average error of a Date header, which has whole seconds. */
 const HALF_A_SECOND_MS = 500;
 
-/** Never rejects. */
+/** Checks a host. Never rejects. */
 export async function checkHost(host: HostConfig): Promise<HostCheck> {
   return host.kind === 'github' ? checkGitHub(host) : checkForgejo(host);
 }
@@ -73,8 +73,7 @@ async function checkForgejo(host: HostConfig): Promise<HostCheck> {
   if ('why' in said) return { findings: [unreachable(host, said)], aheadMs: null };
   const { aheadMs } = said;
   const settings = await ask(`${apiUrl}/settings/repository`, null);
-  // Where the server can open pull requests by a push, it says so here, also to the tool of that
-  // name.
+  // A server that can open pull requests by a push says so here, also to the tool of that name.
   const agit = await ask(`${url}/ssh_info`, null);
   if ('why' in agit) return { findings: [unreachable(host, agit)], aheadMs };
   const fault = faultOf(host, said, { settings, agit });
@@ -85,13 +84,13 @@ async function checkForgejo(host: HostConfig): Promise<HostCheck> {
   const silent = answers.find((answer) => 'why' in answer);
   if (silent !== undefined) return { findings: [unreachable(host, silent)], aheadMs };
   const finding = tokenFinding(host, answers as Answer[], FORGEJO_SCOPES);
-  // Gitea 1.26 and Forgejo look whether a repository is public, and break where there is none.
+  // Gitea 1.26 and Forgejo check whether a repository is public, and break where there is none.
   const breaksGit = finding.state === 'ok' && (await failsForBot(host, answers[0] as Answer));
   const publicOnly = () => tokenProblem(host, ['public-only'], FORGEJO_SCOPES);
   return { findings: [ready(host, name), breaksGit ? publicOnly() : finding], aheadMs };
 }
 
-/** What makes such a server of no use here; null: nothing. */
+/** Finds a fault that makes the server useless for the service; `null` if there is none. */
 function faultOf(
   host: HostConfig,
   said: Answer,
@@ -133,10 +132,7 @@ function faultOf(
 const isSet = (settings: Answer | NoAnswer, name: string): boolean =>
   !('why' in settings) && fieldOf(settings, name) === true;
 
-/**
- * A server looks at a token's scopes before it looks for the repository, so one that does not exist
- * will do.
- */
+/** Tries the scopes of a token on a repository that does not exist: a server checks them first. */
 async function tokenAnswers({ apiUrl }: HostConfig, token: string): Promise<readonly (Answer | NoAnswer)[]> {
   const user = await ask(`${apiUrl}/user`, token);
   const login = 'why' in user ? undefined : fieldOf(user, 'login');
@@ -151,8 +147,9 @@ async function tokenAnswers({ apiUrl }: HostConfig, token: string): Promise<read
 }
 
 /**
- * A fault of the server's own comes once, or to everybody.
- * @param user what the host says of the bot.
+ * Whether Git over HTTP fails with the bot's token alone. A fault of the server itself comes once,
+ * or for everybody.
+ * @param user the host's answer about the bot.
  */
 async function failsForBot({ url, token }: HostConfig, user: Answer): Promise<boolean> {
   const repository = `${url}/${encodeURIComponent(wordOf(user, 'login'))}/${NO_REPOSITORY}.git`;
@@ -163,10 +160,13 @@ async function failsForBot({ url, token }: HostConfig, user: Answer): Promise<bo
   return (await fails(token)) && !(await fails(null)) && fails(token);
 }
 
-/** @param answers to calls with the token, the first of which asked for the account. */
+/**
+ * Judges the token.
+ * @param answers to calls with the token, the first of which asked for the account.
+ */
 function tokenFinding(host: HostConfig, answers: readonly Answer[], scopes: string): Finding {
   const token = host.token ?? '';
-  // When a token ends, the host knows: this machine's clock may be wrong.
+  // The host knows when a token ends; this machine's clock may be wrong.
   const nowBy = ({ aheadMs }: Answer): number => Date.now() - (aheadMs ?? 0);
   const found = answers.flatMap((answer) => tokenProblems(host.kind, token, answer, nowBy(answer)) ?? []);
   const problems = [...new Set(found)];
@@ -222,12 +222,14 @@ function noToken(host: HostConfig): Finding {
 
 interface Software {
   readonly name: string;
-  /** Null: it does not say. */
+  /** `null` if the server does not say. */
   readonly kind: 'forgejo' | 'gitea' | null;
   readonly isTooOld: boolean;
 }
 
-/** `1.26.0`, `11.0.1+gitea-1.22.0`, or something else for a build of one's own. */
+/**
+ * Reads a version such as `1.26.0` or `11.0.1+gitea-1.22.0`. A build of one's own may have another.
+ */
 function softwareOf(version: string): Software {
   const [own = '', compatible] = version.split('+gitea-');
   const [, major, minor] = /^(\d+)\.(\d+)/.exec(compatible ?? own) ?? [];
@@ -244,7 +246,8 @@ function softwareOf(version: string): Software {
 }
 
 /**
- * @param token null: in nobody's name.
+ * Asks the host, once.
+ * @param token `null` for a request without credentials.
  * @param scheme how the token is sent: Git takes a password only.
  */
 async function ask(
@@ -269,7 +272,7 @@ async function ask(
     const { status } = response;
     const header = (name: string): string | null => response.headers.get(name);
     const operation = method === 'GET' ? 'read' : 'write';
-    // A host that only asks to be left alone has not said what it is.
+    // A host that only asks for fewer requests has not said what it is.
     const isBusy = limitOf({ operation, status, header, text, codes: [] }, Date.now()) !== null;
     if (isBusy || status >= 500) return { why: `${status} ${response.statusText}`.trim() };
     const date = Date.parse(response.headers.get('date') ?? '');
@@ -285,7 +288,7 @@ async function ask(
   }
 }
 
-/** `fetch` says only "fetch failed"; the system's code is what helps. */
+/** Finds the system's error code, because `fetch` says only "fetch failed". */
 function reasonOf(error: unknown): string {
   const { name, message, cause } = error as Error & { cause?: { code?: string; message?: string } };
   if (name === 'TimeoutError') return 'timeout';
@@ -300,7 +303,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A field of an answer that is an object. */
+/** Reads a field of an answer that is an object. */
 function fieldOf({ json }: Answer, name: string): unknown {
   return typeof json === 'object' && json !== null ? (json as Record<string, unknown>)[name] : undefined;
 }

@@ -1,26 +1,28 @@
-/** Whether this machine's clock and its disk do for the service. */
+/** Checks this machine's clock and disk. */
 import { existsSync, rmdirSync, statfsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Config } from '../../src/config/config.ts';
 import type { Finding } from './finding.ts';
 import { stateDirProblem } from '../runtime/state-dir.ts';
 
-/** What the clock of a code host tells of this machine's. */
+/** Comparison of this machine's clock with that of a code host. */
 export interface Clock {
-  /** Of the host. */
+  /** Name of the host. */
   readonly name: string;
   readonly aheadMs: number;
 }
 
-/** Commits, limits and signed requests take their time from the clock. */
+/** Limit for a wrong clock: commits, limits and signed requests take their time from it. */
 const MOST_AHEAD_MS = 60_000;
 const MB = 1_000_000;
-/** One large push. */
+/** Room for one large push. */
 const LEAST_FREE_MB = 100;
-/** For the rows of everything else, and so that one more log does not fill the disk. */
+/** Room for the rows of everything else, so that one more log does not fill the disk. */
 const RESERVE_MB = 200;
 
-/** Most hosts are right: one with a wrong clock says nothing of this machine. */
+/**
+ * Judges the clock by all hosts, because one host with a wrong clock says nothing of this machine.
+ */
 export function clockFinding(clocks: readonly Clock[]): Finding {
   const sorted = clocks.toSorted((a, b) => a.aheadMs - b.aheadMs);
   const middle = sorted.slice(Math.floor((sorted.length - 1) / 2), Math.floor(sorted.length / 2) + 1);
@@ -39,7 +41,7 @@ export function clockFinding(clocks: readonly Clock[]): Finding {
 
 type Disk = Pick<Config, 'stateDir' | 'spoolMb' | 'delayedMb'>;
 
-/** Tries it as the start does, and leaves no folder that was not there. */
+/** Checks the disk as a start does, and leaves no folder that was not there. */
 export function diskFinding(disk: Disk, freeMbOf: (folder: string) => number = freeMbIn): Finding {
   const { stateDir, spoolMb, delayedMb } = disk;
   const subject = 'disk';

@@ -1,18 +1,18 @@
 /**
- * Whether Git reaches the service at SERVICE_URL, or something in front of it answers instead: the
- * two requests that such walls take for an attack, as Git sends them. The service answers both, and
- * asks no code host.
+ * Checks whether Git reaches the service at SERVICE_URL, or something in front of it answers
+ * instead. Sends, as Git does, the two requests that such walls take for an attack. The service
+ * answers both without asking a code host.
  */
 import type { Config } from '../../src/config/config.ts';
 import type { Finding } from './finding.ts';
 
 const TIMEOUT_MS = 10_000;
-/** Of a repository that does not exist. A flush-pkt pushes nothing. */
+/** Path of a repository that does not exist. The flush-pkt pushes nothing. */
 const PATH = '/v1/gh/gitveil/gitveil-asks-for-a-wall/git-receive-pack';
 const FLUSH = '0000';
-/** No wall answers so; the service does, whatever it makes of a push. */
+/** Type of the service's answer, whatever it thinks of the push. No wall answers with it. */
 const RESULT_TYPE = 'application/x-git-receive-pack-result';
-/** In a body of so much, a firewall finds what looks like code; many proxies take less. */
+/** Size of a body in which a firewall finds what looks like code. Many proxies refuse it. */
 const LARGE_BYTES = 200_000;
 
 interface Answer {
@@ -23,7 +23,7 @@ interface Answer {
 
 type Row = readonly [when: (answer: Answer) => boolean, remedy: string];
 
-/** The setting that makes such an answer; the first that fits. */
+/** Remedies by the form of the answer; the first that fits is told. */
 const WALLS: readonly Row[] = [
   // developers.cloudflare.com/cloudflare-challenges/challenge-types/challenge-pages/detect-response
   [
@@ -73,7 +73,7 @@ const WALLS: readonly Row[] = [
   ],
 ];
 
-/** None: SERVICE_URL is not set. Never rejects. */
+/** Asks the service, unless SERVICE_URL is not set. Never rejects. */
 export async function wallFindings({ serviceUrl, isServiceUrlGiven }: Config): Promise<Finding[]> {
   if (!isServiceUrlGiven) return [];
   const { host } = new URL(serviceUrl);

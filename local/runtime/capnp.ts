@@ -6,8 +6,8 @@
  */
 
 /**
- * The content of a file; the path is relative to the configuration, or absolute within the import
- * path.
+ * Stands for the content of a file. The path is relative to the configuration, or absolute within
+ * the import path.
  */
 export class Embed {
   readonly path: string;
@@ -17,7 +17,7 @@ export class Embed {
   }
 }
 
-/** An entry that is undefined is left out. */
+/** Values that can be written. An entry that is undefined is left out. */
 export type CapnpValue =
   string | boolean | Embed | readonly CapnpValue[] | { readonly [name: string]: CapnpValue | undefined };
 
@@ -34,7 +34,7 @@ export function capnp(value: CapnpValue): string {
 
 const isList = (value: CapnpValue): value is readonly CapnpValue[] => Array.isArray(value);
 
-/** Byte by byte, all but printable ASCII escaped. */
+/** Quotes a text byte by byte, and escapes everything but printable ASCII. */
 function quoted(text: string): string {
   const bytes = Buffer.from(text).toString('latin1');
   const escaped = bytes.replace(

@@ -3,7 +3,7 @@ import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { Config } from '../../src/config/config.ts';
 import { claimPort } from './ports.ts';
 
-/** The variables that make the service use it. */
+/** Variables that make the service use the embedded code host. */
 export const HOST_VARIABLES = [
   'HOSTING_URL',
   'HOSTING_API_URL',
@@ -13,16 +13,19 @@ export const HOST_VARIABLES = [
   'EMBEDDED_HOST',
 ] as const;
 
-/** It is no secret: anybody who can reach this host can also act as the maintainer on its pages. */
+/**
+ * Password for pushes as the maintainer. It is no secret: anybody who can reach this host can also
+ * act as the maintainer on its pages.
+ */
 export const MAINTAINER_PASSWORD = 'maintainer';
 
-/** It does not limit its bot as GitHub does. */
+/** Limit of the bot's calls. The embedded host does not limit its bot as GitHub does. */
 const CALLS_AN_HOUR = 1_000_000;
 const CREATIONS = '10000/1h';
 
 /**
- * Short, so that a person who tries the service soon sees what their acts as the maintainer lead
- * to.
+ * Time between two scheduled runs. It is short, so that people who try the service soon see what
+ * their acts as the maintainer lead to.
  */
 export const EMBEDDED_TICK_MS = 5_000;
 
@@ -32,9 +35,9 @@ export function isHostEmbedded({ hosts }: Pick<Config, 'hosts'>): boolean {
 }
 
 /**
- * Starts it beside the service, with one small repository.
- * @param dir where it keeps its state.
- * @param forgetLimits what a button of its front page does.
+ * Starts the embedded host beside the service, with one small repository.
+ * @param dir the folder of its state.
+ * @param forgetLimits the action of a button on its front page.
  */
 export async function startEmbeddedHost(
   servicePort: number,
@@ -44,7 +47,7 @@ export async function startEmbeddedHost(
   // The same port each time, because the state contains addresses of pull requests.
   const nextPort = servicePort > 0 && servicePort < 65_535 ? servicePort + 1 : 0;
   const port = await claimPort('127.0.0.1', nextPort).catch(() => 0);
-  // Loaded here: whoever only asks whether it is used need not wait for its sixty files.
+  // Imported here: a program that only asks whether the host is embedded need not load sixty files.
   const [{ startSandbox }, { SEED, seedRepository }] = await Promise.all([
     import('../../sandbox/sandbox.ts'),
     import('./seed.ts'),
@@ -70,7 +73,10 @@ export async function startEmbeddedHost(
   return sandbox;
 }
 
-/** @param env of the operator. */
+/**
+ * Sets the variables that make the service use the embedded host.
+ * @param env the operator's variables.
+ */
 export function hostVariables(
   sandbox: Sandbox,
   env: Readonly<Record<string, string>>,

@@ -5,7 +5,7 @@
 import { lookup } from 'node:dns/promises';
 import { connect, createServer } from 'node:net';
 
-/** Nobody listens on this port of this machine, or it does not matter. */
+/** A port of this machine on which nobody listens. If somebody does, it does not matter. */
 const ANY_PORT = 1;
 const TIMEOUT_MS = 1_000;
 
@@ -46,7 +46,10 @@ export function claimPort(host: string, port: number): Promise<number> {
   });
 }
 
-/** The message with the remedy if a service cannot listen, by the system's error code. */
+/**
+ * Says why a service cannot listen, and what to do about it.
+ * @param code the system's error code
+ */
 export function whyNotListening(host: string, port: number, code: string | undefined): string {
   if (code === 'EADDRINUSE') {
     return `PORT is "${port}": that port is in use; stop what listens there, or set PORT to a free one`;

@@ -1,6 +1,6 @@
 /**
- * What comes before the service runs: writes workerd's configuration and its modules into a folder,
- * and brings the database up to date.
+ * Prepares the service: writes workerd's configuration and its modules into a folder, and brings
+ * the database up to date.
  *
  * A workerd with only the database does that, and ends. workerd opens all its sockets at once, so
  * the one that runs the service would accept requests before its tables exist.
@@ -23,10 +23,10 @@ export interface PreparedService {
   readonly workerd: WorkerdCommand;
   /** A temporary folder, to be removed when the service has ended. */
   readonly folder: string;
-  /** The configuration in it. */
+  /** Path of the configuration in `folder`. */
   readonly config: string;
   /**
-   * These have the counts of what clients do. They can be removed while the service does not run.
+   * Folders with the counts of what clients do. They can be removed while the service does not run.
    */
   readonly limitsFolders: readonly string[];
   readonly bundleHash: string;
@@ -36,7 +36,7 @@ export interface PrepareOptions {
   readonly build: WorkerBuild;
   /** Names of the variables that will be set, in addition to the service's own. */
   readonly variables: readonly string[];
-  /** Where Durable Objects, D1 and KV are kept; `null`: in the temporary folder. */
+  /** Folder of the Durable Objects, D1 and KV. `null`: in the temporary folder. */
   readonly stateDir: string | null;
   /** Whether the runtime's `fetch` fails in the service. Default: no. */
   readonly refusesFetch?: boolean;
@@ -71,14 +71,17 @@ export async function prepareService(options: PrepareOptions): Promise<PreparedS
   }
 }
 
-/** The file of the database, or the folder if it holds several. */
+/** Finds the file of the database. Answers the folder if it holds several. */
 async function databaseIn(folder: string): Promise<string> {
   const entries = await readdir(folder, { recursive: true });
   const [file, ...others] = entries.filter((path) => /(?<!\bmetadata)\.sqlite$/.test(path));
   return file === undefined || others.length > 0 ? folder : join(folder, file);
 }
 
-/** @param folder of the database. */
+/**
+ * Brings the database up to date.
+ * @param folder of the database, for the message.
+ */
 async function migrate(
   command: WorkerdCommand,
   config: string,
@@ -104,7 +107,7 @@ async function migrate(
   }
 }
 
-/** As the package says, which has no types. */
+/** Finds workerd by its package, which has no types. */
 function workerdProgram(): string {
   const { default: program } = createRequire(import.meta.url)('workerd') as { default: string };
   return program;

@@ -13,13 +13,13 @@ import { type Ending, type LogEntry, startWorkerd } from './workerd.ts';
 
 export interface RunOptions {
   /**
-   * Variables of the service, by name. Others have the default of wrangler.toml or of the
+   * Variables of the service, by name. The others have the default of wrangler.toml or of the
    * configuration.
    */
   readonly env: Readonly<Record<string, string>>;
   readonly host: string;
   readonly port: number;
-  /** How far apart the times of two scheduled runs are, at least. Default: a minute. */
+  /** Least difference between the times of two scheduled runs. Default: a minute. */
   readonly tickMs?: number;
   /** Receives each line that the service logs. Default: standard output. */
   readonly writeLog?: (line: string) => void;
@@ -28,9 +28,9 @@ export interface RunOptions {
 }
 
 export interface Service {
-  /** Without a trailing slash. */
+  /** Address of the service, without a trailing slash. */
   readonly url: string;
-  /** For measuring its memory, or killing it. */
+  /** Process of workerd, for measuring its memory or killing it. */
   readonly workerdPid: number;
   /** Resolves when workerd has ended, by `dispose` or by itself. */
   readonly ended: Promise<Ending>;
@@ -45,10 +45,13 @@ export interface Service {
   dispose(): Promise<void>;
 }
 
-/** Variables that are always set. Not SERVICE_URL: others may reach the service by another name. */
+/**
+ * Variables that are always set. SERVICE_URL is not one of them, because others may reach the
+ * service by another name.
+ */
 export const OWN_VARIABLES = ['HOST', 'PORT', 'BUNDLE_HASH'] as const;
 
-/** Beginning of the log line of a refused `fetch` of the runtime. */
+/** Start of the log line of a refused `fetch` of the runtime. */
 export const REFUSED_FETCH = 'the runtime may not fetch: ';
 
 /** Returns once the service answers. Rejects with a `WorkerdFailure` when it does not start. */
@@ -85,8 +88,9 @@ function scheduledRuns(socket: string, tickMs: number): Service['runScheduled'] 
 }
 
 /**
- * The service logs only with `console.log`. Everything else comes from workerd, which has already
- * handled what it marks with NOSENTRY; those lines are only for its developers.
+ * Writes an entry of workerd's log. The service logs only with `console.log`. Everything else comes
+ * from workerd, which has already handled what it marks with NOSENTRY; those lines are only for its
+ * developers.
  */
 function writeEntry({ writeLog, onFetch }: RunOptions, { level, message }: LogEntry): void {
   if (message.startsWith(REFUSED_FETCH)) onFetch?.(message.slice(REFUSED_FETCH.length));

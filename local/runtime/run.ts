@@ -30,12 +30,12 @@ import { type Ending, WorkerdFailure } from './workerd.ts';
 process.title = 'gitveil';
 const prepared = JSON.parse(process.argv[2] as string) as PreparedService;
 
-/** What must be ended, in this order. */
+/** Functions that end what is running, in this order. */
 const running: (() => Promise<void>)[] = [() => rm(prepared.folder, { recursive: true, force: true })];
 
-/** Set once it runs for the first time. */
+/** Set once the service runs for the first time. */
 let service: Service;
-/** Was ended because another one takes its place. */
+/** The service that was ended because another one takes its place. */
 let replaced: Service | null = null;
 let restarting: Promise<void> | null = null;
 
@@ -88,9 +88,9 @@ async function startService(config: Config, env: Record<string, string>, tickMs:
 }
 
 /**
- * Restarts the service without the files of its counts. The service itself has no way to forget
- * them: that way would have to be guarded wherever it runs. Only the embedded code host, which
- * listens on this machine, gets this function.
+ * Restarts the service without the files of its counts. The service itself cannot forget them,
+ * because that function would have to be guarded wherever it runs. Only the embedded code host,
+ * which listens on this machine, gets this one.
  */
 function forgetLimits(startAnew: () => Promise<void>): Promise<void> {
   const restart = async (): Promise<void> => {
@@ -107,7 +107,7 @@ function forgetLimits(startAnew: () => Promise<void>): Promise<void> {
   return restarting;
 }
 
-/** Ctrl-C in a terminal reaches workerd, too, and may do so first. */
+/** Ends this program, too. Ctrl-C in a terminal also reaches workerd, and may do so first. */
 function onWorkerdEnd({ code, signal }: Ending): void {
   if (isEndSignal(signal)) void stop(0);
   else void stop(1, `workerd has ended unexpectedly: ${signal ?? `exit code ${code}`}`);
@@ -120,7 +120,10 @@ function onFailedStart(error: unknown): void {
 
 let isStopping = false;
 
-/** @param message the reason, unless someone asked for the end */
+/**
+ * Ends everything that is running, then this program.
+ * @param message the reason, unless someone asked for the end
+ */
 async function stop(exitCode: number, message?: string): Promise<void> {
   if (isStopping) return;
   isStopping = true;

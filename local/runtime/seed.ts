@@ -1,5 +1,5 @@
 /**
- * One small repository for the embedded code host, so that people who try the service have
+ * Seeds the embedded code host with one small repository, so that people who try the service have
  * something to clone.
  */
 import { mustRunGit } from '../../sandbox/git-command.ts';
@@ -32,7 +32,7 @@ const HISTORY: readonly SeedCommit[] = [
 ];
 
 /**
- * Writes the history to the main branch of a bare repository; the dates are recent, as those of a
+ * Writes the history to the main branch of a bare repository. Its dates are recent, like those of a
  * living project.
  */
 export async function seedRepository(barePath: string, now: Date): Promise<void> {

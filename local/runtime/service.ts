@@ -13,7 +13,7 @@ export type { Service } from './run-service.ts';
 
 export interface ServiceOptions extends Pick<RunOptions, 'env' | 'writeLog' | 'onFetch'> {
   /**
-   * Default: builds the Worker now. To start several services, build once and pass the result to
+   * Default: the Worker is built now. To start several services, build once and pass the result to
    * each.
    */
   readonly build?: WorkerBuild;
@@ -22,7 +22,7 @@ export interface ServiceOptions extends Pick<RunOptions, 'env' | 'writeLog' | 'o
   /** Default: any free port. */
   readonly port?: number;
   /**
-   * Where Durable Objects, D1 and KV are kept; `null`: in a temporary folder that is deleted with
+   * Folder of the Durable Objects, D1 and KV. `null`: in a temporary folder that is deleted with
    * the service.
    */
   readonly stateDir: string | null;

@@ -81,8 +81,8 @@ export const KV = standIn({
 });
 
 /**
- * Keeps nothing: what the service would read there, its only isolate has in memory, and the names
- * and dates of files would tell what was asked for when.
+ * Keeps nothing. The only isolate has in memory what the service would read there, and the names
+ * and dates of files would tell what was asked for, and when.
  */
 export const CACHE: CapnpValue = {
   name: 'cache',

@@ -9,10 +9,10 @@ import { existsSync, mkdirSync, mkdtempSync, rmdirSync, statSync } from 'node:fs
 import { dirname, join, resolve } from 'node:path';
 
 /**
- * What is wrong with STATE_DIR, as a sentence that names it; null if it can be used.
+ * Says what is wrong with STATE_DIR, in a sentence that names it; `null` if it can be used.
  *
  * @param stateDir the variable's value, relative to the working directory
- * @param subfolders what will be kept in it
+ * @param subfolders folders that the service needs in it
  */
 export function stateDirProblem(stateDir: string, subfolders: readonly string[]): string | null {
   const root = resolve(stateDir);

@@ -12,25 +12,25 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 const LOCK = 'lock';
-/** Says who has the lock: what is in a locked file cannot be read. */
+/** File that says who has the lock, because the content of a locked file cannot be read. */
 const HOLDER = 'lock-holder';
 /** SQLITE_BUSY: somebody else has the lock. */
 const BUSY = 5;
 
-/** While it is open, this process has the lock. */
+/** Database whose lock this process has while it is open. */
 let lock: DatabaseSync | null = null;
 
 /**
- * Takes the folder for this process, as long as it lives or becomes another program.
- * @param port of the service, for the message to others.
- * @param warn hears that the file system has no locks. The folder can be used all the same.
- * @returns why it cannot be used, as a sentence that names the variable; null: it can.
+ * Takes the folder for this process, for as long as it lives or until it becomes another program.
+ * @param port the service's, for the message to others.
+ * @param warn called if the file system has no locks; the folder can still be used.
+ * @returns a sentence that says why it cannot be used, and names the variable; `null` if it can.
  */
 export function takeStateDir(stateDir: string, port: number, warn: (message: string) => void): string | null {
   const name = `STATE_DIR is ${JSON.stringify(stateDir)}`;
   try {
     lock = new DatabaseSync(join(stateDir, LOCK), { timeout: 0 });
-    // Without a journal's file beside it.
+    // Keep the journal in memory: a file beside the lock would stay after a crash.
     lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
     writeFileSync(join(stateDir, HOLDER), `process ${process.pid}, port ${port}\n`);
   } catch (error) {

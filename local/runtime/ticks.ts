@@ -1,16 +1,16 @@
 /**
- * The cron trigger of wrangler.toml on this machine: regularly, and at once when the program gets
- * SIGUSR2.
+ * Runs the scheduled handler at the times of wrangler.toml's cron trigger, and at once when the
+ * program gets SIGUSR2.
  *
  * A first run at the start tells an operator what is wrong with a code host. The embedded one needs
- * none.
+ * no such run.
  */
 import { say } from '../environment.ts';
 
-/** As in wrangler.toml: real hosts are not to be asked more often. */
+/** Interval of the trigger in wrangler.toml: real hosts are not to be asked more often. */
 export const USUAL_TICK_MS = 60_000;
 
-/** Returns a function that ends it. */
+/** Starts the runs. Returns a function that ends them. */
 export function everyTick(
   tickMs: number,
   run: () => Promise<void>,

@@ -1,4 +1,7 @@
-/** HTTP to a Worker that listens on a Unix socket: no other user of the machine can reach it. */
+/**
+ * Sends HTTP to a Worker that listens on a Unix socket, which no other user of the machine can
+ * reach.
+ */
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 

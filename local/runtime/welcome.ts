@@ -1,10 +1,10 @@
-/** What `npm start` prints once the service answers: its address, and commands to paste. */
+/** Text that `npm start` prints once the service answers: its address, and commands to paste. */
 import type { Config } from '../../src/config/config.ts';
 import { type HostConfig, tokenVariable } from '../../src/config/hosts.ts';
 import { MAINTAINER_PASSWORD } from './embedded-host.ts';
 import { SEED } from './seed.ts';
 
-/** The text for a service whose code host is the embedded one. */
+/** Writes the text for a service whose code host is the embedded one. */
 export function sandboxWelcome(serviceUrl: string, hostUrl: string, stateDir: string): string {
   const { owner, name } = SEED;
   const open = process.platform === 'darwin' ? 'open' : 'xdg-open';
@@ -43,8 +43,8 @@ function maintainerRemote(hostUrl: string): string {
 type Told = Pick<Config, 'serviceUrl' | 'isServiceUrlGiven' | 'hosts' | 'stateDir'>;
 
 /**
- * The text for a service in front of real code hosts. At least one of them has a token.
- * @param url where it listens.
+ * Writes the text for a service in front of real code hosts, at least one of which has a token.
+ * @param url the address on which it listens.
  */
 export function welcome(url: string, { isServiceUrlGiven, hosts, stateDir, ...config }: Told): string {
   const serviceUrl = isServiceUrlGiven ? config.serviceUrl : url;

@@ -1,10 +1,10 @@
 /**
- * workerd's configuration for this machine: the service with the bindings of wrangler.toml, and
- * stand-ins for what the platform has elsewhere.
+ * Writes workerd's configuration for this machine: the service with the bindings of wrangler.toml,
+ * and stand-ins for what the platform has elsewhere.
  *
- * It contains neither addresses nor the values of variables. Sockets get their addresses on the
- * command line, and variables are read from workerd's environment, so that no secret is written to
- * disk. Reference: workerd.capnp in the package `workerd`.
+ * The configuration contains neither addresses nor the values of variables. Sockets get their
+ * addresses on the command line, and variables are read from workerd's environment, so that no
+ * secret is written to disk. Reference: workerd.capnp in the package `workerd`.
  */
 import { join } from 'node:path';
 import type { WorkerBuild } from '../deploy/build.ts';
@@ -12,10 +12,10 @@ import { type CapnpValue, Embed, capnp } from './capnp.ts';
 import { REFUSED_FETCH } from './run-service.ts';
 import { CACHE, CACHE_SERVICE, D1, KV, SHARED_MODULES, d1Binding, kvBinding } from './stand-ins.ts';
 
-/** The subfolders of the state's folder. */
+/** Subfolders of the state's folder. */
 export const STATE_FOLDERS = ['do', 'd1', 'kv'] as const;
 
-/** Replaces the internet for `fetch`. Sockets pass through it. */
+/** Replaces the internet for `fetch`. Sockets are not affected. */
 const NO_FETCH = `export default {
   fetch({ method, url }) {
     console.warn(${JSON.stringify(REFUSED_FETCH)} + method + ' ' + url);
@@ -24,10 +24,10 @@ const NO_FETCH = `export default {
 };
 `;
 
-/** The files of the objects that count what clients do. */
+/** Folders of the objects that count what clients do. */
 export const LIMITS_FOLDERS = ['do/gitveil-ClientWindows', 'do/gitveil-HostAccount'] as const;
 
-/** The files that must be next to the configurations, with their content. */
+/** Names the files that must be next to the configurations, with their content. */
 export function modulesOf({ script, helpers }: WorkerBuild): Readonly<Record<string, string>> {
   return {
     'service.js': script,
@@ -37,7 +37,9 @@ export function modulesOf({ script, helpers }: WorkerBuild): Readonly<Record<str
   };
 }
 
-/** Only the database, and on the socket `migrate` the Worker that brings it up to date. */
+/**
+ * Configures the database alone, and on the socket `migrate` the Worker that brings it up to date.
+ */
 export function databaseConfig({ settings }: WorkerBuild, stateDir: string): string {
   const migrate = {
     compatibilityDate: settings.compatibilityDate,
@@ -56,8 +58,8 @@ export interface ServiceConfigOptions {
 }
 
 /**
- * Everything: on the socket `service` the service, and on `schedule` the Worker that runs its
- * scheduled handler.
+ * Configures everything: on the socket `service` the service, and on `schedule` the Worker that
+ * runs its scheduled handler.
  */
 export function serviceConfig(
   build: WorkerBuild,
@@ -136,7 +138,7 @@ const disk = (name: string, stateDir: string): CapnpValue => ({
   disk: { path: join(stateDir, name), writable: true },
 });
 
-/** Each socket leads to the Worker of its name. */
+/** Writes a configuration in which each socket leads to the Worker of its name. */
 function config(sockets: readonly string[], services: readonly CapnpValue[]): string {
   const all = {
     services,

@@ -1,8 +1,9 @@
 /**
- * One workerd process: started with a configuration, ready once all its sockets are open, and ended
- * at once.
+ * Runs one workerd process: starts it with a configuration, waits until all its sockets are open,
+ * and kills it at the end.
  *
- * It writes the logs of its Workers and its own messages as lines of JSON to its standard output.
+ * workerd writes the logs of its Workers and its own messages as lines of JSON to its standard
+ * output.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -11,7 +12,7 @@ import type { Readable } from 'node:stream';
 export interface WorkerdCommand {
   /** The program's path. */
   readonly program: string;
-  /** Where files are that the configuration embeds by an absolute path. */
+  /** Folder of the files that the configuration embeds by an absolute path. */
   readonly importPath: string;
 }
 
@@ -19,7 +20,7 @@ export interface WorkerdOptions extends WorkerdCommand {
   /** The configuration's path. */
   readonly config: string;
   /**
-   * Where to listen, by the names of the configuration's sockets: `127.0.0.1:8080` or
+   * Addresses to listen on, by the names of the configuration's sockets: `127.0.0.1:8080` or
    * `unix:<path>`.
    */
   readonly sockets: Readonly<Record<string, string>>;
@@ -29,7 +30,7 @@ export interface WorkerdOptions extends WorkerdCommand {
 }
 
 export interface LogEntry {
-  /** `log` is console.log's. */
+  /** `log` if a Worker wrote the message with console.log. */
   readonly level: string;
   readonly message: string;
 }
@@ -50,7 +51,7 @@ export interface Ending {
 /** The process ended before it was ready. */
 export class WorkerdFailure extends Error {
   readonly ending: Ending;
-  /** A socket's address was taken by someone else. */
+  /** Whether somebody else listens on the address of a socket. */
   readonly isAddressTaken: boolean;
 
   constructor(ending: Ending, log: readonly LogEntry[]) {
@@ -101,11 +102,11 @@ export async function startWorkerd(options: WorkerdOptions): Promise<Workerd> {
 }
 
 /**
- * Ends workerd if this process dies, also by `kill -9`: else it would go on alone, and hold the
- * port and the state. The guard waits for the end of its input, which comes when nobody can write
- * there any more.
- * @returns what ends the guard, and resolves once it is gone: after execve(2), nobody would collect
- * it.
+ * Starts a guard that kills workerd if this process dies, also by `kill -9`. Otherwise workerd
+ * would go on alone, and keep the port and the state. The guard waits for the end of its input,
+ * which comes when nobody can write there any more.
+ * @returns a function that ends the guard. It resolves once the guard is gone: after execve(2),
+ * nobody would collect it.
  */
 function guardOf({ pid }: ChildProcess): () => Promise<void> {
   const wait = 'trap "" INT TERM HUP; read -r _; kill -9 "$1"';
@@ -121,7 +122,7 @@ function guardOf({ pid }: ChildProcess): () => Promise<void> {
   };
 }
 
-/** One line of JSON for each socket that has been opened. */
+/** Waits for one line of JSON for each socket that has been opened. */
 async function allListening(control: Readable, count: number): Promise<void> {
   let left = count;
   for await (const line of createInterface(control)) {

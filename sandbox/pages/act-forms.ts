@@ -1,5 +1,6 @@
 /**
- * The forms with which people act as a repository's maintainer. acts.ts carries out what they send.
+ * Renders the forms with which people act as a repository's maintainer. acts.ts carries out what
+ * they send.
  */
 import type { Issue, Repository } from '../records.ts';
 import type { Html } from './html.ts';
@@ -7,7 +8,7 @@ import { html } from './html.ts';
 
 export const POLICY_PATH = '.gitveil.yml';
 
-/** Below an issue or a pull request. */
+/** Renders the forms below an issue or a pull request. */
 export function threadForms(repository: Repository, issue: Issue): Html {
   const isOpen = issue.state === 'open';
   return html`<h2>As the maintainer ${repository.owner}</h2>
@@ -34,7 +35,7 @@ export function threadForms(repository: Repository, issue: Issue): Html {
     </form>`;
 }
 
-/** Below a repository. */
+/** Renders the form below a repository. */
 export function policyForm(repository: Repository, text: string): Html {
   return html`<h2>As the maintainer ${repository.owner}</h2>
     <form method="post">
@@ -48,7 +49,7 @@ export function policyForm(repository: Repository, text: string): Html {
     </form>`;
 }
 
-/** On the front page. */
+/** Renders the form on the front page. */
 export function limitsForm(): Html {
   return html`<h2>Limits of the service</h2>
     <form method="post">

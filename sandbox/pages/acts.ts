@@ -1,7 +1,7 @@
 /**
  * Carries out what the forms of the pages send (act-forms.ts). Nobody signs in here, so a page of
- * another site must not be able to send them: a browser says in `Origin` which page has sent a
- * form, also if the other site's name leads to this machine.
+ * another site must not be able to send them. A browser says in `Origin` which page has sent a
+ * form, even if the other site's name leads to this machine.
  */
 import type { Host } from '../host.ts';
 import type { WholeRequest } from '../http-server.ts';
@@ -30,7 +30,10 @@ export class Acts {
     return this.#forgetLimits !== null;
   }
 
-  /** Answers with the way back to the form's page, or with a page that says what is wrong. */
+  /**
+   * Carries out an act. Answers with the way back to the form's page, or with a page that says what
+   * is wrong.
+   */
   async handle({ url, headers, body }: WholeRequest): Promise<Answer> {
     if (!this.#isOwnPage(headers.origin)) {
       const message = `Only a page of ${this.#host.url} may send this. Open that page, and press its button.`;
@@ -53,7 +56,7 @@ export class Acts {
 
   async #act(path: string, form: URLSearchParams): Promise<void> {
     const act = form.get('act') ?? '';
-    // Browsers send lines as in a mail.
+    // Browsers send lines that end as in a mail.
     const text = (form.get('text') ?? '').replaceAll('\r\n', '\n').trimEnd();
     if (characters(text) > MAX_BODY_CHARACTERS) {
       throw new Impossible(`The text has more than ${MAX_BODY_CHARACTERS} characters.`);

@@ -1,13 +1,13 @@
 /**
- * Shows a commit to people who want to know what is left of its author: both identities with their
- * dates, the message, and the whole stored object.
+ * Shows a commit to people who look for traces of its author: both identities with their dates, the
+ * message, and the whole stored object.
  */
 import type { Commit, Identity } from '../commits.ts';
 import type { Html } from './html.ts';
 import { html } from './html.ts';
 import { link } from './layout.ts';
 
-/** One entry in a list of commits. */
+/** Renders one entry in a list of commits. */
 export function commitView(repositoryUrl: string, commit: Commit): Html {
   const [title = '', ...rest] = commit.message.split('\n');
   const body = rest.join('\n').trim();

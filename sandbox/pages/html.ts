@@ -1,9 +1,9 @@
 /**
- * HTML by a tagged template that escapes every value: markup can only come from another template.
- * Everything shown here was written by strangers.
+ * Makes HTML by a tagged template that escapes every value, so that markup comes only from other
+ * templates. Everything shown here was written by strangers.
  */
 
-/** Markup that needs no escaping any more. */
+/** Markup that is escaped already. */
 export class Html {
   readonly text: string;
 

@@ -1,4 +1,4 @@
-/** The pages of an issue and of a pull request, with its commits and its diff. */
+/** Renders the pages of an issue and of a pull request, with its commits and its diff. */
 import { compareTips, diffText, readCommits } from '../commits.ts';
 import { runGit } from '../git-command.ts';
 import type { Host } from '../host.ts';
@@ -11,7 +11,7 @@ import type { Html } from './html.ts';
 import { html } from './html.ts';
 import { diff, link, moment, pageAnswer, section, writtenText } from './layout.ts';
 
-/** More of a patch is of no use on a page. */
+/** Most bytes of a patch on a page, where nobody reads more. */
 const MAX_DIFF_BYTES = 256 * 1024;
 
 export function stateOf(issue: Issue): string {
@@ -23,7 +23,7 @@ function stateBadge(issue: Issue): Html {
   return html`<span class="state ${state}">${state}</span>`;
 }
 
-/** One entry in a list of issues or pull requests. */
+/** Renders one entry in a list of issues or pull requests. */
 export function issueEntry(repository: Repository, issue: Issue): Html {
   const path = `/${fullName(repository)}/${issue.pull ? 'pull' : 'issues'}/${issue.number}`;
   return html`${stateBadge(issue)} ${link(path, issue.title)}
@@ -63,7 +63,7 @@ export async function pullPage(
   return threadPage(repository, issue, branches, changes);
 }
 
-/** The pull request as `.diff` or as `.patch`: text for programs. */
+/** Answers with the pull request as `.diff` or as `.patch`, which are text for programs. */
 export async function pullText(
   host: Host,
   repository: Repository,

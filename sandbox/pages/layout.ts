@@ -1,4 +1,4 @@
-/** The frame of every page, and the small pieces that more than one page shows. */
+/** Renders the frame of every page, and the small parts that several pages share. */
 import type { Answer } from '../rest/api-call.ts';
 import type { HtmlPart } from './html.ts';
 import { Html, html } from './html.ts';
@@ -37,7 +37,10 @@ const STYLE = new Html(`
   dd { margin: 0; overflow-wrap: anywhere; }
 `);
 
-/** A whole page. The path leads from the host's front page to this one. */
+/**
+ * Renders a whole page.
+ * @param path links from the host's front page to this one.
+ */
 export function pageAnswer(title: string, path: readonly Html[], content: Html, status = 200): Answer {
   const crumbs = [html`<a href="/">Sandbox</a>`, ...path].map((crumb, index) =>
     index === 0 ? crumb : html` / ${crumb}`,
@@ -68,7 +71,7 @@ export function pageAnswer(title: string, path: readonly Html[], content: Html, 
   };
 }
 
-/** A page that says one thing. */
+/** Renders a page with one message. */
 export function messagePage(status: number, title: string, message: string): Answer {
   return pageAnswer(
     title,
@@ -79,7 +82,7 @@ export function messagePage(status: number, title: string, message: string): Ans
   );
 }
 
-/** A heading with a list below it, or with a word on its emptiness. */
+/** Renders a heading with a list below it, or with a word if the list is empty. */
 export function section(title: string, items: readonly Html[], emptiness: string): Html {
   const list = html`<ul class="list">
     ${items.map((item) => html`<li>${item}</li>`)}
@@ -88,7 +91,7 @@ export function section(title: string, items: readonly Html[], emptiness: string
     ${items.length === 0 ? html`<p class="dim">${emptiness}</p>` : list}`;
 }
 
-/** Text that people wrote, as they wrote it. */
+/** Renders a text of people, with its lines as they wrote them. */
 export function writtenText(text: string | null): Html {
   return text ? html`<div class="text">${text}</div>` : html`<p class="dim">No description.</p>`;
 }
@@ -101,7 +104,7 @@ export function link(href: string, text: HtmlPart): Html {
   return html`<a href="${href}">${text}</a>`;
 }
 
-/** A patch, with added and removed lines marked. */
+/** Renders a patch, with added and removed lines marked. */
 export function diff(text: string): Html {
   const lines = text
     .trimEnd()

@@ -1,6 +1,6 @@
 /**
- * The front page: everything that happened on this host, newest first; an account's page and the
- * topics' pages.
+ * Renders the front page, which lists everything that happened on this host, newest first; an
+ * account's page, and the topics' pages.
  */
 import type { Host } from '../host.ts';
 import type { Ntfy } from '../ntfy.ts';
@@ -16,7 +16,10 @@ import { link, moment, pageAnswer, section, writtenText } from './layout.ts';
 
 const SHOWN_ENTRIES = 50;
 
-/** @param canForgetLimits whether the service's limits can be forgotten from here. */
+/**
+ * Renders the front page.
+ * @param canForgetLimits whether it has a button that makes the service forget its counts.
+ */
 export function frontPage(host: Host, canForgetLimits: boolean): Answer {
   const repositories = publicRepositories(host);
   const threads = repositories
@@ -120,7 +123,7 @@ function messageEntry(message: NtfyMessage): Html {
     <div class="dim">Priority ${message.priority ?? 3} ${(message.tags ?? []).join(', ')}</div>`;
 }
 
-/** What a button sends, as a command to paste: these pages run no scripts. */
+/** Shows a button of a message as a command to paste, because these pages run no scripts. */
 function actionText(action: NtfyAction): string {
   if (action.action !== 'http') return JSON.stringify(action);
   const { method = 'POST', url = '', headers = {}, body } = action;
@@ -139,7 +142,7 @@ function shellWord(text: string): string {
   return /^[\w:/.-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** Only web addresses become links: a published `javascript:` one must not run. */
+/** Makes links of web addresses only: a published `javascript:` address must not run. */
 function clickLink(address: string): Html {
   return /^https?:\/\//.test(address) ? link(address, address) : html`${address}`;
 }

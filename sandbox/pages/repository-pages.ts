@@ -1,6 +1,6 @@
 /**
- * The pages of a repository, of one commit and of one file: where the addresses in REST answers
- * lead.
+ * Renders the pages of a repository, of one commit and of one file, to which the addresses in REST
+ * answers lead.
  */
 import { readRefs } from '../bare-repository.ts';
 import { readCommit } from '../commits.ts';
@@ -64,7 +64,7 @@ export async function commitPage(host: Host, repository: Repository, oid: string
   );
 }
 
-/** A file of a revision, on a page or, when `raw` is asked for, as it is. */
+/** Answers with a file of a revision, on a page or, if `raw` is asked for, as it is. */
 export async function filePage(
   host: Host,
   repository: Repository,

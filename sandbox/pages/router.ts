@@ -1,7 +1,7 @@
 /**
- * The pages for people, without JavaScript. They show what anyone may see: private repositories
- * have none. The `html_url` of every REST answer leads to one of them. Their forms post to the page
- * that they are on.
+ * Routes requests for the pages, which need no JavaScript. They show what anyone may see, so
+ * private repositories have none. The `html_url` of every REST answer leads to one of them. Their
+ * forms post to their own page.
  */
 import { Router } from 'itty-router';
 import type { Host } from '../host.ts';

@@ -1,7 +1,7 @@
 /**
- * One call of the REST interface: who asks, for what, with which body, and the shapes of the
- * answers, errors included. Error bodies are GitHub's: a message, the address of the documentation,
- * the status as a string, and for a 422 the list of what is wrong.
+ * One call of the REST interface: its account, its parameters, its body, and the forms of its
+ * answers. Error bodies are GitHub's: a message, the address of the documentation, the status as a
+ * string, and for a 422 the list of what is wrong.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Host } from '../host.ts';
@@ -19,13 +19,13 @@ export interface ApiCall {
   readonly url: URL;
   readonly headers: IncomingHttpHeaders;
   readonly params: Readonly<Record<string, string>>;
-  /** The JSON object that was sent; empty when nothing was. */
+  /** Object that was sent as JSON; empty if nothing was sent. */
   readonly payload: Readonly<Record<string, unknown>>;
-  /** The account that the token belongs to; null for an anonymous call. */
+  /** Account that the token belongs to; `null` for an anonymous call. */
   readonly viewer: User | null;
 }
 
-/** A field that GitHub would refuse, as listed in a 422. */
+/** A field that GitHub would refuse, as a 422 lists it. */
 export interface FieldError {
   readonly resource: string;
   readonly code: 'missing_field' | 'invalid' | 'unprocessable' | 'custom';
@@ -33,7 +33,7 @@ export interface FieldError {
   readonly message?: string;
 }
 
-/** Refuses the call; the router turns it into the answer. */
+/** Thrown to refuse the call. The router turns it into the answer. */
 export class Refusal extends Error {
   readonly status: number;
   readonly errors: readonly FieldError[] | undefined;
@@ -75,20 +75,20 @@ export function empty(status: number, headers: Readonly<Record<string, string>> 
   return { status, headers, body: '' };
 }
 
-/** The account that calls; refuses an anonymous one. */
+/** Answers the account that calls. Refuses an anonymous call. */
 export function requireViewer(call: ApiCall): User {
   if (!call.viewer) throw new Refusal(401, 'Requires authentication');
   return call.viewer;
 }
 
-/** A path parameter that is a number; anything else names nothing. */
+/** Reads a path parameter that is a number. Anything else names nothing. */
 export function numberParam(call: ApiCall, name: string): number {
   const text = call.params[name] ?? '';
   if (!/^[1-9]\d{0,14}$/.test(text)) throw notFound();
   return Number(text);
 }
 
-/** One page of a list, with the Link header that leads to the others. */
+/** Answers with one page of a list, and with a Link header that leads to the others. */
 export function page<Item>(call: ApiCall, items: readonly Item[], render: (item: Item) => unknown): Answer {
   const query = call.url.searchParams;
   const perPage = clamp(Number(query.get('per_page') ?? 30), 1, 100, 30);

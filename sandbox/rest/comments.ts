@@ -84,7 +84,7 @@ function requireRightTo(call: ApiCall, ...logins: readonly string[]): void {
   }
 }
 
-/** GitHub words a comment's errors differently from an issue's. */
+/** Reads the body of a comment. GitHub words a comment's errors differently from an issue's. */
 function calledBody(call: ApiCall): string {
   const { body } = call.payload;
   if (typeof body !== 'string') throw new Refusal(422, 'Invalid request.\n\n"body" wasn\'t supplied.');

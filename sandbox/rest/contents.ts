@@ -1,4 +1,4 @@
-/** What a repository holds: branches, commits, files and folders. */
+/** Content of a repository: branches, commits, files and folders. */
 import { type GitObject, readLooseObject, readRef, readRefs } from '../bare-repository.ts';
 import { readCommit } from '../commits.ts';
 import { mustRunGit, runGit } from '../git-command.ts';
@@ -81,7 +81,10 @@ interface Found extends GitObject {
   readonly oid: string;
 }
 
-/** What a commit has at a path; null: nothing. Undefined if anything on the way is not loose. */
+/**
+ * Finds what a commit has at a path; `null` if it has nothing there. `undefined` if an object on
+ * the way is not loose.
+ */
 function looseAt(gitPath: string, commit: string, path: string): Found | null | undefined {
   const text = readLooseObject(gitPath, commit)?.content.toString('latin1') ?? '';
   let oid = /^tree ([0-9a-f]{40})/.exec(text)?.[1] ?? '';
@@ -106,7 +109,7 @@ async function packedAt(gitPath: string, commit: string, path: string): Promise<
     : { oid, type, content: stdout.subarray(headerEnd + 1, -1) };
 }
 
-/** The sizes of blobs, by their ids. */
+/** Reads the sizes of blobs, by their ids. */
 async function sizesOf(gitPath: string, oids: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const loose = oids.map((oid) => readLooseObject(gitPath, oid)?.content.length);
   if (loose.every((size) => size !== undefined)) return new Map(oids.map((oid, at) => [oid, loose[at] ?? 0]));
@@ -121,7 +124,7 @@ async function sizesOf(gitPath: string, oids: readonly string[]): Promise<Readon
   );
 }
 
-/** A branch, a tag or a full commit id, in GitHub's order. */
+/** Finds a branch, a tag or a full commit id, in GitHub's order. */
 function resolveRevision(gitPath: string, revision: string): string | undefined {
   if (/^[0-9a-f]{40}$/.test(revision)) return revision;
   const names = revision.startsWith('refs/')
@@ -139,7 +142,7 @@ interface TreeEntry {
 
 const SUBMODULE = '160000';
 
-/** GitHub has its own words for the types. */
+/** Translates a type into GitHub's word for it. */
 function typeOf(mode: string): string {
   const types: Record<string, string> = { '40000': 'dir', '120000': 'symlink', [SUBMODULE]: 'submodule' };
   return types[mode] ?? 'file';
@@ -147,7 +150,7 @@ function typeOf(mode: string): string {
 
 const ID_BYTES = 20;
 
-/** Each is `<mode> SP <name> NUL`, and the bytes of its id. */
+/** Reads the entries of a tree. Each is `<mode> SP <name> NUL`, and the bytes of its id. */
 function* treeEntries(tree: Buffer): Generator<{ mode: string; name: string; oid: string }> {
   for (let at = 0, next; at < tree.length; at = next) {
     const space = tree.indexOf(0x20, at);

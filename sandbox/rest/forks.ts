@@ -1,6 +1,6 @@
 /**
- * Forking, which is asynchronous, and syncing a fork. The answer to a fork comes at once, with the
- * name that the fork really got; its objects and refs arrive after the host's fork delay. Syncing
+ * Forks repositories, asynchronously, and syncs forks. The answer to a fork comes at once, with the
+ * name that the fork really got. Its objects and refs arrive after the host's fork delay. Syncing
  * moves objects by `git fetch`, and only forward.
  */
 import { copyIntoFork, readRef, readRefs, setHead } from '../bare-repository.ts';
@@ -59,7 +59,9 @@ export function fillFork(host: Host, parent: Repository, fork: Repository): void
   host.store.changed();
 }
 
-/** An account cannot own two repositories of one name: GitHub counts up. */
+/**
+ * Finds a free name: an account cannot have two repositories of one name, so GitHub adds a number.
+ */
 function freeName(host: Host, owner: string, wanted: string): string {
   let name = wanted;
   for (let suffix = 1; host.store.findRepository(owner, name); suffix += 1) name = `${wanted}-${suffix}`;

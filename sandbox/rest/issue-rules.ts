@@ -1,5 +1,5 @@
 /**
- * What issues and pull requests have in common: which texts GitHub refuses, lists by state, closing
+ * Rules that issues and pull requests share: which texts GitHub refuses, lists by state, closing
  * and retitling.
  */
 import type { Issue, Repository } from '../records.ts';
@@ -9,7 +9,7 @@ import { Refusal, notFound, requireViewer, validationFailed } from './api-call.t
 const MAX_TITLE_CHARACTERS = 256;
 export const MAX_BODY_CHARACTERS = 65_536;
 
-/** Errors of the title and body of a new issue or pull request. */
+/** Lists the errors of the title and body of a new issue or pull request. */
 export function textErrors(title: unknown, body: unknown): FieldError[] {
   const errors: FieldError[] = [];
   if (typeof title !== 'string' || title.trim() === '') {
@@ -20,22 +20,19 @@ export function textErrors(title: unknown, body: unknown): FieldError[] {
   return [...errors, ...bodyErrors('Issue', body)];
 }
 
-/** Errors of a body, which may be absent. */
+/** Lists the errors of a body, which may be absent. */
 export function bodyErrors(resource: string, body: unknown): FieldError[] {
   if (body === undefined || body === null) return [];
   if (typeof body !== 'string') return [{ resource, code: 'invalid', field: 'body' }];
   return characters(body) > MAX_BODY_CHARACTERS ? [tooLong(resource, 'body', MAX_BODY_CHARACTERS)] : [];
 }
 
-/** An archived repository takes nothing new. */
+/** Refuses additions to an archived repository. */
 export function requireOpenRepository(repository: Repository): void {
   if (repository.archived) throw new Refusal(403, 'Repository was archived so is read-only.');
 }
 
-/**
- * The issues of the state that the query asks for, newest first: open ones unless it says
- * otherwise.
- */
+/** Selects the issues of the state that the query names, newest first; open ones by default. */
 export function selectByState(call: ApiCall, issues: readonly Issue[]): Issue[] {
   const state = call.url.searchParams.get('state') ?? 'open';
   if (!['open', 'closed', 'all'].includes(state)) {
@@ -45,7 +42,8 @@ export function selectByState(call: ApiCall, issues: readonly Issue[]): Issue[] 
 }
 
 /**
- * Applies `title`, `body` and `state` of a PATCH; only the author and the repository's owner may.
+ * Applies `title`, `body` and `state` of a PATCH. Only the author and the repository's owner may do
+ * that.
  */
 export function closeOrReopen(call: ApiCall, repository: Repository, issue: Issue): void {
   const { host, payload } = call;
@@ -65,7 +63,7 @@ export function closeOrReopen(call: ApiCall, repository: Repository, issue: Issu
   host.store.changed();
 }
 
-/** GitHub counts code points: a surrogate pair of a JavaScript string is one character. */
+/** Counts code points, as GitHub does: a surrogate pair of a JavaScript string is one character. */
 export function characters(text: string): number {
   return text.length - (text.match(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g)?.length ?? 0);
 }

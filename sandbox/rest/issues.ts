@@ -1,8 +1,7 @@
 /**
- * Issues. Labels are dropped without a word, as GitHub does: those that the repository does not
- * have, and all of them where the account may not push
- * (docs.github.com/rest/issues/issues#create-an-issue: "Only users with push access can set
- * labels").
+ * Issues. Labels are dropped silently, as on GitHub: those that the repository does not have, and
+ * all of them if the account may not push (docs.github.com/rest/issues/issues#create-an-issue:
+ * "Only users with push access can set labels").
  */
 import type { Repository, User } from '../records.ts';
 import type { Answer, ApiCall } from './api-call.ts';
@@ -34,7 +33,7 @@ function listIssues(call: ApiCall, repository: Repository): Answer {
   return page(call, issues, (issue) => renderIssue(call.host, repository, issue));
 }
 
-/** Of the language of searches, only what asks for one account's open pull requests. */
+/** Answers the one search that is offered: one account's open pull requests. */
 function searchIssues(call: ApiCall): Answer {
   const { store } = call.host;
   const [, author = ''] = /^is:pr is:open author:(\S+)$/.exec(call.url.searchParams.get('q') ?? '') ?? [];
@@ -92,7 +91,7 @@ function settableLabels(repository: Repository, viewer: User, wanted: unknown): 
   return mayLabel(repository, viewer) ? known : [];
 }
 
-/** A label is given by its name or as an object with a name. */
+/** Finds the labels that exist. A label is given by its name or as an object with a name. */
 function knownLabels(repository: Repository, wanted: unknown): string[] {
   if (wanted === undefined) return [];
   if (!Array.isArray(wanted)) {

@@ -1,8 +1,8 @@
 /**
- * The bot's notifications: one thread for each of its issues and pull requests that someone else
- * touched. Polling is made as GitHub wants it: `If-Modified-Since` is answered with 304 while there
- * is nothing new, and `X-Poll-Interval` says how long to wait. HTTP dates have whole seconds: two
- * events of one second count as one.
+ * Notifications of the bot: one thread for each of its issues and pull requests that someone else
+ * touched. Polling works as GitHub wants it: `If-Modified-Since` is answered with 304 while there
+ * is nothing new, and `X-Poll-Interval` says how long to wait. HTTP dates have whole seconds, so
+ * two events of one second count as one.
  */
 import type { NotificationThread } from '../records.ts';
 import type { Answer, ApiCall } from './api-call.ts';

@@ -1,6 +1,7 @@
 /**
- * Pull requests. Opening one is checked as GitHub checks it: both branches there, one network, not
- * open already, commits to merge, a common history. That takes at most one git process.
+ * Pull requests. A new one is checked as GitHub checks it: both branches exist, in one network; it
+ * is not open already; it has commits to merge, and a common history. That takes at most one git
+ * process.
  */
 import { readRef } from '../bare-repository.ts';
 import type { Comparison } from '../commits.ts';
@@ -36,7 +37,7 @@ function listPulls(call: ApiCall, repository: Repository): Answer {
   const base = query.get('base');
   const pulls = selectByState(call, repository.issues)
     .filter((issue): issue is PullIssue => issue.pull !== null)
-    // As on GitHub, a head without an owner filters nothing.
+    // On GitHub, too, a head without an owner filters nothing.
     .filter((issue) => !head?.includes(':') || headLabel(call.host, issue.pull) === head)
     .filter((issue) => base === null || issue.pull.baseRef === base);
   return page(call, pulls, (issue) => pullSimple(call.host, repository, issue, issue.pull));
@@ -67,7 +68,7 @@ async function createPull(call: ApiCall, repository: Repository): Promise<Answer
   if (oids.length === 0) {
     throw validationFailed(pullError(`No commits between ${repository.owner}:${base} and ${label}`));
   }
-  // Another call may have opened it while git was counting.
+  // Another call may have opened it while git was running.
   refuseSecond(repository, ends, base, label);
   requireMayOpen(repository, viewer.login, draft);
   const pull: Pull = {
@@ -125,7 +126,7 @@ function rebase(host: Host, repository: Repository, { pull }: PullIssue, base: u
   pull.baseSha = baseSha;
 }
 
-/** GitHub reopens a pull request only while its head stands where it stood when it was closed. */
+/** Refuses to reopen a pull request whose head has moved since it was closed, as GitHub does. */
 function requireReopenable(host: Host, repository: Repository, { pull }: PullIssue): void {
   const head = headRepositoryOf(host, repository, pull);
   const oid = readRef(host.pathOf(head), `refs/heads/${pull.headRef}`);
@@ -179,7 +180,7 @@ function findEnds(host: Host, repository: Repository, head: string, base: string
   return { headRepository, headRef, headSha, baseSha };
 }
 
-/** There is at most one open pull request for a head and a base. */
+/** Refuses a second open pull request for the same head and base. */
 function refuseSecond(repository: Repository, ends: Ends, base: string, label: string): void {
   const open = repository.issues.some(
     (issue) =>
@@ -192,17 +193,17 @@ function refuseSecond(repository: Repository, ends: Ends, base: string, label: s
 }
 
 /**
- * The host refuses pull requests where it was told to take none, or only those of collaborators
- * (https://github.blog/changelog/2026-02-13-new-repository-settings-for-configuring-pull-request-access/),
- * and those of an account that has as many open as the repository allows, without drafts
+ * Refuses pull requests in three cases. The repository takes none, or only those of collaborators
+ * (https://github.blog/changelog/2026-02-13-new-repository-settings-for-configuring-pull-request-access/).
+ * Or the account has as many open as the repository allows, without drafts
  * (https://github.blog/changelog/2026-06-17-limit-open-pull-requests-for-users-without-write-access/).
  * At the limit the REST interface answers 404
- * (https://github.com/citrineos/citrineos-core/pull/1103), and so it did to an account without a
- * known reason (https://github.com/anchore/syft/issues/5222). What REST answers at the two settings
- * is not known. GraphQL has the same error where only collaborators may
+ * (https://github.com/citrineos/citrineos-core/pull/1103), as it once did to an account for no
+ * known reason (https://github.com/anchore/syft/issues/5222). Its answer in the other two cases is
+ * not known. GraphQL answers with the same error where only collaborators may
  * (https://github.com/github/gh-stack/issues/429) as at the limit
- * (https://github.com/morluto/rea/discussions/4832), so REST has the same here. Nor is it known
- * which error comes first where there are several.
+ * (https://github.com/morluto/rea/discussions/4832), so REST has the same here. The order of
+ * several errors is not known either.
  */
 function requireMayOpen(repository: Repository, login: string, isDraft: boolean): void {
   const { pullRequests, pullRequestCap, issues, owner } = repository;
@@ -216,7 +217,7 @@ function requireMayOpen(repository: Repository, login: string, isDraft: boolean)
   if (open.length >= pullRequestCap) throw notFound();
 }
 
-/** What a merge would bring. */
+/** Compares both branches, as for a merge. */
 function compare(
   host: Host,
   repository: Repository,

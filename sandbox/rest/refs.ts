@@ -1,5 +1,5 @@
 /**
- * Git references. Reading needs no process; a change is one `git update-ref`, which checks the
+ * Git references. Reading needs no process. A change is one `git update-ref`, which checks the
  * object and, unless forced, one `git merge-base` that proves a fast-forward.
  */
 import { readRef, readRefs } from '../bare-repository.ts';
@@ -103,7 +103,7 @@ async function refChanged(
 
 async function renderRef(host: Host, repository: Repository, ref: string, oid: string) {
   const url = repositoryApiUrl(host, repository);
-  // A branch is always a commit; what a tag names has to be looked up.
+  // A branch is always a commit. What a tag names has to be looked up.
   const type = ref.startsWith('refs/heads/') ? 'commit' : await objectType(host.pathOf(repository), oid);
   return {
     ref,
@@ -121,7 +121,9 @@ function calledRef(call: ApiCall): string {
   return `refs/${call.params['ref'] ?? ''}`;
 }
 
-/** The bare repository for reading refs; GitHub answers 409 for one that has no commits yet. */
+/**
+ * Finds the bare repository for reading refs. GitHub answers 409 for one that has no commits yet.
+ */
 export function readablePath(host: Host, repository: Repository): string {
   const path = host.pathOf(repository);
   if (readRefs(path).size === 0) throw new Refusal(409, 'Git Repository is empty.');

@@ -1,4 +1,4 @@
-/** Commits and branches in GitHub's JSON. */
+/** Renders commits and branches in GitHub's JSON. */
 import type { Commit, Identity } from '../commits.ts';
 import type { Host } from '../host.ts';
 import type { Repository } from '../records.ts';
@@ -6,7 +6,7 @@ import { timestamp } from '../records.ts';
 import { repositoryApiUrl, repositoryHtmlUrl } from './render-repository.ts';
 import { nodeId } from './render-user.ts';
 
-/** The bare Git object: `GET /git/commits/:sha`. */
+/** Renders the bare Git object: `GET /git/commits/:sha`. */
 export function gitCommit(host: Host, repository: Repository, commit: Commit) {
   const url = repositoryApiUrl(host, repository);
   const htmlUrl = repositoryHtmlUrl(host, repository);
@@ -28,7 +28,7 @@ export function gitCommit(host: Host, repository: Repository, commit: Commit) {
   };
 }
 
-/** The commit as part of a repository's history: in branches and pull requests. */
+/** Renders the commit as part of a repository's history, for branches and pull requests. */
 export function repositoryCommit(host: Host, repository: Repository, commit: Commit) {
   const url = repositoryApiUrl(host, repository);
   const htmlUrl = repositoryHtmlUrl(host, repository);
@@ -58,13 +58,13 @@ export function repositoryCommit(host: Host, repository: Repository, commit: Com
   };
 }
 
-/** A branch in a list. */
+/** Renders a branch in a list. */
 export function shortBranch(host: Host, repository: Repository, name: string, oid: string) {
   const url = repositoryApiUrl(host, repository);
   return { name, commit: { sha: oid, url: `${url}/commits/${oid}` }, protected: false };
 }
 
-/** A branch by itself, with its tip. */
+/** Renders a branch by itself, with its tip. */
 export function branchWithProtection(host: Host, repository: Repository, name: string, tip: Commit) {
   const url = `${repositoryApiUrl(host, repository)}/branches/${name}`;
   return {
@@ -88,7 +88,7 @@ function gitUser(identity: Identity) {
   };
 }
 
-/** No key is known here, so no signature can be verified; that there is one is told. */
+/** Says whether there is a signature. None can be verified, because no key is known here. */
 function verification(commit: Commit) {
   return {
     verified: false,

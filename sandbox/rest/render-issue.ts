@@ -1,4 +1,4 @@
-/** Issues, pull requests and comments in GitHub's JSON. */
+/** Renders issues, pull requests and comments in GitHub's JSON. */
 import type { RestEndpointMethodTypes } from '@octokit/rest';
 import type { Host } from '../host.ts';
 import type { Comment, Issue, Pull, Repository } from '../records.ts';
@@ -7,12 +7,12 @@ import { nodeId, simpleUser } from './render-user.ts';
 
 type AuthorAssociation = RestEndpointMethodTypes['issues']['get']['response']['data']['author_association'];
 
-/** The page of an issue or pull request. */
+/** Address of the page of an issue or pull request. */
 export function issueHtmlUrl(host: Host, repository: Repository, issue: Issue): string {
   return `${repositoryHtmlUrl(host, repository)}/${issue.pull ? 'pull' : 'issues'}/${issue.number}`;
 }
 
-/** A pull request is an issue, too, with links to its other form. */
+/** Renders an issue. A pull request is an issue, too, with links to its other form. */
 export function renderIssue(host: Host, repository: Repository, issue: Issue) {
   const url = `${repositoryApiUrl(host, repository)}/issues/${issue.number}`;
   return {
@@ -41,7 +41,7 @@ export function renderIssue(host: Host, repository: Repository, issue: Issue) {
   };
 }
 
-/** A pull request in a list. */
+/** Renders a pull request in a list. */
 export function pullSimple(host: Host, repository: Repository, issue: Issue, pull: Pull) {
   const api = repositoryApiUrl(host, repository);
   const url = pullApiUrl(host, repository, issue);
@@ -80,12 +80,15 @@ export function pullSimple(host: Host, repository: Repository, issue: Issue, pul
   };
 }
 
-/** A pull request by itself. @param commits how many it would merge. */
+/**
+ * Renders a pull request by itself.
+ * @param commits number of commits that it would merge.
+ */
 export function pullFull(host: Host, repository: Repository, issue: Issue, pull: Pull, commits: number) {
   return {
     ...pullSimple(host, repository, issue, pull),
     merged: pull.mergedAt !== null,
-    // GitHub, too, answers null until it has tried the merge in the background.
+    // GitHub also answers null until it has tried the merge in the background.
     mergeable: null,
     rebaseable: null,
     mergeable_state: 'unknown',
@@ -94,7 +97,7 @@ export function pullFull(host: Host, repository: Repository, issue: Issue, pull:
     review_comments: 0,
     maintainer_can_modify: pull.maintainerCanModify,
     commits,
-    // Nobody who asks this host reads them, and to count them takes a git process for each push.
+    // Nobody who asks this host reads these, and counting would take a git process for each push.
     additions: 0,
     deletions: 0,
     changed_files: 0,
@@ -151,8 +154,8 @@ function commonFields(host: Host, repository: Repository, issue: Issue) {
 }
 
 /**
- * A deleted fork is null, whatever the description promises; only the bot's forks are ever deleted
- * here.
+ * Renders the head. A deleted fork is null, whatever the description promises. Only the bot's forks
+ * are ever deleted here.
  */
 function headEnd(host: Host, { headRepositoryId, headRef, headSha }: Pull) {
   const fork = host.store.repositoryById(headRepositoryId);

@@ -1,4 +1,7 @@
-/** Repositories in GitHub's JSON: the short form that other answers hold, and the full one. */
+/**
+ * Renders repositories in GitHub's JSON: the short form that other answers contain, and the full
+ * one.
+ */
 import type { RestEndpointMethodTypes } from '@octokit/rest';
 import { packedSizeKb } from '../bare-repository.ts';
 import type { Host } from '../host.ts';
@@ -20,7 +23,7 @@ export function repositoryHtmlUrl(host: Host, repository: Repository): string {
   return `${host.url}/${fullName(repository)}`;
 }
 
-/** What every form of a repository holds. */
+/** Renders the fields that every form of a repository has. */
 export function minimalRepository(host: Host, repository: Repository) {
   const url = repositoryApiUrl(host, repository);
   return {
@@ -73,7 +76,7 @@ export function minimalRepository(host: Host, repository: Repository) {
   };
 }
 
-/** The form in pull requests and as a fork's parent. */
+/** Renders the form in pull requests and as a fork's parent. */
 export function listedRepository(host: Host, repository: Repository): ListedRepository {
   const minimal = minimalRepository(host, repository);
   const gitUrl = `${minimal.html_url}.git`;
@@ -117,7 +120,7 @@ export function listedRepository(host: Host, repository: Repository): ListedRepo
   };
 }
 
-/** The repository's own answer; a fork names its parent and the root of its network. */
+/** Renders the repository by itself. A fork names its parent and the root of its network. */
 export function fullRepository(host: Host, repository: Repository) {
   const parent = repository.parentId === null ? undefined : host.store.repositoryById(repository.parentId);
   const listed = listedRepository(host, repository);

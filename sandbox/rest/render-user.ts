@@ -1,6 +1,6 @@
 /**
- * Accounts in GitHub's JSON. The types are GitHub's own: a field left out or misspelt does not
- * compile.
+ * Renders accounts in GitHub's JSON. The types are GitHub's own, so a missing or misspelt field
+ * does not compile.
  */
 import type { RestEndpointMethodTypes } from '@octokit/rest';
 import type { Host } from '../host.ts';
@@ -9,12 +9,12 @@ import type { User } from '../records.ts';
 type SimpleUser = RestEndpointMethodTypes['repos']['get']['response']['data']['owner'];
 type PrivateUser = RestEndpointMethodTypes['users']['getAuthenticated']['response']['data'];
 
-/** Opaque to clients, as GitHub's are. */
+/** Makes an id that is opaque to clients, as GitHub's are. */
 export function nodeId(kind: string, id: number | string): string {
   return Buffer.from(`${kind}:${id}`).toString('base64url');
 }
 
-/** The account as it is named in other answers. */
+/** Renders the account as other answers name it. */
 export function simpleUser(host: Host, login: string): SimpleUser {
   const user = host.store.ensureUser(login);
   const url = `${host.apiUrl}/users/${user.login}`;
@@ -41,7 +41,7 @@ export function simpleUser(host: Host, login: string): SimpleUser {
   };
 }
 
-/** The account's own page, for anyone. */
+/** Renders the account by itself, for anyone. */
 export function fullUser(host: Host, user: User) {
   const owned = host.store.records.repositories.filter((repository) => repository.owner === user.login);
   return {
@@ -64,7 +64,7 @@ export function fullUser(host: Host, user: User) {
   };
 }
 
-/** The account as it sees itself. */
+/** Renders the account as it sees itself. */
 export function privateUser(host: Host, user: User): PrivateUser {
   const owned = host.store.records.repositories.filter((repository) => repository.owner === user.login);
   const privateCount = owned.filter((repository) => repository.private).length;

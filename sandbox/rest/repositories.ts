@@ -1,4 +1,4 @@
-/** The repository itself. */
+/** Repositories: reading and deleting them. */
 import { deleteRepository } from '../delete-repository.ts';
 import type { Repository } from '../records.ts';
 import { type Answer, type ApiCall, empty, json, page, Refusal, requireViewer } from './api-call.ts';
@@ -25,7 +25,10 @@ function listOwnRepositories(call: ApiCall): Answer {
   return page(call, own, (repository) => listedRepository(call.host, repository));
 }
 
-/** Without the scope, the answer is the same as without the right (rundel/ghclass#120). */
+/**
+ * Deletes a repository. A token without the scope gets the same answer as one without the right
+ * (rundel/ghclass#120).
+ */
 async function removeRepository(call: ApiCall, repository: Repository): Promise<Answer> {
   const { host } = call;
   const { login } = requireViewer(call);

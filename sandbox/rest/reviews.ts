@@ -1,4 +1,4 @@
-/** Reviews of pull requests, as the people upstream leave them; the bot only reads them. */
+/** Reviews of pull requests by the people upstream. The bot only reads them. */
 import type { Host } from '../host.ts';
 import type { Issue, Repository, Review, ReviewRemark } from '../records.ts';
 import type { Answer, ApiCall } from './api-call.ts';
@@ -29,7 +29,7 @@ function listReviews(call: ApiCall, repository: Repository): Answer {
   return page(call, reviews, (review) => renderReview(call.host, repository, issue, review));
 }
 
-/** Oldest first unless the query asks for the newest. */
+/** Lists remarks, oldest first unless the query asks for the newest. */
 function listRemarks(call: ApiCall, repository: Repository): Answer {
   const { issue, reviews } = calledReviews(call, repository);
   const remarks = reviews.flatMap((review) => (review.remarks ?? []).map((remark) => ({ review, remark })));

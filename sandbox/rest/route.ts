@@ -1,7 +1,7 @@
 /**
- * A route is data: method, path, where GitHub documents it (its errors say so), and what it does.
- * Most routes are about a repository, so finding it, refusing what may not be seen and redirecting
- * what was renamed stand here once.
+ * Routes as data: method, path, where GitHub documents it (its errors say so), and its action. Most
+ * routes are about a repository, so this file finds it, refuses what may not be seen, and redirects
+ * what was renamed.
  */
 import type { Issue, Repository } from '../records.ts';
 import type { Answer, ApiCall } from './api-call.ts';
@@ -10,14 +10,14 @@ import { Refusal, notFound, numberParam } from './api-call.ts';
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   readonly path: string;
-  /** Page and anchor below the documentation's address. */
+  /** Page and anchor, relative to the documentation's address. */
   readonly documentation: string;
   readonly handle: (call: ApiCall) => Answer | Promise<Answer>;
 }
 
 type RepositoryHandler = (call: ApiCall, repository: Repository) => Answer | Promise<Answer>;
 
-/** A route below `/repos/:owner/:repo`. */
+/** Makes a route below `/repos/:owner/:repo`. */
 export function repositoryRoute(
   method: Route['method'],
   path: string,
@@ -32,7 +32,7 @@ export function repositoryRoute(
   };
 }
 
-/** The issue or pull request that the path names. */
+/** Finds the issue or pull request that the path names. */
 export function calledIssue(call: ApiCall, repository: Repository): Issue {
   const issue = repository.issues[numberParam(call, 'number') - 1];
   if (!issue) throw notFound();
@@ -49,7 +49,7 @@ function calledRepository(call: ApiCall): Repository {
   throw notFound();
 }
 
-/** GitHub redirects to the repository's number, which no later renaming changes. */
+/** Redirects to the repository's number, as GitHub does, because no later renaming changes it. */
 function movedPermanently(call: ApiCall, repository: Repository): Refusal {
   const rest = call.url.pathname.split('/').slice(6);
   const url = [`${call.host.apiUrl}/repositories/${repository.id}`, ...rest].join('/') + call.url.search;

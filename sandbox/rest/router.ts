@@ -1,7 +1,7 @@
 /**
- * The REST interface under `/api/v3`, where GitHub's own server edition has it: who calls is told
- * from the token, the route is found, and what the route refuses becomes GitHub's error body. Every
- * answer carries the rate-limit and version headers of GitHub.
+ * The REST interface under `/api/v3`, where GitHub Enterprise Server has it. The router finds the
+ * account of the token and the route, and turns a refusal into GitHub's error body. Every answer
+ * has the rate-limit and version headers of GitHub.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { Router } from 'itty-router';
@@ -34,7 +34,7 @@ export interface ApiRequest {
   readonly body: Buffer;
 }
 
-/** What the router hands to a route. */
+/** A request as a route gets it from the router. */
 interface MatchedRequest {
   readonly request: ApiRequest;
   readonly viewer: User | null;
@@ -78,14 +78,14 @@ export function restApi(host: Host, callsAnHour: number): (request: ApiRequest) 
 }
 
 /**
- * As of a classic token
+ * Makes the headers for a classic token
  * (docs.github.com/apps/oauth-apps/building-oauth-apps/scopes-for-oauth-apps).
  */
 function scopeHeaders({ botScopes }: Host): Record<string, string> {
   return { 'x-oauth-scopes': botScopes.join(', '), 'x-accepted-oauth-scopes': '' };
 }
 
-/** The account of a token; null when none was sent; refuses one that is not known. */
+/** Finds the account of a token; `null` if none was sent. Refuses an unknown token. */
 export function authenticate(host: Host, headers: IncomingHttpHeaders): User | null {
   const header = headers.authorization;
   if (header === undefined) return null;
@@ -160,7 +160,7 @@ function refusalAnswer(refusal: Refusal, documentation: string): Answer {
   return json(refusal.status, body, refusal.headers);
 }
 
-/** `/repositories/:id` is where a renamed repository's redirect leads. */
+/** Resolves `/repositories/:id`, to which a renamed repository redirects. */
 function redirectedById(host: Host, url: string): string {
   const parsed = new URL(url);
   const [, id, rest = ''] = /^\/api\/v3\/repositories\/(\d+)(\/.*)?$/.exec(parsed.pathname) ?? [];
@@ -170,7 +170,7 @@ function redirectedById(host: Host, url: string): string {
   return parsed.href;
 }
 
-/** Counts calls by the hour and says so; refusing is left to injected faults. */
+/** Counts calls by the hour and tells the count. Only injected faults refuse calls. */
 class RateBudget {
   readonly #now: () => Date;
   readonly #callsAnHour: number;

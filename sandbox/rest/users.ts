@@ -1,4 +1,4 @@
-/** Accounts: the one of the token, and any by name. */
+/** Accounts: that of the token, and any by name. */
 import type { ApiCall } from './api-call.ts';
 import { json, notFound, requireViewer } from './api-call.ts';
 import { fullUser, privateUser } from './render-user.ts';

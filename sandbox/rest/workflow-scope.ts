@@ -1,7 +1,7 @@
 /**
- * What a token without the scope `workflow` may not do: move a branch of a fork to commits that
- * change workflows (cli/cli#7574; the sentence is in refined-github#7641 and many others). The
- * answer to a sync says why; the one to an update of the ref is a 404.
+ * Refuses what a token without the scope `workflow` may not do: move a branch of a fork to commits
+ * that change workflows (cli/cli#7574; the sentence is in refined-github#7641 and many others). The
+ * answer to a sync says why; an update of the ref is answered with 404.
  */
 import { runGit } from '../git-command.ts';
 import type { Host } from '../host.ts';
@@ -11,7 +11,8 @@ import { notFound, Refusal } from './api-call.ts';
 const FOLDER = '.github/workflows/';
 
 /**
- * @param path where both commits are.
+ * Checks a move of a branch.
+ * @param path a repository that has both commits.
  * @throws Refusal if the host would refuse.
  */
 export async function requireWorkflowScope(

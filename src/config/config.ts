@@ -1,8 +1,9 @@
 /**
- * The environment, read once into a typed and frozen object; no other file reads a variable. A bad
- * value is never repaired: it becomes a problem that names the variable, the value and what is
- * allowed, and the service does not run. An empty variable counts as absent (contract, section 1).
- * Pure: the Worker and `npm start` judge alike.
+ * Turns the environment into one typed, frozen object. Only src/objects.ts reads a variable
+ * (LOCATION_HINT) without it. A bad value is never repaired: it becomes a problem that names the
+ * variable, the value (unless it is a secret) and what is allowed, and the service does not run. An
+ * empty variable counts as absent (contract, section 1). Pure, so that the Worker and `npm start`
+ * come to the same result.
  */
 import {
   type AnyVariable,
@@ -28,9 +29,9 @@ import { nearName } from '../words/near-name.ts';
 
 export type Config = ReturnType<typeof readConfig>;
 
-/** The service runs, but perhaps not as the operator expects. */
+/** A setting with which the service runs, but perhaps not as the operator expects. */
 interface ConfigWarning {
-  /** The one to set. */
+  /** The variable to set; of one that has no effect, its own name. */
   readonly variable: AnyVariable;
   readonly message: string;
 }
@@ -39,7 +40,7 @@ export type ConfigResult =
   | { readonly kind: 'valid'; readonly config: Config; readonly warnings: readonly ConfigWarning[] }
   | { readonly kind: 'invalid'; readonly problems: readonly ConfigProblem[] };
 
-/** All problems are reported at once, so that an operator needs one attempt and not several. */
+/** Reports all problems at once, so that the operator can correct them in one go. */
 export function parseConfig(env: Environment): ConfigResult {
   const reader = new EnvironmentReader(env);
   const config = readConfig(reader);
@@ -68,14 +69,14 @@ function readConfig(reader: EnvironmentReader) {
   ];
   return Object.freeze({
     ...settings,
-    /** At least one: the first is that of the contract's paths. */
+    /** The code hosts; the first one is `gh`, which the contract's paths name. */
     hosts: Object.freeze(hosts),
     serviceUrl: serviceUrl ?? localUrl(host, port),
-    /** If false, `serviceUrl` is a guess: it names this machine, which others cannot reach. */
+    /** False if `serviceUrl` is a guess: the address of this machine, which others cannot reach. */
     isServiceUrlGiven: serviceUrl !== null,
     hostedDatabase: dbUrl !== null && dbKey !== null ? Object.freeze({ url: dbUrl, key: dbKey }) : null,
     notifyAdminUrl: notifyAdminUrl ?? notifyBaseUrl,
-    /** How often a client may do what the contract does not limit. */
+    /** The limits that the contract leaves to the operator. */
     limits: readLimits(reader, main.url),
   });
 }
@@ -90,29 +91,21 @@ function readLimits(reader: EnvironmentReader, mainUrl: string): OpenLimits {
   return Object.freeze(Object.fromEntries(limits) as Record<OpenLimitName, readonly Limit[]>);
 }
 
-/** What the bot may create there. `LIMIT_OPENINGS` is of the main host. */
+/** Limits what the bot creates at a host. `LIMIT_OPENINGS` applies to the main host only. */
 export function accountLimits({ limits }: Pick<Config, 'limits'>, { key }: HostConfig): AccountLimits {
   return { creations: limits.creations, openings: key === MAIN_HOST ? limits.openings : [] };
 }
 
-/**
- * The address of a service on this machine. If it listens on all interfaces, the loopback address
- * reaches it.
- */
+/** Gives the address at which this machine reaches a service that listens on `host`. */
 export function localUrl(host: string, port: number): string {
   const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
-// What makes a service run otherwise than its operator may expect.
-
-/** Shorter names, such as HOME and HOST, are often near each other by chance. */
+/** Skips shorter names: those, such as HOME and HOST, often resemble each other by chance. */
 const LEAST_MISSPELT_LENGTH = 8;
 
-/**
- * Words near those of our names. A name that has one is spelt as it was meant, such as NOTION_TOKEN
- * or STATIC_DIR.
- */
+/** Words that resemble one of ours. A name that contains one (NOTION_TOKEN) is no misspelling. */
 const OTHER_WORDS =
   /(?:^|_)(?:BASIC|HEAD|LOAD|NETLIFY|NOTION|READY|REF|REPOS|REV|ROUTING|STAGE|START|STATIC|STATS|STORE|TESTING|UID|WAIT)(?:_|$)/;
 
@@ -128,7 +121,7 @@ function warningsOf(env: Environment, config: Config): readonly ConfigWarning[] 
     const message = `${set} is set, but ${other} is not: ${consequence}; set both, or none`;
     warnings.push({ variable: other, message });
   }
-  // A key that was mistyped would leave its host without a bot.
+  // If the key in the variable's name is mistyped, its host has no bot.
   const tokens = new Set<string>(hosts.map(({ key }) => tokenVariable(key)));
   for (const name of Object.keys(env).filter(isHostTokenVariable))
     if (!tokens.has(name)) warn(name, 'is set, but HOSTS names no host with that key');
@@ -142,8 +135,7 @@ function warningsOf(env: Environment, config: Config): readonly ConfigWarning[] 
     const remedy = 'it can be guessed; set a longer one, for example the output of `openssl rand -hex 32`';
     warn('PANIC_PASSWORD', `has fewer than 16 characters: ${remedy}`);
   }
-  // Others may reach the service. Whoever is named, objects or finds a weakness needs somebody to
-  // write to.
+  // People who use a public service, object to it or find a weakness need somebody to write to.
   const isPublic = [host, new URL(serviceUrl).hostname].some((name) => !isLoopback(name));
   if (config.operatorContact === null && isPublic) {
     const remedy = 'set it to an e-mail address or to the https address of a page';
@@ -159,15 +151,15 @@ function warningsOf(env: Environment, config: Config): readonly ConfigWarning[] 
 }
 
 /**
- * A misspelt variable has no effect, and nothing else would tell: a misspelt PANIC_PASSWORD leaves
- * no way to panic.
+ * Warns of misspelt variables, which have no effect: a misspelt PANIC_PASSWORD leaves no way to
+ * suspend the service.
  */
 export function misspelt(env: Environment, hosts: readonly HostConfig[]): readonly ConfigWarning[] {
   const names: readonly AnyVariable[] = [...VARIABLES, ...hosts.map(({ key }) => tokenVariable(key))];
   const known = names.filter(({ length }) => length >= LEAST_MISSPELT_LENGTH);
   const own = new Set(variablesIn(env));
   return Object.entries(env).flatMap(([name, value]) => {
-    // The entries that are no text are bindings.
+    // Entries that are not text are bindings.
     const isOurs = own.has(name) || typeof value !== 'string' || value === '';
     if (isOurs || name.length < LEAST_MISSPELT_LENGTH || OTHER_WORDS.test(name)) return [];
     const variable = nearName(name, known);

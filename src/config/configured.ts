@@ -1,6 +1,5 @@
 /**
- * What follows from the environment of an isolate: its configuration, read once, and its HTTP
- * client.
+ * The configuration of an isolate, read once from its environment, and HTTP clients made by it.
  * Proved by test/routes/service/health.test.ts.
  */
 import { type Config, type ConfigResult, parseConfig } from './config.ts';
@@ -10,7 +9,7 @@ import { HttpClient } from '../outgoing/http-client.ts';
 
 const results = new WeakMap<Env, ConfigResult>();
 
-/** Its problems are logged when it is first read. */
+/** Reads the configuration on the first call, and logs its problems or warnings then. */
 export function configOf(env: Env): ConfigResult {
   const known = results.get(env);
   if (known) return known;
@@ -20,14 +19,14 @@ export function configOf(env: Env): ConfigResult {
     const logger = loggerOf({ logFormat: 'json' });
     for (const { variable } of result.problems) logger.error('configuration is invalid', { variable });
   } else if (env.ONE_MACHINE === undefined) {
-    // There, local/runtime/start.ts has said it in whole sentences.
+    // On one machine, `npm start` prints the warnings as whole sentences.
     const logger = loggerOf(result.config);
     for (const { variable } of result.warnings) logger.warn('configuration is incomplete', { variable });
   }
   return result;
 }
 
-/** For one request, or for one object: connections do not outlive what has opened them. */
+/** Opens a client for one request or one object: a connection cannot outlive what opened it. */
 export function openHttp({ outgoingFetchHosts }: Config): HttpClient {
   return new HttpClient(outgoingFetchHosts);
 }

@@ -27,12 +27,12 @@ function variable<const N extends string, T>(name: N, kind: ValueKind<T>, fallba
   return { name, kind, fallback, isSecret: false };
 }
 
-/** Its value never appears in a message. */
+/** Declares a variable whose value never appears in a message. */
 function secret<const N extends string>(name: N, kind: ValueKind<string>) {
   return { name, kind, fallback: null as string | null, isSecret: true };
 }
 
-/** By the names that they have in `Config`. */
+/** Variables that stand by themselves, under their names in `Config`. */
 const SETTINGS = {
   host: variable('HOST', matching('an IP address or host name', /^[A-Za-z0-9.:-]+$/), '127.0.0.1'),
   port: variable('PORT', wholeNumber(1, 65_535), 8080),
@@ -61,47 +61,46 @@ const SETTINGS = {
   logFormat: variable('LOG_FORMAT', oneOf('text', 'json'), 'text'),
   serviceApiKey: secret('SERVICE_API_KEY', headerSecret),
   panicPassword: secret('PANIC_PASSWORD', matching('one line of text, not in <>', /^(?!<.*>$)[^\0\r\n]+$/)),
-  /** Key of every HMAC; null: the service makes its own and keeps it. */
+  /** Key of every HMAC; null: the service generates one and stores it. */
   identitySecret: secret(
     'IDENTITY_SECRET',
     matching('at least 32 characters, for example the output of `openssl rand -hex 32`', /^.{32,}$/s),
   ),
-  /** Access token at the notification service; null: it accepts messages from everyone. */
+  /** Access token at the notification service; null if that accepts messages from everyone. */
   notifyToken: secret('NOTIFY_TOKEN', headerSecret),
-  /** Servers behind Cloudflare, which sockets cannot reach. */
+  /** Servers behind Cloudflare, which a Worker's sockets cannot reach. */
   outgoingFetchHosts: variable('OUTGOING_FETCH_HOSTS', hostNames, []),
-  /** Sites whose pages may post for their readers; null: all. */
+  /** Sites whose pages may post for their readers; null allows all sites. */
   allowedOrigins: variable('ALLOWED_ORIGINS', origins, null),
   alertAddress: variable('ALERT_ADDRESS', oneOf('shown', 'hidden'), 'shown'),
   maxRepositoryMb: variable('MAX_REPOSITORY_MB', wholeNumber(1, 100_000), 500),
   /**
-   * What all pushes that are under way may have sent. The tenth that one client may use holds the
-   * largest push.
+   * Space for everything that pushes in progress have sent. One client may use a tenth, in which
+   * the largest push fits.
    */
   spoolMb: variable('SPOOL_MB', wholeNumber(1_000, 1_000_000), 2_000),
-  /** What to do with a push of commits that are in an open pull request of the service already. */
+  /** Reaction to a push of commits that an open pull request of the service already has. */
   pushDoubles: variable('PUSH_DOUBLES', oneOf('tell', 'refuse'), 'tell'),
-  /** How long a push waits, unless its person says otherwise; 0: not at all. */
+  /** Default delay before a push is published; 0 publishes it at once. */
   publishDelayMs: variable('PUBLISH_DELAY', delay, 0),
-  /** What to do with a push that the code host does not take now. */
+  /** Reaction to a push for which the account or the code host is too busy now. */
   whenBusy: variable('WHEN_BUSY', oneOf('refuse', 'wait'), 'refuse'),
   /**
-   * Which pushes wait until the operator has seen them; `new`: to repositories for which nothing
-   * was published yet.
+   * Pushes that wait until the operator has seen them; `new`: those to repositories for which the
+   * service has not published anything yet.
    */
   review: variable('REVIEW', oneOf('none', 'new', 'all'), 'none'),
-  /** What all pushes that wait may take. */
+  /** Space for all delayed pushes. */
   delayedMb: variable('DELAYED_MB', wholeNumber(10, 1_000_000), 1_000),
-  /** What to do with a push that would publish the name or address of its author. */
+  /** Reaction to a push that would publish the name or address of its author. */
   identityCheck: variable('IDENTITY_CHECK', oneOf('refuse', 'warn', 'off'), 'refuse'),
   /**
-   * Which credentials a push may not publish: those that are proven to be real, or all that look
-   * like one.
+   * Credentials that a push may not publish: those proven to be real, or all that look like one.
    */
   pushSecrets: variable('PUSH_SECRETS', oneOf('proven', 'refuse', 'off'), 'proven'),
-  /** What a push needs to update a pull request: only its hash, or also a key. */
+  /** Proof that a push needs to update a pull request: only its hash, or its key as well. */
   prUpdatePolicy: variable('PR_UPDATE_POLICY', oneOf('hash', 'key'), 'hash'),
-  /** Where src/objects.ts creates new objects; null: near the client that first asks for them. */
+  /** Region of new objects (src/objects.ts); null: near the client that first asks for one. */
   locationHint: variable('LOCATION_HINT', oneOf(...LOCATION_HINTS), null),
   anonEmail: variable('ANON_EMAIL', commitEmail, 'anonymous@gitveil.invalid'),
   operatorContact: variable('OPERATOR_CONTACT', contact, null),
@@ -110,7 +109,7 @@ const SETTINGS = {
     matching('a commit id or the name of a branch', /^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$/),
     'main',
   ),
-  /** SHA-256 of the Worker's bundle in hex, as the deployment says. */
+  /** SHA-256 of the Worker's bundle in hex, as set by the deployment. */
   bundleHash: variable('BUNDLE_HASH', matching('a SHA-256 in hex', /^[0-9a-f]{64}$/), null),
   sourceRepo: variable('SOURCE_REPO', webAddress, 'https://github.com/gitveil/gitveil'),
   /** True on the project's own public instance only. */
@@ -120,13 +119,10 @@ const SETTINGS = {
 type Setting = (typeof SETTINGS)[keyof typeof SETTINGS];
 type Settings = { readonly [F in keyof typeof SETTINGS]: (typeof SETTINGS)[F]['fallback'] };
 export type VariableName = Setting['name'] | 'HOSTS' | (typeof OPEN_LIMITS)[OpenLimitName]['variable'];
-/** Each further host brings a variable of its own. */
+/** Any variable of the service, including the token of each further host. */
 export type AnyVariable = VariableName | HostTokenVariable;
 
-/**
- * Everything that the environment may set. Its other entries (bindings, the shell's own) are not
- * looked at.
- */
+/** All variables with a fixed name. The tokens of further hosts are named after their keys. */
 export const VARIABLES: readonly VariableName[] = [
   ...Object.values(SETTINGS).map(({ name }) => name),
   'HOSTS',
@@ -136,7 +132,7 @@ const SECRETS: ReadonlySet<string> = new Set(
   Object.values(SETTINGS).flatMap(({ name, isSecret }) => (isSecret ? name : [])),
 );
 
-/** What a process or a Worker is given, besides variables, too. */
+/** The environment of a process or a Worker; it also holds bindings and foreign variables. */
 export type Environment = Readonly<Record<string, unknown>>;
 
 export function variablesIn(env: Environment): string[] {
@@ -145,17 +141,15 @@ export function variablesIn(env: Environment): string[] {
   );
 }
 
-/**
- * A variable that cannot be used. `rule` does not contain the value, so a public answer may show
- * it.
- */
+/** A variable with a value that is not allowed. */
 export interface ConfigProblem {
   readonly variable: string;
+  /** Never contains the value, so a public answer may show it. */
   readonly rule: string;
   readonly message: string;
 }
 
-/** Reads one environment and remembers what is wrong with it. */
+/** Reads one environment and collects its problems. */
 export class EnvironmentReader {
   readonly problems: ConfigProblem[] = [];
   readonly #env: Environment;
@@ -164,10 +158,7 @@ export class EnvironmentReader {
     this.#env = env;
   }
 
-  /**
-   * The variable's value; `fallback` when it is absent, and also when it is bad, which is then a
-   * problem.
-   */
+  /** Gives `fallback` if the variable is absent. A bad value adds a problem and gives it, too. */
   read<T, F>(name: AnyVariable, kind: ValueKind<T>, fallback: F): T | F {
     const text = this.#env[name];
     if (typeof text !== 'string' || text === '') return fallback;
@@ -179,7 +170,7 @@ export class EnvironmentReader {
     return fallback;
   }
 
-  /** All that stand by themselves. */
+  /** Reads all variables that do not depend on others. */
   settings(): Settings {
     const read = ({ name, kind, fallback }: Setting) => this.read<unknown, unknown>(name, kind, fallback);
     return Object.fromEntries(Object.entries(SETTINGS).map(([field, one]) => [field, read(one)])) as Settings;
@@ -191,10 +182,7 @@ export class EnvironmentReader {
   }
 }
 
-/**
- * A value as a message may show it: on one line, short, and without the passwords that its
- * addresses carry.
- */
+/** Quotes a value for a message: on one line, shortened, without passwords in its addresses. */
 function quoted(text: string): string {
   const shown = text.replaceAll(/\/\/[^,]*@/g, '//***@');
   return JSON.stringify(shown.length > 100 ? `${shown.slice(0, 100)}…` : shown);

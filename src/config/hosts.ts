@@ -1,6 +1,6 @@
 /**
- * The code hosts: `gh`, which the contract's paths name, then those of `HOSTS`, with tokens
- * `HOSTING_TOKEN_<KEY>`.
+ * The code hosts: `gh`, which the contract's paths name, and those of the variable `HOSTS`, each
+ * with its token in `HOSTING_TOKEN_<KEY>`.
  * Proved by test/config/config.test.ts and test/routes/hosts.test.ts.
  */
 import type { HostKind } from '../host/kinds.ts';
@@ -11,31 +11,31 @@ import { type ValueKind, webAddress } from './values.ts';
 export const REPOSITORY_PATH = '/v1/:host/:owner/:repo';
 
 export interface HostConfig {
-  /** Its part of the service's paths: `/v1/<key>/<owner>/<repo>`. */
+  /** Names the host in the service's paths: `/v1/<key>/<owner>/<repo>`. */
   readonly key: string;
   readonly kind: HostKind;
-  /** Pages and Git. Without a slash at its end, as all addresses here. */
+  /** Address of its pages and of Git. Like `apiUrl`, without a slash at the end. */
   readonly url: string;
   readonly apiUrl: string;
-  /** The bot account's access token; null: nothing can be written. */
+  /** The bot account's access token; without one (null), nothing can be written there. */
   readonly token: string | null;
 }
 
-/** A host of `HOSTS`: all but its token, which is a secret. */
+/** An entry of `HOSTS`. Its token is a variable of its own, because it is a secret. */
 type FurtherHost = Omit<HostConfig, 'token'>;
 
 export const MAIN_HOST = 'gh';
 export const GITHUB_URL = 'https://github.com';
 
-/** Keys that other paths below `/v1/` use already. */
+/** Keys that are taken: `gh`, and what other paths have right below `/v1/`. */
 const RESERVED: ReadonlySet<string> = new Set([MAIN_HOST, 'delayed', 'moderation', 'pr']);
 const KEY_PATTERN = /^[a-z][a-z0-9]{0,15}$/;
 const FURTHER_KINDS: readonly HostKind[] = ['forgejo', 'gitea'];
 const MAX_HOSTS = 20;
 
 /**
- * `cb=forgejo:https://codeberg.org,my=gitea:https://…`. No two have one server name: records are
- * kept apart by it.
+ * Reads `cb=forgejo:https://codeberg.org,my=gitea:https://…`. Two hosts must not share a server
+ * name, because caches are kept by it.
  */
 export const furtherHosts = (mainUrl: string): ValueKind<readonly FurtherHost[]> => ({
   rule:
@@ -50,7 +50,7 @@ export const furtherHosts = (mainUrl: string): ValueKind<readonly FurtherHost[]>
   faultIn: (text) => `Number ${readHosts(text, mainUrl) as number} of the list is wrong`,
 });
 
-/** The hosts, or the number of the first entry that is wrong, counted from 1. */
+/** Gives the hosts, or the number of the first wrong entry, counted from 1. */
 function readHosts(text: string, mainUrl: string): FurtherHost[] | number {
   const hosts: FurtherHost[] = [];
   const servers = new Set([hostNameOf({ url: mainUrl })]);
@@ -81,33 +81,30 @@ export function isHostTokenVariable(name: string): name is HostTokenVariable {
 
 type Hosts = { readonly hosts: readonly HostConfig[] };
 
-/** Undefined: this service has no such host. */
+/** Gives undefined if the service has no such host. */
 export function hostWithKey({ hosts }: Hosts, key: string): HostConfig | undefined {
   return hosts.find((host) => host.key === key);
 }
 
-/** As messages name a host: `codeberg.org`. */
+/** Names a host in messages and caches: `codeberg.org`, with a port if it has one. */
 export function hostNameOf({ url }: Pick<HostConfig, 'url'>): string {
   return new URL(url).host;
 }
 
 /**
- * The page of a file, or a folder, on the default branch. Gitea and Forgejo take a path without a
- * branch.
+ * Links to a file or a folder on the default branch, which GitHub calls `HEAD`. Gitea and Forgejo
+ * take a path without a branch.
  */
 export function fileUrl({ url, kind }: HostConfig, repository: RepositoryName, path: string): string {
   return `${url}/${fullName(repository)}/${kind === 'github' ? 'blob/HEAD' : 'src'}/${encodeURI(path)}`;
 }
 
-/** The part of an address that names a repository here: `gh/octo/hello`. */
+/** Names a repository in the service's own addresses: `gh/octo/hello`. */
 export function repositoryPath({ key }: Pick<HostConfig, 'key'>, repository: RepositoryName): string {
   return `${key}/${fullName(repository)}`;
 }
 
-/**
- * Tells repositories of all hosts apart: `octo/hello` (contract, 2.2), and `cb/octo/hello` on
- * another host.
- */
+/** Names a repository in records: `octo/hello` (contract, 2.2), or `cb/octo/hello` elsewhere. */
 export function recordName({ key }: Pick<HostConfig, 'key'>, repository: RepositoryName): string {
   return key === MAIN_HOST ? fullName(repository) : repositoryPath({ key }, repository);
 }

@@ -1,6 +1,6 @@
 /**
- * Readers for single values: text in, value out, `undefined` if not allowed. Each has the sentence
- * that says so.
+ * Readers for single values: text in, value out, `undefined` if it is not allowed. Each reader has
+ * the sentence that says what is.
  * Proved by test/config/config.test.ts and test/limits/limits.test.ts.
  */
 import type { Limit } from '../limits/sliding-window.ts';
@@ -9,7 +9,7 @@ import type { Limit } from '../limits/sliding-window.ts';
 export interface ValueKind<T> {
   readonly rule: string;
   readonly parse: (text: string) => T | undefined;
-  /** Which part of a value that was refused is wrong, without its content; for lists. */
+  /** Names the wrong part of a refused list, without its content. */
   readonly faultIn?: (text: string) => string;
 }
 
@@ -17,13 +17,12 @@ const MS_PER_SECOND = 1000;
 const MS_PER_MINUTE = 60 * MS_PER_SECOND;
 const MS_PER_HOUR = 60 * MS_PER_MINUTE;
 
-/** Longer waits are probably a mistake, and timers overflow at 2^31 ms. */
+/** The longest duration: a longer one is probably a mistake, and timers overflow at 2^31 ms. */
 const MAX_DURATION_MS = 24 * MS_PER_HOUR;
 const MAX_DELAY_MS = 7 * 24 * MS_PER_HOUR;
 
 /**
- * `1h30m`, `30s`, `500ms`: units in falling order, each at most once. The result is in
- * milliseconds.
+ * Reads `1h30m`, `30s` or `500ms` as milliseconds: units from large to small, each at most once.
  */
 export const duration: ValueKind<number> = {
   rule: 'a duration such as 30s, 1m, 500ms or 1h30m, from 1ms to 24h',
@@ -33,7 +32,7 @@ export const duration: ValueKind<number> = {
   },
 };
 
-/** How long a push waits before it is published; 0: not at all. In milliseconds. */
+/** Reads the delay of a push as milliseconds: a duration that may have days, or 0 for none. */
 export const delay: ValueKind<number> = {
   rule: 'a duration from 1m to 7d, such as 2h, or 0s for at once',
   parse(text) {
@@ -43,14 +42,14 @@ export const delay: ValueKind<number> = {
   },
 };
 
-/** NaN if it is no duration. */
+/** Gives NaN if the text is not a duration. */
 function milliseconds(text: string): number {
   const match = /^(?=.)(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?(?:(\d+)ms)?$/.exec(text);
   const [hours, minutes, seconds, rest] = (match ?? []).slice(1).map((digits) => Number(digits ?? 0));
   return hours! * MS_PER_HOUR + minutes! * MS_PER_MINUTE + seconds! * MS_PER_SECOND + rest!;
 }
 
-/** Between two bounds, both included. */
+/** Reads a number between two bounds, both included. */
 export const wholeNumber = (least: number, most: number): ValueKind<number> => ({
   rule: `a whole number from ${least} to ${most}`,
   parse(text) {
@@ -59,13 +58,13 @@ export const wholeNumber = (least: number, most: number): ValueKind<number> => (
   },
 });
 
-/** The most times that are stored for each client. */
+/** Bounds how many times are stored for each client. */
 const MOST_IN_A_WINDOW = 10_000;
 const MOST_WINDOWS = 4;
 
 /**
- * `60/1m,240/1h`: how often something may be done within what time, at most `longestHours`. All of
- * the list apply.
+ * Reads `60/1m,240/1h`: how often something may be done within which time. All entries apply.
+ * @param longestHours the longest time that an entry may have.
  */
 export const rateLimits = (longestHours: number): ValueKind<readonly Limit[]> => ({
   rule:
@@ -93,12 +92,12 @@ export const flag: ValueKind<boolean> = {
   parse: (text) => (text === 'true' || text === 'false' ? text === 'true' : undefined),
 };
 
-/** Text that matches a pattern. */
+/** Reads a text that matches a pattern. */
 export function matching(rule: string, pattern: RegExp): ValueKind<string> {
   return { rule, parse: (text) => (pattern.test(text) ? text : undefined) };
 }
 
-/** An address of a service, without its trailing slashes, so that paths can be appended. */
+/** Reads the address of a service, without trailing slashes, so that paths can be appended. */
 export const webAddress: ValueKind<string> = {
   rule: 'an http or https address without user name, password, query or fragment, such as https://example.org',
   parse(text) {
@@ -110,10 +109,7 @@ export const webAddress: ValueKind<string> = {
   },
 };
 
-/**
- * In the Tor network, of version 3 (rend-spec-v3): Base32 of a public key, its checksum and a
- * version.
- */
+/** Reads an address of Tor's version 3 (rend-spec-v3): Base32 of a key, a checksum, a version. */
 export const onionAddress: ValueKind<string> = {
   rule: 'the http address of an onion service, such as http://<56 letters and digits>.onion',
   parse(text) {
@@ -122,7 +118,7 @@ export const onionAddress: ValueKind<string> = {
   },
 };
 
-/** What browsers send as `Origin`; null: all. */
+/** Reads what browsers send as `Origin`; `*` (null) stands for all. */
 export const origins: ValueKind<readonly string[] | null> = {
   rule: '* or origins separated by commas, such as https://example.org,http://localhost:3000',
   parse(text) {
@@ -144,21 +140,21 @@ export const hostNames: ValueKind<readonly string[]> = {
 };
 
 /**
- * Commit headers contain it between `<` and `>`, where a bracket or a line break would forge
- * another header.
+ * Reads the address of the commits' author. Commit headers contain it between `<` and `>`, where a
+ * bracket or a line break would forge another header.
  */
 export const commitEmail = matching(
   'an e-mail address such as anonymous@example.org, without spaces or angle brackets',
   /^[^\s<>@\p{Cc}]+@[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$/u,
 );
 
-/** How to reach a person: the address as people write it, and as a `mailto:` or `https:` URL. */
+/** An address at which a person is reached, as people write it and as a `mailto:` or `https:` URL. */
 export interface Contact {
   readonly text: string;
   readonly url: string;
 }
 
-/** RFC 9116, 2.5.3, wants a URI, and of a page its `https` address. */
+/** Reads a contact for security.txt: RFC 9116, 2.5.3, wants a URI, and `https` for a page. */
 export const contact: ValueKind<Contact> = {
   rule: 'an e-mail address such as operator@example.org, or the https address of a page',
   parse(text) {
@@ -171,15 +167,15 @@ export const contact: ValueKind<Contact> = {
   },
 };
 
-/** Secrets are sent in headers, so anything but visible ASCII is a copying mistake. */
+/** Reads a secret that is sent in a header: anything but visible ASCII is a copying mistake. */
 export const headerSecret = matching('printable ASCII without spaces or line breaks', /^[\x21-\x7e]+$/);
 
-/** @param host a name or an address; that of IPv6 may have brackets. */
+/** @param host a name or an address; one of IPv6 may have brackets. */
 export function isLoopback(host: string): boolean {
   return /^(?:localhost|\[?::1\]?|127\.[\d.]+)$/.test(host);
 }
 
-/** `60 in 1m and 240 in 1h` */
+/** Writes limits for people: `60 in 1m and 240 in 1h`. */
 export function limitText(limits: readonly Limit[]): string {
   return limits.map(({ most, withinMs }) => `${most} in ${spanText(withinMs)}`).join(' and ');
 }

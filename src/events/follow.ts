@@ -1,8 +1,9 @@
 /**
- * Reads the feed once, notes which pull requests were touched, examines them, passes their events
- * on. A note stays until its events are stored: no failure loses one, and the receiver knows by its
- * key what comes twice. Anyone can mention the bot: foreign pull requests are looked at once, our
- * own come first, and feed-cursor.ts limits calls.
+ * Reads the feed once, notes which pull requests were touched, examines them, and passes their
+ * events on. A note stays until its events are stored, so no failure loses an event, and the
+ * receiver recognises by its key one that comes twice. Because anyone can mention the bot, foreign
+ * pull requests are looked at once only, the service's own come first, and feed-cursor.ts limits
+ * calls.
  */
 import type { Clock } from '../isolate/clock.ts';
 import type { ActivityHost } from '../host/open.ts';
@@ -12,18 +13,18 @@ import { type FeedCursor, OVERLAP_MS } from './feed-cursor.ts';
 import { afterAnswer, afterRefusal, newCursor, nextRequest } from './feed-cursor.ts';
 import { type PullRequestEvents, eventsOf, ownPrHash } from './host-event.ts';
 
-/** Each costs one to three requests to the host. The rest waits for the next minute. */
+/** Bounds the threads of one run: each costs one to three requests. The rest waits a minute. */
 const EXAMINED_PER_RUN = 50;
-/** A comment may arrive before the push that opened the pull request has recorded it. */
+/** How long an event may precede the record of its pull request, which a push writes at its end. */
 const UNKNOWN_FOR_MS = 10 * 60 * 1000;
-/** What was said longer ago is no news. */
+/** The age at which a remark is no news any more. */
 const NEWS_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
 
 export interface NotedThread extends Omit<FeedThread, 'isByBot'> {
   readonly notedAt: number;
-  /** It was the service's when it was last looked at, or the host says so. */
+  /** Whether it is known to be the service's own, by an earlier look or by the host's word. */
   readonly isKnown: boolean;
-  /** The change up to which its events were told; null: none were. */
+  /** The time of the change up to which its events were told; null if none were. */
   readonly readTo: number | null;
   readonly failures: number;
 }
@@ -31,44 +32,40 @@ export interface NotedThread extends Omit<FeedThread, 'isByBot'> {
 export interface FeedMemory {
   cursor(): FeedCursor | null;
   setCursor(cursor: FeedCursor): void;
-  /** Keeps threads that are new or have changed since they were noted; answers how many are. */
+  /** Keeps threads that are new or have changed since they were noted. Answers how many are. */
   note(threads: readonly FeedThread[], now: number): number;
   /**
-   * Threads to examine now, none foreign: first the service's own, those that have failed least,
-   * the oldest.
+   * Lists threads to examine now, without those known to be foreign: first the service's own, then
+   * those that have failed least, then the oldest.
    */
   due(limit: number, now: number): readonly NotedThread[];
-  /** Keeps whose it is. One that is not the service's is not due again. */
+  /** Remembers whether a thread is the service's own. A foreign one is not due again. */
   know(thread: NotedThread, isOurs: boolean, at: number): void;
   examined(thread: NotedThread, at: number): void;
-  /** It is not due before a pause, which is longer each time. */
+  /** Postpones a thread, longer after each failure. */
   failed(thread: NotedThread, now: number): void;
-  /** False if this hour's looks at unknown threads are used up. */
+  /** Takes one of this hour's looks at unknown threads. Answers false if they are used up. */
   take(kind: 'looks', now: number): boolean;
 }
 
-/** Thrown in place of a call to the host when this hour's are used up. */
+/** Thrown in place of a call to the host when this hour's calls are used up. */
 export class CallsUsedUp extends Error {}
 
 interface FollowSettings {
-  /** Its calls may be refused with `CallsUsedUp`. */
+  /** May throw `CallsUsedUp` in place of a call. */
   readonly host: Pick<ActivityHost, 'feed' | 'pullRequest' | 'remarks'>;
   readonly memory: FeedMemory;
   readonly clock: Clock;
   botId(): Promise<number>;
-  /**
-   * The pull request that was recorded with a host's number of its own; null: none was, or not yet.
-   */
+  /** Finds a pull request by the host's own number for it; null if none was recorded yet. */
   prHashWithId(id: number): Promise<string | null>;
-  /**
-   * Stores the state that a pull request had when the host was asked; false if none has that hash.
-   */
+  /** Stores the state that a pull request had at `askedAt`. Answers false if none has that hash. */
   tell(found: PullRequestEvents, askedAt: number): Promise<boolean>;
 }
 
 /**
- * A thread that fails keeps no other waiting. Rejects with the first failure at last, or at once if
- * it concerns all.
+ * Runs once. A thread that fails does not stop the others: their first failure is thrown at the
+ * end. A failure that concerns all threads is thrown at once.
  * @param cronTime when the run was scheduled. Runs may begin late, but their scheduled times are
  * whole minutes apart.
  */
@@ -95,13 +92,13 @@ export async function followPullRequests(settings: FollowSettings, cronTime: num
   }
 }
 
-/** The account may ask for nothing more now, or the host does not answer. */
+/** Answers whether all further calls would fail, too. */
 function concernsAll(error: unknown): boolean {
   if (error instanceof CallsUsedUp || hostFailureOf(error).retryAfterMs !== null) return true;
   return error instanceof HostError && [null, 401].includes(error.failure.status);
 }
 
-/** False if the host wants no requests now. */
+/** Answers false if the host wants no requests now. */
 async function readFeed(settings: FollowSettings, cronTime: number): Promise<boolean> {
   const { host, memory, clock } = settings;
   const cursor = cursorOf(settings);
@@ -110,14 +107,12 @@ async function readFeed(settings: FollowSettings, cronTime: number): Promise<boo
   if (request === null) return false;
   const { since, ifModifiedSince, isWhole } = request;
   const feed = await host.feed(since, ifModifiedSince, (page) => memory.note(page, askedAt) > 0 || isWhole);
-  // After the notes: a cursor ahead of the notes would lose the changes in between.
+  // The notes come first: a cursor ahead of them would lose changes if this run ended here.
   memory.setCursor(afterAnswer(cursor, feed, cronTime, askedAt));
   return true;
 }
 
-/**
- * Stored at the first run: if that run fails, the next one must not start reading at a later time.
- */
+/** Stores the first cursor at once: if this run fails, the next must not begin at a later time. */
 function cursorOf({ memory, clock }: FollowSettings): FeedCursor {
   const known = memory.cursor();
   if (known !== null) return known;
@@ -143,13 +138,13 @@ async function examine(
     if (prHash === null) {
       if (id === undefined) return memory.know(thread, false, startedAt);
       const isNew = startedAt - thread.notedAt < UNKNOWN_FOR_MS;
-      // It is the bot's, so a later push may record it, and its later events count.
+      // The bot has opened it, so a push may still record it: it must not be taken for foreign.
       return isNew ? memory.failed(thread, cronTime) : memory.examined(thread, startedAt);
     }
     const since = Math.max((readTo ?? 0) - OVERLAP_MS, updatedAt - NEWS_LIFE_MS);
     const remarks = await host.remarks(repository, number, since);
     const events = eventsOf(pull, remarks ?? [], botId);
-    // Without any event, too: it may have been reopened.
+    // The state is stored even without an event, because it may have been reopened.
     const isTold =
       (await settings.tell({ prHash, number: pull.number, events }, startedAt)) || events.length === 0;
     if (isTold) memory.know(thread, true, startedAt);

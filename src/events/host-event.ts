@@ -1,6 +1,6 @@
 /**
- * Events by a pull request's state at the host. Pure. Keys tell each event once; a second closing
- * has another key.
+ * Makes events of a pull request's state at the host. Pure. The receiver tells each key once, so a
+ * second closing must have another key.
  */
 import type { PullRequestState, Remark } from '../host/code-host.ts';
 import { hasFooter } from '../text/footer.ts';
@@ -21,14 +21,14 @@ export interface PullRequestEvents {
 }
 
 /**
- * The pr_hash of a pull request of the service, else null. Checks the author: anyone can name a
- * branch so.
+ * Gives the pr_hash of a pull request of the service; null if it is another's. The author is
+ * checked, because anyone can give a branch such a name.
  */
 export function ownPrHash({ branch, authorId }: PullRequestState, botId: number): string | null {
   return authorId === botId && branch !== null ? prHashOf(branch) : null;
 }
 
-/** Oldest first. Of the bot's own remarks, only those that it made on somebody's behalf. */
+/** Lists events, oldest first. The bot's own remarks count only if made on somebody's behalf. */
 export function eventsOf(
   { number, url, mergedAt, closedAt }: Pick<PullRequestState, 'number' | 'url' | 'mergedAt' | 'closedAt'>,
   remarks: readonly Remark[],
@@ -47,7 +47,7 @@ export function eventsOf(
 
 /**
  * @param closedAt as the host writes it.
- * @param kind who has closed it: someone there, or its author from here.
+ * @param kind `withdrawn` if its author has closed it through the service.
  */
 export function closedEvent(
   number: number,

@@ -1,19 +1,19 @@
 /**
- * Files in which a search of bytes finds no name, by their first bytes (IANA's media types;
- * file(1), magic); and what pictures say besides what they show. It reads the beginning of a
- * stranger's file: every offset is checked, nothing is followed twice, and whatever is broken ends
- * the reading. Exif 3.0 (CIPA DC-008) on TIFF 6.0; XMP (ISO 16684-1); IPTC-IIM 4.2; PNG (W3C, third
- * edition); WebP (RFC 9649).
+ * Recognises files in which a search of bytes finds no name, by their first bytes (IANA's media
+ * types; file(1), magic), and reads from pictures whether they have metadata and who made them. It
+ * reads the beginning of a stranger's file: every offset is checked, nothing is followed twice, and
+ * whatever is broken ends the reading. Sources: Exif 3.0 (CIPA DC-008) on TIFF 6.0; XMP (ISO
+ * 16684-1); IPTC-IIM 4.2; PNG (W3C, third edition); WebP (RFC 9649).
  */
 import { latin1 } from '../git/bytes.ts';
 import type { FileKind } from '../git/search/pack-scan.ts';
 
 interface Magic extends FileKind {
-  /** In Latin-1. */
+  /** The bytes of one of its beginnings, in Latin-1. */
   readonly starts: readonly string[];
-  /** Where it stands; 0 without it. */
+  /** The offset at which they stand. Default: 0. */
   readonly at?: number;
-  /** What else must stand, and where. */
+  /** Further bytes that must stand at another offset. */
   readonly and?: readonly [at: number, text: string];
 }
 
@@ -21,7 +21,7 @@ const named = (name: string, ...starts: readonly string[]): Magic => ({ name, st
 const picture = (name: string, read: Reading, ...starts: readonly string[]): Magic => ({
   name,
   starts,
-  read: (head) => told(head, read),
+  read: (head) => linesOf(read(head)),
 });
 
 const MAGICS: readonly Magic[] = [
@@ -51,10 +51,10 @@ const MAGICS: readonly Magic[] = [
   named('property list', 'bplist00'),
 ];
 
-/** Kinds of which it is read what they say. */
+/** Names of the kinds whose metadata is read. */
 export const PICTURES: readonly string[] = MAGICS.flatMap(({ name, read }) => (read === null ? [] : name));
 
-/** Most files begin with none of these. */
+/** First bytes of all kinds: most files begin with none of them, so nothing else is compared. */
 const STARTS = MAGICS.flatMap(({ starts, at = 0 }) =>
   starts.map((start) => [at, start.charCodeAt(0)] as const),
 );
@@ -62,7 +62,7 @@ const BEGINNINGS = new Set(STARTS.flatMap(([at, byte]) => (at === 0 ? [byte] : [
 const LATER = STARTS.filter(([at]) => at > 0);
 
 /**
- * Null: a search of its bytes is enough.
+ * Gives null if a search of the file's bytes is enough.
  * @param first its first bytes, as many as FIRST_BYTES if it has them.
  */
 export function kindOfFile(first: Uint8Array): FileKind | null {
@@ -74,124 +74,85 @@ export function kindOfFile(first: Uint8Array): FileKind | null {
   return MAGICS.find(isOne) ?? null;
 }
 
-/**
- * What a file says, place by place: a label, with the bytes of its words; null: the label is all.
- */
-type Places = Generator<readonly [label: string, words: Uint8Array | null]>;
-type Reading = (head: Uint8Array) => Places;
+const EXIF = 'has Exif data, perhaps a place';
+const XMP = 'has XMP data, perhaps a place';
+const AUTHOR = 'author';
 
-const MOST_WORDS = 80;
-const MOST_TELLS = 12;
-/** Places that are read in one file, whether or not they say something else than those before. */
-const MOST_PLACES = 100;
+/** One piece of metadata, with the bytes of the author's name or of the XMP. */
+type Metadata = readonly [kind: typeof EXIF] | readonly [kind: typeof XMP | typeof AUTHOR, bytes: Uint8Array];
+type Reading = (head: Uint8Array) => Generator<Metadata>;
+
+const MAX_AUTHOR_BYTES = 80;
+/** How many pieces are read in one file, whether or not they say anything new. */
+const MOST_PIECES = 12;
 const MOST_ENTRIES = 256;
 const ENTRY_BYTES = 12;
 
 const EXIF_FOLDER = 0x8769;
 const GPS_FOLDER = 0x8825;
 const XMP_TAG = 0x02bc;
-const TEXTS_OF_PNG = new Set(['tEXt', 'iTXt', 'zTXt']);
-/** Entries of TIFF's folders that people do not mean to publish. */
-const TIFF_LABELS: Readonly<Record<number, string>> = {
-  0x010e: 'description',
-  0x010f: 'camera',
-  0x0110: 'camera',
-  0x0131: 'program',
-  0x013b: 'author',
-  0x013c: 'computer',
-  0x8298: 'rights',
-  0x9003: 'date',
-  0x9011: 'time zone',
-  0xa430: 'owner',
-  0xa431: 'serial number',
-  0xa435: 'serial number of the lens',
-};
-/** Of IPTC's second record. */
-const IPTC_LABELS: Readonly<Record<number, string>> = {
-  80: 'author',
-  90: 'place',
-  101: 'place',
-  116: 'rights',
-};
-const XMP_LABELS: readonly (readonly [name: string, label: string])[] = [
-  ['dc:creator', 'author'],
-  ['dc:rights', 'rights'],
-  ['xmp:CreatorTool', 'program'],
-  ['tiff:Make', 'camera'],
-  ['tiff:Model', 'camera'],
-  ['exif:GPSLatitude', 'place'],
-  ['photoshop:City', 'place'],
-  ['aux:OwnerName', 'owner'],
-  ['aux:SerialNumber', 'serial number'],
-];
+/** Tags of the artist, and of the camera's owner. */
+const AUTHOR_TAGS = new Set([0x013b, 0xa430]);
+/** The number of the by-line in IPTC's second record. */
+const IPTC_AUTHOR = 80;
+const XMP_AUTHORS = ['dc:creator', 'aux:OwnerName'];
 
-/** Each only once, and not too many. */
-function told(head: Uint8Array, read: Reading): readonly string[] {
+/**
+ * Turns metadata into lines for the person, each only once. XMP is read once, because it is long.
+ */
+function linesOf(pieces: Iterable<Metadata>): readonly string[] {
   const lines = new Set<string>();
-  let placesLeft = MOST_PLACES;
-  for (const [label, words] of read(head)) {
-    if (--placesLeft < 0) return [...lines, 'and more'];
-    const plain = textOf(words?.subarray(0, MOST_WORDS) ?? NOTHING)
-      .replaceAll(/[\p{Cc}\s]+/gu, ' ')
-      .trim();
-    const line = `${label} ${plain}`.trim();
-    if (line === '' || lines.has(line) || (words !== null && plain === '')) continue;
-    if (lines.size === MOST_TELLS) return [...lines, 'and more'];
-    lines.add(line);
+  let left = MOST_PIECES;
+  for (const [kind, bytes = NOTHING] of pieces) {
+    if (--left < 0) return [...lines, 'and more'];
+    const authors = kind === AUTHOR ? [bytes] : kind === XMP && !lines.has(XMP) ? authorsInXmp(bytes) : [];
+    if (kind !== AUTHOR) lines.add(kind);
+    for (const name of authors.map(nameIn)) if (name !== '') lines.add(`${AUTHOR} ${name}`);
   }
   return [...lines];
 }
 
-/** ITU-T T.81: segments until the picture itself begins. */
-function* readJpeg(head: Uint8Array): Places {
-  let hasXmp = false;
+function nameIn(bytes: Uint8Array): string {
+  const text = textOf(bytes.subarray(0, MAX_AUTHOR_BYTES));
+  return text.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim();
+}
+
+/** Reads segments until the picture itself begins (ITU-T T.81). */
+function* readJpeg(head: Uint8Array): Generator<Metadata> {
   for (let at = 2; at + 4 <= head.length && head[at] === 0xff;) {
     const marker = head[at + 1]!;
     const size = 256 * head[at + 2]! + head[at + 3]!;
     if (marker === 0xda || size < 2) return;
-    const segment = [0xe1, 0xed, 0xfe].includes(marker) ? head.subarray(at + 4, at + 2 + size) : NOTHING;
-    if (marker === 0xe1 && startsWith(segment, 'Exif\0\0')) yield* readTiff(segment.subarray(6));
-    else if (marker === 0xe1 && !hasXmp && startsWith(segment, 'http://ns.adobe.com/xap/')) {
-      hasXmp = true;
-      yield* readXmp(segment);
-    } else if (marker === 0xed) yield* readIptc(segment);
-    else if (marker === 0xfe) yield ['comment', segment];
+    const segment = marker === 0xe1 || marker === 0xed ? head.subarray(at + 4, at + 2 + size) : NOTHING;
+    if (startsWith(segment, EXIF_HEADER)) yield* readExif(segment);
+    else if (startsWith(segment, 'http://ns.adobe.com/xap/')) yield [XMP, segment];
+    else if (marker === 0xed) yield* readIptc(segment);
     at += 2 + size;
   }
 }
 
-function* readPng(head: Uint8Array): Places {
-  let hasXmp = false;
+function* readPng(head: Uint8Array): Generator<Metadata> {
   for (const [type, chunk] of chunks(head, 8, false)) {
-    if (type === 'eXIf') yield* readTiff(chunk);
-    if (!TEXTS_OF_PNG.has(type)) continue;
-    const nul = chunk.subarray(0, MOST_WORDS).indexOf(0);
-    const keyword = textOf(chunk.subarray(0, Math.max(0, nul)));
-    if (keyword === 'XML:com.adobe.xmp') {
-      if (!hasXmp) yield* readXmp(chunk);
-      hasXmp = true;
-      // Behind the keyword of an iTXt stand flags and two more texts, and a zTXt is compressed.
-    } else if (type === 'tEXt') yield [keyword, chunk.subarray(nul + 1)];
-    else yield [keyword, null];
+    if (type === 'eXIf') yield* readExif(chunk);
+    else if (type === 'iTXt' && startsWith(chunk, 'XML:com.adobe.xmp\0')) yield [XMP, chunk];
+    else if (type === 'tEXt' && startsWith(chunk, 'Author\0')) yield [AUTHOR, chunk.subarray(7)];
   }
 }
 
-function* readWebp(head: Uint8Array): Places {
-  let hasXmp = false;
+function* readWebp(head: Uint8Array): Generator<Metadata> {
   for (const [type, chunk] of chunks(head, 12, true)) {
-    // They stand at the end, which may not be here; the flags stand at the beginning.
-    if (type === 'VP8X' && (chunk[0]! & 8) !== 0) yield ['Exif data', null];
-    if (type === 'VP8X' && (chunk[0]! & 4) !== 0) yield ['XMP data', null];
-    if (type === 'EXIF') yield* readTiff(startsWith(chunk, 'Exif\0\0') ? chunk.subarray(6) : chunk);
-    if (type !== 'XMP ' || hasXmp) continue;
-    hasXmp = true;
-    yield* readXmp(chunk);
+    if (type === 'EXIF') yield* readExif(chunk);
+    if (type === 'XMP ') yield [XMP, chunk];
+    // The chunks stand at the end, which may not have been kept; these flags stand at the
+    // beginning.
+    if (type === 'VP8X' && (chunk[0]! & 8) !== 0) yield [EXIF];
+    if (type === 'VP8X' && (chunk[0]! & 4) !== 0) yield [XMP, NOTHING];
   }
 }
 
 /**
- * Of PNG (the length, the type, content, a checksum) or of RIFF (the type, the length, content,
- * even).
+ * Splits PNG (each chunk has a length, a type, content and a checksum) or RIFF (a type, a length,
+ * and content of an even size).
  */
 function* chunks(head: Uint8Array, start: number, isRiff: boolean): Generator<readonly [string, Uint8Array]> {
   const view = viewOf(head);
@@ -203,58 +164,58 @@ function* chunks(head: Uint8Array, start: number, isRiff: boolean): Generator<re
   }
 }
 
-function* readTiff(bytes: Uint8Array): Places {
+const EXIF_HEADER = 'Exif\0\0';
+
+function* readExif(bytes: Uint8Array): Generator<Metadata> {
+  yield [EXIF];
+  yield* readTiff(startsWith(bytes, EXIF_HEADER) ? bytes.subarray(EXIF_HEADER.length) : bytes);
+}
+
+function* readTiff(bytes: Uint8Array): Generator<Metadata> {
   if (bytes.length < 8) return;
   const view = viewOf(bytes);
   const isLittle = startsWith(bytes, 'II');
-  let hasXmp = false;
   const folders = [view.getUint32(4, isLittle)];
-  // A folder may name itself, so the list is short: the first one, Exif's and that of the place.
-  for (let index = 0; index < folders.length && index < 3; index++) {
+  // The list is bounded, because a folder may name itself: the first one, and that of Exif.
+  for (let index = 0; index < folders.length && index < 2; index++) {
     const start = folders[index]!;
     if (start + 2 > bytes.length) continue;
     const count = Math.min(view.getUint16(start, isLittle), MOST_ENTRIES);
     const end = Math.min(start + 2 + count * ENTRY_BYTES, bytes.length);
     for (let at = start + 2; at + ENTRY_BYTES <= end; at += ENTRY_BYTES) {
       const tag = view.getUint16(at, isLittle);
-      const type = view.getUint16(at + 2, isLittle);
       const size = view.getUint32(at + 4, isLittle);
       const value = view.getUint32(at + 8, isLittle);
-      // Four bytes stand in the entry itself.
+      // Content of up to four bytes stands in the entry itself.
       const contentAt = size <= 4 ? at + 8 : value;
-      const label = TIFF_LABELS[tag];
-      // ASCII or UTF-8.
-      if (label !== undefined && (type === 2 || type === 129))
-        yield [label, bytes.subarray(contentAt, contentAt + size)];
-      else if (tag === XMP_TAG && !hasXmp) {
-        hasXmp = true;
-        yield* readXmp(bytes.subarray(contentAt, contentAt + size));
-      } else if (tag === EXIF_FOLDER) folders.push(value);
-      else if (tag === GPS_FOLDER) yield ['place (GPS)', null];
+      const content = bytes.subarray(contentAt, contentAt + size);
+      if (tag === EXIF_FOLDER) folders.push(value);
+      if (tag === EXIF_FOLDER || tag === GPS_FOLDER) yield [EXIF];
+      else if (tag === XMP_TAG) yield [XMP, content];
+      else if (AUTHOR_TAGS.has(tag)) yield [AUTHOR, content];
     }
   }
 }
 
-/** XML, of which only a few elements and attributes are looked for. */
-function* readXmp(bytes: Uint8Array): Places {
+/** Finds the words of a few elements and attributes, without a parser of XML. */
+function authorsInXmp(bytes: Uint8Array): Uint8Array[] {
   const text = latin1(bytes);
-  for (const [name, label] of XMP_LABELS) {
+  return XMP_AUTHORS.flatMap((name) => {
     const at = text.indexOf(name);
-    if (at < 0) continue;
+    if (at < 0) return [];
     const behind = text.slice(at + name.length, at + name.length + 400);
     const [, words = ''] =
       /^\s*=\s*["']([^"'<]*)/.exec(behind) ?? /^[^>]*>\s*(?:<[^>]*>\s*)*([^<]*)/.exec(behind) ?? [];
-    yield [label, Buffer.from(words, 'latin1')];
-  }
+    return Buffer.from(words, 'latin1');
+  });
 }
 
-/** Data sets of the second record: 1c 02, the number, the length. */
-function* readIptc(bytes: Uint8Array): Places {
+/** Reads the data sets of the second record: 1c 02, the number, the length. */
+function* readIptc(bytes: Uint8Array): Generator<Metadata> {
   for (let at = 0; at + 5 <= bytes.length; at++) {
-    if (bytes[at] !== 0x1c || bytes[at + 1] !== 2) continue;
-    const label = IPTC_LABELS[bytes[at + 2]!];
+    if (bytes[at] !== 0x1c || bytes[at + 1] !== 2 || bytes[at + 2] !== IPTC_AUTHOR) continue;
     const size = 256 * bytes[at + 3]! + bytes[at + 4]!;
-    if (label !== undefined) yield [label, bytes.subarray(at + 5, at + 5 + size)];
+    yield [AUTHOR, bytes.subarray(at + 5, at + 5 + size)];
   }
 }
 

@@ -255,7 +255,7 @@ function subjectOf(message: Uint8Array): string {
 }
 
 /** As much of a line as is shown: a line can have megabytes, and ten of them may be shown. */
-function lineAround(text: Uint8Array, at: number): string {
+export function lineAround(text: Uint8Array, at: number): string {
   const from = Math.max(0, at - MAX_SHOWN_LENGTH);
   const near = text.subarray(from, at + MAX_SHOWN_BYTES);
   const start = near.lastIndexOf(LF, at - 1 - from) + 1;

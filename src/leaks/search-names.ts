@@ -45,6 +45,7 @@ export interface NameSearch extends Pick<Named, 'originalIds' | 'nobodys'> {
   readonly history: Pick<UpstreamHistory, 'since' | 'isKnown' | 'unknownOf' | 'reachBack'>;
   readonly upstream: PublicNames;
   readonly memory: Memory;
+  readonly judgeFolders: NonNullable<SearchQuestions['judgeFolders']>;
   /** Asked only if a name may be there. Null: the host must not learn of the push yet. */
   readonly questions: {
     /** Which of these ids a ref of upstream's has, by name; null: nobody knows. */
@@ -138,6 +139,7 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
       hasAsked = true;
       return (await questions?.readFiles(boundary, ...asked)) ?? new Map();
     },
+    judgeFolders: search.judgeFolders,
   };
   const found = await searchPack(search.pack, names, noted, kindOfFile, memory, MAX_FINDINGS);
   findings.addHits(found.hits);

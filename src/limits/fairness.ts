@@ -1,19 +1,34 @@
 /**
  * Who waits first when little is left of what all share: the account, a repository, a thread, the
- * host's calls. One rule for each, in its last third: if several networks have used it, each waits
- * that has had its part, and one part more is there for whoever comes next. A network alone has no
- * part to keep to. In the account's window, a repository that has had a fifth waits, too, so that a
- * flood of one project leaves the rest to others. The last tenth is kept, also from a network that
- * is alone: in a repository, for networks that have opened nothing there; elsewhere a third of it
- * for networks that have had nothing, and all for people who took part in the thread before, until
- * they had as much. Pure. Nobody can tell a thousand networks of one person from a thousand people:
- * against them, only the limits themselves, the repository's fifth and the tenth hold
- * (docs/operations.md has figures).
+ * host's calls. Each row is a rule, with an example in a limit of 100: `b/x 20` means that network
+ * b has had 20 in repository x. A new network has had nothing there; a member has commented on the
+ * thread before. The same table stands in docs/operations.md.
+ *
+ * | Rule                                           | Used                  | Goes on    | Waits |
+ * | ---------------------------------------------- | --------------------- | ---------- | ----- |
+ * | Until two thirds are used, nobody waits.       | a 66                  | a          |       |
+ * | Then a network waits that has had its part.    | a 41, b 29            | b          | a     |
+ * | A network that is alone has no part.           | a 89                  | a          |       |
+ * | The last tenth is kept.                        | a 90                  |            | a     |
+ * | In a repository, it is for new networks.       | repository: a 99      | b          | a     |
+ * | Elsewhere, a third of it is for new networks.  | thread: a 92          | b          | a     |
+ * | All of it is for members, up to a tenth each.  | thread: a 99          | member b   | b     |
+ * | The account: a repository waits after a fifth. | account: a 47, b/x 20 | c/y        | c/x   |
+ * | Members go on there.                           | account: a 47, b/x 20 | member c/x | c/x   |
+ *
+ * A network's part is what the table leaves open to it (here 90), divided by the networks that have
+ * used the limit and one more, for whoever comes next. What was used in a repository that waits
+ * makes no other part smaller. Nobody waits any longer once the last third is free again.
+ *
+ * Nobody can tell a thousand networks of one person from a thousand people: against them, only the
+ * limits themselves, the repository's fifth and the tenth hold. Figures are in docs/operations.md.
+ * Pure.
+ * Proved by test/limits/fairness.test.ts and test/local/fairness-table.test.ts.
  */
 import { isWithin } from '../isolate/clock.ts';
 import { type Limit, longestOf, longestWait, NO_WAIT, type Wait, waitOf } from './sliding-window.ts';
 
-/** How much of a window is used when the rule begins to apply. */
+/** The part of a limit that is used before anybody waits. */
 const FREE_PART = 2 / 3;
 const REPOSITORY_PART = 1 / 5;
 const KEPT_PART = 1 / 10;
@@ -29,9 +44,9 @@ export interface Use {
 }
 
 export interface Claimant extends Omit<Use, 'at'> {
-  /** Under which names the network may have used it before. */
+  /** Earlier names of the network, under which it may have used the limit. */
   readonly byEarlier?: readonly string[];
-  /** They have commented on the thread before. */
+  /** A member, who has commented on the thread before. */
   readonly takesPart: boolean;
 }
 
@@ -39,15 +54,29 @@ export interface Claimant extends Omit<Use, 'at'> {
  * `openings`: those of the account, of which `LIMIT_TARGET` leaves others a part; `repository`:
  * what is opened there; `comments`: those on all its threads; `calls`: writes, by the host's calls.
  */
-const SHARED = ['account', 'openings', 'repository', 'comments', 'thread', 'calls'] as const;
+export const SHARED = ['account', 'openings', 'repository', 'comments', 'thread', 'calls'] as const;
 export type SharedWindow = (typeof SHARED)[number];
 
 export function isShared(window: string): window is SharedWindow {
   return SHARED.some((kind) => kind === window);
 }
 
+/** A limit of a window, as a claimant finds it. */
+interface Shared {
+  readonly window: SharedWindow;
+  readonly claimant: Claimant;
+  readonly most: number;
+  /** The uses that count in it now, oldest first. */
+  readonly used: readonly Use[];
+  readonly isOwn: (use: Use) => boolean;
+  /** The wait until fewer than `most` of these uses count. */
+  readonly until: (uses: readonly Use[], most: number) => Wait;
+}
+
+const RULES: readonly ((shared: Shared) => Wait)[] = [keptTenth, networkPart, repositoryFifth];
+
 /**
- * How long the claimant waits; `NO_WAIT`: not at all.
+ * Decides how long the claimant waits; `NO_WAIT`: not at all.
  * @param uses oldest first.
  * @param limits of the window; all hold.
  */
@@ -58,36 +87,15 @@ export function fairWait(
   claimant: Claimant,
   now: number,
 ): Wait {
-  const { by, byEarlier = [], repository, takesPart } = claimant;
+  const { by, byEarlier = [] } = claimant;
   const isOwn = (use: Use): boolean => use.by === by || byEarlier.includes(use.by);
-  const waits = limits.map(({ most, withinMs }) => {
+  const waits = limits.flatMap(({ most, withinMs }) => {
     const used = uses.filter(({ at }) => isWithin(at, withinMs, now));
-    const own = used.filter(isOwn);
-    const wait = (of: readonly Use[], part: number): Wait => {
+    const until = (of: readonly Use[], fewer: number): Wait => {
       const hits = of.map(({ at }) => at);
-      return waitOf(hits, [{ most: part, withinMs }], now);
+      return waitOf(hits, [{ most: fewer, withinMs }], now);
     };
-    const kept = Math.floor(most * KEPT_PART);
-    const forNew = window === 'repository' ? kept : Math.floor(kept / 3);
-    const open = most - kept + (takesPart && own.length < kept ? kept : own.length === 0 ? forNew : 0);
-    const free = wait(used, Math.ceil(most * FREE_PART));
-    /** Whoever has had more than a part waits until that is over, or the last third is. */
-    const partly = (of: readonly Use[], part: number): Wait => {
-      const its = wait(of, Math.max(1, Math.floor(part)));
-      return its.waitMs < free.waitMs ? its : free;
-    };
-    const fifth = Math.max(1, Math.floor(most * REPOSITORY_PART));
-    /** By repository, in the account's window. */
-    const shares = Map.groupBy(window === 'account' ? used : [], (use) => use.repository);
-    const hasFifth = (of: string | null): boolean => of !== null && (shares.get(of)?.length ?? 0) >= fifth;
-    // Whoever floods a repository that waits does not make the part of the others smaller.
-    const claims = used.filter((use) => isOwn(use) || !hasFifth(use.repository));
-    const part = open / (new Set(claims.map((use) => (isOwn(use) ? by : use.by))).size + 1);
-    return longestWait([
-      wait(used, open),
-      claims.length === own.length ? NO_WAIT : partly(own, part),
-      takesPart || !hasFifth(repository) ? NO_WAIT : partly(shares.get(repository) ?? [], fifth),
-    ]);
+    return RULES.map((rule) => rule({ window, claimant, most, used, isOwn, until }));
   });
   const { waitMs, withinMs } = longestWait(waits);
   if (waitMs === 0) return NO_WAIT;
@@ -96,4 +104,48 @@ export function fairWait(
   const more = fairWait(window, uses, limits, claimant, now + waitMs);
   const both = Math.min(waitMs + more.waitMs, longestOf(limits));
   return { waitMs: both, withinMs: Math.max(withinMs, more.withinMs) };
+}
+
+function keptTenth(shared: Shared): Wait {
+  return shared.until(shared.used, openTo(shared));
+}
+
+/** The number of uses below which the claimant goes on. */
+function openTo({ window, claimant, most, used, isOwn }: Shared): number {
+  const kept = Math.floor(most * KEPT_PART);
+  const had = used.filter(isOwn).length;
+  if (claimant.takesPart && had < kept) return most;
+  const forNew = window === 'repository' ? kept : Math.floor(kept / 3);
+  return most - kept + (had === 0 ? forNew : 0);
+}
+
+function networkPart(shared: Shared): Wait {
+  const { claimant, used, isOwn } = shared;
+  const waiting = repositoriesWithFifth(shared);
+  const counted = used.filter((use) => isOwn(use) || !waiting.has(use.repository));
+  if (counted.every(isOwn)) return NO_WAIT;
+  const networks = new Set(counted.map((use) => (isOwn(use) ? claimant.by : use.by)));
+  return untilPart(shared, used.filter(isOwn), openTo(shared) / (networks.size + 1));
+}
+
+function repositoryFifth(shared: Shared): Wait {
+  const { repository, takesPart } = shared.claimant;
+  if (takesPart || !repositoriesWithFifth(shared).has(repository)) return NO_WAIT;
+  const its = shared.used.filter((use) => use.repository === repository);
+  return untilPart(shared, its, shared.most * REPOSITORY_PART);
+}
+
+/** The repositories that have had their fifth of the account. */
+function repositoriesWithFifth({ window, most, used }: Shared): ReadonlySet<string | null> {
+  const fifth = Math.max(1, Math.floor(most * REPOSITORY_PART));
+  const inAccount = window === 'account' ? used.filter(({ repository }) => repository !== null) : [];
+  const shares = Map.groupBy(inAccount, ({ repository }) => repository);
+  return new Set([...shares].filter(([, uses]) => uses.length >= fifth).map(([repository]) => repository));
+}
+
+/** Lets whoever has had a part wait until less of it counts, or the last third is free. */
+function untilPart({ used, most, until }: Shared, uses: readonly Use[], part: number): Wait {
+  const free = until(used, Math.ceil(most * FREE_PART));
+  const over = until(uses, Math.max(1, Math.floor(part)));
+  return over.waitMs < free.waitMs ? over : free;
 }

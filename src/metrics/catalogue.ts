@@ -1,14 +1,15 @@
 /**
- * What is counted. Labels have few values, none of a person or repository. A histogram has a
- * counter per bucket.
+ * The series of /metrics. Labels have few values, none of which names a person or a repository.
+ * Every series is used by an alert or a document.
+ * Proved by test/local/series.test.ts and test/metrics/series.test.ts.
  */
 export interface Family {
   readonly type: 'counter' | 'histogram';
   readonly help: string;
   readonly labels: readonly string[];
-  /** Upper bounds, rising, in the family's unit. */
+  /** Upper bounds of a histogram's buckets, rising, in the unit of its name. */
   readonly buckets?: readonly number[];
-  /** Rare and important: sent immediately, not with the next batch. */
+  /** Set if events are rare and important: they are sent at once, not with the next batch. */
   readonly isRare?: true;
 }
 
@@ -30,26 +31,8 @@ export const CATALOGUE = {
     type: 'histogram',
     help: 'Time from the first byte of a push to the end of its answer, by outcome.',
     labels: ['outcome'],
-    // It may take long, for a large pack or a new fork.
+    // Large packs and new forks take long.
     buckets: [0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300],
-    isRare: true,
-  },
-  gitveil_comments_total: {
-    type: 'counter',
-    help: 'Comments by outcome: accepted, refused or failed.',
-    labels: ['outcome'],
-    isRare: true,
-  },
-  gitveil_issues_total: {
-    type: 'counter',
-    help: 'Issues by outcome: accepted, refused or failed.',
-    labels: ['outcome'],
-    isRare: true,
-  },
-  gitveil_reports_total: {
-    type: 'counter',
-    help: 'Submitted reports by outcome: accepted, refused or failed.',
-    labels: ['outcome'],
     isRare: true,
   },
   gitveil_outgoing_requests_total: {
@@ -63,26 +46,9 @@ export const CATALOGUE = {
     labels: ['status'],
     isRare: true,
   },
-  gitveil_token_problems_total: {
-    type: 'counter',
-    help: 'Times something was found wrong with the token of the bot account, by what it is.',
-    labels: ['problem'],
-    isRare: true,
-  },
-  gitveil_feed_requests_total: {
-    type: 'counter',
-    help: 'Those of the rest ones that follow pull requests: feed, account, pull_request, comments, reviews.',
-    labels: ['call'],
-  },
-  gitveil_outgoing_request_duration_seconds: {
-    type: 'histogram',
-    help: 'Time until their answers begin.',
-    labels: ['service'],
-    buckets: [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
-  },
 } as const satisfies Readonly<Record<string, Family>>;
 
-/** What is asked for when somebody looks, and not counted. */
+/** Values that are read when somebody asks for them. */
 export const GAUGES = {
   gitveil_host_calls_left: {
     help: 'Calls of its REST interface that the code host still allows the bot account; none: it has not said.',
@@ -93,12 +59,7 @@ export const GAUGES = {
     help: 'Comments, issues and pull requests that the bot account may still create, by limit (LIMIT_CREATIONS).',
     labels: ['host', 'limit'],
   },
-  gitveil_delayed_pushes: {
-    help: 'Pushes that are published later, by what they wait for.',
-    labels: ['reason'],
-  },
-  gitveil_delayed_bytes: { help: 'What they take, of DELAYED_MB.', labels: [] },
-  gitveil_delayed_oldest_seconds: { help: 'How long the oldest of them has waited.', labels: [] },
+  gitveil_delayed_oldest_seconds: { help: 'How long the oldest delayed push has waited.', labels: [] },
   gitveil_bot_account_problem: {
     help: '1 while something is wrong with the bot account or its token, by what it is.',
     labels: ['host', 'problem'],

@@ -1,10 +1,10 @@
 /**
- * What one isolate knows about itself. The runtime does not report its memory, so it is measured
- * here: the buffers for bodies are counted until the garbage collector frees them, and an object
- * made for this shows when it runs.
+ * Figures of one isolate. The runtime does not report an isolate's memory, so this counts the
+ * buffers for bodies until the garbage collector frees them. It notices the collector by an object
+ * that is made only to be collected.
  */
 
-/** What Cloudflare allows an isolate; workerd on one machine sets no limit of its own. */
+/** The limit of Cloudflare for an isolate. On one machine, workerd sets none. */
 const MEMORY_LIMIT_BYTES = 128 * 1024 * 1024;
 
 export type IsolateFigures = ReturnType<Isolate['figures']>;
@@ -23,7 +23,7 @@ export class Isolate {
     this.#releaseCanary();
   });
 
-  /** A buffer was filled. Call `reusing` before it is filled again. */
+  /** Counts a buffer that was filled. Call `reusing` before it is filled again. */
   buffered(buffer: ArrayBuffer): void {
     this.#bufferedBytes += buffer.byteLength;
     this.#bufferedBytesEver += buffer.byteLength;
@@ -36,7 +36,7 @@ export class Isolate {
 
   requestStarted(now: number): void {
     if (this.#startedAt === null) this.#releaseCanary();
-    // The clock may have been set back.
+    // A clock that was set back must not make the uptime negative.
     this.#startedAt = Math.min(this.#startedAt ?? now, now);
     this.#requestsInFlight += 1;
   }
@@ -53,14 +53,14 @@ export class Isolate {
 
   figures(now: number) {
     return {
-      /** Of bodies, not freed yet. */
+      /** Size of the buffers for bodies that are not freed yet. */
       bufferedBytes: this.#bufferedBytes,
       bufferedBytesEver: this.#bufferedBytesEver,
       memoryLimitBytes: MEMORY_LIMIT_BYTES,
-      /** Several at once count as one. */
+      /** Garbage collections that were noticed; several at once count as one. */
       collections: this.#collections,
       requestsInFlight: this.#requestsInFlight,
-      /** Since the first request: before it, an isolate has no clock. */
+      /** Time since the first request: before it, an isolate has no clock. */
       uptimeMs: Math.max(0, now - (this.#startedAt ?? now)),
     };
   }
@@ -72,10 +72,7 @@ export class Isolate {
 
 export const isolate = new Isolate();
 
-/**
- * A duration as Go prints it, which is what the contract shows (4.9): `4h23m15.2s`, `15.2s`,
- * `850ms`, `0s`.
- */
+/** Writes a duration as Go does, as the contract shows it (4.9): `4h23m15.2s`, `850ms`, `0s`. */
 export function durationText(ms: number): string {
   const whole = Math.round(ms);
   if (whole === 0) return '0s';

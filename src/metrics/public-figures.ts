@@ -1,7 +1,7 @@
 /**
- * What everybody may know of an isolate where the operator has set no key. Exact figures, asked for
- * every second, tell the size and the moment of each upload. So bytes are rounded up, and only the
- * uptime moves more often than once a minute.
+ * Figures of an isolate for everybody, where the operator has set no key. Exact figures, read every
+ * second, would tell the size and the moment of each upload. So bytes are rounded up, requests are
+ * rounded to tens, and only the uptime changes more often than once a minute.
  */
 import type { IsolateFigures } from './isolate.ts';
 
@@ -31,7 +31,7 @@ export class PublicFigures {
   }
 }
 
-/** Answers at least one step: 0 would tell that nobody has sent anything yet. */
+/** Gives at least one step, because 0 would tell that nobody has sent anything yet. */
 function roundedUp(bytes: number): number {
   return STEP_BYTES * Math.max(1, Math.ceil(bytes / STEP_BYTES));
 }

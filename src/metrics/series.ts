@@ -1,7 +1,7 @@
 /**
- * Counts as plain data: a series, spelled as in Prometheus (`name{label="value"}`), and its value;
- * those of isolates add up. Of a histogram, only the smallest bucket that fits is counted: a
- * request costs three additions. Pure.
+ * Counts as plain data: series, spelled as in Prometheus (`name{label="value"}`), with their
+ * values, so that those of several isolates can be added. For a histogram, only the smallest bucket
+ * that fits is counted; `expose` makes the sums that Prometheus expects. Pure.
  */
 import {
   CATALOGUE,
@@ -55,7 +55,7 @@ export class CountSheet {
   }
 }
 
-/** The labels of a series, without the braces, in the family's order. */
+/** Writes the labels of a series, without the braces, in the family's order. */
 function labelText({ labels: names }: Gauge, labels: Readonly<Record<string, string>>): string {
   return names.map((name) => `${name}="${escaped(labels[name] ?? '')}"`).join(',');
 }
@@ -72,8 +72,8 @@ export interface GaugeValue {
 }
 
 /**
- * The text format of Prometheus, 0.0.4.
- * @param counts and `gauges` of the whole service; `isolate` of this one.
+ * Writes the text format of Prometheus, 0.0.4.
+ * @param counts those of the whole service, like `gauges`.
  */
 export function expose(counts: Counts, gauges: readonly GaugeValue[], isolate: IsolateFigures): string {
   const lines: string[] = [];
@@ -93,7 +93,7 @@ function counterLines(name: string, counts: Counts): string[] {
   return labelTexts(name, counts).map((text) => `${name}{${text}} ${counts[`${name}{${text}}`]}`);
 }
 
-/** Each bucket holds what the smaller ones hold, too: so the format wants it. */
+/** Adds the smaller buckets to each, as the format demands. */
 function histogramLines(name: string, { buckets = [] }: Family, counts: Counts): string[] {
   return labelTexts(`${name}_count`, counts).flatMap((text) => {
     let held = 0;
@@ -114,7 +114,7 @@ function labelTexts(name: string, counts: Counts): string[] {
     .toSorted();
 }
 
-/** Of the one isolate that answers. */
+/** Writes the figures of the isolate that answers. */
 function isolateLines(of: IsolateFigures): string[] {
   const all = [
     ['uptime_seconds', 'gauge', 'Since the first request.', of.uptimeMs / 1000],

@@ -1,8 +1,8 @@
 /**
- * Counting for the whole service: `count` and `observe` add to this isolate's sheet, and the one
- * Tally object adds them up. Rare events send it at once, but at most once a second, because a
- * delivery writes to disk; others ten seconds after the last time. A sheet that is not delivered is
- * kept; if only the answer was lost, its counts count twice.
+ * Counts for the whole service: `count` and `observe` add to this isolate's sheet, and the one
+ * Tally object adds up all sheets. Rare events send the sheet at once, but at most once a second,
+ * because each delivery writes to disk; other events ten seconds after the last delivery. A sheet
+ * that could not be delivered is kept; if only the answer was lost, its counts are counted twice.
  */
 import { env, waitUntil } from 'cloudflare:workers';
 import { systemClock } from '../isolate/clock.ts';
@@ -21,14 +21,14 @@ import type { Http } from '../outgoing/http-client.ts';
 const DELIVERY_INTERVAL_MS = 10_000;
 const RARE_INTERVAL_MS = 1_000;
 
-/** What is used of the bindings: their type names every object, and so nearly every file. */
+/** The one binding that is needed: the type of all would depend on nearly every file. */
 interface TallyBinding {
   readonly TALLY: DurableObjectNamespace<Rpc.DurableObjectBranded & { add(counts: Counts): Counts }>;
 }
 
 const sheet = new CountSheet();
 let deliveredAt = -Infinity;
-/** When the sheet will be sent next, if that is planned. */
+/** When the sheet will be sent next; in the past if nothing is planned. */
 let plannedAt = -Infinity;
 
 onForget(() => {
@@ -41,10 +41,7 @@ export function count<N extends CounterName>(name: N, labels: LabelsOf<N>): void
   deliverIfDue(name);
 }
 
-/**
- * @param seconds how long it took. The platform's clock advances only while the service waits for
- * something.
- */
+/** @param seconds measured by the platform's clock, which advances only while the service waits. */
 export function observe<N extends HistogramName>(name: N, labels: LabelsOf<N>, seconds: number): void {
   sheet.observe(name, labels, seconds);
   deliverIfDue(name);
@@ -52,7 +49,7 @@ export function observe<N extends HistogramName>(name: N, labels: LabelsOf<N>, s
 
 function deliverIfDue(name: FamilyName): void {
   const now = Date.now();
-  // Later counts of this moment are sent along.
+  // The delivery that is planned takes this count along.
   if (now <= plannedAt) return;
   const sinceLastMs = now - deliveredAt;
   if (!('isRare' in CATALOGUE[name]) && sinceLastMs < DELIVERY_INTERVAL_MS) return;
@@ -62,16 +59,16 @@ function deliverIfDue(name: FamilyName): void {
 }
 
 async function deliverIn(pauseMs: number): Promise<void> {
-  // Counts of the same moment are sent along.
+  // Even without a pause, waiting once lets counts of the same moment go along.
   await (pauseMs === 0 ? Promise.resolve() : systemClock.sleep(pauseMs));
   plannedAt = -Infinity;
   deliveredAt = Date.now();
-  // Not logged: the counts are kept and sent with the next ones.
+  // A failure is not logged, because the counts are kept and sent with the next ones.
   if (!sheet.isEmpty) await allCounts().catch(() => {});
 }
 
 /**
- * Sends the sheet. Answers the counts of the whole service; rejects if the Tally object cannot be
+ * Sends the sheet, and gives the counts of the whole service. Rejects if the Tally object cannot be
  * reached.
  */
 export async function allCounts(): Promise<Counts> {
@@ -85,10 +82,9 @@ export async function allCounts(): Promise<Counts> {
   }
 }
 
-/** @param service one of the code host's two interfaces, or the notification service. */
+/** Makes a `fetch` that counts requests and their statuses. */
 export function countedFetch(service: 'rest' | 'git' | 'notifications', http: Http): Http['fetch'] {
   return async (input, init) => {
-    const startedAt = Date.now();
     let status = 'none';
     try {
       const response = await http.fetch(input, init);
@@ -96,7 +92,6 @@ export function countedFetch(service: 'rest' | 'git' | 'notifications', http: Ht
       return response;
     } finally {
       count('gitveil_outgoing_requests_total', { service, status });
-      observe('gitveil_outgoing_request_duration_seconds', { service }, (Date.now() - startedAt) / 1000);
     }
   };
 }

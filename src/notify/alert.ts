@@ -1,25 +1,23 @@
 /**
- * The operator's alerts (contract, section 6): what happened, and buttons. Each has a token, never
- * the password.
+ * The operator's alerts (contract, section 6): their words and buttons. A button holds a token,
+ * never the password.
  */
 import type { TokenProblem } from '../host/account/token-problems.ts';
+import { accountWords } from './account-words.ts';
 import type { Notification, NotificationAction } from './ntfy.ts';
 import { PULL_REQUESTS } from '../limits/limits.ts';
 
 export type Action = 'activate-panic' | 'rollback' | 'deactivate-panic' | 'review' | `pardon ${string}`;
 
-/** @param hash of the pseudonym: the button is good for no other. */
+/** Names the action that pardons one pseudonym, so that its token is valid for no other. */
 export function pardonOf(hash: string): Action {
   return `pardon ${hash}`;
 }
 
 export type Alert =
-  /** Of pushes; a flood is one of comments and issues. `most`: those of the most active client. */
+  /** A burst of pushes, or a flood of comments and issues. `most`: those of the busiest client. */
   | ({ readonly kind: 'burst' | 'flood'; readonly most: number } & BurstFigures)
-  /**
-   * `client` is a pseudonym: an address is not kept. `most`: the limit; without it, that of one
-   * address.
-   */
+  /** `client`: a pseudonym, as no address is stored. `most`: the limit; default: the contract's. */
   | {
       readonly kind: 'rate-limit';
       readonly client: string;
@@ -28,25 +26,22 @@ export type Alert =
     }
   | { readonly kind: 'token'; readonly account: AccountPlace; readonly problems: readonly TokenProblem[] }
   | { readonly kind: 'renamed'; readonly hostName: string; readonly before: string; readonly login: string }
-  /** `isLast`: more of them wait until the hour is over. */
+  /** Reports about a pseudonym. `isLast`: further such alerts wait until the hour is over. */
   | ({ readonly kind: 'moderation'; readonly isLast?: boolean } & ModerationNews)
-  /** `text`: what the author of a pseudonym says about it. */
+  /** An appeal. `text`: the words of the pseudonym's author. */
   | ({ readonly kind: 'appeal'; readonly text: string } & Pick<ModerationNews, 'hash' | 'state' | 'reports'>)
-  /** Delayed pushes wait for the operator: so many. */
+  /** Delayed pushes wait for the operator. `waiting`: how many. */
   | { readonly kind: 'review'; readonly waiting: number }
-  /** The operator wants to know whether alerts arrive. Never waits. */
+  /** A test of whether alerts arrive. It is sent at once, and never kept. */
   | { readonly kind: 'test' }
-  /**
-   * The code host's clock is ahead of the service's by so much; null: the host does not say what
-   * time it is.
-   */
+  /** `byMs`: how far the code host's clock is ahead; null if the host does not tell its time. */
   | { readonly kind: 'clock'; readonly byMs: number | null }
-  /** Those of a kind that were too many to tell one by one. */
+  /** A sum of those alerts of a kind that were too many to send one by one. */
   | { readonly kind: 'more'; readonly of: CappedKind; readonly count: number };
 
 /**
- * Somebody outside decides how often they happen. Completes "Within the last hour there were 57
- * more alerts about".
+ * Kinds of alerts that somebody outside can cause often. The words complete "Within the last hour
+ * there were 57 more alerts about".
  */
 export const CAPPED = {
   burst: 'bursts of pushes',
@@ -56,24 +51,20 @@ export const CAPPED = {
 } as const;
 export type CappedKind = keyof typeof CAPPED;
 
-/** What happened within the last minute, from how many distinct addresses. */
+/** How many events there were within the last minute, and from how many distinct addresses. */
 export type BurstFigures = { readonly events: number; readonly addresses: number };
 
-/**
- * Where the bot has the account that an alert is about: the code host, and the variable that holds
- * its token.
- */
+/** The account that an alert is about: its code host, and the variable that holds its token. */
 export type AccountPlace = { readonly hostName: string; readonly variable: string };
 
-/** Reports have had consequences for a pseudonym. `comments`: those that are not deleted yet. */
+/** Consequences of reports for a pseudonym. `comments`: how many are not deleted yet. */
 export interface ModerationNews {
   readonly hash: string;
   readonly state: 'flagged' | 'blocked';
   readonly reports: number;
   readonly comments: number;
   /**
-   * `owner/repo` of its comments, on another host than the first `<host>/owner/repo`; null if it
-   * has none.
+   * The repository of its comments: `octo/hello`, or `cb/octo/hello` elsewhere; null: no comments.
    */
   readonly repository: string | null;
 }
@@ -81,17 +72,17 @@ export interface ModerationNews {
 interface AlertFacts {
   readonly topic: string;
   readonly serviceUrl: string;
-  /** When it was raised; milliseconds since 1970. */
+  /** When the alert was raised; milliseconds since 1970. */
   readonly at: number;
-  /** The address of the rate-limited client, while it is known and may be shown. */
+  /** The address of the rate-limited client, as long as it is known and may be shown. */
   readonly address: string | null;
-  /** One for each of its actions. */
+  /** A token for each action of the alert. */
   readonly tokens: ReadonlyMap<Action, string>;
 }
 
-/** Where the operator sees whether alerts arrive: src/routes/moderation/operator-page.ts. */
+/** The page on which the operator sees whether alerts arrive. */
 export const OPERATOR_PATH = '/admin';
-/** Where the operator sees what is delayed: src/routes/moderation/delayed.ts. */
+/** The page on which the operator sees delayed pushes. */
 export const REVIEW_PATH = '/admin/delayed';
 
 const UNDO_FLOOD = 'Remove comments, issues';
@@ -100,7 +91,10 @@ const URGENT = 5;
 const HIGH = 4;
 const USUAL = 3;
 
-/** Replaces an address that must not be shown. @param hash the keyed hash of the address. */
+/**
+ * Makes the pseudonym that stands in place of an address.
+ * @param hash the keyed hash of the address.
+ */
 export function pseudonymOf(hash: string): string {
   return `client-${hash.slice(0, 8)}`;
 }
@@ -108,8 +102,8 @@ export function pseudonymOf(hash: string): string {
 export function alertNotification(alert: Alert, facts: AlertFacts): Notification {
   const { title, text, priority } = wordsOf(alert, facts.address);
   const actions = actionsOf(alert);
-  // A message may be read, or even arrive, much later. When somebody has pushed is nobody's
-  // business.
+  // A message may arrive, or be read, much later, so it has the time; but not one about review,
+  // where that would tell when somebody has pushed.
   const at = alert.kind === 'review' ? '' : ` Noticed at ${new Date(facts.at).toISOString().slice(0, 19)}Z.`;
   return {
     topic: facts.topic,
@@ -127,8 +121,7 @@ export function alertNotification(alert: Alert, facts: AlertFacts): Notification
 export function actionsOf(alert: Alert): readonly Action[] {
   if (alert.kind === 'review') return ['review'];
   if ('hash' in alert) return [pardonOf(alert.hash)];
-  // A bad token is replaced at the host, and a clock is set on the machine. No button can do that,
-  // nor has a test one.
+  // No button can replace a token or set a clock.
   const subject = alert.kind === 'more' ? alert.of : alert.kind;
   return ['token', 'clock', 'renamed', 'test'].includes(subject)
     ? []
@@ -193,7 +186,7 @@ function wordsOf(alert: Alert, address: string | null): { title: string; text: s
     }
     case 'appeal': {
       const { hash, state, reports, text } = alert;
-      // On one line, so that nothing in it looks like a line of the service's.
+      // One line, so that no part of it looks like a line of the service.
       const said = `anon-${hash} (${state}, ${reports} reports) writes: “${text.replaceAll(/\s+/g, ' ')}”`;
       return { title: `Appeal of anon-${hash}`, text: said, priority: USUAL };
     }
@@ -227,7 +220,7 @@ function wordsOf(alert: Alert, address: string | null): { title: string; text: s
   }
 }
 
-/** `20 hours ahead of`, `7 minutes behind` */
+/** Compares the service's clock with the host's: `20 hours ahead of`, `7 minutes behind`. */
 function apart(hostAheadMs: number): string {
   const minutes = Math.round(Math.abs(hostAheadMs) / 60_000);
   const time = minutes < 120 ? `${minutes} minutes` : `${Math.round(minutes / 60)} hours`;
@@ -236,8 +229,8 @@ function apart(hostAheadMs: number): string {
 
 function button(action: Action, alert: Alert, { serviceUrl, tokens }: AlertFacts): NotificationAction {
   const token = tokens.get(action);
-  // Opens a page that has a button of its own: links are followed by machines, too, and must not
-  // use up the token.
+  // Machines follow links, too, which must not use up the token: so the page has a button of its
+  // own.
   if (action === 'review') {
     return { action: 'view', label: 'Review', url: `${serviceUrl}${REVIEW_PATH}?token=${token}` };
   }
@@ -253,7 +246,7 @@ function button(action: Action, alert: Alert, { serviceUrl, tokens }: AlertFacts
   };
 }
 
-/** @param isFlood of comments and issues: the same actions, on those. */
+/** @param isFlood whether the actions concern comments and issues in place of pushes. */
 function callOf(action: Exclude<Action, 'review'>, isFlood: boolean) {
   if (action === 'rollback') {
     const payload = isFlood ? { comments: true, issues: true, spare_single: true } : {};
@@ -267,47 +260,4 @@ function callOf(action: Exclude<Action, 'review'>, isFlood: boolean) {
   }
   const hash = action.slice(pardonOf('').length);
   return { label: `Pardon anon-${hash}`, path: '/admin/pardon', payload: { hash } };
-}
-
-/** Of the account itself, the worst first. Completes the name of the host. */
-const OF_ACCOUNT = {
-  suspended: 'has suspended the bot account: nothing can be pushed or posted there',
-  hidden: 'has flagged the bot account: nobody else sees its profile, its pull requests and its comments',
-} as const;
-
-/** Completes "The token". */
-const OF_TOKEN = {
-  rejected: 'is refused by the code host: it has expired, was revoked, or is wrong',
-  'expires-soon': 'expires within a week',
-  // GitHub.
-  'fine-grained': 'is a fine-grained one, which cannot open pull requests for others: use a classic one',
-  'no-public_repo': 'lacks the scope public_repo, without which nothing can be posted',
-  // cli/cli#7574.
-  'no-workflow': 'lacks the scope workflow, without which forks cannot follow upstream',
-  'no-notifications':
-    'lacks the scope notifications, without which nobody is notified of comments and merges',
-  // Forgejo and Gitea.
-  'no-write:repository': 'lacks the scope write:repository, without which there are no pull requests',
-  'no-write:issue': 'lacks the scope write:issue, without which there are no comments and issues',
-  'no-read:user': 'lacks the scope read:user, without which the bot does not know its own name',
-  'no-read:notification':
-    'lacks the scope read:notification, without which nobody is notified of comments and merges',
-  'public-only':
-    'is limited to public repositories (public-only), so nobody is notified of comments and merges: make one without that limit',
-} as const;
-
-/**
- * What is wrong with the bot's account or its token, without a full stop, and without what to do
- * where the token is to blame: `ofAccount` is null then.
- * @param place completes the words about a token: "of the bot account at github.com".
- */
-export function accountWords(hostName: string, place: string, problems: readonly TokenProblem[]) {
-  const ofAccount = (['suspended', 'hidden'] as const).find((problem) => problems.includes(problem)) ?? null;
-  if (ofAccount !== null) {
-    const sentence = `${hostName} ${OF_ACCOUNT[ofAccount]}. Sign in to the host as the bot, and ask its support for the reason`;
-    return { ofAccount, sentence };
-  }
-  const known: Partial<Record<TokenProblem, string>> = OF_TOKEN;
-  const words = problems.flatMap((problem) => known[problem] ?? []);
-  return { ofAccount, sentence: `The token ${place} ${words.join('; it ')}` };
 }

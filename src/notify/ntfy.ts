@@ -1,8 +1,8 @@
 /**
- * Publishing to the notification service, as ntfy documents it ("Publish as JSON": a POST to the
- * server's root). Anyone who knows a topic's name can read it, and write to it where the server
- * does not forbid it: a token lets an operator's server tell the service from everyone else. A pull
- * request's topic has only what the host shows anyway.
+ * Publishes to the notification service, as ntfy documents it ("Publish as JSON": a POST to the
+ * server's root). Anyone who knows a topic can read it, and can write to it unless the server
+ * forbids that: with a token, an operator's server accepts only the service. A pull request's topic
+ * tells only what the host shows anyway.
  */
 import type { Config } from '../config/config.ts';
 import { countedFetch } from '../metrics/tally.ts';
@@ -15,13 +15,13 @@ export interface Notification {
   readonly topic: string;
   readonly title: string;
   readonly message: string;
-  /** Opened when the notification is tapped. */
+  /** The address that opens when the notification is tapped. */
   readonly click?: string;
-  /** 1 to 5; default 3. From 4 on a telephone makes itself heard for longer. */
+  /** From 1 to 5; default: 3. A telephone signals 4 and 5 for longer. */
   readonly priority?: number;
   /** Names of emojis. */
   readonly tags?: readonly string[];
-  /** At most three. */
+  /** At most three buttons. */
   readonly actions?: readonly NotificationAction[];
 }
 
@@ -43,10 +43,12 @@ export function pullRequestTopic(prHash: string): string {
 }
 
 type Servers = Pick<Config, 'notifyBaseUrl' | 'notifyAdminUrl' | 'notifyToken'>;
-/** Where to publish, and as whom. */
+/** A server, and the token for it. */
 type NotificationService = Pick<Config, 'notifyBaseUrl' | 'notifyToken'>;
 
-/** For the events of pull requests. The token is not for a server that only these go to. */
+/**
+ * Selects the server for events of pull requests. It gets the token only if alerts go there, too.
+ */
 export function publicService({ notifyBaseUrl, notifyAdminUrl, notifyToken }: Servers): NotificationService {
   const isSameServer = new URL(notifyBaseUrl).origin === new URL(notifyAdminUrl).origin;
   return { notifyBaseUrl, notifyToken: isSameServer ? notifyToken : null };
@@ -59,7 +61,7 @@ export function operatorService(config: Omit<Servers, 'notifyBaseUrl'>): Notific
 export class NotificationError extends Error {
   override readonly name = 'NotificationError';
   readonly status: number;
-  /** How long it asks to wait; null if it does not say. */
+  /** How long the server asks to wait; null if it does not say. */
   readonly retryAfterMs: number | null;
 
   constructor(status: number, retryAfterMs: number | null) {
@@ -68,16 +70,16 @@ export class NotificationError extends Error {
     this.retryAfterMs = retryAfterMs;
   }
 
-  /** Whether the next message to the same topic would fail, too. */
+  /** True if the next message to the same topic would fail, too. */
   get concernsTopic(): boolean {
     return this.status === 429 || this.status === 401 || this.status === 403;
   }
 }
 
 /**
- * Rejects with NotificationError if the service did not accept the message. Publish it again then.
+ * Rejects with NotificationError if the server did not accept the message: publish it again then.
  */
-export async function publish(
+export async function publishNotification(
   http: Http,
   { notifyBaseUrl, notifyToken }: NotificationService,
   notification: Notification,
@@ -92,14 +94,15 @@ export async function publish(
         ...(notifyToken !== null && { Authorization: `Bearer ${notifyToken}` }),
       },
       body: JSON.stringify(notification),
-      // A GET of a page would look like success, and another server must not get the token.
+      // A redirect would end in a GET that looks like success, and show the token to another
+      // server.
       redirect: 'manual',
       signal,
     }),
   );
   await response.body?.cancel();
   if (response.ok) return;
-  // ntfy sends no dates; a date counts as nothing said.
+  // ntfy sends seconds. A date counts as nothing.
   const [seconds = null] = /^\d{1,6}$/.exec(response.headers.get('Retry-After') ?? '') ?? [];
   throw new NotificationError(response.status, seconds === null ? null : Number(seconds) * 1000);
 }

@@ -1,18 +1,19 @@
 /**
- * Why the notification service has not taken a message, and what the operator can do about it.
+ * Reasons why the notification service takes no message, and what the operator can do about them.
  * Proved by test/notify/ntfy.test.ts.
  */
 import { NotificationError } from './ntfy.ts';
 
 /**
- * Reasons by what the operator can do. `refused`: status 401 or 403. `too-many`: 429. `failing`:
- * another status. `no-answer`: not within the timeout. `unreachable`: no connection, or it broke.
+ * Reasons that need different actions. `refused`: status 401 or 403. `too-many`: 429. `failing`:
+ * any other status. `no-answer`: none within the timeout. `unreachable`: no connection, or it
+ * broke.
  */
 export type TroubleReason = 'refused' | 'too-many' | 'failing' | 'no-answer' | 'unreachable';
 
 export interface Trouble {
   readonly reason: TroubleReason;
-  /** Null if there was no answer. */
+  /** The status of the answer; null if there was none. */
   readonly status: number | null;
 }
 
@@ -28,7 +29,7 @@ function reasonOf(status: number): TroubleReason {
 }
 
 /**
- * Says it to the operator, in sentences.
+ * Tells the operator what is wrong and what to do, in sentences.
  * @param server address of the notification service.
  */
 export function troubleWords(server: string, { reason, status }: Trouble): string {

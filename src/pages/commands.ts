@@ -1,6 +1,6 @@
 /**
- * The commands for one repository, and the script that copies them, and updates them while its name
- * is typed.
+ * Git commands for a repository, and the script that copies them and updates them while the
+ * repository's name is typed.
  * Proved by test/routes/pages/front-page.test.ts.
  */
 import { html } from 'hono/html';
@@ -11,22 +11,20 @@ import COMMANDS_TXT from './fragments/commands.txt';
 import COPY_TXT from './fragments/copy.txt';
 import type { Html } from './layout.ts';
 
-/** Shows the buttons that copy, and makes them work. */
+/** The script that shows the buttons for copying, and makes them work. */
 export const COPY_SCRIPT = COPY_TXT;
 
-/** `owner/repo`, on another host than the usual one `<host>/owner/repo`. */
+/** Matches `owner/repo`, or `<host>/owner/repo` with the key of a host. */
 const TYPED = /^\s*(?:([a-z0-9]+)\/)?([\w.-]+)\/([\w.-]+)\/?\s*$/;
-/**
- * Any page of a repository, as people paste its address, with `https://` or without; or its address
- * for SSH.
- */
+/** Matches the address of any page of a repository, with or without `https://`, or that for SSH. */
 const PASTED = /^\s*(?:(?:https?|ssh|git):\/\/)?(?:git@)?([^/\s@]+)[/:]([\w.-]+)\/([\w.-]+)(?:[/?#]\S*)?\s*$/;
-/** The address of a remote, or of a page below it, at this service. */
+/** Matches the address of a remote at this service, or of a page below it. */
 const OWN = /^\s*(?:https?:\/\/)?([^/\s]+)\/v1\/([\w.-]+\/[\w.-]+\/[\w.-]+)(?:[/?#]\S*)?\s*$/;
 
 /**
- * What someone has typed, as paths name it: `gh/owner/repo`; null: no repository.
- * @param ownHost the service's.
+ * Reads what somebody has typed or pasted. Gives `gh/owner/repo`, as paths have it; null if it is
+ * no repository.
+ * @param ownHost the service's host name.
  */
 export function parseRepositoryText(text: string, hosts: Config['hosts'], ownHost: string): string | null {
   const [, own = '', path = ''] = OWN.exec(text) ?? [];
@@ -40,25 +38,22 @@ export function parseRepositoryText(text: string, hosts: Config['hosts'], ownHos
   return host === undefined || repository === null ? null : repositoryPath(host, repository);
 }
 
-/** The one that is meant if nobody names a host: the first that can be pushed to. */
+/** Gives the host that is meant if none is named: the first that can be pushed to. */
 export function usualHost(hosts: Config['hosts']): HostConfig {
   return hosts.find(({ token }) => token !== null) ?? hosts[0];
 }
 
 export const placeholder = (hosts: Config['hosts']): string => `${usualHost(hosts).key}/<owner>/<repo>`;
 
-/**
- * The text before and after the remote's address. `what` is the title above it, and part of the
- * button's label.
- */
+/** Commands: their titles, and the text before and after the remote's address. */
 const COMMANDS = {
   clone: { what: 'Get the code', before: 'git clone ', after: '' },
   push: { what: 'Commit as usual, then push', before: 'git push ', after: ' HEAD:refs/heads/my-change' },
 } as const;
 
 /**
- * A command with its title, and a button that copies it, which COPY_SCRIPT shows. The page needs
- * `COPIED`, too.
+ * Shows a command with its title, and a button that copies it. The page also needs COPY_SCRIPT,
+ * which shows the button, and COPIED.
  */
 export function commandBlock(what: string, line: Html | string): Html {
   return html`<div class="command">
@@ -72,11 +67,11 @@ export function commandBlock(what: string, line: Html | string): Html {
   </div>`;
 }
 
-/** Tells those who cannot see the button that it has worked. */
+/** Announces to screen readers that a button has copied its command. */
 export const COPIED = html`<p class="unseen" role="status" id="copied"></p>`;
 
 /**
- * @param base of all remotes, with a slash at its end.
+ * @param base the beginning of all remotes' addresses, with a slash at its end.
  * @param pushOptions `-o sign-off `, with a blank at its end.
  */
 export function commandList(base: string, path: string, pushOptions = ''): Html {
@@ -87,12 +82,14 @@ export function commandList(base: string, path: string, pushOptions = ''): Html 
   return html`${commands} ${COPIED}`;
 }
 
-/** The same for a terminal. */
+/** Lists the same commands for a terminal. */
 export function commandText(base: string, path: string): string[] {
   return Object.values(COMMANDS).map(({ before, after }) => `${before}${base}${path}${after}`);
 }
 
-/** The same as `parseRepositoryText`, while somebody types; and the buttons that copy. */
+/**
+ * Makes the script that does the same as `parseRepositoryText` while somebody types, and copies.
+ */
 export function commandScript(hosts: Config['hosts']): string {
   const values: Readonly<Record<string, string>> = {
     hosts: JSON.stringify(Object.fromEntries(hosts.map((host) => [hostNameOf(host), host.key]))),

@@ -1,6 +1,6 @@
 /**
- * What people wrote on a thread, as plain text: no link, no image, so no reader's address reaches
- * others.
+ * Shows what people wrote on a thread, as plain text without links and images, so that no reader's
+ * address reaches others.
  * Proved by test/pages/pull-request-page.test.ts.
  */
 import { html } from 'hono/html';
@@ -9,16 +9,16 @@ import { card, type Html, isoTime, timeElement, visibleText } from './layout.ts'
 
 export type ShownConversation =
   | { readonly kind: 'shown'; readonly conversation: Conversation }
-  /** There is none, or not for the public. */
+  /** There is no such thread, or the public does not see it. */
   | { readonly kind: 'missing' }
   | { readonly kind: 'moved'; readonly to: string }
-  /** It cannot be read now. @property why in whole sentences. */
+  /** It cannot be read now. `why`: in whole sentences. */
   | { readonly kind: 'unknown'; readonly why: string };
 
 const MOST_CHARACTERS = 2_000;
 const LOCKED = 'It is locked: only the people of the repository may comment on it.';
 
-/** @param link to the reply form; empty where that is on the page. */
+/** @param link the link to the reply form; empty where that form is on the page. */
 export function conversationSection(shown: ShownConversation, link: Html | ''): Html {
   return card('conversation', 'What people wrote', html`${content(shown)} ${link}`);
 }
@@ -43,7 +43,7 @@ function comment(said: ThreadComment): Html {
   </article>`;
 }
 
-/** For a terminal. */
+/** Makes the lines for a terminal. */
 export function conversationLines(shown: ShownConversation): string[] {
   if (shown.kind !== 'shown') return [whyNot(shown)];
   const { comments, isLocked } = shown.conversation;
@@ -55,16 +55,13 @@ export function conversationLines(shown: ShownConversation): string[] {
   return isLocked ? [LOCKED, ...lines] : lines;
 }
 
-/**
- * A title, a name or a comment, cut, with nothing that could change how the rest of the page is
- * read.
- */
+/** Shortens a title, name or comment, and writes out what would change how the page is read. */
 export function plainText(text: string): string {
   const typed = text
     .replaceAll(/\r\n?/g, '\n')
     .replaceAll(/\n(?:[^\S\n]*\n){2,}/g, '\n\n')
     .trim();
-  // Not in the middle of a character.
+  // The cut must not leave half of a surrogate pair.
   const start = typed.slice(0, MOST_CHARACTERS).replace(/[\uD800-\uDBFF]$/, '');
   const cut = typed.length > MOST_CHARACTERS ? `${start}…` : typed;
   return visibleText(cut).replaceAll(/(?![\n\t])\p{Cc}/gu, '\uFFFD');

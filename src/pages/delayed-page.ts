@@ -1,5 +1,5 @@
 /**
- * The page of a delayed push: how it stands, and two buttons. Only who has pushed it knows its
+ * The page of a delayed push: its state, and two buttons. Only whoever has pushed it knows the
  * address.
  * Proved by test/routes/pages/delayed-page.test.ts and test/pages/escaping.test.ts.
  */
@@ -10,17 +10,17 @@ import { minuteOf, willBePublished } from '../push/reply/banner.ts';
 import { problemNotice, shownValue } from './forms/parts.ts';
 import { card, dotted, type Html, type Page, hostLine, unlistedPage } from './layout.ts';
 
-/** What the buttons send as `action`. */
+/** Values that the buttons send as `action`. */
 export const DELAYED_ACTIONS = ['publish', 'give-up'] as const;
 export type DelayedAction = (typeof DELAYED_ACTIONS)[number];
 
-/**
- * @property prKey null: it is not shown. @property problem why a button has done nothing; null:
- * none was pressed.
- */
-interface ShownPush extends Readonly<Record<'prKey' | 'problem', string | null>> {
+interface ShownPush {
   readonly view: DelayedView;
   readonly origin: string;
+  /** Null where the key is not shown. */
+  readonly prKey: string | null;
+  /** Why the button that was pressed has done nothing; else null. */
+  readonly problem: string | null;
 }
 
 const STATES: Readonly<Record<DelayState | 'left', { tone: string; word: string }>> = {
@@ -29,7 +29,7 @@ const STATES: Readonly<Record<DelayState | 'left', { tone: string; word: string 
   failed: { tone: 'bad', word: 'Failed' },
   'given-up': { tone: 'warn', word: 'Given up' },
   discarded: { tone: 'bad', word: 'Discarded' },
-  // Given up, but not removed yet.
+  // It was given up, but is not removed yet.
   left: { tone: 'bad', word: 'Not removed yet' },
 };
 const standingOf = ({ state, isGivenUp }: DelayedView) => STATES[isGivenUp ? 'left' : state];
@@ -99,7 +99,7 @@ function buttons({ name, state, waitsForReview, isBeingPublished }: DelayedView)
   </form>`;
 }
 
-/** For a terminal. */
+/** Makes the text for a terminal. */
 export function delayedText({ view, prKey, origin, problem }: ShownPush): string {
   const { name, state, waitsForReview, isBeingPublished, published } = view;
   const lines = [...(problem === null ? [] : [problem, '']), standingOf(view).word, ...sentences(view)];

@@ -1,6 +1,6 @@
 /**
- * /admin/delayed: what waits, as it would be public, and what the operator may do with it. Without
- * script.
+ * The pages /admin/delayed and below: delayed pushes as they would be public, and the operator's
+ * decisions. They work without script.
  * Proved by test/routes/moderation/delayed.test.ts and test/pages/escaping.test.ts.
  */
 import { html } from 'hono/html';
@@ -26,21 +26,22 @@ type ListedPush = Pick<
 
 export interface ReviewedPush {
   readonly listed: ListedPush;
-  /** As it will be written; the bot's. */
+  /** The bot's name and address, as the commits will have them. */
   readonly author: string;
-  /**
-   * `owner/repo`, on another host than the first one with its key in front; null: the texts are not
-   * shown.
-   */
+  /** `octo/hello`, or `cb/octo/hello` on another host; null if the texts cannot be shown. */
   readonly repository: string | null;
-  /** Null: they cannot be shown. */
+  /** Null if the texts cannot be shown. */
   readonly texts: LeavingTexts | null;
-  /** Why not, in sentences. */
+  /** Why they cannot be shown, in sentences. */
   readonly problem: string | null;
 }
 
-/** @property late of which nothing has become. */
-export type Decided = { readonly what: 'publish' | 'discard' } & Readonly<Record<'done' | 'late', number>>;
+/** A decision, and how many pushes it took effect on, or came too late for. */
+export interface DecisionResult {
+  readonly what: 'publish' | 'discard';
+  readonly done: number;
+  readonly late: number;
+}
 
 const CHANGES = {
   added: 'New',
@@ -58,10 +59,13 @@ export const REVIEW_DOOR: Door = {
 
 const page = (title: string, content: Html): Page => operatorPage({ ...REVIEW_DOOR, title }, 'wide', content);
 
-/** @property page from 1 on. */
-export interface ReviewList extends Readonly<Record<'waiting' | 'page' | 'pageSize', number>> {
+export interface ReviewList {
+  readonly waiting: number;
+  /** The number of this page, from 1 on. */
+  readonly page: number;
+  readonly pageSize: number;
   readonly pushes: readonly ReviewedPush[];
-  readonly decided: Decided | null;
+  readonly decided: DecisionResult | null;
   readonly problem: string | null;
 }
 
@@ -96,10 +100,10 @@ export function reviewOnePage(push: ReviewedPush, changes: Changes | string): Pa
   );
 }
 
-/** The value of a form's field that names a push as it was seen. */
+/** Names a push, as it was seen, in the value of a field. */
 const seenValue = ({ name, spool }: ListedPush): string => `${name} ${spool.attempt}`;
 
-/** Null: it is none. */
+/** Reads a value of `seenValue`; null if it is none. */
 export function seenIn(value: string): SeenPush | null {
   const [name = '', attempt = '', ...rest] = value.split(' ');
   return name === '' || attempt === '' || rest.length > 0 ? null : { name, attempt };
@@ -200,7 +204,7 @@ function decisionButtons(mayPublish: boolean): Html {
     </div>`;
 }
 
-function decidedNotice({ done, what, late }: Decided): Html {
+function decidedNotice({ done, what, late }: DecisionResult): Html {
   const verb = what === 'publish' ? 'published within minutes, or at the chosen time' : 'discarded';
   const why =
     'nothing was done. It does not wait for you, is being published, or somebody else has decided already. Look again in a minute.';

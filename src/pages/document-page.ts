@@ -1,6 +1,6 @@
 /**
- * Pages that `npm run documents` makes, and their Markdown: 2 KB of the bundle, less than what
- * would make it here.
+ * Serves the pages that `npm run documents` makes, as HTML and as Markdown: they are 2 KB of the
+ * bundle, less than what would make them here.
  * Proved by test/routes/pages/documents.test.ts and test/routes/pages/docs.test.ts.
  */
 import { html } from 'hono/html';
@@ -37,7 +37,10 @@ export const DOCUMENTS = {
 
 type Service = Pick<Config, 'limits' | 'sourceRepo' | 'operatorContact'>;
 
-/** What `{{name}}` is in a text. @param origin of the service, which examples name. */
+/**
+ * Gives the values of `{{name}}` in a text.
+ * @param origin the service's, which examples name.
+ */
 function valuesOf({ limits, sourceRepo }: Service, origin: string): Readonly<Record<string, string>> {
   const texts = OPEN_LIMIT_NAMES.map((limit) => [
     OPEN_LIMITS[limit].variable,
@@ -46,7 +49,7 @@ function valuesOf({ limits, sourceRepo }: Service, origin: string): Readonly<Rec
   return { ...Object.fromEntries(texts), service: origin, source: sourceRepo };
 }
 
-/** For a terminal. */
+/** Makes the text for a terminal. */
 export function documentText(name: 'privacy' | 'maintainers', service: Service, origin: string): string {
   const values = valuesOf(service, origin);
   return DOCUMENTS[name].markdown.replaceAll(/\{\{(\w+)\}\}/g, (place, key: string) => values[key] ?? place);

@@ -1,12 +1,12 @@
 /**
- * The front page: what this is, how to use it, and how it is doing.
+ * The front page: what the service is, how to use it, and whether it works now.
  * Proved by test/routes/pages/front-page.test.ts and test/pages/escaping.test.ts.
  */
 import { html } from 'hono/html';
 import type { TokenProblem } from '../host/account/token-problems.ts';
 import type { Config } from '../config/config.ts';
 import { hostNameOf, repositoryPath } from '../config/hosts.ts';
-import type { RecordedPullRequest } from '../stats/ledger.ts';
+import type { LedgerEntry } from '../stats/ledger.ts';
 import { commandList, commandScript, commandText } from './commands.ts';
 import { queryField } from './forms/parts.ts';
 import IN_BROWSER_HTML from './fragments/browser.html';
@@ -36,14 +36,14 @@ interface FrontPage {
   readonly path: string;
   readonly isInvalid: boolean;
   readonly remoteBase: string;
-  /** Undefined, here and below: the service could not find out. */
+  /** Undefined, like `total` and `recent`, if the service could not find out. */
   readonly isSuspended: boolean | undefined;
   readonly botProblems: readonly { readonly hostName: string; readonly problem: TokenProblem }[];
-  /** Whether the code host is the embedded one: the service is only being tried. */
+  /** Whether the code host is the embedded one, so that the service is only being tried. */
   readonly isHostEmbedded: boolean;
   readonly total: number | undefined;
-  /** Null: only holders of the service's key may see them. */
-  readonly recent: readonly RecordedPullRequest[] | null | undefined;
+  /** Null if only holders of the service's key may see them. */
+  readonly recent: readonly LedgerEntry[] | null | undefined;
   /** Milliseconds since 1970. */
   readonly now: number;
 }
@@ -84,7 +84,10 @@ function repositoryForm({ text, isInvalid, hosts }: FrontPage): Html {
   </form>`;
 }
 
-/** What a visitor has of it, behind the name of the host. The operator gets more in the alert. */
+/**
+ * Consequences for visitors, in words that follow the host's name. The alert tells the operator
+ * more.
+ */
 const BOT_PROBLEMS: Readonly<Record<TokenProblem, string>> = {
   suspended: 'has suspended the bot’s account: pushes, comments and issues fail until that ends',
   hidden: 'hides the bot’s account: nobody else sees its pull requests, comments and issues until that ends',
@@ -101,7 +104,7 @@ const BOT_PROBLEMS: Readonly<Record<TokenProblem, string>> = {
   'public-only': 'has not allowed the bot’s token to read notifications of comments and merges',
 };
 
-/** `a, b or c` */
+/** Lists names: `a, b or c`. */
 function inWords(names: readonly string[]): string {
   return new Intl.ListFormat('en', { type: 'disjunction' }).format(names).replace(', or ', ' or ');
 }
@@ -120,7 +123,7 @@ function status({ isSuspended, total }: FrontPage): Html {
 
 const SHOWN = 5;
 
-function recentPullRequests(recent: readonly RecordedPullRequest[] | undefined, now: number): Html {
+function recentPullRequests(recent: readonly LedgerEntry[] | undefined, now: number): Html {
   const items = (recent ?? []).slice(0, SHOWN).map(({ host, owner, repo, prUrl, createdAt }) => {
     const [, number] = /\/(\d+)$/.exec(prUrl) ?? [];
     return html`<li>
@@ -146,7 +149,7 @@ function timeAgo(ms: number): string {
   return `${countOf(Math.floor(ms / unitMs), unit)} ago`;
 }
 
-/** For a terminal. @param origin of the service */
+/** Makes the text for a terminal. */
 export function frontText(
   { remoteBase, path, isHostEmbedded }: Pick<FrontPage, 'remoteBase' | 'path' | 'isHostEmbedded'>,
   origin: string,

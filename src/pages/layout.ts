@@ -1,6 +1,6 @@
 /**
- * Every page's frame. It loads nothing: its policy allows its own style and script by hash. Hono's
- * `html` escapes.
+ * The frame of every page. A page loads nothing: its Content-Security-Policy allows only its own
+ * style and script, by their hashes. Hono's `html` escapes values.
  */
 import { createHash } from 'node:crypto';
 import { html, raw } from 'hono/html';
@@ -19,13 +19,13 @@ export interface Page {
   readonly title: string;
   readonly description: string;
   readonly content: Html;
-  /** The page works without it, too. Only text of this code, never of a request. */
+  /** A script without which the page works, too. It must never contain text of a request. */
   readonly script?: string;
   /** False keeps the page out of search engines. */
   readonly isIndexed?: boolean;
-  /** What it says below of cookies. */
+  /** The words about cookies in the footer. Default: `No cookies`. */
   readonly cookies?: string;
-  /** Of the Atom feed that tells the same. */
+  /** The path of the Atom feed with the same content. */
   readonly feedPath?: string;
 }
 
@@ -80,13 +80,13 @@ export function unlistedPage(
   };
 }
 
-/** A text of our own in HTML, with values, escaped, where it has `{{name}}`. */
+/** Fills escaped values into HTML of our own where it has `{{name}}`. */
 export function filled(text: string, values: Readonly<Record<string, string | number>> = {}): Html {
   const pieces = text.split(/\{\{(\w+)\}\}/);
   return html`${pieces.map((piece, index) => (index % 2 === 1 ? (values[piece] ?? `{{${piece}}}`) : raw(piece)))}`;
 }
 
-/** @param id of its heading. */
+/** @param id the id of its heading. */
 export function card(id: string, heading: Html | string, content: Html | Html[]): Html {
   return html`<section class="card" aria-labelledby="${id}">
     <h2 id="${id}">${heading}</h2>
@@ -94,7 +94,7 @@ export function card(id: string, heading: Html | string, content: Html | Html[])
   </section>`;
 }
 
-/** @param nothing what it says if it is empty. */
+/** @param nothing the words of an empty list. */
 export function listCard(id: string, heading: string, items: Html[], nothing: string): Html {
   const list = html`<ul class="list">
     ${items}
@@ -102,7 +102,7 @@ export function listCard(id: string, heading: string, items: Html[], nothing: st
   return card(id, heading, items.length === 0 ? html`<p class="soft">${nothing}</p>` : list);
 }
 
-/** @param facts by their names; those that are null are left out. */
+/** @param facts values by their names; null values are left out. */
 export function factList(facts: Readonly<Record<string, Html | string | null>>): Html {
   const known = Object.entries(facts).filter(([, value]) => value !== null);
   return html`<dl class="facts">
@@ -110,12 +110,12 @@ export function factList(facts: Readonly<Record<string, Html | string | null>>):
   </dl>`;
 }
 
-/** What the service removes, and what it cannot; and a card beside that. */
+/** Shows what the service removes, and what it cannot, with another card beside it. */
 export function promises(beside: Html | ''): Html {
   return html`<div class="columns">${filled(PROMISES_HTML)} ${beside}</div>`;
 }
 
-/** A state, in words and in a colour of the style. */
+/** Shows a state in words and in a colour of the style. */
 export function dotted(tone: string, words: Html | string): Html {
   return html`<span class="${tone}"><span class="dot" aria-hidden="true"></span>${words}</span>`;
 }
@@ -124,17 +124,20 @@ export function statusLine(tone: string, words: Html | string): Html {
   return html`<p class="status">${dotted(tone, words)}</p>`;
 }
 
-/** `1 line`, `2,000 lines`, `2 pushes` */
+/** Counts in words: `1 line`, `2,000 lines`, `2 pushes`. */
 export function countOf(count: number, noun: string): string {
   return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : noun.endsWith('h') ? 'es' : 's'}`;
 }
 
-/** @param at seconds since 1970. ISO 8601, in UTC. */
+/**
+ * Writes a time in ISO 8601, in UTC.
+ * @param at seconds since 1970.
+ */
 export function isoTime(at: number): string {
   return `${new Date(at * 1000).toISOString().slice(0, 19)}Z`;
 }
 
-/** @param time as `isoTime` has it. */
+/** @param time as `isoTime` writes it. */
 export function timeElement(time: string, size: '' | ' small' = ''): Html {
   return html`<time class="soft${size}" datetime="${time}">${time.replace(/[TZ]/g, ' ')}UTC</time>`;
 }
@@ -145,7 +148,7 @@ export function contactLink({ url, text }: Contact): Html {
 
 const STYLE_SOURCE = hashSource(STYLE_CSS);
 
-/** Headers for a page. The policy allows only the script and style of this page. */
+/** Makes the headers of a page. The policy allows only the script and style of this page. */
 export function pageHeaders({ script }: Pick<Page, 'script'>): Record<string, string> {
   const own = `default-src 'none'; style-src ${STYLE_SOURCE}`;
   const scripts = script === undefined ? '' : `script-src ${hashSource(script)}; `;
@@ -157,12 +160,12 @@ function hashSource(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }
 
-/** Only links of this kind lead somewhere harmless. */
+/** Gives `#` in place of addresses that are not http, because others could run in the page. */
 export function safeUrl(url: string): string {
   return /^https?:\/\//.test(url) ? url : '#';
 }
 
-/** The address at the code host, below everything else. */
+/** Shows the address at the code host, as the last line of a page. */
 export function hostLine(url: string): Html {
   const link = html`<a href="${safeUrl(url)}" rel="noreferrer">${url}</a>`;
   return html`<p class="soft small">
@@ -170,17 +173,14 @@ export function hostLine(url: string): Html {
   </p>`;
 }
 
-/** Characters that change the direction of what follows (Unicode Standard Annex 9). */
+/** Matches characters that change the direction of what follows (Unicode Standard Annex 9). */
 const DIRECTION_MARKS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
-/**
- * Controls, marks, fillers, other spaces, halves of characters: what cannot be seen, or looks like
- * something else.
- */
+/** Matches what cannot be seen, or looks like something else: controls, marks, other spaces. */
 const UNSEEN = /(?![\n\t ])[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}]/gu;
 
 /**
- * A repository's text with direction marks written out: they let a name or line look like another
+ * Writes out direction marks in a repository's text: they let a name or line look like another
  * (CVE-2021-42574).
  */
 export function visibleText(text: string): string {
@@ -188,8 +188,8 @@ export function visibleText(text: string): string {
 }
 
 /**
- * A text in which nothing hides, for those who decide if it becomes public.
- * @param text as `decodeEscaped` has it.
+ * Writes out everything invisible in a text, for those who decide whether it becomes public.
+ * @param text as `decodeEscaped` gives it.
  */
 export function exactText(text: string): string {
   return text.replaceAll(UNSEEN, codeOf);

@@ -1,6 +1,6 @@
 /**
- * What would leave with a delayed push, as texts for the operator. Nothing in them tells who has
- * pushed. Pure.
+ * Texts that would leave with a delayed push, for the operator to review. Nothing in them tells who
+ * has pushed. Pure.
  */
 import { decodeEscaped, encodeEscaped, utf8 } from '../git/bytes.ts';
 import { decodedMessage } from '../git/objects/commit-message.ts';
@@ -8,12 +8,12 @@ import { withIds } from '../git/objects/planned-commits.ts';
 import type { KeptPush } from '../push/delay/kept-push.ts';
 import { namedText, statedText, UNKNOWN_IDS, wholeText } from '../text/pull-request-text.ts';
 
-/** In any encoding: nothing behind the last character that is shown is decoded. */
+/** The longest character in any encoding, by which only the beginning of a message is decoded. */
 const MAX_CHARACTER_BYTES = 4;
 
 export interface ShownText {
   readonly text: string;
-  /** How many bytes more it has. */
+  /** How many bytes are left out. */
   readonly missing: number;
 }
 
@@ -22,7 +22,7 @@ export type ShownMessage = LeavingTexts['messages'][number];
 
 export interface TextLimits {
   readonly mostMessages: number;
-  /** Characters of each text. */
+  /** The most characters that are shown of a text. */
   readonly longest: number;
 }
 
@@ -35,22 +35,22 @@ export function textsLeaving(
     text: text.slice(0, longest),
     missing: utf8(text.slice(longest)).byteLength,
   });
-  // What the repository adds at the end is asked for when it is published.
+  // The footer that the repository may want is added at publication.
   const worded = { ...work, footer: statedText(work.stated) };
   const { title, body } = prHash === null ? wholeText(worded, UNKNOWN_IDS) : namedText(worded, UNKNOWN_IDS);
   const count = Math.min(commits.length, mostMessages);
   return {
     repository: target,
-    /** The branch that it is for. */
+    /** The branch to merge into. */
     base: base.name.slice('refs/heads/'.length),
-    /** The hash of the pull request that it is to update; null: it opens one. */
+    /** The hash of the pull request to update; null if the push opens one. */
     updates: prHash,
     isDraft: isDraft && prHash === null,
-    /** Null: that of the open pull request stays as it is. */
+    /** Null, like the description, if that of the open pull request stays. */
     title: title === null ? null : shown(title),
     description: body === null ? null : shown(body),
     commitCount: commits.length,
-    /** The first ones, oldest first. */
+    /** The first messages, oldest first. */
     messages: Array.from({ length: count }, (_, number) => {
       const { encoding, message: planned } = commits.at(number);
       const message = withIds(planned, UNKNOWN_IDS.idOf);
@@ -58,16 +58,14 @@ export function textsLeaving(
       const text = decodeEscaped(read).slice(0, longest);
       const missing = message.byteLength - encodeEscaped(text).byteLength;
       const other = decodedMessage({ encoding, message: read }).slice(0, longest);
-      /**
-       * `encoded`: the text that its bytes have in its encoding, if they have another one in UTF-8.
-       */
+      // The text in the encoding that the commit names, if that differs from the text in UTF-8.
       const encoded = encoding === null || other === text ? null : { text: other, missing };
       return { text, missing, encoding, encoded };
     }),
   };
 }
 
-/** The last place up to `most` where no character of UTF-8 is cut. */
+/** Finds the last offset up to `most` at which no character of UTF-8 is cut. */
 function endOfCharacter(bytes: Uint8Array, most: number): number {
   let end = Math.min(most, bytes.byteLength);
   for (let back = 1; back < MAX_CHARACTER_BYTES && (bytes[end] ?? 0) >> 6 === 0b10; back++) end -= 1;

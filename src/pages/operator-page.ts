@@ -1,5 +1,6 @@
 /**
- * /admin: whether alerts arrive, and what opens the operator's pages. Without script.
+ * The page /admin, which shows whether alerts arrive, and the page that opens the operator's pages.
+ * They work without script.
  * Proved by test/routes/moderation/operator-page.test.ts and test/pages/escaping.test.ts.
  */
 import { html } from 'hono/html';
@@ -19,7 +20,7 @@ import {
   unlistedPage,
 } from './layout.ts';
 
-/** A page that the operator opens. */
+/** A page that opens with the password or with a token. */
 export interface Door {
   readonly path: string;
   readonly title: string;
@@ -42,7 +43,7 @@ export function operatorPage(
 }
 
 /**
- * @param token of an alert; null: the address had none.
+ * @param token that of an alert; null if the address had none.
  * @param hasPassword whether the service has one.
  */
 export function doorPage(
@@ -71,9 +72,9 @@ export function doorPage(
 }
 
 export interface OperatorView extends AlertState {
-  /** Address of the notification service; null: there is no topic. */
+  /** Address of the notification service; null without a topic. */
   readonly server: string | null;
-  /** What has become of a test alert; undefined: none was sent. Null: it was taken. */
+  /** Why a test alert was not taken; null if it was; undefined if none was sent. */
   readonly tested?: Trouble | null;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The page of a pull request, and its feed, for an author who gets no notifications. It works
+ * The page of a pull request and its feed, for an author who gets no notifications. The page works
  * without script.
  */
 import { createHash } from 'node:crypto';
@@ -7,7 +7,8 @@ import { html } from 'hono/html';
 import { escapeToBuffer } from 'hono/utils/html';
 import { repositoryPath } from '../config/hosts.ts';
 import type { PullRequestView } from '../durable/pull-request/pull-request.ts';
-import type { HistoryEvent, HistoryKind, PullRequestStage } from '../durable/pull-request/history.ts';
+import type { HistoryEvent, HistoryKind } from '../durable/pull-request/history.ts';
+import type { PullRequestStage } from '../durable/pull-request/stages.ts';
 import { COPIED, COPY_SCRIPT, commandBlock } from './commands.ts';
 import { shellWord } from '../push/reply/banner.ts';
 import { pullRequestPath } from '../words/pr-hash.ts';
@@ -37,8 +38,10 @@ interface PullRequestPage {
 
 const REOPENS = 'An update opens a new pull request.';
 
-/** How a state is shown: one word, and its colour. */
-export const STATES: Readonly<Record<PullRequestStage, { tone: string; word: string; meaning: string }>> = {
+/** The word, colour and meaning of each state. */
+export const PULL_REQUEST_STATES: Readonly<
+  Record<PullRequestStage, { tone: string; word: string; meaning: string }>
+> = {
   open: { tone: 'good', word: 'Open', meaning: 'The maintainers have not decided yet.' },
   merged: { tone: 'good', word: 'Merged', meaning: 'The maintainers have accepted it.' },
   closed: { tone: 'warn', word: 'Closed', meaning: `It was closed without a merge. ${REOPENS}` },
@@ -49,7 +52,7 @@ export const STATES: Readonly<Record<PullRequestStage, { tone: string; word: str
   },
 };
 
-/** What the last review of an open one means, until an update answers it. */
+/** Meanings of the last review of an open pull request, until an update answers it. */
 const REVIEWED: Readonly<Partial<Record<HistoryKind, string | null>>> = {
   approved: 'A reviewer has approved it. It is not merged yet.',
   'changes-requested': 'A reviewer asks for changes. Push an update to make them.',
@@ -61,7 +64,7 @@ const REVIEWED: Readonly<Partial<Record<HistoryKind, string | null>>> = {
 function meaningOf({ state, events }: PullRequestView): string {
   const review = events.find(({ kind }) => kind in REVIEWED);
   const meaning = review === undefined || state !== 'open' ? null : REVIEWED[review.kind];
-  return meaning ?? STATES[state].meaning;
+  return meaning ?? PULL_REQUEST_STATES[state].meaning;
 }
 
 const EVENTS: Readonly<Record<HistoryKind, string>> = {
@@ -77,24 +80,26 @@ const EVENTS: Readonly<Record<HistoryKind, string>> = {
   withdrawn: 'Withdrawn',
 };
 
-/** For a feed, whose readers may show nothing else. */
+/** Texts of a feed's entries, because its readers may show nothing else. */
 const EVENT_TEXTS: Readonly<Record<HistoryKind, string>> = {
-  opened: STATES.open.meaning,
+  opened: PULL_REQUEST_STATES.open.meaning,
   updated: 'It has other commits than before.',
   commented: 'Somebody has commented on it. Its page shows what they wrote.',
   reviewed: 'Somebody has reviewed it. Its page shows what they wrote.',
   approved: 'A reviewer has approved it. Its page shows what they wrote.',
   'changes-requested': 'A reviewer asks for changes. Push an update to make them.',
   reopened: 'It is open again.',
-  merged: STATES.merged.meaning,
-  closed: STATES.closed.meaning,
-  withdrawn: STATES.withdrawn.meaning,
+  merged: PULL_REQUEST_STATES.merged.meaning,
+  closed: PULL_REQUEST_STATES.closed.meaning,
+  withdrawn: PULL_REQUEST_STATES.withdrawn.meaning,
 };
 
-/** `octo/hello #7` */
+/** Names a pull request: `octo/hello #7`. */
 const nameOf = ({ owner, repo }: PullRequestView, number: number): string => `${owner}/${repo} #${number}`;
 
-/** `Closed`, and of which one, if that is an earlier one. */
+/**
+ * Names an event, with the number of the pull request if that is an earlier one: `Closed (#21)`.
+ */
 function wordsOf({ kind, number }: HistoryEvent, pullRequest: PullRequestView): string {
   const isEarlier = number !== undefined && number !== pullRequest.number;
   return isEarlier ? `${EVENTS[kind]} (#${number})` : EVENTS[kind];
@@ -104,7 +109,7 @@ function eventUrl({ url }: HistoryEvent, pullRequest: PullRequestView): string {
   return webUrl(url) ?? webUrl(pullRequest.url) ?? '';
 }
 
-/** An address with everything else encoded. Links of another kind could run in the page. */
+/** Gives an http address in its encoded form; null for any other, which could run in the page. */
 function webUrl(url: string): string | null {
   return URL.canParse(url) && /^https?:\/\//.test(url) ? new URL(url).href : null;
 }
@@ -115,7 +120,7 @@ export function pullRequestPage(page: PullRequestPage): Page {
   return {
     title: `${name} · gitveil`,
     description: `The state of the anonymous pull request ${name}.`,
-    // The address holds the hash, which may be all that an update needs.
+    // The address contains the hash, which may be all that an update needs.
     isIndexed: false,
     script: COPY_SCRIPT,
     feedPath: `${pullRequestPath(pullRequest.prHash)}.atom`,
@@ -130,7 +135,7 @@ export function pullRequestPage(page: PullRequestPage): Page {
 }
 
 function facts({ pullRequest, conversation }: PullRequestPage): Html {
-  const { tone, word } = STATES[pullRequest.state];
+  const { tone, word } = PULL_REQUEST_STATES[pullRequest.state];
   const url = webUrl(pullRequest.url);
   const list = factList({
     Title: titleIn(conversation),
@@ -152,7 +157,7 @@ function history(pullRequest: PullRequestView): Html {
   return listCard('events', 'What has happened', items, 'Nothing is known yet.');
 }
 
-/** Its path at the service. */
+/** Gives the path of its remote at the service. */
 function remoteOf({ host, owner, repo }: PullRequestView): string {
   return `/v1/${repositoryPath({ key: host }, { owner, name: repo })}`;
 }
@@ -188,8 +193,8 @@ function commands(page: PullRequestPage): Html {
 }
 
 /**
- * The author stays the bot, and the sign-off names who adopts it. Hosts serve the commits' mbox at
- * `<pr>.patch`.
+ * Makes the command that applies the commits: the bot stays their author, and the sign-off is that
+ * of whoever adopts them. Hosts serve the commits as an mbox at `<pr>.patch`.
  */
 function adoptionCommand({ pullRequest }: PullRequestPage): string {
   return `curl -fsSL ${shellWord(`${pullRequest.url}.patch`)} | git am --signoff`;
@@ -203,7 +208,7 @@ function adoption(page: PullRequestPage): Html {
   return card('adopt', 'Adopt this contribution', content);
 }
 
-/** For a terminal. */
+/** Makes the text for a terminal. */
 export function pullRequestText(page: PullRequestPage): string {
   const { pullRequest, origin, conversation } = page;
   const { state, url, events } = pullRequest;
@@ -213,7 +218,7 @@ export function pullRequestText(page: PullRequestPage): string {
     ...(title === null ? [] : [title]),
     webUrl(url) ?? '',
     '',
-    `${STATES[state].word}. ${meaningOf(pullRequest)}`,
+    `${PULL_REQUEST_STATES[state].word}. ${meaningOf(pullRequest)}`,
     '',
     ...events.map(
       (event) => `${isoTime(event.at)}  ${wordsOf(event, pullRequest)}  ${eventUrl(event, pullRequest)}`,
@@ -227,15 +232,16 @@ export function pullRequestText(page: PullRequestPage): string {
     '',
     `Feed: ${origin}${pullRequestPath(pullRequest.prHash)}.atom`,
   ];
-  // No control sequences of terminals, and no characters that reverse the direction of the text.
+  // This removes control sequences, and characters that reverse the direction of the text.
   return lines.map((line) => `${line.replaceAll(/[\p{Cc}\p{Cf}]/gu, ' ')}\n`).join('');
 }
 
 export const ATOM_TYPE = 'application/atom+xml; charset=utf-8';
 
 /**
- * Atom (RFC 4287). Ids hold at any address of the service. Readers fetch links: none tells the host
- * who follows. They also take an entry that has changed for a new one: each stays what it was.
+ * Makes an Atom feed (RFC 4287). Its ids do not depend on the service's address. Feed readers fetch
+ * links, so none leads to the host, which would learn who follows. They take a changed entry for a
+ * new one, so each entry stays as it was.
  */
 export function atomFeed(pullRequest: PullRequestView, origin: string): string {
   const { prHash, events, number: current } = pullRequest;
@@ -265,7 +271,7 @@ export function atomFeed(pullRequest: PullRequestView, origin: string): string {
   ].join('\n');
 }
 
-/** An UUID of version 8 (RFC 9562, section 5.8): a hash of `name`. */
+/** Makes a UUID of version 8 (RFC 9562, section 5.8) from a hash of `name`. */
 function idOf(name: string): string {
   const bytes = createHash('sha256').update(`gitveil pull request ${name}`).digest().subarray(0, 16);
   bytes[6] = (bytes[6]! & 0x0f) | 0x80;
@@ -274,7 +280,7 @@ function idOf(name: string): string {
   return `urn:uuid:${hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')}`;
 }
 
-/** Everything that is not a character in XML 1.0 (section 2.2), including lone surrogates. */
+/** Matches what is no character in XML 1.0 (section 2.2), including lone surrogates. */
 // eslint-disable-next-line no-control-regex
 const NO_CHARACTER = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
 

@@ -1,6 +1,6 @@
 /**
- * The address of a remote, opened in a browser: what the repository accepts, and every way to
- * contribute to it.
+ * The page that a browser shows at the address of a remote: what the repository accepts, and all
+ * ways to contribute to it.
  * Proved by test/routes/pages/remote-page.test.ts and test/pages/escaping.test.ts.
  */
 import { html } from 'hono/html';
@@ -28,9 +28,9 @@ import {
   statusLine,
   visibleText,
 } from './layout.ts';
-import { STATES } from './pull-request-page.ts';
+import { PULL_REQUEST_STATES } from './pull-request-page.ts';
 
-/** Null: it is not known. */
+/** A pull request in the list; what is not known is null. */
 export interface ListedPullRequest extends Pick<PullRequestView, 'number' | 'url' | 'state'> {
   readonly title: string | null;
   /** Seconds since 1970. */
@@ -40,15 +40,16 @@ export interface ListedPullRequest extends Pick<PullRequestView, 'number' | 'url
 interface RemotePage {
   readonly repository: RepositoryName;
   readonly remoteBase: string;
-  /** Of this one: `gh/owner/repo`. */
+  /** The repository's path at this service: `gh/owner/repo`. */
   readonly path: string;
+  /** Undefined, like `isSuspended`, if the service could not find out. */
   readonly policy: Policy | undefined;
-  /** Its address at the code host, and that of a file there. */
+  /** The repository's address at the code host. */
   readonly hostUrl: string;
+  /** Gives the address of a file at the code host. */
   readonly fileUrl: (path: string) => string;
-  /** Undefined: the service could not find out. */
   readonly isSuspended: boolean | undefined;
-  /** Anonymous ones, the newest first; null: they cannot be listed now. */
+  /** Anonymous pull requests, newest first; null if they cannot be listed now. */
   readonly pullRequests: readonly ListedPullRequest[] | null;
 }
 
@@ -89,7 +90,7 @@ const SIGN_OFF_NOTE = html`<p class="after-commands">
   for all your commits, and the bot signs them off under its name.
 </p>`;
 
-/** What a repository may accept, in words, and what leads to the form for it. */
+/** Kinds of contributions in words, and the links to their forms. */
 const CONTRIBUTIONS: Readonly<Record<Contribution, { words: string; form: string }>> = {
   pull_requests: { words: 'pull requests', form: CHANGE_HTML },
   issues: { words: 'issues', form: ISSUE_HTML },
@@ -97,7 +98,7 @@ const CONTRIBUTIONS: Readonly<Record<Contribution, { words: string; form: string
 };
 const KINDS = Object.keys(CONTRIBUTIONS) as Contribution[];
 
-/** Whether a form for this is worth showing; if nobody knows, it is. */
+/** Answers whether a form is worth showing; also yes if the policy is not known. */
 function isAccepted({ policy }: RemotePage, kind: Contribution): boolean {
   return policy === undefined || policy.accepted.includes(kind);
 }
@@ -150,7 +151,7 @@ function ways(page: RemotePage): Html {
 
 function pullRequestList({ pullRequests }: RemotePage): Html {
   const items = (pullRequests ?? []).map(({ number, url, state, title, openedAt }) => {
-    const { tone, word } = STATES[state];
+    const { tone, word } = PULL_REQUEST_STATES[state];
     const time = openedAt === null ? null : isoTime(openedAt);
     return html`<li>
       #${number}${title === null ? '' : ` ${visibleText(title)}`}

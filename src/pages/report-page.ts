@@ -1,6 +1,6 @@
 /**
- * The report page (contract, 4.4): a pseudonym's reports and state, what they lead to, and the
- * button; and appeals.
+ * The report page (contract, 4.4) with a pseudonym's reports, its state and the button; the pages
+ * of appeals; and the page of an error.
  * Proved by test/routes/moderation/moderation.test.ts and test/pages/escaping.test.ts.
  */
 import { html } from 'hono/html';
@@ -48,12 +48,12 @@ const STATES: Readonly<Record<ModerationState, { readonly tone: string; readonly
   blocked: { tone: 'bad', meaning: 'It may no longer post, and its comments are deleted.' },
 };
 
-/** @property thread such as `octo/hello#7`. */
+/** The address of a comment, and its thread, such as `octo/hello#7`. */
 export type ReportedComment = Readonly<Record<'url' | 'thread', string>>;
 
 /**
  * @param hash 8 hexadecimal characters.
- * @param comments that the pseudonym has posted, the newest first.
+ * @param comments those of the pseudonym, newest first.
  */
 export function reportPage(hash: string, standing: Standing, comments: readonly ReportedComment[]): Page {
   return unlistedPage(
@@ -73,8 +73,8 @@ const BLOCKED = 'This pseudonym is blocked, and its comments are deleted. Furthe
 const COUNTED = `Each address counts once in ${days} days. Thank you for taking care of this thread.`;
 
 /**
- * The same for a repeated report, because others may share the address of whoever sent the first
- * one.
+ * Thanks for a report. A repeated one gets the same page, because otherwise people who share an
+ * address would learn that one of them has reported.
  */
 export function receivedPage(hash: string, standing: Standing): Page {
   return unlistedPage(
@@ -110,7 +110,10 @@ function commentList(comments: readonly ReportedComment[]): Html | '' {
   return listCard('comments', 'What it wrote', items, '');
 }
 
-/** Replaces a page that cannot be shown. @param onward where else to go; null: nobody knows. */
+/**
+ * Replaces a page that cannot be shown.
+ * @param onward the path that was probably meant; null if nobody knows.
+ */
 export function problemPage(title: string, explanation: string, onward: string | null = null): Page {
   return unlistedPage(
     title,
@@ -125,7 +128,7 @@ export function problemPage(title: string, explanation: string, onward: string |
 type AppealForm = Pick<FormFrame, 'token' | 'problem'> &
   Readonly<Record<'thread' | 'userToken' | 'text', string>>;
 
-/** @param maxLength of the text, in characters. */
+/** @param maxLength the longest text, in characters. */
 export function appealFormPage(form: AppealForm, maxLength: number): Page {
   const { token, problem, thread, userToken, text } = form;
   const threadHint =

@@ -1,4 +1,4 @@
-/** Files that are imported as text: by esbuild, by wrangler, and by Vitest's plugin for workerd. */
+/** Declares files that esbuild, wrangler and Vitest's plugin for workerd import as text. */
 declare module '*.css' {
   const text: string;
   export default text;

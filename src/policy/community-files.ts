@@ -1,8 +1,8 @@
 /**
- * What a repository asks of contributors outside `.gitveil.yml`: its list of vouched accounts, its
- * template for pull requests, and where its guidelines are. Found by the names that their owners
- * document: github.com/mitchellh/vouch (README, "Vouched File Format"), and docs.github.com on pull
- * request templates and community health files.
+ * Reads what a repository asks of contributors outside `.gitveil.yml`: its list of vouched
+ * accounts, its template for pull requests, and where its guidelines are. The names of these files
+ * are documented at github.com/mitchellh/vouch (README, "Vouched File Format") and at
+ * docs.github.com (pull request templates, community health files).
  */
 import { decodeUtf8 } from '../git/bytes.ts';
 import type { FileAnswer } from '../host/code-host.ts';
@@ -12,28 +12,26 @@ import { oneLine } from '../words/host-text.ts';
 /** A repository's files at the tip of its default branch. */
 export interface FilesHost {
   /**
-   * The names in a folder, those of folders with a slash at the end; none if there is no such
-   * folder.
+   * Lists the names in a folder, with a slash behind folders; nothing if there is no such folder.
    */
   list(folder: string): Promise<readonly string[]>;
   file(path: string): Promise<FileAnswer>;
 }
 
-/** Where the bot stands in the list of vouched accounts, which is at `path`. */
+/** What the list of vouched accounts, which is at `path`, says about the bot. */
 interface Standing {
   readonly kind: 'vouched' | 'unlisted' | 'denounced' | 'unreadable';
   readonly path: string;
-  /** The bot's name; empty: the list is unreadable. */
+  /** The bot's login; empty if the list is unreadable. */
   readonly bot: string;
-  /** Why it is denounced, or what is wrong with the list; null: the list does not say. */
+  /** Why the bot is denounced, or what is wrong with the list; null if the list gives no reason. */
   readonly reason: string | null;
 }
 
-/** Paths; null: there is none. */
+/** What the files say, and the paths of some; null where there is no such file. */
 export interface CommunityFiles {
-  /** Null: there is no list. */
   readonly standing: Standing | null;
-  /** A folder of several ends with a slash. */
+  /** The template, or the folder of several, with a slash at its end. */
   readonly template: string | null;
   readonly contributing: string | null;
   readonly security: string | null;
@@ -50,22 +48,25 @@ export const NO_FILES: CommunityFiles = {
   hasWorkflows: false,
 };
 
-/** A folder of workflows, or a path in it: GitHub's, which other hosts read, too, and theirs. */
+/** Matches folders that may have workflows: GitHub's, which other hosts read, too, and theirs. */
 export const WORKFLOW_HOME = /^\.(?:github|gitea|forgejo)\/$/;
 export const WORKFLOWS = /^\.(?:github|gitea|forgejo)\/workflows(?:\/|$)/;
 
 const LISTS = ['VOUCHED.td', '.github/VOUCHED.td'];
-/** The largest file that is read: some 10,000 accounts. */
+/** The largest list that is read: some 10,000 accounts. */
 export const MAX_LIST_BYTES = 256 * 1024;
 
-/** As GitHub finds them: case does not matter, and `.github` comes before the root and `docs`. */
+/**
+ * Patterns as GitHub applies them: without regard to case, `.github` first, then root and `docs`.
+ */
 const TEMPLATE = /^pull_request_template(?:\.md|\.txt)?$/i;
 const TEMPLATES = /^pull_request_template\/$/i;
 const CONTRIBUTING = /^contributing(?:\.\w{1,10})?$/i;
 const SECURITY = /^security(?:\.\w{1,10})?$/i;
 
 /**
- * At most one request after two lists. Rejects if something stays unknown: silence is no consent.
+ * Reads them with two listings at once, then at most one listing or file each. Rejects if anything
+ * stays unknown, because a missing answer is no consent.
  */
 export async function readCommunityFiles(
   files: FilesHost,
@@ -74,7 +75,7 @@ export async function readCommunityFiles(
 ): Promise<CommunityFiles> {
   const [root, github] = await Promise.all([files.list(''), files.list('.github')]);
   const names = [...github.map((name) => `.github/${name}`), ...root];
-  // The root's comes first, as vouch itself looks for it. A folder in its place is told of.
+  // The root comes first, as in vouch itself. A folder in place of the list makes it unreadable.
   const list = LISTS.find((path) => names.includes(path) || names.includes(`${path}/`));
   const standing = list === undefined ? null : await standingIn(files, list, kind, botLogin);
   const isMissing = standing === null && (findPath(names, TEMPLATE) ?? findPath(names, TEMPLATES)) === null;
@@ -108,15 +109,19 @@ async function standingIn(
   if (text === null) return unreadable('it is not UTF-8');
   const bot = await botLogin();
   if (bot === null) return unreadable('this service has no bot account');
-  return { path, bot, ...standingOf(text, bot, kind) };
+  return { path, bot, ...vouchedStanding(text, bot, kind) };
 }
 
 /**
- * As vouch reads a list: the first line that names the account decides; case does not matter, and a
- * handle without a platform is of any. What only a person would take for a denunciation (`--name`,
- * `-@name`) is one, too.
+ * Reads a list as vouch does: the first line that names the account decides, case does not matter,
+ * and a handle without a platform stands for all. Unlike vouch, it also takes `--name` and `-@name`
+ * for a denunciation, because people do.
  */
-export function standingOf(text: string, login: string, kind: HostKind): Pick<Standing, 'kind' | 'reason'> {
+export function vouchedStanding(
+  text: string,
+  login: string,
+  kind: HostKind,
+): Pick<Standing, 'kind' | 'reason'> {
   const wanted = login.toLowerCase();
   for (const line of text.replace(/^\uFEFF/, '').split('\n')) {
     const trimmed = line.trim();
@@ -133,11 +138,13 @@ export function standingOf(text: string, login: string, kind: HostKind): Pick<St
   return { kind: 'unlisted', reason: null };
 }
 
-/** What cannot be seen, and what would end a quotation. */
+/** Matches what cannot be seen, and what would end a quotation. */
 const UNQUOTED = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}"`“”„‟«»]/gu;
 const WEB_ADDRESS = /:\/\/|\bwww\.|\w\.\w+[/?#]/i;
 
-/** A stranger's words, which people read from a service that they trust: without web addresses. */
+/**
+ * Removes web addresses from a stranger's words, which people read on a service that they trust.
+ */
 function reasonIn(text: string): string {
   const words = oneLine(text.replaceAll(UNQUOTED, '')).split(' ');
   return words

@@ -1,11 +1,10 @@
 /**
- * The policies of repositories, and what other files of theirs say, read from the host at most
- * every five minutes. While the host does not answer, what was known last counts. They are read
- * with Git, which costs none of the bot account's calls. Where that fails, because the host limits
- * the public, serves no objects by their ids or calls the repository by another name now, the REST
- * interface is asked, with four simultaneous calls and one after them. A push asks it at once,
- * because Git takes up to five round trips. The bot may see more than the public. So a repository
- * that is not public has no policy here, like one that does not exist.
+ * Reads the policies of repositories, and what their other files say, at most every five minutes.
+ * While the host does not answer, the last known policy counts. Files are read with Git, which uses
+ * none of the bot account's calls. If that fails, because the host limits the public, serves no
+ * objects by id or has renamed the repository, the REST interface is asked. An urgent question, as
+ * that of a push, goes to REST at once, because Git takes up to five round trips. The bot may see
+ * more than the public, so a private repository has no policy here, like one that does not exist.
  */
 import { type HostConfig, recordName } from '../config/hosts.ts';
 import type { Config } from '../config/config.ts';
@@ -31,44 +30,41 @@ import { type FilesHost, MAX_LIST_BYTES, readCommunityFiles } from './community-
 import { closedTo, OPEN_POLICY, parsePolicy, POLICY_PATH, type Policy, withCommunity } from './policy.ts';
 
 const POLICY_FRESH_MS = 5 * 60_000;
-/** Long, because a slow host is no reason to refuse a contribution. */
+/** How long to wait: long, because a slow host is no reason to refuse a contribution. */
 const PATIENCE_MS = 20_000;
 
-/** The requests to the host. */
+/** Requests to the host that the policies need. */
 export interface PolicyHost {
   readonly repositories: Pick<RepositoryHost, 'repository' | 'file' | 'list'>;
   /**
-   * As `publicFiles` has them, for `read`. Rejects, also there, if the REST interface has to be
-   * asked.
+   * Opens the repository's files for `read`, as `publicFiles` does. Rejects, even in the midst of
+   * `read`, if the REST interface has to be asked.
    */
   publicFiles<T>(repository: RepositoryName, read: (files: FilesHost) => Promise<T>): Promise<T>;
   /**
-   * Whose pull requests it takes; null: that was not seen lately. Only the REST interface says it,
-   * so nobody asks.
+   * Remembers whose pull requests a repository takes, which only REST says; null: not lately seen.
    */
   pullRequestsOf(repository: RepositoryName): Repository['pullRequests'] | null;
-  /** Null: there is no account. */
+  /** Gives null if there is no account. */
   botLogin(): Promise<string | null>;
 }
 
-/** Null: there is no such public repository. Undefined: the host does not answer, and never has. */
+/** Null: no such public repository. Undefined: the host does not answer, and nothing is known. */
 export type KnownPolicy = Policy | null | undefined;
 
-interface Asking {
-  /** The repository, if it is looked up already. */
+interface PolicyQuestion {
+  /** The repository, if it is being looked up already. */
   readonly looked?: Promise<Repository> | undefined;
-  /**
-   * Whether the host may be asked if necessary. If not, it counts as not answering. Default: yes.
-   */
+  /** Asked before the host is. If false, the host counts as not answering. Default: yes. */
   readonly mayAsk?: () => Promise<boolean>;
-  /** In one round trip, with calls of the account. Default: no. */
+  /** Whether to ask REST at once, with calls of the account. Default: no. */
   readonly isUrgent?: boolean;
   /**
-   * For badges and pages: kept apart, because their speed would tell that somebody has just pushed.
-   * Default: no.
+   * Set for badges and pages. Their policies are cached apart, because a fast answer would tell
+   * that somebody has just pushed. Default: no.
    */
   readonly isPolled?: boolean;
-  /** As `Question` has it. */
+  /** The same as in `Question` of src/isolate/last-known.ts. */
   readonly atOnceMs?: number;
 }
 
@@ -77,17 +73,17 @@ export class Policies {
   readonly #place: Pick<HostConfig, 'key' | 'kind'>;
   readonly #lastKnown: LastKnown;
 
-  /** @param place names the host in what is remembered, and its kind in lists of accounts. */
+  /** @param place the host's key, which names what is cached, and its kind, which lists name. */
   constructor(host: PolicyHost, place: Pick<HostConfig, 'key' | 'kind'>, lastKnown: LastKnown) {
     this.#host = host;
     this.#place = place;
     this.#lastKnown = lastKnown;
   }
 
-  /** Never rejects. */
+  /** Gives the policy of a repository. Never rejects. */
   async of(
     repository: RepositoryName,
-    { looked, mayAsk = async () => true, isUrgent = false, isPolled = false, atOnceMs }: Asking = {},
+    { looked, mayAsk = async () => true, isUrgent = false, isPolled = false, atOnceMs }: PolicyQuestion = {},
   ): Promise<KnownPolicy> {
     const name = `${isPolled ? 'polled-rules' : 'rules'}/${recordName(this.#place, repository).toLowerCase()}`;
     const policy = await this.#lastKnown.read<Policy | null>({
@@ -101,7 +97,7 @@ export class Policies {
         throw new HostError('rate-limited', 'The service has asked for too many policies.');
       },
     });
-    // People who are refused for this reason are told to retry, and may do so immediately.
+    // Whoever is refused for this is told to retry, so the failure must not be remembered.
     if (policy === undefined && atOnceMs === undefined) await this.#lastKnown.forget(name);
     return policy ? closedTo(policy, this.#host.pullRequestsOf(repository) ?? 'all') : policy;
   }
@@ -110,7 +106,7 @@ export class Policies {
     try {
       return await this.#host.publicFiles(repository, (files) => this.#read(files));
     } catch (error) {
-      // How GitHub answers the public about what it does not see.
+      // GitHub answers the public so about a repository that the public does not see.
       if (error instanceof HostError && error.code === 'missing' && error.failure.status === 401) return null;
     }
     return this.#askByRest(repository);
@@ -140,7 +136,7 @@ export class Policies {
   }
 }
 
-/** A missing account is no missing repository, which would have no policy. */
+/** Replaces an error `missing` of the account, which would look like a missing repository. */
 function nameless(cause: unknown): never {
   throw new Error('the name of the bot is not known', { cause });
 }
@@ -166,18 +162,18 @@ export function openPolicies(
       }
     },
     pullRequestsOf: (name) => pullRequestsOf(host.apiUrl, name, systemClock.now()),
-    // A page must cost the account no call, unless nobody has asked for a month.
+    // The login is cached for a month, so that a page costs the account no call.
     botLogin: async () => (host.token === null ? null : await botLogin(env, config, host, http, true)),
   };
   return new Policies(policyHost, host, lastKnown);
 }
 
 /**
- * Files at the tip of the default branch: three or four small requests, one after the other, of
- * which the folders are remembered. Rejects, also in its methods, with what the transport rejects
- * with (HostError `missing`: the public sees no such repository; ProtocolError: the host does not
- * send what was asked for), and with an Error for what the REST interface has to be asked for: a
- * folder that is too large, a symbolic link.
+ * Opens the files at the tip of the default branch, with three or four small requests one after the
+ * other; folders are kept. It and its methods reject with the transport's errors (HostError
+ * `missing`: the public sees no such repository; ProtocolError: the host does not send what was
+ * asked for), and with an Error if REST has to be asked: for a too large folder, or a symbolic
+ * link.
  * @param memory counts what is read.
  */
 export async function publicFiles(
@@ -198,7 +194,7 @@ export async function publicFiles(
     return found.folders.at(-1) ?? [];
   }
 
-  /** Of the root, and of those in it. */
+  /** Reads the root, or a folder right below it. */
   function folder(name: string): Promise<Folder> {
     const entry = entryNamed(root, utf8(name));
     const isFolder = entry !== undefined && kindOf(entry) === 'folder';

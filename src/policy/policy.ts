@@ -1,14 +1,10 @@
 /**
- * What a repository's maintainers say about anonymous contributions, in `.gitveil.yml` at its root.
- * `anonymous_friendly: true` turns the badge green; `accept` is `false`, `true`, or a list of what
- * is accepted; `pull_request_footer: true` makes pull requests say where they come from; `limit:
- * 5/1h` lowers how much is posted; `sign_off: required` takes only commits under the Developer
- * Certificate of Origin; `ai_disclosure: required` and `issue: required` ask what a pull request
- * has to say; `workflows: false` refuses changes of workflows. Without the file, everything is
- * accepted. With an invalid file, nothing is: its author may have wanted to refuse, and an unknown
- * key may be a misspelt `accept`. Pure: bytes in, plain data out.
+ * Reads `.gitveil.yml`, in which maintainers say how they take anonymous contributions; its keys
+ * are described in docs/maintainers.md. Without the file, everything is accepted. With an invalid
+ * file, nothing is: its author may have wanted to refuse, and an unknown key may be a misspelt
+ * `accept`. Pure: bytes in, plain data out.
  */
-import { parseDocument } from 'yaml';
+import { Lexer, parseDocument } from 'yaml';
 import * as z from 'zod';
 import { rateLimits } from '../config/values.ts';
 import type { Repository } from '../host/code-host.ts';
@@ -19,34 +15,34 @@ import { fullName, type RepositoryName } from '../words/repository-name.ts';
 
 export const POLICY_PATH = '.gitveil.yml';
 
-/** Whose pull requests a repository takes that does not take everybody's. */
+/** How a repository is closed to pull requests: it takes those of collaborators, or none. */
 type Closed = Exclude<Repository['pullRequests'], 'all'>;
 
 const CONTRIBUTIONS = ['pull_requests', 'issues', 'comments'] as const;
 export type Contribution = (typeof CONTRIBUTIONS)[number];
 
 export interface Policy {
-  /** What the badge shows. */
+  /** Whether the badge says `verified`. */
   readonly anonymousFriendly: boolean;
   readonly accepted: readonly Contribution[];
-  /** Set if the host says that the repository does not take everybody's. */
+  /** Set if the host says that the repository does not take everybody's pull requests. */
   readonly pullRequests?: Closed;
   readonly pullRequestFooter: boolean;
   /** Whether every push has to affirm the Developer Certificate of Origin. */
   readonly requiresSignOff: boolean;
-  /** Whether a pull request has to say if AI was used, and which open issue it is about. */
+  /** Whether a pull request has to say if AI was used. */
   readonly requiresAi: boolean;
+  /** Whether a pull request has to name an open issue that it is about. */
   readonly requiresIssue: boolean;
   readonly refusesWorkflows: boolean;
-  /** Besides the operator's, for what is opened here and for what is said on each thread. */
+  /** Limits besides the operator's: on what is opened here, and on comments of each thread. */
   readonly limits: readonly Limit[];
-  /** Completes "the file …"; null if the file is valid or missing. */
+  /** Words that complete "the file …"; null if the file is valid or missing. */
   readonly problem: string | null;
-  /** What other files of the repository say. */
   readonly community: CommunityFiles;
 }
 
-/** Of a repository without the file. */
+/** The policy of a repository without the file. */
 export const OPEN_POLICY: Policy = {
   anonymousFriendly: false,
   accepted: CONTRIBUTIONS,
@@ -60,7 +56,7 @@ export const OPEN_POLICY: Policy = {
   community: NO_FILES,
 };
 
-/** As the operator's variables have it. */
+/** Reads limits in the form that the operator's variables have, too. */
 const LIMITS = rateLimits(24);
 
 const MAX_POLICY_BYTES = 8 * 1024;
@@ -69,7 +65,7 @@ const ACCEPT_RULE = `must set accept to true, false or a list of ${CONTRIBUTIONS
 
 const switchOf = (name: string, usual: boolean) =>
   z.boolean({ error: `must set ${name} to true or false` }).default(usual);
-/** A rule that can only be set. */
+/** Makes the schema of a rule that can be set, but not switched off. */
 const required = (name: string) =>
   z.literal('required', { error: `must set ${name} to required, or leave it out` }).optional();
 
@@ -85,7 +81,7 @@ const policySchema = z.strictObject(
     ai_disclosure: required('ai_disclosure'),
     issue: required('issue'),
     workflows: switchOf('workflows', true),
-    // It can only lower the operator's, so one that is not understood refuses nothing.
+    // A limit can only lower the operator's, so one that is not understood is ignored.
     limit: z.unknown().optional(),
   },
   {
@@ -94,7 +90,7 @@ const policySchema = z.strictObject(
   },
 );
 
-/** @param file the file's bytes; null if it is not a file, or too large for the host to send. */
+/** @param file its bytes; null if it is no file, or too large for the host to send. */
 export function parsePolicy(file: Uint8Array | null): Policy {
   if (file === null || file.byteLength > MAX_POLICY_BYTES) return unusable('must be a file of at most 8 KB');
   let content: unknown;
@@ -103,7 +99,7 @@ export function parsePolicy(file: Uint8Array | null): Policy {
   } catch {
     return unusable('must be valid YAML without aliases');
   }
-  // Null if the file contains nothing but comments.
+  // A file with nothing but comments gives null.
   const parsed = policySchema.safeParse(content ?? {});
   if (!parsed.success) return unusable(parsed.error.issues[0]?.message ?? '');
   const { accept, limit, ...set } = parsed.data;
@@ -124,20 +120,30 @@ function unusable(problem: string): Policy {
   return { ...OPEN_POLICY, accepted: [], problem };
 }
 
+/**
+ * Words and signs of YAML. Each costs some 20 microseconds, and 8 KB can hold 12,000; a file with
+ * every key, and a comment to each, has 200.
+ */
+const MAX_YAML_TOKENS = 1_500;
+
 /** @throws Error */
 export function readYaml(text: string): unknown {
+  let tokensLeft = MAX_YAML_TOKENS;
+  for (const token of new Lexer().lex(text)) {
+    if (token !== '' && --tokensLeft < 0) throw new Error('the file has too many words and signs');
+  }
   const document = parseDocument(text, { schema: 'core', stringKeys: true, logLevel: 'error' });
   const [mistake] = [...document.errors, ...document.warnings];
   if (mistake !== undefined) throw mistake;
-  // An alias can make a small file a large object.
+  // Aliases could make a large object of a small file.
   return document.toJS({ maxAliasCount: 0 });
 }
 
 const inWords = (kind: Contribution): string => kind.replace('_', ' ');
 
 /**
- * Why a contribution is not accepted; null if it is. A sentence, and on its own line what the
- * maintainers write.
+ * Says in a sentence why a contribution is not accepted, and on a second line what the maintainers
+ * write; null if it is accepted.
  */
 export function policyRefusal(policy: Policy, to: RepositoryName, kind: Contribution): string | null {
   const { accepted, problem, pullRequests, community } = policy;
@@ -154,15 +160,12 @@ export function policyRefusal(policy: Policy, to: RepositoryName, kind: Contribu
   return `${fullName(to)} does not accept anonymous ${inWords(kind)}${others}: its ${POLICY_PATH} says so.`;
 }
 
-/** What the host says of a repository, whatever its file says. */
+/** Applies what the host says of a repository, which counts more than its file. */
 export function closedTo(policy: Policy, pullRequests: Repository['pullRequests']): Policy {
   return pullRequests === 'all' ? policy : { ...policy, accepted: withoutPulls(policy), pullRequests };
 }
 
-/**
- * With what other files say: a list that denounces the bot closes the repository to its pull
- * requests.
- */
+/** Adds what other files say: a list that denounces the bot closes the repository to its pulls. */
 export function withCommunity(policy: Policy, community: CommunityFiles): Policy {
   const isDenounced = community.standing?.kind === 'denounced';
   return { ...policy, community, accepted: isDenounced ? withoutPulls(policy) : policy.accepted };
@@ -172,7 +175,7 @@ function withoutPulls({ accepted }: Policy): Contribution[] {
   return accepted.filter((kind) => kind !== 'pull_requests');
 }
 
-/** What a list of vouched accounts means for a pull request that is to be opened; null: nothing. */
+/** Warns if a list of vouched accounts may close a pull request of the bot; null: it does not. */
 export function gateSentence(to: RepositoryName, { community }: Pick<Policy, 'community'>): string | null {
   const { kind, path = '', bot = '', reason = '' } = community.standing ?? {};
   if (kind === 'unreadable')
@@ -181,7 +184,7 @@ export function gateSentence(to: RepositoryName, { community }: Pick<Policy, 'co
   return `${fullName(to)} has a list of vouched accounts, ${path}, without ${bot}: a gate may close pull requests of the bot. A maintainer vouches with a line "${bot}" in that file.`;
 }
 
-/** @param paths of workflows that are changed, at least one. */
+/** @param paths those of changed workflows, at least one. */
 export function workflowSentence(paths: readonly string[]): string {
   const more = paths.length === 1 ? '' : ` and ${paths.length - 1} more`;
   return `This changes workflows (${oneLine(paths[0] ?? '')}${more}). Maintainers check these with special care: leave them out if you do not need them.`;

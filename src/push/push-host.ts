@@ -16,7 +16,7 @@ import type { KnownPolicy } from '../policy/policies.ts';
 import type { RepositoryName } from '../words/repository-name.ts';
 import type { OpenedPullRequest } from '../stats/statistics.ts';
 import type { RecordedWork } from '../stats/recorded-hashes.ts';
-import type { KeptSpool, Spool } from '../spool/spool.ts';
+import type { KeptSpool, PushSpool } from '../spool/spool.ts';
 import type { HistoryHost } from '../upstream/upstream-refs.ts';
 import type { Refusal } from './reply/refusal.ts';
 import type { SameWork } from './reply/reply.ts';
@@ -64,7 +64,7 @@ export interface PushStore {
    */
   count(refusal: Refusal | null, durationMs: number | null): void;
   /** For what a push sends besides its commits. */
-  openSpool(): Spool;
+  openSpool(): PushSpool;
   /** A keyed hash: without the service's key, nobody can guess what it was made of. */
   hash(kind: 'push' | 'received' | 'work', text: string): Promise<string>;
   /**

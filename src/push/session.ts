@@ -16,7 +16,7 @@ import type { ByteReader } from '../git/wire/byte-reader.ts';
 import type { FaultyRequest, PushRequest } from '../git/wire/push-request.ts';
 import { workBranch } from '../words/pr-hash.ts';
 import type { DelayedView } from '../durable/delayed-pushes/delayed-push.ts';
-import type { Spool } from '../spool/spool.ts';
+import type { PushSpool } from '../spool/spool.ts';
 import { BodyError } from '../streams/body-error.ts';
 import {
   busyPlan,
@@ -94,14 +94,14 @@ export async function receive(
   const startedAt = host.clock.now();
   const said = announced(request);
   const { options, parsed, taken, commandList } = said;
-  const spools: Spool[] = [];
+  const spools: PushSpool[] = [];
   let pack: Received['pack'] | null = null;
   const discard = async (): Promise<void> => {
     pack?.kept.free();
     for (const spool of spools) await spool.discard();
     host.memory.end();
   };
-  const openSpool = (): Spool => {
+  const openSpool = (): PushSpool => {
     const spool = store.openSpool();
     spools.push(spool);
     return spool;

@@ -131,7 +131,7 @@ export function error(description: string, ...messages: readonly Message[]): Ans
   return answer(description, asError(...messages));
 }
 
-export const count = z.int().min(0);
+export const countSchema = z.int().min(0);
 export const NAME = z.string().describe('1 to 100 letters, digits, `-`, `_` or `.`, without `..`.');
 export const hostKey = z.string().meta({
   description: 'The key of the code host: `gh`, or one that the operator has added.',

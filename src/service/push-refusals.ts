@@ -4,7 +4,8 @@
  */
 import { hostNameOf } from '../config/hosts.ts';
 import { openBackOff } from '../host-access.ts';
-import { HostPause, LONGEST_WAIT_MS } from '../host/failure.ts';
+import { HostPause } from '../host/failure.ts';
+import { LONGEST_REPEAT_WAIT_MS } from '../host/retries.ts';
 import { type Denied, prefixLimit } from '../limits/claim.ts';
 import { type Client, isCircuit } from '../limits/client.ts';
 import { FORKS, PULL_REQUESTS } from '../limits/limits.ts';
@@ -44,7 +45,7 @@ export function foreignFull(): Refusal {
   return new Refusal('rate-limited', 'rate limit exceeded', lines, { waitMs: FOREIGN_WAIT_MS });
 }
 
-/** Null: the client is below that limit. */
+/** Refuses a client that is over a limit; null: it is below. */
 export function overLimit(scope: HostScope, name: keyof typeof TOO_MANY, wait: TriedWait): Refusal | null {
   if (wait.waitMs <= 0) return null;
   if (scope.isForeign) return foreignFull();
@@ -125,7 +126,7 @@ async function alertOperator(
  */
 export function hostPaused({ env, host }: HostScope): Refusal | null {
   const leftMs = openBackOff(env, host).leftMs();
-  if (leftMs <= LONGEST_WAIT_MS) return null;
+  if (leftMs <= LONGEST_REPEAT_WAIT_MS) return null;
   const cause = new HostPause(hostNameOf(host), leftMs);
   const lines = [cause.publicMessage, 'Nothing was changed there. Push again after that.'];
   return new Refusal('account', 'the code host asks to wait', lines, { cause, waitMs: leftMs });

@@ -5,7 +5,7 @@
 import type { Memory, MemoryClaim } from '../git/memory.ts';
 import type { Clock } from '../isolate/clock.ts';
 import { onForget } from '../isolate/recent.ts';
-import { busy } from '../isolate/memory-budget.ts';
+import { busy } from '../isolate/waiting.ts';
 import { type OpenRowStore, type SealedAttempt, SealedRows } from './sealed-rows.ts';
 
 export const MEMORY_BYTES = 1024 * 1024;
@@ -111,7 +111,7 @@ onForget(() => (isolateSpools = new SpoolBudget()));
  * A spool. Call one method at a time, except for `discard`, which the caller must call in the end,
  * whatever happens.
  */
-export class Spool {
+export class PushSpool {
   readonly #options: SpoolOptions;
   readonly #budget: SpoolBudget;
   readonly #claim: SpoolClaim;

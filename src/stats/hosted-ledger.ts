@@ -1,8 +1,8 @@
 /**
- * The ledger in a hosted PostgreSQL behind PostgREST, such as Supabase. Schema and set-up:
- * docs/hosted-database.md. Reads query tables that the key may read, with one indexed query each.
- * Writes and karma use functions: the key is public and must not reach those tables. A request is
- * tried once: writers have an outbox, readers a last known value.
+ * The ledger in a hosted PostgreSQL behind PostgREST, such as Supabase; docs/hosted-database.md has
+ * its schema. Statistics are read from tables, with one indexed query each. Writes and karma go
+ * through functions, because the key is public and must not reach those tables. A request is tried
+ * once: writers have an outbox, readers the last known value.
  * Proved by test/e2e/host/hosted-database.test.ts.
  */
 import { PostgrestClient } from '@supabase/postgrest-js';
@@ -13,12 +13,12 @@ import { wholeResponse } from '../outgoing/response.ts';
 import { countedOwner, type Ledger } from './ledger.ts';
 import { MAIN_HOST } from '../config/hosts.ts';
 
-/** For the whole answer. */
+/** How long a whole answer may take. */
 const TIMEOUT_MS = 5_000;
-/** Ten rows are the most that is asked for. */
+/** Far more than an answer needs: at most ten rows are asked for. */
 const MAX_RESPONSE_BYTES = 1024 * 1024;
 
-/** PostgreSQL writes `2026-11-21T10:00:00+00:00`; the ledger's form is that of `toISOString`. */
+/** Reads PostgreSQL's `2026-11-21T10:00:00+00:00` as `toISOString` would write it. */
 const timestamp = z.iso.datetime({ offset: true }).transform((text) => new Date(text).toISOString());
 
 const totalsRow = z.object({ pull_requests: z.int(), last_created_at: timestamp.nullable() });
@@ -32,12 +32,11 @@ export function hostedLedger(
   { url, key }: { readonly url: string; readonly key: string },
   http: Http,
 ): Ledger {
-  // A project's bare address gets the path under which Supabase serves PostgREST; any other path is
-  // the operator's.
+  // An address without a path gets that of PostgREST at Supabase.
   const db = new PostgrestClient(new URL(url).pathname === '/' ? `${url}/rest/v1` : url, {
     headers: { apikey: key, Authorization: `Bearer ${key}` },
-    // The client's own timeout ends with the headers: a body could stall. A redirect would take the
-    // key elsewhere.
+    // The client's own timeout ends with the headers, but a body could stall, too. Redirects are
+    // not followed, because they would take the key elsewhere.
     fetch: (input, init) =>
       withDeadline(TIMEOUT_MS, async (signal) => {
         const response = await http.fetch(input, { ...init, signal, redirect: 'manual' });

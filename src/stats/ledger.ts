@@ -1,9 +1,7 @@
 /**
- * The ledger: pull requests (contract, 2.8), their number, and karma (2.3), in D1 or the operator's
- * hosted database. Cost: a question reads one row by its key, or the rows of its answer by an
- * index. A row written costs as much as a thousand read: in D1, an entry writes its row and that of
- * an index. Every method rejects with the database's error. Writes may come twice: a pull request's
- * URL makes the second do nothing, and karma is set, not added to.
+ * The ledger of pull requests (contract, 2.8), their number, and karma (2.3), in D1 or in the
+ * operator's hosted database. Every method rejects with the database's error. Writes may be
+ * repeated: a URL that is recorded already changes nothing, and karma is set, not added to.
  * Proved by test/stats/d1-ledger.test.ts.
  */
 import { MAIN_HOST } from '../config/hosts.ts';
@@ -15,40 +13,37 @@ export interface LedgerRepository {
   readonly repo: string;
 }
 
-/** `createdAt` is ISO 8601. */
+/** A pull request that was opened; `createdAt` is ISO 8601. */
 export type PullRequestEntry = LedgerRepository & { readonly prUrl: string; readonly createdAt: string };
-export type RecordedPullRequest = PullRequestEntry & { readonly id: number };
+export type LedgerEntry = PullRequestEntry & { readonly id: number };
 
 export interface Totals {
   readonly pullRequests: number;
-  /** When the newest was created, ISO 8601; null if there is none. */
+  /** When the newest one was created, in ISO 8601; null if there is none. */
   readonly lastCreatedAt: string | null;
 }
 
 export interface Ledger {
   recordPullRequest(entry: PullRequestEntry): Promise<void>;
   totals(): Promise<Totals>;
-  /** Newest first. */
-  recentPullRequests(limit: number): Promise<readonly RecordedPullRequest[]>;
-  /**
-   * How many there are for one repository; its name is compared without regard to case, as the host
-   * does.
-   */
+  /** Lists the newest pull requests, newest first. */
+  recentPullRequests(limit: number): Promise<readonly LedgerEntry[]>;
+  /** Counts those of a repository, whose name is compared without regard to case, as hosts do. */
   pullRequestCount(repository: LedgerRepository): Promise<number>;
-  /** Null if nothing is recorded for this identity hash. */
+  /** Gives null if nothing is recorded for this identity hash. */
   karma(hash: string): Promise<number | null>;
   setKarma(hash: string, karma: number): Promise<void>;
 }
 
 /**
- * The owner under which the repositories of a host are counted: the hosted database's trigger says
- * the same.
+ * Names the owner under which a repository is counted. The trigger of the hosted database does the
+ * same.
  */
 export function countedOwner({ host, owner }: LedgerRepository): string {
   return host === MAIN_HOST ? owner : `${host}/${owner}`;
 }
 
-/** In D1. Schema: migrations/. */
+/** Opens the ledger in D1, whose schema is in migrations/. */
 export function d1Ledger(db: D1Database): Ledger {
   return {
     async recordPullRequest(entry) {
@@ -61,7 +56,7 @@ export function d1Ledger(db: D1Database): Ledger {
     async recentPullRequests(limit) {
       const question = `SELECT id, host, owner, repo, pr_url AS prUrl, created_at AS createdAt FROM pull_requests
          ORDER BY created_at DESC, pr_url DESC LIMIT ?`;
-      return (await db.prepare(question).bind(limit).all<RecordedPullRequest>()).results;
+      return (await db.prepare(question).bind(limit).all<LedgerEntry>()).results;
     },
     async pullRequestCount({ host, owner, repo }) {
       const question =
@@ -77,7 +72,7 @@ export function d1Ledger(db: D1Database): Ledger {
   };
 }
 
-/** Records a pull request. Cost: two rows, and two more if a newer one is there already. */
+/** Makes the statement that records a pull request; one that is there already stays as it is. */
 export function pullRequestStatement(
   db: D1Database,
   { host, owner, repo, prUrl, createdAt }: PullRequestEntry,

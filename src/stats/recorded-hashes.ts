@@ -1,28 +1,24 @@
 /**
- * Two lists in D1: of the pr_hashes that a push has recorded, and of the pseudonyms that have
- * posted. So a page, a push or a report that names a made-up hash wakes no object, which on one
- * machine would leave a file. A push adds its hash before it is answered; a pseudonym enters with
- * its issue or its first comment. Schema: migrations/.
+ * Lists in D1 of the pr_hashes that pushes have recorded, with their commits and the hosts' numbers
+ * for them, and of the pseudonyms that have posted. Thanks to them, a made-up hash wakes no object,
+ * which on one machine would leave a file. The schema is in migrations/.
  */
 import type { Logger } from '../log.ts';
 import { nearName } from '../words/near-name.ts';
 import { within } from '../isolate/within.ts';
 
-/** Pushes, comments, reports and pages wait for the lists: a slow answer counts as none. */
+/** How long pushes, comments, reports and pages wait for an answer: a slow one counts as none. */
 const PATIENCE_MS = 3_000;
-/**
- * A repository's newest ones, among which the same work is looked for: each is a row that is read.
- */
+/** How many of a repository's newest pull requests are searched: each is a row to read. */
 const SEARCHED = 250;
-/** Works of one pull request; the newest are kept. */
+/** Bounds the works of one pull request; the newest are kept. */
 const MOST_WORKS = 200;
 
 /**
- * Adds a hash to the list, or moves it to another repository, which is `octo/hello`, or
- * `cb/octo/hello` on another host. Cost: two rows, and two more for the first one of a repository.
+ * Makes the statements that add a hash, or move it to another repository.
+ * @param repository `octo/hello`, or `cb/octo/hello` on another host.
  * @param at milliseconds since 1970.
- * @param works keyed hashes of the commits that it was opened with, each with those before it,
- * without author and dates.
+ * @param works keyed hashes of its commits without author and dates. Each includes its ancestors.
  */
 export function hashStatements(
   db: D1Database,
@@ -42,8 +38,8 @@ export function hashStatements(
 }
 
 /**
- * Adds what an update brought. Cost: a row. Rejects if it is slow.
- * @param works as `hashStatements` has them.
+ * Adds the commits of an update. Rejects if the answer is slow.
+ * @param works the same as for `hashStatements`.
  */
 export async function addWorks(db: D1Database, prHash: string, works: readonly string[]): Promise<void> {
   const update = db.prepare(
@@ -59,20 +55,22 @@ export async function addWorks(db: D1Database, prHash: string, works: readonly s
 }
 
 /**
- * The pull request that the host knows by a number of its own. Cost: a row.
+ * Makes the statement that records the host's own number for a pull request.
  * @param host the code host's key.
  */
 export function idStatement(db: D1Database, prHash: string, host: string, id: number): D1PreparedStatement {
   return db.prepare('INSERT OR REPLACE INTO hashes_by_host_id VALUES (?, ?, ?)').bind(host, id, prHash);
 }
 
-/** Null: no push has recorded it. Rejects if the answer is slow. */
+/**
+ * Finds a pull request by the host's own number; null if no push has recorded it. Rejects if slow.
+ */
 export async function prHashWithId(db: D1Database, host: string, id: number): Promise<string | null> {
   const question = db.prepare('SELECT pr_hash FROM hashes_by_host_id WHERE host = ? AND id = ?');
   return within(PATIENCE_MS, question.bind(host, id).first<string>('pr_hash'));
 }
 
-/** True if the list does not answer. */
+/** Answers whether a push has recorded the hash; true also if the list does not answer. */
 export async function mayBeRecorded(db: D1Database, prHash: string, logger: Logger): Promise<boolean> {
   return orTrue('pull-requests', isRecorded(db, prHash), logger);
 }
@@ -81,7 +79,7 @@ export function isRecorded(db: D1Database, prHash: string): Promise<boolean> {
   return isAny(db.prepare('SELECT 1 FROM hashes_by_repository WHERE pr_hash = ?').bind(prHash));
 }
 
-/** False: it has no reports for certain. Asking its object would make a database for it. */
+/** Answers whether the pseudonym has posted; true also if the list does not answer. */
 export async function mayBeListed(db: D1Database, hash: string, logger: Logger): Promise<boolean> {
   return orTrue('pseudonyms', isListed(db, hash), logger);
 }
@@ -96,8 +94,8 @@ export async function listPseudonym(db: D1Database, hash: string): Promise<void>
 }
 
 /**
- * The object holds nothing any more. Waits for the end: a deletion that comes later could take out
- * a new comment.
+ * Removes a pseudonym whose object is empty. It waits without a time limit, because a deletion that
+ * came later could remove the pseudonym after its next comment.
  */
 export async function unlistPseudonym(db: D1Database, hash: string): Promise<void> {
   await db.prepare('DELETE FROM pseudonyms WHERE hash = ?').bind(hash).run();
@@ -114,8 +112,9 @@ function orTrue(step: string, asked: Promise<boolean>, logger: Logger): Promise<
 }
 
 /**
- * The newest first. A hash may be all that an update needs: show nobody.
- * @param repository in upper or lower case.
+ * Lists the hashes of a repository, newest first. They must not be shown, because a hash may be all
+ * that an update needs.
+ * @param repository its name, in any case.
  */
 export async function recordedHashesOf(
   db: D1Database,
@@ -128,20 +127,21 @@ export async function recordedHashesOf(
   return rows.flat();
 }
 
-/** A pull request, and the place of the last work that it was recorded with. */
+/** A pull request, and the index of the last of the works asked for that it has. */
 export type RecordedWork = { readonly prHash: string; readonly last: number };
 
 /**
- * Those among a repository's newest that were recorded with any of these works (as `hashStatements`
- * takes them): first those with the last work, then the oldest, as others may be copies. Rejects if
- * the answer is slow.
+ * Finds up to three of a repository's newest pull requests that have any of these works: first
+ * those with the last work, then the oldest, because the others may be copies of it. Rejects if the
+ * answer is slow.
+ * @param works the same as for `hashStatements`.
  */
 export async function prHashesWith(
   db: D1Database,
   repository: string,
   works: readonly string[],
 ): Promise<readonly RecordedWork[]> {
-  // CROSS JOIN: in this order, so that each work is looked up in an index of what is asked for.
+  // CROSS JOIN keeps this order, in which each recorded work is looked up in an index of the asked.
   const question = db
     .prepare(
       `WITH asked AS MATERIALIZED (SELECT key, value FROM json_each(?1)),
@@ -155,8 +155,8 @@ export async function prHashesWith(
 }
 
 /**
- * One of a repository's newest that differs in a letter or two; null: none. Rejects if the answer
- * is slow.
+ * Finds one of a repository's newest hashes that differs in a letter or two; null if there is none.
+ * Rejects if the answer is slow.
  */
 export async function prHashNear(db: D1Database, repository: string, prHash: string): Promise<string | null> {
   const newest = await within(PATIENCE_MS, recordedHashesOf(db, repository, SEARCHED));

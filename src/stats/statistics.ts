@@ -1,8 +1,8 @@
 /**
- * Opens the ledger, records what a push has opened, and has the numbers for the public. Nobody who
- * has seen the end of a push gets an older number than its pull request (contract, 4.6), so only
- * the count of a repository is kept for a while (4.15), and a push makes it be forgotten where it
- * runs. Without an answer, the last known numbers are given.
+ * Opens the ledger, records what a push has opened, and gives the public numbers. Numbers must
+ * include every pull request whose push has ended (contract, 4.6), so they are read anew each time.
+ * Only the count of one repository is cached (4.15), and a push makes its isolate forget it. While
+ * the ledger does not answer, the last known numbers are given.
  * Proved by test/routes/service/stats.test.ts and test/routes/service/badges.test.ts.
  */
 import { recordName } from '../config/hosts.ts';
@@ -18,7 +18,7 @@ import {
   type Ledger,
   type LedgerRepository,
   pullRequestStatement,
-  type RecordedPullRequest,
+  type LedgerEntry,
   type Totals,
 } from './ledger.ts';
 import { hashStatements, idStatement } from './recorded-hashes.ts';
@@ -28,7 +28,7 @@ const RECENT_PULL_REQUESTS = 10;
 /** Contract, 4.15. */
 const COUNT_FRESH_MS = 5 * 60_000;
 
-/** The hosted database if there is one, and D1 otherwise. */
+/** Opens the hosted database if there is one, and D1 otherwise. */
 export function openLedger(
   env: Pick<Env, 'DB'>,
   { hostedDatabase }: Pick<Config, 'hostedDatabase'>,
@@ -40,17 +40,17 @@ export function openLedger(
 export interface OpenedPullRequest extends LedgerRepository {
   readonly prHash: string;
   readonly url: string;
-  /** As `PullRequest` of the host has it. */
+  /** The host's own number for it, if the branch does not name it. */
   readonly id?: number;
   /** Milliseconds since 1970. */
   readonly openedAt: number;
-  /** What it was opened with (recorded-hashes.ts); absent: nobody knows any more. */
+  /** Keyed hashes of its commits (recorded-hashes.ts); absent if they are not known any more. */
   readonly works?: readonly string[];
 }
 
 /**
- * Adds it to ledger and page list, in one call if both are in D1; repeatable. Rejects with the
- * database's error.
+ * Adds it to the ledger and to the recorded hashes, in one call if both are in D1. It may be
+ * repeated. Rejects with the database's error.
  */
 export async function recordOpened(
   env: Pick<Env, 'DB'>,
@@ -73,16 +73,15 @@ const countName = (repository: LedgerRepository): string =>
   `count/${countedOwner(repository)}/${repository.repo}`.toLowerCase();
 
 /**
- * One for each configuration, of which an isolate has one: opening it costs more than an answer
- * from memory.
+ * Caches by configuration, of which an isolate has one: opening costs more than a cached answer.
  */
 const opened = new WeakMap<Config, LastKnown>();
 
-/** Every answer is undefined if the ledger does not answer and never has. */
+/** Opens the public numbers. Each is undefined if the ledger does not answer and never has. */
 export function openStatistics(env: Env, config: Config, logger: Logger, http: Http) {
   const onFailure = (error: unknown) => {
     logger.warn('the ledger does not answer', { error });
-    // As `wrangler dev` begins.
+    // `wrangler dev` begins so.
     if (String(error).includes('no such table'))
       logger.warn('the database is empty: run npx wrangler d1 migrations apply DB --local');
   };
@@ -95,12 +94,12 @@ export function openStatistics(env: Env, config: Config, logger: Logger, http: H
       read<Totals>('totals', 0, { pullRequests: 0, lastCreatedAt: null }, (ledger) => ledger.totals()),
     /** Newest first. */
     recentPullRequests: () =>
-      read<readonly RecordedPullRequest[]>('recent', 0, [], (ledger) =>
+      read<readonly LedgerEntry[]>('recent', 0, [], (ledger) =>
         ledger.recentPullRequests(RECENT_PULL_REQUESTS),
       ),
     pullRequestCount: (of: LedgerRepository) =>
       read(countName(of), COUNT_FRESH_MS, 0, (ledger) => ledger.pullRequestCount(of)),
-    /** A pull request was opened there. Never rejects. */
+    /** Forgets the count after a pull request was opened. Never rejects. */
     forgetCount: (of: LedgerRepository) => lastKnown.forget(countName(of)),
   };
 }

@@ -1,9 +1,9 @@
 /**
- * Whether the service's footer stays visible below an author's words, and is the only one
- * (contract, 2.5 and 2.6). Refused with the reason: code fences, HTML comments and elements that
- * are left open, lines in the form of a footer outside of quotes and code fences, what shows
- * letters in another order than they are written, and what programs read differently, if the footer
- * may depend on it.
+ * Makes sure that the service's footer stays visible below an author's words, and that it is the
+ * only one (contract, 2.5 and 2.6). It refuses, with the reason: code fences, HTML comments and
+ * elements that are left open; lines that look like a footer, outside of quotes and code fences;
+ * what shows letters in another order than they are written; and Markdown that programs read in
+ * different ways, if the footer may depend on it.
  */
 import type { Token } from 'markdown-it';
 import { isElement, OpenElements, partsOf } from './html-elements.ts';
@@ -14,7 +14,7 @@ const HTML_IS_OPEN = 'an HTML comment or block is never closed; close it, or it 
 const UNFINISHED = 'an HTML tag or comment is not complete; complete it, or write it in backticks';
 const DISPUTED =
   'programs read this Markdown in different ways; write HTML in backticks, or put empty lines between the parts';
-/** They end a line to some programs. */
+/** The refusal of characters that end a line in some programs only. */
 const DISPUTED_BREAKS =
   'body must not contain form feeds, vertical tabs, or carriage returns without line feeds';
 const TURNING_CHARACTERS =
@@ -33,48 +33,50 @@ const LOOKALIKES = new Map(
     ?.map((pair) => Array.from(pair) as [letter: string, latin: string]),
 );
 
-/** Embeddings, overrides and isolates (Unicode Standard Annex 9, section 2). */
+/** Matches embeddings, overrides and isolates (Unicode Standard Annex 9, section 2). */
 const DIRECTION_CONTROLS = /[\u202a-\u202e\u2066-\u2069]/;
 /**
- * Blocks of scripts that are written from right to left, their punctuation and the mark that nobody
- * sees. Behind one, a line may show its Latin words in the reverse order.
+ * Ranges of scripts that are written from right to left, with their punctuation and the invisible
+ * mark. After such a character, a line may show its Latin words in the reverse order.
  */
 const RIGHT_TO_LEFT = String.raw`\u0590-\u08ff\u200f\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}`;
 const MAY_TURN = new RegExp(`[${RIGHT_TO_LEFT}]`, 'u');
-/** What keeps such words apart: cells, too. */
+/** Matches what separates words whose order may be reversed, including borders of table cells. */
 const TURNING = new RegExp(`[${RIGHT_TO_LEFT}|]`, 'u');
 
-/** `anon` and a hash stand before the karma. Letters that look like digits are taken for them. */
+/** The length of `anon` and a hash, which stand before the karma. */
 const AUTHOR_LENGTH = 12;
+/** Matches the karma; letters that look like digits count as digits. */
 const KARMA = /karma[\dbilosz]*report/g;
-/** As it is shown without its digits, which may stand elsewhere than they are shown. */
+/** Matches a footer without its digits, which may be shown elsewhere than they stand. */
 const TURNED_FOOTER = /anon[a-z]{0,8}karma[a-z]{0,3}report/;
 const ISSUE_FOOTER =
   /thisissueisananonymouscontributionmadevia|theoriginalauthorsidentityhasbeenanonymi[sz]ed/;
 
-/** The footer, if it is seen. */
+/** The types of the last tokens if the footer below the text is visible. */
 const SEEN_LAST = ['hr', 'paragraph_open', 'inline', 'paragraph_close'];
 
 /**
- * What must close what it opens: an end outside is another element's, and a browser may ignore it.
+ * Matches the tokens of containers. An element must be closed in the container in which it was
+ * opened, because a browser may ignore an end elsewhere.
  */
 const CONTAINER = /^(?:blockquote|list_item|t[hd])_(open|close)$/;
 /**
- * What is left in a text where programs may find the end of a link, an image, code or a comment
+ * Matches remains in a text that show that programs may end a link, image, code or comment
  * elsewhere.
  */
 const LOOSE_END = /`|!\[|\]\(|\]\[|<[!?]/;
-/** One that all versions of CommonMark take for a comment. */
+/** Matches what every version of CommonMark takes for a comment. */
 const COMMENT = /^<!--(?!-?>)(?:[^-]|-[^-])*-->$/;
-/** The line below the header of a table; more lines than a renderer takes for one. */
+/** Matches the line below a table's header. It matches more than any program takes for one. */
 const DELIMITER_ROW = /^(?=.*-)(?=.*[|:])[|: \t-]+$/m;
 
-/** The mark of a quote, maybe in list items: a list's own mark has a space behind it. */
+/** Matches a line that begins with the mark of a quote, perhaps within list items. */
 const QUOTED_LINE = /^(?:[ \t]|[*+-][ \t]|\d{1,9}[.)][ \t])*>/;
 
 /**
- * The message for the author; null: the footer stays visible below the text, which holds no NUL
- * character.
+ * Gives the message for the author; null if the footer stays visible below the text. The text must
+ * not contain NUL characters.
  */
 export function footerProblem({ text, tokens }: Markdown): string | null {
   if (/[\v\f]|\r(?!\n)/.test(text)) return DISPUTED_BREAKS;
@@ -88,9 +90,7 @@ export function footerProblem({ text, tokens }: Markdown): string | null {
   return htmlProblem(tokens) ?? (holdsFooter(tokens, text.split('\n')) ? FORGED : null);
 }
 
-/**
- * The message for the author of a title that shows its letters in another order; null: it does not.
- */
+/** Gives the message for the author of a title that shows letters in another order; else null. */
 export function titleProblem(title: string): string | null {
   return DIRECTION_CONTROLS.test(title) ? `title ${TURNING_CHARACTERS}` : null;
 }
@@ -110,7 +110,7 @@ function htmlProblem(tokens: readonly Token[]): string | null {
 function problemOf(tokens: readonly Token[], at: number, open: OpenElements): string | null {
   const { type, content, children } = tokens[at] as Token;
   if (type !== 'html_block' && type !== 'inline') return null;
-  // With the line below a heading.
+  // A heading's underline belongs to its text here.
   if (isAmbiguous(`${content}\n${tokens[at - 1]?.markup}`)) return DISPUTED;
   const inline = children ?? [];
   const tags = inline.filter((child) => child.type === 'html_inline').map((child) => child.content);
@@ -126,7 +126,7 @@ function problemOf(tokens: readonly Token[], at: number, open: OpenElements): st
   return null;
 }
 
-/** Whether programs may see other tags in a paragraph. */
+/** Answers whether programs may see different tags in a paragraph. */
 function isDisputed(text: string, children: readonly Token[]): boolean {
   const holdsFormula = text.indexOf('$') < text.lastIndexOf('$');
   if (holdsFormula || holdsDefinition(text) || DELIMITER_ROW.test(text)) return true;
@@ -135,26 +135,23 @@ function isDisputed(text: string, children: readonly Token[]): boolean {
   );
 }
 
-/**
- * Whether something outside of quotes and code fences looks like a footer.
- * @param lines of the text.
- */
+/** Answers whether anything outside of quotes and code fences looks like a footer. */
 function holdsFooter(tokens: readonly Token[], lines: readonly string[]): boolean {
   const texts = [...unquoted(tokens, lines)];
-  // A piece of HTML ends at an empty line, but its table goes on, and so may its line.
+  // A piece of HTML ends at an empty line, but its table, and so a line of it, may go on.
   const whole = texts.map(([shown]) => shown).join('');
   return [...texts, [whole]].some((readings) => readings.some(looksLikeFooter));
 }
 
-/** Whether a direction is overridden by the number or the name of a character. */
+/** Answers whether a character's number or name overrides the direction. */
 function turns({ type, content, children }: Token): boolean {
   const shown = type === 'html_block' ? withCharacters(content) : type === 'inline' ? inLine(children) : '';
   return DIRECTION_CONTROLS.test(shown);
 }
 
 /**
- * How each block may be read: first as it is shown, then as programs show it that see other links
- * and comments.
+ * Gives the ways in which each block outside of quotes may be read: first as it is shown, then as
+ * programs show it that see other links and comments.
  */
 function* unquoted(tokens: readonly Token[], lines: readonly string[]): Generator<readonly string[]> {
   let quotes = 0;
@@ -162,32 +159,32 @@ function* unquoted(tokens: readonly Token[], lines: readonly string[]): Generato
     if (type === 'blockquote_open') quotes += 1;
     if (type === 'blockquote_close') quotes -= 1;
     const [start, end] = map ?? [0, 0];
-    // Behind a footnote in a quote, a line without a mark is outside of it.
+    // After a footnote in a quote, a line without the quote's mark is outside of the quote.
     if (quotes > 0 && lines.slice(start, end).every((line) => QUOTED_LINE.test(line))) continue;
     const isTable = type === 'table_open';
-    // A footnote may be indented.
+    // Code blocks count, because an indented footnote looks like one.
     if (!isTable && type !== 'inline' && type !== 'html_block' && type !== 'code_block') continue;
     const text = isTable ? lines.slice(start, end).join('') : content;
     const inside = withCharacters(shownIn(text));
     const line = inLine(children);
-    // The cells of a table come one by one, too.
+    // The cells of a table follow as blocks of their own.
     const shown = isTable ? '' : type === 'inline' ? line : inside;
     yield [...new Set([shown, text, inside, withCharacters(shownIn(line))])];
   }
 }
 
-/** The words of a paragraph, without its tags. */
+/** Joins the words of a paragraph, without its tags. */
 function inLine(children: Token['children']): string {
   return (children ?? []).map((child) => (child.type === 'html_inline' ? '' : child.content)).join('');
 }
 
-/** The words of a piece of HTML, with a mark where a tag may begin another cell. */
+/** Joins the words of a piece of HTML, with `|` in place of tags, which may begin another cell. */
 function shownIn(html: string): string {
   return Array.from(partsOf(html), (part) => (part.kind === 'text' ? part.text : '|')).join('');
 }
 
 /**
- * However it is written. Linear.
+ * Answers whether the words look like a footer, with whatever characters they are written. Linear.
  * @param shown the words of one paragraph, or of one piece of HTML.
  */
 function looksLikeFooter(shown: string): boolean {
@@ -212,9 +209,7 @@ function looksLikeFooter(shown: string): boolean {
   return TURNED_FOOTER.test(turned) || ISSUE_FOOTER.test(turned);
 }
 
-/**
- * Each character for itself: to normalise many accents at once takes the square of their number.
- */
+/** Takes one character at a time, because normalising many accents at once takes quadratic time. */
 function asLatin(character: string): string {
   return Array.from(character.normalize('NFKD'), (letter) => LOOKALIKES.get(letter) ?? letter).join('');
 }

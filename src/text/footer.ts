@@ -1,32 +1,30 @@
 /**
- * What the service writes under texts (contract, 2.5, 2.6). Without the blank line, `---` is a
- * heading.
+ * Footers that the service writes under texts (contract, 2.5 and 2.6). The blank line keeps `---`
+ * from making the text above a heading.
  */
 
 /** The longest comment or issue that the host takes, in characters (code points). */
 export const MAX_TEXT_CHARACTERS = 65_536;
 
-/**
- * The last line of a comment. It matches any link, because an old comment keeps its old host name.
- */
+/** Matches a comment's footer, with any link: an old comment has an old address of the service. */
 const FOOTER_PATTERN =
   /(?<start>\n---\r?\nanon-(?<hash>[0-9a-f]{8}) · karma \()(?<karma>\d+)(?<end>\) · \[report\]\(\S+\)\s*)$/;
 
-/** What the footer of a comment says. */
-interface By {
+/** Facts in the footer of a comment. */
+interface FooterFacts {
   readonly hash: string;
   readonly karma: number;
   /** Scheme and host of the service. */
   readonly origin: string;
 }
 
-export function commentText(body: string, by: By): string {
+export function commentText(body: string, by: FooterFacts): string {
   const link = `${by.origin}/v1/moderation/report?hash=${by.hash}`;
   return `${body}\n\n---\nanon-${by.hash} · karma (${by.karma}) · [report](${link})`;
 }
 
-/** How many characters an author's words may have that are longer; null: the host takes them. */
-export function exceededRoom(body: string, by: By): number | null {
+/** Gives how many characters the words may have if they are too long; null if they fit. */
+export function exceededRoom(body: string, by: FooterFacts): number | null {
   const excess = characters(commentText(body, by)) - MAX_TEXT_CHARACTERS;
   return excess > 0 ? characters(body) - excess : null;
 }
@@ -37,34 +35,31 @@ export function issueText(body: string, serviceUrl: string): string {
 }
 
 /**
- * For a repository whose policy asks for it.
- * @param maintainersUrl of the page about such pull requests.
+ * Makes the footer of pull requests to repositories whose policy asks for it.
+ * @param maintainersUrl address of the page about such pull requests.
  */
 export function pullRequestFooter(serviceUrl: string, maintainersUrl: string): string {
   const origin = `*This is an anonymous contribution made via [gitveil](${serviceUrl}).*`;
   return `\n\n---\n${origin}\n*[What maintainers should know](${maintainersUrl})*`;
 }
 
-/** Whether the text ends with the footer of an anonymous comment. */
+/** Answers whether the text ends with the footer of an anonymous comment. */
 export function hasFooter(text: string): boolean {
   return FOOTER_PATTERN.test(text);
 }
 
-/** The karma that the footer shows; null if the text does not end with a footer of this hash. */
+/** Reads the karma in the footer; null if the text does not end with a footer of this hash. */
 export function shownKarma(text: string, hash: string): number | null {
   const { groups } = FOOTER_PATTERN.exec(text) ?? {};
   return groups?.['hash'] === hash ? Number(groups['karma']) : null;
 }
 
-/**
- * The same comment with another karma in its footer; null if it has no footer of this hash (someone
- * has edited it).
- */
+/** Replaces the karma in the footer; null if somebody has edited the footer of this hash away. */
 export function withKarma(text: string, hash: string, karma: number): string | null {
   return shownKarma(text, hash) === null ? null : text.replace(FOOTER_PATTERN, `$<start>${karma}$<end>`);
 }
 
-/** The host counts code points: a surrogate pair of a JavaScript string is one character. */
+/** Counts code points, as hosts do: a surrogate pair of a JavaScript string is one character. */
 export function characters(text: string): number {
   let count = text.length;
   for (const character of text) if (character.length === 2) count -= 1;

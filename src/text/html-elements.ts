@@ -1,20 +1,20 @@
 /**
- * The tags of a piece of HTML, and what they leave open. Stricter than a browser, so that it never
- * misses an element that a browser leaves open: tags must be complete, and closed in the reverse
- * order. Names that are not HTML's (`Vec<u8>`) open nothing.
+ * Finds the tags of a piece of HTML, and which elements they leave open. It is stricter than a
+ * browser, so that it never misses an open element: tags must be complete, and closed in the
+ * reverse order. Names that are not HTML's (`Vec<u8>`) open nothing.
  */
 
 /**
- * What is in them is not Markdown, not HTML, not shown, or shown in another order; hosts do not
- * agree on `search` and `source`.
+ * Elements that are refused: their content is not Markdown, not HTML, not shown, or shown in
+ * another order. Hosts do not agree on `search` and `source`.
  */
 const UNFIT = namesIn(
   'applet base bdi bdo body frame frameset head html iframe link math meta noembed noframes noscript object plaintext script ' +
     'search select source style svg template textarea title xmp',
 );
-/** The end of what they lie in is their end. */
+/** Elements that end with the element around them. */
 const ENDED_BY_PARENT = namesIn('caption colgroup dd dt li optgroup option rp rt tbody td tfoot th thead tr');
-/** Not `p`: the line above the footer ends it. */
+/** Elements that need a closing tag. `p` is not among them: the line above the footer ends it. */
 const CLOSED_BY_TAG = namesIn(
   'a abbr acronym address article aside audio b big blockquote button canvas center cite code data datalist ' +
     'del details dfn dialog dir div dl em fieldset figcaption figure font footer form h1 h2 h3 h4 h5 h6 header hgroup i ' +
@@ -26,7 +26,7 @@ function namesIn(text: string): ReadonlySet<string> {
   return new Set(text.split(' '));
 }
 
-/** One without `<` inside, as browsers read it: a quotation mark begins a value behind `=` only. */
+/** Matches a tag without `<` inside, as browsers do: quotes begin a value only behind `=`. */
 const TAG = /<(\/?)([A-Za-z][^\s/<>]*)([\s/](?:[^<>"'=]|=(?:[ \t\n]*(?:"[^"<]*"|'[^'<]*'))?)*)?>/y;
 const VALUE = /"[^"]*"|'[^']*'/g;
 const DIRECTION = /[\s/"]dir\s*=/i;
@@ -35,16 +35,13 @@ interface Tag {
   readonly kind: 'tag';
   readonly name: string;
   readonly isClosing: boolean;
-  /** Whether it says in which direction its words are shown. */
+  /** Whether the tag sets the direction in which its words are shown. */
   readonly turns: boolean;
 }
-/**
- * `text`: what is shown of it. `unfinished`: a tag or comment has no end, so the rest may be a part
- * of it.
- */
+/** `unfinished`: a tag or a comment that has no end, so the rest may be a part of it. */
 type HtmlPart = Tag | { readonly kind: 'text'; readonly text: string } | { readonly kind: 'unfinished' };
 
-/** The parts of a piece of HTML. What is not finished is followed by the rest, as text. */
+/** Splits HTML into tags and shown text. An unfinished part is followed by the rest, as text. */
 export function* partsOf(html: string): Generator<HtmlPart> {
   let from = 0;
   for (let at = html.indexOf('<'); at >= 0; at = html.indexOf('<', Math.max(from, at + 1))) {
@@ -66,8 +63,8 @@ export function* partsOf(html: string): Generator<HtmlPart> {
 }
 
 /**
- * HTML Standard, 13.2.5.43 and after. 0: it has no end, or is one of those that Markdown ends
- * elsewhere.
+ * Finds the end of a comment (HTML Standard, 13.2.5.43 and after); 0 if it has none, or if Markdown
+ * ends it elsewhere.
  */
 function endOfComment(html: string, at: number): number {
   if (!html.startsWith('<!--', at)) return 0;
@@ -78,7 +75,7 @@ function endOfComment(html: string, at: number): number {
   return end.test(html) ? end.lastIndex : 0;
 }
 
-/** Whether it is a tag that must be closed, or may not be there. */
+/** Answers whether it is a tag of an element that must be closed, or must not be there. */
 export function isElement(part: HtmlPart): boolean {
   return part.kind === 'tag' && [UNFIT, ENDED_BY_PARENT, CLOSED_BY_TAG].some((names) => names.has(part.name));
 }
@@ -87,7 +84,7 @@ export class OpenElements {
   readonly #open: string[] = [];
   readonly #counts = new Map<string, number>();
 
-  /** What is wrong with the tag; null: nothing. */
+  /** Takes the next tag. Gives the message if it is wrong; else null. */
   add(tag: Tag): string | null {
     const { name, isClosing, turns } = tag;
     if (UNFIT.has(name)) return `the HTML tag <${name}> cannot be used here; write it in backticks`;
@@ -112,7 +109,7 @@ export class OpenElements {
     this.#counts.set(name, (this.#counts.get(name) ?? 0) + change);
   }
 
-  /** What is wrong if nothing follows; null: nothing. */
+  /** Gives the message if something is still open at the end; else null. */
   end(): string | null {
     const [name] = this.#open;
     return name ? `the HTML tag <${name}> is never closed; close it, or write it in backticks` : null;

@@ -1,29 +1,28 @@
 /**
- * Markdown as markdown-it reads it. What hosts may read otherwise is refused (footer-room.ts) or
- * counts (noise.ts).
+ * Reads Markdown with markdown-it. What hosts may read in another way is refused (footer-room.ts),
+ * or counted as if it were shown (noise.ts).
  */
 import MarkdownIt, { type Token } from 'markdown-it';
 
-/** Deeper nesting is refused. markdown-it leaves out what lies too deep, so it must read deeper. */
+/**
+ * The deepest nesting that is allowed. markdown-it must read deeper, as it drops what is too deep.
+ */
 export const MOST_CONTAINERS = 50;
 const MAX_NESTING = 4 * MOST_CONTAINERS;
-/**
- * For each line that goes on with a quote without its mark, markdown-it may look through all of
- * that quote again.
- */
+/** Bounds lines that continue a quote without its mark: each may make markdown-it read it again. */
 const MOST_LAZY_LINES = 50;
-/** For each open bracket, it looks through the rest of the paragraph. */
+/** Bounds open brackets: for each, markdown-it reads the rest of the paragraph. */
 const MOST_OPEN_BRACKETS = 8_000;
 /**
- * It fills up rows: a table of thousands of columns has many times as many cells as its text has
- * characters.
+ * Bounds tokens: markdown-it fills up the rows of a table, so that one with thousands of columns
+ * has far more cells than characters.
  */
 const MOST_TOKENS = 100_000;
 const MARKS = /^[\s>*+\d.)-]*/;
 
 /**
- * Link definitions stay text: their ends cost much to find, and hosts have footnotes. Emphasis
- * changes no answer.
+ * Leaves link definitions as text, because their ends are costly to find, and because some hosts
+ * have footnotes. Emphasis does not matter here.
  */
 const markdown = new MarkdownIt({ html: true, maxNesting: MAX_NESTING }).disable([
   'reference',
@@ -33,14 +32,14 @@ const markdown = new MarkdownIt({ html: true, maxNesting: MAX_NESTING }).disable
 
 export interface Markdown {
   readonly text: string;
-  /** Of the text with a footer below; null: reading it could take long. */
+  /** The tokens of the text with a footer below; null if reading them could take long. */
   readonly tokens: readonly Token[] | null;
 }
 
-/** Begins as our footers do. */
+/** A stand-in that begins as the service's footers do. */
 const FOOTER = '\n\n---\nfooter';
 
-/** Reads a text, once for all that is asked of it. */
+/** Reads a text once for all questions about it. */
 export function readMarkdown(text: string): Markdown {
   if (isSlow(text)) return { text, tokens: null };
   const tokens = markdown.parse(text + FOOTER, {});
@@ -63,52 +62,50 @@ function isSlow(text: string): boolean {
   return false;
 }
 
-/** What is written in a piece of HTML with numbers or names of characters. */
+/** Replaces numbers and names of characters (`&#64;`, `&amp;`) by the characters. */
 export function withCharacters(html: string): string {
   return markdown.utils.unescapeAll(html);
 }
 
-/** White space to some programs, and none to others. */
+/** Matches tags with characters that are white space in some programs only. */
 const DISPUTED_SPACE =
   /<\/?[A-Za-z][^<>]*[\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]/;
-/** Begins a block, but not within a paragraph. */
+/** Matches a line that would begin a block if it were not within a paragraph. */
 const BLOCK = /\n[ \t>]*(?:[<=]|(?:[*+]|-+|\d+[.)])[ \t\n])/;
 const BRACKET = /^[ \t>*+\d.)-]*\[/m;
 
 /**
- * Whether programs read it in different ways: some take definitions away before they look for
- * blocks.
+ * Answers whether programs read the text in different ways: some remove definitions before they
+ * look for blocks.
  */
 export function isAmbiguous(text: string): boolean {
   const paragraphs = text.replaceAll(/\r\n?/g, '\n').split(/\n[ \t>]*\n/);
   return DISPUTED_SPACE.test(text) || paragraphs.some(holdsBlockBelowDefinition);
 }
 
-/** A definition may have several lines. */
+/** Looks behind the first definition, which may have several lines. */
 function holdsBlockBelowDefinition(paragraph: string): boolean {
   const at = paragraph.search(BRACKET);
   return at >= 0 && BLOCK.test(paragraph.slice(paragraph.indexOf(']:', at)));
 }
 
 /**
- * Whether a line of a paragraph begins as a link definition or a footnote does, which is not shown
- * where it stands.
+ * Answers whether a line begins like a link definition or a footnote, which are not shown where
+ * they stand.
  */
 export function holdsDefinition(text: string): boolean {
   return /^\[.*\]:/m.test(text);
 }
 
-/** Comments break their lines where their authors do. */
+/** Renders previews. As in comments of hosts, a line break in the text is shown as one. */
 const preview = new MarkdownIt({ html: false, breaks: true, maxNesting: MAX_NESTING }).disable('reference');
 const { escapeHtml } = preview.utils;
 
-/**
- * Of a preview, and the attribute that two of them may have. Headings of a text stand below those
- * of the page.
- */
+/** Elements that a preview may have. Headings become `h3`, below those of the page. */
 const ELEMENTS = new Set(
   'p h3 strong em s blockquote ul ol li table thead tbody tr th td a hr br'.split(' '),
 );
+/** The attribute that an element may have, and the form of its value. */
 const ATTRIBUTES: Readonly<Record<string, readonly [name: string, form: RegExp]>> = {
   ol: ['start', /^\d+$/],
   a: ['href', /^(?:https?:\/\/|mailto:)/i],
@@ -126,9 +123,9 @@ const RULES: Readonly<Record<string, (token: Token) => string>> = {
 };
 
 /**
- * A text as a host shows it, as HTML. Only the elements and attributes above get into it: HTML in
- * the text is shown as it is typed, a picture by its description, and nothing is loaded. Linear in
- * the text, which `readMarkdown` has taken.
+ * Renders a text nearly as hosts do. Only the elements and attributes above get into the HTML: tags
+ * in the text are shown as they are typed, a picture by its description, and nothing is loaded.
+ * Linear in the text, for which `readMarkdown` must have given tokens.
  */
 export function renderedMarkdown(text: string): string {
   return preview.parse(text, {}).map(shown).join('');

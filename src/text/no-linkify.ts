@@ -1,6 +1,6 @@
 /**
- * In place of `linkify-it`, which markdown-it loads even if no addresses become links: 17 KB of the
- * bundle.
+ * Replaces `linkify-it` in the bundle, which saves 17 KB: markdown-it loads it even if no addresses
+ * become links.
  * Proved by test/local/bundle.test.ts.
  */
 export function LinkifyIt(): void {}

@@ -1,14 +1,14 @@
 /**
- * Whether a text would disturb many people: each `@name` notifies somebody, and each link to a
- * thread or a commit of another repository leaves a line there. Hosts suspend accounts that do that
- * in bulk. As GitHub reads a text, or a little more: who is mentioned there need not exist. Code
- * mentions nobody. Pure, and linear in the text.
+ * Refuses texts that would disturb many people: each `@name` notifies somebody, and each link to a
+ * thread or commit of another repository leaves a line there. Hosts suspend accounts that do this
+ * in bulk. Texts are read as GitHub reads them, and whatever looks like a name counts, whether or
+ * not somebody has it. Code mentions nobody. Pure, and linear in the text.
  */
 import { fullName, type RepositoryName } from '../words/repository-name.ts';
 import { partsOf } from './html-elements.ts';
 import { holdsDefinition, isAmbiguous, type Markdown, MOST_CONTAINERS, withCharacters } from './markdown.ts';
 
-/** Different ones, in one text. */
+/** How many different people, or different threads and commits, one text may name. */
 const MOST = 5;
 
 export interface Whereabouts {
@@ -16,23 +16,25 @@ export interface Whereabouts {
   readonly repository: RepositoryName;
 }
 
-/** A person or a team. Emphasis may stand before it, but no word, as in an address. */
+/** Matches a person or a team. Emphasis may stand before it, but no word: that is an address. */
 const MENTION = /(?<![a-z0-9]_*)@([a-z0-9](?:[-_.]?[a-z0-9])*(?:\/[a-z0-9](?:[-_.]?[a-z0-9])*)?)/g;
 const REFERENCE = /(?<![\w./-])([\w.-]{1,100}\/[\w.-]{1,100})(?:[#!](\d{1,10})|@([0-9a-f]{7,64}))(?!\w)/g;
-/** What a host takes for a link without further marks: an `@` in it mentions nobody. */
+/** Matches what hosts take for a link without any marks: an `@` in it mentions nobody. */
 const WEB_ADDRESS =
   /(?<![^\s*_~(<])https?:\/\/[a-z0-9-]+(?:\.[a-z0-9-]+)+(?::\d+)?(?:[/?#][^\s<>()[\]*`"]*)?/g;
-/** Pages of a repository that are issues, pull requests or commits, and the longest path of one. */
+/** Pages of a repository that lead to issues, pull requests, discussions or commits. */
 const PAGES = new Set(['issues', 'pull', 'pulls', 'discussions', 'commit', 'commits']);
+/** The longest path of such a page. */
 const MAX_PATH_LENGTH = 300;
-/** What is in them is no Markdown, and where they end depends on the program. */
+/** Matches elements whose content is no Markdown, and whose end depends on the program. */
 const RAW_HTML = /<(?:iframe|math|no(?:embed|frames|script)|plaintext|script|style|svg|textarea|title|xmp)/i;
 
 const TOO_MANY_MENTIONS = `mentions more than ${MOST} people or teams`;
 const TOO_MANY_REFERENCES = `refers to more than ${MOST} issues, pull requests or commits of other repositories`;
 
 /**
- * The message for the author of several texts, by their names; null: none of them disturbs anybody.
+ * Gives the message for the author; null if no text disturbs many people.
+ * @param texts by the names that the message gives them.
  */
 export function noiseProblem(texts: Readonly<Record<string, Markdown>>, where: Whereabouts): string | null {
   for (const [name, text] of Object.entries(texts)) {
@@ -42,12 +44,12 @@ export function noiseProblem(texts: Readonly<Record<string, Markdown>>, where: W
   return null;
 }
 
-/** Completes "body …"; null: the Markdown disturbs nobody. */
+/** Gives words that complete "body …"; null if the text does not disturb many people. */
 export function noiseIn(text: Markdown, where: Whereabouts): string | null {
   return noiseOf(shownIn(text), where);
 }
 
-/** The same of a commit's message, in which hosts read no Markdown. */
+/** Does the same for a commit message, in which hosts read no Markdown. */
 export function noiseInMessage(message: string, where: Whereabouts): string | null {
   return noiseOf([message], where);
 }
@@ -57,6 +59,8 @@ function noiseOf(texts: Iterable<string>, { hostUrl, repository }: Whereabouts):
   const host = hostUrl.replace(/^https?:\/\//, '').toLowerCase();
   const own = fullName(repository).toLowerCase();
   for (const text of texts) {
+    // A text may come in thousands of pieces, of which few name anybody.
+    if (!/[@/]/.test(text)) continue;
     const lower = text.toLowerCase();
     for (const [name, what] of namedIn(lower, host)) {
       if (name !== own && references.add(`${name}#${what}`).size > MOST) return TOO_MANY_REFERENCES;
@@ -68,7 +72,7 @@ function noiseOf(texts: Iterable<string>, { hostUrl, repository }: Whereabouts):
   return null;
 }
 
-/** Repositories, each with the number or the id of what a text names there. */
+/** Finds threads and commits that a text names: each with its repository and its number or id. */
 function* namedIn(text: string, host: string): Generator<readonly [name: string, what: string]> {
   for (const start of [`//${host}/`, `//www.${host}/`]) {
     for (let at = text.indexOf(start); at >= 0; at = text.indexOf(start, at + 1)) {
@@ -84,8 +88,8 @@ function* namedIn(text: string, host: string): Generator<readonly [name: string,
 }
 
 /**
- * What a Markdown text shows outside of code, and where its links lead; all of it, if that depends
- * on the program.
+ * Gives what a Markdown text shows outside of code, and where its links lead; the whole text if
+ * that depends on the program.
  */
 function* shownIn({ text, tokens }: Markdown): Generator<string> {
   // markdown-it leaves out what lies too deep.
@@ -94,7 +98,7 @@ function* shownIn({ text, tokens }: Markdown): Generator<string> {
     return yield withCharacters(text);
   for (const { type, content, children } of tokens) {
     const isHtml = type === 'html_block';
-    // The tag goes on behind its block: what begins code there may be a part of it.
+    // The tag continues after its block, so what looks like code there may be a part of the tag.
     if (isHtml && [...partsOf(content)].at(-2)?.kind === 'unfinished') return yield withCharacters(text);
     if (isHtml || (type === 'inline' && holdsDefinition(content))) yield withCharacters(content);
     for (const child of children ?? []) {

@@ -1,6 +1,6 @@
 /**
- * Title and description of a pull request: what the person names, or the newest commit says, and a
- * footer. Pure.
+ * Makes the title and description of a pull request: from push options, or else from the newest
+ * commit, with a footer. Pure.
  */
 import type { AnonymousCommits } from '../git/objects/anonymize.ts';
 import {
@@ -20,24 +20,25 @@ import { footerProblem } from './footer-room.ts';
 import { readMarkdown } from './markdown.ts';
 
 export interface Worded {
-  /** In place of what the newest commit says; null: that is taken. */
+  /** The title, like the description, that an option names; null: that of the newest commit. */
   readonly title: PlannedText | null;
   readonly description: PlannedText | null;
   readonly commits: PlannedCommits;
-  /** What the text ends with; may be empty. */
+  /** The end of the description; may be empty. */
   readonly footer: string;
 }
 
-/** How the commits of the push are called once they are anonymous. */
+/** Maps the original ids of commits to those of the anonymous ones. */
 type Ids = Pick<AnonymousCommits, 'idOf'>;
 
 /**
- * Not known yet: they follow from when it is published. Then a text that names one has zeros there.
+ * Stands for ids that are not known yet, because they depend on the time of publication: a text
+ * that names a commit has zeros there.
  */
 export const UNKNOWN_IDS: Ids = { idOf: () => ZERO_OID };
 
 /**
- * What a push says of itself, for the end of the description, where maintainers can search for it.
+ * Writes what a push states, for the end of the description, where maintainers can search for it.
  */
 export function statedText(of: { readonly ai: string | null; readonly issue: number | null }): string {
   const lines = [of.ai && `AI disclosure: ${of.ai}`, of.issue && `Refs #${of.issue}`];
@@ -46,8 +47,8 @@ export function statedText(of: { readonly ai: string | null; readonly issue: num
 }
 
 /**
- * The text that the options name, with new ids in place of original ones; null: an open pull
- * request keeps its own.
+ * Makes the texts that options name, with new ids in place of original ones; null where none is
+ * named: an open pull request keeps its own.
  */
 export function namedText(
   { title, description, footer }: Omit<Worded, 'commits'>,
@@ -58,7 +59,7 @@ export function namedText(
   return { title: text(title), body: body === null ? null : withFooter(body, footer) };
 }
 
-/** The text of a new pull request. */
+/** Makes the text of a new pull request. */
 export function wholeText(push: Worded, ids: Ids): PullRequestText {
   const named = namedText(push, ids);
   const newest = textOf(newestOf(push.commits), ids);
@@ -69,14 +70,14 @@ export function textOf({ encoding, message }: PlannedCommit, { idOf }: Ids): Pul
   return pullRequestText({ encoding, message: withIds(message, idOf) });
 }
 
-/** The commit whose message a new pull request shows. */
+/** Selects the commit whose message a new pull request shows. */
 export function newestOf(commits: PlannedCommits): PlannedCommit {
   return commits.at(newestWork(commits.length, (place) => commits.at(place).parents.length > 1));
 }
 
 /**
- * The place of the newest commit that is not a merge, whose message would name branches; of the
- * last if all are.
+ * Gives the index of the newest commit that is not a merge, because a merge's message names
+ * branches; that of the last one if all are merges.
  */
 export function newestWork(count: number, isMerge: (place: number) => boolean): number {
   let place = count - 1;
@@ -84,10 +85,7 @@ export function newestWork(count: number, isMerge: (place: number) => boolean): 
   return isMerge(place) ? count - 1 : place;
 }
 
-/**
- * A fence or a comment that is left open would swallow the footer behind it, so then it stands in
- * front.
- */
+/** Adds the footer; in front of a body with an open fence or comment, which would swallow it. */
 function withFooter(body: string, footer: string): string {
   if (body === '') return footer.trimStart();
   if (footer === '') return cut(body, MAX_BODY_LENGTH);

@@ -1,12 +1,11 @@
 /**
- * The host did not do what it was asked. `publicMessage` is for who pushes; the log has only the
- * class of `cause`.
+ * Errors of requests to the code host, and what follows from them.
  * Proved by test/host/failure.test.ts and test/host/redirect.test.ts.
  */
 import { fullName, type RepositoryName } from './repository-name.ts';
 
 export type HostErrorCode =
-  /** No answer, a broken one, or a fault of the host's own. Trying again later may help. */
+  /** No answer, a broken answer, or a fault of the host. Trying again later may help. */
   | 'unreachable'
   | 'rate-limited'
   /** This service has too much to do at once. Trying again in a minute may help. */
@@ -17,33 +16,33 @@ export type HostErrorCode =
   | 'moved'
   | 'refused';
 
-/** What follows from a failure. Plain data: it crosses from a Durable Object to a route. */
+/** Consequences of a failure, as plain data, because they cross from Durable Objects to routes. */
 export interface Failure {
   /** `unknown`: the host may have done it all the same. */
   readonly effect: 'none' | 'unknown';
-  /** `until`: the host, or the service, asks to wait. */
+  /** How long it lasts. `until`: as long as the host, or the service, asks to wait. */
   readonly lasts: 'moment' | 'until' | 'final';
-  /** Null: nobody says how long. */
+  /** How long to wait; null if nobody says. */
   readonly retryAfterMs: number | null;
-  /** Who can change it: the operator, the code host, or the person. */
+  /** Who can end it: the operator (`ours`), the code host, or the person. */
   readonly whose: 'ours' | 'theirs' | 'person';
   /**
-   * Of the host's answer. Null: there was none, or it was no failure by itself. 200: a page was
-   * shown instead of Git.
+   * The status of the host's answer. Null: there was no answer, or its status was no failure. 200:
+   * it showed a page in place of Git.
    */
   readonly status: number | null;
-  /** The host's words, without addresses; may be empty. */
+  /** The host's words, without addresses. May be empty. */
   readonly says: string;
   /**
-   * True: the host has the call, and not what was asked for. A host that lacks the call answers
-   * 404, too.
+   * Set if the host knows the call, but not the thing that was asked for. A host that lacks the
+   * call answers 404, too.
    */
   readonly knowsCall?: true;
 }
 
 const NOTHING_DONE = { effect: 'none', retryAfterMs: null, status: null, says: '' } as const;
 
-/** By its code alone. The tables of host/failure.ts say more. */
+/** Meanings of an error by its code alone. The tables of host/failure.ts are more exact. */
 const FAILURES: Readonly<Record<HostErrorCode, Failure>> = {
   unreachable: { ...NOTHING_DONE, effect: 'unknown', lasts: 'moment', whose: 'theirs' },
   'rate-limited': { ...NOTHING_DONE, lasts: 'until', whose: 'ours' },
@@ -53,6 +52,7 @@ const FAILURES: Readonly<Record<HostErrorCode, Failure>> = {
   refused: { ...NOTHING_DONE, lasts: 'final', whose: 'person' },
 };
 
+/** Thrown when the host did not do what it was asked. `publicMessage` is for the person. */
 export class HostError extends Error {
   override readonly name = 'HostError';
   readonly code: HostErrorCode;
@@ -60,8 +60,8 @@ export class HostError extends Error {
   readonly failure: Failure;
 
   /**
-   * @param failure what differs from the usual meaning of the code; a cause keeps its own status
-   * and words.
+   * @param cause a HostError passes on its status, its words and its wait.
+   * @param failure what differs from the usual meaning of the code.
    */
   constructor(code: HostErrorCode, publicMessage: string, cause?: unknown, failure: Partial<Failure> = {}) {
     super(publicMessage, { cause });
@@ -71,15 +71,11 @@ export class HostError extends Error {
     this.failure = { ...FAILURES[code], status, says, retryAfterMs, ...failure };
   }
 
-  /** Of the host's answer, as `Failure` has it. */
   get status(): number | null {
     return this.failure.status;
   }
 
-  /**
-   * What the host said to the bot account, for the operator's log; null: nothing that concerns the
-   * operator.
-   */
+  /** Gives what the host said that concerns the operator, for the log; null if nothing does. */
   get said(): string | null {
     const { whose, status, says } = this.failure;
     if (status === null) return says || null;
@@ -87,20 +83,19 @@ export class HostError extends Error {
   }
 }
 
-/** What is known of any failure. One that is no answer of the host is its fault. */
+/**
+ * Gives the consequences of any error. One that is no HostError counts as no answer of the host.
+ */
 export function hostFailureOf(error: unknown): Failure {
   return error instanceof HostError ? error.failure : FAILURES.unreachable;
 }
 
-/** Whether the host understood, did nothing, and would do nothing again. */
+/** Answers whether the host has refused for good, so that asking again would change nothing. */
 export function isRefusedByHost(error: unknown): error is HostError {
   return error instanceof HostError && error.code !== 'moved' && error.failure.lasts === 'final';
 }
 
-/**
- * Null for what does not exist, no longer exists, or may not be shown.
- * @param read retries by itself.
- */
+/** Gives null for what does not exist, no longer exists, or may not be shown. */
 export async function unlessMissing<T>(read: () => Promise<T>): Promise<T | null> {
   try {
     return await read();
@@ -110,11 +105,11 @@ export async function unlessMissing<T>(read: () => Promise<T>): Promise<T | null
   }
 }
 
-/** The repository was renamed or given to someone else; the host says where it is. */
+/** Thrown when the repository was renamed or transferred, and the host says where it is. */
 export class MovedError extends HostError {
   readonly to: RepositoryName;
 
-  /** @param status of the redirect. */
+  /** @param status that of the redirect. */
   constructor(to: RepositoryName, status: number) {
     super('moved', `The repository has moved to ${fullName(to)}. Use its new name.`, undefined, { status });
     this.to = to;

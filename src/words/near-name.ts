@@ -1,13 +1,12 @@
 /**
- * Names of this length or longer may be two letters off. In shorter ones, that would be another
- * word.
+ * The least length of names that may differ in two letters: a shorter one would be another word.
  */
 const LONG_NAME = 7;
 
 /**
- * The known name that somebody meant and misspelt; undefined if there is none, or if `name` is a
- * known name itself. Each insertion, deletion, replacement, or swap of two neighbours counts as one
- * letter off.
+ * Finds the known name that somebody has misspelt; undefined if there is none, or if `name` is
+ * known itself. An insertion, a deletion, a replacement and a swap of two neighbours each count as
+ * one letter.
  */
 export function nearName<N extends string>(name: string, known: readonly N[]): N | undefined {
   if (known.some((one) => one === name)) return undefined;
@@ -18,10 +17,10 @@ export function nearName<N extends string>(name: string, known: readonly N[]): N
   return nearest[0];
 }
 
-/** Case, and `_` for `-`, count as no difference. */
+/** Ignores case, and `_` in place of `-`. */
 const folded = (name: string): string => name.toLowerCase().replaceAll('_', '-');
 
-/** Whether so many edits turn one text into the other. */
+/** Answers whether at most `edits` edits turn one text into the other. */
 function isWithin(edits: number, left: string, right: string): boolean {
   let same = 0;
   while (same < left.length && left[same] === right[same]) same += 1;

@@ -1,11 +1,11 @@
 /** The public name of a pull request, and of its branch in the bot's fork (contract, 2.7). */
 
-/** What is accepted; those that are made here have 12 characters. */
+/** Matches every hash that is accepted; `newPrHash` makes 12 characters. */
 export const PR_HASH_PATTERN = /^[0-9a-f]{8,40}$/;
 
 /**
- * A new one, with a letter: JGit takes `PR hash: 859747725008` for a progress count, too large, and
- * breaks off.
+ * Makes a hash with at least one letter: JGit takes `PR hash: 859747725008` for a progress count
+ * that is too large, and breaks off.
  */
 export function newPrHash(): string {
   const hash = Buffer.from(crypto.getRandomValues(new Uint8Array(6))).toString('hex');
@@ -16,12 +16,12 @@ export function pullRequestPath(prHash: string): string {
   return `/v1/pr/${prHash}`;
 }
 
-/** On the fork. */
+/** Names the branch in the bot's fork. */
 export function workBranch(prHash: string): string {
   return `anon-${prHash}`;
 }
 
-/** Of a working branch; null if it is another branch. */
+/** Gives the hash in a branch's name; null if it is no branch of the service. */
 export function prHashOf(branch: string): string | null {
   const prHash = branch.startsWith('anon-') ? branch.slice('anon-'.length) : '';
   return PR_HASH_PATTERN.test(prHash) ? prHash : null;

@@ -10,16 +10,9 @@ const read = (picture: Uint8Array): readonly string[] =>
 
 const TAGS = { 0x010f: 'Nokia', 0x0110: 'N95', 0x0131: 'GIMP 2.10', 0x013b: 'Ada Lovelace' };
 const EXIF = { 0x9003: '2009:02:13 23:31:30', 0xa430: 'Ada', 0xa431: 'S123456' };
-const SAID = [
-  'camera Nokia',
-  'camera N95',
-  'program GIMP 2.10',
-  'author Ada Lovelace',
-  'place (GPS)',
-  'date 2009:02:13 23:31:30',
-  'owner Ada',
-  'serial number S123456',
-];
+const HAS_EXIF = 'has Exif data, perhaps a place';
+const HAS_XMP = 'has XMP data, perhaps a place';
+const SAID = ['author Ada Lovelace', HAS_EXIF, 'author Ada'];
 const XMP =
   '<x:xmpmeta><rdf:Description xmp:CreatorTool="Krita"><dc:creator><rdf:Seq><rdf:li>Ada L.</rdf:li></rdf:Seq></dc:creator></rdf:Description>';
 const IPTC = Buffer.concat([
@@ -28,7 +21,7 @@ const IPTC = Buffer.concat([
   Buffer.from('Ada'),
 ]);
 
-describe('what Exif says of camera, place, author and program', () => {
+describe('that a picture has Exif data, and what they say of its author', () => {
   it.each([true, false])('is read in either order of bytes: little %s', (isLittle) => {
     const exif = tiff(TAGS, EXIF, true, isLittle);
     for (const picture of [jpeg(exifSegment(exif)), png(['eXIf', exif]), webp(['EXIF', exif]), exif])
@@ -37,24 +30,19 @@ describe('what Exif says of camera, place, author and program', () => {
 });
 
 it.each([
-  ['XMP', jpeg(xmpSegment(XMP)), ['author Ada L.', 'program Krita']],
-  [
-    'XMP in PNG',
-    png(['iTXt', Buffer.from(`XML:com.adobe.xmp\0\0\0\0\0${XMP}`)]),
-    ['author Ada L.', 'program Krita'],
-  ],
-  ['XMP in WebP', webp(['XMP ', Buffer.from(XMP)]), ['author Ada L.', 'program Krita']],
+  ['XMP', jpeg(xmpSegment(XMP)), [HAS_XMP, 'author Ada L.']],
+  ['XMP in PNG', png(['iTXt', Buffer.from(`XML:com.adobe.xmp\0\0\0\0\0${XMP}`)]), [HAS_XMP, 'author Ada L.']],
+  ['XMP in WebP', webp(['XMP ', Buffer.from(XMP)]), [HAS_XMP, 'author Ada L.']],
   ['IPTC', jpeg([0xed, IPTC]), ['author Ada']],
-  ['a comment', jpeg([0xfe, Buffer.from('by Ada')]), ['comment by Ada']],
   [
-    'texts in PNG',
-    png(['tEXt', Buffer.from('Author\0Ada')], ['zTXt', Buffer.from('Comment\0\0x')]),
-    ['Author Ada', 'Comment'],
+    'the author of a PNG',
+    png(['tEXt', Buffer.from('Author\0Ada')], ['tEXt', Buffer.from('Software\0x')]),
+    ['author Ada'],
   ],
   [
     'flags of WebP, whose data stand at the end',
     webp(['VP8X', Buffer.from([12, 0, 0, 0, 0])]),
-    ['Exif data', 'XMP data'],
+    [HAS_EXIF, HAS_XMP],
   ],
   ['nothing', jpeg(), []],
   ['nothing', png(), []],
@@ -93,14 +81,14 @@ describe('a broken picture', () => {
     const entry = circle.indexOf(Buffer.from([0x0f, 0x01]));
     circle.writeUInt16LE(0x8769, entry);
     circle.writeUInt32LE(8, entry + 8);
-    expect(read(circle)).toEqual([]);
+    expect(read(circle)).toEqual([HAS_EXIF]);
   });
 
   it('of 10 MB costs no more than its beginning', () => {
     const large = Buffer.concat([jpeg(exifSegment(tiff(TAGS))), Buffer.alloc(10_000_000, 0xff)]);
-    expect(read(large)).toHaveLength(4);
-    const chunks = png(...Array.from({ length: 5_000 }, () => ['tEXt', Buffer.from('a\0b')] as const));
-    expect(read(chunks)).toEqual(['a b', 'and more']);
+    expect(read(large)).toEqual([HAS_EXIF, 'author Ada Lovelace']);
+    const chunks = png(...Array.from({ length: 5_000 }, () => ['tEXt', Buffer.from('Author\0Ada')] as const));
+    expect(read(chunks)).toEqual(['author Ada', 'and more']);
     const entries = Buffer.concat([
       Buffer.from('II*\0\x08\0\0\0\xff\xff', 'latin1'),
       Buffer.alloc(120_000, 0xbc),

@@ -8,13 +8,13 @@ import { allCounts, count, countedFetch } from '../../src/metrics/tally.ts';
 import { restartObjects } from '../support/all-objects.ts';
 
 const { TALLY } = env as unknown as Env;
-const REPORTS = 'gitveil_reports_total{outcome="accepted"}';
+const PUSHES = 'gitveil_pushes_total{outcome="accepted"}';
 
 const delivered = async (series: string) => (await TALLY.get(TALLY.idFromName('tally')).add({}))[series] ?? 0;
 const request = () =>
   count('gitveil_http_requests_total', { method: 'GET', route: '/health', status: '200' });
 const outgoing = (status: string) => `gitveil_outgoing_requests_total{service="rest",status="${status}"}`;
-const report = () => count('gitveil_reports_total', { outcome: 'accepted' });
+const push = () => count('gitveil_pushes_total', { outcome: 'accepted' });
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -23,12 +23,12 @@ afterEach(() => {
 
 describe('counts', () => {
   it('of rare events are delivered at once, and outlive the object', async () => {
-    const before = await delivered(REPORTS);
-    report();
-    report();
-    await expect.poll(() => delivered(REPORTS)).toBe(before + 2);
+    const before = await delivered(PUSHES);
+    push();
+    push();
+    await expect.poll(() => delivered(PUSHES)).toBe(before + 2);
     await restartObjects();
-    expect(await delivered(REPORTS)).toBe(before + 2);
+    expect(await delivered(PUSHES)).toBe(before + 2);
   });
 
   it('of rare events that come in crowds go together, a second after the last ones', async () => {
@@ -37,12 +37,12 @@ describe('counts', () => {
     const pause = Promise.withResolvers<void>();
     pauses.mockReturnValue(pause.promise);
     vi.setSystemTime(Date.now() + 60_000);
-    report();
+    push();
     await Promise.resolve();
     await Promise.resolve();
     expect(add).toHaveBeenCalledTimes(1);
     vi.setSystemTime(Date.now() + 400);
-    for (let i = 0; i < 5; i++) report();
+    for (let i = 0; i < 5; i++) push();
     expect(pauses.mock.calls).toEqual([[600]]);
     expect(add).toHaveBeenCalledTimes(1);
     pause.resolve();
@@ -70,14 +70,14 @@ describe('counts', () => {
   });
 
   it('that could not be delivered go with the next ones', async () => {
-    const before = (await allCounts())[REPORTS] ?? 0;
+    const before = (await allCounts())[PUSHES] ?? 0;
     const broken = vi.spyOn(TALLY, 'get').mockImplementation(() => {
       throw new Error('unreachable');
     });
-    report();
+    push();
     await expect(allCounts()).rejects.toThrow('unreachable');
     broken.mockRestore();
-    expect((await allCounts())[REPORTS]).toBe(before + 1);
+    expect((await allCounts())[PUSHES]).toBe(before + 1);
   });
 });
 

@@ -1,6 +1,6 @@
 /** Publishing: what counts as taken. */
 import { expect, it, vi } from 'vitest';
-import { operatorService, publicService, publish } from '../../src/notify/ntfy.ts';
+import { operatorService, publicService, publishNotification } from '../../src/notify/ntfy.ts';
 import { troubleOf, troubleWords } from '../../src/notify/trouble.ts';
 import type { Http } from '../../src/outgoing/http-client.ts';
 import { OutgoingError } from '../../src/outgoing/outgoing-error.ts';
@@ -20,7 +20,7 @@ function server(status: number) {
 
 it('is done when the service has taken the message', async () => {
   const http = server(200);
-  await publish(http, SERVICE, NOTE);
+  await publishNotification(http, SERVICE, NOTE);
   expect(http.fetch).toHaveBeenCalledTimes(1);
   const [url, init] = http.fetch.mock.calls[0]!;
   expect(url).toBe('https://ntfy.test/');
@@ -28,12 +28,12 @@ it('is done when the service has taken the message', async () => {
 });
 
 it.each([301, 302, 307, 429, 503])('is to be done again after the status %i', async (status) => {
-  await expect(publish(server(status), SERVICE, NOTE)).rejects.toThrow(String(status));
+  await expect(publishNotification(server(status), SERVICE, NOTE)).rejects.toThrow(String(status));
 });
 
 it.each([200, 302, 307])('shows the token to that service alone, also when it answers %i', async (status) => {
   const http = server(status);
-  const publishing = publish(http, { ...SERVICE, notifyToken: 'tk_secret' }, NOTE);
+  const publishing = publishNotification(http, { ...SERVICE, notifyToken: 'tk_secret' }, NOTE);
   await (status === 200 ? publishing : expect(publishing).rejects.toThrow(/^((?!tk_secret).)*$/));
   const sent = http.fetch.mock.calls.map(([url, init]) => [
     url,
@@ -50,7 +50,7 @@ it.each([
 ])('passes on how long the service asks to wait: %s', async (retryAfter, retryAfterMs) => {
   const headers = retryAfter === null ? {} : { 'Retry-After': retryAfter };
   const http = { fetch: async () => new Response(null, { status: 429, headers }) };
-  await expect(publish(http, SERVICE, NOTE)).rejects.toMatchObject({ status: 429, retryAfterMs });
+  await expect(publishNotification(http, SERVICE, NOTE)).rejects.toMatchObject({ status: 429, retryAfterMs });
 });
 
 it('gives the token to the server of the alerts, and to that of the events only if it is the same', () => {
@@ -68,7 +68,7 @@ it.each([
   [429, 'too-many', 'Set NOTIFY_ADMIN_URL to a server of yours, or NOTIFY_TOKEN'],
   [503, 'failing', 'the status 503'],
 ])('says what the operator can do about the status %i', async (status, reason, words) => {
-  const error = await publish(server(status), SERVICE, NOTE).catch((thrown: unknown) => thrown);
+  const error = await publishNotification(server(status), SERVICE, NOTE).catch((thrown: unknown) => thrown);
   expect(troubleOf(error)).toEqual({ reason, status });
   expect(troubleWords('https://ntfy.test:8443', troubleOf(error))).toMatch(/^ntfy\.test:8443 /);
   expect(troubleWords('https://ntfy.test', troubleOf(error))).toContain(words);

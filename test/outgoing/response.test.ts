@@ -1,7 +1,12 @@
 /** Heads of responses: what is read from good ones, and that bad ones are errors at once. */
 import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { MAX_HEAD_BYTES, bodyDecoder, type BodyDecoder, wholeResponse } from '../../src/outgoing/response.ts';
+import {
+  MAX_HEADER_BYTES,
+  bodyDecoder,
+  type BodyDecoder,
+  wholeResponse,
+} from '../../src/outgoing/response.ts';
 import { CHUNKINGS, randomPieces } from '../support/byte-chunks.ts';
 import { runs } from '../support/runs.ts';
 import { bytesOf, headOf, headText, readHead, decodeAll, textOf } from './support/response-text.ts';
@@ -108,9 +113,9 @@ describe('the head of a response', () => {
   });
 
   it('may be as long as it may be, and no byte longer', () => {
-    expect(readHead([bytesOf(filled(MAX_HEAD_BYTES))])?.bytes).toBe(MAX_HEAD_BYTES);
-    expect(() => readHead([bytesOf(filled(MAX_HEAD_BYTES + 1))])).toThrow('too long');
-    expect(() => readHead([bytesOf('x'.repeat(MAX_HEAD_BYTES + 1))])).toThrow('too long');
+    expect(readHead([bytesOf(filled(MAX_HEADER_BYTES))])?.bytes).toBe(MAX_HEADER_BYTES);
+    expect(() => readHead([bytesOf(filled(MAX_HEADER_BYTES + 1))])).toThrow('too long');
+    expect(() => readHead([bytesOf('x'.repeat(MAX_HEADER_BYTES + 1))])).toThrow('too long');
   });
 
   it('is read the same from whatever pieces, or refused the same', () => {

@@ -5,7 +5,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FileAnswer } from '../../src/host/code-host.ts';
-import { NO_FILES, readCommunityFiles, standingOf } from '../../src/policy/community-files.ts';
+import { NO_FILES, readCommunityFiles, vouchedStanding } from '../../src/policy/community-files.ts';
 import { gateSentence, OPEN_POLICY, policyRefusal, withCommunity } from '../../src/policy/policy.ts';
 
 const REPOSITORY = { owner: 'octo', name: 'hello' };
@@ -124,9 +124,9 @@ describe('a list of vouched accounts', () => {
   });
 
   it('is read in one go, whatever it holds', () => {
-    fc.assert(fc.property(fc.string(), (text) => void standingOf(text, 'bot', 'github')));
+    fc.assert(fc.property(fc.string(), (text) => void vouchedStanding(text, 'bot', 'github')));
     const odd = ['-'.repeat(250_000), ' '.repeat(250_000), 'a:'.repeat(125_000), '\n'.repeat(250_000)];
-    for (const text of odd) expect(standingOf(text, 'bot', 'github').kind).toBe('unlisted');
+    for (const text of odd) expect(vouchedStanding(text, 'bot', 'github').kind).toBe('unlisted');
   });
 });
 

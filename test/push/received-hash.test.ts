@@ -5,7 +5,7 @@ import { ByteReader } from '../../src/git/wire/byte-reader.ts';
 import { type PushRun, receivedHashOf } from '../../src/push/push-run.ts';
 import { planCommands, receivePack } from '../../src/push/receive/receive.ts';
 import { parsePushOptions } from '../../src/push/receive/push-options.ts';
-import { Spool } from '../../src/spool/spool.ts';
+import { PushSpool } from '../../src/spool/spool.ts';
 import { PatientClock } from '../host/support/scripted-host.ts';
 import { commitContent } from '../support/objects.ts';
 import { buildPack, type Entry, makeDelta } from '../support/pack-builder.ts';
@@ -46,7 +46,7 @@ async function sent({
   target = 'octo/hello',
 }: Sent = {}): Promise<string> {
   const clock = new PatientClock();
-  const spool = () => new Spool({ open, memory: UNCOUNTED, client: null, mostBytes: 1e9, clock });
+  const spool = () => new PushSpool({ open, memory: UNCOUNTED, client: null, mostBytes: 1e9, clock });
   const pieces = [buildPack(entries).bytes];
   const reader = new ByteReader({ read: async () => pieces.shift() ?? null, cancel: async () => {} });
   const pack = await receivePack(reader, spool, UNCOUNTED);

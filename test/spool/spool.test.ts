@@ -14,7 +14,7 @@ import {
   MEMORY_BYTES,
   readKept,
   ROW_BYTES,
-  Spool,
+  PushSpool,
   SpoolBudget,
   type SpoolOptions,
 } from '../../src/spool/spool.ts';
@@ -83,8 +83,8 @@ class FakeRows implements RowStore {
   }
 }
 
-function open(options: Partial<SpoolOptions> = {}): Spool {
-  return new Spool({
+function open(options: Partial<SpoolOptions> = {}): PushSpool {
+  return new PushSpool({
     open: () => rows,
     memory: UNCOUNTED,
     client: 'a',
@@ -104,21 +104,21 @@ function pattern(byteLength: number): Buffer {
   return Buffer.from(words.buffer, 0, byteLength);
 }
 
-async function filled(byteLength: number, options: Partial<SpoolOptions> = {}): Promise<Spool> {
+async function filled(byteLength: number, options: Partial<SpoolOptions> = {}): Promise<PushSpool> {
   const spool = open(options);
   await spool.write([pattern(byteLength)]);
   await spool.close();
   return spool;
 }
 
-async function bytesOf(spool: Spool, start?: number, end?: number): Promise<Buffer> {
+async function bytesOf(spool: PushSpool, start?: number, end?: number): Promise<Buffer> {
   const pieces: Buffer[] = [];
   for await (const piece of spool.read(start, end)) pieces.push(Buffer.from(piece));
   return Buffer.concat(pieces);
 }
 
 /** Not by `toEqual`, which takes its time over megabytes. */
-async function expectBytes(spool: Spool, expected: Buffer, start?: number, end?: number): Promise<void> {
+async function expectBytes(spool: PushSpool, expected: Buffer, start?: number, end?: number): Promise<void> {
   const actual = await bytesOf(spool, start, end);
   expect([actual.byteLength, actual.equals(expected)]).toEqual([expected.byteLength, true]);
 }

@@ -73,6 +73,7 @@ export async function search({
     kept: scanner.kept,
     pack: storedPack(spool, 32),
     canSignOff: () => false,
+    judgeFolders: () => {},
     history: {
       isKnown: () => false,
       unknownOf: (ids: ReadonlySet<string>) => [...ids],

@@ -4,7 +4,7 @@ import type { Memory } from '../../src/git/memory.ts';
 import { UNCOUNTED } from '../../src/git/memory.ts';
 import type { Oid } from '../../src/git/objects/oid.ts';
 import type { KeptObject } from '../../src/git/pack/kept-objects.ts';
-import { type PackFindings, searchPack } from '../../src/git/search/pack-search.ts';
+import { type PackFindings, searchPack, type SearchQuestions } from '../../src/git/search/pack-search.ts';
 import type { FileObject } from '../../src/git/pack/packed-objects.ts';
 import { SearchedNames } from '../../src/git/search/searched-names.ts';
 import { buildPack, type Entry, oidOf } from './pack-builder.ts';
@@ -25,6 +25,9 @@ export interface Searching {
   /** Of the pieces in which the pack comes; null: in one. */
   readonly seed?: number | null;
   readonly maxReads?: number;
+  /** Called when upstream is asked for objects by their ids. */
+  readonly onBases?: () => void;
+  readonly judgeFolders?: NonNullable<SearchQuestions['judgeFolders']>;
 }
 
 export interface Searched extends PackFindings {
@@ -65,12 +68,14 @@ export async function searched(entries: readonly Entry[], searching: Searching =
     {
       readBases: async (sizes) => {
         askedBases.push(sizes);
+        searching.onBases?.();
         return objects.filter(({ oid }) => sizes.has(oid));
       },
       readUpstream: async (paths) => {
         askedPaths.push(paths);
         return new Map([...files].filter(([path]) => paths.includes(path)));
       },
+      ...(searching.judgeFolders && { judgeFolders: searching.judgeFolders }),
     },
     kindOfFile,
     searching.memory ?? UNCOUNTED,

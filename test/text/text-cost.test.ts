@@ -11,7 +11,7 @@ import { haveOwnSignOff, signerOf } from '../../src/git/objects/sign-offs.ts';
 import { pullRequestText } from '../../src/git/objects/commit-message.ts';
 import type { KeptObjects } from '../../src/git/pack/kept-objects.ts';
 import { privateMerges, warningOfNames } from '../../src/leaks/messages.ts';
-import { standingOf } from '../../src/policy/community-files.ts';
+import { vouchedStanding } from '../../src/policy/community-files.ts';
 import { parsePolicy } from '../../src/policy/policy.ts';
 import { footerProblem } from '../../src/text/footer-room.ts';
 import { readMarkdown, renderedMarkdown } from '../../src/text/markdown.ts';
@@ -58,7 +58,7 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   'as words of a host': (text) => [hostText(text), hostLines(text), oneLine(text)],
   'for addresses': (text) => newAddresses('', text),
   'as a file that has changed': (text) => difference(text.slice(0, text.length / 2), text),
-  'as a list of accounts': (text) => standingOf(text, 'bot', 'github'),
+  'as a list of accounts': (text) => vouchedStanding(text, 'bot', 'github'),
 };
 
 /** Of messages. What searches them is proved in test/leaks/search-cost.test.ts. */

@@ -1,5 +1,6 @@
 /** How often the host is asked for a listing that several requests need, or that is too large. */
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { ListedCommit } from '../../src/git/objects/commit-table.ts';
 import type { GitTransport, HistoryAnswer } from '../../src/host/git/git-transport.ts';
 import {
   HistoryCache,
@@ -42,10 +43,12 @@ function list(answer: () => Promise<HistoryAnswer>, hostName = 'host.test') {
   return lister.list(REPOSITORY, { tips: [tip], without: [] }, 0);
 }
 
-const oneCommit = async (): Promise<HistoryAnswer> => ({
+const listed = (...commits: readonly ListedCommit[]): HistoryAnswer => ({
   kind: 'listed',
-  commits: tableOf([{ oid: tip, parents: [], committedAt: 1 }]),
+  commits: tableOf(commits),
+  conventions: new Set(),
 });
+const oneCommit = async () => listed({ oid: tip, parents: [], committedAt: 1 });
 const tooLarge = async (): Promise<HistoryAnswer> => ({ kind: 'too-large', oldestAt: 0 });
 
 describe('a listing', () => {
@@ -86,7 +89,7 @@ describe('a listing', () => {
   it('that another host has made of the same tip, or finds too large, or is slow with, is not taken', async () => {
     const commits = tableOf([{ oid: tip, parents: [oidNumber(1)], committedAt: 1 }]);
     void list(() => NEVER, 'slow.test');
-    await list(async () => ({ kind: 'listed', commits }), 'wrong.test');
+    await list(async () => ({ kind: 'listed', commits, conventions: new Set() }), 'wrong.test');
     await list(tooLarge, 'large.test');
     expect((await list(oneCommit))?.boundary).toEqual(new Set());
     expect(clock.slept).toEqual([]);
@@ -116,7 +119,8 @@ function made(count: number, boundary: readonly string[] = [], since = -Infinity
   const newestFirst = Array.from({ length: count }, (_, index) => index.toString(16).padStart(40, '0'));
   const tips = [oidNumber(1), oidNumber(2)];
   const listed = new Map(newestFirst.map((oid, index) => [oid, index % 2]));
-  return { since, tips, newestFirst, listed, boundary: new Set(boundary) };
+  const conventions = new Set(['link:', '//lore.kernel.org']);
+  return { since, tips, newestFirst, listed, boundary: new Set(boundary), conventions };
 }
 
 /** A namespace that counts, and fails on demand. */
@@ -143,13 +147,10 @@ it.each<[string, () => Promise<HistoryAnswer>, boolean]>([
   ['only roots are left', oneCommit, true],
   [
     'a parent is among theirs',
-    async () => ({
-      kind: 'listed',
-      commits: tableOf([{ oid: tip, parents: [oidNumber(1)], committedAt: 1 }]),
-    }),
+    async () => listed({ oid: tip, parents: [oidNumber(1)], committedAt: 1 }),
     false,
   ],
-  ['they have all of it', async () => ({ kind: 'listed', commits: tableOf([]) }), false],
+  ['they have all of it', async () => listed(), false],
   ['it is too much to know', tooLarge, false],
 ])(
   'a tip is apart from others if its rest has an end of its own, and nothing of it is kept: %s',

@@ -1,4 +1,4 @@
-/** GET /docs: the API's description for people, made of the document that tools get. */
+/** Generates GET /docs: the API's description for people, made of the document that tools get. */
 import { html } from 'hono/html';
 import type { Html } from '../../../src/pages/layout.ts';
 import type { ApiDocument } from './document.ts';
@@ -6,7 +6,10 @@ import type { Field } from './fields.ts';
 import { limitsSection } from './limits-section.ts';
 import { type Group, type Operation, type Outcome, outline } from './operation-groups.ts';
 
-/** The service fills in its own address and limits: see src/pages/document-page.ts. */
+/**
+ * Renders the page. The service fills in its own address and limits: see
+ * src/pages/document-page.ts.
+ */
 export async function apiPage(description: ApiDocument): Promise<string> {
   const document = { ...description, servers: [{ url: '{{service}}' }] };
   const groups = outline(document);
@@ -26,7 +29,7 @@ export async function apiPage(description: ApiDocument): Promise<string> {
   return compact(content.toString());
 }
 
-/** Without the spaces of the templates, but for a line for each tag; what is preformatted stays. */
+/** Removes the spaces of the templates, but keeps a line for each tag, and preformatted text. */
 function compact(content: string): string {
   return content
     .split(/(<pre.*?<\/pre>)/s)
@@ -110,7 +113,10 @@ const KEY = 'Requires `X-Service-Key` if the operator has set a key.';
 
 const yesOrNo = ({ isRequired }: Field): string => (isRequired ? 'yes' : 'no');
 
-/** @param extra the column that differs between tables. Empty if there are no fields. */
+/**
+ * Renders fields as a table; nothing if there are none.
+ * @param extra the column that differs between tables.
+ */
 function table<F extends Field>(
   operation: string,
   title: string,
@@ -163,7 +169,7 @@ function answer({ status, description, types, messages }: Outcome): Html {
     </dd>`;
 }
 
-/** Text with code between backticks. */
+/** Renders text with code between backticks. */
 function prose(text: string): Html[] {
   return text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));
 }

@@ -1,4 +1,4 @@
-/** A command that tries out an operation. */
+/** Writes a command that tries out an operation. */
 import { type ApiDocument, type ApiOperation, resolved, type Schema, type Value } from './document.ts';
 
 /** Values for paths and fields whose schema has no example. */
@@ -13,7 +13,7 @@ const PLACEHOLDERS: Readonly<Record<string, Value>> = {
   password: '<password>',
 };
 
-/** Null if a Git client or a form sends the request, not a person. */
+/** Answers `null` if a Git client or a form sends the request, not a person. */
 export function commandOf(
   document: ApiDocument,
   method: string,
@@ -41,13 +41,13 @@ export function commandOf(
   return `${command} -H 'Content-Type: application/json' \\\n  -d '${sent}'`;
 }
 
-/** Answers with a page unless JSON is asked for. A terminal wants JSON. */
+/** Whether the operation answers with a page unless JSON is asked for. A terminal wants JSON. */
 function isPageOrJson({ responses }: ApiOperation): boolean {
   const content = responses['200']?.content ?? {};
   return 'text/html' in content && 'application/json' in content;
 }
 
-/** The required fields, and the password where there is one. */
+/** Gives values to the required fields, and to the password where there is one. */
 function exampleOf(document: ApiDocument, schema: Schema): Record<string, Value> {
   const { properties = {}, required = [] } = resolved(document, schema);
   const shown = Object.entries(properties).filter(([name]) => required.includes(name) || name === 'password');

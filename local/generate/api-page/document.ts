@@ -1,4 +1,4 @@
-/** The parts of an OpenAPI 3.1 document that the page shows. */
+/** Parts of an OpenAPI 3.1 document that the page shows. */
 export interface ApiDocument {
   readonly info: { readonly description?: string };
   readonly servers?: readonly { readonly url: string }[];

@@ -1,15 +1,15 @@
-/** Schemas as flat rows. */
+/** Flattens schemas into rows. */
 import { type ApiDocument, resolved, type Schema } from './document.ts';
 
 export interface Field {
-  /** `body`, `memory.alloc`, `prs[].id`. */
+  /** Path of the field, such as `body`, `memory.alloc`, `prs[].id`. */
   readonly name: string;
   readonly type: string;
   readonly isRequired: boolean;
   readonly description: string;
 }
 
-/** The fields of an object. The fields of an inner object follow it. */
+/** Lists the fields of an object. The fields of an inner object follow it. */
 export function fieldsOf(document: ApiDocument, schema: Schema, prefix = ''): Field[] {
   const { properties = {}, required = [], items } = resolved(document, schema);
   if (items !== undefined) return fieldsOf(document, items, prefix);

@@ -1,4 +1,4 @@
-/** The limits of a service, on the page that describes its API. */
+/** Renders the limits of a service, on the page that describes its API. */
 import { html } from 'hono/html';
 import {
   FIXED_TRIES,
@@ -13,7 +13,7 @@ import type { Limit } from '../../../src/limits/sliding-window.ts';
 import type { Html } from '../../../src/pages/layout.ts';
 
 /**
- * What no variable changes: the contract's limits (section 8), and one for many clients of one
+ * Limits that no variable changes: the contract's (section 8), and some for many clients of one
  * person.
  */
 const FIXED: readonly (readonly [what: string, limit: Limit])[] = [

@@ -27,7 +27,7 @@ export interface Operation {
   readonly requestType: string | null;
   readonly requestFields: readonly Field[];
   readonly outcomes: readonly Outcome[];
-  /** Null if a Git client or a form sends the request, not a person. */
+  /** `null` if a Git client or a form sends the request, not a person. */
   readonly command: string | null;
 }
 

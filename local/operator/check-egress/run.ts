@@ -1,10 +1,10 @@
 /**
- * `npm run check-egress -- URL`: what a request of the deployed service looks like from outside.
+ * `npm run check-egress -- URL`: shows how a request of the deployed service looks from outside.
  *
  * URL is an address that echoes the request. A Worker with the service's HTTP client is deployed
  * under its own name, sends one request to that address, and is deleted again. The service itself
- * has no such endpoint, because it would be one more thing to attack. With `--local` the Worker
- * runs on this machine, as `npm start` runs the service.
+ * has no such endpoint, because it would be one more thing to attack. With `--local`, miniflare
+ * runs the Worker on this machine.
  *
  * Exit code 1 if the answer contains a header that identifies a client, or the address of the
  * person who runs this.
@@ -17,12 +17,12 @@ import { readArguments } from '../../arguments.ts';
 import type { EgressReport } from './worker.ts';
 
 const CONFIG = join(import.meta.dirname, 'wrangler.toml');
-/** Until a new workers.dev address answers everywhere. */
+/** Time until a new workers.dev address answers everywhere. */
 const PATIENCE_MS = 60_000;
 const PAUSE_MS = 2_000;
 
 /**
- * Headers by which Cloudflare or proxies say who sent a request, from where, and through which
+ * Headers by which Cloudflare or proxies tell who sent a request, from where, and through which
  * servers.
  */
 const TELLTALE_HEADERS = [
@@ -43,7 +43,7 @@ const TELLTALE_HEADERS = [
   'X-Real-IP',
 ];
 
-/** The parts of a report that should not be there. */
+/** Finds the parts of a report that should not be there. */
 function findings(text: string, clientAddress: string | null): string[] {
   const names = TELLTALE_HEADERS.filter((name) => new RegExp(`(?<![\\w-])${name}(?![\\w-])`, 'i').test(text));
   const showsAddress = clientAddress !== null && text.includes(clientAddress);
@@ -74,7 +74,10 @@ function wrangler(args: readonly string[], env: Readonly<Record<string, string>>
   if (status !== 0) throw new Error(`"wrangler ${args[0]}" failed: is it logged in (npx wrangler login)?`);
 }
 
-/** @param output wrangler's report, a JSON object in each line. */
+/**
+ * Reads the address of the deployed Worker.
+ * @param output wrangler's report, a JSON object in each line.
+ */
 function deployedAddress(output: string): string {
   for (const line of output.split('\n').filter(Boolean)) {
     const { type, targets } = JSON.parse(line) as { type: string; targets?: string[] };

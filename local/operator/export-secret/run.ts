@@ -1,6 +1,6 @@
 /**
- * `npm run export-secret`: prints the secret that the service on this machine has made for itself,
- * to be given as IDENTITY_SECRET when it moves. Only reads; the service may run meanwhile.
+ * `npm run export-secret`: prints the secret that the service on this machine has created, to be
+ * given as IDENTITY_SECRET when it moves. Only reads; the service may run meanwhile.
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,13 +11,14 @@ import { readArguments } from '../../arguments.ts';
 import { complain, variables } from '../../environment.ts';
 
 /**
- * workerd keeps a file for each object of a class, and the object's values in a table of its own.
+ * Folder in which workerd keeps a file for each object of the class. A table of its own in that
+ * file has the object's values.
  */
 const FOLDER = 'service/do/gitveil-ServiceSecret';
 const OBJECT_FILE_PATTERN = /^[0-9a-f]{64}\.sqlite$/;
 const QUERY = "SELECT value FROM _cf_KV WHERE key = 'secret'";
 
-/** Null if none was made there. */
+/** Reads the secret; `null` if the service has created none there. */
 function madeSecret(stateDir: string): string | null {
   const folder = join(stateDir, FOLDER);
   const file = filesIn(folder).find((name) => OBJECT_FILE_PATTERN.test(name));

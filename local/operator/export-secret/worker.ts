@@ -1,7 +1,6 @@
 /**
- * Answers with the secret that a deployed service has made for itself. It runs under `wrangler dev
- * --remote` alone, whose address only this machine reaches, and is never deployed: see
- * docs/deploy.md.
+ * Answers with the secret that a deployed service has created. Runs only under `wrangler dev
+ * --remote`, whose address only this machine reaches, and is never deployed: see docs/deploy.md.
  */
 import type { ServiceSecret } from '../../../src/durable/service-secret.ts';
 import { secretOf } from '../../../src/objects.ts';

@@ -1,4 +1,4 @@
-/** A Worker that checks the database and brings it up to date: POST the migrations as JSON. */
+/** Worker that checks the database and brings it up to date: POST the migrations as JSON. */
 import type { D1Database } from '@cloudflare/workers-types';
 import type { Migration } from '../../deploy/migrations.ts';
 import { applyMigrations } from '../../deploy/migrations.ts';

@@ -1,6 +1,6 @@
 /**
- * A Worker that runs the service's scheduled handler: POST the scheduled time in milliseconds; the
- * answer is the outcome, `ok` or another. workerd itself has no cron triggers.
+ * Worker that runs the service's scheduled handler, because workerd itself has no cron triggers.
+ * POST the scheduled time in milliseconds; the answer is the outcome, `ok` or another.
  */
 interface Env {
   /** The compatibility flag `service_binding_extra_handlers` adds this method. */

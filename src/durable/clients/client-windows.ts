@@ -1,12 +1,14 @@
 /**
  * Counts what clients do against their limits (src/limits/limits.ts). A client is a network, or an
- * IPv6 /48, by a keyed hash that changes every day; its address never gets here. Clients are rows
- * of a few objects: the file of an object of its own would tell by its name and date who came when
- * (src/objects.ts). Cost: an attempt is counted in memory. Refused ones are never written down, and
- * of a large limit's only every so many: a restart forgets less than a tenth. Of very many clients,
- * those that came longest ago are forgotten: a crowd can only make a limit milder. After a failed
- * write, each attempt is stored before it is let through, until one was. An hourly alarm deletes
- * what is old without a trace.
+ * IPv6 /48, under a keyed hash that changes every day; its address never gets here. Clients are
+ * rows of a few objects: if each had an object, the name and date of its file would tell who came
+ * when (src/objects.ts).
+ *
+ * Cost: attempts are counted in memory. Refused ones are never written, and accepted ones are
+ * written in batches, so that a restart forgets less than a tenth of a limit. When there are very
+ * many clients, those that came longest ago are forgotten: a crowd can only make limits milder.
+ * After a failed write, each attempt is stored before it is let through, until a write succeeds. An
+ * hourly alarm deletes old rows without a trace.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
@@ -18,44 +20,42 @@ import { triedWait, type TriedWait } from '../../limits/sliding-window.ts';
 import { keepOnly } from '../keep-only.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
-/** How much of a limit may be lost in a restart. */
+/** The part of a limit that a restart may forget. */
 const UNWRITTEN_PART = 0.1;
-/** Some 10 MB. Of more rows, those that came first are written down. */
+/** Bounds the rows in memory to some 10 MB; the least recently used leave, and are stored. */
 const MOST_IN_MEMORY = 20_000;
-/** With more of them on the disk, the alarm need not be waited for; half of them stay. */
+/** Bounds the rows on disk: beyond it, the older half is deleted without waiting for the alarm. */
 const MOST_STORED = 40_000;
 /**
- * The objects with a write that is not confirmed, by id. A failed write resets its object, which
- * then finds itself here: what it let through since its last write is forgotten, so it must not let
+ * Ids of the objects that have an unconfirmed write. A failed write resets its object, which then
+ * finds its id here. It has forgotten what it let through since its last write, so it must not let
  * through as much again.
  */
 const unconfirmed = new Set<string>();
 onForget(() => unconfirmed.clear());
 
-/**
- * When attempts were accepted, oldest first, in milliseconds since 1970; and how long they count.
- */
+/** `hits`: when attempts were accepted, oldest first. `withinMs`: how long they count. */
 type StoredWindow = { readonly hits: readonly number[]; readonly withinMs: number };
 
-/** @property unwritten how much of the row is only here. */
-type Known = { readonly row: StoredWindow; readonly unwritten: number };
+/** `unwritten`: how many of the row's hits are not on disk yet. */
+type CachedRow = { readonly row: StoredWindow; readonly unwritten: number };
 
 export class ClientWindows extends DurableObject<Env> {
   readonly #kv = this.ctx.storage.kv;
-  /** What came last is the last one. */
-  readonly #known = new Map<string, Known>();
-  /** The keys of the rows that were written since the object has started. */
+  /** Rows in memory, the most recently used last. */
+  readonly #cached = new Map<string, CachedRow>();
+  /** Keys of the rows that were written since the object started. */
   #stored = new Set<string>();
   #hasAlarm = false;
   readonly #id = this.ctx.id.toString();
-  /** The last write has failed. */
+  /** True after a failed write, until one succeeds. */
   #storesFirst = unconfirmed.has(this.#id);
   #writes = 0;
 
   /**
    * Counts an attempt for the client and for the networks around it, or for neither.
-   * @param client by its hash, as in every call.
-   * @param isAttempt false: it is not counted.
+   * @param client a keyed hash.
+   * @param isAttempt false only asks how long the client would have to wait.
    */
   async hit(
     client: string,
@@ -72,7 +72,7 @@ export class ClientWindows extends DurableObject<Env> {
     return wait;
   }
 
-  /** How long it would wait, and how to count it. */
+  /** Gives the wait for an attempt, and the function that counts the attempt. */
   #attempt({ key: client, limits }: Counter, action: TriedName) {
     const key = `${client} ${action}`;
     const { row, unwritten } = this.#read(key);
@@ -85,19 +85,18 @@ export class ClientWindows extends DurableObject<Env> {
     return { wait, count };
   }
 
-  /** Forgets what does not count any more. */
   override async alarm(): Promise<void> {
     const now = Date.now();
-    for (const [key, { row }] of this.#known) if (isOver(row, now)) this.#known.delete(key);
+    for (const [key, { row }] of this.#cached) if (isOver(row, now)) this.#cached.delete(key);
     let kept: (readonly [string, StoredWindow])[] = [];
     for (const [key, row] of this.#kv.list<StoredWindow>()) {
-      // Version 1.0.0 kept rows of another kind for delayed pushes, which nobody reads any more.
+      // Version 1.0.0 also kept rows for delayed pushes here, which nobody reads any more.
       if ('hits' in row && !isOver(row, now)) kept.push([key, row]);
       if (kept.length > MOST_STORED) kept = newest(kept, MOST_STORED / 2);
     }
     if (this.#stored.size >= MOST_STORED) kept = newest(kept, MOST_STORED / 2);
     this.#stored = new Set(kept.map(([key]) => key));
-    this.#hasAlarm = kept.length > 0 || this.#known.size > 0;
+    this.#hasAlarm = kept.length > 0 || this.#cached.size > 0;
     await keepOnly(this.ctx.storage, kept, this.#hasAlarm ? now + HOUR_MS : null);
   }
 
@@ -108,19 +107,19 @@ export class ClientWindows extends DurableObject<Env> {
     this.#hasAlarm = true;
   }
 
-  #read(key: string): Known {
-    const known = this.#known.get(key);
-    return known ?? { row: this.#kv.get<StoredWindow>(key) ?? { hits: [], withinMs: 0 }, unwritten: 0 };
+  #read(key: string): CachedRow {
+    const stored = (): StoredWindow => this.#kv.get<StoredWindow>(key) ?? { hits: [], withinMs: 0 };
+    return this.#cached.get(key) ?? { row: stored(), unwritten: 0 };
   }
 
   #remember(key: string, row: StoredWindow, unwritten: number, isDue: boolean): void {
     if (isDue) this.#store(key, row);
-    this.#known.delete(key);
-    this.#known.set(key, { row, unwritten: isDue ? 0 : unwritten });
-    for (const [oldest, known] of this.#known) {
-      if (this.#known.size <= MOST_IN_MEMORY) break;
-      if (known.unwritten > 0) this.#store(oldest, known.row);
-      this.#known.delete(oldest);
+    this.#cached.delete(key);
+    this.#cached.set(key, { row, unwritten: isDue ? 0 : unwritten });
+    for (const [oldest, cached] of this.#cached) {
+      if (this.#cached.size <= MOST_IN_MEMORY) break;
+      if (cached.unwritten > 0) this.#store(oldest, cached.row);
+      this.#cached.delete(oldest);
     }
   }
 
@@ -130,7 +129,7 @@ export class ClientWindows extends DurableObject<Env> {
     void this.#confirm();
   }
 
-  /** If the write fails, nothing runs here any more. */
+  /** Waits for the write. If that fails, the runtime resets the object, so this never resolves. */
   async #confirm(): Promise<void> {
     unconfirmed.add(this.#id);
     this.#writes += 1;
@@ -141,7 +140,7 @@ export class ClientWindows extends DurableObject<Env> {
   }
 }
 
-/** Those that were used last. */
+/** Selects the rows that were used last. */
 function newest(
   rows: readonly (readonly [string, StoredWindow])[],
   most: number,

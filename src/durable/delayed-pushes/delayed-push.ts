@@ -50,10 +50,10 @@ export interface NewDelayedPush extends DelayWindow {
   readonly until: number;
 }
 
-/** As it is stored. Of one that has ended, only its end is left. */
+/** As the operator sees it, and whoever publishes it. */
 export interface DelayedPush extends Omit<NewDelayedPush, 'client'> {
+  /** Null: it has ended. */
   readonly client: string | null;
-  readonly state: DelayState;
   /**
    * Why it ended, or how it was published, and what to do; while it waits: why it could not be
    * published yet.
@@ -62,18 +62,6 @@ export interface DelayedPush extends Omit<NewDelayedPush, 'client'> {
   /** How often it was tried in vain. */
   readonly failures: number;
   readonly isApproved: boolean;
-  /** Its person wants it no more. What is public of it could not be removed yet. */
-  readonly isGivenUp: boolean;
-  /**
-   * What the first attempt to publish it has decided, and every later one uses again. Null: nobody
-   * has begun.
-   */
-  readonly intent: PushIntent | null;
-  /** Null: it is not published. */
-  readonly published: PublishedAs | null;
-  /** Who publishes or removes it now; null: nobody. */
-  readonly lease: string | null;
-  readonly leaseUntil: number;
 }
 
 /** The pull request that it has opened or updated. */
@@ -88,10 +76,12 @@ export interface PublishedAs {
 }
 
 /** What its page may tell. The same push again is told the window, which is 0 once it has ended. */
-export interface DelayedView extends Pick<
-  DelayedPush,
-  'name' | 'reason' | 'from' | 'to' | 'until' | 'state' | 'isGivenUp' | 'said' | 'published'
-> {
+export interface DelayedView extends Pick<DelayedPush, 'name' | 'reason' | 'from' | 'to' | 'until' | 'said'> {
+  readonly state: DelayState;
+  /** Its person wants it no more. What is public of it could not be removed yet. */
+  readonly isGivenUp: boolean;
+  /** Null: it is not published. */
+  readonly published: PublishedAs | null;
   /** Whether the operator has to see it yet. */
   readonly waitsForReview: boolean;
   /** Or removed, if it is given up. */
@@ -100,19 +90,25 @@ export interface DelayedView extends Pick<
   readonly isBegun: boolean;
 }
 
-/** @property clientBytes what one client may keep in all. */
+/** `clientBytes`: what one client may keep in all. */
 export type KeepAnswer =
   | { readonly kind: 'kept' | 'found'; readonly view: DelayedView }
   | { readonly kind: 'full'; readonly clientBytes: number };
 
 export const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** A step of publishing may take this long without a sign of life. */
-export const LEASE_MS = 5 * 60_000;
-
+/** Shows that its holder may publish or remove the push. */
 export type DelayedLease = { readonly name: string; readonly lease: string };
 
-export type LeasedPush = DelayedPush & DelayedLease;
+/** As whoever publishes it sees it. */
+export type LeasedPush = DelayedPush &
+  DelayedLease & {
+    /**
+     * What the first attempt to publish it has decided, and every later one uses again. Null:
+     * nobody has begun.
+     */
+    readonly intent: PushIntent | null;
+  };
 
 export const leaseOf = ({ name, lease }: LeasedPush): DelayedLease => ({ name, lease });
 
@@ -122,7 +118,7 @@ export const leaseOf = ({ name, lease }: LeasedPush): DelayedLease => ({ name, l
  */
 export type BegunPush = LeasedPush & { readonly intent: PushIntent };
 
-/** Which push the operator has seen. @property attempt names its spool. */
+/** Which push the operator has seen. `attempt` names its spool. */
 export type SeenPush = { readonly name: string; readonly attempt: string };
 
 /**

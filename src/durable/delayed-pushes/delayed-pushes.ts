@@ -1,11 +1,9 @@
 /**
- * The pushes that are published later: when each is due, who publishes it now, and how it ended.
- * One object for all. What is in a push lies encrypted in its spool, and the key in KV, with an
- * expiry: an object can be restored to any moment of 30 days, a key that is deleted or has expired
- * cannot. Only the holder of its lease may publish a push. It is stored, so a process that dies
- * keeps it until it expires; who has lost it can end nothing here. A clock may be wrong, and
- * corrected while a push waits. So nothing is due, or over, by the service's clock alone: the code
- * host's must say so, too.
+ * The pushes that are published later: when each is due (due.ts, schedule.ts), who publishes it
+ * now, and how it ended (stages.ts). One object for all. The content of a push lies encrypted in
+ * its spool, and the key in KV, with an expiry: an object can be restored to any moment of 30 days,
+ * a key that is deleted or has expired cannot. Only the holder of its lease may publish a push. It
+ * is stored, so a process that dies keeps it until it expires. Who has lost it can end nothing.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
@@ -13,25 +11,30 @@ import { randomMoment } from '../../isolate/clock.ts';
 import { succeeds } from '../../isolate/within.ts';
 import { guardOf } from '../../objects.ts';
 import { isSameSecret } from '../../secret/keyed-hash.ts';
-import { dueAgainAt, earliest, isDue } from '../due-rows.ts';
+import { dueAgainAt, isDue } from '../due-rows.ts';
 import { keepOnly } from '../keep-only.ts';
 import type { PushIntent } from '../pending-push/pending-push.ts';
-import { bytesOf, DAY_MS, DISCARD_REASONS, LEASE_MS, leaseOf, ROLLED_BACK, shred } from './delayed-push.ts';
+import { DAY_MS, DISCARD_REASONS, leaseOf, ROLLED_BACK, shred } from './delayed-push.ts';
 import type { BegunPush, DelayedPush, DelayedView, KeepAnswer, LeasedPush } from './delayed-push.ts';
-import type { DelayFailure, DiscardReason, DelayedLease, NewDelayedPush, SeenPush } from './delayed-push.ts';
+import type { DelayFailure, DelayedLease, DiscardReason, NewDelayedPush } from './delayed-push.ts';
+import type { PublishedAs, SeenPush } from './delayed-push.ts';
 import { DelayedRows, quotaOf } from './delayed-rows.ts';
-import { pick, SPACING_MS } from './schedule.ts';
+import { choose, heldForADay, type HostTimes, isOver, type TimedPush, wasTried } from './due.ts';
+import { SPACING_MS } from './schedule.ts';
+import { approved, begun, claimed, dueAtOf, LEASE_MS, leasedPush, postponed, stopped } from './stages.ts';
+import { isAtWork, isBegun, isEnding, isHeld, isTimed, isUnwanted } from './stages.ts';
+import { toRemove, withoutLostLease } from './stages.ts';
+import type { BegunRow, Ending, HeldStage, StagedPush, StageEvent } from './stages.ts';
+import { countsOf, type DelayedCounts, listedOf, viewOf } from './views.ts';
 
 const MINUTE_MS = 60_000;
 /** Ends of pushes that are written anew when none waits any more. */
 const MOST_REWRITTEN = 1_000;
 const LEASE_BYTES = 16;
-/** Under which it is stored when the next push may be published that waits for a time. */
+/** The key of the time before which no other push may be published that waits for a time. */
 const SPACED_UNTIL = 'spaced-until';
-/** Under which 1.0.0 stored the latest moment that it had seen. */
+/** The key under which 1.0.0 stored the latest moment that it had seen. */
 const SEEN_TIME = 'seen-time';
-/** After this time over its end, a push ends by the service's clock alone: its key is gone. */
-const REST_MS = 2 * DAY_MS;
 
 const EXPIRED = [
   'It could not be published within the time for which the service keeps a push.',
@@ -42,16 +45,14 @@ const UNSEEN = [
   'You may push it again.',
 ];
 const GIVEN_UP = ['You have given it up. Nothing of it was published.'];
-/** Of one that somebody has begun to publish. */
+/** Said of one that somebody has begun to publish. */
 const LEFT = 'Look at the code host first: part of it may be there already.';
 
-type Ended = Exclude<DelayedPush['state'], 'waiting'>;
-
 /**
- * What time it is at each code host, by its key; milliseconds since 1970. One that does not tell is
- * left out.
+ * `done`: it has ended, nothing was public. `busy`: somebody publishes it. `unknown`: it waits no
+ * more.
  */
-export type HostTimes = Readonly<Record<string, number>>;
+type EndedEarly = BegunPush | 'done' | 'busy' | 'unknown';
 
 interface Claimed {
   /** What is to be published now. */
@@ -60,20 +61,6 @@ interface Claimed {
   readonly nextAt: number | null;
   /** The hosts whose time decides whether more is due. */
   readonly hosts: readonly string[];
-}
-
-/**
- * `done`: it has ended, nothing was public. `busy`: somebody publishes it. `unknown`: it waits no
- * more.
- */
-type EndedEarly = BegunPush | 'done' | 'busy' | 'unknown';
-
-/** For /metrics, and for the operator. What the operator has approved waits for its time. */
-interface DelayedCounts {
-  readonly waiting: Readonly<Record<DelayedPush['reason'], number>>;
-  readonly bytes: number;
-  /** Since when the oldest one waits; null: there is none. */
-  readonly oldestAt: number | null;
 }
 
 export class DelayedPushes extends DurableObject<Env> {
@@ -122,12 +109,13 @@ export class DelayedPushes extends DurableObject<Env> {
    */
   async publishNow(name: string): Promise<DelayedLease | 'busy' | 'review' | 'unknown'> {
     const [row, now] = [this.#waiting(name), Date.now()];
-    if (row === undefined || row.isGivenUp) return 'unknown';
-    if (isLeased(row, now)) return 'busy';
-    if (row.dueAt === null) return 'review';
-    const isEarly = wasTried(row) && !isDue(row.dueAt, now);
+    if (row === undefined || isUnwanted(row)) return 'unknown';
+    if (isAtWork(row, now)) return 'busy';
+    if (!isTimed(row)) return 'review';
+    const { stage } = row;
+    const isEarly = wasTried(row) && !isDue(stage.dueAt, now);
     const failures = isEarly ? Math.max(0, row.failures - 1) : row.failures;
-    return leaseOf(this.#lease({ ...row, failures, dueAt: Math.min(row.dueAt, now) }));
+    return this.#claim({ ...row, failures, stage: { ...stage, dueAt: Math.min(stage.dueAt, now) } });
   }
 
   /**
@@ -135,7 +123,7 @@ export class DelayedPushes extends DurableObject<Env> {
    * `ended`.
    */
   async giveUp(name: string): Promise<EndedEarly> {
-    return this.#endEarly(this.#waiting(name), 'given-up', GIVEN_UP);
+    return this.#endEarly(this.#waiting(name), 'give up', GIVEN_UP);
   }
 
   /**
@@ -146,42 +134,29 @@ export class DelayedPushes extends DurableObject<Env> {
   async claim(now: number, times: HostTimes | null = null): Promise<Claimed> {
     if (!this.#rows.isWaiting) return { leases: [], nextAt: null, hosts: [] };
     if (times !== null) await this.#endExpired(now, times);
-    const waiting = this.#rows.select(`state = 'waiting'`);
-    const running = waiting.filter((row) => isLeased(row, now));
-    const idle = waiting.filter((row) => !isLeased(row, now));
-    const ripe = idle.filter((row) => isRipe(row, now));
-    const held = ripe.filter((row) => !isRipeThere(row, times));
-    if (times !== null) this.#tellOfClock(held, times, now);
-    const due = ripe.filter((row) => !held.includes(row));
-    const spacedUntil = this.ctx.storage.kv.get<number>(SPACED_UNTIL) ?? 0;
-    const picked = pick(due, { running, spacedUntil }, now);
-    if (picked.some(({ reason }) => reason === 'delay')) {
-      this.ctx.storage.kv.put(SPACED_UNTIL, now + SPACING_MS + randomMoment(0, SPACING_MS));
-    }
-    const later = waiting.flatMap(({ dueAt }) => (dueAt !== null && dueAt > now ? [dueAt] : []));
-    const whenHostSays = held.flatMap(({ host, dueAt }) => {
-      const there = times?.[host];
-      return there === undefined || dueAt === null ? [] : [now + dueAt - there];
-    });
-    const isSpaced = due.length > 0 && spacedUntil > now;
-    const asked = [...held, ...idle.filter(({ until }) => until <= now)].map(({ host }) => host);
-    return {
-      leases: picked.map((row) => leaseOf(this.#lease(row))),
-      nextAt: earliest(...later, ...whenHostSays, isSpaced ? spacedUntil : null),
-      hosts: times === null ? [...new Set(asked)] : [],
-    };
+    const { kv } = this.ctx.storage;
+    const spacedUntil = kv.get<number>(SPACED_UNTIL) ?? 0;
+    const choice = choose(this.#rows.waiting(), { now, times, spacedUntil });
+    if (times !== null) this.#tellOfClock(choice.held, times, now);
+    if (choice.picked.some(({ reason }) => reason === 'delay'))
+      kv.put(SPACED_UNTIL, now + SPACING_MS + randomMoment(0, SPACING_MS));
+    const leases = choice.picked.map((row) => this.#claim(row));
+    return { leases, nextAt: choice.nextAt, hosts: choice.hosts };
   }
 
   /** Null if the lease is not good any more. */
   async open(lease: DelayedLease): Promise<LeasedPush | null> {
-    return this.#leased(lease) ?? null;
+    const row = this.#held(lease);
+    return row === undefined ? null : leasedPush(row);
   }
 
   /** It is still at work. False: it has lost the lease, and must stop. */
   async renew(lease: DelayedLease): Promise<boolean> {
-    const row = this.#leased(lease);
+    const row = this.#held(lease);
     if (row === undefined) return false;
-    this.#rows.put({ ...row, leaseUntil: Date.now() + LEASE_MS });
+    const { stage } = row;
+    const renewed = { ...stage.lease, until: Date.now() + LEASE_MS };
+    this.#rows.put({ ...row, stage: { ...stage, lease: renewed } });
     return true;
   }
 
@@ -190,14 +165,15 @@ export class DelayedPushes extends DurableObject<Env> {
    * so stop.
    */
   async begin(lease: DelayedLease, intent: PushIntent): Promise<PushIntent | null> {
-    return this.#leased(lease)?.intent ?? this.rebind(lease, intent);
+    const row = this.#held(lease);
+    return row !== undefined && isBegun(row) ? row.stage.intent : this.rebind(lease, intent);
   }
 
   /** Decides anew. @returns null: as for `begin`. */
   async rebind(lease: DelayedLease, intent: PushIntent): Promise<PushIntent | null> {
-    const row = this.#leased(lease);
+    const row = this.#held(lease);
     if (row === undefined) return null;
-    this.#rows.put({ ...row, intent });
+    this.#rows.put(begun(row, intent));
     return intent;
   }
 
@@ -207,30 +183,27 @@ export class DelayedPushes extends DurableObject<Env> {
    */
   async ended(
     lease: DelayedLease,
-    state: Ended,
+    state: Exclude<Ending['kind'], 'failed'>,
     said: readonly string[],
-    published: DelayedPush['published'] = null,
+    as: PublishedAs | null = null,
   ): Promise<boolean> {
-    const row = this.#leased(lease);
+    const row = this.#held(lease);
     if (row === undefined) return false;
-    await this.#end(row, state, said, published);
+    if (state !== 'published') await this.#end(row, 'remove', { kind: state }, said);
+    else if (as !== null) await this.#end(row, 'publish', { kind: state, as }, said);
     return true;
   }
 
   /** @param now milliseconds since 1970, by the clock of whoever has tried. */
   async failed(lease: DelayedLease, failure: DelayFailure, now: number): Promise<void> {
-    const row = this.#leased(lease);
+    const row = this.#held(lease);
     if (row === undefined) return;
-    if (failure.kind === 'final') return this.#end(row, 'failed', [...failure.said, ...leftOf(row)]);
-    if (failure.kind === 'review') return this.#stop([row]);
+    if (failure.kind === 'final')
+      return this.#end(row, 'fail', { kind: 'failed' }, [...failure.said, ...leftOf(row)]);
+    if (failure.kind === 'review') return this.#stop([row], 'ask the operator');
     const dueAt = dueAgainAt(row.failures, Math.max(now, Date.now()), failure.askedMs);
-    this.#rows.put({
-      ...row,
-      said: failure.said,
-      failures: row.failures + Number(failure.counts),
-      dueAt: row.dueAt === null ? null : dueAt,
-      lease: null,
-    });
+    const failures = row.failures + Number(failure.counts);
+    this.#rows.put(postponed(row, dueAt, { said: failure.said, failures }));
   }
 
   /**
@@ -239,36 +212,37 @@ export class DelayedPushes extends DurableObject<Env> {
    * @returns `waiting`: how many in all.
    */
   async list(skip: number, most: number): Promise<{ pushes: readonly DelayedPush[]; waiting: number }> {
-    const order = 'ORDER BY dueAt IS NOT NULL, keptAt, name LIMIT ? OFFSET ?';
-    const pushes = this.#rows.select(`state = 'waiting' ${order}`, most, skip);
-    return { pushes, waiting: this.#rows.countWaiting() };
+    const pushes = this.#rows.waiting(
+      'ORDER BY dueAt IS NOT NULL, keptAt, name LIMIT ? OFFSET ?',
+      most,
+      skip,
+    );
+    return { pushes: pushes.map(listedOf), waiting: this.#rows.countWaiting() };
   }
 
   /** Null: it does not wait. */
   async listed(name: string): Promise<DelayedPush | null> {
-    return this.#waiting(name) ?? null;
+    const row = this.#waiting(name);
+    return row === undefined ? null : listedOf(row);
   }
 
   /**
    * The operator has seen it: it is published when it would have been, or now. False: it does not
    * wait for that.
    */
-  async approve({ name, attempt }: SeenPush): Promise<boolean> {
-    const row = this.#waiting(name);
-    if (row === undefined || row.spool.attempt !== attempt || row.dueAt !== null || row.isGivenUp)
-      return false;
-    const now = Date.now();
+  async approve(seen: SeenPush): Promise<boolean> {
+    const [row, now] = [this.#seen(seen), Date.now()];
+    if (row?.stage.kind !== 'review' && row?.stage.kind !== 'stopped') return false;
     const [from, to] = [Math.max(now, row.from), Math.max(now + MINUTE_MS, row.to)];
     const until = Math.max(row.until, to + DAY_MS);
-    this.#rows.put({ ...row, dueAt: randomMoment(from, to), from, to, until, said: [], isApproved: true });
+    this.#rows.put(approved(row, randomMoment(from, to), { from, to, until }));
     return true;
   }
 
   /** The operator does not want it. Otherwise as `giveUp`. */
-  async discard({ name, attempt }: SeenPush, reason: DiscardReason): Promise<EndedEarly> {
-    const row = this.#waiting(name);
+  async discard(seen: SeenPush, reason: DiscardReason): Promise<EndedEarly> {
     const why = `The operator of this service has not published it. ${DISCARD_REASONS[reason]}`;
-    return this.#endEarly(row?.spool.attempt === attempt ? row : undefined, 'discarded', [why]);
+    return this.#endEarly(this.#seen(seen), 'discard', [why]);
   }
 
   /**
@@ -278,8 +252,12 @@ export class DelayedPushes extends DurableObject<Env> {
    */
   async stopSince(since: number): Promise<void> {
     const rows = this.#keptSince(since);
-    for (const row of rows) if (row.intent === null) await this.#end(row, 'discarded', ROLLED_BACK);
-    this.#stop(rows.filter(({ intent, dueAt }) => intent !== null && dueAt !== null));
+    for (const row of rows)
+      if (!isBegun(row)) await this.#end(row, 'roll back', { kind: 'discarded' }, ROLLED_BACK);
+    this.#stop(
+      rows.filter(({ stage: { kind } }) => kind === 'begun' || kind === 'publishing'),
+      'roll back',
+    );
   }
 
   /**
@@ -289,27 +267,20 @@ export class DelayedPushes extends DurableObject<Env> {
   async discardSince(since: number): Promise<readonly BegunPush[]> {
     await this.stopSince(since);
     const now = Date.now();
-    const begun = this.#keptSince(since).filter((row) => row.intent !== null && !isLeased(row, now));
-    return begun.map((row) => this.#lease(row) as BegunPush);
+    const left = this.#keptSince(since).filter((row) => !isAtWork(row, now));
+    return left.filter(isBegun).map((row) => this.#toRemove(row, 'roll back'));
   }
 
   /** Before a downgrade: all that waits for a time is due now. Answers what still waits. */
   async drain(): Promise<DelayedCounts> {
     const now = Date.now();
-    for (const row of this.#rows.select(`state = 'waiting' AND dueAt > ?`, now))
-      this.#rows.put({ ...row, dueAt: now });
+    for (const row of this.#rows.waiting('AND dueAt > ?', now).filter(isTimed))
+      this.#rows.put({ ...row, stage: { ...row.stage, dueAt: now } });
     return this.counts();
   }
 
   async counts(): Promise<DelayedCounts> {
-    const rows = this.#rows.select(`state = 'waiting'`);
-    const waiting = { delay: 0, busy: 0, review: 0 };
-    for (const row of rows) {
-      const reason = row.reason === 'review' ? 'delay' : row.reason;
-      waiting[row.dueAt === null ? 'review' : reason] += 1;
-    }
-    const bytes = rows.reduce((sum, row) => sum + bytesOf(row), 0);
-    return { waiting, bytes, oldestAt: earliest(...rows.map(({ keptAt }) => keptAt)) };
+    return countsOf(this.#rows.waiting());
   }
 
   /** Forgets what was told for long enough. */
@@ -319,19 +290,21 @@ export class DelayedPushes extends DurableObject<Env> {
 
   /** Ends what has waited for too long, by both clocks. */
   async #endExpired(now: number, times: HostTimes): Promise<void> {
-    for (const row of this.#rows.select(`state = 'waiting' AND until <= ?`, now)) {
-      const there = times[row.host] ?? now - REST_MS;
-      if (isLeased(row, now) || row.until > there) continue;
+    for (const stored of this.#rows.waiting('AND until <= ?', now)) {
+      if (isAtWork(stored, now) || !isOver(stored, now, times)) continue;
+      const row = withoutLostLease(stored, now);
       const left = leftOf(row);
-      if (row.isGivenUp) await this.#end(row, 'given-up', ['You have given it up.', ...left]);
-      else if (row.dueAt === null) await this.#end(row, 'discarded', [...UNSEEN, ...left]);
-      else await this.#end(row, 'failed', [...row.said, ...EXPIRED, ...left]);
+      if (isUnwanted(row))
+        await this.#end(row, 'expire', { kind: 'given-up' }, ['You have given it up.', ...left]);
+      else if (isTimed(row))
+        await this.#end(row, 'expire', { kind: 'failed' }, [...row.said, ...EXPIRED, ...left]);
+      else await this.#end(row, 'expire', { kind: 'discarded' }, [...UNSEEN, ...left]);
     }
   }
 
   /** The operator hears of a clock that has held up a push for a day. */
-  #tellOfClock(held: readonly DelayedPush[], times: HostTimes, now: number): void {
-    const late = held.find(({ dueAt }) => dueAt !== null && dueAt + DAY_MS <= now);
+  #tellOfClock(held: readonly TimedPush[], times: HostTimes, now: number): void {
+    const late = heldForADay(held, now);
     if (late === undefined) return;
     const there = times[late.host];
     const told = guardOf(this.env).clockApart(there === undefined ? null : there - now);
@@ -342,62 +315,61 @@ export class DelayedPushes extends DurableObject<Env> {
    * They wait for the operator, who is told of what did not before. Who holds a lease of them has
    * lost it.
    */
-  #stop(rows: readonly DelayedPush[]): void {
-    for (const row of rows) this.#rows.put({ ...row, dueAt: null, said: [], lease: null });
-    if (rows.every(({ dueAt }) => dueAt === null)) return;
+  #stop(rows: readonly StagedPush[], event: 'ask the operator' | 'roll back'): void {
+    for (const row of rows) this.#rows.put(stopped(row, event));
+    if (rows.every((row) => dueAtOf(row) === null)) return;
     const told = this.counts().then(({ waiting }) => guardOf(this.env).toReview(waiting.review));
     this.ctx.waitUntil(succeeds(told));
   }
 
-  #keptSince(since: number): DelayedPush[] {
-    return this.#rows.select(`state = 'waiting' AND keptAt >= ?`, since);
+  #keptSince(since: number): StagedPush[] {
+    return this.#rows.waiting('AND keptAt >= ?', since);
   }
 
-  #waiting(name: string): DelayedPush | undefined {
+  #waiting(name: string): StagedPush | undefined {
     const row = this.#rows.get(name);
-    return row?.state === 'waiting' ? row : undefined;
+    return row === undefined || isEnding(row.stage) ? undefined : withoutLostLease(row, Date.now());
+  }
+
+  #seen({ name, attempt }: SeenPush): StagedPush | undefined {
+    const row = this.#waiting(name);
+    return row?.spool.attempt === attempt ? row : undefined;
   }
 
   /** One that has expired is good until somebody else gets one. */
-  #leased({ name, lease }: DelayedLease): LeasedPush | undefined {
-    const row = this.#waiting(name);
-    const isGood = row !== undefined && row.lease !== null && isSameSecret(row.lease, lease);
-    return isGood ? { ...row, lease } : undefined;
+  #held({ name, lease }: DelayedLease): StagedPush<HeldStage> | undefined {
+    const row = this.#rows.get(name);
+    const isGood = row !== undefined && isHeld(row) && isSameSecret(row.stage.lease.token, lease);
+    return isGood ? row : undefined;
   }
 
-  /** A lease that is still there belongs to a process that died. */
-  #lease(row: DelayedPush): LeasedPush {
-    const lease = Buffer.from(crypto.getRandomValues(new Uint8Array(LEASE_BYTES))).toString('hex');
-    const failures = row.failures + Number(row.lease !== null);
-    const leased = { ...row, failures, lease, leaseUntil: Date.now() + LEASE_MS };
+  #claim(row: TimedPush): DelayedLease {
+    const leased = claimed(row, newLease());
     this.#rows.put(leased);
-    return leased;
+    return leaseOf(leasedPush(leased));
+  }
+
+  #toRemove(row: BegunRow, event: EarlyEvent | 'roll back'): BegunPush {
+    const leased = toRemove(withoutLostLease(row, Date.now()) as BegunRow, event, newLease());
+    this.#rows.put(leased);
+    return { ...leasedPush(leased), intent: row.stage.intent };
   }
 
   /** @param row undefined: it does not wait. */
   async #endEarly(
-    row: DelayedPush | undefined,
-    state: 'given-up' | 'discarded',
+    row: StagedPush | undefined,
+    event: EarlyEvent,
     said: readonly string[],
   ): Promise<EndedEarly> {
     if (row === undefined) return 'unknown';
-    if (isLeased(row, Date.now())) return 'busy';
-    if (row.intent !== null) {
-      // Whoever removes it may die: it must not be published then.
-      const isGivenUp = row.isGivenUp || state === 'given-up';
-      return this.#lease({ ...row, dueAt: null, said: [], isGivenUp }) as BegunPush;
-    }
-    await this.#end(row, state, said);
+    if (isAtWork(row, Date.now())) return 'busy';
+    if (isBegun(row)) return this.#toRemove(row, event);
+    await this.#end(row, event, { kind: event === 'give up' ? 'given-up' : 'discarded' }, said);
     return 'done';
   }
 
-  async #end(
-    row: DelayedPush,
-    state: Ended,
-    said: readonly string[],
-    published: DelayedPush['published'] = null,
-  ): Promise<void> {
-    this.#rows.end(row, { state, said, published }, Date.now());
+  async #end(row: StagedPush, event: StageEvent, end: Ending, said: readonly string[]): Promise<void> {
+    this.#rows.end(row, event, end, said, Date.now());
     // What stays after a failure here is not readable once the key has expired, and removed by its
     // own alarm.
     this.ctx.waitUntil(succeeds(shred(this.env, row.spool.attempt)));
@@ -431,45 +403,11 @@ export class DelayedPushes extends DurableObject<Env> {
   }
 }
 
-/**
- * While it waits for a time: whether the service has tried to publish it, so that the time is the
- * end of a pause.
- */
-const wasTried = ({ said }: DelayedPush): boolean => said.length > 0;
+type EarlyEvent = 'give up' | 'discard';
 
-const leftOf = ({ intent }: DelayedPush): string[] => (intent === null ? [] : [LEFT]);
+const newLease = () => ({
+  token: Buffer.from(crypto.getRandomValues(new Uint8Array(LEASE_BYTES))).toString('hex'),
+  until: Date.now() + LEASE_MS,
+});
 
-/**
- * Whether it is due by the service's clock. The pause after a failure may be counted from a moment
- * of a wrong one.
- */
-function isRipe(row: DelayedPush, now: number): boolean {
-  const { dueAt } = row;
-  return dueAt !== null && (dueAt <= now || (wasTried(row) && isDue(dueAt, now)));
-}
-
-/**
- * Whether the host's clock says so, too. What waits for room, or was due before, was promised no
- * time.
- */
-function isRipeThere(row: DelayedPush, times: HostTimes | null): boolean {
-  const { host, dueAt, reason } = row;
-  if (reason === 'busy' || wasTried(row)) return true;
-  const there = times?.[host];
-  return there !== undefined && dueAt !== null && dueAt <= there;
-}
-
-/**
- * @param now by the clock of the object. A lease from a time to which that had jumped by mistake is
- * none.
- */
-function isLeased({ lease, leaseUntil }: DelayedPush, now: number): boolean {
-  return lease !== null && now < leaseUntil && leaseUntil <= now + LEASE_MS;
-}
-
-function viewOf(row: DelayedPush, now: number): DelayedView {
-  const { name, reason, from, to, until, state, isGivenUp, said, published } = row;
-  const waitsForReview = state === 'waiting' && row.dueAt === null;
-  const told = { name, reason, from, to, until, state, isGivenUp, said, published };
-  return { ...told, waitsForReview, isBeingPublished: isLeased(row, now), isBegun: row.intent !== null };
-}
+const leftOf = (row: StagedPush): string[] => (isBegun(row) ? [LEFT] : []);

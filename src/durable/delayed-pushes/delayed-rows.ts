@@ -1,9 +1,11 @@
 /**
- * The table of delayed pushes. Each row is one value; what is asked for stands in columns that
- * follow from it.
- * Proved by test/durable/delayed-pushes/delayed-pushes.test.ts.
+ * The table of delayed pushes. Each row is one value, in the form of version 1.0.0, which both
+ * versions read; what is asked for stands in columns that follow from it.
  */
-import { bytesOf, DAY_MS, type DelayedPush, type NewDelayedPush } from './delayed-push.ts';
+import type { PushIntent } from '../pending-push/pending-push.ts';
+import { bytesOf, DAY_MS, type DelayState, type NewDelayedPush, type PublishedAs } from './delayed-push.ts';
+import { dueAtOf, type Ending, intentOf, isEnding, isUnwanted, moved } from './stages.ts';
+import type { Stage, StagedPush, StageEvent } from './stages.ts';
 
 /** How long the page of one that has ended tells it. */
 const TOLD_MS = 14 * DAY_MS;
@@ -21,7 +23,18 @@ const PART_OF_ONE_CLIENT = 1 / 20;
 const STEP_BYTES = 100_000_000;
 const STEP_PART = 1 / 10;
 
-type End = Pick<DelayedPush, 'state' | 'said' | 'published'>;
+/** The stage of a row, as version 1.0.0 stores it. */
+export interface StoredStage {
+  readonly state: DelayState;
+  readonly dueAt: number | null;
+  readonly intent: PushIntent | null;
+  readonly isGivenUp: boolean;
+  readonly lease: string | null;
+  readonly leaseUntil: number;
+  readonly published: PublishedAs | null;
+}
+
+type StoredPush = Omit<StagedPush, 'stage'> & StoredStage;
 
 export class DelayedRows {
   readonly #sql: SqlStorage;
@@ -46,25 +59,31 @@ export class DelayedRows {
     ) WITHOUT ROWID`);
   }
 
-  put(row: DelayedPush): void {
-    const value = JSON.stringify(row);
-    this.#sql.exec('INSERT OR REPLACE INTO delayed_pushes (name, value) VALUES (?, ?)', row.name, value);
+  put({ stage, ...facts }: StagedPush): void {
+    const value = JSON.stringify({ ...facts, ...storedStage(stage) } satisfies StoredPush);
+    this.#sql.exec('INSERT OR REPLACE INTO delayed_pushes (name, value) VALUES (?, ?)', facts.name, value);
   }
 
-  add(push: NewDelayedPush): DelayedPush {
-    const row: DelayedPush = { ...push, ...NOTHING_YET, state: 'waiting' };
+  add({ dueAt, ...push }: NewDelayedPush): StagedPush {
+    const stage: Stage = dueAt === null ? { kind: 'review' } : { kind: 'due', dueAt };
+    const row = { ...push, ...NOTHING_YET, stage };
     this.put(row);
     return row;
   }
 
   /** @param condition SQL, with `?` for each of the values. */
-  select(condition: string, ...values: readonly SqlStorageValue[]): DelayedPush[] {
+  select(condition: string, ...values: readonly SqlStorageValue[]): StagedPush[] {
     const query = `SELECT value FROM delayed_pushes WHERE ${condition}`;
     const rows = this.#sql.exec<{ value: string }>(query, ...values).toArray();
-    return rows.map(({ value }) => JSON.parse(value) as DelayedPush);
+    return rows.map(({ value }) => readPush(JSON.parse(value) as StoredPush));
   }
 
-  get(name: string): DelayedPush | undefined {
+  /** @param more SQL behind the condition that they wait. */
+  waiting(more = '', ...values: readonly SqlStorageValue[]): StagedPush[] {
+    return this.select(`state = 'waiting' ${more}`, ...values);
+  }
+
+  get(name: string): StagedPush | undefined {
     return this.select('name = ?', name)[0];
   }
 
@@ -72,7 +91,7 @@ export class DelayedRows {
    * Finds the same push as long as nobody has begun to publish it. After that, its commits can be
    * guessed from what is public.
    */
-  findWaiting(push: string | null): DelayedPush | undefined {
+  findWaiting(push: string | null): StagedPush | undefined {
     const isUntouched = `value ->> 'intent' IS NULL AND NOT value ->> 'isGivenUp'`;
     return this.select(`push = ? AND state = 'waiting' AND ${isUntouched}`, push)[0];
   }
@@ -87,9 +106,10 @@ export class DelayedRows {
   }
 
   /** Keeps nothing but the end. Its day says nothing that the pull request does not say. */
-  end({ name, host, reason }: DelayedPush, end: End, now: number): void {
+  end(push: StagedPush, event: StageEvent, end: Ending, said: readonly string[], now: number): void {
+    const { name, host, reason, stage } = moved(push, event, end);
     const until = now + TOLD_MS;
-    this.put({ ...NOTHING_KEPT, name, host, reason, ...end, until: until - (until % DAY_MS) });
+    this.put({ ...NOTHING_KEPT, name, host, reason, stage, said, until: until - (until % DAY_MS) });
     this.#sql.exec(
       `DELETE FROM delayed_pushes WHERE state <> 'waiting' AND name NOT IN
        (SELECT name FROM delayed_pushes WHERE state <> 'waiting' ORDER BY until DESC LIMIT ?)`,
@@ -131,16 +151,7 @@ export class DelayedRows {
   }
 }
 
-const NOTHING_YET = {
-  said: [],
-  failures: 0,
-  isApproved: false,
-  isGivenUp: false,
-  intent: null,
-  published: null,
-  lease: null,
-  leaseUntil: 0,
-} as const;
+const NOTHING_YET = { said: [], failures: 0, isApproved: false } as const;
 
 const NOTHING_KEPT = {
   ...NOTHING_YET,
@@ -152,8 +163,42 @@ const NOTHING_KEPT = {
   keptAt: 0,
   from: 0,
   to: 0,
-  dueAt: null,
 } as const;
 
-/** How many bytes one client may keep. @param mostBytes of all. */
+function storedStage(stage: Stage): StoredStage {
+  const push = { stage };
+  const isHeld = 'lease' in stage;
+  return {
+    state: isEnding(stage) ? stage.kind : 'waiting',
+    dueAt: dueAtOf(push),
+    intent: intentOf(push),
+    isGivenUp: isUnwanted(push),
+    lease: isHeld ? stage.lease.token : null,
+    leaseUntil: isHeld ? stage.lease.until : 0,
+    published: stage.kind === 'published' ? stage.as : null,
+  };
+}
+
+function readPush(stored: StoredPush): StagedPush {
+  const { state, dueAt, intent, isGivenUp, lease, leaseUntil, published, ...facts } = stored;
+  return { ...facts, stage: readStage({ state, dueAt, intent, isGivenUp, lease, leaseUntil, published }) };
+}
+
+function readStage({ state, dueAt, intent, isGivenUp, published, ...stored }: StoredStage): Stage {
+  if (state === 'published') return { kind: state, as: published as PublishedAs };
+  if (state !== 'waiting') return { kind: state };
+  const lease = stored.lease === null ? null : { token: stored.lease, until: stored.leaseUntil };
+  if (dueAt === null) {
+    if (intent === null) return { kind: 'review' };
+    if (lease !== null) return { kind: 'removing', intent, isGivenUp, lease };
+    return { kind: isGivenUp ? 'unwanted' : 'stopped', intent };
+  }
+  if (lease === null) return intent === null ? { kind: 'due', dueAt } : { kind: 'begun', dueAt, intent };
+  return intent === null ? { kind: 'leased', dueAt, lease } : { kind: 'publishing', dueAt, lease, intent };
+}
+
+/**
+ * Answers how many bytes one client may keep.
+ * @param mostBytes of all
+ */
 export const quotaOf = (mostBytes: number): number => PART_OF_ONE_CLIENT * mostBytes;

@@ -12,7 +12,7 @@ import { delayedPushesOf } from '../../objects.ts';
 import { keyedHash } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import type { DelayedLease } from './delayed-push.ts';
-import type { HostTimes } from './delayed-pushes.ts';
+import type { HostTimes } from './due.ts';
 
 /** A run that works for longer would be ended by the platform, which gives it 15 minutes. */
 const LONGEST_RUN_MS = 10 * 60_000;

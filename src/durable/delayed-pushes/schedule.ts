@@ -19,7 +19,9 @@ const FEW = 5;
 /** Between two of them: at least this long, and at most twice as long. */
 export const SPACING_MS = 60_000;
 
-type Waiting = Pick<DelayedPush, 'name' | 'client' | 'reason' | 'commits' | 'spool' | 'dueAt'>;
+interface Waiting extends Pick<DelayedPush, 'name' | 'client' | 'reason' | 'commits' | 'spool'> {
+  readonly stage: { readonly dueAt: number };
+}
 
 interface Room {
   /** Those that are being published. */
@@ -54,7 +56,7 @@ export function pick<T extends Waiting>(due: readonly T[], { running, spacedUnti
 
 /** What has lost its client's name is a client of its own. */
 function inTurn<T extends Waiting>(due: readonly T[]): T[] {
-  const byTime = (a: T, b: T): number => Number(a.dueAt) - Number(b.dueAt);
+  const byTime = (a: T, b: T): number => a.stage.dueAt - b.stage.dueAt;
   const clients = Map.groupBy(due.toSorted(byTime), ({ client, name }) => client ?? name);
   const turns = [...clients.values()].flatMap((own) => own.map((each, turn) => ({ each, turn })));
   return turns.toSorted((a, b) => a.turn - b.turn || byTime(a.each, b.each)).map(({ each }) => each);

@@ -1,9 +1,9 @@
 /**
- * Notices unusually many pushes, comments and issues, or many addresses behind them (contract,
- * sections 6 and 8), and says when to tell the operator: when a burst begins, when its figures have
- * doubled, and every ten minutes as long as it lasts, so that a trickle cannot hide a flood. One
- * client alone (here also an IPv6 /48, as a free tunnel gives it) is told once in ten minutes.
- * Pure. Cost: memory for the events of one minute, and constant time for each.
+ * Detects unusually many pushes, or comments and issues, or unusually many addresses behind them
+ * (contract, sections 6 and 8), and decides when to tell the operator: when a burst begins, when
+ * its figures have doubled, and every ten minutes while it lasts, so that a trickle cannot hide a
+ * flood. A burst that comes from one client alone (an IPv6 /48, too, as a free tunnel gives one) is
+ * told at most once in ten minutes. Pure. Cost: memory for the events of one minute.
  */
 import { isWithin } from '../../isolate/clock.ts';
 import type { BurstFigures } from '../../notify/alert.ts';
@@ -12,39 +12,36 @@ export const BURST_WINDOW_MS = 60_000;
 export const BURST_PUSHES = 20;
 export const BURST_PAUSE_MS = 10 * 60 * 1000;
 
-/** So many events, or events from so many addresses, are a burst. */
+/** This many pushes within the window, or pushes from this many addresses, are a burst. */
 export const PUSH_BURST: BurstFigures = { events: BURST_PUSHES, addresses: 10 };
 
 /**
- * Comments and issues together, twice as many: they are shorter, and a thread that many people read
- * is no attack.
+ * The same for comments and issues together: twice as many, because they are shorter, and a thread
+ * that many people read is no attack.
  */
 export const POST_BURST: BurstFigures = { events: 40, addresses: 20 };
 
-/** Whose event it is, as keyed hashes. */
-interface Client {
+/** Keyed hashes of the client that caused an event. */
+interface EventSource {
   readonly address: string;
-  /** Of all addresses that one subscriber may hold: the address itself, or those of an IPv6 /48. */
+  /** The hash of everything that one subscriber may hold: the address, or its IPv6 /48. */
   readonly prefix: string;
 }
 
-/** What the operator was told last. */
+/** The last alert about a burst. */
 export interface ToldBurst extends BurstFigures {
   /** Milliseconds since 1970. */
   readonly at: number;
   /** How many events came from the most active client. */
   readonly most: number;
-  /**
-   * That client, if there would have been no burst without it; null: there would have been one
-   * anyway.
-   */
+  /** That client; null if there would have been a burst without it, too. */
   readonly alone: string | null;
 }
 
 export class BurstDetector {
   readonly #threshold: BurstFigures;
-  /** Those before `#first` have left the window. */
-  #events: ({ readonly at: number } & Client)[] = [];
+  /** Events, oldest first. Those before `#first` have left the window. */
+  #events: ({ readonly at: number } & EventSource)[] = [];
   #first = 0;
   readonly #perAddress = new Map<string, number>();
   readonly #perPrefix = new Map<string, number>();
@@ -55,10 +52,10 @@ export class BurstDetector {
   }
 
   /**
-   * True if a burst begins with this event. The next one can begin after both figures were half of
-   * the threshold.
+   * Answers whether a burst begins with this event. The next burst can begin only after both
+   * figures have fallen to half of the threshold.
    */
-  record({ address, prefix }: Client, now: number): boolean {
+  record({ address, prefix }: EventSource, now: number): boolean {
     this.#forget(now);
     const { events, addresses } = this.#threshold;
     const before = this.figures;
@@ -72,7 +69,7 @@ export class BurstDetector {
     return hasBegun;
   }
 
-  /** True from when a burst begins until an event finds that it is over. */
+  /** True from the event that begins a burst until the first event after its end. */
   get isOn(): boolean {
     return this.#isOn;
   }
@@ -82,8 +79,9 @@ export class BurstDetector {
   }
 
   /**
-   * What to tell the operator in a burst, and to pass in next time; null: nothing.
-   * @param hasBegun with this one.
+   * Gives what to tell the operator during a burst; null: nothing now.
+   * @param told what this gave the last time.
+   * @param hasBegun whether the burst begins with this event.
    */
   toTell(told: ToldBurst | null, hasBegun: boolean, now: number): ToldBurst | null {
     const { events, addresses } = this.figures;
@@ -96,7 +94,7 @@ export class BurstDetector {
     return isDue && !isSameClient ? { at: now, events, addresses, most, alone } : null;
   }
 
-  /** Cost: linear in the prefixes. */
+  /** Finds the most active client. Cost: linear in the prefixes. */
   #busiest(): Pick<ToldBurst, 'most' | 'alone'> {
     let [busiest, most] = ['', 0];
     for (const [prefix, count] of this.#perPrefix) if (count > most) [busiest, most] = [prefix, count];
@@ -113,14 +111,14 @@ export class BurstDetector {
       add(this.#perPrefix, oldest.prefix, -1);
       this.#first += 1;
     }
-    // Not at every event, because that would copy the array each time.
+    // Copies the array only when half of it has left the window.
     if (this.#first * 2 < this.#events.length) return;
     this.#events = this.#events.slice(this.#first);
     this.#first = 0;
   }
 }
 
-/** Keeps no zeros. */
+/** Adds to a count, and deletes it when it reaches zero. */
 function add(counts: Map<string, number>, key: string, change: 1 | -1): void {
   const count = (counts.get(key) ?? 0) + change;
   if (count > 0) counts.set(key, count);

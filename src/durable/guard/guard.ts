@@ -1,8 +1,8 @@
 /**
- * The operator's controls: the panic switch, burst detectors, alerts and their buttons, and
- * rollbacks (contract, 3.2 to 3.4). One object for the whole service, so that the switch works
- * everywhere immediately. Cost: a push attempt writes nothing, as the last minute and the limit of
- * pushes are in memory; what is opened writes two rows, a comment one, an alert five.
+ * The operator's controls: the panic switches, burst detectors, alerts and their buttons, and
+ * rollbacks (contract, 3.2 to 3.4). One object serves the whole service, so that a switch takes
+ * effect everywhere at once. Cost: a push attempt writes nothing, because bursts and the limit of
+ * pushes are counted in memory.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
@@ -19,40 +19,36 @@ import { type AccountProblems, type AlertState, Operator } from './operator.ts';
 import { type RollbackResult, Rollbacks, type RollbackScope, TRACKED_MS, type Tracked } from './rollback.ts';
 import { ActionTokens } from './tokens.ts';
 
-/** Expired entries have no effect, and are deleted within this time. */
+/** How long expired entries, which have no effect, may stay on disk. */
 const CLEANING_PAUSE_MS = 10 * 60 * 1000;
-/**
- * Where each panic switch is kept: that of pushes (contract, 3.2), and that of comments and issues.
- */
+/** Keys of the panic switches: that of pushes (contract, 3.2), and that of comments and issues. */
 const SWITCHES = { pushes: 'panic', writes: 'panic-writes' } as const satisfies Record<Switch, string>;
-/** Where it is kept that the operator was told of a wrong clock, and for how long. */
+/** Key of the note that the operator was told of a wrong clock, and how long the note counts. */
 const CLOCK_TOLD = 'told clock';
 const CLOCK_PAUSE_MS = 24 * 60 * 60 * 1000;
-/** Where it is kept what the operator was told of a burst. */
+/** Keys of what the operator was told last about a burst. */
 const LAST_TOLD = { burst: 'told burst', flood: 'told flood' } as const;
 
-/** Written over, to see whether anything can be. */
-const ROOM = 'room';
+/** Key of a value that is overwritten to see whether the disk takes anything. */
+const WRITE_TEST = 'room';
 
 export type PanicScope = Switch | 'all';
 
-/**
- * How a caller has shown that they are the operator. The password was compared by the caller of
- * this object.
- */
-export type Credential = { readonly kind: 'password' } | { readonly kind: 'token'; readonly hash: string };
+/** Proof that a caller is the operator. Whoever passes `password` has compared it already. */
+export type OperatorCredential =
+  { readonly kind: 'password' } | { readonly kind: 'token'; readonly hash: string };
 
-/** What everybody may know. */
+/** The public part of the guard's state. */
 export interface GuardStatus {
   readonly panicMode: boolean;
-  /** Comments and issues. */
+  /** Whether comments and issues are suspended. */
   readonly writesSuspended: boolean;
   readonly accountProblems: AccountProblems;
 }
 
 const pushAttempts: ClientHits = new Recent({ most: 50_000 });
 
-/** How long this client must wait, and whether everybody must. */
+/** The wait of this client, and whether pushes are suspended for everybody. */
 type Admittance = TriedWait & { readonly panicMode: boolean };
 
 export class Guard extends DurableObject<Env> {
@@ -78,9 +74,10 @@ export class Guard extends DurableObject<Env> {
   }
 
   /**
-   * Counts a push attempt, accepted or not, by keyed hashes of the address and of all that the
-   * client may hold.
-   * @param wider of all that it may hold; null: that is the address alone.
+   * Counts a push attempt, whether or not it is accepted.
+   * @param address a keyed hash of the client's network.
+   * @param prefix a keyed hash of its IPv6 /48, or of the address if it has none.
+   * @param wider limits of that /48; null if the client has none.
    */
   async admit(
     address: string,
@@ -95,19 +92,22 @@ export class Guard extends DurableObject<Env> {
     return { panicMode: this.#isOn('pushes'), ...wait };
   }
 
-  /** Counts a comment or an issue that was posted. @param address and `prefix` as for `admit`. */
+  /**
+   * Counts a comment or an issue that was posted.
+   * @param address a keyed hash, like `prefix`, as for `admit`.
+   */
   async countPost(address: string, prefix: string): Promise<void> {
     await this.#count('flood', address, prefix, Date.now());
   }
 
-  /** Something is about to be opened. Rejects if it could not be tracked: then it is not opened. */
+  /** Rejects if the disk takes nothing: then nothing may be opened, as it could not be tracked. */
   mayTrack(): void {
-    this.ctx.storage.kv.put(ROOM, true);
+    this.ctx.storage.kv.put(WRITE_TEST, true);
   }
 
   /**
-   * A rollback can undo it.
-   * @param prefix of who has pushed it, as for `admit`; null: nobody knows.
+   * Remembers what was created, so that a rollback can undo it.
+   * @param prefix the creator's, as for `admit`; null if it is not known any more.
    */
   async track(one: Tracked, prefix: string | null, at: number): Promise<void> {
     // A clock that is ahead must not make the two hours longer.
@@ -116,15 +116,15 @@ export class Guard extends DurableObject<Env> {
     await this.#wakeAt(createdAt + TRACKED_MS);
   }
 
-  /** Something is wrong with the bot's account or token, or nothing any more. */
+  /** Takes a report about the bot's account or token; no problems: those before are over. */
   async tokenProblems(name: string, account: AccountPlace, problems: readonly TokenProblem[]): Promise<void> {
     const isNews = this.#operator.takeReport(name, problems, Date.now());
     if (isNews) await this.tell({ kind: 'token', account, problems });
   }
 
   /**
-   * The clocks of service and code host differ. Told once a day.
-   * @param byMs as the alert has it.
+   * Tells the operator, at most once a day, that the clocks of service and code host differ.
+   * @param byMs how far the host's is ahead; null: the host does not say what time it is.
    */
   async clockApart(byMs: number | null): Promise<void> {
     const now = Date.now();
@@ -134,8 +134,8 @@ export class Guard extends DurableObject<Env> {
   }
 
   /**
-   * False if too many come at once: it is told later.
-   * @param address it may name; kept only until it was sent.
+   * Raises an alert. Answers false if too many wait, so that the caller may try again later.
+   * @param address the client's, which the alert may name; in memory until the first attempt only.
    */
   async tell(alert: Alert, at = Date.now(), address: string | null = null): Promise<boolean> {
     const outcome = this.#operator.tell(this.env, alert, Date.now(), { at, address });
@@ -143,44 +143,46 @@ export class Guard extends DurableObject<Env> {
     return outcome !== 'full';
   }
 
-  /** Whether alerts arrive. */
   alertState(): AlertState {
     return this.#operator.state;
   }
 
   /**
-   * Sends a test alert. Answers why it was not taken; null: it was. `nobody`: there is no topic.
+   * Sends a test alert. Answers why it was not taken, `nobody` without a topic; null: it arrived.
    */
   testAlert(): Promise<Trouble | 'nobody' | null> {
     return this.#operator.test(this.env);
   }
 
-  /** A push has begun to wait for the operator. @param waiting how many do. */
+  /**
+   * Tells the operator that a push has begun to wait for review.
+   * @param waiting how many wait.
+   */
   async toReview(waiting: number): Promise<void> {
     const at = this.#operator.tellReview(this.env, waiting, Date.now());
     if (at !== null) await this.#wakeAt(at);
   }
 
-  /** Whether the credential is good for this. A token is used up. */
-  accepts(credential: Credential, action: Action): boolean {
+  /** Answers whether the credential is valid for the action. This uses up a token. */
+  accepts(credential: OperatorCredential, action: Action): boolean {
     const isPassword = credential.kind === 'password';
     const isAccepted = isPassword || this.#tokens.use(credential.hash, action, Date.now());
     if (isAccepted && action === 'review') this.#operator.forgetReview();
     return isAccepted;
   }
 
-  /** As `accepts`, for a token of the panic switch, which is used up in memory only. */
+  /** Does the same for a token of the panic switch, but uses it up in memory only. */
   acceptsUnstored(tokenHash: string, action: Action): boolean {
     return this.#tokens.useUnstored(tokenHash, action, Date.now());
   }
 
-  /** What it was for has failed: the button may be pressed again. */
-  giveBack(credential: Credential): void {
+  /** Makes a used token valid again after its action has failed. */
+  giveBack(credential: OperatorCredential): void {
     if (credential.kind === 'token') this.#tokens.giveBack(credential.hash);
   }
 
-  /** False if the credential is not valid for this. The switch is on disk before this resolves. */
-  setPanic(active: boolean, credential: Credential, scope: PanicScope = 'pushes'): boolean {
+  /** Answers false if the credential is not valid. The switch is on disk before this resolves. */
+  setPanic(active: boolean, credential: OperatorCredential, scope: PanicScope = 'pushes'): boolean {
     if (!this.accepts(credential, active ? 'activate-panic' : 'deactivate-panic')) return false;
     const { kv } = this.ctx.storage;
     if (scope !== 'writes') kv.put(SWITCHES.pushes, active);
@@ -189,29 +191,29 @@ export class Guard extends DurableObject<Env> {
   }
 
   /**
-   * Begins to undo the last two hours. Answers the id, the same while it runs; null: the credential
-   * is not valid.
+   * Begins to undo the last two hours. Answers the rollback's id, which is the same while it runs;
+   * null if the credential is not valid.
    */
-  async beginRollback(credential: Credential, scope: RollbackScope): Promise<string | null> {
+  async beginRollback(credential: OperatorCredential, scope: RollbackScope): Promise<string | null> {
     const tokenHash = credential.kind === 'token' ? credential.hash : null;
     const id = this.#rollbacks.begin(tokenHash, scope, () => this.accepts(credential, 'rollback'));
     if (id !== null) await this.#wakeAt(Date.now());
     return id;
   }
 
-  /** Resolves when it has ended; null: nobody knows what it has undone. */
+  /** Resolves when the rollback has ended; null if its result is lost. */
   rollbackResult(id: string): Promise<RollbackResult | null> {
     return this.#rollbacks.result(id);
   }
 
-  /** How many pull requests of a repository were rolled back. */
+  /** Counts the pull requests of a repository that were ever rolled back. */
   async rolledBackIn(repository: LedgerRepository): Promise<number> {
     return this.#rollbacks.closedIn(repository);
   }
 
   override async alarm(): Promise<void> {
-    // One alarm runs at a time: alerts that the notification service does not take must not hold up
-    // a rollback.
+    // Both at once: an object runs one alarm at a time, and a slow notification service must not
+    // hold up a rollback.
     const [retryAt] = await Promise.all([
       this.#operator.deliver(this.env, () => this.#rollbacks.isWaiting),
       this.#rollbacks.run(this.env, (token) => this.#tokens.giveBack(token)),
@@ -227,7 +229,7 @@ export class Guard extends DurableObject<Env> {
     return heldSwitch(what) ?? this.ctx.storage.kv.get<boolean>(SWITCHES[what]) ?? false;
   }
 
-  /** Counts an event, and tells the operator of a burst. */
+  /** Counts an event, and tells the operator of a burst. `flood`: of comments and issues. */
   async #count(kind: 'burst' | 'flood', address: string, prefix: string, now: number): Promise<void> {
     const burst = this.#bursts[kind];
     const key = LAST_TOLD[kind];

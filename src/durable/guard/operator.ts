@@ -1,7 +1,7 @@
 /**
- * What the operator is told: alerts that wait for the notification service, how often each kind may
- * come, what was told last. Without a topic, nothing is kept. An address is in memory for the first
- * attempt only; its pseudonym is stored.
+ * Alerts for the operator: those that wait for the notification service, how often each kind may
+ * come, and what was told last. Without a topic, no alert is kept. The address that an alert may
+ * name is in memory until the first attempt only; the alert itself has a pseudonym in its place.
  * Proved by test/durable/guard/guard.test.ts.
  */
 import type { Config } from '../../config/config.ts';
@@ -11,7 +11,7 @@ import type { TokenProblem } from '../../host/account/token-problems.ts';
 import { isAhead, isWithin } from '../../isolate/clock.ts';
 import { hit } from '../../limits/sliding-window.ts';
 import { type Alert, actionsOf, alertNotification, CAPPED, type CappedKind } from '../../notify/alert.ts';
-import { operatorService, publish } from '../../notify/ntfy.ts';
+import { operatorService, publishNotification } from '../../notify/ntfy.ts';
 import { type Trouble, troubleOf } from '../../notify/trouble.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
 import { earliest } from '../due-rows.ts';
@@ -20,42 +20,39 @@ import type { ActionTokens } from './tokens.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 
-/**
- * Of alerts of one kind in an hour. How many more there were of a capped one is told at its end.
- */
+/** How many alerts of one kind may come in an hour. Further ones of a capped kind are summed up. */
 type Quota = { readonly name: string; readonly most: number };
 
 const MOST_OF_A_KIND = 20;
 /**
- * Flagged pseudonyms without comments cost an attacker nothing: they have their own quota; the rest
- * is not told.
+ * The quota of alerts about pseudonyms without comments, which cost an attacker nothing. Further
+ * ones are dropped.
  */
 const OF_NOBODY: Quota = { name: 'nobody', most: 2 };
 
-/** Between two alerts that pushes wait for the operator. */
+/** The pause between two alerts that pushes wait for review. */
 const REVIEW_ALERT_PAUSE_MS = HOUR_MS;
 /** How often to look whether an invalid configuration was corrected. */
 const INVALID_PAUSE_MS = 5 * 60 * 1000;
 const ALERT_LIFE_MS = 7 * 24 * HOUR_MS;
-/** The operator should get the alert soon after the notification service is back. */
-const LONGEST_RETRY_MS = 5 * 60 * 1000;
 /**
- * Of more, nobody reads each: those of the capped kinds are only counted. A stored value may have 2
- * MB.
+ * The longest pause between attempts: alerts arrive soon after the notification service is back.
  */
+const LONGEST_RETRY_MS = 5 * 60 * 1000;
+/** Bounds the alerts that wait: nobody reads more, and the stored value may have at most 2 MB. */
 const MOST_WAITING = 200;
-/** Beyond that, so that a burst is told whatever else somebody has made wait. */
+/** Room beyond that for bursts, so that nobody can keep them out by filling the queue. */
 const MOST_URGENT = 20;
-/** When those that were too many are told. */
+/** How long after the first alert that was too many their sum is told. */
 const SUM_AFTER_MS = HOUR_MS;
 const ALERTS_KEY = 'alerts';
 const TOLD_PREFIX = 'told ';
 const TROUBLE_KEY = 'alert-trouble';
 const REVIEW_KEY = 'told review';
 const TOKEN_PREFIX = 'told token ';
-/** What was wrong with an account, and was over, is told again after this time. */
+/** How long a problem of an account that is over and comes back is not told again. */
 const TOKEN_PAUSE_MS = 24 * HOUR_MS;
-/** Longer, so that a problem that is still there is known until it is reported again. */
+/** How long a report counts: longer than the pause between reports, so that none lapses between. */
 const TOKEN_LIFE_MS = 25 * HOUR_MS;
 
 type AlertConfig = Config & { readonly notifyAdminTopic: string };
@@ -64,7 +61,7 @@ interface WaitingAlert extends Waiting {
   alert: Alert;
 }
 
-interface Told {
+interface Remembered {
   readonly value: unknown;
   readonly until: number;
   readonly lifeMs: number;
@@ -73,24 +70,21 @@ interface Told {
 export type AccountProblems = Readonly<Record<string, readonly TokenProblem[]>>;
 
 interface TokenReport {
-  /** None: what was wrong is over. */
+  /** Empty when the problems are over. */
   readonly problems: readonly TokenProblem[];
-  /**
-   * What the operator was told, and when: it counts for a day if the problem is over, because it
-   * may come and go.
-   */
+  /** The problems that the operator was told. Once they are over, this counts for a day more. */
   readonly told: string;
   readonly toldAt: number;
 }
 
-/** Alerts do not arrive. */
+/** Why alerts do not arrive now. */
 export interface StandingTrouble extends Trouble {
-  /** When the first of those attempts failed that have all failed; milliseconds since 1970. */
+  /** When the first attempt failed of those that have all failed since; milliseconds since 1970. */
   readonly since: number;
 }
 
 export interface AlertState {
-  /** How many wait to be delivered. */
+  /** Number of alerts to be delivered. */
   readonly waiting: number;
   readonly trouble: StandingTrouble | null;
 }
@@ -101,7 +95,7 @@ export class Operator {
   readonly #waiting: WaitingAlert[];
   readonly #outbox: Outbox<WaitingAlert>;
   readonly #addresses = new WeakMap<object, string>();
-  /** How often each kind was told, in this life of the object. */
+  /** When alerts of each kind were told, since the object started. */
   readonly #windows = new Map<string, readonly number[]>();
   #http: HttpClient | null = null;
 
@@ -119,9 +113,10 @@ export class Operator {
   }
 
   /**
-   * Keeps it for `deliver` if there is a topic and room.
+   * Keeps an alert for `deliver`. `nobody`: there is no topic, or nobody needs the alert. `full`:
+   * too many wait.
    * @param at when it happened.
-   * @param address it may contain.
+   * @param address the client's, which the alert may name.
    */
   tell(
     env: Env,
@@ -152,8 +147,8 @@ export class Operator {
   }
 
   /**
-   * Tells how many pushes wait for review: at once, or an hour after the last time. Answers when;
-   * null: never.
+   * Keeps an alert about the pushes that wait for review, due now or an hour after the last one.
+   * Answers when it is due; null if it was not kept.
    */
   tellReview(env: Env, waiting: number, now: number): number | null {
     const last = (this.last(REVIEW_KEY, now) ?? 0) as number;
@@ -164,7 +159,7 @@ export class Operator {
     return at;
   }
 
-  /** The operator looks at them now, so what nobody has tried to deliver is not told any more. */
+  /** Drops an alert about review that was never tried, because the operator is looking now. */
   forgetReview(): void {
     const review = this.#waiting.find(({ alert, attempts }) => alert.kind === 'review' && attempts === 0);
     if (review === undefined) return;
@@ -172,10 +167,10 @@ export class Operator {
     this.#save();
   }
 
-  /** By account, what is wrong with it as far as that may still hold. */
+  /** Lists the current problems of each account. */
   accountProblems(now: number): AccountProblems {
     const all: Record<string, readonly TokenProblem[]> = {};
-    for (const [key, told] of this.#kv.list<Told>({ prefix: TOKEN_PREFIX })) {
+    for (const [key, told] of this.#kv.list<Remembered>({ prefix: TOKEN_PREFIX })) {
       const [account = ''] = key.slice(TOKEN_PREFIX.length).split(':', 1);
       const { problems } = told.value as TokenReport;
       if (problems.length > 0 && isCurrent(told, now)) all[account] = [...(all[account] ?? []), ...problems];
@@ -184,8 +179,9 @@ export class Operator {
   }
 
   /**
-   * Whether the operator is to hear of it now: once, until it is well again. `account:part` is
-   * reported by itself.
+   * Stores a report, and answers whether the operator must be told: once, until the problem is
+   * over.
+   * @param account the host's key; `key:part` for a part of the account with reports of its own.
    */
   takeReport(account: string, problems: readonly TokenProblem[], now: number): boolean {
     const nothing: TokenReport = { problems: [], told: '', toldAt: 0 };
@@ -200,11 +196,11 @@ export class Operator {
   }
 
   /**
-   * What the operator was told last about something, if that still counts.
+   * Gives what `remember` has stored, as long as that counts; else null.
    * @param key begins with `told`.
    */
   last(key: string, now: number): unknown {
-    const told = this.#kv.get<Told>(key);
+    const told = this.#kv.get<Remembered>(key);
     return told !== undefined && isCurrent(told, now) ? told.value : null;
   }
 
@@ -212,23 +208,23 @@ export class Operator {
     this.#kv.put(key, { value, until: now + lifeMs, lifeMs });
   }
 
-  /** Deletes what counts no more. Answers when the next deletion is due, or null. */
+  /** Deletes what counts no more. Answers when the next deletion is due; null: never. */
   forgetOld(now: number): number | null {
-    const all = [...this.#kv.list<Told>({ prefix: TOLD_PREFIX })];
+    const all = [...this.#kv.list<Remembered>({ prefix: TOLD_PREFIX })];
     for (const [key, told] of all) if (!isCurrent(told, now)) this.#kv.delete(key);
     return earliest(...all.map(([, told]) => (isCurrent(told, now) ? told.until : null)));
   }
 
   /**
-   * Answers when to try again; null: never.
-   * @param isUrgent stops between two alerts: others need the alarm.
+   * Sends the alerts that are due. Answers when to try again; null: never.
+   * @param isUrgent asked between two alerts; if true, it stops, because others need the alarm.
    */
   async deliver(env: Env, isUrgent: () => boolean): Promise<number | null> {
     const config = alertConfigOf(env);
-    // The operator will correct it. Until then the alerts wait.
+    // The alerts wait until the operator has corrected the configuration.
     if (config === 'invalid') return this.#waiting.length === 0 ? null : Date.now() + INVALID_PAUSE_MS;
     if (config === null) {
-      // No topic is configured any more.
+      // The topic was removed from the configuration.
       if (this.#waiting.splice(0).length > 0) this.#save();
       return null;
     }
@@ -255,8 +251,7 @@ export class Operator {
   }
 
   /**
-   * Sends one alert more, at once. Answers why it was not taken; null: it was. `nobody`: there is
-   * no topic.
+   * Sends a test alert. Answers why it was not taken, `nobody` without a topic; null: it arrived.
    */
   async test(env: Env): Promise<Trouble | 'nobody' | null> {
     const config = alertConfigOf(env);
@@ -272,8 +267,8 @@ export class Operator {
   }
 
   /**
-   * Each attempt has its own tokens: it may come long after the last one, and the last one may have
-   * arrived anyway.
+   * Sends an alert. Each attempt makes tokens of its own, because it may come long after the last
+   * attempt, which may have arrived all the same.
    */
   async #publish(waiting: Pick<WaitingAlert, 'alert' | 'at'>, config: AlertConfig): Promise<void> {
     const notification = alertNotification(waiting.alert, {
@@ -285,7 +280,7 @@ export class Operator {
     });
     const http = (this.#http ??= openHttp(config));
     try {
-      await publish(http, operatorService(config), notification);
+      await publishNotification(http, operatorService(config), notification);
       if (this.state.trouble !== null) this.#kv.delete(TROUBLE_KEY);
     } catch (error) {
       this.#noteTrouble(troubleOf(error));
@@ -293,14 +288,14 @@ export class Operator {
     }
   }
 
-  /** Stores it if it is another than before. */
+  /** Stores the trouble if it differs from the one before. */
   #noteTrouble(trouble: Trouble): void {
     const { trouble: before } = this.state;
     if (before?.reason === trouble.reason && before.status === trouble.status) return;
     this.#kv.put(TROUBLE_KEY, { ...trouble, since: before?.since ?? Date.now() } satisfies StandingTrouble);
   }
 
-  /** Counts one that is too many, for the alert that sums them up. */
+  /** Adds to the alert that sums up those that were too many. */
   #addToSum(of: CappedKind, now: number): void {
     const sum = this.#waiting.find(
       ({ alert, attempts, dueAt }) =>
@@ -313,9 +308,7 @@ export class Operator {
     this.#save();
   }
 
-  /**
-   * How many of the kind have been told within the hour, this one included; null: enough of them.
-   */
+  /** Counts the alerts of a kind within the hour, this one included; null if the quota is full. */
   #count({ name, most }: Quota, now: number): number | null {
     const { hits, wait } = hit(this.#windows.get(name) ?? [], [{ most, withinMs: HOUR_MS }], now);
     this.#windows.set(name, hits);
@@ -328,12 +321,12 @@ export class Operator {
   }
 }
 
-/** After a clock was set back, nothing counts for longer. */
-function isCurrent({ until, lifeMs }: Told, now: number): boolean {
+/** Answers whether it still counts; a clock that was set back makes nothing count for longer. */
+function isCurrent({ until, lifeMs }: Remembered, now: number): boolean {
   return isAhead(until, lifeMs, now);
 }
 
-/** Null: it cannot come often. */
+/** Gives null for alerts that cannot come often. */
 function quotaOf(alert: Alert): Quota | null {
   if (alert.kind === 'moderation' && alert.comments === 0) return OF_NOBODY;
   const isLimited = isCapped(alert) || alert.kind === 'moderation' || alert.kind === 'appeal';
@@ -344,7 +337,7 @@ function isCapped(alert: Alert): alert is Extract<Alert, { kind: CappedKind }> {
   return alert.kind in CAPPED;
 }
 
-/** Null: there is no topic. */
+/** Gives null without a topic. */
 function alertConfigOf(env: Env): AlertConfig | 'invalid' | null {
   const result = configOf(env);
   if (result.kind === 'invalid') return 'invalid';

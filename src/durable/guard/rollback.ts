@@ -1,8 +1,9 @@
 /**
- * What a rollback undoes, and how (contract, 3.4 and 4.17): what was created in the last two hours.
- * First, the delayed pushes of these hours are discarded. Then pull requests are closed, a few at a
- * time, and if the operator says so, comments deleted and issues closed. It runs in the guard's
- * alarm, also without its caller. What fails stays tracked.
+ * Rollbacks, which undo what was created in the last two hours (contract, 3.4 and 4.17). Unless
+ * clients with a single pull request are spared, delayed pushes of these hours are stopped first.
+ * Then pull requests are closed, a few at a time, and if the operator asked for it, comments are
+ * deleted and issues closed. A rollback runs in the guard's alarm, so it needs no waiting caller.
+ * What could not be undone stays tracked.
  */
 import type { Env } from '../../env.ts';
 import { closedEvent } from '../../events/host-event.ts';
@@ -12,6 +13,7 @@ import { systemClock } from '../../isolate/clock.ts';
 import { succeeds } from '../../isolate/within.ts';
 import { delayedPushesOf, pullRequestOf } from '../../objects.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
+import type { LedgerRepository } from '../../stats/ledger.ts';
 import { earliest } from '../due-rows.ts';
 import { reachHost } from '../../host-access.ts';
 
@@ -19,22 +21,22 @@ export const TRACKED_MS = 2 * 60 * 60 * 1000;
 /** A request to a Worker may have six connections open. */
 const AT_ONCE = 4;
 
-interface Place {
+interface CreatedAt {
   /** The key of the code host. */
   readonly host: string;
   readonly owner: string;
   readonly repo: string;
-  /** Of a comment: its id. */
+  /** The number of a pull request or issue, or the id of a comment. */
   readonly number: number;
   readonly url: string;
 }
 
-/** What a rollback can undo. Nothing tells by whom something was said. */
-export type Tracked = Place &
+/** Something that a rollback can undo. It does not tell which pseudonym has written it. */
+export type Tracked = CreatedAt &
   ({ readonly kind: 'pull-request'; readonly prHash: string } | { readonly kind: 'comment' | 'issue' });
 
 export interface RollbackScope {
-  /** Leave alone the pull requests of clients that opened no other one. */
+  /** Whether to leave alone the pull requests of clients that opened no other one. */
   readonly spareSingle: boolean;
   readonly comments: boolean;
   readonly issues: boolean;
@@ -45,17 +47,17 @@ export interface RollbackResult {
   readonly failedUrls: readonly string[];
 }
 
-/** One that has not ended. */
-type RollbackRow = { id: string; tokenHash: string | null; /** JSON. */ scope: string };
+/** A rollback that has not ended; `scope` is JSON. */
+type RollbackRow = { id: string; tokenHash: string | null; scope: string };
 
 export class Rollbacks {
   readonly #sql: SqlStorage;
   #isRunning = false;
-  /** For their callers, by the rollback's id. */
+  /** Results for the callers, by the rollback's id. */
   readonly #ends = new Map<string, PromiseWithResolvers<RollbackResult | null>>();
   /**
-   * Numbers for clients while a row has them, by keyed hash. In memory only: no row tells which
-   * client opened what.
+   * Numbers that stand for clients in the rows, by keyed hash. They are in memory only, so that no
+   * row tells which client opened what.
    */
   readonly #clients = new Map<string, number>();
   #lastClient: number;
@@ -76,8 +78,8 @@ export class Rollbacks {
   }
 
   /**
-   * Cost: one row.
-   * @param client that has opened it, as a keyed hash, which is not kept; null: nobody knows.
+   * Stores what was created. Cost: one row.
+   * @param client a keyed hash, which is not stored; null if it is not known.
    */
   track(one: Tracked, client: string | null, createdAt: number): void {
     const prHash = one.kind === 'pull-request' ? one.prHash : null;
@@ -91,15 +93,15 @@ export class Rollbacks {
   }
 
   /**
-   * Begins one for the next `run`, or joins this credential's. Answers its id; null: it may not
-   * begin a new one.
+   * Begins a rollback for the next `run`, or joins the one that the same credential has begun.
+   * Answers its id; null if `mayBegin` forbids a new one.
    */
   begin(tokenHash: string | null, what: RollbackScope, mayBegin: () => boolean): string | null {
     const scope = JSON.stringify(what);
     const waiting = this.#waiting();
     const begun = waiting.find((row) => row.tokenHash === tokenHash && row.scope === scope);
     if (begun !== undefined || !mayBegin()) return begun?.id ?? null;
-    // A caller that has not asked for an earlier result by now is told that nobody knows it.
+    // Earlier results are forgotten: whoever asks for one now is told that it is lost.
     if (waiting.length === 0) this.#ends.clear();
     const id = crypto.randomUUID();
     this.#sql.exec('INSERT INTO rollbacks VALUES (?, ?, ?)', id, tokenHash, scope);
@@ -107,7 +109,7 @@ export class Rollbacks {
     return id;
   }
 
-  /** Resolves when it has ended; null: nobody knows what it has undone. */
+  /** Resolves when the rollback has ended; null if its result is lost. */
   async result(id: string): Promise<RollbackResult | null> {
     const isWaiting = this.#waiting().some((row) => row.id === id);
     if (isWaiting && !this.#ends.has(id)) this.#ends.set(id, Promise.withResolvers());
@@ -119,9 +121,9 @@ export class Rollbacks {
   }
 
   /**
-   * Carries out those that have not ended, also those that begin meanwhile, one by one. Rejects if
-   * it cannot store an end: the platform repeats the alarm.
-   * @param onIncomplete called with the token of each that could not undo all.
+   * Carries out all rollbacks that have not ended, one by one, including those that begin
+   * meanwhile. Rejects if the disk takes no end of one: the platform then repeats the alarm.
+   * @param onIncomplete gets the token of each rollback that could not undo everything.
    */
   async run(env: Env, onIncomplete: (tokenHash: string) => void): Promise<void> {
     this.#isRunning = true;
@@ -129,14 +131,14 @@ export class Rollbacks {
       for (let [row] = this.#waiting(); row !== undefined; [row] = this.#waiting()) {
         const { id, tokenHash } = row;
         const scope = JSON.parse(row.scope) as RollbackScope;
-        // The operator's request does the same, and removes what is half public. A flood of
-        // comments discards no push.
+        // Stops delayed pushes; the operator's request, if it still runs, also removes those that
+        // are half public. The rollback of a flood of comments leaves them alone.
         if (!scope.spareSingle) await succeeds(delayedPushesOf(env).stopSince(Date.now() - TRACKED_MS));
         const all = this.#toUndo(scope, Date.now());
         const by: ReachedBy = { http: null };
         const undo = undoAtHost(env, by, (one) => this.#noteClosed(one));
-        // A pull request still counts as opened by its client. What nobody was told of stays, to be
-        // told next time.
+        // The row stays, because it still counts for its client. One whose subscriber could not be
+        // told is not settled, so that the next rollback tells it.
         const undone = async (one: Tracked): Promise<void> => {
           if (await undo(one)) this.#sql.exec('UPDATE created SET is_settled = 1 WHERE url = ?', one.url);
         };
@@ -157,17 +159,17 @@ export class Rollbacks {
     }
   }
 
-  /** How many pull requests of a repository were rolled back. */
-  closedIn(of: Pick<Place, 'host' | 'owner' | 'repo'>): number {
+  /** Counts the pull requests of a repository that were ever rolled back. */
+  closedIn(of: LedgerRepository): number {
     const question = 'SELECT count(*) AS count FROM rolled_back WHERE repository = ?';
-    return this.#sql.exec<{ count: number }>(question, placeName(of)).one().count;
+    return this.#sql.exec<{ count: number }>(question, repositoryId(of)).one().count;
   }
 
   #noteClosed(one: Tracked): void {
-    this.#sql.exec('INSERT OR IGNORE INTO rolled_back VALUES (?, ?)', one.url, placeName(one));
+    this.#sql.exec('INSERT OR IGNORE INTO rolled_back VALUES (?, ?)', one.url, repositoryId(one));
   }
 
-  /** Deletes what is too old for a rollback. Answers when the next deletion is due, or null. */
+  /** Deletes what is too old for a rollback. Answers when the next deletion is due; null: never. */
   forgetOld(now: number): number | null {
     this.#sql.exec('DELETE FROM created WHERE created_at <= ?', now - TRACKED_MS);
     const rows = this.#sql
@@ -178,7 +180,7 @@ export class Rollbacks {
     return earliest(...rows.map(({ at }) => at + TRACKED_MS));
   }
 
-  /** The pull requests before what was said; the oldest first. */
+  /** Selects what to undo: pull requests before comments and issues, each oldest first. */
   #toUndo({ spareSingle, comments, issues }: RollbackScope, now: number): Tracked[] {
     const rows = this.#sql.exec<Tracked & Record<string, SqlStorageValue>>(
       `SELECT url, kind, pr_hash AS prHash, host, owner, repo, number FROM created AS it
@@ -206,16 +208,16 @@ export class Rollbacks {
   }
 }
 
-const placeName = ({ host, owner, repo }: Pick<Place, 'host' | 'owner' | 'repo'>): string =>
+const repositoryId = ({ host, owner, repo }: LedgerRepository): string =>
   `${host}/${owner}/${repo}`.toLowerCase();
 
-/** A few at a time. Answers those that have failed. Never rejects. */
-export async function undoAll<T extends Place>(all: T[], undo: (one: T) => Promise<void>): Promise<T[]> {
+/** Undoes all, a few at a time. Answers those that have failed, and never rejects. */
+export async function undoAll<T extends CreatedAt>(all: T[], undo: (one: T) => Promise<void>): Promise<T[]> {
   const [waiting, failed, limited] = [[...all], [] as T[], new Set<string>()];
   const work = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       try {
-        // Further requests would only lengthen the host's rate limit.
+        // Further requests would only prolong the host's rate limit.
         if (limited.has(next.host)) failed.push(next);
         else await undo(next);
       } catch (error) {
@@ -228,13 +230,13 @@ export async function undoAll<T extends Place>(all: T[], undo: (one: T) => Promi
   return failed;
 }
 
-/** The client of one rollback, made with its first request. */
+/** The HTTP client of one rollback, made for its first request. */
 type ReachedBy = { http: HttpClient | null };
 
 /**
- * Undoes one at its code host, and answers whether its subscriber is told. Rejects if the
- * configuration is invalid.
- * @param onClosed hears of a pull request that is closed.
+ * Makes the function that undoes one at its code host, and answers whether it is settled: undone,
+ * and its subscribers told. Rejects if the configuration is invalid or the host refuses.
+ * @param onClosed gets each pull request that is closed.
  */
 function undoAtHost(
   env: Env,

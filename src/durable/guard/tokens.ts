@@ -1,6 +1,6 @@
 /**
- * What an alert's buttons hold, not the password (contract, 2.9): for one action, once, ten
- * minutes. Stored hashed.
+ * Tokens that an alert's buttons hold in place of the password (contract, 2.9). Each is valid for
+ * one action, once, within ten minutes. Only hashes are stored.
  * Proved by test/durable/guard/guard.test.ts.
  */
 import { createHash, randomBytes } from 'node:crypto';
@@ -11,7 +11,8 @@ const TOKEN_LIFE_MS = 10 * 60 * 1000;
 const TOKEN_BYTES = 16;
 
 /**
- * Tokens used up in memory. If the process ends before the disk has it, the switch is lost as well.
+ * Hashes of tokens that are used up in memory only. If the process ends before the disk takes the
+ * switch that they set, that switch is lost as well.
  */
 const usedUnstored = new Recent<true>({ most: 10_000 });
 
@@ -29,7 +30,7 @@ export class ActionTokens {
     ) WITHOUT ROWID`);
   }
 
-  /** A new one for each action: 32 lower-case hex characters. Cost: a row for each. */
+  /** Makes a token for each action: 32 lower-case hex characters. Cost: a row for each. */
   make(actions: readonly Action[], now: number): ReadonlyMap<Action, string> {
     const tokens = new Map(actions.map((action) => [action, randomBytes(TOKEN_BYTES).toString('hex')]));
     const insert = 'INSERT INTO tokens (hash, action, expires_at) VALUES (?, ?, ?)';
@@ -38,17 +39,14 @@ export class ActionTokens {
     return tokens;
   }
 
-  /**
-   * Uses up the token if it is valid for `action`; false if it is not. A clock set back prolongs
-   * none.
-   */
+  /** Uses up a token; answers false if it is not valid. A clock that was set back prolongs none. */
   use(hash: string, action: Action, now: number): boolean {
     const use = `UPDATE tokens SET is_used = 1 WHERE hash = ?1 AND action = ?2 AND is_used = 0
       AND expires_at > ?3 AND expires_at <= ?3 + ?4`;
     return this.#sql.exec(use, hash, action, now, TOKEN_LIFE_MS).rowsWritten > 0;
   }
 
-  /** As `use`, once, and only in memory. `use` may follow, for the disk. */
+  /** Uses up a token in memory, without the disk. `use` may follow, which stores it. */
   useUnstored(hash: string, action: Action, now: number): boolean {
     const valid = `SELECT 1 FROM tokens WHERE hash = ?1 AND action = ?2 AND is_used = 0
       AND expires_at > ?3 AND expires_at <= ?3 + ?4`;
@@ -58,12 +56,12 @@ export class ActionTokens {
     return true;
   }
 
-  /** Its action has failed, so it may be used again until it expires. */
+  /** Makes a used token valid again until it expires. */
   giveBack(hash: string): void {
     this.#sql.exec('UPDATE tokens SET is_used = 0 WHERE hash = ?', hash);
   }
 
-  /** Answers when the next one expires; null if there is none. */
+  /** Deletes expired tokens. Answers when the next one expires; null if there is none. */
   forgetOld(now: number): number | null {
     this.#sql.exec('DELETE FROM tokens WHERE expires_at <= ?', now);
     return this.#sql.exec<{ at: number | null }>('SELECT min(expires_at) AS at FROM tokens').one().at;

@@ -1,6 +1,6 @@
 /**
- * Reads the bot's notifications at a host each minute, one run at a time. Pull requests' objects
- * tell each once.
+ * Reads the bot's notifications at a host once a minute, one run at a time, and passes events to
+ * the objects of their pull requests, which tell each event once.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
@@ -12,12 +12,11 @@ import {
   type SpentKind,
 } from '../../events/feed-cursor.ts';
 import { CallsUsedUp, type FeedMemory, followPullRequests, type NotedThread } from '../../events/follow.ts';
-import type { ActivityCall, FeedThread } from '../../host/code-host.ts';
+import type { FeedThread } from '../../host/code-host.ts';
 import { type ActivityHost, openActivity } from '../../host/open.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';
 import { isWithin, systemClock } from '../../isolate/clock.ts';
 import { loggerOf } from '../../log.ts';
-import { count } from '../../metrics/tally.ts';
 import { prHashWithId } from '../../stats/recorded-hashes.ts';
 import { pullRequestOf } from '../../objects.ts';
 import { dueAgainAt, LONGEST_WAIT_MS } from '../due-rows.ts';
@@ -37,13 +36,13 @@ export class NotificationFeed extends DurableObject<Env> {
   }
 
   /**
-   * Passes events on to the pull requests' objects, or leaves them to the next run.
-   * @param cronTime milliseconds.
+   * Reads the feed, and once an hour the account. What fails is left to the next run.
+   * @param cronTime when the run was scheduled; milliseconds since 1970.
    */
   async run(hostKey: string, cronTime: number): Promise<void> {
     const reached = reachHost(this.env, hostKey);
     if (reached === null || reached.host.token === null || this.#isRunning) return;
-    const activity = openActivity(reached.access, (call) => this.#takeCall(call));
+    const activity = openActivity(reached.access, () => this.#takeCall());
     const logger = loggerOf(reached.config);
     this.#isRunning = true;
     try {
@@ -62,7 +61,7 @@ export class NotificationFeed extends DurableObject<Env> {
       this.#wereCallsUsedUp = false;
     } catch (error) {
       if (error instanceof CallsUsedUp) {
-        // Once for all runs of the hour that find it so.
+        // Logs only the first of the runs in a row that find no calls left.
         if (!this.#wereCallsUsedUp) logger.warn('following pull requests has used up its calls of this hour');
         this.#wereCallsUsedUp = true;
       } else {
@@ -80,8 +79,8 @@ export class NotificationFeed extends DurableObject<Env> {
   }
 
   /**
-   * For a new comment of the bot, which the feed never shows. If this is lost, the thread's next
-   * event brings it.
+   * Notes the thread of a comment that the bot has posted, because the feed never shows those. If
+   * this note is lost, the thread's next event brings the comment.
    */
   async noteComment(repository: RepositoryName, number: number): Promise<void> {
     const at = systemClock.now();
@@ -89,30 +88,29 @@ export class NotificationFeed extends DurableObject<Env> {
     this.#memory.note([{ id, isByBot: false, repository, number, updatedAt: at }], at);
   }
 
-  #takeCall(call: ActivityCall): void {
+  #takeCall(): void {
     if (!this.#memory.take('calls', systemClock.now())) throw new CallsUsedUp();
-    count('gitveil_feed_requests_total', { call });
   }
 }
 
-/** Between two looks at the account. */
+/** The pause between two looks at the account. */
 const PAUSE_MS = 60 * 60 * 1000;
 const LOGIN_KEY = 'login';
 
 /**
- * What only a look at the account shows, once an hour: GitHub has flagged, so hidden it, or its
- * login has changed.
+ * Looks at the bot's account once an hour for what nothing else shows: GitHub has flagged, and so
+ * hidden it, or its login has changed.
  */
 export class AccountLook {
   readonly #kv: SyncKvStorage;
   #lookedAt = Number.NEGATIVE_INFINITY;
-  #isMissed = false;
+  #wasHidden = false;
 
   constructor(kv: SyncKvStorage) {
     this.#kv = kv;
   }
 
-  /** Rejects if the host does not answer; then it is looked again an hour later. */
+  /** Rejects if the host does not answer; the next look comes an hour later all the same. */
   async look(
     host: Pick<ActivityHost, 'account' | 'isHidden'>,
     news: AccountNews,
@@ -126,25 +124,22 @@ export class AccountLook {
     this.#kv.put(LOGIN_KEY, login);
     const isHidden = await host.isHidden(login);
     if (isHidden === null) return;
-    // The host may have been wrong once: the next run asks again.
-    if (isHidden && !this.#isMissed) this.#lookedAt = Number.NEGATIVE_INFINITY;
+    // The host's first such answer may be wrong, so the next run asks again before anybody is told.
+    if (isHidden && !this.#wasHidden) this.#lookedAt = Number.NEGATIVE_INFINITY;
     else await news.hidden(isHidden);
-    this.#isMissed = isHidden;
+    this.#wasHidden = isHidden;
   }
 }
 
-/** When threads are forgotten, examined or not. */
+/** The age at which threads are forgotten, examined or not. */
 const THREAD_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
-/**
- * How long it is known whose a pull request is: that never changes, but not all need be kept for
- * ever.
- */
+/** How long to remember whose a pull request is. That never changes; this only bounds the table. */
 const KNOWLEDGE_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
 
 type ThreadRow = Omit<NotedThread, 'repository' | 'isKnown'> &
   Record<'owner' | 'repo', string> & { isKnown: number };
 
-/** Under which it is kept how far the feed was read, and what that has cost. */
+/** Keys of the position in the feed, and of the calls that this hour has used. */
 const CURSOR_KEY = 'cursor';
 const SPENT_KEY = 'spent';
 
@@ -184,7 +179,7 @@ class SqlFeedMemory implements FeedMemory {
     return threads.filter((thread) => this.#noteOne(thread, now)).length;
   }
 
-  /** False if it was already noted in this state. */
+  /** Answers false if the thread was already noted in this state. */
   #noteOne({ id, isByBot, repository, number, updatedAt }: FeedThread, now: number): boolean {
     if (isByBot) this.#sql.exec('INSERT OR IGNORE INTO known_threads VALUES (?, 1, NULL, ?)', id, now);
     const row = [id, repository.owner, repository.name, number, updatedAt, now];
@@ -220,8 +215,8 @@ class SqlFeedMemory implements FeedMemory {
   }
 
   /**
-   * Within seconds of its change, it is due once more: the same second may have brought another
-   * change.
+   * Notes when the thread was examined. If that was within seconds of its change, it is due once
+   * more, because the same second may have brought another change.
    */
   examined({ id }: NotedThread, at: number): void {
     this.#sql.exec('UPDATE threads SET examined_at = ?, failures = 0 WHERE id = ?', at, id);
@@ -232,7 +227,7 @@ class SqlFeedMemory implements FeedMemory {
     this.#sql.exec('UPDATE threads SET failures = failures + 1, due_at = ? WHERE id = ?', dueAt, id);
   }
 
-  /** False if this hour's are used up. */
+  /** Takes one of this hour's calls; answers false if they are used up. */
   take(kind: SpentKind, now: number): boolean {
     const next = afterOneMore(this.#kv.get<SpentCalls>(SPENT_KEY) ?? null, kind, now);
     if (next !== null) this.#kv.put(SPENT_KEY, next);

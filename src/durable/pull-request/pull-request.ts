@@ -10,7 +10,7 @@ import { configOf, openHttp } from '../../config/configured.ts';
 import type { Env } from '../../env.ts';
 import type { HostEvent } from '../../events/host-event.ts';
 import { openActivity, openRepositories } from '../../host/open.ts';
-import { publicService, publish, pullRequestTopic } from '../../notify/ntfy.ts';
+import { publicService, publishNotification, pullRequestTopic } from '../../notify/ntfy.ts';
 import { pullRequestPath, workBranch } from '../../words/pr-hash.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
 import { guardOf } from '../../objects.ts';
@@ -21,9 +21,10 @@ import { reachHost } from '../../host-access.ts';
 import { Lease } from '../lease.ts';
 import { type DeliveryResult, notTaken, Outbox, type Waiting } from '../outbox.ts';
 import { History, isEnd, shortUrl } from './history.ts';
-import type { HistoryEvent, KeptHistory, PullRequestStage } from './history.ts';
+import type { HistoryEvent, KeptHistory } from './history.ts';
 import { CommitDates, type DatedCommits, type KeptDates } from './record.ts';
 import type { PullRequestRecord, RecordedPullRequest } from './record.ts';
+import type { PullRequestStage } from './stages.ts';
 
 const KEY = 'pull-request';
 
@@ -214,7 +215,7 @@ export class PullRequest extends DurableObject<Env> {
       const event = isNew ? 'opened' : 'updated';
       this.#queue('notification', event, '', at);
       this.#history.add(event, url, at, this.#named(number));
-      this.#history.setState('open', at);
+      this.#history.move(isNew ? 'open' : 'update', at);
     }
     this.#save();
     if (isNew || isMoved) await this.ctx.storage.setAlarm(at);
@@ -387,7 +388,7 @@ export class PullRequest extends DurableObject<Env> {
         // Do not link to the code host: the first visitors there are likely to be the author.
         const page = config.serviceUrl + pullRequestPath(prHash);
         const words = entry.event === 'commented' ? 'commented on' : entry.event;
-        await publish(http, publicService(config), {
+        await publishNotification(http, publicService(config), {
           topic: pullRequestTopic(prHash),
           title: `${owner}/${repo}: pull request ${entry.event}`,
           message: `Your anonymous pull request was ${words}: ${page}`,

@@ -5,7 +5,7 @@
  * test/durable/pull-request/dates-of.test.ts.
  */
 import { AnonymousCommits, type DateOf } from '../../git/objects/anonymize.ts';
-import type { Identity } from '../../git/objects/commit.ts';
+import type { CommitIdentity } from '../../git/objects/commit.ts';
 import type { PlannedCommits } from '../../git/objects/planned-commits.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';
 
@@ -130,7 +130,7 @@ export interface Dates {
  */
 type Undated = () => AnonymousCommits;
 
-export function undatedOf(commits: PlannedCommits, identity: Identity): Undated {
+export function undatedOf(commits: PlannedCommits, identity: CommitIdentity): Undated {
   let made: AnonymousCommits | null = null;
   return () => (made ??= new AnonymousCommits(commits, identity, () => 0));
 }

@@ -1,23 +1,21 @@
 /**
- * Keeps what a push has sent, in rows that only the push can read (src/spool/sealed-rows.ts), by
- * attempt and number. On Cloudflare each attempt has an object of its own; on one machine all share
- * one, as each object is a file there. A push removes its rows; the alarm those of one that died or
- * was delayed too long, and with the last ones the file.
+ * Stores what a push has sent, in rows that only the push can read (src/spool/sealed-rows.ts), by
+ * attempt and number. On Cloudflare each attempt has an object of its own; on one machine, where an
+ * object is a file, all share one. A push removes its own rows. The alarm removes those of a push
+ * that died, or of a delayed one whose time is over, and the whole file with the last rows.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
 import type { RowStore } from '../../spool/sealed-rows.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
-/**
- * Since the last row. A push that sends as slowly as it may needs a quarter of an hour for a row.
- */
+/** How long after its last row an attempt is removed: far longer than the slowest push needs. */
 export const LIFE_MS = 3 * HOUR_MS;
-/** Some 16 MB, which take a few milliseconds. Other pushes wait meanwhile. */
+/** Rows removed in one call: some 16 MB, for which other pushes wait a few milliseconds. */
 const REMOVED_AT_ONCE = 64;
 
 export class Spool extends DurableObject<Env> implements RowStore {
-  /** The row that was read last. */
+  /** The row that was read last, whose memory the next read frees. */
   #answered: ArrayBuffer | null = null;
 
   /** Rejects if the attempt has such a row already. */
@@ -25,7 +23,7 @@ export class Spool extends DurableObject<Env> implements RowStore {
     const { storage } = this.ctx;
     const now = Date.now();
     this.#rows().exec('INSERT INTO rows VALUES (?, ?, ?, ?)', attempt, number, now, sealed);
-    // The collector would take its time.
+    // Frees the memory now: the garbage collector would take its time.
     sealed.transfer(0);
     if ((await storage.getAlarm()) === null) await storage.setAlarm(now + LIFE_MS);
   }
@@ -33,7 +31,7 @@ export class Spool extends DurableObject<Env> implements RowStore {
   async read(attempt: string, number: number): Promise<ArrayBuffer | null> {
     const query = 'SELECT sealed FROM rows WHERE attempt = ? AND number = ?';
     const [row] = this.#rows().exec<{ sealed: ArrayBuffer }>(query, attempt, number);
-    // An answer is copied before the next call begins; the collector would take its time.
+    // The last answer was copied before this call began, so its memory can be freed.
     this.#answered?.transfer(0);
     return (this.#answered = row?.sealed ?? null);
   }
@@ -49,20 +47,19 @@ export class Spool extends DurableObject<Env> implements RowStore {
     if (rowsWritten === 0) throw new Error('there are no such rows');
   }
 
-  /** Removes those that have died. */
   override async alarm(): Promise<void> {
     const now = Date.now();
     const query = 'SELECT attempt FROM rows GROUP BY attempt HAVING max(at) <= ?';
     const dead = [...this.#rows().exec<{ attempt: string }>(query, now - LIFE_MS)];
-    // If nothing is left, this alarm goes with the rest.
+    // If nothing is left, `deleteAll` takes this alarm away, too.
     await this.ctx.storage.setAlarm(now + LIFE_MS);
     const hasMore = await this.#removeSome(dead.map(({ attempt }) => attempt));
     if (hasMore) await this.ctx.storage.setAlarm(now);
   }
 
   /**
-   * Removes everything if there are no other attempts than these. Answers whether there are more
-   * rows of these.
+   * Removes some rows of these attempts, or the whole file if there are no others. Answers whether
+   * these attempts have more rows.
    */
   async #removeSome(attempts: readonly string[]): Promise<boolean> {
     const these = 'attempt IN (SELECT value FROM json_each(?))';
@@ -78,7 +75,7 @@ export class Spool extends DurableObject<Env> implements RowStore {
     return isAny(these);
   }
 
-  /** The table, which `deleteAll` takes away. */
+  /** Makes the table, which `deleteAll` has taken away, and gives the database. */
   #rows(): SqlStorage {
     const { sql } = this.ctx.storage;
     sql.exec(

@@ -3,7 +3,7 @@
  * are encoded again each time they are read, so that they take no memory.
  */
 import { NumberList } from '../compact-lists.ts';
-import { encodeAnonymousCommit, type Identity } from './commit.ts';
+import { encodeAnonymousCommit, type CommitIdentity } from './commit.ts';
 import { hashObject, type Oid } from './oid.ts';
 import { OidTable } from './oid-table.ts';
 import { type PlannedCommit, type PlannedCommits, withIds } from './planned-commits.ts';
@@ -22,7 +22,7 @@ export type DateOf = (commit: number) => number;
 
 export class AnonymousCommits {
   readonly #commits: PlannedCommits;
-  readonly #identity: Identity;
+  readonly #identity: CommitIdentity;
   readonly #dateOf: DateOf;
   /** The ids without repetition: commits that differed only in author and date become one. */
   readonly #ids = new OidTable();
@@ -31,7 +31,7 @@ export class AnonymousCommits {
   #buffer = new Uint8Array(4096);
 
   /** Computes all ids at once: a SHA-1 over every commit. */
-  constructor(commits: PlannedCommits, identity: Identity, dateOf: DateOf) {
+  constructor(commits: PlannedCommits, identity: CommitIdentity, dateOf: DateOf) {
     this.#commits = commits;
     this.#identity = identity;
     this.#dateOf = dateOf;

@@ -30,7 +30,7 @@ export interface Commit {
 }
 
 /** The name and email of an author. Neither may contain `<`, `>` or a line feed. */
-export interface Identity {
+export interface CommitIdentity {
   readonly name: string;
   readonly email: string;
 }
@@ -89,7 +89,7 @@ export function parseCommit(content: Uint8Array): Commit {
     else if (startsWith(content, position, 'encoding ')) encoding ??= latin1(content, position + 9, end);
     position = end + 1;
   }
-  if (tree === null) throw malformed();
+  if (tree === null) throw malformedCommit();
   if (encoding !== null && !ENCODING_PATTERN.test(encoding)) encoding = null;
   return { tree, parents, committedAt, encoding, message: content.subarray(position + 1) };
 }
@@ -114,11 +114,11 @@ export function parseHistory(content: Uint8Array): Pick<Commit, 'parents' | 'com
 
 function idAt(content: Uint8Array, start: number, end: number): Oid {
   const oid = oidFromHex(content, start, end);
-  if (oid === null) throw malformed();
+  if (oid === null) throw malformedCommit();
   return oid;
 }
 
-function malformed(): ProtocolError {
+function malformedCommit(): ProtocolError {
   return new ProtocolError(
     'bad-pack',
     'The push contains a malformed commit. Run "git fsck", then push again.',
@@ -133,7 +133,7 @@ function malformed(): ProtocolError {
 export function encodeAnonymousCommit(
   { tree, encoding, message }: Pick<Commit, 'tree' | 'encoding' | 'message'>,
   parents: readonly Oid[],
-  identity: Identity,
+  identity: CommitIdentity,
   committedAt: number,
   allocate: (bytes: number) => Uint8Array = (bytes) => new Uint8Array(bytes),
 ): Uint8Array {

@@ -7,20 +7,17 @@ import { latin1, utf8 } from '../bytes.ts';
 import type { KeptObjects } from '../pack/kept-objects.ts';
 import { IdentityCollector } from '../search/identity-texts.ts';
 import { type ProtocolError, tooLarge } from '../wire/protocol-error.ts';
-import type { Identity } from './commit.ts';
+import type { CommitIdentity } from './commit.ts';
 import { UNTITLED } from './commit-message.ts';
 import type { NewCommits } from './new-commits.ts';
 import type { Oid } from './oid.ts';
-import { OidTable } from './oid-table.ts';
+import { countedOnce, type Reword } from './reword.ts';
 import { contentEnd, withTrailer } from './trailers.ts';
 
 type Kept = Pick<KeptObjects, 'withOid'>;
 
 /** Matches sign-offs, also indented ones as `git merge --squash` lists them. */
 const SIGN_OFFS = /^[ \t]*Signed-off-by[ \t]*:([^\n]*)(?:\n|$)/gim;
-
-/** Returns the signed message of a commit. Signing it again changes nothing. */
-export type Sign = (oid: Oid, message: Uint8Array) => Uint8Array;
 
 /**
  * Maximum number of sign-offs in all messages of a push. Each costs a few patterns, and millions of
@@ -33,16 +30,14 @@ export const MAX_SIGN_OFFS = 250_000;
  * @param signer is the author of the commits that are published.
  * @throws ProtocolError `too-large` over MAX_SIGN_OFFS, when signing.
  */
-export function signerOf(kept: Kept, signer: Identity): Sign {
-  const counted = new OidTable();
-  let left = MAX_SIGN_OFFS;
+export function signerOf(kept: Kept, signer: CommitIdentity): Reword {
+  const counter = countedOnce(MAX_SIGN_OFFS, tooManySignOffs);
   return (oid, message) => {
     const signers = ownWords(kept, oid);
     for (const own of [signer.name, signer.email]) signers.add(folded(latin1(utf8(own))));
-    const known = counted.size;
-    const isNew = counted.add(oid) === known;
+    const count = counter(oid);
     const words = withoutSignOffs(latin1(message), (value) => {
-      if (isNew && --left < 0) throw tooManySignOffs();
+      count();
       return isBy(value, signers);
     });
     const titled = contentEnd(words) === 0 ? UNTITLED : words;
@@ -68,7 +63,7 @@ function tooManySignOffs(): ProtocolError {
   );
 }
 
-export function signOffLine({ name, email }: Identity): string {
+export function signOffLine({ name, email }: CommitIdentity): string {
   return `Signed-off-by: ${name} <${email}>`;
 }
 

@@ -34,6 +34,25 @@ export interface ContentListener {
   end?(): void;
 }
 
+/** Shows each entry to both, so that it is inflated once. */
+export function shownToBoth(first: ContentListener, second: ContentListener): ContentListener {
+  let [isFirsts, isSeconds] = [false, false];
+  return {
+    begin(...entry) {
+      [isFirsts, isSeconds] = [first.begin(...entry), second.begin(...entry)];
+      return isFirsts || isSeconds;
+    },
+    content(bytes) {
+      if (isFirsts) first.content?.(bytes);
+      if (isSeconds) second.content?.(bytes);
+    },
+    end() {
+      if (isFirsts) first.end?.();
+      if (isSeconds) second.end?.();
+    },
+  };
+}
+
 /**
  * Bytes that are walked at once: what they may leave in memory is counted ahead, and what they have
  * inflated to, up to a thousand times as much, behind.

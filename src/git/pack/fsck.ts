@@ -8,10 +8,8 @@
 import { decodeUtf8, latin1 } from '../bytes.ts';
 import { type Oid, ZERO_OID } from '../objects/oid.ts';
 import { kindOf, parseTree, sortKey, type TreeEntry } from '../objects/tree.ts';
-import type { PackPaths } from '../search/pack-paths.ts';
 import { ProtocolError } from '../wire/protocol-error.ts';
-import type { StoredPack } from './entry-walker.ts';
-import { PackIndex } from './pack-index.ts';
+import type { IndexedObject } from './pack-index.ts';
 import type { PackedObjects } from './packed-objects.ts';
 
 /** What is wrong, as a sentence goes on after the name of the folder or file. */
@@ -129,43 +127,42 @@ const MAX_FOLDER_BYTES = 1024 * 1024;
  */
 const MAX_GITMODULES_BYTES = 128 * 1024;
 
-/**
- * Of the folders of a pack, each with the id of the folder or file.
- * @param paths learns where they are.
- */
-export async function faultsOfPack(
-  pack: StoredPack,
-  objects: PackedObjects,
-  paths: PackPaths,
-): Promise<Fault[]> {
-  const faults: Fault[] = [];
-  const files = new Map<Oid, number>();
-  const gitmodules = new Set<Oid>();
-  let bytesLeft = MAX_FOLDER_BYTES;
-  const add = (found: Iterable<FsckId>, oid: Oid): void => {
-    for (const id of found) faults.push([id, oid]);
-  };
-  const index = await PackIndex.of(pack, objects, (object) => {
-    const { oid, type, offset, tree } = object;
-    if (type === 'blob') files.set(oid, offset);
-    if (tree === null || (bytesLeft -= tree.byteLength) < 0) return;
-    paths.add(object);
+/** Files that may be a `.gitmodules`, until it is known where one is. More are left to the host. */
+const MAX_FILES = 4_000;
+
+/** Checks the folders of a pack, and the `.gitmodules` in them, as they are found. */
+export class FolderCheck {
+  readonly faults: Fault[] = [];
+  readonly #files = new Map<Oid, number>();
+  readonly #gitmodules = new Set<Oid>();
+  #bytesLeft = MAX_FOLDER_BYTES;
+
+  add({ oid, type, offset, size, tree }: IndexedObject): void {
+    if (type === 'blob' && size <= MAX_GITMODULES_BYTES && this.#files.size < MAX_FILES)
+      this.#files.set(oid, offset);
+    if (tree === null || (this.#bytesLeft -= tree.byteLength) < 0) return;
     const entries = entriesOf(tree);
-    add(faultsOfTree(entries), oid);
+    this.#note(faultsOfTree(entries), oid);
     for (const entry of entries) {
-      if (isGitmodules(entry) && kindOf(entry) === 'file') gitmodules.add(entry.oid);
+      if (isGitmodules(entry) && kindOf(entry) === 'file') this.#gitmodules.add(entry.oid);
     }
-  });
-  await index.resolve();
-  let gitmodulesLeft = MAX_GITMODULES_BYTES;
-  for (const oid of gitmodules) {
-    const offset = files.get(oid);
-    const file = offset === undefined ? null : await objects.at(offset);
-    if (typeof file !== 'object' || file === null) continue;
-    gitmodulesLeft -= file.content.length;
-    if (gitmodulesLeft >= 0) add(faultsOfGitmodules(file.content), oid);
   }
-  return faults;
+
+  /** Reads the `.gitmodules`, when all that the pack has was added. */
+  async readGitmodules(objects: PackedObjects): Promise<void> {
+    let bytesLeft = MAX_GITMODULES_BYTES;
+    for (const oid of this.#gitmodules) {
+      const offset = this.#files.get(oid);
+      const file = offset === undefined ? null : await objects.at(offset);
+      if (typeof file !== 'object' || file === null) continue;
+      bytesLeft -= file.content.length;
+      if (bytesLeft >= 0) this.#note(faultsOfGitmodules(file.content), oid);
+    }
+  }
+
+  #note(found: Iterable<FsckId>, oid: Oid): void {
+    for (const id of found) this.faults.push([id, oid]);
+  }
 }
 
 /** None of one that is damaged: Git itself cannot send it. */

@@ -7,7 +7,7 @@ import { hashObject, type Oid } from '../objects/oid.ts';
 import { ProtocolError } from '../wire/protocol-error.ts';
 import { MAX_DELTA_HEADER_BYTES, parseDeltaHeader } from './delta.ts';
 import { isDelta, OBJ_BLOB, OBJ_OFS_DELTA, OBJ_REF_DELTA, OBJ_TREE, OBJECT_TYPES } from './entry-header.ts';
-import { EntryWalker, type StoredPack } from './entry-walker.ts';
+import { type ContentListener, EntryWalker, shownToBoth, type StoredPack } from './entry-walker.ts';
 import type { KeptObject } from './kept-objects.ts';
 import type { FileObject, PackedObjects } from './packed-objects.ts';
 
@@ -59,15 +59,16 @@ export class PackIndex {
    * Whole objects, until `resolve`.
    * @param found gets each whose id is known.
    * @param isOfFolders leaves out files.
+   * @param beside is shown each entry first, all of it.
    */
   static async of(
     pack: StoredPack,
     objects: PackedObjects,
     found: (object: IndexedObject) => void,
-    isOfFolders = false,
+    { isOfFolders = false, beside }: { isOfFolders?: boolean; beside?: ContentListener } = {},
   ): Promise<PackIndex> {
     const index = new PackIndex(objects, found, isOfFolders);
-    await index.#walk(pack);
+    await index.#walk(pack, beside);
     return index;
   }
 
@@ -131,7 +132,7 @@ export class PackIndex {
     return [...this.#waiting.values()].flat();
   }
 
-  async #walk(pack: StoredPack): Promise<void> {
+  async #walk(pack: StoredPack, beside?: ContentListener): Promise<void> {
     const whole = new Map<Oid, number>();
     const deltas = new Set<number>();
     /** Where those begin that are left out. */
@@ -140,52 +141,53 @@ export class PackIndex {
     let hash: Hash | null = null;
     let kept: Uint8Array[] = [];
     let keptLeft = 0;
-    const walker: EntryWalker = new EntryWalker(
-      {
-        begin: (type, size, offset) => {
-          const isOfFile = type === OBJ_BLOB || (type === OBJ_OFS_DELTA && files.has(walker.base as number));
-          if (this.#isOfFolders && isOfFile) {
-            files.add(offset);
-            return false;
-          }
-          at = { type, size, offset };
-          hash = isDelta(type) ? null : createHash('sha1').update(`${OBJECT_TYPES[type]} ${size}\0`);
-          [kept, keptLeft] = [[], 0];
-          if (type === OBJ_TREE && size <= MAX_TREE_BYTES) keptLeft = size;
-          if (type === OBJ_REF_DELTA) keptLeft = MAX_DELTA_HEADER_BYTES;
-          if (hash !== null) return true;
-          if (deltas.size === MAX_DELTAS) {
-            this.#isCut = true;
-            return false;
-          }
-          deltas.add(offset);
-          const others = this.#waiting.get(walker.base);
-          if (others === undefined) this.#waiting.set(walker.base, [offset]);
-          else others.push(offset);
-          return type === OBJ_REF_DELTA;
-        },
-        content: (bytes) => {
-          hash?.update(bytes);
-          if (keptLeft > 0) kept.push(bytes.slice(0, keptLeft));
-          keptLeft = Math.max(0, keptLeft - bytes.length);
-        },
-        end: () => {
-          const head = Buffer.concat(kept);
-          if (hash === null) {
-            const { baseSize, resultSize } = parseDeltaHeader(head);
-            this.#named.set(walker.base as Oid, baseSize);
-            this.#sizesMade.set(at.offset, resultSize);
-            return;
-          }
-          const oid = hash.digest('hex');
-          const { offset, size } = at;
-          if (whole.size < MAX_WHOLE) whole.set(oid, offset);
-          else this.#hasMoreWhole = true;
-          const type = at.type === OBJ_TREE ? 'tree' : 'blob';
-          const tree = type === 'tree' && size <= MAX_TREE_BYTES ? head : null;
-          this.#found({ type, oid, offset, size, isWhole: true, tree });
-        },
+    const own: ContentListener = {
+      begin: (type, size, offset) => {
+        const isOfFile = type === OBJ_BLOB || (type === OBJ_OFS_DELTA && files.has(walker.base as number));
+        if (this.#isOfFolders && isOfFile) {
+          files.add(offset);
+          return false;
+        }
+        at = { type, size, offset };
+        hash = isDelta(type) ? null : createHash('sha1').update(`${OBJECT_TYPES[type]} ${size}\0`);
+        [kept, keptLeft] = [[], 0];
+        if (type === OBJ_TREE && size <= MAX_TREE_BYTES) keptLeft = size;
+        if (type === OBJ_REF_DELTA) keptLeft = MAX_DELTA_HEADER_BYTES;
+        if (hash !== null) return true;
+        if (deltas.size === MAX_DELTAS) {
+          this.#isCut = true;
+          return false;
+        }
+        deltas.add(offset);
+        const others = this.#waiting.get(walker.base);
+        if (others === undefined) this.#waiting.set(walker.base, [offset]);
+        else others.push(offset);
+        return type === OBJ_REF_DELTA;
       },
+      content: (bytes) => {
+        hash?.update(bytes);
+        if (keptLeft > 0) kept.push(bytes.slice(0, keptLeft));
+        keptLeft = Math.max(0, keptLeft - bytes.length);
+      },
+      end: () => {
+        const head = Buffer.concat(kept);
+        if (hash === null) {
+          const { baseSize, resultSize } = parseDeltaHeader(head);
+          this.#named.set(walker.base as Oid, baseSize);
+          this.#sizesMade.set(at.offset, resultSize);
+          return;
+        }
+        const oid = hash.digest('hex');
+        const { offset, size } = at;
+        if (whole.size < MAX_WHOLE) whole.set(oid, offset);
+        else this.#hasMoreWhole = true;
+        const type = at.type === OBJ_TREE ? 'tree' : 'blob';
+        const tree = type === 'tree' && size <= MAX_TREE_BYTES ? head : null;
+        this.#found({ type, oid, offset, size, isWhole: true, tree });
+      },
+    };
+    const walker: EntryWalker = new EntryWalker(
+      beside === undefined ? own : shownToBoth(beside, own),
       this.#objects.memory,
     );
     await walker.walk(pack, 0);

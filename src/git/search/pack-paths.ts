@@ -37,8 +37,9 @@ interface Place {
 export class PackPaths {
   /** What the pack has as a whole, in its order. */
   readonly #whole: Pick<IndexedObject, 'type' | 'oid'>[] = [];
-  /** By where their entries begin: ids of the objects that are asked for. */
-  readonly #oids: Map<number, Oid | null>;
+  /** Where the entries of objects begin whose paths are asked for by that. It may grow. */
+  readonly #asked: ReadonlySet<number>;
+  readonly #oids = new Map<number, Oid>();
   readonly #places = new Map<Oid, Place[]>();
   /** Ids with names, each once, because each version of a folder has nearly the same entries. */
   readonly #known = new Set<string>();
@@ -47,12 +48,12 @@ export class PackPaths {
   #entriesLeft = MAX_ENTRIES;
   #namesLength = 0;
 
-  constructor(offsets: Iterable<number>) {
-    this.#oids = new Map(Array.from(offsets, (offset) => [offset, null]));
+  constructor(asked: ReadonlySet<number>) {
+    this.#asked = asked;
   }
 
   add({ type, oid, offset, isWhole, tree }: IndexedObject): void {
-    if (this.#oids.has(offset)) this.#oids.set(offset, oid);
+    if (this.#asked.has(offset)) this.#oids.set(offset, oid);
     if (isWhole && this.#whole.length < MAX_WHOLE) this.#whole.push({ type, oid });
     else this.#isCut ||= isWhole;
     if (tree !== null) this.addEntries(tree, oid);

@@ -3,10 +3,9 @@
  * not the copies.
  */
 import { concatBytes } from '../bytes.ts';
-import { type Memory, UNCOUNTED } from '../memory.ts';
 import { DeltaReader, type InstructionListener } from '../pack/delta.ts';
 import { isDelta, OBJ_BLOB, OBJ_OFS_DELTA, OBJ_TREE } from '../pack/entry-header.ts';
-import { type ContentListener, EntryWalker } from '../pack/entry-walker.ts';
+import type { ContentListener } from '../pack/entry-walker.ts';
 import type { Credential } from './credentials.ts';
 import { excerptAt, SHOWN_BEFORE } from './excerpts.ts';
 import { homeFoldersIn } from './home-folders.ts';
@@ -63,7 +62,6 @@ const MAX_SIGHTINGS = 3;
 const NOTHING = new Uint8Array(0);
 
 export class PackScan implements ContentListener, InstructionListener {
-  readonly walker: EntryWalker;
   isCut = false;
   hasGitlinks = false;
   /** Paths of home folders, as far as the name. */
@@ -72,6 +70,8 @@ export class PackScan implements ContentListener, InstructionListener {
   readonly words = new Set<string>();
   /** Files that were not searched, the first ones. */
   readonly opaque: OpaqueFile[] = [];
+  /** Where the entries of suspects and of these files begin. */
+  readonly noted = new Set<number>();
   readonly #looks: Looks;
   /** The client names its own objects by their offsets, so what it names by ids is upstream's. */
   usesOffsets = false;
@@ -95,16 +95,8 @@ export class PackScan implements ContentListener, InstructionListener {
   #seenBytes = 0;
   #before: Uint8Array = NOTHING;
 
-  /**
-   * @param kindOf what a file is, by its first bytes; null: searching it is enough.
-   * @param memory where the work is counted.
-   */
-  constructor(
-    names: SearchedNames,
-    kindOf: (first: Uint8Array) => FileKind | null,
-    memory: Pick<Memory, 'worked'> = UNCOUNTED,
-  ) {
-    this.walker = new EntryWalker(this, memory);
+  /** @param kindOf what a file is, by its first bytes; null: searching it is enough. */
+  constructor(names: SearchedNames, kindOf: (first: Uint8Array) => FileKind | null) {
     this.#looks = names.looks.beside();
     this.#names = names;
     names.beginWith(this.#looks);
@@ -169,8 +161,12 @@ export class PackScan implements ContentListener, InstructionListener {
     const isNamed = this.#sightings.length > 0;
     if (!isNamed && !this.#mayHaveMore) return;
     const list = isNamed ? this.#named : this.#others;
-    if (list.length === MAX_SUSPECTS) this.isCut = true;
-    else list.push({ offset: this.#offset, sightings: this.#sightings, mayHaveMore: this.#mayHaveMore });
+    if (list.length === MAX_SUSPECTS) {
+      this.isCut = true;
+      return;
+    }
+    this.noted.add(this.#offset);
+    list.push({ offset: this.#offset, sightings: this.#sightings, mayHaveMore: this.#mayHaveMore });
   }
 
   #takeHead(bytes: Uint8Array): void {
@@ -191,6 +187,7 @@ export class PackScan implements ContentListener, InstructionListener {
     const head = this.#head.subarray(0, this.#headLength);
     const kind = this.#kind ?? this.#kindOf(head);
     if (kind === null || !this.#looks.take(OPAQUE, MAX_OPAQUE)) return;
+    this.noted.add(this.#offset);
     this.opaque.push({ offset: this.#offset, kind: kind.name, tells: kind.read?.(head) ?? [] });
   }
 

@@ -18,8 +18,9 @@ import type { Memory } from '../memory.ts';
 import { hashObject, type Oid } from '../objects/oid.ts';
 import { insertsOf, readInstructions } from '../pack/delta.ts';
 import type { KeptObject } from '../pack/kept-objects.ts';
-import { PackIndex } from '../pack/pack-index.ts';
-import type { StoredPack } from '../pack/entry-walker.ts';
+import { EntryWalker, type StoredPack } from '../pack/entry-walker.ts';
+import { type Fault, FolderCheck } from '../pack/fsck.ts';
+import { type IndexedObject, PackIndex } from '../pack/pack-index.ts';
 import { type FileObject, type LookUp, type PackedObject, PackedObjects } from '../pack/packed-objects.ts';
 import type { Credential } from './credentials.ts';
 import { type FoundSpan, linesAt } from './excerpts.ts';
@@ -37,6 +38,11 @@ export interface SearchQuestions {
    * @param maxBytes of all.
    */
   readUpstream(paths: readonly string[], maxBytes: number): Promise<ReadonlyMap<string, FileObject>>;
+  /**
+   * Judges what hosts would refuse in the folders of a small pack, before upstream is asked for
+   * anything. What it throws ends the search.
+   */
+  judgeFolders?(faults: readonly Fault[], paths: PackPaths): void;
 }
 
 export interface ContentHit {
@@ -104,7 +110,7 @@ const ROOM_FOR_PACK = 4;
  * @param kindOf what a file is, by its first bytes; null: it is searched like others.
  * @param maxHits it shows no more.
  * @throws RangeError if the texts match in too many ways, ProtocolError `bad-pack`, what `memory`
- * throws.
+ * and `judgeFolders` throw.
  */
 export async function searchPack(
   pack: StoredPack,
@@ -114,55 +120,96 @@ export async function searchPack(
   memory: Memory,
   maxHits: number,
 ): Promise<PackFindings> {
-  const scan = new PackScan(names, kindOf, memory);
-  await scan.walker.walk(pack, 0);
-  const { suspects, opaque, hasGitlinks } = scan;
-  const isSmall = pack.byteLength <= MAX_INDEXED_BYTES;
-  const paths = new PackPaths([...suspects, ...opaque].map(({ offset }) => offset));
+  const scan = new PackScan(names, kindOf);
+  const paths = new PackPaths(scan.noted);
   const look = new CloserLook(names);
-  const findings = (hits: readonly ContentHit[], isComplete: boolean): PackFindings => {
-    if (isSmall && paths.isCut) names.looks.end('files that programs leave');
-    return {
-      hits: hits.toSorted((a, b) => rankOf(a) - rankOf(b)).slice(0, maxHits),
-      isComplete,
-      hasGitlinks,
-      homeFolders: [...scan.homeFolders],
-      words: [...scan.words],
-      opaque: opaque.map(({ offset, kind, tells }) => ({ kind, tells, path: paths.pathAt(offset) })),
-      files: isSmall ? paths.newFiles() : null,
-      paths: paths.allPaths(),
-    };
-  };
-  if (suspects.length === 0 && !isSmall) return findings([], true);
   const objects = new PackedObjects(pack, memory);
-  const search = { names, questions, objects, paths, room: LEAST_ROOM + ROOM_FOR_PACK * pack.byteLength };
-  let index: PackIndex | null = null;
-  const indexed = async () => (index ??= await PackIndex.of(pack, objects, (object) => paths.add(object)));
+  const room = LEAST_ROOM + ROOM_FOR_PACK * pack.byteLength;
+  const search = { pack, names, questions, objects, paths, room, scan, look };
+  const isSmall = pack.byteLength <= MAX_INDEXED_BYTES;
+  let hits: readonly ContentHit[] = [];
   try {
-    await objects.makeRoom(search.room);
-    const waiting: Suspect[] = [];
-    for (const suspect of suspects) {
-      const object = await objects.at(suspect.offset);
-      if (object === 'no-base') waiting.push(suspect);
-      else await look.examine(suspect, object, memory);
+    if (isSmall) hits = await searchSmall(search);
+    else {
+      await new EntryWalker(scan, memory).walk(pack, 0);
+      if (scan.suspects.length > 0) hits = await searchLarge(search);
     }
-    if (waiting.length > 0) await readBases(search, await indexed(), scan.usesOffsets);
-    for (const suspect of waiting) await look.examine(suspect, await objects.at(suspect.offset), memory);
-    if (isSmall || look.found.length > 0) await readPaths(search, await indexed());
-    const upstreams = await readUpstream(search, look.found);
-    return findings(newHits(look.found, paths, upstreams), look.isComplete && !scan.isCut);
   } finally {
     objects.free();
   }
+  if (isSmall && paths.isCut) names.looks.end('files that programs leave');
+  return {
+    hits: hits.toSorted((a, b) => rankOf(a) - rankOf(b)).slice(0, maxHits),
+    isComplete: look.isComplete && !scan.isCut,
+    hasGitlinks: scan.hasGitlinks,
+    homeFolders: [...scan.homeFolders],
+    words: [...scan.words],
+    opaque: scan.opaque.map(({ offset, kind, tells }) => ({ kind, tells, path: paths.pathAt(offset) })),
+    files: isSmall ? paths.newFiles() : null,
+    paths: paths.allPaths(),
+  };
 }
 
 interface Search {
+  readonly pack: StoredPack;
   readonly names: SearchedNames;
   readonly questions: SearchQuestions;
   readonly objects: PackedObjects;
   readonly paths: PackPaths;
   /** Of memory, in bytes, for what is made of the pack alone. */
   readonly room: number;
+  readonly scan: PackScan;
+  readonly look: CloserLook;
+}
+
+/** Scans, indexes and checks a pack in one pass, as inflating it may cost most of all. */
+async function searchSmall(search: Search): Promise<ContentHit[]> {
+  const { pack, questions, objects, paths, room, scan, look } = search;
+  const folders = new FolderCheck();
+  await objects.makeRoom(room);
+  const found = (object: IndexedObject): void => {
+    paths.add(object);
+    folders.add(object);
+  };
+  const index = await PackIndex.of(pack, objects, found, { beside: scan });
+  const waiting = await examineSuspects(search);
+  await index.resolve();
+  await folders.readGitmodules(objects);
+  questions.judgeFolders?.(folders.faults, paths);
+  await examineWaiting(search, waiting, index);
+  await readPaths(search, index);
+  return newHits(look.found, paths, await readUpstream(search, look.found));
+}
+
+/** Indexes a scanned pack only if something needs it. */
+async function searchLarge(search: Search): Promise<ContentHit[]> {
+  const { pack, objects, paths, room, look } = search;
+  await objects.makeRoom(room);
+  const waiting = await examineSuspects(search);
+  if (waiting.length + look.found.length > 0) {
+    const index = await PackIndex.of(pack, objects, (object) => paths.add(object));
+    await examineWaiting(search, waiting, index);
+    if (look.found.length > 0) await readPaths(search, index);
+  }
+  return newHits(look.found, paths, await readUpstream(search, look.found));
+}
+
+/** Looks at what the pack has all of. @returns deltas that stand on other objects. */
+async function examineSuspects({ objects, scan, look }: Search): Promise<Suspect[]> {
+  const waiting: Suspect[] = [];
+  for (const suspect of scan.suspects) {
+    const object = await objects.at(suspect.offset);
+    if (object === 'no-base') waiting.push(suspect);
+    else await look.examine(suspect, object, objects.memory);
+  }
+  return waiting;
+}
+
+async function examineWaiting(search: Search, waiting: readonly Suspect[], index: PackIndex): Promise<void> {
+  const { objects, scan, look } = search;
+  if (waiting.length > 0) await readBases(search, index, scan.usesOffsets);
+  for (const suspect of waiting)
+    await look.examine(suspect, await objects.at(suspect.offset), objects.memory);
 }
 
 interface Found extends Omit<ContentHit, 'paths'> {

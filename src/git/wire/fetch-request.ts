@@ -116,7 +116,7 @@ export async function readFetchRequest(
     return prefix !== undefined;
   };
   const take = command === 'ls-refs' ? takeLsRefs : (line: string) => client.take(line);
-  if (end === 'delim' && (await lines.section(take)) !== 'flush') throw malformed();
+  if (end === 'delim' && (await lines.section(take)) !== 'flush') throw malformedFetch();
   await lines.readRest();
   if (command === 'fetch') return fetchRequest(client, upstream);
   const prefixLines = prefixes.widened().map((prefix) => `ref-prefix ${prefix}`);
@@ -170,13 +170,14 @@ async function readV0(lines: FetchLines, client: ParsedFetch, upstream: Upstream
     }
     return client.take(`want ${oid}`);
   };
-  if ((await lines.section(takeWant)) !== 'flush') throw malformed();
+  if ((await lines.section(takeWant)) !== 'flush') throw malformedFetch();
   const [first, ...wants] = lineOfEach('want', client.wants.oids());
   const firstWant = first === undefined ? [] : [[first, ...capabilities].join(' ')];
   const shallows = lineOfEach('shallow', client.shallows.oids());
   const asked = [...firstWant, ...wants, ...shallows, ...client.settings].map(packet);
   const hasRounds = client.wants.size > 0 && (await lines.hasMore());
-  if (hasRounds && (await lines.section((line) => client.take(line), 'end')) !== 'end') throw malformed();
+  if (hasRounds && (await lines.section((line) => client.take(line), 'end')) !== 'end')
+    throw malformedFetch();
   await lines.readRest();
   const common = await upstream.someOf(client.haves);
   await refuseForeign(client.shallows, upstream);
@@ -293,7 +294,7 @@ function tooManyWants(): ProtocolError {
   );
 }
 
-function malformed(): ProtocolError {
+function malformedFetch(): ProtocolError {
   return badRequest('The fetch is malformed. Is your Git client up to date?');
 }
 

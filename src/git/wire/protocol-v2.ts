@@ -59,7 +59,7 @@ function encodeCommand(command: string, args: readonly string[]): Uint8Array {
   return concatBytes([...encodedLines(headOf(command)), DELIM_PKT, ...encodedLines(args), FLUSH_PKT]);
 }
 
-function malformed(what: string): ProtocolError {
+function malformedAnswer(what: string): ProtocolError {
   return badRequest(`The code host sent a malformed ${what}.`);
 }
 
@@ -193,7 +193,7 @@ export async function readAdvertisedIds(
 function advertisedBy(line: Uint8Array): readonly Oid[] {
   refuseErrorPacket(line);
   const end = line.at(-1) === LF ? line.byteLength - 1 : line.byteLength;
-  if (end < OID_HEX_LENGTH) throw malformed('ref list');
+  if (end < OID_HEX_LENGTH) throw malformedAnswer('ref list');
   // The peeled id is the last attribute. No ref's name contains a colon.
   const peeledAt = end - OID_HEX_LENGTH;
   const starts = line[peeledAt - 1] === COLON ? [0, peeledAt] : [0];
@@ -214,7 +214,7 @@ function idAndName(line: Uint8Array): { readonly oid: Oid | null; readonly name:
   const isUnborn = UNBORN.every((byte, at) => line[at] === byte);
   const idEnd = isUnborn ? UNBORN.byteLength : OID_HEX_LENGTH;
   const oid = isUnborn || line.byteLength < idEnd ? null : oidFromHex(line, 0, idEnd);
-  if ((!isUnborn && oid === null) || line[idEnd] !== SPACE) throw malformed('ref list');
+  if ((!isUnborn && oid === null) || line[idEnd] !== SPACE) throw malformedAnswer('ref list');
   let end = idEnd + 1;
   while (end < line.byteLength && line[end] !== SPACE && line[end] !== LF) end++;
   const isUsable = line.byteLength <= MAX_REF_LINE_BYTES;
@@ -285,7 +285,7 @@ export async function readFetchSections(reader: ByteReader): Promise<boolean> {
     const packet = await readPacket(reader);
     if (packet.kind === 'delim') continue;
     if (packet.kind === 'flush') return false;
-    if (packet.kind !== 'data') throw malformed('fetch answer');
+    if (packet.kind !== 'data') throw malformedAnswer('fetch answer');
     refuseErrorPacket(packet.payload);
     if (decodeUtf8(packet.payload)?.replace(/\n$/, '') === 'packfile') return true;
   }

@@ -133,7 +133,7 @@ export function unreadRequest(fault: unknown): FaultyRequest {
  */
 async function readLines(reader: ByteReader, take: (line: Uint8Array) => void): Promise<void> {
   for (let packet = await readPacket(reader); packet.kind !== 'flush'; packet = await readPacket(reader)) {
-    if (packet.kind !== 'data') throw malformed('packet');
+    if (packet.kind !== 'data') throw malformedPush('packet');
     const { payload } = packet;
     take(payload.at(-1) === 0x0a ? payload.subarray(0, -1) : payload);
   }
@@ -193,18 +193,18 @@ class CommandSection {
     const kept = this.#length - UNCOUNTED_BYTES;
     if (kept > this.#claim.bytes) this.#claim.setNow(kept + COUNTED_STEP);
     const nul = line.indexOf('\0');
-    if (nul >= 0 && this.commands > 1) throw malformed('command');
+    if (nul >= 0 && this.commands > 1) throw malformedPush('command');
     if (nul >= 0) this.capabilities = new Set(line.slice(nul + 1).match(/[^ ]+/g));
     const command = nul < 0 ? line : line.slice(0, nul);
     const [, oldId = '', newId = '', refName = ''] = /^(\S*) (\S*) (.+)$/s.exec(command) ?? [];
     const isReportable = refName.length <= MAX_REPORTED_NAME_LENGTH && REPORTABLE.test(refName);
     if (isReportable) this.refNames.push(refName);
-    if (refName === '' || !isOid(oldId) || !isOid(newId)) throw malformed('command');
+    if (refName === '' || !isOid(oldId) || !isOid(newId)) throw malformedPush('command');
     if (isReportable) this.commandList.push({ oldId, newId, refName });
     else this.fault ??= badRequest('The push names a ref that Git does not allow. Rename the branch.');
   }
 }
 
-function malformed(what: string): ProtocolError {
+function malformedPush(what: string): ProtocolError {
   return badRequest(`The push has a malformed ${what}. Push with an ordinary Git client.`);
 }

@@ -1,6 +1,6 @@
 /**
- * Change a file: choose it, edit it, see what becomes public, and what came of it; and withdraw its
- * pull request.
+ * Pages to change a file: choose it, edit it, see what becomes public, and see the result; and the
+ * pages to withdraw a pull request.
  * Proved by test/e2e/people/change-form.test.ts and test/pages/escaping.test.ts.
  */
 import { html } from 'hono/html';
@@ -44,15 +44,17 @@ import {
 export interface ListedEntry {
   readonly kind: EntryKind;
   readonly name: string;
-  /** Null: it cannot be changed here, as its name is not UTF-8. */
+  /** Null if it cannot be changed here, because its name is not UTF-8. */
   readonly path: string | null;
 }
 
-/**
- * @property path as it was typed. @property folder whose entries are shown. @property prHash empty:
- * a new one.
- */
-interface FolderPage extends FormPlace, Readonly<Record<'path' | 'folder' | 'prHash', string>> {
+interface FolderPage extends FormPlace {
+  /** The path as it was typed. */
+  readonly path: string;
+  /** The folder whose entries are shown. */
+  readonly folder: string;
+  /** Empty for a new pull request. */
+  readonly prHash: string;
   readonly problem: string | null;
   readonly entries: readonly ListedEntry[];
 }
@@ -60,7 +62,7 @@ interface FolderPage extends FormPlace, Readonly<Record<'path' | 'folder' | 'prH
 const BUTTONS = html`<button type="submit" name="find" value="1">Find</button>
   <button type="submit" name="new" value="1" class="second">Add a file</button>`;
 const MAX_ENTRIES = 1_000;
-/** What is said of each kind. The list has the kinds in this order. */
+/** Words about each kind, in the order in which the list has the kinds. */
 const KIND_WORDS: Readonly<Record<EntryKind, string>> = {
   folder: '',
   file: '',
@@ -118,9 +120,10 @@ function trail({ action, folder, prHash, repository }: FolderPage): Html[] {
 }
 
 /**
- * A change's form by its fields; empty: not given. `blob` and `seen`: the file and the commit as
- * shown; no `blob`: a new file; no `pr_hash`: a new pull request. `own_name` is only searched for.
- * Nothing is kept between two steps.
+ * Fields of the form of a change; an empty one is not given. They carry everything from step to
+ * step, because the service keeps nothing. `blob` and `seen` are the file and the commit as they
+ * were shown. Without `blob`, the file is new; without `pr_hash`, so is the pull request.
+ * `own_name` is only searched for.
  */
 export const NO_FIELDS = {
   path: '',
@@ -140,14 +143,15 @@ export type ChangeFields = Readonly<typeof NO_FIELDS>;
 
 export interface ChangeForm extends FormFrame {
   readonly fields: ChangeFields;
-  /** What the repository requires, as it was read last; the push itself is judged anew. */
+  /** Requirements of the repository, as last read. The push itself is judged anew. */
   readonly policy: Pick<Policy, 'requiresSignOff' | 'requiresAi' | 'requiresIssue'>;
   readonly warnings: readonly string[];
-  /** The page of a template that does not fit into the form; null: there is none. */
+  /** The address of the template for pull requests, which the form only links to; null: none. */
   readonly templateUrl: string | null;
   readonly needsKey: boolean;
-  /** Why the file cannot be edited here; null: it can. */
+  /** Why the file cannot be edited here. */
   readonly unfit?: string;
+  /** Changes that others have made to the file meanwhile. */
   readonly theirs?: Difference;
 }
 
@@ -185,7 +189,9 @@ function ruleNotice({ warnings, templateUrl }: ChangeForm): Html | '' {
 export const STATED_LABELS = { ai: 'Was AI used?', issue: 'Number of the open issue' };
 const AI_USES = { '': 'choose', none: 'No AI', assisted: 'AI helped', generated: 'AI wrote most of it' };
 
-/** What the project wants to be told. An update needs it only for another description. */
+/**
+ * Shows the statements that the project requires. An update needs them only for a new description.
+ */
 function statedFields({ fields: { ai, issue, pr_hash }, policy }: ChangeForm): Html {
   const [isOptional, maybe] = pr_hash === '' ? [false, ''] : [true, ' (optional)'];
   const aiUse = { isOptional, hint: 'The description then says it.', choices: AI_USES };
@@ -210,7 +216,7 @@ function signOffBox({ fields, policy: { requiresSignOff: isRequired } }: ChangeF
   </div>`;
 }
 
-/** @param isOptional it is needed only for another title or description. */
+/** @param isOptional whether the key is needed only to change the title or description. */
 function keyField({ pr_key: value }: Pick<ChangeFields, 'pr_key'>, isOptional: boolean): Html {
   const label = `Key of the pull request${isOptional ? ' (optional)' : ''}`;
   const need = isOptional ? ' It is needed to change title or description.' : '';
@@ -222,7 +228,7 @@ interface ChangePreview
   extends GivenAway, Pick<Preview, 'author' | 'title' | 'body'>, Pick<NotedReply, 'same'> {
   readonly difference: Difference;
   readonly base: string;
-  /** Whether a push waits here unless its person says otherwise. */
+  /** Whether this service delays pushes by default. */
   readonly isDelayed: boolean;
   /** Whether others have changed something since the form was opened. */
   readonly hasMoved: boolean;
@@ -263,7 +269,7 @@ function publicText({ repository }: ChangeForm, { author, base, title, body }: C
   return card('public', visibleText(title), html`${text} ${facts}`);
 }
 
-/** Of an open pull request with the same change of the file. */
+/** Tells of an open pull request with the same change of the file. */
 function sameNotice(same: NotedReply['same'], { action }: FormPlace, path: string, or: string): Html | '' {
   if (same === null) return '';
   return html`<p class="notice">
@@ -272,14 +278,14 @@ function sameNotice(same: NotedReply['same'], { action }: FormPlace, path: strin
   </p>`;
 }
 
-/** When a change becomes public: the values of the push option `delay`; empty: as is usual here. */
+/** Choices of when a change becomes public, by values of the push option `delay`. */
 const TIMES = {
   '0s': 'now',
   '3h': 'within some hours: between three and six',
   '1d': 'within some days: one or two',
 };
 
-/** @param isDelayed whether what is usual here is not `now`. */
+/** @param isDelayed whether this service delays pushes by default. */
 function timeField(isDelayed: boolean): Html {
   const hint = 'If you choose later, it appears at a random time, which reveals less about you.';
   const choices = { ...(isDelayed && { '': 'as this service does it' }), ...TIMES };
@@ -316,8 +322,8 @@ export function changeDonePage(place: FormPlace, opened: OpenedChange): Page {
 }
 
 /**
- * @param sentence why and until when.
- * @param page of the delayed push.
+ * @param sentence says why the change waits, and until when.
+ * @param page address of the delayed push's page.
  */
 export function changeDelayedPage(place: FormPlace, sentence: string, page: string): Page {
   return formPage(

@@ -1,6 +1,6 @@
 /**
- * Parts of pages with forms, without script: every label belongs to its field, and every mistake is
- * announced.
+ * Parts of pages with forms, which work without script: every label belongs to its field, and every
+ * mistake is announced to screen readers.
  * Proved by test/pages/layout.test.ts and test/pages/escaping.test.ts.
  */
 import { html, raw } from 'hono/html';
@@ -8,10 +8,10 @@ import { aroundAddresses } from '../../edit/addresses.ts';
 import type { Difference, ShownLine } from '../../edit/lines.ts';
 import { card, countOf, type Html, type Page, unlistedPage, visibleText } from '../layout.ts';
 
-/** Of an issue or a pull request, as the hosts take it. */
+/** The longest title of an issue or a pull request that hosts take. */
 export const MAX_TITLE = 256;
 export const MAX_OWN_NAME = 200;
-/** More are counted. */
+/** How many addresses are shown; the others are only counted. */
 const MAX_ADDRESSES = 5;
 
 export interface FormPlace {
@@ -45,25 +45,22 @@ export function formPage(
   );
 }
 
-/**
- * What somebody who publishes it should know: what was searched and found, and e-mail addresses
- * that become public.
- */
+/** Remarks of the search for names, and e-mail addresses that become public. */
 export type GivenAway = Readonly<Record<'remarks' | 'addresses', readonly string[]>>;
 
 interface Preview {
-  /** Who it will be from, at the end of a sentence. */
+  /** The author, in words that end a sentence. */
   readonly as?: Html;
   readonly given: GivenAway;
   readonly shown: Html;
   readonly choice?: Html;
-  /** The fields that the form goes on with, by their names. */
+  /** The fields that the form carries on, by their names. */
   readonly typed: Readonly<Record<string, string>>;
   readonly steps: Readonly<Record<string, string>>;
   readonly width?: 'narrow' | 'wide';
 }
 
-/** What becomes public, and the buttons that send it, or lead back. */
+/** Shows what becomes public, and the buttons that send it or lead back. */
 export function previewPage(title: string, form: FormFrame, preview: Preview): Page {
   const { as = '', given, shown, choice = '', typed, steps, width } = preview;
   return formPage(
@@ -103,8 +100,8 @@ export function problemNotice(problem: string | null): Html | '' {
 }
 
 /**
- * @param values hidden ones by their names.
- * @param steps as `stepButtons` has them.
+ * @param values hidden fields by their names.
+ * @param steps the same as for `stepButtons`.
  */
 export function cardForm(
   { action, token }: Pick<FormFrame, 'action' | 'token'>,
@@ -125,22 +122,25 @@ interface FieldOptions {
   readonly isCode?: boolean;
   readonly choices?: Readonly<Record<string, string>>;
   /**
-   * `shown`: of a contributor, as text, because browsers offer to store what a password field
-   * holds, often with an account. `stored`: of an operator.
+   * `shown`: a contributor's secret, in a text field, because browsers offer to store what a
+   * password field has, often with an account. `stored`: the operator's, in a password field.
    */
   readonly secret?: 'shown' | 'stored';
 }
 
 type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** Those without a value are left out. @param values by names, which are of this code. */
+/**
+ * Writes attributes, without those that are false or undefined.
+ * @param values by names, which must be literals of this code.
+ */
 export function attributes(values: Attributes): Html[] {
   return Object.entries(values)
     .filter(([, value]) => value !== undefined && value !== false)
     .map(([name, value]) => (value === true ? raw(` ${name}`) : html` ${raw(name)}="${value}"`));
 }
 
-/** A field with its label; by default for a line of text. */
+/** Shows a field with its label; by default, for a line of text. */
 export function field(name: string, label: string, value: string, options: FieldOptions = {}): Html {
   const { hint, maxLength, isOptional = false, rows, isCode = false, choices, secret } = options;
   const described = hint === undefined ? undefined : `${name}-hint`;
@@ -154,7 +154,7 @@ export function field(name: string, label: string, value: string, options: Field
       : { type: 'text', autocomplete: 'off', ...(secret === 'shown' ? plain : {}) };
   let tag = html`<input${all({ value, ...kind })} />`;
   if (rows !== undefined)
-    // A browser drops the first line feed behind the tag.
+    // Browsers drop the first line feed after the tag.
     tag = html`<textarea${all({ rows, autocomplete: 'off', ...code })}>${'\n'}${value}</textarea>`;
   if (choices !== undefined) {
     const values = Object.entries(choices).map(
@@ -169,7 +169,7 @@ export function field(name: string, label: string, value: string, options: Field
   </div>`;
 }
 
-/** For a value to copy, or that a password manager files a secret under. */
+/** Shows a value to copy, or the name under which a password manager stores a secret. */
 export function shownValue(id: string, label: string, value: string, use: 'off' | 'username' = 'off'): Html {
   return html`<div class="row">
     <label for="${id}">${label}</label>
@@ -182,8 +182,8 @@ type Query = Readonly<
 >;
 
 /**
- * For what someone types or pastes to get on, with its buttons beside it.
- * @param problem below it; null: none.
+ * Shows a field in which somebody types or pastes where to go, with buttons beside it.
+ * @param problem words below it; null: none.
  */
 export function queryField({ label, ...query }: Query, buttons: Html, problem: string | null = null): Html {
   const { name } = query;
@@ -207,7 +207,7 @@ export function hidden(values: Readonly<Record<string, string>>): Html[] {
   );
 }
 
-/** @param steps the values of the buttons, with their labels. The first one is what Enter does. */
+/** @param steps the buttons' values with their labels. The Enter key presses the first one. */
 export function stepButtons(steps: Readonly<Record<string, string>>): Html {
   const buttons = Object.entries(steps).map(([step, label], index) => {
     const other = index === 0 ? {} : { class: 'second', formnovalidate: true };
@@ -216,12 +216,14 @@ export function stepButtons(steps: Readonly<Record<string, string>>): Html {
   return html`<div class="buttons">${buttons}</div>`;
 }
 
-/** A changed line says how it ends, if not as usual: only that may be its change. */
+/**
+ * Names of unusual line ends, which a changed line shows, because only its end may have changed.
+ */
 const LINE_ENDS: Readonly<Record<string, string>> = { '': 'no line end', '\r\n': 'CR LF', '\r': 'CR' };
 const COLUMNS = ['Old line', 'New line', 'Change', 'Text'].map((name) => html`<th scope="col">${name}</th>`);
 const SIGNS = { same: ' ', added: '+', removed: '−' } as const;
 
-/** @param shown writes out what must not hide in its lines. */
+/** @param shown writes out what must not hide in a line. */
 export function differenceTable(
   caption: string,
   { hunks, added, removed, remarks }: Difference,

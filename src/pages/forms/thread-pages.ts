@@ -1,5 +1,5 @@
 /**
- * Open an issue, and reply to one: the form, how the text will stand, and what has become of it.
+ * Pages to open an issue and to reply on a thread: the form, the preview, and the result.
  * Proved by test/e2e/people/thread-form.test.ts and test/pages/escaping.test.ts.
  */
 import { html, raw } from 'hono/html';
@@ -24,16 +24,13 @@ import {
   stepButtons,
 } from './parts.ts';
 
-/**
- * @property labels names, with commas between them. @property own_name to be searched for; empty:
- * not given.
- */
+/** `labels`: names separated by commas. `own_name`: a name to search for, or empty. */
 type IssueForm = FormFrame & Readonly<Record<'title' | 'body' | 'labels' | 'own_name', string>>;
 
 export interface ReplyForm
   extends FormFrame, Readonly<Record<'threadUrl' | 'body' | 'own_name' | 'user_token', string>> {
   readonly number: number;
-  /** The thread on which reports have silenced the pseudonym; null: none. */
+  /** The thread, if reports have silenced the pseudonym there; else null. */
   readonly appealFor: string | null;
 }
 
@@ -42,7 +39,7 @@ const LABELS_HINT = 'Names of labels that the repository has, with commas betwee
 const TOKEN_HINT =
   'It is the answer to an earlier reply or issue of yours. With it, you write under the same pseudonym. Without it, you get a new one.';
 
-/** @param templates the names of files, to begin with one of them. */
+/** @param templates file names of templates to begin with. */
 export function issueFormPage(form: IssueForm, templates: readonly string[] = []): Page {
   const { action, problem, title, body, labels } = form;
   const fields = html`${field('title', 'Title', title, { maxLength: MAX_TITLE })}
@@ -66,7 +63,10 @@ function templateLinks(action: string, templates: readonly string[]): Html | '' 
   return html`<nav class="choices" aria-label="Templates">Begin with a template: ${links}</nav>`;
 }
 
-/** As the host shows it, and as it is sent. A browser drops the first line feed behind `pre`. */
+/**
+ * Shows a text as the host would, and as it is sent. The line feed stands there because browsers
+ * drop the first one after `pre`.
+ */
 function asItStands(text: string): Html {
   return html`<div class="rendered" tabindex="0" role="region" aria-label="As people see it">
       ${raw(renderedMarkdown(visibleText(text)))}
@@ -77,7 +77,7 @@ function asItStands(text: string): Html {
     </details>`;
 }
 
-/** @param text as it will stand, with its footer. */
+/** @param text the whole text, with its footer. */
 export function issuePreviewPage(form: IssueForm, text: string, given: GivenAway): Page {
   const { title, body, labels, own_name } = form;
   const named = labels === '' ? '' : html`<p class="soft small">Labels: ${visibleText(labels)}</p>`;
@@ -89,7 +89,7 @@ export function issuePreviewPage(form: IssueForm, text: string, given: GivenAway
   });
 }
 
-/** @param thread that is answered; null: it is not shown. */
+/** @param thread the thread to reply to; null if it is not shown. */
 export function replyFormPage(form: ReplyForm, thread: ShownConversation | null): Page {
   const { problem, body, number, threadUrl, user_token: value } = form;
   const own = { hint: TOKEN_HINT, isOptional: true, secret: 'shown' } as const;
@@ -125,8 +125,8 @@ function threadNotice(thread: ShownConversation | null): Html | '' {
 }
 
 /**
- * @param text as it will stand, with its footer.
- * @param hash the pseudonym.
+ * @param text the whole text, with its footer.
+ * @param hash that of the pseudonym.
  */
 export function replyPreviewPage(form: ReplyForm, text: string, hash: string, given: GivenAway): Page {
   const { body, number, user_token, own_name } = form;
@@ -147,7 +147,10 @@ const DONE = {
   comments: { title: 'Your reply is posted', onward: 'Write another reply' },
 } as const;
 
-/** The token to copy. @param next the form of the next reply, which takes it along. */
+/**
+ * Shows the token to copy.
+ * @param next the form of the next reply, to which a button takes the token along.
+ */
 export function donePage(
   kind: keyof typeof DONE,
   next: FormFrame,

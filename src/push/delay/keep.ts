@@ -12,7 +12,7 @@ import type {
 import { undatedOf } from '../../durable/pull-request/record.ts';
 import type { Claim } from '../../limits/claim.ts';
 import { fullName } from '../../words/repository-name.ts';
-import type { Spool } from '../../spool/spool.ts';
+import type { PushSpool } from '../../spool/spool.ts';
 import type { Judged } from '../judge/judge.ts';
 import type { Upstream } from '../judge/questions.ts';
 import type { Slot, PushSettings } from '../push-host.ts';
@@ -197,7 +197,7 @@ async function refuseBegun({ store, claims, target }: PushRun, receivedHash: str
 /** @param kept goes behind the entries in the spool. */
 async function keepIn(
   { host, store }: PushRun,
-  spool: Spool,
+  spool: PushSpool,
   kept: Uint8Array,
   delayed: DelayPlan & Pick<NewDelayedPush, 'name' | 'push' | 'commits'>,
 ) {

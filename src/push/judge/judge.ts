@@ -27,7 +27,7 @@ import type { Known, Rule } from './known.ts';
 import type { GitQuestions, Place, Upstream } from './questions.ts';
 import { borrowedCommits, otherAuthors } from './rules/authors.ts';
 import { changedFiles, noChange } from './rules/changes.ts';
-import { folders } from './rules/folders.ts';
+import { folderFindings, folders } from './rules/folders.ts';
 import { loudMessages, nulCharacters, peopleNamed, squashedMessage } from './rules/messages.ts';
 import { names } from './rules/names.ts';
 import { gate } from './rules/place.ts';
@@ -163,6 +163,7 @@ async function whatItIs(
   const isEmpty = changesNothing(work, pack.entryCount, async (oid) => place?.ask.treeOf(oid) ?? null);
   const textOf = (text: string | null) => (text === null ? null : plan.planText(utf8(text)));
   const texts = { title: textOf(options.title), description: textOf(options.description) };
+  let oddFolders: readonly Finding[] = [];
   const hasDates = (claim?.dates ?? []).length > 0;
   const searched = await searchedNames({
     settings,
@@ -176,6 +177,9 @@ async function whatItIs(
     originalIds: idsOf(work.commits, hasDates ? commitsNow(commits, bot, claim, now) : null),
     kept: pack.kept,
     pack: storedPack(pack.spool),
+    judgeFolders: (faults, paths) => {
+      oddFolders = folderFindings(faults, paths, commits);
+    },
     history,
     upstream: {
       refs: born.refs,
@@ -213,6 +217,7 @@ async function whatItIs(
     searched,
     pushed,
     isEmpty,
+    oddFolders,
     named,
   };
 }

@@ -2,7 +2,7 @@
  * What judging a push knows, so that a step needs nothing else.
  * Proved by test/push/judge/judge.test.ts.
  */
-import type { Identity } from '../../git/objects/commit.ts';
+import type { CommitIdentity } from '../../git/objects/commit.ts';
 import type { Plan } from '../../git/objects/planned-commits.ts';
 import type { NamesSearched } from '../../leaks/search-names.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
@@ -18,7 +18,7 @@ export interface Known {
   readonly received: Received;
   readonly circumstances: Circumstances;
   /** The bot, as it stands in the commits. */
-  readonly bot: Identity;
+  readonly bot: CommitIdentity;
   /** Null: the host's interface must not learn of the push yet. */
   readonly place: Place | null;
   readonly destination: Destination;
@@ -27,6 +27,8 @@ export interface Known {
   readonly plan: Plan;
   readonly searched: NamesSearched;
   readonly pushed: PushedWork;
+  /** What hosts would refuse in folders, which the search for names has read. */
+  readonly oddFolders: readonly Finding[];
   /** Whether the push ends with the files that it began with. Never rejects. */
   readonly isEmpty: Promise<boolean>;
 }

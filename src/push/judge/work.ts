@@ -9,12 +9,12 @@ import { datesOf, undatedOf } from '../../durable/pull-request/record.ts';
 import { areAllNeeded } from '../../git/objects/all-needed.ts';
 import { AnonymousCommits, type DateOf } from '../../git/objects/anonymize.ts';
 import { pullRequestText } from '../../git/objects/commit-message.ts';
-import { type Commit, type Identity, parseHistory } from '../../git/objects/commit.ts';
+import { type Commit, type CommitIdentity, parseHistory } from '../../git/objects/commit.ts';
 import { type NewCommit, type NewCommits, traceNewCommits } from '../../git/objects/new-commits.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import { OwnIds } from '../../git/objects/own-ids.ts';
 import { type Plan, planCommits, type PlannedCommits } from '../../git/objects/planned-commits.ts';
-import type { Sign } from '../../git/objects/sign-offs.ts';
+import type { Reword } from '../../git/objects/reword.ts';
 import type { KeptObjects } from '../../git/pack/kept-objects.ts';
 import { hiddenCommit } from '../../git/pack/late-deltas.ts';
 import { isDeletion } from '../../git/wire/push-request.ts';
@@ -107,7 +107,7 @@ interface Surroundings {
   readonly base: Ref;
   readonly defaultBranch: Ref;
   readonly remoteUrl: string;
-  readonly bot: Identity;
+  readonly bot: CommitIdentity;
   /** Whether the host must not learn yet what the push stands on. */
   readonly isQuiet: boolean;
 }
@@ -182,7 +182,7 @@ export function unrelated(base: Ref, remoteUrl: string, ground?: Oid, last?: Oid
 }
 
 /** The commits by others than the author of the newest one and the bot, oldest first. */
-export function othersIn(commits: NewCommits, kept: Kept, { name, email }: Identity): Oid[] {
+export function othersIn(commits: NewCommits, kept: Kept, { name, email }: CommitIdentity): Oid[] {
   const own = new Set([authorOf(kept, commits.at(-1)!.oid), `author ${name} <${email}`]);
   return Array.from(commits, ({ oid }) => oid).filter((oid) => !own.has(authorOf(kept, oid)));
 }
@@ -226,16 +226,16 @@ export function commitsFrom(kept: Kept, tip: Oid | null): ReadonlySet<Oid> {
 
 /**
  * The commits that leave: all new ones, or one made of them.
- * @param sign null: messages stay.
+ * @param reword null: messages stay.
  * @throws Refusal
  */
 export async function planWork(
   { commits: pushed, boundary }: Work,
   { squash, title, description }: Pick<PushOptions, 'squash' | 'title' | 'description'>,
-  sign: Sign | null,
+  reword: Reword | null,
   newestOf: (boundary: ReadonlySet<Oid>) => Promise<Oid | null>,
 ): Promise<Plan> {
-  const commits = sign === null ? pushed : signedCommits(pushed, sign);
+  const commits = reword === null ? pushed : rewordedCommits(pushed, reword);
   const ownIds = new OwnIds(idsOf(pushed));
   if (!squash) return planCommits(commits, ownIds);
   // If there are several and none contains the others, the one commit could undo changes of some of
@@ -255,8 +255,8 @@ export async function planWork(
     message = utf8(`${`${title ?? text.title}\n\n${description ?? text.body}`.trimEnd()}\n`);
     encoding = null;
   }
-  // The options may have replaced the part of the message that was signed.
-  message = sign?.(newest.oid, message) ?? message;
+  // The options may have replaced the part of the message that was reworded.
+  message = reword?.(newest.oid, message) ?? message;
   // The tip's files.
   return planCommits([{ oid, commit: { ...commit, message, encoding, parents: [parent] } }], ownIds);
 }
@@ -274,7 +274,7 @@ export function newestBoundary(place: Place | null): (boundary: ReadonlySet<Oid>
 /** The dates of commits that are published at `now`, in seconds since 1970. */
 export function datesNow(
   commits: PlannedCommits,
-  bot: Identity,
+  bot: CommitIdentity,
   claim: ClaimedUpdate | null,
   now: number,
 ): DateOf {
@@ -302,17 +302,17 @@ export function newestCommit(commits: NewCommits): NewCommit {
 }
 
 /** Made when they are asked for, and not kept: a push has thousands. */
-function signedCommits(commits: NewCommits, sign: Sign): NewCommits {
-  const signed = ({ oid, commit }: NewCommit): Commit => ({
+function rewordedCommits(commits: NewCommits, reword: Reword): NewCommits {
+  const reworded = ({ oid, commit }: NewCommit): Commit => ({
     ...commit,
     get message() {
-      return sign(oid, commit.message);
+      return reword(oid, commit.message);
     },
   });
   const lazily = (found: NewCommit): NewCommit => ({
     oid: found.oid,
     get commit() {
-      return signed(found);
+      return reworded(found);
     },
   });
   return {

@@ -7,7 +7,7 @@
 import type { PushIntent } from '../../durable/pending-push/pending-push.ts';
 import { type Dates, datesOf, undatedOf } from '../../durable/pull-request/record.ts';
 import { AnonymousCommits } from '../../git/objects/anonymize.ts';
-import type { Identity } from '../../git/objects/commit.ts';
+import type { CommitIdentity } from '../../git/objects/commit.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import { outgoingPack } from '../../git/pack/outgoing-pack.ts';
 import type { HostPullRequest } from '../../host/code-host.ts';
@@ -85,7 +85,7 @@ export async function enter(run: PushRun, publication: Publication): Promise<Omi
   const [taken] = await Promise.allSettled([taking, comparing]);
   if (taken.status === 'rejected') throw taken.reason;
   const delivery =
-    repositories.way === 'fork'
+    repositories.flow === 'fork'
       ? new ForkDelivery(run, repositories, push)
       : new AgitDelivery(run, repositories, push);
   return { publication, delivery, compared: await comparing };
@@ -187,7 +187,7 @@ async function proposalOf(
 }
 
 /** The author of what leaves. */
-async function identityOf({ host, settings }: PushRun): Promise<Identity> {
+async function identityOf({ host, settings }: PushRun): Promise<CommitIdentity> {
   return { name: await host.botLogin(), email: settings.anonEmail };
 }
 

@@ -19,7 +19,7 @@ import {
 } from '../../git/wire/push-request.ts';
 import { isValidRefName, parsePushTarget, type PushTarget } from '../../git/wire/ref-name.ts';
 import type { CommandStatus } from '../../git/wire/report-status.ts';
-import type { Spool } from '../../spool/spool.ts';
+import type { PushSpool } from '../../spool/spool.ts';
 import {
   type OptionFault,
   parsePushOptions,
@@ -121,7 +121,7 @@ export interface ReceivedPack {
   /** Commits and tags, each once. */
   readonly kept: KeptObjects;
   /** All other entries as they will be sent, one after another. */
-  readonly spool: Spool;
+  readonly spool: PushSpool;
   readonly entryCount: number;
   /** Of the objects that these are, or that their deltas say they make. */
   readonly objectBytes: number;
@@ -129,7 +129,7 @@ export interface ReceivedPack {
   readonly namedBases: OidTable;
 }
 
-export type StoredEntries = Pick<Spool, 'read' | 'byteLength' | 'isInMemory'>;
+export type StoredEntries = Pick<PushSpool, 'read' | 'byteLength' | 'isInMemory'>;
 
 /** From a spool that is not in memory: each costs a request. */
 const MAX_READS = 32;
@@ -154,7 +154,7 @@ const MAX_LATE_READS = 250;
  */
 export async function receivePack(
   reader: ByteReader,
-  openSpool: () => Spool,
+  openSpool: () => PushSpool,
   memory: Memory,
 ): Promise<ReceivedPack> {
   const spool = openSpool();
@@ -185,7 +185,7 @@ export async function receivePack(
 /** Keeps the commits and tags that have passed as deltas of later ones, and copies the rest. */
 async function withoutLateDeltas(
   { kept, spool, entryCount }: ReceivedPack,
-  copy: Spool,
+  copy: PushSpool,
   memory: Memory,
 ): Promise<ReceivedPack> {
   const late = await keepLateDeltas(storedPack(spool, MAX_LATE_READS), kept, memory);

@@ -8,7 +8,7 @@ import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { AppEnv } from '../../env.ts';
 import { type FormFields, type FormSecrets, formSecrets, parseFormFields } from '../request/form-fields.ts';
-import type { Identity } from '../../git/objects/commit.ts';
+import type { CommitIdentity } from '../../git/objects/commit.ts';
 import { HostError } from '../../words/host-error.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import type { FormFrame, FormPlace } from '../../pages/forms/parts.ts';
@@ -60,19 +60,19 @@ export function answerForm(
   return answerPage(c, page, status, { 'Cache-Control': 'no-store', ...headers });
 }
 
-export interface Place extends FormPlace {
+export interface RequestedForm extends FormPlace {
   readonly c: Context<AppEnv>;
   readonly target: RepositoryName;
 }
 
 /** @param form one of the paths behind that of a remote. */
-export function placeOf(c: Context<AppEnv>, target: RepositoryName, form: string): Place {
+export function requestedForm(c: Context<AppEnv>, target: RepositoryName, form: string): RequestedForm {
   const home = remotePath(c.var.host, target);
   return { c, target, repository: fullName(target), home, action: home + form };
 }
 
-export const onForm = (form: string, handle: (place: Place) => Promise<Response>) =>
-  onRepositoryPage((c, target) => handle(placeOf(c, target, form)));
+export const onForm = (form: string, handle: (place: RequestedForm) => Promise<Response>) =>
+  onRepositoryPage((c, target) => handle(requestedForm(c, target, form)));
 
 type Answer = (sent: SentForm, memory: MemoryHold) => Promise<Response>;
 
@@ -80,12 +80,12 @@ type Answer = (sent: SentForm, memory: MemoryHold) => Promise<Response>;
 export const onSent = (
   form: string,
   maxBytes: number,
-  answer: (place: Place, ...sent: Parameters<Answer>) => Promise<Response>,
+  answer: (place: RequestedForm, ...sent: Parameters<Answer>) => Promise<Response>,
 ) =>
   onForm(form, (place) => receiveForm(place.c, place.action, maxBytes, (...sent) => answer(place, ...sent)));
 
 /** @param token of the form that was sent; null: a new one. */
-export async function frameOf(place: Place, token: string | null = null): Promise<FormFrame> {
+export async function frameOf(place: RequestedForm, token: string | null = null): Promise<FormFrame> {
   return { ...place, token: token ?? (await newToken(place.c, place.action)), problem: null };
 }
 
@@ -107,7 +107,7 @@ export async function secretsOf(
  * The author of what is pushed, for whom the service searches and whom it then replaces.
  * @param ownName as typed.
  */
-export function identityOf(ownName: string, anonEmail: string): Identity {
+export function typedIdentity(ownName: string, anonEmail: string): CommitIdentity {
   const text = ownName.replaceAll(/[<>\s\p{Cc}]+/gu, ' ');
   const email = text.split(' ').find((word) => /.@./.test(word)) ?? '';
   return { name: text.replace(email, '').trim(), email: email === '' ? anonEmail : email };

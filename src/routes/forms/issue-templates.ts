@@ -11,8 +11,8 @@ import { readYaml } from '../../policy/policy.ts';
 import { findPath, readBlob } from '../../upstream/tree-reader.ts';
 import { pushHost } from '../../service/open-push.ts';
 import { refuseTooMany } from '../request/limits.ts';
-import { openSource, type Source } from './change/source.ts';
-import type { Place } from './form.ts';
+import { openSource, type ChangeSource } from './change/source.ts';
+import type { RequestedForm } from './form.ts';
 import { hostScopeOf } from '../request/scope.ts';
 
 const FOLDER = ['.github', 'ISSUE_TEMPLATE'];
@@ -28,7 +28,7 @@ const MOST_HEADER_CHARACTERS = 4_000;
 type IssueTemplate = Readonly<Record<'title' | 'labels' | 'body', string>>;
 
 /** The names of their files; none if nobody knows. Never rejects. */
-export async function issueTemplates(place: Place): Promise<readonly string[]> {
+export async function issueTemplates(place: RequestedForm): Promise<readonly string[]> {
   const names = await read(place, 'issue-templates', async (source) => {
     // All folders in one call, and not level by level, where they are small.
     const all = await source.read({ wants: [source.root], withFolders: true }, MOST_FOLDERS_BYTES);
@@ -46,7 +46,7 @@ export async function issueTemplates(place: Place): Promise<readonly string[]> {
 /**
  * Null if there is none of this name, or if it is too large or cannot be read now. Never rejects.
  */
-export async function issueTemplate(place: Place, name: string): Promise<IssueTemplate | null> {
+export async function issueTemplate(place: RequestedForm, name: string): Promise<IssueTemplate | null> {
   if (!(await issueTemplates(place)).includes(name)) return null;
   const text = await read(place, `issue-template/${name}`, async (source) => {
     const found = await findPath(source.read, source.root, [...FOLDER, name]);
@@ -56,7 +56,11 @@ export async function issueTemplate(place: Place, name: string): Promise<IssueTe
   return text ? parsed(text.replaceAll('\r\n', '\n')) : null;
 }
 
-function read<T>({ c, target }: Place, what: string, ask: (source: Source) => Promise<T | null>) {
+function read<T>(
+  { c, target }: RequestedForm,
+  what: string,
+  ask: (source: ChangeSource) => Promise<T | null>,
+) {
   const lastKnown = openLastKnown(c.env, c.var.config, (error) =>
     c.var.logger.warn('the templates of a repository cannot be read', { error }),
   );

@@ -8,7 +8,6 @@ import { type FormFields, parseThreadText, userTokenOf, withPlainLineEnds } from
 import { utf8 } from '../../git/bytes.ts';
 import { SearchedNames } from '../../git/search/searched-names.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
-import { countAct } from '../middleware/measure.ts';
 import { type GivenAway, MAX_OWN_NAME } from '../../pages/forms/parts.ts';
 import {
   donePage,
@@ -35,10 +34,10 @@ import { type PostKind, postOnce, type PostOutcome, pseudonymOn } from '../threa
 import {
   answerForm,
   frameOf,
-  identityOf,
+  typedIdentity,
   NO_NAME,
-  type Place,
-  placeOf,
+  type RequestedForm,
+  requestedForm,
   secretsOf,
   type SentForm,
 } from './form.ts';
@@ -75,7 +74,7 @@ interface Ready {
 
 /** The steps of a form: it is previewed, edited, and posted. */
 async function answerSteps(
-  { c, target }: Place,
+  { c, target }: RequestedForm,
   { fields, token, problem: unfit }: SentForm,
   { kind, typed, userToken: given, show, check }: Draft,
 ): Promise<Response> {
@@ -89,16 +88,15 @@ async function answerSteps(
   if (step !== 'post') return answerForm(c, await ready.preview(token.text));
   const name = { name: secrets('name'), content: '' };
   const outcome = await postOnce(c, target, kind, { sent: 'form', name }, (limits) => ready.post(limits));
-  countAct(c, `gitveil_${kind}_total`, outcome.kind === 'refused' ? outcome.status : 200);
   // If it may have been posted, with a new token: so a person who has checked and sends it again
   // sends another form.
   if (outcome.kind === 'refused') return show(outcome.code === 'may-exist' ? null : token.text, outcome);
   const hash = await pseudonymOn(c, target, outcome.posted.number, userToken);
-  const next = await frameOf(placeOf(c, target, REPLY_FORM));
+  const next = await frameOf(requestedForm(c, target, REPLY_FORM));
   return answerForm(c, donePage(kind, next, outcome.posted, { hash, userToken }));
 }
 
-export async function showIssueForm(place: Place): Promise<Response> {
+export async function showIssueForm(place: RequestedForm): Promise<Response> {
   const { c } = place;
   const name = c.req.query('template') ?? '';
   const template = name === '' ? null : await issueTemplate(place, name);
@@ -116,7 +114,7 @@ function issueFields(value: (field: 'title' | 'body' | 'labels') => string) {
   return { title: value('title'), body: withPlainLineEnds(value('body')), labels: value('labels') };
 }
 
-export async function answerIssue(place: Place, sent: SentForm): Promise<Response> {
+export async function answerIssue(place: RequestedForm, sent: SentForm): Promise<Response> {
   const { c, target } = place;
   const issue = issueFields((field) => sent.fields.get(field) ?? '');
   const { title, body, labels } = issue;
@@ -144,7 +142,7 @@ export async function answerIssue(place: Place, sent: SentForm): Promise<Respons
   });
 }
 
-export async function showReplyForm(place: Place): Promise<Response> {
+export async function showReplyForm(place: RequestedForm): Promise<Response> {
   const { c, target, repository } = place;
   const typed = c.req.query('to') ?? '';
   const askAgain = (words: string | null, status: 200 | 400 | 404) =>
@@ -162,7 +160,7 @@ export async function showReplyForm(place: Place): Promise<Response> {
   return answerForm(c, replyFormPage(await replyForm(place, number, new Map(), null), thread));
 }
 
-export async function answerReply(place: Place, sent: SentForm): Promise<Response> {
+export async function answerReply(place: RequestedForm, sent: SentForm): Promise<Response> {
   const { c, target } = place;
   const { fields } = sent;
   const named = parseThreadText(fields.get('number') ?? '', target, c.var.host.url);
@@ -209,7 +207,7 @@ export async function answerReply(place: Place, sent: SentForm): Promise<Respons
 
 /** @param token of the form that was sent; null: a new one. */
 async function replyForm(
-  place: Place,
+  place: RequestedForm,
   number: number,
   fields: FormFields,
   token: string | null,
@@ -236,7 +234,7 @@ function ownNameIn(fields: FormFields): string {
  * refuses nothing.
  */
 function givenAway(texts: Readonly<Record<string, string>>, ownName: string): GivenAway {
-  const { name, email } = identityOf(ownName, '');
+  const { name, email } = typedIdentity(ownName, '');
   const content = utf8(`author ${name} <${email}> 0 +0000\n\n`);
   const names = new SearchedNames({ headers: [{ content, encoding: null }], originalIds: [], nobodys: [] });
   const findings = new Findings(names);

@@ -5,21 +5,10 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { routePath } from 'hono/route';
 import type { AppEnv } from '../../env.ts';
-import { REPOSITORY_PATH } from '../../config/hosts.ts';
 import { isolate } from '../../metrics/isolate.ts';
 import { count } from '../../metrics/tally.ts';
 
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'OPTIONS']);
-
-type ActCounter = 'gitveil_comments_total' | 'gitveil_issues_total' | 'gitveil_reports_total';
-
-/** What people do besides pushing, by route. */
-const ACTS: Readonly<Record<string, ActCounter>> = {
-  [`${REPOSITORY_PATH}/issues/:number/comments/anonymous`]: 'gitveil_comments_total',
-  [`${REPOSITORY_PATH}/pulls/:number/comments/anonymous`]: 'gitveil_comments_total',
-  [`${REPOSITORY_PATH}/issues/anonymous`]: 'gitveil_issues_total',
-  '/v1/moderation/report': 'gitveil_reports_total',
-};
 
 export const measure: MiddlewareHandler<AppEnv> = async (c, next) => {
   isolate.requestStarted(Date.now());
@@ -38,12 +27,4 @@ function countRequest(c: Context<AppEnv>): void {
   // Only middleware matched: the path or its method does not exist.
   const route = matched.endsWith('*') ? 'none' : matched;
   count('gitveil_http_requests_total', { method, route, status: String(status) });
-  const act = ACTS[route];
-  if (act !== undefined && method === 'POST') countAct(c, act, status);
-}
-
-/** Counts what a form has done; its other steps do nothing, and what is repeated was counted. */
-export function countAct(c: Context<AppEnv>, act: ActCounter, status: number): void {
-  const failure = status < 500 ? 'refused' : 'failed';
-  if (!c.var.isRepeat) count(act, { outcome: status < 400 ? 'accepted' : failure });
 }

@@ -5,7 +5,7 @@
  */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
-import type { Credential } from '../../durable/guard/guard.ts';
+import type { OperatorCredential } from '../../durable/guard/guard.ts';
 import { type RollbackResult, TRACKED_MS } from '../../durable/guard/rollback.ts';
 import { tokenHash } from '../../durable/guard/tokens.ts';
 import type { AppEnv } from '../../env.ts';
@@ -23,8 +23,8 @@ import { refusedUntil } from '../request/limits.ts';
 import { mayBeListed } from '../../stats/recorded-hashes.ts';
 import { answerRefused, CANNOT_WRITE, refused, type Refused } from '../request/refused.ts';
 import { readPayload } from '../request/payload.ts';
-import { answer, asJson, count, described, error as errorAnswer } from '../description.ts';
-import { pseudonymHash, STATES } from './moderation.ts';
+import { answer, asJson, countSchema, described, error as errorAnswer } from '../description.ts';
+import { pseudonymHash, MODERATION_STATES } from './moderation.ts';
 import { arePushesSuspended, setPanic } from '../../service/suspension.ts';
 import { scopeOf } from '../request/scope.ts';
 
@@ -77,8 +77,8 @@ const rollbackRequest = z.object({
 
 const rollbackAnswer = z
   .object({
-    closed: count.describe('How many pull requests and issues were closed, and comments deleted.'),
-    failed: count.describe('How many could not be. Call again to try them again.'),
+    closed: countSchema.describe('How many pull requests and issues were closed, and comments deleted.'),
+    failed: countSchema.describe('How many could not be. Call again to try them again.'),
     closed_urls: z.array(z.url()).describe('Those that were closed or deleted.'),
     failed_urls: z.array(z.url()).describe('Those that could not be.'),
   })
@@ -94,9 +94,9 @@ const logEntry = z.object({
 export const pardonAnswer = z
   .object({
     hash: pseudonymHash,
-    state: z.enum(STATES).describe('Its state now.'),
-    reports: count.describe('Reports that count now.'),
-    restoring: count.describe(
+    state: z.enum(MODERATION_STATES).describe('Its state now.'),
+    reports: countSchema.describe('Reports that count now.'),
+    restoring: countSchema.describe(
       'Comments that get back the karma that they showed. Deleted comments stay deleted.',
     ),
     log: z.array(logEntry).describe("The pseudonym's log of the last 90 days, oldest first."),
@@ -109,8 +109,8 @@ const drainRequest = z.object({
 
 const drainAnswer = z
   .object({
-    delayed: count.describe('Pushes that are published now, one after the other.'),
-    to_review: count.describe('Pushes that wait for the operator, on /admin/delayed.'),
+    delayed: countSchema.describe('Pushes that are published now, one after the other.'),
+    to_review: countSchema.describe('Pushes that wait for the operator, on /admin/delayed.'),
   })
   .describe('What is delayed.');
 
@@ -166,7 +166,7 @@ admin.post(
 async function setPanicMode(
   c: Context<AppEnv>,
   { active, scope = 'pushes' }: z.infer<typeof panicRequest>,
-  credential: Credential,
+  credential: OperatorCredential,
 ): Promise<Response | null> {
   const set = await setPanic(c.env, active, scope, credential);
   if (set === null) return null;
@@ -199,7 +199,7 @@ admin.post(
 async function pardon(
   c: Context<AppEnv>,
   { hash }: z.infer<typeof pardonRequest>,
-  credential: Credential,
+  credential: OperatorCredential,
 ): Promise<Response | null> {
   const guard = guardOf(c.env);
   if (!(await guard.accepts(credential, pardonOf(hash)))) return null;
@@ -240,7 +240,7 @@ admin.post(
 async function rollBack(
   c: Context<AppEnv>,
   { spare_single: spareSingle = false, comments = false, issues = false }: z.infer<typeof rollbackRequest>,
-  credential: Credential,
+  credential: OperatorCredential,
 ): Promise<Response | null> {
   const id = await guardOf(c.env).beginRollback(credential, { spareSingle, comments, issues });
   if (id === null) return null;
@@ -353,7 +353,7 @@ export async function testAlert(c: Context<AppEnv>): Promise<Trouble | 'nobody' 
  */
 function forOperator<T extends { password?: string | undefined; token?: string | undefined }>(
   schema: z.ZodType<T>,
-  handle: (c: Context<AppEnv>, fields: T, credential: Credential) => Promise<Response | null>,
+  handle: (c: Context<AppEnv>, fields: T, credential: OperatorCredential) => Promise<Response | null>,
   actions: Actions = ['admin'],
 ) {
   return async (c: Context<AppEnv>): Promise<Response> => {
@@ -384,7 +384,7 @@ export async function refuseTooOften(c: Context<AppEnv>, actions: Actions): Prom
 export async function credentialOf(
   c: Context<AppEnv>,
   { password, token }: { password?: string | undefined; token?: string | undefined },
-): Promise<Credential | null> {
+): Promise<OperatorCredential | null> {
   const expected = c.var.config.panicPassword;
   const isCorrect = expected !== null && password !== undefined && isSameSecret(password, expected);
   // The same call for all: the correct one of many guesses at once must not overtake the others.

@@ -20,7 +20,7 @@ import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { within } from '../../isolate/within.ts';
 import { delayedPushesOf } from '../../objects.ts';
 import {
-  type Decided,
+  type DecisionResult,
   type ReviewedPush,
   REVIEW_DOOR,
   type ReviewList,
@@ -117,7 +117,7 @@ async function discard(c: Context<AppEnv>, seen: SeenPush, reason: DiscardReason
 async function showList(
   c: Context<AppEnv>,
   page: number,
-  decided: Decided | null,
+  decided: DecisionResult | null,
   problem: ReviewList['problem'],
 ): Promise<Response> {
   const { pushes, waiting } = await delayedPushesOf(c.env).list((page - 1) * PAGE_SIZE, PAGE_SIZE);

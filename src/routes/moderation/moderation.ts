@@ -39,7 +39,7 @@ import {
   retryAfter,
 } from '../request/refused.ts';
 import { answerPage, preferredType } from '../pages/answer-page.ts';
-import { answer, as, asError, asJson, count, described, HTML } from '../description.ts';
+import { answer, as, asError, asJson, countSchema, described, HTML } from '../description.ts';
 import { scopeOf } from '../request/scope.ts';
 
 /**
@@ -48,7 +48,11 @@ import { scopeOf } from '../request/scope.ts';
  */
 const madeUp = new Recent<ModerationFacts>({ most: 5_000, lifeMs: REPORT_LIFE_MS });
 
-export const STATES = ['registered', 'flagged', 'blocked'] as const satisfies readonly ModerationState[];
+export const MODERATION_STATES = [
+  'registered',
+  'flagged',
+  'blocked',
+] as const satisfies readonly ModerationState[];
 
 export const pseudonymHash = z
   .string()
@@ -64,9 +68,9 @@ const reportRequest = reportQuery.describe('The pseudonym to report, as JSON or 
 export const standingAnswer = z
   .object({
     hash: pseudonymHash,
-    reports: count.describe('Reports of the last 30 days.'),
+    reports: countSchema.describe('Reports of the last 30 days.'),
     state: z
-      .enum(STATES)
+      .enum(MODERATION_STATES)
       .describe('flagged: 3 reports, no comments for 6 hours. blocked: 6 reports, permanent.'),
   })
   .describe('The reports about a pseudonym and its state.');

@@ -9,11 +9,13 @@ import { answerRefused } from '../request/refused.ts';
 import { testAlert } from './admin.ts';
 import { atDoor, isOpen, noForm, show, showDoor } from './operator-door.ts';
 
-export const operatorPage = new Hono<AppEnv>();
+export const operatorPageRoutes = new Hono<AppEnv>();
 
-operatorPage.get(OPERATOR_PATH, async (c) => ((await isOpen(c)) ? home(c) : showDoor(c, OPERATOR_DOOR)));
+operatorPageRoutes.get(OPERATOR_PATH, async (c) =>
+  (await isOpen(c)) ? home(c) : showDoor(c, OPERATOR_DOOR),
+);
 
-operatorPage.post(OPERATOR_PATH, (c) =>
+operatorPageRoutes.post(OPERATOR_PATH, (c) =>
   atDoor(c, OPERATOR_DOOR, async (fields) => {
     if (fields.get('step') !== 'test-alert') return answerRefused(c, noForm(OPERATOR_DOOR), 'page');
     const outcome = await testAlert(c);

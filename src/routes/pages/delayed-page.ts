@@ -10,7 +10,7 @@ import { delayedPushesOf } from '../../objects.ts';
 import {
   DELAYED_ACTIONS,
   type DelayedAction,
-  delayedPage as renderPage,
+  delayedPage,
   delayedPath,
   delayedText,
 } from '../../pages/delayed-page.ts';
@@ -46,14 +46,14 @@ const NOT_REMOVED =
 const REMOVED =
   'You have given it up. If it had opened a pull request, that is closed, and its branch removed. If it was to update one, look there whether its commits have arrived.';
 
-export const delayedPage = new Hono<AppEnv>();
+export const delayedPageRoutes = new Hono<AppEnv>();
 
-delayedPage.get('/v1/delayed/:name', async (c) => {
+delayedPageRoutes.get('/v1/delayed/:name', async (c) => {
   const found = await delayedPush(c);
   return found instanceof Response ? found : show(c, found, null);
 });
 
-delayedPage.post('/v1/delayed/:name', async (c) => {
+delayedPageRoutes.post('/v1/delayed/:name', async (c) => {
   if (isCrossSite(c.req.raw)) return refuse(c, CROSS_SITE);
   const pressed = (await readSmallForm(c))?.get('action');
   const action = DELAYED_ACTIONS.find((known) => known === pressed);
@@ -97,7 +97,7 @@ async function show(c: Context<AppEnv>, view: DelayedView, problem: string | nul
   const shown = { view, prKey, origin: shownOrigin(c.req.raw, config), problem };
   const status = problem === null ? 200 : 409;
   return prefersPage(c)
-    ? answerPage(c, renderPage(shown), status, NOT_KEPT)
+    ? answerPage(c, delayedPage(shown), status, NOT_KEPT)
     : c.text(delayedText(shown), status, NOT_KEPT);
 }
 

@@ -6,7 +6,7 @@ import * as z from 'zod';
 import { systemClock } from '../../isolate/clock.ts';
 import type { AppEnv } from '../../env.ts';
 import { parseRepositoryText, placeholder } from '../../pages/commands.ts';
-import { frontPage as renderFrontPage, frontText } from '../../pages/front-page.ts';
+import { frontPage, frontText } from '../../pages/front-page.ts';
 import { openStatistics } from '../../stats/statistics.ts';
 import { answer, as, described, HTML, TEXT } from '../description.ts';
 import { answerPage } from './answer-page.ts';
@@ -18,7 +18,7 @@ const V1 = '/v1/';
 /** Of the text, which has no numbers. */
 const KEPT_SECONDS = 5;
 
-export const frontPage = new Hono<AppEnv>();
+export const frontPageRoute = new Hono<AppEnv>();
 
 const frontPageQuery = z.object({
   repo: z
@@ -32,7 +32,7 @@ const frontPageQuery = z.object({
     .meta({ description: 'The form to open. Default: the page of the repository, which leads to all.' }),
 });
 
-frontPage.get(
+frontPageRoute.get(
   '/',
   described(showFrontPage, {
     operationId: 'frontPage',
@@ -86,5 +86,5 @@ async function showFrontPage(c: Context<AppEnv>): Promise<Response> {
     recent,
     now: systemClock.now(),
   };
-  return answerPage(c, renderFrontPage(shown), isInvalid ? 400 : 200, { 'Cache-Control': 'no-store' });
+  return answerPage(c, frontPage(shown), isInvalid ? 400 : 200, { 'Cache-Control': 'no-store' });
 }

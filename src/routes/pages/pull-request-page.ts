@@ -12,12 +12,7 @@ import { eventsOf } from '../../events/host-event.ts';
 import { pullRequestOf, readFrom } from '../../objects.ts';
 import type { Conversation } from '../../host/code-host.ts';
 import type { ShownConversation } from '../../pages/conversation.ts';
-import {
-  ATOM_TYPE,
-  atomFeed,
-  pullRequestPage as renderPage,
-  pullRequestText,
-} from '../../pages/pull-request-page.ts';
+import { ATOM_TYPE, atomFeed, pullRequestPage, pullRequestText } from '../../pages/pull-request-page.ts';
 import { isoTime } from '../../pages/layout.ts';
 import { within } from '../../isolate/within.ts';
 import { mayBeRecorded } from '../../stats/recorded-hashes.ts';
@@ -64,12 +59,12 @@ const pullRequestAnswer = z
   })
   .meta({ description: 'What is known of a pull request.' });
 
-export const pullRequestPage = new Hono<AppEnv>();
+export const pullRequestPageRoute = new Hono<AppEnv>();
 
 // With another policy in a 304, a browser shows its copy of the page without style.
 const withEtag = etag({ retainedHeaders: [...RETAINED_304_HEADERS, 'content-security-policy'] });
 
-pullRequestPage.get(
+pullRequestPageRoute.get(
   '/v1/pr/:hash',
   withEtag,
   described(showPullRequest, {
@@ -121,7 +116,7 @@ async function showPullRequest(c: Context<AppEnv>): Promise<Response> {
   const page = { pullRequest, origin, needsKey: config.prUpdatePolicy === 'key', conversation };
   return type === 'text/plain'
     ? c.text(pullRequestText(page), 200, headers)
-    : answerPage(c, renderPage(page), 200, headers);
+    : answerPage(c, pullRequestPage(page), 200, headers);
 }
 
 /** What was read last is shown, and recorded: the feed may be a minute behind, or more. */

@@ -10,7 +10,7 @@ import type { AppEnv } from '../../env.ts';
 import { pullRequestTopic } from '../../notify/ntfy.ts';
 import { isSameSecret } from '../../secret/keyed-hash.ts';
 import { openStatistics } from '../../stats/statistics.ts';
-import { answer, asJson, count, described, error } from '../description.ts';
+import { answer, asJson, countSchema, described, error } from '../description.ts';
 import { answerRefused, NOT_KEPT, refused } from '../request/refused.ts';
 import { arePushesSuspended } from '../../service/suspension.ts';
 
@@ -29,7 +29,7 @@ for (const path of KEYED_PATHS) {
   });
 }
 
-const total = count.describe('Pull requests of all time.');
+const total = countSchema.describe('Pull requests of all time.');
 
 const newestAt = z.iso.datetime().optional();
 const statsAnswer = z

@@ -16,24 +16,24 @@ import { PublicFigures } from '../../metrics/public-figures.ts';
 import { expose, type GaugeValue } from '../../metrics/series.ts';
 import { allCounts } from '../../metrics/tally.ts';
 import { delayedPushesOf } from '../../objects.ts';
-import { answer, as, asJson, count, described, TEXT } from '../description.ts';
+import { answer, as, asJson, countSchema, described, TEXT } from '../description.ts';
 import { botProblems, suspensionOf } from '../../service/suspension.ts';
 
 const JSON_TYPE = 'application/json';
 
 const MEMORY = z
   .object({
-    alloc: count.describe('Bytes of the buffers for bodies that are not yet freed.'),
-    total_alloc: count.describe('Bytes of all such buffers so far.'),
-    sys: count.describe('Bytes that the platform allows an isolate.'),
-    num_gc: count.describe('Garbage collections noticed.'),
+    alloc: countSchema.describe('Bytes of the buffers for bodies that are not yet freed.'),
+    total_alloc: countSchema.describe('Bytes of all such buffers so far.'),
+    sys: countSchema.describe('Bytes that the platform allows an isolate.'),
+    num_gc: countSchema.describe('Garbage collections noticed.'),
   })
   .describe('Memory, as far as the service can measure it itself.');
 
 export const metricsAnswer = z
   .object({
     memory: MEMORY,
-    goroutines: count.describe('Requests being answered, this one included.'),
+    goroutines: countSchema.describe('Requests being answered, this one included.'),
     uptime: z.string().meta({ description: "Since the isolate's first request.", examples: ['4h23m15.2s'] }),
   })
   .describe('The state of the isolate that answers. There may be many.');
@@ -116,13 +116,9 @@ async function problemGauges(c: Context<AppEnv>): Promise<Gauges> {
 }
 
 async function delayedGauges(c: Context<AppEnv>): Promise<Gauges> {
-  const { waiting, bytes, oldestAt } = await delayedPushesOf(c.env).counts();
+  const { oldestAt } = await delayedPushesOf(c.env).counts();
   const oldestMs = oldestAt === null ? 0 : Math.max(0, Date.now() - oldestAt);
-  return [
-    ...Object.entries(waiting).map(([reason, value]) => gauge('gitveil_delayed_pushes', value, { reason })),
-    gauge('gitveil_delayed_bytes', bytes, {}),
-    gauge('gitveil_delayed_oldest_seconds', Math.round(oldestMs / 1000), {}),
-  ];
+  return [gauge('gitveil_delayed_oldest_seconds', Math.round(oldestMs / 1000), {})];
 }
 
 function gauge(name: GaugeValue['name'], value: number, labels: GaugeValue['labels']): GaugeValue {

@@ -9,7 +9,7 @@ import type { Context } from 'hono';
 import * as z from 'zod';
 import { recordName } from '../../config/hosts.ts';
 import { hostAccountOf } from '../../host-access.ts';
-import type { PostName, PostResult, PostStanding } from '../../durable/host-account/host-account.ts';
+import type { PostName, PostResult, PostStanding } from '../../durable/host-account/posts.ts';
 import type { AppEnv } from '../../env.ts';
 import { formSecrets, userTokenOf } from '../request/form-fields.ts';
 import { systemClock } from '../../isolate/clock.ts';
@@ -59,7 +59,7 @@ export async function pseudonymOn(
 /**
  * After the attempt was counted (`checkComment`, `checkIssue`). One question after the other:
  * nobody who is refused reaches the account's object, which remembers what was sent
- * (src/durable/host-account/host-account.ts).
+ * (src/durable/host-account/posts.ts).
  * @param post is called at most once for all that have the same name, with the limits of the
  * repository's policy.
  */
@@ -94,7 +94,6 @@ export async function postOnce(
   const again = sent === 'form' ? 'it again' : 'it with another key';
   switch (standing.kind) {
     case 'posted':
-      c.set('isRepeat', true);
       return standing;
     case 'sending':
       return refused(503, `the service is still posting this ${what}; send the ${sent} again in a minute`, {

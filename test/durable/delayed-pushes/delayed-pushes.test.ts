@@ -2,14 +2,15 @@
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import {
-  type BegunPush,
-  type DelayedPush,
-  type DelayedLease,
-  LEASE_MS,
-  type NewDelayedPush,
+import type {
+  BegunPush,
+  DelayedPush,
+  DelayedLease,
+  NewDelayedPush,
 } from '../../../src/durable/delayed-pushes/delayed-push.ts';
-import type { DelayedPushes, HostTimes } from '../../../src/durable/delayed-pushes/delayed-pushes.ts';
+import type { DelayedPushes } from '../../../src/durable/delayed-pushes/delayed-pushes.ts';
+import type { HostTimes } from '../../../src/durable/delayed-pushes/due.ts';
+import { LEASE_MS } from '../../../src/durable/delayed-pushes/stages.ts';
 import type { Env } from '../../../src/env.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
@@ -79,6 +80,13 @@ async function leased(name: string): Promise<DelayedLease> {
   return lease as DelayedLease;
 }
 
+/** As `leased`; part of it may be public. */
+async function leasedAndBegun(name: string): Promise<DelayedLease> {
+  const lease = await leased(name);
+  await object().begin(lease, INTENT);
+  return lease;
+}
+
 /** Everything that the object's tables hold. */
 const stored = (): Promise<DelayedPush[]> =>
   runInDurableObject(object(), (_, { storage }) =>
@@ -131,6 +139,7 @@ describe('a delayed push', () => {
     expect(await object().ended(first!, 'given-up', [])).toBe(false);
     await object().failed(first!, { kind: 'final', said: ['never'] }, Date.now());
     expect(await stateOf('a')).toBe('waiting');
+    await object().begin(second!, INTENT);
     expect(await object().ended(second!, 'published', [], PUBLISHED)).toBe(true);
     expect(await object().view('a')).toMatchObject({ state: 'published', published: PUBLISHED });
   });
@@ -184,7 +193,7 @@ describe('a delayed push', () => {
 
   it('tells what the person should know of how it was published', async () => {
     await kept('a');
-    await object().ended(await leased('a'), 'published', ['Its title was cut.'], PUBLISHED);
+    await object().ended(await leasedAndBegun('a'), 'published', ['Its title was cut.'], PUBLISHED);
     expect(await object().view('a')).toMatchObject({ published: PUBLISHED, said: ['Its title was cut.'] });
   });
 
@@ -201,7 +210,7 @@ describe('a delayed push', () => {
   it('leaves its name and its end only, and nothing by which it could be found', async () => {
     await kept('a', { reason: 'delay' });
     await kept('b', { push: 'another' });
-    await object().ended(await leased('a'), 'published', [], PUBLISHED);
+    await object().ended(await leasedAndBegun('a'), 'published', [], PUBLISHED);
     const ended = (await stored()).find(({ name }) => name === 'a');
     expect(ended).toMatchObject({
       state: 'published',
@@ -223,7 +232,7 @@ describe('a delayed push', () => {
     await kept('a', { reason: 'delay' });
     await kept('b', { reason: 'delay', push: 'another' });
     await object().giveUp('a');
-    await object().ended(await leased('b'), 'published', [], PUBLISHED);
+    await object().ended(await leasedAndBegun('b'), 'published', [], PUBLISHED);
     pass(15 * DAY_MS);
     const erased = vi.fn<() => void>();
     await runInDurableObject(object(), async (instance: DelayedPushes, { storage }) => {
@@ -252,7 +261,7 @@ describe('the same push again', () => {
     expect(await object().findWaiting('push a')).toBeNull();
     await kept('b', { push: 'push a' });
     expect(await object().findWaiting('push a')).toMatchObject({ name: 'b' });
-    await object().ended(await leased('b'), 'published', [], PUBLISHED);
+    await object().ended(await leasedAndBegun('b'), 'published', [], PUBLISHED);
     expect(await object().findWaiting('push a')).toBeNull();
     await kept('c', { push: 'push a' });
   });

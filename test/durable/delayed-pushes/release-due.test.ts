@@ -26,7 +26,9 @@ let asked = 0;
 async function publisher(all: Env, body: string): Promise<Response> {
   const { name, lease } = JSON.parse(body) as DelayedLease;
   published.push({ name, second: (Date.now() - NOON) / 1000 });
-  await all.DELAYED_PUSHES.get(all.DELAYED_PUSHES.idFromName('')).ended({ name, lease }, 'published', [], {
+  const object = all.DELAYED_PUSHES.get(all.DELAYED_PUSHES.idFromName(''));
+  await object.begin({ name, lease }, { prHash: 'a', committedAt: 0 });
+  await object.ended({ name, lease }, 'published', [], {
     prHash: 'a',
     url: 'https://host.test/1',
     isKeyShown: true,

@@ -13,17 +13,19 @@ const NOTHING_RUNS = { running: [], spacedUntil: 0 };
 
 const ofBytes = (bytes: number): Waiting['spool'] => ({ attempt: '', rowEnds: [bytes] });
 
-const waiting = (name: string, more: Partial<Waiting> = {}): Waiting => ({
+type More = Partial<Waiting> & { readonly dueAt?: number };
+
+const waiting = (name: string, { dueAt = NOW, ...more }: More = {}): Waiting => ({
   name,
   client: name,
   reason: 'delay',
   spool: ofBytes(1_000),
   commits: 1,
-  dueAt: NOW,
+  stage: { dueAt },
   ...more,
 });
 
-const many = (count: number, more: Partial<Waiting> = {}): Waiting[] =>
+const many = (count: number, more: More = {}): Waiting[] =>
   Array.from({ length: count }, (_, index) =>
     waiting(`push-${index}`, { dueAt: NOW - count + index, ...more }),
   );
@@ -72,7 +74,7 @@ describe('the pushes that are due', () => {
         reason: constantFrom<Waiting['reason']>('delay', 'busy', 'review'),
         bytes: integer({ min: 0, max: 120_000_000 }),
         commits: integer({ min: 1, max: 25_000 }),
-        dueAt: integer({ min: NOW - 10_000, max: NOW }),
+        stage: record({ dueAt: integer({ min: NOW - 10_000, max: NOW }) }),
       }),
       { maxLength: 12 },
     );

@@ -3,7 +3,7 @@ import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
 import { tokenHash } from '../../../src/durable/guard/tokens.ts';
-import type { Credential } from '../../../src/durable/guard/guard.ts';
+import type { OperatorCredential } from '../../../src/durable/guard/guard.ts';
 import type { RollbackResult } from '../../../src/durable/guard/rollback.ts';
 import type { TokenProblem } from '../../../src/host/account/token-problems.ts';
 import { pseudonymOf } from '../../../src/notify/alert.ts';
@@ -133,13 +133,13 @@ const numberOf = (url: string) => Number(url.split('/').at(-1));
 const numbersOf = (urls: readonly string[]) => urls.map(numberOf).toSorted((a, b) => a - b);
 
 /** Null if the credential is not valid. */
-async function begin(credential: Credential, scope = SCOPE): Promise<RollbackResult | null> {
+async function begin(credential: OperatorCredential, scope = SCOPE): Promise<RollbackResult | null> {
   const id = await guard().beginRollback(credential, scope);
   return id === null ? null : guard().rollbackResult(id);
 }
 
 /** Its alarm carries it out. */
-async function rollBackBy(credential: Credential, scope = SCOPE) {
+async function rollBackBy(credential: OperatorCredential, scope = SCOPE) {
   const result = begin(credential, scope);
   await expect.poll(nextAlarm).not.toBeNull();
   await deliver();

@@ -187,7 +187,7 @@ describe('what nobody is refused for', () => {
       '  .DS_Store',
       '  .idea/workspace.xml',
       'These pictures say more than they show:',
-      '  img/photo (JPEG picture): camera Nokia; author Augusta; place (GPS)',
+      '  img/photo (JPEG picture): has Exif data, perhaps a place; author Augusta',
       'The service cannot search inside these files for names:',
       '  img/new.png (PNG picture)',
       'To remove it from a file: "exiftool -all= <file>", or "mat2 --inplace <file>", which also reads documents.',

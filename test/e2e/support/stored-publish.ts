@@ -1,7 +1,7 @@
 /**
- * Takes the place of src/push/publish/live-attempt.ts in the Worker of stored-worker.ts: publishes what
- * the bytes of a delayed push say, as another isolate would. Of the push itself nothing is left by
- * then but the entries in the spool.
+ * Takes the place of src/push/publish/live-attempt.ts in the Worker of stored-worker.ts: publishes
+ * what the bytes of a delayed push say, as another isolate would. Of the push itself nothing is
+ * left by then but the entries in the spool.
  */
 import { deepStrictEqual } from 'node:assert/strict';
 import { decodeKept, encodeKept } from '../../../src/push/delay/kept-push.ts';

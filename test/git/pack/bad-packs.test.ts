@@ -188,7 +188,7 @@ describe('a bad pack', () => {
   });
 
   it('takes one delta that is far larger than the pack, and not two', () => {
-    const copies = Buffer.alloc(9 * 1024 * 1024, copyInstruction(0, 1));
+    const copies = Buffer.alloc(4 * 1024 * 1024, copyInstruction(0, 1));
     const delta = Buffer.concat([deltaSize(1), deltaSize(copies.length / 2), copies]);
     const stream = deflateSync(delta);
     const deltas = (count: number) =>
@@ -237,7 +237,7 @@ describe('a bad pack', () => {
     ],
   ])('that makes megabytes of history of kilobytes is refused: %s', (_, entries) => {
     const sized = (bytes: number) => buildPack(entries(Buffer.alloc(bytes, 'x'))).bytes;
-    const [most, over] = [sized(4_000_000), sized(4_500_000)];
+    const [most, over] = [sized(900_000), sized(1_150_000)];
     expect(over.length).toBeLessThan(20_000);
     expect(() => scan([most], undefined, 'history', { bytes: most.length })).not.toThrow();
     expect(() => scan([over], undefined, 'history', { bytes: over.length })).toThrow(

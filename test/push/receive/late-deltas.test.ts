@@ -14,7 +14,7 @@ import { keepLateDeltas } from '../../../src/git/pack/late-deltas.ts';
 import { outgoingPack } from '../../../src/git/pack/outgoing-pack.ts';
 import { receivePack, type ReceivedPack } from '../../../src/push/receive/receive.ts';
 import type { RowStore } from '../../../src/spool/sealed-rows.ts';
-import { Spool } from '../../../src/spool/spool.ts';
+import { PushSpool } from '../../../src/spool/spool.ts';
 import { PatientClock } from '../../host/support/scripted-host.ts';
 import { CountedMemory } from '../../support/counted-memory.ts';
 import { piecesOf, randomPieces, readerOf } from '../../support/byte-chunks.ts';
@@ -38,10 +38,10 @@ function newStore(): RowStore {
 }
 
 function spools() {
-  const opened: Spool[] = [];
-  const open = (): Spool => {
+  const opened: PushSpool[] = [];
+  const open = (): PushSpool => {
     const store = newStore();
-    const spool = new Spool({
+    const spool = new PushSpool({
       open: () => store,
       memory: UNCOUNTED,
       client: null,

@@ -4,7 +4,7 @@ import { ByteReader } from '../../../src/git/wire/byte-reader.ts';
 import { UNCOUNTED } from '../../../src/git/memory.ts';
 import { KEPT_OBJECT_BYTES, NAMED_BASE_BYTES } from '../../../src/git/pack/memory-limits.ts';
 import { receivePack } from '../../../src/push/receive/receive.ts';
-import { Spool } from '../../../src/spool/spool.ts';
+import { PushSpool } from '../../../src/spool/spool.ts';
 import { PatientClock } from '../../host/support/scripted-host.ts';
 import { CountedMemory } from '../../support/counted-memory.ts';
 import { commitContent } from '../../support/objects.ts';
@@ -17,7 +17,7 @@ const BLOB = Buffer.from('hello\n');
 const COUNT = 10_000;
 
 const spool = () =>
-  new Spool({
+  new PushSpool({
     open: () => {
       throw new Error('no rows');
     },

@@ -58,6 +58,13 @@ async function kept(more: Partial<NewDelayedPush> = {}): Promise<string> {
   return name;
 }
 
+/** Part of it may be public. */
+async function begun(name: string): Promise<DelayedLease> {
+  const lease = (await object().publishNow(name)) as DelayedLease;
+  await object().begin(lease, { prHash: PUBLISHED.prHash, committedAt: NOON / 1000 });
+  return lease;
+}
+
 interface Sent {
   readonly action?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -139,7 +146,7 @@ describe('the page of a delayed push', () => {
   it('has hash, key and address once it is published', async () => {
     const name = await kept();
     const notes = ['The host did not take its title.'];
-    await object().ended((await object().publishNow(name)) as DelayedLease, 'published', notes, PUBLISHED);
+    await object().ended(await begun(name), 'published', notes, PUBLISHED);
     const key = prKeyOf(SECRET, PUBLISHED.prHash);
     const page = await textOf(name);
     for (const part of [PUBLISHED.prHash, key, PUBLISHED.url, `/v1/pr/${PUBLISHED.prHash}`])
@@ -154,8 +161,7 @@ describe('the page of a delayed push', () => {
 
   it('has no key for who has updated a pull request without it', async () => {
     const name = await kept();
-    const lease = (await object().publishNow(name)) as DelayedLease;
-    await object().ended(lease, 'published', [], { ...PUBLISHED, isKeyShown: false });
+    await object().ended(await begun(name), 'published', [], { ...PUBLISHED, isKeyShown: false });
     const page = await textOf(name);
     expect(page).toContain(PUBLISHED.url);
     expect(page).not.toContain(prKeyOf(SECRET, PUBLISHED.prHash));

@@ -75,13 +75,6 @@ describe('as text', () => {
     expect(text).toContain('route="/v1/:host/:owner/:repo"');
     expect(text).not.toMatch(/somebody|secret-/);
   });
-
-  it('counts what persons do by its outcome', async () => {
-    const series = 'gitveil_comments_total{outcome="refused"}';
-    const before = await valueOf(series);
-    await ask('/v1/gh/octo/hello/issues/none/comments/anonymous', {}, 'POST');
-    expect(await valueOf(series)).toBe(before + 1);
-  });
 });
 
 it('answers with an internal error when a figure cannot be had', async () => {

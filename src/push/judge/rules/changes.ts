@@ -1,5 +1,5 @@
 /** Rules for what a push changes in files: workflows, submodules, or nothing. */
-import type { ChangedEntry } from '../../../edit/changes.ts';
+import type { ChangedEntry } from '../../../edit/tree-comparison.ts';
 import { told } from '../../../leaks/messages.ts';
 import { WORKFLOW_HOME, WORKFLOWS } from '../../../policy/community-files.ts';
 import { OPEN_POLICY, type Policy, POLICY_PATH, workflowSentence } from '../../../policy/policy.ts';

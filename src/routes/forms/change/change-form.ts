@@ -32,8 +32,8 @@ import { memoryFor } from '../../../service/scope.ts';
 import { untilAnswered } from '../../request/until-answered.ts';
 import { answerRefused, explained, explanationOf, type Refused } from '../../request/refused.ts';
 import { CHANGE_FORM, remotePath } from '../../../pages/remote-paths.ts';
-import { answerForm, frameOf, type Place } from '../form.ts';
-import { hostFailure, knownPolicy, openSource, refuseReading, type Source } from './source.ts';
+import { answerForm, frameOf, type RequestedForm } from '../form.ts';
+import { hostFailure, knownPolicy, openSource, refuseReading, type ChangeSource } from './source.ts';
 import { hostScopeOf, scopeOf } from '../../request/scope.ts';
 
 const WRITE_A_PATH = 'Write the path of a file first, such as docs/guide.md.';
@@ -43,7 +43,7 @@ const TOO_MANY_FILES =
 const NO_MATCH = 'No file has this in its path. Write less of it, or add the file.';
 const NO_HASH = explained(400, 'No such pull request', 'A hash has 8 to 40 hexadecimal characters.');
 
-export async function showChange(place: Place): Promise<Response> {
+export async function showChange(place: RequestedForm): Promise<Response> {
   const { c, target } = place;
   const prHash = (c.req.query('pr_hash') ?? '').trim().toLowerCase();
   if (prHash !== '' && !PR_HASH_PATTERN.test(prHash)) return answerRefused(c, NO_HASH, 'page');
@@ -120,8 +120,8 @@ export function pathProblem(found: NoFile, parts: readonly string[]): string {
 }
 
 async function showFile(
-  place: Place,
-  source: Source,
+  place: RequestedForm,
+  source: ChangeSource,
   named: Pick<ChangeFields, 'path' | 'pr_hash' | 'blob'>,
 ): Promise<Response> {
   const { blob } = named;
@@ -142,7 +142,7 @@ async function showFile(
  * The repository's template for pull requests; '' if there is none, or several, or the form would
  * refuse it.
  */
-async function templateOf({ c, target }: Place, { read, root }: Source): Promise<string> {
+async function templateOf({ c, target }: RequestedForm, { read, root }: ChangeSource): Promise<string> {
   const template = (await knownPolicy(c, target))?.community.template;
   const found = template ? await findPath(read, root, template.split('/')) : null;
   const content = found?.kind === 'file' ? await readBlob(read, found.blob, MAX_FILE_BYTES) : null;
@@ -155,7 +155,7 @@ async function templateOf({ c, target }: Place, { read, root }: Source): Promise
 
 /** @param token of the form that was sent; null: a new one. */
 export async function changeForm(
-  place: Place,
+  place: RequestedForm,
   fields: ChangeFields,
   token: string | null = null,
 ): Promise<ChangeForm> {

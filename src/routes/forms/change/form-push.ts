@@ -19,7 +19,7 @@ import { ClientPushLimits } from '../../../service/push-limits.ts';
 import { countPush } from '../../../service/push-store.ts';
 import { explanationOf, problem, type Refused, retryAfter } from '../../request/refused.ts';
 import { sentence } from '../../../words/sentence.ts';
-import { answerForm, frameOf, type Place, type SentForm } from '../form.ts';
+import { answerForm, frameOf, type RequestedForm, type SentForm } from '../form.ts';
 import { hostScopeOf } from '../../request/scope.ts';
 
 export interface FormPush {
@@ -50,7 +50,7 @@ export async function refusePush(c: Context<AppEnv>): Promise<Refusal | null> {
  * @param names what the form decides, and not chance.
  */
 export function push(
-  { c, target }: Place,
+  { c, target }: RequestedForm,
   { refName, tip, pack, pushOptions }: FormPush,
   names: Pick<PushOpening, 'newPrHash'> = {},
 ): Promise<Pushed> {
@@ -73,7 +73,7 @@ export function push(
   return pushing;
 }
 
-export function refusalOf(outcome: Outcome): Refusal {
+export function outcomeRefusal(outcome: Outcome): Refusal {
   if (outcome.kind === 'refused') return outcome.refusal;
   return toRefusal(new Error(`the push is ${outcome.kind}`), 'git');
 }
@@ -91,7 +91,7 @@ const FIELDS: readonly (readonly [option: string | RegExp, field: string])[] = [
 ];
 
 /** The words of a refusal are for people who push. */
-export function refusedPush(refusal: Refusal): Refused {
+export function formRefusal(refusal: Refusal): Refused {
   const { reason, waitMs } = refusal;
   const lines = allLines(refusal).map((line) => FIELDS.reduce((text, names) => text.replace(...names), line));
   const status = STATUS_OF[pushOutcome(refusal)] ?? 400;
@@ -104,13 +104,13 @@ const NO_HASH = problem(400, 'A hash has 8 to 40 hexadecimal characters.');
 const GIVE_KEY = 'Give the key of the pull request: it was shown when the pull request was opened.';
 const NO_KEY = problem(400, GIVE_KEY);
 
-export async function showWithdrawal(place: Place): Promise<Response> {
+export async function showWithdrawal(place: RequestedForm): Promise<Response> {
   const pr_hash = (place.c.req.query('pr_hash') ?? '').trim().toLowerCase();
   return answerForm(place.c, withdrawPage(await frameOf(place), { pr_hash, pr_key: '' }));
 }
 
 export async function answerWithdrawal(
-  place: Place,
+  place: RequestedForm,
   { fields, token, problem: unfit }: SentForm,
 ): Promise<Response> {
   const value = (name: string): string => (fields.get(name) ?? '').trim().toLowerCase();
@@ -131,5 +131,5 @@ export async function answerWithdrawal(
   });
   if (outcome.kind === 'withdrawn')
     return answerForm(place.c, withdrawnPage(place, typed.pr_hash, outcome.withdrawn));
-  return again(refusedPush(refusalOf(outcome)));
+  return again(formRefusal(outcomeRefusal(outcome)));
 }

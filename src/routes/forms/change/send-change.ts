@@ -40,10 +40,10 @@ import { findPath, type Folder, type ReadObjects, readBlob } from '../../../upst
 import { pushHost } from '../../../service/open-push.ts';
 import { problem, type Refused } from '../../request/refused.ts';
 import { sentence } from '../../../words/sentence.ts';
-import { answerForm, identityOf, NO_NAME, type Place, secretsOf, type SentForm } from '../form.ts';
+import { answerForm, typedIdentity, NO_NAME, type RequestedForm, secretsOf, type SentForm } from '../form.ts';
 import { changeForm, pathProblem, showAgain } from './change-form.ts';
-import { type FormPush, push, refusalOf, refusedPush, refusePush } from './form-push.ts';
-import { hostFailure, openSource, refuseReading, type Source } from './source.ts';
+import { type FormPush, push, outcomeRefusal, formRefusal, refusePush } from './form-push.ts';
+import { hostFailure, openSource, refuseReading, type ChangeSource } from './source.ts';
 import { hostScopeOf } from '../../request/scope.ts';
 
 /** How long the second of two equal forms waits for the first. */
@@ -65,7 +65,11 @@ const REMOVED =
 const CHANGED =
   'Others have changed this file since you began. Their changes are shown below: put them into your text. If you send your text as it is, it replaces theirs.';
 
-export async function sendChange(place: Place, sent: SentForm, memory: MemoryHold): Promise<Response> {
+export async function sendChange(
+  place: RequestedForm,
+  sent: SentForm,
+  memory: MemoryHold,
+): Promise<Response> {
   const { c } = place;
   const { fields, token, problem: unfit } = sent;
   const form = await changeForm(place, changeFields(fields), token?.text);
@@ -96,7 +100,7 @@ function changeFields(fields: FormFields): ChangeFields {
 
 /** @param delay as the push option has it; empty: as is usual here; null: it is only previewed. */
 async function takeStep(
-  place: Place,
+  place: RequestedForm,
   form: ChangeForm,
   token: FormToken,
   delay: string | null,
@@ -111,7 +115,7 @@ async function takeStep(
   const opened = delay === null ? null : await openedBefore(place, form.fields, token);
   if (opened !== null) return opened;
   const refusal = await refusePush(c);
-  if (refusal !== null) return refusedPush(refusal);
+  if (refusal !== null) return formRefusal(refusal);
   const change = await prepareChange(place, form, path.parts, memory);
   if (change instanceof Response || change.kind === 'refused') return change;
   const { source, content, folders } = change;
@@ -136,7 +140,7 @@ async function takeStep(
     message: `${title}\n${description === '' ? '' : `\n${description}\n`}`,
     // With the form's time, the same form makes the same commit.
     committedAt: Math.floor(token.madeAt / 1000),
-    identity: identityOf(form.fields.own_name, c.var.config.anonEmail),
+    identity: typedIdentity(form.fields.own_name, c.var.config.anonEmail),
   });
   const options = pushOptionsOf(form.fields, retitled || {});
   // A value that is none is refused as that of a push.
@@ -179,7 +183,7 @@ function pushOptionsOf(
 
 interface PreparedChange {
   readonly kind: 'change';
-  readonly source: Source;
+  readonly source: ChangeSource;
   readonly folders: readonly Folder[];
   readonly original: Uint8Array | null;
   readonly content: Uint8Array;
@@ -187,7 +191,7 @@ interface PreparedChange {
 
 /** Reads what upstream has now. The answer, if the change does not fit. */
 async function prepareChange(
-  { c, target }: Place,
+  { c, target }: RequestedForm,
   form: ChangeForm,
   parts: readonly string[],
   memory: MemoryHold,
@@ -201,7 +205,7 @@ async function prepareChange(
   const blob = found.kind === 'file' ? found.blob : '';
   if (blob !== known) {
     // Others have changed the file: both texts are shown, and the next attempt is based on theirs.
-    const [before, now] = [await textOf(read, known), await textOf(read, blob)];
+    const [before, now] = [await blobText(read, known), await blobText(read, blob)];
     const theirs = before === null || now === null ? {} : { theirs: difference(before, now) };
     const fields = { ...form.fields, blob, seen: source.tip };
     const again = { ...form, fields, ...theirs, problem: blob === '' ? REMOVED : CHANGED };
@@ -220,7 +224,7 @@ async function prepareChange(
  * Null if it cannot be shown: the host may have removed what no branch has any more.
  * @param blob empty: no file.
  */
-async function textOf(read: ReadObjects, blob: Oid): Promise<string | null> {
+async function blobText(read: ReadObjects, blob: Oid): Promise<string | null> {
   if (blob === '') return '';
   try {
     const file = fileText(await readBlob(read, blob, MAX_FILE_BYTES));
@@ -232,15 +236,15 @@ async function textOf(read: ReadObjects, blob: Oid): Promise<string | null> {
 }
 
 async function previewChange(
-  place: Place,
+  place: RequestedForm,
   form: ChangeForm,
   { source, original, content }: PreparedChange,
   toPush: FormPush,
 ): Promise<Response | Refused> {
   const { outcome, notes, same } = await push(place, toPush);
-  const refusal = refusalOf(outcome);
+  const refusal = outcomeRefusal(outcome);
   const { preview } = refusal;
-  if (preview === null) return refusedPush(refusal);
+  if (preview === null) return formRefusal(refusal);
   if (preview.refusal !== null)
     return problem(400, [sentence(preview.refusal), ...preview.remarks, NAMED].join('\n'));
   const { title, description, seen } = form.fields;
@@ -259,7 +263,7 @@ async function previewChange(
 }
 
 async function openChange(
-  place: Place,
+  place: RequestedForm,
   { fields }: ChangeForm,
   token: FormToken,
   toPush: FormPush,
@@ -275,7 +279,7 @@ async function openChange(
       if (pageUrl === null) return problem(409, `${WAITS_ALREADY} ${waits}`);
       return answerForm(place.c, changeDelayedPage(place, waits, pageUrl));
     }
-    const refusal = refusalOf(outcome);
+    const refusal = outcomeRefusal(outcome);
     if (refusal.code === 'double' && same !== null) {
       const isOpen = `The same change is open already as ${same.url}.`;
       return problem(409, `${isOpen} This service opens no second pull request for it.`);
@@ -283,7 +287,7 @@ async function openChange(
     // The first of two equal forms may be faster by so much that the second sees only its branch.
     const isNew = fields.pr_hash === '';
     const isSecond = refusal.code === 'in-progress' || (refusal.code === 'overtaken' && isNew);
-    if (!isSecond || attempt === ATTEMPTS) return refusedPush(refusal);
+    if (!isSecond || attempt === ATTEMPTS) return formRefusal(refusal);
     await systemClock.sleep(PAUSE_MS);
     const opened = await openedBefore(place, fields, token);
     if (opened !== null) return opened;
@@ -294,7 +298,11 @@ async function openChange(
  * The answer of a form that has opened its pull request already; null: it has not, as most, which
  * wake no object.
  */
-async function openedBefore(place: Place, fields: ChangeFields, token: FormToken): Promise<Response | null> {
+async function openedBefore(
+  place: RequestedForm,
+  fields: ChangeFields,
+  token: FormToken,
+): Promise<Response | null> {
   const { c } = place;
   if (fields.pr_hash !== '') return null;
   const { prHash } = await namesOf(place, token, fields);
@@ -312,7 +320,7 @@ async function openedBefore(place: Place, fields: ChangeFields, token: FormToken
 }
 
 function done(
-  place: Place,
+  place: RequestedForm,
   { path }: ChangeFields,
   opened: Omit<OpenedChange, 'path' | 'topicUrl'>,
 ): Promise<Response> {
@@ -321,7 +329,7 @@ function done(
 }
 
 /** What a form opens, or lets wait: nobody else can know its names. */
-async function namesOf({ c }: Place, token: FormToken, fields: ChangeFields) {
+async function namesOf({ c }: RequestedForm, token: FormToken, fields: ChangeFields) {
   const { path, text, title, description, sign_off, ai, issue, pr_hash } = fields;
   const stated = [...(sign_off === '' ? [] : ['sign-off']), ai, issue, pr_hash];
   const secrets = await secretsOf(c, token, [path, text, title, description, ...stated]);

@@ -16,7 +16,7 @@ import type { PushHost } from '../../../push/push-host.ts';
 import { fullName, type RepositoryName } from '../../../words/repository-name.ts';
 import { heldReads, isMadeHere, readCommit, type ReadObjects } from '../../../upstream/tree-reader.ts';
 import { defaultBranchOf } from '../../../upstream/upstream-refs.ts';
-import { pushStore } from '../../../service/push-store.ts';
+import { ServicePushStore } from '../../../service/push-store.ts';
 import { refuseTooMany } from '../../request/limits.ts';
 import { explained, type Refused, refuseWithoutBot } from '../../request/refused.ts';
 import { hostScopeOf } from '../../request/scope.ts';
@@ -59,7 +59,7 @@ export function hostFailure(c: Context<AppEnv>, error: unknown): Refused {
   return explained(502, FAULTY_HOST, `${error.publicMessage} Try again later.`);
 }
 
-export interface Source {
+export interface ChangeSource {
   readonly kind: 'source';
   readonly read: ReadObjects;
   /** Its commit, whose folder is to be changed. */
@@ -92,7 +92,7 @@ export async function openSource(
   host: PushHost,
   target: RepositoryName,
   prHash: string,
-): Promise<Source | Refused> {
+): Promise<ChangeSource | Refused> {
   if (prHash !== '') return pullRequestSource(c, host, target, prHash);
   const branch = defaultBranchOf(await host.transport.listRefs(target, ['HEAD'], 'upstream'));
   if (branch === null) {
@@ -110,11 +110,11 @@ async function pullRequestSource(
   host: PushHost,
   target: RepositoryName,
   prHash: string,
-): Promise<Source | Refused> {
+): Promise<ChangeSource | Refused> {
   const { anonEmail } = c.var.config;
   const botLogin = await host.botLogin();
   const [recorded, policy] = await Promise.all([
-    pushStore(hostScopeOf(c), host.memory).placeOf(prHash),
+    new ServicePushStore(hostScopeOf(c), host.memory).placeOf(prHash),
     knownPolicy(c, target),
   ]);
   const head = { owner: botLogin, branch: workBranch(prHash) };

@@ -4,14 +4,14 @@ import { withAdvice } from '../../../../src/push/delay/keep.ts';
 import type { PushSettings } from '../../../../src/push/push-host.ts';
 import { parsePushOptions, type PushOptions } from '../../../../src/push/receive/push-options.ts';
 import { Refusal } from '../../../../src/push/reply/refusal.ts';
-import { refusedPush } from '../../../../src/routes/forms/change/form-push.ts';
+import { formRefusal } from '../../../../src/routes/forms/change/form-push.ts';
 
 it('names the field for a later time, and not the option, if there is no room now', () => {
   const lines = ['Try again in about an hour.'];
   const full = new Refusal('account', 'the bot account has little left', lines, { waitMs: 3_600_000 });
   const run = { settings: { whenBusy: 'refuse' } as PushSettings };
   const parsed = parsePushOptions([]) as { options: PushOptions };
-  expect(refusedPush(withAdvice(run, parsed.options, full)).explanation).toBe(
+  expect(formRefusal(withAdvice(run, parsed.options, full)).explanation).toBe(
     'The bot account has little left.\nTry again in about an hour.\nOr choose a later time under “When it becomes public”.',
   );
 });

@@ -1,0 +1,52 @@
+/**
+ * What others may know of a delayed push: its page, the operator, and `/metrics`. Pure.
+ * Proved by test/durable/delayed-pushes/delayed-pushes.test.ts.
+ */
+import { earliest } from '../due-rows.ts';
+import { bytesOf, type DelayedPush, type DelayedView, type DelayReason } from './delayed-push.ts';
+import { dueAtOf, isAtWork, isBegun, isEnding, isUnwanted, type StagedPush } from './stages.ts';
+
+/** For /metrics, and for the operator. What the operator has approved waits for its time. */
+export interface DelayedCounts {
+  readonly waiting: Readonly<Record<DelayReason, number>>;
+  readonly bytes: number;
+  /** Since when the oldest one waits; null: there is none. */
+  readonly oldestAt: number | null;
+}
+
+/** What its page may tell. */
+export function viewOf(push: StagedPush, now: number): DelayedView {
+  const { name, reason, from, to, until, said, stage } = push;
+  const state = isEnding(stage) ? stage.kind : 'waiting';
+  return {
+    name,
+    reason,
+    from,
+    to,
+    until,
+    said,
+    state,
+    published: stage.kind === 'published' ? stage.as : null,
+    isGivenUp: isUnwanted(push),
+    waitsForReview: state === 'waiting' && dueAtOf(push) === null,
+    isBeingPublished: isAtWork(push, now),
+    isBegun: isBegun(push),
+  };
+}
+
+/** What the operator may see. */
+export function listedOf(push: StagedPush): DelayedPush {
+  const { stage: _, ...facts } = push;
+  return { ...facts, dueAt: dueAtOf(push) };
+}
+
+/** @param waiting all that wait */
+export function countsOf(waiting: readonly StagedPush[]): DelayedCounts {
+  const counts = { delay: 0, busy: 0, review: 0 };
+  for (const push of waiting) {
+    const reason = push.reason === 'review' ? 'delay' : push.reason;
+    counts[dueAtOf(push) === null ? 'review' : reason] += 1;
+  }
+  const bytes = waiting.reduce((sum, push) => sum + bytesOf(push), 0);
+  return { waiting: counts, bytes, oldestAt: earliest(...waiting.map(({ keptAt }) => keptAt)) };
+}

@@ -1,0 +1,114 @@
+/**
+ * Ids in messages that lead to an account: tools write them into links and trailers. They are known
+ * by their shape, not by a list of vendors.
+ */
+/** A line of a message that holds an id in a link, or as the value of a trailer. */
+export interface LineWithId {
+  /** Where the line begins; that of a folded trailer is its first. */
+  readonly start: number;
+  /** Where the id stands. */
+  readonly at: number;
+  /** The key of the trailer, such as `link:`, in lower case; null: the line is no trailer. */
+  readonly key: string | null;
+  /** The link that holds the id, from `://` to the id; null: no link holds it. */
+  readonly link: string | null;
+  /** The link's server, such as `//lore.kernel.org`, in lower case; null: there is no link. */
+  readonly server: string | null;
+}
+
+/** Letters, digits, `_` and `-`, by their codes. */
+const IN_RUN = Uint8Array.from({ length: 256 }, (_, code) => Number(/[\w-]/.test(String.fromCharCode(code))));
+const LEAST_RUN = 20;
+/** Longer runs are encoded files. */
+const MOST_RUN = 300;
+/** UUIDs (RFC 9562), and what may be an id of another form. */
+const LIKE_ID = /(?<![\da-z])(?:[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|[\da-z]{20,300})(?![\da-z])/i;
+/**
+ * Three changes between letters and digits: a word with a number in it has two
+ * (`X509CertificateBuilder`).
+ */
+const MIXED = /\d[a-z]+\d+[a-z]|[a-z]\d+[a-z]+\d/i;
+/** SHA-1 and everything longer: ids of commits and digests name contents, not accounts. */
+const DIGEST = /^[\da-f]{40,}$/i;
+/** Not an address at the beginning of a line. */
+const KEY = /^([a-z][a-z\d-]{0,39})[ \t]*:(?!\/\/)/i;
+const MAX_KEY_LENGTH = 50;
+const SERVER = /^:\/\/(?:[^\s/?#@]*@)?([^\s/:?#]{1,255})/;
+const ENDS_LINK = /[\s<>"'`]/;
+/** How far before an id its line is read. */
+const MAX_BEFORE = 4_096;
+
+/**
+ * Lines of a message with an id in a link or a trailer, in order; a line with several ids comes
+ * several times.
+ * @param text its bytes as Latin-1.
+ * @param mayLook asked before each closer look.
+ */
+export function* linesWithIds(text: string, mayLook: () => boolean = () => true): Generator<LineWithId> {
+  for (const [runStart, runEnd] of longRuns(text)) {
+    if (!mayLook()) return;
+    const { 0: id, index } = LIKE_ID.exec(text.slice(runStart, runEnd)) ?? { 0: '', index: 0 };
+    if (!isId(id)) continue;
+    const at = runStart + index;
+    const from = Math.max(0, at - MAX_BEFORE);
+    const before = text.slice(from, at);
+    const lineStart = headOf(before);
+    const key = keyOf(before.slice(lineStart));
+    const link = linkOf(before, id);
+    if (key !== null || link !== null)
+      yield { start: from + lineStart, at, key, link, server: link === null ? null : serverOf(link) };
+  }
+}
+
+/**
+ * Runs in which there is room for an id. Looks at every twentieth character, and goes back from
+ * there: where one is found that is in no run, none that is long enough holds what stands before.
+ */
+function* longRuns(text: string): Generator<readonly [start: number, end: number]> {
+  for (let last = LEAST_RUN - 1; last < text.length;) {
+    const start = last - LEAST_RUN + 1;
+    let at = last;
+    while (at >= start && IN_RUN[text.charCodeAt(at)]) at--;
+    if (at < start) {
+      at = last + 1;
+      while (at < text.length && IN_RUN[text.charCodeAt(at)]) at++;
+      if (at - start <= MOST_RUN) yield [start, at];
+    }
+    last = at + LEAST_RUN;
+  }
+}
+
+function isId(run: string): boolean {
+  return run.includes('-') || (!DIGEST.test(run) && MIXED.test(run));
+}
+
+/** Where the last line begins, or the trailer that it continues (git-interpret-trailers(1)). */
+function headOf(before: string): number {
+  const lineStart = before.lastIndexOf('\n') + 1;
+  let start = lineStart;
+  while (start > 0 && (before[start] === ' ' || before[start] === '\t'))
+    start = before.slice(0, start - 1).lastIndexOf('\n') + 1;
+  return KEY.test(before.slice(start, start + MAX_KEY_LENGTH)) ? start : lineStart;
+}
+
+/**
+ * The key of a trailer. `Note: see https://…` is a sentence: tools join words with a dash, or write
+ * nothing but the value.
+ * @param line up to the id.
+ */
+function keyOf(line: string): string | null {
+  const [head = '', key = ''] = KEY.exec(line) ?? [];
+  const isTrailer = key.includes('-') || !/\S\s/.test(line.slice(head.length));
+  return key !== '' && isTrailer ? `${key.toLowerCase()}:` : null;
+}
+
+function linkOf(before: string, id: string): string | null {
+  const start = before.lastIndexOf('://');
+  return start < 0 || ENDS_LINK.test(before.slice(start)) ? null : before.slice(start) + id;
+}
+
+/** The server of a link or an address, as `LineWithId` has it. */
+export function serverOf(link: string): string {
+  const server = SERVER.exec(link.slice(link.indexOf('://')))?.[1] ?? '';
+  return `//${server.toLowerCase()}`;
+}

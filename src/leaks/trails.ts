@@ -1,0 +1,217 @@
+/**
+ * Trails: what tools write without being asked, and what leads from a public message or file to an
+ * account, a machine or an employer. Shapes are recognised, not makers, wherever there is a shape.
+ */
+import { latin1 } from '../git/bytes.ts';
+import type { Memory } from '../git/memory.ts';
+import { UNTITLED } from '../git/objects/commit-message.ts';
+import { countedOnce, type Reword } from '../git/objects/reword.ts';
+import { contentEnd } from '../git/objects/trailers.ts';
+import { type LineWithId, linesWithIds } from '../git/search/message-ids.ts';
+import { Looks } from '../git/search/looks.ts';
+import { tooLarge } from '../git/wire/protocol-error.ts';
+import { lineAround } from './findings.ts';
+import { shown, told, unsearchedLines } from './messages.ts';
+
+/** A kind of trail in messages, titles and descriptions. */
+interface MessageTrail {
+  /** Only what names an account as surely as a token does refuses a push. */
+  readonly severity: 'refuse' | 'warn';
+  /** Says above its lines what they tell. */
+  readonly heading: string;
+  /** Whether the tool wrote the whole line, so that it can be left out. */
+  readonly isWhole: boolean;
+  /** The beginnings of its lines; none: they are lines with ids. */
+  readonly patterns: readonly RegExp[];
+}
+
+/** The worst first. */
+const MESSAGE_TRAILS = {
+  // code.claude.com/docs/en/settings-reference (`attribution.sessionUrl`) and Amp's manual
+  // (`Amp-Thread-ID`): both write such a trailer unless they are told not to.
+  session: {
+    severity: 'refuse',
+    heading: 'A tool has written the id of your session into a message. It leads to your account:',
+    isWhole: true,
+    patterns: [],
+  },
+  // git-svn(1) (`git-svn-id`), pypi.org/project/gitprivacy, docs.entire.io (`Entire-Checkpoint`).
+  trailer: {
+    severity: 'warn',
+    heading: 'These trailers have ids, and upstream’s messages have no such trailers. They may lead to you:',
+    isWhole: true,
+    patterns: [],
+  },
+  // git-merge(1), `--squash`; git-commit(1), `--cleanup`; Git's pretty.c and wt-status.c.
+  note: {
+    severity: 'warn',
+    heading: 'Git’s own notes tell your local time, or names of your branches and files:',
+    isWhole: true,
+    patterns: [
+      /^[ \t]{0,9}(?:Author|Commit)?Date: {1,9}[A-Z][a-z]{2} [A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d \d{4}/gm,
+      /^(?:[#;@!$%^&|:] )?On branch [^\s]{1,200}$/gm,
+      /^(?:[#;@!$%^&|:] )?(?:Untracked files:|Changes (?:to be committed|not staged for commit):|Your branch (?:is (?:up to date|ahead|behind)|and '))/gm,
+    ],
+  },
+  // RFC 3986 and RFC 9562: nobody writes such ids by hand.
+  link: {
+    severity: 'warn',
+    heading: 'These links have ids, by which their servers may know you:',
+    isWhole: false,
+    patterns: [],
+  },
+  // bash(1), PROMPTING, with the settings of Debian and Fedora; zshmisc(1), with that of macOS.
+  prompt: {
+    severity: 'warn',
+    heading: 'The prompt of a shell names your login and your machine:',
+    isWhole: false,
+    patterns: [
+      /^[ \t]{0,40}(?:\([^()\n]{1,40}\) )?(?:[a-z_][\w.-]{0,31}@[\w.-]{1,40}(?::[~/][^\s$#]{0,200}[$#]| [^\s%]{1,40} %)|\[[a-z_][\w.-]{0,31}@[\w.-]{1,40} [^\s\]]{1,40}\][$#])(?=\s)/gm,
+    ],
+  },
+} as const satisfies Record<string, MessageTrail>;
+
+type Kind = keyof typeof MESSAGE_TRAILS;
+const KINDS = Object.keys(MESSAGE_TRAILS) as readonly Kind[];
+
+/** The kind of `Looks`. */
+const TRAILS = 'trails of tools in messages';
+/** Places that are looked at in a push whose messages are rewritten. */
+const MAX_STRIPPED = 20_000;
+const LF = 0x0a;
+/** What `core.commentChar=auto` may choose (git-config(1)). */
+const COMMENT_SIGNS = '#;@!$%^&|:';
+/** What tools call what somebody has typed, in keys of trailers and in links. */
+const SESSION_KEY = /session|thread|chat|conversation|transcript/;
+const SESSION_LINK = /session|chat|conversation|transcript/i;
+
+interface Place {
+  readonly kind: Kind;
+  /** Where the line begins. */
+  readonly start: number;
+  /** Where the trail itself ends, or its id begins. */
+  readonly at: number;
+}
+
+/**
+ * Places of trails in a message, kind by kind.
+ * @param text its bytes as Latin-1.
+ * @param usual keys and servers that are nobody's: upstream's messages have them.
+ */
+export function* trailsIn(
+  text: string,
+  usual: ReadonlySet<string>,
+  mayLook: () => boolean = () => true,
+): Generator<Place> {
+  for (const line of linesWithIds(text, mayLook)) {
+    const kind = kindOf(line, usual);
+    if (kind !== null) yield { kind, start: line.start, at: line.at };
+  }
+  for (const kind of KINDS) {
+    for (const pattern of MESSAGE_TRAILS[kind].patterns) {
+      for (const { 0: words, index: start } of text.matchAll(pattern)) {
+        if (!mayLook()) return;
+        yield { kind, start, at: start + words.length - 1 };
+      }
+    }
+  }
+}
+
+/** Null: upstream has such lines, too. */
+function kindOf({ key, link, server }: LineWithId, usual: ReadonlySet<string>): Kind | null {
+  if (key !== null && SESSION_KEY.test(key)) return usual.has(key) ? 'trailer' : 'session';
+  const isSession = link !== null && SESSION_LINK.test(link);
+  if (!isSession && usual.has(server ?? key ?? '')) return null;
+  return key === null ? 'link' : 'trailer';
+}
+
+/** Lines for the person about what messages and texts tell. */
+export interface TrailsTold {
+  /** Why they would refuse the push. */
+  readonly refused: readonly string[];
+  readonly warned: readonly string[];
+}
+
+/** How often a text is gone through. */
+const PASSES = 4;
+
+/** @param texts with where each stands, in the words of the message. */
+export async function tellTrails(
+  texts: Iterable<readonly [where: () => string, text: Uint8Array]>,
+  usual: ReadonlySet<string>,
+  memory: Pick<Memory, 'worked'>,
+): Promise<TrailsTold> {
+  const looks = new Looks();
+  const lines = new Map<Kind, Set<string>>(KINDS.map((kind) => [kind, new Set()]));
+  for (const [where, text] of texts) {
+    for (const place of trailsIn(latin1(text), usual, () => looks.take(TRAILS)))
+      lines.get(place.kind)!.add(`${where()}: ${shown(lineOf(text, place))}`);
+    await memory.worked(PASSES * text.byteLength);
+  }
+  const toldOf = (severity: MessageTrail['severity']) =>
+    KINDS.filter((kind) => MESSAGE_TRAILS[kind].severity === severity).flatMap((kind) =>
+      told(MESSAGE_TRAILS[kind].heading, [...lines.get(kind)!]),
+    );
+  return {
+    refused: toldOf('refuse'),
+    warned: [...toldOf('warn'), ...unsearchedLines(looks.ended)],
+  };
+}
+
+/** A trailer that is folded is shown with its key. */
+function lineOf(text: Uint8Array, { start, at }: Place): string {
+  const line = lineAround(text, at);
+  return text.subarray(start, at).includes(LF) ? `${lineAround(text, start + 1)} ${line}` : line;
+}
+
+/** `-o strip-trails`: leaves out the lines that tools have written, and nothing else. */
+export function stripperOf(usual: ReadonlySet<string>): Reword {
+  const counter = countedOnce(MAX_STRIPPED, tooManyTrails);
+  return (oid, message) => {
+    const count = counter(oid);
+    const text = latin1(message);
+    const words = withoutTrails(text, usual, () => {
+      count();
+      return true;
+    });
+    return words === text ? message : Buffer.from(words, 'latin1');
+  };
+}
+
+function tooManyTrails(): Error {
+  return tooLarge(
+    `The messages have more than ${MAX_STRIPPED} lines that may be trails. Push fewer commits at once, or without -o strip-trails.`,
+  );
+}
+
+/** The message, with one blank line where a paragraph was left out. @param text as Latin-1. */
+function withoutTrails(text: string, usual: ReadonlySet<string>, mayLook: () => boolean): string {
+  const whole = [...trailsIn(text, usual, mayLook)].filter(({ kind }) => MESSAGE_TRAILS[kind].isWhole);
+  if (whole.length === 0) return text;
+  const kept: string[] = [];
+  let from = 0;
+  let isAfterBlank = true;
+  for (const place of whole.toSorted((a, b) => a.start - b.start)) {
+    if (place.start < from) continue;
+    const words = text.slice(from, place.start);
+    if (words !== '') isAfterBlank = words.endsWith('\n\n');
+    kept.push(words);
+    from = endOf(text, place);
+    if (isAfterBlank) while (text[from] === '\n') from++;
+  }
+  const rest = kept.join('') + text.slice(from);
+  const end = contentEnd(rest);
+  return `${end === 0 ? UNTITLED : rest.slice(0, end)}\n`;
+}
+
+/** Behind the line, and behind those that continue a trailer, or a template of comments. */
+function endOf(text: string, { kind, start, at }: Place): number {
+  const sign = text[start] ?? '';
+  const continues = kind === 'note' ? (COMMENT_SIGNS.includes(sign) ? sign : '') : ' \t';
+  let end = at;
+  do {
+    end = text.indexOf('\n', end) + 1;
+    if (end === 0) return text.length;
+  } while (end < text.length && continues.includes(text[end]!));
+  return end;
+}
