@@ -1,5 +1,6 @@
 /**
- * A pseudonym: everything that is kept of it, and what reports, the operator and time do to it.
+ * A pseudonym: everything that is kept of it, and the effects of reports, of the operator and of
+ * time.
  * Proved by test/durable/identity/identity.property.test.ts and
  * test/durable/identity/moderation.test.ts.
  */
@@ -16,21 +17,21 @@ import type { ModerationFacts, Reporter, Standing } from './moderation.ts';
 
 export interface Pardon {
   readonly standing: Standing;
-  /** Of the comments that are still there, how many get back the karma that they showed. */
+  /** How many of the comments that are still there get back the karma that they showed. */
   readonly restoring: number;
   /** The pseudonym's log, oldest first. */
   readonly log: readonly HistoryEntry[];
 }
 
 /**
- * Under which the hash is kept. Not every platform knows the object's name when an alarm goes off.
+ * The key of the hash. Not every platform knows the object's name when an alarm goes off.
  */
 const HASH_KEY = 'hash';
 const FACTS_KEY = 'moderation';
 
 /**
- * False until something has been written: a question about an unused hash must not leave a database
- * behind.
+ * Answers whether anything was ever written: a question about an unused hash must not leave a
+ * database behind.
  */
 export function hasRecords(kv: SyncKvStorage): boolean {
   return kv.get(HASH_KEY) !== undefined;
@@ -43,7 +44,10 @@ export class Pseudonym {
   readonly history: ModerationLog;
   readonly #kv: SyncKvStorage;
 
-  /** Makes the tables if there are none. @param name the object's, if the platform knows it. */
+  /**
+   * Makes the tables if there are none.
+   * @param name of the object, if the platform knows it
+   */
   constructor({ sql, kv }: DurableObjectStorage, name: string | undefined, ledger: () => Ledger) {
     const hash = kv.get<string>(HASH_KEY) ?? name;
     if (hash === undefined) throw new Error('nobody knows the hash of this pseudonym');
@@ -55,7 +59,7 @@ export class Pseudonym {
     this.#kv = kv;
   }
 
-  /** What reports and the operator have led to. */
+  /** The effects of reports and of the operator. */
   get facts(): ModerationFacts {
     return this.#kv.get<ModerationFacts>(FACTS_KEY) ?? NO_FACTS;
   }
@@ -75,7 +79,7 @@ export class Pseudonym {
     const standing = standingOf(facts, now);
     if (effect !== 'none') {
       const state = effect === 'flag' ? 'flagged' : 'blocked';
-      // As it is now: what is told later may be gone by then.
+      // The extent is that of now, because comments may be gone when it is told.
       const news = { state, reports: standing.reports, ...this.comments.extent() } as const;
       this.history.add(state, now, this.karma.known, news);
       this.karma.reset(now);
@@ -97,7 +101,7 @@ export class Pseudonym {
 
   /**
    * Tells the operator what has happened; again later if that fails.
-   * @param hostKey where its comments are.
+   * @param hostKey the code host where its comments are
    */
   async tellNews(guard: Pick<DurableObjectStub<Guard>, 'tell'>, hostKey: string, now: number): Promise<void> {
     for (const news of this.history.dueNews(now)) {
@@ -118,14 +122,14 @@ export class Pseudonym {
     this.history.prune(now);
   }
 
-  /** When something is due next; null if nothing is. */
+  /** Finds the moment when something is due next; null: nothing is. */
   nextDueAt(): number | null {
     const pruning = this.facts.reports.map(({ at }) => at + REPORT_LIFE_MS + 1);
     return earliest(...[this.comments, this.karma, this.history].map((part) => part.nextDueAt()), ...pruning);
   }
 
   /**
-   * Whether all this has no more effect than nothing: a comment that was refused must leave no
+   * Whether nothing that is kept has an effect any more: a comment that was refused must leave no
    * database behind.
    */
   get isNobody(): boolean {
@@ -139,7 +143,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const ENTRY_LIFE_MS = 90 * DAY_MS;
 /** The pause between two appeals of one author. */
 const APPEAL_PAUSE_MS = DAY_MS;
-/** What could not be told for so long is dropped. */
+/** How long to try to tell the operator. */
 const NEWS_LIFE_MS = 7 * DAY_MS;
 
 type HistoryEvent = 'flagged' | 'blocked' | 'pardoned' | 'appealed';
@@ -150,16 +154,16 @@ interface HistoryEntry {
   readonly at: number;
 }
 
-/** What the operator is to be told of an entry. */
+/** The facts of an entry that the operator is told. */
 type NewsDetails = Omit<ModerationNews, 'hash'>;
 
 type EntryRow = { event: HistoryEvent; at: number; karma: number; dueAt: number | null };
-/** `details` is JSON; `failures`: how often telling it has failed. */
+/** An entry that is to be told. `details` is JSON; `failures` counts the failed attempts. */
 type NewsRow = { id: number; at: number; details: string; failures: number };
 
 /**
- * When it was flagged, blocked and pardoned, and when its author appealed: for alerts, and for a
- * pardon's karma.
+ * The log of when it was flagged, blocked and pardoned, and when its author appealed: for alerts,
+ * and for a pardon's karma.
  */
 export class ModerationLog {
   readonly #sql: SqlStorage;
@@ -175,8 +179,9 @@ export class ModerationLog {
   }
 
   /**
-   * @param karma before it.
-   * @param news of which the operator is told.
+   * Adds an entry.
+   * @param karma before the event
+   * @param news of which the operator is told
    */
   add(event: HistoryEvent, at: number, karma = 0, news: NewsDetails | null = null): void {
     const [details, dueAt] = news === null ? [null, null] : [JSON.stringify(news), at];
@@ -184,14 +189,14 @@ export class ModerationLog {
     this.#sql.exec(insert, event, at, karma, details, dueAt);
   }
 
-  /** Oldest first. */
+  /** Lists the entries, oldest first. */
   entries(): HistoryEntry[] {
     return this.#rows().map(({ event, at }) => ({ event, at }));
   }
 
   /**
-   * The karma that the last verdict took away. A block follows a flag, so it finds none left to
-   * take.
+   * Finds the karma that the last verdict took away. A block follows a flag, so it finds none left
+   * to take.
    */
   lostKarma(): number {
     const rows = this.#rows();
@@ -199,14 +204,14 @@ export class ModerationLog {
     return Math.max(0, ...rows.slice(Math.max(0, last)).map(({ karma }) => karma));
   }
 
-  /** When the author may appeal again; 0: now. */
+  /** Finds the moment when the author may appeal again; 0: now. */
   appealAllowedAt(now: number): number {
     const last = this.#rows().findLast(({ event }) => event === 'appealed');
     // A clock that was set back must not silence anyone for longer.
     return last !== undefined && isWithin(last.at, APPEAL_PAUSE_MS, now) ? last.at + APPEAL_PAUSE_MS : 0;
   }
 
-  /** The last appeal did not arrive. */
+  /** Deletes the last appeal, which did not arrive. */
   takeBackAppeal(): void {
     this.#sql.exec("DELETE FROM history WHERE id = (SELECT max(id) FROM history WHERE event = 'appealed')");
   }
@@ -215,7 +220,10 @@ export class ModerationLog {
     return this.#untold.due(now);
   }
 
-  /** @param isTold false: it is to be told later, unless it is old by now. */
+  /**
+   * Notes whether an entry was told.
+   * @param isTold false: it is to be told later, unless it is old by now
+   */
   told({ id, at, failures }: NewsRow, isTold: boolean, now: number): void {
     if (isTold || now - at > NEWS_LIFE_MS)
       this.#sql.exec('UPDATE history SET due_at = NULL WHERE id = ?', id);
