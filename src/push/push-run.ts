@@ -94,7 +94,19 @@ export function receivedHashOf(
 ): Promise<string> {
   const { newId, refName } = taken.command;
   const { title, description, base, squash, draft, overwrite, signOff, ai, issue, prHash } = options;
-  const what = [host.nameOf(target), refName, newId, prHash, base, squash, draft, overwrite, signOff];
+  const strips = options.stripTrails ? ['strip-trails'] : [];
+  const what = [
+    host.nameOf(target),
+    refName,
+    newId,
+    prHash,
+    base,
+    squash,
+    draft,
+    overwrite,
+    signOff,
+    ...strips,
+  ];
   const texts = [title, description, ai, issue];
   const objects = [[...pack.kept.oids()].toSorted(), pack.entryCount, pack.objectBytes];
   return store.hash('received', JSON.stringify([what, texts, objects]));
