@@ -146,7 +146,7 @@ export interface ChangeForm extends FormFrame {
   /** Requirements of the repository, as last read. The push itself is judged anew. */
   readonly policy: Pick<Policy, 'requiresSignOff' | 'requiresAi' | 'requiresIssue'>;
   readonly warnings: readonly string[];
-  /** The address of the template for pull requests, which the form only links to; null: none. */
+  /** The address of a template that is not filled into the form; null if there is none. */
   readonly templateUrl: string | null;
   readonly needsKey: boolean;
   /** Why the file cannot be edited here. */

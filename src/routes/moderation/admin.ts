@@ -1,7 +1,7 @@
 /**
- * The operator's endpoints (contract, 4.16 and 4.17): panic switch, rollback, pardons. Each attempt
- * first counts for its address, and a wrong credential for its /48, too. If the limits cannot be
- * checked, every request is refused.
+ * The operator's endpoints: panic switch, rollback (contract, 4.16 and 4.17), pardons, drain and
+ * test alerts. Each attempt first counts for its address, and a wrong credential for its /48, too.
+ * If the limits cannot be checked, every request is refused.
  */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
@@ -28,7 +28,7 @@ import { pseudonymHash, MODERATION_STATES } from './moderation.ts';
 import { arePushesSuspended, setPanic } from '../../service/suspension.ts';
 import { scopeOf } from '../request/scope.ts';
 
-/** Whether the switch outlives the process. */
+/** The header that tells whether the switch outlives the process. */
 export const PANIC_STORED = 'X-Panic-Stored';
 
 const storedHeader = {
@@ -36,7 +36,7 @@ const storedHeader = {
   schema: { type: 'string' as const, enum: ['yes', 'no'] },
 };
 
-/** A guard that has restarted is asked again. */
+/** How often, and after which pause, a guard that has restarted is asked for a result again. */
 const ATTEMPTS = 3;
 const PAUSE_MS = 500;
 
@@ -139,7 +139,7 @@ const REFUSALS = {
   503: errorAnswer('The service cannot write: its disk may be full.', CANNOT_WRITE.error),
 };
 
-/** What counts an attempt. */
+/** Limits in which an attempt counts. */
 type Actions = readonly ('admin' | 'rollback')[];
 
 export const admin = new Hono<AppEnv>();
@@ -244,8 +244,8 @@ async function rollBack(
 ): Promise<Response | null> {
   const id = await guardOf(c.env).beginRollback(credential, { spareSingle, comments, issues });
   if (id === null) return null;
-  // Both at once: the caller may leave meanwhile, and the guard forgets results when a later
-  // rollback begins.
+  // Both run at once and go on if the caller leaves. The result is awaited from the beginning,
+  // because the guard forgets it when a later rollback begins.
   const ending = Promise.all([spareSingle ? 0 : discardDelayed(c), rollbackResult(c, id)]).then(
     async ([left, result]) => {
       const unknown = left + Number(result === null);
@@ -285,8 +285,8 @@ async function discardDelayed(c: Context<AppEnv>): Promise<number> {
 }
 
 /**
- * After a restart, the guard goes on, and can be asked again. Null: nobody knows what was undone.
- * Never rejects.
+ * Waits for the result of a rollback. A guard that restarts goes on with it, and can be asked
+ * again. Null: nobody knows what was undone. Never rejects.
  */
 async function rollbackResult(c: Context<AppEnv>, id: string): Promise<RollbackResult | null> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
@@ -339,7 +339,7 @@ async function sendTestAlert(c: Context<AppEnv>): Promise<Response> {
   );
 }
 
-/** Why a test alert was not taken; null: it was. `nobody`: there is no topic. */
+/** Sends a test alert. Gives why it was not taken, `nobody` without a topic; null if it was. */
 export async function testAlert(c: Context<AppEnv>): Promise<Trouble | 'nobody' | null> {
   const outcome = await guardOf(c.env).testAlert();
   const reason = outcome === 'nobody' ? 'no-topic' : (outcome?.reason ?? 'taken');
@@ -348,8 +348,8 @@ export async function testAlert(c: Context<AppEnv>): Promise<Trouble | 'nobody' 
 }
 
 /**
- * Counts a request before it reads it. `handle` gets a credential that may be valid; null: the
- * guard refuses it.
+ * Makes a handler that counts a request before it reads it.
+ * @param handle gets a credential that may be valid, and gives null if the guard refuses it.
  */
 function forOperator<T extends { password?: string | undefined; token?: string | undefined }>(
   schema: z.ZodType<T>,
@@ -363,12 +363,12 @@ function forOperator<T extends { password?: string | undefined; token?: string |
     if (payload.kind === 'refused') return answerRefused(c, payload);
     const credential = await credentialOf(c, payload.fields);
     const response = credential && (await handle(c, payload.fields, credential));
-    // Over a limit because of this credential, or invalid.
+    // The credential may have been the one that went over the limit.
     return response ?? answerRefused(c, (await refuseTooOften(c, [])) ?? INVALID_CREDENTIALS);
   };
 }
 
-/** The refusal of a client that is over one of its limits; null if it is within all of them. */
+/** Counts an attempt. Gives the refusal if the client is over one of its limits; else null. */
 export async function refuseTooOften(c: Context<AppEnv>, actions: Actions): Promise<Refused | null> {
   const limits = limitsOf(scopeOf(c));
   const counted = actions.map((action) => limits.count(action));
@@ -377,9 +377,9 @@ export async function refuseTooOften(c: Context<AppEnv>, actions: Actions): Prom
 }
 
 /**
- * Null: it cannot be valid. The guard checks tokens; each counts like a wrong password, as nobody
- * has forty valid ones. While its /48 is over the limit, even the correct password is answered like
- * a wrong one: guessing on tells nothing.
+ * Gives the credential, or null if it cannot be valid. The guard checks tokens later, so every
+ * token counts like a wrong password: nobody has forty valid ones. While a /48 is over its limit,
+ * even the correct password is answered like a wrong one, so that further guesses tell nothing.
  */
 export async function credentialOf(
   c: Context<AppEnv>,
@@ -387,7 +387,7 @@ export async function credentialOf(
 ): Promise<OperatorCredential | null> {
   const expected = c.var.config.panicPassword;
   const isCorrect = expected !== null && password !== undefined && isSameSecret(password, expected);
-  // The same call for all: the correct one of many guesses at once must not overtake the others.
+  // Correct guesses make the same call, so that one of many at once does not overtake the others.
   const { waitMs } = await limitsOf(scopeOf(c)).count('prefixAdmin', !isCorrect);
   if (waitMs > 0) return null;
   if (isCorrect) return { kind: 'password' };

@@ -1,7 +1,7 @@
 /**
- * POST …/change: preview, correct, send. Each step reads upstream again. The form's token and what
- * was typed decide the hash of its pull request: sent twice, it finds the one that it has opened;
- * corrected in between, it does not.
+ * Handles POST …/change: preview, correct, send. Each step reads upstream again. The form's token
+ * and what was typed decide the hash of the pull request: so a form that is sent twice finds the
+ * one that it has opened, and a form that was corrected in between opens another.
  * Proved by test/e2e/people/change-form.test.ts.
  */
 import { newAddresses } from '../../../edit/addresses.ts';
@@ -98,7 +98,7 @@ function changeFields(fields: FormFields): ChangeFields {
   };
 }
 
-/** @param delay as the push option has it; empty: as is usual here; null: it is only previewed. */
+/** @param delay a value of the push option; empty for the service's default; null for a preview. */
 async function takeStep(
   place: RequestedForm,
   form: ChangeForm,
@@ -120,12 +120,12 @@ async function takeStep(
   if (change instanceof Response || change.kind === 'refused') return change;
   const { source, content, folders } = change;
   const { text } = source;
-  /** What the pull request gets from the options instead of from the commit. */
+  /** Texts that an open pull request gets from push options, because its commit had others. */
   const retitled = text !== null && {
     ...(text.title !== title && { title }),
     ...(text.description !== description && { description }),
   };
-  // In words for a form: the push would refuse it, too.
+  // The push would refuse it, too, but in words for people who push.
   if (retitled && Object.keys(retitled).length > 0 && pr_key === '') return NO_KEY;
   const shown = retitled || { title, description };
   const texts = Object.entries(shown).map(([name, words]) => [name, readMarkdown(words)]);
@@ -138,12 +138,12 @@ async function takeStep(
     content,
     parent: source.parent,
     message: `${title}\n${description === '' ? '' : `\n${description}\n`}`,
-    // With the form's time, the same form makes the same commit.
+    // The form's own time makes the same form give the same commit.
     committedAt: Math.floor(token.madeAt / 1000),
     identity: typedIdentity(form.fields.own_name, c.var.config.anonEmail),
   });
   const options = pushOptionsOf(form.fields, retitled || {});
-  // A value that is none is refused as that of a push.
+  // The push refuses an invalid delay.
   const last = delay === null ? ['preview'] : delay === '' ? [] : [`delay=${delay}`];
   const toPush = { refName: `refs/for/${source.base}`, tip, pack, pushOptions: [...options, ...last] };
   return delay === null ? previewChange(place, form, change, toPush) : openChange(place, form, token, toPush);
@@ -151,7 +151,7 @@ async function takeStep(
 
 const invalid = (explanation: string): Refused => problem(400, explanation);
 
-/** What can be said without asking anyone. */
+/** Checks what needs no request. */
 function checkFields(
   fields: ChangeFields,
 ): { readonly kind: 'path'; readonly parts: readonly string[] } | Refused {
@@ -166,12 +166,12 @@ function checkFields(
     return invalid(`Your name must have at most ${MAX_OWN_NAME} characters.`);
   const parsed = parsePushOptions(pushOptionsOf(fields, { title, description }));
   if (parsed.kind === 'valid') return path;
-  // Its rule is for a push, which sends one line.
+  // The option's own rule speaks of one line, as a push sends it.
   const rule = `The description must be a text of at most ${MAX_DESCRIPTION_LENGTH} characters.`;
   return invalid(parsed.option === 'description' ? rule : `${parsed.message}.`);
 }
 
-/** @param texts that the pull request gets from the options instead of from the commit. */
+/** @param texts title and description, where the pull request gets them from options. */
 function pushOptionsOf(
   { pr_hash, pr_key, sign_off, ai, issue }: ChangeFields,
   texts: Readonly<Record<string, string>>,
@@ -189,7 +189,7 @@ interface PreparedChange {
   readonly content: Uint8Array;
 }
 
-/** Reads what upstream has now. The answer, if the change does not fit. */
+/** Reads what upstream has now. Gives the answer if the change does not fit. */
 async function prepareChange(
   { c, target }: RequestedForm,
   form: ChangeForm,
@@ -204,7 +204,7 @@ async function prepareChange(
   if (found.kind !== 'file' && found.kind !== 'missing') return problem(409, pathProblem(found, parts));
   const blob = found.kind === 'file' ? found.blob : '';
   if (blob !== known) {
-    // Others have changed the file: both texts are shown, and the next attempt is based on theirs.
+    // Others have changed the file: their changes are shown, and the next attempt is based on them.
     const [before, now] = [await blobText(read, known), await blobText(read, blob)];
     const theirs = before === null || now === null ? {} : { theirs: difference(before, now) };
     const fields = { ...form.fields, blob, seen: source.tip };
@@ -221,8 +221,8 @@ async function prepareChange(
 }
 
 /**
- * Null if it cannot be shown: the host may have removed what no branch has any more.
- * @param blob empty: no file.
+ * Reads the text of a file; null if it cannot be shown: hosts may remove what no branch has.
+ * @param blob empty for no file.
  */
 async function blobText(read: ReadObjects, blob: Oid): Promise<string | null> {
   if (blob === '') return '';
@@ -284,7 +284,7 @@ async function openChange(
       const isOpen = `The same change is open already as ${same.url}.`;
       return problem(409, `${isOpen} This service opens no second pull request for it.`);
     }
-    // The first of two equal forms may be faster by so much that the second sees only its branch.
+    // The first of two equal forms may have got as far as its branch, and not to its pull request.
     const isNew = fields.pr_hash === '';
     const isSecond = refusal.code === 'in-progress' || (refusal.code === 'overtaken' && isNew);
     if (!isSecond || attempt === ATTEMPTS) return formRefusal(refusal);
@@ -295,8 +295,8 @@ async function openChange(
 }
 
 /**
- * The answer of a form that has opened its pull request already; null: it has not, as most, which
- * wake no object.
+ * Gives the answer of a form that has opened its pull request already; null if it has not. Most
+ * have not, and then no object is asked.
  */
 async function openedBefore(
   place: RequestedForm,
@@ -311,7 +311,7 @@ async function openedBefore(
   if (known === null) return null;
   const { url: prUrl, state } = known;
   if (state !== 'open') {
-    // With a new token, the form is another one.
+    // The form is shown with a new token, which makes it another one.
     const explanation = `With this form, you have opened ${prUrl}, which is ${state} now. If you send the form again, it opens another pull request.`;
     return showAgain(c, await changeForm(place, fields), problem(409, explanation));
   }
@@ -328,13 +328,13 @@ function done(
   return answerForm(place.c, changeDonePage(place, { ...opened, path, topicUrl }));
 }
 
-/** What a form opens, or lets wait: nobody else can know its names. */
+/** Makes the names of what a form opens or delays, which nobody else can know. */
 async function namesOf({ c }: RequestedForm, token: FormToken, fields: ChangeFields) {
   const { path, text, title, description, sign_off, ai, issue, pr_hash } = fields;
   const stated = [...(sign_off === '' ? [] : ['sign-off']), ai, issue, pr_hash];
   const secrets = await secretsOf(c, token, [path, text, title, description, ...stated]);
   const hash = secrets('hash').slice(0, 12);
-  // With a letter, as newPrHash has it.
+  // The hash needs a letter, as in newPrHash.
   const prHash = /[a-f]/.test(hash) ? hash : `a${hash.slice(1)}`;
   return { prHash, delayedName: secrets('delayed').slice(0, 32) };
 }
