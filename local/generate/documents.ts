@@ -1,6 +1,6 @@
 /**
  * `npm run documents`: generates the pages of src/pages/documents, from documents and from the
- * API's description. A test says when one is out of date.
+ * API's description, and the tables of docs/storage.md. A test says when one is out of date.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -10,10 +10,12 @@ import { apiPage } from './api-page/api-page.ts';
 import type { ApiDocument } from './api-page/document.ts';
 import { readArguments } from '../arguments.ts';
 import { startService } from '../runtime/service.ts';
+import { withStageTables } from './stage-tables.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** Paths in the repository, and on the service. */
 const SERVED = { 'docs/privacy.md': '/privacy', 'docs/maintainers.md': '/maintainers' } as const;
+const STORAGE = 'docs/storage.md';
 
 /**
  * Generates the pages' contents, by their files. Parts that the service fills in are written as
@@ -29,6 +31,7 @@ export async function madePages(service: string): Promise<Readonly<Record<string
   return {
     ...Object.fromEntries(pages),
     'src/pages/documents/api.html': await apiPage(description as ApiDocument),
+    [STORAGE]: withStageTables(readFileSync(join(ROOT, STORAGE), 'utf8')),
   };
 }
 
@@ -96,7 +99,10 @@ function addressOf(file: string, href: string): string {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  readArguments('Usage: npm run documents\n\nWrites the pages of src/pages/documents.', {});
+  readArguments(
+    'Usage: npm run documents\n\nWrites the pages of src/pages/documents, and the tables of docs/storage.md.',
+    {},
+  );
   const service = await startService({ env: {}, stateDir: null });
   try {
     for (const [file, page] of Object.entries(await madePages(service.url)))

@@ -4,7 +4,7 @@
  */
 
 export interface StageRow<Stage extends string, Event extends string> {
-  /** A sentence without its subject, for docs/storage.md. */
+  /** A sentence for docs/storage.md, without its full stop. */
   readonly means: string;
   /** Where each event may lead. One that is missing cannot happen; without any, it is final. */
   readonly next: Readonly<Partial<Record<Event, readonly Stage[]>>>;
@@ -25,4 +25,18 @@ export function checkMove<Stage extends string, Event extends string>(
 ): void {
   if (stages[from].next[event]?.includes(to) !== true)
     throw new Error(`no move from "${from}" by "${event}" to "${to}"`);
+}
+
+/**
+ * Answers where an event leads that leads to one stage only.
+ * @throws Error as `checkMove`
+ */
+export function stageAfter<Stage extends string, Event extends string>(
+  { stages }: StageTable<Stage, Event>,
+  from: Stage,
+  event: Event,
+): Stage {
+  const [to, ...others] = stages[from].next[event] ?? [];
+  if (to === undefined || others.length > 0) throw new Error(`no single move from "${from}" by "${event}"`);
+  return to;
 }

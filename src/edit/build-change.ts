@@ -1,6 +1,6 @@
 /**
- * One commit that sets one file. Pure. isomorphic-git would rewrite other files' old modes and
- * non-UTF-8 names.
+ * Builds a pack with one commit that sets one file. isomorphic-git would rewrite old modes and
+ * non-UTF-8 names of other files.
  */
 import { createHash } from 'node:crypto';
 import { concatBytes, utf8 } from '../git/bytes.ts';
@@ -18,25 +18,22 @@ import {
 import { zlibStore } from '../git/zlib/zlib-store.ts';
 
 interface FileChange {
-  /** The repository's folder, and those below it on the way to the file, as far as they exist. */
+  /** The root folder, and those below it on the way to the file, as far as they exist. */
   readonly folders: readonly (readonly TreeEntry[])[];
   readonly path: readonly string[];
   readonly content: Uint8Array;
   readonly parent: Oid;
   readonly message: string;
   readonly committedAt: number;
-  /**
-   * Of author and committer; the service replaces both like those of any push, and searches for
-   * them.
-   */
+  /** The author and committer. The service replaces both as in any push, and searches for them. */
   readonly identity: CommitIdentity;
 }
 
 export function buildChange(change: FileChange): { readonly tip: Oid; readonly pack: Uint8Array } {
   const { folders, path, content, parent, message, committedAt, identity } = change;
   /**
-   * Undeltified, the last one that was added first: a commit comes before its folders, as Git sends
-   * them.
+   * The entries of the pack, none of them a delta. The last one that was added comes first: Git
+   * sends a commit before its folders.
    */
   const entries: Uint8Array[] = [];
   const add = (type: ObjectType, object: Uint8Array): Oid => {

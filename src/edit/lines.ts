@@ -1,17 +1,17 @@
 /**
- * The lines of a text: what has changed between two; and a file as a browser shows and sends it,
- * and back without loss. Pure. A text field sends CR LF for each line end: so an untouched line
- * gets back its own, and a new line that of the line before it. A byte order mark, and whether the
- * last line ends, stay.
+ * Compares texts by lines, and turns a file into the text that a browser shows and back without
+ * loss. A text field sends CR LF for each line end, so an untouched line gets back its own end, and
+ * a new line that of the line before it. A byte order mark stays, and so does a missing end of the
+ * last line.
  */
 import { diffArrays } from 'diff';
 import { decodeUtf8, utf8 } from '../git/bytes.ts';
 
-/** Of a file that can be changed in a browser. */
+/** Maximum size of a file that can be changed in a browser. */
 export const MAX_FILE_BYTES = 1024 * 1024;
 /**
- * Each costs a hundred bytes while texts are compared. Usual files have far fewer within the limit
- * above.
+ * Maximum number of lines. Each costs a hundred bytes while texts are compared. Usual files within
+ * the size limit have far fewer.
  */
 export const MAX_LINES = 100_000;
 
@@ -19,17 +19,22 @@ const BOM = '\ufeff';
 
 interface Line {
   readonly text: string;
-  /** `\n`, `\r\n`, `\r`, or nothing at the end of the file. */
+  /** The line end, `\n`, `\r\n` or `\r`. It is empty if the file ends without one. */
   readonly end: string;
 }
 
 type FileText =
-  /** As a text field takes it: without a byte order mark, every line end a line feed. */
+  /**
+   * The text for a text field: without a byte order mark, and with a line feed for every line end.
+   */
   { readonly kind: 'text'; readonly text: string } | { readonly kind: 'unfit'; readonly problem: string };
 
 const unfit = (problem: string): FileText => ({ kind: 'unfit', problem: `${problem}. Change it with Git.` });
 
-/** @param content null: it is larger than MAX_FILE_BYTES. */
+/**
+ * Turns a file into a text for a text field.
+ * @param content is null if it is larger than MAX_FILE_BYTES.
+ */
 export function fileText(content: Uint8Array | null): FileText {
   if (content === null || content.byteLength > MAX_FILE_BYTES) return unfit('This file is larger than 1 MB');
   if (content.includes(0)) return unfit('This file is not text: it contains NUL bytes');
@@ -41,9 +46,7 @@ export function fileText(content: Uint8Array | null): FileText {
   return { kind: 'text', text: shown };
 }
 
-/**
- * The lines of a text, each with its end. A last line without an end is one; an empty one is none.
- */
+/** Splits a text into lines, each with its end. The last line counts only if it is not empty. */
 export function linesOf(text: string): Line[] {
   return Array.from(text.matchAll(/([^\r\n]*)(\r\n|\n|\r)|([^\r\n]+)$/g), (match) =>
     match[3] === undefined ? { text: match[1] ?? '', end: match[2] ?? '' } : { text: match[3], end: '' },
@@ -51,9 +54,9 @@ export function linesOf(text: string): Line[] {
 }
 
 /**
- * The new content of a file.
- * @param original which `fileText` made a text; null: none.
- * @param typed as sent.
+ * Makes the new content of a file.
+ * @param original is the old content, which `fileText` could read, or null for a new file.
+ * @param typed is the text as the browser has sent it.
  */
 export function newContent(original: Uint8Array | null, typed: string): Uint8Array {
   const old = original === null ? '' : (decodeUtf8(original) ?? '');
@@ -89,7 +92,10 @@ function withoutBom(text: string): string {
 
 export interface ShownLine extends Line {
   readonly kind: 'same' | 'removed' | 'added';
-  /** In the old and in the new text, from 1 on; null: it is not there. */
+  /**
+   * The line numbers in the old and in the new text, from 1 on. They are null where the line is
+   * missing.
+   */
   readonly before: number | null;
   readonly after: number | null;
 }
@@ -99,13 +105,13 @@ export interface Difference {
   readonly hunks: readonly (readonly ShownLine[])[];
   readonly added: number;
   readonly removed: number;
-  /** What of it is not shown as it is, in sentences. */
+  /** Sentences that say what is not shown. */
   readonly remarks: readonly string[];
 }
 
 /**
- * Lines that may be removed and added, together: jsdiff's time and memory grow with the square of
- * it.
+ * Maximum number of removed and added lines together. The time and memory of jsdiff grow with its
+ * square.
  */
 const MAX_CHANGES = 1_000;
 const CONTEXT_LINES = 3;
@@ -114,11 +120,12 @@ const MAX_SHOWN_LINES = 2_000;
 const COARSE = `More than ${MAX_CHANGES.toLocaleString('en')} lines differ: all lines from the first change to the last are shown as replaced.`;
 const CUT = 'The difference is longer; this is its beginning.';
 
-/** A line whose end has changed is another line. */
+/** Makes the text by which lines are compared. A line whose end has changed is another line. */
 const whole = ({ text, end }: Line): string => text + end;
 
 /**
- * @param oldText empty: a new file. Cost: that of `diffLines`; in memory, the lines of both texts.
+ * Compares two texts. The lines of both are in memory.
+ * @param oldText is empty for a new file.
  */
 export function difference(oldText: string, newText: string): Difference {
   const [old, now] = [linesOf(oldText), linesOf(newText)];
@@ -152,12 +159,12 @@ export function difference(oldText: string, newText: string): Difference {
   };
 }
 
-/** How many lines stay, and how many then go and come. */
+/** The number of lines that stay, and of those that are then removed and added. */
 type DiffBlock = Readonly<Record<'same' | 'removed' | 'added', number>>;
 
 /**
- * The shortest difference of two texts; beyond the limit, all from the first to the last changed
- * line is replaced.
+ * Finds the shortest difference of two texts. Beyond the limit, all lines from the first to the
+ * last changed one are replaced.
  */
 export function diffLines(
   before: readonly string[],

@@ -1,5 +1,5 @@
 /**
- * The path of a file in a repository, as someone types it or a link names it. Pure.
+ * Checks the path of a file in a repository, as someone types it or a link names it.
  * Proved by test/edit/build-change.test.ts.
  */
 
@@ -7,22 +7,22 @@ type ParsedPath =
   | { readonly kind: 'path'; readonly parts: readonly string[] }
   | { readonly kind: 'invalid'; readonly problem: string };
 
-/** Each level costs the code host a call. */
+/** Maximum number of folders. Each level costs a request to the code host. */
 export const MAX_FOLDERS = 20;
-/** What file systems take. */
+/** Maximum length of a name, and of a path, on usual file systems. */
 const MAX_PART_BYTES = 255;
 const MAX_PATH_BYTES = 4096;
 
 /**
- * What file systems read as `.git`: in any case, with invisible characters, dots or blanks, or its
- * short name.
+ * Tells if a file system may read a name as `.git`: in any case, with invisible characters, dots or
+ * blanks, or as its short name.
  */
 function isGitFolder(part: string): boolean {
   const plain = part.replaceAll(/\p{Cf}/gu, '').replace(/(?<![. ])[. ]+$/, '');
   return /^(?:\.git|git~1)$/i.test(plain) || /^\.git[:\\]/i.test(plain);
 }
 
-/** An empty path is the repository itself: no parts. */
+/** Parses a path. An empty one is the repository itself, and has no parts. */
 export function parsePath(text: string): ParsedPath {
   if (text === '') return { kind: 'path', parts: [] };
   const parts = text.split('/');

@@ -1,42 +1,42 @@
 /**
- * What the methods of a code host take and give, in the service's own words; `open.ts` opens the
- * hosts.
+ * The values that a code host's methods take and return, in the service's own words. `open.ts`
+ * opens the hosts.
  */
 import type { Oid } from '../git/objects/oid.ts';
 import type { RepositoryName } from '../words/repository-name.ts';
 
 /** The bot, as the host knows it. */
 export interface Account {
-  /** Stays the same when the account is renamed. */
+  /** The number of the account, which stays the same when it is renamed. */
   readonly id: number;
   readonly login: string;
 }
 
 export interface Repository extends RepositoryName {
   readonly id: number;
-  /** Id of the repository that it shares a network of forks with; its own if there is none. */
+  /** The id of the network of forks that it belongs to, or its own if there is none. */
   readonly networkId: number;
   readonly isPrivate: boolean;
   readonly isArchived: boolean;
-  /** Whose pull requests it takes. `collaborators`: the bot is none. */
+  /** The accounts whose pull requests it takes. `collaborators` means that the bot is none. */
   readonly pullRequests: 'all' | 'collaborators' | 'none';
   readonly sizeKb: number;
 }
 
-/** What an issue is, as the end of a sentence. */
+/** The reason why an issue is not open, as the end of a sentence. */
 export type NotOpen = 'does not exist' | 'was moved' | 'is a pull request' | 'is closed';
 
 export type FileAnswer =
   | { readonly kind: 'file'; readonly content: Uint8Array }
   /**
-   * `unreadable`: a folder or a submodule, or more than 1 MB. `missing`: no such path, or no such
-   * repository.
+   * No file. `unreadable` is a folder, a submodule, or more than 1 MB. `missing` means that there
+   * is no such path, or no such repository.
    */
   | { readonly kind: 'unreadable' | 'missing' };
 
 /**
- * What pull requests of one pr_hash have in common: a branch of the bot's, or a topic of its pushes
- * to upstream.
+ * The common part of all pull requests of one pr_hash: a branch of the bot's, or a topic of its
+ * pushes to upstream.
  */
 export interface Head {
   /** The bot's login. */
@@ -44,16 +44,16 @@ export interface Head {
   readonly branch: string;
 }
 
-/** Where a pull request was when it was recorded. */
+/** The place of a pull request when it was recorded. */
 export interface PullRequestPlace {
   readonly owner: string;
   readonly repo: string;
   readonly number: number;
-  /** As `HostPullRequest` has it. */
+  /** The host's own number for it, see `HostPullRequest`. */
   readonly id?: number;
 }
 
-/** Where the commits of a pull request are. */
+/** The ref that has the commits of a pull request. */
 export interface Source {
   readonly repository: RepositoryName;
   readonly refName: string;
@@ -72,13 +72,13 @@ export interface HostPullRequest {
   readonly isOpen: boolean;
   /** The branch to merge into. */
   readonly base: string;
-  /** Null: its fork is gone. */
+  /** The ref with its commits, or null if its fork is gone. */
   readonly source: Source | null;
-  /** The bot's fork that has its branch; null: it is gone, or there never was one. */
+  /** The bot's fork that has its branch, or null if that is gone, or there never was one. */
   readonly fork: RepositoryName | null;
   /**
-   * The host's own number, where `PullRequestState` has it in place of the branch. Stays the same
-   * after a rename.
+   * The host's own number for it, which stays the same after a rename. It is set where
+   * `PullRequestState` has it in place of the branch.
    */
   readonly id?: number;
 }
@@ -95,21 +95,21 @@ export interface NewPullRequest extends Required<PullRequestChanges> {
 }
 
 export type ClosedPullRequest =
-  /** @property at as the host writes it; null if it does not say. */
+  /** It was closed at a time that is written as the host does, or null if the host does not say. */
   | { readonly kind: 'closed'; readonly at: string | null }
   /** It was merged already, so there was nothing to close. */
   | { readonly kind: 'merged' };
 
 /**
- * What a push to `refs/for/<base>` is to do: to open a pull request, or to update the open one of
- * its topic.
+ * The content of a push to `refs/for/<base>`, which opens a pull request, or updates the open one
+ * of its topic.
  */
 export interface AgitRequest {
   readonly base: string;
   readonly topic: string;
-  /** Null: the open one keeps its text. */
+  /** The new text, or null to keep the text of the open one. */
   readonly text: Pick<NewPullRequest, 'title' | 'body' | 'isDraft'> | null;
-  /** Whether commits may go from the open one. */
+  /** True if commits may be removed from the open one. */
   readonly isForced: boolean;
 }
 
@@ -125,7 +125,9 @@ export interface CommentWithText extends PostedComment {
 export interface NewIssue {
   readonly title: string;
   readonly body: string;
-  /** By name. A host drops those that it does not know, or that the bot may not set. */
+  /**
+   * The names of labels. A host ignores those that it does not know, or that the bot may not set.
+   */
   readonly labels: readonly string[];
 }
 
@@ -138,34 +140,34 @@ export interface PostedIssue {
 export interface FeedThread {
   readonly id: string;
   /**
-   * True: the host says that the bot opened it. False proves nothing: the host may name another
-   * reason, or none.
+   * True if the host says that the bot opened it. False proves nothing, because the host may name
+   * another reason, or none.
    */
   readonly isByBot: boolean;
   readonly repository: RepositoryName;
   readonly number: number;
-  /** Milliseconds since 1970, in whole seconds. */
+  /** The time of the last change, in milliseconds since 1970, rounded to seconds. */
   readonly updatedAt: number;
 }
 
 export interface Feed {
-  /** Null: nothing has changed since the given time. */
+  /** The threads, or null if nothing has changed since the given time. */
   readonly threads: readonly FeedThread[] | null;
-  /** Sent back unchanged in the next request; null if the host knows no such thing. */
+  /** A text to be sent back unchanged in the next request. It is null if the host sends none. */
   readonly lastModified: string | null;
   readonly pollIntervalMs: number;
 }
 
 /** A comment, or a review with all its remarks. */
 export interface Remark {
-  /** Names it among all remarks of its pull request: `comment:<id>` or `review:<id>`. */
+  /** Its key among all remarks of its pull request: `comment:<id>` or `review:<id>`. */
   readonly key: string;
-  /** The number of the account: its name may change. */
+  /** The number of the author's account, whose name may change. */
   readonly authorId: number | null;
   readonly url: string;
   /** ISO 8601. */
   readonly at: string;
-  /** What it says of the change, if it is a review with a verdict. */
+  /** The verdict of a review, or the kind of a remark without one. */
   readonly kind: 'commented' | 'reviewed' | 'approved' | 'changes-requested';
   readonly text: string;
 }
@@ -174,26 +176,26 @@ export interface PullRequestState {
   readonly number: number;
   readonly url: string;
   readonly authorId: number | null;
-  /** The branch to be merged; null: the host does not say. */
+  /** The branch to be merged, or null if the host does not say. */
   readonly branch: string | null;
-  /** The host's own number, if there is no branch. */
+  /** The host's own number, if the branch is null. */
   readonly id?: number;
   readonly mergedAt: string | null;
   readonly closedAt: string | null;
 }
 
 /**
- * What somebody has written on a thread: its description, a comment, a review or a remark on a
- * line.
+ * A text that somebody has written on a thread: its description, a comment, a review or a remark on
+ * a line.
  */
 export interface ThreadComment {
-  /** The login; null: the account is gone. */
+  /** The author's login, or null if the account is gone. */
   readonly author: string | null;
   /** ISO 8601. */
   readonly at: string;
-  /** As it was typed. */
+  /** The Markdown source. */
   readonly text: string;
-  /** The file that it is about; null: none. */
+  /** The file that it is about, or null if there is none. */
   readonly path: string | null;
 }
 
@@ -202,13 +204,13 @@ export interface Conversation {
   readonly title: string;
   readonly state: 'open' | 'closed' | 'merged';
   /**
-   * When it was closed or merged, as the host writes it; null: it is open, or the host does not
-   * say.
+   * The time when it was closed or merged, as the host writes it. It is null if it is open, or the
+   * host does not say.
    */
   readonly closedAt: string | null;
-  /** True: only the people of the repository may comment. */
+  /** True if only the people of the repository may comment. */
   readonly isLocked: boolean;
-  /** The newest first, at most 50. */
+  /** At most 50 comments, the newest first. */
   readonly comments: readonly ThreadComment[];
 }
 

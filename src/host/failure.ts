@@ -1,39 +1,38 @@
 /**
- * What it means when a code host refuses or fails, for both of its interfaces and every kind of
- * host: one table, by operation, status and body. Retries, pauses, alerts and sentences all follow
- * from the `Failure` of a row. "Rate limits" is
+ * Interprets refusals and faults of a code host, for both of its interfaces and every kind of host:
+ * one table, by operation, status and body. Retries, pauses, alerts and sentences all follow from
+ * the `Failure` of a row. "Rate limits" is
  * docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api, "Exceeding the rate limit".
  */
 import { type Failure, HostError, type HostErrorCode } from '../words/host-error.ts';
 import { hostText, oneLine } from '../words/host-text.ts';
-import type { Clock } from '../isolate/clock.ts';
 
 /**
- * `post`: a comment or an issue. `branch`: a new one on a fork. `push`: to a fork. `offer`: to
- * upstream (AGit flow). `write`: any other change.
+ * The kinds of calls. `post` creates a comment or an issue, `branch` a branch on a fork. `push`
+ * goes to a fork, `offer` to upstream (AGit flow). `write` is any other change.
  */
 export type Operation = 'read' | 'write' | 'post' | 'fork' | 'branch' | 'open' | 'push' | 'offer';
 
 export interface HostAnswer {
   readonly status: number;
   readonly header: (name: string) => string | null;
-  /** The sentences of the body; their beginning is enough. */
+  /** The sentences of the body, or their beginning. */
   readonly text: string;
-  /** Of Git; none: the REST interface. */
+  /** The service of Git. Without it, the answer is of the REST interface. */
   readonly service?: string;
 }
 
 export interface RefusedCall extends HostAnswer {
   readonly operation: Operation;
-  /** Those of the `errors` of a 422. */
+  /** The codes in the `errors` of a 422. */
   readonly codes: readonly string[];
-  /** Asked without the bot's token. */
+  /** True if the call was made without the bot's token. */
   readonly isPublic?: boolean;
   /** The branch that a pull request is to be merged into. */
   readonly base?: unknown;
 }
 
-/** What its body or headers must show. */
+/** A condition for the body or the headers. */
 type When = RegExp | ((answer: RefusedCall) => boolean);
 
 interface Row {
@@ -43,18 +42,18 @@ interface Row {
 }
 
 interface MeaningRow extends Row {
-  /** Default: `refused`. */
+  /** The code of the error, by default `refused`. */
   readonly code?: HostErrorCode;
   readonly means?: Partial<Failure>;
-  /** In place of the host's own words. */
+  /** A sentence that replaces the host's own words. */
   readonly sentence?: string;
 }
 
 const WRITES = ['write', 'post', 'fork', 'branch', 'open', 'push', 'offer'] as const;
 
 /**
- * The account has asked for too much: going on elsewhere can cost it. Nothing of what was asked for
- * has been done.
+ * Answers that ask for a pause, because the account has made too many calls. Going on elsewhere
+ * could cost it. Nothing has been done.
  */
 const LIMITS: readonly Row[] = [
   // RFC 6585, section 4; "Rate limits". Proxies in front of Forgejo and Gitea say so, too.
@@ -76,16 +75,16 @@ const LIMITS: readonly Row[] = [
 ];
 
 /**
- * The host is down for a time that it names: RFC 9110, 15.6.4 and 10.2.3. What creates something
- * may have done so.
+ * An answer by which the host is down for a time that it names: RFC 9110, 15.6.4 and 10.2.3. A call
+ * that creates something may have done so.
  */
 const DOWN: Row = { status: [503], when: hasHeader('retry-after', /\S/) };
 const CREATES: ReadonlySet<Operation> = new Set(['post', 'open', 'push', 'offer']);
 
 /**
- * By both interfaces; GitHub's sentence about the owner of a repository begins with "This":
- * github/site-policy#1258. Gitea and Forgejo: services/context/{user,api}.go, "prohibited from
- * signing in".
+ * Matches what both interfaces say of a suspended account. GitHub's sentence about the owner of a
+ * repository begins with "This": github/site-policy#1258. Gitea and Forgejo:
+ * services/context/{user,api}.go, "prohibited from signing in".
  */
 export const SUSPENDED_TEXT =
   /\byour account (?:is|was|has been) suspended|prohibited from signing in|account is not activated/i;
@@ -94,7 +93,10 @@ const AGAIN = { lasts: 'moment' } as const;
 const OURS = { whose: 'ours' } as const;
 const MISSING = 'The repository does not exist, or is not public.';
 
-/** The first that fits; what none fits is a refusal, or a fault of the host from 500 on. */
+/**
+ * The meanings of answers. The first row that fits decides. Without one, it is a refusal, or from
+ * 500 on a fault of the host.
+ */
 const ROWS: readonly MeaningRow[] = [
   // Without a token, hosts answer so to whoever asks for what the public may not see.
   { status: [401, 403], when: ({ isPublic }) => isPublic === true, code: 'missing', sentence: MISSING },
@@ -224,13 +226,19 @@ const ROWS: readonly MeaningRow[] = [
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
-/** No host asks for more. What a header says beyond that would take the service down. */
+/**
+ * Maximum pause. No host asks for more, and a longer one in a header would take the service down.
+ */
 export const LONGEST_PAUSE_MS = 60 * MINUTE_MS;
 
 /** The pause that a host asks for. */
 type Limit = Pick<Failure, 'effect' | 'retryAfterMs' | 'says'>;
 
-/** Null: it asks for none. @param now milliseconds since 1970. */
+/**
+ * Reads the pause that an answer asks for.
+ * @param now is in milliseconds since 1970.
+ * @returns null if it asks for none.
+ */
 export function limitOf(answer: RefusedCall, now: number): Limit | null {
   const isDown = fits(DOWN, answer);
   if (!isDown && !LIMITS.some((row) => fits(row, answer))) return null;
@@ -238,7 +246,10 @@ export function limitOf(answer: RefusedCall, now: number): Limit | null {
   return { effect, retryAfterMs: retryAfterMs(answer, now), says: hostText(answer.text) };
 }
 
-/** What an answer means that asks for no pause. @param says the host's words, cleaned. */
+/**
+ * Makes the error of a refused call that asks for no pause.
+ * @param says has the host's words, cleaned.
+ */
 export function refusalOf(answer: RefusedCall, hostName: string, says: string): HostError {
   const { status, base, operation } = answer;
   const row = ROWS.find((one) => fits(one, answer));
@@ -260,8 +271,8 @@ export function refusalOf(answer: RefusedCall, hostName: string, says: string): 
 }
 
 /**
- * No answer, or none that can be believed: the host may have done what it was asked for, unless
- * that was a read.
+ * Makes the error for an answer that is missing or cannot be believed. The host may have carried
+ * out the call, unless it was a read.
  */
 export function noAnswer(
   hostName: string,
@@ -273,11 +284,11 @@ export function noAnswer(
   return new HostError('unreachable', message, cause, { ...effectOf(operation), ...means });
 }
 
-/** A read changes nothing. */
+/** Says that a read changes nothing. */
 const effectOf = (operation?: Operation): Partial<Failure> =>
   operation === 'read' ? { effect: 'none' } : {};
 
-/** The host asks for a pause, just now or some time ago. */
+/** Says that the host asks for a pause, or did so before. */
 export class HostPause extends HostError {
   constructor(hostName: string, pauseMs: number, limit: Partial<Limit> = {}, status: number | null = null) {
     const code = limit.effect === 'unknown' ? 'unreachable' : 'rate-limited';
@@ -290,7 +301,10 @@ export class HostPause extends HostError {
   }
 }
 
-/** By the host's clock, in milliseconds since 1970; by ours if the host does not say. */
+/**
+ * Reads the time of an answer by the host's clock, in milliseconds since 1970. It is the service's
+ * own if the host does not say.
+ */
 export function hostTime(header: HostAnswer['header'], now: number): number {
   const date = Date.parse(header('date') ?? '');
   return Number.isNaN(date) ? now : date;
@@ -306,8 +320,8 @@ function hasHeader(name: string, value: RegExp): When {
 }
 
 /**
- * Retry-After: seconds, or a date (RFC 9110, 10.2.3). Else the time at which the host starts
- * counting again.
+ * Reads how long to wait: from Retry-After, in seconds or as a date (RFC 9110, 10.2.3), or else
+ * until the host starts counting again.
  */
 function retryAfterMs({ header }: HostAnswer, now: number): number | null {
   const hostNow = hostTime(header, now);
@@ -324,32 +338,4 @@ function retryAfterMs({ header }: HostAnswer, now: number): number | null {
 function minutes(ms: number): string {
   const count = Math.ceil(ms / MINUTE_MS);
   return count === 1 ? '1 minute' : `${count} minutes`;
-}
-
-const ATTEMPTS = 3;
-const FIRST_DELAY_MS = 200;
-/** Nobody waits longer than this, neither for a retry nor for the attempt before it. */
-export const LONGEST_REPEAT_WAIT_MS = 10_000;
-
-/**
- * Calls until it succeeds, the failure is final, or three attempts have failed. A host that took
- * its time to fail is not asked again, one that refused only after its pause.
- * @param isRepeatable false: not where it may have been done.
- */
-export async function withRetries<T>(clock: Clock, call: () => Promise<T>, isRepeatable = true): Promise<T> {
-  const startedAt = clock.now();
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await call();
-    } catch (error) {
-      if (!(error instanceof HostError)) throw error;
-      const { effect, lasts, retryAfterMs: askedMs } = error.failure;
-      const isFault = error.code === 'unreachable' && lasts === 'moment';
-      const waitMs = askedMs ?? (isFault ? FIRST_DELAY_MS * 4 ** (attempt - 1) : Infinity);
-      const isLate = clock.now() - startedAt >= LONGEST_REPEAT_WAIT_MS;
-      const mayRepeat = (isRepeatable || effect === 'none') && !isLate && attempt < ATTEMPTS;
-      if (waitMs > LONGEST_REPEAT_WAIT_MS || !mayRepeat) throw error;
-      await clock.sleep(waitMs);
-    }
-  }
 }

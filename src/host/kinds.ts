@@ -1,5 +1,5 @@
 /**
- * The kinds of code hosts, and what names each gives to accounts and repositories.
+ * Lists the kinds of code hosts, and checks names of accounts and repositories by their rules.
  * Proved by test/host/forgejo/names.test.ts.
  */
 import { parseRepositoryName, type RepositoryName } from '../words/repository-name.ts';
@@ -7,8 +7,8 @@ import { parseRepositoryName, type RepositoryName } from '../words/repository-na
 export type HostKind = 'github' | 'forgejo' | 'gitea';
 
 /**
- * A repository's name as such a host may have given it, with or without `.git` behind it; null for
- * any other.
+ * Parses a repository's name, with or without `.git` at its end.
+ * @returns null if such a host gives no such name.
  */
 export function parseName(kind: HostKind, owner: string, repository: string): RepositoryName | null {
   const parsed = parseRepositoryName(owner, repository);
@@ -17,8 +17,8 @@ export function parseName(kind: HostKind, owner: string, repository: string): Re
 }
 
 /**
- * Gitea, Forgejo: models/{user/user,repo/repo}.go, modules/validation/helpers.go. `/api/…` is no
- * repository there.
+ * Matches owners' names of Gitea and Forgejo (models/{user/user,repo/repo}.go,
+ * modules/validation/helpers.go). `/api/…` is no repository there.
  */
 const OWNER_PATTERN = /^[A-Za-z0-9](?!.*[._-]{2})(?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
 const MAX_OWNER_LENGTH = 40;

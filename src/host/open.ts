@@ -1,12 +1,13 @@
 /**
- * Opens a host of a given kind: only this file knows which class stands behind each. All outside
- * this folder speaks to a host through these types and `GitTransport`. All methods reject with
- * HostError; its code says what the caller may conclude:
- * - `refused`, `missing`, `moved`, `rate-limited`: the host has understood, and has done nothing.
- * - `unreachable`: nobody knows whether it was done. A method may be called again, with the same
- *   result, unless it is
- *   marked as **once**: what that does must be looked for first, which some of these methods do
- *   themselves.
+ * Opens a host of a given kind. Only this file knows which class is behind each of these types. All
+ * their methods reject with HostError, whose code says what the caller may conclude:
+ *
+ * - `refused`, `missing`, `moved`, `rate-limited`: the host has understood the request, and has
+ *   done nothing.
+ * - `unreachable`: nobody knows if it was done. The method may be called again with the same
+ *   result, unless it is marked as **once**: then the caller first looks for what it does. Some of
+ *   these methods do so themselves.
+ *
  * A write to a repository that was renamed goes to its new name, if that is public.
  * Proved by test/host/failure.test.ts and test/sandbox/host-contract.test.ts.
  */
@@ -18,21 +19,23 @@ import type { RestRepositories } from './rest/repositories.ts';
 import { RestThreads } from './rest/threads.ts';
 
 type Public<Host> = Pick<Host, keyof Host>;
-/** Repositories, and the bot's pull requests there. */
+/** Access to repositories, and to the bot's pull requests there. */
 export type RepositoryHost = Public<RestRepositories>;
-/** The bot pushes to a fork of its own, and opens the pull request from there. */
+/** A host at which the bot pushes to a fork of its own, and opens the pull request from there. */
 export type ForkHost = Public<ForkRepositories>;
-/** A push opens or updates the pull request (AGit flow): there is no fork, and no branch. */
+/**
+ * A host at which a push opens or updates the pull request (AGit flow), without fork and branch.
+ */
 export type AgitHost = Public<AgitRepositories>;
 export type CodeHost = ForkHost | AgitHost;
-/** What the bot writes: comments on issues and pull requests, and issues. */
+/** Access to what the bot writes: comments on issues and pull requests, and issues. */
 export type ThreadHost = Public<RestThreads>;
-/** What others do to the bot's pull requests, and what is said on a thread. */
+/** Access to what others do to the bot's pull requests, and to what is said on a thread. */
 export type ActivityHost = Public<RestActivity>;
 
 export function openRepositories(access: RestAccess): CodeHost {
   const rest = new Rest(access);
-  return rest.differences.way === 'fork' ? new ForkRepositories(rest) : new AgitRepositories(rest);
+  return rest.differences.flow === 'fork' ? new ForkRepositories(rest) : new AgitRepositories(rest);
 }
 
 export function openThreads(access: RestAccess): ThreadHost {
@@ -40,8 +43,9 @@ export function openThreads(access: RestAccess): ThreadHost {
 }
 
 /**
- * @param beforeCall is told of each call, further pages included; what it throws comes instead of
- * the call.
+ * Opens the access to activity.
+ * @param beforeCall is called with each call, further pages included. If it throws, the call is not
+ * made.
  */
 export function openActivity(access: RestAccess, beforeCall: () => void): ActivityHost {
   return new RestActivity(access, beforeCall);

@@ -1,6 +1,6 @@
 /**
- * The bot's fork, ready to be pushed to. A new one's objects come later than the host's answer. An
- * old one does not follow upstream: without a sync, it lacks the bases of a thin pack and the
+ * Prepares the bot's fork for a push. The objects of a new fork appear after the host's answer. An
+ * old fork does not follow upstream: without a sync, it lacks the bases of a thin pack and the
  * parents of new commits.
  * Proved by test/host/fork-gone.test.ts and test/e2e/push/push-fork.test.ts.
  */
@@ -15,25 +15,25 @@ import type { Repository, Source } from './code-host.ts';
 import type { GitTransport } from './git/git-transport.ts';
 import type { CodeHost, ForkHost } from './open.ts';
 
-/** How long a new fork's objects may take to appear. */
+/** Maximum time until a new fork's objects appear. */
 const FORK_WAIT_MS = 60_000;
 const FIRST_POLL_MS = 50;
 const LONGEST_POLL_MS = 2_000;
-/** Some 1,000 forks, if a push stands on a branch or two. */
+/** Memory for known forks: some 1,000, if a push is based on a branch or two. */
 const MOST_FORK_BYTES = 1024 * 1024;
 const TIP_BYTES = 200;
 
 export interface ReadyFork {
-  /** What it is a fork of. */
+  /** The upstream repository. */
   readonly repository: RepositoryName;
   readonly fork: RepositoryName;
-  /** Tips of HEAD and of the branches that were asked for, as far as the fork has them. */
+  /** The tips of HEAD and of the branches that were asked for, as far as the fork has them. */
   readonly tips: Map<string, Oid>;
 }
 
 /**
- * By repository. Asking for a fork is a limited write; with its tips, a push needs none if upstream
- * is unchanged.
+ * Forks by repository. Asking for a fork is a rate-limited write. If the tips are known and
+ * upstream is unchanged, a push needs no request about its fork.
  */
 const knownForks = new Recent<{ readonly fork: RepositoryName; readonly tips: Map<string, Oid> }>({
   most: MOST_FORK_BYTES,
@@ -51,7 +51,10 @@ interface Host {
 const keyOf = ({ transport }: OnHost, repository: RepositoryName): string =>
   repositoryKey(transport.hostName, repository);
 
-/** Under which a fork is remembered: as the one for new pull requests, or as that of old ones. */
+/**
+ * Makes the key of a fork: that of the fork for new pull requests, or one of its own for an older
+ * fork.
+ */
 function keyOfFork(host: OnHost, repository: RepositoryName, fork: RepositoryName): string {
   const key = keyOf(host, repository);
   return knownForks.get(key)?.fork.name === fork.name ? key : `${key} ${fork.name}`;
@@ -60,7 +63,7 @@ function keyOfFork(host: OnHost, repository: RepositoryName, fork: RepositoryNam
 const hasAll = (tips: ReadonlyMap<string, Oid>, names: readonly string[]): boolean =>
   names.every((name) => tips.has(name));
 
-/** The fork that this isolate remembers; undefined if there is none. */
+/** Returns the fork that this isolate remembers. */
 export function knownFork(host: OnHost, repository: RepositoryName): RepositoryName | undefined {
   return knownForks.get(keyOf(host, repository))?.fork;
 }
@@ -70,15 +73,15 @@ export function forgetFork(host: OnHost, repository: RepositoryName): void {
   knownForks.delete(keyOf(host, repository));
 }
 
-/** Forgets where the branches of a fork are: after a failed push, that is not certain. */
+/** Forgets the tips of a fork, which are not certain after a failed push. */
 export function forgetTips(host: OnHost, { repository, fork }: ReadyFork): void {
-  // Another push may still use the old list.
+  // Keep the old map as it is, because another push may still use it.
   knownForks.set(keyOfFork(host, repository, fork), { fork, tips: new Map() });
 }
 
 /**
- * Whether a step failed because the fork was deleted or renamed. Git does not always tell, so REST
- * is asked.
+ * Tells if a step failed because the fork was deleted or renamed. Git does not always say so, so
+ * REST is asked.
  */
 export async function isForkGone(
   { repositories }: Pick<Host, 'repositories'>,
@@ -93,7 +96,8 @@ export async function isForkGone(
 }
 
 /**
- * Whether a fork is none of the repository's any more: the host then takes no pull request from it.
+ * Tells if a fork has left the network of the repository. The host then takes no pull request from
+ * it.
  */
 export async function isDetached(
   { repositories }: Pick<Host, 'repositories'>,
@@ -106,14 +110,15 @@ export async function isDetached(
   );
 }
 
+/** Tells if a repository is missing or was renamed. */
 function isElsewhere(error: unknown): boolean {
   return error instanceof HostError && (error.code === 'missing' || error.code === 'moved');
 }
 
 /**
- * The fork that a pull request was opened from. For new ones the host may have another by now, as
- * when upstream has left its network.
- * @throws HostError `missing`: it is gone
+ * Finds the fork that a pull request was opened from. It may not be the one for new pull requests,
+ * for example if upstream has left its network.
+ * @throws HostError `missing` if it is gone.
  */
 export async function recordedFork(
   host: Host,
@@ -133,10 +138,10 @@ export async function recordedFork(
 }
 
 /**
- * Makes sure that the fork has its objects.
- * @param takeFork before a fork is asked for.
- * @param upstream the push's bases there.
- * @throws HostError, also if late; what `takeFork` throws
+ * Makes sure that there is a fork with its objects.
+ * @param takeFork is called before a fork is requested.
+ * @param upstream has the branches that the push is based on.
+ * @throws HostError, also if the objects are late, and what `takeFork` throws.
  */
 export async function ensureFork(
   host: Host,
@@ -149,7 +154,7 @@ export async function ensureFork(
   const names = upstream.map(({ name }) => name);
   const known = knownForks.get(key);
   if (known !== null && hasAll(known.tips, names)) return { repository, ...known };
-  /** It may exist: nobody can tell without asking for it. */
+  /** Requests a fork. Whether there is one can only be found out in this way. */
   const make = async (): Promise<RepositoryName> => {
     await takeFork();
     return forks.fork(repository);
@@ -172,9 +177,10 @@ export async function ensureFork(
 }
 
 /**
- * Lists the tips of the fork. Where its HEAD names no branch, as that of upstream may, another
- * branch stands for it. Null if the fork has no objects yet, or does not exist (any more).
- * @param prefixes of the refs that are listed.
+ * Lists the tips of the fork. If its HEAD names no branch, as that of upstream may, another branch
+ * stands for it.
+ * @param prefixes are of the refs that are listed.
+ * @returns null if the fork has no objects yet, or does not exist.
  */
 async function listForkTips(
   host: Host,
@@ -194,7 +200,7 @@ async function listForkTips(
   }
 }
 
-/** Where a ref is; null: it is not there. */
+/** Returns the commit of a ref, or null if there is no such ref. */
 export async function branchTip(
   { transport }: Pick<Host, 'transport'>,
   { repository, refName }: Source,
@@ -203,7 +209,10 @@ export async function branchTip(
   return refs.find(({ name }) => name === refName)?.oid ?? null;
 }
 
-/** Brings branches of the fork to upstream's tips, one after the other. @throws HostError */
+/**
+ * Brings branches of the fork to upstream's tips, one after the other.
+ * @throws HostError
+ */
 export async function syncFork(
   forks: ForkHost,
   { repository, fork, tips }: ReadyFork,
@@ -211,7 +220,8 @@ export async function syncFork(
 ): Promise<void> {
   for (const { name, oid } of upstream) {
     const branch = { repository, name: name.slice('refs/heads/'.length), tip: oid };
-    // Upstream may have a branch with the name of one of ours, which is somebody's pull request.
+    // A branch that is named like the bot's own is somebody's pull request, although upstream may
+    // have it, too.
     if (tips.get(name) === oid || prHashOf(branch.name) !== null) continue;
     if (tips.has(name)) await forks.syncBranch(fork, branch);
     else await forks.addBranch(fork, branch, tips.get('HEAD') as Oid);

@@ -1,40 +1,46 @@
 /**
- * Whether an answer comes from the server that was asked. An address is believed whole or not at
- * all: whoever takes the path of a redirect and drops its server asks a stranger's repository of
- * that name (src-d/go-git#820). Only the same origin is followed: scheme, host and port (RFC 6454).
+ * Checks whether an answer comes from the server that was asked. An address is believed whole or
+ * not at all: whoever takes the path of a redirect and drops its server asks a stranger's
+ * repository of that name (src-d/go-git#820). Only redirects to the same origin are followed:
+ * scheme, host and port (RFC 6454).
  */
 import { HostError, MovedError } from '../words/host-error.ts';
 import { hostText } from '../words/host-text.ts';
 import { fullName, type RepositoryName } from '../words/repository-name.ts';
 
-/** Redirects of one request that are followed. A repository that was renamed twice needs two. */
+/** Maximum number of redirects of one request. A repository that was renamed twice needs two. */
 export const MOST_REDIRECTS = 5;
 
 export type Redirect =
   /** The answer is no redirect. */
   | { readonly kind: 'none' }
   | { readonly kind: 'same-origin'; readonly url: URL }
-  /** At the same origin: who is not signed in sees nothing. */
+  /** The server wants people to sign in, at the same origin. */
   | { readonly kind: 'sign-in' }
-  /** `server`: its name, for people; addresses of machines are removed. */
+  /** Another server. `server` is its name for people, without addresses of machines. */
   | { readonly kind: 'elsewhere'; readonly server: string }
-  /** No address, or one with user information or another protocol than HTTP. */
+  /** No address, or one with user information or with another protocol than HTTP. */
   | { readonly kind: 'unusable' };
 
 /** Statuses that send a client to another address (RFC 9110, 15.4). */
 const STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-/** Those that do so for good. */
+/** Statuses that do so permanently. */
 const PERMANENT: ReadonlySet<number> = new Set([301, 308]);
-/** No address of a code host is longer. Several headers arrive as one text with spaces in it. */
+/** Matches usual addresses. Several headers arrive as one text with spaces in it. */
 const ADDRESS = /^[!-~]{1,2048}$/;
-/** User information, even if empty, which `URL` does not show. A `\` counts as `/` (WHATWG). */
+/**
+ * Matches user information, even if empty, which `URL` does not show. A `\` counts as `/` (WHATWG).
+ */
 const WITH_USER = /^[^\\/?#]*[\\/]{2,}[^\\/?#]*@/;
-/** GitHub Enterprise Server; Gitea and Forgejo; GitLab (gitextensions/gitextensions#12182). */
+/**
+ * Matches the paths for signing in of GitHub Enterprise Server, of Gitea and Forgejo, and of GitLab
+ * (gitextensions/gitextensions#12182).
+ */
 const SIGN_IN = /^\/(?:login|user\/login|users\/sign_in)$/;
 
 /**
  * Reads where an answer sends its client.
- * @param asked the address of the request.
+ * @param asked is the address of the request.
  */
 export function redirectOf(asked: URL, { status, headers }: Pick<Response, 'status' | 'headers'>): Redirect {
   if (!STATUSES.has(status)) return { kind: 'none' };
@@ -51,12 +57,12 @@ export function redirectOf(asked: URL, { status, headers }: Pick<Response, 'stat
 
 const NEXT_STEP = 'Ask its maintainers for the new address, then: git remote set-url origin NEW-ADDRESS';
 
-/** Why a redirect leads no further. `circle`: it was followed too often. */
+/** A reason for not following a redirect. `circle` means that too many were followed. */
 type NotFollowed = Exclude<Redirect, { kind: 'none' | 'same-origin' }> | { readonly kind: 'circle' };
 
 /**
- * Says what a redirect means that is not followed: nothing has been done.
- * @param subject whom the request was about, such as `octo/hello`.
+ * Makes the error for a redirect that is not followed. Nothing has been done.
+ * @param subject is what the request was about, such as `octo/hello`.
  */
 export function notFollowed(subject: string, status: number, redirect: NotFollowed): HostError {
   const isFinal = redirect.kind === 'elsewhere' && PERMANENT.has(status);
@@ -87,7 +93,7 @@ function sentenceOf(subject: string, redirect: NotFollowed): string {
 
 /**
  * Asks for a repository, and again under its new name if the host says that it was renamed.
- * @throws HostError, also where one name leads to the next
+ * @throws HostError, also for a circle of names.
  */
 export async function followMoves<T>(
   name: RepositoryName,

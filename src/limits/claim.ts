@@ -1,6 +1,6 @@
 /**
- * What a write asks of the account, and its answer: all windows or none. Keys are keyed hashes: no
- * address or name.
+ * Claims: what is to be created, and the windows in which it counts. The account grants all of them
+ * or none. Keys are keyed hashes, and hold no address or name.
  */
 import { keyedHash } from '../secret/keyed-hash.ts';
 import { type Client, isCircuit, type Names, namesOf } from './client.ts';
@@ -9,18 +9,19 @@ import { FORKS, ONION_PULL_REQUESTS, PREFIX_PULL_REQUESTS, PULL_REQUESTS } from 
 import type { Limit, Wait } from './sliding-window.ts';
 
 /**
- * `address` and `prefix` (an IPv6 /48): pull requests of one network, as are `forks` and the
- * operator's `alert`.
+ * Kinds of windows. Those of one network: `address` and `prefix` (an IPv6 /48) for its pull
+ * requests, `forks`, and the operator's `alert`. `repository`: what is opened there; `comments`:
+ * those on all its threads. `openings`: what the account opens; `account`: all that it creates.
  */
 type WindowKind =
   'address' | 'prefix' | 'forks' | 'repository' | 'comments' | 'thread' | 'openings' | 'account' | 'alert';
 
-/** What the account may create. */
+/** The limits of what the account creates. */
 export interface AccountLimits {
   readonly creations: readonly Limit[];
   /**
-   * Of these, pull requests and issues. Empty: the host limits them no further, and its creations
-   * are not spaced.
+   * The limits of pull requests and issues among them. Empty: the host has no lower limit for
+   * these, and creations are not spaced there.
    */
   readonly openings: readonly Limit[];
 }
@@ -34,24 +35,24 @@ export interface Target {
 
 export interface ClaimedWindow extends Target {
   readonly kind: WindowKind;
-  /** Of one network: its keys before this one. */
+  /** Earlier keys of the same network. */
   readonly earlier?: readonly string[];
 }
 
-/** What something that is to be created counts in. */
+/** Something that is to be created, and the windows in which it would count. */
 export interface Claim extends Claimant {
-  /** The first that has no room refuses. Empty: nothing is created. */
+  /** The first one without room denies the claim. Empty: nothing is created. */
   readonly windows: readonly ClaimedWindow[];
-  /** Of a pull request or a fork: the same again counts only where it does not count yet. */
+  /** A pull request or a fork, which counts again only where it does not count yet. */
   readonly push: {
     /** A keyed hash. */
     readonly key: string;
-    /** Where the network is in it: those before this one. */
+    /** Earlier keys, where the network's name is in it. */
     readonly earlier?: readonly string[];
-    /** It was answered before and opens another pull request: it counts once more. */
+    /** Counts once more: the push was answered before, and opens another pull request. */
     readonly isAnother: boolean;
   } | null;
-  /** It waits for a second of its own. What creates nothing never does. */
+  /** Waits for a second of its own. A write that creates nothing never does. */
   readonly isSpaced?: boolean;
 }
 
@@ -63,11 +64,11 @@ export interface FullWindow {
 }
 
 export interface Reserved {
-  /** Null: an earlier attempt at the same push counts in all windows. */
+  /** Names the grant. Null: an earlier attempt at the same push counts in all windows. */
   readonly id: string | null;
-  /** The names of those that it counts in by itself. */
+  /** The windows in which it counts by itself, by name. */
   readonly windows: readonly string[];
-  /** Those of them that are full now. */
+  /** The windows of its network that are full now. */
   readonly full: readonly (FullWindow & Wait)[];
 }
 
@@ -79,9 +80,9 @@ export interface AccountDenied extends Wait {
   readonly kind: 'denied';
   /** `calls`: the host allows the account few requests more. */
   readonly window: WindowKind | 'calls';
-  /** Where the window is one of pull requests of one network. */
+  /** The window, if it counts the pull requests of one network. */
   readonly full: RefusingWindow | null;
-  /** How long the host is to be left alone; 0: it is not. Absent: the account was not asked. */
+  /** The time for which the host must be left alone. Absent: the account was not asked. */
   readonly pauseMs?: number;
 }
 
@@ -90,9 +91,9 @@ export type Denied =
   AccountDenied | (Omit<AccountDenied, 'window'> & { readonly window: 'unknown'; readonly error: unknown });
 
 interface RefusingWindow extends FullWindow {
-  /** Those that count; of an attempt that was counted, with those that were refused since. */
+  /** The pull requests that count, and those that were denied since, if attempts are counted. */
   readonly attempts: number;
-  /** True: alert the operator now, and not again for an hour. */
+  /** Asks to alert the operator now. It is true once an hour. */
   readonly isAlertDue: boolean;
 }
 
@@ -101,7 +102,7 @@ export type AccountAnswer =
   | (Reserved & { readonly kind: 'granted'; readonly pauseMs: number; readonly turnMs: number })
   | AccountDenied;
 
-/** It is about to ask the host for something, and does not only keep room for later. */
+/** False for a claim that only keeps room for later, and asks the host for nothing now. */
 export function writesNow({ windows }: Claim): boolean {
   return windows.length === 0 || windows.some(({ kind }) => kind === 'account');
 }
@@ -110,12 +111,15 @@ export function windowName({ kind, key }: Pick<ClaimedWindow, 'kind' | 'key'>): 
   return `${kind} ${key}`;
 }
 
-/** Under all of them, something may count in the window. */
+/** All names under which something may count in the window, the newest first. */
 export function windowNames({ kind, key, earlier = [] }: ClaimedWindow): readonly string[] {
   return [key, ...earlier].map((each) => windowName({ kind, key: each }));
 }
 
-/** @param place `owner/repo`, or `owner/repo#number`, in upper or lower case. */
+/**
+ * Names a repository or a thread in the windows.
+ * @param place `owner/repo`, or `owner/repo#number`, in upper or lower case.
+ */
 export function targetKey(secret: string, place: string): string {
   return keyedHash(secret, 'target', place.toLowerCase());
 }
@@ -123,7 +127,10 @@ export function targetKey(secret: string, place: string): string {
 /** The longest window in which a network counts, and what is left of its last hour. */
 const LONGEST_LIFE_MS = 26 * 60 * 60_000;
 
-/** Whose quota it is: anybody has networks without number, each of which would have had nothing. */
+/**
+ * Names who shares a quota: the whole /48, because anybody has any number of /64 networks, each of
+ * which would have had nothing.
+ */
 export function quotaNamesOf(client: Client, now = Date.now()): Names {
   return quotaNames((epoch) => client.prefixHash('quota', epoch), now);
 }
@@ -137,7 +144,7 @@ function quotaNames(nameIn: (epoch: string) => string, now: number): Names {
 /** The longest that a delayed push may wait, late reviews included. */
 const LONGEST_DELAYED_MS = 18 * 24 * 60 * 60_000;
 /**
- * Of a hash. Some thousands of IPv4 addresses have them in common, so that a guess proves nothing.
+ * Length of a hash that thousands of IPv4 addresses have in common, so that a guess proves nothing.
  */
 const DELAYED_DIGITS = 5;
 
@@ -151,27 +158,31 @@ export function delayedNamesOf(client: Client, now: number): Names {
   return namesOf(nameIn, LONGEST_DELAYED_MS, now);
 }
 
-/** @param by from `quotaNamesOf`, or the name of a delayed push's client. */
+/**
+ * Begins a claim. Without windows, it is a write that creates nothing.
+ * @param by from `quotaNamesOf`, or the name of a delayed push's client.
+ */
 export function writeClaim(by: Names | string, windows: Claim['windows'] = []): Claim {
   const names = typeof by === 'string' ? { by } : { by: by.now, byEarlier: by.earlier };
   return { ...names, repository: null, takesPart: false, windows, push: null };
 }
 
-/** What an IPv6 /48, or an onion service, may open in an hour. */
+/** The pull requests that an IPv6 /48, or an onion service, may open in an hour. */
 export function prefixLimit(client: Pick<Client, 'network'>): Limit {
   return isCircuit(client) ? ONION_PULL_REQUESTS : PREFIX_PULL_REQUESTS;
 }
 
 /**
- * How many times as much as one of them all networks around a client may try together: anybody has
- * as many /64 as a /48 holds. As with pull requests.
+ * The factor by which all networks around a client may try more together than one of them, because
+ * anybody has as many /64 as a /48 holds. It is the same as for pull requests.
  */
 export function wideningOf(client: Pick<Client, 'network'>): number {
   return prefixLimit(client).most / PULL_REQUESTS.most;
 }
 
 /**
- * The contract's five an hour, and those of the IPv6 /48 around it, if there is one.
+ * The claim of a pull request on its client: the contract's five an hour, and the limit of the IPv6
+ * /48 around it, if there is one.
  * @param push a keyed hash.
  */
 export function pullRequestClaim(client: Client, push: string, now = Date.now()): Claim {
@@ -183,7 +194,7 @@ export function pullRequestClaim(client: Client, push: string, now = Date.now())
   return { ...claim, push: { key: push, isAnother: false } };
 }
 
-/** A pull request or an issue is opened in a repository, too. */
+/** Adds what a pull request or an issue takes of its repository and of the account. */
 export function openingIn({ key, limits }: Target, account: AccountLimits, claim: Claim): Claim {
   const { openings } = account;
   const own = openings.length === 0 ? [] : [window('openings', '', openings)];
@@ -191,7 +202,10 @@ export function openingIn({ key, limits }: Target, account: AccountLimits, claim
   return created(account, { ...claim, repository: key, windows });
 }
 
-/** @param repository the key of the thread's repository. */
+/**
+ * The claim of a comment.
+ * @param repository the key of the thread's repository.
+ */
 export function commentClaim(
   by: Names | string,
   repository: string,
@@ -205,14 +219,15 @@ export function commentClaim(
   return created(account, { ...writeClaim(by, windows), repository });
 }
 
-/** All threads of one repository get half of what the account may create in its longest window. */
+/** Gives all threads of one repository half of the account's longest window. */
 export function commentsIn(creations: readonly Limit[]): Limit {
   const { most, withinMs } = creations.reduce((a, b) => (b.withinMs > a.withinMs ? b : a));
   return { most: Math.ceil(most / 2), withinMs };
 }
 
 /**
- * A fork counts once for a network and a repository, however often it is asked for.
+ * The claim of a fork, which counts once for a network and a repository, however often it is asked
+ * for.
  * @param of the client, and the repository by the service's records; null: nobody's, as the push
  * was delayed.
  */

@@ -1,8 +1,8 @@
 /**
- * What counts as one client: an IPv4 address, or the /64 of an IPv6 address, because one connection
- * usually gets a /64. Of an onion service's clients, each circuit, if Tor tells the circuits. The
- * address is in the one header that the platform sets and a client cannot (`CLIENT_IP_HEADER`). It
- * is only counted and hashed, and never stored.
+ * A client: an IPv4 address, or the /64 of an IPv6 address, because one connection usually gets a
+ * /64; at an onion service a circuit, if Tor tells the circuits. The address is in the one header
+ * that the platform sets and a client cannot (`CLIENT_IP_HEADER`). It is only counted and hashed,
+ * and never stored.
  */
 import { isIPv4 } from 'node:net';
 import { type ClientUse, keyedHash } from '../secret/keyed-hash.ts';
@@ -10,8 +10,8 @@ import { type ClientUse, keyedHash } from '../secret/keyed-hash.ts';
 export const DEFAULT_CLIENT_IP_HEADER = 'CF-Connecting-IP';
 
 /**
- * Here Tor numbers an onion service's circuits (tor(1), `HiddenServiceExportCircuitID`): local ones
- * (RFC 4193).
+ * The local addresses (RFC 4193) by which Tor numbers the circuits of an onion service (tor(1),
+ * `HiddenServiceExportCircuitID`).
  */
 const CIRCUITS = 'fc00:dead:beef:4dad';
 
@@ -24,11 +24,11 @@ const UNKNOWN = 'unknown';
 export interface Client {
   /** Address, or network of addresses. In memory only, and never in a log. */
   readonly network: string;
-  /** As `prefixOf` has it. */
+  /** The network around it, as `prefixOf` has it. */
   readonly prefix: string;
   /**
-   * All that is stored of a client. What has another use, or another context within it, cannot be
-   * matched.
+   * The only trace of a client that is stored. Hashes with another use, or another context within
+   * it, cannot be matched with each other.
    */
   hash(use: ClientUse, context?: string): string;
   prefixHash(use: ClientUse, context?: string): string;
@@ -45,10 +45,10 @@ export function clientIn(network: string, secret: string): Client {
   return { network, hash: hash.bind(null, network), prefix, prefixHash: hash.bind(null, prefix) };
 }
 
-/** How long a network has one name in what is stored. */
+/** The time for which a network has one name in what is stored. */
 const EPOCH_MS = 6 * 60 * 60_000;
 
-/** The names that one network has had in what is stored. No row says of which time its name is. */
+/** The names that one network has had in what is stored. No row tells the time of its name. */
 export interface Names {
   readonly now: string;
   /** Newest first. */
@@ -58,7 +58,7 @@ export interface Names {
 /**
  * Names a network, so that two copies of what is stored, made on two days, have no name in common.
  * @param nameIn the name in an epoch.
- * @param lifeMs how long a row may be there: older names are in none.
+ * @param lifeMs how long a row is kept. No row has an older name.
  */
 export function namesOf(nameIn: (epoch: string) => string, lifeMs: number, now: number): Names {
   const [first, last] = [Math.floor((now - lifeMs) / EPOCH_MS), Math.floor(now / EPOCH_MS)];
@@ -85,7 +85,7 @@ export function clientNetwork(request: Request, headerName: string): string {
 }
 
 /**
- * Whether the header that the operator has named gives no address: then all clients may count as
+ * True if the header that the operator has named gives no address: then all clients may count as
  * one.
  */
 export function lacksAddress(request: Request, headerName: string): boolean {
@@ -101,14 +101,12 @@ function peerOf(request: Request): string | null {
   return address;
 }
 
-/**
- * Whether it is a circuit of an onion service, of which anybody can make many. All have one prefix.
- */
+/** True for a circuit of an onion service. Anybody can make many; all have one prefix. */
 export function isCircuit({ network }: Pick<Client, 'network'>): boolean {
   return network.startsWith(`${CIRCUITS}:`);
 }
 
-/** Anything that is not an address gives `unknown`. */
+/** The client's network that holds an address; `unknown` for a text that is none. */
 export function networkOf(address: string): string {
   if (isIPv4(address)) return address;
   const groups = ipv6Groups(address);
@@ -124,8 +122,8 @@ export function networkOf(address: string): string {
 }
 
 /**
- * What one subscriber may hold: an IPv4 address, or the /48 around a /64. An onion service's
- * circuits lie in one.
+ * The addresses that one subscriber may hold: an IPv4 address, or the /48 around a /64. All
+ * circuits of an onion service lie in one /48.
  */
 export function prefixOf(network: string): string {
   const [prefix] = /^(?:[0-9a-f]+:){3}/.exec(network) ?? [];

@@ -1,8 +1,8 @@
 /**
- * Everything that was created lately in the account's name, or is about to be: one row for each,
- * which names the windows that it counts in. So it counts in all of them or in none, and is
- * released by forgetting one row. Pure. A row counts until the longest of its windows is over,
- * whether or not whoever has reserved it is still alive.
+ * Everything that was created lately in the account's name, or is about to be. Each creation is one
+ * row, which names the windows that it counts in, so it counts in all of them or in none, and is
+ * released by forgetting one row. A row counts until the longest of its windows is over, whether or
+ * not whoever has reserved it is still alive. Pure.
  */
 import { isWithin } from '../isolate/clock.ts';
 import { type Claimant, fairWait, isShared, type Use } from './fairness.ts';
@@ -10,12 +10,12 @@ import { lifeOf, type Wait, waitOf } from './sliding-window.ts';
 import type { AccountDenied, Reserved, ClaimedWindow, Claim } from './claim.ts';
 import { windowName, windowNames, writeClaim } from './claim.ts';
 
-/** With more of them, the oldest is forgotten: a crowd can only make a limit milder. */
+/** Beyond this number the oldest is forgotten, so a crowd can only make a limit milder. */
 const MOST_ROWS = 20_000;
 const ALERT_PAUSE_MS = 60 * 60_000;
 
 export interface Creation extends Use {
-  /** How long it counts in each window, by name. */
+  /** The time in milliseconds for which it counts in each window, by the window's name. */
   readonly windows: Readonly<Record<string, number>>;
   /** The key of the push. */
   readonly push: string | null;
@@ -26,7 +26,7 @@ export class Creations {
   readonly rows: Map<string, Creation>;
   /** The rows of each window, and of each push. */
   readonly #named = new Map<string, Set<Creation>>();
-  /** How many pull requests of a network were refused since it last opened one. */
+  /** Counts the pull requests that a network's window has denied since it last opened one. */
   readonly #refused = new Map<string, number>();
 
   constructor(rows: Iterable<readonly [string, Creation]> = []) {
@@ -34,7 +34,7 @@ export class Creations {
     for (const row of this.rows.values()) this.#index(row);
   }
 
-  /** Null: `reserve` grants it. Counts nothing. */
+  /** Tells why `reserve` must not be called; null: it may. Counts nothing. */
   denial(claim: Claim, now: number): AccountDenied | null {
     for (const window of this.#needed(claim, now)) {
       const wait = this.#wait(window, claim, now);
@@ -46,7 +46,7 @@ export class Creations {
     return null;
   }
 
-  /** Call it after `denial` has found room. */
+  /** Reserves the windows in which `denial` has found room. */
   reserve(id: string, claim: Claim, now: number): Reserved {
     const needed = this.#needed(claim, now);
     if (needed.length === 0) return { id: null, windows: [], full: [] };
@@ -68,7 +68,7 @@ export class Creations {
     return { id, windows: lives.map(([name]) => name), full };
   }
 
-  /** Nothing was created. The second time, nothing happens. */
+  /** Forgets a row, because nothing was created. @returns false if there is none. */
   release(id: string): boolean {
     const row = this.rows.get(id);
     if (row === undefined) return false;
@@ -80,17 +80,17 @@ export class Creations {
     return this.rows.delete(id);
   }
 
-  /**
-   * Counts a pull request that the window of its network refuses. Answers how many it has refused
-   * by now.
-   */
+  /** Counts a pull request that the window of its network has denied. @returns their number. */
   countRefused(name: string): number {
     const refused = 1 + (this.#refused.get(name) ?? 0);
     this.#refused.set(name, refused);
     return refused;
   }
 
-  /** What counts in a window, oldest first. @param names newest first. */
+  /**
+   * The rows that count in a window, oldest first.
+   * @param names newest first.
+   */
   uses(names: readonly string[], now: number): readonly Creation[] {
     return names.toReversed().flatMap((name) => this.#usesUnder(name, now));
   }
@@ -101,8 +101,8 @@ export class Creations {
   }
 
   /**
-   * Forgets what does not count any more. Cost: linear in the rows, so the object does it once an
-   * hour.
+   * Forgets the rows that do not count any more. It looks at all rows, so the object does it once
+   * an hour.
    */
   forgetOld(now: number): void {
     for (const [id, { at, windows }] of this.rows)
@@ -110,14 +110,14 @@ export class Creations {
     for (const name of this.#refused.keys()) if (!this.#named.has(name)) this.#refused.delete(name);
   }
 
-  /** Forgets the oldest one if there are too many. Answers its id; null: there are not. */
+  /** Forgets the oldest row if there are too many. @returns its id; null: there are not. */
   forgetSurplus(): string | null {
     const [oldest = null] = this.rows.size > MOST_ROWS ? this.rows.keys() : [];
     if (oldest !== null) this.release(oldest);
     return oldest;
   }
 
-  /** The windows in which an earlier attempt at the same push does not count. */
+  /** The windows in which no earlier attempt at the same push counts. */
   #needed({ windows, push }: Claim, now: number): readonly ClaimedWindow[] {
     if (push === null || push.isAnother) return windows;
     const keys = [push.key, ...(push.earlier ?? [])];
@@ -144,17 +144,20 @@ function holdersOf(window: ClaimedWindow, uses: readonly Creation[]) {
   return { name: windowName(window), holders: uses.flatMap(({ push }) => push ?? []) };
 }
 
-/** It counts the pull requests of one network; what is refused there may be an attack. */
+/** True for windows of one network's pull requests. What is denied there may be an attack. */
 const isOfOneNetwork = ({ kind }: ClaimedWindow): boolean => kind === 'address' || kind === 'prefix';
 
 function namesOf({ windows, push }: Creation): readonly string[] {
   return [...Object.keys(windows), ...(push === null ? [] : [pushName(push)])];
 }
 
-/** No window begins so. */
+/** Names a push among the windows, none of which begins like this. */
 const pushName = (key: string): string => `push ${key}`;
 
-/** The operator hears of a network that has no room once an hour. @param name of its window. */
+/**
+ * The claim by which the operator hears once an hour of a network that has no room.
+ * @param name of its window.
+ */
 export function alertClaim(name: string): Claim {
   return writeClaim('', [{ kind: 'alert', key: name, limits: [{ most: 1, withinMs: ALERT_PAUSE_MS }] }]);
 }

@@ -28,7 +28,7 @@
 import { isWithin } from '../isolate/clock.ts';
 import { type Limit, longestOf, longestWait, NO_WAIT, type Wait, waitOf } from './sliding-window.ts';
 
-/** How much of a window is used when anybody begins to wait. */
+/** The part of a limit that is used before anybody waits. */
 const FREE_PART = 2 / 3;
 const REPOSITORY_PART = 1 / 5;
 const KEPT_PART = 1 / 10;
@@ -44,9 +44,9 @@ export interface Use {
 }
 
 export interface Claimant extends Omit<Use, 'at'> {
-  /** Under which names the network may have used it before. */
+  /** Earlier names of the network, under which it may have used the limit. */
   readonly byEarlier?: readonly string[];
-  /** They have commented on the thread before. */
+  /** A member, who has commented on the thread before. */
   readonly takesPart: boolean;
 }
 
@@ -61,22 +61,22 @@ export function isShared(window: string): window is SharedWindow {
   return SHARED.some((kind) => kind === window);
 }
 
-/** One limit of a window, as a claimant finds it. */
+/** A limit of a window, as a claimant finds it. */
 interface Shared {
   readonly window: SharedWindow;
   readonly claimant: Claimant;
   readonly most: number;
-  /** What counts in it now, oldest first. */
+  /** The uses that count in it now, oldest first. */
   readonly used: readonly Use[];
   readonly isOwn: (use: Use) => boolean;
-  /** How long until fewer than `most` of these count. */
+  /** The wait until fewer than `most` of these uses count. */
   readonly until: (uses: readonly Use[], most: number) => Wait;
 }
 
 const RULES: readonly ((shared: Shared) => Wait)[] = [keptTenth, networkPart, repositoryFifth];
 
 /**
- * How long the claimant waits; `NO_WAIT`: not at all.
+ * Decides how long the claimant waits; `NO_WAIT`: not at all.
  * @param uses oldest first.
  * @param limits of the window; all hold.
  */
@@ -110,7 +110,7 @@ function keptTenth(shared: Shared): Wait {
   return shared.until(shared.used, openTo(shared));
 }
 
-/** How much of the limit may be used while the claimant still goes on. */
+/** The number of uses below which the claimant goes on. */
 function openTo({ window, claimant, most, used, isOwn }: Shared): number {
   const kept = Math.floor(most * KEPT_PART);
   const had = used.filter(isOwn).length;
@@ -143,7 +143,7 @@ function repositoriesWithFifth({ window, most, used }: Shared): ReadonlySet<stri
   return new Set([...shares].filter(([, uses]) => uses.length >= fifth).map(([repository]) => repository));
 }
 
-/** Whoever has had a part waits until that is over, or the last third is free again. */
+/** Lets whoever has had a part wait until less of it counts, or the last third is free. */
 function untilPart({ used, most, until }: Shared, uses: readonly Use[], part: number): Wait {
   const free = until(used, Math.ceil(most * FREE_PART));
   const over = until(uses, Math.max(1, Math.floor(part)));

@@ -29,22 +29,20 @@ interface CreationLimitsSetup {
 /** Something may be created, and counts from now on. */
 export interface Granted {
   readonly kind: 'granted';
-  /** How long the host is to be left alone; 0: it is not. */
+  /** The time for which the host must be left alone; 0: none. */
   readonly pauseMs: number;
-  /**
-   * Whether it counts in a window by itself, and not only by an earlier attempt at the same push.
-   */
+  /** False if only an earlier attempt at the same push counts in the window. */
   covers(window: ClaimedWindow): boolean;
   /**
-   * Nothing was created. Never rejects. The second time, nothing happens; if it fails, the grant
-   * expires.
+   * Gives it back, because nothing was created. Never rejects: if it fails, the grant expires. The
+   * second call does nothing.
    */
   release(): Promise<void>;
 }
 
 /**
- * Full windows of networks, whose pushes reach no host. For a minute only: another isolate may
- * release room.
+ * Full windows of networks, whose pushes reach no host. They are forgotten after a minute, because
+ * another isolate may release room.
  */
 const full = new Recent<KnownFull>({ most: 10_000, lifeMs: 60_000 });
 interface KnownFull extends Ending, Omit<FullWindow, 'name'> {
@@ -115,8 +113,8 @@ export class CreationLimits {
   }
 
   /**
-   * Why a pull request would be denied, as far as this isolate knows. Counts nothing. What counts
-   * already goes on.
+   * Tells why a pull request would be denied, as far as this isolate knows. Counts nothing. A push
+   * that counts already is not denied.
    */
   knownFull({ windows, push }: Claim): KnownDenial | null {
     const now = Date.now();
@@ -130,8 +128,8 @@ export class CreationLimits {
   }
 
   /**
-   * What `reserve` would deny; null: nothing.
-   * @param isAttempt counts it if it is denied. Never rejects.
+   * Tells why `reserve` would deny a claim; null: it would not. Never rejects.
+   * @param isAttempt counts it if it is denied.
    */
   async denial(claim: Claim, isAttempt: boolean): Promise<Denied | null> {
     const known = isAttempt ? this.knownFull(claim) : null;
@@ -146,7 +144,10 @@ export class CreationLimits {
   }
 }
 
-/** @param push the account has refused it for this; none: it was given the last room. */
+/**
+ * Remembers a full window.
+ * @param push the one that the account has denied for it; none: the last room was granted.
+ */
 function noteFull(window: FullWindow, wait: Wait, push?: Claim['push']): void {
   const hasDenied = push !== undefined;
   const known = (hasDenied ? full.get(window.name) : null) ?? window;
@@ -155,7 +156,7 @@ function noteFull(window: FullWindow, wait: Wait, push?: Claim['push']): void {
   full.set(window.name, { ...ending(wait), holders, hasDenied });
 }
 
-/** Nobody can tell, or nothing can be stored. */
+/** Denies a claim because the account cannot be asked, or cannot store it. */
 export function unknownDenial(error: unknown): Denied {
   return { kind: 'denied', window: 'unknown', full: null, error, waitMs: 60_000, withinMs: 60_000 };
 }

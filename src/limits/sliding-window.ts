@@ -1,6 +1,6 @@
 /**
- * Limits over the last minutes, to the millisecond: all must allow an attempt. A refused one
- * lengthens no wait.
+ * Limits over the last minutes or hours, to the millisecond. All limits must allow an attempt; one
+ * that is refused does not count.
  */
 import { isWithin } from '../isolate/clock.ts';
 import type { Recent } from '../isolate/recent.ts';
@@ -13,15 +13,15 @@ export interface Limit {
   readonly most: number;
   readonly withinMs: number;
   /**
-   * Room comes back at the quarter hour after that time: who shares an address, and asks every
-   * second, does not see when it was taken.
+   * Gives room back at the quarter hour after that time, so that somebody who shares the address,
+   * and asks every second, does not see when it was taken.
    */
   readonly untilQuarter?: true;
 }
 
-/** How long until a limit allows the next attempt. */
+/** The time until a limit allows the next attempt. */
 export interface Wait {
-  /** Exact; 0: it allows one now. */
+  /** The exact time; 0: it allows one now. */
   readonly waitMs: number;
   /** The window of the limit that refuses; 0: none does. */
   readonly withinMs: number;
@@ -41,7 +41,7 @@ export interface TriedWait extends Wait {
 export const NO_WAIT: Wait = { waitMs: 0, withinMs: 0 };
 
 /**
- * A wait as a client is told it, rounded up: the exact one says when somebody who shares the
+ * Rounds a wait up, for a client to be told: the exact one would say when somebody who shares the
  * address did something.
  */
 export function toldMs({ waitMs, withinMs }: Wait): number {
@@ -50,9 +50,9 @@ export function toldMs({ waitMs, withinMs }: Wait): number {
 }
 
 /**
- * An attempt at `now`, which counts if nothing refuses it.
+ * Counts an attempt at `now`, if no limit refuses it.
  * @param before when attempts were accepted, oldest first; milliseconds since 1970.
- * @returns the same after it, too.
+ * @returns the same list after the attempt, and the wait.
  */
 export function hit(
   before: readonly number[],
@@ -70,7 +70,10 @@ export function longestOf(limits: readonly Limit[]): number {
   return Math.max(...limits.map(({ withinMs, untilQuarter }) => withinMs + (untilQuarter ? QUARTER_MS : 0)));
 }
 
-/** How long a hit counts. @param at when it was, in milliseconds since 1970. */
+/**
+ * The time in milliseconds for which a hit counts.
+ * @param at when it was, in milliseconds since 1970.
+ */
 export function lifeOf({ withinMs, untilQuarter }: Limit, at: number): number {
   return untilQuarter ? Math.ceil((at + withinMs) / QUARTER_MS) * QUARTER_MS - at : withinMs;
 }
@@ -80,7 +83,8 @@ export function longestWait(waits: readonly Wait[]): Wait {
 }
 
 /**
- * Until enough hits have left each window. After a clock was set back, one at most.
+ * The wait until enough hits have left each window. After a clock was set back, it is one window at
+ * most.
  * @param hits oldest first.
  */
 export function waitOf(hits: readonly number[], limits: readonly Limit[], now: number): Wait {
@@ -93,19 +97,19 @@ export function waitOf(hits: readonly number[], limits: readonly Limit[], now: n
   return longestWait(waits);
 }
 
-/** A client's own wait comes first: that of the networks around it is their doing, too. */
+/** Prefers a client's own wait to that of the networks around it, which others cause, too. */
 export function triedWait(own: Wait, around: Wait, wider: Counter | null): TriedWait {
   if (own.waitMs > 0 || wider === null) return own;
   return around.waitMs > 0 ? { ...around, wider: wider.limits } : NO_WAIT;
 }
 
 /**
- * The hits of each client, by keyed hash, in memory. Of a crowd, the last are kept: limits only get
- * milder.
+ * The hits of each client, by keyed hash, in memory. Of a crowd, only the last are kept, so limits
+ * only get milder.
  */
 export type ClientHits = Recent<readonly number[]>;
 
-/** An attempt that counts for the client and for the networks around it, or for neither. */
+/** Counts an attempt for the client and for the networks around it, or for neither. */
 export function hitBoth(own: Counter, wider: Counter | null, hits: ClientHits, now: number): TriedWait {
   const wait = (of: Counter | null, isAttempt: boolean): Wait =>
     of === null ? NO_WAIT : hitBy(of.key, hits, of.limits, now, isAttempt);
@@ -114,7 +118,10 @@ export function hitBoth(own: Counter, wider: Counter | null, hits: ClientHits, n
   return tried;
 }
 
-/** As `hit`, of one client. @param isAttempt false: it is not counted. */
+/**
+ * Does the same as `hit`, for one client.
+ * @param isAttempt false: it is not counted.
+ */
 export function hitBy(
   client: string,
   hits: ClientHits,
@@ -129,7 +136,7 @@ export function hitBy(
   return after.wait;
 }
 
-/** When a wait ends, in milliseconds since 1970. */
+/** The end of a wait, in milliseconds since 1970. */
 export const ending = ({ waitMs, withinMs }: Wait) => ({ until: Date.now() + waitMs, withinMs });
 export type Ending = Readonly<ReturnType<typeof ending>>;
 

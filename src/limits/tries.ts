@@ -24,25 +24,25 @@ interface TryLimitsSetup {
       wider?: Counter | null,
     ): Promise<TriedWait>;
   };
-  /** There is no other isolate. */
+  /** True on one machine, which has no other isolate. */
   readonly isOneMachine: boolean;
-  /** How long the host's calls are for those who have caused few; 0: for all. */
+  /** The time for which the host's calls are for those who have caused few; 0: for all. */
   readonly scarceMs: () => number;
   readonly logger: Logger;
 }
 
-/** The host is told of so many calls at a time. */
+/** The number of calls of which a client's window is told at once. */
 const CALLS_BATCH = 20;
-/** Of its calls, while few are left: ten networks must not spend all of them. */
+/** The part of its calls that a network has while the host allows few more. */
 const SCARCE_PART = 1 / 5;
 
-/** By client and limit. */
+/** Clients over a limit, by the name of the limit and the client's key. */
 const overLimit = new Recent<Ending & Pick<TriedWait, 'wider'>>({ most: 10_000 });
 const calls: ClientHits = new Recent({ most: 10_000 });
 const misses: ClientHits = new Recent({ most: 10_000 });
-/** The operator's calls that no window could count. */
+/** The operator's requests that no window could count. */
 const uncounted: ClientHits = new Recent({ most: 10_000 });
-/** By client: how many calls its window was not told of. */
+/** The number of calls of each client that its window was not told of. */
 const untold = new Recent<number>({ most: 10_000 });
 
 export class TryLimits {
@@ -57,8 +57,8 @@ export class TryLimits {
   }
 
   /**
-   * Answers how long the client must wait.
-   * @param isAttempt false: counts none. Rejects if nobody can tell.
+   * Counts an attempt, and answers how long the client must wait. Rejects if nobody can tell.
+   * @param isAttempt false: counts none.
    */
   async count(name: TriedName, isAttempt = true): Promise<TriedWait> {
     const known = await this.known(name);
@@ -75,7 +75,7 @@ export class TryLimits {
     return this.remember(name, wait);
   }
 
-  /** How long the client must wait, as far as this isolate knows. Counts nothing. */
+  /** Answers how long the client must wait, as far as this isolate knows. Counts nothing. */
   async known(name: TriedName): Promise<TriedWait> {
     const scarce = name === 'calls' ? await this.#scarceWait() : NO_WAIT;
     if (scarce.waitMs > 0 || overLimit.size === 0) return scarce;
@@ -98,7 +98,7 @@ export class TryLimits {
     return { waitMs: Math.min(waitMs, scarceMs), withinMs };
   }
 
-  /** A client over a limit need not ask again before its time is over. Answers the wait. */
+  /** Remembers the wait of a client, which need not ask again before. @returns that wait. */
   async remember(name: TriedName, wait: TriedWait): Promise<TriedWait> {
     if (wait.waitMs === 0) return wait;
     const { wider } = wait;
@@ -128,7 +128,7 @@ export class TryLimits {
     });
   }
 
-  /** Tells the client's window of its calls, every so often. Never rejects. */
+  /** Tells the client's window of its calls, once there are enough. Never rejects. */
   async tellCalls(): Promise<void> {
     await this.#orPass(async () => {
       const key = await this.#key('calls');
@@ -157,7 +157,7 @@ export class TryLimits {
     return windowKey(await this.#setup.client(), isOfPrefix(name));
   }
 
-  /** For what only reads: if a limit cannot be checked, the request passes. */
+  /** Lets a request that only reads pass if a limit cannot be checked. */
   async #orPass(counted: () => Promise<TriedWait>): Promise<TriedWait> {
     try {
       return await counted();

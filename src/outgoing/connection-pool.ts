@@ -1,23 +1,29 @@
 /**
- * The connections of one request, or of one Durable Object: others cannot use its sockets. More
- * requests wait.
+ * A pool of the connections of one request or Durable Object, because no other can use its sockets.
+ * When too many are open, further requests wait.
  */
 import { connect } from 'cloudflare:sockets';
 import { Connection, type SocketLike } from './connection.ts';
 import { OutgoingError } from './outgoing-error.ts';
 
 /**
- * Cloudflare allows six for a request and counts every open socket. The sixth is left to KV and the
- * cache.
+ * Maximum number of open connections. Cloudflare allows six for a request, and counts every open
+ * socket. The sixth is left to KV and the cache.
  */
 export const MAX_OPEN = 5;
-/** Free connections that are kept. More of them could make KV wait. */
+/** Maximum number of idle connections. More could make KV wait. */
 const MAX_IDLE = 3;
-/** Below the five seconds after which Node's servers close idle connections. */
+/**
+ * Time after which an idle connection is closed, before the five seconds after which Node's servers
+ * close it.
+ */
 export const IDLE_TIMEOUT_MS = 4_000;
 export const CONNECT_TIMEOUT_MS = 10_000;
 
-/** @param isSecure with TLS, and the certificate checked for this name. */
+/**
+ * Opens a socket.
+ * @param isSecure asks for TLS, with a certificate that is valid for this name.
+ */
 export type OpenSocket = (address: { hostname: string; port: number }, isSecure: boolean) => SocketLike;
 
 export const openSocket: OpenSocket = (address, isSecure) =>
@@ -26,17 +32,20 @@ export const openSocket: OpenSocket = (address, isSecure) =>
 interface WantedConnection {
   readonly url: URL;
   readonly signal: AbortSignal | null;
-  /** One that has carried nothing yet, and so cannot have been closed by the server meanwhile. */
+  /**
+   * True if the connection must have carried nothing yet, so that the server cannot have closed it
+   * meanwhile.
+   */
   readonly isNew: boolean;
 }
 
 export class ConnectionPool {
   readonly #openSocket: OpenSocket;
-  /** Least recently used first, each with the timer that closes it. */
+  /** The idle connections, least recently used first, each with the timer that closes it. */
   readonly #idle = new Map<Connection, ReturnType<typeof setTimeout>>();
-  /** Free ones that have carried nothing yet, kept for a request that needs such a one. */
+  /** Idle connections that have carried nothing yet, kept for requests that need such a one. */
   readonly #unused = new WeakSet<Connection>();
-  /** Connections that are being opened ahead, by their target. */
+  /** Connections that are being opened ahead, by their purpose. */
   readonly #coming = new Map<string, Promise<void>>();
   readonly #waiting = new Set<() => void>();
   #openCount = 0;
@@ -46,7 +55,7 @@ export class ConnectionPool {
   }
 
   /**
-   * A connection for one exchange, to be given back.
+   * Takes a connection for one exchange, which the caller gives back.
    * @throws OutgoingError, or the reason of the signal.
    */
   async take(wanted: WantedConnection): Promise<{ connection: Connection; isNew: boolean }> {
@@ -54,8 +63,7 @@ export class ConnectionPool {
     const purpose = purposeOf(wanted);
     for (;;) {
       signal?.throwIfAborted();
-      // Only one request can have a connection that is on its way, so the next does not wait for
-      // it.
+      // Only one request can have a connection that is on its way. The next does not wait for it.
       const coming = this.#coming.get(purpose);
       this.#coming.delete(purpose);
       await coming;
@@ -88,7 +96,10 @@ export class ConnectionPool {
     if (this.#coming.get(purpose) === coming) this.#coming.delete(purpose);
   }
 
-  /** @param isReusable if not, it is destroyed already. */
+  /**
+   * Takes a connection back.
+   * @param isReusable is false if it was destroyed.
+   */
   giveBack(connection: Connection, isReusable: boolean): void {
     if (!isReusable) return this.#closed();
     connection.rest(() => this.#drop(connection));
@@ -134,8 +145,8 @@ export class ConnectionPool {
   }
 
   /**
-   * Closes those that are free.
-   * @param count how many to keep, those used last.
+   * Closes idle connections.
+   * @param count is how many to keep, of those used last.
    */
   closeIdle(count = 0): void {
     for (const connection of this.#idle.keys()) {
@@ -156,9 +167,7 @@ export class ConnectionPool {
     this.#callNext();
   }
 
-  /**
-   * Resolves when a connection may be free, or when the signal fires. The caller then looks again.
-   */
+  /** Waits until a connection may be free, or the signal fires. The caller then tries again. */
   #turn(signal: AbortSignal | null): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const call = (): void => {

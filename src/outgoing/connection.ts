@@ -1,13 +1,14 @@
 /**
- * One TCP or TLS connection: bytes both ways, and an end that takes effect at once. Traps of the
- * platform's sockets, all seen in workerd:
+ * A TCP or TLS connection that can be ended at once. It avoids these traps of the platform's
+ * sockets, all seen in workerd:
+ *
  * - `close()` waits for a pending write, so a server that does not read would block it for ever.
- *   `abort()` ends that,
- *   but then workerd closes the connection only when the client's request is over: only for a
- *   pending write.
+ *   `abort()` ends the write, but then workerd closes the connection only when the client's request
+ *   is over. So it is called only for a pending write.
  * - A connection that the server has closed looks sound until somebody reads it. So an idle one has
  *   a pending read.
  * - BYOB reads are ten times faster than others.
+ *
  * Proved by test/outgoing/connection-pool.test.ts and test/durable/asleep.test.ts.
  */
 import { OutgoingError } from './outgoing-error.ts';
@@ -21,19 +22,19 @@ export interface SocketLike {
   close(): Promise<void>;
 }
 
-/** Enough for most answers of a REST interface. */
+/** Size of the first reads, enough for most answers of a REST interface. */
 const FIRST_READ_BYTES = 16 * 1024;
-/** Once a read has filled its buffer. */
+/** Size of reads after one has filled its buffer. */
 const LONG_READ_BYTES = 256 * 1024;
 
 export class Connection {
-  /** Scheme, host and port. */
+  /** The scheme, host and port. */
   readonly origin: string;
   readonly #socket: SocketLike;
   readonly #reader: ReadableStreamBYOBReader;
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   #buffer = new ArrayBuffer(FIRST_READ_BYTES);
-  /** The read of an idle connection, which goes on when it is used again. */
+  /** The pending read of an idle connection, which is awaited when the connection is used again. */
   #reading: Promise<ReadableStreamReadResult<Uint8Array>> | null = null;
   #isResting = false;
   #isWriting = false;
@@ -51,13 +52,16 @@ export class Connection {
     }
   }
 
-  /** @throws OutgoingError `unreachable`, or what the connection was destroyed with. */
+  /**
+   * Waits until the connection is open.
+   * @throws OutgoingError `unreachable`, or the cause given to `destroy`.
+   */
   async opened(timeoutMs: number): Promise<void> {
     const timer = this.#destroyAfter(timeoutMs, 'unreachable', 'the server does not answer');
     const broken = (error: unknown): void =>
       this.destroy(new OutgoingError('unreachable', 'the server cannot be reached', error));
     try {
-      // If a socket is closed before it is connected, the platform may never answer.
+      // If a socket is closed before it is connected, the platform may never settle `opened`.
       await Promise.race([this.#socket.opened.catch(broken), this.#destroyed.promise]);
     } finally {
       clearTimeout(timer);
@@ -66,8 +70,9 @@ export class Connection {
   }
 
   /**
-   * The next bytes, valid until the next read; null at the end.
-   * @throws OutgoingError, or what `destroy` was given.
+   * Reads the next bytes, which are valid until the next read.
+   * @returns null at the end.
+   * @throws OutgoingError, or the cause given to `destroy`.
    */
   async read(timeoutMs: number | null): Promise<Uint8Array | null> {
     const reading = this.#reading ?? this.#startReading();
@@ -87,7 +92,10 @@ export class Connection {
     }
   }
 
-  /** False if the connection does not take the bytes. The next read fails with the reason. */
+  /**
+   * Writes bytes.
+   * @returns false if the connection does not take them. The next read fails with the reason.
+   */
   async write(bytes: Uint8Array): Promise<boolean> {
     this.#isWriting = true;
     try {
@@ -101,8 +109,8 @@ export class Connection {
   }
 
   /**
-   * Until `wake` is called: if the server closes it, or sends anything unasked, it is destroyed and
-   * `onEnd` called.
+   * Watches an idle connection until `wake` is called. If the server closes it, or sends anything
+   * unasked, it is destroyed and `onEnd` called.
    */
   rest(onEnd: () => void): void {
     this.#reading = this.#startReading();
@@ -115,11 +123,12 @@ export class Connection {
     this.#reading.then(ended, ended);
   }
 
+  /** Ends watching, before the connection is used again. */
   wake(): void {
     this.#isResting = false;
   }
 
-  /** Ends it at once. Pending reads fail with `cause`. */
+  /** Ends the connection at once. Pending reads fail with `cause`. */
   destroy(cause: unknown): void {
     if (this.#failure !== null) return;
     this.#failure = cause;
@@ -127,6 +136,7 @@ export class Connection {
     const reason = cause instanceof Error ? cause : new Error('destroyed');
     const ends = [this.#reader.cancel(reason), this.#socket.close()];
     if (this.#isWriting) ends.push(this.#writer.abort(reason));
+    // The caller has a cause already. How the platform ends the parts adds nothing.
     for (const end of ends) end.catch(() => {});
   }
 

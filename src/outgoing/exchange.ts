@@ -1,6 +1,6 @@
 /**
- * One request and its response (RFC 9112), at the same time. A connection is reused only if both
- * ended properly.
+ * An exchange of one request and its response (RFC 9112), both at the same time. The connection is
+ * reused only if both ended properly.
  * Proved by test/outgoing/http-client.test.ts and test/outgoing/connection-pool.test.ts.
  */
 import { concatBytes } from '../git/bytes.ts';
@@ -12,16 +12,18 @@ import { malformedResponse, OutgoingError } from './outgoing-error.ts';
 import { type OutgoingRequest, sendBytes, sendStream } from './request.ts';
 
 /**
- * Longest wait between the bytes of a response. How long to wait for its first byte is the caller's
- * decision.
+ * Maximum wait between the bytes of a response. Callers decide how long to wait for its first byte.
  */
 export const STALL_TIMEOUT_MS = 30_000;
-/** `100 Continue`, which nobody asked for, or `103 Early Hints`. */
+/**
+ * Maximum number of interim responses: `100 Continue`, which is never requested, and `103 Early
+ * Hints`.
+ */
 const MAX_INTERIM_RESPONSES = 8;
-/** A body that is sent in one piece with the head. */
+/** Maximum size of a body that is sent in one piece with the head. */
 const JOINED_BYTES = 64 * 1024;
 
-/** With its head, as `encodeRequestHead` makes it. */
+/** A request with the head that `encodeRequestHead` makes. */
 type EncodedRequest = OutgoingRequest & { readonly head: Uint8Array };
 
 export class Exchange {
@@ -32,10 +34,13 @@ export class Exchange {
   #stopSending: () => void = () => {};
   #isSent = false;
   #isOver = false;
-  /** A byte of the response has come. */
+  /** True once a byte of the response has come. */
   hasResponseBegun = false;
 
-  /** @param onEnd called once, when the connection is free again or destroyed. */
+  /**
+   * Prepares an exchange.
+   * @param onEnd is called once, when the connection is free again or destroyed.
+   */
   constructor(connection: Connection, request: EncodedRequest, onEnd: (isReusable: boolean) => void) {
     this.#connection = connection;
     this.#request = request;
@@ -43,7 +48,7 @@ export class Exchange {
   }
 
   /**
-   * The response, as soon as its head is there.
+   * Sends the request, and returns the response as soon as its head has come.
    * @throws OutgoingError, or the reason of the request's signal.
    */
   async response(): Promise<Response> {
@@ -68,6 +73,7 @@ export class Exchange {
       return;
     }
     const reader = body.stream.getReader({ mode: 'byob' });
+    // The stream's own failure adds nothing to that of the exchange.
     this.#stopSending = () => void reader.cancel().catch(() => {});
     this.#isSent =
       (await this.#connection.write(head)) && (await sendStream(reader, body.length, this.#connection));
@@ -110,7 +116,7 @@ export class Exchange {
     return toResponse(head, body);
   }
 
-  /** What is left of the body. The connection is free once all of it was taken. */
+  /** Yields the rest of the body. The connection is free once all of it was taken. */
   async *#bodyChunks(
     head: ResponseHead,
     decoder: BodyDecoder,
@@ -135,8 +141,9 @@ export class Exchange {
   }
 
   /**
-   * @param leftBytes bytes behind the response. Nobody asked for them, so they are never read as a
-   * second one.
+   * Ends the exchange after a complete response.
+   * @param leftBytes is the number of bytes behind the response. Nobody asked for them, so they are
+   * never read as another one.
    */
   #finish({ minorVersion, headers }: ResponseHead, leftBytes: number): void {
     const options = headers.get('Connection')?.toLowerCase().split(',') ?? [];
@@ -165,11 +172,12 @@ function brokenOff(): OutgoingError {
   return new OutgoingError('broken-off', 'the connection ended in the middle');
 }
 
-/** Of the connection, not of the response (RFC 9110, section 7.6.1). */
+/** Header fields of the connection, not of the response (RFC 9110, section 7.6.1). */
 const CONNECTION_FIELDS = ['Connection', 'Keep-Alive', 'Transfer-Encoding', 'Upgrade', 'Trailer'];
 
 /**
- * @param body bytes: it is there already.
+ * Creates the response for the caller.
+ * @param body is bytes if it has arrived completely.
  * @throws OutgoingError
  */
 function toResponse(
@@ -194,9 +202,9 @@ function toResponse(
   return new Response(pipe.readable, { status, statusText, headers });
 }
 
-/** A pipe that is filled no further than it is read. */
+/** Fills a pipe no further than it is read. */
 async function pump(source: ChunkSource, writer: WritableStreamDefaultWriter<Uint8Array>): Promise<void> {
-  // Rejects when the reader has cancelled.
+  // This rejects when the reader has cancelled.
   writer.closed.catch(() => source.cancel());
   try {
     for (let chunk = await source.read(); chunk !== null; chunk = await source.read()) {
@@ -205,6 +213,7 @@ async function pump(source: ChunkSource, writer: WritableStreamDefaultWriter<Uin
     await writer.close();
   } catch (error) {
     await source.cancel();
+    // The pipe may have been cancelled meanwhile, so that nobody reads the error.
     await writer.abort(error).catch(() => {});
   }
 }

@@ -1,8 +1,8 @@
 /**
- * Everything leaves the Worker through here: HTTP/1.1 over sockets of our own, offered as a
- * `fetch`. The runtime's adds header fields that nobody can take away: on Cloudflare the client's
+ * Sends every request of the Worker: HTTP/1.1 over sockets of its own, offered as a `fetch`. The
+ * `fetch` of the runtime adds header fields that cannot be removed: on Cloudflare the client's
  * address (`CF-Connecting-IP`) outside its network, and the Worker's zone (`CF-Worker`).
- * `node:http` is the same there, and undici needs WebAssembly.
+ * `node:http` does the same there, and undici needs WebAssembly.
  */
 import { utf8 } from '../git/bytes.ts';
 import type { Connection } from './connection.ts';
@@ -10,7 +10,7 @@ import { type OpenSocket, ConnectionPool, openSocket } from './connection-pool.t
 import { Exchange } from './exchange.ts';
 import { checkFields, encodeRequestHead, type OutgoingRequest, type RequestBody } from './request.ts';
 
-/** The `fetch` for code that makes requests: an `HttpClient`, or a substitute in tests. */
+/** The `fetch` for code that makes requests: an `HttpClient`, or a stand-in in tests. */
 export type Http = Pick<HttpClient, 'fetch'>;
 
 export class HttpClient {
@@ -18,8 +18,9 @@ export class HttpClient {
   readonly #pool: ConnectionPool;
 
   /**
-   * @param fetchHosts names of servers that sockets cannot reach, because they are on Cloudflare
-   * themselves.
+   * Creates a client without connections.
+   * @param fetchHosts are the names of servers that sockets cannot reach because they are on
+   * Cloudflare themselves.
    */
   constructor(fetchHosts: readonly string[], open: OpenSocket = openSocket) {
     this.#fetchHosts = new Set(fetchHosts);
@@ -27,19 +28,20 @@ export class HttpClient {
   }
 
   /**
-   * As the platform's `fetch`, except: only the header fields of `encodeRequestHead` may be set; a
-   * body is text, bytes, or a stream of bytes (with `Content-Length`, if that is known); no
-   * redirect is followed. If the caller cancels a response's body, the connection ends with the
-   * server's next byte.
-   * @throws OutgoingError, or the reason of the signal; TypeError for what may not leave.
+   * Sends a request like the platform's `fetch`, with these differences: only the header fields of
+   * `encodeRequestHead` may be set; a body is text, bytes, or a stream of bytes (with
+   * `Content-Length`, if that is known); no redirect is followed. If the caller cancels a
+   * response's body, the connection ends with the server's next byte.
+   * @throws OutgoingError, or the reason of the signal.
+   * @throws TypeError if the request must not be sent.
    */
   async fetch(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
     return this.#send(outgoingRequest(input, init));
   }
 
   /**
-   * Never rejects.
-   * @param isForStream for a body that needs a connection which has carried nothing yet.
+   * Opens a connection ahead. Never rejects.
+   * @param isForStream is for a body that needs a connection which has carried nothing yet.
    */
   async openAhead(address: string, { isForStream = false } = {}): Promise<void> {
     const url = new URL(address);
@@ -48,8 +50,8 @@ export class HttpClient {
   }
 
   /**
-   * At the end of a Durable Object's work: an open connection, and its timer, keep it awake, and
-   * billed.
+   * Closes idle connections, at the end of a Durable Object's work: an open connection and its
+   * timer would keep it awake, and billed.
    */
   closeIdle(): void {
     this.#pool.closeIdle();
@@ -62,11 +64,11 @@ export class HttpClient {
     const encoded = { ...request, head: encodeRequestHead(request) };
     const exchanged = (over: Connection) =>
       new Exchange(over, encoded, (isReusable) => this.#pool.giveBack(over, isReusable));
-    // A stream cannot be sent twice. On a new connection it cannot meet a server that has just hung
-    // up.
+    // A stream cannot be sent twice, so it needs a new connection, which the server cannot just
+    // have closed.
     const wanted = { url, signal, isNew: body?.kind === 'stream' };
     const { connection, isNew } = await this.#pool.take(wanted).catch(async (error: unknown) => {
-      // Otherwise the producer of the body would wait forever.
+      // Cancel the body, or its producer would wait forever. Its own failure adds nothing.
       if (body?.kind === 'stream') await body.stream.cancel(error).catch(() => {});
       throw error;
     });
@@ -75,7 +77,7 @@ export class HttpClient {
       return await exchange.response();
     } catch (error) {
       const isStale = !isNew && !exchange.hasResponseBegun && signal?.aborted !== true;
-      // The server may have carried out a write anyway.
+      // A write is not repeated, because the server may have carried it out.
       if (!isStale || !isRead(method)) throw error;
     }
     const again = await this.#pool.take({ url, signal, isNew: true });
@@ -83,12 +85,12 @@ export class HttpClient {
   }
 }
 
-/** Means nobody (RFC 5737). */
+/** An address that belongs to nobody (RFC 5737). */
 const NO_ADDRESS = '192.0.2.1';
 
 /**
- * Only for servers on Cloudflare, which get its address, or, in the Worker's own zone, that of
- * `X-Real-IP`.
+ * Sends a request with the runtime's `fetch`, to servers on Cloudflare only. They see an address of
+ * Cloudflare's as the client, or, in the Worker's own zone, that of `X-Real-IP`.
  */
 async function fetchByRuntime({ url, body, ...init }: OutgoingRequest): Promise<Response> {
   checkFields(init.headers);
@@ -98,7 +100,10 @@ async function fetchByRuntime({ url, body, ...init }: OutgoingRequest): Promise<
   return fetch(url, { ...init, body: content, redirect: 'manual' });
 }
 
-/** @throws TypeError for what this client does not do. */
+/**
+ * Reads the arguments of `fetch`.
+ * @throws TypeError for what this client does not support.
+ */
 function outgoingRequest(input: RequestInfo | URL, init: RequestInit): OutgoingRequest {
   if (input instanceof Request) throw new TypeError('the address must be a text or a URL');
   const url = new URL(input);
@@ -120,7 +125,7 @@ function requestBody(body: BodyInit | null, length: number | null): RequestBody 
   throw new TypeError('the body must be a text, bytes, or a stream of bytes');
 }
 
-/** A request that changes nothing, however often it is made. */
+/** Tells if a request changes nothing, however often it is made. */
 function isRead(method: string): boolean {
   return method === 'GET' || method === 'HEAD';
 }

@@ -1,19 +1,19 @@
 /**
- * An HTTP/1.1 request (RFC 9112). Header fields come from one list: nothing of a client's can leave
- * by mistake.
+ * Writes an HTTP/1.1 request (RFC 9112). Header fields come from one list, so that nothing of a
+ * client's is sent by mistake.
  */
 import { utf8 } from '../git/bytes.ts';
 import type { Connection } from './connection.ts';
 
 /**
- * What callers may set, as it is written. `Host`, `Accept-Encoding` and the length of the body are
- * set here.
+ * Header fields that callers may set, as they are written. `Host`, `Accept-Encoding` and the length
+ * of the body are set here.
  */
 const ALLOWED_FIELDS = [
   'User-Agent',
   'Accept',
   'Authorization',
-  // The hosted database's public key.
+  // The public key of the hosted database.
   'apikey',
   'Git-Protocol',
   'X-GitHub-Api-Version',
@@ -25,7 +25,10 @@ const ALLOWED_FIELDS = [
 const KNOWN_NAMES: ReadonlySet<string> = new Set(ALLOWED_FIELDS.map((name) => name.toLowerCase()));
 const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', ...METHODS_WITH_BODY]);
-/** No control characters, and no space at either end, where it would be lost. */
+/**
+ * Matches values without control characters, and without a space at either end, where it would be
+ * lost.
+ */
 const FIELD_VALUE = /^(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)?$/;
 const REQUEST_TARGET = /^\/[\x21-\x7e]*$/;
 
@@ -38,7 +41,8 @@ export interface OutgoingRequest {
 }
 
 /**
- * @throws TypeError for what may not leave: an error of our own, never of a server's or a client's.
+ * Encodes the head of a request.
+ * @throws TypeError if the request must not be sent, which is an error of the service's own.
  */
 export function encodeRequestHead(request: Omit<OutgoingRequest, 'signal'>): Uint8Array {
   const { method, url, headers, body } = request;
@@ -60,7 +64,10 @@ export function encodeRequestHead(request: Omit<OutgoingRequest, 'signal'>): Uin
   return utf8(`${lines.join('\r\n')}\r\n\r\n`);
 }
 
-/** @throws TypeError */
+/**
+ * Checks header fields.
+ * @throws TypeError if one must not be sent.
+ */
 export function checkFields(headers: Headers): void {
   for (const [name, value] of headers) {
     if (!KNOWN_NAMES.has(name)) throw new TypeError(`the header field ${name} may not leave`);
@@ -69,7 +76,7 @@ export function checkFields(headers: Headers): void {
 }
 
 const READ_BYTES = 256 * 1024;
-/** A chunk's size in hexadecimal and CR LF. */
+/** Length of a chunk's size in hexadecimal and CR LF. */
 const CHUNK_HEAD_BYTES = READ_BYTES.toString(16).length + 2;
 const CHUNK_TAIL_BYTES = 2;
 const CR_LF = utf8('\r\n');
@@ -80,8 +87,8 @@ export type RequestBody =
   | { readonly kind: 'stream'; readonly stream: ReadableStream<Uint8Array>; readonly length: number | null };
 
 /**
- * Sends in pieces, as the platform copies them, until their owner frees them.
- * @returns whether all was taken.
+ * Sends bytes in pieces, because the platform copies them. It stops when their owner frees them.
+ * @returns whether all were taken.
  */
 export async function sendBytes(bytes: Uint8Array, connection: Connection): Promise<boolean> {
   const { byteLength } = bytes;
@@ -93,10 +100,10 @@ export async function sendBytes(bytes: Uint8Array, connection: Connection): Prom
 }
 
 /**
- * Sends a stream to its end. One that breaks off, or is not as long as announced, is never ended
- * properly: the server must not take a part for the whole.
+ * Sends a stream to its end. One that breaks off, or is not as long as announced, gets no proper
+ * end: the server must not take a part for the whole.
  * @returns whether the connection has taken it all.
- * @throws as the stream.
+ * @throws as the stream, and TypeError if the length is wrong.
  */
 export async function sendStream(
   reader: ReadableStreamBYOBReader,
@@ -118,7 +125,7 @@ export async function sendStream(
   return true;
 }
 
-/** The chunk whose data stands in a buffer with room before and behind it. */
+/** Writes a chunk around data in a buffer with room before and after it. */
 function chunkAround(data: Uint8Array): Uint8Array {
   const head = utf8(`${data.byteLength.toString(16)}\r\n`);
   const chunkBytes = head.byteLength + data.byteLength + CHUNK_TAIL_BYTES;

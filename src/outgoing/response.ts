@@ -1,39 +1,39 @@
 /**
- * An HTTP/1.1 response: its head (RFC 9112, sections 4 and 5), and where its body ends (6 and 7).
- * Our own parser, because http-parser-js 0.5.10 accepts bare LF, folded lines, `Content-Length`
- * beside `Transfer-Encoding`, lengths such as `2abc`, and a second response behind a body. Client
- * and server could disagree where a message ends, so these are errors.
+ * Parses an HTTP/1.1 response: its head (RFC 9112, sections 4 and 5), and where its body ends (6
+ * and 7). The parser is our own because http-parser-js 0.5.10 accepts bare LF, folded lines,
+ * `Content-Length` beside `Transfer-Encoding`, lengths such as `2abc`, and a second response behind
+ * a body. Client and server could disagree about where a message ends, so these are errors.
  */
 import { latin1 } from '../git/bytes.ts';
 import { malformedResponse, type OutgoingError } from './outgoing-error.ts';
 
 export interface ResponseHead {
   readonly status: number;
-  /** Of HTTP/1.0 or HTTP/1.1. */
+  /** The minor version of HTTP/1.0 or HTTP/1.1. */
   readonly minorVersion: number;
   readonly statusText: string;
   readonly headers: Headers;
 }
 
-/** GitHub's longest are some 6 KB; browsers allow 256 KB. */
+/** Maximum size of a head. GitHub's longest have some 6 KB, and browsers allow 256 KB. */
 export const MAX_HEADER_BYTES = 64 * 1024;
 const MAX_FIELDS = 200;
 const LINE_END = '\r\n';
 const END = LINE_END + LINE_END;
-/** A line break of another kind. */
+/** Matches a line break other than CR LF. */
 const WRONG_END = /(?<!\r)\n|\r[^\n]/;
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: (.*))?$/;
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 // eslint-disable-next-line no-control-regex
 const CONTROL = /[\0-\x08\x0a-\x1f\x7f]/;
-/** Bytes without a meaning. workerd would log a warning about them. */
+/** Matches bytes without a defined meaning, about which workerd would log a warning. */
 const OBSOLETE = /[\x80-\xff]/g;
 const PRINTABLE = /^[\x20-\x7e]*$/;
 
 /** Collects a head that arrives in chunks of any size. */
 export class ResponseHeadReader {
   #text = '';
-  /** The last characters so far, with which the end may begin. */
+  /** The last characters so far, in which the end may begin. */
   #tail = '';
   #hasFirstLine = false;
 
@@ -42,7 +42,8 @@ export class ResponseHeadReader {
   }
 
   /**
-   * How many bytes belong to the head; null: it goes on.
+   * Takes a chunk.
+   * @returns how many of its bytes belong to the head, or null if the head goes on.
    * @throws OutgoingError, at once for a wrong line break.
    */
   take(chunk: Uint8Array): number | null {
@@ -51,7 +52,7 @@ export class ResponseHeadReader {
     const searched = tail + latin1(chunk, 0, Math.min(chunk.byteLength, MAX_HEADER_BYTES - before));
     const end = searched.indexOf(END);
     const added = searched.slice(tail.length, end < 0 ? undefined : end + END.length);
-    // Not searched again: a head may come byte by byte.
+    // The text is not searched again, because a head may come byte by byte.
     this.#text += added;
     this.#tail = searched.slice(1 - END.length);
     if (!this.#hasFirstLine && added.includes('\n')) {
@@ -64,7 +65,10 @@ export class ResponseHeadReader {
     return null;
   }
 
-  /** The head, once `take` has found its end. */
+  /**
+   * Parses the head, once `take` has found its end.
+   * @throws OutgoingError
+   */
   parse(): ResponseHead {
     const fieldsStart = this.#text.indexOf('\n') + 1;
     const fieldLines = this.#text.slice(fieldsStart).split(LINE_END).slice(0, -2);
@@ -72,7 +76,11 @@ export class ResponseHeadReader {
   }
 }
 
-/** @param line with its line break. */
+/**
+ * Parses the status line.
+ * @param line includes its line break.
+ * @throws OutgoingError
+ */
 function parseStatusLine(line: string): Omit<ResponseHead, 'headers'> {
   if (!line.endsWith(LINE_END)) throw wrongLineEnd();
   const [, minor, status, reason = ''] = STATUS_LINE.exec(line.slice(0, -LINE_END.length)) ?? [];
@@ -88,7 +96,7 @@ function parseFields(lines: readonly string[]): Headers {
     const colon = line.indexOf(':');
     const name = line.slice(0, Math.max(0, colon));
     const value = line.slice(colon + 1);
-    // A folded line begins with white space, and so has no name.
+    // A folded line begins with white space, so it has no valid name.
     if (!TOKEN.test(name) || CONTROL.test(value)) throw malformedResponse('a header field');
     headers.append(name, value.replace(/^[ \t]+|(?<![ \t])[ \t]+$/g, '').replace(OBSOLETE, '?'));
   }
@@ -100,7 +108,7 @@ function wrongLineEnd(): OutgoingError {
 }
 
 export interface BodyDecoder {
-  /** Whether the end of the connection ends the body. */
+  /** True if the end of the connection ends the body. */
   readonly endsWithConnection: boolean;
   /**
    * Moves the body's bytes to the front of the chunk, so each read gives one run of bytes.
@@ -110,22 +118,28 @@ export interface BodyDecoder {
 }
 
 interface Decoded {
-  /** How many bytes of the body are now at the chunk's beginning. */
+  /** Number of the body's bytes, which are now at the start of the chunk. */
   readonly bodyBytes: number;
-  /** How many bytes of the chunk belonged to this response; less than all only at its end. */
+  /**
+   * Number of the chunk's bytes that belong to this response. It is less than all only at its end.
+   */
   readonly usedBytes: number;
   readonly isEnd: boolean;
 }
 
-/** 205 may have an empty one; a `Response` has none. */
+/** Statuses without a body. Over the wire, 205 may have an empty one, but a `Response` has none. */
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
 
-/** The decoder for a response's body; null: it has none. @throws OutgoingError */
+/**
+ * Creates the decoder of a response's body.
+ * @returns null if there is no body.
+ * @throws OutgoingError
+ */
 export function bodyDecoder(method: string, head: ResponseHead): BodyDecoder | null {
   const { status, minorVersion, headers } = head;
   const coding = headers.get('Transfer-Encoding');
   const length = headers.get('Content-Length');
-  // Request smuggling: two parties that believe different ones see different messages.
+  // Two parties that believe different lengths see different messages (request smuggling).
   if (coding !== null && length !== null) throw malformedResponse('its body has two lengths');
   // Several lengths, even equal ones, are joined by a comma, which is not a digit.
   if (length !== null && !/^\d{1,15}$/.test(length)) throw malformedResponse('the length of its body');
@@ -146,11 +160,11 @@ export function bodyDecoder(method: string, head: ResponseHead): BodyDecoder | n
 
 const LF = 0x0a;
 /**
- * Of what stands between data of chunks, or behind the last: servers send neither extensions nor a
- * trailer.
+ * Maximum length of the lines between two chunks' data, and behind the last. Servers send neither
+ * extensions nor a trailer.
  */
 const MAX_LINE_BYTES = 4 * 1024;
-/** 13 digits stay below 2^53. */
+/** Matches the size of a chunk. With 13 digits, it stays below 2^53. */
 const CHUNK_SIZE = /^([0-9a-f]{1,13})(?:;.*)?$/i;
 const HEX_DIGIT = /^[0-9a-f]/i;
 const LINE = /^.*\r\n$/;
@@ -158,11 +172,11 @@ const LINE = /^.*\r\n$/;
 class ChunkedDecoder implements BodyDecoder {
   readonly endsWithConnection = false;
   #state: 'size' | 'data' | 'data-end' | 'trailer' | 'end' = 'size';
-  /** Of the current chunk's data. */
+  /** Bytes of the current chunk's data that are missing. */
   #left = 0;
-  /** What has come of the current line. */
+  /** The part of the current line that has come. */
   #line = '';
-  /** Since the last data. */
+  /** Bytes of lines since the last data. */
   #lineBytes = 0;
 
   decode(chunk: Uint8Array): Decoded {
@@ -186,7 +200,7 @@ class ChunkedDecoder implements BodyDecoder {
   #takeByte(byte: number): void {
     if (++this.#lineBytes > MAX_LINE_BYTES) throw malformedResponse('a line of its body is too long');
     this.#line += String.fromCharCode(byte);
-    // At once: after a wrong byte no line break need come.
+    // Refuse at once, because no line break need come after a wrong byte.
     if (this.#state === 'data-end' && !LINE_END.startsWith(this.#line)) {
       throw malformedResponse('a chunk does not end where it said');
     }
@@ -198,7 +212,7 @@ class ChunkedDecoder implements BodyDecoder {
   }
 
   #stateAfter(line: string): 'size' | 'data' | 'trailer' | 'end' {
-    // Its fields are ignored: the response's head was passed on long ago.
+    // The fields of a trailer are ignored, because the response's head was passed on long ago.
     if (this.#state === 'trailer') return line === '' ? 'end' : 'trailer';
     if (this.#state === 'data-end') return 'size';
     const [, size] = CHUNK_SIZE.exec(line) ?? [];
@@ -211,9 +225,9 @@ class ChunkedDecoder implements BodyDecoder {
 }
 
 /**
- * With its body in memory.
- * @param onLength told the length so far, before that is kept.
- * @throws what that throws.
+ * Reads a response into memory.
+ * @param onLength is told the length so far, before the next part is kept.
+ * @throws OutgoingError, and what `onLength` throws.
  */
 export async function wholeResponse(
   response: Response,
@@ -228,7 +242,7 @@ export async function wholeResponse(
     bytes += chunk.byteLength;
     if (bytes > maxBytes) throw malformedResponse('it is too long');
     await onLength(bytes);
-    // Without the rest of the buffer that it came in.
+    // Copy the bytes, without the rest of their buffer.
     chunks.push(chunk.slice());
   }
   return new Response(new Blob(chunks), { status, statusText, headers });

@@ -49,7 +49,7 @@ export async function removeBegun(run: PushRun, prHash: string): Promise<void> {
     return;
   }
   const { repositories } = host;
-  if (repositories.way !== 'fork') return;
+  if (repositories.flow !== 'fork') return;
   // It was made before anything was begun, and may have another name.
   const fork =
     knownFork(host, target) ??
@@ -101,7 +101,7 @@ async function removeBranch(
   { fork, prHash }: Pick<Withdrawal, 'fork' | 'prHash'>,
 ): Promise<void> {
   const { repositories } = host;
-  if (fork === null || repositories.way !== 'fork') return;
+  if (fork === null || repositories.flow !== 'fork') return;
   const branch = workBranch(prHash);
   await repositories.deleteBranch(fork, branch).catch(async (error: unknown) => {
     if (!isRefusedByHost(error)) throw error;

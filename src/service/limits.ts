@@ -18,7 +18,7 @@ import { serviceSecret } from '../secret/open-secret.ts';
 import { fullName, type RepositoryName } from '../words/repository-name.ts';
 import { clientOf, type HostScope, type Scope } from './scope.ts';
 
-/** What it takes to limit a client. */
+/** The part of a scope that it takes to limit a client. */
 export type LimitedScope = Pick<Scope, 'env' | 'config' | 'logger' | 'network'>;
 
 export function limitsOf(scope: LimitedScope): TryLimits {
@@ -43,13 +43,13 @@ export function creationLimitsOf({ env, host, logger }: HostScope): CreationLimi
 }
 
 /**
- * For pages of other sites. It does not say how long exactly: that would tell what the network has
- * had.
+ * The wait that pages of other sites are told. It is always the same, because the exact one would
+ * tell what the network has had.
  */
 export const FOREIGN_WAIT_MS = 75 * 60_000;
 export const FOREIGN_WORDS = `Pages of other sites have ${FOREIGN_ORIGINS.most} pushes and posts an hour for your network, all together.`;
 
-/** `too many pushes from your network: at most 60 in 1m; try again in about a minute` */
+/** Says `too many pushes from your network: at most 60 in 1m; try again in about a minute`. */
 export function tooMany(config: Config, name: OpenLimitName, wait: TriedWait): string {
   const { wider } = wait;
   const limit = limitText(wider ?? config.limits[name]);
@@ -58,17 +58,18 @@ export function tooMany(config: Config, name: OpenLimitName, wait: TriedWait): s
   return `too many ${what} from ${whose}: at most ${limit}; try again in ${waitText(wait)}`;
 }
 
-/** What one repository, or one thread, takes from all clients together. */
+/** A repository or a thread, with the words for whom its limit refuses. */
 export interface NamedTarget extends Target {
   /** `owner/repo` */
   readonly repository: string;
-  /** What the refusal says, all but the wait. */
+  /** The words of the refusal, all but the wait. */
   readonly words: string;
 }
 
 /**
- * @param number of the thread; null: for what is opened.
- * @param policyLimits those of the repository.
+ * The target of a comment, or of what is opened.
+ * @param number of the thread; null: something is opened in the repository.
+ * @param policyLimits those that the repository's policy sets.
  */
 export async function targetOf(
   scope: HostScope,
@@ -91,8 +92,8 @@ export async function targetOf(
 }
 
 /**
- * Why nothing is created, as JSON endpoints say it: `<words of the target>; try again in about 45
- * minutes`
+ * Tells why nothing is created, in the words of JSON endpoints: `<words of the target>; try again
+ * in about 45 minutes`.
  */
 export function deniedWords(
   { config, host }: Pick<HostScope, 'config' | 'host'>,
@@ -112,8 +113,8 @@ const implies = (limit: Limit, other: Limit): boolean =>
   limit.most <= other.most && limit.withinMs >= other.withinMs;
 
 /**
- * What is allowed if `more` is to hold as well. What another implies is left out; of equal ones,
- * all but the first.
+ * Adds limits to others, so that all hold. A limit that another one implies is left out; of equal
+ * ones, the first stays.
  */
 export function lowered(limits: readonly Limit[], more: readonly Limit[]): readonly Limit[] {
   const all = [...limits, ...more];
@@ -123,7 +124,7 @@ export function lowered(limits: readonly Limit[], more: readonly Limit[]): reado
   );
 }
 
-/** `about 45 minutes`, as `toldMs` rounds it. */
+/** Says `about 45 minutes`, as `toldMs` rounds it. */
 export function waitText(wait: Wait): string {
   const minutes = Math.max(1, toldMs(wait) / 60_000);
   if (minutes === 60) return 'about an hour';

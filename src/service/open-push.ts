@@ -28,12 +28,12 @@ import type { HistoryHost } from '../upstream/upstream-refs.ts';
 import { type HostScope, memoryFor } from './scope.ts';
 import { ISSUE_FORM, remotePath } from '../pages/remote-paths.ts';
 import { ClientPushLimits } from './push-limits.ts';
-import { pushStore } from './push-store.ts';
+import { ServicePushStore } from './push-store.ts';
 
 /**
- * Git's side alone.
+ * Opens Git's side of the code host alone.
  * @param repositories the bot's; null: no request needs its account.
- * @param timeoutMs of each.
+ * @param timeoutMs of each request.
  */
 export function historyHost(
   scope: HostScope,
@@ -55,7 +55,7 @@ export function historyHost(
   return { memory, transport, lister: new HistoryLister(transport, cache, systemClock), clock: systemClock };
 }
 
-/** @param options as `historyHost` has them. */
+/** Opens the code host for a push, in the bot's name. Memory and timeout: as `historyHost`. */
 export function pushHost(
   scope: HostScope,
   { timeoutMs, memory }: { readonly timeoutMs?: number; readonly memory?: MemoryHold } = {},
@@ -79,7 +79,7 @@ const NAME_BYTES = 16;
 const newDelayedName = (): string =>
   Buffer.from(crypto.getRandomValues(new Uint8Array(NAME_BYTES))).toString('hex');
 
-/** Each has that of the request's client, or of chance, as default. */
+/** Replaces what the request's client, or chance, would decide. */
 export interface PushOpening {
   readonly memory?: MemoryHold;
   readonly limits?: PushLimits;
@@ -122,6 +122,6 @@ export function openPush(
     newDelayedName,
     ...names,
   };
-  const ports = { host: pushHost(scope, { memory }), limits, store: pushStore(scope, memory) };
+  const ports = { host: pushHost(scope, { memory }), limits, store: new ServicePushStore(scope, memory) };
   return new PushRun(ports, settings, target, reply, logger);
 }

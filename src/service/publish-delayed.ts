@@ -28,15 +28,15 @@ import { countPush } from './push-store.ts';
 import { PullRequestSlot, reserve } from './slot.ts';
 import { openStored, type StoredPush } from './stored-push.ts';
 
-/** A key that was written in one place may be read in another only after a while. */
+/** The pause before a key is looked for again: KV may take a while to show it everywhere. */
 const KEY_DELAY_MS = 60_000;
 const MOST_KEY_TRIES = 3;
 const PANIC_PAUSE_MS = 60_000;
-/** The operator may have lost the token, or a line of the configuration, for a while. */
+/** The pause while the operator has lost the token, or a line of the configuration. */
 const NO_HOST_PAUSE_MS = 10 * 60_000;
-/** Of what may be created: it is left to those who wait for an answer, however much is due. */
+/** The part of the account's limits that is left to those who wait for an answer. */
 const LEFT_TO_LIVE = 1 / 16;
-/** To remove what has begun: whoever was publishing it may still have a request under way. */
+/** Attempts to remove a push: whoever was publishing it may still have a request under way. */
 const ATTEMPTS = 3;
 const PAUSE_MS = 500;
 
@@ -62,7 +62,10 @@ export async function publishLeased(
   }
 }
 
-/** @param renew answers false if the lease is lost: then it changes nothing any more. */
+/**
+ * Renews the lease until the work is done.
+ * @param renew answers false if the lease is lost: then nothing would change any more.
+ */
 async function renewUntil(done: AbortSignal, renew: () => Promise<boolean>): Promise<void> {
   for (;;) {
     await systemClock.sleep(LEASE_MS / 5, done);
@@ -70,7 +73,7 @@ async function renewUntil(done: AbortSignal, renew: () => Promise<boolean>): Pro
   }
 }
 
-/** What is published later is nobody's any more, and makes nobody wait. */
+/** Works in memory that counts for no client, and for which no client has to wait. */
 async function inMemory<T>(work: (memory: MemoryHold) => Promise<T>): Promise<T> {
   const memory = isolateMemory.open(systemClock, null, false);
   try {
@@ -80,7 +83,7 @@ async function inMemory<T>(work: (memory: MemoryHold) => Promise<T>): Promise<T>
   }
 }
 
-/** Null: nothing more is to be done. Never rejects. */
+/** Publishes a push, or tells why it has to wait or ends; null: it is over. Never rejects. */
 async function publishDelayed(
   scope: Scope,
   push: LeasedPush,
@@ -131,7 +134,7 @@ function final(reason: string): DelayedEnd {
   return { failure: { kind: 'final', said: [reason, 'Push it again.'] }, isForAll: false };
 }
 
-/** Null: the service has no account at that code host now. */
+/** The scope at the push's code host; null: the service has no account there now. */
 function scopeAt(scope: Scope, hostKey: string): HostScope | null {
   const host = hostWithKey(scope.config, hostKey);
   if (host === undefined || host.token === null) return null;
@@ -144,9 +147,9 @@ const part = ({ most, withinMs }: Limit): Limit => ({
 });
 
 /**
- * Its client was admitted before.
- * @param owed what limits did not give then.
- * @param client its name here.
+ * Opens the run of a delayed push, which its client's limits have let in before.
+ * @param owed the claim that was not granted then.
+ * @param client its name among the delayed pushes.
  */
 function runOf(
   scope: HostScope,
@@ -241,7 +244,8 @@ export async function removeDelayed(
 }
 
 /**
- * Removes what attempts to publish it have left at the host. False: it could not. Never rejects.
+ * Removes what attempts to publish a push have left at the host. False: it could not. Never
+ * rejects.
  */
 async function removeFromHost(scope: Scope, push: BegunPush): Promise<boolean> {
   return inMemory(async (memory) => {
@@ -257,8 +261,8 @@ async function removeFromHost(scope: Scope, push: BegunPush): Promise<boolean> {
 }
 
 /**
- * What an attempt has left at the host nobody else removes once the push has failed for good, or if
- * it was rolled back meanwhile. While another run publishes the same, it stays.
+ * Removes what an attempt has left at the host, if the push has failed for good or was rolled back
+ * meanwhile, because then nobody else would. While another run publishes the same, it stays.
  * @throws Refusal
  */
 async function removeIfOver(
@@ -275,7 +279,7 @@ async function removeIfOver(
   if (isOver) await removeAt(scope, target, prHash);
 }
 
-/** Rejects if the host does not take it. */
+/** Removes a pull request that has begun. Rejects if the host refuses. */
 function removeAt(scope: HostScope, target: KeptPush['target'], prHash: string): Promise<void> {
   return inMemory(async (memory) => {
     const run = runOf(scope, { target, owed: null }, 'operator', memory);

@@ -42,17 +42,17 @@ interface Entry {
   readonly opening: Claim | null;
   /** Its network's window, if this isolate knows it to be full. */
   readonly full: ReturnType<CreationLimits['knownFull']>;
-  /** What the guard has said: how long the client has to wait with its pushes. */
+  /** The wait of the client's pushes, as the guard has said. */
   pushes: TriedWait;
 }
 
-/** Null: the push passes this check. */
+/** Answers null if the push passes. */
 type Check = (entry: Entry) => Promise<Refusal | null> | Refusal | null;
 
-/** In this order: the first refusal is the answer. */
+/** The checks in their order. The first refusal is the answer. */
 const CHECKS: readonly Check[] = [remembered, guard, networkIsFull, tooManyPushes, hostNeedsPause];
 
-/** The limits that refuse without asking an object, but for the window of foreign pages. */
+/** Limits that refuse without a call of an object, but for the window of foreign pages. */
 const REMEMBERED: readonly Check[] = [foreignPages, knownCalls, knownPushes];
 
 async function firstRefusal(checks: readonly Check[], entry: Entry): Promise<Refusal | null> {
@@ -91,8 +91,8 @@ async function knownPushes({ scope }: Entry): Promise<Refusal | null> {
 const withoutRoom: ClientHits = new Recent({ most: 10_000 });
 
 /**
- * Whether the guard counts a push that its network's full window refuses. It gets as many as make a
- * burst, because the operator hears of a refused burst, too.
+ * Decides whether the guard counts a push that its network's full window refuses. It gets as many
+ * as make a burst, because the operator hears of a refused burst, too.
  */
 function isForGuard(client: Client): boolean {
   const limit = { most: BURST_PUSHES, withinMs: BURST_WINDOW_MS };
@@ -134,7 +134,7 @@ async function countDenied(scope: HostScope, claim: Claim, client: Client): Prom
   return denial === null || denial.window === 'unknown' ? null : denied(scope, denial, null, client);
 }
 
-/** Of no push in particular: who repeats one learns no more than others do. */
+/** A claim for no push in particular, so that who repeats one learns no more than others do. */
 const anyOpening = (client: Client): Claim => ({ ...pullRequestClaim(client, ''), push: null });
 
 export class ClientPushLimits implements PushLimits {
@@ -214,8 +214,8 @@ export class ClientPushLimits implements PushLimits {
   }
 
   /**
-   * What another pull request counts in for its client alone. Its hash is another than the push's
-   * own: what is kept with an address must not lead to its pull requests.
+   * The claim of a pull request on its client alone. Its hash is another than the push's own,
+   * because what is kept with an address must not lead to its pull requests.
    */
   async #claimOf(client: Client, slotHash: string): Promise<Claim> {
     const { env, config } = this.#scope;

@@ -4,7 +4,8 @@
  */
 import { hostNameOf } from '../config/hosts.ts';
 import { openBackOff } from '../host-access.ts';
-import { HostPause, LONGEST_REPEAT_WAIT_MS } from '../host/failure.ts';
+import { HostPause } from '../host/failure.ts';
+import { LONGEST_REPEAT_WAIT_MS } from '../host/retries.ts';
 import { type Denied, prefixLimit } from '../limits/claim.ts';
 import { type Client, isCircuit } from '../limits/client.ts';
 import { FORKS, PULL_REQUESTS } from '../limits/limits.ts';
@@ -44,7 +45,7 @@ export function foreignFull(): Refusal {
   return new Refusal('rate-limited', 'rate limit exceeded', lines, { waitMs: FOREIGN_WAIT_MS });
 }
 
-/** Null: the client is below that limit. */
+/** Refuses a client that is over a limit; null: it is below. */
 export function overLimit(scope: HostScope, name: keyof typeof TOO_MANY, wait: TriedWait): Refusal | null {
   if (wait.waitMs <= 0) return null;
   if (scope.isForeign) return foreignFull();

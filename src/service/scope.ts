@@ -41,12 +41,12 @@ interface ServiceAddresses {
   readonly frontPage: string;
 }
 
-/** The same for what concerns one code host. */
+/** A scope for one code host. */
 export interface HostScope extends Scope {
   readonly host: HostConfig;
 }
 
-/** Rejects if the key of the hashes cannot be read. */
+/** The client of the scope. Rejects if the key of the hashes cannot be read. */
 export async function clientOf({
   env,
   config,

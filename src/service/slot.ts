@@ -16,7 +16,9 @@ import { denied, hostPaused } from './push-refusals.ts';
 import type { HostScope } from './scope.ts';
 
 /**
- * @param target, client as `denied` has them.
+ * Reserves a claim.
+ * @param target the repository, if its own limit may deny it.
+ * @param client null: nobody is to be alerted.
  * @throws Refusal: others come first, or the host needs a pause.
  */
 export async function reserve(
@@ -36,19 +38,19 @@ export async function reserve(
 }
 
 interface SlotOwner {
-  /** What a pull request counts in for its client alone; no windows if they were given before. */
+  /** The claim on the client alone; without windows if they were granted before. */
   readonly claim: Claim;
   readonly account: AccountLimits;
-  /** By which the guard counts the client. */
+  /** The name by which the guard counts the client. */
   readonly burst: string;
-  /** Null: nobody is alerted if the client is over a limit. */
+  /** The client that an alert names; null: nobody is alerted. */
   readonly client: Client | null;
 }
 
 export class PullRequestSlot implements Slot {
   readonly #scope: HostScope;
   readonly #owner: SlotOwner;
-  /** What is not granted yet is asked for again, in the repository once that is known. */
+  /** The whole claim: on the client, and on the repository once that is known. */
   #claim: Claim;
   #target: NamedTarget | null = null;
   #grants: Granted[] = [];
@@ -90,7 +92,7 @@ export class PullRequestSlot implements Slot {
     this.#grants.push(await reserve(this.#scope, claim, this.#target, this.#owner.client));
   }
 
-  /** Null: all of it is granted. */
+  /** The part of a claim that is not granted yet; null: all of it is. */
   #leftOf(claim: Claim, isAnother: boolean): Claim | null {
     const { push } = this.#owner.claim;
     const windows = claim.windows.filter((window) => !this.#grants.some((grant) => grant.covers(window)));

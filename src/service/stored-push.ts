@@ -12,14 +12,17 @@ import { decodeKept, type KeptPush } from '../push/delay/kept-push.ts';
 import type { StoredEntries } from '../push/receive/receive.ts';
 import { readKept } from '../spool/spool.ts';
 
-/** What was judged of a delayed push, and its entries. */
+/** A delayed push as it was judged, and its entries. */
 export interface StoredPush {
   readonly kept: KeptPush;
-  /** In memory if they are few: only then are the objects in them read as often as it takes. */
+  /** Few entries are in memory, where the objects in them can be read again and again. */
   readonly entries: () => Promise<StoredEntries>;
 }
 
-/** Null: its key is not there. @throws HostError `busy`, LostRowError, UnreadableError */
+/**
+ * Opens a delayed push. Null: its key is not there.
+ * @throws HostError `busy`, LostRowError, UnreadableError
+ */
 export async function openStored(
   env: Env,
   push: Pick<DelayedPush, 'spool' | 'entryBytes'>,
@@ -28,10 +31,10 @@ export async function openStored(
   const { spool, entryBytes: byteLength } = push;
   const key = await env.DELAYED_KEYS.get(spool.attempt);
   if (key === null) return null;
-  /** In pieces that become empty when the next one is asked for. */
+  /** Reads pieces that become empty when the next one is asked for. */
   const read = (start: number, end: number) =>
     readKept({ ...spool, key }, (attempt) => spoolOf(env, attempt), memory, start, end);
-  /** All of it, counted until the memory ends. */
+  /** Reads all of it into memory, where it counts until the push ends. */
   const gather = async (start: number, end: number): Promise<Uint8Array> => {
     await memory.claim().set(end - start);
     const pieces: Uint8Array[] = [];

@@ -1,6 +1,6 @@
 /**
- * What is suspended or wrong with the bot: a copy, at most two seconds old, so that the guard is
- * free for pushes. And how the panic switch is set, also if it cannot be stored.
+ * Reads the panic switch and the problems of the bot account from a copy that is at most two
+ * seconds old, so that the guard is free for pushes. Sets the switch, also if it cannot be stored.
  */
 import { waitUntil } from 'cloudflare:workers';
 import { type HostConfig, hostNameOf } from '../config/hosts.ts';
@@ -16,7 +16,7 @@ import { guardOf, readFrom } from '../objects.ts';
 const copy = new FreshCopy<GuardStatus>();
 onForget(() => copy.forget());
 
-/** Rejects if the guard must be asked and does not answer. */
+/** Reads the copy. Rejects if the guard must be asked and does not answer. */
 export function suspensionOf(env: Env): Promise<GuardStatus> {
   return copy.read(() => readFrom(() => guardOf(env).status()), waitUntil);
 }
@@ -27,7 +27,7 @@ export function botProblems({ accountProblems }: GuardStatus, hosts: readonly Ho
   );
 }
 
-/** Rejects as `suspensionOf`, unless the switch is held here. */
+/** Asks the switch that is held here, else the copy. Rejects as `suspensionOf`. */
 export async function arePushesSuspended(env: Env): Promise<boolean> {
   return heldSwitch('pushes') ?? (await suspensionOf(env)).panicMode;
 }

@@ -1,7 +1,8 @@
 /**
- * Reference discovery for a push: upstream's branches and tags, and `.have` lines for its recent
- * history. Two requests to the host, as of a fetch that finds nothing new, and one for the history
- * if none was listed lately. The push that follows finds both in the cache.
+ * Answers the reference discovery of a push: upstream's branches and tags, and `.have` lines for
+ * its recent history. It takes two requests to the host, like a fetch that finds nothing new, and
+ * one more for the history if none was listed lately. The push that follows finds the refs in the
+ * cache.
  * Proved by test/e2e/push/discovery.test.ts.
  */
 import type { Oid } from '../git/objects/oid.ts';
@@ -13,19 +14,22 @@ import { openHistory } from './known-ids.ts';
 import { defaultBranchOf, discoveredRefs, type HistoryHost, listUpstreamRefs } from './upstream-refs.ts';
 
 /**
- * By repository, some 5 MB. An older listing is just as good for a stale clone; only a push needs a
- * new one.
+ * The haves of repositories, some 5 MB. An older listing serves a stale clone as well; only a push
+ * needs a new one.
  */
 const recentHaves = new Recent<readonly Oid[]>({ lifeMs: 10 * 60_000, most: 400 });
 
-/** @throws HostError if the repository is missing, private or out of reach. */
+/**
+ * Makes the advertisement.
+ * @throws HostError if the repository is missing, private or out of reach.
+ */
 export async function discoverForPush(
   host: HistoryHost,
   repository: RepositoryName,
   logger: Logger,
 ): Promise<Uint8Array> {
   const list = await listUpstreamRefs(host, repository);
-  // A discovery without `.have` lines still works; a stale clone then sends more than it needs to.
+  // Without `.have` lines, a discovery still works, but a stale clone sends more than it needs to.
   const haves = await havesOf(host, repository, defaultBranchOf(list)).catch((error: unknown) => {
     logger.warn('the history could not be listed for discovery', { error });
     return [];
@@ -35,13 +39,16 @@ export async function discoverForPush(
 
 /** Lists upstream's newer history for the push that will probably follow. Never rejects. */
 export async function listAhead(host: HistoryHost, target: RepositoryName): Promise<void> {
-  // If it fails, the push lists it itself, and reports errors.
+  // If this fails, the push lists the history itself, and reports errors.
   await discoveredRefs(host, target)
     .then((list) => openHistory(host, list))
     .catch(() => {});
 }
 
-/** @throws HostError */
+/**
+ * Selects the commits for `.have` lines.
+ * @throws HostError
+ */
 async function havesOf(
   { lister, transport, clock }: HistoryHost,
   repository: RepositoryName,

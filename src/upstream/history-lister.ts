@@ -1,9 +1,9 @@
 /**
  * Lists upstream's history from the host: commits without their trees, by date, starting with the
- * last 90 days. Only a push that reaches further back extends it. The request names only tips that
- * upstream itself advertises. Listings are cached: in memory for the push after its discovery, and
- * in KV for other isolates. The key has the host and the tips, which determine their history, so an
- * entry is never wrong.
+ * last 90 days. It is extended only for a push that reaches further back. Requests name only
+ * commits that upstream is known to have. Listings are cached in memory, for the push after its
+ * discovery, and in KV, for other isolates. A cache key has the host and the tips, which determine
+ * their history, so an entry is never wrong.
  */
 import { createHash } from 'node:crypto';
 import { utf8 } from '../git/bytes.ts';
@@ -18,26 +18,27 @@ import type { RepositoryName } from '../words/repository-name.ts';
 import type { SealedStore } from '../secret/sealed-kv.ts';
 
 const DAY_SECONDS = 24 * 60 * 60;
-/** How far back to list, step by step; null: everything. */
+/** How far back to list, step by step. The last step, null, lists everything. */
 const WINDOWS_DAYS = [90, 365, null] as const;
 /** The step that lists everything. */
 export const WHOLE_STEP = WINDOWS_DAYS.length - 1;
-/** For the few repositories whose first window is too large. */
+/** The window for the few repositories whose first window is too large. */
 const NARROW_WINDOW_DAYS = 14;
-/** One listing's pack; some 50,000 commits. */
+/** Maximum size of one listing's pack, some 50,000 commits. */
 const MAX_LISTING_BYTES = 8 * 1024 * 1024;
-/** Of a listing that is asked for to see whether it is empty. */
+/** Maximum size of a listing that is only requested to see if it is empty. */
 const MAX_EMPTY_BYTES = 16 * 1024;
-/** How many merges of upstream are examined before a branch is squashed. */
+/** Maximum number of commits that are compared with each other, each by a request or two. */
 const MAX_CANDIDATES = 8;
 
 /**
- * A listing that is too large costs as much as one that is not, so it is not tried again for each
- * request.
+ * Listings that were too large lately. Such a listing costs as much as another, so it is not tried
+ * again for each request.
  */
 const tooLarge = new Recent<true>({ lifeMs: 10 * 60_000, most: 1_000 });
 /**
- * Requests that need the same listing at once wait for the first of them, and find it in the cache.
+ * Turns for listings: requests that need the same one at once wait for the first of them, and find
+ * it in the cache.
  */
 const turns = new Turns();
 
@@ -49,15 +50,20 @@ export interface HistoryPart {
 
 /** The commits that were listed from some tips. */
 export interface HistoryListing {
-  /** Seconds since 1970; -Infinity: everything was listed. */
+  /** The start of the listing in seconds since 1970. -Infinity means that everything was listed. */
   readonly since: number;
   readonly tips: readonly Oid[];
   readonly newestFirst: readonly Oid[];
-  /** Each listed commit, with the index in `tips` of a tip that reaches it. */
+  /**
+   * Each listed commit, with the index in `tips` of a tip that reaches it, plus SHARED if another
+   * one does, too.
+   */
   readonly listed: ReadonlyMap<Oid, number>;
-  /** Parents of listed commits that were not listed themselves. */
+  /** The parents of listed commits that were not listed themselves. */
   readonly boundary: ReadonlySet<Oid>;
-  /** What its messages use with ids (git/search/conventions.ts). */
+  /**
+   * Trailers' keys and links' servers that its messages use with ids (git/search/conventions.ts).
+   */
   readonly conventions: ReadonlySet<string>;
 }
 
@@ -72,13 +78,14 @@ export class HistoryLister {
     this.#clock = clock;
   }
 
-  /** The newest window of a part, if it is in the cache. Makes no request. */
+  /** Returns the newest window of a part from the cache, without a request. */
   async listed(part: HistoryPart): Promise<HistoryListing | null> {
     return this.#cache.get(this.#keyOf(part, WINDOWS_DAYS[0]));
   }
 
   /**
-   * A part of history, `step` windows back; null if that window does not exist or is too large.
+   * Lists a part of history, `step` windows back.
+   * @returns null if that window does not exist or is too large.
    * @throws HostError
    */
   async list(repository: RepositoryName, part: HistoryPart, step: number): Promise<HistoryListing | null> {
@@ -91,8 +98,8 @@ export class HistoryLister {
     try {
       const listedMeanwhile = turn.hasWaited ? await this.#cache.get(key) : null;
       if (listedMeanwhile !== null) return listedMeanwhile;
-      // End the turn before waiting for memory: otherwise requests that hold memory could wait for
-      // this one.
+      // The turn ends before this waits for memory. Otherwise requests that hold memory could wait
+      // for this one.
       const fetch = (back: number | null) => this.#fetch(repository, part, back, () => turn.end());
       const listing = (await fetch(days)) ?? (step === 0 ? await fetch(NARROW_WINDOW_DAYS) : null);
       if (listing !== null) this.#cache.put(key, listing);
@@ -103,7 +110,9 @@ export class HistoryLister {
   }
 
   /**
-   * The one of upstream's commits whose history contains all others. One request for each.
+   * Finds the one of these upstream commits whose history contains all others, with a request for
+   * each.
+   * @returns null if there is none.
    * @throws HostError
    */
   async newestOf(repository: RepositoryName, oids: ReadonlySet<Oid>): Promise<Oid | null> {
@@ -115,8 +124,8 @@ export class HistoryLister {
   }
 
   /**
-   * Those of upstream's commits that the base contains, and no other of them does. Two requests for
-   * each, unless there is one alone; all of them if there are many.
+   * Finds those of these upstream commits that the base contains, and no other of them does, with
+   * at most two requests for each. If there is only one, or too many, it returns them all.
    * @throws HostError
    */
   async newestIn(base: Oid, repository: RepositoryName, oids: readonly Oid[]): Promise<readonly Oid[]> {
@@ -132,23 +141,28 @@ export class HistoryLister {
   }
 
   /**
-   * Whether a tip shares no commit with any of the others, as far as that can be known. One
-   * request, whose answer is not kept: a push may name any two branches.
+   * Tells if a tip shares no commit with any of the others, as far as that can be known. It takes
+   * one request, whose answer is not kept, because a push may name any two branches.
    * @throws HostError
    */
   async isApart(repository: RepositoryName, tip: Oid, others: readonly Oid[]): Promise<boolean> {
     const rest = await this.#fetch(repository, { tips: [tip], without: others }, null, () => {});
-    // Where it meets the others' history, a parent would be missing.
+    // If it met the others' history, a parent would be missing.
     return rest !== null && rest.newestFirst.length > 0 && rest.boundary.size === 0;
   }
 
-  /** Whether the history of `haves` contains all of `wants`. */
+  /** Tells if the history of `haves` contains all of `wants`. */
   async #contain(repository: RepositoryName, haves: readonly Oid[], wants: readonly Oid[]): Promise<boolean> {
     const answer = await this.#transport.listHistory(repository, { wants, haves }, MAX_EMPTY_BYTES);
     return answer.kind === 'listed' && answer.commits.size === 0;
   }
 
-  /** Null: it is too large, or was lately. */
+  /**
+   * Fetches a listing.
+   * @param days is the length of the window, or null for everything.
+   * @returns null if the listing is too large, or was lately.
+   * @throws HostError
+   */
   async #fetch(
     repository: RepositoryName,
     part: HistoryPart,
@@ -164,14 +178,15 @@ export class HistoryLister {
     let since = days === null ? null : startOfDay(now / 1000 - days * DAY_SECONDS);
     let answer = await fetchSince(since);
     if (answer.kind === 'none-selected' && days !== null) {
-      // These branches had no commits within the window: count back from their last commit instead.
+      // These branches have no commits in the window, so it counts back from their last commit
+      // instead.
       const tips = await fetch({ wants: part.tips, depth: 1 });
       const last = tips.kind === 'listed' ? tips.commits.newestAt : 0;
       since = startOfDay(last - days * DAY_SECONDS);
       answer = await fetchSince(since);
     }
     if (answer.kind === 'none-selected' && since !== null) {
-      // Git reads no date where an author's line is malformed, and selects nothing by it.
+      // If a committer's line is malformed, Git reads no date, so it selects nothing by date.
       since = null;
       answer = await fetchSince(null);
     }
@@ -187,7 +202,10 @@ export class HistoryLister {
     return null;
   }
 
-  /** A host is believed what it says of its own repositories only. */
+  /**
+   * Makes a cache key. It has the host's name, because a host is only believed about its own
+   * repositories.
+   */
   #keyOf({ tips, without }: HistoryPart, days: number | null): string {
     const text = `${tips.toSorted().join()}-${without.toSorted().join()}`;
     const isOne = tips.length === 1 && without.length === 0;
@@ -215,13 +233,13 @@ function toListing(
 }
 
 const KV_LIFE_MS = 7 * DAY_SECONDS * 1000;
-/** With the tips: at most about 10 MB of ids, over all listings. */
+/** The listings in memory: at most about 10 MB of ids in all, with those of the tips. */
 const memory = new Recent<HistoryListing>({
   most: 100_000,
   weightOf: ({ tips, newestFirst, conventions }) => tips.length + newestFirst.length + conventions.size,
 });
 
-/** If it fails, the history is listed again. */
+/** Caches listings in memory and in KV. If KV fails, the history is listed again. */
 export class HistoryCache {
   readonly #store: SealedStore;
   readonly #waitUntil: (work: Promise<unknown>) => void;

@@ -1,6 +1,6 @@
 /**
- * Which commits upstream has, from its refs and its listed history: nobody is asked about a
- * client's commits.
+ * Looks up which commits upstream has, in its refs and its listed history. The host is never asked
+ * about a client's commits.
  * Proved by test/e2e/fetch/fetch-wants.test.ts.
  */
 import type { UpstreamIds } from '../git/wire/fetch-request.ts';
@@ -13,10 +13,13 @@ import { WHOLE_STEP } from './history-lister.ts';
 import { UpstreamHistory } from './upstream-history.ts';
 import { defaultBranchOf, type DiscoveredRefs, type HistoryHost, refsForFetch } from './upstream-refs.ts';
 
-/** One request names them all, at 50 bytes each. */
+/** Maximum number of tags in a request, which names them all at 50 bytes each. */
 const MAX_TAGS = 1_000;
 
-/** By repository: the ids of all its refs. Anybody can cause the list with a made-up `shallow`. */
+/**
+ * The ids of all refs of repositories. They are shared because anybody can cause such a list with a
+ * made-up `shallow`.
+ */
 const advertisedIds = new SharedAnswers<OidBeginnings>({
   lifeMs: 60_000,
   mostBytes: 8 * 1024 * 1024,
@@ -28,7 +31,7 @@ interface Known {
   readonly history: UpstreamHistory;
 }
 
-/** @param host must outlive the request. Costs nothing until the first question about an id. */
+/** Opens the look-up. It costs nothing until it is asked about an id. */
 export function knownIds(host: HistoryHost, target: RepositoryName): UpstreamIds {
   let opening: Promise<Known> | null = null;
   const opened = (): Promise<Known> =>
@@ -43,14 +46,15 @@ export function knownIds(host: HistoryHost, target: RepositoryName): UpstreamIds
           if (known.length > 0 || !(await history.reachBack())) return known;
         }
       } catch (error) {
-        // Without a common commit, the client gets more than it needs. Nothing worse happens.
+        // Without a common commit, the client gets more than it needs, and nothing worse happens.
         if (error instanceof HostError) return [];
         throw error;
       }
     },
     /**
-     * A shallow clone ends in the listed history, or at a ref that is no branch, or at what only a
-     * tag reaches.
+     * Tells if upstream has all of these commits. A shallow clone ends in the listed history, at a
+     * ref that is no branch, or at a commit that only a tag reaches.
+     * @throws HostError
      */
     async hasAll(oids) {
       const left = new Set(oids.oids());
@@ -78,7 +82,8 @@ function idsOfAllRefs({ transport, clock }: HistoryHost, repository: RepositoryN
 }
 
 /**
- * What only tags reach, such as an old release whose branch is gone. At most one request.
+ * Lists commits that only tags reach, such as those of an old release whose branch is gone. It
+ * takes at most one request.
  * @throws HostError
  */
 async function reachedByTags({ lister }: HistoryHost, { list, history }: Known): Promise<readonly Oid[]> {
@@ -90,11 +95,15 @@ async function reachedByTags({ lister }: HistoryHost, { list, history }: Known):
     without: main === null ? [] : [main.oid],
   };
   const listing = await lister.list(list.repository, part, WHOLE_STEP);
-  // All that came: an annotated tag is no commit, from which others would be reached.
+  // All listed commits count. The tip of an annotated tag is no commit, so none would be reached
+  // from it.
   return listing?.newestFirst ?? [];
 }
 
-/** Lists what upstream has got since it was listed last. @throws HostError */
+/**
+ * Opens upstream's history, and lists its newest window.
+ * @throws HostError
+ */
 export async function openHistory(host: HistoryHost, list: DiscoveredRefs): Promise<Known> {
   const main = [defaultBranchOf(list)].filter((ref) => ref !== null);
   const history = new UpstreamHistory(host.lister, list.repository, list.refs, main);

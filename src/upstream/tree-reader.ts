@@ -1,8 +1,8 @@
 /**
  * Finds a path in a commit, and reads only the folders on the way, level by level: hosts serve
- * objects by their ids, and GitHub allows no filter by depth but `tree:0`. The fifth call for a
- * folder asks for all folders below it, and takes the answer if it is small. With 10,000 files, a
- * hundred in each folder, the way to one costs 9 KB.
+ * objects by their ids, and GitHub allows no filter by depth but `tree:0`. The fifth request asks
+ * for all folders below, and takes the answer if it is small. With 10,000 files, a hundred in each
+ * folder, the way to one costs 9 KB.
  */
 import { decodeUtf8, latin1, utf8 } from '../git/bytes.ts';
 import { type Commit, parseCommit } from '../git/objects/commit.ts';
@@ -16,7 +16,7 @@ import type { ObjectRequest } from '../git/wire/protocol-v2.ts';
 import { ProtocolError } from '../git/wire/protocol-error.ts';
 import { entryNamed, kindOf, parseTree, type TreeEntry } from '../git/objects/tree.ts';
 
-/** Answers wanted objects by their ids; null: they are larger than `maxBytes`. */
+/** Reads the wanted objects by their ids, or returns null if they are larger than `maxBytes`. */
 export type ReadObjects = (
   request: ObjectRequest,
   maxBytes: number,
@@ -28,40 +28,47 @@ export type FoundPath =
   | { readonly kind: 'folder' | 'missing'; readonly folders: readonly Folder[] }
   | { readonly kind: 'file'; readonly folders: readonly Folder[]; readonly blob: Oid }
   /**
-   * Cannot be changed here, and has nothing below it. @property place how many parts of the path
-   * lead to it.
+   * A place that cannot be changed here, and has nothing below it. `place` is how many parts of the
+   * path lead to it.
    */
   | { readonly kind: 'symlink' | 'submodule' | 'file-as-folder'; readonly place: number }
   /** The folders on the way are too large. */
   | { readonly kind: 'too-large' };
 
 const MAX_COMMIT_BYTES = 1024 * 1024;
-/** Of all folders on the way together: some 25,000 files. Entries take ten times that in memory. */
+/**
+ * Maximum size of all folders on the way together, some 25,000 files. In memory, entries take ten
+ * times that.
+ */
 const MAX_FOLDERS_BYTES = 1024 * 1024;
 /**
- * A folder that stands at many places is sent once, and listed at each: ten such levels would be
- * endless.
+ * Maximum number of entries that are listed. A folder that stands at many places is sent once, and
+ * listed at each: ten such levels would be endless.
  */
 const MAX_LISTED_ENTRIES = 50_000;
-/** No file can be changed under a longer one. It also bounds how deep folders are followed. */
+/** Maximum length of a path that is listed. It also bounds how deep folders are followed. */
 const MAX_PATH_LENGTH = 4_096;
-/** Calls for the folders of a path, as long as what lies below the last one is small. */
+/** Number of the request that asks for all folders below, if they are small. */
 const MAX_FOLDER_CALLS = 5;
 const SMALL_BYTES = 40 * 1024;
-/** An entry of some 35 bytes becomes an object with a name, a mode and an id. */
+/**
+ * Factor for folders in memory: an entry of some 35 bytes becomes an object with a name, a mode and
+ * an id.
+ */
 const FOLDER_COPIES = 10;
-/** A text: as it came, as a string, as lines, and in the page. */
+/** Factor for files in memory: a text as it came, as a string, as lines, and in the page. */
 const FILE_COPIES = 4;
 
 /**
- * Folders that this isolate has read lately, by their ids: their content never changes. At most
- * some 4 MB.
+ * Folders that this isolate has read lately, by their ids, which determine their content. They take
+ * at most some 4 MB.
  */
 const remembered = new Recent<Uint8Array>({ most: 64 });
 const MAX_REMEMBERED_BYTES = 64 * 1024;
 
 /**
- * Counts what is read in the memory of a request. Rejects as `read` does, or with HostError `busy`.
+ * Counts the objects that are read in the memory of a request. It rejects as `read` does, or with
+ * HostError `busy`.
  */
 export function heldReads(read: ReadObjects, memory: Memory): ReadObjects {
   return async (request, maxBytes) => {
@@ -75,7 +82,7 @@ export function heldReads(read: ReadObjects, memory: Memory): ReadObjects {
   };
 }
 
-/** The commit itself, without its files. Rejects as `read` does, or with ProtocolError. */
+/** Reads a commit without its files. It rejects as `read` does, or with ProtocolError. */
 export async function readCommit(
   read: ReadObjects,
   oid: Oid,
@@ -86,7 +93,11 @@ export async function readCommit(
   return { ...parseCommit(content), content };
 }
 
-/** @param root the commit's folder. Rejects as `read` does, or with ProtocolError. */
+/**
+ * Finds a path. It rejects as `read` does, or with ProtocolError.
+ * @param root is the folder of the commit.
+ * @param parts are the parts of the path.
+ */
 export async function findPath(read: ReadObjects, root: Oid, parts: readonly string[]): Promise<FoundPath> {
   const folders: Folder[] = [];
   const reader = new FolderReader(read);
@@ -109,8 +120,9 @@ export async function findPath(read: ReadObjects, root: Oid, parts: readonly str
 }
 
 /**
- * Paths of all files but those not UTF-8; null: too large. One call, 64 KiB for some 1,500. Rejects
- * as `read`.
+ * Lists the paths of all files, except those that are not UTF-8. It takes one request, with an
+ * answer of 64 KiB for some 1,500 files. It rejects as `read` does, or with ProtocolError.
+ * @returns null if there are too many.
  */
 export async function listFiles(read: ReadObjects, root: Oid): Promise<string[] | null> {
   const objects = await read({ wants: [root], withFolders: true }, MAX_FOLDERS_BYTES);
@@ -135,7 +147,8 @@ export async function listFiles(read: ReadObjects, root: Oid): Promise<string[] 
 }
 
 /**
- * The content of a file; null: it is larger than `maxBytes`, or the id is that of something else.
+ * Reads a file. It rejects as `read` does, or with ProtocolError.
+ * @returns null if it is larger than `maxBytes`, or is no file.
  */
 export async function readBlob(read: ReadObjects, oid: Oid, maxBytes: number): Promise<Uint8Array | null> {
   const objects = await read({ wants: [oid] }, maxBytes);
@@ -147,7 +160,7 @@ export async function readBlob(read: ReadObjects, oid: Oid, maxBytes: number): P
 
 class FolderReader {
   readonly #read: ReadObjects;
-  /** What came with another folder. */
+  /** The folders that came with another folder. */
   readonly #below = new Map<Oid, Uint8Array>();
   #calls = 0;
   #bytesLeft = MAX_FOLDERS_BYTES;
@@ -156,7 +169,11 @@ class FolderReader {
     this.#read = read;
   }
 
-  /** @param levelsBelow that may be read next. Null: it is too large, together with those above. */
+  /**
+   * Reads a folder.
+   * @param levelsBelow is how many levels below it may be read next.
+   * @returns null if it is too large, together with those above.
+   */
   async read(oid: Oid, levelsBelow: number): Promise<Folder | null> {
     const content = await this.#contentOf(oid, levelsBelow);
     if (content === null || content.byteLength > this.#bytesLeft) return null;
@@ -168,7 +185,7 @@ class FolderReader {
     const known = this.#below.get(oid) ?? remembered.get(oid);
     if (known !== null) return known;
     this.#calls++;
-    // The last call: the rest of the way at once, if it is small.
+    // Ask for the rest of the way at once, and take it if it is small.
     if (this.#calls === MAX_FOLDER_CALLS && levelsBelow > 1) {
       const all = await this.#read({ wants: [oid], withFolders: true }, SMALL_BYTES);
       for (const [each, { type, content }] of all ?? []) if (type === 'tree') this.#below.set(each, content);
@@ -179,7 +196,7 @@ class FolderReader {
     if (objects === null) return null;
     const folder = objects.get(oid);
     if (folder === undefined) throw notSent('folder');
-    // A copy, because the content is a view into a larger buffer.
+    // Copy the content, because it is a view into a larger buffer.
     if (folder.content.byteLength <= MAX_REMEMBERED_BYTES) remembered.set(oid, folder.content.slice());
     return folder.content;
   }
@@ -189,21 +206,21 @@ function notSent(what: string): ProtocolError {
   return new ProtocolError('bad-pack', `The code host did not send the ${what} that was asked for.`);
 }
 
-/** How many commits of a branch are looked at. */
+/** Maximum number of commits of a branch that are examined. */
 const MOST_COMMITS = 10;
 const MOST_COMMITS_BYTES = 256 * 1024;
-/** Of an id in a message. */
+/** Length of an abbreviated id in a message. */
 export const SHOWN_ID_LENGTH = 12;
 
 /**
- * Whether a commit may go from the branch: upstream's, one in the push, or recorded.
- * @param commit once it is read.
+ * Tells if a commit may be removed from the branch: it is upstream's, in the push, or was recorded.
+ * @param commit is given once it was read.
  */
 export type IsHarmless = (oid: Oid, commit?: Commit) => boolean;
 
 /**
- * Commits of others on a branch, as lines, the newest first; null: the host does not show them.
- * Costs one request.
+ * Describes the commits of others on a branch, the newest first, one a line. It takes one request.
+ * @returns null if the host does not show them.
  */
 export async function othersOn(
   read: ReadObjects,
@@ -229,7 +246,7 @@ export async function othersOn(
   return lines;
 }
 
-/** Its author and its committer are nobody, as those of every commit that the service makes. */
+/** Tells if the service made a commit: its author and its committer have the bot's address. */
 export function isMadeHere(content: Uint8Array, anonEmail: string): boolean {
   const [head = ''] = latin1(content).split('\n\n', 1);
   const signed = head.split('\n').filter((line: string) => /^(?:author|committer) /.test(line));

@@ -1,7 +1,7 @@
 /**
- * What tells upstream's commits from the pusher's: the history of the base and the default branch,
- * on which a push must be based; and what others add, which must not be rewritten as the pusher's.
- * Of too much, the oldest is left out.
+ * Tells upstream's commits from those of the person who pushes, by the history of the base and the
+ * default branch, on which a push must be based, and by what other branches add, which must not be
+ * rewritten as the person's.
  * Proved by test/e2e/push/push-history.test.ts.
  */
 import type { KnownHistory } from '../git/objects/new-commits.ts';
@@ -11,10 +11,12 @@ import type { Ref } from '../git/wire/ref-advertisement.ts';
 import type { RepositoryName } from '../words/repository-name.ts';
 import type { HistoryLister, HistoryListing, HistoryPart } from './history-lister.ts';
 
-/** How many other branches are examined. One request names them all, at 50 bytes each. */
+/**
+ * Maximum number of other branches that are examined. One request names them all, at 50 bytes each.
+ */
 const MAX_OTHER_BRANCHES = 1_000;
 
-/** Digits of an abbreviated id. */
+/** Minimum number of digits of an abbreviated id. */
 const SHORTEST = 7;
 
 const NOTHING: HistoryListing = {
@@ -26,24 +28,28 @@ const NOTHING: HistoryListing = {
   conventions: new Set(),
 };
 
-/** One part of the history, listed further back step by step. */
+/** A part of the history that is listed further back step by step. */
 class GrowingListing {
   readonly #list: (step: number) => Promise<HistoryListing | null>;
   #step = 0;
   current = NOTHING;
-  /** What is older cannot be listed. */
+  /** True if nothing older can be listed. */
   isExhausted = false;
 
   constructor(list: (step: number) => Promise<HistoryListing | null>) {
     this.#list = list;
   }
 
-  /** A tip from which a listed commit is reached. */
+  /** Returns a tip from which a listed commit is reached. */
   tipAbove(oid: Oid): Oid | undefined {
     return this.current.tips[(this.current.listed.get(oid) ?? -1) % SHARED];
   }
 
-  /** Lists one window more; false if there is none, or it is too large. @throws HostError */
+  /**
+   * Lists one window more.
+   * @returns false if there is none, or it is too large.
+   * @throws HostError
+   */
   async grow(): Promise<boolean> {
     const isWhole = this.#step > 0 && this.current.since === -Infinity;
     if (this.isExhausted || isWhole) return false;
@@ -60,16 +66,20 @@ export class UpstreamHistory implements KnownHistory {
   readonly #mainTips: readonly Oid[];
   readonly #main: readonly GrowingListing[];
   readonly #listed: (part: HistoryPart) => GrowingListing;
-  /** Null: not looked at yet. */
+  /** The history of the other branches, or null before it was listed. */
   #others: GrowingListing | null = null;
-  /** What upstream has got since its refs were listed; null: not looked at, or nothing. */
+  /**
+   * The history that upstream got after its refs were listed, or null if that was not checked or
+   * there is none.
+   */
   #newer: GrowingListing | null = null;
-  /** Lists upstream's refs once more; null: it was done, or is not worth it. */
+  /** Lists upstream's refs once more. It is null if that was done, or is not worth it. */
   #relist: (() => Promise<readonly Ref[]>) | null;
 
   /**
-   * @param main the base and the default branch, perhaps not in `refs`.
-   * @param relist if `refs` may be seconds old.
+   * Opens a history, of which nothing is listed yet.
+   * @param main has the base and the default branch, which may be missing in `refs`.
+   * @param relist is given if `refs` may be seconds old.
    */
   constructor(
     lister: Pick<HistoryLister, 'list'>,
@@ -94,7 +104,10 @@ export class UpstreamHistory implements KnownHistory {
     return this.#others === null || this.#others.isExhausted ? -Infinity : this.#others.current.since;
   }
 
-  /** What the messages of the base and the default branch use with ids. */
+  /**
+   * Returns the trailers' keys and links' servers that messages of the base and the default branch
+   * use with ids.
+   */
   get conventions(): ReadonlySet<string> {
     return new Set(this.#main.flatMap(({ current }) => [...current.conventions]));
   }
@@ -108,7 +121,7 @@ export class UpstreamHistory implements KnownHistory {
     return this.#advertised.has(oid) || this.#listings().some(isThere);
   }
 
-  /** Whether one of the main tips is known to contain a commit. */
+  /** Tells if a tip, the base's or the default branch's, is known to contain a commit. */
   has(tip: Oid, oid: Oid): boolean {
     const isThere = ({ tips, listed, boundary }: HistoryListing) =>
       tips[0] === tip && (listed.has(oid) || boundary.has(oid));
@@ -116,8 +129,8 @@ export class UpstreamHistory implements KnownHistory {
   }
 
   /**
-   * Of abbreviated ids, those with which no known commit begins.
-   * @param abbreviations of seven digits or more.
+   * Returns those abbreviated ids with which no known commit begins.
+   * @param abbreviations have seven digits or more.
    */
   unknownOf(abbreviations: ReadonlySet<string>): readonly string[] {
     const sought = Map.groupBy(abbreviations, (abbreviation) => abbreviation.slice(0, SHORTEST));
@@ -136,8 +149,9 @@ export class UpstreamHistory implements KnownHistory {
   }
 
   /**
-   * The one branch that has a commit, if it is not in the main part. Null: it is, several have it,
-   * or nobody knows.
+   * Returns the only branch that has a commit outside the main part.
+   * @returns null if the commit is in the main part, several branches have it, or that is not
+   * known.
    */
   ownerOf(oid: Oid): Ref | null {
     const isOfOne = (this.#others?.current.listed.get(oid) ?? SHARED) < SHARED;
@@ -147,7 +161,7 @@ export class UpstreamHistory implements KnownHistory {
     return branch === undefined || twin !== undefined ? null : branch;
   }
 
-  /** Other branches that contain some of these commits. */
+  /** Returns the other branches that contain some of these commits, as far as that is known. */
   branchesHolding(oids: ReadonlySet<Oid>): Ref[] {
     const tipOf = (oid: Oid) => this.#newer?.tipAbove(oid) ?? this.#others?.tipAbove(oid) ?? oid;
     const tips = new Set([...oids].map(tipOf));
@@ -155,7 +169,8 @@ export class UpstreamHistory implements KnownHistory {
   }
 
   /**
-   * Lists one window further back, last what upstream has got since; false: there is no more.
+   * Lists one window further back. When there is none, it lists what upstream got meanwhile.
+   * @returns false if there is no more.
    * @throws HostError
    */
   async reachBack(): Promise<boolean> {
@@ -167,7 +182,10 @@ export class UpstreamHistory implements KnownHistory {
     return hasOthersGrown || hasGrown || this.#lookAgain();
   }
 
-  /** The same for the other branches alone. */
+  /**
+   * Lists one window further back on the other branches alone.
+   * @throws HostError
+   */
   async reachBackOnOthers(): Promise<boolean> {
     // The main part may contain all of them.
     this.#others ??= this.#beside(
@@ -177,8 +195,8 @@ export class UpstreamHistory implements KnownHistory {
   }
 
   /**
-   * Another isolate may have told the client of an upstream that has moved since this one listed
-   * its refs.
+   * Lists what upstream got since this isolate listed its refs. Another isolate may have shown that
+   * to the client.
    */
   async #lookAgain(): Promise<boolean> {
     const refs = await this.#relist?.();
@@ -192,7 +210,7 @@ export class UpstreamHistory implements KnownHistory {
     return true;
   }
 
-  /** What these have besides the main part; null: there are none. */
+  /** Returns what these tips have besides the main part, or null if there are no tips. */
   #beside(tips: readonly Oid[]): GrowingListing | null {
     const part = { tips: tips.slice(0, MAX_OTHER_BRANCHES), without: this.#mainTips };
     return tips.length === 0 ? null : this.#listed(part);

@@ -1,6 +1,6 @@
 /**
- * Upstream's refs, listed once for a discovery and its push: from that list, a client decides what
- * to send.
+ * Lists upstream's refs, once for a discovery and its push, because the client decides from that
+ * list what to send.
  */
 import { REF_BYTES, type RefList } from '../git/wire/protocol-v2.ts';
 import type { Ref } from '../git/wire/ref-advertisement.ts';
@@ -13,9 +13,9 @@ import { Recent } from '../isolate/recent.ts';
 import { SharedAnswers } from '../isolate/shared-answers.ts';
 import type { HistoryLister } from './history-lister.ts';
 
-/** What is needed from outside for upstream's refs and history: Git only. */
+/** The ports for upstream's refs and history: only Git. */
 export interface HistoryHost {
-  /** What this request holds of the isolate's memory. */
+  /** The memory of this request. */
   readonly memory: MemoryHold;
   readonly transport: GitTransport;
   readonly lister: HistoryLister;
@@ -24,22 +24,23 @@ export interface HistoryHost {
 
 const HEADS = 'refs/heads/';
 const TAGS = 'refs/tags/';
-/** Only these, not the thousands of refs that the host keeps for pull requests. */
+/** The refs that are listed. Hosts keep thousands of others for pull requests. */
 const UPSTREAM_PREFIXES = ['HEAD', HEADS, TAGS];
 
 const MOST_BYTES = 8 * 1024 * 1024;
 const remembered = new Recent<ListedRefs>({ lifeMs: 10_000, most: MOST_BYTES, weightOf: bytesOfRefs });
 
 /**
- * The branch of HEAD; null if there is none, or it has no commit yet. A list that was cut need not
- * contain it.
+ * Returns the branch of HEAD, which may be missing in a list that was cut.
+ * @returns null if there is none, or it has no commit yet.
  */
 export function defaultBranchOf({ head, headTip }: RefList): Ref | null {
   return head?.startsWith('refs/heads/') === true && headTip !== null ? { name: head, oid: headTip } : null;
 }
 
 /**
- * Asks the host for one branch that may be missing in a list that was cut; null: there is none.
+ * Asks the host for one branch that may be missing in a list that was cut.
+ * @returns null if there is none.
  * @throws HostError
  */
 export async function findUpstreamBranch(
@@ -55,13 +56,14 @@ export async function findUpstreamBranch(
 type RefsHost = Pick<HistoryHost, 'transport' | 'clock'>;
 
 export interface DiscoveredRefs extends ListedRefs {
-  /** Under its current name. */
+  /** The repository under its current name. */
   readonly repository: RepositoryName;
 }
 
 /**
- * Lists afresh, and remembers. The host sees what a fetch causes that finds nothing new.
- * @param beforeWait called before it waits for memory.
+ * Lists the refs afresh, and caches them. The host sees the same requests as for a fetch that finds
+ * nothing new.
+ * @param beforeWait is called before it waits for memory.
  * @throws HostError
  */
 export async function listUpstreamRefs(
@@ -77,16 +79,16 @@ export async function listUpstreamRefs(
   return list;
 }
 
-/** A long list is not remembered, so that one repository does not drop those of all others. */
+/** Tells if a list is too long to be cached: it would push out those of all other repositories. */
 function isLong(list: RefList): boolean {
   return bytesOfRefs(list) > MOST_BYTES / 16;
 }
 
 /**
- * The list of the discovery before this push, or else a fresh one. If the repository has moved, a
- * discovery is redirected. But some clients (isomorphic-git) still push to the old name, so a push
- * follows the move itself.
- * @param beforeWait called before it waits for memory.
+ * Returns the list of the discovery before this push, or else a fresh one. If the repository has
+ * moved, its discovery is redirected, but some clients (isomorphic-git) still push to the old name.
+ * So a push follows the move itself.
+ * @param beforeWait is called before it waits for memory.
  * @throws HostError
  */
 export async function discoveredRefs(
@@ -106,9 +108,12 @@ interface FetchRefs {
   readonly isLong: boolean;
 }
 
-/** Memory of a ref without a name of its own: its id as text, and its place in the list. */
+/** Memory of a ref without a name: its id as text, and its position in the list. */
 const UNNAMED_REF_BYTES = 100;
-/** Each is asked for once a minute: a fetch with a made-up id costs its sender nothing. */
+/**
+ * Long lists for fetches. Each is requested once a minute, because a fetch with a made-up id costs
+ * its sender nothing.
+ */
 const longLists = new SharedAnswers<FetchRefs>({
   lifeMs: 60_000,
   mostBytes: MOST_BYTES / 2,
@@ -116,7 +121,8 @@ const longLists = new SharedAnswers<FetchRefs>({
 });
 
 /**
- * Lists the refs for a fetch. The names in a long list are only `refs/heads/` or `refs/tags/`.
+ * Lists the refs for a fetch. In a long list, each name is reduced to `refs/heads/` or
+ * `refs/tags/`.
  * @throws HostError
  */
 export async function refsForFetch(host: RefsHost, repository: RepositoryName): Promise<DiscoveredRefs> {

@@ -1,11 +1,17 @@
 /** The tables of stages: whole, and asked by the code. */
 import { describe, expect, it } from 'vitest';
 import { DELAYED_STAGES } from '../../src/durable/delayed-pushes/stages.ts';
-import { checkMove, type StageTable } from '../../src/durable/stages.ts';
+import { MODERATION_STAGES } from '../../src/durable/identity/stages.ts';
+import { PULL_REQUEST_STAGES } from '../../src/durable/pull-request/stages.ts';
+import { checkMove, stageAfter, type StageTable } from '../../src/durable/stages.ts';
 
 type Table = StageTable<string, string>;
 
-const TABLES: readonly (readonly [what: string, table: Table])[] = [['a delayed push', DELAYED_STAGES]];
+const TABLES: readonly (readonly [what: string, table: Table])[] = [
+  ['a delayed push', DELAYED_STAGES],
+  ['a pull request', PULL_REQUEST_STAGES],
+  ['a pseudonym', MODERATION_STAGES],
+];
 
 /** The stages that any event leads to from these, over any number of others. */
 function reached({ stages }: Table, from: readonly string[]): Set<string> {
@@ -43,5 +49,7 @@ describe('a move', () => {
     expect(() => checkMove(table, 'here', 'go', 'there')).not.toThrow();
     expect(() => checkMove(table, 'here', 'go', 'here')).toThrow('no move from "here" by "go" to "here"');
     expect(() => checkMove(table, 'there', 'go', 'here')).toThrow('no move from "there"');
+    expect(stageAfter(table, 'here', 'go')).toBe('there');
+    expect(() => stageAfter(table, 'there', 'go')).toThrow('no single move from "there" by "go"');
   });
 });

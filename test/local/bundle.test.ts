@@ -1,6 +1,6 @@
 /**
- * What esbuild makes here is what wrangler deploys: the same bundle, settings and statements of the
- * database.
+ * Compares what esbuild makes here with what wrangler deploys: the bundle, the settings and the
+ * statements of the database.
  */
 import { execFile } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';

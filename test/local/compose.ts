@@ -23,7 +23,7 @@ import { freePorts, ROOT } from './programs.ts';
 if (composing === null)
   console.log('Skipped: it needs Docker and Compose (apt-get install docker.io docker-compose mmdebstrap).');
 
-/** For this name, Caddy is its own authority. */
+/** Name for which Caddy is its own authority. */
 const SITE = 'localhost';
 const AUTHORITY = '/data/caddy/pki/authorities/local/root.crt';
 const CLIENT = { 'User-Agent': 'A-Client-Of-Its-Own', 'X-Real-IP': '192.0.2.99' };

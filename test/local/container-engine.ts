@@ -1,7 +1,7 @@
 /**
- * What builds and runs images on this machine: Docker, or buildah, which needs no daemon and starts
- * processes in a chroot. Where the public images of Debian and Caddy cannot be had, mmdebstrap
- * makes one, and Debian's package the other.
+ * Builds and runs images on this machine with Docker, or with buildah, which needs no daemon and
+ * starts processes in a chroot. Where the public images of Debian and Caddy are out of reach,
+ * mmdebstrap makes one, and Debian's package the other.
  */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ const LIKE_SLIM = [
   '--aptopt=APT::Install-Recommends "false"',
   ...['doc', 'locale', 'man'].map((folder) => `--dpkgopt=path-exclude=/usr/share/${folder}/*`),
 ];
-/** On a slow line. */
+/** Time for an image on a slow line. */
 const PULL_MS = 5 * 60_000;
 
 export interface Engine {
@@ -131,7 +131,7 @@ afterAll(() => rmSync(store, { recursive: true, force: true }));
 
 const hasDocker = has('docker', ['info']);
 
-/** Null: there is none. */
+/** Engine of this machine; `null` if there is none. */
 export const engine = hasDocker ? docker() : has('buildah', ['--version']) ? buildah(store) : null;
 
 /** The words that begin a command of Compose; null: it is not here. */

@@ -1,5 +1,5 @@
 /**
- * What deploy/ and docs/deploy.md give operators of one machine: the unit of systemd, the
+ * Runs what deploy/ and docs/deploy.md give operators of one machine: the unit of systemd, the
  * variables, the backup and its restore.
  */
 import { execFileSync } from 'node:child_process';

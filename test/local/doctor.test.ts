@@ -32,7 +32,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Of the embedded code host, as that of an operator whose host is like GitHub. */
+/** Variables of an operator whose host is like GitHub; here, it is the embedded code host. */
 const hosting = (more: Record<string, string> = {}) => ({
   HOSTING_URL: sandbox.url,
   HOSTING_API_URL: sandbox.apiUrl,

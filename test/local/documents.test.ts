@@ -1,4 +1,6 @@
-/** What the documents name exists: files, push options, variables with their defaults. */
+/**
+ * Checks that what the documents name exists: files, push options, variables with their defaults.
+ */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -17,14 +19,14 @@ const DOCUMENTS = ['.', 'docs', 'docs/decisions'].flatMap((folder) =>
     .map((name) => join(folder, name)),
 );
 const CONFIGURATION = 'docs/configuration.md';
-/** What a terminal and a page of the code host show without scrolling. */
+/** Width that a terminal and a page of the code host show without scrolling. */
 const MOST_COLUMNS_OF_TABLES = 120;
 
 function textOf(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8');
 }
 
-/** With or without the ending of a source file. */
+/** Whether there is a file of that name, with or without the ending of a source file. */
 function isInRepository(name: string): boolean {
   return [name, `${name}.ts`].some((file) => existsSync(join(ROOT, file)));
 }
@@ -190,7 +192,7 @@ it('are served as they stand here, and the API as it is described: if not, run `
   const service = await startService({ env: {}, stateDir: null, build });
   try {
     const pages = Object.entries(await madePages(service.url));
-    expect(pages).toHaveLength(5);
+    expect(pages).toHaveLength(6);
     expect(pages.filter(([file, page]) => textOf(file) !== page).map(([file]) => file)).toEqual([]);
   } finally {
     await service.dispose();

@@ -1,4 +1,4 @@
-/** What `npm start` sets for a service with the embedded code host. */
+/** Checks what `npm start` sets for a service with the embedded code host. */
 import { expect, it } from 'vitest';
 import { hostVariables } from '../../local/runtime/embedded-host.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';

@@ -54,7 +54,7 @@ async function logOf(env: Record<string, string>): Promise<string[]> {
   return lines;
 }
 
-/** What the exporting Worker answers for a service with this secret. */
+/** Answers of the exporting Worker for a service with this secret. */
 async function answer(secret: string | null): Promise<unknown[]> {
   const object = {
     isMade: async () => secret !== null,

@@ -39,14 +39,17 @@ import {
 import { exhaustive } from '../support/exhaustive.ts';
 
 const WELCOME_END = 'Press Ctrl-C to stop.';
-/** What a start does not need, and what programs keep in a checkout. The packages are a link. */
+/**
+ * Names that a start does not need, or under which programs keep files in a checkout. The packages
+ * are a link.
+ */
 const LEFT_OUT = /^(node_modules|\.git|\.state|\.wrangler|\.build|test|docs|bench)$/;
 
 const KEPT = '.build/start.json';
 
 let folder: string;
 let checkout: string;
-/** For what programs keep only while they run. */
+/** Folder for files that programs keep only while they run. */
 let temporary: string;
 let program: Program;
 
@@ -70,7 +73,7 @@ async function removeCheckout(): Promise<void> {
 
 describe('the first start', () => {
   let port: number;
-  /** Of the first request, which is sent as soon as the port is open. */
+  /** Status of the first request, which is sent as soon as the port is open. */
   let firstStatus: number | undefined;
 
   beforeAll(async () => {

@@ -1,5 +1,6 @@
 /**
- * What `npm run doctor` says of Gitea and Forgejo, in versions and with settings that no test runs.
+ * Findings of `npm run doctor` about Gitea and Forgejo, in versions and with settings that no other
+ * test runs.
  */
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,7 +12,7 @@ import type { HostKind } from '../../src/host/kinds.ts';
 interface Answered {
   readonly status: number;
   readonly body?: unknown;
-  /** Of a redirect. */
+  /** Target of a redirect. */
   readonly location?: string;
 }
 type Script = (path: string, request: IncomingMessage) => Answered | undefined;

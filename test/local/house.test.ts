@@ -52,14 +52,14 @@ const MOST_BEHIND_A_HOST = 80;
 /** Files that run because one is imported. */
 const MOST_RUN_BY = { 'push/session.ts': 130, 'routes/git/git-push.ts': 170 };
 /**
- * Of `push`, in which a push that is published at once is followed from its first byte to its
- * answer.
+ * Most files of `push` in which one follows a push that is published at once, from its first byte
+ * to its answer.
  */
 const MOST_OF_A_LIVE_PUSH = 30;
 
 /** The names may be on several lines. */
 const IMPORT = /^(?:import|export)\s(?:[^'";]*?\sfrom\s)?'(\.[^']+)';/gm;
-/** Without those of types, which are gone when the code runs. */
+/** Imports without those of types, which are gone when the code runs. */
 const VALUE_IMPORT = /^(?:import|export)\s(?!type\s)(?:[^'";]*?\sfrom\s)?'(\.[^']+)';/gm;
 
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
@@ -176,7 +176,7 @@ it('has no timer that nobody can clear: it would keep a Durable Object awake', (
 
 const COMMENT = /\/\*[^]*?\*\/|\/\/.*/g;
 const TYPE = /^(?:export )?(?:interface|type) (?:.*\{$[^]*?^\}|[^]*?;$)/gm;
-/** What is left without comments and types. A file of constants alone has none. */
+/** Code, once comments and types are removed. A file of constants alone has none. */
 const CODE = /=>|^(?:export )?(?:default )?(?:async )?(?:abstract )?(?:function|class)\b/m;
 const HEADER = /^\/\*\*[^]*?\*\//;
 const NAMED_TEST = /\btest\/[\w/.-]+\.test\.ts\b/g;

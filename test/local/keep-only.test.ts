@@ -1,5 +1,6 @@
 /**
- * What an object has deleted is in none of its files, while workerd runs and after it was killed.
+ * Checks that nothing an object has deleted is in its files, while workerd runs and after it was
+ * killed.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

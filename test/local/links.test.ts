@@ -34,7 +34,7 @@ function read(file: string): Document {
   return { links: links.map(String), headings: new Set(headings) };
 }
 
-/** Null: it leads somewhere, or out of the repository. */
+/** Says what is wrong with a link; `null` if it leads to something, or out of the repository. */
 function faultOf(link: string, from: string): string | null {
   if (/^(https?|mailto):/.test(link)) return null;
   const [path = '', fragment] = link.split('#');

@@ -1,5 +1,5 @@
 /**
- * What docs/operations.md tells operators to rehearse: the service with its own code host, an
+ * Runs what docs/operations.md tells operators to rehearse: the service with its own code host, an
  * alert, and the panic switch. Between them, the button with which people who try the service go on
  * when its limits stop them.
  */
@@ -49,7 +49,7 @@ it(
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'gitveil-test-'));
     const port = await freePorts();
-    /** With the ports of this test in place of the usual ones. */
+    /** Replaces the usual ports with those of this test. */
     const here = (text: string) => text.replaceAll(':8080', `:${port}`).replaceAll(':8081', `:${port + 1}`);
     const [, variables = ''] = /^((?:[A-Z_]+=\S+ )+)npm start$/m.exec(here(DOCUMENT)) ?? [];
     const env = Object.fromEntries(

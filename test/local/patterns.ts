@@ -33,15 +33,15 @@ const ATTACK = {
   mutationSize: 10,
 };
 
-/** What takes longer, by what it reads at most, and who chooses that. */
+/** Expressions that take longer, by their longest input and who chooses it. */
 const ACCEPTED: Readonly<Record<string, string>> = {
   [String.raw`/\/\/[^,]*@/g`]: 'reads a variable of the operator’s own, in a message at the start',
 };
 
 /**
- * What may be repeated so often may be repeated without an end: a bound of thousands bounds little.
- * And what must be repeated need be there once: each copy more makes the automata larger, and can
- * only take ways through them away.
+ * Finds large counts. What may be repeated so often may be repeated without an end, because a bound
+ * of thousands bounds little. What must be repeated need be there once: each further copy makes the
+ * automata larger, and can only remove ways through them.
  */
 const LARGE_COUNT = /(?<!\\u)\{(?:(\d+),(?:\d{2,})?|[5-9]\d|\d{3,})\}/g;
 

@@ -27,7 +27,10 @@ export interface Place {
  */
 export const npmStart = (place: Place): Program => started('npm', ['start', '--silent'], place);
 
-/** What `npm start` runs, for tests that start it often: npm alone takes half as long again. */
+/**
+ * Starts what `npm start` runs, for tests that start it often: npm makes a start half as long
+ * again.
+ */
 export const nodeStart = (place: Place): Program =>
   started(process.execPath, ['local/runtime/start.ts'], place);
 
@@ -59,8 +62,8 @@ export function pressCtrlC({ child }: Program): void {
 }
 
 /**
- * What a terminal has shown, without npm's spinner: one character that is written, and erased with
- * its line.
+ * Removes npm's spinner from what a terminal has shown: one character that is written, and erased
+ * with its line.
  */
 export function shownBy({ output }: Program): string {
   // eslint-disable-next-line no-control-regex
@@ -68,8 +71,8 @@ export function shownBy({ output }: Program): string {
 }
 
 /**
- * As in a person's shell: the npm that runs these tests adds programs of the project, among them
- * its own Node.js. What Node.js has compiled once is kept for the tests.
+ * Makes the environment of a person's shell. The npm that runs these tests adds programs of the
+ * project to its own, among them its Node.js. What Node.js has compiled is kept for other tests.
  */
 export function ownEnvironment(): { PATH: string; HOME: string; NODE_COMPILE_CACHE: string } {
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;

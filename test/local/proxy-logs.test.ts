@@ -23,11 +23,11 @@ const AGENT = 'recognizable-agent/1';
 const TRACES = [CLIENT, CIRCUIT, 'recognizable-path', 'recognizable-agent'];
 
 let folder: string;
-/** What the proxy writes to the terminal. */
+/** Output of the proxy on the terminal. */
 let printed: string;
 let end: () => Promise<void>;
 let upstream: Server | null;
-/** What the service does with a request once its first bytes are there. */
+/** Handles a request for the service once its first bytes have arrived. */
 let serve: (socket: Socket) => void;
 /** Whose request is under way. */
 let client: Socket | null;
@@ -151,7 +151,7 @@ async function live(door: Door, host: string, servicePort: number): Promise<void
   expect(await ask(door, head(host, 'GET'))).toMatch(/^HTTP\/1\.1 502 /);
 }
 
-/** What is left of a client in any file, or was printed. */
+/** Finds what is left of a client in any file, or was printed. */
 function traces(): string[] {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !/\.(?:conf|pem)$|^Caddyfile$/.test(entry.name))
@@ -159,7 +159,9 @@ function traces(): string[] {
   return TRACES.filter((trace) => [printed, ...files].some((text) => text.includes(trace)));
 }
 
-/** As Debian's nginx.conf has it: both logs are on, unless a server says otherwise. */
+/**
+ * Writes a configuration like Debian's nginx.conf: both logs are on unless a server says otherwise.
+ */
 function nginxConfig(servers: string): string {
   const file = join(folder, 'nginx.conf');
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(

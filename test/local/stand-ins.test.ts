@@ -1,7 +1,8 @@
 /**
- * What local/runtime/stand-ins.ts takes from miniflare's package. These files are no interface of
- * miniflare: a new version may move or change them. Then this test names the version and the file,
- * before a start on one machine fails with an error of workerd, or keeps a time that it must not.
+ * Checks what local/runtime/stand-ins.ts takes from miniflare's package. These files are no
+ * interface of miniflare, so a new version may move or change them. Then this test names the
+ * version and the file, before a start on one machine fails with an error of workerd, or keeps a
+ * time that it must not.
  */
 import { existsSync, mkdtempSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -21,7 +22,7 @@ const ENTRY = [
   'MINIFLARE_NAMESPACE',
   'as default',
 ];
-/** What each file must contain for our configuration to fit. */
+/** Parts that each file must contain for our configuration to fit. */
 const NEEDED: Readonly<Record<string, readonly string[]>> = {
   '/d1/entry.worker.js': ENTRY,
   '/d1/database.worker.js': ['D1DatabaseObject'],

@@ -1,6 +1,6 @@
 /**
- * What `npm start` runs: bad configuration, a port in use, and what it keeps. first-start.test.ts
- * has npm as well.
+ * Runs what `npm start` runs: bad configuration, a port in use, and what it keeps.
+ * first-start.test.ts includes npm.
  */
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';

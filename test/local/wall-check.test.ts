@@ -1,4 +1,4 @@
-/** What answers a push in the place of the service, and the setting that is named. */
+/** Answers to a push by something in front of the service, and the setting that is named. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** What `npm start` prints in front of real code hosts. */
+/** Text that `npm start` prints in front of real code hosts. */
 import { expect, it } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import { welcome } from '../../local/runtime/welcome.ts';

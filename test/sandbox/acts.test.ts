@@ -1,6 +1,6 @@
 /**
- * What people do as the maintainer, by the forms of the pages: it happens, and no other site can
- * cause it.
+ * Acts of people as the maintainer, by the forms of the pages: they happen, and no other site can
+ * cause them.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
@@ -26,7 +26,9 @@ beforeAll(async () => {
   await openAnother();
 });
 
-/** For a test that ends its pull request, or needs one that nobody has touched. */
+/**
+ * Opens another one, for a test that ends its pull request, or needs one that nobody has touched.
+ */
 async function openAnother(): Promise<void> {
   count += 1;
   await commitFile(workTree, `${count}.txt`, 'text\n', `Change ${count}`);

@@ -1,6 +1,5 @@
 /**
- * What goes wrong on purpose: injected faults, clients that vanish, and what is kept of each
- * request.
+ * Disturbances on purpose: injected faults, clients that vanish, and what is kept of each request.
  */
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';

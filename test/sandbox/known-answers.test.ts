@@ -1,5 +1,6 @@
 /**
- * What tests let the host answer besides success has the bodies that GitHub describes for errors.
+ * Checks that the answers besides success that tests let the host give have the bodies that GitHub
+ * describes for errors.
  */
 import { expect, it } from 'vitest';
 import type { Fault } from '../../sandbox/faults.ts';

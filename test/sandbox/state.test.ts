@@ -1,4 +1,4 @@
-/** What outlives the host in its folder, and what does not without one. */
+/** State that outlives the host in its folder, and none without a folder. */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';

@@ -10,7 +10,7 @@ import { systemClock } from '../../src/isolate/clock.ts';
 import { isolateMemory } from '../../src/isolate/memory-budget.ts';
 import { forgetEverything } from '../../src/isolate/recent.ts';
 import { loggerOf } from '../../src/log.ts';
-import { pushStore } from '../../src/service/push-store.ts';
+import { ServicePushStore } from '../../src/service/push-store.ts';
 import { mayBeListed, mayBeRecorded, prHashNear, prHashesWith } from '../../src/stats/recorded-hashes.ts';
 import { openStatistics } from '../../src/stats/statistics.ts';
 import { configOf } from '../../src/config/configured.ts';
@@ -55,7 +55,7 @@ it('a comment is posted, and a report of it counts', async () => {
 it('a push for review is one of a repository that nobody knows', async () => {
   let isKnown: boolean | null = null;
   const pushing = inContext('192.0.2.1', { DB }, async (c) => {
-    const store = pushStore(hostScopeOf(c), isolateMemory.open(systemClock));
+    const store = new ServicePushStore(hostScopeOf(c), isolateMemory.open(systemClock));
     isKnown = await store.isKnownRepository({ owner: 'octo', name: 'hello' });
   });
   await pushing;

@@ -72,7 +72,7 @@ export const DELAYED_STAGES: StageTable<Stage['kind'], StageEvent> = {
   first: ['review', 'due'],
   stages: {
     review: {
-      means: 'waits for the operator; nothing is public',
+      means: 'it waits for the operator; nothing is public',
       next: {
         approve: ['due'],
         'give up': ['given-up'],
@@ -82,7 +82,7 @@ export const DELAYED_STAGES: StageTable<Stage['kind'], StageEvent> = {
       },
     },
     due: {
-      means: 'waits for its moment; nothing is public',
+      means: 'it waits for its moment; nothing is public',
       next: {
         claim: ['leased'],
         'give up': ['given-up'],
@@ -92,7 +92,7 @@ export const DELAYED_STAGES: StageTable<Stage['kind'], StageEvent> = {
       },
     },
     leased: {
-      means: 'is judged again by the holder of its lease; nothing is public',
+      means: 'the holder of its lease judges it again; nothing is public',
       next: {
         begin: ['publishing'],
         postpone: ['due'],
@@ -103,7 +103,7 @@ export const DELAYED_STAGES: StageTable<Stage['kind'], StageEvent> = {
       },
     },
     publishing: {
-      means: 'is published by the holder of its lease; part of it may be public',
+      means: 'the holder of its lease publishes it; part of it may be public',
       next: {
         begin: ['publishing'],
         publish: ['published'],
@@ -115,7 +115,7 @@ export const DELAYED_STAGES: StageTable<Stage['kind'], StageEvent> = {
       },
     },
     begun: {
-      means: 'waits for the next attempt; part of it may be public',
+      means: 'it waits for the next attempt; part of it may be public',
       next: {
         claim: ['publishing'],
         'give up': ['removing'],
@@ -125,7 +125,7 @@ export const DELAYED_STAGES: StageTable<Stage['kind'], StageEvent> = {
       },
     },
     stopped: {
-      means: 'waits for the operator; part of it may be public',
+      means: 'it waits for the operator; part of it may be public',
       next: {
         approve: ['begun'],
         'give up': ['removing'],
@@ -135,7 +135,7 @@ export const DELAYED_STAGES: StageTable<Stage['kind'], StageEvent> = {
       },
     },
     unwanted: {
-      means: 'is given up, and could not be removed from the code host yet',
+      means: 'its person gave it up, and it could not be removed from the code host yet',
       next: {
         'give up': ['removing'],
         discard: ['removing'],
@@ -144,7 +144,7 @@ export const DELAYED_STAGES: StageTable<Stage['kind'], StageEvent> = {
       },
     },
     removing: {
-      means: 'is removed from the code host by the holder of its lease',
+      means: 'the holder of its lease removes it from the code host',
       next: {
         remove: ['given-up', 'discarded'],
         postpone: ['stopped', 'unwanted'],
@@ -152,10 +152,10 @@ export const DELAYED_STAGES: StageTable<Stage['kind'], StageEvent> = {
         'ask the operator': ['stopped', 'unwanted'],
       },
     },
-    published: { means: 'is public: its page shows the pull request', next: {} },
-    failed: { means: 'cannot be published: its page says why', next: {} },
-    'given-up': { means: 'was given up by its person', next: {} },
-    discarded: { means: 'was discarded by the operator, or not reviewed in time', next: {} },
+    published: { means: 'it is public, and its page shows the pull request', next: {} },
+    failed: { means: 'it cannot be published, and its page says why', next: {} },
+    'given-up': { means: 'its person gave it up', next: {} },
+    discarded: { means: 'the operator discarded it, or did not review it in time', next: {} },
   },
 };
 

@@ -24,7 +24,7 @@ import { commentText, exceededRoom, shownKarma } from '../../text/footer.ts';
 import { hostAccountOf, type Reached, reachHost } from '../../host-access.ts';
 import type { Attempt, PostedOn, Thread } from './comments.ts';
 import {
-  COOLDOWN_MS,
+  cooledDown,
   type ModerationFacts,
   postingDecision,
   type Standing,
@@ -266,8 +266,7 @@ export class Identity extends DurableObject<Env> {
       // Flagged while it was being posted: its footer is edited like the others'.
       if (ordered === 'reset') return { kind: 'posted', url: posted.url, karma: 0 };
       karma.set(newKarma, Date.now());
-      if (decision === 'zero')
-        pseudonym.facts = { ...pseudonym.facts, cooldownUntil: Date.now() + COOLDOWN_MS };
+      if (decision === 'zero') pseudonym.facts = cooledDown(pseudonym.facts, Date.now());
       return { kind: 'posted', url: posted.url, karma: newKarma };
     } finally {
       await this.#wakeBy(karma.nextDueAt());

@@ -3,6 +3,8 @@
  * prolong nothing.
  */
 import { isAhead } from '../../isolate/clock.ts';
+import { checkMove } from '../stages.ts';
+import { MODERATION_STAGES, type ModerationEvent, type ModerationStage } from './stages.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 
@@ -18,7 +20,10 @@ export const BLOCK_THRESHOLD = 6;
  */
 const REPORTS_PER_PREFIX = 2;
 
-export type ModerationState = 'registered' | 'flagged' | 'blocked';
+type Row = (typeof MODERATION_STAGES.stages)[ModerationStage];
+
+/** As the contract names it. */
+export type ModerationState = Row['state'];
 
 /** What the report page shows. */
 export interface Standing {
@@ -60,26 +65,48 @@ export const NO_FACTS: ModerationFacts = { reports: [], cooldownUntil: 0, isBloc
  */
 type ReportEffect = 'none' | 'flag' | 'block';
 
-/**
- * `normal`: karma grows by one. `zero`: reports count, so karma is 0, and the post starts another
- * cooldown.
- */
-type PostingDecision = 'blocked' | 'cooldown' | 'normal' | 'zero';
-
 /** Without the reports that count no more. */
 export function pruned(facts: ModerationFacts, now: number): ModerationFacts {
   return { ...facts, reports: facts.reports.filter(({ at }) => Math.abs(now - at) <= REPORT_LIFE_MS) };
 }
 
+export function stageOf(facts: ModerationFacts, now: number): ModerationStage {
+  if (facts.isBlocked) return 'blocked';
+  if (countOf(facts, now) < FLAG_THRESHOLD) return 'registered';
+  return isAhead(facts.cooldownUntil, COOLDOWN_MS, now) ? 'cooling' : 'flagged';
+}
+
 export function standingOf(facts: ModerationFacts, now: number): Standing {
-  const reports = countOf(facts, now);
-  if (facts.isBlocked) return { reports, state: 'blocked' };
-  return { reports, state: reports >= FLAG_THRESHOLD ? 'flagged' : 'registered' };
+  return { reports: countOf(facts, now), state: MODERATION_STAGES.stages[stageOf(facts, now)].state };
+}
+
+/** Whether it may post now, and with which karma. */
+export function postingDecision(facts: ModerationFacts, now: number): Row['posting'] {
+  return MODERATION_STAGES.stages[stageOf(facts, now)].posting;
 }
 
 /** The operator lifts what the reports have led to. */
 export function pardoned(facts: ModerationFacts, now: number): ModerationFacts {
-  return { ...facts, cooldownUntil: 0, isBlocked: false, pardonedAt: now };
+  // A clock that was set back must not leave reports of a later time.
+  const pardonedAt = Math.max(now, ...facts.reports.map(({ at }) => at));
+  const lifted = { ...facts, cooldownUntil: 0, isBlocked: false, pardonedAt };
+  return moved(facts, 'pardon', lifted, now);
+}
+
+/** It has posted although reports count, which starts another cooldown. */
+export function cooledDown(facts: ModerationFacts, now: number): ModerationFacts {
+  return { ...facts, cooldownUntil: now + COOLDOWN_MS };
+}
+
+/** @throws Error if the table of stages has no such move */
+function moved(
+  before: ModerationFacts,
+  event: ModerationEvent,
+  after: ModerationFacts,
+  now: number,
+): ModerationFacts {
+  checkMove(MODERATION_STAGES, stageOf(before, now), event, stageOf(after, now));
+  return after;
 }
 
 /**
@@ -97,18 +124,15 @@ export function reported(
   if (before.isBlocked || isRepeated || isOfMany) return { facts: before, effect: 'none' };
   const facts = { ...before, reports: [...reports, { ...by, at: now }] };
   const count = countOf(facts, now);
-  if (count >= BLOCK_THRESHOLD) return { facts: { ...facts, isBlocked: true }, effect: 'block' };
-  if (count !== FLAG_THRESHOLD) return { facts, effect: 'none' };
-  return { facts: { ...facts, cooldownUntil: now + COOLDOWN_MS }, effect: 'flag' };
+  if (count >= BLOCK_THRESHOLD)
+    return { facts: moved(before, 'report', { ...facts, isBlocked: true }, now), effect: 'block' };
+  // One that does not count, from before a pardon by a clock that was set back, flags nobody anew.
+  const isReached = count === FLAG_THRESHOLD && countOf(before, now) < FLAG_THRESHOLD;
+  if (!isReached) return { facts: moved(before, 'report', facts, now), effect: 'none' };
+  const flagged = { ...facts, cooldownUntil: now + COOLDOWN_MS };
+  return { facts: moved(before, 'report', flagged, now), effect: 'flag' };
 }
 
 function countOf(facts: ModerationFacts, now: number): number {
   return pruned(facts, now).reports.filter(({ at }) => at > facts.pardonedAt).length;
-}
-
-export function postingDecision(facts: ModerationFacts, now: number): PostingDecision {
-  const { state } = standingOf(facts, now);
-  if (state === 'blocked') return 'blocked';
-  if (state === 'registered') return 'normal';
-  return isAhead(facts.cooldownUntil, COOLDOWN_MS, now) ? 'cooldown' : 'zero';
 }

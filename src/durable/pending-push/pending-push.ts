@@ -187,7 +187,7 @@ async function findOrphan(
     const pullRequest = await host.findPullRequest(repository, { owner: login, branch });
     if (pullRequest !== null) return [repository, pullRequest];
     // It was made before anything was begun, and may have another name.
-    if (host.way === 'fork') await host.deleteBranch(await host.fork(repository), branch);
+    if (host.flow === 'fork') await host.deleteBranch(await host.fork(repository), branch);
     return null;
   } catch (error) {
     // The repository or the branch is gone. While the host refuses the bot account, nobody knows.

@@ -3,6 +3,8 @@
  * word of a comment.
  */
 import type { HostEvent } from '../../events/host-event.ts';
+import { stageAfter } from '../stages.ts';
+import { PULL_REQUEST_STAGES, type PullRequestEvent, type PullRequestStage } from './stages.ts';
 
 /**
  * The newest are kept, comments apart from the rest: a flood of comments must not hide the merge.
@@ -13,7 +15,6 @@ const MAX_URL_LENGTH = 500;
 
 const REMARKS: ReadonlySet<HistoryKind> = new Set(['commented', 'reviewed', 'approved', 'changes-requested']);
 
-export type PullRequestStage = 'open' | 'merged' | 'closed' | 'withdrawn';
 export type HistoryKind = 'opened' | 'updated' | 'reopened' | HostEvent['kind'];
 
 export interface HistoryEvent {
@@ -38,6 +39,8 @@ interface Ending {
   /** Nobody has told of it before. */
   readonly isNew: boolean;
 }
+
+const ENDED_BY = { merged: 'merge', closed: 'close', withdrawn: 'withdraw' } as const;
 
 export interface KeptHistory {
   /** `at`: since when, in seconds since 1970. */
@@ -72,7 +75,8 @@ export class History {
   }
 
   /** @param at milliseconds since 1970. */
-  setState(state: PullRequestStage, at: number): void {
+  move(event: PullRequestEvent, at: number): void {
+    const state = stageAfter(PULL_REQUEST_STAGES, this.#kept.standing.state, event);
     this.#kept.standing = { state, at: seconds(at) };
   }
 
@@ -85,11 +89,11 @@ export class History {
     const isOpen = known.state === 'open';
     const isNewer = seconds(at) > known.at;
     if (ending !== null) {
-      if (ending.isNew || (isOpen && isNewer)) this.setState(ending.state, at);
+      if (ending.isNew || (isOpen && isNewer)) this.move(ENDED_BY[ending.state], at);
       return false;
     }
     if (isOpen || !isNewer) return false;
-    this.setState('open', at);
+    this.move('reopen', at);
     return true;
   }
 

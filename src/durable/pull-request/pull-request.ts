@@ -21,9 +21,10 @@ import { reachHost } from '../../host-access.ts';
 import { Lease } from '../lease.ts';
 import { type DeliveryResult, notTaken, Outbox, type Waiting } from '../outbox.ts';
 import { History, isEnd, shortUrl } from './history.ts';
-import type { HistoryEvent, KeptHistory, PullRequestStage } from './history.ts';
+import type { HistoryEvent, KeptHistory } from './history.ts';
 import { CommitDates, type DatedCommits, type KeptDates } from './record.ts';
 import type { PullRequestRecord, RecordedPullRequest } from './record.ts';
+import type { PullRequestStage } from './stages.ts';
 
 const KEY = 'pull-request';
 
@@ -214,7 +215,7 @@ export class PullRequest extends DurableObject<Env> {
       const event = isNew ? 'opened' : 'updated';
       this.#queue('notification', event, '', at);
       this.#history.add(event, url, at, this.#named(number));
-      this.#history.setState('open', at);
+      this.#history.move(isNew ? 'open' : 'update', at);
     }
     this.#save();
     if (isNew || isMoved) await this.ctx.storage.setAlarm(at);

@@ -64,7 +64,10 @@ type Trace =
   | { readonly kind: 'unproven'; readonly missing: Oid }
   /** Commits from before the listed period may be upstream's: list further back to find out. */
   | { readonly kind: 'reaches-back' }
-  /** The same, but only on branches that the push is not based on. */
+  /**
+   * Commits from before the listed period may be upstream's, but only on branches that the push is
+   * not based on.
+   */
   | { readonly kind: 'reaches-back-on-others' };
 
 type FindContent = (oid: Oid) => Uint8Array | undefined;

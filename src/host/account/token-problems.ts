@@ -1,14 +1,14 @@
 /**
- * What answers of a code host tell about the bot's account and its token. `npm run doctor` asks
- * them in Node.js.
+ * Finds problems of the bot's account and its token in answers of a code host. `npm run doctor`
+ * uses it in Node.js.
  * Proved by test/host/account/token-watch.test.ts.
  */
 import { type HostAnswer, SUSPENDED_TEXT } from '../failure.ts';
 import type { HostKind } from '../kinds.ts';
 
 /**
- * Of the account itself, whatever its token is: `suspended` and `hidden`, the worst. `no-…`: that
- * scope is missing.
+ * The problems. `suspended` and `hidden` are of the account itself, and the worst. `no-…` names a
+ * scope that is missing.
  */
 export type TokenProblem =
   | 'suspended'
@@ -23,8 +23,8 @@ export type TokenProblem =
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
- * What an answer tells about the token that went with the request; null: nothing. GitHub's shows
- * all at once.
+ * Reads the problems of the token that was sent with a request. GitHub's answers show all at once.
+ * @returns null if the answer says nothing.
  */
 export function tokenProblems(
   kind: HostKind,
@@ -40,14 +40,17 @@ export function tokenProblems(
   return kind === 'github' ? classicProblems(token, answer, now) : missingScope(answer);
 }
 
-/** `repo` includes what public repositories need, and the notifications. */
+/**
+ * The scopes that are needed, and what includes them: `repo` includes those of public repositories,
+ * and notifications.
+ */
 const GITHUB_SCOPES = [
   ['no-public_repo', 'public_repo', 'repo'],
   ['no-workflow', 'workflow'],
   ['no-notifications', 'notifications', 'repo'],
 ] as const;
 
-/** GitHub's answers name a classic token's scopes, and its end. */
+/** Reads the scopes of a classic token, and when it expires, which GitHub's answers name. */
 function classicProblems(token: string, { header }: HostAnswer, now: number): readonly TokenProblem[] | null {
   const scopes = header('x-oauth-scopes');
   const endsAt = expiryOf(header('github-authentication-token-expiration'));
@@ -62,17 +65,16 @@ function classicProblems(token: string, { header }: HostAnswer, now: number): re
   return problems;
 }
 
-/** `2026-11-29 12:00:00 UTC`, or with an offset such as `-0500`; milliseconds since 1970. */
+/**
+ * Parses `2026-11-29 12:00:00 UTC`, or with an offset such as `-0500`, to milliseconds since 1970.
+ */
 function expiryOf(text: string | null): number | null {
   const [, date, time, zone] = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d) (UTC|[+-]\d{4})$/.exec(text ?? '') ?? [];
   const at = Date.parse(`${date}T${time}${zone === 'UTC' ? 'Z' : zone}`);
   return Number.isNaN(at) ? null : at;
 }
 
-/**
- * The scope that is missing, by its category. A call may ask for less than the service needs in
- * all.
- */
+/** The missing scope by its category. A call may ask for less than the service needs in all. */
 const GITEA_SCOPES: Readonly<Record<string, TokenProblem>> = {
   repository: 'no-write:repository',
   issue: 'no-write:issue',
@@ -80,14 +82,14 @@ const GITEA_SCOPES: Readonly<Record<string, TokenProblem>> = {
   notification: 'no-read:notification',
 };
 /**
- * Gitea: `required=[write:issue], token scope=…`. Forgejo: `: [write:issue]`. The first scope is
- * the required one.
+ * Matches the required scope, which comes first. Gitea: `required=[write:issue], token scope=…`.
+ * Forgejo: `: [write:issue]`.
  */
 const MISSING_SCOPE = /^[^a-z]{0,20}(?:required=[^a-z]{0,20})?(?:read|write):(\w+)/;
 
 /**
- * Forgejo and Gitea name a missing scope in a 403 (routers/api/v1/api.go: tokenRequiresScopes,
- * rejectPublicOnly).
+ * Reads the missing scope that Forgejo and Gitea name in a 403 (routers/api/v1/api.go:
+ * tokenRequiresScopes, rejectPublicOnly).
  */
 function missingScope({ status, text }: HostAnswer): readonly TokenProblem[] | null {
   if (status !== 403) return null;

@@ -8,31 +8,31 @@ import { type TokenProblem, tokenProblems } from './token-problems.ts';
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 interface TokenWatchSettings {
-  /** Names the account; no secret. */
+  /** The name of the account, which is no secret. */
   readonly account: string;
   readonly token: string;
   readonly clock: Clock;
   readonly kind: HostKind;
-  /** Tells the operator; none: nothing is wrong any more. Must not throw. */
+  /** Tells the operator. An empty list means that nothing is wrong any more. It must not throw. */
   readonly tell: (problems: readonly TokenProblem[]) => void;
 }
 
 interface Told {
   readonly problems: readonly TokenProblem[];
-  /** Milliseconds since 1970. */
+  /** The time in milliseconds since 1970. */
   readonly at: number;
 }
 
-/** What this isolate has told last, by account. */
+/** The last report of this isolate, by account. */
 const told = new Recent<Told>({ most: 100 });
 
 /**
- * 401s that no second one has confirmed: one among good ones is the host's fault
+ * Single 401s that no second one has confirmed. One among good answers is the host's fault
  * (renovatebot/renovate#17822).
  */
 const doubts = new Recent<true>({ lifeMs: 60 * 60 * 1000, most: 200 });
 
-/** Tells what is wrong, or that nothing is, once a day and whenever it changes. */
+/** Reports problems, or that there are none, once a day and whenever they change. */
 export class TokenWatch {
   readonly #settings: TokenWatchSettings;
 
@@ -40,7 +40,7 @@ export class TokenWatch {
     this.#settings = settings;
   }
 
-  /** Call it with each answer to a call that used the token. */
+  /** Reads an answer. Call it with each answer to a call that used the token. */
   observe(answer: HostAnswer): void {
     const { account, token, clock, kind, tell } = this.#settings;
     const now = clock.now();
@@ -59,16 +59,19 @@ export class TokenWatch {
   }
 }
 
-/** With those that another answer has shown within a day. */
+/** Adds the problems that another answer has shown within a day. */
 function merged(last: Told | null, shown: readonly TokenProblem[], now: number): readonly TokenProblem[] {
   const recent = last !== null && isWithin(last.at, DAY_MS, now) ? last.problems : [];
   return [...new Set([...recent, ...shown])];
 }
 
-/** What is still wrong after an answer that says nothing of the token; null: that is not known. */
+/**
+ * Returns the problems that are left after an answer that says nothing of the token, or null if
+ * that is not known.
+ */
 function rest(last: Told | null, { status }: HostAnswer): readonly TokenProblem[] | null {
   if (last === null || status >= 400) return null;
-  // They are over with the first call that succeeds.
+  // These are over with the first call that succeeds.
   const left = last.problems.filter((problem) => problem !== 'suspended' && problem !== 'rejected');
   return left.length < last.problems.length ? left : null;
 }

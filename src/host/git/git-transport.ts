@@ -1,6 +1,6 @@
 /**
- * Requests to the host in Git's own protocol: only ids, ref names and the rewritten pack. Reads are
- * retried.
+ * Makes requests to the host in Git's own protocol, with nothing but ids, names of refs and the
+ * rewritten pack. Reads are retried.
  */
 import type { Clock } from '../../isolate/clock.ts';
 import { Conventions } from '../../git/search/conventions.ts';
@@ -33,59 +33,69 @@ import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { BodyError } from '../../streams/body-error.ts';
 import { HostError } from '../../words/host-error.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';
-import { withRetries } from '../failure.ts';
+import { withRetries } from '../retries.ts';
 import type { Caller, SmartHttp } from './smart-http.ts';
 import type { IsPublic } from '../rest/reads.ts';
 import { timeOf } from '../time.ts';
 
 const MiB = 1024 * 1024;
 /**
- * Of an answer with refs. A list is cut long before, unless nearly all of its names are unusable.
+ * Maximum size of an answer with refs. A list is cut long before, unless nearly all of its names
+ * are unusable.
  */
 const MAX_REF_LIST_BYTES = 16 * MiB;
-/** Of one of which nothing is kept. The largest public repositories have half a million refs. */
+/**
+ * Maximum size of a list of refs that are not kept. The largest public repositories have half a
+ * million.
+ */
 const MAX_SEARCHED_REF_LIST_BYTES = 64 * MiB;
 
-/** What a pack of a few objects has besides them. */
+/** Size of a pack of a few objects without these. */
 const PACK_OVERHEAD_BYTES = 4 * 1024;
 
-/** Commits of one listing, inflated, with what each costs besides: some 45,000. */
+/** Maximum size of one listing's inflated commits, with what each takes besides: some 45,000. */
 const MAX_LISTED_BYTES = 18 * MiB;
 /**
- * What a listed commit takes besides its content: its place among the objects, its date and its
+ * Memory of a listed commit without its content: its place among the objects, its date and its
  * parents.
  */
 const LISTED_COMMIT_BYTES = 160;
-/** More than a side-band packet of ordinary commits takes. */
+/** Memory that is claimed before each packet: more than its commits usually take. */
 const LISTING_ROOM_BYTES = 512 * 1024;
-/** Bases of deltas in a listing that have not come before them. Git sends few if any. */
+/** Maximum number of bases in a listing that come after their deltas. Git sends few if any. */
 const MAX_BASES_AHEAD = 10_000;
 
 export interface PushReport extends ReportStatus {
-  /** Other messages of the host, for instance which rule it applied. */
+  /** Other messages of the host, for instance about the rule that it applied. */
   readonly messages: string;
 }
 
 export interface ListedRefs extends RefList {
-  /** How far the host's clock was ahead of the service's; null: the answer did not say. */
+  /**
+   * The time by which the host's clock is ahead of the service's, or null if the answer did not
+   * say.
+   */
   readonly hostAheadMs: number | null;
 }
 
 export interface ListedHistory {
   readonly kind: 'listed';
   readonly commits: CommitTable;
-  /** What the messages of the newest ones use with ids (git/search/conventions.ts). */
+  /**
+   * Trailers' keys and links' servers that the newest messages use with ids
+   * (git/search/conventions.ts).
+   */
   readonly conventions: ReadonlySet<string>;
 }
 
 export type HistoryAnswer =
   | ListedHistory
-  /** No commit is new enough: Git's answer then ends before the pack. */
+  /** No commit is new enough. Git's answer then ends before the pack. */
   | { readonly kind: 'none-selected' }
-  /** `oldestAt`: the date of the oldest commit that was read. */
+  /** The answer is too large. `oldestAt` is the date of the oldest commit that was read. */
   | { readonly kind: 'too-large'; readonly oldestAt: number };
 
-/** Whose repository is listed. */
+/** The owner of the repository that is read. */
 type Owner = 'bot' | 'upstream';
 
 export class GitTransport {
@@ -95,8 +105,9 @@ export class GitTransport {
   readonly #isPublic: IsPublic | null;
 
   /**
-   * @param memory keeps lists of refs to its end.
-   * @param isPublic null: upstream is never listed with the token.
+   * Prepares requests.
+   * @param memory keeps lists of refs until the request ends.
+   * @param isPublic is null if upstream is never read with the token.
    */
   constructor(http: SmartHttp, clock: Clock, memory: MemoryHold, isPublic: IsPublic | null) {
     this.#http = http;
@@ -110,7 +121,7 @@ export class GitTransport {
   }
 
   /**
-   * Begins as Git does before it lists refs, so that a push looks like a fetch. One request.
+   * Makes the request with which Git begins, so that a push looks like a fetch.
    * @throws HostError
    */
   async discover(repository: RepositoryName): Promise<void> {
@@ -119,7 +130,7 @@ export class GitTransport {
 
   /**
    * Lists the refs that begin with one of the prefixes, in one request.
-   * @param beforeWait called before it waits for memory.
+   * @param beforeWait is called before it waits for memory.
    * @throws HostError
    */
   async listRefs(
@@ -137,8 +148,9 @@ export class GitTransport {
   }
 
   /**
-   * Which ids any ref of upstream names or peels to, with the first ref of each. One request.
-   * @param enough ends the reading.
+   * Finds which of some ids any ref of upstream names or peels to, with the first ref of each, in
+   * one request.
+   * @param enough ends the reading early.
    * @throws HostError
    */
   async advertised(
@@ -152,8 +164,8 @@ export class GitTransport {
 
   /**
    * Lists the ids that any ref of upstream names or peels to, in one request. If the list is too
-   * long, only those that stand first.
-   * @param beforeWait called before it waits for memory.
+   * long, only its beginning counts.
+   * @param beforeWait is called before it waits for memory.
    * @throws HostError
    */
   async advertisedIds(repository: RepositoryName, beforeWait?: () => void): Promise<OidBeginnings> {
@@ -170,8 +182,9 @@ export class GitTransport {
   }
 
   /**
-   * Commits without their trees, some 150 bytes each. One request.
-   * @param onWait before it waits for memory.
+   * Lists commits without their trees, some 150 bytes each, in one request.
+   * @param onWait is called before it waits for memory.
+   * @throws HostError
    */
   async listHistory(
     repository: RepositoryName,
@@ -184,9 +197,10 @@ export class GitTransport {
   }
 
   /**
-   * Objects by their ids, of a public repository; null: they are larger. One request.
-   * @param maxBytes of the answer, and of the objects, without what each takes besides.
-   * @throws HostError; `unreachable` also if one is missing.
+   * Reads objects of a public repository by their ids, in one request.
+   * @param maxBytes limits the answer and the objects, without what each takes besides.
+   * @returns null if they are larger.
+   * @throws HostError, `unreachable` if the answer is malformed.
    */
   async readObjects(
     repository: RepositoryName,
@@ -199,7 +213,7 @@ export class GitTransport {
   }
 
   /**
-   * What a repository's receive-pack can do, as it tells the bot. One request.
+   * Returns the capabilities of a repository's receive-pack, as the bot sees them, in one request.
    * @throws HostError
    */
   async pushCapabilities(repository: RepositoryName): Promise<ReadonlySet<string>> {
@@ -207,8 +221,8 @@ export class GitTransport {
   }
 
   /**
-   * Pushes to a fork, or (`offer`) to upstream.
-   * @throws HostError; `unreachable`: perhaps the push took place.
+   * Pushes to a fork, or with `offer` to upstream.
+   * @throws HostError. After `unreachable`, the push may have taken place.
    */
   async push(
     repository: RepositoryName,
@@ -221,7 +235,7 @@ export class GitTransport {
     return this.#http.read(response, { maxBytes: MiB, pace: 'any' }, readPushReport);
   }
 
-  /** Asks upload-pack. */
+  /** Sends a request to upload-pack. */
   async #ask<T>(
     repository: RepositoryName,
     request: Uint8Array,
@@ -236,9 +250,9 @@ export class GitTransport {
   }
 
   /**
-   * Reads the bot's own forks in its name, and all else without a token, because the host must not
-   * see who reads for whom. Only where it limits reads by address, and the repository is public,
-   * the bot reads it.
+   * Reads the bot's own forks in its name, and all else without a token, so that the host does not
+   * see who reads for whom. If the host limits reads by address, the bot reads public repositories
+   * in its own name.
    */
   async #asReader<T>(
     repository: RepositoryName,
@@ -268,7 +282,7 @@ async function readPushReport(reader: ByteReader): Promise<PushReport> {
   return { ...(await readReportStatus(new ByteReader(sourceOf(concatBytes(report))))), messages };
 }
 
-/** The objects of a pack by their ids; null: they are too large. */
+/** Reads the objects of a pack by their ids, or returns null if they are too large. */
 async function readPackedObjects(
   reader: ByteReader,
   memory: MemoryHold,
@@ -282,7 +296,7 @@ async function readPackedObjects(
     onKept: ({ type, oid, content }) => objects.set(oid, { type, oid, content: content.slice() }),
   });
   try {
-    // Once for all: the objects, and the copies of them.
+    // Claim once for all objects, and for the copies of them.
     await claim.set(2 * maxBytes);
     if (!(await readFetchSections(reader)))
       throw new ProtocolError('bad-pack', 'The code host sent no pack.');
@@ -301,7 +315,10 @@ async function readPackedObjects(
   }
 }
 
-/** Commits without their trees. @param onWait called before it waits for memory. */
+/**
+ * Reads commits without their trees.
+ * @param onWait is called before it waits for memory.
+ */
 async function readHistory(
   reader: ByteReader,
   memory: MemoryHold,
@@ -341,7 +358,7 @@ function withoutBases(): ProtocolError {
   return new ProtocolError('bad-pack', 'The code host sent differences without their bases.');
 }
 
-/** Of an answer, or of what is in it. */
+/** Tells if an answer, or its content, is too large. */
 function isTooLarge(error: unknown): boolean {
   return (error instanceof BodyError || error instanceof ProtocolError) && error.code === 'too-large';
 }

@@ -1,7 +1,7 @@
 /**
- * Smart HTTP requests to the host (gitprotocol-http), with headers that contain nothing of the
- * client's. The bot's token goes only to its own forks and to repositories known to be public: it
- * could read private ones for anyone.
+ * Makes smart HTTP requests to the host (gitprotocol-http), with headers that contain nothing of
+ * the client's. The bot's token is sent only for its own forks and for repositories that are known
+ * to be public: it could read private ones for anyone.
  */
 import { ByteReader } from '../../git/wire/byte-reader.ts';
 import { countedFetch } from '../../metrics/tally.ts';
@@ -19,19 +19,20 @@ import type { TokenWatch } from '../account/token-watch.ts';
 import { notFollowed, redirectOf } from '../redirect.ts';
 import { fullName, parseRepositoryName, type RepositoryName } from '../../words/repository-name.ts';
 
-/**
- * How long the host may take until its answer begins, and between its bytes (contract, section 8).
- */
+/** Maximum time until the host's answer begins, and between its bytes (contract, section 8). */
 export const HOST_TIMEOUT_MS = 30_000;
-/** The end of an answer usually comes with its last bytes, or right behind them. */
+/**
+ * Time to wait for the end of an answer, which usually comes with its last bytes, or right after
+ * them.
+ */
 const END_PATIENCE_MS = 100;
 
 type GitService = 'git-upload-pack' | 'git-receive-pack';
 
-/** In whose name a request is made. */
+/** The name in which a request is made. */
 export type Caller = 'public' | 'bot';
 
-/** The bot's own, for requests in its name. */
+/** The bot's account, for requests in its name. */
 interface BotAccount {
   readonly token: string;
   readonly backOff: BackOff;
@@ -39,11 +40,11 @@ interface BotAccount {
 }
 
 /**
- * Of an answer that lists what upload-pack can do. A host that knows no version 2 would list its
- * refs.
+ * Maximum size of an answer with upload-pack's capabilities. A host that does not know version 2
+ * would list its refs.
  */
 const MAX_CAPABILITIES_BYTES = 64 * 1024;
-/** Of an answer that refuses. */
+/** Maximum size that is read of a refusal. */
 const MAX_REFUSAL_BYTES = 4 * 1024;
 const PAGE_TYPE = /^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i;
 
@@ -51,10 +52,13 @@ export class SmartHttp {
   readonly #webUrl: string;
   readonly #account: BotAccount | null;
   readonly #fetch: Http['fetch'];
-  /** Until an answer begins, and between its bytes. */
+  /** The maximum time until an answer begins, and between its bytes. */
   readonly timeoutMs: number;
 
-  /** @param webUrl web and Git base of the host, without a trailing slash. */
+  /**
+   * Prepares requests.
+   * @param webUrl is the address of the host's pages and repositories, without a trailing slash.
+   */
   constructor(webUrl: string, account: BotAccount | null, http: Http, timeoutMs = HOST_TIMEOUT_MS) {
     this.#webUrl = webUrl;
     this.#account = account;
@@ -67,7 +71,10 @@ export class SmartHttp {
     return new URL(this.#webUrl).host;
   }
 
-  /** One request to a service, with a successful answer. @throws HostError */
+  /**
+   * Sends a request to a service, and returns its successful answer.
+   * @throws HostError
+   */
   async post(
     repository: RepositoryName,
     service: GitService,
@@ -81,14 +88,14 @@ export class SmartHttp {
     };
     if (service === 'git-upload-pack') headers['Git-Protocol'] = 'version=2';
     const request = { method: 'POST', headers, body };
-    // The answer to a push begins when the host has read and checked the pack, which takes as long
-    // as it takes.
+    // The answer to a push begins when the host has read and checked the pack, so it has no time
+    // limit here.
     const timeoutMs = service === 'git-receive-pack' ? null : this.timeoutMs;
     return this.#ask(caller, service, operation, [repository, service, request, timeoutMs]);
   }
 
   /**
-   * Asks what upload-pack can do, with which Git begins. Its answer is not needed.
+   * Asks for upload-pack's capabilities, as Git does first. The answer is not needed.
    * @throws HostError
    */
   async discover(repository: RepositoryName, caller: Caller): Promise<void> {
@@ -98,7 +105,10 @@ export class SmartHttp {
     await this.read(response, { maxBytes: MAX_CAPABILITIES_BYTES }, drain);
   }
 
-  /** As it tells the bot. The refs that follow are not read. @throws HostError */
+  /**
+   * Asks for receive-pack's capabilities, as the bot sees them. The refs that follow are not read.
+   * @throws HostError
+   */
   async pushCapabilities(repository: RepositoryName): Promise<ReadonlySet<string>> {
     const request = { method: 'GET', headers: {}, body: null };
     const asked = [repository, 'info/refs?service=git-receive-pack', request] as const;
@@ -112,7 +122,10 @@ export class SmartHttp {
     });
   }
 
-  /** The answer, if it is a success. @throws HostError */
+  /**
+   * Makes a request, and returns its successful answer.
+   * @throws HostError
+   */
   async #ask(
     caller: Caller,
     service: GitService,
@@ -121,7 +134,7 @@ export class SmartHttp {
   ): Promise<Response> {
     const account = caller === 'bot' ? this.#account : null;
     await account?.backOff.throwIfPaused().catch(async (error: unknown) => {
-      // The producer of the body would wait for ever.
+      // Cancel the body, or its producer would wait forever. Its own failure adds nothing.
       if (request.body instanceof ReadableStream) await request.body.cancel(error).catch(() => {});
       throw error;
     });
@@ -134,11 +147,11 @@ export class SmartHttp {
   }
 
   /**
-   * Makes any request about a repository. Answers what Git at the host says, or its refusal.
-   * @param path after `<owner>/<name>.git/`.
-   * @param timeoutMs until the answer begins, else HostError `unreachable`; null: the caller limits
-   * it.
-   * @throws HostError, also if the host redirects, or shows a page
+   * Makes a request about a repository. It returns what Git at the host says, which may be a
+   * refusal.
+   * @param path follows `<owner>/<name>.git/`.
+   * @param timeoutMs is the time until the answer begins, or null if the caller limits it.
+   * @throws HostError if there is no answer in time, the host redirects, or it shows a page.
    */
   async fetch(
     repository: RepositoryName,
@@ -175,7 +188,7 @@ export class SmartHttp {
     }
   }
 
-  /** Reads where the host sends a request for a repository; null: nowhere. */
+  /** Makes the error for a redirect, or returns null if there is none. */
   #redirected(asked: URL, repository: RepositoryName, response: Response): HostError | null {
     const { status } = response;
     const redirect = redirectOf(asked, response);
@@ -183,12 +196,14 @@ export class SmartHttp {
     const name = fullName(repository);
     if (redirect.kind !== 'same-origin') return notFollowed(name, status, redirect);
     const to = this.#repositoryAt(redirect.url);
-    // A client that is sent to the name that it has asked for would come back without end.
+    // A client that is redirected to the name that it has asked for would come back without end.
     const isOther = to !== null && fullName(to) !== name;
     return isOther ? new MovedError(to, status) : notFollowed(name, status, { kind: 'unusable' });
   }
 
-  /** Reads the repository in an address, `…/<owner>/<name>.git/…`; null: there is none. */
+  /**
+   * Reads the repository in an address `…/<owner>/<name>.git/…`, or returns null if there is none.
+   */
   #repositoryAt({ pathname }: URL): RepositoryName | null {
     const base = `${new URL(this.#webUrl).pathname.replace(/\/$/, '')}/`;
     if (!pathname.startsWith(base)) return null;
@@ -198,7 +213,8 @@ export class SmartHttp {
 
   /**
    * Reads an answer's body.
-   * @throws HostError `unreachable` if it is not what is expected, or what `parse` throws.
+   * @throws HostError `unreachable` if the body is not what is expected, or a HostError that
+   * `parse` throws.
    */
   async read<T>(
     response: Response,
@@ -210,12 +226,13 @@ export class SmartHttp {
       await reader.cancel();
       throw error instanceof HostError ? error : this.unreachable(error);
     });
-    // The next request can have the connection then, without a new handshake.
+    // Read to the end, so that the next request can use the connection, without a new handshake.
     const isAtEnd = await within(END_PATIENCE_MS, reader.isAtEnd()).catch(() => false);
     if (!isAtEnd) await reader.cancel();
     return parsed;
   }
 
+  /** Makes the error for an answer that broke off or cannot be believed. */
   unreachable(cause: unknown): HostError {
     if (cause instanceof ErrorPacket) {
       const says = hostText(cause.text);
@@ -228,7 +245,10 @@ export class SmartHttp {
     return noAnswer(this.hostName, cause);
   }
 
-  /** @param account in whose name the request was made; null: in nobody's. */
+  /**
+   * Makes the error for a refusal.
+   * @param account is the one in whose name the request was made, or null for nobody's.
+   */
   async #refusal(
     response: Response,
     account: BotAccount | null,
@@ -242,7 +262,7 @@ export class SmartHttp {
     account?.tokenWatch.observe(answer);
     const pause = account?.backOff.observe(answer) ?? null;
     if (pause !== null) return pause;
-    // Not JSON, as it is meant for programs.
+    // JSON is not shown, because it is meant for programs.
     const says = /^\s*[[{]/.test(text) ? '' : hostText(text);
     if (account !== null) return refusalOf(answer, this.hostName, says);
     if (limitOf(answer, Date.now()) !== null) {
@@ -254,9 +274,10 @@ export class SmartHttp {
 }
 
 /**
- * Recognises a success that is meant for browsers, by its type alone, as Git's have types of their
- * own (gitprotocol-http, "Smart Server Response"). A page in place of a report says nothing of the
- * push. Null: it is none.
+ * Recognizes a success that is meant for browsers, by its type alone: Git's answers have types of
+ * their own (gitprotocol-http, "Smart Server Response"). Such a page says nothing about the outcome
+ * of a push.
+ * @returns null if it is none.
  */
 function pageInsteadOf(path: string, { ok, status, headers }: Response): HostError | null {
   if (!ok || !PAGE_TYPE.test(headers.get('Content-Type') ?? '')) return null;
@@ -265,7 +286,7 @@ function pageInsteadOf(path: string, { ok, status, headers }: Response): HostErr
   return new HostError('unreachable', sentence, undefined, { status, effect });
 }
 
-/** What an answer says first, if it says it in words; else an empty text. */
+/** Reads the beginning of an answer that is text or JSON. Of others, it returns an empty text. */
 export async function beginningOf(response: Response, timeoutMs: number): Promise<string> {
   const source = chunksOf(response.body, { maxBytes: MAX_REFUSAL_BYTES, timeoutMs });
   const isText = /^text\/plain|json/.test(response.headers.get('Content-Type') ?? 'text/plain');

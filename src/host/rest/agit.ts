@@ -1,8 +1,8 @@
 /**
- * Pull requests by a push to `refs/for/<base>` (AGit flow). `services/agit/agit.go` of Gitea 1.26
- * and of Forgejo: the topic and the pusher's login name the pull request, beside the base. The open
- * one of a topic is updated, and else a new one opens. Title and description count only for a new
- * one; an empty one is the newest commit's.
+ * Opens pull requests by a push to `refs/for/<base>` (AGit flow). `services/agit/agit.go` of Gitea
+ * 1.26 and of Forgejo: the base, the topic and the login of the pusher name the pull request. The
+ * open one of a topic is updated; without one, a new one opens. Title and description count only
+ * for a new one; an empty one is replaced by the newest commit's.
  * Proved by test/host/forgejo/repositories.test.ts and test/forgejo/host-contract.test.ts.
  */
 import type { Oid } from '../../git/objects/oid.ts';
@@ -13,26 +13,32 @@ import { expectList, expectNumber, expectText } from './answer.ts';
 import { type AnsweredPull, placeOf, readPull } from './reads.ts';
 import { RestRepositories } from './repositories.ts';
 
-/** The default of `WORK_IN_PROGRESS_PREFIXES` in a server's app.ini; their case does not matter. */
+/**
+ * Matches titles of drafts: the default of `WORK_IN_PROGRESS_PREFIXES` in a server's app.ini, in
+ * any case.
+ */
 const DRAFT_TITLE = /^(?:WIP:|\[WIP\])/i;
-/** In front of a value that is encoded, because an option is one line. */
+/** Prefix of an encoded value. Options have one line, so several lines must be encoded. */
 const ENCODED = '{base64}';
-/** An option is a pkt-line, and base64 takes a third more. What is longer follows by REST. */
+/**
+ * Maximum length of a description in an option. An option is a pkt-line, and base64 takes a third
+ * more. A longer one follows by REST.
+ */
 const MAX_DESCRIPTION_BYTES = 40_000;
 
 const PULLS = 'GET /repos/{owner}/{repo}/pulls';
-/** Each costs a request. */
+/** Maximum number of bases that are tried, each by a request. */
 const MAX_BASES = 5;
 /**
- * Of the bot's pull requests in a repository, the newest first: the wanted one was opened or
- * updated a moment ago.
+ * Maximum number of pages of the bot's pull requests in a repository, the newest first. The wanted
+ * one was opened or updated a moment ago.
  */
 const MAX_PAGES = 4;
 
 export class AgitRepositories extends RestRepositories {
-  readonly way = 'agit';
+  readonly flow = 'agit';
 
-  /** What such a push consists of, besides the commits. Nothing in it but what `request` names. */
+  /** Returns the ref and the options of a push. They contain only what `request` names. */
   agitPush({ base, topic, text, isForced }: AgitRequest): {
     readonly refName: string;
     readonly pushOptions: readonly string[];
@@ -42,23 +48,23 @@ export class AgitRepositories extends RestRepositories {
     if (text !== null) {
       const { title, body } = shownText(text);
       const beginning = Buffer.from(body).subarray(0, MAX_DESCRIPTION_BYTES).toString();
-      // A line break stands for an empty one, which the server would fill in.
+      // A line break replaces an empty description, which the server would fill in.
       pushOptions.push(`title=${oneLine(title)}`, `description=${oneLine(beginning || '\n')}`);
     }
     return { refName: `refs/for/${base}`, pushOptions };
   }
 
   /**
-   * Whether a push was refused because the open pull request has commits that would go, which takes
-   * `force-push`.
+   * Tells if a push was refused because the open pull request has commits that would be removed,
+   * which takes `force-push`.
    */
-  isOvertaken(reason: string): boolean {
+  isStale(reason: string): boolean {
     return /force-push/.test(reason);
   }
 
   /**
-   * What a push has opened or updated. Where it was opened with another text, it gets the right
-   * one.
+   * Reads the pull request that a push has opened or updated. If it was opened with another text,
+   * it gets the right one.
    */
   async delivered(
     repository: RepositoryName,
@@ -77,7 +83,7 @@ export class AgitRepositories extends RestRepositories {
     return pull;
   }
 
-  /** The open pull request of the bot that ends in a commit; null if none does. */
+  /** Finds the open pull request of the bot whose newest commit is `tip`, or returns null. */
   async findDelivered(repository: RepositoryName, owner: string, tip: Oid): Promise<HostPullRequest | null> {
     return this.rest.retried(async () => {
       let pages = 0;
@@ -93,7 +99,7 @@ export class AgitRepositories extends RestRepositories {
     });
   }
 
-  /** By the server's own number for it, which stays when the repository is renamed. */
+  /** Compares the server's own number, which stays when the repository is renamed. */
   protected isRecorded(
     pull: AnsweredPull,
     { owner }: Head,
@@ -105,8 +111,8 @@ export class AgitRepositories extends RestRepositories {
   }
 
   /**
-   * By base and head. The bases are those of the bot's newest ones, the default branch before the
-   * others.
+   * Looks up pull requests by base and head. The bases are those of the bot's newest pull requests,
+   * the default branch first.
    */
   protected async findPull(repository: RepositoryName, head: Head): Promise<AnsweredPull | null> {
     const { rest } = this;
@@ -114,7 +120,7 @@ export class AgitRepositories extends RestRepositories {
     const bases = await rest.retried(async () => {
       const query = { ...place, state: 'all', poster: head.owner, ...rest.differences.page } as const;
       const { data } = await rest.call(PULLS, query);
-      // Older servers do not know the filter by author, and answer with all.
+      // Older servers do not know the filter by author, and send all.
       const own = expectList(data).filter((pull) => expectNumber(pull.number) && isBots(pull, head.owner));
       const named = new Set(own.map(({ base }) => expectText(base.ref)));
       const main = own[0]?.base.repo?.default_branch;
@@ -139,21 +145,24 @@ export class AgitRepositories extends RestRepositories {
   }
 }
 
-/** As the pull request is to have it: only the title can say that it is a draft. */
+/** Returns the text that the pull request gets. Only its title can say that it is a draft. */
 function shownText({ title, body, isDraft }: NonNullable<AgitRequest['text']>) {
   return { title: isDraft && !DRAFT_TITLE.test(title) ? `WIP: ${title}` : title, body };
 }
 
 /**
- * Encoded only where it must be: servers that do not know the encoding tell their watchers what was
- * sent.
+ * Encodes a value where it must be: servers that do not know the encoding show their watchers what
+ * was sent.
  */
 function oneLine(text: string): string {
   const isPlain = !/[\0\r\n]/.test(text) && !text.startsWith(ENCODED);
   return isPlain ? text : ENCODED + Buffer.from(text).toString('base64');
 }
 
-/** @param login the bot's */
+/**
+ * Tells if the bot opened a pull request.
+ * @param login is the bot's.
+ */
 function isBots({ user }: { readonly user: { readonly login: string } | null }, login: string): boolean {
   return user?.login.toLowerCase() === login.toLowerCase();
 }

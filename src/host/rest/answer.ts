@@ -1,7 +1,7 @@
 /**
- * Which answers of the REST interface are believed: those with the status of a success, and fields
- * of the right shape. Proxies and faults answer 200, too. Else all functions throw TypeError: what
- * was done is then unknown.
+ * Checks answers of the REST interface: a status of success, and fields of the right shape. Proxies
+ * and faults answer 200, too. Otherwise all functions throw TypeError, and it is unknown what was
+ * done.
  * Proved by test/host/bad-answers.test.ts and test/host/rest/rest.test.ts.
  */
 import { parseRepositoryName, type RepositoryName } from '../../words/repository-name.ts';
@@ -15,13 +15,13 @@ export function expectText(value: unknown): string {
   return value;
 }
 
-/** A number by which the host knows something. */
+/** Checks an id or a number of a thread. */
 export function expectNumber(value: unknown): number {
   if (!Number.isSafeInteger(value) || (value as number) < 1) throw new TypeError('the host names no number');
   return value as number;
 }
 
-/** Zero, too. */
+/** Checks a number that may be 0. */
 export function expectSize(value: unknown): number {
   if (typeof value !== 'number' || !(value >= 0)) throw new TypeError('the host names no size');
   return value;
@@ -37,14 +37,14 @@ export function expectList<T>(value: readonly T[]): readonly T[] {
   return value;
 }
 
-/** The address of a page, as it is shown to people. */
+/** Checks the address of a page, which is shown to people. */
 export function expectAddress(value: unknown): string {
   const text = expectText(value);
   if (!/^https?:\/\/[\x21-\x7e]+$/.test(text)) throw new TypeError('the host names no address');
   return text;
 }
 
-/** The thread whose page that is. */
+/** Reads the thread from the address of its page. */
 export function expectThread(address: unknown): { repository: RepositoryName; index: number } {
   const path = new URL(expectAddress(address)).pathname.split('/');
   const [owner = '', name = '', , number] = path.slice(-4);
@@ -53,7 +53,7 @@ export function expectThread(address: unknown): { repository: RepositoryName; in
   return { repository, index: expectNumber(Number(number)) };
 }
 
-/** A login becomes part of commits and of addresses. An app's ends in `[bot]`. */
+/** Checks a login, which becomes part of commits and of addresses. An app's ends in `[bot]`. */
 export function expectLogin(value: unknown): string {
   const text = expectText(value);
   if (!/^[\w.-]{1,100}(?:\[bot\])?$/.test(text)) throw new TypeError('the host names no login');

@@ -1,5 +1,5 @@
 /**
- * The bot's forks, their branches, and the pull requests that it opens from there.
+ * Accesses the bot's forks and their branches, and opens pull requests from there.
  * Proved by test/host/github-writes.test.ts and test/sandbox/host-contract.test.ts.
  */
 import type { Oid } from '../../git/objects/oid.ts';
@@ -18,24 +18,30 @@ import { expectList, expectRepository, expectStatus, expectText } from './answer
 import { type AnsweredPull, placeOf, underCurrentName } from './reads.ts';
 import { RestRepositories } from './repositories.ts';
 
-/** The host may not know a branch yet that was pushed a moment ago. */
+/**
+ * Waits between tries to open a pull request. The host may not know a branch yet that was pushed a
+ * moment ago.
+ */
 const HEAD_WAITS_MS = [500, 1_000, 2_000, 4_000];
-/** Old branches of upstream's that one push removes from a fork. A repeated push continues. */
+/**
+ * Maximum number of upstream's old branches that one push removes from a fork. A repeated push
+ * continues.
+ */
 const MOST_CLEARED = 20;
 
 export class ForkRepositories extends RestRepositories {
-  readonly way = 'fork';
+  readonly flow = 'fork';
 
   /**
-   * The bot's fork: the one that exists, or a new one, whose objects may appear later. It may have
-   * another name. Where forks share their objects, an account has one fork in a network, maybe of
-   * another of its repositories.
+   * Returns the bot's fork: the one that exists, or a new one, whose objects may appear later. Its
+   * name may differ. Where forks share their objects, an account has one fork in a network, perhaps
+   * of another of its repositories.
    */
   async fork(repository: Repository): Promise<RepositoryName> {
     return this.#created(repository, (name) =>
       this.rest.retried(async () => {
         const answer = await this.rest.call('POST /repos/{owner}/{repo}/forks', placeOf(name));
-        // Not declared, but a host of another make may answer a fork that exists with 200.
+        // Other hosts may answer with 200 for a fork that exists.
         expectStatus(answer, 200, 201, 202);
         const fork = expectRepository(answer.data);
         const origins = new Set<unknown>([answer.data.parent?.id, answer.data.source?.id]);
@@ -46,19 +52,19 @@ export class ForkRepositories extends RestRepositories {
   }
 
   /**
-   * Brings the fork's branch to upstream's tip. It is set where the host cannot merge, or makes its
-   * own commit.
+   * Brings the fork's branch to upstream's tip. It is reset if the host cannot merge, or makes a
+   * commit of its own.
    */
   async syncBranch(fork: RepositoryName, { name: branch, tip: upstreamTip }: UpstreamBranch): Promise<void> {
     const { rest } = this;
     const merge = { ...placeOf(fork), branch };
-    const way = await this.#answerOf(
+    const merged = await this.#answerOf(
       async () => (await rest.call('POST /repos/{owner}/{repo}/merge-upstream', merge)).data.merge_type,
     );
-    // Then the branch is where upstream's is, or was a moment ago. No other answer says where it
-    // is.
-    if (way === 'fast-forward') return;
-    const refusal = way instanceof HostError ? way : null;
+    // After a fast-forward, the branch is where upstream's is, or was a moment ago. No other answer
+    // says where it is.
+    if (merged === 'fast-forward') return;
+    const refusal = merged instanceof HostError ? merged : null;
     if (refusal === null && (await this.#branchTip(fork, branch)) === upstreamTip) return;
     const update = { ...placeOf(fork), ref: `heads/${branch}`, sha: upstreamTip, force: true };
     const secondRefusal = await this.#answerOf(async () => {
@@ -66,17 +72,17 @@ export class ForkRepositories extends RestRepositories {
       return expectTip(data, upstreamTip);
     });
     if (secondRefusal === null) return;
-    // A token that may not change workflows is told so by the first call, and by the second one
-    // that nothing is there.
+    // If the token may not change workflows, the first call says so, but the second one says that
+    // nothing is there.
     const [, refused = ''] = refusal?.publicMessage.split(/refusing to allow/i) ?? [];
     const isAboutWorkflows = / workflow/i.test(refused);
     throw secondRefusal.code === 'missing' || isAboutWorkflows ? (refusal ?? secondRefusal) : secondRefusal;
   }
 
   /**
-   * Gives the fork a branch of upstream's that it lacks; one that exists by then is fine, too.
+   * Gives the fork a branch of upstream's that it lacks. It succeeds if the branch exists by then.
    * Where forks share objects with upstream, the host takes upstream's commit at once; elsewhere
-   * the branch begins at `boundary`, which the fork has, and is synced. Repeatable.
+   * the branch begins at `boundary`, which the fork has, and is synced. It can be repeated.
    */
   async addBranch(fork: RepositoryName, upstream: UpstreamBranch, boundary: Oid): Promise<void> {
     const { name: branch } = upstream;
@@ -86,7 +92,7 @@ export class ForkRepositories extends RestRepositories {
     if (tip === null) {
       const refusal = await this.#createBranch(fork, branch, boundary);
       if (refusal !== null && (await this.#branchTip(fork, branch)) === null) {
-        if (!(await this.#clearsWay(fork, branch))) throw refusal;
+        if (!(await this.#removeConflicts(fork, branch))) throw refusal;
         return this.addBranch(fork, upstream, boundary);
       }
     }
@@ -94,10 +100,11 @@ export class ForkRepositories extends RestRepositories {
   }
 
   /**
-   * Git keeps no `release` beside `release/1.0`: removes old branches in the way. False: none, or
-   * some stay.
+   * Removes old branches whose names conflict with a new one: Git keeps no `release` beside
+   * `release/1.0`.
+   * @returns false if there are none, or some are left.
    */
-  async #clearsWay(fork: RepositoryName, branch: string): Promise<boolean> {
+  async #removeConflicts(fork: RepositoryName, branch: string): Promise<boolean> {
     const [folder = branch] = branch.split('/', 1);
     const similar = await this.rest.retried(async () => {
       const at = { ...placeOf(fork), ref: `heads/${folder}` };
@@ -105,14 +112,17 @@ export class ForkRepositories extends RestRepositories {
       return expectList(data).map(({ ref }) => expectText(ref).slice('refs/heads/'.length));
     });
     const inTheWay = similar.filter(
-      // Not a branch of ours, which is somebody's pull request.
+      // A branch of the bot's own is somebody's pull request.
       (old) => prHashOf(old) === null && (branch.startsWith(`${old}/`) || old.startsWith(`${branch}/`)),
     );
     for (const old of inTheWay.slice(0, MOST_CLEARED)) await this.deleteBranch(fork, old);
     return inTheWay.length > 0 && inTheWay.length <= MOST_CLEARED;
   }
 
-  /** `missing` or `refused` if there is no such branch. */
+  /**
+   * Deletes a branch.
+   * @throws HostError, `missing` or `refused` if there is no such branch.
+   */
   async deleteBranch(fork: RepositoryName, branch: string): Promise<void> {
     return underCurrentName(this.rest, fork, (name) =>
       this.rest.retried(async () => {
@@ -122,17 +132,20 @@ export class ForkRepositories extends RestRepositories {
     );
   }
 
-  /** Once: where an answer is lost, this looks for the pull request before it asks for it again. */
+  /**
+   * Opens a pull request. **Once**, although it looks for the pull request itself before it asks
+   * again after a lost answer.
+   */
   async openPullRequest(repository: RepositoryName, request: NewPullRequest): Promise<HostPullRequest> {
     return this.#created(repository, (name) => this.#open(name, request));
   }
 
   /**
-   * Look-ups may be behind. Deleting the branch of an open pull request in error would be as bad as
-   * a second one.
+   * Opens a pull request, and is careful when an answer was lost: look-ups may lag behind, and
+   * deleting the branch of an open pull request would be as bad as opening a second one.
    */
   async #open(name: RepositoryName, request: NewPullRequest): Promise<HostPullRequest> {
-    /** An attempt may have opened it, and nobody has seen it yet. */
+    /** True if an attempt may have opened it, and it was not seen yet. */
     let isUnknown = false;
     const waitsMs = [...HEAD_WAITS_MS];
     const find = async () => {
@@ -154,14 +167,15 @@ export class ForkRepositories extends RestRepositories {
         }
         if (effect === 'none') throw error;
         isUnknown = true;
-        // Opened by an attempt whose answer was lost, or by another push of the same.
+        // It may have been opened by an attempt whose answer was lost, or by another push of the
+        // same.
         const found = status === 409 || status === 422 ? await find() : null;
         if (found !== null) return found;
         throw error;
       }
     };
     return this.rest.retried(attempt).catch((error: unknown) => {
-      // Definite only if no attempt before it was unknown.
+      // A refusal is only certain if no earlier attempt was in doubt.
       if (!isUnknown || hostFailureOf(error).effect === 'unknown') throw error;
       const message = 'The pull request may be open already, but the code host does not show it yet.';
       throw new HostError('unreachable', message, error);
@@ -186,8 +200,8 @@ export class ForkRepositories extends RestRepositories {
       const query = { ...placeOf(repository), head: labelOf(head), ...newest };
       const all = expectList((await this.rest.call('GET /repos/{owner}/{repo}/pulls', query)).data);
       const found = all.filter((pull) => isFrom(head, pull.head));
-      // A host that does not know the filter sends others; the one that is looked for may be on a
-      // later page.
+      // A host that does not know the filter sends others, and the right one may be on a later
+      // page.
       if (found.length === 0 && all.length === newest.per_page) {
         throw new TypeError('the host does not filter pull requests');
       }
@@ -196,13 +210,13 @@ export class ForkRepositories extends RestRepositories {
   }
 
   protected sourceOf({ head }: AnsweredPull): Source | null {
-    // The types promise a repository; a deleted one is null.
+    // The types promise a repository, but a deleted one is null.
     const repository = head.repo as typeof head.repo | null;
     if (repository === null) return null;
     return { repository: expectRepository(repository), refName: `refs/heads/${expectText(head.ref)}` };
   }
 
-  /** Null if the fork has no such branch. */
+  /** Returns the tip of a branch, or null if the fork has no such branch. */
   async #branchTip(fork: RepositoryName, branch: string): Promise<Oid | null> {
     return unlessMissing(() =>
       this.rest.retried(async () => {
@@ -213,7 +227,10 @@ export class ForkRepositories extends RestRepositories {
     );
   }
 
-  /** Null if the branch exists now, at `tip`. */
+  /**
+   * Creates a branch at `tip`.
+   * @returns null if it succeeded, or else the refusal.
+   */
   #createBranch(fork: RepositoryName, branch: string, tip: Oid): Promise<HostError | null> {
     return this.#answerOf(async () => {
       const created = { ...placeOf(fork), ref: `refs/heads/${branch}`, sha: tip };
@@ -221,7 +238,7 @@ export class ForkRepositories extends RestRepositories {
     });
   }
 
-  /** The host's answer, also if it understood and said no. */
+  /** Returns the host's answer, or its refusal. */
   async #answerOf<T>(call: () => Promise<T>): Promise<T | HostError> {
     try {
       return await this.rest.retried(call);
@@ -231,7 +248,10 @@ export class ForkRepositories extends RestRepositories {
     }
   }
 
-  /** Where the host finds nothing, only a read tells whether the repository is there. */
+  /**
+   * Creates something in a repository. If the host finds nothing, a read tells if the repository is
+   * there.
+   */
   async #created<T>(repository: RepositoryName, create: (name: RepositoryName) => Promise<T>): Promise<T> {
     return underCurrentName(this.rest, repository, create).catch(async (error: unknown) => {
       if (hostFailureOf(error).status === 404) await this.repository(repository);
@@ -240,26 +260,32 @@ export class ForkRepositories extends RestRepositories {
   }
 }
 
-/** @throws TypeError */
+/**
+ * Checks the commit of a branch.
+ * @throws TypeError
+ */
 function expectTip({ object }: { readonly object: { readonly sha: string } }, wanted: Oid): null {
   if (object.sha !== wanted) throw new TypeError('the branch is not where it was to be');
   return null;
 }
 
-/** GitHub's types promise a user; its answers have none where the account was deleted. */
+/**
+ * The head of a pull request. GitHub's types promise a user, but its answers have none if the
+ * account was deleted.
+ */
 interface AnsweredHead {
   readonly label: string | null;
   readonly ref: string;
   readonly user: { readonly login: string } | null;
 }
 
-/** Whether a pull request is the one of this head. Logins are compared without regard to case. */
+/** Tells if a pull request has this head. Logins are compared without regard to case. */
 function isFrom(wanted: Head, { label, ref, user }: AnsweredHead): boolean {
   const names = [label, user === null ? null : `${user.login}:${ref}`];
   return names.some((name) => name?.toLowerCase() === labelOf(wanted).toLowerCase());
 }
 
-/** As GitHub names a branch of another repository of the network. */
+/** Names a branch as GitHub does in another repository of the network. */
 function labelOf({ owner, branch }: Head): string {
   return `${owner}:${branch}`;
 }

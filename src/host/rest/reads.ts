@@ -1,5 +1,5 @@
 /**
- * What more than one interface of this folder reads of a host.
+ * Reads of a host that several files of this folder share.
  * Proved by test/host/github-writes.test.ts and test/host/forgejo/repositories.test.ts.
  */
 import { HostError } from '../../words/host-error.ts';
@@ -18,7 +18,7 @@ import {
 } from './answer.ts';
 import type { DataOf, Rest } from './rest.ts';
 
-/** Where a call goes, as the routes name it. */
+/** Returns the repository's parameters of a route. */
 export function placeOf({ owner, name: repo }: RepositoryName) {
   return { owner, repo };
 }
@@ -30,31 +30,33 @@ export async function readAccount(rest: Rest): Promise<Account> {
   });
 }
 
-/** What octokit does not declare: newer fields, and those of Gitea. */
+/** A repository with fields that octokit does not declare: newer ones, and those of Gitea. */
 type AnsweredRepository = DataOf<'GET /repos/{owner}/{repo}'> & {
   readonly has_pull_requests?: boolean;
   readonly pull_request_creation_policy?: string;
-  /** Its owner shows it only to people who are signed in. */
+  /** True if only people who are signed in see it. */
   readonly internal?: boolean;
   /**
-   * It mirrors another server's, and takes no pull requests (Gitea: `CanEnablePulls` in
+   * True if it mirrors another server's, and takes no pull requests (Gitea: `CanEnablePulls` in
    * models/repo/repo.go).
    */
   readonly mirror?: boolean;
-  /** An owner may be visible to nobody, or only to people who are signed in, as the bot is. */
+  /**
+   * The owner, who may be visible to nobody, or only to people who are signed in, as the bot is.
+   */
   readonly owner: { readonly visibility?: string };
 };
 
 /**
- * Whose pull requests a repository takes that this isolate has lately seen to be public: of it, the
- * bot's token shows nothing that the public may not see. So long one that has become private may be
- * listed with the token.
+ * The accounts whose pull requests a repository takes, for repositories that this isolate has
+ * lately seen to be public. The bot's token shows nothing of them that the public may not see.
+ * While one is listed here, it may have become private.
  */
 const knownPublic = new Recent<Repository['pullRequests']>({ lifeMs: 10 * 60 * 1000, most: 1_000 });
 const keyOf = (apiUrl: string, name: RepositoryName) => `${apiUrl} ${fullName(name)}`.toLowerCase();
 
 /**
- * Whose pull requests a public repository takes; null: it was not looked up lately.
+ * Returns whose pull requests a public repository takes, or null if it was not looked up lately.
  * @param apiUrl names the host.
  */
 export function pullRequestsOf(
@@ -65,7 +67,10 @@ export function pullRequestsOf(
   return knownPublic.get(keyOf(apiUrl, repository), now);
 }
 
-/** Whether a repository is public. Asks the host, if it is not known. Rejects with HostError. */
+/**
+ * Tells if a repository is public. It asks the host if this is not known, and rejects with
+ * HostError.
+ */
 export type IsPublic = (repository: RepositoryName) => Promise<boolean>;
 
 export function publicAt(
@@ -77,7 +82,7 @@ export function publicAt(
     pullRequestsOf(apiUrl, name, clock.now()) !== null || !(await host.repository(name)).isPrivate;
 }
 
-/** The repository under its current name. Whether it is public is remembered. */
+/** Looks up the repository under its current name, and remembers if it is public. */
 export async function lookUp(rest: Rest, name: RepositoryName): Promise<Repository> {
   const repository = await rest.retried(async () =>
     toRepository((await rest.call('GET /repos/{owner}/{repo}', placeOf(name))).data),
@@ -92,7 +97,7 @@ export async function lookUp(rest: Rest, name: RepositoryName): Promise<Reposito
 function toRepository(data: AnsweredRepository): Repository {
   const id = expectNumber(data.id);
   const isOwnerPublic = (data.owner.visibility ?? 'public') === 'public';
-  // An older server says nothing of it.
+  // An older server does not say.
   const takesNone = data.has_pull_requests === false || data.mirror === true;
   const isForCollaborators = data.pull_request_creation_policy === 'collaborators_only';
   const takesOthers = isForCollaborators && data.permissions?.push !== true ? 'collaborators' : 'all';
@@ -108,14 +113,14 @@ function toRepository(data: AnsweredRepository): Repository {
   };
 }
 
-/** A pull request, in a list or by itself. */
+/** A pull request, in a list or alone. */
 export type AnsweredPull = Pick<
   DataOf<'GET /repos/{owner}/{repo}/pulls/{pull_number}'>,
   'id' | 'number' | 'html_url' | 'state' | 'title' | 'body' | 'merged_at' | 'closed_at' | 'base' | 'head'
 > & {
-  /** Null: the account was deleted. */
+  /** The author, or null if the account was deleted. */
   readonly user: { readonly id: number | bigint; readonly login: string } | null;
-  /** Not in a list of GitHub's. */
+  /** The state, which is missing in GitHub's lists. */
   readonly merged?: boolean;
 };
 
@@ -128,20 +133,26 @@ export async function readPull(
   return (await rest.call('GET /repos/{owner}/{repo}/pulls/{pull_number}', at)).data;
 }
 
-/** JSON.parse makes no `bigint`, although the types allow for one. */
+/** Returns the id of an account. `JSON.parse` makes no `bigint`, although the types allow one. */
 export function idOf(user: { readonly id: number | bigint } | null): number | null {
   return user === null ? null : Number(user.id);
 }
 
-/** To be merged; null: the host does not say (AGit flow: `refs/pull/<number>/head`). */
+/**
+ * Returns the branch to be merged, or null if the host does not say (AGit flow:
+ * `refs/pull/<number>/head`).
+ */
 export function branchOf({ differences }: Rest, { head }: AnsweredPull): string | null {
-  return differences.way === 'agit' ? null : head.ref;
+  return differences.flow === 'agit' ? null : head.ref;
 }
 
 const COMMENTS = 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments';
 export type AnsweredComment = DataOf<typeof COMMENTS>[number];
 
-/** @param since ISO 8601. */
+/**
+ * Lists the comments on a thread that were created or changed since a moment.
+ * @param since is in ISO 8601.
+ */
 export async function readComments(
   rest: Rest,
   repository: RepositoryName,
@@ -158,9 +169,9 @@ export async function readComments(
 
 /**
  * Writes to a repository that may have been renamed. The client follows only redirects that repeat
- * the request (RFC 9110, 15.4: with 301 a POST may become a GET), so after the others nothing has
- * been done, and the write is made under the new name.
- * @throws HostError; `moved` if the host shows no public repository of another name.
+ * the request (RFC 9110, 15.4: with 301 a POST may become a GET). After the others nothing has been
+ * done, and the write is made under the new name.
+ * @throws HostError, `moved` if the host shows no public repository of another name.
  */
 export async function underCurrentName<T>(
   rest: Rest,
@@ -172,7 +183,7 @@ export async function underCurrentName<T>(
   } catch (error) {
     if (!(error instanceof HostError) || error.code !== 'moved') throw error;
     const current = await lookUp(rest, repository);
-    // The bot may see private repositories. What was meant for the public is not written there.
+    // The bot may see private repositories. A public text must not be written there.
     const isElsewhere = fullName(current).toLowerCase() !== fullName(repository).toLowerCase();
     if (current.isPrivate || !isElsewhere) throw error;
     return write({ owner: current.owner, name: current.name });

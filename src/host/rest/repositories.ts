@@ -1,6 +1,6 @@
 /**
- * Repositories and pull requests; `forks.ts` and `agit.ts` have both ways of opening these. All
- * calls are retried.
+ * Accesses repositories and pull requests. `forks.ts` and `agit.ts` have the two ways of opening
+ * these. All calls are retried.
  * Proved by test/host/github-writes.test.ts and test/sandbox/host-contract.test.ts.
  */
 import { hostFailureOf, unlessMissing } from '../../words/host-error.ts';
@@ -33,7 +33,7 @@ const ISSUE = 'GET /repos/{owner}/{repo}/issues/{issue_number}';
 const CONTENTS = 'GET /repos/{owner}/{repo}/contents/{path}';
 const MAX_FILE_BYTES = 1024 * 1024;
 
-/** What is at a path. */
+/** An entry of a folder, or a file. */
 interface AnsweredEntry {
   readonly name: string;
   readonly type: string;
@@ -51,8 +51,8 @@ export abstract class RestRepositories {
   }
 
   /**
-   * Whether a pull request is the one that was recorded under its number.
-   * @param repository where it was asked for.
+   * Tells if a pull request is the one that was recorded under its number.
+   * @param repository is where it was asked for.
    */
   protected abstract isRecorded(
     pull: AnsweredPull,
@@ -61,28 +61,29 @@ export abstract class RestRepositories {
     recorded: PullRequestPlace,
   ): boolean;
   /**
-   * The open one, else one that is closed; null if there is none. Makes calls, and retries each by
-   * itself.
+   * Finds the open pull request of a head, or else a closed one, or null if there is none. It
+   * retries each of its calls.
    */
   protected abstract findPull(repository: RepositoryName, head: Head): Promise<AnsweredPull | null>;
-  /** Null: its fork is gone. */
+  /** Returns the ref with the commits, or null if the fork is gone. */
   protected abstract sourceOf(pull: AnsweredPull, repository: RepositoryName): Source | null;
 
   async account(): Promise<Account> {
     return (this.#account ??= await readAccount(this.rest));
   }
 
-  /** The repository under its current name; renames are followed. */
+  /** Returns the repository under its current name. Renames are followed. */
   async repository(name: RepositoryName): Promise<Repository> {
     return lookUp(this.rest, name);
   }
 
   /**
-   * At the tip of the default branch. Asked for as JSON, of which GitHub sends nothing beyond 1 MB.
+   * Reads a file at the tip of the default branch. It is requested as JSON, in which GitHub sends
+   * nothing beyond 1 MB.
    */
   async file(repository: RepositoryName, path: string): Promise<FileAnswer> {
     const answer = await this.#contents(repository, path, (found): FileAnswer => {
-      // A folder.
+      // A list is a folder.
       if (Array.isArray(found)) return { kind: 'unreadable' };
       const { type, encoding, content, size } = found as AnsweredEntry;
       const isFile = expectText(type) === 'file' && encoding === 'base64';
@@ -94,8 +95,8 @@ export abstract class RestRepositories {
   }
 
   /**
-   * The names in a folder there, those of folders with a slash at the end; none if there is no such
-   * folder.
+   * Lists the names in a folder, those of folders with a slash at the end. Without such a folder,
+   * the list is empty.
    */
   async list(repository: RepositoryName, path: string): Promise<readonly string[]> {
     const names = await this.#contents(repository, path, (found) => {
@@ -105,7 +106,7 @@ export abstract class RestRepositories {
     return names ?? [];
   }
 
-  /** Null: nothing is there. */
+  /** Reads what is at a path, or returns null if there is nothing. */
   #contents<T>(repository: RepositoryName, path: string, read: (found: unknown) => T): Promise<T | null> {
     const at = { ...placeOf(repository), path };
     return unlessMissing(() =>
@@ -114,8 +115,8 @@ export abstract class RestRepositories {
   }
 
   /**
-   * The pull request of a head: the recorded one, if shown; else an open or a closed one of lists,
-   * which may lag.
+   * Finds the pull request of a head: the recorded one, if the host shows it, or else an open or a
+   * closed one from lists, which may lag behind.
    */
   async findPullRequest(
     repository: RepositoryName,
@@ -128,8 +129,8 @@ export abstract class RestRepositories {
       const shown = await unlessMissing(() => readPull(this.rest, repository, number));
       if (shown === null) return null;
       if (shown.number !== number) throw new TypeError('the host answers with another pull request');
-      // The number belongs to another one if the hash is of another repository, or this one was
-      // created again.
+      // The number belongs to another pull request if the hash is of another repository, or this
+      // one was created again.
       const isKnown = this.isRecorded(shown, head, repository, recorded);
       return isKnown ? this.toPullRequest(shown, repository) : null;
     });
@@ -138,7 +139,7 @@ export abstract class RestRepositories {
     return found === null ? null : this.rest.retried(async () => this.toPullRequest(found, repository));
   }
 
-  /** Why a number is not that of an open issue; null: it is. */
+  /** Returns the reason why a number is not that of an open issue, or null if it is. */
   async whyNotOpen(repository: RepositoryName, issue_number: number): Promise<NotOpen | null> {
     const why = await unlessMissing(() =>
       this.rest.retried(async (): Promise<NotOpen | 'open'> => {
@@ -162,7 +163,7 @@ export abstract class RestRepositories {
     await underCurrentName(this.rest, repository, (name) => this.#changePull(name, number, changes));
   }
 
-  /** One that is closed already stays as it is. */
+  /** Closes a pull request, unless it is closed already. */
   async closePullRequest(repository: RepositoryName, number: number): Promise<ClosedPullRequest> {
     return underCurrentName(this.rest, repository, async (name) => {
       try {

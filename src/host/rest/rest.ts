@@ -1,6 +1,6 @@
 /**
- * Calls of a host's REST interface. What is no success is a HostError: a refusal (`failure.ts`), or
- * no answer.
+ * Calls a host's REST interface. Without success, there is a HostError for a refusal
+ * (`failure.ts`), or for a missing answer.
  */
 import type { Endpoints } from '@octokit/types';
 import { HostError, hostFailureOf } from '../../words/host-error.ts';
@@ -14,64 +14,19 @@ import { wholeResponse } from '../../outgoing/response.ts';
 import type { BackOff } from '../account/account-back-off.ts';
 import type { CallMeter } from '../account/account-budget.ts';
 import type { TokenWatch } from '../account/token-watch.ts';
-import { noAnswer, type Operation, refusalOf, type RefusedCall, withRetries } from '../failure.ts';
+import { noAnswer, type Operation, refusalOf, type RefusedCall } from '../failure.ts';
 import type { HostKind } from '../kinds.ts';
+import { withRetries } from '../retries.ts';
 import { MOST_REDIRECTS, notFollowed, redirectOf } from '../redirect.ts';
 import { expectList, expectStatus } from './answer.ts';
+import { type Differences, differencesOf } from './differences.ts';
 
 /**
- * What differs between the REST interface of GitHub and the one that Gitea and Forgejo share.
- * "Gitea" is its source at 1.26; docs.github.com/rest is "REST". A field that only one of them has
- * needs no entry: where it is missing, it counts as unset. Those are `source`,
- * `pull_request_creation_policy`, `patch` and `reason` of GitHub (REST), and `internal`, `mirror`,
- * `owner.visibility` and `is_locked` of Gitea (modules/structs/{repo,user,issue}.go).
+ * The version of docs.github.com/rest/about-the-rest-api/api-versions, which other hosts do not
+ * know.
  */
-function differencesOf(kind: HostKind) {
-  const isGitHub = kind === 'github';
-  /**
-   * Asks for the longest page. REST: "Using pagination". Gitea: `[api] MAX_RESPONSE_ITEMS`, unless
-   * it allows more.
-   */
-  const page: Readonly<Record<string, number>> = isGitHub ? { per_page: 100 } : { limit: 50 };
-  return {
-    /**
-     * How the bot proposes commits: from its fork, or by a push to upstream (Gitea:
-     * services/agit/agit.go).
-     */
-    way: isGitHub ? 'fork' : 'agit',
-    page,
-    /** Of the notifications. REST: at most 50 a page. Gitea: routers/api/v1/notify/user.go. */
-    feedQuery: isGitHub ? { participating: true, per_page: 50 } : { 'subject-type': 'Pull' },
-    /**
-     * Else those of a thread come all at once (Gitea: ListIssueComments in
-     * routers/api/v1/repo/issue_comment.go).
-     */
-    hasCommentPages: isGitHub,
-    /**
-     * A comment on a missing issue is a 500, as if it might have been posted (Gitea:
-     * CreateIssueComment, there).
-     */
-    looksBeforeComment: !isGitHub,
-    /**
-     * An issue takes its labels by number (Gitea: CreateIssueOption in modules/structs/issue.go).
-     */
-    labelsByNumber: !isGitHub,
-    /**
-     * Of an account that it has flagged, others see nothing (backstrokeapp/server#84,
-     * streamlink/streamlink#622).
-     */
-    hidesFlagged: isGitHub,
-    /**
-     * Else the remarks on lines are listed by review only (Gitea:
-     * routers/api/v1/repo/pull_review.go).
-     */
-    hasRemarkList: isGitHub,
-  } as const;
-}
-
-/** docs.github.com/rest/about-the-rest-api/api-versions. Other hosts do not know it. */
 const API_VERSION = '2022-11-28';
-/** Of a POST, by the last word of its path. */
+/** The operation of a POST by the last word of its path. */
 const OPERATIONS: Readonly<Record<string, Operation>> = {
   forks: 'fork',
   refs: 'branch',
@@ -79,19 +34,19 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   issues: 'post',
   comments: 'post',
 };
-/** Of one list. The longest threads have some thousands of comments. */
+/** Maximum number of pages of a list. The longest threads have some thousands of comments. */
 const MAX_PAGES = 100;
-/** Of a refusal that is no JSON. */
+/** Maximum length that is read of a refusal that is not JSON. */
 const MAX_RAW_CHARACTERS = 4 * 1024;
-/** A hundred comments of the greatest length. */
+/** Maximum size of an answer: a hundred comments of the greatest length. */
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
-/** Longer answers, such as pages of comments, are counted in the isolate's memory. */
+/** Size from which an answer, such as a page of comments, is counted in the isolate's memory. */
 const FREE_RESPONSE_BYTES = 1024 * 1024;
-/** Bytes, text and JSON. */
+/** Copies of an answer in memory: bytes, text and JSON. */
 const MEMORY_FACTOR = 3;
 
 /**
- * Only Gitea and Forgejo have it: the pull request of a head, where it is to be merged into that
+ * A route that only Gitea and Forgejo have: the pull request of a head that is to be merged into a
  * base.
  */
 type HeadRoute = 'GET /repos/{owner}/{repo}/pulls/{base}/{head}';
@@ -99,7 +54,10 @@ type Route = keyof Endpoints | HeadRoute;
 type ParametersOf<R extends Route> = R extends keyof Endpoints
   ? Endpoints[R]['parameters']
   : Readonly<Record<'owner' | 'repo' | 'base' | 'head', string>>;
-/** As GitHub describes it. Nobody has checked it: whoever reads a field does. */
+/**
+ * The data of an answer, as GitHub describes it. It was not checked: whoever reads a field must
+ * check it.
+ */
 export type DataOf<R extends Route> = R extends keyof Endpoints
   ? Endpoints[R]['response']['data']
   : DataOf<'GET /repos/{owner}/{repo}/pulls/{pull_number}'>;
@@ -109,7 +67,7 @@ export interface Answer<T> extends Pick<RefusedCall, 'status' | 'header'> {
   readonly data: T;
 }
 
-/** A host's REST interface, as the bot's account is to speak to it. */
+/** The settings for a host's REST interface and the bot's account. */
 export interface RestAccess {
   readonly kind: HostKind;
   readonly apiUrl: string;
@@ -122,18 +80,18 @@ export interface RestAccess {
 }
 
 export interface RestHabits {
-  /** Until the whole answer to a call has come. */
+  /** The maximum time until the whole answer to a call has come. */
   readonly timeoutMs: number;
-  /** False: nothing is tried again, because the caller comes back by itself. */
+  /** False if nothing is retried, because the caller comes back by itself. */
   readonly isPatient: boolean;
-  /** Told of each call, further pages included; what it throws comes instead of the call. */
+  /** Called with each call, further pages included. If it throws, the call is not made. */
   readonly beforeCall: () => void;
 }
 
 export class Rest {
   readonly apiUrl: string;
   readonly clock: Clock;
-  readonly differences: ReturnType<typeof differencesOf>;
+  readonly differences: Differences;
   readonly #access: RestAccess;
   readonly #fetch: Http['fetch'];
   readonly #hostName: string;
@@ -150,7 +108,7 @@ export class Rest {
   }
 
   /**
-   * One call. Parameters that the route does not name become the query, or the body.
+   * Makes a call. Parameters that the route does not name become the query or the body.
    * @throws HostError
    */
   async call<R extends Route>(
@@ -176,20 +134,20 @@ export class Rest {
     callMeter.observe(answer, operation);
     if (status >= 400) throw backOff.observe(refused) ?? refusalOf(refused, this.#hostName, refused.says);
     const isEmpty = status === 204 || status === 304;
-    // A redirect that was not followed, as of a write: nothing has been done.
+    // A redirect that was not followed, such as that of a write, has changed nothing.
     if (status >= 300 && !isEmpty) throw refusalOf({ ...refused, operation: 'read' }, this.#hostName, '');
-    // Whether the host has done what it was asked for is then as open as without any answer.
+    // It is then as uncertain as without an answer whether the host has carried out the call.
     if (!isEmpty && (typeof body !== 'object' || body === null))
       throw noAnswer(this.#hostName, new TypeError('the host answers without JSON'), operation);
     return { status, header, data: body as DataOf<R> };
   }
 
   /**
-   * Pages of a list, one after the other, as long as somebody asks for them. Not every list of
-   * Gitea's has a link to its next page: those of labels and reviews only say how many entries
-   * there are in all, which may be more than they show (`SetTotalCountHeader` without
-   * `SetLinkHeader` in routers/api/v1/repo/{label,pull_review}.go, Gitea 1.26).
-   * @param condition a header of the first call; where nothing has changed since, there is one page
+   * Yields the pages of a list, as long as somebody asks for them. Some lists of Gitea's have no
+   * link to the next page: those of labels and reviews only say how many entries there are in all,
+   * which may be more than they show (`SetTotalCountHeader` without `SetLinkHeader` in
+   * routers/api/v1/repo/{label,pull_review}.go, Gitea 1.26).
+   * @param condition is a header of the first call. If nothing has changed since, there is one page
    * without entries.
    */
   async *pages<R extends Route>(
@@ -214,7 +172,7 @@ export class Rest {
     throw new TypeError('the list has no end');
   }
 
-  /** All entries of a list. */
+  /** Returns all entries of a list. */
   async all<R extends Route>(route: R, parameters: ParametersOf<R>): Promise<readonly EntryOf<R>[]> {
     const entries: EntryOf<R>[] = [];
     for await (const { data } of this.pages(route, parameters)) entries.push(...data);
@@ -223,24 +181,25 @@ export class Rest {
 
   /**
    * Makes calls, and repeats them where that may help.
-   * @param isRepeatable false: only where the host has said that it did nothing.
+   * @param isRepeatable is false if they are only repeated where the host has said that it did
+   * nothing.
    * @throws HostError
    */
   async retried<T>(calls: () => Promise<T>, isRepeatable = true): Promise<T> {
-    // Whoever asks again by itself has words of its own for fields of another shape.
+    // Callers that ask again by themselves handle fields of another shape.
     if (!this.#habits.isPatient) return calls();
     try {
-      return await withRetries(this.clock, () => this.#afterLook(calls), isRepeatable);
+      return await withRetries(this.clock, () => this.#withTokenCheck(calls), isRepeatable);
     } catch (error) {
       throw error instanceof TypeError ? noAnswer(this.#hostName, error) : error;
     }
   }
 
   /**
-   * One 401 among good answers is a fault. So the host is asked who the bot is, and the call is
-   * made once more.
+   * Makes calls. One 401 among good answers is a fault of the host, so it is asked who the bot is,
+   * and the calls are made once more.
    */
-  async #afterLook<T>(calls: () => Promise<T>): Promise<T> {
+  async #withTokenCheck<T>(calls: () => Promise<T>): Promise<T> {
     try {
       return await calls();
     } catch (error) {
@@ -251,10 +210,10 @@ export class Rest {
   }
 
   /**
-   * Follows redirects within the host: a read all of them, a write those that keep it a write (RFC
-   * 9110, 15.4).
-   * @param subject whom the call is about.
-   * @throws HostError for a redirect that leads elsewhere, or for one too many
+   * Follows redirects within the host: a read all of them, a write only those that keep it a write
+   * (RFC 9110, 15.4).
+   * @param subject is what the call is about.
+   * @throws HostError for a redirect that leads elsewhere, or for one too many.
    */
   async #followed(address: URL, subject: string, init: RequestInit): Promise<Response> {
     let url = address;
@@ -291,7 +250,7 @@ export class Rest {
         headers: {
           accept: 'application/vnd.github.v3+json',
           ...(token !== '' && { authorization: `token ${token}` }),
-          // Neither the program's version nor the runtime.
+          // Neither the version of the program nor the runtime is told.
           'user-agent': 'gitveil',
           'x-github-api-version': API_VERSION,
           ...(body !== null && { 'content-type': 'application/json; charset=utf-8' }),
@@ -312,13 +271,16 @@ export class Rest {
   }
 }
 
-/** Ask to repeat a write as it is. With others, the success of a GET would look like its own. */
+/**
+ * Statuses that ask to repeat a write as it is. After others, the success of a GET would look like
+ * that of the write.
+ */
 const KEEP_METHOD: ReadonlySet<number> = new Set([307, 308]);
 
 interface Request {
   readonly operation: Operation;
   readonly method: string;
-  /** With its query. */
+  /** The path with its query. */
   readonly path: string;
   readonly body: string | null;
 }
@@ -341,7 +303,7 @@ function requestOf(route: Route, parameters: Readonly<Record<string, unknown>>):
   return { operation, method, path, body: isEmpty ? null : JSON.stringify(rest) };
 }
 
-/** Undefined: it is no JSON. */
+/** Parses JSON, or returns undefined if it is none. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -351,12 +313,12 @@ function parsed(text: string): unknown {
 }
 
 /**
- * What a refusal says, as `failure.ts` reads it; and `says`, for people: its message and the first
- * of its details.
+ * Reads what a refusal says: for `failure.ts`, and, as `says`, for people, with its message and the
+ * first of its details.
  */
 function wordsOf(body: unknown, raw: string): Pick<RefusedCall, 'text' | 'codes'> & { says: string } {
   const { message, errors, documentation_url: explanation } = (body ?? {}) as Record<string, unknown>;
-  // Of each of the `errors` of a 422, GitHub sends a text, an object with a message, or only
+  // For each of the `errors` of a 422, GitHub sends a text, an object with a message, or only
   // `field` and `code`.
   const details = (Array.isArray(errors) ? errors : []).map((error: unknown) => {
     const { message: words = error, field, code } = (error ?? {}) as Record<string, unknown>;

@@ -1,7 +1,8 @@
 /**
- * What the bot writes on a code host, each within a time that somebody waits. Creating is never
- * retried: if the host's answer is lost, it may have been done, and a second comment would be worse
- * than an error. All else is retried.
+ * Writes the bot's comments and issues on a code host, each within a time for which somebody waits.
+ * Creating is repeated only if the host has said that it did nothing. If its answer was lost, it
+ * may have been done, and a second comment would be worse than an error. Everything else is
+ * retried.
  * Proved by test/host/github-writes.test.ts and test/sandbox/host-contract.test.ts.
  */
 import { HostError, unlessMissing } from '../../words/host-error.ts';
@@ -14,10 +15,10 @@ import { Rest, type RestAccess } from './rest.ts';
 
 const ISSUE = '/repos/{owner}/{repo}/issues/{issue_number}';
 const COMMENT = '/repos/{owner}/{repo}/issues/comments/{comment_id}';
-/** A repository with more labels has most of them for machines. */
+/** Maximum number of pages of labels. A repository with more has most of them for machines. */
 const MAX_LABEL_PAGES = 10;
 
-/** Threads that exist, or did when this isolate looked. */
+/** Threads that existed when this isolate looked. */
 const knownThreads = new Recent<true>({ most: 1_000 });
 
 export class RestThreads {
@@ -27,7 +28,10 @@ export class RestThreads {
     this.#rest = new Rest(access, { timeoutMs: 10_000 });
   }
 
-  /** Once. */
+  /**
+   * Posts a comment. **Once.**
+   * @throws HostError
+   */
   async createComment(
     repository: RepositoryName,
     issue_number: number,
@@ -48,15 +52,19 @@ export class RestThreads {
     });
   }
 
-  /** Looks once whether a thread is there. */
+  /**
+   * Checks that a thread exists, unless this isolate has seen it before.
+   * @throws HostError
+   */
   async expectThread(repository: RepositoryName, number: number): Promise<void> {
     const look = (name: RepositoryName) => this.#rest.retried(() => this.#lookAt(name, number));
     await underCurrentName(this.#rest, repository, look);
   }
 
   /**
-   * Once. A host that refuses the issue for labels that the bot may not set, as few do, is asked
-   * without them.
+   * Opens an issue. **Once.** If the host refuses it because the bot may not set its labels, as few
+   * hosts do, it is opened without them.
+   * @throws HostError
    */
   async createIssue(repository: RepositoryName, issue: NewIssue): Promise<PostedIssue> {
     try {
@@ -71,7 +79,7 @@ export class RestThreads {
 
   #createIssue(repository: RepositoryName, { labels: names, ...text }: NewIssue): Promise<PostedIssue> {
     return this.#once(repository, async (name) => {
-      // The types know labels by name only.
+      // The types know labels only by name.
       const labels = (await this.#labels(name, names)) as string[];
       const issue = { ...placeOf(name), ...text, labels };
       const answer = await this.#rest.call('POST /repos/{owner}/{repo}/issues', issue);
@@ -81,8 +89,8 @@ export class RestThreads {
   }
 
   /**
-   * The bot's comments on a thread that were created or changed since a moment.
-   * @param since ms since 1970.
+   * Lists the bot's comments on a thread that were created or changed since a moment.
+   * @param since is in milliseconds since 1970.
    */
   async ownComments(repository: RepositoryName, number: number, since: number): Promise<CommentWithText[]> {
     const { id: botId } = await readAccount(this.#rest);
@@ -96,8 +104,8 @@ export class RestThreads {
   }
 
   /**
-   * Replaces a comment's text by `change(text)`; null leaves it. A comment that is gone is no
-   * error.
+   * Replaces a comment's text by `change(text)`, unless that is null. It succeeds if the comment is
+   * gone.
    */
   async editComment(
     repository: RepositoryName,
@@ -113,14 +121,14 @@ export class RestThreads {
     await this.#unlessGone(repository, edit, (name) => this.#textOf(name, comment_id));
   }
 
-  /** A comment that is gone is no error. */
+  /** Deletes a comment. It succeeds if the comment is gone. */
   async deleteComment(repository: RepositoryName, comment_id: number): Promise<void> {
     const remove = async (name: RepositoryName): Promise<void> =>
       expectStatus(await this.#rest.call(`DELETE ${COMMENT}`, { ...placeOf(name), comment_id }), 204);
     await this.#unlessGone(repository, remove, (name) => this.#textOf(name, comment_id));
   }
 
-  /** An issue that is gone is no error. */
+  /** Closes an issue. It succeeds if the issue is gone. */
   async closeIssue(repository: RepositoryName, number: number): Promise<void> {
     await this.#close(repository, number).catch(async (error: unknown) => {
       const to = await this.#movedTo(repository, number, error).catch(() => null);
@@ -150,7 +158,10 @@ export class RestThreads {
     return (await this.#rest.call(`GET ${ISSUE}`, { ...placeOf(repository), issue_number })).data;
   }
 
-  /** As the host wants them: by name, or the numbers of those that the repository has. */
+  /**
+   * Returns labels as the host wants them: by name, or as the numbers of those that the repository
+   * has.
+   */
   async #labels(repository: RepositoryName, names: readonly string[]): Promise<readonly (string | number)[]> {
     if (names.length === 0 || !this.#rest.differences.labelsByNumber) return names;
     const ids: number[] = [];
@@ -163,8 +174,8 @@ export class RestThreads {
   }
 
   /**
-   * Where an issue stands that was transferred to another public repository; null: nowhere, or
-   * nobody knows.
+   * Finds an issue that was transferred to another public repository.
+   * @returns null if it was not, or that cannot be seen.
    */
   async #movedTo(repository: RepositoryName, number: number, error: unknown) {
     if (!(error instanceof HostError) || error.code !== 'moved') return null;
@@ -176,7 +187,7 @@ export class RestThreads {
 
   async #textOf(repository: RepositoryName, comment_id: number): Promise<string> {
     const { data } = await this.#rest.call(`GET ${COMMENT}`, { ...placeOf(repository), comment_id });
-    // Another comment's text, or none, is not to be written over this one's.
+    // Another comment's text, or none, must not be written over this one's.
     if (expectNumber(data.id) !== comment_id) throw new TypeError('the host answers with another comment');
     return data.body ?? '';
   }
@@ -186,8 +197,8 @@ export class RestThreads {
   }
 
   /**
-   * Of what is gone, a change is none. A host that says so is asked once more, as it would never be
-   * tried again.
+   * Makes a change, which succeeds if its object is gone. A host that says so is asked a second
+   * time, because the change would never be tried again.
    */
   async #unlessGone(
     repository: RepositoryName,

@@ -3,7 +3,7 @@
  * published.
  * Proved by test/push/judge/judge.test.ts and test/e2e/push/told-before.test.ts.
  */
-import type { ChangedEntry } from '../../edit/changes.ts';
+import type { ChangedEntry } from '../../edit/tree-comparison.ts';
 import type { Memory } from '../../git/memory.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import { HostError } from '../../words/host-error.ts';

@@ -5,7 +5,7 @@
  * waits long for it.
  * Proved by test/push/judge/delta-bases.test.ts and test/e2e/push/others-work.test.ts.
  */
-import { type ChangedEntry, changedEntries } from '../../edit/changes.ts';
+import { type ChangedEntry, changedEntries } from '../../edit/tree-comparison.ts';
 import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import type { PlannedCommits } from '../../git/objects/planned-commits.ts';
 import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';

@@ -77,7 +77,7 @@ export class AgitDelivery extends Delivery<AgitHost> {
     try {
       const report = await this.upload('offer', proposal, { repository, ...target, oldTip: ZERO_OID });
       const { reason = null, updatedRef = '' } = report.commandStatuses[0] ?? {};
-      if (reason !== null && host.isOvertaken(reason)) throw overtaken();
+      if (reason !== null && host.isStale(reason)) throw overtaken();
       const refusal = refusedCommits(report);
       if (refusal !== null) throw refusal;
       // A server that does not name it has opened none.

@@ -5,7 +5,7 @@
  */
 import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
 import type { HostPullRequest } from '../../host/code-host.ts';
-import { lacksObjects } from '../../host/git/upload.ts';
+import { lacksObjects } from '../../host/git/refused-push.ts';
 import type { ForkHost } from '../../host/open.ts';
 import {
   branchTip,

@@ -85,7 +85,7 @@ export async function enter(run: PushRun, publication: Publication): Promise<Omi
   const [taken] = await Promise.allSettled([taking, comparing]);
   if (taken.status === 'rejected') throw taken.reason;
   const delivery =
-    repositories.way === 'fork'
+    repositories.flow === 'fork'
       ? new ForkDelivery(run, repositories, push)
       : new AgitDelivery(run, repositories, push);
   return { publication, delivery, compared: await comparing };

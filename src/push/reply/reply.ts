@@ -2,7 +2,7 @@
  * What a person is told while a push goes on, and at its end: a Git client as side-bands, a form as
  * gathered lines.
  */
-import type { PullRequestStage } from '../../durable/pull-request/history.ts';
+import type { PullRequestStage } from '../../durable/pull-request/stages.ts';
 import { concatBytes } from '../../git/bytes.ts';
 import { FLUSH_PKT } from '../../git/wire/pkt-line.ts';
 import { encodeReportStatus, type ReportStatus } from '../../git/wire/report-status.ts';

@@ -51,7 +51,7 @@ export function agitContract(world: () => World): void {
         () => '',
         (error: unknown) => String(error),
       );
-      expect(host().isOvertaken(refused)).toBe(true);
+      expect(host().isStale(refused)).toBe(true);
     });
 
     it('opens another one after a close, and both are found', async () => {

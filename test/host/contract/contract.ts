@@ -10,11 +10,11 @@ import { threadsContract } from './threads.ts';
 import { World } from './world.ts';
 
 /** To be called while tests are collected. @param host asked for when the first test runs. */
-export function hostContract(way: CodeHost['way'], host: () => ContractHost): void {
+export function hostContract(flow: CodeHost['flow'], host: () => ContractHost): void {
   let opened: World | null = null;
   const world = () => (opened ??= new World(host()));
   repositoriesContract(world);
-  if (way === 'fork') forksContract(world);
+  if (flow === 'fork') forksContract(world);
   else agitContract(world);
   pullRequestsContract(world);
   threadsContract(world);

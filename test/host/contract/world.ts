@@ -143,7 +143,7 @@ export class World {
     const text = { title: 'A title', body: 'A body\n\n---\n*by the bot*', isDraft: false };
     const head = { owner: this.host.botLogin, branch };
     const { repositories } = this;
-    if (repositories.way === 'agit') {
+    if (repositories.flow === 'agit') {
       const repository = await this.host.createRepository();
       const tip = await this.offer(
         repository,
@@ -166,7 +166,7 @@ export class World {
    * request. Answers its id.
    */
   offer(repository: ContractRepository, request: AgitRequest, changes?: readonly string[]): Promise<string> {
-    if (this.repositories.way !== 'agit') throw new Error('pull requests come from forks here');
+    if (this.repositories.flow !== 'agit') throw new Error('pull requests come from forks here');
     const said = this.repositories.agitPush(request);
     return this.#pushTo(repository, repository.name, request.topic, said, changes);
   }

@@ -210,8 +210,8 @@ describe('a push', () => {
   it.each(['request `force-push` push option', "request 'force-push' push option"])(
     'was overtaken: %s',
     (reason) => {
-      expect(host.isOvertaken(reason)).toBe(true);
-      expect(host.isOvertaken('base-branch does not exist')).toBe(false);
+      expect(host.isStale(reason)).toBe(true);
+      expect(host.isStale('base-branch does not exist')).toBe(false);
     },
   );
 });

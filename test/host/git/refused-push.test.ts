@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { refusedPush } from '../../../src/host/git/upload.ts';
+import { refusedPush } from '../../../src/host/git/refused-push.ts';
 
 it.each([
   ['fail to run proc-receive hook', 'moment'],

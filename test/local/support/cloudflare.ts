@@ -48,11 +48,11 @@ export interface Metadata {
 export interface Script {
   /** The tag of the newest migration of Durable Objects. */
   migrationTag: string | null;
-  /** By the id of the version. */
+  /** Versions by their ids. */
   readonly versions: Map<string, Metadata>;
-  /** Of the version that runs; null for a Worker that has only been given a secret. */
+  /** Id of the version that runs; `null` for a Worker that has only been given a secret. */
   deployed: string | null;
-  /** What is set for all versions: logs, and how objects take a new one. */
+  /** Settings for all versions: logs, and how objects take a new one. */
   settings: Readonly<Record<string, unknown>>;
   subdomain: Readonly<Record<string, unknown>>;
   crons: readonly string[];
@@ -123,13 +123,13 @@ function page(result: unknown, query: URLSearchParams): unknown {
 
 export class Cloudflare {
   readonly unknown: string[] = [];
-  /** By their ids. */
+  /** Databases by their ids. */
   readonly databases = new Map<string, Database>();
   /** Their titles, by their ids. */
   readonly namespaces = new Map<string, string>();
   readonly scripts = new Map<string, Script>();
   plan: 'free' | 'paid' = 'paid';
-  /** What the token may not ask for, by method and path. */
+  /** Calls that the token may not make, by method and path. */
   forbidden: RegExp | null = null;
   /** Asked at each call that reaches the account. */
   breaks: (call: string) => Break | null = () => null;
@@ -162,7 +162,7 @@ export class Cloudflare {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}${API}`;
   }
 
-  /** As `wrangler secret put` does before the first upload. */
+  /** Adds a Worker without a version, as `wrangler secret put` does before the first upload. */
   addDraft(name: string): void {
     this.scripts.set(name, { ...DRAFT, versions: new Map(), secrets: new Set() });
   }
@@ -212,7 +212,7 @@ export class Cloudflare {
     }
   }
 
-  /** What each call does, by method and path within the account. */
+  /** Actions of calls, by method and path within the account. */
   readonly #routes: readonly (readonly [RegExp, (parts: readonly string[], body: string) => unknown])[] = [
     [/^GET \/user(?:\/tokens\/verify)?$/, () => ({ id: 'user0', status: 'active' })],
     [/^GET \/accounts$/, () => [{ id: ACCOUNT, name: 'An account' }]],

@@ -63,7 +63,7 @@ function updating({ tips = [OLD], pushed = () => report(3), found = () => null, 
       requests.push(request);
       return { refName: `refs/for/${request.base}`, pushOptions: [] };
     },
-    isOvertaken: (reason) => /force-push/.test(reason),
+    isStale: (reason) => /force-push/.test(reason),
     delivered: async (_, number, text) => {
       delivered.push({ number, text });
       return pullRequest(number);

@@ -10,13 +10,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Of the package `@octokit/openapi`. */
+/** Version of the package `@octokit/openapi`. */
 const VERSION = '23.0.2';
 const FILE = join(import.meta.dirname, 'github-description.json');
 const REPOSITORY = '/repos/{owner}/{repo}';
 
 /**
- * What is asked of the embedded host. `true`: with the first example of each answer, for
+ * Calls that tests make to the embedded host. `true`: with the first example of each answer, for
  * recordings.test.ts.
  */
 const OPERATIONS: Readonly<Record<string, boolean>> = {
@@ -54,7 +54,7 @@ const OPERATIONS: Readonly<Record<string, boolean>> = {
   [`GET ${REPOSITORY}/pulls/{pull_number}/commits`]: false,
   [`GET ${REPOSITORY}/pulls/{pull_number}/reviews`]: true,
 };
-/** Of refusals, which any operation may answer with. */
+/** Schemas of refusals, with which any operation may answer. */
 const ALWAYS = ['#/components/schemas/basic-error', '#/components/schemas/validation-error'];
 
 type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
@@ -68,7 +68,7 @@ interface Description {
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What a schema says to people. Names of properties are no such words. */
+/** Names of the words for people in a schema. Names of properties are not among them. */
 const WORDS = new Set(['description', 'title', 'example', 'examples', 'externalDocs', 'headers']);
 
 /** @param areNames whether the keys are names, and no words of the language of schemas. */

@@ -13,9 +13,9 @@ import { Ajv } from 'ajv';
 type Schema = Record<string, unknown>;
 
 interface Description {
-  /** By method and template of the path, then by status. */
+  /** Schemas by method and template of the path, then by status. */
   readonly operations: Readonly<Record<string, Readonly<Record<string, Schema>>>>;
-  /** By the words of a `$ref`. */
+  /** Schemas by the value of a `$ref`. */
   readonly components: Readonly<Record<string, Schema>>;
 }
 
@@ -59,7 +59,7 @@ const HOW_TO_ADD =
   'if GitHub describes it, add it to OPERATIONS in test/sandbox/support/extract-description.ts, and run ' +
   '"npx node test/sandbox/support/extract-description.ts"';
 
-/** What GitHub's description finds wrong with an answer; empty when nothing. */
+/** Lists the differences between an answer and GitHub's description; none if it fits. */
 export function problemsWith(method: string, path: string, status: number, body: unknown): string[] {
   const operation = operations.find((known) => known.method === method && known.pattern.test(path));
   if (!operation) return [`there is no description of ${method} ${path}: ${HOW_TO_ADD}`];

@@ -1,5 +1,5 @@
 /**
- * What GitHub has really answered: recordings that its own client libraries are tested with
+ * Recordings of GitHub's real answers, with which its own client libraries are tested
  * (`@octokit/fixtures`).
  */
 import { readFileSync } from 'node:fs';
@@ -39,8 +39,8 @@ export function recording(scenario: string, method: string, path: RegExp, status
 }
 
 /**
- * What GitHub shows to members and to whoever may push, who made the recordings; or to those who
- * use a feature.
+ * Fields that GitHub shows only to members and to accounts that may push, as those that made the
+ * recordings, or to those that use a feature.
  */
 const NOT_FOR_STRANGERS = new Set([
   'permissions',

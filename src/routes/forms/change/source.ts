@@ -16,7 +16,7 @@ import type { PushHost } from '../../../push/push-host.ts';
 import { fullName, type RepositoryName } from '../../../words/repository-name.ts';
 import { heldReads, isMadeHere, readCommit, type ReadObjects } from '../../../upstream/tree-reader.ts';
 import { defaultBranchOf } from '../../../upstream/upstream-refs.ts';
-import { pushStore } from '../../../service/push-store.ts';
+import { ServicePushStore } from '../../../service/push-store.ts';
 import { refuseTooMany } from '../../request/limits.ts';
 import { explained, type Refused, refuseWithoutBot } from '../../request/refused.ts';
 import { hostScopeOf } from '../../request/scope.ts';
@@ -118,7 +118,7 @@ async function pullRequestSource(
   const { anonEmail } = c.var.config;
   const botLogin = await host.botLogin();
   const [recorded, policy] = await Promise.all([
-    pushStore(hostScopeOf(c), host.memory).placeOf(prHash),
+    new ServicePushStore(hostScopeOf(c), host.memory).placeOf(prHash),
     knownPolicy(c, target),
   ]);
   const head = { owner: botLogin, branch: workBranch(prHash) };

@@ -1,0 +1,57 @@
+/**
+ * Lists what differs between the REST interface of GitHub and the one that Gitea and Forgejo share.
+ * "Gitea" is its source at 1.26; docs.github.com/rest is "REST". A field that only one of them has
+ * needs no entry: where it is missing, it counts as unset. Those are `source`,
+ * `pull_request_creation_policy`, `patch` and `reason` of GitHub (REST), and `internal`, `mirror`,
+ * `owner.visibility` and `is_locked` of Gitea (modules/structs/{repo,user,issue}.go).
+ * Proved by test/host/forgejo/repositories.test.ts and test/sandbox/host-contract.test.ts.
+ */
+import type { HostKind } from '../kinds.ts';
+
+export type Differences = ReturnType<typeof differencesOf>;
+
+export function differencesOf(kind: HostKind) {
+  const isGitHub = kind === 'github';
+  /**
+   * Parameters for the longest page. REST: "Using pagination". Gitea: `[api] MAX_RESPONSE_ITEMS`,
+   * unless it allows more.
+   */
+  const page: Readonly<Record<string, number>> = isGitHub ? { per_page: 100 } : { limit: 50 };
+  return {
+    /**
+     * The way in which the bot proposes commits: from its fork, or by a push to upstream (Gitea:
+     * services/agit/agit.go).
+     */
+    flow: isGitHub ? 'fork' : 'agit',
+    page,
+    /**
+     * Parameters for notifications. REST: at most 50 a page. Gitea: routers/api/v1/notify/user.go.
+     */
+    feedQuery: isGitHub ? { participating: true, per_page: 50 } : { 'subject-type': 'Pull' },
+    /**
+     * True if the comments of a thread come in pages. Gitea sends all at once (ListIssueComments in
+     * routers/api/v1/repo/issue_comment.go).
+     */
+    hasCommentPages: isGitHub,
+    /**
+     * True if a comment on a missing issue is answered with 500, as if it might have been posted
+     * (Gitea: CreateIssueComment, there).
+     */
+    looksBeforeComment: !isGitHub,
+    /**
+     * True if a new issue takes labels by number (Gitea: CreateIssueOption in
+     * modules/structs/issue.go).
+     */
+    labelsByNumber: !isGitHub,
+    /**
+     * True if the host hides flagged accounts from others (backstrokeapp/server#84,
+     * streamlink/streamlink#622).
+     */
+    hidesFlagged: isGitHub,
+    /**
+     * True if there is a list of all remarks on lines. Gitea lists them only by review
+     * (routers/api/v1/repo/pull_review.go).
+     */
+    hasRemarkList: isGitHub,
+  } as const;
+}
