@@ -78,7 +78,7 @@ interface TokenReport {
 }
 
 /** Why alerts do not arrive now. */
-export interface StandingTrouble extends Trouble {
+interface StandingTrouble extends Trouble {
   /** When the first attempt failed of those that have all failed since; milliseconds since 1970. */
   readonly since: number;
 }

@@ -10,7 +10,7 @@ import { Recent } from '../../isolate/recent.ts';
 import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import type { CommentWithText, NewIssue, PostedComment, PostedIssue } from '../code-host.ts';
 import { expectAddress, expectNumber, expectStatus, expectThread } from './answer.ts';
-import { lookUp, placeOf, readAccount, readComments, underCurrentName } from './reads.ts';
+import { lookUpRepository, placeOf, readAccount, readComments, underCurrentName } from './reads.ts';
 import { Rest, type RestAccess } from './rest.ts';
 
 const ISSUE = '/repos/{owner}/{repo}/issues/{issue_number}';
@@ -182,7 +182,7 @@ export class RestThreads {
     const issue = await this.#rest.retried(() => this.#issue(repository, number));
     const to = expectThread(issue.html_url);
     const isHere = fullName(to.repository).toLowerCase() === fullName(repository).toLowerCase();
-    return isHere || (await lookUp(this.#rest, to.repository)).isPrivate ? null : to;
+    return isHere || (await lookUpRepository(this.#rest, to.repository)).isPrivate ? null : to;
   }
 
   async #textOf(repository: RepositoryName, comment_id: number): Promise<string> {

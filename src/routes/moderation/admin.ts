@@ -29,7 +29,7 @@ import { arePushesSuspended, setPanic } from '../../service/suspension.ts';
 import { scopeOf } from '../request/scope.ts';
 
 /** The header that tells whether the switch outlives the process. */
-export const PANIC_STORED = 'X-Panic-Stored';
+const PANIC_STORED = 'X-Panic-Stored';
 
 const storedHeader = {
   description: '`no`: it counts, and a restart would forget it.',

@@ -12,7 +12,7 @@ import { eventsOf } from '../../events/host-event.ts';
 import { pullRequestOf, readFrom } from '../../objects.ts';
 import type { Conversation } from '../../host/code-host.ts';
 import type { ShownConversation } from '../../pages/conversation.ts';
-import { ATOM_TYPE, atomFeed, pullRequestPage, pullRequestText } from '../../pages/pull-request-page.ts';
+import { ATOM_TYPE, atomFeed, pullRequestPage, pullRequestPageText } from '../../pages/pull-request-page.ts';
 import { isoTime } from '../../pages/layout.ts';
 import { within } from '../../isolate/within.ts';
 import { mayBeRecorded } from '../../stats/recorded-hashes.ts';
@@ -115,7 +115,7 @@ async function showPullRequest(c: Context<AppEnv>): Promise<Response> {
   }
   const page = { pullRequest, origin, needsKey: config.prUpdatePolicy === 'key', conversation };
   return type === 'text/plain'
-    ? c.text(pullRequestText(page), 200, headers)
+    ? c.text(pullRequestPageText(page), 200, headers)
     : answerPage(c, pullRequestPage(page), 200, headers);
 }
 
