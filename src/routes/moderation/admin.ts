@@ -7,24 +7,19 @@ import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import type { OperatorCredential } from '../../durable/guard/guard.ts';
 import { type RollbackResult, TRACKED_MS } from '../../durable/guard/rollback.ts';
-import { tokenHash } from '../../durable/guard/tokens.ts';
 import type { AppEnv } from '../../env.ts';
 import { systemClock } from '../../isolate/clock.ts';
 import { succeeds } from '../../isolate/within.ts';
-import { longestWait } from '../../limits/sliding-window.ts';
-import { isSameSecret } from '../../secret/keyed-hash.ts';
 import { pardonOf } from '../../notify/alert.ts';
 import { type Trouble, troubleWords } from '../../notify/trouble.ts';
 import { delayedPushesOf, guardOf, identityOf } from '../../objects.ts';
 import { ROLLED_BACK } from '../../durable/delayed-pushes/delayed-push.ts';
 import { removeDelayed } from '../../service/publish-delayed.ts';
-import { limitsOf } from '../../service/limits.ts';
-import { refusedUntil } from '../request/limits.ts';
 import { mayBeListed } from '../../stats/recorded-hashes.ts';
-import { answerRefused, CANNOT_WRITE, refused, type Refused } from '../request/refused.ts';
-import { readPayload } from '../request/payload.ts';
+import { answerRefused, CANNOT_WRITE, refused } from '../request/refused.ts';
 import { answer, asJson, countSchema, described, error as errorAnswer } from '../description.ts';
-import { pseudonymHash, MODERATION_STATES } from './moderation.ts';
+import { MODERATION_STATES, pseudonymHash } from './moderation.ts';
+import { credentialFields, forOperator, INVALID_CREDENTIALS } from './operator-credential.ts';
 import { arePushesSuspended, setPanic } from '../../service/suspension.ts';
 import { scopeOf } from '../request/scope.ts';
 
@@ -40,13 +35,7 @@ const storedHeader = {
 const ATTEMPTS = 3;
 const PAUSE_MS = 500;
 
-const text = z.string().optional();
 const choice = z.boolean().optional();
-
-const credentialFields = {
-  password: text.describe('The password of the operator.'),
-  token: text.describe('The token of an alert button. It works once, for one action, within ten minutes.'),
-};
 
 const panicScope = z.enum(['pushes', 'writes', 'all']).optional();
 const panicRequest = z.object({
@@ -127,7 +116,6 @@ const testAlertAnswer = z
 
 const NOTHING_TO_PARDON = 'nobody has reported this pseudonym';
 const NO_TOPIC = 'NOTIFY_ADMIN_TOPIC is not set.';
-const INVALID_CREDENTIALS = refused(401, 'invalid credentials');
 
 const REFUSALS = {
   400: errorAnswer('The request is not valid.', ['invalid payload', 'invalid-payload']),
@@ -138,9 +126,6 @@ const REFUSALS = {
   ),
   503: errorAnswer('The service cannot write: its disk may be full.', CANNOT_WRITE.error),
 };
-
-/** Limits in which an attempt counts. */
-type Actions = readonly ('admin' | 'rollback')[];
 
 export const admin = new Hono<AppEnv>();
 
@@ -345,51 +330,4 @@ export async function testAlert(c: Context<AppEnv>): Promise<Trouble | 'nobody' 
   const reason = outcome === 'nobody' ? 'no-topic' : (outcome?.reason ?? 'taken');
   c.var.logger.warn('a test alert was asked for', { outcome: reason });
   return outcome;
-}
-
-/**
- * Makes a handler that counts a request before it reads it.
- * @param handle gets a credential that may be valid, and gives null if the guard refuses it.
- */
-function forOperator<T extends { password?: string | undefined; token?: string | undefined }>(
-  schema: z.ZodType<T>,
-  handle: (c: Context<AppEnv>, fields: T, credential: OperatorCredential) => Promise<Response | null>,
-  actions: Actions = ['admin'],
-) {
-  return async (c: Context<AppEnv>): Promise<Response> => {
-    const tooOften = await refuseTooOften(c, actions);
-    if (tooOften !== null) return answerRefused(c, tooOften);
-    const payload = await readPayload(c, schema);
-    if (payload.kind === 'refused') return answerRefused(c, payload);
-    const credential = await credentialOf(c, payload.fields);
-    const response = credential && (await handle(c, payload.fields, credential));
-    // The credential may have been the one that went over the limit.
-    return response ?? answerRefused(c, (await refuseTooOften(c, [])) ?? INVALID_CREDENTIALS);
-  };
-}
-
-/** Counts an attempt. Gives the refusal if the client is over one of its limits; else null. */
-export async function refuseTooOften(c: Context<AppEnv>, actions: Actions): Promise<Refused | null> {
-  const limits = limitsOf(scopeOf(c));
-  const counted = actions.map((action) => limits.count(action));
-  const wait = longestWait(await Promise.all([limits.known('prefixAdmin'), ...counted]));
-  return wait.waitMs === 0 ? null : refusedUntil(wait, 'rate limit exceeded');
-}
-
-/**
- * Gives the credential, or null if it cannot be valid. The guard checks tokens later, so every
- * token counts like a wrong password: nobody has forty valid ones. While a /48 is over its limit,
- * even the correct password is answered like a wrong one, so that further guesses tell nothing.
- */
-export async function credentialOf(
-  c: Context<AppEnv>,
-  { password, token }: { password?: string | undefined; token?: string | undefined },
-): Promise<OperatorCredential | null> {
-  const expected = c.var.config.panicPassword;
-  const isCorrect = expected !== null && password !== undefined && isSameSecret(password, expected);
-  // Correct guesses make the same call, so that one of many at once does not overtake the others.
-  const { waitMs } = await limitsOf(scopeOf(c)).count('prefixAdmin', !isCorrect);
-  if (waitMs > 0) return null;
-  if (isCorrect) return { kind: 'password' };
-  return token === undefined ? null : { kind: 'token', hash: tokenHash(token) };
 }

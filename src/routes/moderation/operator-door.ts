@@ -19,7 +19,7 @@ import { answerPage } from '../pages/answer-page.ts';
 import { isCrossSite, readSmallForm } from '../request/payload.ts';
 import { shownOrigin } from '../request/public-origin.ts';
 import { answerRefused, explained, NOT_KEPT, type Refused } from '../request/refused.ts';
-import { credentialOf, refuseTooOften } from './admin.ts';
+import { credentialOf, refuseTooOften } from './operator-credential.ts';
 
 const ACTION_TOKEN = /^[0-9a-f]{32}$/;
 const COOKIE = 'gitveil-operator';

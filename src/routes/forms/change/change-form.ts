@@ -16,10 +16,9 @@ import {
   type ChangeFields,
   type ChangeForm,
   changeFormPage,
-  folderPage,
-  type ListedEntry,
   NO_FIELDS,
 } from '../../../pages/forms/change-pages.ts';
+import { folderPage, type ListedEntry } from '../../../pages/forms/folder-page.ts';
 import { WORKFLOWS } from '../../../policy/community-files.ts';
 import { gateSentence, OPEN_POLICY, policyRefusal, workflowSentence } from '../../../policy/policy.ts';
 import { PR_HASH_PATTERN } from '../../../words/pr-hash.ts';
