@@ -134,6 +134,7 @@ async function endedBy(
   await object.tell(host, events, Date.now()).catch((error: unknown) => {
     c.var.logger.warn('what a page has read could not be recorded', { error });
   });
+  // If the object fails, the page shows what it has already.
   return (await object.view().catch(() => null)) ?? pullRequest;
 }
 
@@ -147,6 +148,7 @@ async function viewOf(c: Context<AppEnv>, hash: string): Promise<PullRequestView
   let view = await readFrom(() => object.view());
   if (view?.isShown === false) {
     // Looks at the host now, so that whoever has just pushed need not wait for the object to do it.
+    // Without an answer in time, the page says that there is no such pull request yet.
     await within(LOOK_PATIENCE_MS, object.askHost()).catch(() => {});
     view = await readFrom(() => object.view());
   }

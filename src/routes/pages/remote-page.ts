@@ -35,6 +35,7 @@ export async function showRemote(c: Context<AppEnv>, target: RepositoryName): Pr
       systemClock.sleep(PATIENCE_MS).then(() => undefined),
     ]),
     listedPullRequests(c, target, mayAsk),
+    // Without an answer, the page leaves out whether pushes are suspended.
     suspensionOf(c.env).catch(() => null),
   ]);
   if (policy === null) {

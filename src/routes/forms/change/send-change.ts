@@ -7,10 +7,8 @@
 import { newAddresses } from '../../../edit/addresses.ts';
 import { buildChange } from '../../../edit/build-change.ts';
 import { difference, fileText, MAX_FILE_BYTES, newContent } from '../../../edit/lines.ts';
-import { parsePath } from '../../../edit/path.ts';
-import { type FormFields, withPlainLineEnds } from '../../request/form-fields.ts';
-import { decodeUtf8, utf8 } from '../../../git/bytes.ts';
-import { isOid, type Oid } from '../../../git/objects/oid.ts';
+import { decodeUtf8 } from '../../../git/bytes.ts';
+import type { Oid } from '../../../git/objects/oid.ts';
 import { HostError, MovedError } from '../../../words/host-error.ts';
 import { systemClock } from '../../../isolate/clock.ts';
 import type { MemoryHold } from '../../../isolate/memory-budget.ts';
@@ -23,12 +21,9 @@ import {
   type ChangeForm,
   changeFormPage,
   changePreviewPage,
-  NO_FIELDS,
   type OpenedChange,
 } from '../../../pages/forms/change-pages.ts';
-import { MAX_OWN_NAME } from '../../../pages/forms/parts.ts';
 import { NOBODY_SEARCHED } from '../../../leaks/findings.ts';
-import { MAX_DESCRIPTION_LENGTH, parsePushOptions } from '../../../push/receive/push-options.ts';
 import { delayedSentence } from '../../../push/reply/banner.ts';
 import type { FormToken } from '../../../secret/form-token.ts';
 import { prKeyOf } from '../../../secret/keyed-hash.ts';
@@ -41,6 +36,7 @@ import { pushHost } from '../../../service/open-push.ts';
 import { problem, type Refused } from '../../request/refused.ts';
 import { sentence } from '../../../words/sentence.ts';
 import { answerForm, typedIdentity, NO_NAME, type RequestedForm, secretsOf, type SentForm } from '../form.ts';
+import { changeFields, checkFields, pushOptionsOf } from './change-fields.ts';
 import { changeForm, pathProblem, showAgain } from './change-form.ts';
 import { type FormPush, push, outcomeRefusal, formRefusal, refusePush } from './form-push.ts';
 import { hostFailure, openSource, refuseReading, type ChangeSource } from './source.ts';
@@ -83,21 +79,6 @@ export async function sendChange(
   return answer instanceof Response ? answer : showAgain(c, form, answer);
 }
 
-function changeFields(fields: FormFields): ChangeFields {
-  const whole = (name: string): string => withPlainLineEnds(fields.get(name) ?? '');
-  const trimmed = Object.keys(NO_FIELDS).map((name) => [name, whole(name).trim()]);
-  const { blob, seen, pr_hash, pr_key, ...others } = Object.fromEntries(trimmed) as ChangeFields;
-  return {
-    ...others,
-    blob: isOid(blob) ? blob : '',
-    seen: isOid(seen) ? seen : '',
-    path: fields.get('path') ?? '',
-    text: whole('text'),
-    pr_hash: pr_hash.toLowerCase(),
-    pr_key: pr_key.toLowerCase(),
-  };
-}
-
 /** @param delay a value of the push option; empty for the service's default; null for a preview. */
 async function takeStep(
   place: RequestedForm,
@@ -106,8 +87,7 @@ async function takeStep(
   delay: string | null,
   memory: MemoryHold,
 ): Promise<Response | Refused> {
-  const { c, target } = place;
-  const { title, description, pr_key } = form.fields;
+  const { c } = place;
   const path = checkFields(form.fields);
   if (path.kind === 'refused') return path;
   const refused = await refuseReading(c);
@@ -118,67 +98,67 @@ async function takeStep(
   if (refusal !== null) return formRefusal(refusal);
   const change = await prepareChange(place, form, path.parts, memory);
   if (change instanceof Response || change.kind === 'refused') return change;
-  const { source, content, folders } = change;
-  const { text } = source;
-  /** Texts that an open pull request gets from push options, because its commit had others. */
-  const retitled = text !== null && {
+  const texts = optionTexts(change.source, form.fields);
+  const unfit = refuseTexts(place, form.fields, texts);
+  if (unfit !== null) return unfit;
+  const toPush = pushOf(place, form.fields, change, {
+    path: path.parts,
+    token,
+    // The push refuses an invalid delay.
+    options: pushOptionsOf(form.fields, texts ?? {}).concat(lastOption(delay)),
+  });
+  return delay === null ? previewChange(place, form, change, toPush) : openChange(place, form, token, toPush);
+}
+
+function lastOption(delay: string | null): string[] {
+  if (delay === null) return ['preview'];
+  return delay === '' ? [] : [`delay=${delay}`];
+}
+
+type Texts = { readonly title?: string; readonly description?: string };
+
+/**
+ * Selects the texts that an open pull request gets from push options, because its commit has
+ * others; null for a new pull request, which takes them from its commit.
+ */
+function optionTexts({ text }: ChangeSource, { title, description }: ChangeFields): Texts | null {
+  if (text === null) return null;
+  return {
     ...(text.title !== title && { title }),
     ...(text.description !== description && { description }),
   };
+}
+
+function refuseTexts(
+  { c, target }: RequestedForm,
+  { title, description, pr_key }: ChangeFields,
+  texts: Texts | null,
+): Refused | null {
   // The push would refuse it, too, but in words for people who push.
-  if (retitled && Object.keys(retitled).length > 0 && pr_key === '') return NO_KEY;
-  const shown = retitled || { title, description };
-  const texts = Object.entries(shown).map(([name, words]) => [name, readMarkdown(words)]);
-  const where = { hostUrl: c.var.host.url, repository: target };
-  const noise = noiseProblem(Object.fromEntries(texts), where);
-  if (noise !== null) return problem(400, sentence(noise));
+  if (texts !== null && Object.keys(texts).length > 0 && pr_key === '') return NO_KEY;
+  const shown = Object.entries(texts ?? { title, description });
+  const read = Object.fromEntries(shown.map(([name, words]) => [name, readMarkdown(words)]));
+  const noise = noiseProblem(read, { hostUrl: c.var.host.url, repository: target });
+  return noise === null ? null : problem(400, sentence(noise));
+}
+
+function pushOf(
+  { c }: RequestedForm,
+  { title, description, own_name }: ChangeFields,
+  { source, content, folders }: PreparedChange,
+  how: { readonly path: readonly string[]; readonly token: FormToken; readonly options: readonly string[] },
+): FormPush {
   const { tip, pack } = buildChange({
     folders,
-    path: path.parts,
+    path: how.path,
     content,
     parent: source.parent,
     message: `${title}\n${description === '' ? '' : `\n${description}\n`}`,
     // The form's own time makes the same form give the same commit.
-    committedAt: Math.floor(token.madeAt / 1000),
-    identity: typedIdentity(form.fields.own_name, c.var.config.anonEmail),
+    committedAt: Math.floor(how.token.madeAt / 1000),
+    identity: typedIdentity(own_name, c.var.config.anonEmail),
   });
-  const options = pushOptionsOf(form.fields, retitled || {});
-  // The push refuses an invalid delay.
-  const last = delay === null ? ['preview'] : delay === '' ? [] : [`delay=${delay}`];
-  const toPush = { refName: `refs/for/${source.base}`, tip, pack, pushOptions: [...options, ...last] };
-  return delay === null ? previewChange(place, form, change, toPush) : openChange(place, form, token, toPush);
-}
-
-const invalid = (explanation: string): Refused => problem(400, explanation);
-
-/** Checks what needs no request. */
-function checkFields(
-  fields: ChangeFields,
-): { readonly kind: 'path'; readonly parts: readonly string[] } | Refused {
-  const path = parsePath(fields.path);
-  if (path.kind === 'invalid') return invalid(path.problem);
-  if (path.parts.length === 0) return invalid('Write the path of the file.');
-  const file = fileText(utf8(fields.text));
-  if (file.kind === 'unfit') return invalid(file.problem);
-  const { title, description } = fields;
-  if (title === '') return invalid('Write a title that says what you change.');
-  if (fields.own_name.length > MAX_OWN_NAME)
-    return invalid(`Your name must have at most ${MAX_OWN_NAME} characters.`);
-  const parsed = parsePushOptions(pushOptionsOf(fields, { title, description }));
-  if (parsed.kind === 'valid') return path;
-  // The option's own rule speaks of one line, as a push sends it.
-  const rule = `The description must be a text of at most ${MAX_DESCRIPTION_LENGTH} characters.`;
-  return invalid(parsed.option === 'description' ? rule : `${parsed.message}.`);
-}
-
-/** @param texts title and description, where the pull request gets them from options. */
-function pushOptionsOf(
-  { pr_hash, pr_key, sign_off, ai, issue }: ChangeFields,
-  texts: Readonly<Record<string, string>>,
-): string[] {
-  const stated = Object.entries({ 'pr-hash': pr_hash, 'pr-key': pr_key, ai, issue });
-  const given = [...Object.entries(texts), ...stated.filter(([, value]) => value !== '')];
-  return [...given.map(([name, value]) => `${name}=${value}`), ...(sign_off === '' ? [] : ['sign-off'])];
+  return { refName: `refs/for/${source.base}`, tip, pack, pushOptions: how.options };
 }
 
 interface PreparedChange {
