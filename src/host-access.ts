@@ -40,7 +40,7 @@ export function hostAccountOf(env: AccountEnv, host: HostConfig): ReturnType<Env
   return hostAccountNamed(env, accountOf(host));
 }
 
-/** A code host, and what asks it. */
+/** A code host, and the clients that ask it. */
 export interface Reached {
   readonly config: Config;
   readonly host: HostConfig;
@@ -49,7 +49,7 @@ export interface Reached {
 }
 
 /**
- * For an object. Null: the configuration is invalid, or lacks the host.
+ * Opens a code host for an object. Null: the configuration is invalid, or lacks the host.
  * @param http from an earlier answer.
  */
 export function reachHost(env: Env, hostKey: string, http: HttpClient | null = null): Reached | null {
@@ -114,7 +114,7 @@ function openCallMeter(env: AccountEnv, host: HostConfig): CallMeter {
 
 export type AccountNews = ReturnType<typeof accountNews>;
 
-/** What the operator is told of the account; `hidden` with every look. */
+/** Tells the operator of the account. `hidden` is told with every look. */
 export function accountNews(env: AccountEnv, host: HostConfig) {
   const place = placeOf(host);
   return {
@@ -129,16 +129,17 @@ export function accountNews(env: AccountEnv, host: HostConfig) {
 
 const placeOf = (host: HostConfig) => ({ hostName: hostNameOf(host), variable: tokenVariable(host.key) });
 
-/** The account behind a token seldom has another name, so each isolate asks for it once an hour. */
+/** Names of accounts. They seldom change, so each isolate asks for one once an hour. */
 const logins = new Recent<string>({ lifeMs: 60 * 60 * 1000, most: 100 });
 /**
- * A delayed push must not be the reason for a request to the host, and takes what was known lately.
+ * The time for which a name is kept for delayed pushes, which must not be the reason for a request
+ * to the host.
  */
 const KEPT_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
 
 /**
- * The bot account's name: the author of everything.
- * @param isQuiet asks once a month at most.
+ * The bot account's name, which is the author of everything.
+ * @param isQuiet asks the host once a month at most.
  * @throws HostError
  */
 export async function botLogin(

@@ -2,7 +2,7 @@
  * Repositories of a simple shape: a line of small commits, and branches of one commit, of many, or
  * of many bytes.
  */
-import { commit } from './fast-import.ts';
+import { blob, commit } from './fast-import.ts';
 import { randomText } from './random.ts';
 
 const MAIN = 'refs/heads/main';
@@ -13,6 +13,8 @@ const BEGAN_AT = ENDED_AT - 8 * 365 * DAY_SECONDS;
 const FILES = 64;
 const FILE_BYTES = 2_000;
 const LARGE_FILE_BYTES = 250_000;
+/** More files than any branch of bytes has, so that no two texts have the same seed. */
+const MOST_FILES = 10_000;
 
 const path = (file: number): string => `src/part-${file % 8}/file-${file}.txt`;
 
@@ -94,16 +96,13 @@ export function* branchOfCommitsOnly(
 }
 
 /** Writes a branch ahead of main by one commit, whose pack has so many megabytes. */
-export function branchOfBytes(branch: string, megabytes: number): Iterable<string> {
+export function* branchOfBytes(branch: string, megabytes: number): Generator<string> {
   // Deflate leaves so much of the text. A little is for trees and headers.
   const bytes = (megabytes * 1e6) / 0.765;
   const count = Math.max(1, Math.round(bytes / LARGE_FILE_BYTES));
-  const content = randomText(megabytes, bytes);
-  const files = Array.from({ length: count }, (_, file) => {
-    const start = Math.floor((bytes * file) / count);
-    return [`data/file-${file}.txt`, content.slice(start, Math.floor((bytes * (file + 1)) / count))] as const;
-  });
-  return [
-    commit({ ref: `refs/heads/${branch}`, from: MAIN, at: ENDED_AT + 60, message: 'Add data\n', files }),
-  ];
+  const files = Array.from({ length: count }, (_, file) => [`data/file-${file}.txt`, file + 1] as const);
+  for (const [, number] of files) {
+    yield blob(number, randomText(megabytes * MOST_FILES + number, Math.round(bytes / count)));
+  }
+  yield commit({ ref: `refs/heads/${branch}`, from: MAIN, at: ENDED_AT + 60, message: 'Add data\n', files });
 }

@@ -100,6 +100,17 @@ export class Rig {
     return target;
   }
 
+  /** Opens an issue to comment on. @returns its number. */
+  async openIssue({ name }: Target): Promise<number> {
+    const { apiUrl, botToken } = this.#addresses.host;
+    const answer = await fetch(`${apiUrl}/repos/${OWNER}/${name}/issues`, {
+      method: 'POST',
+      headers: { Authorization: `token ${botToken}` },
+      body: JSON.stringify({ title: 'To talk on' }),
+    });
+    return (await answer.json<{ number: number }>()).number;
+  }
+
   /** Adds a commit to upstream's main. */
   async moveUpstream({ name }: Target): Promise<void> {
     await this.#host.ask('addCommit', { owner: OWNER, name });

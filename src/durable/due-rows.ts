@@ -1,21 +1,27 @@
 /**
- * What waits to be worked off: it is due later each time it has failed, and as late as the refusing
- * side asks for.
+ * Work that is due at a time. Each failure makes it due later, and the refusing side may ask for
+ * more time.
  */
 
 const FIRST_MS = 5_000;
-/** Longer requests to wait are ignored. Nothing waits longer, even after a clock was set back. */
+/**
+ * The longest wait that a refusing side may ask for. A row that is due later than that, because a
+ * clock was set back, is due now.
+ */
 export const LONGEST_WAIT_MS = 60 * 60 * 1000;
 
 /**
- * How long to wait after a failure: twice as long each time, up to a limit.
+ * The wait after a failure in milliseconds: twice as long each time, up to a limit.
  * @param failures before this one.
  */
 export function backOffMs(failures: number, longestMs = LONGEST_WAIT_MS): number {
   return Math.min(longestMs, FIRST_MS * 2 ** failures);
 }
 
-/** When a failed row is due again. @param askedMs how long the refusing side asks to wait. */
+/**
+ * The time at which a failed row is due again.
+ * @param askedMs how long the refusing side asks to wait.
+ */
 export function dueAgainAt(failures: number, now: number, askedMs: number, longestMs?: number): number {
   return now + Math.max(backOffMs(failures, longestMs), Math.min(askedMs, LONGEST_WAIT_MS));
 }
@@ -32,13 +38,13 @@ export function earliest(...times: readonly (number | null)[]): number | null {
 
 interface DueTable {
   /**
-   * Has the columns `id`, `failures` and `due_at`, in milliseconds since 1970. A row without it
-   * does not wait.
+   * The table, with the columns `id`, `failures` and `due_at` (milliseconds since 1970; null: the
+   * row does not wait).
    */
   readonly table: 'history' | 'comments' | 'attempts';
-  /** Of the answers. */
+  /** The columns that `due` answers. */
   readonly columns: string;
-  /** Of the rows that wait. */
+  /** The condition of rows that wait, in SQL. */
   readonly condition?: string;
 }
 
@@ -51,7 +57,10 @@ export class DueRows<Row extends Record<string, SqlStorageValue>> {
     this.#table = { condition: 'due_at IS NOT NULL', ...table };
   }
 
-  /** @param limit none: all of them. */
+  /**
+   * The rows that are due, by id.
+   * @param limit none: all of them.
+   */
   due(now: number, limit = -1): Row[] {
     const { table, columns, condition } = this.#table;
     const isDueNow = 'due_at <= ?1 OR due_at > ?1 + ?2';
@@ -59,7 +68,11 @@ export class DueRows<Row extends Record<string, SqlStorageValue>> {
     return this.#sql.exec<Row>(query, now, LONGEST_WAIT_MS, limit).toArray();
   }
 
-  /** One has failed. Answers when it is due again. @param failures of it before. */
+  /**
+   * Puts off a row that has failed.
+   * @param failures of it before.
+   * @returns when it is due again.
+   */
   later(id: number, failures: number, now: number): number {
     const dueAt = now + backOffMs(failures);
     this.#sql.exec(
@@ -70,7 +83,7 @@ export class DueRows<Row extends Record<string, SqlStorageValue>> {
     return dueAt;
   }
 
-  /** When the next one is due; null if none waits. */
+  /** The time at which the next row is due; null if none waits. */
   nextDueAt(): number | null {
     const { table, condition } = this.#table;
     const query = `SELECT min(due_at) AS at FROM ${table} WHERE ${condition}`;

@@ -1,6 +1,6 @@
 /**
- * A lock in the object's memory for one holder; it expires. If it is lost, the host still compares
- * each branch.
+ * A lock for one holder, in the object's memory. It expires. If it is lost, the host still compares
+ * each branch before it is changed.
  * Proved by test/durable/pending-push/pending-push.test.ts and
  * test/durable/pull-request/claims.test.ts.
  */
@@ -10,14 +10,14 @@
  */
 export const LEASE_MS = 5 * 60 * 1000;
 
-/** No two leases of an isolate have the same token. */
+/** The last token. No two leases of an isolate have the same one. */
 let last = 0;
 
 export class Lease {
   #holder: number | null = null;
   #until = 0;
 
-  /** A token for `release`; null while someone else holds it. */
+  /** Takes the lease. @returns a token for `release`; null while someone else holds it. */
   take(now: number): number | null {
     if (this.#holder !== null && now < this.#until) return null;
     this.#until = now + LEASE_MS;
@@ -28,7 +28,7 @@ export class Lease {
     return this.#holder === token;
   }
 
-  /** An expired token releases nothing. False if someone else holds the lease now. */
+  /** Releases the lease, unless someone else holds it now. @returns false in that case. */
   release(token: number): boolean {
     if (this.#holder !== null && this.#holder !== token) return false;
     this.#holder = null;

@@ -1,6 +1,6 @@
 /**
- * Messages not delivered yet. One stays until its receiver accepts it, also after a crash, and may
- * arrive twice.
+ * Messages that are not delivered yet. Each stays until its receiver accepts it, also after a
+ * crash, or until it is too old, and may arrive twice.
  */
 import type { Config } from '../config/config.ts';
 import { Recent } from '../isolate/recent.ts';
@@ -9,25 +9,27 @@ import { NotificationError } from '../notify/ntfy.ts';
 import { type TroubleReason, troubleOf } from '../notify/trouble.ts';
 import { dueAgainAt, earliest, isDue } from './due-rows.ts';
 
-/** Each may have to wait for its receiver's timeout. */
+/** The most messages of one run, because each may have to wait for its receiver's timeout. */
 const PER_RUN = 20;
 
 export interface Waiting {
-  /** When it happened; milliseconds since 1970. */
+  /** The time at which it happened, in milliseconds since 1970. */
   readonly at: number;
   attempts: number;
-  /** Not before; milliseconds since 1970. */
+  /** The time before which it does not leave, in milliseconds since 1970. */
   dueAt: number;
 }
 
-/**
- * `interrupted`: something else is more urgent, so the run ends, and nothing has failed. @property
- * askedMs how long the receiver asks to wait; 0: not. @property all whether the other messages to
- * it would fail now, too.
- */
+/** `interrupted`: something else is more urgent, so the run ends, and nothing has failed. */
 export type DeliveryResult =
   | { readonly kind: 'done' | 'interrupted' }
-  | { readonly kind: 'failed'; readonly askedMs: number; readonly all: boolean };
+  | {
+      readonly kind: 'failed';
+      /** The time for which the receiver asks to wait; 0: none. */
+      readonly askedMs: number;
+      /** True if the other messages to it would fail now, too. */
+      readonly all: boolean;
+    };
 
 /** Servers, and why they take nothing, that this isolate has logged within the hour. */
 const logged = new Recent<true>({ lifeMs: 60 * 60 * 1000, most: 100 });
@@ -39,7 +41,7 @@ const logged = new Recent<true>({ lifeMs: 60 * 60 * 1000, most: 100 });
 const isLasting = (reason: TroubleReason, attempts: number): boolean => reason === 'refused' || attempts > 0;
 
 /**
- * The notification service at `server` has not taken a message.
+ * Logs that the notification service at `server` has not taken a message.
  * @param attempts that had failed before.
  */
 export function notTaken(server: string, config: Config, error: unknown, attempts: number): DeliveryResult {
@@ -61,7 +63,7 @@ interface OutboxRules<Entry> {
   /** Where the entries are stored, oldest first. The outbox changes the list. */
   readonly entries: Entry[];
   save(): void;
-  /** How long to try. */
+  /** The time for which an entry is tried. */
   lifeMs(entry: Entry): number;
   readonly receiver: (entry: Entry) => string;
   /** The longest pause that no receiver asks for. */
@@ -83,9 +85,10 @@ export class Outbox<Entry extends Waiting> {
   }
 
   /**
-   * Hands over what is due; first what was tried least often, so that what hangs starves nothing.
-   * Answers when to come back; null: never.
-   * @param isHeld which entries are not to leave yet; they do not count for the answer either.
+   * Hands over the entries that are due, those with the fewest attempts first, so that one that
+   * hangs holds up no other.
+   * @param isHeld entries that are not to leave yet; they do not count for the answer either.
+   * @returns when to come back; null: never.
    */
   async empty(
     deliver: (entry: Entry) => Promise<DeliveryResult>,

@@ -9,12 +9,12 @@ import type { Env } from '../env.ts';
 const SECRET_BYTES = 32;
 
 export class ServiceSecret extends DurableObject<Env> {
-  /** Makes none. */
+  /** Tells whether there is a secret, without making one. */
   isMade(): boolean {
     return this.ctx.storage.kv.get('secret') !== undefined;
   }
 
-  /** 64 hex characters. */
+  /** Reads the secret, 64 hex characters, and makes it first if there is none. */
   read(): string {
     const { kv } = this.ctx.storage;
     const known = kv.get<string>('secret');

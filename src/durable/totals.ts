@@ -9,7 +9,7 @@ import { type Counts, CountSheet } from '../metrics/series.ts';
 const KEY = 'totals';
 
 export class Tally extends DurableObject<Env> {
-  /** One write for all series. There are some hundred, because labels come from fixed sets. */
+  /** Adds counts in one write: there are some hundred series, because labels are fixed. */
   add(counts: Counts): Counts {
     const totals = new CountSheet();
     totals.addAll(this.ctx.storage.kv.get<Counts>(KEY) ?? {});

@@ -1,11 +1,11 @@
-/** The clock, and what it says of times that it may have been set back since. */
+/** The clock, and comparisons with times that allow for a clock that was set back. */
 import { randomInt } from 'node:crypto';
 
 /** The service's clock, so that a test can stop time or skip ahead. */
 export interface Clock {
-  /** Milliseconds since 1970. */
+  /** Returns the time in milliseconds since 1970. */
   now(): number;
-  /** Ends early, and without an error, when `signal` is aborted. */
+  /** Waits. It ends early, without an error, when `signal` is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
@@ -15,25 +15,24 @@ export const systemClock: Clock = {
 };
 
 /**
- * Also drops times in the future, after a clock was set back: nothing may count for longer than the
- * window.
+ * Tells if a time is within a window. One that is as far in the future counts, too, but not longer:
+ * after a clock was set back, nothing may count for longer than the window.
  */
 export function isWithin(at: number, withinMs: number, now: number): boolean {
   return Math.abs(now - at) < withinMs;
 }
 
 /**
- * Whether what ends at `until`, and takes at most `mostMs`, is still going on. It is over if a
- * clock was set back.
+ * Tells if something is still going on that ends at `until` and takes at most `mostMs`. It counts
+ * as over if the clock was set back.
  */
 export function isAhead(until: number, mostMs: number, now: number): boolean {
   return now < until && until - now <= mostMs;
 }
 
 /**
- * A moment that nobody can foretell, each as likely.
- * @param from
- * @param to milliseconds since 1970.
+ * Chooses a random time that nobody can foretell, each with the same chance.
+ * @param from is in milliseconds since 1970, as `to`.
  */
 export function randomMoment(from: number, to: number): number {
   return to <= from ? from : randomInt(from, to + 1);

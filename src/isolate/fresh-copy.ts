@@ -1,7 +1,7 @@
 /**
- * A copy of a value that lives elsewhere, at most two seconds old. It is renewed while it is still
- * good, so that a crowd of readers costs about one question a second, and none of them waits.
- * Questions are not shared between readers that must wait: a promise belongs to the request that
+ * A copy of a value that is stored elsewhere, at most two seconds old. It is renewed while it is
+ * still valid, so that a crowd of readers costs about one question a second, and none of them
+ * waits. Readers that must wait do not share a question: a promise belongs to the request that
  * created it, and never settles once that client disconnects.
  */
 import { isWithin } from './clock.ts';
@@ -10,14 +10,14 @@ const MOST_AGE_MS = 2_000;
 const RENEWAL_AGE_MS = 1_000;
 
 export class FreshCopy<T> {
-  /** `at`: when it was asked for, so that it is never older than it seems. */
+  /** The copy. `at` is the time of the question, so that the value is never older than it seems. */
   #held: { readonly value: T; readonly at: number } | null = null;
   #renewedAt = Number.NEGATIVE_INFINITY;
   #version = 0;
 
   /**
-   * Rejects if the value must be asked for and there is no answer.
-   * @param later runs work that no reader waits for.
+   * Returns the value. It rejects if that must be asked for and there is no answer.
+   * @param later runs work for which no reader waits.
    */
   async read(ask: () => Promise<T>, later: (work: Promise<unknown>) => void): Promise<T> {
     const now = Date.now();
@@ -25,14 +25,15 @@ export class FreshCopy<T> {
     const isOld = !isWithin(this.#held.at, RENEWAL_AGE_MS, now);
     if (isOld && !isWithin(this.#renewedAt, RENEWAL_AGE_MS, now)) {
       this.#renewedAt = now;
+      // If this fails, the next reader asks.
       later(this.#renewed(ask).catch(() => {}));
     }
     return this.#held.value;
   }
 
   /**
-   * The value has changed. Answers that are on their way may be older than the change, and do not
-   * count any more.
+   * Forgets the value because it has changed. Answers that are on their way may be older than the
+   * change, and are not kept.
    */
   forget(): void {
     this.#held = null;

@@ -1,11 +1,11 @@
 /**
- * Caches the last answers of the ledger or another slow source: for questions asked far more often
- * than their answers change, and for times when it does not answer. The isolate's memory and the
- * data centre's cache avoid asking for a while. KV has the last known value for all data centres,
- * for when the source fails; it is written only when a value has changed, so that a badge in a
- * popular README costs no writes. Cost: nothing while fresh in memory, and one cache look-up after
- * that. Then the source's own, one cache entry, and a KV read after the answer if the value was
- * unknown.
+ * Caches the last answers of the ledger or another slow source: for questions that are asked far
+ * more often than their answers change, and for times when the source fails. The isolate's memory
+ * and the data centre's cache avoid asking for a while. KV has the last known value for all data
+ * centres, for when the source fails. It is written only when a value has changed, so that a badge
+ * in a popular README costs no writes. Reading costs nothing while the value is fresh in memory,
+ * and one cache look-up after that. Then it costs the source's own, one cache entry, and a KV read
+ * after the answer if the value was unknown.
  */
 import { waitUntil } from 'cloudflare:workers';
 import type { Env } from '../env.ts';
@@ -17,28 +17,28 @@ import { isAhead } from './clock.ts';
 import { Recent } from './recent.ts';
 import { succeeds, within } from './within.ts';
 
-/** A question to the source. Values and `nothing` are JSON. */
+/** A question to the source. Values and `nothing` must be JSON. */
 export interface Question<T> {
-  /** Names the question and its arguments; a value of another shape needs another name. */
+  /** The name of the question with its arguments. A value of another shape needs another name. */
   readonly name: string;
   /**
-   * How long an answer is not asked for again; 0: it is always asked for, and only kept for when
-   * the source fails.
+   * Time for which an answer is fresh, and not asked for again. 0 means that it is always asked
+   * for, and only kept for when the source fails.
    */
   readonly freshMs: number;
   /**
-   * The answer of an empty source. It is not stored, because otherwise anyone could fill KV with
-   * made-up names.
+   * The answer of an empty source. It is not stored in KV, because otherwise anyone could fill it
+   * with made-up names.
    */
   readonly nothing: T;
   /**
-   * A slower answer counts as none: someone is waiting, and the last known value is good enough.
-   * Default: 3 s.
+   * Time after which a missing answer counts as a failure, because someone is waiting, and the last
+   * known value is good enough. By default, it is 3 s.
    */
   readonly patienceMs?: number;
   /**
-   * What was known last is answered at once, and the source asked behind; where nothing is known,
-   * the answer waits so long for it. Default: it waits for the source.
+   * Time to wait for an answer if no value is known. A known one is returned at once, and the
+   * source asked in the background. By default, it waits for the source.
    */
   readonly atOnceMs?: number;
   ask(): Promise<T>;
@@ -47,30 +47,30 @@ export interface Question<T> {
 export interface LastKnownPlaces {
   readonly cache: Pick<Cache, 'match' | 'put' | 'delete'>;
   /**
-   * The address of a cache entry, which nobody requests. It names nothing: addresses are what a
-   * platform shows of a cache, and a name has a repository.
+   * Returns the address of a cache entry, which nobody requests. It tells nothing, because a
+   * platform shows the addresses in its cache, and a name contains a repository.
    */
   readonly cacheAddress: (name: string) => Promise<string>;
   readonly kv: SealedStore;
   readonly memory: Recent<Held>;
-  /** Runs work that the answer does not wait for. */
+  /** Runs work for which the answer does not wait. */
   readonly later: (work: Promise<unknown>) => void;
   readonly onFailure: (error: unknown) => void;
 }
 
 interface Held {
   readonly value: unknown;
-  /** Milliseconds since 1970; from then on it is asked for again. */
+  /** The time from which it is asked for again, in milliseconds since 1970. */
   readonly freshUntil: number;
 }
 
 const USUAL_PATIENCE_MS = 3_000;
 const KV_PATIENCE_MS = 2_000;
-/** How long to wait before asking a failed source again. */
+/** Time before a source that has failed is asked again. */
 const RETRY_MS = 5_000;
 /**
- * So that KV does not keep for ever what someone asked for once. Asking again writes the entry
- * again.
+ * Life of an entry in KV, so that it does not keep for ever what someone asked for once. Asking
+ * again writes the entry again.
  */
 const KV_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
 
@@ -79,7 +79,10 @@ const answers = new Recent<Held>({
   weightOf: ({ value }) => 500 + 2 * (JSON.stringify(value)?.length ?? 0),
 });
 
-/** With the places of this deployment. @param onFailure hears why a source did not answer. */
+/**
+ * Opens the caches of this deployment.
+ * @param onFailure gets the reason why a source did not answer.
+ */
 export function openLastKnown(
   env: Pick<Env, 'LAST_KNOWN' | 'SERVICE_SECRET' | 'LOCATION_HINT'>,
   { serviceUrl, identitySecret }: { readonly serviceUrl: string; readonly identitySecret: string | null },
@@ -95,7 +98,7 @@ export function openLastKnown(
 
 export class LastKnown {
   readonly #places: LastKnownPlaces;
-  /** Answers that were asked for before something was forgotten are not kept. */
+  /** The version, which `forget` raises. Answers that were requested before are not kept. */
   #version = 0;
 
   constructor(places: LastKnownPlaces) {
@@ -103,7 +106,8 @@ export class LastKnown {
   }
 
   /**
-   * The source's answer, or the last known one when it fails; undefined when there is none either.
+   * Returns the source's answer, or the last known one when it fails, or undefined if there is
+   * none.
    */
   async read<T>(question: Question<T>): Promise<T | undefined> {
     const { memory, later } = this.#places;
@@ -112,7 +116,7 @@ export class LastKnown {
     const version = this.#version;
     const cached = freshMs === 0 ? undefined : await this.#fresh(name, held, Math.max(freshMs, RETRY_MS));
     if (cached !== undefined) return cached.value as T | undefined;
-    // Whoever asks meanwhile is answered at once, too.
+    // Further readers are answered at once meanwhile.
     if (atOnceMs !== undefined && held?.value !== undefined)
       memory.set(name, { value: held.value, freshUntil: Date.now() + RETRY_MS });
     const asking = this.#ask(question, held, version);
@@ -127,7 +131,7 @@ export class LastKnown {
     return within(atOnceMs, first).catch(() => undefined);
   }
 
-  /** Never rejects. */
+  /** Asks the source. Never rejects. */
   async #ask<T>(question: Question<T>, held: Held | null, version: number): Promise<T | undefined> {
     const { memory, later, onFailure } = this.#places;
     const { name, freshMs, patienceMs = USUAL_PATIENCE_MS } = question;
@@ -146,7 +150,7 @@ export class LastKnown {
     }
   }
 
-  /** Asks again, also for what has just failed. Never rejects. */
+  /** Forgets a value, so that it is asked for again, even if it has just failed. Never rejects. */
   async forget(name: string): Promise<void> {
     this.#version += 1;
     this.#places.memory.delete(name);
@@ -154,6 +158,10 @@ export class LastKnown {
     await succeeds(cacheAddress(name).then((address) => cache.delete(address)));
   }
 
+  /**
+   * Returns a fresh answer of the isolate's memory or the data centre's cache. A cache that fails
+   * counts as empty.
+   */
   async #fresh(name: string, held: Held | null, longestMs: number): Promise<Held | undefined> {
     if (held !== null && isAhead(held.freshUntil, longestMs, Date.now())) return held;
     try {
@@ -168,6 +176,7 @@ export class LastKnown {
     }
   }
 
+  /** Returns the last known value in KV. If KV fails, it counts as unknown. */
   async #kept(name: string): Promise<unknown> {
     try {
       const bytes = await within(KV_PATIENCE_MS, this.#places.kv.get(name));
@@ -178,8 +187,8 @@ export class LastKnown {
   }
 
   /**
-   * If a place stores nothing, the source is asked again later.
-   * @param before what was known: KV has it already.
+   * Stores an answer. If that fails, the source is asked again sooner.
+   * @param before is what was known, which KV has already.
    */
   #keep<T>({ name, freshMs, nothing }: Question<T>, answer: Held, before: Held | null): Promise<unknown> {
     const { cache, cacheAddress, kv } = this.#places;

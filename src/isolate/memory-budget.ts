@@ -1,61 +1,69 @@
 /**
- * What the requests of an isolate wait for: memory, and each other. Memory is one counter for all
- * that grows with what a client or the host sends (kept commits, rows of spools, listings of
- * history, lists of refs, pages of comments).
+ * Shares the memory of an isolate between its requests. One counter is for all that grows with what
+ * a client or the host sends (kept commits, rows of spools, listings of history, lists of refs,
+ * pages of comments).
  *
- * A request is small, or it has the one large slot. The small ones share a pool. A request that
- * needs more than a small one may have, or than the pool has left, takes the large slot, and its
- * bytes no longer count in the pool: the limits on a single request bound them. So a request on an
- * idle isolate never waits, nor does the one in the large slot, which comes to its end. That is why
- * requests that hold something and wait for more cannot block each other. A client leaves a part of
- * the pool to others, and one that has had the large slot queues behind those who wait for it.
+ * A request is small, or it has the one large slot. Small requests share a pool. A request that
+ * needs more than a small one may have, or than is left in the pool, takes the large slot. Its
+ * bytes then no longer count in the pool, because the limits on a single request bound them. So a
+ * request on an idle isolate never waits, nor does the one in the large slot, which therefore ends.
+ * That is why requests that hold memory and wait for more cannot block each other. One client
+ * cannot have all of the pool, and one that has had the large slot queues behind those who wait for
+ * it.
  *
- * A request that has died gives nothing back, so what it holds expires when it shows no sign of
- * life. Its promises never settle, so whoever waits looks again every few milliseconds.
+ * A request that has died releases nothing, so what it holds expires when it shows no sign of life.
  */
-import { HostError } from '../words/host-error.ts';
 import type { Memory, MemoryClaim } from '../git/memory.ts';
 import type { Clock } from './clock.ts';
-import { Recent } from './recent.ts';
 import { SharedWork } from './shared-work.ts';
+import { busy, waitUntil } from './waiting.ts';
 
 const MiB = 1024 * 1024;
 
 /**
- * Six pushes with spool rows; with the large slot (24 MiB of commits, 18 MiB of a listing), it fits
- * into 128 MB.
+ * Size of the pool: six pushes with spool rows. With the large slot (24 MiB of commits, 18 MiB of a
+ * listing), it fits into 128 MB.
  */
 const SHARED_BYTES = 16 * MiB;
-/** Of the pool, for one request: two rows and what the scanner needs, or some 3,500 commits. */
+/** Maximum for one small request: two rows and what the scanner needs, or some 3,500 commits. */
 const SMALL_BYTES = 4 * MiB;
-/** Of the pool: from here on, who can do with less should. */
+/** Share of the pool from which requests that can work with less should do so. */
 const SHORT_FROM = 1 / 2;
-/** A push within the pool takes a second or two. */
+/** Maximum wait for memory. A push within the pool takes a second or two. */
 const MAX_WAIT_MS = 10_000;
-/** Longer than the host may take for any one step but the last, when nearly all is sent. */
+/**
+ * Time after which a request without a sign of life has died. It is longer than the host may take
+ * for any step but the last, when nearly all is sent.
+ */
 const HOLD_LIFE_MS = 120_000;
-/** Much longer than between two looks of a request that waits, also if the isolate is busy. */
+/**
+ * Time after which a waiting request without a sign of life has died. It is much longer than
+ * between two of its looks, also if the isolate is busy.
+ */
 const QUEUED_LIFE_MS = 5_000;
 /**
- * While others wait, a request that holds much may not go on for longer, so nobody blocks the
- * service by slowness.
+ * Maximum time for which a request may hold much memory while others wait, so that nobody blocks
+ * the service by slowness.
  */
 const LONGEST_BUSY_HOLD_MS = 60_000;
-/** Whoever holds less may take as long as it likes. */
+/** Size from which a request holds much. */
 const MUCH_BYTES = MiB;
-/** Of the pool, for the requests of one client. */
+/** Share of the pool that the requests of one client may have. */
 const MOST_OF_ONE_CLIENT = 3 / 4;
 
 export class MemoryBudget {
   readonly #sharedBytes: number;
   readonly #smallBytes: number;
-  /** All requests that hold something, but for those that have expired. */
+  /** All requests that hold something, without those that have expired. */
   readonly #holds = new Set<MemoryHold>();
-  /** Whose bytes do not count in the pool. */
+  /** The request in the large slot, whose bytes do not count in the pool. */
   #large: MemoryHold | null = null;
-  /** Who has had the large slot last, while others wait; null: nobody, or it is not known. */
+  /**
+   * The client that had the large slot last, while others wait. It is null if there is none, or it
+   * is not known.
+   */
   #lastLarge: string | null = null;
-  /** Those that wait for the large slot, the first one first. */
+  /** The requests that wait for the large slot, in their order. */
   #queue: readonly MemoryHold[] = [];
 
   constructor(sharedBytes = SHARED_BYTES, smallBytes = SMALL_BYTES) {
@@ -64,9 +72,9 @@ export class MemoryBudget {
   }
 
   /**
-   * What a request holds: nothing yet.
-   * @param client null: the service.
-   * @param isPatient false: it never waits.
+   * Opens the account of a request, which holds nothing yet.
+   * @param client is null for the service itself.
+   * @param isPatient is false if the request never waits.
    */
   open(clock: Clock, client: string | null = null, isPatient = true): MemoryHold {
     return new MemoryHold(this, clock, client, isPatient);
@@ -81,8 +89,8 @@ export class MemoryBudget {
   }
 
   /**
-   * For a request: it is alive, and holds so many bytes in all. Answers false if it has to wait for
-   * them.
+   * Notes that a request is alive, and sets the number of bytes that it holds in all.
+   * @returns false if it has to wait for them.
    */
   change(hold: MemoryHold, bytes: number): boolean {
     const now = (hold.seenAt = hold.clock.now());
@@ -101,10 +109,13 @@ export class MemoryBudget {
     return true;
   }
 
-  /** For a request: tries until it is its turn. @throws HostError `busy` after too long a wait. */
+  /**
+   * Tries until it is the turn of a request.
+   * @throws HostError `busy` after too long a wait.
+   */
   async inTurn(hold: MemoryHold, attempt: () => boolean): Promise<void> {
     const attemptInQueue = (): boolean => {
-      // At first, and when it was taken for dead.
+      // It joins the queue at first, and again if it was taken for dead.
       if (!this.#queue.includes(hold)) this.#queue = [...this.#queue, hold];
       return attempt();
     };
@@ -116,7 +127,7 @@ export class MemoryBudget {
   }
 
   /**
-   * For a request, which is alive:
+   * Notes that a request is alive.
    * @throws HostError `busy` if it has held much for long, and others wait.
    */
   checkPatience(hold: MemoryHold): void {
@@ -127,13 +138,13 @@ export class MemoryBudget {
     if (this.#queue.some((other) => other !== hold && isOfAnother(other, hold.client))) throw busy();
   }
 
-  /** Gives back all that a request holds. */
+  /** Releases all that a request holds. */
   drop(hold: MemoryHold): void {
     this.#holds.delete(hold);
     if (this.#large === hold) this.#leaveLarge();
   }
 
-  /** Whether there is room in the pool for a request with so many bytes. */
+  /** Tells if there is room in the pool for a request with so many bytes. */
   #fits(hold: MemoryHold, bytes: number): boolean {
     const { client } = hold;
     const isOther = (other: MemoryHold) => other !== hold && other !== this.#large;
@@ -153,7 +164,7 @@ export class MemoryBudget {
     if (this.#queue.length === 0) this.#lastLarge = null;
   }
 
-  /** Who gets the large slot next: those that wait go before this one. */
+  /** Returns the request that gets the large slot next. Those that wait go before this one. */
   #nextAfter(hold: MemoryHold): MemoryHold {
     return this.#queue.find((other) => isOfAnother(other, this.#lastLarge)) ?? this.#queue[0] ?? hold;
   }
@@ -164,14 +175,14 @@ export class MemoryBudget {
   }
 }
 
-/** Requests of the service's own are each somebody else's. */
+/** Tells if a request is another client's. Each of the service's own counts as another client's. */
 const isOfAnother = (hold: MemoryHold, client: string | null): boolean =>
   hold.client === null || hold.client !== client;
 
-/** What one request holds, in claims, which throw HostError `busy`. */
+/** The memory that one request holds, in claims. They throw HostError `busy`. */
 export class MemoryHold implements Memory {
   bytes = 0;
-  /** Since when it holds something; milliseconds since 1970. */
+  /** The time since which it holds something, in milliseconds since 1970. */
   since = 0;
   seenAt = 0;
   #hasEnded = false;
@@ -193,7 +204,7 @@ export class MemoryHold implements Memory {
     return this.#budget.isShort;
   }
 
-  /** Bytes that were inflated, decoded or searched for the request. */
+  /** Returns the bytes that were inflated, decoded or searched for the request. */
   get workedBytes(): number {
     return this.#work.bytes;
   }
@@ -227,8 +238,8 @@ export class MemoryHold implements Memory {
   }
 
   /**
-   * Gives everything back for good; may be called again. What the request has begun may go on for a
-   * while (a listing whose push has failed), and nobody would give back what it takes then.
+   * Releases everything for good. It may be called more than once. Work of the request may go on
+   * for a while (a listing whose push has failed), and nobody would release what that takes.
    */
   end(): void {
     this.#hasEnded = true;
@@ -245,70 +256,7 @@ export class MemoryHold implements Memory {
 export const isolateMemory = new MemoryBudget();
 
 /**
- * Of bodies that still arrive: whoever dawdles keeps others from sending a long text, and nobody
- * from pushing.
+ * The memory of bodies that still arrive. A slow sender may keep others from sending a long text,
+ * but nobody from pushing.
  */
 export const bodiesMemory = new MemoryBudget(8 * MiB);
-
-/**
- * A turn is long enough for slow work, and short enough that a request that died with it blocks
- * nobody for long.
- */
-const TURN_MS = 30_000;
-/** A person gives up soon after that. */
-const MAX_TURN_WAIT_MS = 40_000;
-const MAX_TURNS = 1_000;
-
-interface Turn {
-  /** Whether another request may have done the work meanwhile. */
-  readonly hasWaited: boolean;
-  /** May be called more than once. */
-  end(): void;
-}
-
-/**
- * Lets one request of this isolate at a time do a piece of work whose result all of them can use.
- */
-export class Turns {
-  readonly #taken = new Recent<object>({ lifeMs: TURN_MS, most: MAX_TURNS });
-
-  /** Waits until nobody works on `key`. @throws HostError `busy` after too long a wait. */
-  async take(key: string, clock: Clock): Promise<Turn> {
-    const turn = {};
-    const attempt = (): boolean => {
-      if (this.#taken.get(key, clock.now()) !== null) return false;
-      this.#taken.set(key, turn, clock.now());
-      return true;
-    };
-    const hasWaited = await waitUntil(attempt, MAX_TURN_WAIT_MS, clock);
-    const end = (): void => {
-      if (this.#taken.get(key, clock.now()) === turn) this.#taken.delete(key);
-    };
-    return { hasWaited, end };
-  }
-}
-
-const FIRST_POLL_MS = 10;
-const MAX_POLL_MS = 160;
-/** So nobody waits for a quarter longer than necessary. */
-const POLL_GROWTH = 1.25;
-
-/**
- * Tries until it succeeds, and answers whether it had to wait.
- * @throws HostError `busy` after too long a wait.
- */
-async function waitUntil(attempt: () => boolean, maxWaitMs: number, clock: Clock): Promise<boolean> {
-  const giveUpAt = clock.now() + maxWaitMs;
-  let hasWaited = false;
-  for (let pollMs = FIRST_POLL_MS; !attempt(); pollMs = Math.min(POLL_GROWTH * pollMs, MAX_POLL_MS)) {
-    if (clock.now() >= giveUpAt) throw busy();
-    await clock.sleep(pollMs);
-    hasWaited = true;
-  }
-  return hasWaited;
-}
-
-/** Too many others want the same. */
-export function busy(cause?: unknown): HostError {
-  return new HostError('busy', 'The service is busy. Try again in a minute.', cause);
-}

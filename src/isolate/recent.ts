@@ -1,34 +1,36 @@
 /**
- * The one cache of what this isolate has learned, for the requests that follow: entries that are
- * good for a while, and not too many. When there is too much, what was used longest ago is dropped.
- * What has expired is dropped when the next entry comes, at most one life later; with no next entry
- * it stays, within its limit.
+ * The cache for what this isolate has learned. Its entries are valid for a time, and have a maximum
+ * weight together; above it, the least recently used are dropped. Expired entries are dropped when
+ * an entry is set, at most once in a life. Without a further entry they stay, within the limit.
  */
 interface RecentLimits<T> {
-  /** How long an entry is good. Without it: until it is dropped. */
+  /** Time for which an entry is valid. By default, it is valid until it is dropped. */
   readonly lifeMs?: number;
   /**
-   * The greatest weight of all entries together; without `weightOf` their number. What weighs more
-   * is not kept.
+   * Maximum weight of all entries together, which by default is their number. A heavier value is
+   * not kept.
    */
   readonly most: number;
-  /** In bytes, wherever others decide how large a value is. At least 1 is counted. */
+  /**
+   * Returns the weight of a value, in bytes wherever others decide how large it is. Less than 1
+   * counts as 1.
+   */
   readonly weightOf?: (value: T) => number;
 }
 
 interface Entry<T> {
   readonly value: T;
   readonly weight: number;
-  /** When it was set; milliseconds since 1970. */
+  /** The time when it was set, in milliseconds since 1970. */
   readonly at: number;
 }
 
 export class Recent<T> {
   readonly #limits: RecentLimits<T>;
-  /** What was used last comes last. */
+  /** The entries, the least recently used first. */
   readonly #entries = new Map<string, Entry<T>>();
   #weight = 0;
-  /** When what has expired was dropped last. */
+  /** The time when expired entries were dropped last. */
   #sweptAt = Number.NEGATIVE_INFINITY;
 
   constructor(limits: RecentLimits<T>) {
@@ -36,7 +38,10 @@ export class Recent<T> {
     onForget(() => this.clear());
   }
 
-  /** @param now milliseconds since 1970; only an entry with a life needs it. */
+  /**
+   * Sets an entry.
+   * @param now is in milliseconds since 1970. It matters only for entries that expire.
+   */
   set(key: string, value: T, now = Date.now()): void {
     const { most, weightOf } = this.#limits;
     this.delete(key);
@@ -51,7 +56,10 @@ export class Recent<T> {
     }
   }
 
-  /** Null if it was never set, has expired or was dropped, or if the clock was set back since. */
+  /**
+   * Returns a value, or null if it was never set, has expired or was dropped, or if the clock was
+   * set back since.
+   */
   get(key: string, now = Date.now()): T | null {
     const entry = this.#entries.get(key);
     if (entry === undefined) return null;
@@ -62,7 +70,7 @@ export class Recent<T> {
     return entry.value;
   }
 
-  /** Drops what was used longest ago, as long as it is over. */
+  /** Drops the least recently used entries, as long as each of them is over. */
   dropOldest(isOver: (value: T) => boolean): void {
     for (const [key, { value }] of this.#entries) {
       if (!isOver(value)) return;
@@ -84,7 +92,7 @@ export class Recent<T> {
     this.#weight = 0;
   }
 
-  /** Once in a life, so that it costs little for each entry. */
+  /** Drops expired entries once in a life, so that it costs little for each entry. */
   #sweep(now: number): void {
     const { lifeMs } = this.#limits;
     if (lifeMs === undefined || (this.#sweptAt <= now && now - this.#sweptAt < lifeMs)) return;
@@ -100,10 +108,10 @@ export class Recent<T> {
 
 const memories: (() => void)[] = [];
 
-/** For what else a module remembers: how to empty it when a test asks for a new isolate. */
+/** Registers how to empty what a module remembers, for tests that want a new isolate. */
 export const onForget = (forget: () => void): void => void memories.push(forget);
 
-/** For tests, which share an isolate: as if it had just started. */
+/** Empties all memories, as in a new isolate. It is for tests, which share one. */
 export function forgetEverything(): void {
   for (const forget of memories) forget();
 }

@@ -1,17 +1,17 @@
 /**
- * Shares answers that cost somebody else much between the requests of an isolate: the same question
- * is asked at most once in the life of its answer. Requests that ask at the same time take turns.
- * They do not share a promise, because it belongs to the request that created it, and never settles
- * once that client disconnects.
+ * Shares costly answers between the requests of an isolate, so that the same question is asked at
+ * most once in the life of its answer. Requests that ask at the same time take turns. They do not
+ * share a promise, because it belongs to the request that created it, and never settles once that
+ * client disconnects.
  */
 import type { Clock } from './clock.ts';
-import { busy, Turns } from './memory-budget.ts';
+import { busy, Turns } from './waiting.ts';
 import { Recent } from './recent.ts';
 
 const MOST_QUESTIONS = 10_000;
 
 interface SharedLimits<T> {
-  /** How long an answer is good. */
+  /** Time for which an answer is valid. */
   readonly lifeMs: number;
   readonly mostBytes: number;
   readonly bytesOf: (answer: T) => number;
@@ -19,7 +19,7 @@ interface SharedLimits<T> {
 
 export class SharedAnswers<T> {
   readonly #answers: Recent<T>;
-  /** Questions whose answer was kept, also if it has made room for others since. */
+  /** Questions whose answer was kept, even if it was dropped since to make room. */
   readonly #asked: Recent<true>;
   readonly #turns = new Turns();
 
@@ -32,9 +32,9 @@ export class SharedAnswers<T> {
    * Returns the answer to a question.
    * @param ask asks it. It calls `beforeWait` before it waits for memory, because those who wait
    * for their turn may hold that memory.
-   * @param isKept whether to keep an answer. Default: always.
-   * @throws what `ask` throws; HostError `busy` after too long a wait, or if the answer has made
-   * room for others.
+   * @param isKept tells if an answer is kept. By default, all are.
+   * @throws what `ask` throws.
+   * @throws HostError `busy` after too long a wait, or if the answer was dropped to make room.
    */
   async read(
     key: string,

@@ -6,33 +6,33 @@
 import { type Clock, systemClock } from './clock.ts';
 import { onForget, Recent } from './recent.ts';
 
-/** Inflating and searching so many bytes takes some ten milliseconds. */
+/** Work between two turns. Inflating and searching so many bytes takes some ten milliseconds. */
 export const TURN_BYTES = 1024 * 1024;
 
-/** Of what a network has made an isolate do, half counts after this time. */
+/** Time after which half of a network's work counts. */
 const HALF_LIFE_MS = 60_000;
-/** Who is ahead of another by less never waits. */
+/** Lead over another network up to which nobody waits. */
 const AHEAD_BYTES = 8 * TURN_BYTES;
-/** Who has worked within this time may go on any moment. */
+/** Time for which a network counts as at work after it has worked. */
 const AT_WORK_MS = 100;
 const POLL_MS = 20;
-/** Ten seconds for one request, as for memory. */
+/** Maximum number of polls for one request: ten seconds, as for memory. */
 const MOST_POLLS = 500;
 
 interface Done {
   readonly bytes: number;
-  /** Milliseconds since 1970. */
+  /** The time in milliseconds since 1970. */
   readonly at: number;
 }
 
 /**
- * What the networks have made an isolate do lately. While several are at work, those that have had
- * more wait for those that have had less, as with creations (src/limits/fairness.ts). A network
+ * The work that networks have made an isolate do lately. While several are at work, those that have
+ * had more wait for those that have had less, as with creations (src/limits/fairness.ts). A network
  * alone waits for nobody.
  */
 export class WorkOfNetworks {
   readonly #done = new Recent<Done>({ most: 10_000 });
-  /** When each has worked last, those of the last moment. */
+  /** The time when each network has worked last, the most recent one last. */
   readonly #atWork = new Map<string, number>();
 
   constructor() {
@@ -50,7 +50,7 @@ export class WorkOfNetworks {
     return bytes * 0.5 ** (Math.abs(now - at) / HALF_LIFE_MS);
   }
 
-  /** Whether another goes first. Cost: linear in those that are at work. */
+  /** Tells if another network goes first, in time linear in those that are at work. */
   mustWait(network: string, now: number): boolean {
     const most = this.bytesOf(network, now) - AHEAD_BYTES;
     for (const [other, at] of this.#atWork) {
@@ -67,7 +67,7 @@ const isolateWork = new WorkOfNetworks();
 const nextTurn = (): Promise<void> => scheduler.wait(0);
 
 interface WorkOptions {
-  /** Whose work it is; null: the service's own, which waits for nobody. */
+  /** The network whose work it is, or null for the service's own work, which waits for nobody. */
   readonly network?: string | null;
   readonly clock?: Clock;
   readonly giveWay?: () => Promise<void>;

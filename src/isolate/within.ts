@@ -1,6 +1,6 @@
 /**
- * An answer, if it comes in time. If not, rejects with `tooLate` (default: a `TimeoutError`); the
- * work goes on.
+ * Waits for an answer. If it does not come in time, this rejects with `tooLate` (by default a
+ * `TimeoutError`), and the work goes on.
  * Proved by test/durable/asleep.test.ts and test/isolate/last-known.test.ts.
  */
 export async function within<T>(
@@ -19,8 +19,8 @@ export async function within<T>(
 
 /**
  * Runs `work` with a signal that fires after `ms` with a `TimeoutError`. The timer ends with the
- * work. That of `AbortSignal.timeout` runs on, and keeps a Durable Object awake, and billed, until
- * it fires.
+ * work. That of `AbortSignal.timeout` would run on, and keep a Durable Object awake, and billed,
+ * until it fires.
  */
 export async function withDeadline<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const deadline = new AbortController();
@@ -33,7 +33,7 @@ export async function withDeadline<T>(ms: number, work: (signal: AbortSignal) =>
   }
 }
 
-/** Whether it resolves. Never rejects. */
+/** Tells if a promise resolves. Never rejects. */
 export function succeeds(work: Promise<unknown>): Promise<boolean> {
   return work.then(
     () => true,

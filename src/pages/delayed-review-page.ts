@@ -5,12 +5,8 @@
  */
 import { html } from 'hono/html';
 import { REVIEW_PATH } from '../notify/alert.ts';
-import {
-  bytesOf,
-  type DelayedPush,
-  DISCARD_REASONS,
-  type SeenPush,
-} from '../durable/delayed-pushes/delayed-push.ts';
+import { bytesOf, type DelayedPush, type SeenPush } from '../durable/delayed-pushes/delayed-push.ts';
+import { DISCARD_REASONS } from '../durable/delayed-pushes/endings.ts';
 import type { ChangedFile, Changes } from '../edit/changes.ts';
 import { minuteOf } from '../push/reply/banner.ts';
 import type { LeavingTexts, ShownMessage, ShownText } from './leaving-texts.ts';
@@ -30,7 +26,7 @@ export interface ReviewedPush {
   readonly author: string;
   /** `octo/hello`, or `cb/octo/hello` on another host; null if the texts cannot be shown. */
   readonly repository: string | null;
-  /** Null if the texts cannot be shown. */
+  /** Everything that leaves as text; null if it cannot be shown. */
   readonly texts: LeavingTexts | null;
   /** Why they cannot be shown, in sentences. */
   readonly problem: string | null;

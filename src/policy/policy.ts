@@ -4,7 +4,7 @@
  * file, nothing is: its author may have wanted to refuse, and an unknown key may be a misspelt
  * `accept`. Pure: bytes in, plain data out.
  */
-import { parseDocument } from 'yaml';
+import { Lexer, parseDocument } from 'yaml';
 import * as z from 'zod';
 import { rateLimits } from '../config/values.ts';
 import type { Repository } from '../host/code-host.ts';
@@ -120,8 +120,18 @@ function unusable(problem: string): Policy {
   return { ...OPEN_POLICY, accepted: [], problem };
 }
 
+/**
+ * Words and signs of YAML. Each costs some 20 microseconds, and 8 KB can hold 12,000; a file with
+ * every key, and a comment to each, has 200.
+ */
+const MAX_YAML_TOKENS = 1_500;
+
 /** @throws Error */
 export function readYaml(text: string): unknown {
+  let tokensLeft = MAX_YAML_TOKENS;
+  for (const token of new Lexer().lex(text)) {
+    if (token !== '' && --tokensLeft < 0) throw new Error('the file has too many words and signs');
+  }
   const document = parseDocument(text, { schema: 'core', stringKeys: true, logLevel: 'error' });
   const [mistake] = [...document.errors, ...document.warnings];
   if (mistake !== undefined) throw mistake;

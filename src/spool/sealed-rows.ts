@@ -7,7 +7,7 @@
  * Proved by test/spool/spool.test.ts.
  */
 import { utf8 } from '../git/bytes.ts';
-import { busy } from '../isolate/memory-budget.ts';
+import { busy } from '../isolate/waiting.ts';
 import { within } from '../isolate/within.ts';
 
 /** The storage of the rows: the object `Spool`. */

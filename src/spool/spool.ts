@@ -5,7 +5,7 @@
 import type { Memory, MemoryClaim } from '../git/memory.ts';
 import type { Clock } from '../isolate/clock.ts';
 import { onForget } from '../isolate/recent.ts';
-import { busy } from '../isolate/memory-budget.ts';
+import { busy } from '../isolate/waiting.ts';
 import { type OpenRowStore, type SealedAttempt, SealedRows } from './sealed-rows.ts';
 
 export const MEMORY_BYTES = 1024 * 1024;

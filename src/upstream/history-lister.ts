@@ -13,7 +13,7 @@ import { HostError } from '../words/host-error.ts';
 import type { GitTransport, ListedHistory } from '../host/git/git-transport.ts';
 import type { Clock } from '../isolate/clock.ts';
 import { Recent } from '../isolate/recent.ts';
-import { Turns } from '../isolate/memory-budget.ts';
+import { Turns } from '../isolate/waiting.ts';
 import type { RepositoryName } from '../words/repository-name.ts';
 import type { SealedStore } from '../secret/sealed-kv.ts';
 
@@ -61,9 +61,7 @@ export interface HistoryListing {
   readonly listed: ReadonlyMap<Oid, number>;
   /** The parents of listed commits that were not listed themselves. */
   readonly boundary: ReadonlySet<Oid>;
-  /**
-   * Trailers' keys and links' servers that its messages use with ids (git/search/conventions.ts).
-   */
+  /** Trailers' keys and links' servers in its messages (git/search/conventions.ts). */
   readonly conventions: ReadonlySet<string>;
 }
 

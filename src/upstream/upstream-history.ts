@@ -104,10 +104,7 @@ export class UpstreamHistory implements KnownHistory {
     return this.#others === null || this.#others.isExhausted ? -Infinity : this.#others.current.since;
   }
 
-  /**
-   * Returns the trailers' keys and links' servers that messages of the base and the default branch
-   * use with ids.
-   */
+  /** Returns the trailers' keys and links' servers in messages of the base and default branch. */
   get conventions(): ReadonlySet<string> {
     return new Set(this.#main.flatMap(({ current }) => [...current.conventions]));
   }

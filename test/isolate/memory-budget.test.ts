@@ -6,7 +6,8 @@ import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/isolate/clock.ts';
 import { HostError } from '../../src/words/host-error.ts';
-import { MemoryBudget, Turns } from '../../src/isolate/memory-budget.ts';
+import { MemoryBudget } from '../../src/isolate/memory-budget.ts';
+import { Turns } from '../../src/isolate/waiting.ts';
 import { PatientClock } from '../host/support/scripted-host.ts';
 import { runs } from '../support/runs.ts';
 

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { utf8 } from '../../src/git/bytes.ts';
 import { NO_FILES } from '../../src/policy/community-files.ts';
+import { workOf } from '../support/work-meter.ts';
 import { OPEN_POLICY, parsePolicy, policyRefusal } from '../../src/policy/policy.ts';
 
 const ALL = ['pull_requests', 'issues', 'comments'];
@@ -110,6 +111,19 @@ describe('a policy file', () => {
       problem: expect.stringMatching(problem) as string,
       community: NO_FILES,
     });
+  });
+
+  it.each(['[', '{}', '[,', '{a', 'a:\n', '? a\n', 'a: b\n', '- ', '? ', '!a ', '"', '\n'])(
+    'that is full of %j is looked at a bounded number of times',
+    async (part) => {
+      const text = part.repeat(8_000 / part.length);
+      const { looks, characters } = await workOf(() => parse(text));
+      expect(looks + characters).toBeLessThan(20_000);
+    },
+  );
+
+  it('that is full of comments is read', () => {
+    expect(parse(`${'# thirty characters for a line\n'.repeat(250)}accept: false`).problem).toBeNull();
   });
 
   it('that is a folder, or no UTF-8, accepts nothing', () => {

@@ -1,13 +1,14 @@
 /**
  * The bot account at one code host, for all isolates: what is created in its name, how long the
  * host wants to be left alone, what it still lets the account do, and which forms have posted what.
- * Apart from the guard, so that the panic switch does not depend on how busy the account is. A
- * write asks it last, in one call: the network, the repository, the thread and the account allow it
- * together or not at all (src/limits/creations.ts). While it cannot be asked, nothing is created.
- * Cost: such a write stores one row, a form two. The row is stored before the grant leaves (the
+ * It is not the guard's, so that the panic switch does not depend on how busy the account is.
+ *
+ * A write asks it last, in one call: the network, the repository, the thread and the account allow
+ * it together or not at all (src/limits/creations.ts). While it cannot be asked, nothing is
+ * created. Such a write stores one row, a form two. The row is stored before the grant leaves (the
  * output gate), together with those of all other writes of that moment. The host's calls are in
- * memory: its next answer tells of them. While there is anything to forget, an hourly alarm deletes
- * it without a trace.
+ * memory, because its next answer tells of them. While there is anything to forget, an hourly alarm
+ * deletes it without a trace.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
@@ -30,101 +31,46 @@ import { type Claimant, fairWait, type Use } from '../../limits/fairness.ts';
 import { type Limit, NO_WAIT, type Wait } from '../../limits/sliding-window.ts';
 import { type AccountDenied, type Reserved, windowName, writesNow } from '../../limits/claim.ts';
 import type { AccountAnswer, Claim } from '../../limits/claim.ts';
-import { FORM_LIFE_MS } from '../../secret/form-token.ts';
 import { keepOnly } from '../keep-only.ts';
+import { type PostName, type PostResult, Posts, type PostStanding } from './posts.ts';
+import { type NextTurn, CreationTurns } from './creation-turns.ts';
 
 const HOUR_MS = 60 * 60_000;
 const CREATION = 'creation ';
-const POST = 'post ';
 /**
- * Until when the account must not call its host. Stored, because the host's limit outlives the
- * object.
+ * The key of the time until which the account must not call its host. It is stored, because the
+ * host's limit outlives the object.
  */
 const PAUSE = 'pause';
 const ACCOUNT = windowName({ kind: 'account', key: '' });
 /**
- * With more of them, the oldest is forgotten: they are counted in memory, and are not limited by
- * themselves.
+ * The most writes that are counted in memory. Beyond it the oldest is forgotten, because writes are
+ * not limited by themselves.
  */
 const MOST_WRITES = 20_000;
 
-/**
- * docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api, "Pause between
- * mutative requests".
- */
-const SPACING_MS = 1_000;
-/**
- * Nobody waits for a turn for longer, as a push holds memory: with more before it, a write is told
- * to come later.
- */
-const LONGEST_QUEUE_MS = 10_000;
-/** Of that, what a network leaves to others while something of it waits. */
-const LEFT_QUEUE_MS = 3_000;
-
-/** Longer than posting usually takes. One that is silent for longer has died with its request. */
-const SENDING_MS = 60_000;
-
-/** Keyed hashes: nothing of what was written can be found out from them. */
-export interface PostName {
-  /** Of the form, or of the request's key. */
-  readonly name: string;
-  /** Of what it posts. */
-  readonly content: string;
-}
-
-interface Posted {
-  readonly url: string;
-  /** Of the thread. */
-  readonly number: number;
-  /** Of the author on that thread, after it. */
-  readonly karma: number;
-}
-
-/**
- * `new`: it was not sent before, so the caller may post it now. `sending`: another request is
- * posting it. `unknown`: it was sent, and nobody knows whether the host has posted it. `other`:
- * something else was sent under this name.
- */
-export type PostStanding = { readonly kind: 'new' | 'sending' | 'unknown' | 'other' } | PostedOnce;
-export type PostResult = { readonly kind: 'new' | 'unknown' } | PostedOnce;
-type PostedOnce = { readonly kind: 'posted'; readonly posted: Posted };
-
-interface SentPost {
-  readonly content: string;
-  /** Milliseconds since 1970, as everywhere. */
-  readonly until: number;
-  readonly sendingUntil: number;
-  readonly posted: Posted | null;
-}
-
-/** When a creation may begin. */
-interface Turn {
-  readonly at: number;
-  /** Its network. */
-  readonly by: string;
-}
-
 interface AccountFigures {
-  /** Null: the host has said nothing of calls lately. */
+  /** The host's calls; null: it has said nothing of them lately. */
   readonly calls: { readonly limit: number; readonly left: number } | null;
-  /** By limit. */
+  /** The creations that each limit still allows. */
   readonly creationsLeft: readonly number[];
 }
 
 export class HostAccount extends DurableObject<Env> {
   readonly #creations: Creations;
-  /** By id, oldest first: of this hour, those that create nothing included. */
+  /** The writes of this hour by id, oldest first, with those that create nothing. */
   readonly #writes = new Map<string, Use>();
   #calls: KnownCalls | null = null;
-  /** The ids of those since the host said how many calls are left. */
+  /** The ids of the writes since the host said how many calls are left. */
   #begun = new Set<string>();
   #hasAlarm = false;
-  /** In order, those of the last seconds included; in memory, as they are soon over. */
-  #turns: readonly Turn[] = [];
+  readonly #turns = new CreationTurns();
+  readonly #posts: Posts;
   #points: Points = [];
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
+    this.#posts = new Posts(ctx.storage.kv);
     const stored = ctx.storage.kv.list<Creation>({ prefix: CREATION });
     this.#creations = new Creations([...stored].map(([key, row]) => [key.slice(CREATION.length), row]));
     for (const [id, row] of this.#creations.rows) if (ACCOUNT in row.windows) this.#writes.set(id, row);
@@ -135,8 +81,8 @@ export class HostAccount extends DurableObject<Env> {
   }
 
   /**
-   * Whether a write may begin now. If so, it counts in all windows of `claim`, until they end or it
-   * is released.
+   * Decides whether a write may begin now. If so, it counts in all windows of `claim`, until they
+   * end or it is released.
    */
   reserve(claim: Claim): AccountAnswer {
     const now = Date.now();
@@ -150,7 +96,7 @@ export class HostAccount extends DurableObject<Env> {
     const { turnMs, waitMs } = claim.isSpaced ? this.#turnOf(claim.by, now) : { turnMs: 0, waitMs: 0 };
     if (waitMs > 0)
       return { kind: 'denied', pauseMs, window: 'account', full: null, waitMs, withinMs: waitMs };
-    if (claim.isSpaced) this.#turns = [...this.#turns, { at: now + turnMs, by: claim.by }];
+    if (claim.isSpaced) this.#turns.take(claim.by, now + turnMs);
     const reserved = this.#keep(claim, now);
     // The same push again has been counted as a write, too.
     if (claim.windows.length === 0 || reserved.id !== null) {
@@ -161,21 +107,14 @@ export class HostAccount extends DurableObject<Env> {
     return { kind: 'granted', pauseMs, turnMs, ...reserved };
   }
 
-  /**
-   * When a creation of this network may begin, and how much too late that is; 0: it may take that
-   * turn.
-   */
-  #turnOf(by: string, now: number): { readonly turnMs: number; readonly waitMs: number } {
-    const longestMs = LONGEST_QUEUE_MS + SPACING_MS;
-    this.#turns = this.#turns.filter(({ at }) => isAhead(at + SPACING_MS, longestMs, now));
-    const turnMs = Math.max(0, (this.#turns.at(-1)?.at ?? -Infinity) + SPACING_MS - now);
-    const isWaiting = this.#turns.some((turn) => turn.by === by && turn.at > now);
-    const mostMs = LONGEST_QUEUE_MS - (isWaiting ? LEFT_QUEUE_MS : 0);
-    return { turnMs, waitMs: Math.max(0, turnMs - mostMs, pointsWaitMs(this.#points, false, now)) };
+  /** The next turn of a network. `waitMs` includes the wait for points that the host allows. */
+  #turnOf(by: string, now: number): NextTurn {
+    const { turnMs, waitMs } = this.#turns.next(by, now);
+    return { turnMs, waitMs: Math.max(waitMs, pointsWaitMs(this.#points, false, now)) };
   }
 
   /**
-   * What `reserve` would deny; null: nothing.
+   * Tells why `reserve` would deny a claim; null: it would not.
    * @param isAttempt counts it if it is denied.
    */
   denial(claim: Claim, isAttempt: boolean): AccountDenied | null {
@@ -184,58 +123,40 @@ export class HostAccount extends DurableObject<Env> {
     return denied !== null && isAttempt ? this.#counted(denied, now) : denied;
   }
 
-  /** Nothing was created. @param id from `reserve`. The second time, nothing happens. */
+  /**
+   * Gives a grant back, because nothing was created. The second time, nothing happens.
+   * @param id from `reserve`.
+   */
   release(id: string): void {
     this.#begun.delete(id);
     if (this.#creations.release(id)) void this.ctx.storage.delete(CREATION + id, { allowUnconfirmed: true });
   }
 
-  /**
-   * Whether a form or a request may post now; if so, `endPost` must follow. One sent again, by a
-   * double click or a program that got no answer, gets the first answer. Stored before the host is
-   * asked, for as long as a form is valid.
-   */
-  beginPost({ name, content }: PostName): PostStanding {
-    const { kv } = this.ctx.storage;
-    const now = Date.now();
+  /** Decides whether a form or a request may post now. If so, `endPost` must follow. */
+  beginPost(post: PostName): PostStanding {
     this.#wakeWithinAnHour();
-    const sent = kv.get<SentPost>(POST + name);
-    if (sent === undefined) {
-      const [until, sendingUntil] = [now + FORM_LIFE_MS, now + SENDING_MS];
-      kv.put(POST + name, { content, until, sendingUntil, posted: null } satisfies SentPost);
-      return { kind: 'new' };
-    }
-    const { posted, sendingUntil } = sent;
-    if (sent.content !== content) return { kind: 'other' };
-    if (posted !== null) return { kind: 'posted', posted };
-    // After a clock was set back, nobody waits for longer either.
-    return { kind: isAhead(sendingUntil, SENDING_MS, now) ? 'sending' : 'unknown' };
+    return this.#posts.begin(post, Date.now());
   }
 
   /** @param result `new`: nothing was posted, and it may be sent again. */
   endPost(name: string, result: PostResult): void {
-    const { kv } = this.ctx.storage;
-    const sent = kv.get<SentPost>(POST + name);
-    if (sent === undefined) return;
-    const posted = result.kind === 'posted' ? result.posted : null;
-    if (result.kind === 'new') kv.delete(POST + name);
-    else kv.put(POST + name, { ...sent, sendingUntil: 0, posted });
+    this.#posts.end(name, result);
   }
 
-  /** How long the host is to be left alone, in milliseconds; 0: it is not. */
+  /** The time for which the host must be left alone, in milliseconds; 0: none. */
   hostPause(): number {
     const now = Date.now();
     const until = this.ctx.storage.kv.get<number>(PAUSE) ?? 0;
     return isAhead(until, LONGEST_PAUSE_MS, now) ? until - now : 0;
   }
 
-  /** The host asks to be left alone. A pause is never made shorter. */
+  /** Leaves the host alone, as it asks. A pause is never made shorter. */
   pauseHost(pauseMs: number): void {
     if (pauseMs > this.hostPause()) this.ctx.storage.kv.put(PAUSE, Date.now() + pauseMs);
   }
 
   /**
-   * What the host has just said.
+   * Takes what the host has just said of the account's calls.
    * @param points that an isolate's calls have cost since it told last.
    */
   callsSaid(said: CallsLeft, points = 0): void {
@@ -257,16 +178,14 @@ export class HostAccount extends DurableObject<Env> {
     return { calls, creationsLeft };
   }
 
-  /** Forgets what does not count any more, and forms that are not valid any more. */
+  /** Forgets creations that count no more, and forms that are no longer valid. */
   override async alarm(): Promise<void> {
     const now = Date.now();
     this.#creations.forgetOld(now);
     const creations = [...this.#creations.rows].map(([id, row]) => [CREATION + id, row] as const);
-    const { kv } = this.ctx.storage;
-    const posts = [...kv.list<SentPost>({ prefix: POST })].filter(([, { until }]) => until > now);
-    const counted: (readonly [string, unknown])[] = [...creations, ...posts];
+    const counted: (readonly [string, unknown])[] = [...creations, ...this.#posts.valid(now)];
     // No client's, so it stays.
-    const pause = kv.get(PAUSE);
+    const pause = this.ctx.storage.kv.get(PAUSE);
     this.#hasAlarm = counted.length > 0;
     const kept = pause === undefined ? counted : [[PAUSE, pause] as const, ...counted];
     // Hourly, so that it does not run once for each of them.
@@ -311,9 +230,9 @@ export class HostAccount extends DurableObject<Env> {
 }
 
 /**
- * How long the claimant waits when the host has few calls left: first the networks that have
- * written most.
- * @param writes of this hour, oldest first: with the calls left, a window for all.
+ * Decides how long the claimant waits when the host has few calls left. The writes of this hour and
+ * those that the calls left allow are a limit, of which networks have their parts (fairness.ts).
+ * @param writes of this hour, oldest first.
  * @param begun how many of them since the host has said what is left.
  */
 export function callsWait(

@@ -81,10 +81,7 @@ export interface ListedRefs extends RefList {
 export interface ListedHistory {
   readonly kind: 'listed';
   readonly commits: CommitTable;
-  /**
-   * Trailers' keys and links' servers that the newest messages use with ids
-   * (git/search/conventions.ts).
-   */
+  /** Trailers' keys and links' servers in the newest messages (git/search/conventions.ts). */
   readonly conventions: ReadonlySet<string>;
 }
 

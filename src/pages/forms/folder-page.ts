@@ -10,7 +10,7 @@ import { formPage, type FormPlace, hidden, problemNotice, queryField } from './p
 export interface ListedEntry {
   readonly kind: EntryKind;
   readonly name: string;
-  /** Null if it cannot be changed here, because its name is not UTF-8. */
+  /** Its path; null if it cannot be changed here, because its name is not UTF-8. */
   readonly path: string | null;
 }
 

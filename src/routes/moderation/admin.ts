@@ -13,7 +13,7 @@ import { succeeds } from '../../isolate/within.ts';
 import { pardonOf } from '../../notify/alert.ts';
 import { type Trouble, troubleWords } from '../../notify/trouble.ts';
 import { delayedPushesOf, guardOf, identityOf } from '../../objects.ts';
-import { ROLLED_BACK } from '../../durable/delayed-pushes/delayed-push.ts';
+import { ROLLED_BACK } from '../../durable/delayed-pushes/endings.ts';
 import { removeDelayed } from '../../service/publish-delayed.ts';
 import { mayBeListed } from '../../stats/recorded-hashes.ts';
 import { answerRefused, CANNOT_WRITE, refused } from '../request/refused.ts';

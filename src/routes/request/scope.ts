@@ -42,7 +42,7 @@ export function scopeOf(c: Context<AppEnv>): Scope {
   };
 }
 
-/** The same for a handler whose path names a code host (`onRepository`). */
+/** The scope of a handler whose path names a code host (`onRepository`). */
 export function hostScopeOf(c: Context<AppEnv>): HostScope {
   return { ...scopeOf(c), host: c.var.host };
 }

@@ -9,7 +9,7 @@ import type { Context } from 'hono';
 import * as z from 'zod';
 import { recordName } from '../../config/hosts.ts';
 import { hostAccountOf } from '../../host-access.ts';
-import type { PostName, PostResult, PostStanding } from '../../durable/host-account/host-account.ts';
+import type { PostName, PostResult, PostStanding } from '../../durable/host-account/posts.ts';
 import type { AppEnv } from '../../env.ts';
 import { formSecrets, userTokenOf } from '../request/form-fields.ts';
 import { systemClock } from '../../isolate/clock.ts';
@@ -36,7 +36,8 @@ export type PostKind = keyof typeof SINGULAR;
 export type PostOutcome = Extract<PostStanding, { kind: 'posted' }> | Refused;
 
 /**
- * What was sent, in words for messages, and the name by which it is recognised; null: it is not.
+ * The kind of what was sent, and the name by which it is recognised if it is sent again; null: it
+ * is not recognised.
  */
 interface Sent {
   readonly sent: 'form' | 'request';
@@ -61,7 +62,7 @@ export async function pseudonymOn(
 /**
  * Posts once, after `checkComment` or `checkIssue` has counted the attempt. It asks one question
  * after the other, so that nobody who is refused reaches the account's object, which remembers what
- * was sent (src/durable/host-account/host-account.ts).
+ * was sent (src/durable/host-account/posts.ts).
  * @param post called at most once for all that have the same name, with the policy's limits.
  */
 export async function postOnce(

@@ -2,7 +2,7 @@
 import { describe, expect, it, beforeEach } from 'vitest';
 import type { GitClient } from '../../../src/git/wire/git-client.ts';
 import { ProtocolError, type ProtocolErrorCode } from '../../../src/git/wire/protocol-error.ts';
-import { busy } from '../../../src/isolate/memory-budget.ts';
+import { busy } from '../../../src/isolate/waiting.ts';
 import { Refusal, toRefusal, type HostStep, HostSteps } from '../../../src/push/reply/refusal.ts';
 import { BodyError } from '../../../src/streams/body-error.ts';
 import type { Clock } from '../../../src/isolate/clock.ts';

@@ -24,7 +24,7 @@ import { hostScopeOf } from '../../request/scope.ts';
 export interface FormPush {
   readonly refName: string;
   readonly tip: Oid;
-  /** Null if the push needs no pack. A push with one must have passed `refusePush`. */
+  /** The pack, for which `refusePush` must have been asked; null if the push needs none. */
   readonly pack: Uint8Array | null;
   readonly pushOptions: readonly string[];
 }
