@@ -65,8 +65,8 @@ const CONTRIBUTING = /^contributing(?:\.\w{1,10})?$/i;
 const SECURITY = /^security(?:\.\w{1,10})?$/i;
 
 /**
- * Reads them with two listings at once, then at most one listing or file each. Rejects if anything
- * stays unknown, because a missing answer is no consent.
+ * Reads them with two listings at once, then at most one file and one more listing. Rejects if
+ * anything stays unknown, because a missing answer is no consent.
  */
 export async function readCommunityFiles(
   files: FilesHost,

@@ -1,8 +1,8 @@
 /**
  * The operator's controls: the panic switches, burst detectors, alerts and their buttons, and
  * rollbacks (contract, 3.2 to 3.4). One object serves the whole service, so that a switch takes
- * effect everywhere at once. Cost: a push attempt writes nothing, because bursts and the limit of
- * pushes are counted in memory.
+ * effect everywhere at once. Cost: a push attempt that causes no alert writes nothing, because
+ * bursts and the limit of pushes are counted in memory.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
@@ -137,7 +137,7 @@ export class Guard extends DurableObject<Env> {
   }
 
   /**
-   * Raises an alert. Answers false if too many wait, so that the caller may try again later.
+   * Raises an alert. Answers false if there are too many, so that the caller may try again later.
    * @param address the client's, which the alert may name; in memory until the first attempt only.
    */
   async tell(alert: Alert, at = Date.now(), address: string | null = null): Promise<boolean> {

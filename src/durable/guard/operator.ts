@@ -91,7 +91,7 @@ export class Operator {
 
   /**
    * Keeps an alert for `deliver`. `nobody`: there is no topic, or nobody needs the alert. `full`:
-   * too many wait.
+   * too many wait, or the quota of its kind is used up.
    * @param at when it happened.
    * @param address the client's, which the alert may name.
    */
