@@ -45,6 +45,7 @@ export class RestThreads {
       return { id: expectNumber(answer.data.id), url: expectAddress(answer.data.html_url) };
     });
     return created.catch(async (error: unknown) => {
+      // If the new place cannot be found, the first error says more.
       const to = await this.#movedTo(repository, issue_number, error).catch(() => null);
       if (to === null) throw error;
       const says = `it is ${fullName(to.repository)}#${to.index} now`;
