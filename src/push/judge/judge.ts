@@ -5,9 +5,11 @@
  */
 import { utf8 } from '../../git/bytes.ts';
 import type { Oid } from '../../git/objects/oid.ts';
+import { inTurn } from '../../git/objects/reword.ts';
 import { haveOwnSignOff, signerOf } from '../../git/objects/sign-offs.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import { type NameSearch, type NamesSearched, searchNames } from '../../leaks/search-names.ts';
+import { stripperOf } from '../../leaks/trails.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import type { Finding } from '../../words/finding.ts';
 import { fullName } from '../../words/repository-name.ts';
@@ -39,6 +41,7 @@ import {
   signing,
   unreadableTitle,
 } from './rules/texts.ts';
+import { trails, usualIn } from './rules/trails.ts';
 import {
   changesNothing,
   commitsFrom,
@@ -58,6 +61,7 @@ const RULES: readonly Rule[] = [
   nulCharacters,
   folders,
   names,
+  trails,
   noise,
   gate,
   changedFiles,
@@ -154,8 +158,12 @@ async function whatItIs(
   await refuseUnrelated(work, pack.kept, history, where, git.isApart);
   const found = destination.named && { ...destination.named, tip: null };
   const named = await findings.valueOr(() => namedTip(received, destination, place, history), found);
-  const sign = options.signOff ? signerOf(pack.kept, bot) : null;
-  const plan = await planWork(work, options, sign, newestBoundary(place));
+  const usual = usualIn(history, settings.hostUrl);
+  const reword = inTurn([
+    ...(options.stripTrails ? [stripperOf(usual)] : []),
+    ...(options.signOff ? [signerOf(pack.kept, bot)] : []),
+  ]);
+  const plan = await planWork(work, options, reword, newestBoundary(place));
   const { commits } = plan;
   // The longest work that is done at once.
   await memory.worked(commits.byteLength);
@@ -218,6 +226,7 @@ async function whatItIs(
     pushed,
     isEmpty,
     oddFolders,
+    usual,
     named,
   };
 }

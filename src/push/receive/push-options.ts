@@ -41,6 +41,8 @@ export interface PushOptions extends Stated {
   readonly wait: boolean;
   /** The person affirms the Developer Certificate of Origin: the new commits are signed off. */
   readonly signOff: boolean;
+  /** Lines that tools have written are left out of the messages. */
+  readonly stripTrails: boolean;
   /** Warnings about options that are ignored. */
   readonly warnings: readonly string[];
 }
@@ -92,6 +94,7 @@ const FLAGS = [
   'preview',
   'publish-names',
   'sign-off',
+  'strip-trails',
   'withdraw',
   'overwrite',
   'wait',
@@ -204,6 +207,7 @@ function optionsOf(given: Given, unknown: ReadonlySet<string>): PushOptions {
     delayMs: delay.parse(given.get('delay') ?? '') ?? null,
     wait: given.has('wait'),
     signOff: given.has('sign-off'),
+    stripTrails: given.has('strip-trails'),
     warnings: warningOf([...unknown]),
   };
 }

@@ -93,6 +93,7 @@ export function repeatCommand(
     ...option('issue', options.issue),
     ...option('draft', options.draft),
     ...option('publish-names', options.publishNames),
+    ...option('strip-trails', options.stripTrails),
     ...option('delay', delayMs === null ? null : `${delayMs / 1000}s`),
     ...option('wait', options.wait),
   ];

@@ -130,6 +130,7 @@ function asked(answers: Partial<Questions> = {}) {
     history: vi.fn(() => ({
       ...UPSTREAM_HISTORY,
       reachBack: async () => false,
+      conventions: new Set<string>(),
       unknownOf: () => [],
       branchesHolding: () => [],
       ownerOf: () => null,
@@ -291,6 +292,7 @@ describe('a push is judged', () => {
     const history = {
       ...UPSTREAM_HISTORY,
       reachBack: async () => false,
+      conventions: new Set<string>(),
       unknownOf: () => [],
       branchesHolding: () => [],
       has: (tip: string) => tip === UPSTREAM,
@@ -323,6 +325,7 @@ describe('a push is judged', () => {
       const history = {
         ...UPSTREAM_HISTORY,
         reachBack: async () => false,
+        conventions: new Set<string>(),
         unknownOf: () => [],
         branchesHolding: () => holders,
         has: () => false,
