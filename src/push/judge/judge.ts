@@ -225,6 +225,7 @@ async function whatItIs(
     pushed,
     isEmpty,
     oddFolders,
+    usual,
     named,
   };
 }
