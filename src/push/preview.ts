@@ -23,6 +23,8 @@ import { isUpdate, type Publishable } from './verdict.ts';
  */
 const MOST_SHOWN = 128 * 1024;
 const LINE_BYTES = 64;
+/** Findings to read below the texts: where names are in them, and what was searched. */
+const BEHIND_TEXTS: ReadonlySet<string> = new Set(['names', 'searched']);
 const SHOW = 'git log -p HEAD --not --remotes';
 
 /** What a preview shows besides the push itself. */
@@ -64,12 +66,12 @@ export async function previewOf(
     await reply.note(...previewed(push, leaving, { ...facts, refusal: null, remarks: [] }).lines);
     return refusal;
   }
-  const { warn = [], others = [] } = Object.groupBy(findings, ({ severity }) =>
-    severity === 'warn' ? severity : 'others',
+  const { before = [], behind = [] } = Object.groupBy(findings, ({ code }) =>
+    BEHIND_TEXTS.has(code) ? 'behind' : 'before',
   );
-  await reply.note(...linesOf(warn));
+  await reply.note(...linesOf(before));
   const remarks = [
-    ...linesOf(others),
+    ...linesOf(behind),
     ...(full === null ? [] : [`This push would be refused now: ${full.reason}. ${full.lines.at(-1)}`]),
   ];
   return previewed(push, leaving, { ...facts, refusal: refusal?.reason ?? null, remarks });

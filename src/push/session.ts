@@ -3,13 +3,13 @@
  * returns what the next one needs.
  *
  *   receive()    the commands, the limits, then the pack to its last byte → Arrival
- *   judge()      what the push is, and what the place says → Judged
+ *   judgePush()  all that is wrong with it, at once; or → JudgedPush
  *   decide       now, or later: before anything is written at the host
  *   publish()    → Published, or keep() → the page of a delayed push
  *   end()        gives back what it holds, once the client has its answer
  *
- * A client reads nothing before it has sent everything. So `receive` only reads, and `conclude`
- * does the rest. Every failure becomes a complete answer.
+ * Git reads nothing before it has sent everything, so what `receive` has to say waits for
+ * `conclude`. Every failure but an oversized body (HTTP 413) becomes a complete answer.
  * Proved by test/service/push-limits.test.ts and test/e2e/push/push-acts.test.ts.
  */
 import type { ByteReader } from '../git/wire/byte-reader.ts';
@@ -210,8 +210,9 @@ function refusedAs(refusal: Refusal, command: string | null = null): Outcome {
   };
 }
 
+/** The command that passes once the person has mended the rest; null: none is sure to. */
 function commandFor(run: PushRun, task: Task, refusal: Refusal): string | null {
-  if (task.kind !== 'push' || !isMendable(refusal)) return null;
+  if (task.kind !== 'push' || !isMendable(refusal, task.received.faults.length > 0)) return null;
   const { prHash, prKey, preview, overwrite } = task.received.options;
   const flags = Object.entries({ preview, overwrite }).flatMap(([name, isGiven]) => (isGiven ? [name] : []));
   const needs = refusal.all.flatMap((each) => each.needs);

@@ -10,7 +10,7 @@ import type { Refusal, RefusalCode } from './refusal.ts';
 /** More refusals are counted. */
 const MOST_REFUSALS = 14;
 
-/** What the person can mend, so that the same push can be made again. */
+/** What the person can mend, so that one command passes then. */
 const MENDABLE: ReadonlySet<RefusalCode> = new Set([
   'options',
   'pr-key',
@@ -18,9 +18,7 @@ const MENDABLE: ReadonlySet<RefusalCode> = new Set([
   'stated',
   'base',
   'fetch-first',
-  'one-branch',
   'squash',
-  'others-work',
   'not-rewritable',
   'fsck',
   'names',
@@ -28,9 +26,12 @@ const MENDABLE: ReadonlySet<RefusalCode> = new Set([
   'workflows',
 ]);
 
-/** Whether it helps to show the whole command: options change, or several things have to. */
-export function isMendable({ all }: Refusal): boolean {
-  const changes = all.length > 1 || all.some(({ code, needs }) => code === 'options' || needs.length > 0);
+/**
+ * Whether it helps to show the whole command, because options change, or several things have to.
+ * @param isCorrected whether the command leaves out options that were wrong.
+ */
+export function isMendable({ all }: Refusal, isCorrected: boolean): boolean {
+  const changes = isCorrected || all.length > 1 || all.some(({ needs }) => needs.length > 0);
   return changes && all.every(({ code }) => MENDABLE.has(code));
 }
 

@@ -65,8 +65,11 @@ describe('a push that is refused', () => {
 });
 
 it('has a command only where something changes, and all of it can be mended', () => {
-  expect(isMendable(SIGN_OFF)).toBe(true);
-  expect(isMendable(review(NAMES, SIGN_OFF))).toBe(true);
-  expect(isMendable(NAMES)).toBe(false);
-  expect(isMendable(review(SIGN_OFF, new Refusal('archived', 'the repository is archived', [])))).toBe(false);
+  const archived = new Refusal('archived', 'the repository is archived', []);
+  const option = new Refusal('options', 'overwrite cannot wait', []);
+  expect(isMendable(SIGN_OFF, false)).toBe(true);
+  expect(isMendable(review(NAMES, SIGN_OFF), false)).toBe(true);
+  expect(isMendable(option, true)).toBe(true);
+  for (const refusal of [NAMES, option, review(SIGN_OFF, archived)])
+    expect(isMendable(refusal, false)).toBe(false);
 });
