@@ -132,7 +132,7 @@ function kindOf({ key, link, server }: LineWithId, usual: ReadonlySet<string>): 
 
 /** Lines for the person about what messages and texts tell. */
 interface TrailsTold {
-  /** What refuses the push. */
+  /** The lines that refuse the push. */
   readonly refused: readonly string[];
   readonly warned: readonly string[];
   readonly advice: readonly string[];
