@@ -34,13 +34,13 @@ export interface NameSearch extends Pick<Named, 'originalIds' | 'nobodys'> {
   readonly options: { readonly preview: boolean; readonly publishNames: boolean };
   readonly commits: NewCommits;
   readonly plan: Plan;
-  /** What becomes public besides files and messages, by what it is called. */
+  /** The texts that become public besides files and messages, by their names. */
   readonly texts: Readonly<Record<string, PlannedText | null>>;
-  /** Commits of this push that are public already: they name others than the one who pushes. */
+  /** Commits of this push that are public already. They name others than the person who pushes. */
   readonly published: ReadonlySet<Oid>;
   /** The commits and tags of its pack. */
   readonly kept: KeptObjects;
-  /** All its other entries. */
+  /** The other entries of its pack. */
   readonly pack: StoredPack;
   readonly history: Pick<UpstreamHistory, 'since' | 'isKnown' | 'unknownOf' | 'reachBack'>;
   readonly upstream: PublicNames;
@@ -48,7 +48,10 @@ export interface NameSearch extends Pick<Named, 'originalIds' | 'nobodys'> {
   readonly judgeFolders: NonNullable<SearchQuestions['judgeFolders']>;
   /** Asked only if a name may be there. Null: the host must not learn of the push yet. */
   readonly questions: {
-    /** Which of these ids a ref of upstream's has, by name; null: nobody knows. */
+    /**
+     * Finds which of these ids a ref of upstream's has, by its name. It returns null if that is not
+     * known.
+     */
     readonly advertised: (oids: ReadonlySet<Oid>) => Promise<ReadonlyMap<Oid, string> | null>;
     readonly readBases: SearchQuestions['readBases'];
     /** Files and folders of one commit. */
@@ -58,11 +61,11 @@ export interface NameSearch extends Pick<Named, 'originalIds' | 'nobodys'> {
     ) => ReturnType<SearchQuestions['readUpstream']>;
   } | null;
   /**
-   * Whether the commits have sign-offs of their own authors, which the service could replace. Only
-   * after a leak.
+   * Tells if the commits have sign-offs of their own authors, which the service could replace. It
+   * is asked only after a leak.
    */
   readonly canSignOff: () => boolean;
-  /** Upstream's commit that files are compared with. */
+  /** The upstream commit with which files are compared. */
   readonly boundary: Oid;
 }
 
@@ -77,14 +80,14 @@ export interface NamesSearched extends Pick<PackFindings, 'hasGitlinks'> {
    * was found.
    */
   readonly findings: readonly Finding[];
-  /** Whether the pack shows a new workflow; it does not show every one. */
+  /** True if the pack shows a new workflow. It does not show all of them. */
   readonly hasWorkflows: boolean;
 }
 
-/** How often a message is gone through: as bytes, and for each kind of words. */
+/** Number of passes over a message: as bytes, and for each kind of words. */
 const PASSES = 4;
 
-/** Of a service that does not look for names. */
+/** The search of a service that does not look for names. */
 const NOBODY: Named = { headers: [], originalIds: [], nobodys: [] };
 const NOT_LOOKED = 'This service does not search for the names of the commits’ authors.';
 const NOT_SENT = 'Nothing of this push was sent.';
@@ -93,8 +96,8 @@ const NOT_COMPARED =
   'A delayed push is not compared with upstream’s files, which may have these lines already.';
 
 /**
- * What of a push names its author.
- * @throws RangeError if the names are too long or strange to be searched for
+ * Searches a push for what names its author.
+ * @throws RangeError if the names are too long or strange to be searched for.
  */
 export async function searchNames(search: NameSearch): Promise<NamesSearched> {
   const { settings, memory } = search;
@@ -193,7 +196,10 @@ function reviewed(
   return { refusal: { reason: first.reason, lines: all }, findings: warnings };
 }
 
-/** The last commit first: if there are too many people, it is more likely the one who pushes. */
+/**
+ * Yields the headers of the newest commit first. If there are too many people, it is more likely of
+ * the person who pushes.
+ */
 function* headersOf({ commits, kept, published }: NameSearch): Generator<HeaderSource> {
   for (let back = 1; back <= commits.length; back++) {
     const { oid, commit } = commits.at(-back)!;
@@ -204,7 +210,7 @@ function* headersOf({ commits, kept, published }: NameSearch): Generator<HeaderS
   for (const { type, content } of kept.objects()) if (type === 'tag') yield { content, encoding: null };
 }
 
-/** Ids of this push stand there as zeros. */
+/** The texts that become public, with zeros for ids of this push. */
 type Texts = readonly (readonly [where: string, text: Uint8Array])[];
 
 function* bytesIn(texts: Texts, plan: Plan): Generator<Uint8Array> {
@@ -212,7 +218,7 @@ function* bytesIn(texts: Texts, plan: Plan): Generator<Uint8Array> {
   for (const [, text] of texts) yield text;
 }
 
-/** Those of pull requests at the host. */
+/** Returns the ids that refs of upstream have, such as those of pull requests. */
 async function publicIdsOf(
   { oids, likely }: NamedCommits,
   questions: NameSearch['questions'],
@@ -229,7 +235,7 @@ function nothingFound({ hasNames, identities }: SearchedNames, gaps: readonly st
   return ['The service found no name or address of the commits’ authors in what would become public.'];
 }
 
-/** What was not searched, or cannot be told. */
+/** Says what was not searched, or cannot be told. */
 function gapsOf(
   { isComplete, hasAllIds, looks }: SearchedNames,
   { lines }: Findings,
