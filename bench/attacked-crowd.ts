@@ -30,7 +30,7 @@ interface Attack {
   readonly body: Buffer;
 }
 
-/** Of `worstPushes`, the worst of each family. */
+/** The worst push of each family of `worstPushes`. */
 const WORST = [
   'files of " gho_"',
   'inserts of " gho_"',

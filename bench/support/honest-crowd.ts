@@ -20,7 +20,7 @@ const DELIMITER = Buffer.from('0001');
 export interface Crowd {
   readonly rig: Rig;
   readonly target: Target;
-  /** Of upstream's main. */
+  /** The newest commit of upstream's main branch. */
   readonly tip: string;
   /** An issue there, for comments. */
   readonly issue: number;

@@ -58,7 +58,7 @@ export async function testAlertFindings({ serviceUrl, panicPassword }: Alerts): 
       const { panic_mode: isPanic } = (await ask(`${serviceUrl}/api/status`)) as { panic_mode?: boolean };
       const now = isPanic === true ? 'rejected already' : 'accepted now';
       return [
-        { subject, state: 'ok', says: `was taken: look whether it reached you` },
+        { subject, state: 'ok', says: 'was accepted: check whether it reached you' },
         { subject: 'pushes', state: 'ok', says: `are ${now}` },
       ];
     }

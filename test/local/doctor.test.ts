@@ -128,7 +128,7 @@ describe('npm run doctor', () => {
   );
 
   it.each([
-    [{ sent: true }, 'ok', 'was taken: look whether it reached you', ''],
+    [{ sent: true }, 'ok', 'was accepted: check whether it reached you', ''],
     [{ sent: false, problem: 'ntfy.test refuses it.' }, 'problem', 'was not sent', '- ntfy.test refuses it.'],
     [{ error: 'invalid credentials' }, 'problem', 'was not sent', 'says: invalid credentials.'],
   ])('asks the service for a test alert if told to: %j', exhaustive, async (answer, state, says, remedy) => {

@@ -103,7 +103,7 @@ it(
         cwd: ROOT,
         env: { ...ownEnvironment(), ...env, STATE_DIR: join(folder, 'of-the-doctor') },
       });
-      expect(doctor.stdout).toMatch(/^ok +test alert +was taken: look whether it reached you$/m);
+      expect(doctor.stdout).toMatch(/^ok +test alert +was accepted: check whether it reached you$/m);
       expect(doctor.stdout).toMatch(/^ok +pushes +are rejected already$/m);
       expect(await shown()).toContain('A test alert');
 
