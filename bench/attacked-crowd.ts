@@ -1,8 +1,7 @@
 /**
- * `npx node bench/attacked-crowd.ts`: measures how long 200 honest people wait who clone, push and
- * comment, by themselves and beside one attacker who sends 100 KiB a second of what costs the
- * service most. Prints the table of docs/operations.md. Takes eight minutes, on a machine that does
- * nothing else.
+ * `npx node bench/attacked-crowd.ts`: how long 200 honest people wait who clone, push and comment,
+ * by themselves and beside one attacker who sends 100 KiB a second of what costs the service most.
+ * Prints the table of docs/operations.md. Eight minutes, on a machine that does nothing else.
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
@@ -31,7 +30,7 @@ interface Attack {
   readonly body: Buffer;
 }
 
-/** The worst of each family of `worstPushes`. */
+/** The worst push of each family of `worstPushes`. */
 const WORST = [
   'files of " gho_"',
   'inserts of " gho_"',
@@ -64,10 +63,7 @@ function pushOf({ newId, pack }: { newId: string; pack: Buffer }): Buffer {
   return pushBody({ commands: [{ newId, ref: 'refs/heads/topic' }], options, pack });
 }
 
-/**
- * Sends the same request again and again, as fast as the line permits, whether or not it was
- * answered.
- */
+/** Sends the same again and again, as fast as the line gives, whether or not it was answered. */
 async function attack({ rig, target }: Crowd, each: Attack, forMs: number): Promise<void> {
   const { path, headers, body } = each;
   const type = path === 'git-receive-pack' ? RECEIVE_PACK : 'application/x-git-upload-pack-request';
@@ -81,7 +77,7 @@ async function attack({ rig, target }: Crowd, each: Attack, forMs: number): Prom
   await Promise.all(sent);
 }
 
-/** Finds the longest wait of that part of all who waited least. */
+/** How long at most so many of them waited, as a part of all. */
 function longest({ ms }: Waits, part: number): number {
   return ms.toSorted((a, b) => a - b)[Math.floor(part * (ms.length - 1))] ?? 0;
 }
@@ -103,7 +99,7 @@ async function main(seconds: number): Promise<void> {
     const target = await rig.repository(source, client);
     const crowd: Crowd = { rig, target, tip, issue: await rig.openIssue(target) };
     const during = (ms: number): Promise<Waits> => honestPeople(crowd, PEOPLE, ms);
-    // Warm up.
+    // Warms up.
     await during(1_000 * Math.min(seconds, 20));
     const alone = await during(2_000 * seconds);
     console.log(line('nobody', alone, null));

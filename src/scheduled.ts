@@ -1,6 +1,6 @@
 /**
- * Runs on every cron trigger: publishes what is due, looks after the code hosts, and at what only
- * the operator can correct.
+ * Runs on every cron trigger: publishes what is due, reads the notifications of the code hosts, and
+ * warns of a mistake that only the operator can correct.
  * Proved by test/e2e/host/events.test.ts and test/local/export-secret.test.ts.
  */
 import type { Config } from './config/config.ts';
@@ -11,7 +11,7 @@ import { loggerOf } from './log.ts';
 import { feedOf, secretOf } from './objects.ts';
 import { storeHeldSwitches } from './service/suspension.ts';
 
-/** The configurations for which the service has looked for a secret of its own. */
+/** Configurations for which the service has looked for a secret of its own. */
 const checkedForSecret = new WeakSet<Config>();
 
 export async function scheduled({ scheduledTime }: ScheduledController, env: Env): Promise<void> {
@@ -36,7 +36,7 @@ export async function scheduled({ scheduledTime }: ScheduledController, env: Env
   ]);
 }
 
-/** All pseudonyms depend on the secret, and the operator may not know that it has changed. */
+/** Warns that the secret has changed, on which all pseudonyms depend. */
 async function warnOfTwoSecrets(env: Env, config: Config): Promise<void> {
   if (config.identitySecret === null || checkedForSecret.has(config)) return;
   // If the object cannot be reached now, the next run asks again.

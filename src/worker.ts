@@ -1,6 +1,6 @@
 /**
- * Connects the parts. An invalid configuration serves nothing: a default could cost a contributor
- * their anonymity.
+ * Connects the parts of the Worker. An invalid configuration serves nothing, because a default
+ * could cost a contributor their anonymity.
  * Proved by test/routes/service/health.test.ts and test/routes/unmatched.test.ts.
  */
 import { Hono } from 'hono';

@@ -1,6 +1,6 @@
 /**
- * Simulates people who clone, push and comment at their own pace, over HTTP as their clients do it:
- * two hundred programs would take the processor that the service needs.
+ * People who clone, push and comment at their own pace, over HTTP as their clients do it: two
+ * hundred programs would take the processor that the service needs.
  */
 import { setTimeout } from 'node:timers/promises';
 import { commitContent, treeContent } from '../../test/support/objects.ts';
@@ -10,7 +10,7 @@ import { pushBody, RECEIVE_PACK } from '../../test/e2e/support/wire.ts';
 import { randomFrom } from './random.ts';
 import type { Rig, Target } from './rig.ts';
 
-/** Pause from the end of one action to the beginning of the next. */
+/** From the end of one action to the beginning of the next. */
 const LEAST_PAUSE_MS = 5_000;
 const MOST_PAUSE_MS = 35_000;
 const UPLOAD_PACK = 'application/x-git-upload-pack-request';
@@ -20,13 +20,13 @@ const DELIMITER = Buffer.from('0001');
 export interface Crowd {
   readonly rig: Rig;
   readonly target: Target;
-  /** Tip of upstream's main. */
+  /** The newest commit of upstream's main branch. */
   readonly tip: string;
-  /** Issue for comments. */
+  /** An issue there, for comments. */
   readonly issue: number;
 }
 
-/** Milliseconds of each action, and the number of wrong answers. */
+/** How long each action took, in milliseconds, and how many were not answered as they should be. */
 export interface Waits {
   readonly ms: number[];
   failed: number;
@@ -34,10 +34,10 @@ export interface Waits {
 
 type Act = (crowd: Crowd, headers: Readonly<Record<string, string>>, person: number) => Promise<void>;
 
-/** Acts in turn; half of them are clones. */
+/** Half of them clone. */
 const ACTS: readonly Act[] = [clone, push, clone, comment];
 
-/** Lets people act for a time, each from a random moment on. They finish what they have begun. */
+/** So many people for so long, each from a moment of its own on. What they have begun, they end. */
 export async function honestPeople(crowd: Crowd, people: number, forMs: number): Promise<Waits> {
   const waits: Waits = { ms: [], failed: 0 };
   const random = randomFrom(people);

@@ -51,11 +51,31 @@ const MAGICS: readonly Magic[] = [
   named('property list', 'bplist00'),
 ];
 
+/** What compilers make; paths of the machine are usual in it. */
+const PROGRAMS: readonly Magic[] = [
+  // elf(5).
+  named('program (ELF)', '\x7fELF'),
+  // Microsoft's PE format: behind MZ, a header of MS-DOS with eight reserved bytes.
+  { ...named('program (PE)', 'MZ'), and: [28, '\0'.repeat(8)] },
+  // Apple's mach-o/loader.h.
+  named('program (Mach-O)', '\xfe\xed\xfa\xce', '\xfe\xed\xfa\xcf', '\xce\xfa\xed\xfe', '\xcf\xfa\xed\xfe'),
+  // JVMS, 4.1; Apple's mach-o/fat.h begins in the same way.
+  named('program (Java or Mach-O)', '\xca\xfe\xba\xbe'),
+  // WebAssembly, 5.5.16.
+  named('program (WebAssembly)', '\0asm'),
+  // PEP 552: a number below 4096, CR and LF, then flags.
+  { ...named('program (Python)', '\x0b\r\n', '\x0c\r\n', '\r\r\n', '\x0e\r\n'), at: 1, and: [5, '\0\0\0'] },
+  // ar(5): owners stand in it, too.
+  named('library (ar)', '!<arch>\n'),
+];
+const KINDS: readonly Magic[] = [...MAGICS, ...PROGRAMS];
+
+export const COMPILED: ReadonlySet<string> = new Set(PROGRAMS.map(({ name }) => name));
 /** Names of the kinds whose metadata is read. */
 export const PICTURES: readonly string[] = MAGICS.flatMap(({ name, read }) => (read === null ? [] : name));
 
 /** First bytes of all kinds: most files begin with none of them, so nothing else is compared. */
-const STARTS = MAGICS.flatMap(({ starts, at = 0 }) =>
+const STARTS = KINDS.flatMap(({ starts, at = 0 }) =>
   starts.map((start) => [at, start.charCodeAt(0)] as const),
 );
 const BEGINNINGS = new Set(STARTS.flatMap(([at, byte]) => (at === 0 ? [byte] : [])));
@@ -71,7 +91,7 @@ export function kindOfFile(first: Uint8Array): FileKind | null {
   const isOne = ({ starts, at = 0, and }: Magic): boolean =>
     starts.some((start) => text.startsWith(start, at)) &&
     (and === undefined || text.startsWith(and[1], and[0]));
-  return MAGICS.find(isOne) ?? null;
+  return KINDS.find(isOne) ?? null;
 }
 
 const EXIF = 'has Exif data, perhaps a place';

@@ -157,7 +157,7 @@ export class Findings {
   }
 
   addMessage(message: Uint8Array, privateIn: PrivateIn): void {
-    const where = (): string => `message of "${shown(subjectOf(message))}"`;
+    const where = (): string => placeOfMessage(message);
     // Once: it can have megabytes.
     const text = latin1(message);
     this.#addText(where, () => 'a message', message, text);
@@ -247,8 +247,10 @@ export class Findings {
   }
 }
 
-function subjectOf(message: Uint8Array): string {
-  return Buffer.from(message.subarray(0, 400)).toString().trimStart().split('\n')[0] ?? '';
+/** Names a message by its title, for the person. */
+export function placeOfMessage(message: Uint8Array): string {
+  const title = Buffer.from(message.subarray(0, 400)).toString().trimStart().split('\n')[0] ?? '';
+  return `message of "${shown(title)}"`;
 }
 
 /** As much of a line as is shown: a line can have megabytes, and ten of them may be shown. */

@@ -14,6 +14,8 @@ import type { Ref } from '../git/wire/ref-advertisement.ts';
 import { visible } from '../words/host-text.ts';
 import type { RepositoryName } from '../words/repository-name.ts';
 import type { UpstreamHistory } from '../upstream/upstream-history.ts';
+import { COMPILED } from './file-kinds.ts';
+import { toldByName } from './file-trails.ts';
 
 export const MAX_SHOWN_LENGTH = 120;
 const MAX_READ_TO_SHOW = 1_000;
@@ -67,42 +69,6 @@ function firstOf(found: Iterable<string>): Set<string> {
   return first;
 }
 
-/**
- * Files that programs leave, and that tell who works where, or let somebody in: by their names,
- * with their makers.
- */
-const LEFTOVERS: readonly (readonly [source: string, pattern: RegExp])[] = [
-  ['macOS and Windows: file managers', /(?:^|\/)(?:\.DS_Store|Thumbs\.db|desktop\.ini|\.directory)$/i],
-  ['Visual Studio Code, Visual Studio', /(?:^|\/)\.(?:vscode|vs)\/|\.(?:code-workspace|csproj\.user|suo)$/i],
-  ['JetBrains: project files', /(?:^|\/)(?:\.idea\/|workspace\.xml$)/],
-  ['Xcode: user data, by the login', /(?:^|\/)xcuserdata\//],
-  [
-    'Emacs: lock links (login@host.pid) and auto-saves; others’ copies',
-    /(?:^|\/)(?:\.#[^/]+|#[^/]+#|[^/]+~)$/,
-  ],
-  ['Vim: swap files, .viminfo', /(?:^|\/)(?:[^/]*\.sw[nop]|\.viminfo|\.netrwhist)$/],
-  ['shells and interpreters: histories', /(?:^|\/)\.\w{1,20}_history$|(?:^|\/)\.(?:Rhistory|lesshst)$/],
-  ['Jupyter: checkpoints', /(?:^|\/)\.ipynb_checkpoints\//],
-  ['CMake: cache, with paths of the machine', /(?:^|\/)CMakeCache\.txt$/],
-  [
-    'curl, Git, PyPI, Docker: who logs in where',
-    /(?:^|\/)(?:\.netrc|\.git-credentials|\.pypirc|\.htpasswd|\.docker\/config\.json)$/,
-  ],
-  [
-    'OpenSSH, GnuPG: keys and known machines',
-    /(?:^|\/)(?:(?:id_(?:rsa|dsa|ecdsa|ed25519)|known_hosts)$|\.(?:gnupg|ssh)\/)/,
-  ],
-  ['dotenv: settings of one machine', /(?:^|\/)\.env$/],
-  [
-    'HotSpot, Linux, Valgrind, Cygwin: what a crash leaves, with the environment',
-    /(?:^|\/)(?:(?:hs_err|replay)_pid\d+\.log|java_pid\d+\.hprof|(?:vg)?core\.\d+)$|\.stackdump$/,
-  ],
-];
-
-export function isLeftover(path: string): boolean {
-  return LEFTOVERS.some(([, pattern]) => pattern.test(path));
-}
-
 type Remarkable = Pick<PackFindings, 'homeFolders' | 'files' | 'opaque'>;
 
 /**
@@ -110,9 +76,14 @@ type Remarkable = Pick<PackFindings, 'homeFolders' | 'files' | 'opaque'>;
  * @param homes paths of home folders in texts, with where they are.
  */
 export function remarksOn(homes: Iterable<string>, { homeFolders, files, opaque }: Remarkable): string[] {
-  const { telling = [], silent = [] } = Object.groupBy(opaque, ({ tells }) =>
-    tells.length > 0 ? 'telling' : 'silent',
-  );
+  const {
+    telling = [],
+    compiled = [],
+    silent = [],
+  } = Object.groupBy(opaque, ({ tells, kind }) => {
+    if (tells.length > 0) return 'telling';
+    return COMPILED.has(kind) ? 'compiled' : 'silent';
+  });
   return [
     ...told(
       'Paths of home folders become public. Check whether they name you:',
@@ -120,11 +91,18 @@ export function remarksOn(homes: Iterable<string>, { homeFolders, files, opaque 
     ),
     ...told(
       'Files of an editor, a system or one machine become public:',
-      (files ?? []).filter(isLeftover).map(shown),
+      (files ?? []).flatMap((path) => {
+        const tells = toldByName(path);
+        return tells === null ? [] : shown(`${path}: ${tells}`);
+      }),
     ),
     ...told('These pictures say more than they show:', telling.map(described)),
+    ...told(
+      'These files are compiled, and may hold paths of the machine that has made them:',
+      compiled.map(described),
+    ),
     ...told('The service cannot search inside these files for names:', silent.map(described)),
-    ...(opaque.length === 0
+    ...(telling.length + silent.length === 0
       ? []
       : [
           'To remove it from a file: "exiftool -all= <file>", or "mat2 --inplace <file>", which also reads documents.',

@@ -38,7 +38,7 @@ const MESSAGE_TRAILS = {
   // git-svn(1) (`git-svn-id`), pypi.org/project/gitprivacy, docs.entire.io (`Entire-Checkpoint`).
   trailer: {
     severity: 'warn',
-    heading: 'These trailers have ids, and upstream’s messages have no such trailers. They may lead to you:',
+    heading: 'These trailers have ids, which may lead to you:',
     isWhole: true,
     patterns: [],
   },
@@ -73,6 +73,8 @@ const MESSAGE_TRAILS = {
 
 type Kind = keyof typeof MESSAGE_TRAILS;
 const KINDS = Object.keys(MESSAGE_TRAILS) as readonly Kind[];
+
+const STRIP_ADVICE = 'To publish the messages without these trailers and notes, add: -o strip-trails';
 
 /** The kind of `Looks`. */
 const TRAILS = 'trails of tools in messages';
@@ -126,10 +128,11 @@ function kindOf({ key, link, server }: LineWithId, usual: ReadonlySet<string>): 
 }
 
 /** Lines for the person about what messages and texts tell. */
-export interface TrailsTold {
-  /** Why they would refuse the push. */
+interface TrailsTold {
+  /** What refuses the push. */
   readonly refused: readonly string[];
   readonly warned: readonly string[];
+  readonly advice: readonly string[];
 }
 
 /** How often a text is gone through. */
@@ -152,9 +155,11 @@ export async function tellTrails(
     KINDS.filter((kind) => MESSAGE_TRAILS[kind].severity === severity).flatMap((kind) =>
       told(MESSAGE_TRAILS[kind].heading, [...lines.get(kind)!]),
     );
+  const canStrip = KINDS.some((kind) => MESSAGE_TRAILS[kind].isWhole && lines.get(kind)!.size > 0);
   return {
     refused: toldOf('refuse'),
-    warned: [...toldOf('warn'), ...unsearchedLines(looks.ended)],
+    warned: toldOf('warn'),
+    advice: [...(canStrip ? [STRIP_ADVICE] : []), ...unsearchedLines(looks.ended)],
   };
 }
 

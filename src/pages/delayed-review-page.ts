@@ -5,12 +5,8 @@
  */
 import { html } from 'hono/html';
 import { REVIEW_PATH } from '../notify/alert.ts';
-import {
-  bytesOf,
-  type DelayedPush,
-  DISCARD_REASONS,
-  type SeenPush,
-} from '../durable/delayed-pushes/delayed-push.ts';
+import { bytesOf, type DelayedPush, type SeenPush } from '../durable/delayed-pushes/delayed-push.ts';
+import { DISCARD_REASONS } from '../durable/delayed-pushes/endings.ts';
 import type { ChangedFile, Changes } from '../edit/changes.ts';
 import { minuteOf } from '../push/reply/banner.ts';
 import type { LeavingTexts, ShownMessage, ShownText } from './leaving-texts.ts';

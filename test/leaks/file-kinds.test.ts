@@ -118,3 +118,23 @@ it.each([
 ])('%j is known by its first bytes: %s', (bytes, name) => {
   expect(kindOfFile(Buffer.from(bytes, 'latin1'))?.name).toBe(name);
 });
+
+it.each([
+  ['program (ELF)', '\x7fELF\x02\x01\x01'],
+  ['program (PE)', `MZ\x90\0\x03${'\0'.repeat(60)}`],
+  ['program (Mach-O)', '\xcf\xfa\xed\xfe\x07'],
+  ['program (Java or Mach-O)', '\xca\xfe\xba\xbe\0\0\0\x41'],
+  ['program (WebAssembly)', '\0asm\x01\0\0\0'],
+  ['program (Python)', '\xcb\r\r\n\0\0\0\0'],
+  ['program (Python)', '\x2b\x0e\r\n\x01\0\0\0'],
+  ['library (ar)', '!<arch>\nx.o/'],
+])('%s is known by its first bytes', (name, bytes) => {
+  expect(kindOfFile(Buffer.from(bytes, 'latin1'))?.name).toBe(name);
+});
+
+it.each(['MZ is what it begins with, and it is a text of some length', 'x\r\r\n text', 'x\n\r\n', '!<arch'])(
+  '%j is a text',
+  (text) => {
+    expect(kindOfFile(Buffer.from(text))).toBeNull();
+  },
+);

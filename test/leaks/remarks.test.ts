@@ -32,12 +32,20 @@ it('are what programs leave, what pictures say, and files that nobody can look i
   };
   expect(remarksOn([], found)).toEqual([
     'Files of an editor, a system or one machine become public:',
-    '  .DS_Store',
+    '  .DS_Store: how a file manager shows a folder of yours',
     'These pictures say more than they show:',
     '  PNG picture: place; author Ada',
     'The service cannot search inside these files for names:',
     '  a.png (PNG picture)',
     REMOVE,
+  ]);
+});
+
+it('are programs, whose names and searches say little', () => {
+  const program = { path: 'bin/x', kind: 'program (ELF)', tells: [] };
+  expect(remarksOn([], { ...nothing, opaque: [program] })).toEqual([
+    'These files are compiled, and may hold paths of the machine that has made them:',
+    '  bin/x (program (ELF))',
   ]);
 });
 

@@ -12,11 +12,13 @@ const SESSION = `https://claude.ai/code/session_${RUN}`;
 
 const HEADINGS = {
   session: 'A tool has written the id of your session into a message. It leads to your account:',
-  trailer: 'These trailers have ids, and upstream’s messages have no such trailers. They may lead to you:',
+  trailer: 'These trailers have ids, which may lead to you:',
   note: 'Git’s own notes tell your local time, or names of your branches and files:',
   link: 'These links have ids, by which their servers may know you:',
   prompt: 'The prompt of a shell names your login and your machine:',
 };
+
+const NOTHING = { refused: [], warned: [], advice: [] };
 
 const tell = (message: string | Uint8Array, ...usual: string[]) =>
   tellTrails([[() => 'it', Buffer.from(message)]], new Set(['//github.com', ...usual]), UNCOUNTED);
@@ -34,6 +36,7 @@ describe('the id of a session in a trailer', () => {
     expect(await tell(`Mend it\n\n${line}\nAcked-by: A <a@b.example>\n`)).toEqual({
       refused: [HEADINGS.session, `  it: ${line}`],
       warned: [],
+      advice: ['To publish the messages without these trailers and notes, add: -o strip-trails'],
     });
   });
 
@@ -101,14 +104,14 @@ describe('what is usual', () => {
     'Mail ada@example.org: it is a % of it',
     'Co-authored-by: A <a@b.example>',
   ])('is nothing: %s', async (line) => {
-    expect(await tell(`Mend it\n\n${line}\n`)).toEqual({ refused: [], warned: [] });
+    expect(await tell(`Mend it\n\n${line}\n`)).toEqual(NOTHING);
   });
 
   it('is also what upstream’s messages have', async () => {
     const link = `https://lore.kernel.org/r/CAHk-wgfXc6JQHm7k2L9${'aB3'.repeat(5)}@mail.example`;
     for (const line of [`Link: ${link}`, `See ${link}`, `Message-Id: <${RUN}@mail.example>`]) {
       expect((await tell(line)).warned).toHaveLength(2);
-      expect(await tell(line, 'message-id:', '//lore.kernel.org')).toEqual({ refused: [], warned: [] });
+      expect(await tell(line, 'message-id:', '//lore.kernel.org')).toEqual(NOTHING);
     }
   });
 
@@ -202,6 +205,6 @@ describe('a message of 100,000 bytes', () => describeMessageOf(100_000));
 describe('a message of ten megabytes', exhaustive, () => describeMessageOf(10_000_000));
 
 it('says that the search has ended', async () => {
-  const { warned } = await tell(fill(`Foo-Id: ${UUID}\n`, 100_000));
-  expect(warned.at(-1)).toMatch(/^Not searched further for trails of tools in messages:/);
+  const { advice } = await tell(fill(`Foo-Id: ${UUID}\n`, 100_000));
+  expect(advice.at(-1)).toMatch(/^Not searched further for trails of tools in messages:/);
 });

@@ -55,5 +55,6 @@ export const LIKELY: Readonly<Record<string, () => string>> = {
   'of AWS': () => `AKIA${word(16, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567')}`,
   'in an address': () => `https://ada:${word(12)}@git.org/x.git`,
   'of Gitea, in an address': () => `https://ada:${randomBytes(20).toString('hex')}@gitea.org/x.git`,
+  'of Colab, in a notebook': () => `"userId": "${word(20, '0123456789')}"`,
   'of SSH, public': () => `ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI${word(43)} ada@laptop`,
 };

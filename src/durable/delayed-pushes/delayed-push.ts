@@ -1,5 +1,5 @@
 /**
- * What is known of a delayed push without its key. All times are milliseconds since 1970.
+ * A delayed push as others see it, without its content. All times are milliseconds since 1970.
  * Proved by test/durable/delayed-pushes/delayed-pushes.test.ts.
  */
 import type { Env } from '../../env.ts';
@@ -8,18 +8,18 @@ import type { KeptSpool } from '../../spool/spool.ts';
 import type { PushIntent } from '../pending-push/pending-push.ts';
 
 /**
- * `delay`: for a chosen time. `busy`: until limits and host have room. `review`: until the operator
- * has seen it.
+ * Why a push waits. `delay`: for a chosen time. `busy`: until limits and host have room. `review`:
+ * until the operator has seen it.
  */
 export type DelayReason = 'delay' | 'busy' | 'review';
 
 /**
- * `failed`: it cannot be published. `discarded`: by the operator, or because nobody has reviewed it
- * in time.
+ * The state that its page shows. `failed`: it cannot be published. `discarded`: the operator does
+ * not want it, or has not reviewed it in time.
  */
 export type DelayState = 'waiting' | 'published' | 'failed' | 'given-up' | 'discarded';
 
-/** When it is published: at a moment between the two. */
+/** It is published at a moment between the two. */
 export interface DelayWindow {
   readonly from: number;
   readonly to: number;
@@ -40,13 +40,13 @@ export interface NewDelayedPush extends DelayWindow {
   readonly client: string;
   /** Its key is elsewhere, in KV. */
   readonly spool: Omit<KeptSpool, 'key'>;
-  /** How many bytes of the spool are entries; what was judged lies behind them. */
+  /** How many bytes of the spool are entries. What was judged follows them. */
   readonly entryBytes: number;
   readonly commits: number;
   readonly keptAt: number;
-  /** Drawn in the window, and told nobody. Null: it waits for the operator. */
+  /** A random moment in the window that nobody is told. Null: it waits for the operator. */
   readonly dueAt: number | null;
-  /** Until when it waits at most; of one that has ended, until when its page is there. */
+  /** The latest moment until which it waits or, once it has ended, its page is there. */
   readonly until: number;
 }
 
@@ -59,7 +59,7 @@ export interface DelayedPush extends Omit<NewDelayedPush, 'client'> {
    * published yet.
    */
   readonly said: readonly string[];
-  /** How often it was tried in vain. */
+  /** How many attempts to publish it have failed. */
   readonly failures: number;
   readonly isApproved: boolean;
 }
@@ -69,28 +69,28 @@ export interface PublishedAs {
   readonly prHash: string;
   readonly url: string;
   /**
-   * Whether its page may show the key: it has opened it, or was pushed with the key. Who knows the
-   * hash may update.
+   * Whether its page may show the key: the push has opened the pull request, or came with its key.
+   * Everybody who knows the hash may update, without the key.
    */
   readonly isKeyShown: boolean;
 }
 
-/** What its page may tell. The same push again is told the window, which is 0 once it has ended. */
+/** The part that its page may tell. The window is 0 once it has ended. */
 export interface DelayedView extends Pick<DelayedPush, 'name' | 'reason' | 'from' | 'to' | 'until' | 'said'> {
   readonly state: DelayState;
   /** Its person wants it no more. What is public of it could not be removed yet. */
   readonly isGivenUp: boolean;
   /** Null: it is not published. */
   readonly published: PublishedAs | null;
-  /** Whether the operator has to see it yet. */
+  /** Whether it waits for the operator. */
   readonly waitsForReview: boolean;
-  /** Or removed, if it is given up. */
+  /** Whether somebody publishes it now or, if it is given up, removes it. */
   readonly isBeingPublished: boolean;
-  /** Somebody has begun to publish it: part of it may be public. */
+  /** Whether somebody has begun to publish it, so that part of it may be public. */
   readonly isBegun: boolean;
 }
 
-/** `clientBytes`: what one client may keep in all. */
+/** The answer to a push that is to be kept. `clientBytes`: how many one client may keep. */
 export type KeepAnswer =
   | { readonly kind: 'kept' | 'found'; readonly view: DelayedView }
   | { readonly kind: 'full'; readonly clientBytes: number };
@@ -118,13 +118,13 @@ export const leaseOf = ({ name, lease }: LeasedPush): DelayedLease => ({ name, l
  */
 export type BegunPush = LeasedPush & { readonly intent: PushIntent };
 
-/** Which push the operator has seen. `attempt` names its spool. */
+/** Names the push that the operator has seen. `attempt` names its spool. */
 export type SeenPush = { readonly name: string; readonly attempt: string };
 
 /**
- * Why it ends, or waits on. `review`: the operator has to see it first, by a setting newer than the
- * push, or because it could not be removed. `askedMs`: how long the refusing side asks to wait.
- * `counts`: whether the next pause grows.
+ * The reason why an attempt ended. `review`: the operator has to see the push first, by a setting
+ * newer than the push, or because it could not be removed. `askedMs`: how long the refusing side
+ * asks to wait. `counts`: whether the next pause grows.
  */
 export type DelayFailure =
   | { readonly kind: 'review' }
@@ -133,26 +133,12 @@ export type DelayFailure =
       | { readonly kind: 'later'; readonly askedMs: number; readonly counts: boolean }
     ));
 
-/** What the page of a push says that a rollback has discarded. */
-export const ROLLED_BACK = [
-  'It came with a burst of pushes, which the operator has rolled back. You may push it again.',
-] as const;
-
-export const DISCARD_REASONS = {
-  spam: 'It looks like spam or advertising.',
-  'off-topic': 'It has nothing to do with the repository.',
-  illegal: 'It may break the law, or harm somebody.',
-  private: 'It seems to hold private data of somebody.',
-  other: 'It does not fit what this service is for.',
-} as const;
-export type DiscardReason = keyof typeof DISCARD_REASONS;
-
-/** Of its spool. */
+/** How many bytes its spool holds. */
 export const bytesOf = ({ spool }: Pick<DelayedPush, 'spool'>): number => spool.rowEnds.at(-1) ?? 0;
 
 /**
- * Makes one unreadable for good: its key goes, then its rows. If it rejects, what stays goes at its
- * expiry.
+ * Makes a push unreadable for good: deletes its key, then its rows. If it rejects, the rest goes
+ * when it expires.
  */
 export async function shred(
   env: Pick<Env, 'DELAYED_KEYS' | 'SPOOL' | 'ONE_MACHINE'>,

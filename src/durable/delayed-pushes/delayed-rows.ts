@@ -2,23 +2,27 @@
  * The table of delayed pushes. Each row is one value, in the form of version 1.0.0, which both
  * versions read; what is asked for stands in columns that follow from it.
  */
+import { keepOnly } from '../keep-only.ts';
 import type { PushIntent } from '../pending-push/pending-push.ts';
 import { bytesOf, DAY_MS, type DelayState, type NewDelayedPush, type PublishedAs } from './delayed-push.ts';
-import { dueAtOf, type Ending, intentOf, isEnding, isUnwanted, moved } from './stages.ts';
+import type { Told } from './endings.ts';
+import { dueAtOf, intentOf, isEnding, isUnwanted, moved } from './stages.ts';
 import type { Stage, StagedPush, StageEvent } from './stages.ts';
 
-/** How long the page of one that has ended tells it. */
+/** How long the page of a push that has ended says so. */
 const TOLD_MS = 14 * DAY_MS;
-/** How many wait; and of how many that have ended the pages stay for a while. */
+/** The most pushes that wait, and the most pages of pushes that have ended. */
 const MOST_ROWS = 10_000;
+/** The most ended pushes with which the file is written anew when none waits any more. */
+const MOST_REWRITTEN = 1_000;
 /**
- * Of all rows and bytes, for the pushes of one client. It is fixed: a part of what others leave
- * would tell what they keep, to whoever tries pushes of many sizes.
+ * The part of all rows and bytes that the pushes of one client may have. It is fixed, because a
+ * part of the room that others leave would tell what they keep, to whoever tries many sizes.
  */
 const PART_OF_ONE_CLIENT = 1 / 20;
 /**
- * When less than a step is left, nobody gets any of it: where it ends would tell the sum of all
- * sizes to the byte.
+ * Room that nobody gets when less than this is left, because the place where room ends would tell
+ * the sum of all sizes to the byte.
  */
 const STEP_BYTES = 100_000_000;
 const STEP_PART = 1 / 10;
@@ -41,11 +45,10 @@ export class DelayedRows {
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
-    this.create();
+    this.#create();
   }
 
-  /** Once more when everything was deleted. */
-  create(): void {
+  #create(): void {
     this.#sql.exec(`CREATE TABLE IF NOT EXISTS delayed_pushes (
       name TEXT PRIMARY KEY,
       value TEXT NOT NULL,
@@ -71,14 +74,14 @@ export class DelayedRows {
     return row;
   }
 
-  /** @param condition SQL, with `?` for each of the values. */
+  /** @param condition SQL, with `?` for each of the values */
   select(condition: string, ...values: readonly SqlStorageValue[]): StagedPush[] {
     const query = `SELECT value FROM delayed_pushes WHERE ${condition}`;
     const rows = this.#sql.exec<{ value: string }>(query, ...values).toArray();
     return rows.map(({ value }) => readPush(JSON.parse(value) as StoredPush));
   }
 
-  /** @param more SQL behind the condition that they wait. */
+  /** @param more SQL that follows the condition that they wait */
   waiting(more = '', ...values: readonly SqlStorageValue[]): StagedPush[] {
     return this.select(`state = 'waiting' ${more}`, ...values);
   }
@@ -105,8 +108,8 @@ export class DelayedRows {
     return this.#sql.exec<{ count: number }>(query).one().count;
   }
 
-  /** Keeps nothing but the end. Its day says nothing that the pull request does not say. */
-  end(push: StagedPush, event: StageEvent, end: Ending, said: readonly string[], now: number): void {
+  /** Keeps the end only. Its day says nothing that the pull request does not say. */
+  end(push: StagedPush, event: StageEvent, { end, said }: Told, now: number): void {
     const { name, host, reason, stage } = moved(push, event, end);
     const until = now + TOLD_MS;
     this.put({ ...NOTHING_KEPT, name, host, reason, stage, said, until: until - (until % DAY_MS) });
@@ -118,8 +121,8 @@ export class DelayedRows {
   }
 
   /**
-   * Whether there is room for one more. What has ended takes none.
-   * @param earlier under which names the client may have kept others.
+   * Answers whether there is room for one more. Pushes that have ended take none.
+   * @param earlier names under which the client may have kept others
    */
   hasRoom(
     { client, spool }: Pick<NewDelayedPush, 'client' | 'spool'>,
@@ -143,11 +146,27 @@ export class DelayedRows {
     return !isNearlyFull && isFair;
   }
 
-  /** Removes old ends. Answers when the next is over; null: none is left. */
+  /** Deletes old ends. Answers when the next one is old; null: none is left. */
   forget(now: number): number | null {
     this.#sql.exec(`DELETE FROM delayed_pushes WHERE state <> 'waiting' AND until <= ?`, now);
     const next = `SELECT min(until) AS at FROM delayed_pushes WHERE state <> 'waiting'`;
     return this.#sql.exec<{ at: number | null }>(next).one().at;
+  }
+
+  /**
+   * Writes the file anew, because a deleted row can still be read in it. Not while a push waits: a
+   * machine that dies in this moment would lose it. Losing the ends is less bad.
+   * @param key names a value that is kept, too
+   */
+  async erase(storage: DurableObjectStorage, key: string): Promise<void> {
+    if (this.isWaiting) return;
+    const ended = this.select('true LIMIT ?', MOST_REWRITTEN + 1);
+    if (ended.length > MOST_REWRITTEN) return;
+    const value = storage.kv.get(key);
+    const erased = keepOnly(storage, value === undefined ? [] : [[key, value]], null);
+    this.#create();
+    for (const row of ended) this.put(row);
+    await erased;
   }
 }
 
@@ -198,7 +217,7 @@ function readStage({ state, dueAt, intent, isGivenUp, published, ...stored }: St
 }
 
 /**
- * Answers how many bytes one client may keep.
- * @param mostBytes of all
+ * Computes how many bytes one client may keep.
+ * @param mostBytes that all clients may keep
  */
 export const quotaOf = (mostBytes: number): number => PART_OF_ONE_CLIENT * mostBytes;

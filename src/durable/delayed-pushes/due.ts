@@ -9,10 +9,10 @@ import { DAY_MS } from './delayed-push.ts';
 import { pick } from './schedule.ts';
 import { isAtWork, isTimed, type StagedPush, type TimedStage, withoutLostLease } from './stages.ts';
 
-/** After this time over its end, a push ends by the service's clock alone: its key is gone. */
+/** The time after which a push that is over ends by the service's clock alone: its key is gone. */
 const REST_MS = 2 * DAY_MS;
 
-/** What time it is at each code host, by its key. One that does not tell is left out. */
+/** The time at each code host, by its key. One that does not tell it is left out. */
 export type HostTimes = Readonly<Record<string, number>>;
 
 export type TimedPush = StagedPush<TimedStage>;
@@ -22,22 +22,22 @@ interface Asked {
   readonly now: number;
   /** By the clocks of the hosts; null: none was asked. */
   readonly times: HostTimes | null;
-  /** When the next one may be published that waits for a time. */
+  /** The moment from which the next one may be published that waits for a time. */
   readonly spacedUntil: number;
 }
 
-/** What a run of the scheduler does. */
+/** The work of a run of the scheduler. */
 interface Choice {
   readonly picked: readonly TimedPush[];
   /** Due by the service's clock, and not by the host's. */
   readonly held: readonly TimedPush[];
-  /** When to ask again; null: there is no need within the minute. */
+  /** The moment to ask again; null: there is no need within the minute. */
   readonly nextAt: number | null;
   /** The hosts whose time decides whether more is due. */
   readonly hosts: readonly string[];
 }
 
-/** @param waiting all that wait */
+/** Chooses the pushes to publish now. @param waiting all that wait */
 export function choose(waiting: readonly StagedPush[], { now, times, spacedUntil }: Asked): Choice {
   const running = waiting.filter((push) => isAtWork(push, now));
   const idle = waiting.filter((push) => !isAtWork(push, now)).map((push) => withoutLostLease(push, now));
@@ -85,7 +85,7 @@ function isRipe(push: TimedPush, now: number): boolean {
   return dueAt <= now || (wasTried(push) && isDue(dueAt, now));
 }
 
-/** What waits for room, or was due before, was promised no time. */
+/** Any time will do for one that waits for room, or was due before: it was promised none. */
 function isRipeThere(push: TimedPush, times: HostTimes | null): boolean {
   if (push.reason === 'busy' || wasTried(push)) return true;
   const there = times?.[push.host];

@@ -14,24 +14,25 @@ import { serviceSecret } from '../../secret/open-secret.ts';
 import type { DelayedLease } from './delayed-push.ts';
 import type { HostTimes } from './due.ts';
 
-/** A run that works for longer would be ended by the platform, which gives it 15 minutes. */
+/** The longest that a run works: the platform would end it after 15 minutes. */
 const LONGEST_RUN_MS = 10 * 60_000;
 /**
- * Between two runs. A run also publishes what is due until the next one, each at its own second.
+ * The time between two runs. A run also publishes what is due until the next one, each at its own
+ * second.
  */
 const RUN_EVERY_MS = 60_000;
 
 /** Where a delayed push is published: src/routes/git/release-delayed.ts. */
 export const RELEASE_PATH = '/v1/delayed';
 
-/** Shows that this service asks, without a question to any object. @param secret of the service. */
+/** Proves that this service asks, without a question to any object. */
 export function releaseSeal(secret: string, { name, lease }: DelayedLease): string {
   return keyedHash(secret, 'release', `${name} ${lease}`);
 }
 
 /**
  * Publishes what is due until the next run.
- * @param triggeredAt as the trigger says, in milliseconds since 1970. Only tests move time by it.
+ * @param triggeredAt as the trigger says, in milliseconds since 1970; only tests move time by it
  */
 export async function releaseDue(env: Env, config: Config, triggeredAt: number): Promise<void> {
   const aheadMs = env.TRIGGER_IS_CLOCK === undefined ? 0 : triggeredAt - Date.now();
@@ -73,7 +74,10 @@ async function timesOf(env: Env, hosts: readonly string[], now: () => number): P
   return times;
 }
 
-/** Answers whether to stop. Never rejects: the lease expires. @param now by the service's clock. */
+/**
+ * Publishes one. Answers whether the run must stop. Never rejects: the lease expires.
+ * @param now by the service's clock
+ */
 export async function releaseOne(
   env: Env,
   config: Config,

@@ -7,16 +7,16 @@
 import { bytesOf, type DelayedPush } from './delayed-push.ts';
 
 /**
- * Being published at once, of all runs of the scheduled handler together. A live push finds room
- * beside them.
+ * The most pushes that are published at once, by all runs of the scheduled handler together. A live
+ * push finds room beside them.
  */
 export const MOST_AT_ONCE = 3;
-/** The same, in what they hold: a push of 100 MB goes alone. */
+/** The most bytes that these hold, so a push of 100 MB goes alone. */
 const MOST_BYTES_AT_ONCE = 100_000_000;
 const MOST_COMMITS_AT_ONCE = 20_000;
-/** Of those that wait for a time: so many are few. */
+/** The most pushes that count as few, of those that wait for a time. */
 const FEW = 5;
-/** Between two of them: at least this long, and at most twice as long. */
+/** The shortest pause between two of them; the longest is twice as long. */
 export const SPACING_MS = 60_000;
 
 interface Waiting extends Pick<DelayedPush, 'name' | 'client' | 'reason' | 'commits' | 'spool'> {
@@ -24,13 +24,16 @@ interface Waiting extends Pick<DelayedPush, 'name' | 'client' | 'reason' | 'comm
 }
 
 interface Room {
-  /** Those that are being published. */
+  /** The pushes that are being published. */
   readonly running: readonly Pick<Waiting, 'spool' | 'commits'>[];
   /** When the next one may come that waits for a time; milliseconds since 1970. */
   readonly spacedUntil: number;
 }
 
-/** @param due what is due, in any order. */
+/**
+ * Picks the pushes to publish now.
+ * @param due in any order
+ */
 export function pick<T extends Waiting>(due: readonly T[], { running, spacedUntil }: Room, now: number): T[] {
   const picked: T[] = [];
   const isFew = due.filter(({ reason }) => reason === 'delay').length <= FEW;
@@ -54,7 +57,7 @@ export function pick<T extends Waiting>(due: readonly T[], { running, spacedUnti
   return picked;
 }
 
-/** What has lost its client's name is a client of its own. */
+/** Orders them by turns. One that has lost its client's name is a client of its own. */
 function inTurn<T extends Waiting>(due: readonly T[]): T[] {
   const byTime = (a: T, b: T): number => a.stage.dueAt - b.stage.dueAt;
   const clients = Map.groupBy(due.toSorted(byTime), ({ client, name }) => client ?? name);

@@ -1,20 +1,20 @@
 /**
- * What others may know of a delayed push: its page, the operator, and `/metrics`. Pure.
+ * The parts of a delayed push that others may know: its page, the operator, and `/metrics`. Pure.
  * Proved by test/durable/delayed-pushes/delayed-pushes.test.ts.
  */
 import { earliest } from '../due-rows.ts';
 import { bytesOf, type DelayedPush, type DelayedView, type DelayReason } from './delayed-push.ts';
 import { dueAtOf, isAtWork, isBegun, isEnding, isUnwanted, type StagedPush } from './stages.ts';
 
-/** For /metrics, and for the operator. What the operator has approved waits for its time. */
+/** Counts for /metrics and the operator. A push that was approved waits for its time. */
 export interface DelayedCounts {
   readonly waiting: Readonly<Record<DelayReason, number>>;
   readonly bytes: number;
-  /** Since when the oldest one waits; null: there is none. */
+  /** The moment since which the oldest one waits; null: there is none. */
   readonly oldestAt: number | null;
 }
 
-/** What its page may tell. */
+/** Selects what its page may tell. */
 export function viewOf(push: StagedPush, now: number): DelayedView {
   const { name, reason, from, to, until, said, stage } = push;
   const state = isEnding(stage) ? stage.kind : 'waiting';
@@ -34,13 +34,13 @@ export function viewOf(push: StagedPush, now: number): DelayedView {
   };
 }
 
-/** What the operator may see. */
+/** Selects what the operator may see. */
 export function listedOf(push: StagedPush): DelayedPush {
   const { stage: _, ...facts } = push;
   return { ...facts, dueAt: dueAtOf(push) };
 }
 
-/** @param waiting all that wait */
+/** @param waiting all pushes that wait */
 export function countsOf(waiting: readonly StagedPush[]): DelayedCounts {
   const counts = { delay: 0, busy: 0, review: 0 };
   for (const push of waiting) {

@@ -33,7 +33,7 @@ import { type AccountDenied, type Reserved, windowName, writesNow } from '../../
 import type { AccountAnswer, Claim } from '../../limits/claim.ts';
 import { keepOnly } from '../keep-only.ts';
 import { type PostName, type PostResult, Posts, type PostStanding } from './posts.ts';
-import { type NextTurn, Turns } from './turns.ts';
+import { type NextTurn, CreationTurns } from './creation-turns.ts';
 
 const HOUR_MS = 60 * 60_000;
 const CREATION = 'creation ';
@@ -64,7 +64,7 @@ export class HostAccount extends DurableObject<Env> {
   /** The ids of the writes since the host said how many calls are left. */
   #begun = new Set<string>();
   #hasAlarm = false;
-  readonly #turns = new Turns();
+  readonly #turns = new CreationTurns();
   readonly #posts: Posts;
   #points: Points = [];
 

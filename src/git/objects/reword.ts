@@ -11,6 +11,12 @@ import { OidTable } from './oid-table.ts';
  */
 export type Reword = (oid: Oid, message: Uint8Array) => Uint8Array;
 
+/** Rewords a message by one after the other; null: there is none. */
+export function inTurn(rewords: readonly Reword[]): Reword | null {
+  if (rewords.length === 0) return null;
+  return (oid, message) => rewords.reduce((words, reword) => reword(oid, words), message);
+}
+
 /**
  * Counts work at the messages of a push. A message is reworded each time somebody asks for it, and
  * only the first time counts.

@@ -1,19 +1,20 @@
 /**
- * Deltas (gitformat-pack, "Deltified representation"): the base's size, the result's, copy and
- * insert instructions.
+ * Reads and applies deltas (gitformat-pack, "Deltified representation"): the sizes of the base and
+ * of the result, then instructions to copy and to insert.
  */
 import { concatBytes } from '../bytes.ts';
 import { badPack, ProtocolError, tooLarge } from '../wire/protocol-error.ts';
 
 const MAX_SIZE_BYTES = 10;
-/** The two sizes at the head of a delta. */
+/** Size of the two sizes at the beginning of a delta. */
 export const MAX_DELTA_HEADER_BYTES = 2 * MAX_SIZE_BYTES;
 const INSERT_MAX = 0x7f;
-/** A copy instruction has up to four bytes of its offset, then up to three of its length. */
+/** Number of offset bytes in a copy instruction. Up to three bytes of its length follow. */
 const OFFSET_BYTES = 4;
 const COPIED_IF_ZERO = 0x10000;
 /**
- * Copied byte by byte: there can be millions of such instructions, and a view of each costs more.
+ * Length up to which a copy is made byte by byte. There can be millions of such instructions, and a
+ * view for each would cost more.
  */
 const SHORT_BYTES = 16;
 
@@ -22,7 +23,8 @@ function badDelta(): ProtocolError {
 }
 
 /**
- * @param end of the delta, or of what is known of it.
+ * Reads the two sizes.
+ * @param end is the end of the delta, or of the part that is known.
  * @throws ProtocolError `bad-pack` if the header goes on.
  */
 export function parseDeltaHeader(delta: Uint8Array, end: number = delta.byteLength) {
@@ -40,8 +42,9 @@ export function parseDeltaHeader(delta: Uint8Array, end: number = delta.byteLeng
 }
 
 /**
- * @throws ProtocolError `too-large`, before the result is allocated; `bad-pack` if the delta does
- * not fit the base.
+ * Applies a delta.
+ * @throws ProtocolError `too-large`, before the result is allocated.
+ * @throws ProtocolError `bad-pack` if the delta does not fit the base.
  */
 export function applyDelta(base: Uint8Array, delta: Uint8Array, maxBytes: number): Uint8Array {
   const { baseSize, resultSize } = parseDeltaHeader(delta);
@@ -67,7 +70,7 @@ export function applyDelta(base: Uint8Array, delta: Uint8Array, maxBytes: number
 }
 
 /**
- * What a delta inserts. Inserts that follow each other are one.
+ * Returns what a delta inserts. Adjacent inserts are joined.
  * @throws ProtocolError `bad-pack`
  */
 export function insertsOf(delta: Uint8Array): Uint8Array[] {
@@ -79,7 +82,10 @@ export function insertsOf(delta: Uint8Array): Uint8Array[] {
   return inserts.filter((parts) => parts.length > 0).map(concatBytes);
 }
 
-/** Of a whole delta, whose inserts come in one piece each. @throws ProtocolError `bad-pack` */
+/**
+ * Reads a whole delta. Each insert comes in one piece.
+ * @throws ProtocolError `bad-pack`
+ */
 export function readInstructions(delta: Uint8Array, listener: InstructionListener): void {
   const reader = new DeltaReader(listener);
   reader.take(delta);
@@ -87,7 +93,7 @@ export function readInstructions(delta: Uint8Array, listener: InstructionListene
 }
 
 export interface InstructionListener {
-  /** The next piece of an insert; valid during the call only. */
+  /** Takes the next piece of an insert, which is valid only during the call. */
   inserted(bytes: Uint8Array): void;
   copied(offset: number, length: number): void;
 }
@@ -95,10 +101,10 @@ export interface InstructionListener {
 /** Reads a delta as it arrives, without its base. */
 export class DeltaReader {
   readonly #listener: InstructionListener;
-  /** Of the two at the head of the delta. */
+  /** Number of sizes that are still to come. */
   #sizesLeft = 2;
   #insertLeft = 0;
-  /** Of the copy that is being read: which of its bytes are still to come. */
+  /** Bits for the bytes of the current copy instruction that are still to come. */
   #copyBits = 0;
   #offset = 0;
   #length = 0;
@@ -112,7 +118,7 @@ export class DeltaReader {
     [this.#sizesLeft, this.#insertLeft, this.#copyBits, this.#hasReserved] = [2, 0, 0, false];
   }
 
-  /** Whether the delta may end here: behind a whole instruction, and without a reserved one. */
+  /** True if the delta may end here: after a whole instruction, and without a reserved one. */
   get isSound(): boolean {
     return this.#sizesLeft + this.#insertLeft + this.#copyBits === 0 && !this.#hasReserved;
   }
@@ -140,7 +146,7 @@ export class DeltaReader {
     if (bits === 0) this.#listener.copied(0, COPIED_IF_ZERO);
   }
 
-  /** The lowest bit says what the byte is. */
+  /** Reads a byte of a copy. The lowest bit says which one it is. */
   #readCopy(byte: number): void {
     const bits = this.#copyBits;
     const place = 31 - Math.clz32(bits & -bits);

@@ -1,6 +1,6 @@
 /**
- * The headers of a pack and of its entries (gitformat-pack). In floating point: sizes on the wire
- * may pass 2^31.
+ * Reads and writes the headers of a pack and of its entries (gitformat-pack). It computes in
+ * floating point, because sizes on the wire may exceed 2^31.
  */
 import { OID_BYTES } from '../objects/oid.ts';
 import { badPack } from '../wire/protocol-error.ts';
@@ -15,17 +15,21 @@ export const OBJ_BLOB = 3;
 export const OBJ_OFS_DELTA = 6;
 export const OBJ_REF_DELTA = 7;
 export const isDelta = (type: number): boolean => type === OBJ_OFS_DELTA || type === OBJ_REF_DELTA;
-/** What an object is, by the type of an entry that has all of it. */
+/** Object types by the type of an entry that is no delta. */
 export const OBJECT_TYPES = [undefined, 'commit', 'tree', 'blob', 'tag'] as const;
 
-/** The longest header: a size of ten bytes, then an object id. */
+/** Size of the longest header: a size of ten bytes, then an object id. */
 const MAX_HEADER_BYTES = 10 + OID_BYTES;
 const MAX_SIZE_BYTES = 10;
-/** Distances are limited by the entry's own offset. This limit only keeps the arithmetic exact. */
+/**
+ * Maximum distance, which keeps the arithmetic exact. Distances are also limited by the entry's own
+ * offset.
+ */
 const MAX_DISTANCE = 2 ** 46;
 
 /**
- * @param bytes PACK_HEADER_BYTES at least.
+ * Parses the header of a pack.
+ * @param bytes has at least PACK_HEADER_BYTES.
  * @returns the number of entries.
  * @throws ProtocolError `bad-pack`
  */
@@ -46,19 +50,22 @@ export function encodePackHeader(entries: number): Uint8Array {
 }
 
 /**
- * Reads one entry header after another, byte by byte, as a chunk may end anywhere; allocates
- * nothing.
+ * Reads one entry header after another, byte by byte, because a chunk may end anywhere. It
+ * allocates nothing.
  */
 export class EntryHeaderReader {
-  /** The header's bytes as they came, `length` of them. */
+  /** The bytes of the header so far, `length` of them. */
   readonly bytes = new Uint8Array(MAX_HEADER_BYTES);
   length = 0;
-  /** One of the OBJ_ constants, once the first byte is read. */
+  /** The type, one of the OBJ_ constants, once the first byte is read. */
   type = 0;
   size = 0;
-  /** For OBJ_OFS_DELTA: how far back the base starts. */
+  /** The distance to the base, for OBJ_OFS_DELTA. */
   distance = 0;
-  /** Where in `bytes` the distance or the base's id begins; 0: the size goes on. */
+  /**
+   * The index in `bytes` at which the distance or the base's id begins, or 0 while the size is not
+   * complete.
+   */
   baseStart = 0;
 
   #factor = 1;
@@ -69,7 +76,11 @@ export class EntryHeaderReader {
     this.distance = 0;
   }
 
-  /** Takes the next byte; true when the header is complete. @throws ProtocolError `bad-pack` */
+  /**
+   * Takes the next byte.
+   * @returns true when the header is complete.
+   * @throws ProtocolError `bad-pack`
+   */
   push(byte: number): boolean {
     this.bytes[this.length++] = byte;
     if (this.baseStart === 0) return this.#pushSize(byte);
@@ -96,7 +107,8 @@ export class EntryHeaderReader {
   }
 
   /**
-   * The offset encoding differs from the size encoding: big-endian, and each further byte adds one.
+   * Reads a distance. Its encoding differs from that of a size: it is big-endian, and each further
+   * byte adds one.
    */
   #pushDistance(byte: number): boolean {
     const digit = byte & 0x7f;

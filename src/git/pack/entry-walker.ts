@@ -1,6 +1,5 @@
 /**
- * Walks over the entries of a stored pack, which a PackScanner has judged, and shows their content
- * while inflating.
+ * Walks over the entries of a stored pack, which a PackScanner has accepted, and inflates them.
  * Proved by test/git/search/pack-search.test.ts and test/push/receive/late-deltas.test.ts.
  */
 import { type Memory, UNCOUNTED } from '../memory.ts';
@@ -11,30 +10,31 @@ import { EntryHeaderReader, OBJ_REF_DELTA } from './entry-header.ts';
 /** Entries of a pack other than commits and tags. */
 export interface StoredPack {
   /**
-   * The reader may stop early.
-   * @param start the offset of an entry. The first has 0; distances count the same.
+   * Reads the pack. The caller may stop early.
+   * @param start is the offset of an entry. The first has 0, and distances count in the same way.
    */
   read(start: number): AsyncIterable<Uint8Array>;
   readonly byteLength: number;
   /**
-   * How often single objects may be read from it. From a memory it costs nothing, elsewhere a
-   * request.
+   * Maximum number of reads of single objects. From memory they cost nothing, elsewhere a request
+   * each.
    */
   readonly maxReads: number;
 }
 
 export interface ContentListener {
   /**
-   * @param type one of the OBJ_ constants.
+   * Begins an entry.
+   * @param type is one of the OBJ_ constants.
    * @returns whether to pass on the content.
    */
   begin(type: number, size: number, offset: number): boolean;
-  /** The next piece of the content; valid during the call only. */
+  /** Takes the next piece of the content, which is valid only during the call. */
   content?(bytes: Uint8Array): void;
   end?(): void;
 }
 
-/** Shows each entry to both, so that it is inflated once. */
+/** Shows each entry to both listeners, so that it is inflated once. */
 export function shownToBoth(first: ContentListener, second: ContentListener): ContentListener {
   let [isFirsts, isSeconds] = [false, false];
   return {
@@ -54,12 +54,12 @@ export function shownToBoth(first: ContentListener, second: ContentListener): Co
 }
 
 /**
- * Bytes that are walked at once: what they may leave in memory is counted ahead, and what they have
- * inflated to, up to a thousand times as much, behind.
+ * Number of bytes that are walked at once. Memory for what they may leave is counted before. What
+ * they have inflated to, up to a thousand times as much, is counted after.
  */
 const MAX_PIECE_BYTES = 4 * 1024;
 
-/** While an entry is shown, the walker knows what its base is. */
+/** Walks over entries. While an entry is shown, `base` is that of the entry. */
 export class EntryWalker {
   readonly #listener: ContentListener;
   readonly #header = new EntryHeaderReader();
@@ -75,7 +75,10 @@ export class EntryWalker {
   #isStopped = false;
   #entryOffset = 0;
 
-  /** @param memory where the work is counted. */
+  /**
+   * Creates a walker.
+   * @param memory counts the work.
+   */
   constructor(listener: ContentListener, memory: Pick<Memory, 'worked'> = UNCOUNTED) {
     this.#listener = listener;
     this.#memory = memory;
@@ -85,7 +88,7 @@ export class EntryWalker {
     this.#isStopped = true;
   }
 
-  /** Of a delta: where its base begins, or the id of that. */
+  /** Returns the offset or the id of a delta's base. */
   get base(): number | Oid {
     const { type, distance, bytes, baseStart } = this.#header;
     return type === OBJ_REF_DELTA ? oidFromBytes(bytes, baseStart) : this.#entryOffset - distance;
@@ -93,7 +96,7 @@ export class EntryWalker {
 
   /**
    * Walks from an entry on, to the end or until `stop`.
-   * @param onPiece called with each piece before it is walked.
+   * @param onPiece is called with each piece before it is walked.
    */
   async walk(pack: StoredPack, start: number, onPiece?: (piece: Uint8Array) => Promise<void>): Promise<void> {
     this.#isInEntry = false;

@@ -1,9 +1,9 @@
 /**
- * What Git's own check of new objects refuses in folders and in `.gitmodules` (Git's documentation,
- * fsck-msgids). Hosts run it on what they receive (`transfer.fsckObjects`), and then its warnings
- * count as errors. GitHub is known to refuse `fullPathname` (saltstack/salt#45693),
+ * Finds what Git's own check of new objects refuses in folders and in `.gitmodules` (Git's
+ * documentation, fsck-msgids). Hosts run it on what they receive (`transfer.fsckObjects`), and then
+ * its warnings count as errors. GitHub is known to refuse `fullPathname` (saltstack/salt#45693),
  * `duplicateEntries` (Behat/Behat#341), `hasDotgit` (CVE-2014-9390), `.gitmodules` (CVE-2018-11235,
- * CVE-2018-17456). Only what is sure is found, in these spellings.
+ * CVE-2018-17456). Only what is certain is found, in these spellings.
  */
 import { decodeUtf8, latin1 } from '../bytes.ts';
 import { type Oid, ZERO_OID } from '../objects/oid.ts';
@@ -12,7 +12,7 @@ import { ProtocolError } from '../wire/protocol-error.ts';
 import type { IndexedObject } from './pack-index.ts';
 import type { PackedObjects } from './packed-objects.ts';
 
-/** What is wrong, as a sentence goes on after the name of the folder or file. */
+/** The faults, as the end of a sentence that begins with the name of the folder or file. */
 const SAYS = {
   treeNotSorted: 'its entries are not in Git’s order',
   duplicateEntries: 'it has two entries of the same name',
@@ -35,9 +35,9 @@ const SAYS = {
 export type FsckId = keyof typeof SAYS;
 
 /**
- * Old modes: GitHub takes them, and GitLab does not (ASKBOT/askbot-devel#390,
- * h5bp/html5-boilerplate#2160). Half an address for SSH behind `https://`: public repositories have
- * it, and Git 2.44 refuses it (ThrowTheSwitch/CMock#496).
+ * Tells if some hosts accept a fault. GitHub accepts old modes, and GitLab does not
+ * (ASKBOT/askbot-devel#390, h5bp/html5-boilerplate#2160). Public repositories have half an SSH
+ * address behind `https://`, and Git 2.44 refuses it (ThrowTheSwitch/CMock#496).
  */
 export const isTakenBySome = (id: FsckId): boolean => id === 'zeroPaddedFilemode' || id === 'halfUrl';
 
@@ -45,7 +45,7 @@ const MAX_NAME_BYTES = 4_096;
 
 export const sayFsck = (id: FsckId): string => `${SAYS[id]} (${id === 'halfUrl' ? 'gitmodulesUrl' : id})`;
 
-/** Of a folder, each at most once. */
+/** Finds the faults of a folder, each at most once. */
 export function faultsOfTree(entries: readonly TreeEntry[]): ReadonlySet<FsckId> {
   const faults = new Set<FsckId>();
   const names = new Set<string>();
@@ -80,13 +80,13 @@ export const isGitmodules = ({ name }: Pick<TreeEntry, 'name'>): boolean =>
   latin1(name).toLowerCase() === '.gitmodules';
 
 /**
- * A section of a submodule, and a line that sets a value. What spans lines or is escaped is left to
- * the host.
+ * Matches the beginning of a submodule's section, and a line that sets a value. What spans lines or
+ * is escaped is left to the host.
  */
 const SECTION = /^\s*\[submodule\s+"([^"\\\n]*)"\]\s*$/;
 const SETTING = /^\s*([a-z][a-z\d-]*)\s*=\s*([^\s"\\#;][^"\\#;]*)$/i;
 
-/** Of a `.gitmodules` file; each at most once. */
+/** Finds the faults of a `.gitmodules` file, each at most once. */
 export function faultsOfGitmodules(content: Uint8Array): ReadonlySet<FsckId> {
   const faults = new Set<FsckId>();
   let submodule: string | null = null;
@@ -111,7 +111,7 @@ function faultOfUrl(url: string): FsckId | null {
   if (url.startsWith('-')) return 'gitmodulesUrl';
   if (!/^https?:\/\//i.test(url)) return null;
   if (/%0a/i.test(url)) return 'gitmodulesUrl';
-  // `https://host:owner/name`: the number of a port belongs there.
+  // A name such as `https://host:owner/name` has no number as its port.
   const [, , authority = ''] = url.split('/', 3);
   const host = authority.slice(authority.lastIndexOf('@') + 1);
   return /^[^:[]*:.*\D/.test(host) ? 'halfUrl' : null;
@@ -119,15 +119,20 @@ function faultOfUrl(url: string): FsckId | null {
 
 export type Fault = readonly [id: FsckId, oid: Oid];
 
-/** Of all folders together, inflated: what is compressed well may be a thousand times as much. */
+/**
+ * Maximum size of all inflated folders. What is compressed well may be a thousand times as much.
+ */
 const MAX_FOLDER_BYTES = 1024 * 1024;
 /**
- * The same of `.gitmodules`, whose lines cost patterns: a mebibyte of line feeds is a million
- * lines. What has more is left to the host.
+ * Maximum size of all `.gitmodules`, whose lines cost patterns: a mebibyte of line feeds is a
+ * million lines. Larger ones are left to the host.
  */
 const MAX_GITMODULES_BYTES = 128 * 1024;
 
-/** Files that may be a `.gitmodules`, until it is known where one is. More are left to the host. */
+/**
+ * Maximum number of files that are remembered until it is known which are a `.gitmodules`. More are
+ * left to the host.
+ */
 const MAX_FILES = 4_000;
 
 /** Checks the folders of a pack, and the `.gitmodules` in them, as they are found. */
@@ -148,7 +153,7 @@ export class FolderCheck {
     }
   }
 
-  /** Reads the `.gitmodules`, when all that the pack has was added. */
+  /** Reads the `.gitmodules`, after all objects of the pack were added. */
   async readGitmodules(objects: PackedObjects): Promise<void> {
     let bytesLeft = MAX_GITMODULES_BYTES;
     for (const oid of this.#gitmodules) {
@@ -165,7 +170,7 @@ export class FolderCheck {
   }
 }
 
-/** None of one that is damaged: Git itself cannot send it. */
+/** Returns the entries of a folder, or none if it is damaged: Git itself cannot send one. */
 function entriesOf(tree: Uint8Array): TreeEntry[] {
   try {
     return parseTree(tree);

@@ -1,6 +1,6 @@
 /**
- * What is kept of a pack, of a push commits and tags: tens of thousands, so a `KeptObject` is made
- * when asked for.
+ * Keeps objects of a pack; of a push, its commits and tags. There are tens of thousands, so a
+ * `KeptObject` is made when it is asked for.
  */
 import { ByteArrays, NumberList } from '../compact-lists.ts';
 import { type Memory, type MemoryClaim, UNCOUNTED } from '../memory.ts';
@@ -18,11 +18,14 @@ export interface KeptObject {
 }
 
 export interface KeepLimits {
-  /** For all of them, contents and overhead together. */
+  /** Maximum size of all objects, with their overhead. */
   readonly maxBytes?: number;
-  /** Overhead of each: what it takes here, and what its owner makes of it. */
+  /** Overhead of each object: what it takes here, and what its owner makes of it. */
   readonly objectBytes?: number;
-  /** What their sender has paid, which bounds their contents. Absent: nothing does. */
+  /**
+   * The bytes that have arrived, which limit the size of all contents. Without it, there is no such
+   * limit.
+   */
   readonly arrived?: Arrived;
   readonly memory?: Memory;
 }
@@ -33,20 +36,20 @@ export class KeptObjects {
   readonly #arrived: Arrived | null;
   readonly #claim: MemoryClaim;
   readonly #oids = new OidTable();
-  /** Of each object, by the number of its id: its content, and its type as a number. */
+  /** The content and the type of each object, by the number of its id. */
   readonly #contents = new ByteArrays();
   readonly #types = new NumberList('uint32');
-  /** Of each entry, in the order of the pack: where it begins, and its object. */
+  /** The offset of each entry, in the order of the pack, and the number of its object. */
   readonly #offsets = new NumberList('float64');
   readonly #objects = new NumberList('uint32');
-  /** What all of them take, with overhead. */
+  /** Size of all objects with their overhead. */
   bytes = 0;
-  /** What their contents take, each as often as the pack has it. */
+  /** Size of all contents. An object counts as often as the pack contains it. */
   #contentBytes = 0;
-  /** Counted for the object that comes next. */
+  /** Bytes that are reserved for the next object. */
   #reserved = 0;
 
-  /** By default, with the limits of a push. */
+  /** Creates an empty collection, by default with the limits of a push. */
   constructor(limits: KeepLimits = {}) {
     this.#maxBytes = limits.maxBytes ?? MAX_KEPT_BYTES;
     this.#objectBytes = limits.objectBytes ?? KEPT_OBJECT_BYTES;
@@ -55,7 +58,7 @@ export class KeptObjects {
   }
 
   /**
-   * Counts so many bytes ahead, after a wait if necessary: what follows cannot wait.
+   * Counts bytes ahead, after a wait if necessary, because what follows cannot wait.
    * @throws what `memory` throws.
    */
   makeRoom(bytes: number, onWait?: () => void): Promise<void> {
@@ -66,24 +69,24 @@ export class KeptObjects {
     this.#claim.setNow(this.bytes + this.#reserved);
   }
 
-  /** How many more bytes may be kept: the cap on what may be allocated next. */
+  /** Returns how many more bytes may be kept: the limit for the next allocation. */
   get roomBytes(): number {
     return Math.min(this.#maxBytes - this.bytes - this.#objectBytes, this.#paidBytes);
   }
 
-  /** How many more bytes the sender has paid for. */
+  /** Returns how many more bytes the sender has paid for. */
   get #paidBytes(): number {
     return this.#arrived === null ? Infinity : mostKeptBytes(this.#arrived.bytes) - this.#contentBytes;
   }
 
-  /** Entries that were kept. The same object twice counts twice. */
+  /** Number of kept entries. The same object twice counts twice. */
   get entryCount(): number {
     return this.#offsets.length;
   }
 
   /**
-   * Counts what is known of the next object, before it is allocated.
-   * @throws ProtocolError; what `memory` throws.
+   * Counts the known size of the next object, before it is allocated.
+   * @throws ProtocolError, and what `memory` throws.
    */
   reserve(bytes: number): void {
     if (bytes > this.#paidBytes) {
@@ -99,8 +102,9 @@ export class KeptObjects {
   }
 
   /**
+   * Adds an object.
    * @param content is copied.
-   * @param offset larger than all before.
+   * @param offset is larger than all before.
    */
   add(type: ObjectType, content: Uint8Array, offset: number): KeptObject {
     const bytes = content.byteLength + this.#objectBytes;
@@ -125,12 +129,12 @@ export class KeptObjects {
     return isThere ? this.#object(this.#objects.at(place)) : undefined;
   }
 
-  /** Each object once. */
+  /** Yields each object once. */
   *objects(): Generator<KeptObject> {
     for (let index = 0; index < this.#oids.size; index++) yield this.#object(index);
   }
 
-  /** Of each object once, also after `free`. */
+  /** Yields the id of each object once, also after `free`. */
   oids(): Generator<Oid> {
     return this.#oids.oids();
   }
@@ -141,15 +145,15 @@ export class KeptObjects {
   }
 
   /**
-   * Gives the memory back, but for `leftBytes` of what was made of it. Contents that were handed
-   * out become empty.
+   * Frees the memory of the contents, and keeps a claim of `leftBytes` for what was made of them.
+   * Contents that were handed out become empty.
    */
   free(leftBytes = 0): void {
     this.#contents.free();
     this.#claim.setNow(Math.min(leftBytes, this.#claim.bytes));
   }
 
-  /** Of the object that comes next. */
+  /** Counts bytes for the next object. */
   #count(bytes: number): void {
     this.#reserved = Math.max(this.#reserved, bytes);
     const needed = this.bytes + this.#reserved;

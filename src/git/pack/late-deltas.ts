@@ -1,6 +1,6 @@
 /**
- * Commits and tags stored as deltas of objects behind them. They have passed, as only the base
- * tells what they are.
+ * Finds commits and tags that are stored as deltas of later objects. They have passed the scanner,
+ * because only the base tells what they are.
  * Proved by test/push/receive/late-deltas.test.ts.
  */
 import type { Memory, MemoryClaim } from '../memory.ts';
@@ -12,14 +12,17 @@ import { EntryWalker, type StoredPack } from './entry-walker.ts';
 import type { KeptObjects } from './kept-objects.ts';
 import { PackedObjects } from './packed-objects.ts';
 
-/** Deltas that may turn out to be commits. */
+/** Maximum number of deltas that may turn out to be commits. */
 const MAX_CANDIDATES = 50_000;
-/** Of each: its place, and the list of its base. */
+/** Memory of each: its offset, and the list of its base. */
 const CANDIDATE_BYTES = 250;
-/** The smallest entry that is a candidate: type and size, base, and compressed data. */
+/** Size of the smallest such entry: type and size, base, and compressed data. */
 const SMALLEST_BYTES = 12;
 
-/** A ref-delta against a commit is a commit, and its content cannot be known without that base. */
+/**
+ * Makes the error for a ref-delta on a commit that is missing. It is a commit, too, and its content
+ * cannot be known.
+ */
 export function hiddenCommit(): ProtocolError {
   return new ProtocolError(
     'not-rewritable',
@@ -28,9 +31,10 @@ export function hiddenCommit(): ProtocolError {
 }
 
 /**
- * @param pack what passed.
- * @returns where those begin that are kept now.
- * @throws ProtocolError, and as `memory`.
+ * Keeps the commits and tags among the deltas that have passed.
+ * @param pack has what passed.
+ * @returns the offsets of those that are kept now.
+ * @throws ProtocolError, and what `memory` throws.
  */
 export async function keepLateDeltas(
   pack: StoredPack,
@@ -43,7 +47,10 @@ export async function keepLateDeltas(
     const candidates = await candidatesIn(pack, memory, claim);
     const found: number[] = [];
     const ready: { readonly offset: number; readonly base: Oid }[] = [];
-    /** @param place where the base itself is a candidate. */
+    /**
+     * Makes the deltas of a base ready.
+     * @param place is the offset of the base, if that is a candidate itself.
+     */
     const release = (base: Oid, place?: number): void => {
       for (const key of place === undefined ? [base] : [base, place]) {
         for (const offset of candidates.get(key) ?? []) ready.push({ offset, base });
@@ -70,8 +77,8 @@ export async function keepLateDeltas(
 }
 
 /**
- * Where deltas begin whose type nobody knows yet, by their base: an object's id, or the offset of
- * such a delta.
+ * Finds deltas whose type is not known yet, by their base: an object's id, or the offset of such a
+ * delta.
  */
 async function candidatesIn(
   pack: StoredPack,
@@ -105,7 +112,10 @@ async function candidatesIn(
   return byBase;
 }
 
-/** @returns the id of what the delta makes of its base. */
+/**
+ * Keeps the result of a delta.
+ * @returns its id.
+ */
 async function keep(kept: KeptObjects, baseOid: Oid, delta: Uint8Array): Promise<Oid> {
   const { resultSize } = parseDeltaHeader(delta);
   await kept.makeRoom(Math.min(resultSize, Math.max(0, kept.roomBytes)));

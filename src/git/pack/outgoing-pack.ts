@@ -1,18 +1,18 @@
 /**
- * The pack that leaves: a header, the new commits, everything else as it was received, and the
- * checksum.
+ * Writes the pack that is published: a header, the new commits, everything else as it was received,
+ * and the checksum.
  */
 import { createHash } from 'node:crypto';
 import { zlibStore, zlibStoreBytes } from '../zlib/zlib-store.ts';
 import { encodeEntryHeader, encodePackHeader, OBJ_COMMIT, PACK_HEADER_BYTES } from './entry-header.ts';
 
-/** Commits are small, and a write costs more than a copy. */
+/** Size of the pieces of small commits, because a write costs more than a copy. */
 const PIECE_BYTES = 64 * 1024;
 
 /**
- * Each piece is good until the next.
- * @param contents of `commitCount` new commits.
- * @param passed the other entries.
+ * Yields the pack in pieces, each of which is valid until the next.
+ * @param contents are those of `commitCount` new commits.
+ * @param passed has the other entries.
  */
 export async function* outgoingPack(
   commitCount: number,
@@ -33,7 +33,8 @@ export async function* outgoingPack(
 }
 
 /**
- * The header and the commits, undeltified and uncompressed: they are small beside what they name.
+ * Yields the header and the commits, which are neither deltas nor compressed: they are small beside
+ * the rest.
  */
 function* front(entryCount: number, contents: Iterable<Uint8Array>): Generator<Uint8Array> {
   let buffer = new Uint8Array(PIECE_BYTES);
@@ -44,7 +45,7 @@ function* front(entryCount: number, contents: Iterable<Uint8Array>): Generator<U
     const bytes = header.length + zlibStoreBytes(content.length);
     if (used + bytes > buffer.length) {
       yield buffer.subarray(0, used);
-      // The one before may still be on its way.
+      // The previous buffer may still be on its way.
       buffer = new Uint8Array(Math.max(PIECE_BYTES, bytes));
       used = 0;
     }
@@ -55,7 +56,7 @@ function* front(entryCount: number, contents: Iterable<Uint8Array>): Generator<U
   yield buffer.subarray(0, used);
 }
 
-/** How long the pack would be, without its checksum. */
+/** Computes the length of the pack without its checksum. */
 export function outgoingBytes(contents: Iterable<Uint8Array>, passedBytes: number): number {
   let bytes = passedBytes;
   for (const piece of front(0, contents)) bytes += piece.length;

@@ -1,5 +1,6 @@
 /**
- * The ids of what a stored pack holds, and of what its deltas stand on, once that was added.
+ * Finds the ids of all objects in a stored pack, and of the bases of its deltas that are outside of
+ * it. Deltas on those can be resolved after they were added.
  * Proved by test/edit/changes.test.ts and test/git/search/pack-search.test.ts.
  */
 import { createHash, type Hash } from 'node:crypto';
@@ -13,11 +14,11 @@ import type { FileObject, PackedObjects } from './packed-objects.ts';
 
 const MAX_DELTAS = 2_000;
 /**
- * Whole objects that deltas may name by their ids. More are not remembered until the end of the
- * pack.
+ * Maximum number of whole objects that are remembered until the end of the pack, because deltas may
+ * name them by their ids.
  */
 const MAX_WHOLE = 4_000;
-/** The content of larger folders is not shown. */
+/** Maximum size of a folder whose content is shown. */
 const MAX_TREE_BYTES = 256 * 1024;
 
 export interface IndexedObject {
@@ -25,9 +26,9 @@ export interface IndexedObject {
   readonly oid: Oid;
   readonly offset: number;
   readonly size: number;
-  /** The pack has all of it, not a delta. */
+  /** True if the pack has the whole object, not a delta. */
   readonly isWhole: boolean;
-  /** Of a folder; null: too large, or a file. */
+  /** The content of a folder. It is null if that is too large, or for a file. */
   readonly tree: Uint8Array | null;
 }
 
@@ -35,18 +36,18 @@ export class PackIndex {
   readonly #objects: PackedObjects;
   readonly #found: (object: IndexedObject) => void;
   readonly #isOfFolders: boolean;
-  /** Where deltas begin that are not resolved, by the offset or the id of their base. */
+  /** The offsets of deltas that are not resolved, by the offset or the id of their base. */
   readonly #waiting = new Map<number | Oid, number[]>();
-  /** What deltas name by ids, with its size in bytes. */
+  /** The objects that deltas name by ids, with their sizes in bytes. */
   readonly #named = new Map<Oid, number>();
-  /** By where a delta begins that names its base by an id: the size of what it makes, in bytes. */
+  /** The size of the result of deltas that name their base by an id, in bytes, by their offsets. */
   readonly #sizesMade = new Map<number, number>();
-  /** What can be had, and deltas may wait for. */
+  /** Objects that are available, and for which deltas may wait. */
   readonly #ready: (number | Oid)[] = [];
-  /** Whether a delta is known to name an object of this pack by its id. */
+  /** True if a delta is known to name an object of this pack by its id. */
   namesOwn = false;
   #hasMoreWhole = false;
-  /** Something is too much to be looked into. */
+  /** True if something is beyond a limit. */
   #isCut = false;
 
   private constructor(objects: PackedObjects, found: (object: IndexedObject) => void, isOfFolders: boolean) {
@@ -56,10 +57,10 @@ export class PackIndex {
   }
 
   /**
-   * Whole objects, until `resolve`.
-   * @param found gets each whose id is known.
+   * Reads a pack. Until `resolve`, only whole objects are known.
+   * @param found gets each object whose id is known.
    * @param isOfFolders leaves out files.
-   * @param beside is shown each entry first, all of it.
+   * @param beside is also shown all entries, each one first.
    */
   static async of(
     pack: StoredPack,
@@ -72,7 +73,7 @@ export class PackIndex {
     return index;
   }
 
-  /** Resolves each delta whose base can be had, once; so all are resolved that stand on it. */
+  /** Resolves each delta whose base is available, and all deltas that are based on it. */
   async resolve(): Promise<void> {
     for (let base = this.#ready.pop(); base !== undefined; base = this.#ready.pop()) {
       const deltas = this.#waiting.get(base) ?? [];
@@ -93,7 +94,7 @@ export class PackIndex {
     }
   }
 
-  /** Objects of upstream, for deltas that `resolve` resolves. */
+  /** Adds objects of upstream, for deltas that `resolve` resolves. */
   add(objects: Iterable<KeptObject>): void {
     for (const object of objects) {
       this.#objects.add(object);
@@ -102,16 +103,16 @@ export class PackIndex {
   }
 
   /**
-   * What deltas stand on that are not resolved, with its size in bytes. It may be in this very
-   * pack.
+   * Returns the named bases of deltas that are not resolved, with their sizes in bytes. They may be
+   * in this very pack.
    */
   get missingBases(): ReadonlyMap<Oid, number> {
     return new Map([...this.#named].filter(([oid]) => this.#waiting.has(oid)));
   }
 
   /**
-   * Whether there may be one: not all is known, or a named base has the size of what another delta
-   * makes.
+   * Tells if a delta may name an object of this pack: not all is known, or a named base has the
+   * size of another delta's result.
    */
   get mayNameOwn(): boolean {
     if (this.#isCut || this.#hasMoreWhole) return true;
@@ -122,12 +123,12 @@ export class PackIndex {
     });
   }
 
-  /** Whether the ids of all that is in the pack are known. */
+  /** Tells if the ids of all objects in the pack are known. */
   get isComplete(): boolean {
     return this.#waiting.size === 0 && !this.#isCut;
   }
 
-  /** Where deltas begin that are not resolved. */
+  /** Returns the offsets of deltas that are not resolved. */
   get unresolved(): readonly number[] {
     return [...this.#waiting.values()].flat();
   }
@@ -135,7 +136,7 @@ export class PackIndex {
   async #walk(pack: StoredPack, beside?: ContentListener): Promise<void> {
     const whole = new Map<Oid, number>();
     const deltas = new Set<number>();
-    /** Where those begin that are left out. */
+    /** The offsets of files, which are left out. */
     const files = new Set<number>();
     let at = { type: OBJ_BLOB, size: 0, offset: 0 };
     let hash: Hash | null = null;
@@ -205,7 +206,7 @@ export class PackIndex {
   }
 }
 
-/** The host refuses a damaged delta. */
+/** Treats a damaged delta as too much. The host refuses it. */
 function unlessDamaged(error: unknown): 'too-much' {
   if (error instanceof ProtocolError) return 'too-much';
   throw error;

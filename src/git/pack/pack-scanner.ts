@@ -1,10 +1,10 @@
 /**
  * Takes a pack apart as it arrives, chunk by chunk (gitformat-pack, "pack-*.pack files"). Commits
- * and tags (or all objects, if wanted) are inflated and kept. Other entries pass as they will
- * leave: views of their chunks, in runs as long as they can be, with distances of ofs-deltas
- * corrected where commits lay in between. Their zlib streams are walked to find their ends, but not
- * inflated. Structure, sizes and checksum of the pack are verified; the content of what passes is
- * the host's to check. Nothing is allocated per entry.
+ * and tags (or all objects, if wanted) are inflated and kept. Other entries pass in the form in
+ * which they will be sent: as views of their chunks, in runs as long as possible, with corrected
+ * distances of ofs-deltas where commits were removed in between. Their zlib streams are walked to
+ * find their ends, but not stored. Structure, sizes and checksum of the pack are verified. The host
+ * checks the content of what passes. An entry that passes unchanged costs no allocation.
  */
 import { createHash } from 'node:crypto';
 import { NumberList } from '../compact-lists.ts';
@@ -34,18 +34,20 @@ import {
   MAX_OBJECT_BYTES,
 } from './memory-limits.ts';
 
-/** Nearly all commits are smaller. */
+/** Size of the buffer for small entries. Nearly all commits are smaller. */
 const SHARED_BYTES = 16 * 1024;
 
 export interface ScanOptions {
-  /** What is kept. Default: `history`, which is commits and tags. */
+  /** The objects that are kept. By default, that is `history`: commits and tags. */
   readonly keeps?: 'history' | 'everything';
-  /** Of the kept objects. Default: those of a push. */
+  /** The limits of the kept objects. By default, they are those of a push. */
   readonly limits?: KeepLimits;
-  /** Where entries begin, in order, that are neither kept nor passed on. */
+  /** The offsets, in order, of entries that are neither kept nor passed on. */
   readonly leftOut?: readonly number[];
   readonly onKept?: (object: KeptObject) => void;
-  /** How much of a compressed body has arrived. Default: all that is scanned. */
+  /**
+   * The bytes that have arrived, if the body is compressed. By default, all that is scanned counts.
+   */
   readonly arrived?: Arrived;
 }
 
@@ -67,13 +69,14 @@ function filesTooLarge(): ProtocolError {
 
 export class PackScanner {
   readonly kept: KeptObjects;
-  /** What passed entries name as their bases by ids. */
+  /** The ids by which passed entries name their bases. */
   readonly namedBases = new OidTable();
   /**
-   * Whether a delta has passed whose base was kept later: it is a commit or a tag (late-deltas.ts).
+   * True if a delta has passed whose base was kept later, so that it is a commit or a tag
+   * (late-deltas.ts).
    */
   hasLateBase = false;
-  /** Of the objects that the passed entries are, or that their deltas say they make. */
+  /** Size of the objects of passed entries. For a delta, it is the size that its header gives. */
   passedObjectBytes = 0;
   readonly #options: ScanOptions;
   #leftOutCount = 0;
@@ -84,22 +87,24 @@ export class PackScanner {
   readonly #hash = createHash('sha1');
   readonly #fixed = new Uint8Array(OID_BYTES);
   #fixedLength = 0;
-  /** A delta's own header is read to learn its result's size. */
+  /** The beginning of a delta, which has the size of its result. */
   readonly #deltaHead = new Uint8Array(MAX_DELTA_HEADER_BYTES);
   #stage: Stage = 'pack-header';
   #entriesLeft = 0;
   #entryCount = 0;
-  /** Where in the pack the current chunk begins, and the current entry's header. */
+  /** Offsets in the pack of the current chunk, and of the current entry's header. */
   #chunkOffset = 0;
   #entryOffset = 0;
-  /** Of all entries so far, as their headers say. */
+  /** Sizes of all entries, and of all deltas so far, as their headers say. */
   #inflatedBytes = 0;
   #deltaBytes = 0;
-  /** Where in the current chunk the run of passed bytes begins; -1: no run. */
+  /**
+   * The index in the current chunk at which the run of passed bytes begins, or -1 if there is none.
+   */
   #runStart = -1;
   /**
-   * What the current entry is kept as, and its inflated bytes, in a buffer that all small entries
-   * share.
+   * The type, base and inflated bytes of the current entry, if it is kept. All small entries share
+   * a buffer.
    */
   #keptType: ObjectType = 'commit';
   #keptBase: KeptObject | null = null;
@@ -112,14 +117,15 @@ export class PackScanner {
     this.kept = new KeptObjects({ ...(arrived && { arrived }), ...limits });
   }
 
-  /** Entries that have passed. Only after the last one. */
+  /** Number of passed entries. It is valid only after the last one. */
   get passedCount(): number {
     return this.#entryCount - this.kept.entryCount - this.#leftOutCount;
   }
 
   /**
-   * What passes of the next bytes, as views of the chunk.
-   * @throws ProtocolError; the scanner cannot go on then.
+   * Scans the next bytes. After an error, the scanner cannot go on.
+   * @returns what passes of them, as views of the chunk.
+   * @throws ProtocolError, and what the memory throws.
    */
   scan(chunk: Uint8Array): readonly Uint8Array[] {
     this.#passed = [];
@@ -136,7 +142,8 @@ export class PackScanner {
         if (this.#walker.done) this.#endEntry(chunk, position);
       }
     }
-    // A header that is cut by the chunk's end is not decided yet, so the run ends before it.
+    // An entry whose header is cut by the chunk's end is not decided yet, so the run ends before
+    // it.
     if (this.#stage === 'passed-entry') this.#endRun(chunk, end);
     else if (this.#stage === 'entry-header') {
       this.#endRun(chunk, this.#header.length === 0 ? end : this.#entryOffset - this.#chunkOffset);
@@ -149,7 +156,10 @@ export class PackScanner {
     return this.#passed;
   }
 
-  /** @throws ProtocolError `truncated-pack` unless the whole pack has been scanned. */
+  /**
+   * Checks that the whole pack was scanned.
+   * @throws ProtocolError `truncated-pack`
+   */
   finish(): void {
     if (this.#stage !== 'end') {
       throw new ProtocolError('truncated-pack', 'The pack ended too early. Push again.');
@@ -165,7 +175,7 @@ export class PackScanner {
     return position;
   }
 
-  /** Gathers the pack's header or trailer; `#fixedLength` tells how much of it is there. */
+  /** Gathers the pack's header or trailer. `#fixedLength` is the number of bytes so far. */
   #readFixed(chunk: Uint8Array, start: number, length: number): number {
     const taken = chunk.subarray(start, start + length - this.#fixedLength);
     this.#fixed.set(taken, this.#fixedLength);
@@ -173,7 +183,7 @@ export class PackScanner {
     return start + taken.byteLength;
   }
 
-  /** The next entry begins at `position`, or the trailer does. */
+  /** Begins the next entry, or the trailer, at `position`. */
   #beginNext(chunk: Uint8Array, position: number): void {
     if (this.#entriesLeft > 0) {
       this.#entriesLeft -= 1;
@@ -202,7 +212,7 @@ export class PackScanner {
     return Math.min(packBytes, this.#options.arrived?.bytes ?? packBytes);
   }
 
-  /** The entry's header is complete and ends at `position`: keep it, or pass it on? */
+  /** Decides if an entry is kept or passes, when its header is complete and ends at `position`. */
   #decide(chunk: Uint8Array, position: number): void {
     const { type, size, distance, bytes, baseStart } = this.#header;
     const { leftOut, keeps } = this.#options;
@@ -218,7 +228,7 @@ export class PackScanner {
     if (isDelta(type)) this.#deltaBytes += size;
     const paidBytes = this.#paidBytes(this.#entryOffset);
     if (inflatesTooMuch(this.#inflatedBytes, this.#deltaBytes, paidBytes)) throw filesTooLarge();
-    // The entries before this one.
+    // The entries before this one count.
     if (hasTooManyEntries(this.#entryCount - this.#entriesLeft - 1, paidBytes)) throw tooManyObjects();
     const name = OBJECT_TYPES[type];
     if (name !== undefined && (keeps === 'everything' || name === 'commit' || name === 'tag')) {
@@ -258,8 +268,9 @@ export class PackScanner {
   }
 
   /**
-   * `removed`: how many bytes between the entry and its base were removed, so how much closer the
-   * base is.
+   * Passes an entry.
+   * @param removed is the number of bytes that were removed between the entry and its base, by
+   * which they come closer.
    */
   #pass(chunk: Uint8Array, position: number, removed: number): void {
     const { bytes, baseStart, length, type, size, distance } = this.#header;
@@ -267,10 +278,10 @@ export class PackScanner {
     if (removed > 0) {
       this.#endRun(chunk, start);
       const shorter = encodeDistance(distance - removed);
-      // The size in the original bytes, because a client may encode it longer than necessary.
+      // Keep the size's original bytes, because a client may encode it longer than necessary.
       this.#passed.push(bytes.slice(0, baseStart), shorter);
       const saved = length - baseStart - shorter.byteLength;
-      // The mark is after the entry's first byte, because the entry itself may be a base, and has
+      // The cut is after the entry's first byte, because the entry itself may be a base, and has
       // not moved.
       if (saved > 0) this.#shift.cut(this.#entryOffset + 1, this.#entryOffset + 1 + saved);
       this.#runStart = position;
@@ -299,7 +310,7 @@ export class PackScanner {
     this.#beginNext(chunk, position);
   }
 
-  /** Of a delta that has passed. */
+  /** Reads the size of what a passed delta makes. */
   #resultSize(): number {
     const headBytes = Math.min(this.#header.size, MAX_DELTA_HEADER_BYTES);
     return parseDeltaHeader(this.#deltaHead, headBytes).resultSize;
@@ -334,18 +345,18 @@ export class PackScanner {
 }
 
 /**
- * How far entries move as commits before them are removed: ofs-deltas name bases by distance.
- * Adjacent cuts join.
+ * Computes how far entries move when commits before them are removed, because ofs-deltas name their
+ * bases by distance. Adjacent cuts are joined.
  */
 export class OffsetShift {
-  /** Where each cut begins and ends, and how many bytes were removed up to its end. */
+  /** The start and end of each cut, and the number of bytes removed up to its end. */
   readonly #starts = new NumberList('float64');
   readonly #ends = new NumberList('float64');
   readonly #removed = new NumberList('float64');
   #total = 0;
 
   /**
-   * Removes bytes; calls come in the order of offsets.
+   * Removes bytes. Calls come in the order of offsets.
    * @throws ProtocolError `not-rewritable` over MAX_CUTS.
    */
   cut(start: number, end: number): void {
@@ -365,8 +376,8 @@ export class OffsetShift {
   }
 
   /**
-   * What was removed between the entry at `base` and the current one; -1: `base` itself. O(log
-   * cuts), mostly O(1).
+   * Returns the number of bytes that were removed between the entry at `base` and the current one,
+   * or -1 if `base` itself was removed. Takes O(log cuts), mostly O(1).
    */
   removedSince(base: number): number {
     const next = this.#ends.firstAbove(base);

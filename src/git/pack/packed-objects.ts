@@ -1,5 +1,6 @@
 /**
- * Single objects of a stored pack, and what deltas make of them. What passes a bound is not there.
+ * Reads single objects of a stored pack, and applies deltas. Objects beyond its limits are not
+ * read.
  * Proved by test/edit/changes.test.ts and test/git/search/pack-search.test.ts.
  */
 import type { Memory, MemoryClaim } from '../memory.ts';
@@ -15,19 +16,19 @@ export interface FileObject {
 }
 
 export interface PackedObject extends FileObject {
-  /** Null: the pack has all of it. */
+  /** The delta that the pack has of it, or null if it has the whole object. */
   readonly delta: Uint8Array | null;
 }
 
 /**
- * What stands behind an offset: `no-base` stands on an object that neither the pack has nor was
- * added.
+ * The result of a look-up. `no-base` is a delta on an object that neither the pack has nor was
+ * added. `too-much` is beyond a limit.
  */
 export type LookUp = PackedObject | 'no-base' | 'too-much';
 
-/** What is in memory at once. */
+/** Maximum size of all objects in memory. */
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;
-/** What is inflated and made in all. */
+/** Maximum size of all that is inflated, and made by deltas. */
 const MAX_READ_BYTES = 16 * 1024 * 1024;
 
 interface Entry {
@@ -38,14 +39,14 @@ interface Entry {
 }
 
 export class PackedObjects {
-  /** Of the request. */
+  /** The memory of the request. */
   readonly memory: Memory;
   readonly #pack: StoredPack;
   readonly #claim: MemoryClaim;
   readonly #walker: EntryWalker;
-  /** Looked up before, those of long ago first. */
+  /** Objects that were looked up, the oldest first. */
   readonly #recent = new Map<number, PackedObject>();
-  /** What deltas name by ids: objects of upstream, and where the pack has its own. */
+  /** Objects that deltas name by ids: those of upstream, and the offsets of the pack's own. */
   readonly #named = new Map<Oid, FileObject | number>();
   #entry: Entry | null = null;
   #filled = 0;
@@ -53,7 +54,10 @@ export class PackedObjects {
   #readBytesLeft = MAX_READ_BYTES;
   #readsLeft: number;
 
-  /** @param memory where its objects are counted until `free`. All methods throw what it throws. */
+  /**
+   * Opens a pack.
+   * @param memory counts its objects until `free`. All methods throw what it throws.
+   */
   constructor(pack: StoredPack, memory: Memory) {
     this.memory = memory;
     this.#pack = pack;
@@ -67,7 +71,7 @@ export class PackedObjects {
     this.#walker = new EntryWalker(listener, memory);
   }
 
-  /** Counts so many bytes ahead, or as many as it may keep, after a wait if necessary. */
+  /** Counts bytes ahead, up to what it may keep, after a wait if necessary. */
   makeRoom(bytes: number): Promise<void> {
     return this.#claim.set(Math.min(MAX_KEPT_BYTES, this.#keptBytes + bytes));
   }
@@ -78,7 +82,10 @@ export class PackedObjects {
     this.#recent.clear();
   }
 
-  /** Whether there is room for another object; it is counted then. */
+  /**
+   * Makes room for another object, and counts it.
+   * @returns false if there is none.
+   */
   reserve(bytes: number): boolean {
     for (const [offset, object] of this.#recent) {
       if (this.#keptBytes + bytes <= MAX_KEPT_BYTES) break;
@@ -91,18 +98,19 @@ export class PackedObjects {
     return true;
   }
 
-  /** An object of upstream, for which there is room. */
+  /** Adds an object of upstream. There must be room for it. */
   add({ type, oid, content }: KeptObject): void {
     if (type === 'tree' || type === 'blob') this.#named.set(oid, { type, content });
   }
 
-  /** An object of the pack that its deltas name by the id. */
+  /** Notes where an object of the pack begins that its deltas name by the id. */
   locate(oid: Oid, offset: number): void {
     this.#named.set(oid, offset);
   }
 
   /**
-   * The object whose entry begins there. Chains of deltas are long: no recursion.
+   * Returns the object whose entry begins at an offset. There is no recursion, because chains of
+   * deltas are long.
    * @throws ProtocolError `bad-pack`
    */
   async at(offset: number): Promise<LookUp> {
@@ -137,7 +145,7 @@ export class PackedObjects {
     }
   }
 
-  /** The delta that the pack stores there; null if it is too much. */
+  /** Returns the delta that the pack stores at an offset, or null if it is beyond a limit. */
   async deltaAt(offset: number): Promise<Uint8Array | null> {
     const entry = await this.#read(offset);
     this.#keptBytes -= entry?.content.length ?? 0;
@@ -155,7 +163,7 @@ export class PackedObjects {
     return true;
   }
 
-  /** Its content is counted. */
+  /** Reads an entry, and counts its content. */
   async #read(offset: number): Promise<Entry | null> {
     this.#entry = null;
     if (--this.#readsLeft < 0) return null;

@@ -1,9 +1,9 @@
 /**
- * What a history's own messages use with ids: keys of trailers (`link:`) and servers of links
- * (`//lore.kernel.org`). Whoever writes the same is not known by it.
+ * Conventions of a history's own messages: the keys of trailers (`link:`) and the servers of links
+ * (`//lore.kernel.org`) that they use. Whoever does the same is not known by it.
  */
 import { latin1 } from '../bytes.ts';
-import { linesWithIds } from './message-ids.ts';
+import { KEYS, SERVERS } from './message-ids.ts';
 
 /** Git sends the newest commits first. */
 const MAX_COMMITS = 2_000;
@@ -14,15 +14,18 @@ export class Conventions {
   readonly all = new Set<string>();
   #commitsLeft = MAX_COMMITS;
 
-  /** @param content of a commit. */
+  /** @param content is that of a commit. */
   add(content: Uint8Array): void {
     if (this.#commitsLeft-- <= 0) return;
     const text = latin1(content.subarray(0, MAX_BYTES));
-    // A signature's lines are no message.
-    const message = text.slice(text.indexOf('\n\n') + 1);
-    for (const { key, server } of linesWithIds(message, () => this.all.size < MAX_CONVENTIONS)) {
-      if (key !== null) this.all.add(key);
-      if (server !== null) this.all.add(server);
-    }
+    const message = text.slice(text.indexOf('\n\n') + 2);
+    // A title may begin with the name of a part (`x86: mend it`).
+    const body = message.slice(message.indexOf('\n') + 1);
+    for (const [, key = ''] of body.matchAll(KEYS)) this.#add(`${key}:`);
+    for (const [, server = ''] of body.matchAll(SERVERS)) this.#add(`//${server}`);
+  }
+
+  #add(convention: string): void {
+    if (this.all.size < MAX_CONVENTIONS) this.all.add(convention.toLowerCase());
   }
 }

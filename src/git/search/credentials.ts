@@ -132,6 +132,13 @@ export const CREDENTIALS: readonly Kind[] = [
     ],
     / AAAA[0-9A-Za-z+/]{60,1400}={0,2} [\w.+-]{1,64}@[\w-]{1,64}/y,
   ),
+  // nbformat, "Metadata": Google's Colab writes its user into each cell that was run.
+  formed(
+    'the id of an account, as Colab writes it',
+    '"userId": "',
+    [[/\d/, 16, 24]],
+    /"userId": "\d{16,24}"/y,
+  ),
 ];
 
 function formed(

@@ -1,91 +1,113 @@
 /**
- * What to search for so that nobody publishes their own name by mistake: names and addresses in the
- * headers of pushed objects, in the forms in which a text may contain them. Upper and lower case
- * are equal. An address is searched for as a whole, and so is the login in one that the host has
- * made; a name if it has two words, or one long word: "Ada" is too common. Surely somebody's are
- * its words as they stand, with a blank or what replaces it in file names between them, and the
- * last one first, with a comma; also as an address of the Web, HTML and UTF-16 encode them, and the
- * hashes of an address that pictures of people are found by. All else is one rule: the words in any
- * order that keeps their round, with one other character between two of them, or none, also without
- * accents. That may mean something else (`markdown` is no Mark Down), and so may a login or a name
- * of one word: these are minor texts, only noted.
+ * Makes the texts to search for so that nobody publishes their own name by mistake: names and
+ * addresses in the headers of pushed objects, in the forms in which a text may contain them, in
+ * upper and lower case. An address is searched for as a whole, and so is the login in one that the
+ * host has made. A name is searched for if it has two words, or one long word: "Ada" is too common.
+ *
+ * Certain forms are its words as they are, with a blank or what replaces it in file names between
+ * them, and with the last one first, followed by a comma. There are also the encodings of URLs,
+ * HTML and UTF-16, and the hashes of an address by which avatars are found. All else follows one
+ * rule: the words in any rotation, with one other character or none between two of them, also
+ * without accents. That may mean something else (`markdown` is no Mark Down), and so may a login or
+ * a name of one word: these are minor texts, which are only noted.
  */
 import { createHash } from 'node:crypto';
 import { decodeUtf8, latin1, utf8 } from '../bytes.ts';
 import { lineEnd, startsWith } from '../objects/commit.ts';
 import { decoderOf } from '../objects/commit-message.ts';
-import { BOUNDARY, type ByteClass, bytesOf, placesOf, type SearchedText, TEXT_ROOM } from './text-search.ts';
+import {
+  BOUNDARY,
+  type ByteClass,
+  byteClass,
+  placesOf,
+  type SearchedText,
+  TEXT_ROOM,
+} from './text-search.ts';
 
 /**
- * Length of letters and digits in UTF-8: two Chinese characters are as significant as six Latin
- * letters.
+ * Minimum length of a name's letters and digits in UTF-8. Two Chinese characters are as significant
+ * as six Latin letters.
  */
 const MIN_NAME_BYTES = 5;
-/** Longer texts are not names, and would be expensive to search for. */
+/** Maximum length. Longer texts are not names, and would be expensive to search for. */
 const MAX_LENGTH = 100;
-/** A letter of a Latin alphabet is an initial; one of other scripts may be a surname. */
+/**
+ * Minimum length of a word. A letter of a Latin alphabet is an initial, but one of other scripts
+ * may be a surname.
+ */
 const MIN_WORD_BYTES = 2;
-/** Letters and digits of a word that is searched for alone. */
+/** Minimum number of letters and digits of a word that is searched for alone. */
 const MIN_LONE_LETTERS = 6;
-/** A character of these scripts is as significant as two letters, and full names have no blank. */
+/**
+ * Matches characters of scripts in which one is as significant as two letters, and full names have
+ * no blank.
+ */
 const SYLLABLES = /[\p{sc=Han}\p{sc=Hangul}\p{sc=Hiragana}\p{sc=Katakana}]/gu;
 const MIN_SYLLABLES = 3;
 /**
- * Addresses that a host makes of a login: `123+login@users.noreply.<host>`; Forgejo's have no
- * `users`.
+ * Matches addresses that a host makes of a login: `123+login@users.noreply.<host>`. Forgejo's have
+ * no `users`.
  */
 const LOGIN = /^(?:\d+[+-])?([^@]+)@(?:users\.)?noreply\./i;
-/** Null: the encoding has no such letter. */
+/** Encodes a letter, or returns null if the encoding has no such letter. */
 type Encode = (letter: string) => Uint8Array | null;
 const BYTES = Array.from({ length: 256 }, (_, byte) => byte);
 const WINDOWS_1252 = new TextDecoder('windows-1252').decode(Uint8Array.from(BYTES));
 type Letters = readonly ByteClass[];
 
-const SEPARATORS = bytesOf(' \t_.-+');
+const SEPARATORS = byteClass(' \t_.-+');
 /**
- * One character that is no letter: in ASCII, Latin-1, or the first byte of one in UTF-8; and bytes
- * that follow it.
+ * First bytes of one character that is no letter, in ASCII, Latin-1 or UTF-8, and the bytes that
+ * follow in UTF-8.
  */
 const GAP_START: ByteClass = BYTES.filter((byte) =>
   byte < 0xc0 ? !/[A-Za-z]/.test(String.fromCharCode(byte)) : [0xc2, 0xe2, 0xe3, 0xef, 0xf0].includes(byte),
 );
 const GAP_REST: ByteClass = GAP_START.filter((byte) => byte >= 0x80 && byte < 0xc0);
-const GAP_COMMA = bytesOf(',');
+const GAP_COMMA = byteClass(',');
 const GAP: Letters = [GAP_COMMA, GAP_START, GAP_REST, GAP_REST, GAP_REST];
-/** Of names with more words, only the last one changes its place. */
+/**
+ * Maximum number of words that are rotated. In longer names, only the last word changes its place.
+ */
 const MAX_ROUND = 5;
 const ACCENTS = /[\u0300-\u036f]/g;
-/** `Lovelace, Ada`, as directories of companies write names. */
+/** Matches names such as `Lovelace, Ada`, as directories of companies write them. */
 const SURNAME_FIRST = /^([^,]+),\s*([^,\s][^,]*)$/;
 const COMMA: Letters = textClasses(', ');
-/** Characters before an address that cannot be part of a longer one. */
+/** Characters that may stand before an address, because they cannot belong to a longer one. */
 const EMAIL_BOUNDARY = BOUNDARY.filter((byte) => !/[._+-]/.test(String.fromCharCode(byte)));
 /**
- * What stands for a blank or an `@`: `%20`, `&nbsp;`, `&#64;`, `&#x40;`, `\\u0040`, and `=40` in
+ * Bytes of an escaped blank or `@`: `%20`, `&nbsp;`, `&#64;`, `&#x40;`, `\\u0040`, and `=40` in
  * quoted-printable.
  */
-const ESCAPE_START = bytesOf('%&=\\');
-const ESCAPE_REST = bytesOf('0123456789abcdefABCDEFxuUnspNBSP#;{}');
+const ESCAPE_START = byteClass('%&=\\');
+const ESCAPE_REST = byteClass('0123456789abcdefABCDEFxuUnspNBSP#;{}');
 const ESCAPE_LENGTHS = [3, 6] as const;
-/** Each costs as many places as all their other forms. */
+/**
+ * Maximum number of people whose certain further forms are searched for. They take as much room as
+ * all other forms of a person.
+ */
 const MOST_SPELLED = 4;
 /**
- * Gravatar and Libravatar show a picture for the MD5 or the SHA-256 of an address. So many digits
- * are no chance.
+ * Hashes of an address by which Gravatar and Libravatar show a picture, and the number of their
+ * digits that are searched for, which is no coincidence.
  */
 const HASHES = ['md5', 'sha256'];
 const HASH_DIGITS = 16;
-/** Letters at either end that a delta may copy: digits and zeros stand in most changes. */
+/**
+ * Maximum number of letters at either end that a delta may copy. Digits and zeros are in most
+ * changes.
+ */
 const MAX_COPIED = 2;
 const NUL = 0;
-/** A file in UTF-16 begins with a mark: `ff fe`, or `fe ff`. */
+/** The byte-order mark of UTF-16 is `ff fe` or `fe ff`. */
 const MARK_END = 0xff;
 const NUL_OR_MARK: ByteClass = [NUL, 0xfe];
-/** Of the same texts in different forms. */
+/** Room for texts including repetitions. */
 const MAX_ALL_PLACES = 4 * TEXT_ROOM;
 /**
- * The host's own address, in every commit that it makes, and what people and tools fill in for
- * nobody.
+ * Addresses and names of nobody in particular: the host's own, in every commit that it makes, and
+ * those that people and tools fill in.
  */
 const NOBODYS = new Set(
   ['noreply@github.com', 'you@example.com', 'test@example.com', 'user@example.com', 'your name', 'test user']
@@ -95,10 +117,11 @@ const NOBODYS = new Set(
 
 export interface IdentityTexts {
   readonly texts: readonly SearchedText[];
-  /** Of each text, the index of the first identity that it belongs to. */
+  /** The index of the first identity to which each text belongs. */
   readonly owners: readonly number[];
   /**
-   * Names, addresses and logins that are searched for, as they are written; and why others are not.
+   * Names, addresses and logins that are searched for, as they are written, and the reasons why
+   * others are not.
    */
   readonly terms: ReadonlySet<string>;
   readonly skipped: ReadonlyMap<string, string>;
@@ -109,20 +132,21 @@ export interface IdentityTexts {
 /** A name, an address or a login. */
 interface Term {
   readonly term: string;
-  /** Why it is not searched for; null: it is. */
+  /** The reason why it is not searched for, or null. */
   readonly reason: string | null;
-  /** Makes the texts that it may stand as, which costs much, so only for what is searched for. */
+  /** Makes the texts for it. That costs much, so it is done only for what is searched for. */
   readonly forms: () => readonly SearchedText[];
   /**
-   * Besides, if there is room when everybody has been searched for: surely somebody's, and perhaps.
+   * Make further texts, certain and uncertain ones, if there is room after everybody was searched
+   * for.
    */
   readonly spelled?: () => readonly SearchedText[];
   readonly loose?: () => readonly SearchedText[];
 }
 
 /**
- * As many as there is room for, each once.
- * @param nobodys what may be public, in lower case: the bot's.
+ * Makes as many texts as there is room for, each once.
+ * @param nobodys are in lower case, and may be public: the bot's.
  */
 export function identityTexts(
   identities: readonly RawIdentity[],
@@ -140,7 +164,7 @@ export function identityTexts(
     leftOfAll -= placesOf(text);
     const known = texts.get(key);
     if (known !== undefined && leftOfAll >= 0) {
-      // The login `ada-lovelace` is a form of the name, too.
+      // A login such as `ada-lovelace` may be a form of the name, too.
       if (known.isMinor) texts.set(key, text);
       return true;
     }
@@ -168,11 +192,11 @@ export function identityTexts(
 }
 
 function termsOf({ name, email, encoding }: RawIdentity): Term[] {
-  // Some commits do not say that they are no UTF-8.
+  // Some commits do not say that they are not UTF-8.
   const own = encoding ?? (decodeUtf8(name) === null ? 'windows-1252' : 'utf-8');
   const nameText = decode(name, own);
   const names = (): SearchedText[] => {
-    // As if its bytes were Windows-1252, whatever they are.
+    // Read the bytes as Windows-1252, too, whatever they are.
     const bytes = decode(name, 'windows-1252').split(/ +/);
     const raw = own === 'utf-8' ? [] : [nameOf(bytes, inWindows1252)];
     return [...nameForms(nameText), ...raw];
@@ -203,7 +227,7 @@ function termsOf({ name, email, encoding }: RawIdentity): Term[] {
 }
 
 /**
- * Whether a name has two words, as in `ada.lovelace`, or is in a script that writes full names as
+ * Tells if a name has two words, as in `ada.lovelace`, or is in a script that writes full names as
  * one.
  */
 function isFull(name: string): boolean {
@@ -215,8 +239,8 @@ function minor(text: SearchedText): SearchedText {
 }
 
 /**
- * `Ada Lovelace` also as catalogues write it: `Lovelace, Ada`. Some systems write decomposed
- * letters.
+ * Makes the forms of a name: `Ada Lovelace` and, as in catalogues, `Lovelace, Ada`. Some systems
+ * write decomposed letters.
  */
 function nameForms(name: string): SearchedText[] {
   const texts = [name, name.replace(SURNAME_FIRST, '$2 $1')];
@@ -229,8 +253,8 @@ function nameForms(name: string): SearchedText[] {
 }
 
 /**
- * By the one rule. A name without a blank in a script that has none is taken character by
- * character.
+ * Makes the uncertain forms of a name. One without a blank, in a script that has none, is taken
+ * character by character.
  */
 function looseForms(name: string): SearchedText[] {
   const plain = name.normalize('NFD').replaceAll(ACCENTS, '').normalize('NFC');
@@ -245,7 +269,7 @@ function looseForms(name: string): SearchedText[] {
   });
 }
 
-/** As in an address of the Web, with any character reference or escape between its parts. */
+/** Makes the form with any character reference or escape between its parts, as in a URL. */
 function escaped(parts: readonly string[], before: ByteClass): SearchedText {
   const [least, most] = ESCAPE_LENGTHS;
   const escape = [ESCAPE_START, ...Array.from({ length: most - 1 }, () => ESCAPE_REST)];
@@ -261,7 +285,8 @@ function escaped(parts: readonly string[], before: ByteClass): SearchedText {
 }
 
 /**
- * Between characters of ASCII. Of Latin letters, both orders of bytes are the same between them.
+ * Makes the forms in UTF-16. Between ASCII characters, both byte orders of Latin letters look the
+ * same.
  */
 function inUtf16(text: string, boundary: ByteClass): SearchedText[] {
   const little = textClasses(text, (letter) => Buffer.from(letter, 'utf16le'));
@@ -277,7 +302,7 @@ function inUtf16(text: string, boundary: ByteClass): SearchedText[] {
   return [form([NUL_OR_MARK, ...little]), ...(isLatin ? [] : [form([...big, [NUL]])])];
 }
 
-/** @returns the beginnings of hexadecimal digits. */
+/** Makes the beginnings of an address's hashes, in hexadecimal. */
 function hashesOf(address: string): SearchedText[] {
   return HASHES.map((algorithm) => {
     const digits = createHash(algorithm).update(address.toLowerCase()).digest('hex').slice(0, HASH_DIGITS);
@@ -285,9 +310,7 @@ function hashesOf(address: string): SearchedText[] {
   });
 }
 
-/**
- * A name in UTF-8 and, if it has another form there, in Windows-1252, of which Latin-1 is a part.
- */
+/** Makes a name in UTF-8 and, if it differs there, in Windows-1252, which includes Latin-1. */
 function encodedForms(words: readonly string[], separator?: Letters): SearchedText[] {
   const letters = Array.from(words.join(''));
   const hasOther =
@@ -296,7 +319,9 @@ function encodedForms(words: readonly string[], separator?: Letters): SearchedTe
   return encodings.map((encode) => nameOf(words, encode, separator));
 }
 
-/** What may stand between words may stand in place of a hyphen or a full stop, too. */
+/**
+ * Makes a name with separators between its words. They may also replace a hyphen or a full stop.
+ */
 function nameOf(
   words: readonly string[],
   encode: Encode = utf8,
@@ -310,19 +335,19 @@ function nameOf(
   });
   const text = searchedText(BOUNDARY, letters);
   if (separator !== GAP) return text;
-  // Short words that stand together are too common.
+  // Short words without anything between them are too common.
   const mayJoin = isLong(words.join(''));
   const mayMiss = (letter: ByteClass): boolean =>
     letter === GAP_COMMA || letter === GAP_REST || (mayJoin && letter === GAP_START);
   return { ...text, optional: [...letters.keys()].filter((at) => mayMiss(letters[at]!)) };
 }
 
-/** A delta may insert a single letter of it. */
+/** Makes a text of which a delta may insert a single letter. */
 function searchedText(before: ByteClass, letters: Letters): SearchedText {
   return { before, letters, after: BOUNDARY, maxCopied: letters.length - 1 };
 }
 
-/** Why a name, a login or an address is not searched for; null: it is. */
+/** Returns the reason why a name, a login or an address is not searched for, or null. */
 function reasonAgainst(text: string, isAddress = false): string | null {
   if (text.length > MAX_LENGTH) return 'too long';
   if (NOBODYS.has(text.toLowerCase()) || /\[bot\]$/i.test(text)) return 'no particular person';
@@ -335,13 +360,15 @@ function reasonAgainst(text: string, isAddress = false): string | null {
   return words.length === 1 ? 'one short word' : 'too short';
 }
 
-/** Whether a word says who somebody is if it stands alone. */
+/** Tells if a word alone says who somebody is. */
 function isLong(word: string): boolean {
   const letters = word.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
   return /\p{L}/u.test(word) && letters + (word.match(SYLLABLES)?.length ?? 0) >= MIN_LONE_LETTERS;
 }
 
-/** Each letter in both cases if both take the same number of bytes. */
+/**
+ * Makes the classes of a text: each letter in both cases, if both take the same number of bytes.
+ */
 function textClasses(text: string, encode: Encode = utf8): Letters {
   return Array.from(text).flatMap((letter) => {
     const own = encode(letter) ?? new Uint8Array(0);
@@ -362,27 +389,27 @@ function decode(bytes: Uint8Array, encoding: string): string {
   return decoderOf(encoding).decode(bytes).trim();
 }
 
-/** Who made a commit or tag, as its `author`, `committer` or `tagger` line says it. */
+/** The person of an `author`, `committer` or `tagger` line. */
 interface RawIdentity {
-  /** In the object's encoding. */
+  /** The name in the object's encoding. */
   readonly name: Uint8Array;
   readonly email: Uint8Array;
-  /** Null: UTF-8. */
+  /** The encoding, or null for UTF-8. */
   readonly encoding: string | null;
 }
 
 const BEGINNINGS = ['author ', 'committer ', 'tagger '];
-/** What is longer is nobody's. */
+/** Matches an identity. A longer one is nobody's. */
 const IDENTITY = /^[a-z]+ ([^<]{0,1000}?) ?<([^>]{0,1000})>/;
 const MAX_LINE_BYTES = 2_100;
 const LF = 0x0a;
 const MAX_IDENTITIES = 400;
-/** Of one object, which has one or two. */
+/** Maximum number of lines of one object, which usually has one or two. */
 const MAX_LINES = 100;
 
-/** Gathers identities from many objects, each once. */
+/** Collects the identities of many objects, each once. */
 export class IdentityCollector {
-  /** False if there are more than it gathers. */
+  /** False if there are more than it collects. */
   isComplete = true;
   readonly #found = new Map<string, RawIdentity>();
 
@@ -391,8 +418,8 @@ export class IdentityCollector {
   }
 
   /**
-   * @param content of a commit or tag.
-   * @param encoding as its header says. Cost: its header lines.
+   * Adds the identities of a commit or tag. It reads only header lines.
+   * @param encoding is the one that its header names.
    */
   add(content: Uint8Array, encoding: string | null): void {
     let end = 0;

@@ -1,14 +1,15 @@
 /**
- * How often a search looks closely. Finding where something may begin costs nanoseconds for each
- * byte. A look at that place copies and runs patterns, which costs microseconds, and 30 KB can hold
- * ten million such places, compressed.
+ * Limits how often a search looks closely. Finding a place where something may begin costs
+ * nanoseconds for each byte. A look at that place copies and runs patterns, which costs
+ * microseconds, and 30 KB can contain ten million such places, compressed.
  * Proved by test/leaks/search-cost.test.ts.
  */
 
-/** For each kind of what is searched for, in one push. */
+/** Maximum number of looks for each kind, in one push. */
 const MAX_LOOKS = 1_000;
 /**
- * Places of a kind that are tested at all. 270 MB of packages have 63,000 of the most frequent one.
+ * Maximum number of places of a kind that are tested at all. 270 MB of packages have 63,000 of the
+ * most frequent one.
  */
 const MAX_PLACES = 100_000;
 
@@ -18,19 +19,26 @@ export class Looks {
   readonly #over = new Set<string>();
   readonly #ended: Set<string>;
 
-  /** @param ended where kinds are noted of which not every place was looked at. */
+  /**
+   * Starts to count.
+   * @param ended collects the kinds of which not every place was looked at.
+   */
   constructor(ended = new Set<string>()) {
     this.#ended = ended;
   }
 
-  /** Makes looks at another part of the same push: as many again, whose end is noted here. */
+  /**
+   * Creates a budget of the same size for another part of the same push. What ends there is noted
+   * here, too.
+   */
   beside(): Looks {
     return new Looks(this.#ended);
   }
 
   /**
-   * Counts a look, and answers whether there are any left.
+   * Counts a look.
    * @param kind completes "Not searched further for …".
+   * @returns whether there are any left.
    */
   take(kind: string, most = MAX_LOOKS): boolean {
     const taken = this.#taken.get(kind) ?? 0;
@@ -39,7 +47,10 @@ export class Looks {
     return taken < most;
   }
 
-  /** Counts a place where something may begin, and answers whether others are worth finding. */
+  /**
+   * Counts a place where something may begin.
+   * @returns whether further places are worth finding.
+   */
   pass(kind: string): boolean {
     const places = (this.#places.get(kind) ?? 0) + 1;
     this.#places.set(kind, places);
@@ -57,7 +68,7 @@ export class Looks {
     return this.#over.has(kind);
   }
 
-  /** Kinds of which not every place was looked at: the person has to know. */
+  /** Returns the kinds of which not every place was looked at, which the person has to know. */
   get ended(): ReadonlySet<string> {
     return this.#ended;
   }

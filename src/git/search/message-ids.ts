@@ -30,10 +30,13 @@ const LIKE_ID = /(?<![\da-z])(?:[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|[\da-z]
 const MIXED = /\d[a-z]+\d+[a-z]|[a-z]\d+[a-z]+\d/i;
 /** SHA-1 and everything longer: ids of commits and digests name contents, not accounts. */
 const DIGEST = /^[\da-f]{40,}$/i;
-/** Not an address at the beginning of a line. */
-const KEY = /^([a-z][a-z\d-]{0,39})[ \t]*:(?!\/\/)/i;
+/** Keys of trailers, and not an address at the beginning of a line. */
+const TRAILER = String.raw`^([a-z][a-z\d-]{0,39})[ \t]*:(?!\/\/)`;
+export const KEYS = new RegExp(TRAILER, 'gim');
+const KEY = new RegExp(TRAILER, 'i');
 const MAX_KEY_LENGTH = 50;
-const SERVER = /^:\/\/(?:[^\s/?#@]*@)?([^\s/:?#]{1,255})/;
+/** Servers of links (RFC 3986, section 3.2), behind the name of a user. */
+export const SERVERS = /:\/\/(?:[^\s/?#@]{1,100}@)?([^\s/:?#]{1,255})/g;
 const ENDS_LINK = /[\s<>"'`]/;
 /** How far before an id its line is read. */
 const MAX_BEFORE = 4_096;
@@ -109,6 +112,6 @@ function linkOf(before: string, id: string): string | null {
 
 /** The server of a link or an address, as `LineWithId` has it. */
 export function serverOf(link: string): string {
-  const server = SERVER.exec(link.slice(link.indexOf('://')))?.[1] ?? '';
+  const [[, server = ''] = []] = link.matchAll(SERVERS);
   return `//${server.toLowerCase()}`;
 }

@@ -1,49 +1,51 @@
 /**
- * Paths of a pack's files, for messages only: a delta of a folder shows only its inserts, so names
- * may be missing.
+ * Collects paths of a pack's files, only for messages. A delta of a folder shows only what it
+ * inserts, so names may be missing.
  * Proved by test/git/search/pack-search.test.ts.
  */
 import { OID_BYTES, type Oid, oidFromBytes } from '../objects/oid.ts';
 import type { IndexedObject } from '../pack/pack-index.ts';
 
-/** With their places, a megabyte. */
+/** Maximum number of names, which take a megabyte. */
 const MAX_NAMES = 4_000;
 /**
- * Entries of folders that are read, whether or not they are known already; one whose name is
- * decoded counts more.
+ * Maximum number of folders' entries that are read, known ones included, and the number for which
+ * one counts when its name is decoded.
  */
 const MAX_ENTRIES = 100_000;
 const DECODED_ENTRIES = 3;
 const MAX_NAMES_LENGTH = 192 * 1024;
-/** No file system takes a longer name. */
+/** Maximum length of a name, as on usual file systems. */
 const MAX_NAME_LENGTH = 255;
-/** A mode and a blank stand before it. */
+/** Maximum length of an entry's mode, blank and name. */
 const MAX_HEAD_BYTES = 4 * MAX_NAME_LENGTH + 7;
 const SPACE = 0x20;
 const MAX_DEPTH = 50;
-/** More whole objects are not remembered: as much as anybody asks for. */
+/** Maximum number of whole objects that are remembered, as many as anybody asks for. */
 const MAX_WHOLE = 1_000;
 
-/** Of what a delta inserts only the name of, because it copies the id. */
+/** Replaces the id of an entry of which a delta inserts only the name, and copies the id. */
 const UNKNOWN_ID = '';
 
-/** A name of a file or folder: the same content may have several. */
+/** A name of a file or folder. The same content may have several. */
 interface Place {
   readonly name: string;
-  /** Null: a delta of some folder inserts it. */
+  /** The folder, or null if a delta of some folder inserts the name. */
   readonly folder: Oid | null;
 }
 
 export class PackPaths {
-  /** What the pack has as a whole, in its order. */
+  /** The whole objects of the pack, in its order. */
   readonly #whole: Pick<IndexedObject, 'type' | 'oid'>[] = [];
-  /** Where the entries of objects begin whose paths are asked for by that. It may grow. */
+  /** The offsets of objects whose paths are wanted. It may grow. */
   readonly #asked: ReadonlySet<number>;
   readonly #oids = new Map<number, Oid>();
   readonly #places = new Map<Oid, Place[]>();
-  /** Ids with names, each once, because each version of a folder has nearly the same entries. */
+  /**
+   * The known pairs of id and name, because each version of a folder has nearly the same entries.
+   */
   readonly #known = new Set<string>();
-  /** Whether the pack has more as a whole than is remembered. */
+  /** True if the pack has more whole objects than are remembered. */
   #isCut = false;
   #entriesLeft = MAX_ENTRIES;
   #namesLength = 0;
@@ -59,35 +61,38 @@ export class PackPaths {
     if (tree !== null) this.addEntries(tree, oid);
   }
 
-  /** Whether `newFiles` may lack some, because there are too many. */
+  /** Tells if `newFiles` may be incomplete because there are too many. */
   get isCut(): boolean {
     return this.#isCut || this.#known.size === MAX_NAMES || this.#entriesLeft === 0;
   }
 
-  /** The path of the object whose entry begins there, as far as it is known. */
+  /** Returns the path of the object at an offset, as far as it is known. */
   pathAt(offset: number): string | null {
     const oid = this.#oids.get(offset) ?? null;
     return oid === null ? null : this.pathOf(oid);
   }
 
-  /** The first path of a file or folder, as far as it is known. */
+  /** Returns the first path of a file or folder, as far as it is known. */
   pathOf(oid: Oid): string | null {
     const [place] = this.#places.get(oid) ?? [];
     return place === undefined ? null : this.#pathTo(place);
   }
 
-  /** All of them. */
+  /** Returns all known paths of a file or folder. */
   pathsOf(oid: Oid): string[] {
     return (this.#places.get(oid) ?? []).map((place) => this.#pathTo(place));
   }
 
-  /** Of all entries of the pack's folders, also of those that upstream has; each once. */
+  /**
+   * Returns the paths of all entries of the pack's folders, also of those that upstream has,
+   * without repetition.
+   */
   allPaths(): string[] {
     return [...new Set([...this.#places.keys()].flatMap((oid) => this.pathsOf(oid)))];
   }
 
   /**
-   * Of files that the pack has as a whole, as far as they are known. And of files that upstream has
+   * Returns the known paths of files that the pack has as a whole, and of files that upstream has
    * already, if they have another name here, or a delta inserts theirs: Git sends nothing but these
    * names.
    */
@@ -111,15 +116,19 @@ export class PackPaths {
     return names.join('/');
   }
 
-  /** The same of files and folders, each once. The path of the root folder is ''. */
+  /**
+   * Returns the first known paths of files and folders that the pack has as a whole, without
+   * repetition. The path of the root folder is ''.
+   */
   newPaths(): string[] {
     const paths = this.#whole.flatMap(({ type, oid }) => this.pathOf(oid) ?? (type === 'tree' ? '' : []));
     return [...new Set(paths)];
   }
 
   /**
-   * @param text a folder; or what a delta inserts, perhaps into one: the first mode may be missing
-   * then.
+   * Reads entries.
+   * @param text is a folder, or what a delta inserts, perhaps into a folder. Then the first mode
+   * may be missing.
    */
   addEntries(text: Uint8Array, folder: Oid | null): void {
     let start = 0;
@@ -155,7 +164,8 @@ export class PackPaths {
 }
 
 /**
- * Whether a mode and this name are all of it, without decoding it; false if the name is not ASCII.
+ * Tells if an entry consists of a mode and this name, without decoding it. It is false if the name
+ * is not ASCII.
  */
 function endsWithName(head: Uint8Array, name: string): boolean {
   const at = head.length - name.length;

@@ -1,6 +1,6 @@
 /**
- * The first look at a pack: what names somebody, or may do so. Of a delta it sees what is inserted,
- * not the copies.
+ * Scans a pack for what names somebody, or may do so. Of a delta it sees what is inserted, not what
+ * is copied.
  */
 import { concatBytes } from '../bytes.ts';
 import { DeltaReader, type InstructionListener } from '../pack/delta.ts';
@@ -12,11 +12,11 @@ import { homeFoldersIn } from './home-folders.ts';
 import type { Looks } from './looks.ts';
 import { HOMES, type SearchedNames, WORDS } from './searched-names.ts';
 
-/** A whole name or id. Only what stands around it may make it a part of something else. */
+/** A whole name or id. It is something else only if its neighbours belong to it. */
 interface Sighting {
-  /** The index of the text. */
+  /** The index of the text that was found. */
   readonly text: number;
-  /** As much of the line as was at hand. */
+  /** The part of the line that was available. */
   readonly excerpt: Uint8Array;
   readonly credential: Credential | null;
 }
@@ -25,38 +25,43 @@ interface Sighting {
 export interface Suspect {
   readonly offset: number;
   readonly sightings: readonly Sighting[];
-  /** It is a delta, and may make a name of what it inserts and what it copies. */
+  /** True for a delta that may form a name of what it inserts and what it copies. */
   readonly mayHaveMore: boolean;
 }
 
-/** What a file is that a search of bytes does not read. */
+/** A kind of file that a search of bytes does not read. */
 export interface FileKind {
   /** Completes "It is a …". */
   readonly name: string;
-  /** What it says of its maker, by as much of it as is kept. Null: nobody reads it. */
+  /**
+   * Reads what it says about its maker, from the beginning that is kept. Null if nothing reads it.
+   */
   readonly read: ((head: Uint8Array) => readonly string[]) | null;
 }
 
 export interface OpaqueFile {
   readonly offset: number;
   readonly kind: string;
-  /** What it says of its maker, as far as it was read. */
+  /** What it says about its maker, as far as it was read. */
   readonly tells: readonly string[];
 }
 
-/** By this many of its bytes, a kind is known. */
+/** Number of bytes by which a kind is recognized. */
 const FIRST_BYTES = 264;
-/** Cameras write what they tell in the first two segments of 64 KiB. */
+/**
+ * Number of bytes that are kept of a file that is read. Cameras write their data in the first two
+ * segments of 64 KiB.
+ */
 export const MAX_HEAD_BYTES = 128 * 1024;
 const MAX_OPAQUE = 100;
 const OPAQUE = 'pictures and other files that are no text';
 
 /**
- * Of those with a name, and of the others: most of these are dismissed, and must not keep a name
- * from being found.
+ * Maximum number of suspects with a name, and of others. Most of the latter are dismissed, and must
+ * not keep a name from being found.
  */
 const MAX_SUSPECTS = 1_000;
-/** What cannot be resolved is shown with its first ones. */
+/** Maximum number of sightings of an object, which are shown if it cannot be resolved. */
 const MAX_SIGHTINGS = 3;
 
 const NOTHING = new Uint8Array(0);
@@ -64,16 +69,19 @@ const NOTHING = new Uint8Array(0);
 export class PackScan implements ContentListener, InstructionListener {
   isCut = false;
   hasGitlinks = false;
-  /** Paths of home folders, as far as the name. */
+  /** Paths of home folders, up to the name. */
   readonly homeFolders = new Set<string>();
   /** Lines of files with a name or login of one word. */
   readonly words = new Set<string>();
-  /** Files that were not searched, the first ones. */
+  /** The first of the files that were not searched. */
   readonly opaque: OpaqueFile[] = [];
-  /** Where the entries of suspects and of these files begin. */
+  /** The offsets of suspects and of these files. */
   readonly noted = new Set<number>();
   readonly #looks: Looks;
-  /** The client names its own objects by their offsets, so what it names by ids is upstream's. */
+  /**
+   * True if the client names its own objects by their offsets, so that what it names by ids is
+   * upstream's.
+   */
   usesOffsets = false;
   readonly #names: SearchedNames;
   readonly #kindOf: (first: Uint8Array) => FileKind | null;
@@ -84,18 +92,22 @@ export class PackScan implements ContentListener, InstructionListener {
   #offset = 0;
   #sightings: Sighting[] = [];
   #mayHaveMore = false;
-  /** Where the last copy ended in the base; -1: nothing was copied yet. */
+  /** The end of the last copy in the base, or -1 if nothing was copied yet. */
   #copiedTo = -1;
-  /** The beginning of a file, while its kind is not known, or is one that is read. */
+  /** The beginning of a file, while its kind is not known, or if that is read. */
   readonly #head = new Uint8Array(MAX_HEAD_BYTES);
   #headLength = 0;
   #isAtHead = false;
   #kind: FileKind | null = null;
-  /** Bytes since the beginning, or since the last copy; and the last of them. */
+  /** The number of bytes since the beginning, or since the last copy, and the last of them. */
   #seenBytes = 0;
   #before: Uint8Array = NOTHING;
 
-  /** @param kindOf what a file is, by its first bytes; null: searching it is enough. */
+  /**
+   * Prepares a scan.
+   * @param kindOf recognizes a kind by a file's first bytes, or returns null if searching the bytes
+   * is enough.
+   */
   constructor(names: SearchedNames, kindOf: (first: Uint8Array) => FileKind | null) {
     this.#looks = names.looks.beside();
     this.#names = names;
@@ -103,7 +115,7 @@ export class PackScan implements ContentListener, InstructionListener {
     this.#kindOf = kindOf;
   }
 
-  /** Those with a name first. */
+  /** Returns suspects, those with a name first. */
   get suspects(): readonly Suspect[] {
     return [...this.#named, ...this.#others];
   }
@@ -122,11 +134,11 @@ export class PackScan implements ContentListener, InstructionListener {
   content(bytes: Uint8Array): void {
     if (isDelta(this.#type)) this.#delta.take(bytes);
     else this.inserted(bytes);
-    // What is found next may have begun here. The piece itself is used again.
+    // Keep the end, because the next find may have begun in it. The piece itself is used again.
     this.#before = this.#before.slice(-SHOWN_BEFORE);
   }
 
-  /** Of a delta, or of a whole object. */
+  /** Searches what a delta inserts, or a whole object. */
   inserted(bytes: Uint8Array): void {
     if (this.#isAtHead) this.#takeHead(bytes);
     const { search } = this.#names;
@@ -134,7 +146,7 @@ export class PackScan implements ContentListener, InstructionListener {
       this.#found(bytes, at);
     }
     this.#seenBytes += bytes.length;
-    // Not for a delta's inserts, of which there may be millions.
+    // This leaves out a delta's inserts, of which there may be millions.
     const isShort = !isDelta(this.#type) && bytes.length < SHOWN_BEFORE;
     this.#before = isShort ? concatBytes([this.#before, bytes]) : bytes;
   }
@@ -142,8 +154,8 @@ export class PackScan implements ContentListener, InstructionListener {
   copied(offset: number, length: number): void {
     const { search } = this.#names;
     this.#endHead();
-    // It repeats or moves text: copies may come together to a name. An ordinary change goes through
-    // its base once.
+    // Copies that repeat or move text may form a name together. An ordinary change goes through its
+    // base once.
     if (offset < this.#copiedTo) this.#mayHaveMore = true;
     this.#copiedTo = offset + length;
     if (this.#seenBytes > 0) {
@@ -180,7 +192,10 @@ export class PackScan implements ContentListener, InstructionListener {
     else if (this.#kind.read === null) this.#endHead();
   }
 
-  /** Of a delta, only what it inserts at the beginning tells its kind. */
+  /**
+   * Ends the beginning of a file, and notes its kind. Of a delta, only what it inserts at the
+   * beginning counts.
+   */
   #endHead(): void {
     if (!this.#isAtHead) return;
     this.#isAtHead = false;
@@ -192,8 +207,9 @@ export class PackScan implements ContentListener, InstructionListener {
   }
 
   /**
-   * @param at behind what was found in `bytes`, with the letter that follows.
-   * @returns whether it is whole.
+   * Notes what was found.
+   * @param at is the index after it in `bytes`, including the letter that follows.
+   * @returns whether it is a whole name or id.
    */
   #found(bytes: Uint8Array, at: number): boolean {
     const { search } = this.#names;
@@ -207,10 +223,10 @@ export class PackScan implements ContentListener, InstructionListener {
       if (kind === 'gitlink') this.hasGitlinks ||= this.#type !== OBJ_BLOB;
       else if (kind === 'home') this.#noteHome(bytes, at);
       else if (kind === 'word') {
-        // What is surely a name comes first, and is one in other forms, too.
+        // Certain names come first, and each is a name of one word in other forms, too.
         if (whole === undefined) this.#noteWord(bytes, at);
       } else if (kind === 'credential') {
-        // A name must find room. What is left out is found if the object is looked at more closely.
+        // Leave room for a name. What is left out is found if the object is examined.
         if (this.#sightings.length >= MAX_SIGHTINGS - 1) {
           this.#mayHaveMore = true;
           continue;
@@ -218,7 +234,7 @@ export class PackScan implements ContentListener, InstructionListener {
         credential ??= this.#credential(bytes, at - letters.length, text);
         if (credential !== null) whole ??= text;
       }
-      // Behind a copy, its first letters may be missing.
+      // Its first letters may be missing behind a copy.
       else if (this.#copiedTo >= 0 && end < letters.length) this.#mayHaveMore = true;
       else whole ??= text;
     }
@@ -229,7 +245,7 @@ export class PackScan implements ContentListener, InstructionListener {
   }
 
   /**
-   * Whether it is upstream's is not known here, so it is not proven.
+   * Reads a credential. It counts as not proven, because it is not known here if it is upstream's.
    * @param start may lie in the piece before.
    */
   #credential(bytes: Uint8Array, start: number, text: number): Credential | null {
@@ -247,7 +263,7 @@ export class PackScan implements ContentListener, InstructionListener {
     for (const path of homeFoldersIn(line)) this.homeFolders.add(path);
   }
 
-  /** Not in folders and binary files, whose bytes nobody can read. */
+  /** Notes a name of one word, except in folders and binary files, whose bytes nobody can read. */
   #noteWord(bytes: Uint8Array, at: number): void {
     if (this.#type === OBJ_TREE || !this.#looks.take(WORDS)) return;
     const excerpt = this.#excerpt(bytes, at);

@@ -1,17 +1,14 @@
 /**
  * Searches what a pack would publish for names, addresses and original ids.
- * 1. `PackScan` searches whole objects and deltas' inserts. A part of a name next to what is copied
- *    is suspect, too.
- * 2. Suspects are resolved (`PackedObjects`), and what they make is searched. If that needs
- *    upstream's objects, the
- *    host is asked for all that the pack stands on, or none: a choice would tell what the chosen
- *    have in common. It is
- *    never asked for an object that may be new (`PackIndex`). All this is bounded: of what cannot
- *    be resolved, a whole
- *    name is a finding; a part counts as not searched.
- * 3. What upstream has already is no finding: what stands in one piece in a delta's base, or in the
- *    same line of
- *    upstream's version of the file.
+ * 1. `PackScan` searches whole objects and the inserts of deltas. A part of a name next to
+ * something that is copied is suspect, too.
+ * 2. Suspects are resolved (`PackedObjects`), and their content is searched. If that needs
+ * upstream's objects, the host is asked for all objects on which the pack is based, or none: a
+ * choice would tell what the chosen ones have in common. It is never asked for an object that may
+ * be new (`PackIndex`). All this is limited. If an object cannot be resolved, a whole name in it is
+ * a finding, and a part counts as not searched.
+ * 3. A name that upstream has already is no finding: one that is in one piece in a delta's base, or
+ * in the same line of upstream's version of the file.
  */
 import { utf8 } from '../bytes.ts';
 import type { Memory } from '../memory.ts';
@@ -30,31 +27,34 @@ import { type FileKind, type OpaqueFile, PackScan, type Suspect } from './pack-s
 import { type Choose, chooseAll, type SearchedNames } from './searched-names.ts';
 
 export interface SearchQuestions {
-  /** Objects of upstream, as far as they can be had. Never rejects. @param sizes by their ids. */
+  /**
+   * Reads objects of upstream, as far as they are available. Never rejects.
+   * @param sizes of the objects by their ids.
+   */
   readBases(sizes: ReadonlyMap<Oid, number>): Promise<Iterable<KeptObject>>;
   /**
-   * The same by paths, in the commit that the push stands on.
-   * @param paths the root is ''.
-   * @param maxBytes of all.
+   * Reads files and folders of upstream by their paths, in the commit on which the push is based.
+   * @param paths has '' for the root.
+   * @param maxBytes limits all of them together.
    */
   readUpstream(paths: readonly string[], maxBytes: number): Promise<ReadonlyMap<string, FileObject>>;
   /**
    * Judges what hosts would refuse in the folders of a small pack, before upstream is asked for
-   * anything. What it throws ends the search.
+   * anything. An error that it throws ends the search.
    */
   judgeFolders?(faults: readonly Fault[], paths: PackPaths): void;
 }
 
 export interface ContentHit {
-  /** The line around it, shortened, in the bytes of the file. */
+  /** The shortened line around it, in the bytes of the file. */
   readonly excerpt: Uint8Array;
-  /** `name`: it is itself the name of a file or folder. */
+  /** The kind of the place. `name` means the name of a file or folder. */
   readonly kind: 'name' | 'content';
   /** The index of the text that was found. */
   readonly text: number;
   readonly credential: Credential | null;
   /**
-   * Of the file, as far as they are known: of the same content, several. Folders above it may be
+   * The known paths of the file. The same content may have several, and folders above it may be
    * missing.
    */
   readonly paths: readonly string[];
@@ -62,55 +62,51 @@ export interface ContentHit {
 
 export interface PackFindings {
   readonly hits: readonly ContentHit[];
-  /** False if something was not searched that may make a name. */
+  /** False if something was not searched that may contain a name. */
   readonly isComplete: boolean;
-  /** Whether a folder holds a submodule; the pack does not show every one. */
+  /** True if a folder has a submodule. The pack does not show all of them. */
   readonly hasGitlinks: boolean;
-  /** Paths of home folders in what is new, as far as the name. */
+  /** Paths of home folders in new content, up to the name. */
   readonly homeFolders: readonly string[];
-  /** Lines of files with a name or login of one word, also those that upstream has. */
+  /** Lines of files with a name or login of one word, including those that upstream has. */
   readonly words: readonly string[];
-  /**
-   * New and changed files of kinds that are not searched, with their paths, as far as these are
-   * known.
-   */
+  /** New and changed files of kinds that are not searched, with their paths if these are known. */
   readonly opaque: readonly (Omit<OpaqueFile, 'offset'> & { readonly path: string | null })[];
   /**
-   * Paths of new files, and of changed ones that the pack has as a whole, as far as is known; null:
-   * too large.
+   * The known paths of new files, and of changed files that the pack has as a whole. It is null if
+   * the pack is too large.
    */
   readonly files: readonly string[] | null;
   /**
-   * Of everything in changed folders, also of what upstream has: what was renamed comes without its
-   * content.
+   * The paths of everything in changed folders, including what upstream has, because a renamed file
+   * comes without its content.
    */
   readonly paths: readonly string[];
 }
 
-/** So many are compared with upstream's. */
+/** Maximum number of findings that are compared with upstream's. */
 const MAX_FOUND = 1_000;
-/** Of these, what only looks like a credential. */
+/** Maximum number of these that only look like a credential. */
 const MAX_LIKELY = 100;
-/** Names that are read in one file of upstream's, each with its line. */
+/** Maximum number of names that are read in one file of upstream's, each with its line. */
 const MAX_OF_UPSTREAM = 10_000;
-/** The host is asked for no more. */
+/** Maximum number of objects that the host is asked for. */
 const MAX_ASKED_BASES = 500;
 const MAX_ASKED_PATHS = 100;
 const MAX_ASKED_BYTES = 2 * 1024 * 1024;
-/**
- * Of a pack up to this size, the names of new files are looked up, whether or not anything is
- * found.
- */
+/** Maximum size of a pack whose new files' names are always looked up. */
 const MAX_INDEXED_BYTES = 1024 * 1024;
 const LEAST_ROOM = 64 * 1024;
-/** For each byte of a pack, which is compressed. */
+/** Memory for each byte of a pack, which is compressed. */
 const ROOM_FOR_PACK = 4;
 
 /**
- * @param kindOf what a file is, by its first bytes; null: it is searched like others.
- * @param maxHits it shows no more.
- * @throws RangeError if the texts match in too many ways, ProtocolError `bad-pack`, what `memory`
- * and `judgeFolders` throw.
+ * Searches a pack.
+ * @param kindOf recognizes a kind by a file's first bytes, or returns null for one that is searched
+ * like others.
+ * @param maxHits is the number of hits that are returned.
+ * @throws RangeError if the texts match in too many ways.
+ * @throws ProtocolError `bad-pack`, and what `memory` and `judgeFolders` throw.
  */
 export async function searchPack(
   pack: StoredPack,
@@ -156,7 +152,7 @@ interface Search {
   readonly questions: SearchQuestions;
   readonly objects: PackedObjects;
   readonly paths: PackPaths;
-  /** Of memory, in bytes, for what is made of the pack alone. */
+  /** Memory in bytes for what is made of the pack alone. */
   readonly room: number;
   readonly scan: PackScan;
   readonly look: CloserLook;
@@ -194,7 +190,10 @@ async function searchLarge(search: Search): Promise<ContentHit[]> {
   return newHits(look.found, paths, await readUpstream(search, look.found));
 }
 
-/** Looks at what the pack has all of. @returns deltas that stand on other objects. */
+/**
+ * Examines suspects whose objects the pack has completely.
+ * @returns deltas on other objects.
+ */
 async function examineSuspects({ objects, scan, look }: Search): Promise<Suspect[]> {
   const waiting: Suspect[] = [];
   for (const suspect of scan.suspects) {
@@ -213,12 +212,12 @@ async function examineWaiting(search: Search, waiting: readonly Suspect[], index
 }
 
 interface Found extends Omit<ContentHit, 'paths'> {
-  /** Where its object's entry begins, and the id of that, if it is known. */
+  /** The offset of its object, and its id if that is known. */
   readonly offset: number;
   readonly oid: Oid | null;
-  /** The whole line; null: too long, or not known. */
+  /** The whole line, or null if it is too long or not known. */
   readonly line: string | null;
-  /** The pack has the whole file, and no delta that tells by its base what upstream has. */
+  /** True if the pack has the whole file, and no delta whose base shows what upstream has. */
   readonly isWhole: boolean;
 }
 
@@ -258,7 +257,7 @@ class CloserLook {
     const choose = delta === null ? chooseAll : notCopied(delta);
     const news = this.#names.spansIn(content, { looks: this.#looks, choose, most: MAX_FOUND });
     if (news.length === 0) return;
-    // Folders are read in order; in a file, what may be nothing must not take the place of a name.
+    // Folders are read in order. In a file, a likely credential must not take the place of a name.
     const added = type === 'tree' ? news : news.toSorted((a, b) => rankOf(a) - rankOf(b));
     const oid = hashObject(type, content);
     const kind = type === 'tree' ? 'name' : 'content';
@@ -275,13 +274,13 @@ class CloserLook {
   }
 }
 
-/** Reads what deltas stand on and the pack does not have. */
+/** Reads the bases of deltas that the pack does not have. */
 async function readBases(
   { questions, objects, room }: Search,
   index: PackIndex,
   usesOffsets: boolean,
 ): Promise<void> {
-  // Nobody is to be asked for an object that may be new.
+  // An object that may be new must not be requested.
   if (!usesOffsets) await index.resolve();
   if (index.namesOwn || (index.mayNameOwn && !usesOffsets)) return;
   const bases = [...index.missingBases].slice(0, MAX_ASKED_BASES);
@@ -293,7 +292,7 @@ async function readBases(
   if (sizes.size > 0) index.add(await questions.readBases(sizes));
 }
 
-/** Only for what is shown, so it comes last. */
+/** Reads the paths for what is shown, so it comes last. */
 async function readPaths({ objects, paths }: Search, index: PackIndex): Promise<void> {
   await index.resolve();
   for (const offset of index.unresolved) {
@@ -303,7 +302,8 @@ async function readPaths({ objects, paths }: Search, index: PackIndex): Promise<
 }
 
 /**
- * By their paths, lines that name somebody in upstream's versions of what the pack has as a whole.
+ * Reads the lines that name somebody in upstream's versions of files that the pack has as a whole,
+ * by their paths.
  */
 async function readUpstream(
   { names, questions, objects, paths }: Search,
@@ -311,7 +311,7 @@ async function readUpstream(
 ): Promise<ReadonlyMap<string, ReadonlySet<string | null>>> {
   if (!found.some(({ line, isWhole }) => isWhole && line !== null)) return new Map();
   const looks = names.looks.beside();
-  // All of them, for the same reason as with bases. And a path may be a name itself.
+  // All of them are requested, for the same reason as with bases. A path may be a name itself.
   const harmless = paths.newPaths().filter((path) => names.spansIn(utf8(path), { looks }).length === 0);
   if (harmless.length === 0) return new Map();
   await objects.makeRoom(MAX_ASKED_BYTES);
@@ -340,13 +340,13 @@ function newHits(
   });
 }
 
-/** Names and ids, then credentials that are proven, then what only looks like one. */
+/** Ranks findings: names and ids, then proven credentials, then what only looks like one. */
 const rankOf = ({ credential }: Pick<FoundSpan, 'credential'>): number =>
   credential === null ? 0 : credential.isProven ? 1 : 2;
 
 /**
- * Spans of which no single copy has all letters: upstream's words stay upstream's, whatever stands
- * around them now.
+ * Selects spans of which no single copy has all letters. Upstream's words stay upstream's, whatever
+ * is around them now.
  */
 function notCopied(delta: Uint8Array): Choose {
   return (spans, use) => {

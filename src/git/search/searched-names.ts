@@ -1,6 +1,6 @@
 /**
- * Whom and what one push is searched for, as the headers of its own commits and tags say it; and
- * how much it has been looked at.
+ * The names, addresses and other texts for which one push is searched, as the headers of its own
+ * commits and tags say, and how often it was looked at closely.
  */
 import type { Oid } from '../objects/oid.ts';
 import { CREDENTIAL_TEXTS, type Credential, credentialAt, CREDENTIALS } from './credentials.ts';
@@ -12,7 +12,7 @@ import {
   beginning,
   BOUNDARY,
   type ByteClass,
-  bytesOf,
+  byteClass,
   placesOf,
   type SearchedText,
   type Span,
@@ -22,45 +22,55 @@ import {
 
 export interface HeaderSource {
   readonly content: Uint8Array;
-  /** As its header says; null: UTF-8. */
+  /** The encoding in its header, or null for UTF-8. */
   readonly encoding: string | null;
 }
 
 export interface Named {
-  /** The newest commit's first: if there are too many people, those who come last are left out. */
+  /**
+   * The headers, the newest commit's first. If there are too many people, the last ones are left
+   * out.
+   */
   readonly headers: Iterable<HeaderSource>;
-  /** Ids that no new commit has. */
+  /** The original ids of commits, except those that new commits keep. */
   readonly originalIds: Iterable<Oid>;
-  /** Names and addresses that are public anyway: the bot's. */
+  /** The bot's names and addresses, which are public anyway. */
   readonly nobodys: readonly string[];
 }
 
-/** Not a name: the mode by which a folder holds a commit of another repository (a submodule). */
-const GITLINK = beginning(bytesOf('1'), '60000 ');
+/** The mode of a submodule: a folder's entry for a commit of another repository. It is no name. */
+const GITLINK = beginning(byteClass('1'), '60000 ');
 
-/** What Git shows at least. A number of seven digits is common, so it must stand alone. */
+/**
+ * The shortest abbreviation that Git shows by default. A number of seven digits is common, so it
+ * must stand alone.
+ */
 const SHORTEST = 7;
-/** `git describe` writes `v1.0-3-g0123abc`. */
-const BEFORE: ByteClass = [...BOUNDARY, ...bytesOf('g')];
+/** Bytes before an id. `git describe` writes `v1.0-3-g0123abc`. */
+const BEFORE: ByteClass = [...BOUNDARY, ...byteClass('g')];
 
-/** Of the 20 bytes that a folder names a submodule's commit by, behind a NUL. */
+/**
+ * Number of bytes that are searched for of the 20 by which a folder names a submodule's commit.
+ * They follow a NUL.
+ */
 const RAW_BYTES = 6;
 const BEFORE_RAW: ByteClass = [0];
 
 /**
- * Ids in a list share a digit with their neighbours, rarely two. Single digits are in most changes.
+ * Maximum number of digits that a delta may copy. Ids in a list share a digit with their
+ * neighbours, rarely two, and single digits are in most changes.
  */
 const MAX_COPIED = 2;
 
 /**
- * Original ids of the push's own commits in files: `.git-blame-ignore-revs` names whole ids,
- * changelogs abbreviations, a submodule an id. They are hashes over name, address and second, so
- * anybody can test a guess. In messages, ids are replaced; files stay as they are. Three for each:
- * seven digits, eight or more, and its bytes in a folder.
+ * Makes the texts for original ids of the push's own commits in files: `.git-blame-ignore-revs`
+ * names whole ids, changelogs abbreviations, a submodule an id. They are hashes over name, address
+ * and second, so anybody can test a guess. In messages, ids are replaced, but files stay as they
+ * are. There are three texts for each id: seven digits, eight or more, and its bytes in a folder.
  */
 export function ownIdTexts(oids: readonly Oid[]): SearchedText[] {
   return oids.flatMap((oid) => {
-    const digits = Array.from(oid.slice(0, SHORTEST + 1), (digit) => bytesOf(digit + digit.toUpperCase()));
+    const digits = Array.from(oid.slice(0, SHORTEST + 1), (digit) => byteClass(digit + digit.toUpperCase()));
     const raw = Array.from(Buffer.from(oid.slice(0, 2 * RAW_BYTES), 'hex'), (byte: number) => [byte]);
     return [
       { before: BEFORE, letters: digits.slice(0, SHORTEST), after: BOUNDARY, maxCopied: MAX_COPIED },
@@ -75,23 +85,23 @@ export const MAX_SEARCHED_IDS = Math.floor(
 );
 
 /**
- * `name`: of the newest commit's header, so probably of the one who pushes. What is only noted is
- * `word`, a name or login of one word, `gitlink` and `home`. Of a `credential`, only the beginning
- * was found.
+ * The kinds of texts. `name` is from the newest commit's header, so probably of the person who
+ * pushes. `word` (a name or login of one word), `gitlink` and `home` are only noted. Of a
+ * `credential`, only the beginning was found.
  */
 type TextKind = 'name' | 'others-name' | 'word' | 'id' | 'gitlink' | 'home' | 'credential';
 
-/** Kinds of places that are looked at, as `Looks` has them. */
+/** The kinds of places, as `Looks` counts them. */
 export const HOMES = 'home folders';
 export const WORDS = 'names and logins of one word';
 
 /**
- * The others are credentials, each with a name of its own, and what should be found wherever it
- * stands.
+ * The common kinds that `Looks` counts. Each credential has a kind of its own, and all others are
+ * found wherever they stand.
  */
 const COMMON: Partial<Record<TextKind, string>> = { home: HOMES, word: WORDS };
 
-/** Shows spans in order, all or some of them, as long as more are wanted. */
+/** Passes spans on in order, all or some of them, while `use` wants more. */
 export type Choose = (spans: Iterable<Span>, use: (span: Span) => boolean) => void;
 
 export const chooseAll: Choose = (spans, use) => {
@@ -102,22 +112,25 @@ const NOTED: ReadonlySet<TextKind> = new Set(['word', 'gitlink', 'home']);
 
 export class SearchedNames {
   readonly search: TextSearch;
-  /** Those at messages and texts. All others of the push are made beside them. */
+  /** The looks at messages and texts. All others of the push are created beside them. */
   readonly looks = new Looks();
-  /** What a person may be told of the names and addresses. */
+  /** The part about names and addresses that the person may be told. */
   readonly identities: Pick<IdentityTexts, 'terms' | 'skipped'>;
-  /** Whether there is somebody to search for. Otherwise it is no news that nobody was found. */
+  /** True if there is somebody to search for. Otherwise, finding nobody says nothing. */
   readonly hasNames: boolean;
   /** False if there are more names and addresses than can be searched for. */
   readonly isComplete: boolean;
-  /** False if there are more original ids. */
+  /** False if there are more original ids than can be searched for. */
   readonly hasAllIds: boolean;
   readonly #kinds: readonly TextKind[];
   readonly #firstCredential: number;
-  /** Those that texts are found too often for. */
+  /** The looks for which texts are muted because they were found too often. */
   #mutedFor: Looks | null = null;
 
-  /** @throws RangeError if they take more room than there is. */
+  /**
+   * Collects the texts.
+   * @throws RangeError if they take more room than there is.
+   */
   constructor({ headers, originalIds, nobodys }: Named) {
     const collector = new IdentityCollector();
     let newest = 0;
@@ -154,15 +167,13 @@ export class SearchedNames {
     return this.#kinds[text]!;
   }
 
-  /** Begins to search with these looks, for everything again if it was searched with others. */
+  /** Begins to search with these looks. Texts that were muted for others are searched for again. */
   beginWith(looks: Looks): void {
     if (this.#mutedFor !== looks) this.search.unmute();
     this.#mutedFor = looks;
   }
 
-  /**
-   * Counts that a text was found which is common, and looks for it no more if that is too often.
-   */
+  /** Counts a common text that was found, and mutes it if that is too often. */
   passed(text: number, looks: Looks): void {
     const kind = this.#kinds[text]!;
     const common = kind === 'credential' ? CREDENTIALS[text - this.#firstCredential]!.what : COMMON[kind];
@@ -170,8 +181,8 @@ export class SearchedNames {
   }
 
   /**
-   * The credential that begins at a span; null: none does. `cut`: the bytes end before that can be
-   * told.
+   * Reads the credential that begins at a span.
+   * @returns null if there is none, and `cut` if the bytes end before that can be told.
    */
   credentialAt(
     bytes: Uint8Array,
@@ -183,8 +194,8 @@ export class SearchedNames {
   }
 
   /**
-   * The first name or address of the newest commit's header, else the first one; the first word;
-   * credentials; and paths of home folders.
+   * Finds the first name or address, preferably of the newest commit's header, the first name of
+   * one word, credentials, and paths of home folders.
    */
   firstIn(
     content: Uint8Array,
@@ -213,9 +224,9 @@ export class SearchedNames {
   }
 
   /**
-   * Names, addresses, ids and credentials in a text or an object, in order.
-   * @param choose what is looked at; default: everything.
-   * @param most ends the search when so many names, addresses and ids, and one more, are found.
+   * Finds names, addresses, ids and credentials in a text or an object, in order.
+   * @param choose selects what is looked at. By default, it is everything.
+   * @param most ends the search when more names, addresses and ids are found.
    */
   spansIn(
     content: Uint8Array,
@@ -233,7 +244,7 @@ export class SearchedNames {
         named += 1;
         return named <= most;
       }
-      // Nothing begins within another one, and thousands could.
+      // Skip credentials that begin within another one, because there could be thousands.
       const credential = span.start < ended ? null : this.credentialAt(content, span, looks);
       if (credential === null || credential === 'cut') return true;
       ended = span.start + credential.text.length;

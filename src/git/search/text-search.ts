@@ -1,27 +1,27 @@
 /**
- * Searches a stream of bytes for many texts at once, and tells where a delta's copy may hold the
- * rest of one. A text is a row of byte classes: upper and lower case, or a blank and a dash, are
- * the same to it. All places of all texts stand in one row of bits: a bit is set if its text has
- * matched up to there. One shift and one mask per byte would do ("bitap"). To be faster, each set
- * of bits that occurs becomes a state with a row of next states, made when first needed. Bytes that
- * no text tells apart are one kind, so rows are short.
+ * Searches a stream of bytes for many texts at once, and tells where a delta's copy may contain the
+ * rest of one. A text is a sequence of byte classes: upper and lower case, or a blank and a dash,
+ * are the same to it. The positions of all texts together are one row of bits, in which a bit is
+ * set if its text has matched up to there. One shift and one mask per byte would do ("bitap"). To
+ * be faster, each set of bits that occurs becomes a state with a row of next states, made when
+ * first needed. Bytes that no text distinguishes are one kind, so rows are short.
  */
 
-/** The bytes that may stand at one place of a text. */
+/** The bytes that are allowed at one position of a text. */
 export type ByteClass = readonly number[];
 
-export const bytesOf = (signs: string): ByteClass => Array.from(signs, (sign) => sign.charCodeAt(0));
+export const byteClass = (signs: string): ByteClass => Array.from(signs, (sign) => sign.charCodeAt(0));
 
 /**
- * First bytes (UTF-8) of letters that may follow within a word: Latin ones with accents, Greek,
- * Cyrillic, Hebrew, Arabic, Vietnamese. In other scripts, words stand next to each other; the other
- * first bytes are quotation marks'.
+ * Tells if a byte is the first one (UTF-8) of letters that may follow within a word: Latin ones
+ * with accents, Greek, Cyrillic, Hebrew, Arabic, Vietnamese. In other scripts, words stand next to
+ * each other. The other first bytes are those of quotation marks.
  */
 const isLetterStart = (byte: number): boolean => (byte >= 0xc3 && byte <= 0xdf) || byte === 0xe1;
-/** More do not appear in UTF-8. */
+/** The highest byte that appears in UTF-8. */
 const LAST_START = 0xf4;
 
-/** What stands around a word: anything but letters and digits. */
+/** Bytes that may stand around a word: anything but letters and digits. */
 export const BOUNDARY: ByteClass = Array.from({ length: LAST_START + 1 }, (_, byte) => byte).filter(
   (byte) => !/[A-Za-z0-9]/.test(String.fromCharCode(byte)) && !isLetterStart(byte),
 );
@@ -31,87 +31,95 @@ export interface SearchedText {
   readonly letters: readonly ByteClass[];
   /** Indexes of letters that may be missing, in runs of at most `MAX_GAP`. */
   readonly optional?: readonly number[];
-  /** Null: anything may follow. */
+  /** The bytes that may follow, or null if anything may. */
   readonly after: ByteClass | null;
   /**
-   * How many letters a delta may copy, at either end of the text, so that an insert still counts as
-   * the rest of it.
+   * Maximum number of letters that a delta may copy, at either end of the text, if an insert is to
+   * count as the rest of it.
    */
   readonly maxCopied: number;
   /**
-   * Of texts that end in the same place, it comes last; and it is not looked for in what a delta
-   * copies.
+   * True for a text that comes last among those that end in the same place, and that is not looked
+   * for across a delta's copies.
    */
   readonly isMinor?: true;
 }
 
 /**
- * One behind which anything may follow.
- * @param choices of characters, one for each place: of a string, itself.
+ * Makes a text after which anything may follow.
+ * @param choices has the allowed characters of each position. A string stands for its characters.
  */
 export function beginning(before: ByteClass, choices: Iterable<string>): SearchedText {
-  return { before, letters: Array.from(choices, bytesOf), after: null, maxCopied: 0 };
+  return { before, letters: Array.from(choices, byteClass), after: null, maxCopied: 0 };
 }
 
-/** Of names, and of original ids, in places. */
+/** Room for names, and for original ids, in positions. */
 export const TEXT_ROOM = 2_048;
-/** Limit of all texts together: what is noted besides needs little. */
+/** Room for all texts together. What is only noted needs little. */
 export const MAX_TEXT_BYTES = 2 * TEXT_ROOM + 192;
 
-/** As many bytes as a comma and one character have. */
+/** Maximum length of a gap: a comma and one character. */
 const MAX_GAP = 5;
 
 const BYTE_VALUES = 256;
 const LF = 0x0a;
-/** Before and after every object, because a text may need a boundary. */
+/** A line end, as before and after every object, because a text may need a boundary. */
 const LINE_END = Uint8Array.of(LF);
-/** Marks a state in which a text ends. */
+/** Flag of a state in which a text ends. */
 const HIT = 0x8000;
 const UNKNOWN = 0xffff;
 const START = 0;
 const BEHIND_COPY = 1;
 /**
- * For states. If they take more, they are made again as needed. A file that names everybody has
- * 1,260.
+ * Memory for states. If they need more, they are made again as needed. A file that names everybody
+ * has 1,260.
  */
 const MAX_STATE_BYTES = 1280 * 1024;
 const STATES_PER_PLACE = 2;
 const FREE_STATES = 64;
 /**
- * A state besides its row, its set and the key of that, which take a third of a byte for each
- * place.
+ * Memory of a state besides its row, its set and the key of that, which take a third of a byte for
+ * each position.
  */
 const STATE_BYTES = 160;
-/** Each costs microseconds. Ordinary texts need hundreds. */
+/**
+ * Maximum number of states that are made. Each costs microseconds, and ordinary texts need
+ * hundreds.
+ */
 const MAX_STATES_MADE = 200_000;
 
 export const placesOf = ({ letters, after }: SearchedText): number =>
   letters.length + (after === null ? 1 : 2);
 
 export interface Span {
-  /** Of its letters, without what stands around them; if some may be missing, at the earliest. */
+  /**
+   * The start of its letters, without what is around them. If some may be missing, it is the
+   * earliest possible one.
+   */
   readonly start: number;
   readonly end: number;
   readonly text: number;
 }
 
-/** Places of texts, each as a bit. */
+/** A set of positions, each as a bit. */
 type Places = bigint;
 
 export class TextSearch {
   readonly texts: readonly SearchedText[];
   readonly #kindOf: Uint8Array;
   readonly #kindBits: number;
-  /** Of each kind of byte, the places where it may stand. */
+  /** The positions at which each kind of byte is allowed. */
   readonly #placesOfKind: readonly Places[];
-  /** First places; those that may be left out; last ones, of each text and of all. */
+  /**
+   * The first positions, those that may be left out, and the last ones, of each text and of all.
+   */
   readonly #starts: Places;
   readonly #optional: Places;
   readonly #endOf: readonly Places[];
   readonly #allEnds: Places;
-  /** Without those of texts that are not looked for any more. */
+  /** The last positions of texts that are not muted. */
   #ends: Places;
-  /** Places that may be reached in a copy, and left into one. */
+  /** Positions that may be reached in a copy, and from which one may continue. */
   readonly #behindCopy: Places;
   readonly #begun: Places;
   readonly #fixedBytes: number;
@@ -125,11 +133,12 @@ export class TextSearch {
   #hasBegun: boolean[] = [];
   #ended: (readonly number[])[] = [];
   #state = START;
-  /** By the last byte: the state, or why the run has ended. */
+  /** The state after the last byte, or the reason why the run has ended. */
   #reached = START;
 
   /**
-   * @throws RangeError over MAX_TEXT_BYTES. So do `find` and `spansIn`, if texts match in too many
+   * Prepares a search.
+   * @throws RangeError over MAX_TEXT_BYTES. So do `find` and `spans`, if texts match in too many
    * ways at once.
    */
   constructor(texts: readonly SearchedText[]) {
@@ -140,7 +149,7 @@ export class TextSearch {
     let [starts, optional, ends, behindCopy, begun, first] = [0n, 0n, 0n, 0n, 0n, 1n];
     for (const text of texts) {
       const [letters, end] = [BigInt(text.letters.length), first << BigInt(placesOf(text) - 1)];
-      // Of each end of a text, the places between nothing and all that may be copied.
+      // Positions at an end of the text, from none to all letters that may be copied.
       const copied = (2n << BigInt(text.maxCopied)) - 1n;
       starts |= first;
       for (const index of text.optional ?? []) optional |= first << BigInt(index + 1);
@@ -163,24 +172,25 @@ export class TextSearch {
     this.#forget();
   }
 
-  /** What it takes at most, once it has seen many different bytes. */
+  /** Returns the maximum memory, when it has seen many different bytes. */
   get mostBytes(): number {
     return this.#fixedBytes + this.#maxStates * this.#stateBytes;
   }
 
-  /** What it takes now. */
+  /** Returns the memory that it takes now. */
   get bytes(): number {
     return this.#fixedBytes + this.#sets.length * this.#stateBytes;
   }
 
-  /**
-   * At the beginning of an object, or behind what a delta copies: there, any text may be under way.
-   */
+  /** Begins an object, or goes on behind what a delta copies, where any text may be under way. */
   begin(isBehindCopy = false): void {
     this.#state = isBehindCopy ? BEHIND_COPY : START;
   }
 
-  /** Goes on in `bytes[start..end)`. Answers the index after the next hit, or -1. */
+  /**
+   * Searches `bytes[start..end)`.
+   * @returns the index after the next hit, or -1.
+   */
   find(bytes: Uint8Array, start: number, end: number): number {
     for (let at = start; at < end;) {
       at = this.#run(bytes, at, end);
@@ -194,7 +204,9 @@ export class TextSearch {
   }
 
   /**
-   * To the end, or behind the next byte that leads to a hit, or to a state that is not made yet.
+   * Runs to the end, or behind the next byte that leads to a hit, or to a state that was not made
+   * yet.
+   * @returns the index where it stopped.
    */
   #run(bytes: Uint8Array, start: number, end: number): number {
     const kindOf = this.#kindOf;
@@ -214,7 +226,7 @@ export class TextSearch {
   }
 
   /**
-   * Whether something ends here if the line does: at the end of an object, and where a delta's
+   * Tells if a text ends here when the line does: at the end of an object, and where a delta's
    * insert ends.
    */
   findEnd(): boolean {
@@ -222,18 +234,19 @@ export class TextSearch {
   }
 
   /**
-   * The texts that have just been found: first those that are not minor, and of these the longest.
+   * Returns the texts that were just found: those that are not minor first, and of these the
+   * longest.
    */
   get ended(): readonly number[] {
     return this.#ended[this.#state] as readonly number[];
   }
 
-  /** Whether what comes next may be the rest of a text. */
+  /** Tells if what comes next may be the rest of a text. */
   get hasBegun(): boolean {
     return this.#hasBegun[this.#state] as boolean;
   }
 
-  /** All that is found in one object, in order. Nothing else may be searched meanwhile. */
+  /** Yields all that is found in one object, in order. Nothing else may be searched meanwhile. */
   *spans(content: Uint8Array): Generator<Span> {
     const spanTo = (at: number): Span => {
       const text = this.ended[0] as number;
@@ -249,8 +262,7 @@ export class TextSearch {
   }
 
   /**
-   * Ends the search for a text that is found too often: each place costs as much as a hundred
-   * bytes.
+   * Stops searching for a text that is found too often: each hit costs as much as a hundred bytes.
    */
   mute(text: number): void {
     this.#lookFor(this.#ends & ~this.#endOf[text]!);
@@ -261,7 +273,10 @@ export class TextSearch {
     this.#lookFor(this.#allEnds);
   }
 
-  /** States know whether a text ends in them, so they are made again. */
+  /**
+   * Changes the texts that are looked for. States know if a text ends in them, so they are made
+   * again.
+   */
   #lookFor(ends: Places): void {
     if (ends === this.#ends) return;
     this.#ends = ends;
@@ -270,20 +285,20 @@ export class TextSearch {
     this.#state = this.#stateOf(set);
   }
 
-  /** Forgets all states but the two that others begin with. */
+  /** Forgets all states except the two with which a search begins. */
   #forget(): void {
     this.#next = new Uint16Array(0);
     [this.#sets, this.#hasBegun, this.#ended] = [[], [], []];
     this.#stateOfSet.clear();
     this.#stateOf(this.#after(0n, this.#kindOf[LF]!));
-    // The number of the second state must be its own, also where no text has letters that may be
+    // The second state must have a number of its own, even if no text has letters that may be
     // missing.
     this.#add(this.#behindCopy, '');
   }
 
   /**
-   * The places that a kind of byte leads to. What leaves one text is the first place of the next,
-   * always open.
+   * Returns the positions that a kind of byte leads to. From the last position of one text, the
+   * shift leads to the first of the next, which is always open.
    */
   #after(set: Places, kind: number): Places {
     let reached = (set << 1n) | this.#starts;
@@ -291,18 +306,18 @@ export class TextSearch {
     return reached & this.#placesOfKind[kind]!;
   }
 
-  /** The state that a kind of byte leads to, with HIT if a text ends there. */
+  /** Makes the state that a kind of byte leads to, with HIT if a text ends there. */
   #make(state: number, kind: number): number {
     const sets = this.#sets;
     const index = this.#stateOf(this.#after(sets[state]!, kind));
     const next = this.#ended[index]!.length > 0 ? index + HIT : index;
-    // If the states were forgotten meanwhile, there is no row for it any more.
+    // If the states were forgotten meanwhile, there is no longer a row for it.
     if (this.#sets === sets) this.#next[(state << this.#kindBits) | kind] = next;
     return next;
   }
 
   #stateOf(set: Places): number {
-    // Not the set itself: V8 hashes only the lowest 64 bits of a bigint.
+    // The key is a text, because V8 hashes only the lowest 64 bits of a bigint.
     const key = set.toString(32);
     if (this.#sets.length === this.#maxStates && !this.#stateOfSet.has(key)) this.#forget();
     return this.#stateOfSet.get(key) ?? this.#add(set, key);
@@ -332,7 +347,7 @@ export class TextSearch {
   }
 }
 
-/** Bytes that stand in the same classes are of one kind. */
+/** Groups bytes that are in the same classes into kinds. */
 function kindsOf(texts: readonly SearchedText[]): { kindOf: Uint8Array; placesOfKind: Places[] } {
   const placesOfClass = new Map<ByteClass, Places>();
   let place = 1n;

@@ -81,10 +81,7 @@ export interface ListedRefs extends RefList {
 export interface ListedHistory {
   readonly kind: 'listed';
   readonly commits: CommitTable;
-  /**
-   * Trailers' keys and links' servers that the newest messages use with ids
-   * (git/search/conventions.ts).
-   */
+  /** Trailers' keys and links' servers in the newest messages (git/search/conventions.ts). */
   readonly conventions: ReadonlySet<string>;
 }
 
@@ -265,6 +262,7 @@ export class GitTransport {
       return await askAs('public');
     } catch (error) {
       const isLimited = error instanceof HostError && error.code === 'rate-limited';
+      // A repository that cannot be looked up does not count as public.
       if (!isLimited || !(await this.#isPublic?.(repository).catch(() => false))) throw error;
       return askAs('bot');
     }

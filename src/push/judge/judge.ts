@@ -9,6 +9,7 @@ import { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import { pullRequestText } from '../../git/objects/commit-message.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import type { Plan } from '../../git/objects/planned-commits.ts';
+import { inTurn } from '../../git/objects/reword.ts';
 import { haveOwnSignOff, signerOf, signOffLine } from '../../git/objects/sign-offs.ts';
 import { type Fault, isTakenBySome, sayFsck } from '../../git/pack/fsck.ts';
 import { outgoingBytes } from '../../git/pack/outgoing-pack.ts';
@@ -16,6 +17,7 @@ import type { PackPaths } from '../../git/search/pack-paths.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import { oneLine } from '../../words/host-text.ts';
 import { MAX_READ_BYTES, shown, told, warningOfNames } from '../../leaks/messages.ts';
+import { stripperOf } from '../../leaks/trails.ts';
 import { type NameSearch, type NamesSearched, searchNames } from '../../leaks/search-names.ts';
 import { gateSentence, OPEN_POLICY } from '../../policy/policy.ts';
 import { fullName } from '../../words/repository-name.ts';
@@ -27,6 +29,7 @@ import type { ClaimedUpdate } from '../push-run.ts';
 import { type Received, storedPack } from '../receive/receive.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { type OpenPlace, previewed, type PushedWork } from '../verdict.ts';
+import { findTrails, usualIn } from './rules/trails.ts';
 import {
   baseOfWork,
   type Circumstances,
@@ -101,8 +104,12 @@ export async function judge(
   const isHarmless = (oid: Oid): boolean =>
     oid === claim?.recorded?.tip || pack.kept.withOid(oid) !== undefined || history.isKnown(oid);
   const named = found && { ...found, tip: await questions.replaceableTip(found, isHarmless, received) };
-  const sign = isSignedOff ? signerOf(pack.kept, identity) : null;
-  const plan = await planWork(work, options, sign, (boundary) => questions.newestOf(boundary));
+  const usual = usualIn(history, settings.hostUrl);
+  const reword = inTurn([
+    ...(options.stripTrails ? [stripperOf(usual)] : []),
+    ...(isSignedOff ? [signerOf(pack.kept, identity)] : []),
+  ]);
+  const plan = await planWork(work, options, reword, (boundary) => questions.newestOf(boundary));
   refuseNuls(plan);
   const { commits } = plan;
   // The longest work that is done at once.
@@ -142,6 +149,8 @@ export async function judge(
     boundary: [...work.boundary][0] ?? base.oid,
     isQuiet: open === null,
   });
+  const trails = await findTrails({ settings, options, plan, texts, usual, memory });
+  if (trails.refusal !== null && !options.preview) throw trails.refusal;
   const pushed: PushedWork = {
     base,
     isBaseNamed: destination.isBaseNamed,
@@ -181,6 +190,7 @@ export async function judge(
   const signing = `This push signs off every commit as ${botLogin} <${settings.anonEmail}> (Developer Certificate of Origin 1.1).`;
   const warnings = [
     ...names.lines,
+    ...trails.lines,
     ...(updates
       ? warningsOfUpdate(pushed)
       : warningsOfText(pushed, template && settings.fileUrl(repository, template))),
@@ -204,7 +214,7 @@ export async function judge(
   const leaving = anonymous();
   const bytes = outgoingBytes(leaving.contents(), pack.spool.byteLength);
   const author = botLogin;
-  const facts = { author, refusal: names.refusal, dateOf, bytes };
+  const facts = { author, refusal: names.refusal ?? trails.refusal?.reason ?? null, dateOf, bytes };
   throw previewed(push, leaving, { ...facts, updated: changes, remarks: warnings });
 }
 

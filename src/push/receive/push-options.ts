@@ -41,6 +41,8 @@ export interface PushOptions extends Stated {
   readonly wait: boolean;
   /** The person affirms the Developer Certificate of Origin: the new commits are signed off. */
   readonly signOff: boolean;
+  /** Lines that tools have written are left out of the messages. */
+  readonly stripTrails: boolean;
   /** Warnings about options that are ignored. */
   readonly warnings: readonly string[];
 }
@@ -80,6 +82,7 @@ const FLAGS = [
   'preview',
   'publish-names',
   'sign-off',
+  'strip-trails',
   'withdraw',
   'overwrite',
   'wait',
@@ -164,6 +167,7 @@ export function parsePushOptions(pushOptions: readonly string[]): PushOptionsRes
       delayMs: delay.parse(given.get('delay') ?? '') ?? null,
       wait: given.has('wait'),
       signOff: given.has('sign-off'),
+      stripTrails: given.has('strip-trails'),
       warnings: warningOf([...unknown]),
     },
   };

@@ -83,6 +83,7 @@ export function repeatCommand(
     ...option('issue', options.issue),
     ...option('draft', options.draft),
     ...option('publish-names', options.publishNames),
+    ...option('strip-trails', options.stripTrails),
     ...more,
   ]);
 }

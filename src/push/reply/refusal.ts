@@ -66,7 +66,15 @@ type OfPack = 'bad-pack' | 'fsck' | 'incomplete' | 'not-rewritable';
 type OfRepository = 'missing' | 'archived' | 'empty' | 'repository-size' | OfPolicy;
 type OfPolicy = 'policy' | 'policy-unread' | 'sign-off' | 'stated' | 'workflows';
 type OfWork =
-  'base' | 'fetch-first' | 'names' | 'noise' | 'not-open' | 'nothing-new' | 'one-branch' | 'squash';
+  | 'base'
+  | 'fetch-first'
+  | 'names'
+  | 'noise'
+  | 'not-open'
+  | 'nothing-new'
+  | 'one-branch'
+  | 'squash'
+  | 'trails';
 type OfService = 'busy' | 'clock' | 'delay' | 'delays-full' | 'internal' | 'unguarded';
 
 /** What a push would publish, for a form; the lines of its refusal show it on a terminal. */

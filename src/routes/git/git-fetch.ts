@@ -1,8 +1,8 @@
 /**
  * Clone and fetch (contract, 4.5 and 4.7), relayed without what tells of the client
- * (src/git/wire/fetch-request.ts). The bot's token is never sent: it could read private
- * repositories for anyone. Answers stream through unchanged but for a repository that has moved, a
- * password that the host asks for, and errors, which may name the service's address.
+ * (src/git/wire/fetch-request.ts). The bot's token is never sent, because it could read private
+ * repositories for anyone. Answers stream through unchanged, except for a repository that has
+ * moved, a password that the host asks for, and errors, which may name the service's address.
  * Proved by test/e2e/fetch/fetch-relay.test.ts and test/contract/fetch.test.ts.
  */
 import type { Context } from 'hono';
@@ -41,14 +41,14 @@ import { answerRefused, BUSY, refused } from '../request/refused.ts';
 import { hostScopeOf } from '../request/scope.ts';
 
 const MAX_BODY_BYTES = 50 * 1024 * 1024;
-/** Git compresses requests over a kilobyte, whose ids shrink to two fifths. */
+/** Generous: Git compresses requests over a kilobyte, and their ids shrink to two fifths. */
 const INFLATED_PER_ARRIVED = 8;
 const ADVERTISEMENT_TYPE = 'application/x-git-upload-pack-advertisement';
 const REQUEST_TYPE = 'application/x-git-upload-pack-request';
 const RESULT_TYPE = 'application/x-git-upload-pack-result';
 /**
- * The protocol version in this header; Git may add other keys. The host answers in the same
- * version.
+ * The protocol version in the header `Git-Protocol`, to which Git may add other keys. The host
+ * answers in the same version.
  */
 const PROTOCOL_VERSION = /(?:^|:)version=([12])(?:$|:)/;
 
@@ -68,15 +68,15 @@ export function discoverFetch(c: Context<AppEnv>, target: RepositoryName): Promi
       await answer.body?.cancel();
       return redirectToMoved(c, repository, 'git-upload-pack');
     }
-    // Of an error, Git shows only plain text.
+    // Git shows an error only if it is plain text.
     const isForPerson = answer.status >= 400 && client === 'git';
     return passOn(c, target, answer, isForPerson ? 'text/plain; charset=UTF-8' : ADVERTISEMENT_TYPE, headers);
   });
 }
 
 /**
- * An error in the host's words if they are text, else in ours: most are pages. Other answers as
- * they are.
+ * Answers an error in the host's words if they are text, else in ours, because most are pages.
+ * Leaves other answers as they are.
  */
 async function withoutAddresses(c: Context<AppEnv>, answer: Response): Promise<Response> {
   const { status, headers, body } = answer;
@@ -87,7 +87,7 @@ async function withoutAddresses(c: Context<AppEnv>, answer: Response): Promise<R
   return new Response(`${lines.join('\n') || faulty(c, status)}\n`, { status });
 }
 
-/** Statuses for good: gone, and not to be shown (RFC 9110, 15.5.11; RFC 7725). */
+/** Statuses that last: gone, and unavailable for legal reasons (RFC 9110, 15.5.11; RFC 7725). */
 const LASTING: ReadonlySet<number> = new Set([410, 451]);
 
 function faulty(c: Context<AppEnv>, status: number): string {
@@ -95,7 +95,7 @@ function faulty(c: Context<AppEnv>, status: number): string {
   return `${hostNameOf(c.var.host)} answers with an error (HTTP ${status}).${next}`;
 }
 
-/** Not limited: contract, 4.7. */
+/** Relays a fetch, which has no rate limit (contract, 4.7). */
 export async function uploadPack(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const refusal = wrongType(c, REQUEST_TYPE);
   if (refusal !== null) return answerRefused(c, refusal, 'text');
@@ -149,7 +149,7 @@ function hostErrorOf(error: unknown): HostError {
   throw error;
 }
 
-/** Why a request is not relayed. */
+/** Tells why a request is not relayed. */
 function requestRefusal(
   c: Context<AppEnv>,
   target: RepositoryName,
@@ -173,7 +173,7 @@ function requestRefusal(
 }
 
 /**
- * Asks the host.
+ * Sends a request to the host.
  * @param body of a POST; null: a GET.
  * @throws HostError if it does not answer, or somebody else does
  */
@@ -198,7 +198,7 @@ async function askHost(
   }
 }
 
-/** Of Git's protocol; null: the oldest. */
+/** The version of Git's protocol that the client asks for; null: the oldest. */
 function protocolVersion(c: Context<AppEnv>): string | null {
   return PROTOCOL_VERSION.exec(c.req.header('Git-Protocol') ?? '')?.[1] ?? null;
 }
@@ -208,8 +208,8 @@ function result(body: Uint8Array): Response {
 }
 
 /**
- * A host asks for a password if it does not show the repository to the public. Here a password
- * would not help.
+ * Passes the host's answer on. A host that does not show the repository to the public asks for a
+ * password, which would not help here: such an answer becomes 404.
  */
 function passOn(
   c: Context<AppEnv>,

@@ -1,5 +1,5 @@
 /**
- * What both Git services share on the HTTP side (gitprotocol-http, "General Request Processing").
+ * Answers and headers that push and fetch share (gitprotocol-http, "General Request Processing").
  * Proved by test/e2e/fetch/fetch-relay.test.ts and test/e2e/host/moved-server.test.ts.
  */
 import type { Context } from 'hono';
@@ -27,12 +27,12 @@ export const NO_CACHE = {
   Pragma: 'no-cache',
 };
 
-/** A client that follows this redirect uses the new name for the requests after it, too. */
+/** Redirects to a new name, which the client also uses for the requests after it. */
 export function redirectToMoved(c: Context<AppEnv>, movedTo: RepositoryName, service: string): Response {
   return c.redirect(`/v1/${repositoryPath(c.var.host, movedTo)}/info/refs?service=${service}`, 301);
 }
 
-/** Never 401, even if the host says so: Git would ask for a password, and there is none. */
+/** Answers 404, also if the host says 401: Git would ask for a password, and there is none. */
 export function missing(
   c: Context<AppEnv>,
   target: RepositoryName,
@@ -47,8 +47,8 @@ export function gitClient(c: Context<AppEnv>): GitClient {
 }
 
 /**
- * An error at a discovery, by the contract; for Git as plain text, all that it shows (http.c,
- * `show_http_message`).
+ * Answers an error at a discovery in JSON, by the contract; for Git in plain text, because it shows
+ * nothing else (http.c, `show_http_message`).
  */
 export function shownByGit(c: Context<AppEnv>, refusal: Refused): Response | Promise<Response> {
   return answerRefused(c, refusal, gitClient(c) === 'git' ? 'text' : 'json');
@@ -60,7 +60,7 @@ export function unreachable({ var: { host } }: Context<AppEnv>, why: HostError |
   return { ...refused(502, error), explanation: why !== null && isForeign(why) ? why.publicMessage : advice };
 }
 
-/** Whether somebody else has answered in place of the host. 304 is a fault of its own. */
+/** True if somebody else has answered in place of the host. 304 is the host's own fault. */
 function isForeign({ failure: { status } }: HostError): boolean {
   return status !== null && status < 400 && status !== 304;
 }
@@ -88,8 +88,8 @@ export function foreignAnswer(
 }
 
 /**
- * Null if the request has the content type of its endpoint, and is compressed with gzip or not at
- * all.
+ * Refuses a request of another content type than its endpoint's, or with a compression other than
+ * gzip. Null: it has neither.
  */
 export function wrongType(c: Context<AppEnv>, expected: string): Refused | null {
   if (c.req.header('Content-Type') !== expected) {

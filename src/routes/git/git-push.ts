@@ -1,8 +1,8 @@
 /**
  * Push over HTTP (contract, 4.5 and 4.6): discovery, and the request whose story src/push tells.
  * Problems are told in-band with status 200, because Git hides the text of any other status, and
- * ends with "Everything up-to-date". Exceptions: 413, by contract, and 415 for requests that no Git
- * client sends, after panic.
+ * ends with "Everything up-to-date". The exceptions are 413, by contract, and 415 for requests that
+ * no Git client sends. In panic, the latter are answered in-band, too.
  * Proved by test/contract/push-by-hand.test.ts.
  */
 import type { Context } from 'hono';
@@ -41,14 +41,14 @@ import { answerRefused, BUSY, type Refused, refused } from '../request/refused.t
 import { scopeOf } from '../request/scope.ts';
 
 const MAX_PUSH_BYTES = 100 * 1024 * 1024;
-/** The entries of a pack are compressed, so gzip takes a third off it, seldom more. */
+/** Generous: the entries of a pack are compressed, so gzip seldom takes more than a third off. */
 const INFLATED_PER_ARRIVED = 4;
 const REQUEST_TYPE = 'application/x-git-receive-pack-request';
 const RESULT_TYPE = 'application/x-git-receive-pack-result';
 const ADVERTISEMENT_TYPE = 'application/x-git-receive-pack-advertisement';
 /**
- * The end of an answer is given to the runtime before it is on its way: one that dies then has not
- * answered.
+ * The time in which the last bytes leave: the runtime takes them before they are on their way, and
+ * a machine that dies then has not answered.
  */
 const LAST_BYTES_MS = 20;
 
@@ -81,7 +81,7 @@ async function advertised(c: Context<AppEnv>, host: PushHost, target: Repository
 }
 
 interface PushDoor {
-  /** Whether panic refuses all pushes, by a copy of the switch; false if nobody knows. */
+  /** True if panic refuses all pushes, by a copy of the switch; false if nobody knows. */
   isSuspended(): Promise<boolean>;
   /** Opens the push once its first lines are read. */
   open(memory: MemoryHold, reply: Reply): PushRun;
@@ -102,7 +102,7 @@ export async function receivePack(c: Context<AppEnv>, door: PushDoor): Promise<R
   return receiving;
 }
 
-/** From the first byte to the last one. The answer is still being written then. */
+/** Receives the body, from the first byte to the last one, and begins the answer. */
 async function received(
   c: Context<AppEnv>,
   memory: MemoryHold,
@@ -138,7 +138,10 @@ async function received(
   return result(readable);
 }
 
-/** The first write after a connection has broken seems to succeed. Only the next one fails. */
+/**
+ * Writes the answer while the push is concluded. The first write after a connection has broken
+ * seems to succeed; only the next one fails.
+ */
 async function answer(
   run: PushRun,
   arrival: Arrival,

@@ -32,7 +32,7 @@ const NO_LFS = [
   'To clone or fetch, set GIT_LFS_SKIP_SMUDGE=1: files in LFS then stay pointer files.',
   'A push cannot send such files: leave them out of it.',
 ].join(' ');
-/** While a client discovers, it shows nothing to the person who waits. */
+/** Short, because a client that discovers shows nothing to the person who waits. */
 const DISCOVERY_TIMEOUT_MS = 15_000;
 const INVALID_NAME = 'The name of the repository is not valid.';
 const MISSING = answer('The repository does not exist, or is not public.', as(TEXT));
@@ -46,7 +46,10 @@ const HOST_ANSWER = {
     'Any other answer of the code host to a fetch, unchanged. A redirect to another server comes as a sentence, without its address.',
 };
 
-/** @param type of the code host's own answer, which is passed on. */
+/**
+ * Describes the answer of a busy service.
+ * @param type of the code host's own answer, which is passed on.
+ */
 const busy = (type: string) =>
   answer(
     'The service has no memory left: Retry-After says how long to wait. Or the answer of the code host.',
@@ -54,7 +57,7 @@ const busy = (type: string) =>
     as(type),
   );
 
-/** A body in one of Git's formats. */
+/** Describes a body in one of Git's formats. */
 const gitBody = (type: string) => ({
   required: true,
   content: { [type]: { schema: { type: 'string' as const } } },
@@ -62,7 +65,7 @@ const gitBody = (type: string) => ({
 
 export const git = new Hono<AppEnv>().basePath(REPOSITORY_PATH);
 
-/** For a person who opens the remote's address. */
+/** Answers a person who opens the remote's address. */
 git.get(
   '/',
   described(onRemote(explainRemote), {

@@ -16,7 +16,7 @@ import { isSameSecret } from '../../secret/keyed-hash.ts';
 import { pardonOf } from '../../notify/alert.ts';
 import { type Trouble, troubleWords } from '../../notify/trouble.ts';
 import { delayedPushesOf, guardOf, identityOf } from '../../objects.ts';
-import { ROLLED_BACK } from '../../durable/delayed-pushes/delayed-push.ts';
+import { ROLLED_BACK } from '../../durable/delayed-pushes/endings.ts';
 import { removeDelayed } from '../../service/publish-delayed.ts';
 import { limitsOf } from '../../service/limits.ts';
 import { refusedUntil } from '../request/limits.ts';

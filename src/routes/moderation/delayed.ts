@@ -4,13 +4,8 @@
  */
 import { type Context, Hono } from 'hono';
 import { hostWithKey, recordName } from '../../config/hosts.ts';
-import {
-  bytesOf,
-  type DelayedPush,
-  DISCARD_REASONS,
-  type DiscardReason,
-  type SeenPush,
-} from '../../durable/delayed-pushes/delayed-push.ts';
+import { bytesOf, type DelayedPush, type SeenPush } from '../../durable/delayed-pushes/delayed-push.ts';
+import { DISCARD_REASONS, type DiscardReason } from '../../durable/delayed-pushes/endings.ts';
 import { difference } from '../../edit/lines.ts';
 import { REVIEW_PATH } from '../../notify/alert.ts';
 import type { AppEnv } from '../../env.ts';

@@ -1,6 +1,6 @@
 /**
- * What was written on a thread: asked once a minute, in memory only. No shared promise: it would be
- * one request's.
+ * The conversation on a thread, which is asked for once a minute, and kept in memory only. The
+ * answer is shared and not its promise, because a promise belongs to one request.
  * Proved by test/e2e/people/conversation.test.ts.
  */
 import type { Context } from 'hono';
@@ -19,12 +19,12 @@ import { limitsOf, tooMany } from '../../service/limits.ts';
 import { sentence } from '../../words/sentence.ts';
 import { scopeOf } from './scope.ts';
 
-/** The rest of the page is good enough to be shown without it. */
+/** Short, because the rest of the page can be shown without the conversation. */
 const PATIENCE_MS = 8_000;
 
 /**
- * Some forty long ones. A character is counted as two bytes, which it takes unless all of its text
- * is Latin.
+ * The conversations of the last minute, with room for some forty long ones. A character counts as
+ * two bytes, which it takes unless all of its text is Latin.
  */
 const recent = new Recent<Conversation>({
   lifeMs: 60_000,
@@ -32,7 +32,7 @@ const recent = new Recent<Conversation>({
   weightOf: ({ comments }) => comments.reduce((sum, { text }) => sum + 2 * text.length, 1_000),
 });
 
-/** As far as it was read within the last minute; null: it was not. Asks nobody. */
+/** The conversation if it was read within the last minute; else null. Asks nobody. */
 export function knownConversation(
   host: HostConfig,
   repository: RepositoryName,
@@ -42,7 +42,7 @@ export function knownConversation(
   return conversation === null ? null : { kind: 'shown', conversation };
 }
 
-/** Never rejects. */
+/** Reads the conversation, or says why it cannot. Never rejects. */
 export async function conversationOf(
   c: Context<AppEnv>,
   host: HostConfig,
@@ -79,7 +79,7 @@ export async function conversationOf(
   }
 }
 
-/** Null: the client may cause more requests to the host, or nobody knows. */
+/** Tells a client without calls when it has some. Null: it has some now, or nobody knows. */
 async function noCallsLeft(c: Context<AppEnv>): Promise<ShownConversation | null> {
   const asked = limitsOf(scopeOf(c)).known('calls');
   const wait = await asked.catch(() => NO_WAIT);

@@ -1,6 +1,6 @@
 /**
- * What a form holds, as browsers send it (URL Standard, application/x-www-form-urlencoded), and its
- * secrets. Pure.
+ * The fields of a form, as browsers send it (URL Standard, application/x-www-form-urlencoded), and
+ * its secrets. Pure.
  */
 import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import type { FormToken } from '../../secret/form-token.ts';
@@ -10,16 +10,19 @@ import { base32, TOKEN_BYTES } from '../../secret/user-token.ts';
 export type FormFields = ReadonlyMap<string, string>;
 
 /**
- * More than any form has. Each field costs memory, and a body has room for millions of empty ones.
+ * More fields than any form has. Each costs memory, and a body has room for millions of empty ones.
  */
 const MAX_FIELDS = 32;
 
-/** Unlike URLSearchParams, this does not replace what is not UTF-8. @throws URIError */
+/**
+ * Decodes a name or a value. Unlike URLSearchParams, it does not replace what is not UTF-8.
+ * @throws URIError
+ */
 const decoded = (text: string): string => decodeURIComponent(text.replaceAll('+', ' '));
 
 /**
- * The first value of each field; null: no such form, too many fields, or not UTF-8. Cost: the text
- * once more.
+ * The first value of each field; null: no such form, too many fields, or not UTF-8. It takes as
+ * much memory as the text.
  */
 export function parseFormFields(text: string): FormFields | null {
   const fields = new Map<string, string>();
@@ -38,7 +41,7 @@ export function parseFormFields(text: string): FormFields | null {
   return fields;
 }
 
-/** Browsers send every line end of a text field as CR LF. */
+/** Restores plain line ends, because browsers send those of a text field as CR LF. */
 export function withPlainLineEnds(text: string): string {
   return text.replaceAll(/\r\n?/g, '\n');
 }
@@ -50,8 +53,8 @@ export function withPlainLineEnds(text: string): string {
 export type FormSecrets = (purpose: 'name' | 'hash' | 'delayed' | 'user-token') => string;
 
 /**
- * Derived and not random: so a form that is sent twice gets the same answer, and one that was
- * corrected has others.
+ * Derives the secrets of a form. They are not random, so that a form that is sent twice gets the
+ * same answer, and one that was corrected has others.
  */
 export function formSecrets(
   secret: string,
@@ -62,7 +65,7 @@ export function formSecrets(
   return (purpose) => keyedHash(secret, 'form', `${purpose} ${form}`);
 }
 
-/** Of an author who has none yet. */
+/** The user token of an author who has none yet. */
 export function userTokenOf(secrets: FormSecrets): string {
   return base32(Buffer.from(secrets('user-token'), 'hex').subarray(0, TOKEN_BYTES));
 }
@@ -72,7 +75,7 @@ type NamedThread =
   | { readonly kind: 'invalid'; readonly problem: string };
 
 const NUMBER = /^#?([1-9]\d{0,14})$/;
-/** Of an issue or a pull request, and of a page below it. */
+/** Addresses of an issue or a pull request, and of a page below it. */
 const ADDRESS =
   /^(?:https?:\/\/)?([^/?#]+)\/([^/?#]+)\/([^/?#]+)\/(?:issues|pulls?)\/([1-9]\d{0,14})(?:[/?#]|$)/;
 

@@ -1,5 +1,6 @@
 /**
- * What a client over a limit is answered, always before the work that the limit bounds.
+ * Refuses clients that are over a limit, always before the work that the limit bounds.
+ * Proved by test/routes/request/limits.test.ts and test/routes/request/refused-first.test.ts.
  */
 import type { Context } from 'hono';
 import type { AppEnv } from '../../env.ts';
@@ -20,7 +21,7 @@ import { sentence } from '../../words/sentence.ts';
 import { answerRefused, NOT_KEPT, type Refused, refused, retryAfter } from './refused.ts';
 import { scopeOf } from './scope.ts';
 
-/** For endpoints that write: fails closed. Null if the client may go on. */
+/** Counts an attempt to write. Null: the client may go on. A limit that is not known refuses. */
 export async function refuseTooMany(c: Context<AppEnv>, name: OpenLimitName): Promise<Refused | null> {
   const limits = limitsOf(scopeOf(c));
   try {
@@ -59,7 +60,7 @@ export function uncheckedLimit(c: Context<AppEnv>, error: unknown): Refused {
   return refused(503, message, { 'Retry-After': '60' });
 }
 
-/** For endpoints that only read: if the limit cannot be checked, the request passes. */
+/** Counts a request that only reads, and passes if its limit cannot be checked. */
 export async function withinLimit(
   c: Context<AppEnv>,
   name: OpenLimitName,
@@ -75,8 +76,9 @@ export async function withinLimit(
 }
 
 /**
- * What `find` finds, or null. Misses count; after too many, a client that guesses does not even
- * learn of a hit.
+ * Looks something up. Misses count; after too many, a client that guesses does not even learn of a
+ * hit.
+ * @returns what `find` finds, or the refusal.
  */
 export async function lookUp<T>(
   c: Context<AppEnv>,
@@ -108,7 +110,7 @@ export function refusedToPost(c: Context<AppEnv>, denied: Denied, target: NamedT
   return refusedUntil(denied, deniedWords(c.var, denied, target));
 }
 
-/** Null if comments and issues are accepted. */
+/** Refuses comments and issues while they are suspended; null: they are accepted. */
 export async function refuseSuspendedWriting(c: Context<AppEnv>): Promise<Refused | null> {
   try {
     const { writesSuspended } = await suspensionOf(c.env);

@@ -1,6 +1,6 @@
 /**
- * Bodies beyond the buffers. Who stops reading is given up after WRITE_TIMEOUT, and holds no memory
- * or connection.
+ * Bodies that do not fit into the runtime's buffers. A client that stops reading is given up after
+ * WRITE_TIMEOUT, and then holds no memory or connection.
  */
 import { waitUntil } from 'cloudflare:workers';
 import type { Context } from 'hono';
@@ -8,7 +8,7 @@ import type { AppEnv } from '../../env.ts';
 import { utf8 } from '../../git/bytes.ts';
 import { TimedWriter } from '../../streams/timed-writer.ts';
 
-/** In one write. The runtime keeps a shorter body whole while its client does not read. */
+/** The size of a write. The runtime keeps a shorter body whole while its client does not read. */
 const PIECE_BYTES = 64 * 1024;
 
 export function longBody<T extends string | Uint8Array>(c: Context<AppEnv>, body: T): T | ReadableStream {
@@ -20,7 +20,7 @@ export function longBody<T extends string | Uint8Array>(c: Context<AppEnv>, body
   return readable;
 }
 
-/** The same of what another server sends, which is cancelled when the client is given up. */
+/** Relays the body of another server, which is cancelled when the client is given up. */
 export function relayedBody(c: Context<AppEnv>, body: ReadableStream<Uint8Array>): ReadableStream {
   const { readable, writable } = new IdentityTransformStream();
   waitUntil(relay(body, new TimedWriter(writable, c.var.config.writeTimeoutMs)));

@@ -7,7 +7,7 @@ import { openBodies } from '../../streams/open-bodies.ts';
 import { answerRefused, explained, NOT_KEPT } from './refused.ts';
 import { prefersPage } from './repository.ts';
 
-/** More than a browser or a Git client opens, and than nginx.conf lets through. */
+/** More than a browser or a Git client opens. nginx.conf lets no more through either. */
 const MOST_OPEN = 64;
 /** Git's requests; all others with a body are forms and JSON. */
 const GIT = /\/git-(?:receive|upload)-pack$/;
@@ -19,7 +19,7 @@ const TOO_MANY = explained(
   { 'Retry-After': '10', ...NOT_KEPT },
 );
 
-/** Before the body is read. A request without one is not counted. */
+/** Counts a request before its body is read. One without a body is not counted. */
 export const fewOpenBodies: MiddlewareHandler<AppEnv> = async (c, next) => {
   const { raw, path } = c.req;
   if (raw.body === null) return next();

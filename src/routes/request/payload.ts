@@ -13,20 +13,21 @@ import { BodyError } from '../../streams/body-error.ts';
 import { bodyText, UNCOUNTED_BYTES } from '../../streams/body-text.ts';
 import { BUSY, invalidField, type Refused, refused } from './refused.ts';
 
-/** Room for the longest comment that the host takes, with every character escaped. */
+/** Enough for the longest comment that the host takes, with every character escaped. */
 const MAX_JSON_BYTES = 512 * 1024;
 
 const INVALID_PAYLOAD = refused(400, 'invalid payload', {}, 'invalid-payload');
 
 /**
- * What a page of another site can make its readers send without their browsers asking for leave.
+ * Refuses a content type that a page of another site can make its readers send without their
+ * browsers asking us first.
  */
 const FOREIGN = refused(403, 'a page of another site must send this as application/json');
 const NOT_ALLOWED = refused(403, 'a page of this site may not post here');
 
 type Payload<T> = { readonly kind: 'payload'; readonly fields: T };
 
-/** As `readObject`, of whoever may post: a page of another site may be refused. */
+/** Does the same as `readObject`, but may refuse a page of another site. */
 export async function readJsonObject(c: Context<AppEnv>, memory?: MemoryHold): ReturnType<typeof readObject> {
   if (isCrossSite(c.req.raw)) {
     const { allowedOrigins } = c.var.config;
@@ -59,8 +60,7 @@ async function readObject(
 }
 
 /**
- * `readObject` and `checkPayload` together: for the operator, whose alerts have buttons on a page
- * of another site.
+ * Reads and checks a payload of the operator, whose alerts have buttons on a page of another site.
  */
 export async function readPayload<T>(
   c: Context<AppEnv>,
@@ -71,8 +71,8 @@ export async function readPayload<T>(
 }
 
 /**
- * The fields as the schema has them. It names the one that breaks a rule, unless it is missing or
- * of another type.
+ * Checks fields against a schema. The refusal names the field that breaks a rule, unless it is
+ * missing or of another type.
  */
 export function checkPayload<T>(schema: z.ZodType<T>, fields: unknown): Payload<T> | Refused {
   const { success, data, error } = schema.safeParse(fields, { reportInput: true });
@@ -88,7 +88,7 @@ function isOfOtherType({ code, input }: z.core.$ZodIssue): boolean {
 }
 
 /**
- * Whether a browser sends a POST for another site's page: a report counts for whoever has that
+ * True if a browser sends a POST for another site's page, which would count for whoever has that
  * open. Browsers say where a POST comes from, in Sec-Fetch-Site or Origin, which no page can
  * change. Programs send neither.
  */
@@ -107,7 +107,7 @@ export function isForm(c: Context<AppEnv>): boolean {
 }
 
 /**
- * Null: this is no form, or too large for one.
+ * Reads a form that buttons send. Null: this is no form, or too large for one.
  * @throws BodyError if it does not arrive completely.
  */
 export async function readSmallForm(c: Context<AppEnv>): Promise<FormFields | null> {
@@ -119,19 +119,25 @@ export async function readSmallForm(c: Context<AppEnv>): Promise<FormFields | nu
   }
 }
 
-/** @throws BodyError `too-large` above 16 KiB, or if it does not arrive completely. */
+/**
+ * Reads a small body.
+ * @throws BodyError `too-large` above 16 KiB, or if it does not arrive completely.
+ */
 export function smallBody(c: Context<AppEnv>): Promise<string> {
   return bodyText(c.req.raw, { maxBytes: UNCOUNTED_BYTES, timeoutMs: c.var.config.readTimeoutMs });
 }
 
-/** The body did not arrive completely. */
+/** Refuses a request whose body is too large, or did not arrive completely. */
 export function bodyRefused({ code }: BodyError): Refused {
   if (code === 'too-large') return refused(413, 'request body too large');
   if (code === 'timeout') return refused(408, 'the request body did not arrive in time; send it again');
   return refused(400, 'the request body did not arrive completely; send it again', {}, 'body-incomplete');
 }
 
-/** A string that the host can store unchanged. @param field its name, for the message. */
+/**
+ * The schema of a string that the host can store unchanged.
+ * @param field its name, for the message.
+ */
 export function publicText(field: string) {
   return z
     .string()
@@ -141,7 +147,7 @@ export function publicText(field: string) {
     });
 }
 
-/** Absent, null, or nothing but white space. */
+/** True for a value that is absent, null, or nothing but white space. */
 export function isBlank(value: unknown): boolean {
   return value === undefined || value === null || (typeof value === 'string' && value.trim() === '');
 }

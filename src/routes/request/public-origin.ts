@@ -1,6 +1,6 @@
 /**
- * The service's address: `SERVICE_URL`, else the request's (contract, 2.5), or the onion's for who
- * came through it.
+ * The service's address: `SERVICE_URL`, else the request's (contract, 2.5), or the onion's for
+ * clients that came through it.
  * Proved by test/e2e/people/service-name.test.ts.
  */
 import type { Config } from '../../config/config.ts';
@@ -31,8 +31,8 @@ export function shownOrigin(request: Request, config: Addresses): string {
 }
 
 /**
- * `Cache-Control`. Only a configured address may be shared: a client could put any other into a
- * shared cache.
+ * The value of `Cache-Control`. Only pages with a configured address may be shared, because a
+ * client could put any other address into a shared cache.
  */
 export function keptFor(seconds: number, request: Request, config: Addresses): string {
   const isShared = config.isServiceUrlGiven && !isOnion(request, config);
@@ -40,7 +40,7 @@ export function keptFor(seconds: number, request: Request, config: Addresses): s
 }
 
 /**
- * Whether the client came through the onion service. Ports are left out, because a proxy may drop
+ * True if the client came through the onion service. Ports are left out, because a proxy may drop
  * them.
  */
 function isOnion(request: Request, { onionUrl }: Addresses): boolean {

@@ -1,5 +1,5 @@
 /**
- * Why a request is refused: one value, whether a program, Git or a person reads it, and one way to
+ * The refusal of a request: one value, whether a program, Git or a person reads it, and one way to
  * answer it.
  * Proved by test/routes/unmatched.test.ts and test/routes/threads/issues.test.ts.
  */
@@ -15,7 +15,7 @@ import { answerPage } from '../pages/answer-page.ts';
 /** The header of an answer in JSON by which programs tell errors apart. */
 export const ERROR_CODE = 'X-Error-Code';
 
-/** One for each status, and more where the next step differs. They never change. */
+/** Codes of errors: one for each status. Those and the ones below never change. */
 export const CODES = {
   400: 'invalid-request',
   401: 'unauthorized',
@@ -51,19 +51,22 @@ export type ErrorStatus = keyof typeof CODES;
 export interface Refused {
   readonly kind: 'refused';
   readonly status: ContentfulStatusCode;
-  /** As JSON endpoints say it: a sentence without its capital and its full stop. */
+  /** The words of JSON endpoints: a sentence without its capital and its full stop. */
   readonly error: string;
-  /** For people. Default: only the explanation. */
+  /** The title for people. Default: none in text, `Not now` on a page. */
   readonly title?: string;
-  /** For people. Default: `error`. */
+  /** The explanation for people. Default: `error`, as a sentence on a page. */
   readonly explanation?: string;
-  /** For people: the path that they may have meant. */
+  /** The path that people may have meant. */
   readonly onward?: string | null;
   readonly headers: Readonly<Record<string, string>>;
   readonly code: ErrorCode;
 }
 
-/** @param code by default that of the status. */
+/**
+ * Makes a refusal.
+ * @param code by default that of the status.
+ */
 export function refused(
   status: ContentfulStatusCode,
   error: string,
@@ -73,23 +76,29 @@ export function refused(
   return { kind: 'refused', status, error, headers, code };
 }
 
-/** For what depends on the request, or changes from one moment to the next. */
+/** Headers of answers that depend on the request, or change from one moment to the next. */
 export const NOT_KEPT = { 'Cache-Control': 'no-store' };
 
-/** For everything but a push, which is answered in-band. */
+/** Refuses anything but a push, which is answered in-band. */
 export const BUSY = refused(503, 'the service is busy: try again in a minute', { 'Retry-After': '60' });
 
-/** Its disk may be full. Says not whether anything was done: not every request is one write. */
+/**
+ * Refuses because the disk may be full. It does not say whether anything was done, because not
+ * every request is one write.
+ */
 export const CANNOT_WRITE = refused(503, 'the service cannot write at the moment; try again later', {
   'Retry-After': '60',
 });
 
-/** @param error names the field. */
+/**
+ * Refuses a field of a payload.
+ * @param error names the field.
+ */
 export function invalidField(error: string): Refused {
   return refused(400, error, {}, 'invalid-field');
 }
 
-/** For people first; a program gets the same words. */
+/** Makes a refusal for people first. A program gets the same words. */
 export function explained(
   status: ContentfulStatusCode,
   title: string,
@@ -99,7 +108,7 @@ export function explained(
   return { ...refused(status, `${title}. ${explanation}`, headers), title, explanation };
 }
 
-/** For a form that is shown again: whole sentences, without a title. */
+/** Makes a refusal for a form that is shown again: whole sentences, without a title. */
 export function problem(status: ContentfulStatusCode, explanation: string): Refused {
   return { ...refused(status, explanation), explanation };
 }
@@ -130,7 +139,7 @@ export function answerRefused(
   }
 }
 
-/** HTTP/2 carries no phrases, so they are the standard's (RFC 9110, section 15). */
+/** The standard's phrases (RFC 9110, section 15), because HTTP/2 carries none. */
 const PHRASES: Readonly<Record<number, string>> = {
   301: 'Moved Permanently',
   302: 'Found',
@@ -167,14 +176,14 @@ export function writeRefusal(c: Context<AppEnv>, what: 'comment' | 'issue', fail
   return { ...refusal, explanation: `${sentence(refusal.error)} ${hostName} says: ${says}` };
 }
 
-/** Of a host without a bot account; null if it has one. */
+/** Refuses a host without a bot account; null: it has one. */
 export function refuseWithoutBot(c: Context<AppEnv>): Refused | null {
   const { key, token } = c.var.host;
   if (token !== null) return null;
   return refused(503, `this service has no bot account yet: its operator must set ${tokenVariable(key)}`);
 }
 
-/** Whole seconds, at least one (RFC 9110, 10.2.3). */
+/** The value of Retry-After: whole seconds, at least one (RFC 9110, 10.2.3). */
 export function retryAfter(ms: number): string {
   return String(Math.max(1, Math.ceil(ms / 1000)));
 }

@@ -14,18 +14,18 @@ import { sentence } from '../../words/sentence.ts';
 type Handler = (c: Context<AppEnv>, target: RepositoryName) => Response | Promise<Response>;
 
 /**
- * The handler gets a valid name, and its host as `c.var.host`. Other paths are refused, here as
+ * Calls a handler with a valid name, and its host as `c.var.host`. Other paths are refused, here in
  * JSON.
  */
 export const onRepository = (handle: Handler) => withTarget(handle, () => 'json');
-/** The same for Git, which shows people the text of an answer. */
+/** Does the same for Git, which shows people the text of an answer. */
 export const onGitRepository = (handle: Handler) => withTarget(handle, () => 'text');
 export const onRepositoryPage = (handle: Handler) => withTarget(handle, () => 'page');
-/** The same for the address of a remote, which answers a browser with a page. */
+/** Does the same for the address of a remote, which answers a browser with a page. */
 export const onRemote = (handle: Handler) =>
   withTarget(handle, (c, wrong) => (prefersPage(c) ? 'page' : wrong === 'host' ? 'json' : 'text'));
 
-/** Whether a page is wanted rather than a line of text. */
+/** True if the client prefers a page to a line of text. */
 export function prefersPage(c: Context): boolean {
   return preferredType(c, ['text/html', 'text/plain'], 'text/plain') === 'text/html';
 }

@@ -1,6 +1,6 @@
 /**
  * Makes the scope of a request of Hono, for everything below the routes.
- * Proved by test/service/client.test.ts and test/e2e/people/service-name.test.ts.
+ * Proved by test/service/scope.test.ts and test/e2e/people/service-name.test.ts.
  */
 import type { Context } from 'hono';
 import type { AppEnv } from '../../env.ts';
@@ -42,7 +42,7 @@ export function scopeOf(c: Context<AppEnv>): Scope {
   };
 }
 
-/** The same for a handler whose path names a code host (`onRepository`). */
+/** The scope of a handler whose path names a code host (`onRepository`). */
 export function hostScopeOf(c: Context<AppEnv>): HostScope {
   return { ...scopeOf(c), host: c.var.host };
 }

@@ -274,7 +274,7 @@ describe('a bad pack', () => {
     });
     expect(codeOf([bytes])).toBe('too-large');
     const inflated = (refusedAt / 2) * (MiB + 10_000);
-    expect(inflated).toBeLessThanOrEqual(17 * MiB + 16 * (offsets[refusedAt] as number));
+    expect(inflated).toBeLessThanOrEqual(13 * MiB + 16 * (offsets[refusedAt] as number));
   });
 
   it('that alternates commits and files remembers a bounded number of places', () => {

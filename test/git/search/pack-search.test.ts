@@ -537,14 +537,22 @@ describe('files that a search of bytes does not read', () => {
     const tree = treeContent([{ name: 'notes.txt', oid: oidOf('blob', photo) }]);
     for (const seed of [null, 1, 77]) {
       const { opaque } = await searched([{ type: 'tree', content: tree }, blob(photo)], { seed });
-      expect(opaque).toEqual([{ kind: 'JPEG picture', path: 'notes.txt', tells: ['author Ada Lovelace'] }]);
+      expect(opaque).toEqual([
+        {
+          kind: 'JPEG picture',
+          path: 'notes.txt',
+          tells: ['has Exif data, perhaps a place', 'author Ada Lovelace'],
+        },
+      ]);
     }
   });
 
   it('are told if they are changed, too, also where their name is not known', async () => {
     const [before, after] = [folderWith(Buffer.from('old')), folderWith(photo)];
     const { opaque } = await searched([refDelta(before, after, 'tree'), blob(photo)]);
-    expect(opaque).toEqual([{ kind: 'JPEG picture', path: null, tells: ['author Ada Lovelace'] }]);
+    expect(opaque).toEqual([
+      { kind: 'JPEG picture', path: null, tells: ['has Exif data, perhaps a place', 'author Ada Lovelace'] },
+    ]);
   });
 
   it('are remembered up to a hundred', async () => {

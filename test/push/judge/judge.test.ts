@@ -115,6 +115,7 @@ function asked(answers: Partial<Questions> = {}) {
     history: vi.fn(() => ({
       ...UPSTREAM_HISTORY,
       reachBack: async () => false,
+      conventions: new Set<string>(),
       unknownOf: () => [],
       branchesHolding: () => [],
       ownerOf: () => null,
@@ -257,6 +258,7 @@ describe('a push is judged', () => {
     const history = {
       ...UPSTREAM_HISTORY,
       reachBack: async () => false,
+      conventions: new Set<string>(),
       unknownOf: () => [],
       branchesHolding: () => [],
       has: (tip: string) => tip === UPSTREAM,
@@ -289,6 +291,7 @@ describe('a push is judged', () => {
       const history = {
         ...UPSTREAM_HISTORY,
         reachBack: async () => false,
+        conventions: new Set<string>(),
         unknownOf: () => [],
         branchesHolding: () => holders,
         has: () => false,

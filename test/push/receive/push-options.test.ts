@@ -22,6 +22,7 @@ const NONE: PushOptions = {
   delayMs: null,
   wait: false,
   signOff: false,
+  stripTrails: false,
   warnings: [],
 };
 
@@ -110,6 +111,7 @@ describe('parsePushOptions', () => {
     [['draft'], { draft: true }],
     [[`pr-hash=${HASH}`, 'overwrite'], { prHash: HASH, overwrite: true }],
     [['sign-off'], { signOff: true }],
+    [['strip-trails'], { stripTrails: true }],
   ])('reads %j', (options, expected) => {
     expect(parsePushOptions(options)).toEqual({ kind: 'valid', options: { ...NONE, ...expected } });
   });

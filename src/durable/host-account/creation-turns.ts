@@ -33,7 +33,7 @@ export interface NextTurn {
   readonly waitMs: number;
 }
 
-export class Turns {
+export class CreationTurns {
   /** The turns in order, with those of the last seconds. */
   #turns: readonly Turn[] = [];
 
