@@ -15,6 +15,7 @@ import { MAX_HEAD_BYTES } from '../git/search/pack-scan.ts';
 import { type PackFindings, searchPack, type SearchQuestions } from '../git/search/pack-search.ts';
 import { type HeaderSource, type Named, SearchedNames } from '../git/search/searched-names.ts';
 import type { UpstreamHistory } from '../upstream/upstream-history.ts';
+import { type Finding, say, warn } from '../words/finding.ts';
 import { adviceOf, Findings, isOfSecret, MAX_FINDINGS, searchedLine } from './findings.ts';
 import {
   type NamedCommits,
@@ -45,7 +46,10 @@ export interface NameSearch extends Pick<Named, 'originalIds' | 'nobodys'> {
   readonly upstream: PublicNames;
   readonly memory: Memory;
   readonly judgeFolders: NonNullable<SearchQuestions['judgeFolders']>;
-  /** Asked only if a name may be there. */
+  /**
+   * Questions to the host, asked only if a name may be there. They are null while the host must not
+   * learn of the push.
+   */
   readonly questions: {
     /**
      * Finds which of these ids a ref of upstream's has, by its name. It returns null if that is not
@@ -58,7 +62,7 @@ export interface NameSearch extends Pick<Named, 'originalIds' | 'nobodys'> {
       commit: Oid,
       ...asked: Parameters<SearchQuestions['readUpstream']>
     ) => ReturnType<SearchQuestions['readUpstream']>;
-  };
+  } | null;
   /**
    * Tells if the commits have sign-offs of their own authors, which the service could replace. It
    * is asked only after a leak.
@@ -66,18 +70,19 @@ export interface NameSearch extends Pick<Named, 'originalIds' | 'nobodys'> {
   readonly canSignOff: () => boolean;
   /** The upstream commit with which files are compared. */
   readonly boundary: Oid;
-  /** The host is not asked about the push, so nothing is compared. */
-  readonly isQuiet: boolean;
 }
 
 export interface NamesSearched extends Pick<PackFindings, 'hasGitlinks'> {
   /**
-   * What was found, and what to do; in a preview also what was searched for, and that nothing was
-   * found.
+   * The reason why the push must not be published, what was found, and, unless it is a preview,
+   * what to do. It is null if nothing here refuses the push.
    */
-  readonly lines: readonly string[];
-  /** Why the push must not be published; null: not for this. */
-  readonly refusal: string | null;
+  readonly refusal: { readonly reason: string; readonly lines: readonly string[] } | null;
+  /**
+   * The other findings, and what was not searched. In a preview, they also say what was searched
+   * for, and that nothing was found.
+   */
+  readonly findings: readonly Finding[];
   /** True if the pack shows a new workflow. It does not show all of them. */
   readonly hasWorkflows: boolean;
 }
@@ -111,7 +116,7 @@ export async function searchNames(search: NameSearch): Promise<NamesSearched> {
 }
 
 async function searchFor(names: SearchedNames, search: NameSearch): Promise<NamesSearched> {
-  const { settings, options, plan, memory, questions, boundary, isQuiet } = search;
+  const { settings, plan, memory, questions, boundary } = search;
   const looksFor = { names: settings.identityCheck !== 'off', secrets: settings.pushSecrets !== 'off' };
   const findings = new Findings(names, settings.pushSecrets === 'refuse', looksFor);
   const texts: Texts = Object.entries(search.texts).flatMap(([where, text]) =>
@@ -132,49 +137,66 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
   if (named.areStrange) findings.addStrangers(named, await publicIdsOf(named, questions), plan.messages());
   let hasAsked = false;
   const noted: SearchQuestions = {
-    readBases: (...asked) => {
-      hasAsked = !isQuiet;
-      return questions.readBases(...asked);
+    readBases: async (...asked) => {
+      hasAsked = true;
+      return (await questions?.readBases(...asked)) ?? [];
     },
-    readUpstream: (...asked) => {
-      hasAsked = !isQuiet;
-      return questions.readFiles(boundary, ...asked);
+    readUpstream: async (...asked) => {
+      hasAsked = true;
+      return (await questions?.readFiles(boundary, ...asked)) ?? new Map();
     },
     judgeFolders: search.judgeFolders,
   };
   const found = await searchPack(search.pack, names, noted, kindOfFile, memory, MAX_FINDINGS);
   findings.addHits(found.hits);
   findings.addWords(found.words, found.paths);
-  const { leaks, lines, words } = findings;
   const gaps = looksFor.names ? gapsOf(names, findings, named, found) : unsearchedLines(names.looks.ended);
-  const remarks = [...words, ...(looksFor.names ? remarksOn(findings.homes, found) : [])];
-  const searched = looksFor.names ? searchedLine(names.identities) : NOT_LOOKED;
-  const seen = {
+  const notSent = questions === null ? [NOT_COMPARED, NOT_SENT] : [hasAsked ? WAS_READ : NOT_SENT];
+  return {
+    ...reviewed(search, names, findings, found, { gaps, notSent }),
     hasGitlinks: found.hasGitlinks,
     hasWorkflows: found.files?.some((path) => /(?:^|\/)workflows\//.test(path)) === true,
   };
+}
+
+/**
+ * Sorts what was found: leaks refuse the push, or warn; what is likely only warns; gaps are said.
+ * @param notSent whether anything was read for the search, as a refusal says it.
+ */
+function reviewed(
+  { settings, options, canSignOff }: NameSearch,
+  names: SearchedNames,
+  { leaks, lines, likely, homes }: Findings,
+  found: PackFindings,
+  { gaps, notSent }: Readonly<Record<'gaps' | 'notSent', readonly string[]>>,
+): Pick<NamesSearched, 'refusal' | 'findings'> {
+  const looksForNames = settings.identityCheck !== 'off';
+  const searched = looksForNames ? searchedLine(names.identities) : NOT_LOOKED;
+  const warnings = [...likely, ...(looksForNames ? remarksOn(homes, found) : [])];
   const [worst] = leaks;
   if (worst === undefined) {
     const isIdle = !names.hasNames && names.identities.skipped.size > 0;
-    const nothing = words.length === 0 ? nothingFound(names, gaps) : [];
-    const shownFirst = options.preview
-      ? [...nothing, searched, ...gaps]
-      : [...gaps, ...(isIdle ? [searched] : [])];
-    return { lines: [...shownFirst, ...remarks], refusal: null, ...seen };
+    const nothing = likely.length === 0 ? nothingFound(names, gaps) : [];
+    const said = options.preview ? [...nothing, searched, ...gaps] : [...gaps, ...(isIdle ? [searched] : [])];
+    return { refusal: null, findings: [...say('searched', ...said), ...warnings] };
   }
   const refused = options.publishNames
     ? []
     : leaks.filter((leak) => isOfSecret(leak) || settings.identityCheck === 'refuse');
   const [first] = refused;
-  const wouldRefuse = first !== undefined;
-  const wayOut =
-    wouldRefuse && search.canSignOff()
-      ? ['To sign off as the bot instead, which replaces your own sign-offs, add: -o sign-off']
-      : [];
-  const all = [worst.heading, ...lines, ...wayOut, ...gaps, searched, ...remarks];
-  if (wouldRefuse && !options.preview)
-    all.push(...(isQuiet ? [NOT_COMPARED] : []), hasAsked ? WAS_READ : NOT_SENT, ...adviceOf(refused));
-  return { lines: all, refusal: first?.reason ?? null, ...seen };
+  const where = [worst.heading, ...lines];
+  const rest = [...gaps, searched];
+  if (first === undefined)
+    return {
+      refusal: null,
+      findings: [...warn('names', ...where), ...say('searched', ...rest), ...warnings],
+    };
+  const wayOut = canSignOff()
+    ? ['To sign off as the bot instead, which replaces your own sign-offs, add: -o sign-off']
+    : [];
+  const advice = options.preview ? [] : [...notSent, ...adviceOf(refused)];
+  const all = [...where, ...wayOut, ...rest, ...advice];
+  return { refusal: { reason: first.reason, lines: all }, findings: warnings };
 }
 
 /**
@@ -202,10 +224,11 @@ function* bytesIn(texts: Texts, plan: Plan): Generator<Uint8Array> {
 /** Returns the ids that refs of upstream have, such as those of pull requests. */
 async function publicIdsOf(
   { oids, likely }: NamedCommits,
-  { advertised }: NameSearch['questions'],
+  questions: NameSearch['questions'],
 ): Promise<ReadonlyMap<string, unknown>> {
   const whole = [...oids, ...likely.filter((id) => id.length === OID_HEX_LENGTH)];
-  return (whole.length === 0 ? null : await advertised(new Set(whole))) ?? new Map();
+  if (whole.length === 0) return new Map();
+  return (await questions?.advertised(new Set(whole))) ?? new Map();
 }
 
 function nothingFound({ hasNames, identities }: SearchedNames, gaps: readonly string[]): string[] {
@@ -222,7 +245,7 @@ function gapsOf(
   strangers: NamedCommits,
   found: PackFindings,
 ): string[] {
-  const unnamed = strangers.areStrange ? [] : strangers.oids;
+  const mentioned = strangers.areStrange ? [] : strangers.oids;
   const gaps: readonly (readonly [isGap: boolean, gap: string])[] = [
     [lines.length >= MAX_FINDINGS, 'The search ended here: there may be more.'],
     [
@@ -238,6 +261,6 @@ function gapsOf(
   return [
     ...gaps.flatMap(([isGap, gap]) => (isGap ? [gap] : [])),
     ...unsearchedLines(looks.ended),
-    ...unnamed.map((oid) => `A message names the commit ${oid}. Make sure that it is not one of yours.`),
+    ...mentioned.map((oid) => `A message names the commit ${oid}. Make sure that it is not one of yours.`),
   ];
 }
