@@ -225,7 +225,6 @@ async function whatItIs(
     pushed,
     isEmpty,
     oddFolders,
-    usual,
     named,
   };
 }
