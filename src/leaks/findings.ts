@@ -219,7 +219,7 @@ export class Findings {
       .slice(0, MAX_FINDINGS);
   }
 
-  /** What is likely only. */
+  /** Returns what is only likely. */
   get likely(): readonly Finding[] {
     return this.#foundOf(LIKELY).flatMap((kind) =>
       warn(kind, LIKELY[kind], ...(this.#lines.get(kind) ?? [])),

@@ -46,7 +46,10 @@ export interface NameSearch extends Pick<Named, 'originalIds' | 'nobodys'> {
   readonly upstream: PublicNames;
   readonly memory: Memory;
   readonly judgeFolders: NonNullable<SearchQuestions['judgeFolders']>;
-  /** Asked only if a name may be there. Null: the host must not learn of the push yet. */
+  /**
+   * Questions to the host, asked only if a name may be there. They are null while the host must not
+   * learn of the push.
+   */
   readonly questions: {
     /**
      * Finds which of these ids a ref of upstream's has, by its name. It returns null if that is not
@@ -71,13 +74,13 @@ export interface NameSearch extends Pick<Named, 'originalIds' | 'nobodys'> {
 
 export interface NamesSearched extends Pick<PackFindings, 'hasGitlinks'> {
   /**
-   * Why the push must not be published, what was found, and, unless it is a preview, what to do.
-   * Null: not for this.
+   * The reason why the push must not be published, what was found, and, unless it is a preview,
+   * what to do. It is null if nothing here refuses the push.
    */
   readonly refusal: { readonly reason: string; readonly lines: readonly string[] } | null;
   /**
-   * What else was found and not searched; in a preview also what was searched for, and that nothing
-   * was found.
+   * The other findings, and what was not searched. In a preview, they also say what was searched
+   * for, and that nothing was found.
    */
   readonly findings: readonly Finding[];
   /** True if the pack shows a new workflow. It does not show all of them. */
