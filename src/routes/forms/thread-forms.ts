@@ -240,11 +240,12 @@ function givenAway(texts: Readonly<Record<string, string>>, ownName: string): Gi
   const findings = new Findings(names);
   for (const [where, text] of Object.entries(texts)) findings.addText(() => where, utf8(text));
   const searched = ownName === '' ? NO_NAME : searchedLine(names.identities);
-  const leaks = [...findings.leaks.map(({ heading }) => heading), ...findings.lines, ...findings.words];
+  const leaks = [...findings.leaks.map(({ heading }) => heading), ...findings.lines];
   const unsearched = unsearchedLines(names.looks.ended, 'Check the rest yourself.');
   const noFiles = { homeFolders: [], files: [], opaque: [] };
+  const likely = [...findings.likely, ...remarksOn(findings.homes, noFiles)];
   return {
     addresses: newAddresses('', Object.values(texts).join('\n')),
-    remarks: [...leaks, ...remarksOn(findings.homes, noFiles), ...unsearched, searched],
+    remarks: [...leaks, ...likely.flatMap(({ lines }) => lines), ...unsearched, searched],
   };
 }

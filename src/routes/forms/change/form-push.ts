@@ -12,6 +12,7 @@ import { STATED_LABELS, withdrawnPage, withdrawPage } from '../../../pages/forms
 import { PR_HASH_PATTERN } from '../../../words/pr-hash.ts';
 import { pushOutcome, type Refusal, toRefusal } from '../../../push/reply/refusal.ts';
 import { NotedReply } from '../../../push/reply/reply.ts';
+import { allLines } from '../../../push/reply/review.ts';
 import { conclude, end, type Outcome, receive } from '../../../push/session.ts';
 import { openPush, type PushOpening } from '../../../service/open-push.ts';
 import { ClientPushLimits } from '../../../service/push-limits.ts';
@@ -87,7 +88,7 @@ const FIELDS: readonly (readonly [option: string | RegExp, field: string])[] = [
 /** Turns a refusal, whose words are for people who push, into one for the form. */
 export function formRefusal(refusal: Refusal): Refused {
   const { reason, waitMs } = refusal;
-  const lines = refusal.lines.map((line) => FIELDS.reduce((text, names) => text.replace(...names), line));
+  const lines = allLines(refusal).map((line) => FIELDS.reduce((text, names) => text.replace(...names), line));
   const status = STATUS_OF[pushOutcome(refusal)] ?? 400;
   const hint = lines.some((line) => /\bpush\b/i.test(line)) ? [SEND_AGAIN] : [];
   const headers = waitMs === null ? {} : { 'Retry-After': retryAfter(waitMs) };
