@@ -158,9 +158,8 @@ async function whatItIs(
   await refuseUnrelated(work, pack.kept, history, where, git.isApart);
   const found = destination.named && { ...destination.named, tip: null };
   const named = await findings.valueOr(() => namedTip(received, destination, place, history), found);
-  const usual = usualIn(history, settings.hostUrl);
   const reword = inTurn([
-    ...(options.stripTrails ? [stripperOf(usual)] : []),
+    ...(options.stripTrails ? [stripperOf(usualIn(history, settings.hostUrl))] : []),
     ...(options.signOff ? [signerOf(pack.kept, bot)] : []),
   ]);
   const plan = await planWork(work, options, reword, newestBoundary(place));
@@ -226,7 +225,6 @@ async function whatItIs(
     pushed,
     isEmpty,
     oddFolders,
-    usual,
     named,
   };
 }

@@ -27,8 +27,6 @@ export interface Known {
   readonly plan: Plan;
   readonly searched: NamesSearched;
   readonly pushed: PushedWork;
-  /** What leads to nobody, because upstream's messages have it, too. */
-  readonly usual: ReadonlySet<string>;
   /** What hosts would refuse in folders, which the search for names has read. */
   readonly oddFolders: readonly Finding[];
   /** Whether the push ends with the files that it began with. Never rejects. */

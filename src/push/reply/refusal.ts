@@ -112,7 +112,9 @@ export class Refusal extends Error implements Finding {
   readonly waitMs: number | null;
   /** What a preview shows; null: this is none. */
   readonly preview: Preview | null;
-  /** Push options that answer it, such as `sign-off`, or `issue=<number>` for the person to fill in. */
+  /**
+   * Push options that answer it, such as `sign-off`, or `issue=<number>` for the person to fill in.
+   */
   readonly needs: readonly string[];
   /** What else judging has found. */
   readonly also: readonly Finding[];

@@ -1,4 +1,6 @@
-/** A push with several faults is told of all of them in one answer, and of the command that passes. */
+/**
+ * A push with several faults is told of all of them in one answer, and of the command that passes.
+ */
 import { expect, it } from 'vitest';
 import { exhaustive } from '../../support/exhaustive.ts';
 import { contribute, expectAccepted, expectRefused } from '../support/contribution.ts';

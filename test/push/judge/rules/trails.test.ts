@@ -2,8 +2,9 @@
  * Trails of tools in a push that is judged. What is recognised: test/leaks/trails.test.ts.
  */
 import { expect, it } from 'vitest';
-import { UNCOUNTED } from '../../../../src/git/memory.ts';
-import { findTrails, usualIn } from '../../../../src/push/judge/rules/trails.ts';
+import { trails } from '../../../../src/push/judge/rules/trails.ts';
+import type { UpstreamHistory } from '../../../../src/upstream/upstream-history.ts';
+import { knownPush } from '../../../support/known-push.ts';
 
 const UUID = '019cb9fe-b11b-753f-99e7-8ecc52b73ec4';
 const SESSION = `Claude-Session: https://claude.ai/code/session_${UUID}`;
@@ -19,22 +20,30 @@ interface Searched {
 
 const textOf = (text?: string) => (text === undefined ? null : { bytes: Buffer.from(text), mentions: [] });
 
-const find = ({ message = 'Mend it\n', title, description, conventions, ...more }: Searched) =>
-  findTrails({
-    settings: { identityCheck: more.identityCheck ?? 'refuse' },
-    options: { publishNames: more.publishNames ?? false, preview: false },
-    plan: { messages: () => [Buffer.from(message)] },
-    texts: { title: textOf(title), description: textOf(description) },
-    usual: usualIn({ conventions: new Set(conventions) }, 'https://github.com'),
-    memory: UNCOUNTED,
+/** The one finding of the rule; null: it finds nothing. */
+async function find({ message = 'Mend it\n', title, description, conventions, ...more }: Searched) {
+  const known = knownPush({
+    commits: [{ message }],
+    options: { publishNames: more.publishNames ?? false },
+    pushed: { title: textOf(title), description: textOf(description) },
   });
+  const settings = { ...known.circumstances.settings, identityCheck: more.identityCheck ?? 'refuse' };
+  const found = await trails({
+    ...known,
+    circumstances: { ...known.circumstances, settings },
+    history: { conventions: new Set(conventions) } as unknown as UpstreamHistory,
+  });
+  expect(found.length).toBeLessThanOrEqual(1);
+  return found[0] ?? null;
+}
 
 it('refuses the id of a session, with its place and two ways on', async () => {
-  const { refusal } = await find({ message: `Mend it\n\n${SESSION}\n` });
-  expect([refusal?.code, refusal?.message]).toEqual([
-    'trails',
-    'the id of a session of yours would become public',
-  ]);
+  const refusal = await find({ message: `Mend it\n\n${SESSION}\n` });
+  expect(refusal).toMatchObject({
+    severity: 'refuse',
+    code: 'trails',
+    message: 'the id of a session of yours would become public',
+  });
   expect(refusal?.lines).toEqual([
     'A tool has written the id of your session into a message. It leads to your account:',
     `  message of "Mend it": ${SESSION}`,
@@ -48,28 +57,29 @@ it('refuses the id of a session, with its place and two ways on', async () => {
 it.each([{ publishNames: true }, { identityCheck: 'warn' }, { conventions: ['claude-session:'] }] as const)(
   'warns of it: %j',
   async (allowed) => {
-    const { refusal, lines } = await find({ message: SESSION, ...allowed });
-    expect([refusal, lines[1]]).toEqual([null, `  message of "${SESSION}": ${SESSION}`]);
+    const warning = await find({ message: SESSION, ...allowed });
+    expect(warning).toMatchObject({ severity: 'warn', code: 'trails' });
+    expect(warning?.lines[1]).toBe(`  message of "${SESSION}": ${SESSION}`);
   },
 );
 
 it('says nothing where the service does not look for names', async () => {
-  expect(await find({ message: SESSION, identityCheck: 'off' })).toEqual({ refusal: null, lines: [] });
+  expect(await find({ message: SESSION, identityCheck: 'off' })).toBeNull();
 });
 
 it.each(['title', 'description'] as const)('finds it in a %s', async (where) => {
-  const { refusal } = await find({ [where]: SESSION });
+  const refusal = await find({ [where]: SESSION });
   expect(refusal?.lines[1]).toBe(`  ${where}: ${SESSION}`);
 });
 
 it('warns of what may be usual elsewhere, and not of the code host', async () => {
-  const { refusal, lines } = await find({ description: `See https://ci.example/${UUID}` });
-  expect([refusal, lines]).toEqual([
-    null,
-    [
+  expect(await find({ description: `See https://ci.example/${UUID}` })).toEqual({
+    severity: 'warn',
+    code: 'trails',
+    lines: [
       'These links have ids, by which their servers may know you:',
       `  description: See https://ci.example/${UUID}`,
     ],
-  ]);
-  expect((await find({ description: `See https://github.com/${UUID}` })).lines).toEqual([]);
+  });
+  expect(await find({ description: `See https://git.test/${UUID}` })).toBeNull();
 });
