@@ -1,7 +1,7 @@
 /**
  * Compares the folders of a push with those of the upstream commits that it is based on. The host
  * is asked only for objects of those commits' folders, so it learns no id of the push.
- * Proved by test/edit/changes.test.ts and test/push/judge/changed-entries.test.ts.
+ * Proved by test/edit/changes.test.ts and test/push/judge/rules/changes.test.ts.
  */
 import { decodeEscaped, latin1 } from '../git/bytes.ts';
 import type { Memory, MemoryClaim } from '../git/memory.ts';

@@ -6,6 +6,7 @@ import { latin1, utf8 } from '../git/bytes.ts';
 import type { Credential } from '../git/search/credentials.ts';
 import type { ContentHit } from '../git/search/pack-search.ts';
 import type { SearchedNames } from '../git/search/searched-names.ts';
+import { type Finding, warn } from '../words/finding.ts';
 import {
   changeIdsIn,
   listed,
@@ -212,9 +213,11 @@ export class Findings {
       .slice(0, MAX_FINDINGS);
   }
 
-  /** What is likely only, under headings. */
-  get words(): readonly string[] {
-    return this.#foundOf(LIKELY).flatMap((kind) => [LIKELY[kind]].concat(this.#lines.get(kind) ?? []));
+  /** What is likely only. */
+  get likely(): readonly Finding[] {
+    return this.#foundOf(LIKELY).flatMap((kind) =>
+      warn(kind, LIKELY[kind], ...(this.#lines.get(kind) ?? [])),
+    );
   }
 
   #foundOf<T extends What>(kinds: Readonly<Record<T, unknown>>): T[] {

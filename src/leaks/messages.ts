@@ -11,6 +11,7 @@ import { type Oid, ZERO_OID } from '../git/objects/oid.ts';
 import { Looks } from '../git/search/looks.ts';
 import type { PackFindings } from '../git/search/pack-search.ts';
 import type { Ref } from '../git/wire/ref-advertisement.ts';
+import { type Finding, say, warn } from '../words/finding.ts';
 import { visible } from '../words/host-text.ts';
 import type { RepositoryName } from '../words/repository-name.ts';
 import type { UpstreamHistory } from '../upstream/upstream-history.ts';
@@ -69,13 +70,16 @@ function firstOf(found: Iterable<string>): Set<string> {
   return first;
 }
 
+const REMOVE_METADATA =
+  'To remove it from a file: "exiftool -all= <file>", or "mat2 --inplace <file>", which also reads documents.';
+
 type Remarkable = Pick<PackFindings, 'homeFolders' | 'files' | 'opaque'>;
 
 /**
- * Remarks that refuse nothing, because all of it may be wanted.
+ * Findings that refuse nothing, because all of it may be wanted.
  * @param homes paths of home folders in texts, with where they are.
  */
-export function remarksOn(homes: Iterable<string>, { homeFolders, files, opaque }: Remarkable): string[] {
+export function remarksOn(homes: Iterable<string>, { homeFolders, files, opaque }: Remarkable): Finding[] {
   const {
     telling = [],
     compiled = [],
@@ -85,28 +89,36 @@ export function remarksOn(homes: Iterable<string>, { homeFolders, files, opaque 
     return COMPILED.has(kind) ? 'compiled' : 'silent';
   });
   return [
-    ...told(
-      'Paths of home folders become public. Check whether they name you:',
-      Array.from(firstOf([...homeFolders.map((path) => `a changed file: ${path}`), ...homes]), shown),
+    ...warn(
+      'home-folders',
+      ...told(
+        'Paths of home folders become public. Check whether they name you:',
+        Array.from(firstOf([...homeFolders.map((path) => `a changed file: ${path}`), ...homes]), shown),
+      ),
     ),
-    ...told(
-      'Files of an editor, a system or one machine become public:',
-      (files ?? []).flatMap((path) => {
-        const tells = toldByName(path);
-        return tells === null ? [] : shown(`${path}: ${tells}`);
-      }),
+    ...warn(
+      'leftovers',
+      ...told(
+        'Files of an editor, a system or one machine become public:',
+        (files ?? []).flatMap((path) => {
+          const tells = toldByName(path);
+          return tells === null ? [] : shown(`${path}: ${tells}`);
+        }),
+      ),
     ),
-    ...told('These pictures say more than they show:', telling.map(described)),
-    ...told(
-      'These files are compiled, and may hold paths of the machine that has made them:',
-      compiled.map(described),
+    ...warn('metadata', ...told('These pictures say more than they show:', telling.map(described))),
+    ...warn(
+      'compiled-files',
+      ...told(
+        'These files are compiled, and may hold paths of the machine that has made them:',
+        compiled.map(described),
+      ),
     ),
-    ...told('The service cannot search inside these files for names:', silent.map(described)),
-    ...(telling.length + silent.length === 0
-      ? []
-      : [
-          'To remove it from a file: "exiftool -all= <file>", or "mat2 --inplace <file>", which also reads documents.',
-        ]),
+    ...say(
+      'opaque-files',
+      ...told('The service cannot search inside these files for names:', silent.map(described)),
+    ),
+    ...(telling.length + silent.length === 0 ? [] : say('metadata-tools', REMOVE_METADATA)),
   ];
 }
 

@@ -15,6 +15,7 @@ import { MAX_HEAD_BYTES } from '../git/search/pack-scan.ts';
 import { type PackFindings, searchPack, type SearchQuestions } from '../git/search/pack-search.ts';
 import { type HeaderSource, type Named, SearchedNames } from '../git/search/searched-names.ts';
 import type { UpstreamHistory } from '../upstream/upstream-history.ts';
+import { type Finding, say, warn } from '../words/finding.ts';
 import { adviceOf, Findings, isOfSecret, MAX_FINDINGS, searchedLine } from './findings.ts';
 import {
   type NamedCommits,
@@ -45,7 +46,7 @@ export interface NameSearch extends Pick<Named, 'originalIds' | 'nobodys'> {
   readonly upstream: PublicNames;
   readonly memory: Memory;
   readonly judgeFolders: NonNullable<SearchQuestions['judgeFolders']>;
-  /** Asked only if a name may be there. */
+  /** Asked only if a name may be there. Null: the host must not learn of the push yet. */
   readonly questions: {
     /** Which of these ids a ref of upstream's has, by name; null: nobody knows. */
     readonly advertised: (oids: ReadonlySet<Oid>) => Promise<ReadonlyMap<Oid, string> | null>;
@@ -55,7 +56,7 @@ export interface NameSearch extends Pick<Named, 'originalIds' | 'nobodys'> {
       commit: Oid,
       ...asked: Parameters<SearchQuestions['readUpstream']>
     ) => ReturnType<SearchQuestions['readUpstream']>;
-  };
+  } | null;
   /**
    * Whether the commits have sign-offs of their own authors, which the service could replace. Only
    * after a leak.
@@ -63,18 +64,19 @@ export interface NameSearch extends Pick<Named, 'originalIds' | 'nobodys'> {
   readonly canSignOff: () => boolean;
   /** Upstream's commit that files are compared with. */
   readonly boundary: Oid;
-  /** The host is not asked about the push, so nothing is compared. */
-  readonly isQuiet: boolean;
 }
 
 export interface NamesSearched extends Pick<PackFindings, 'hasGitlinks'> {
   /**
-   * What was found, and what to do; in a preview also what was searched for, and that nothing was
-   * found.
+   * Why the push must not be published, what was found, and, unless it is a preview, what to do.
+   * Null: not for this.
    */
-  readonly lines: readonly string[];
-  /** Why the push must not be published; null: not for this. */
-  readonly refusal: string | null;
+  readonly refusal: { readonly reason: string; readonly lines: readonly string[] } | null;
+  /**
+   * What else was found and not searched; in a preview also what was searched for, and that nothing
+   * was found.
+   */
+  readonly findings: readonly Finding[];
   /** Whether the pack shows a new workflow; it does not show every one. */
   readonly hasWorkflows: boolean;
 }
@@ -108,7 +110,7 @@ export async function searchNames(search: NameSearch): Promise<NamesSearched> {
 }
 
 async function searchFor(names: SearchedNames, search: NameSearch): Promise<NamesSearched> {
-  const { settings, options, plan, memory, questions, boundary, isQuiet } = search;
+  const { settings, plan, memory, questions, boundary } = search;
   const looksFor = { names: settings.identityCheck !== 'off', secrets: settings.pushSecrets !== 'off' };
   const findings = new Findings(names, settings.pushSecrets === 'refuse', looksFor);
   const texts: Texts = Object.entries(search.texts).flatMap(([where, text]) =>
@@ -129,49 +131,66 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
   if (named.areStrange) findings.addStrangers(named, await publicIdsOf(named, questions), plan.messages());
   let hasAsked = false;
   const noted: SearchQuestions = {
-    readBases: (...asked) => {
-      hasAsked = !isQuiet;
-      return questions.readBases(...asked);
+    readBases: async (...asked) => {
+      hasAsked = true;
+      return (await questions?.readBases(...asked)) ?? [];
     },
-    readUpstream: (...asked) => {
-      hasAsked = !isQuiet;
-      return questions.readFiles(boundary, ...asked);
+    readUpstream: async (...asked) => {
+      hasAsked = true;
+      return (await questions?.readFiles(boundary, ...asked)) ?? new Map();
     },
     judgeFolders: search.judgeFolders,
   };
   const found = await searchPack(search.pack, names, noted, kindOfFile, memory, MAX_FINDINGS);
   findings.addHits(found.hits);
   findings.addWords(found.words, found.paths);
-  const { leaks, lines, words } = findings;
   const gaps = looksFor.names ? gapsOf(names, findings, named, found) : unsearchedLines(names.looks.ended);
-  const remarks = [...words, ...(looksFor.names ? remarksOn(findings.homes, found) : [])];
-  const searched = looksFor.names ? searchedLine(names.identities) : NOT_LOOKED;
-  const seen = {
+  const notSent = questions === null ? [NOT_COMPARED, NOT_SENT] : [hasAsked ? WAS_READ : NOT_SENT];
+  return {
+    ...reviewed(search, names, findings, found, { gaps, notSent }),
     hasGitlinks: found.hasGitlinks,
     hasWorkflows: found.files?.some((path) => /(?:^|\/)workflows\//.test(path)) === true,
   };
+}
+
+/**
+ * Sorts what was found: leaks refuse the push, or warn; what is likely only warns; gaps are said.
+ * @param notSent whether anything was read for the search, as a refusal says it.
+ */
+function reviewed(
+  { settings, options, canSignOff }: NameSearch,
+  names: SearchedNames,
+  { leaks, lines, likely, homes }: Findings,
+  found: PackFindings,
+  { gaps, notSent }: Readonly<Record<'gaps' | 'notSent', readonly string[]>>,
+): Pick<NamesSearched, 'refusal' | 'findings'> {
+  const looksForNames = settings.identityCheck !== 'off';
+  const searched = looksForNames ? searchedLine(names.identities) : NOT_LOOKED;
+  const warnings = [...likely, ...(looksForNames ? remarksOn(homes, found) : [])];
   const [worst] = leaks;
   if (worst === undefined) {
     const isIdle = !names.hasNames && names.identities.skipped.size > 0;
-    const nothing = words.length === 0 ? nothingFound(names, gaps) : [];
-    const shownFirst = options.preview
-      ? [...nothing, searched, ...gaps]
-      : [...gaps, ...(isIdle ? [searched] : [])];
-    return { lines: [...shownFirst, ...remarks], refusal: null, ...seen };
+    const nothing = likely.length === 0 ? nothingFound(names, gaps) : [];
+    const said = options.preview ? [...nothing, searched, ...gaps] : [...gaps, ...(isIdle ? [searched] : [])];
+    return { refusal: null, findings: [...say('searched', ...said), ...warnings] };
   }
   const refused = options.publishNames
     ? []
     : leaks.filter((leak) => isOfSecret(leak) || settings.identityCheck === 'refuse');
   const [first] = refused;
-  const wouldRefuse = first !== undefined;
-  const wayOut =
-    wouldRefuse && search.canSignOff()
-      ? ['To sign off as the bot instead, which replaces your own sign-offs, add: -o sign-off']
-      : [];
-  const all = [worst.heading, ...lines, ...wayOut, ...gaps, searched, ...remarks];
-  if (wouldRefuse && !options.preview)
-    all.push(...(isQuiet ? [NOT_COMPARED] : []), hasAsked ? WAS_READ : NOT_SENT, ...adviceOf(refused));
-  return { lines: all, refusal: first?.reason ?? null, ...seen };
+  const where = [worst.heading, ...lines];
+  const rest = [...gaps, searched];
+  if (first === undefined)
+    return {
+      refusal: null,
+      findings: [...warn('names', ...where), ...say('searched', ...rest), ...warnings],
+    };
+  const wayOut = canSignOff()
+    ? ['To sign off as the bot instead, which replaces your own sign-offs, add: -o sign-off']
+    : [];
+  const advice = options.preview ? [] : [...notSent, ...adviceOf(refused)];
+  const all = [...where, ...wayOut, ...rest, ...advice];
+  return { refusal: { reason: first.reason, lines: all }, findings: warnings };
 }
 
 /** The last commit first: if there are too many people, it is more likely the one who pushes. */
@@ -196,10 +215,11 @@ function* bytesIn(texts: Texts, plan: Plan): Generator<Uint8Array> {
 /** Those of pull requests at the host. */
 async function publicIdsOf(
   { oids, likely }: NamedCommits,
-  { advertised }: NameSearch['questions'],
+  questions: NameSearch['questions'],
 ): Promise<ReadonlyMap<string, unknown>> {
   const whole = [...oids, ...likely.filter((id) => id.length === OID_HEX_LENGTH)];
-  return (whole.length === 0 ? null : await advertised(new Set(whole))) ?? new Map();
+  if (whole.length === 0) return new Map();
+  return (await questions?.advertised(new Set(whole))) ?? new Map();
 }
 
 function nothingFound({ hasNames, identities }: SearchedNames, gaps: readonly string[]): string[] {
@@ -216,7 +236,7 @@ function gapsOf(
   strangers: NamedCommits,
   found: PackFindings,
 ): string[] {
-  const unnamed = strangers.areStrange ? [] : strangers.oids;
+  const mentioned = strangers.areStrange ? [] : strangers.oids;
   const gaps: readonly (readonly [isGap: boolean, gap: string])[] = [
     [lines.length >= MAX_FINDINGS, 'The search ended here: there may be more.'],
     [
@@ -232,6 +252,6 @@ function gapsOf(
   return [
     ...gaps.flatMap(([isGap, gap]) => (isGap ? [gap] : [])),
     ...unsearchedLines(looks.ended),
-    ...unnamed.map((oid) => `A message names the commit ${oid}. Make sure that it is not one of yours.`),
+    ...mentioned.map((oid) => `A message names the commit ${oid}. Make sure that it is not one of yours.`),
   ];
 }

@@ -273,7 +273,7 @@ const KEY_USES = {
 type KeyUse = keyof typeof KEY_USES;
 
 export function missingKey(use: KeyUse): Refusal {
-  return new Refusal('pr-key', 'the pr-key is missing', [KEY_USES[use]]);
+  return new Refusal('pr-key', 'the pr-key is missing', [KEY_USES[use]], { needs: ['pr-key=<key>'] });
 }
 
 /**

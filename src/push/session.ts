@@ -3,20 +3,19 @@
  * returns what the next one needs.
  *
  *   receive()    the commands, the limits, then the pack to its last byte → Arrival
- *   judge()      what the push is, and what the place says → Judged
+ *   judgePush()  all that is wrong with it, at once; or → JudgedPush
  *   decide       now, or later: before anything is written at the host
  *   publish()    → Published, or keep() → the page of a delayed push
  *   end()        gives back what it holds, once the client has its answer
  *
- * A client reads nothing before it has sent everything. So `receive` only reads, and `conclude`
- * does the rest. Every failure becomes a complete answer.
+ * Git reads nothing before it has sent everything, so what `receive` has to say waits for
+ * `conclude`. Every failure but an oversized body (HTTP 413) becomes a complete answer.
  * Proved by test/service/push-limits.test.ts and test/e2e/push/push-acts.test.ts.
  */
 import type { ByteReader } from '../git/wire/byte-reader.ts';
 import type { FaultyRequest, PushRequest } from '../git/wire/push-request.ts';
 import { workBranch } from '../words/pr-hash.ts';
 import type { DelayedView } from '../durable/delayed-pushes/delayed-push.ts';
-import { repositoryKey, type RepositoryName } from '../words/repository-name.ts';
 import type { PushSpool } from '../spool/spool.ts';
 import { BodyError } from '../streams/body-error.ts';
 import {
@@ -29,20 +28,14 @@ import {
   waitingFacts,
   withAdvice,
 } from './delay/keep.ts';
-import { type Judged, judge } from './judge/judge.ts';
-import { lookUpPlace, lookUpUpstream, questionsOf, quietly, type Upstream } from './judge/questions.ts';
+import { Findings, refusalOf } from './judge/findings.ts';
+import { type JudgedPush, judgePush } from './judge-push.ts';
 import { enterNow } from './publish/live-attempt.ts';
 import { type Entered, type Publication, publish } from './publish/publish.ts';
 import { leavesWork, mayBeOpen } from './publish/delivery.ts';
 import type { Slot } from './push-host.ts';
-import {
-  type ClaimedUpdate,
-  missingKey,
-  type PushRun,
-  receivedHashOf,
-  requireKey,
-  slotHashOf,
-} from './push-run.ts';
+import { type PushRun, requireKey, slotHashOf } from './push-run.ts';
+import { faultsIn, isDoubtful, type OptionFault } from './receive/push-options.ts';
 import { type Announced, announced, type Received, receivePack } from './receive/receive.ts';
 import {
   type BannerFacts,
@@ -50,9 +43,11 @@ import {
   type DelayedFacts,
   delayedLines,
   farewellLines,
+  repeatCommand,
   type Withdrawn,
 } from './reply/banner.ts';
-import { isMomentary, Refusal, type RefusalCode, toRefusal } from './reply/refusal.ts';
+import { refusedOptions, Refusal, type RefusalCode, toRefusal } from './reply/refusal.ts';
+import { isMendable, reviewLines } from './reply/review.ts';
 import { isUpdate } from './verdict.ts';
 import { withdraw } from './withdraw.ts';
 
@@ -86,9 +81,6 @@ type Task =
 /** Refusals that already come before everything else: panic, and the limits themselves. */
 const TOLD_FIRST: ReadonlySet<RefusalCode> = new Set(['suspended', 'rate-limited']);
 
-const ASKS_NOW =
-  'A preview asks the code host about the repository now. A delayed push asks only when it is published.';
-
 /**
  * Reads the body to the end of its pack. Where there is nothing to publish, the rest is unread.
  * Never rejects.
@@ -116,12 +108,14 @@ export async function receive(
   };
   let logged: Arrival['logged'] = null;
   const arrived = (task: Task): Arrival => ({ said, task, logged, startedAt, discard });
+  const findings = new Findings();
   try {
     // Panic and the client's own limits come first, whatever is wrong with the request (contract,
     // 4.6).
     await admit(run, said);
     if (request.kind === 'faulty') throw request.fault;
-    if (said.isWithdrawal && parsed.kind === 'invalid') throw new Refusal('options', parsed.message, []);
+    const faults = faultsIn(parsed);
+    if (said.isWithdrawal) refuseOptions(faults);
     const prHash = options?.prHash ?? null;
     if (said.isWithdrawal && options !== null && prHash !== null) {
       logged = 'withdrawal';
@@ -132,15 +126,25 @@ export async function receive(
     }
     if (taken === null) return arrived({ kind: 'nothing-taken', lines: [] });
     logged = 'push';
-    if (parsed.kind === 'invalid') throw new Refusal('options', parsed.message, []);
-    await requireKey(run, parsed.options, settings.prUpdatePolicy === 'key' ? 'update' : null);
+    // Who wants to withdraw pushes nothing that could be judged.
+    if (parsed.options.withdraw || isDoubtful(faults, 'withdraw')) refuseOptions(faults);
+    findings.add(refusedOptions(faults));
+    const isKeyNeeded = settings.prUpdatePolicy === 'key' && !isDoubtful(faults, 'pr-key');
+    await requireKey(run, parsed.options, isKeyNeeded ? 'update' : null);
     await reply.note(...parsed.options.warnings);
     pack = await receivePack(reader, openSpool, host.memory);
-    return arrived({ kind: 'push', received: { taken, commandList, options: parsed.options, pack } });
+    const received = { taken, commandList, options: parsed.options, faults, pack };
+    return arrived({ kind: 'push', received });
   } catch (error) {
     await discard();
-    return arrived(refusedAs(toRefusal(error, settings.client)));
+    return arrived(refusedAs(toRefusal(findings.endedBy(error, settings.client), settings.client)));
   }
+}
+
+/** @throws Refusal */
+function refuseOptions(faults: readonly OptionFault[]): void {
+  const refusal = refusalOf(refusedOptions(faults));
+  if (refusal !== null) throw refusal;
 }
 
 /** @throws Refusal */
@@ -173,7 +177,8 @@ export async function conclude(run: PushRun, arrival: Arrival) {
   const { said } = arrival;
   const attempted = await carriedOut(run, arrival).catch((error: unknown) => {
     run.claims.failed(leavesWork(error));
-    return refusedAs(toRefusal(error, run.settings.client));
+    const refusal = toRefusal(error, run.settings.client);
+    return refusedAs(refusal, commandFor(run, arrival.task, refusal));
   });
   const full = await refusedByLimit(run, arrival, attempted);
   await run.tell();
@@ -195,9 +200,23 @@ export async function conclude(run: PushRun, arrival: Arrival) {
   };
 }
 
-function refusedAs(refusal: Refusal): Outcome {
-  const { paragraph, preview, finalLine } = refusal;
-  return { kind: 'refused', refusal, lines: preview === null ? paragraph : [...paragraph, finalLine] };
+/** @param command that passes once the rest is done; null: there is none. */
+function refusedAs(refusal: Refusal, command: string | null = null): Outcome {
+  const lines = reviewLines(refusal, command);
+  return {
+    kind: 'refused',
+    refusal,
+    lines: refusal.preview === null ? lines : [...lines, refusal.finalLine],
+  };
+}
+
+/** The command that passes once the person has mended the rest; null: none is sure to. */
+function commandFor(run: PushRun, task: Task, refusal: Refusal): string | null {
+  if (task.kind !== 'push' || !isMendable(refusal, task.received.faults.length > 0)) return null;
+  const { prHash, prKey, preview, overwrite } = task.received.options;
+  const flags = Object.entries({ preview, overwrite }).flatMap(([name, isGiven]) => (isGiven ? [name] : []));
+  const needs = refusal.all.flatMap((each) => each.needs);
+  return repeatCommand(run, task.received, { prHash, prKey }, [...needs, ...flags]);
 }
 
 /**
@@ -251,79 +270,13 @@ function delayed(facts: DelayedFacts): Outcome {
 async function judgedAndPublished(run: PushRun, received: Received): Promise<Outcome> {
   const { options } = received;
   const planned = await planOf(run, options);
-  const judged = await judgedNow(run, received, planned !== null);
+  const judged = await judgePush(run, received, planned !== null);
   const decided = await decide(run, received, judged, planned);
   if (decided.kind === 'waits') return delayed(waitingFacts(run, decided.view));
   if (decided.kind === 'later')
     return delayed(await keep(run, received, { ...judged, slot: decided.slot }, decided.plan));
   const facts = await publishedNow(run, received, decided, judged);
   return { kind: 'published', facts, lines: bannerLines(facts) };
-}
-
-interface JudgedPush extends Omit<Judged, 'warnings'>, Pick<Upstream, 'hostAheadMs'> {
-  readonly slotHash: string;
-  readonly receivedHash: string;
-}
-
-/**
- * @param isLater the host is asked what a clone asks, unless it is a preview.
- * @throws Refusal, also for a preview
- */
-async function judgedNow(run: PushRun, received: Received, isLater: boolean): Promise<JudgedPush> {
-  const { host, limits, store, settings, claims, reply } = run;
-  const { options, pack } = received;
-  const { prHash, preview } = options;
-  const isQuiet = isLater && !preview;
-  if (preview) claims.lockNothing();
-  const claimed = prHash === null ? null : await claims.claimListed(prHash);
-  // Before it is published, only our own record can say of which repository the pull request is.
-  const listed = isQuiet && isElsewhere(claimed, run.target) ? null : claimed;
-  const slotHash = await slotHashOf(run, received);
-  const receivedHash = await receivedHashOf(run, received);
-  const isAsked = (preview || prHash !== null) && listed === null;
-  const full = isAsked ? await limits.peek() : null;
-  // A made-up hash must not cost the host anything, and is an attempt like any other.
-  if (full !== null && !preview)
-    throw withAdvice(run, options, (await limits.refuseFull(async () => slotHash)) ?? full);
-  if (preview) {
-    if (isLater) await reply.note(ASKS_NOW);
-    // Previews can be repeated without end and never reach the account's own check, so count them
-    // here.
-    await limits.takeQuota();
-  } else if (!isQuiet) {
-    void host.connectAhead('push');
-    void host.connectAhead('pull-request');
-  }
-  /** If the host does not say now what it has to say, the push may wait for that. */
-  const unlessWaits = (error: unknown): null => {
-    const waits = error instanceof Refusal && isMomentary(error) && !preview && mayWait(settings, options);
-    if (!waits) throw error;
-    return null;
-  };
-  const [upstream, place, botLogin] = await Promise.all([
-    lookUpUpstream(run),
-    isQuiet ? null : lookUpPlace(run).catch(unlessWaits),
-    run.steps.run('lookup', () => host.botLogin(isQuiet)),
-  ]);
-  const ofHost = { ...upstream, repository: place?.repository ?? upstream.repository };
-  const questions = questionsOf(run, ofHost, botLogin);
-  const now = Math.floor(host.clock.now() / 1000);
-  const wasOpen = place === null && listed !== null && (await store.isOpen(prHash ?? ''));
-  const circumstances = { settings, botLogin, listed, memory: host.memory, now, refusal: full, wasOpen };
-  const asked = place === null ? quietly(questions) : questions;
-  const { warnings, ...judged } = await judge(received, upstream, place, circumstances, asked);
-  pack.kept.free(judged.work.commits.byteLength);
-  run.notes.push(...warnings);
-  const changesTexts = options.title !== null || options.description !== null;
-  if (judged.updates && changesTexts && options.prKey === null) throw missingKey('texts');
-  return { ...judged, slotHash, receivedHash, hostAheadMs: upstream.hostAheadMs };
-}
-
-function isElsewhere(claimed: ClaimedUpdate | null, target: RepositoryName): boolean {
-  const recorded = claimed?.recorded ?? null;
-  if (recorded === null) return false;
-  const { host, owner, repo } = recorded;
-  return repositoryKey(host, { owner, name: repo }) !== repositoryKey(host, target);
 }
 
 type Decided =

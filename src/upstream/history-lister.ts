@@ -37,8 +37,8 @@ const MAX_CANDIDATES = 8;
  */
 const tooLarge = new Recent<true>({ lifeMs: 10 * 60_000, most: 1_000 });
 /**
- * SingleFlight for listings: requests that need the same one at once wait for the first of them, and find
- * it in the cache.
+ * SingleFlight for listings: requests that need the same one at once wait for the first of them,
+ * and find it in the cache.
  */
 const turns = new SingleFlight();
 
@@ -55,8 +55,8 @@ export interface HistoryListing {
   readonly tips: readonly Oid[];
   readonly newestFirst: readonly Oid[];
   /**
-   * Each listed commit, with the index in `tips` of a tip that reaches it, plus SEVERAL_TIPS if another
-   * one does, too.
+   * Each listed commit, with the index in `tips` of a tip that reaches it, plus SEVERAL_TIPS if
+   * another one does, too.
    */
   readonly listed: ReadonlyMap<Oid, number>;
   /** The parents of listed commits that were not listed themselves. */

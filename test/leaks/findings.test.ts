@@ -5,6 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import { SearchedNames } from '../../src/git/search/searched-names.ts';
 import { adviceOf, Findings } from '../../src/leaks/findings.ts';
+import { linesOf } from '../../src/words/finding.ts';
 import { commitContent, oidNumber } from '../support/objects.ts';
 import { workOf } from '../support/work-meter.ts';
 
@@ -60,7 +61,7 @@ describe('a name or login of one word', () => {
     for (const message of ['One\n\nnothing\nLovelace was here\n', 'Two\n'])
       findings.addMessage(Buffer.from(message), NO_MERGES);
     findings.addWords(['For contributors:', 'Any contributor may'], ['docs/contributor.md', 'README.md']);
-    expect(findings.words).toEqual([
+    expect(linesOf(findings.likely)).toEqual([
       expect.stringMatching(/^A name or login may/),
       '  title: Thank every contributor',
       '  message of "One": Lovelace was here',
@@ -77,7 +78,7 @@ describe('a name or login of one word', () => {
       Array.from({ length: 99 }, () => 'contributor'),
       [],
     );
-    expect(findings.words).toHaveLength(11);
+    expect(linesOf(findings.likely)).toHaveLength(11);
   });
 });
 
@@ -111,7 +112,10 @@ describe('commits that nobody has', () => {
     expect(findings.lines).toEqual([
       `  a message names a commit that upstream does not have: ${oidNumber(3)}`,
     ]);
-    expect(findings.words).toEqual([expect.stringMatching(/^These look like ids/), '  a message: c0ffee1']);
+    expect(linesOf(findings.likely)).toEqual([
+      expect.stringMatching(/^These look like ids/),
+      '  a message: c0ffee1',
+    ]);
   });
 });
 

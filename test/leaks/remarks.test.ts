@@ -1,6 +1,9 @@
 /** What a person is told of before a push is published, although nothing of it is refused. */
 import { expect, it } from 'vitest';
 import { remarksOn } from '../../src/leaks/messages.ts';
+import { linesOf } from '../../src/words/finding.ts';
+
+const remarks = (...found: Parameters<typeof remarksOn>) => linesOf(remarksOn(...found));
 
 const nothing = {
   hits: [],
@@ -13,7 +16,7 @@ const nothing = {
 
 it('are paths of home folders, in files and in texts', () => {
   const found = { ...nothing, homeFolders: ['/home/ada'] };
-  expect(remarksOn(['title: /Users/ada'], found)).toEqual([
+  expect(remarks(['title: /Users/ada'], found)).toEqual([
     'Paths of home folders become public. Check whether they name you:',
     '  a changed file: /home/ada',
     '  title: /Users/ada',
@@ -30,7 +33,7 @@ it('are what programs leave, what pictures say, and files that nobody can look i
     files: ['a.c', '.DS_Store'],
     opaque: [opaque('a.png'), opaque(null, 'place', 'author Ada')],
   };
-  expect(remarksOn([], found)).toEqual([
+  expect(remarks([], found)).toEqual([
     'Files of an editor, a system or one machine become public:',
     '  .DS_Store: how a file manager shows a folder of yours',
     'These pictures say more than they show:',
@@ -43,7 +46,7 @@ it('are what programs leave, what pictures say, and files that nobody can look i
 
 it('are programs, whose names and searches say little', () => {
   const program = { path: 'bin/x', kind: 'program (ELF)', tells: [] };
-  expect(remarksOn([], { ...nothing, opaque: [program] })).toEqual([
+  expect(remarks([], { ...nothing, opaque: [program] })).toEqual([
     'These files are compiled, and may hold paths of the machine that has made them:',
     '  bin/x (program (ELF))',
   ]);
@@ -51,10 +54,10 @@ it('are programs, whose names and searches say little', () => {
 
 it('are counted beyond ten', () => {
   const many = Array.from({ length: 30 }, (_, at) => opaque(`${at}.png`));
-  expect(remarksOn([], { ...nothing, opaque: many })).toHaveLength(13);
-  expect(remarksOn([], { ...nothing, opaque: many }).at(-2)).toBe('  and 20 more');
+  expect(remarks([], { ...nothing, opaque: many })).toHaveLength(13);
+  expect(remarks([], { ...nothing, opaque: many }).at(-2)).toBe('  and 20 more');
 });
 
 it('are none if there is nothing to tell', () => {
-  expect(remarksOn([], { ...nothing, files: null })).toEqual([]);
+  expect(remarks([], { ...nothing, files: null })).toEqual([]);
 });

@@ -59,7 +59,7 @@ async function sent({
     store: { hash: async (kind: string, text: string) => `${kind} ${text}` },
     target,
   } as unknown as PushRun;
-  return receivedHashOf(run, { pack, options: parsed.options, taken, commandList });
+  return receivedHashOf(run, { pack, options: parsed.options, faults: [], taken, commandList });
 }
 
 it.each<[string, Sent]>([

@@ -4,10 +4,17 @@ import { OwnIds } from '../../src/git/objects/own-ids.ts';
 import { planCommits } from '../../src/git/objects/planned-commits.ts';
 import { parseCommit } from '../../src/git/objects/commit.ts';
 import { type NameSearch, searchNames } from '../../src/leaks/search-names.ts';
+import { linesOf } from '../../src/words/finding.ts';
 import { storedPack } from '../../src/push/receive/receive.ts';
 import { commitContent, oidNumber } from './objects.ts';
 import { buildPack, type Entry, oidOf } from './pack-builder.ts';
 import { receive } from './rewrite.ts';
+
+const SILENT = {
+  readBases: async () => [],
+  readFiles: async () => new Map(),
+  advertised: async () => null,
+};
 
 export interface SearchedPush {
   readonly authors: readonly string[];
@@ -21,8 +28,11 @@ export interface SearchedPush {
   readonly isQuiet?: boolean;
 }
 
-/** Each author has a commit with the message; the last one is the newest. */
-export function search({
+/**
+ * Each author has a commit with the message; the last one is the newest. Answers the reason of a
+ * refusal, and all lines.
+ */
+export async function search({
   authors,
   files = [],
   message = 'A change\n',
@@ -48,7 +58,7 @@ export function search({
   };
   const plan = planCommits(commits, new OwnIds(commits.map(({ oid }) => oid)));
   const textOf = (text?: string) => (text === undefined ? null : plan.planText(Buffer.from(text)));
-  return searchNames({
+  const { refusal, findings } = await searchNames({
     settings: {
       identityCheck: more.identityCheck ?? 'refuse',
       pushSecrets: more.pushSecrets ?? 'proven',
@@ -72,8 +82,8 @@ export function search({
     },
     upstream: { refs: [], repository: { owner: 'octo', name: 'hello' }, urls: [] },
     memory,
-    questions: { readBases: async () => [], readFiles: async () => new Map(), advertised: async () => null },
+    questions: more.isQuiet === true ? null : SILENT,
     boundary: oidNumber(8),
-    isQuiet: more.isQuiet ?? false,
   });
+  return { refusal: refusal?.reason ?? null, lines: [...(refusal?.lines ?? []), ...linesOf(findings)] };
 }

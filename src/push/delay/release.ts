@@ -10,15 +10,24 @@ import type { Commit } from '../../git/objects/commit.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import { HostError, hostFailureOf } from '../../words/host-error.ts';
 import { fullName } from '../../words/repository-name.ts';
-import { askPlace, bornUpstream, findBase, workflowLines } from '../judge/destination.ts';
+import { askPlace, bornUpstream, findBase } from '../judge/destination.ts';
+import { Findings, refusalOf } from '../judge/findings.ts';
 import { branchesHolding } from '../judge/judge.ts';
-import { lookUpPlace, lookUpUpstream, questionsOf, replaceableTip } from '../judge/questions.ts';
+import {
+  gitQuestions,
+  lookUpPlace,
+  lookUpUpstream,
+  placeQuestions,
+  replaceableTip,
+} from '../judge/questions.ts';
+import { workflows } from '../judge/rules/changes.ts';
 import { isUnrelated, unrelated } from '../judge/work.ts';
 import { overtaken } from '../publish/delivery.ts';
 import { enter, type Publication, type Published, publish } from '../publish/publish.ts';
 import { missingKey, type PushRun } from '../push-run.ts';
 import type { StoredEntries } from '../receive/receive.ts';
 import { isMomentary, Refusal, type RefusalCode, toRefusal } from '../reply/refusal.ts';
+import { allLines } from '../reply/review.ts';
 import { isUpdate } from '../verdict.ts';
 import { DelayedAttempt, type ReleasedRow } from './delayed-attempt.ts';
 import type { KeptPush } from './kept-push.ts';
@@ -54,18 +63,21 @@ export async function release(
 ): Promise<Published> {
   const { host, settings, target } = run;
   const listed = work.prHash === null ? null : await run.claims.claimListed(work.prHash);
-  const [upstream, says, botLogin] = await Promise.all([
+  const [upstream, looked, botLogin] = await Promise.all([
     lookUpUpstream(run),
     lookUpPlace(run),
     run.steps.run('lookup', () => host.botLogin()),
   ]);
-  const { repository, policy } = says;
-  const questions = questionsOf(run, { ...upstream, repository }, botLogin);
-  const opened = row.intent && (await questions.findPullRequest(row.intent.prHash, null));
+  const { repository, policy } = looked;
+  const place = { ...looked, ask: placeQuestions(run, { repository }, botLogin) };
+  const opened = row.intent && (await place.ask.findPullRequest(row.intent.prHash, null));
   // What an earlier attempt has opened is published, whatever has become of it and of the place
   // since.
   const asOpened = { ...work, repository, footer: '', policyLimits: [], named: null };
-  const judged = opened === null ? await judgeAgain() : { claim: null, push: asOpened };
+  const findings = new Findings();
+  const again = async (): ReturnType<typeof judgeAgain> =>
+    judgeAgain().catch((error: unknown) => Promise.reject(findings.endedBy(error, 'git')));
+  const judged = opened === null ? await again() : { claim: null, push: asOpened };
   const publication = { ...judged, spool, pushHash, slot: judged.push.named === null ? slot : null };
   const attempt = new DelayedAttempt(run, publication, row);
   return publish(run, { ...(await enter(run, publication)), attempt });
@@ -74,18 +86,19 @@ export async function release(
     const branch = work.base.name.slice('refs/heads/'.length);
     const born = bornUpstream(upstream, branch);
     const how = { mayOpen: !wasOpen, mustBeOpen: wasOpen };
-    const { open, ...asked } = await askPlace(questions, says, settings, work, listed, how);
+    const { open, ...asked } = await askPlace(place, settings, work, listed, how, findings);
     // In place of one that is closed, another opens under a hash of its own: by that it is found
     // later, or removed.
     const { named: found, claim } = isUpdate(asked) ? asked : { named: null, claim: null };
     if (found !== null && settings.prUpdatePolicy === 'key' && !work.hasKey) throw missingKey('update');
     const current = found === null || work.isBaseNamed ? null : found.pullRequest.base;
-    const base = (await findBase(questions, born, current)) ?? (await findBase(questions, born, branch));
+    const base = (await findBase(place, born, current)) ?? (await findBase(place, born, branch));
     if (base === null)
       throw new Refusal('base', 'there is no such base branch', [
         `${fullName(repository)} has no branch "${branch}" any more. Fetch, and push again.`,
       ]);
-    const history = questions.history([base, born.defaultBranch]);
+    const git = gitQuestions(run, { ...upstream, repository });
+    const history = git.history([base, born.defaultBranch]);
     await history.reachBack();
     for (const oid of work.boundary) {
       while (!history.isKnown(oid))
@@ -97,7 +110,7 @@ export async function release(
     }
     const boundary = new Set(work.boundary);
     const where = { base, defaultBranch: born.defaultBranch, isQuiet: false };
-    if (await isUnrelated(boundary, history, where, questions.isApart))
+    if (await isUnrelated(boundary, history, where, git.isApart))
       throw unrelated(base, settings.remoteUrl(target), work.boundary[0]);
     const recorded = claim?.recorded?.tip ?? null;
     if (found !== null && recorded !== recordedTip && !standsOn(recorded)) throw overtaken();
@@ -107,9 +120,11 @@ export async function release(
     const named = found && { ...found, tip: await replaceableTip(run, found, isHarmless, overwrite) };
     if (policy?.refusesWorkflows) {
       const compared = { isAll: false, isRequired: true };
-      const changed = await questions.entriesChanged({ ...work, base }, spool, compared);
-      workflowLines(changed, repository, policy);
+      const changed = await place.ask.entriesChanged({ ...work, base }, spool, compared);
+      await findings.run(() => workflows(changed, repository, policy));
     }
+    const refusal = refusalOf(findings.all);
+    if (refusal !== null) throw refusal;
     const held = branchesHolding(history, boundary, base, born.defaultBranch);
     return { claim, push: { ...work, ...open, base, named, upstream: held } };
 
@@ -144,7 +159,8 @@ export interface DelayedEnd {
  */
 export function failureOf(error: unknown, failures: number): DelayedEnd {
   const refusal = toRefusal(error, 'git');
-  const { reason, lines, code, outcome } = refusal;
+  const { reason, code, outcome } = refusal;
+  const lines = allLines(refusal);
   // What concerns the account, such as its suspension, ends no push.
   const { cause } = refusal;
   const { whose, retryAfterMs, status } = hostFailureOf(cause);

@@ -3,31 +3,21 @@
  * published.
  * Proved by test/push/judge/judge.test.ts and test/e2e/push/told-before.test.ts.
  */
-import type { ChangedEntry } from '../../edit/tree-comparison.ts';
-import type { Memory } from '../../git/memory.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
-import { HostError } from '../../words/host-error.ts';
-import { oneLine } from '../../words/host-text.ts';
-import { told } from '../../leaks/messages.ts';
-import { WORKFLOW_HOME, WORKFLOWS } from '../../policy/community-files.ts';
-import {
-  closedTo,
-  OPEN_POLICY,
-  type Policy,
-  POLICY_PATH,
-  policyRefusal,
-  workflowSentence,
-} from '../../policy/policy.ts';
-import { fullName, type RepositoryName } from '../../words/repository-name.ts';
+import { closedTo, OPEN_POLICY, policyRefusal } from '../../policy/policy.ts';
 import { statedText } from '../../text/pull-request-text.ts';
-import { SHOWN_ID_LENGTH } from '../../upstream/tree-reader.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
+import { type Finding, say, warn } from '../../words/finding.ts';
+import { oneLine } from '../../words/host-text.ts';
+import { fullName } from '../../words/repository-name.ts';
 import type { PushSettings } from '../push-host.ts';
 import { type ClaimedUpdate, missingKey, type Pushed } from '../push-run.ts';
-import type { Stated } from '../receive/push-options.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { isUpdate, type NamedPullRequest, type OpenPlace, type PushedWork } from '../verdict.ts';
-import type { Place, Questions, Upstream } from './questions.ts';
+import type { Memory } from '../../git/memory.ts';
+import type { Findings } from './findings.ts';
+import type { Place, Upstream } from './questions.ts';
+import { notShown, signOff, statements } from './rules/place.ts';
 import type { Work } from './work.ts';
 
 /** What judging needs besides the push and upstream. */
@@ -42,8 +32,8 @@ export interface Circumstances {
   /** Why the client's limits would refuse what a preview shows; null: they would not. */
   readonly refusal: Refusal | null;
   /**
-   * Where the place is not asked: whether the pull request that it names is open, by the service's
-   * own record.
+   * Where the host's interface is not asked: whether the pull request that the push names is open,
+   * by the service's own record.
    */
   readonly wasOpen: boolean;
 }
@@ -51,19 +41,35 @@ export interface Circumstances {
 /** Branches in a list of those that there are. */
 const MOST_NAMED = 10;
 
+/** Code of the finding that the push names a pull request which nobody knows. */
+export const UNKNOWN_HASH = 'unknown-hash';
+
 const NOT_OPEN = [
   'It was merged or closed while your change waited.',
   'Push again without pr-hash if you want a new one.',
 ];
 
-/** Where a push goes, as far as that can be said before its commits are known. @throws Refusal */
+/** Where a push goes. */
+export interface Destination extends Base {
+  readonly born: BornUpstream;
+  /** What the place says; null: it is not asked yet. */
+  readonly open: Omit<OpenPlace, 'named'> | null;
+  /** The pull request that the push names; null: none, or one that nobody knows. */
+  readonly named: Omit<NamedPullRequest, 'tip'> | null;
+  /** The claim on the pull request that is updated, or whose branch is used again. */
+  readonly claim: ClaimedUpdate | null;
+  /** Whether an open pull request is updated, as far as is known. */
+  readonly updates: boolean;
+}
+
+/** @throws Refusal if the push can go nowhere */
 export async function findDestination(
   pushed: Pushed,
   upstream: Upstream,
-  asked: Place | null,
-  { settings, listed, refusal }: Circumstances,
-  questions: Questions,
-) {
+  place: Place | null,
+  { settings, listed, refusal, wasOpen }: Circumstances,
+  findings: Findings,
+): Promise<Destination> {
   const { options, taken } = pushed;
   const { prKey, signOff: isSignedOff } = options;
   const branch = namedBase(pushed) ?? (taken.target.kind === 'branch' ? taken.target.branch : null);
@@ -72,39 +78,44 @@ export async function findDestination(
   const mayOpen = settings.pushDoubles === 'tell' && refusal === null;
   const push = { ...options, hasKey: prKey !== null, isSignedOff, stated: options };
   const found =
-    asked === null
+    place === null
       ? { open: null, named: null, claim: listed }
-      : await askPlace(questions, asked, settings, push, listed, { mayOpen, mustBeOpen: false });
-  const updated = isUpdate(found) ? found.named : null;
-  const current = updated?.pullRequest.base ?? null;
-  return { born, updated, ...found, ...(await chooseBase(questions, pushed, current, born)) };
+      : await askPlace(place, settings, push, listed, { mayOpen, mustBeOpen: false }, findings);
+  const updates = place === null ? wasOpen : isUpdate(found);
+  const current = isUpdate(found) ? (found.named?.pullRequest.base ?? null) : null;
+  const standIn = { base: born.defaultBranch, isBaseNamed: false, isGuess: born.hasAllBranches };
+  const base = await findings.valueOr(() => chooseBase(place, pushed, current, born), standIn);
+  findings.add(unlistedBranches(born, base));
+  return { born, updates, ...found, ...base };
 }
 
 type Asking = Pick<PushedWork, 'prHash' | 'hasKey' | 'isSignedOff' | 'stated'> &
   Readonly<Record<'title' | 'description', unknown>>;
 
 /**
- * What the place says of a push, live or delayed, besides its branches: it takes pull requests, and
- * this one; which one is named, claimed.
+ * Finds what the place says of a push, live or delayed, besides its branches: it takes pull
+ * requests, and this one; which one is named, claimed.
  * @param claim null: only the host may know the named one.
- * @throws Refusal
  * @param how whether a new one may open; whether the named one must be open.
+ * @throws Refusal
  */
 export async function askPlace(
-  questions: Questions,
-  asked: Place,
+  place: Place,
   settings: PushSettings,
   push: Asking,
   claim: ClaimedUpdate | null,
-  { mayOpen, mustBeOpen }: { readonly mayOpen: boolean; readonly mustBeOpen: boolean },
-) {
-  const open = openPlace(asked, settings, push);
-  const found = await findNamed(questions, open.repository, push, claim, mayOpen);
-  if (mustBeOpen && !isUpdate(found)) {
+  how: { readonly mayOpen: boolean; readonly mustBeOpen: boolean },
+  findings: Findings,
+): Promise<Pick<Destination, 'named' | 'claim'> & { readonly open: Omit<OpenPlace, 'named'> }> {
+  const open = openPlace(place, settings, push);
+  await findings.run(() => signOff(place, push));
+  const found = await findNamed(place, push, claim, how.mayOpen, findings);
+  await findings.run(() => keyForTexts(push, found));
+  if (how.mustBeOpen && !isUpdate(found)) {
     const cause = found.named === null ? notShown() : undefined;
     throw new Refusal('not-open', 'the pull request is not open any more', NOT_OPEN, { cause });
   }
-  if (!isUpdate(found) || push.description !== null) await checkStated(questions, asked, push.stated);
+  if (!isUpdate(found) || push.description !== null) await findings.run(() => statements(place, push.stated));
   return { open, ...found };
 }
 
@@ -112,7 +123,7 @@ export async function askPlace(
 function openPlace(
   { repository, policy: known }: Place,
   settings: PushSettings,
-  { isSignedOff, stated }: Pick<PushedWork, 'isSignedOff' | 'stated'>,
+  { stated }: Pick<PushedWork, 'stated'>,
 ): Omit<OpenPlace, 'named'> {
   const { maxRepositoryMb, pullRequestFooter } = settings;
   const name = fullName(repository);
@@ -136,112 +147,39 @@ function openPlace(
       : [];
     throw new Refusal('policy', 'not accepted by the repository', [...why.split('\n'), ...instead]);
   }
-  if (policy.requiresSignOff && !isSignedOff)
-    throw new Refusal('sign-off', 'a sign-off is required', [
-      `${name} takes only commits under the Developer Certificate of Origin: its ${POLICY_PATH} says so.`,
-      'Read it at https://developercertificate.org/. To affirm it under the name of the bot, push again with: -o sign-off',
-    ]);
   const footer = statedText(stated) + (policy.pullRequestFooter ? pullRequestFooter : '');
   return { repository, footer, policyLimits: policy.limits };
 }
 
 /**
- * What the description has to say, unless it stays what it is.
- * @throws Refusal if one is missing, or no open issue
- */
-async function checkStated(
-  questions: Pick<Questions, 'issue'>,
-  { repository, policy }: Place,
-  { ai, issue }: Stated,
-): Promise<void> {
-  const missing = [
-    ...(policy?.requiresAi && ai === null ? ['-o ai=none, -o ai=assisted or -o ai=generated'] : []),
-    ...(policy?.requiresIssue && issue === null ? ['-o issue=<number of an open issue>'] : []),
-  ];
-  if (missing.length > 0)
-    throw new Refusal('stated', 'the repository asks for more', [
-      `The ${POLICY_PATH} of ${fullName(repository)} requires it. Push again with: ${missing.join(', and ')}`,
-    ]);
-  const why = issue === null ? null : await questions.issue(issue);
-  if (why === null) return;
-  const lines = [`${fullName(repository)}#${issue} ${why}. Give the number of an open issue.`];
-  const cause = why === 'does not exist' ? notShown() : undefined;
-  throw new Refusal('stated', 'the issue is not open', lines, { cause });
-}
-
-/**
- * The cause of what follows from it: the host may be wrong once, so a delayed push is tried again.
- */
-function notShown(): HostError {
-  return new HostError('missing', 'The code host does not show it.', undefined, { status: 404 });
-}
-
-/** @throws Refusal if the repository takes no changes of workflows. */
-export function workflowLines(
-  changed: readonly ChangedEntry[] | null,
-  repository: RepositoryName,
-  { refusesWorkflows, community: { hasWorkflows } }: Policy,
-  mayHaveSome = hasWorkflows,
-): readonly string[] {
-  const isWorkflow = ({ path, oid }: ChangedEntry) =>
-    WORKFLOWS.test(path) || (hasWorkflows && oid === null && WORKFLOW_HOME.test(path));
-  const paths = changed?.filter(isWorkflow).map(({ path }) => path);
-  if (refusesWorkflows && paths?.length !== 0)
-    throw new Refusal('workflows', 'the repository takes no changes of workflows', [
-      `The ${POLICY_PATH} of ${fullName(repository)} says so.`,
-      paths === undefined
-        ? 'The service could not check whether this push has any. Rebase onto the base branch, or push fewer commits at once.'
-        : `Leave out ${oneLine(paths[0] ?? '')}, then push again.`,
-    ]);
-  if (paths === undefined)
-    return mayHaveSome ? ['The service could not check whether you change workflows.'] : [];
-  return paths.length === 0 ? [] : [workflowSentence(paths)];
-}
-
-/**
- * Ids of submodules' commits leave unchanged; nobody can get private ones. Asking the host would
- * tell it the ids.
- */
-export function submoduleLines(changed: readonly ChangedEntry[] | null): readonly string[] {
-  if (changed === null)
-    return ['This repository has submodules. The service could not check whether you change one.'];
-  const submodules = changed.flatMap(({ path, oid, isSubmodule }) =>
-    isSubmodule ? [`${oneLine(path)} at ${oid?.slice(0, SHOWN_ID_LENGTH)}`] : [],
-  );
-  if (submodules.length === 0) return [];
-  return [
-    ...told('This push changes submodules. It names these commits:', submodules),
-    'Publish them in the submodules too, or nobody can get them. Ids of your own commits can be recognised.',
-  ];
-}
-
-/**
- * The pull request that a push names, claimed; null: none, or one that nobody knows, which the
- * person is told.
- * @throws Refusal if another push to it is running, or its key is missing
+ * Finds and claims the pull request that a push names. One that nobody knows counts as none, which
+ * the person is told.
+ * @throws Refusal if another push to it is running
  */
 async function findNamed(
-  questions: Questions,
-  repository: RepositoryName,
-  push: Asking,
+  { repository, ask }: Place,
+  { prHash }: Asking,
   claim: ClaimedUpdate | null,
   mayOpen: boolean,
-): Promise<{ readonly named: Omit<NamedPullRequest, 'tip'> | null; readonly claim: ClaimedUpdate | null }> {
-  const { prHash, title, description, hasKey } = push;
+  findings: Findings,
+): Promise<Pick<Destination, 'named' | 'claim'>> {
   if (prHash === null) return { named: null, claim: null };
-  const pullRequest = await questions.findPullRequest(prHash, claim?.recorded ?? null);
+  const pullRequest = await ask.findPullRequest(prHash, claim?.recorded ?? null);
   if (pullRequest === null) {
-    const meant = await questions.hashMeant(prHash);
+    const meant = await ask.hashMeant(prHash);
     const question = meant === null ? '' : ` Did you mean ${meant}?`;
     const no = mayOpen ? 'NEW pull request: no' : 'No';
-    await questions.reply.note(`${no} pull request of ${fullName(repository)} has that pr-hash.${question}`);
+    const line = `${no} pull request of ${fullName(repository)} has that pr-hash.${question}`;
+    findings.add(warn(UNKNOWN_HASH, line));
     return { named: null, claim: null };
   }
-  const named = { prHash, pullRequest };
-  const claimed = claim ?? (await questions.claim(prHash));
+  return { named: { prHash, pullRequest }, claim: claim ?? (await ask.claim(prHash)) };
+}
+
+/** Refuses other texts for an open pull request from whoever has no key. */
+function keyForTexts({ title, description, hasKey }: Asking, found: Pick<Destination, 'named'>): Finding[] {
   const changesTexts = title !== null || description !== null;
-  if (isUpdate({ named }) && changesTexts && !hasKey) throw missingKey('texts');
-  return { named, claim: claimed };
+  return isUpdate(found) && changesTexts && !hasKey ? [missingKey('texts')] : [];
 }
 
 /** Upstream with a branch that pull requests can be for. */
@@ -288,42 +226,63 @@ interface Base {
  * @throws Refusal
  */
 async function chooseBase(
-  questions: Questions,
+  place: Place | null,
   pushed: Pushed,
   current: string | null,
   upstream: BornUpstream,
 ): Promise<Base> {
   const { repository, refs, hasAllBranches, defaultBranch } = upstream;
   const { target } = pushed.taken;
-  const find = (branch: string | null) => findBase(questions, upstream, branch);
+  const find = (branch: string | null) => findBase(place, upstream, branch);
   const name = fullName(repository);
   const named = namedBase(pushed);
   if (named !== null) {
     const base = await find(named);
     if (base !== null) return { base, isBaseNamed: true, isGuess: false };
     const meant = pushed.options.base === null ? branchBefore(refs, named) : null;
-    throw new Refusal('base', 'there is no such base branch', [
+    const lines = [
       `${name} has no branch "${oneLine(named)}". Name an existing branch with -o base=<branch>.`,
       ...(meant === null ? [] : [`A topic is not needed: push to refs/for/${oneLine(meant)}`]),
-    ]);
+    ];
+    throw new Refusal('base', 'there is no such base branch', lines, { needs: ['base=<branch>'] });
   }
   const present = await find(current);
   // The host is never asked for this name, because the person may have chosen it for themselves
   // alone.
   const known = present ?? (target.kind === 'branch' ? findListed(upstream, target.branch) : null);
   const base = known ?? defaultBranch;
-  // Commits of branches that were not listed would count as the person's own.
-  if (!hasAllBranches)
-    questions.note(
-      `${name} has more branches than this service reads. If your work is not based on "${shortName(base)}", push to refs/for/<base>.`,
-    );
   return { base, isBaseNamed: false, isGuess: known === null && hasAllBranches };
 }
 
-/** Null: there is no such branch. @throws Refusal */
-export async function findBase({ findBranch }: Questions, upstream: Upstream, branch: string | null) {
+/** Warns that commits of branches which were not listed would count as the person's own. */
+function unlistedBranches(
+  { repository, hasAllBranches }: BornUpstream,
+  { base, isBaseNamed }: Base,
+): Finding[] {
+  if (hasAllBranches || isBaseNamed) return [];
+  return warn(
+    'unlisted-branches',
+    `${fullName(repository)} has more branches than this service reads. If your work is not based on "${shortName(base)}", push to refs/for/<base>.`,
+  );
+}
+
+/**
+ * Answers null if there is no such branch.
+ * @param place null: the host must not be asked for a branch by its name yet.
+ * @throws Refusal
+ */
+export async function findBase(
+  place: Place | null,
+  upstream: Upstream,
+  branch: string | null,
+): Promise<Ref | null> {
   if (branch === null) return null;
-  return findListed(upstream, branch) ?? (upstream.hasAllBranches ? null : findBranch(branch));
+  const listed = findListed(upstream, branch);
+  if (listed !== null || upstream.hasAllBranches) return listed;
+  if (place !== null) return place.ask.findBranch(branch);
+  throw new Refusal('base', 'the base branch is not listed', [
+    'This repository has more branches than the service lists, and it asks for none by its name before the push is published. Push without a delay.',
+  ]);
 }
 
 /**
@@ -338,22 +297,25 @@ function branchBefore(refs: readonly Ref[], named: string): string | null {
 }
 
 /**
- * Where work for no named base stands on a commit of one other branch alone, such as a release's:
- * that branch.
+ * Finds the one branch, such as a release's, that work for no named base stands on alone; null:
+ * there is none.
  */
 export function baseOfWork(
-  questions: Questions,
   { isGuess }: Pick<Base, 'isGuess'>,
   { boundary }: Work,
   history: UpstreamHistory,
 ): Ref | null {
   const [oid, another] = boundary;
-  const owner = isGuess && oid !== undefined && another === undefined ? history.ownerOf(oid) : null;
-  if (owner === null) return null;
-  questions.note(
+  return isGuess && oid !== undefined && another === undefined ? history.ownerOf(oid) : null;
+}
+
+/** Says for which branch the pull request is. */
+export function otherBase(owner: Ref | null): Finding[] {
+  if (owner === null) return [];
+  return say(
+    'other-base',
     `Your work is based on "${shortName(owner)}", so the pull request is for that branch. For another one, add: -o base=<branch>`,
   );
-  return owner;
 }
 
 function shortName({ name }: Ref): string {

@@ -1,8 +1,8 @@
 /**
- * What judging asks outside: what a clone shows of upstream, what the host's interface says, and
- * what depends on the push. No question writes anything at the host. If the host fails, a question
- * rejects with a refusal that says so; but one that only warns the better never does, and no push
- * waits long for it.
+ * What judging asks outside, in two objects: what any clone asks, and what tells the host something
+ * of the push, which a delayed push does not have yet. No question writes anything at the host. If
+ * the host fails, a question rejects with a refusal that says so; but one that is only asked for a
+ * warning never does, and no push waits long for it.
  * Proved by test/push/judge/delta-bases.test.ts and test/e2e/push/others-work.test.ts.
  */
 import { type ChangedEntry, changedEntries } from '../../edit/tree-comparison.ts';
@@ -40,7 +40,6 @@ import type { Pushed, PushRun } from '../push-run.ts';
 import { storedPack, type StoredEntries } from '../receive/receive.ts';
 import { repeatCommand } from '../reply/banner.ts';
 import { Refusal } from '../reply/refusal.ts';
-import { findSameWork, tellSameWork, worksOf } from '../same-work.ts';
 import type { NamedPullRequest, Publishable } from '../verdict.ts';
 import { updatedCommits } from './updated-commits.ts';
 
@@ -69,10 +68,15 @@ export interface Upstream extends Pick<
   readonly defaultBranch: Ref | null;
 }
 
-/** What the host's interface says of it. */
-export interface Place {
+/** What the host's interface says of a repository. */
+export interface LookedUp {
   readonly repository: Repository;
   readonly policy: KnownPolicy;
+}
+
+/** A repository whose host may learn of the push, and what it can be asked. */
+export interface Place extends LookedUp {
+  readonly ask: PlaceQuestions;
 }
 
 /** @throws Refusal if it cannot be looked up. */
@@ -82,7 +86,7 @@ export async function lookUpUpstream({ host, steps, target }: PushRun): Promise<
 }
 
 /** @throws Refusal if it cannot be looked up. */
-export async function lookUpPlace(run: PushRun): Promise<Place> {
+export async function lookUpPlace(run: PushRun): Promise<LookedUp> {
   const { host, target } = run;
   const looked = host.repositories.repository(target);
   const [repository, policy] = await Promise.all([
@@ -122,13 +126,9 @@ export function findPullRequest(
 }
 
 /**
- * What others have put on the branch of a pull request, which an update would delete. Commits that
- * the service has made are its own, even if they are not recorded: the answer to an update may have
- * been lost after they had arrived.
- */
-
-/**
- * Where the branch of a pull request is, as `NamedPullRequest` has it.
+ * Finds where the branch of a pull request is, as `NamedPullRequest` has it. Commits that the
+ * service has made are not others' work, even if they are not recorded: the answer to an update may
+ * have been lost after they had arrived.
  * @throws Refusal if others' work would go, too.
  * @param overwrite the command that pushes all the same; null: whatever is there may go.
  */
@@ -186,35 +186,62 @@ export async function othersCommits(
   });
 }
 
-export type Questions = ReturnType<typeof questionsOf>;
+/** Answers null if a question failed, or took too long: no push waits long for a mere warning. */
+async function unlessLate<T>({ host, logger }: PushRun, what: What, answer: Promise<T>): Promise<T | null> {
+  const unlessFailed = answer.catch((error: unknown) => {
+    logger.warn(`${what} could not be read`, { error });
+    return null;
+  });
+  return (await Promise.race([unlessFailed, host.clock.sleep(PATIENCE_MS)])) ?? null;
+}
 
-export function questionsOf(
-  run: PushRun,
-  { repository, refs }: Pick<Upstream, 'repository' | 'refs'>,
-  botLogin: string,
-) {
-  const { host, store, steps, reply, claims, logger } = run;
-  const { transport, lister, clock } = host;
-  const read: ReadObjects = (...asked) => transport.readObjects(repository, ...asked);
+export type GitQuestions = ReturnType<typeof gitQuestions>;
+
+/** What any clone asks, so the host may see it at any time. */
+export function gitQuestions(run: PushRun, { repository, refs }: Pick<Upstream, 'repository' | 'refs'>) {
+  const { host, steps } = run;
+  const { lister } = host;
   const ofHistory = <T>(action: () => Promise<T>): Promise<T> => steps.run('history', action);
-  /** Null: it failed, or took too long. */
-  const unlessLate = async <T>(what: What, answer: Promise<T>): Promise<T | null> => {
-    const unlessFailed = answer.catch((error: unknown) => {
-      logger.warn(`${what} could not be read`, { error });
-      return null;
-    });
-    return (await Promise.race([unlessFailed, clock.sleep(PATIENCE_MS)])) ?? null;
-  };
   return {
-    /** What the person reads first. */
-    reply,
-    /** Tells the person something behind that. */
-    note: (...lines: string[]) => run.notes.push(...lines),
-    noteRules: (...lines: string[]) => run.notes.unshift(...lines),
-    /** Why a number is not that of an open issue; null: it is. */
+    /** @param main the base branch and the default branch. */
+    history: (main: readonly Ref[]) =>
+      new UpstreamHistory(
+        { list: (...part) => ofHistory(() => lister.list(...part)) },
+        repository,
+        refs,
+        main,
+        () => ofHistory(async () => (await listUpstreamRefs(host, repository)).refs),
+      ),
+    /**
+     * Tells whether one tip of upstream's shares no commit with any of the others, as far as that
+     * can be known.
+     */
+    isApart: async (tip: Oid, others: readonly Oid[]): Promise<boolean> => {
+      const answer = lister.isApart(repository, tip, others);
+      return (await unlessLate(run, 'the history of the base', answer)) ?? false;
+    },
+  };
+}
+
+export type PlaceQuestions = ReturnType<typeof placeQuestions>;
+
+/**
+ * What the host learns something of the push from, and what our records say of it besides. A push
+ * that is published later has none of them until then.
+ */
+export function placeQuestions(run: PushRun, { repository }: Pick<Upstream, 'repository'>, botLogin: string) {
+  const { host, store, steps, claims } = run;
+  const { transport, lister } = host;
+  const read: ReadObjects = (...asked) => transport.readObjects(repository, ...asked);
+  return {
+    /** Says why a number is not that of an open issue; null: it is. */
     issue: (number: number) => steps.run('lookup', () => host.repositories.whyNotOpen(repository, number)),
     findPullRequest: (prHash: string, recorded: PullRequestPlace | null) =>
       findPullRequest(run, repository, botLogin, prHash, recorded),
+    /** The pr_hash of an open pull request that may be meant; null: none. */
+    hashMeant: async (prHash: string) => (await store.openNear(repository, prHash))?.prHash ?? null,
+    /** Claims a pull request, so that two updates of it never mix. */
+    claim: (prHash: string) => claims.claimPullRequest(prHash),
     /**
      * Which of these ids refs of upstream's have, pull requests included, with the name of one.
      * Null: nobody knows.
@@ -222,27 +249,20 @@ export function questionsOf(
     advertised: async (oids: ReadonlySet<Oid>) => {
       const reading = new AbortController();
       const answer = transport.advertised(repository, oids, reading.signal);
-      const found = await unlessLate('the refs of a repository', answer);
+      const found = await unlessLate(run, 'the refs of a repository', answer);
       reading.abort();
       return found;
     },
-    /** Tells the person of a pull request that has some of these commits. */
-    tellSameWork: async (push: Publishable, undated: AnonymousCommits): Promise<void> => {
-      const same = await findSameWork(run, push, await worksOf(run, push, undated));
-      if (same !== null) await tellSameWork(run, push, same, { isPreview: true });
-    },
-    /** The pr_hash of an open pull request that may be meant; null: none. */
-    hashMeant: async (prHash: string) => (await store.openNear(repository, prHash))?.prHash ?? null,
     /** As the function; the command is that of the push itself. */
     replaceableTip: (
       named: Omit<NamedPullRequest, 'tip'>,
       isHarmless: IsHarmless,
       { options, taken }: Pushed,
     ) => {
-      const { prKey, delayMs, wait } = options;
-      const delay = delayMs === null ? [] : [`delay=${delayMs / 1000}s`];
-      const more = [...delay, ...(wait ? ['wait'] : []), 'overwrite'];
-      const overwrite = repeatCommand(run, { options, taken }, { prHash: named.prHash, prKey }, more);
+      const { prHash } = named;
+      const overwrite = repeatCommand(run, { options, taken }, { prHash, prKey: options.prKey }, [
+        'overwrite',
+      ]);
       return replaceableTip(run, named, isHarmless, options.overwrite ? null : overwrite);
     },
     /**
@@ -256,45 +276,27 @@ export function questionsOf(
     ): Promise<string | null> => {
       if (source === null || tip === null || tip === ZERO_OID) return null;
       const ofSource: ReadObjects = (...asked) => transport.readObjects(source.repository, ...asked);
-      const heldSource = heldReads(ofSource, host.memory);
-      const told = updatedCommits({ commits, leaving, tip }, isUpstreams, heldSource);
-      return unlessLate('the commits of a branch', told);
+      const answer = updatedCommits({ commits, leaving, tip }, isUpstreams, heldReads(ofSource, host.memory));
+      return unlessLate(run, 'the commits of a branch', answer);
     },
-    /** So that two updates of it never mix. */
-    claim: (prHash: string) => claims.claimPullRequest(prHash),
     /** A branch of upstream's that is not in the list of its refs. */
     findBranch: (name: string) => steps.run('lookup', () => findUpstreamBranch(host, repository, name)),
-    /** @param main the base branch and the default branch. */
-    history: (main: readonly Ref[]) =>
-      new UpstreamHistory(
-        { list: (...part) => ofHistory(() => lister.list(...part)) },
-        repository,
-        refs,
-        main,
-        () => ofHistory(async () => (await listUpstreamRefs(host, repository)).refs),
-      ),
     /** The folder of one commit of upstream's; null: it did not come in time. */
-    treeOf: (commit: Oid): Promise<Oid | null> =>
-      unlessLate(
-        'files of upstream',
-        readCommit(read, commit).then(({ tree }) => tree),
-      ),
-    /**
-     * Whether one tip of upstream's shares no commit with any of the others, as far as that can be
-     * known.
-     */
-    isApart: async (tip: Oid, others: readonly Oid[]): Promise<boolean> =>
-      (await unlessLate('the history of the base', lister.isApart(repository, tip, others))) ?? false,
+    treeOf: async (commit: Oid): Promise<Oid | null> => {
+      const answer = await unlessLate(run, 'files of upstream', readCommit(read, commit));
+      return answer?.tree ?? null;
+    },
     /** The upstream commit that contains all others of them; null if there is none. */
-    newestOf: (boundary: ReadonlySet<Oid>) => ofHistory(() => lister.newestOf(repository, boundary)),
+    newestOf: (boundary: ReadonlySet<Oid>) =>
+      steps.run('history', () => lister.newestOf(repository, boundary)),
     /**
      * What the pushed deltas stand on: all, in one request, or nothing.
      * @param sizes of the objects by their ids.
      */
     readBases: async (sizes: ReadonlyMap<Oid, number>): Promise<Iterable<KeptObject>> => {
       const bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0);
-      const bases = await unlessLate('the bases of deltas', read({ wants: [...sizes.keys()] }, bytes));
-      return bases?.values() ?? [];
+      const answer = read({ wants: [...sizes.keys()] }, bytes);
+      return (await unlessLate(run, 'the bases of deltas', answer))?.values() ?? [];
     },
     /**
      * Files and folders of one commit of upstream, as far as they come in time.
@@ -302,19 +304,7 @@ export function questionsOf(
      */
     readFiles: async (commit: Oid, paths: readonly string[], maxBytes: number) => {
       const files = new Map<string, FileObject>();
-      const readAll = async (): Promise<void> => {
-        let bytesLeft = maxBytes;
-        const { tree } = await readCommit(read, commit);
-        for (const path of paths.slice(0, MAX_PATHS)) {
-          const found = await findPath(read, tree, path === '' ? [] : path.split('/'));
-          const folder = found.kind === 'folder' ? encodeTree(found.folders.at(-1) ?? []) : null;
-          const content = found.kind === 'file' ? await readBlob(read, found.blob, bytesLeft) : folder;
-          bytesLeft -= content?.byteLength ?? 0;
-          if (content !== null && bytesLeft >= 0)
-            files.set(path, { type: folder === null ? 'blob' : 'tree', content });
-        }
-      };
-      await unlessLate('files of upstream', readAll());
+      await unlessLate(run, 'files of upstream', readInto(files, read, commit, paths, maxBytes));
       // What comes later is not for it.
       return new Map(files);
     },
@@ -339,31 +329,27 @@ export function questionsOf(
         const pushed = { commits, boundary: compared, pack: storedPack(spool) };
         return changedEntries(pushed, read, host.memory, isWanted);
       };
-      return isRequired ? steps.run('lookup', compare) : unlessLate('what a push changes', compare());
+      return isRequired ? steps.run('lookup', compare) : unlessLate(run, 'what a push changes', compare());
     },
   };
 }
 
-/**
- * Asks the host nothing about the push: until it is published, the host sees what any clone causes.
- */
-export function quietly(questions: Questions): Questions {
-  return {
-    ...questions,
-    advertised: async () => null,
-    treeOf: async () => null,
-    readBases: async () => [],
-    readFiles: async () => new Map(),
-    entriesChanged: async () => null,
-    findBranch: async () => {
-      throw new Refusal('base', 'the base branch is not listed', [
-        'This repository has more branches than the service lists, and it asks for none by its name before the push is published. Push without a delay.',
-      ]);
-    },
-    newestOf: async () => {
-      throw new Refusal('squash', 'the commits cannot be squashed and delayed', [
-        'They are based on several upstream commits. Rebase them instead of merging, or push without a delay.',
-      ]);
-    },
-  };
+/** Reads files and folders of one commit, each into `files` as soon as it has come. */
+async function readInto(
+  files: Map<string, FileObject>,
+  read: ReadObjects,
+  commit: Oid,
+  paths: readonly string[],
+  maxBytes: number,
+): Promise<void> {
+  let bytesLeft = maxBytes;
+  const { tree } = await readCommit(read, commit);
+  for (const path of paths.slice(0, MAX_PATHS)) {
+    const found = await findPath(read, tree, path === '' ? [] : path.split('/'));
+    const folder = found.kind === 'folder' ? encodeTree(found.folders.at(-1) ?? []) : null;
+    const content = found.kind === 'file' ? await readBlob(read, found.blob, bytesLeft) : folder;
+    bytesLeft -= content?.byteLength ?? 0;
+    if (content !== null && bytesLeft >= 0)
+      files.set(path, { type: folder === null ? 'blob' : 'tree', content });
+  }
 }

@@ -5,27 +5,32 @@
  * Proved by test/durable/pull-request/dates-of.test.ts and test/e2e/push/push-history.test.ts.
  */
 import { latin1, utf8 } from '../../git/bytes.ts';
+import { datesOf, undatedOf } from '../../durable/pull-request/record.ts';
 import { areAllNeeded } from '../../git/objects/all-needed.ts';
-import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
+import { AnonymousCommits, type DateOf } from '../../git/objects/anonymize.ts';
 import { pullRequestText } from '../../git/objects/commit-message.ts';
 import { type Commit, type CommitIdentity, parseHistory } from '../../git/objects/commit.ts';
 import { type NewCommit, type NewCommits, traceNewCommits } from '../../git/objects/new-commits.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import { OwnIds } from '../../git/objects/own-ids.ts';
-import { type Plan, planCommits } from '../../git/objects/planned-commits.ts';
+import { type Plan, planCommits, type PlannedCommits } from '../../git/objects/planned-commits.ts';
 import type { Reword } from '../../git/objects/reword.ts';
 import type { KeptObjects } from '../../git/pack/kept-objects.ts';
 import { hiddenCommit } from '../../git/pack/late-deltas.ts';
 import { isDeletion } from '../../git/wire/push-request.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import { oneLine } from '../../words/host-text.ts';
-import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import { newestWork } from '../../text/pull-request-text.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import type { PushOptions } from '../receive/push-options.ts';
 import type { Received } from '../receive/receive.ts';
 import { shellWord } from '../reply/banner.ts';
+import type { ClaimedUpdate } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
+import type { Place } from './questions.ts';
+
+/** Bytes of a commit to read: the author's line stands behind the parents'. */
+const MAX_HEAD_BYTES = 4_096;
 
 export interface Work {
   /** Parents before children; at least one. */
@@ -177,16 +182,15 @@ export function unrelated(base: Ref, remoteUrl: string, ground?: Oid, last?: Oid
 }
 
 /** The commits by others than the author of the newest one and the bot, oldest first. */
-function othersIn(commits: NewCommits, kept: Kept, { name, email }: CommitIdentity): Oid[] {
+export function othersIn(commits: NewCommits, kept: Kept, { name, email }: CommitIdentity): Oid[] {
   const own = new Set([authorOf(kept, commits.at(-1)!.oid), `author ${name} <${email}`]);
   return Array.from(commits, ({ oid }) => oid).filter((oid) => !own.has(authorOf(kept, oid)));
 }
 
 /**
- * Whether the work ends with the files that it began with, as after a revert: no refusal, as it may
- * be meant.
+ * Tells whether the work ends with the files that it began with, as after a revert.
  * @param entryCount folders and files in the pack: without any, a single commit changes nothing.
- * @param treeOf null: the host is not asked, or did not answer.
+ * @param treeOf answers null if the host is not asked, or did not answer.
  */
 export async function changesNothing(
   { commits, boundary }: Work,
@@ -201,16 +205,8 @@ export async function changesNothing(
   return tree === null ? entryCount === 0 : tree === own;
 }
 
-/** A line for the person, who may not know what a rebase or a merge has brought. */
-export function othersLines({ commits }: Work, kept: Kept, bot: CommitIdentity): string[] {
-  const { length } = othersIn(commits, kept, bot);
-  if (length === 0) return [];
-  const are = length === 1 ? 'is by another author' : 'are by other authors';
-  return [`${length} of ${commits.length} commits ${are}. All would be published in the name of the bot.`];
-}
-
 /** Name and address, as their bytes stand there. */
-function authorOf(kept: Kept, oid: Oid): string | undefined {
+export function authorOf(kept: Kept, oid: Oid): string | undefined {
   const head = latin1((kept.withOid(oid)?.content ?? new Uint8Array()).subarray(0, MAX_HEAD_BYTES));
   return /^author [^\n>]*/m.exec(head)?.[0];
 }
@@ -265,6 +261,32 @@ export async function planWork(
   return planCommits([{ oid, commit: { ...commit, message, encoding, parents: [parent] } }], ownIds);
 }
 
+/** Asks for the upstream commit that contains all others. */
+export function newestBoundary(place: Place | null): (boundary: ReadonlySet<Oid>) => Promise<Oid | null> {
+  if (place !== null) return (boundary) => place.ask.newestOf(boundary);
+  return async () => {
+    throw new Refusal('squash', 'the commits cannot be squashed and delayed', [
+      'They are based on several upstream commits. Rebase them instead of merging, or push without a delay.',
+    ]);
+  };
+}
+
+/** The dates of commits that are published at `now`, in seconds since 1970. */
+export function datesNow(
+  commits: PlannedCommits,
+  bot: CommitIdentity,
+  claim: ClaimedUpdate | null,
+  now: number,
+): DateOf {
+  return datesOf(undatedOf(commits, bot), claim?.dates ?? [], now).dateOf;
+}
+
+/** The commits as they would leave at `now`. */
+export function commitsNow(...published: Parameters<typeof datesNow>): AnonymousCommits {
+  const [commits, bot] = published;
+  return new AnonymousCommits(commits, bot, datesNow(...published));
+}
+
 /** The original ids, but those that are public anyway. */
 export function* idsOf(
   commits: NewCommits,
@@ -273,16 +295,8 @@ export function* idsOf(
   for (const { oid } of commits) if (publics?.has(oid) !== true) yield oid;
 }
 
-/** A line for the person, if the squashed commit has another message than the tip. */
-export function warningOfSquash(
-  { commits }: Work,
-  { squash, title }: Pick<PushOptions, 'squash' | 'title'>,
-): string[] {
-  const isOther = squash && title === null && newestCommit(commits).oid !== commits.at(-1)?.oid;
-  return isOther ? ['The squashed commit has the message of your newest commit that is not a merge.'] : [];
-}
-
-function newestCommit(commits: NewCommits): NewCommit {
+/** The newest commit that is not a merge. */
+export function newestCommit(commits: NewCommits): NewCommit {
   const at = (place: number) => commits.at(place)!;
   return at(newestWork(commits.length, (place) => at(place).commit.parents.length > 1));
 }
@@ -311,43 +325,4 @@ function rewordedCommits(commits: NewCommits, reword: Reword): NewCommits {
       for (const commit of commits) yield lazily(commit);
     },
   };
-}
-
-/** Of GitHub, Gitea and Forgejo. */
-const PULL_REF = /^refs\/pull\/(\d{1,10})\/head$/;
-const MOST_BORROWED = 3;
-/** The author's line stands behind the parents'. */
-const MAX_HEAD_BYTES = 4_096;
-
-/**
- * Commits of other pull requests would go out again, under the bot's name. Nobody is asked about
- * one author's work.
- */
-export async function borrowedLines(
-  advertised: (oids: ReadonlySet<Oid>) => Promise<ReadonlyMap<Oid, string> | null>,
-  { commits }: Work,
-  kept: Kept,
-  repository: RepositoryName,
-  own: number | null,
-): Promise<string[]> {
-  const authors = new Set<string | undefined>();
-  const oids = new Set<Oid>();
-  for (const { oid } of commits) {
-    authors.add(authorOf(kept, oid));
-    oids.add(oid);
-  }
-  if (authors.size < 2) return [];
-  const refs = await advertised(oids);
-  if (refs === null)
-    return ['The service could not check whether commits of other pull requests are among yours.'];
-  const numbers = [...refs].flatMap(([oid, name]) => {
-    const [, number] = PULL_REF.exec(name) ?? [];
-    return number === undefined || Number(number) === own ? [] : [{ oid, number }];
-  });
-  return numbers.slice(0, MOST_BORROWED).map(({ oid, number }) => {
-    // A client may send commits that upstream has, too.
-    const theirs = [...commitsFrom(kept, oid)].filter((each) => oids.has(each)).length;
-    const of = `${theirs} of the ${oids.size} commits ${theirs === 1 ? 'is' : 'are'} of ${fullName(repository)}#${number}`;
-    return `${of}, and would be published again in the name of the bot.`;
-  });
 }

@@ -47,10 +47,22 @@ export interface PushOptions extends Stated {
   readonly warnings: readonly string[];
 }
 
-export type PushOptionsResult =
-  | { readonly kind: 'valid'; readonly options: PushOptions }
-  /** @property option whose value breaks its rule; null: something else is wrong. */
-  | { readonly kind: 'invalid'; readonly message: string; readonly option: Name | null };
+export type PushOptionsResult = { readonly kind: 'valid'; readonly options: PushOptions } | InvalidOptions;
+
+/** The first fault, and all of them. */
+interface InvalidOptions extends OptionFault {
+  readonly kind: 'invalid';
+  /** One or more, each once. */
+  readonly faults: readonly OptionFault[];
+  /** Those that are valid. */
+  readonly options: PushOptions;
+}
+
+export interface OptionFault {
+  readonly message: string;
+  /** The option whose value breaks its rule, or that a misspelt one means. */
+  readonly option: Name;
+}
 
 export const MAX_DESCRIPTION_LENGTH = 4_000;
 
@@ -89,6 +101,7 @@ const FLAGS = [
 ] as const;
 /** All of them. README.md has a row for each. */
 export const KNOWN_OPTIONS: readonly string[] = [...Object.keys(VALUES).map((name) => `${name}=`), ...FLAGS];
+const NAMES: readonly Name[] = [...(Object.keys(VALUES) as (keyof typeof VALUES)[]), ...FLAGS];
 const MOST_OF_A_NAME = 40;
 
 type Flag = (typeof FLAGS)[number];
@@ -107,69 +120,95 @@ function split(option: string): [name: string, value: string | null] {
 }
 
 /** The option that somebody may have meant: a misspelt one, or that of the same name elsewhere. */
-function meantBy(name: string): string | undefined {
+function meantBy(name: string): Name | undefined {
   if (/^dry[-_]?run$/i.test(name)) return 'preview';
-  return nearName(name, [...Object.keys(VALUES), ...FLAGS]);
-}
-
-function invalid(message: string, option: Name | null = null): PushOptionsResult {
-  return { kind: 'invalid', message, option };
+  return nearName(name, NAMES);
 }
 
 export function parsePushOptions(pushOptions: readonly string[]): PushOptionsResult {
-  const given = new Map<Name, string>();
+  const given: Given = new Map();
   const unknown = new Set<string>();
+  const faults = new Map<string, OptionFault>();
+  const add = (option: Name, message: string | null): void => {
+    if (message !== null) faults.set(message, { option, message });
+  };
   for (const option of pushOptions) {
     const [name, text] = split(option);
-    if (!isKnown(name)) {
-      // A misspelt `preview`, or `dry-run`, would publish, and a misspelt `pr-hash` would open a
-      // second pull request.
-      const meant = meantBy(name);
-      if (meant !== undefined)
-        return invalid(
-          `push option "${oneLine(name)}" is unknown: did you mean ${meant}? Correct it or leave it out`,
-        );
-      unknown.add(name);
-      continue;
-    }
-    const before = given.get(name);
-    // Git sends one line with each option, so a description of several lines is several options.
-    const isNextLine = name === 'description' && before !== undefined && text !== null;
-    const value = isNextLine ? `${before}\n${text}` : text;
-    const [isValid, rule] = isFlag(name)
-      ? ([matches(/^true$/), `${name} takes no value`] as const)
-      : ([VALUES[name][0], `${name} must be ${VALUES[name][1]}`] as const);
-    if (value === null || !isValid(value)) return invalid(rule, name);
-    if (name !== 'description' && (before ?? value) !== value)
-      return invalid(`${name} is given twice with different values: give it once`);
-    given.set(name, value);
+    const meant = isKnown(name) ? name : meantBy(name);
+    if (isKnown(name)) add(name, take(given, name, text));
+    else if (meant === undefined) unknown.add(name);
+    else add(meant, misspelt(name, meant));
   }
+  const isHashFaulty = [...faults.values()].some(({ option }) => option === 'pr-hash');
   for (const name of ['withdraw', 'overwrite'] as const) {
-    if (given.has(name) && !given.has('pr-hash'))
-      return invalid(`${name} needs pr-hash=<hash>, as the banner showed it`);
+    if (given.has(name) && !given.has('pr-hash') && !isHashFaulty)
+      add('pr-hash', `${name} needs pr-hash=<hash>, as the banner showed it`);
   }
+  const options = optionsOf(given, unknown);
+  const [first, ...more] = faults.values();
+  if (first === undefined) return { kind: 'valid', options };
+  return { kind: 'invalid', ...first, faults: [first, ...more], options };
+}
+
+/** What is wrong with the options of a push. */
+export function faultsIn(parsed: PushOptionsResult): readonly OptionFault[] {
+  return parsed.kind === 'invalid' ? parsed.faults : [];
+}
+
+/** Whether one of these options is not known, because it is misspelt, or its value is none. */
+export function isDoubtful(faults: readonly OptionFault[], ...names: readonly Name[]): boolean {
+  return faults.some(({ option }) => names.includes(option));
+}
+
+type Given = Map<Name, string>;
+
+/**
+ * Adds an option to those that are given. Answers what is wrong with it; null: nothing.
+ * @param text its value; null: it has none.
+ */
+function take(given: Given, name: Name, text: string | null): string | null {
+  const before = given.get(name);
+  // Git sends one line with each option, so a description of several lines is several options.
+  const isNextLine = name === 'description' && before !== undefined && text !== null;
+  const value = isNextLine ? `${before}\n${text}` : text;
+  const [isValid, rule] = isFlag(name)
+    ? ([matches(/^true$/), `${name} takes no value`] as const)
+    : ([VALUES[name][0], `${name} must be ${VALUES[name][1]}`] as const);
+  if (value === null || !isValid(value)) return rule;
+  if (name !== 'description' && (before ?? value) !== value)
+    return `${name} is given twice with different values: give it once`;
+  given.set(name, value);
+  return null;
+}
+
+/**
+ * Refuses what nearly is an option: a misspelt `preview`, or `dry-run`, would publish, and a
+ * misspelt `pr-hash` would open a second pull request.
+ */
+function misspelt(name: string, meant: Name): string {
+  return `push option "${oneLine(name)}" is unknown: did you mean ${meant}? Correct it or leave it out`;
+}
+
+function optionsOf(given: Given, unknown: ReadonlySet<string>): PushOptions {
   return {
-    kind: 'valid',
-    options: {
-      prHash: given.get('pr-hash') ?? null,
-      prKey: given.get('pr-key') ?? null,
-      title: given.get('title') ?? null,
-      description: given.get('description') ?? null,
-      base: given.get('base') ?? null,
-      ai: given.get('ai') ?? null,
-      issue: Number(given.get('issue')?.replace('#', '') ?? 0) || null,
-      squash: given.has('squash'),
-      draft: given.has('draft'),
-      preview: given.has('preview'),
-      publishNames: given.has('publish-names'),
-      overwrite: given.has('overwrite'),
-      withdraw: given.has('withdraw'),
-      delayMs: delay.parse(given.get('delay') ?? '') ?? null,
-      wait: given.has('wait'),
-      signOff: given.has('sign-off'),
-      stripTrails: given.has('strip-trails'),
-      warnings: warningOf([...unknown]),
-    },
+    prHash: given.get('pr-hash') ?? null,
+    prKey: given.get('pr-key') ?? null,
+    title: given.get('title') ?? null,
+    description: given.get('description') ?? null,
+    base: given.get('base') ?? null,
+    ai: given.get('ai') ?? null,
+    issue: Number(given.get('issue')?.replace('#', '') ?? 0) || null,
+    squash: given.has('squash'),
+    draft: given.has('draft'),
+    preview: given.has('preview'),
+    publishNames: given.has('publish-names'),
+    overwrite: given.has('overwrite'),
+    withdraw: given.has('withdraw'),
+    delayMs: delay.parse(given.get('delay') ?? '') ?? null,
+    wait: given.has('wait'),
+    signOff: given.has('sign-off'),
+    stripTrails: given.has('strip-trails'),
+    warnings: warningOf([...unknown]),
   };
 }
 

@@ -20,7 +20,12 @@ import {
 import { isValidRefName, parsePushTarget, type PushTarget } from '../../git/wire/ref-name.ts';
 import type { CommandStatus } from '../../git/wire/report-status.ts';
 import type { PushSpool } from '../../spool/spool.ts';
-import { parsePushOptions, type PushOptions, type PushOptionsResult } from './push-options.ts';
+import {
+  type OptionFault,
+  parsePushOptions,
+  type PushOptions,
+  type PushOptionsResult,
+} from './push-options.ts';
 
 interface TakenCommand {
   readonly command: Command;
@@ -107,6 +112,8 @@ export interface Received {
   /** All commands of the push, including the accepted one. */
   readonly commandList: readonly Command[];
   readonly options: PushOptions;
+  /** What is wrong with its options: it is judged without them, and refused. */
+  readonly faults: readonly OptionFault[];
   readonly pack: ReceivedPack;
 }
 

@@ -6,6 +6,7 @@ import type { DelayReason, DelayWindow } from '../../durable/delayed-pushes/dela
 import type { Pushed, PushRun } from '../push-run.ts';
 
 export interface BannerFacts extends Repeated {
+  readonly prHash: string;
   readonly updated: boolean;
   /** As `updatedCommits` says it; empty: nothing new; null: nobody knows, or it is no update. */
   readonly changes: string | null;
@@ -29,7 +30,8 @@ export interface BannerFacts extends Repeated {
 
 /** What a later push must repeat to change the same pull request. */
 interface Repeated {
-  readonly prHash: string;
+  /** Null: it opened none yet. */
+  readonly prHash: string | null;
   /** The key, or `<key>` in its place; null if updates need none. */
   readonly prKey: string | null;
   readonly isSignedOff: boolean;
@@ -51,32 +53,40 @@ function option(name: string, value: string | number | boolean | null): string[]
   return [value === true ? name : `${name}=${value}`];
 }
 
-/** @param more options besides those that every change needs. */
-function updateCommand(repeated: Repeated, more: readonly string[] = []): string {
-  const { prHash, prKey, isSquashed, isSignedOff, base, remoteUrl, refName } = repeated;
-  const options = [
+const nameOf = (given: string): string => given.split('=', 1).join();
+
+/** The options that every change of a pull request needs. */
+function usualOptions({ prHash, prKey, isSquashed, isSignedOff, base }: Repeated): string[] {
+  return [
     ...option('pr-hash', prHash),
     ...option('pr-key', prKey),
     ...option('squash', isSquashed),
     ...option('sign-off', isSignedOff),
     ...option('base', base),
-    ...more,
   ];
-  const words = options.map((each) => `-o ${shellWord(each)}`).join(' ');
-  return `git push ${words} ${remoteUrl} ${shellWord(`HEAD:${refName}`)}`;
 }
 
-/** The command that pushes the same once more. @param more options besides those that it had. */
+function pushCommand(options: readonly string[], { remoteUrl, refName }: Repeated): string {
+  const words = options.flatMap((each) => ['-o', shellWord(each)]);
+  return ['git push', ...words, remoteUrl, shellWord(`HEAD:${refName}`)].join(' ');
+}
+
+/**
+ * The command that pushes the same once more.
+ * @param more options besides those that it had; they replace others of their name.
+ */
 export function repeatCommand(
   { settings, target }: Pick<PushRun, 'settings' | 'target'>,
   { options, taken }: Pushed,
   named: Pick<Repeated, 'prHash' | 'prKey'>,
   more: readonly string[],
 ): string {
-  const { signOff: isSignedOff, squash: isSquashed, base, description } = options;
+  const { signOff: isSignedOff, squash: isSquashed, base, description, delayMs } = options;
   const { refName } = taken.command;
   const remoteUrl = settings.remoteUrl(target);
-  return updateCommand({ ...named, isSignedOff, isSquashed, base, remoteUrl, refName }, [
+  const repeated = { ...named, isSignedOff, isSquashed, base, remoteUrl, refName };
+  const given = [
+    ...usualOptions(repeated),
     ...option('title', options.title),
     ...(description?.split('\n').map((line) => `description=${line}`) ?? []),
     ...option('ai', options.ai),
@@ -84,8 +94,11 @@ export function repeatCommand(
     ...option('draft', options.draft),
     ...option('publish-names', options.publishNames),
     ...option('strip-trails', options.stripTrails),
-    ...more,
-  ]);
+    ...option('delay', delayMs === null ? null : `${delayMs / 1000}s`),
+    ...option('wait', options.wait),
+  ];
+  const replaced = new Set(more.map(nameOf));
+  return pushCommand([...given.filter((each) => !replaced.has(nameOf(each))), ...more], repeated);
 }
 
 /** The first lines of a push that opens a pull request, before anything is published. */
@@ -113,7 +126,7 @@ export function bannerLines(facts: BannerFacts): string[] {
     `  Page:     ${facts.pageUrl}`,
     `  Topic:    ${facts.subscribeUrl}`,
     `${beforeCommand(facts)} commit again and run:`,
-    `  ${updateCommand(facts)}`,
+    `  ${pushCommand(usualOptions(facts), facts)}`,
   ];
 }
 

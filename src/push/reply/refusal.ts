@@ -6,6 +6,7 @@
  */
 import { ProtocolError, type ProtocolErrorCode } from '../../git/wire/protocol-error.ts';
 import type { GitClient } from '../../git/wire/git-client.ts';
+import type { Finding } from '../../words/finding.ts';
 import { HostError, hostFailureOf, isRefusedByHost } from '../../words/host-error.ts';
 import type { Clock } from '../../isolate/clock.ts';
 import { BodyError } from '../../streams/body-error.ts';
@@ -48,6 +49,11 @@ const LINE_INTERVAL_MS = 10_000;
 
 export type HostStep = keyof typeof STEPS;
 
+/** Whether the code host has failed, or was silent for too long. */
+export function isOfHost({ code }: Refusal): boolean {
+  return Object.hasOwn(STEPS, code);
+}
+
 /** Push attempts that the metrics count by themselves. */
 const SPECIAL_OUTCOMES = ['suspended', 'rate-limited', 'preview'] as const;
 type SpecialOutcome = (typeof SPECIAL_OUTCOMES)[number];
@@ -88,8 +94,11 @@ export interface Preview {
   readonly refusal: string | null;
 }
 
-export class Refusal extends Error {
+type More = Pick<Refusal, 'unpackStatus' | 'outcome' | 'waitMs' | 'preview' | 'cause' | 'needs' | 'also'>;
+
+export class Refusal extends Error implements Finding {
   override readonly name = 'Refusal';
+  readonly severity = 'refuse';
   readonly code: RefusalCode;
   /** For the status table, without line breaks: `push rejected: <reason>`. */
   readonly reason: string;
@@ -103,13 +112,14 @@ export class Refusal extends Error {
   readonly waitMs: number | null;
   /** What a preview shows; null: this is none. */
   readonly preview: Preview | null;
+  /**
+   * Push options that answer it, such as `sign-off`, or `issue=<number>` for the person to fill in.
+   */
+  readonly needs: readonly string[];
+  /** What else judging has found. */
+  readonly also: readonly Finding[];
 
-  constructor(
-    code: RefusalCode,
-    reason: string,
-    lines: readonly string[],
-    more: Partial<Pick<Refusal, 'unpackStatus' | 'outcome' | 'waitMs' | 'preview' | 'cause'>> = {},
-  ) {
+  constructor(code: RefusalCode, reason: string, lines: readonly string[], more: Partial<More> = {}) {
     super(reason, { cause: more.cause });
     this.code = code;
     this.reason = reason;
@@ -118,6 +128,24 @@ export class Refusal extends Error {
     this.outcome = more.outcome ?? SPECIAL_OUTCOMES.find((outcome) => outcome === code) ?? null;
     this.waitMs = more.waitMs ?? null;
     this.preview = more.preview ?? null;
+    this.needs = more.needs ?? [];
+    this.also = more.also ?? [];
+  }
+
+  /** The same refusal, with what else was found. */
+  with(also: readonly Finding[]): Refusal {
+    if (also.length === 0) return this;
+    const { code, reason, lines, unpackStatus, outcome, waitMs, preview, cause, needs } = this;
+    return new Refusal(code, reason, lines, { unpackStatus, outcome, waitMs, preview, cause, needs, also });
+  }
+
+  /** This refusal, and the others that were found. */
+  get all(): readonly Refusal[] {
+    return [this, ...this.also.filter((finding) => finding instanceof Refusal)];
+  }
+
+  get warnings(): readonly Finding[] {
+    return this.also.filter(({ severity }) => severity === 'warn');
   }
 
   get paragraph(): readonly string[] {
@@ -127,6 +155,11 @@ export class Refusal extends Error {
   get finalLine(): string {
     return this.outcome === 'preview' ? this.reason : `push rejected: ${this.reason}`;
   }
+}
+
+/** Refuses options, which are judged without what is wrong with them. */
+export function refusedOptions(faults: readonly { readonly message: string }[]): readonly Refusal[] {
+  return faults.map(({ message }) => new Refusal('options', message, []));
 }
 
 /** The steps of one push. A host that hangs cannot keep a push alive. */

@@ -3,7 +3,7 @@
  */
 import { expect, it } from 'vitest';
 import type { Oid } from '../../../src/git/objects/oid.ts';
-import { questionsOf } from '../../../src/push/judge/questions.ts';
+import { placeQuestions } from '../../../src/push/judge/questions.ts';
 import type { PushRun } from '../../../src/push/push-run.ts';
 
 const REPOSITORY = { owner: 'octo', name: 'hello' };
@@ -29,7 +29,7 @@ async function read(answer: () => Promise<unknown>, isPatient = true) {
     [OID, 4],
     ['f'.repeat(40), 30],
   ]);
-  const { readBases } = questionsOf(run, { repository: REPOSITORY, refs: [] }, 'bot');
+  const { readBases } = placeQuestions(run, { repository: REPOSITORY }, 'bot');
   return { objects: [...(await readBases(sizes))], asked, warnings };
 }
 

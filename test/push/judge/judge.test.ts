@@ -3,12 +3,21 @@ import { describe, expect, it, vi } from 'vitest';
 import { UNCOUNTED } from '../../../src/git/memory.ts';
 import type { HostPullRequest } from '../../../src/host/code-host.ts';
 import { OPEN_POLICY } from '../../../src/policy/policy.ts';
+import { refusalOf } from '../../../src/push/judge/findings.ts';
+import { judge as judgeAll } from '../../../src/push/judge/judge.ts';
 import type { Circumstances } from '../../../src/push/judge/destination.ts';
-import { judge } from '../../../src/push/judge/judge.ts';
-import type { Place, Questions, Upstream } from '../../../src/push/judge/questions.ts';
+import type {
+  GitQuestions,
+  LookedUp as Place,
+  PlaceQuestions,
+  Upstream,
+} from '../../../src/push/judge/questions.ts';
+import { previewOf } from '../../../src/push/preview.ts';
+import type { PushRun } from '../../../src/push/push-run.ts';
 import type { PushOptions } from '../../../src/push/receive/push-options.ts';
 import type { Refusal } from '../../../src/push/reply/refusal.ts';
 import type { Received } from '../../../src/push/receive/receive.ts';
+import { linesOf } from '../../../src/words/finding.ts';
 import { HOSTILE_MESSAGES } from '../../support/hostile-messages.ts';
 import { commitContent, EMPTY_TREE } from '../../support/objects.ts';
 import { buildPack, oidOf } from '../../support/pack-builder.ts';
@@ -81,6 +90,14 @@ const circumstances = {
   now: 1_800_000_000,
 } as unknown as Circumstances;
 
+/** A run in which nothing is open already. */
+const run = {
+  host: { botLogin: async () => 'bot', clock: { now: () => 1_800_000_000_000 }, nameOf: () => 'octo/hello' },
+  store: { hash: async () => '0'.repeat(64), pullRequestWith: async () => null },
+  settings: circumstances.settings,
+  reply: { note: async () => {} },
+} as unknown as PushRun;
+
 /** A push of one commit, or of several, the last one first. */
 function received(options: Partial<PushOptions> = {}, work = WORK, ...before: readonly Buffer[]): Received {
   const entries = [work, ...before].map((content) => ({ type: 'commit' as const, content }));
@@ -89,6 +106,7 @@ function received(options: Partial<PushOptions> = {}, work = WORK, ...before: re
   return {
     taken: { command, target: { kind: 'branch', branch: 'topic' } },
     commandList: [command],
+    faults: [],
     options: { ...OPTIONS, base: null, prHash: null, prKey: null, overwrite: false, ...options },
     pack: {
       kept: scanner.kept,
@@ -102,10 +120,7 @@ function received(options: Partial<PushOptions> = {}, work = WORK, ...before: re
 /** Upstream's history is one commit. */
 function asked(answers: Partial<Questions> = {}) {
   const questions = {
-    note: vi.fn(() => {}),
-    noteRules: vi.fn(() => {}),
     findPullRequest: vi.fn(async () => null),
-    tellSameWork: vi.fn(async () => {}),
     hashMeant: vi.fn(async () => null),
     advertised: vi.fn(async () => new Map()),
     updatedCommits: vi.fn(async () => null),
@@ -133,10 +148,29 @@ function asked(answers: Partial<Questions> = {}) {
   return questions as unknown as typeof questions & Questions;
 }
 
+type Questions = GitQuestions & PlaceQuestions;
+
+/** As a push goes on: it is refused, previewed or published. */
+async function judge(
+  pushed: Received,
+  from: Upstream,
+  says: Place | null,
+  given: Circumstances,
+  questions: Questions,
+) {
+  const there = says && { ...says, ask: questions };
+  const judged = await judgeAll(pushed, from, there, given, questions);
+  if (pushed.options.preview && judged.place !== null)
+    throw await previewOf(run, pushed.pack, { ...judged.work, ...judged.place }, judged, null);
+  const refusal = refusalOf(judged.findings);
+  if (refusal !== null) throw refusal;
+  return { ...judged, warnings: linesOf(judged.findings) };
+}
+
 /** Which questions were asked. */
 const namesOf = (questions: object): string[] =>
   Object.entries(questions).flatMap(([name, ask]) =>
-    name !== 'noteRules' && vi.mocked(ask as () => void).mock.calls.length > 0 ? [name] : [],
+    vi.mocked(ask as () => void).mock.calls.length > 0 ? [name] : [],
   );
 
 const by = (author: string, parent: Buffer, message: string) =>
@@ -179,10 +213,10 @@ describe('a push is judged', () => {
       parents: [oidOf('commit', WORK)],
       author: 'B <b@b.example> 1 +0000',
     });
-    await judge(received({}, other, WORK), upstream, place, circumstances, questions);
-    expect(vi.mocked(questions.note).mock.calls).toEqual([
-      ['The service could not check whether commits of other pull requests are among yours.'],
-    ]);
+    const { warnings } = await judge(received({}, other, WORK), upstream, place, circumstances, questions);
+    expect(warnings).toContain(
+      'The service could not check whether commits of other pull requests are among yours.',
+    );
   });
 
   it('with the number of its commits by others, the bot’s left out', async () => {
@@ -244,7 +278,7 @@ describe('a push is judged', () => {
   it('refused if nothing of a pull request would be left, with the command that withdraws it', async () => {
     const push = received({ prHash: '0123456789ab' });
     const taken = { ...push.taken, command: { ...push.taken.command, newId: UPSTREAM } };
-    const questions = { ...asked(), reply: { note: async () => {} } } as unknown as Questions;
+    const questions = asked();
     await expect(judge({ ...push, taken }, upstream, place, circumstances, questions)).rejects.toMatchObject({
       reason: 'nothing to propose',
       lines: expect.arrayContaining([

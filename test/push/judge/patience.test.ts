@@ -2,7 +2,12 @@
 import { expect, it } from 'vitest';
 import type { AnonymousCommits } from '../../../src/git/objects/anonymize.ts';
 import { PlannedCommits } from '../../../src/git/objects/planned-commits.ts';
-import { questionsOf } from '../../../src/push/judge/questions.ts';
+import {
+  type GitQuestions,
+  gitQuestions,
+  type PlaceQuestions,
+  placeQuestions,
+} from '../../../src/push/judge/questions.ts';
 import type { PushRun } from '../../../src/push/push-run.ts';
 import type { NamedPullRequest } from '../../../src/push/verdict.ts';
 
@@ -21,7 +26,8 @@ function asked() {
     },
     logger: { warn: () => {} },
   } as unknown as PushRun;
-  return { waits, questions: questionsOf(run, { repository: REPOSITORY, refs: [] }, 'bot') };
+  const upstream = { repository: REPOSITORY, refs: [] };
+  return { waits, questions: { ...gitQuestions(run, upstream), ...placeQuestions(run, upstream, 'bot') } };
 }
 
 const NAMED = { pullRequest: { source: { repository: REPOSITORY } }, tip: OID } as NamedPullRequest;
@@ -30,7 +36,7 @@ const PUSH = { commits: new PlannedCommits(), boundary: [], base: { name: '', oi
 const SPOOL = { byteLength: 0, isInMemory: true, async *read() {} };
 const HOW = { isAll: true, isRequired: false };
 
-it.each<[string, (questions: ReturnType<typeof questionsOf>) => Promise<unknown>]>([
+it.each<[string, (questions: GitQuestions & PlaceQuestions) => Promise<unknown>]>([
   ['whose commits they are', ({ advertised }) => advertised(new Set([OID]))],
   ['what deltas stand on', ({ readBases }) => readBases(new Map([[OID, 4]]))],
   ['whether a base is apart', ({ isApart }) => isApart(OID, [OID])],

@@ -1,6 +1,11 @@
 /** `git push -o`: what the options ask for, and what is no option of ours. */
 import { describe, expect, it } from 'vitest';
-import { parsePushOptions, type PushOptions } from '../../../src/push/receive/push-options.ts';
+import {
+  faultsIn,
+  isDoubtful,
+  parsePushOptions,
+  type PushOptions,
+} from '../../../src/push/receive/push-options.ts';
 import { workBranch } from '../../../src/words/pr-hash.ts';
 
 const HASH = '0123456789ab';
@@ -194,6 +199,24 @@ describe('parsePushOptions', () => {
     const message = `push option "${name}" is unknown: did you mean ${meant}? Correct it or leave it out`;
     expect(parsePushOptions([option])).toMatchObject({ kind: 'invalid', message });
     expect(parsePushOptions(['title=A', option, 'squash'])).toMatchObject({ kind: 'invalid', message });
+  });
+
+  it('names every fault, each once, and answers the options that are valid', () => {
+    const result = parsePushOptions(['drft', 'title=A', 'base=a..b', 'base=c..d', 'squash=no', 'sign-off']);
+    expect(result).toMatchObject({
+      kind: 'invalid',
+      message: expect.stringContaining('did you mean draft'),
+      faults: [{ option: 'draft' }, { option: 'base' }, { option: 'squash' }],
+      options: { title: 'A', base: null, squash: false, signOff: true },
+    });
+    expect(isDoubtful(faultsIn(result), 'delay', 'base')).toBe(true);
+    expect(isDoubtful(faultsIn(result), 'delay')).toBe(false);
+    expect(faultsIn(parsePushOptions(['squash']))).toEqual([]);
+  });
+
+  it('does not miss a pr-hash that was given, but is none', () => {
+    const { length } = faultsIn(parsePushOptions(['overwrite', 'pr-hash=xyz']));
+    expect(length).toBe(1);
   });
 
   it('echoes no control characters', () => {

@@ -1,15 +1,16 @@
 /** A warning that must not keep a push waiting. */
 import { expect, it } from 'vitest';
-import { PlannedCommits } from '../../../src/git/objects/planned-commits.ts';
-import { UNCOUNTED } from '../../../src/git/memory.ts';
-import { submoduleLines, workflowLines } from '../../../src/push/judge/destination.ts';
-import { questionsOf } from '../../../src/push/judge/questions.ts';
-import { HostSteps } from '../../../src/push/reply/refusal.ts';
-import { NotedReply } from '../../../src/push/reply/reply.ts';
-import { failureOf } from '../../../src/push/delay/release.ts';
-import type { PushRun } from '../../../src/push/push-run.ts';
-import { NO_FILES } from '../../../src/policy/community-files.ts';
-import { OPEN_POLICY, withCommunity } from '../../../src/policy/policy.ts';
+import { PlannedCommits } from '../../../../src/git/objects/planned-commits.ts';
+import { UNCOUNTED } from '../../../../src/git/memory.ts';
+import { placeQuestions } from '../../../../src/push/judge/questions.ts';
+import { submodules, workflows } from '../../../../src/push/judge/rules/changes.ts';
+import { HostSteps } from '../../../../src/push/reply/refusal.ts';
+import { NotedReply } from '../../../../src/push/reply/reply.ts';
+import { failureOf } from '../../../../src/push/delay/release.ts';
+import { linesOf } from '../../../../src/words/finding.ts';
+import type { PushRun } from '../../../../src/push/push-run.ts';
+import { NO_FILES } from '../../../../src/policy/community-files.ts';
+import { OPEN_POLICY, withCommunity } from '../../../../src/policy/policy.ts';
 
 const REPOSITORY = { owner: 'octo', name: 'hello' };
 const silence = () => new Promise<never>(() => {});
@@ -27,7 +28,7 @@ const run = {
   logger: {} as PushRun['logger'],
   steps: new HostSteps(host.clock, new NotedReply(), 'silent.test'),
 } as PushRun;
-const { entriesChanged } = questionsOf(run, { repository: REPOSITORY, refs: [] }, 'bot');
+const { entriesChanged } = placeQuestions(run, { repository: REPOSITORY }, 'bot');
 
 const base = { name: 'refs/heads/main', oid: 'cd'.repeat(20) };
 const commits = new PlannedCommits();
@@ -45,13 +46,15 @@ it.each([true, false])(
     const push = { commits, boundary: [base.oid], base, entryCount: 0 };
     const changed = await entriesChanged(push, spool, { isAll: true, isRequired: false });
     expect(changed).toBeNull();
-    expect(submoduleLines(changed).join()).toContain('could not check');
+    expect(linesOf(submodules(changed)).join()).toContain('could not check');
     const policy = withCommunity(OPEN_POLICY, { ...NO_FILES, hasWorkflows: true });
-    expect(workflowLines(changed, REPOSITORY, policy)).toEqual([
+    expect(linesOf(workflows(changed, REPOSITORY, policy))).toEqual([
       'The service could not check whether you change workflows.',
     ]);
     const strict = { ...policy, refusesWorkflows: true };
-    expect(() => workflowLines(changed, REPOSITORY, strict)).toThrow('takes no changes of workflows');
+    expect(workflows(changed, REPOSITORY, strict)).toMatchObject([
+      { severity: 'refuse', reason: 'the repository takes no changes of workflows' },
+    ]);
   },
 );
 

@@ -7,7 +7,8 @@ import { AnonymousCommits } from '../../src/git/objects/anonymize.ts';
 import { parseCommit } from '../../src/git/objects/commit.ts';
 import { OwnIds } from '../../src/git/objects/own-ids.ts';
 import { planCommits } from '../../src/git/objects/planned-commits.ts';
-import { type Publishable, previewed } from '../../src/push/verdict.ts';
+import { previewed } from '../../src/push/preview.ts';
+import type { Publishable } from '../../src/push/verdict.ts';
 import { commitContent, EMPTY_TREE } from '../support/objects.ts';
 import { oidOf } from '../support/pack-builder.ts';
 

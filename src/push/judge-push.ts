@@ -1,0 +1,148 @@
+/**
+ * What judging a push needs from outside, and what follows from it: a claim, the limits, what the
+ * host says; then a refusal, a preview, or a push that may be published.
+ * Proved by test/e2e/push/push-acts.test.ts and test/e2e/push/all-at-once.test.ts.
+ */
+import { linesOf } from '../words/finding.ts';
+import { repositoryKey, type RepositoryName } from '../words/repository-name.ts';
+import { mayWait, withAdvice } from './delay/keep.ts';
+import { type Circumstances, UNKNOWN_HASH } from './judge/destination.ts';
+import { Findings, refusalOf } from './judge/findings.ts';
+import { type Judged, judge } from './judge/judge.ts';
+import {
+  gitQuestions,
+  lookUpPlace,
+  lookUpUpstream,
+  type Place,
+  placeQuestions,
+  type Upstream,
+} from './judge/questions.ts';
+import { previewOf } from './preview.ts';
+import { type ClaimedUpdate, type PushRun, receivedHashOf, slotHashOf } from './push-run.ts';
+import { isDoubtful } from './receive/push-options.ts';
+import type { Received } from './receive/receive.ts';
+import { isMomentary, Refusal, refusedOptions } from './reply/refusal.ts';
+
+const ASKS_NOW =
+  'A preview asks the code host about the repository now. A delayed push asks only when it is published.';
+
+export interface JudgedPush extends Omit<Judged, 'findings'>, Pick<Upstream, 'hostAheadMs'> {
+  readonly slotHash: string;
+  readonly receivedHash: string;
+}
+
+/**
+ * @param isLater the host is asked what a clone asks, unless it is a preview.
+ * @throws Refusal, also for a preview
+ */
+export async function judgePush(run: PushRun, received: Received, isLater: boolean): Promise<JudgedPush> {
+  const { options, pack } = received;
+  const slotHash = await slotHashOf(run, received);
+  const receivedHash = await receivedHashOf(run, received);
+  const { upstream, place, circumstances } = await lookAround(run, received, isLater, slotHash).catch(
+    (error: unknown) => {
+      const findings = new Findings();
+      findings.add(refusedOptions(received.faults));
+      throw findings.endedBy(error, run.settings.client);
+    },
+  );
+  const git = gitQuestions(run, upstream);
+  const { findings, ...judged } = await judge(received, upstream, place, circumstances, git);
+  const { work } = judged;
+  const { unknown = [], found = [] } = Object.groupBy(findings, ({ code }) =>
+    code === UNKNOWN_HASH ? 'unknown' : 'found',
+  );
+  // The person has named it, and learns before anything else that it is not there.
+  await run.reply.note(...linesOf(unknown));
+  if (options.preview && judged.place !== null) {
+    const push = { ...work, ...judged.place };
+    throw await previewOf(run, pack, push, { ...judged, findings: found }, circumstances.refusal);
+  }
+  const refusal = refusalOf(found);
+  if (refusal !== null) throw refusal;
+  pack.kept.free(work.commits.byteLength);
+  run.notes.push(...linesOf(found));
+  return { ...judged, slotHash, receivedHash, hostAheadMs: upstream.hostAheadMs };
+}
+
+interface Surroundings {
+  readonly upstream: Upstream;
+  /** Null: the host's interface must not learn of the push yet. */
+  readonly place: Place | null;
+  readonly circumstances: Circumstances;
+}
+
+/** @throws Refusal */
+async function lookAround(
+  run: PushRun,
+  received: Received,
+  isLater: boolean,
+  slotHash: string,
+): Promise<Surroundings> {
+  const { host, store, settings, claims } = run;
+  const { options, faults } = received;
+  const { prHash, preview } = options;
+  // What may have been meant to wait, or to update a pull request, is not told to the host now.
+  const isUpdateMeant = isDoubtful(faults, 'pr-hash');
+  const isQuiet = (isLater && !preview) || isUpdateMeant || isDoubtful(faults, 'delay', 'wait');
+  const mayPublish = !preview && faults.length === 0;
+  if (!mayPublish) claims.lockNothing();
+  const claimed = prHash === null ? null : await claims.claimListed(prHash);
+  // Before it is published, only our own record can say of which repository the pull request is.
+  const listed = isQuiet && isElsewhere(claimed, run.target) ? null : claimed;
+  const refusal = await askLimits(run, received, listed, slotHash);
+  if (preview && isLater && !isQuiet) await run.reply.note(ASKS_NOW);
+  if (mayPublish && !isQuiet) {
+    void host.connectAhead('push');
+    void host.connectAhead('pull-request');
+  }
+  /** If the host does not say now what it has to say, the push may wait for that. */
+  const unlessWaits = (error: unknown): null => {
+    const waits = error instanceof Refusal && isMomentary(error) && !preview && mayWait(settings, options);
+    if (!waits) throw error;
+    return null;
+  };
+  const [listedRefs, looked, botLogin] = await Promise.all([
+    lookUpUpstream(run),
+    isQuiet ? null : lookUpPlace(run).catch(unlessWaits),
+    run.steps.run('lookup', () => host.botLogin(isQuiet)),
+  ]);
+  const upstream = { ...listedRefs, repository: looked?.repository ?? listedRefs.repository };
+  const place = looked && { ...looked, ask: placeQuestions(run, upstream, botLogin) };
+  const now = Math.floor(host.clock.now() / 1000);
+  const isOpen = isUpdateMeant || (listed !== null && (await store.isOpen(prHash ?? '')));
+  const wasOpen = place === null && isOpen;
+  const circumstances = { settings, botLogin, listed, memory: host.memory, now, refusal, wasOpen };
+  return { upstream, place, circumstances };
+}
+
+/**
+ * Asks whether the client's limits leave room, where the push costs the host something before it
+ * takes its slot. Answers why a preview would be refused; null: it would not.
+ * @throws Refusal
+ */
+async function askLimits(
+  run: PushRun,
+  { options }: Received,
+  listed: ClaimedUpdate | null,
+  slotHash: string,
+): Promise<Refusal | null> {
+  const { limits } = run;
+  const { prHash, preview } = options;
+  const isAsked = (preview || prHash !== null) && listed === null;
+  const full = isAsked ? await limits.peek() : null;
+  // A made-up hash must not cost the host anything, and is an attempt like any other.
+  if (full !== null && !preview)
+    throw withAdvice(run, options, (await limits.refuseFull(async () => slotHash)) ?? full);
+  // Previews can be repeated without end and never reach the account's own check, so count them
+  // here.
+  if (preview) await limits.takeQuota();
+  return full;
+}
+
+function isElsewhere(claimed: ClaimedUpdate | null, target: RepositoryName): boolean {
+  const recorded = claimed?.recorded ?? null;
+  if (recorded === null) return false;
+  const { host, owner, repo } = recorded;
+  return repositoryKey(host, { owner, name: repo }) !== repositoryKey(host, target);
+}

@@ -1,0 +1,37 @@
+/**
+ * What judging a push knows, so that a step needs nothing else.
+ * Proved by test/push/judge/judge.test.ts.
+ */
+import type { CommitIdentity } from '../../git/objects/commit.ts';
+import type { Plan } from '../../git/objects/planned-commits.ts';
+import type { NamesSearched } from '../../leaks/search-names.ts';
+import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
+import type { Finding } from '../../words/finding.ts';
+import type { Received } from '../receive/receive.ts';
+import type { PushedWork } from '../verdict.ts';
+import type { Circumstances, Destination } from './destination.ts';
+import type { Place } from './questions.ts';
+import type { Work } from './work.ts';
+
+/** A push whose destination and commits are known. */
+export interface Known {
+  readonly received: Received;
+  readonly circumstances: Circumstances;
+  /** The bot, as it stands in the commits. */
+  readonly bot: CommitIdentity;
+  /** Null: the host's interface must not learn of the push yet. */
+  readonly place: Place | null;
+  readonly destination: Destination;
+  readonly history: UpstreamHistory;
+  readonly work: Work;
+  readonly plan: Plan;
+  readonly searched: NamesSearched;
+  readonly pushed: PushedWork;
+  /** What hosts would refuse in folders, which the search for names has read. */
+  readonly oddFolders: readonly Finding[];
+  /** Whether the push ends with the files that it began with. Never rejects. */
+  readonly isEmpty: Promise<boolean>;
+}
+
+/** A step of judging. A refusal that it throws is a finding like any other. */
+export type Rule = (known: Known) => readonly Finding[] | Promise<readonly Finding[]>;

@@ -1,0 +1,57 @@
+/** Rules for commits by others, which a rebase or a merge may have brought unnoticed. */
+import { type Finding, say, warn } from '../../../words/finding.ts';
+import { fullName } from '../../../words/repository-name.ts';
+import type { Known } from '../known.ts';
+import { authorOf, commitsFrom, othersIn } from '../work.ts';
+
+/** The ref of a pull request at GitHub, Gitea and Forgejo. */
+const PULL_REF = /^refs\/pull\/(\d{1,10})\/head$/;
+const MOST_BORROWED = 3;
+
+export function otherAuthors({
+  work: { commits },
+  received: { pack },
+  bot,
+}: Pick<Known, 'work' | 'received' | 'bot'>): Finding[] {
+  const { length } = othersIn(commits, pack.kept, bot);
+  if (length === 0) return [];
+  const are = length === 1 ? 'is by another author' : 'are by other authors';
+  return warn(
+    'other-authors',
+    `${length} of ${commits.length} commits ${are}. All would be published in the name of the bot.`,
+  );
+}
+
+/**
+ * Warns of commits of other pull requests, which would be published again under the bot's name. The
+ * host is not asked about commits of a single author.
+ */
+export async function borrowedCommits({
+  place,
+  work: { commits },
+  received: { pack },
+  destination: { born, named },
+}: Pick<Known, 'place' | 'work' | 'received' | 'destination'>): Promise<Finding[]> {
+  if (place === null) return [];
+  const authors = new Set(Array.from(commits, ({ oid }) => authorOf(pack.kept, oid)));
+  if (authors.size < 2) return [];
+  const oids = new Set(Array.from(commits, ({ oid }) => oid));
+  const refs = await place.ask.advertised(oids);
+  if (refs === null)
+    return say(
+      'borrowed',
+      'The service could not check whether commits of other pull requests are among yours.',
+    );
+  const own = named?.pullRequest.number;
+  const numbers = [...refs].flatMap(([oid, name]) => {
+    const [, number] = PULL_REF.exec(name) ?? [];
+    return number === undefined || Number(number) === own ? [] : [{ oid, number }];
+  });
+  const lines = numbers.slice(0, MOST_BORROWED).map(({ oid, number }) => {
+    // A client may send commits that upstream has, too.
+    const theirs = [...commitsFrom(pack.kept, oid)].filter((each) => oids.has(each)).length;
+    const of = `${theirs} of the ${oids.size} commits ${theirs === 1 ? 'is' : 'are'} of ${fullName(born.repository)}#${number}`;
+    return `${of}, and would be published again in the name of the bot.`;
+  });
+  return warn('borrowed', ...lines);
+}

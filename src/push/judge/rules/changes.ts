@@ -1,0 +1,83 @@
+/** Rules for what a push changes in files: workflows, submodules, or nothing. */
+import type { ChangedEntry } from '../../../edit/tree-comparison.ts';
+import { told } from '../../../leaks/messages.ts';
+import { WORKFLOW_HOME, WORKFLOWS } from '../../../policy/community-files.ts';
+import { OPEN_POLICY, type Policy, POLICY_PATH, workflowSentence } from '../../../policy/policy.ts';
+import { SHOWN_ID_LENGTH } from '../../../upstream/tree-reader.ts';
+import { type Finding, say, warn } from '../../../words/finding.ts';
+import { oneLine } from '../../../words/host-text.ts';
+import { fullName, type RepositoryName } from '../../../words/repository-name.ts';
+import { Refusal } from '../../reply/refusal.ts';
+import type { Known } from '../known.ts';
+
+/** Compares with upstream only where there may be workflows or submodules. */
+export async function changedFiles({
+  place,
+  pushed,
+  searched,
+  received: { pack },
+  destination: { born },
+}: Pick<Known, 'place' | 'pushed' | 'searched' | 'received' | 'destination'>): Promise<Finding[]> {
+  const policy = place?.policy ?? OPEN_POLICY;
+  const { hasSubmodules, hasWorkflows } = policy.community;
+  const mayHaveModules = hasSubmodules || searched.hasGitlinks;
+  const mayHaveWorkflows = hasWorkflows || searched.hasWorkflows || policy.refusesWorkflows;
+  if (!mayHaveModules && !mayHaveWorkflows) return [];
+  const how = { isAll: mayHaveModules, isRequired: policy.refusesWorkflows };
+  const changed = (await place?.ask.entriesChanged(pushed, pack.spool, how)) ?? null;
+  return [
+    ...workflows(changed, born.repository, policy, mayHaveWorkflows),
+    ...(mayHaveModules ? submodules(changed) : []),
+  ];
+}
+
+/** @param changed null: it could not be read. */
+export function workflows(
+  changed: readonly ChangedEntry[] | null,
+  repository: RepositoryName,
+  { refusesWorkflows, community: { hasWorkflows } }: Policy,
+  mayHaveSome = hasWorkflows,
+): Finding[] {
+  const isWorkflow = ({ path, oid }: ChangedEntry) =>
+    WORKFLOWS.test(path) || (hasWorkflows && oid === null && WORKFLOW_HOME.test(path));
+  const paths = changed?.filter(isWorkflow).map(({ path }) => path);
+  if (refusesWorkflows && paths?.length !== 0)
+    return [
+      new Refusal('workflows', 'the repository takes no changes of workflows', [
+        `The ${POLICY_PATH} of ${fullName(repository)} says so.`,
+        paths === undefined
+          ? 'The service could not check whether this push has any. Rebase onto the base branch, or push fewer commits at once.'
+          : `Leave out ${oneLine(paths[0] ?? '')}, then push again.`,
+      ]),
+    ];
+  const unread = 'The service could not check whether you change workflows.';
+  if (paths === undefined) return mayHaveSome ? say('workflows', unread) : [];
+  return paths.length === 0 ? [] : warn('workflows', workflowSentence(paths));
+}
+
+/**
+ * Warns of submodules: the ids of their commits leave unchanged, and nobody can get private ones.
+ * To ask the host for such a commit would tell it the id.
+ * @param changed null: it could not be read.
+ */
+export function submodules(changed: readonly ChangedEntry[] | null): Finding[] {
+  if (changed === null)
+    return say(
+      'submodules',
+      'This repository has submodules. The service could not check whether you change one.',
+    );
+  const paths = changed.flatMap(({ path, oid, isSubmodule }) =>
+    isSubmodule ? [`${oneLine(path)} at ${oid?.slice(0, SHOWN_ID_LENGTH)}`] : [],
+  );
+  if (paths.length === 0) return [];
+  return warn(
+    'submodules',
+    ...told('This push changes submodules. It names these commits:', paths),
+    'Publish them in the submodules too, or nobody can get them. Ids of your own commits can be recognised.',
+  );
+}
+
+/** Says that the push ends with the files that it began with, which may be meant. */
+export async function noChange({ isEmpty }: Pick<Known, 'isEmpty'>): Promise<Finding[]> {
+  return (await isEmpty) ? say('no-change', 'This push changes no file.') : [];
+}

@@ -1,0 +1,50 @@
+/**
+ * Folders that code hosts would refuse, naming ids that nobody has.
+ * Proved by test/e2e/push/fsck.test.ts and test/push/judge/rules/folders.test.ts.
+ */
+import type { Oid } from '../../../git/objects/oid.ts';
+import type { PlannedCommits } from '../../../git/objects/planned-commits.ts';
+import { type Fault, isTakenBySome, sayFsck } from '../../../git/pack/fsck.ts';
+import type { PackPaths } from '../../../git/search/pack-paths.ts';
+import { type Finding, warn } from '../../../words/finding.ts';
+import { oneLine } from '../../../words/host-text.ts';
+import { Refusal } from '../../reply/refusal.ts';
+import type { Known } from '../known.ts';
+
+const MOST_TOLD = 5;
+
+export function folders({ oddFolders }: Pick<Known, 'oddFolders'>): readonly Finding[] {
+  return oddFolders;
+}
+
+/** Judges what the search has found in folders. */
+export function folderFindings(
+  faults: readonly Fault[],
+  paths: Pick<PackPaths, 'pathOf'>,
+  commits: PlannedCommits,
+): readonly Finding[] {
+  const roots = new Set(Array.from(commits, ({ tree }) => tree));
+  const sure = faults.filter(([id]) => !isTakenBySome(id));
+  if (sure.length === 0) return warn('folders', ...linesOf(faults, paths, roots, 'Some code hosts refuse'));
+  return [
+    new Refusal('fsck', 'code hosts refuse some of its folders', [
+      ...linesOf(sure, paths, roots, 'Code hosts refuse'),
+      'Correct it in every commit that has it ("git rebase -i"), then push again. "git fsck" shows it, too.',
+    ]),
+  ];
+}
+
+/** @param roots the folders of commits. */
+function linesOf(
+  faults: readonly Fault[],
+  paths: Pick<PackPaths, 'pathOf'>,
+  roots: ReadonlySet<Oid>,
+  who: string,
+): readonly string[] {
+  const lines = faults.map(([id, oid]) => {
+    const path = paths.pathOf(oid);
+    const nameless = roots.has(oid) ? 'the root folder' : 'a folder';
+    return `${who} ${path === null ? nameless : `"${oneLine(path)}"`}: ${sayFsck(id)}.`;
+  });
+  return [...new Set(lines)].slice(0, MOST_TOLD);
+}

@@ -1,0 +1,134 @@
+/**
+ * `-o preview`: shows what a push would publish, and all that judging has found.
+ */
+import { undatedOf } from '../durable/pull-request/record.ts';
+import { AnonymousCommits, type DateOf } from '../git/objects/anonymize.ts';
+import type { PlannedCommits } from '../git/objects/planned-commits.ts';
+import { outgoingBytes } from '../git/pack/outgoing-pack.ts';
+import { textOf, wholeText } from '../text/pull-request-text.ts';
+import { linesOf } from '../words/finding.ts';
+import { fullName } from '../words/repository-name.ts';
+import { refusalOf } from './judge/findings.ts';
+import type { Judged } from './judge/judge.ts';
+import { datesNow } from './judge/work.ts';
+import type { PushRun } from './push-run.ts';
+import type { ReceivedPack } from './receive/receive.ts';
+import { type Preview, Refusal } from './reply/refusal.ts';
+import { findSameWork, tellSameWork, worksOf } from './same-work.ts';
+import { isUpdate, type Publishable } from './verdict.ts';
+
+/**
+ * Bytes of messages that a preview shows, in which each commit's line counts as some. More are
+ * counted.
+ */
+const MOST_SHOWN = 128 * 1024;
+const LINE_BYTES = 64;
+/** Findings to read below the texts: where names are in them, and what was searched. */
+const BEHIND_TEXTS: ReadonlySet<string> = new Set(['names', 'trails', 'searched']);
+const SHOW = 'git log -p HEAD --not --remotes';
+
+/** What a preview shows besides the push itself. */
+interface Previewed extends Pick<Preview, 'author' | 'remarks' | 'refusal'> {
+  readonly dateOf: DateOf;
+  /** As `updatedCommits` says it. */
+  readonly updated: string | null;
+  /** Of the pack as it would be sent. */
+  readonly bytes: number;
+}
+
+/**
+ * Tells of what is open already, and answers what would become public, or why the push is refused.
+ * @param full why the client's limits would refuse the push now; null: they would not.
+ */
+export async function previewOf(
+  run: PushRun,
+  { spool }: Pick<ReceivedPack, 'spool'>,
+  push: Publishable,
+  { claim, updates, updated, findings }: Pick<Judged, 'claim' | 'updates' | 'updated' | 'findings'>,
+  full: Refusal | null,
+): Promise<Refusal> {
+  const { host, settings, reply } = run;
+  const bot = { name: await host.botLogin(), email: settings.anonEmail };
+  // What would be refused anyway is no new pull request.
+  if (!updates && full === null) {
+    const works = await worksOf(run, push, undatedOf(push.commits, bot)());
+    const same = await findSameWork(run, push, works);
+    if (same !== null) await tellSameWork(run, push, same, { isPreview: true });
+  }
+  const dateOf = datesNow(push.commits, bot, claim, Math.floor(host.clock.now() / 1000));
+  const leaving = new AnonymousCommits(push.commits, bot, dateOf);
+  const bytes = outgoingBytes(leaving.contents(), spool.byteLength);
+  const facts = { author: bot.name, dateOf, bytes, updated };
+  const refusal = refusalOf(findings);
+  // With -o publish-names, it would be published.
+  const isPublishable = refusal?.all.every(({ code }) => code === 'names' || code === 'trails') ?? true;
+  if (refusal !== null && !isPublishable) {
+    await reply.note(...previewed(push, leaving, { ...facts, refusal: null, remarks: [] }).lines);
+    return refusal;
+  }
+  const { before = [], behind = [] } = Object.groupBy(findings, ({ code }) =>
+    BEHIND_TEXTS.has(code) ? 'behind' : 'before',
+  );
+  await reply.note(...linesOf(before));
+  const remarks = [
+    ...linesOf(behind),
+    ...(full === null ? [] : [`This push would be refused now: ${full.reason}. ${full.lines.at(-1)}`]),
+  ];
+  return previewed(push, leaving, { ...facts, refusal: refusal?.reason ?? null, remarks });
+}
+
+/** What a push would publish. */
+export function previewed(push: Publishable, anonymous: AnonymousCommits, shown: Previewed): Refusal {
+  const { author, remarks, refusal, dateOf, updated, bytes } = shown;
+  const { title, body } = wholeText(push, anonymous);
+  const objects = anonymous.objectCount + push.entryCount;
+  const { length } = push.commits;
+  const lines = [
+    ...(refusal === null
+      ? []
+      : [`This push would be refused: ${refusal}. With -o publish-names, this would become public:`]),
+    isUpdate(push)
+      ? `This push would update the pull request ${push.named?.pullRequest.url ?? ''}:`
+      : `This push would open a pull request${push.isDraft ? ' as a draft' : ''}:`,
+    '',
+    `  Repository:  ${fullName(push.repository)}`,
+    `  Base:        ${push.base.name.slice('refs/heads/'.length)}`,
+    `  Title:       ${title}`,
+    `  Description:${body === '' ? ' (none)' : ''}`,
+    ...indented(body),
+    '',
+    `Its ${length === 1 ? 'commit' : `${length} commits`}, by ${author}:`,
+    ...messageLines(push.commits, anonymous, dateOf),
+    '',
+    ...(updated === null ? [] : [`${updated === '' ? 'Nothing new' : updated}.`]),
+    `${objects === 1 ? '1 object' : `${objects} objects`}, ${bytes} bytes, would be sent. Files are not shown: ${SHOW}`,
+    ...remarks,
+  ];
+  const preview = { author, title, body, remarks, refusal };
+  return new Refusal('preview', 'preview: nothing was published', lines, { preview });
+}
+
+function indented(text: string): string[] {
+  return text === '' ? [] : text.split(/\r?\n/).map((line) => `    ${line}`);
+}
+
+/** Every message, as it would be published; the size of those that do not fit. */
+function messageLines(commits: PlannedCommits, anonymous: AnonymousCommits, dateOf: DateOf): string[] {
+  const lines: string[] = [];
+  let [left, count, bytes] = [MOST_SHOWN, 0, 0];
+  for (let number = 0; number < commits.length; number++) {
+    const commit = commits.at(number);
+    const size = commit.message.bytes.byteLength;
+    if (size + LINE_BYTES > left) {
+      count += 1;
+      bytes += size;
+      continue;
+    }
+    left -= size + LINE_BYTES;
+    const date = new Date(dateOf(number) * 1000).toISOString().slice(0, 19).replace('T', ' ');
+    const { title, body } = textOf(commit, anonymous);
+    lines.push(`  ${anonymous.idOf(number).slice(0, 10)}  ${date} UTC  ${title}`, ...indented(body));
+  }
+  const messages = count === 1 ? '1 message' : `${count} messages`;
+  return count === 0 ? lines : [...lines, `  ${messages}, ${bytes} bytes, not shown: ${SHOW}`];
+}

@@ -1,0 +1,65 @@
+/**
+ * How all is shown that refuses a push, on a terminal: every refusal, then the warnings, and
+ * the command that passes once the rest is done.
+ * Proved by test/push/reply/review.test.ts.
+ */
+import { linesOf } from '../../words/finding.ts';
+import { sentence } from '../../words/sentence.ts';
+import type { Refusal, RefusalCode } from './refusal.ts';
+
+/** More refusals are counted. */
+const MOST_REFUSALS = 14;
+
+/** What the person can mend, so that one command passes then. */
+const MENDABLE: ReadonlySet<RefusalCode> = new Set([
+  'options',
+  'pr-key',
+  'sign-off',
+  'stated',
+  'base',
+  'fetch-first',
+  'squash',
+  'not-rewritable',
+  'fsck',
+  'names',
+  'trails',
+  'noise',
+  'workflows',
+]);
+
+/**
+ * Whether it helps to show the whole command, because options change, or several things have to.
+ * @param isCorrected whether the command leaves out options that were wrong.
+ */
+export function isMendable({ all }: Refusal, isCorrected: boolean): boolean {
+  const changes = isCorrected || all.length > 1 || all.some(({ needs }) => needs.length > 0);
+  return changes && all.every(({ code }) => MENDABLE.has(code));
+}
+
+/** @param command that passes once the rest is done; null: there is none. */
+export function reviewLines(refusal: Refusal, command: string | null): readonly string[] {
+  const { all, warnings, paragraph } = refusal;
+  if (all.length === 1 && warnings.length === 0 && command === null) return paragraph;
+  const onlyOptions = all.every(({ code, needs }) => code === 'options' || needs.length > 0);
+  const again = onlyOptions ? 'Push again with:' : 'When the rest is done, push with:';
+  const lines = all.length === 1 ? paragraph.slice(0, -1) : ['', ...numbered(all)];
+  if (warnings.length > 0) lines.push('', ...linesOf(warnings));
+  if (command !== null) lines.push('', again, `  ${command}`);
+  return [...lines, ''];
+}
+
+/**
+ * All lines, without a terminal's layout and command: the reasons of all refusals but the first.
+ */
+export function allLines({ all, warnings }: Refusal): string[] {
+  const refused = all.flatMap(({ reason, lines }, at) => (at === 0 ? lines : [sentence(reason), ...lines]));
+  return [...refused, ...linesOf(warnings)];
+}
+
+function numbered(all: readonly Refusal[]): string[] {
+  const shown = [`This push is refused for ${all.length} reasons:`];
+  for (const [at, { reason, lines }] of all.slice(0, MOST_REFUSALS).entries())
+    shown.push(`${at + 1}. ${sentence(reason)}`, ...lines.map((line) => `   ${line}`));
+  const more = all.length - MOST_REFUSALS;
+  return more > 0 ? [...shown, `and for ${more} more.`] : shown;
+}

@@ -1,0 +1,27 @@
+/**
+ * One thing that judging a push has found. It is data: a terminal, a form and a program each show
+ * it in their own way.
+ * Proved by test/push/judge/judge.test.ts.
+ */
+export interface Finding {
+  /** `refuse`: nothing is published. `warn`: the person should look. `say`: it is only said. */
+  readonly severity: 'refuse' | 'warn' | 'say';
+  /** Names it for programs and for the log. Nothing in it comes from the person. */
+  readonly code: string;
+  /** Explanation and next step, for the person alone. */
+  readonly lines: readonly string[];
+}
+
+/** Answers a warning; none without lines. */
+export function warn(code: string, ...lines: readonly string[]): Finding[] {
+  return lines.length === 0 ? [] : [{ severity: 'warn', code, lines }];
+}
+
+/** Answers a remark; none without lines. */
+export function say(code: string, ...lines: readonly string[]): Finding[] {
+  return lines.length === 0 ? [] : [{ severity: 'say', code, lines }];
+}
+
+export function linesOf(findings: readonly Finding[]): string[] {
+  return findings.flatMap(({ lines }) => lines);
+}

@@ -1,0 +1,116 @@
+/**
+ * A push with several faults is told of all of them in one answer, and of the command that passes.
+ */
+import { expect, it } from 'vitest';
+import { exhaustive } from '../../support/exhaustive.ts';
+import { contribute, expectAccepted, expectRefused } from '../support/contribution.ts';
+import { bannerOf, remoteLines } from '../support/push-output.ts';
+import { useTestBed } from '../support/test-bed.ts';
+
+const bed = useTestBed();
+const RULES = 'sign_off: required\nai_disclosure: required\nissue: required\nworkflows: false\n';
+const WORKFLOW = '.github/workflows/ci.yml';
+
+/** The reasons of a refusal, as they are numbered. */
+const reasonsIn = (lines: readonly string[]) =>
+  lines.flatMap((line) => /^\d+\. (.*)$/.exec(line)?.slice(1) ?? []);
+
+/** The words of the command that a refusal prints, behind `git push`. */
+function commandIn(lines: readonly string[]): string[] {
+  const [, words = ''] = /\n {2}git push (.*)\n/.exec(`${lines.join('\n')}\n`) ?? [];
+  return words.replaceAll("'", '').split(' ');
+}
+
+async function strict() {
+  const contribution = await contribute(bed);
+  const { upstream, clone } = contribution;
+  await upstream.grow({ files: { '.gitveil.yml': RULES } });
+  await clone.git('pull', '--quiet', 'origin', 'main');
+  return contribution;
+}
+
+it('with six faults names six, and the command that then passes', async () => {
+  const contribution = await strict();
+  const { upstream, person, clone } = contribution;
+  const { owner, name: repo } = upstream;
+  const number = bed.sandbox.maintainer.openIssue(owner, repo, 'A bug', 'It crashes.');
+  await clone.commit({
+    message: `Mend it\n\nBy ${person.authorName}.\n`,
+    files: { [WORKFLOW]: 'on: push\n' },
+  });
+  const options = ['-o', 'drft', '-o', 'base=nowhere'];
+  const lines = await expectRefused(
+    bed,
+    upstream,
+    await clone.push(...options, 'origin', 'HEAD:topic'),
+    'push option "drft" is unknown: did you mean draft? Correct it or leave it out',
+  );
+  expect(reasonsIn(lines)).toEqual([
+    'Push option "drft" is unknown: did you mean draft? Correct it or leave it out.',
+    'A sign-off is required.',
+    'The repository asks for more.',
+    'There is no such base branch.',
+    'Your name would become public.',
+    'The repository takes no changes of workflows.',
+  ]);
+  expect(bed.host.forkPath(upstream)).toBeNull();
+  const command = commandIn(lines);
+  expect(command.join(' ')).toMatch(
+    /^-o sign-off -o ai=none -o issue=<number> -o base=<branch> http\S+ HEAD:refs\/heads\/topic$/,
+  );
+
+  await clone.git('rm', '--quiet', WORKFLOW);
+  await clone.git('commit', '--quiet', '--amend', '--allow-empty', '--message', 'Mend it');
+  await clone.commit({ message: 'Mend more\n' });
+  const filled = command.map((word) => word.replace('<number>', String(number)).replace('<branch>', 'main'));
+  const passed = await clone.push(...filled);
+  expect(passed.code, passed.stderr).toBe(0);
+  expect(bannerOf(passed).prUrl).toContain(upstream.fullName);
+});
+
+it('with one fault has the reason and the status of ever, and shows warnings, too', async () => {
+  const { upstream, clone } = await strict();
+  await clone.commit({ message: 'Mend it\n\nReviewed-by: Bob Example <bob@example.org>\n' });
+  const options = ['-o', 'ai=none', '-o', 'issue=999'];
+  const refused = await clone.push(...options, '-o', 'sign-off', 'origin', 'HEAD:topic');
+  const lines = await expectRefused(bed, upstream, refused, 'the issue is not open');
+  expect(reasonsIn(lines)).toEqual([]);
+  expect(lines.join('\n')).toMatch(/#999 does not exist[\s\S]*They name:\n {2}Reviewed-by: Bob/);
+});
+
+it('shows a preview of all that would become public, beside all that refuses it', async () => {
+  const { upstream, clone } = await strict();
+  await clone.commit({ message: 'Mend it\n\nBecause it broke.\n' });
+  const refused = await clone.push('-o', 'preview', '-o', 'titel=A', 'origin', 'HEAD:topic');
+  const lines = await expectRefused(bed, upstream, refused, /^push option "titel" is unknown/);
+  expect(lines.join('\n')).toMatch(/This push would open a pull request:[\s\S]* {4}Because it broke\./);
+  expect(reasonsIn(lines)).toHaveLength(3);
+  expect(commandIn(lines)).toContain('preview');
+});
+
+it('asks the host only what a clone asks, if a delay may be meant', async () => {
+  const { upstream, clone } = await strict();
+  await clone.commit({ message: 'Mend it\n' });
+  const refused = await clone.push('-o', 'dealy=2h', 'origin', 'HEAD:topic');
+  const lines = await expectRefused(bed, upstream, refused, /^push option "dealy" is unknown/);
+  expect(reasonsIn(lines)).toEqual([]);
+  const ofInterface = bed.host.requests.filter(
+    ({ path }) => path.includes(`/${upstream.name}`) && !/\/(?:info\/refs|git-upload-pack)/.test(path),
+  );
+  expect(ofInterface).toEqual([]);
+});
+
+it(
+  'with as many wrong options as a push takes names the first fourteen, and counts the others',
+  exhaustive,
+  async () => {
+    const { upstream, clone } = await contribute(bed);
+    await clone.commit({ message: 'Mend it\n' });
+    const options = Array.from({ length: 64 }, (_, at) => ['-o', `description${10 + at}=A`]).flat();
+    const refused = await clone.push(...options, 'origin', 'HEAD:topic');
+    const lines = await expectRefused(bed, upstream, refused, /^push option "description10" is unknown/);
+    expect(reasonsIn(lines)).toHaveLength(14);
+    expect(remoteLines(refused)).toContain('and for 50 more.');
+    await expectAccepted(bed, { upstream, clone }, await clone.push('origin', 'HEAD:topic'));
+  },
+);
