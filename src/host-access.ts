@@ -99,16 +99,16 @@ export function openTokenWatch(env: AccountEnv, config: LogConfig, host: HostCon
       for (const outcome of problems) {
         logger.warn('something is wrong with the token of the bot account', { ...place, outcome });
       }
-      const told = guardOf(env).tokenProblems(accountOf(host), place, problems);
-      waitUntil(told.catch((error: unknown) => logger.error('nobody is told of the token', { error })));
+      const telling = guardOf(env).tokenProblems(accountOf(host), place, problems);
+      waitUntil(telling.catch((error: unknown) => logger.error('nobody is told of the token', { error })));
     },
   });
 }
 
 function openCallMeter(env: AccountEnv, host: HostConfig): CallMeter {
   return callMeter(accountOf(host), systemClock, host.url === GITHUB_URL, (calls, points) => {
-    const told = hostAccountOf(env, host).callsSaid(calls, points);
-    waitUntil(told.catch(() => {}));
+    const telling = hostAccountOf(env, host).callsSaid(calls, points);
+    waitUntil(telling.catch(() => {}));
   });
 }
 

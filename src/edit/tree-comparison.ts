@@ -114,7 +114,7 @@ export interface Pair {
   readonly path: string;
   readonly now: TreeEntry | null;
   readonly old: TreeEntry | null;
-  /** Null for an entry of the newest commit. See `ChangedFile`. */
+  /** The kind, as in `ChangedFile`. It is null for an entry of the newest commit. */
   readonly kind: 'earlier' | 'elsewhere' | null;
 }
 

@@ -95,9 +95,9 @@ export interface NewPullRequest extends Required<PullRequestChanges> {
 }
 
 export type ClosedPullRequest =
-  /** It was closed at a time that is written as the host does, or null if the host does not say. */
+  /** It was closed. `at` is the time as the host writes it, or null if the host does not say. */
   | { readonly kind: 'closed'; readonly at: string | null }
-  /** It was merged already, so there was nothing to close. */
+  /** It had been merged already, so there was nothing to close. */
   | { readonly kind: 'merged' };
 
 /**
@@ -160,7 +160,7 @@ export interface Feed {
 
 /** A comment, or a review with all its remarks. */
 export interface Remark {
-  /** Its key among all remarks of its pull request: `comment:<id>` or `review:<id>`. */
+  /** The key among all remarks of its pull request: `comment:<id>` or `review:<id>`. */
   readonly key: string;
   /** The number of the author's account, whose name may change. */
   readonly authorId: number | null;
@@ -210,7 +210,7 @@ export interface Conversation {
   readonly closedAt: string | null;
   /** True if only the people of the repository may comment. */
   readonly isLocked: boolean;
-  /** At most 50 comments, the newest first. */
+  /** The newest comments first, at most 50. */
   readonly comments: readonly ThreadComment[];
 }
 

@@ -23,11 +23,11 @@ export function heldSwitches(): readonly (readonly [Switch, boolean])[] {
   return [...held];
 }
 
-export function hold(which: Switch, isOn: boolean): void {
+export function holdSwitch(which: Switch, isOn: boolean): void {
   held.set(which, isOn);
 }
 
 /** Releases a switch that was stored, unless it was set again meanwhile. */
-export function release(which: Switch, isOn: boolean): void {
+export function releaseSwitch(which: Switch, isOn: boolean): void {
   if (held.get(which) === isOn) held.delete(which);
 }

@@ -5,7 +5,7 @@
  * client disconnects.
  */
 import type { Clock } from './clock.ts';
-import { busy, Turns } from './waiting.ts';
+import { busy, SingleFlight } from './waiting.ts';
 import { Recent } from './recent.ts';
 
 const MOST_QUESTIONS = 10_000;
@@ -21,7 +21,7 @@ export class SharedAnswers<T> {
   readonly #answers: Recent<T>;
   /** Questions whose answer was kept, even if it was dropped since to make room. */
   readonly #asked: Recent<true>;
-  readonly #turns = new Turns();
+  readonly #turns = new SingleFlight();
 
   constructor({ lifeMs, mostBytes, bytesOf }: SharedLimits<T>) {
     this.#answers = new Recent({ lifeMs, most: mostBytes, weightOf: bytesOf });

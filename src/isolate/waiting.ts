@@ -26,7 +26,7 @@ interface Turn {
 /**
  * Lets one request of this isolate at a time do a piece of work whose result all of them can use.
  */
-export class Turns {
+export class SingleFlight {
   readonly #taken = new Recent<object>({ lifeMs: TURN_MS, most: MAX_TURNS });
 
   /**

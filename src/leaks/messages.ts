@@ -108,7 +108,7 @@ export function remarksOn(homes: Iterable<string>, { homeFolders, files, opaque 
     ),
     ...warn('metadata', ...told('These pictures say more than they show:', telling.map(described))),
     ...warn(
-      'compiled',
+      'compiled-files',
       ...told(
         'These files are compiled, and may hold paths of the machine that has made them:',
         compiled.map(described),

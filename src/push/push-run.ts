@@ -1,6 +1,6 @@
 /**
- * One push while it runs: what every part of the code needs from it, what it has locked, and the
- * key that it gives.
+ * One push while it runs: its ports and settings, the locks that it holds, and the check of the key
+ * that it gives.
  * Proved by test/push/claims.test.ts and test/push/received-hash.test.ts.
  */
 import type { BeginAnswer, PushIntent } from '../durable/pending-push/pending-push.ts';
@@ -13,7 +13,7 @@ import type { PushHost, PushLimits, PushPorts, PushSettings, PushStore } from '.
 import { HostSteps, Refusal } from './reply/refusal.ts';
 import type { Reply } from './reply/reply.ts';
 
-/** What is pushed, and how: all of a push but its pack. */
+/** The command and options of a push, without its pack. */
 export type Pushed = Pick<Received, 'taken' | 'options'>;
 
 export class PushRun implements PushPorts {
@@ -28,8 +28,8 @@ export class PushRun implements PushPorts {
   readonly steps: HostSteps;
   readonly claims: Claims;
   /**
-   * Lines for the person, which `tell` tells: first comes whether commits are open already; rules
-   * stand in front.
+   * Lines for the person, which `tell` tells after it was said whether commits are open already.
+   * Those about the repository's rules stand in front.
    */
   readonly notes: string[] = [];
   readonly #beside: Promise<void>[] = [];
@@ -62,8 +62,8 @@ export class PushRun implements PushPorts {
   }
 
   /**
-   * Releases the locks, and waits for work that still runs.
-   * @param isAnswered as `Claims.end`. Never rejects.
+   * Releases the locks, and waits for work that still runs. Never rejects.
+   * @param isAnswered as for `Claims.end`
    */
   async end(isAnswered: boolean): Promise<void> {
     await Promise.all([this.claims.end(isAnswered), ...this.#beside]);
@@ -125,7 +125,7 @@ export class Claims {
   #isRepeated = false;
   #locksNothing = false;
   #hasOpened = false;
-  /** Whether a retry is to find nothing of it; null: only if its client gets the answer. */
+  /** Whether a retry must find nothing of it. Null: only if its client gets the answer. */
   #isOver: boolean | null = null;
 
   constructor(host: Pick<PushHost, 'hostKey' | 'clock'>, store: PushStore) {
@@ -134,22 +134,23 @@ export class Claims {
   }
 
   /**
-   * From now on, claims only read: a preview changes nothing, and whoever knows a pr_hash can make
-   * many.
+   * Makes claims only read from now on, because a preview changes nothing, and whoever knows a
+   * pr_hash can make many.
    */
   lockNothing(): void {
     this.#locksNothing = true;
   }
 
   /**
-   * Null: none of this code host is listed with it. If the host knows an older one, claim it then.
+   * Claims a pull request that is listed at this code host; null: none is. If the host knows an
+   * older one, claim it then.
    * @throws Refusal
    */
   claimListed(prHash: string): Promise<ClaimedUpdate | null> {
     return this.#claimIf(this.#store.mayBeRecorded(prHash), prHash);
   }
 
-  /** @throws Refusal */
+  /** Claims a pull request, listed or not. @throws Refusal */
   async claimPullRequest(prHash: string): Promise<ClaimedUpdate> {
     const claimed = await this.#claimIf(Promise.resolve(true), prHash);
     if (claimed !== null) return claimed;
@@ -158,7 +159,7 @@ export class Claims {
     ]);
   }
 
-  /** Null if the pull request is not wanted, or is on another code host. */
+  /** Answers null if the pull request is not wanted, or is on another code host. */
   async #claimIf(isWanted: Promise<boolean>, prHash: string): Promise<ClaimedUpdate | null> {
     const { hostKey, clock } = this.#host;
     const claim = () => {
@@ -179,10 +180,10 @@ export class Claims {
   }
 
   /**
-   * Begins to publish, or continues what an earlier attempt has begun; the second time, nothing
-   * new.
-   * @throws Refusal if the same push is in progress.
-   * @param proposed hash and date, unless a retry has them; null: not published now.
+   * Begins to publish, or continues what an earlier attempt has begun. A second call answers the
+   * same as the first.
+   * @param proposed hash and date, unless a retry has them; null: it is not published now
+   * @throws Refusal if the same push is in progress
    */
   async begin(pushHash: string, target: RepositoryName, proposed: PushIntent | null) {
     const { hostKey, clock } = this.#host;
@@ -215,7 +216,10 @@ export class Claims {
     this.#hasOpened = true;
   }
 
-  /** Something has failed. @param leavesWork whether a retry must find what it has done. */
+  /**
+   * Remembers a failure.
+   * @param leavesWork whether a retry must find what the push has done
+   */
   failed(leavesWork: boolean): void {
     this.#isOver ??= !leavesWork && !this.#isRepeated;
   }
@@ -230,7 +234,10 @@ export class Claims {
     await object.release(claimed.lease).catch(() => {});
   }
 
-  /** @param isAnswered the client has the answer. May be called more than once. Never rejects. */
+  /**
+   * Releases everything. May be called more than once. Never rejects.
+   * @param isAnswered whether the client has the answer
+   */
   async end(isAnswered: boolean): Promise<void> {
     await Promise.all([this.endUpdate(), this.#endPush(isAnswered)]);
   }
@@ -253,13 +260,11 @@ export function inProgress(reason: string, advice: string): Refusal {
   return new Refusal('in-progress', reason, [advice]);
 }
 
-/**
- * By contract, the pr_hash is enough to update. Withdrawals and other texts take the key
- * (secret/keyed-hash.ts).
- */
-
 const SHOWN = 'The push that opened it showed the key.';
-/** What a key is needed for; `update` only where the operator says so. */
+/**
+ * Uses of a key (secret/keyed-hash.ts). By contract, the pr_hash is enough to update, so `update`
+ * needs it only where the operator says so.
+ */
 const KEY_USES = {
   withdrawal: `To withdraw a pull request, you need its key: add -o pr-key=<key>. ${SHOWN}`,
   texts: `To change title or description, you need the key of the pull request: add -o pr-key=<key>, or leave these options out. ${SHOWN}`,
@@ -272,7 +277,8 @@ export function missingKey(use: KeyUse): Refusal {
 }
 
 /**
- * @param use null: no key is needed, but a key that is given must be right.
+ * Refuses a push that lacks a key, or has a wrong one.
+ * @param use null: no key is needed, but a key that is given must be right
  * @throws Refusal
  */
 export async function requireKey(

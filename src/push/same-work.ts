@@ -15,12 +15,15 @@ import type { SameWork } from './reply/reply.ts';
 import { Refusal } from './reply/refusal.ts';
 import type { Publishable } from './verdict.ts';
 
-/** Commits of a push that are recorded, and looked for: the newest ones. */
+/** The most commits of a push, its newest ones, that are recorded and looked for. */
 const MOST_COMMITS = 100;
-/** Many are stored. */
+/** Hexadecimal digits of a hash. They are few, because many hashes are stored. */
 const HASH_LENGTH = 16;
 
-/** To be recorded. @param undated the commits without author and dates. */
+/**
+ * Computes the hashes of the newest commits, to be recorded.
+ * @param undated the commits without author and dates
+ */
 export function worksOf(
   { host, store }: PushRun,
   { repository }: { readonly repository: RepositoryName },
@@ -34,8 +37,9 @@ export function worksOf(
 }
 
 /**
- * Null: none but the one that it names and that is not merged, or nobody knows, which is told.
- * @param works as `worksOf` answers them.
+ * Finds the pull request that has commits of this push. Null: none, or only the one that it names
+ * and that is not merged; or nobody knows, which is told.
+ * @param works as `worksOf` answers them
  */
 export async function findSameWork(
   run: PushRun,
@@ -52,8 +56,8 @@ export async function findSameWork(
 }
 
 /**
- * Tells of the pull request that has commits of this push, unless it was closed: what is closed may
- * come again.
+ * Tells the person of the pull request that has commits of this push. Nothing is told of a closed
+ * one, because its commits may be proposed again.
  * @throws Refusal if it is open and the operator wants no doubles; not for a preview
  */
 export async function tellSameWork(
@@ -78,7 +82,7 @@ export async function tellSameWork(
   const update = `Update that one with -o pr-hash=${same.prHash}${itsKey}${signOff}.`;
   const open = `${what} open as ${url}`;
   if (settings.pushDoubles === 'tell') {
-    // That the hash it names is unknown, and so the pull request new, was told before.
+    // If the push names an unknown hash, it was told before that this opens a new one.
     const first = prHash === null ? `NEW pull request: ${open}` : sentence(open);
     return reply.noteSame(same, [first, update]);
   }
@@ -88,8 +92,8 @@ export async function tellSameWork(
 }
 
 /**
- * Nobody is there when a delayed push would open a second pull request with the same commits: so
- * none does.
+ * Refuses a delayed push that would open a second pull request with the same commits, because
+ * nobody is there to be warned.
  */
 export function proposedBefore({ url }: SameWork): Refusal {
   return new Refusal('double', 'the same commits were proposed before', [

@@ -22,8 +22,8 @@ interface Withdrawal extends Pick<HostPullRequest, 'number' | 'url' | 'fork'> {
 }
 
 /**
- * @param prHash its push has given the key.
- * @param deletedRef that the push deletes; null: none.
+ * Withdraws it for a push that has given its key.
+ * @param deletedRef the ref that the push deletes; null: none
  * @throws Refusal
  */
 export async function withdraw(run: PushRun, prHash: string, deletedRef: string | null): Promise<Withdrawn> {
@@ -58,7 +58,7 @@ export async function removeBegun(run: PushRun, prHash: string): Promise<void> {
 }
 
 /**
- * By the service's own record; if it has none, by what the host shows. Null: there is none.
+ * Finds it by the service's own record or, without one, at the host. Null: there is none.
  * @throws Refusal
  */
 async function find(run: PushRun, prHash: string, { recorded }: ClaimedUpdate): Promise<Withdrawal | null> {
@@ -79,7 +79,7 @@ async function find(run: PushRun, prHash: string, { recorded }: ClaimedUpdate): 
 type Closing =
   ClosedPullRequest | { readonly kind: 'gone' } | { readonly kind: 'open'; readonly said: string };
 
-/** Does both steps, even if one of them fails. @throws Refusal */
+/** Removes the branch and closes it. Does both, even if one fails. @throws Refusal */
 async function withdrawFound(run: PushRun, withdrawal: Withdrawal): Promise<Closing> {
   const { host, limits, store, steps } = run;
   await limits.takeQuota();
@@ -133,7 +133,7 @@ async function close(host: PushHost, { prHash, repository, number }: Withdrawal)
   }
 }
 
-/** @param done what was done before the failure. */
+/** Adds to a failure what was done before it. */
 function having(done: string, error: unknown): unknown {
   if (!(error instanceof Refusal)) return error;
   return new Refusal(error.code, error.reason, [done, ...error.lines], { cause: error.cause });

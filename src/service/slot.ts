@@ -1,19 +1,27 @@
 /**
  * The slot of a pull request: what the push takes of its client's, the repository's and the
  * account's limits.
- * Proved by test/service/push-limits.test.ts.
+ * Proved by test/service/push-limits.test.ts and test/e2e/push/own-record.test.ts.
  */
+import type { Told } from '../durable/pull-request/pull-request.ts';
 import { openBackOff } from '../host-access.ts';
+import { within } from '../isolate/within.ts';
 import { type AccountLimits, type Claim, openingIn, writesNow } from '../limits/claim.ts';
 import type { Client } from '../limits/client.ts';
 import type { Granted } from '../limits/port.ts';
 import type { Limit } from '../limits/sliding-window.ts';
+import { guardOf } from '../objects.ts';
 import type { Slot } from '../push/push-host.ts';
+import { type OpenedPullRequest, openStatistics, recordOpened } from '../stats/statistics.ts';
 import type { RepositoryName } from '../words/repository-name.ts';
 import { creationLimitsOf, type NamedTarget, targetOf } from './limits.ts';
-import { type OpenedNow, tellOpened } from './opened.ts';
 import { denied, hostPaused } from './push-refusals.ts';
 import type { HostScope } from './scope.ts';
+
+/** The time that an answer waits for the guard and the statistics. */
+const PATIENCE_MS = 3_000;
+
+type OpenedNow = OpenedPullRequest & { readonly number: number };
 
 /**
  * Reserves a claim.
@@ -98,4 +106,33 @@ export class PullRequestSlot implements Slot {
     const windows = claim.windows.filter((window) => !this.#grants.some((grant) => grant.covers(window)));
     return windows.length === 0 ? null : { ...claim, windows, push: push && { ...push, isAnother } };
   }
+}
+
+/**
+ * Tells the guard and the statistics of an open pull request, before the push is answered. Never
+ * rejects.
+ * @param burst by which the guard counts the client.
+ * @returns who could not be told, and will be told later.
+ */
+async function tellOpened(
+  { env, config, http, logger }: HostScope,
+  { number, ...opened }: OpenedNow,
+  burst: string,
+): Promise<readonly Told[]> {
+  const { prHash, host, owner, repo, url, openedAt } = opened;
+  const tell = (whom: Told, telling: Promise<void>): Promise<readonly Told[]> =>
+    within(PATIENCE_MS, telling).then(
+      () => [],
+      (error: unknown) => {
+        logger.warn('an open pull request will be told of later', { error });
+        return [whom];
+      },
+    );
+  const tracked = { kind: 'pull-request', prHash, host, owner, repo, number, url } as const;
+  const left = await Promise.all([
+    tell('tracking', guardOf(env).track(tracked, burst, openedAt)),
+    tell('statistics', recordOpened(env, config, http, opened)),
+  ]);
+  await openStatistics(env, config, logger, http).forgetCount(opened);
+  return left.flat();
 }

@@ -8,7 +8,13 @@ import type { OperatorCredential, GuardStatus, PanicScope } from '../durable/gua
 import { accountOf } from '../host-access.ts';
 import type { Env } from '../env.ts';
 import { FreshCopy } from '../isolate/fresh-copy.ts';
-import { heldSwitch, heldSwitches, hold, release, type Switch } from '../isolate/held-switches.ts';
+import {
+  heldSwitch,
+  heldSwitches,
+  holdSwitch,
+  releaseSwitch,
+  type Switch,
+} from '../isolate/held-switches.ts';
 import { onForget } from '../isolate/recent.ts';
 import type { Logger } from '../log.ts';
 import { guardOf, readFrom } from '../objects.ts';
@@ -49,10 +55,10 @@ export async function setPanic(
   const action = active ? 'activate-panic' : 'deactivate-panic';
   if (credential.kind === 'token' && !(await guard.acceptsUnstored(credential.hash, action))) return null;
   const switches: readonly Switch[] = scope === 'all' ? ['pushes', 'writes'] : [scope];
-  for (const which of switches) hold(which, active);
+  for (const which of switches) holdSwitch(which, active);
   copy.forget();
   const isStored = await store().catch(() => false);
-  if (isStored) for (const which of switches) release(which, active);
+  if (isStored) for (const which of switches) releaseSwitch(which, active);
   return { isStored };
 }
 
@@ -61,7 +67,7 @@ export async function storeHeldSwitches(env: Env, logger: Logger): Promise<void>
   for (const [which, active] of heldSwitches()) {
     try {
       await guardOf(env).setPanic(active, { kind: 'password' }, which);
-      release(which, active);
+      releaseSwitch(which, active);
     } catch (error) {
       logger.error('the panic switch is not stored yet', { step: which, error });
     }

@@ -13,12 +13,12 @@ import { HostError } from '../words/host-error.ts';
 import type { GitTransport, ListedHistory } from '../host/git/git-transport.ts';
 import type { Clock } from '../isolate/clock.ts';
 import { Recent } from '../isolate/recent.ts';
-import { Turns } from '../isolate/waiting.ts';
+import { SingleFlight } from '../isolate/waiting.ts';
 import type { RepositoryName } from '../words/repository-name.ts';
 import type { SealedStore } from '../secret/sealed-kv.ts';
 
 const DAY_SECONDS = 24 * 60 * 60;
-/** How far back to list, step by step. The last step, null, lists everything. */
+/** Windows of history, one for each step. The last one, null, is everything. */
 const WINDOWS_DAYS = [90, 365, null] as const;
 /** The step that lists everything. */
 export const WHOLE_STEP = WINDOWS_DAYS.length - 1;
@@ -37,10 +37,10 @@ const MAX_CANDIDATES = 8;
  */
 const tooLarge = new Recent<true>({ lifeMs: 10 * 60_000, most: 1_000 });
 /**
- * Turns for listings: requests that need the same one at once wait for the first of them, and find
- * it in the cache.
+ * SingleFlight for listings: requests that need the same one at once wait for the first of them,
+ * and find it in the cache.
  */
-const turns = new Turns();
+const turns = new SingleFlight();
 
 /** A part of history: the commits that `tips` reach and `without` do not. */
 export interface HistoryPart {
@@ -55,8 +55,8 @@ export interface HistoryListing {
   readonly tips: readonly Oid[];
   readonly newestFirst: readonly Oid[];
   /**
-   * Each listed commit, with the index in `tips` of a tip that reaches it, plus SHARED if another
-   * one does, too.
+   * Each listed commit, with the index in `tips` of a tip that reaches it, plus SEVERAL_TIPS if
+   * another one does, too.
    */
   readonly listed: ReadonlyMap<Oid, number>;
   /** The parents of listed commits that were not listed themselves. */

@@ -5,7 +5,7 @@
  * Proved by test/e2e/push/push-history.test.ts.
  */
 import type { KnownHistory } from '../git/objects/new-commits.ts';
-import { SHARED } from '../git/objects/commit-table.ts';
+import { SEVERAL_TIPS } from '../git/objects/commit-table.ts';
 import type { Oid } from '../git/objects/oid.ts';
 import type { Ref } from '../git/wire/ref-advertisement.ts';
 import type { RepositoryName } from '../words/repository-name.ts';
@@ -42,7 +42,7 @@ class GrowingListing {
 
   /** Returns a tip from which a listed commit is reached. */
   tipAbove(oid: Oid): Oid | undefined {
-    return this.current.tips[(this.current.listed.get(oid) ?? -1) % SHARED];
+    return this.current.tips[(this.current.listed.get(oid) ?? -1) % SEVERAL_TIPS];
   }
 
   /**
@@ -151,7 +151,7 @@ export class UpstreamHistory implements KnownHistory {
    * known.
    */
   ownerOf(oid: Oid): Ref | null {
-    const isOfOne = (this.#others?.current.listed.get(oid) ?? SHARED) < SHARED;
+    const isOfOne = (this.#others?.current.listed.get(oid) ?? SEVERAL_TIPS) < SEVERAL_TIPS;
     if (tipsOf(this.#heads).length > MAX_OTHER_BRANCHES || !isOfOne) return null;
     const tip = this.#others?.tipAbove(oid);
     const [branch, twin] = this.#heads.filter((head) => head.oid === tip);

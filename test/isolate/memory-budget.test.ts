@@ -7,7 +7,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/isolate/clock.ts';
 import { HostError } from '../../src/words/host-error.ts';
 import { MemoryBudget } from '../../src/isolate/memory-budget.ts';
-import { Turns } from '../../src/isolate/waiting.ts';
+import { SingleFlight } from '../../src/isolate/waiting.ts';
 import { PatientClock } from '../host/support/scripted-host.ts';
 import { runs } from '../support/runs.ts';
 
@@ -334,10 +334,10 @@ describe('many requests', () => {
 });
 
 describe('a turn', () => {
-  let turns: Turns;
+  let turns: SingleFlight;
 
   beforeEach(() => {
-    turns = new Turns();
+    turns = new SingleFlight();
   });
 
   it('is taken at once if nobody has it, and by one key without regard to others', async () => {

@@ -15,10 +15,9 @@ import { mayBeListed, mayBeRecorded, prHashNear, prHashesWith } from '../../src/
 import { openStatistics } from '../../src/stats/statistics.ts';
 import { configOf } from '../../src/config/configured.ts';
 import { HttpClient } from '../../src/outgoing/http-client.ts';
-import { inContext } from '../support/admission.ts';
+import { inScope } from '../support/admission.ts';
 import { FakeThreads } from '../durable/support/fake-threads.ts';
 import { Pseudonym } from '../durable/support/pseudonym.ts';
-import { hostScopeOf } from '../../src/routes/request/scope.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
 const logger = loggerOf({ logFormat: 'text' });
@@ -54,8 +53,8 @@ it('a comment is posted, and a report of it counts', async () => {
 
 it('a push for review is one of a repository that nobody knows', async () => {
   let isKnown: boolean | null = null;
-  const pushing = inContext('192.0.2.1', { DB }, async (c) => {
-    const store = new ServicePushStore(hostScopeOf(c), isolateMemory.open(systemClock));
+  const pushing = inScope('192.0.2.1', { DB }, async (scope) => {
+    const store = new ServicePushStore(scope, isolateMemory.open(systemClock));
     isKnown = await store.isKnownRepository({ owner: 'octo', name: 'hello' });
   });
   await pushing;

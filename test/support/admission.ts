@@ -1,37 +1,41 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { type Context, Hono } from 'hono';
-import { configOf } from '../../src/config/configured.ts';
-import type { AppEnv, Env } from '../../src/env.ts';
+import type { HostConfig } from '../../src/config/hosts.ts';
+import { configOf, openHttp } from '../../src/config/configured.ts';
+import type { Env } from '../../src/env.ts';
+import { networkOf } from '../../src/limits/client.ts';
 import { loggerOf } from '../../src/log.ts';
 import type { PushLimits } from '../../src/push/push-host.ts';
 import { Refusal } from '../../src/push/reply/refusal.ts';
 import { ClientPushLimits } from '../../src/service/push-limits.ts';
-import { hostScopeOf } from '../../src/routes/request/scope.ts';
+import type { HostScope } from '../../src/service/scope.ts';
 
-/** Does something as a request does it. */
-export async function inContext(
+const ORIGIN = 'https://gitveil.test';
+
+/** Does something in the scope of a request from an address. */
+export async function inScope(
   address: string,
   variables: object,
-  work: (c: Context<AppEnv>) => Promise<unknown>,
+  work: (scope: HostScope) => Promise<unknown>,
 ): Promise<void> {
-  const app = new Hono<AppEnv>();
-  app.get('/', async (c) => {
-    const result = configOf(c.env);
-    if (result.kind === 'invalid') throw new Error('not configured');
-    const { config } = result;
-    c.set('config', config);
-    c.set('logger', loggerOf(config));
-    c.set('host', config.hosts[0]);
-    await work(c);
-    return c.body(null);
-  });
-  const context = createExecutionContext();
-  const request = new Request('https://gitveil.test/', { headers: { 'CF-Connecting-IP': address } });
   const bindings = { ...(env as unknown as Env), HOSTING_TOKEN: 'token', ...variables };
-  const response = await app.fetch(request, bindings, context);
+  const result = configOf(bindings);
+  if (result.kind === 'invalid') throw new Error('not configured');
+  const { config } = result;
+  const context = createExecutionContext();
+  await work({
+    env: bindings,
+    config,
+    logger: loggerOf(config),
+    http: openHttp(config),
+    host: config.hosts[0] as HostConfig,
+    network: networkOf(address),
+    gitClient: 'git',
+    isForeign: false,
+    addresses: { shown: ORIGIN, published: ORIGIN, frontPage: ORIGIN },
+    later: (promise) => context.waitUntil(promise),
+  });
   await waitOnExecutionContext(context);
-  if (!response.ok) throw new Error(`the request failed with ${response.status}`);
 }
 
 /**
@@ -44,8 +48,8 @@ export async function admitted(
   work: (limits: PushLimits) => Promise<unknown>,
 ): Promise<Refusal | null> {
   let refusal: Refusal | null = null;
-  await inContext(address, variables, async (c) => {
-    await work(new ClientPushLimits(hostScopeOf(c))).catch((error: unknown) => {
+  await inScope(address, variables, async (scope) => {
+    await work(new ClientPushLimits(scope)).catch((error: unknown) => {
       if (!(error instanceof Refusal)) throw error;
       refusal = error;
     });

@@ -1,10 +1,10 @@
 /**
- * One push from its first bytes until shortly after its answer, under a keyed hash of everything
- * that it has sent and of its network. If it dies, a retry finds its pr_hash here, so that it opens
- * no second pull request, and its date, so that the commits get the same ids. After an hour it is
- * cleaned up: a pull request that it has opened is recorded then. A push that was answered is found
- * for ten minutes if it has opened a pull request: a proxy may have swallowed the end of the
- * answer.
+ * One push from the moment when it is to be published until shortly after its answer, by a keyed
+ * hash of everything that it has sent and, unless it was delayed, of its network. If it dies, a
+ * retry finds its pr_hash here, so that it opens no second pull request, and its date, so that the
+ * commits get the same ids. After an hour it is cleaned up: a pull request that it has opened is
+ * recorded then. A push that was answered is found for ten minutes if it has opened a pull request,
+ * because a proxy may have swallowed the end of the answer.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
@@ -20,16 +20,16 @@ import { keepOnly } from '../keep-only.ts';
 import { Lease } from '../lease.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
-/** After this time, a push that nobody has retried is over. */
+/** The time after which a push that nobody has retried is over. */
 const LIFE_MS = HOUR_MS;
-/** For how long after its answer a push is found that has opened a pull request. */
+/** How long after its answer a push that has opened a pull request is found. */
 export const ANSWERED_MS = 10 * 60 * 1000;
 /** How long, after that, to keep asking the host how far it came. */
 const CLEARING_MS = 24 * HOUR_MS;
 const RETRY_MS = 10 * 60 * 1000;
-/** What a push decides once, and its retries reuse. */
+/** The decisions that a push makes once, and its retries use again. */
 export interface PushIntent {
-  /** Of the pull request that it opens. */
+  /** Names the pull request that it opens. */
   readonly prHash: string;
   /** Seconds since 1970: the date of its commits. */
   readonly committedAt: number;
@@ -45,30 +45,30 @@ interface Stored extends PushIntent {
   readonly isAnswered?: true;
 }
 
-/** `busy`: the same push is in progress. */
+/** The answer to `begin`. `busy`: the same push is in progress. */
 export type BeginAnswer = { readonly kind: 'busy' } | ({ readonly kind: 'begun' } & Begun);
 
 interface Begun {
   readonly lease: number;
-  /** What the first attempt has decided; null: there was none, and nothing was proposed. */
+  /** The decisions of the first attempt; null: there was none, and nothing was proposed. */
   readonly intent: PushIntent | null;
   readonly isRepeated: boolean;
   /** Whether the earlier attempt has opened its pull request, and its answer was sent. */
   readonly isAnswered: boolean;
 }
 
-/** What a push leaves for the same push again. `answered`: its pull request, for a while. */
+/** The trace that a push leaves for its retry. `answered`: its pull request, for a while. */
 export type Left = 'nothing' | 'answered' | 'unanswered';
 
 export class PendingPush extends DurableObject<Env> {
-  /** Of those in progress. */
+  /** The leases of pushes in progress, by their hashes. */
   readonly #leases = new Map<string, Lease>();
 
   /**
-   * One attempt at a time works on a push.
-   * @param hash of the push: on one machine all share an object.
-   * @param host key of the code host.
-   * @param proposed what it decides unless it is a retry; null: nothing is stored.
+   * Begins or continues a push. Only one attempt at a time works on it.
+   * @param hash of the push; on one machine all share an object
+   * @param host the key of the code host
+   * @param proposed the decisions unless it is a retry; null: nothing is stored
    */
   async begin(
     hash: string,
@@ -97,6 +97,7 @@ export class PendingPush extends DurableObject<Env> {
     await this.#store(hash, { prHash, committedAt, host, target, until: at + LIFE_MS });
   }
 
+  /** Ends an attempt. */
   async end(hash: string, lease: number, left: Left, at: number): Promise<void> {
     if (!this.#leaseOf(hash).release(lease)) return;
     this.#leases.delete(hash);
@@ -140,7 +141,7 @@ export class PendingPush extends DurableObject<Env> {
     return lease;
   }
 
-  /** False if it has to be tried again. */
+  /** Records what the push has opened, or removes its branch. False: try again later. */
   async #isClearedUp({ host: hostKey, target, prHash, committedAt }: Stored): Promise<boolean> {
     const reached = reachHost(this.env, hostKey);
     if (reached === null || reached.host.token === null) return false;
@@ -161,9 +162,9 @@ export class PendingPush extends DurableObject<Env> {
   }
 
   /**
-   * A row that is only deleted stays readable in the file until the last push has ended. While
-   * others are under way, that is the lesser evil: `keepOnly` could lose them if the machine died
-   * then, and a retry would open another one.
+   * Deletes a push. A row that is only deleted stays readable in the file until the last push has
+   * ended. That is accepted while others are under way: `keepOnly` could lose them if the machine
+   * died then, and a retry would open another pull request.
    */
   async #forget(hash: string): Promise<void> {
     const { storage } = this.ctx;
@@ -173,7 +174,8 @@ export class PendingPush extends DurableObject<Env> {
 }
 
 /**
- * What a dead push has opened, and where. Null: nothing; then its branch on the fork is deleted.
+ * Finds what a dead push has opened, and where. If it is nothing, deletes its branch on the fork
+ * and answers null.
  * @throws HostError
  */
 async function findOrphan(

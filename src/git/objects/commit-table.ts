@@ -19,7 +19,7 @@ const NONE = 2 ** 32 - 1;
  * Flag that is added to a tip's index when another tip reaches the commit, too. There are fewer
  * tips than this.
  */
-export const SHARED = 2 ** 15;
+export const SEVERAL_TIPS = 2 ** 15;
 
 export class CommitTable {
   readonly #oids = new OidTable();
@@ -62,7 +62,7 @@ export class CommitTable {
   }
 
   /**
-   * Maps each commit that a tip reaches to the index of the first such tip, plus `SHARED` if
+   * Maps each commit that a tip reaches to the index of the first such tip, plus `SEVERAL_TIPS` if
    * another tip reaches it, too. Takes linear time.
    */
   reachedFrom(tips: readonly Oid[]): ReadonlyMap<Oid, number> {
@@ -79,8 +79,8 @@ export class CommitTable {
         return true;
       });
       this.#walk(met, (place) => {
-        if (tipOf[place]! >= SHARED) return false;
-        tipOf[place]! += SHARED;
+        if (tipOf[place]! >= SEVERAL_TIPS) return false;
+        tipOf[place]! += SEVERAL_TIPS;
         return true;
       });
     }

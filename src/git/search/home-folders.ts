@@ -2,12 +2,12 @@
  * Finds paths of home folders, such as `/home/ada/` and `C:\Users\ada\`. They often contain a
  * login, and often nobody's.
  */
-import { beginning, bytesOf } from './text-search.ts';
+import { beginning, byteClass } from './text-search.ts';
 
 const SLASHES = '/\\';
 /** The texts before each name. Strings in many languages double a backslash. */
 export const HOME_TEXTS = ['home', 'Users'].map((folder) =>
-  beginning(bytesOf(SLASHES), [...Array.from(folder), SLASHES]),
+  beginning(byteClass(SLASHES), [...Array.from(folder), SLASHES]),
 );
 
 /**

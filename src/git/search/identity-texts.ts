@@ -15,7 +15,14 @@ import { createHash } from 'node:crypto';
 import { decodeUtf8, latin1, utf8 } from '../bytes.ts';
 import { lineEnd, startsWith } from '../objects/commit.ts';
 import { decoderOf } from '../objects/commit-message.ts';
-import { BOUNDARY, type ByteClass, bytesOf, placesOf, type SearchedText, TEXT_ROOM } from './text-search.ts';
+import {
+  BOUNDARY,
+  type ByteClass,
+  byteClass,
+  placesOf,
+  type SearchedText,
+  TEXT_ROOM,
+} from './text-search.ts';
 
 /**
  * Minimum length of a name's letters and digits in UTF-8. Two Chinese characters are as significant
@@ -48,7 +55,7 @@ const BYTES = Array.from({ length: 256 }, (_, byte) => byte);
 const WINDOWS_1252 = new TextDecoder('windows-1252').decode(Uint8Array.from(BYTES));
 type Letters = readonly ByteClass[];
 
-const SEPARATORS = bytesOf(' \t_.-+');
+const SEPARATORS = byteClass(' \t_.-+');
 /**
  * First bytes of one character that is no letter, in ASCII, Latin-1 or UTF-8, and the bytes that
  * follow in UTF-8.
@@ -57,7 +64,7 @@ const GAP_START: ByteClass = BYTES.filter((byte) =>
   byte < 0xc0 ? !/[A-Za-z]/.test(String.fromCharCode(byte)) : [0xc2, 0xe2, 0xe3, 0xef, 0xf0].includes(byte),
 );
 const GAP_REST: ByteClass = GAP_START.filter((byte) => byte >= 0x80 && byte < 0xc0);
-const GAP_COMMA = bytesOf(',');
+const GAP_COMMA = byteClass(',');
 const GAP: Letters = [GAP_COMMA, GAP_START, GAP_REST, GAP_REST, GAP_REST];
 /**
  * Maximum number of words that are rotated. In longer names, only the last word changes its place.
@@ -73,8 +80,8 @@ const EMAIL_BOUNDARY = BOUNDARY.filter((byte) => !/[._+-]/.test(String.fromCharC
  * Bytes of an escaped blank or `@`: `%20`, `&nbsp;`, `&#64;`, `&#x40;`, `\\u0040`, and `=40` in
  * quoted-printable.
  */
-const ESCAPE_START = bytesOf('%&=\\');
-const ESCAPE_REST = bytesOf('0123456789abcdefABCDEFxuUnspNBSP#;{}');
+const ESCAPE_START = byteClass('%&=\\');
+const ESCAPE_REST = byteClass('0123456789abcdefABCDEFxuUnspNBSP#;{}');
 const ESCAPE_LENGTHS = [3, 6] as const;
 /**
  * Maximum number of people whose certain further forms are searched for. They take as much room as

@@ -12,7 +12,7 @@ import {
   beginning,
   BOUNDARY,
   type ByteClass,
-  bytesOf,
+  byteClass,
   placesOf,
   type SearchedText,
   type Span,
@@ -39,7 +39,7 @@ export interface Named {
 }
 
 /** The mode of a submodule: a folder's entry for a commit of another repository. It is no name. */
-const GITLINK = beginning(bytesOf('1'), '60000 ');
+const GITLINK = beginning(byteClass('1'), '60000 ');
 
 /**
  * The shortest abbreviation that Git shows by default. A number of seven digits is common, so it
@@ -47,7 +47,7 @@ const GITLINK = beginning(bytesOf('1'), '60000 ');
  */
 const SHORTEST = 7;
 /** Bytes before an id. `git describe` writes `v1.0-3-g0123abc`. */
-const BEFORE: ByteClass = [...BOUNDARY, ...bytesOf('g')];
+const BEFORE: ByteClass = [...BOUNDARY, ...byteClass('g')];
 
 /**
  * Number of bytes that are searched for of the 20 by which a folder names a submodule's commit.
@@ -70,7 +70,7 @@ const MAX_COPIED = 2;
  */
 export function ownIdTexts(oids: readonly Oid[]): SearchedText[] {
   return oids.flatMap((oid) => {
-    const digits = Array.from(oid.slice(0, SHORTEST + 1), (digit) => bytesOf(digit + digit.toUpperCase()));
+    const digits = Array.from(oid.slice(0, SHORTEST + 1), (digit) => byteClass(digit + digit.toUpperCase()));
     const raw = Array.from(Buffer.from(oid.slice(0, 2 * RAW_BYTES), 'hex'), (byte: number) => [byte]);
     return [
       { before: BEFORE, letters: digits.slice(0, SHORTEST), after: BOUNDARY, maxCopied: MAX_COPIED },

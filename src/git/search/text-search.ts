@@ -10,7 +10,7 @@
 /** The bytes that are allowed at one position of a text. */
 export type ByteClass = readonly number[];
 
-export const bytesOf = (signs: string): ByteClass => Array.from(signs, (sign) => sign.charCodeAt(0));
+export const byteClass = (signs: string): ByteClass => Array.from(signs, (sign) => sign.charCodeAt(0));
 
 /**
  * Tells if a byte is the first one (UTF-8) of letters that may follow within a word: Latin ones
@@ -50,7 +50,7 @@ export interface SearchedText {
  * @param choices has the allowed characters of each position. A string stands for its characters.
  */
 export function beginning(before: ByteClass, choices: Iterable<string>): SearchedText {
-  return { before, letters: Array.from(choices, bytesOf), after: null, maxCopied: 0 };
+  return { before, letters: Array.from(choices, byteClass), after: null, maxCopied: 0 };
 }
 
 /** Room for names, and for original ids, in positions. */

@@ -238,8 +238,8 @@ export interface ObjectRequest {
   /** Commits that the host leaves out, with all their ancestors. */
   readonly haves?: readonly Oid[];
   /**
-   * Only commits since then are sent, in seconds since 1970. History is bounded by date because a
-   * depth counts along every branch of a merge.
+   * The date, in seconds since 1970, from which commits are sent. History is bounded by date
+   * because a depth counts along every branch of a merge.
    */
   readonly since?: number;
   /** The number of generations of commits, including the wanted one. */

@@ -16,7 +16,7 @@ export interface CommandStatus {
 }
 
 export interface ReportStatus {
-  /** `ok`, or the reason why the pack was refused. */
+  /** The status of the pack: `ok`, or the reason why it was refused. */
   readonly unpackStatus: string;
   readonly commandStatuses: readonly CommandStatus[];
 }

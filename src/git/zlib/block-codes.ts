@@ -138,7 +138,7 @@ CODE_LENGTH_TEMPLATES[18] = (11 << 24) | 7;
  * Size of the longest header: three counts, the lengths of 19 codes, and 316 lengths of at most 7 +
  * 7 bits.
  */
-export const MAX_HEADER_BYTES = Math.ceil((14 + 19 * 3 + 316 * 14) / 8);
+export const MAX_BLOCK_HEADER_BYTES = Math.ceil((14 + 19 * 3 + 316 * 14) / 8);
 
 const codeLengthTable = new Int32Array(1 << MAX_CODE_LENGTH_BITS);
 const codeLengthBits = new Uint8Array(CODE_LENGTH_ORDER.length);
@@ -153,8 +153,8 @@ export class BlockCodes {
   #pos = 0;
   #previousLength = -1;
   /**
-   * How many times the previous length is still to be repeated. A repeat may run over into the
-   * second code.
+   * Number of times that the previous length is still to be repeated. A repeat may run over into
+   * the second code.
    */
   #repeatsLeft = 0;
 

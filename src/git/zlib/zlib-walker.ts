@@ -8,7 +8,7 @@
  * there.
  * Proved by test/git/zlib/agreement.property.test.ts and test/git/zlib/bad-streams.test.ts.
  */
-import { BlockCodes, MAX_HEADER_BYTES } from './block-codes.ts';
+import { BlockCodes, MAX_BLOCK_HEADER_BYTES } from './block-codes.ts';
 import { READ_AHEAD_BYTES, SymbolState, countSymbols, keepSymbols } from './symbols.ts';
 import { WINDOW_BYTES, damagedData } from './deflate-format.ts';
 import { adler32 } from './zlib-store.ts';
@@ -43,7 +43,7 @@ const MAX_STREAM_BYTES_PER_BYTE = 2;
 /** Additional length for headers, because a stream may be flushed many times. */
 const STREAM_ALLOWANCE_BYTES = 1024;
 /** Size of the carry: a part of the longest step, and enough new bytes to complete it. */
-const CARRY_BYTES = 2 * (MAX_HEADER_BYTES + READ_AHEAD_BYTES);
+const CARRY_BYTES = 2 * (MAX_BLOCK_HEADER_BYTES + READ_AHEAD_BYTES);
 
 /** Takes a piece of output, whose bytes are valid only during the call. */
 type OutputSink = (bytes: Uint8Array) => void;

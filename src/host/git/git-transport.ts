@@ -262,6 +262,7 @@ export class GitTransport {
       return await askAs('public');
     } catch (error) {
       const isLimited = error instanceof HostError && error.code === 'rate-limited';
+      // A repository that cannot be looked up does not count as public.
       if (!isLimited || !(await this.#isPublic?.(repository).catch(() => false))) throw error;
       return askAs('bot');
     }

@@ -226,7 +226,8 @@ export class SmartHttp {
       await reader.cancel();
       throw error instanceof HostError ? error : this.unreachable(error);
     });
-    // Read to the end, so that the next request can use the connection, without a new handshake.
+    // Read to the end, so that the next request can use the connection, without a new handshake. An
+    // answer that does not end now is cancelled.
     const isAtEnd = await within(END_PATIENCE_MS, reader.isAtEnd()).catch(() => false);
     if (!isAtEnd) await reader.cancel();
     return parsed;

@@ -21,7 +21,7 @@ import {
   type AnsweredComment,
   branchOf,
   idOf,
-  lookUp,
+  lookUpRepository,
   placeOf,
   pullRequestsOf,
   readAccount,
@@ -155,13 +155,13 @@ export class RestActivity {
       const { apiUrl, clock } = this.#rest;
       const isKnown = pullRequestsOf(apiUrl, repository, clock.now()) !== null;
       // The bot may see more than the public.
-      if (!isKnown && (await lookUp(this.#rest, repository)).isPrivate) return null;
+      if (!isKnown && (await lookUpRepository(this.#rest, repository)).isPrivate) return null;
       const found = await readConversation(this.#rest, repository, number);
       if (!('movedTo' in found)) return found;
       const to = expectThread(found.movedTo);
       const [here, there] = await Promise.all([
-        lookUp(this.#rest, repository),
-        lookUp(this.#rest, to.repository),
+        lookUpRepository(this.#rest, repository),
+        lookUpRepository(this.#rest, to.repository),
       ]);
       if (there.isPrivate) return null;
       // The host also redirects from the old name of a repository.

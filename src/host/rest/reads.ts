@@ -83,7 +83,7 @@ export function publicAt(
 }
 
 /** Looks up the repository under its current name, and remembers if it is public. */
-export async function lookUp(rest: Rest, name: RepositoryName): Promise<Repository> {
+export async function lookUpRepository(rest: Rest, name: RepositoryName): Promise<Repository> {
   const repository = await rest.retried(async () =>
     toRepository((await rest.call('GET /repos/{owner}/{repo}', placeOf(name))).data),
   );
@@ -182,7 +182,7 @@ export async function underCurrentName<T>(
     return await write(repository);
   } catch (error) {
     if (!(error instanceof HostError) || error.code !== 'moved') throw error;
-    const current = await lookUp(rest, repository);
+    const current = await lookUpRepository(rest, repository);
     // The bot may see private repositories. A public text must not be written there.
     const isElsewhere = fullName(current).toLowerCase() !== fullName(repository).toLowerCase();
     if (current.isPrivate || !isElsewhere) throw error;

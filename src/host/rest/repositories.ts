@@ -21,7 +21,7 @@ import { expectAddress, expectNumber, expectStatus, expectText, expectThread } f
 import {
   type AnsweredPull,
   branchOf,
-  lookUp,
+  lookUpRepository,
   placeOf,
   readAccount,
   readPull,
@@ -74,7 +74,7 @@ export abstract class RestRepositories {
 
   /** Returns the repository under its current name. Renames are followed. */
   async repository(name: RepositoryName): Promise<Repository> {
-    return lookUp(this.rest, name);
+    return lookUpRepository(this.rest, name);
   }
 
   /**

@@ -10,7 +10,7 @@ import { Recent } from '../../isolate/recent.ts';
 import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import type { CommentWithText, NewIssue, PostedComment, PostedIssue } from '../code-host.ts';
 import { expectAddress, expectNumber, expectStatus, expectThread } from './answer.ts';
-import { lookUp, placeOf, readAccount, readComments, underCurrentName } from './reads.ts';
+import { lookUpRepository, placeOf, readAccount, readComments, underCurrentName } from './reads.ts';
 import { Rest, type RestAccess } from './rest.ts';
 
 const ISSUE = '/repos/{owner}/{repo}/issues/{issue_number}';
@@ -45,6 +45,7 @@ export class RestThreads {
       return { id: expectNumber(answer.data.id), url: expectAddress(answer.data.html_url) };
     });
     return created.catch(async (error: unknown) => {
+      // If the new place cannot be found, the first error says more.
       const to = await this.#movedTo(repository, issue_number, error).catch(() => null);
       if (to === null) throw error;
       const says = `it is ${fullName(to.repository)}#${to.index} now`;
@@ -182,7 +183,7 @@ export class RestThreads {
     const issue = await this.#rest.retried(() => this.#issue(repository, number));
     const to = expectThread(issue.html_url);
     const isHere = fullName(to.repository).toLowerCase() === fullName(repository).toLowerCase();
-    return isHere || (await lookUp(this.#rest, to.repository)).isPrivate ? null : to;
+    return isHere || (await lookUpRepository(this.#rest, to.repository)).isPrivate ? null : to;
   }
 
   async #textOf(repository: RepositoryName, comment_id: number): Promise<string> {

@@ -79,7 +79,7 @@ export class DelayedAttempt implements Attempt {
     if (isStrict || found.shared === this.#publication.push.commits.length) throw proposedBefore(found);
   }
 
-  /** Its date is that of the first attempt. */
+  /** Decides hash and date, or takes those of the first attempt. */
   async #decide(): Promise<PushIntent> {
     const { push, pushHash } = this.#publication;
     const proposed = await this.#row.begin(newIntent(this.#run));

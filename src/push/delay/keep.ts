@@ -1,6 +1,6 @@
 /**
- * In place of act three: keeps what was judged, encrypted, for release.ts. Only the person gets its
- * page's address.
+ * Keeps what was judged, encrypted, for release.ts, in place of publishing it. Only the person gets
+ * the address of its page.
  * Proved by test/e2e/delayed/delayed-delay.test.ts and test/e2e/delayed/delayed-again.test.ts.
  */
 import type {
@@ -26,26 +26,29 @@ import type { PushedWork } from '../verdict.ts';
 import { encodeKept } from './kept-push.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
-/** Half of it is the longest delay, and the window of that ends with it. */
+/** The longest that a push waits: twice the longest delay, when the window of that ends. */
 const LIFE_MS = 14 * 24 * HOUR_MS;
-/** For what is due at its end; and for the keys, which a clock that jumps must not expire. */
+/**
+ * Time that is added for pushes that are due at the end of their life, and for the keys, which must
+ * not expire when a clock jumps.
+ */
 const REST_MS = 2 * 24 * HOUR_MS;
-/** How far the clocks of service and code host may differ while a delay is accepted. */
+/** The greatest difference between the service's and the code host's clock for a delay. */
 const MOST_APART_MS = 5 * 60 * 1000;
-/** A push that waits only for limits and the code host. */
+/** The longest that a push waits for limits and the code host. */
 const BUSY_LIFE_MS = 24 * HOUR_MS;
 
-/** Why and when a push is published later. */
+/** The reason why a push is published later, and the window in which it is. */
 export interface DelayPlan extends DelayWindow {
   readonly reason: DelayReason;
 }
 
 const NOWHERE = 'The address above leads nowhere:';
 
-/** What is kept of a push, besides its entries. */
+/** The parts of a push that are kept besides its entries. */
 interface ToKeep extends Pick<Judged, 'work' | 'claim' | 'updates'>, Pick<Upstream, 'hostAheadMs'> {
   readonly receivedHash: string;
-  /** Of the pull request that it opens; null: it opens none. */
+  /** Counts the pull request that it opens; null: it opens none. */
   readonly slot: Slot | null;
 }
 
@@ -55,7 +58,7 @@ export function mayWait(settings: Pick<PushSettings, 'whenBusy'>, { wait }: Push
 }
 
 /**
- * What is decided before a push is judged: that it is published later, and why. Null: it is not.
+ * Decides, before a push is judged, that it is published later, and why. Null: it is published now.
  */
 export async function planOf(run: PushRun, { delayMs }: PushOptions): Promise<DelayPlan | null> {
   const { host, settings } = run;
@@ -73,14 +76,15 @@ export async function isForReview({ store, settings, target }: PushRun): Promise
   return settings.review === 'all';
 }
 
-/** Until the limits and the code host have room. */
+/** Plans to publish a push as soon as the limits and the code host have room. */
 export function busyPlan(now: number): DelayPlan {
   return { reason: 'busy', from: now, to: now + BUSY_LIFE_MS };
 }
 
 /**
- * Says of a push that waits what was said first, but its page only to a form that is sent again.
- * @param name that this push has chosen. A form chooses the same each time.
+ * Describes a push that waits as it was described first, but names its page only to a form that is
+ * sent again.
+ * @param name that this push has chosen; a form chooses the same each time
  */
 export function waitingFacts(
   { settings }: PushRun,
@@ -92,8 +96,8 @@ export function waitingFacts(
 }
 
 /**
- * Tells the person before a push that may open a pull request is published what is open already.
- * @param isRecorded whether it names a pull request that the service has recorded.
+ * Tells the person which pull requests have commits of this push already.
+ * @param isRecorded whether it names a pull request that the service has recorded
  * @throws Refusal if all of it is open; where the operator wants no doubles, if any of it is
  */
 async function tellKnown(run: PushRun, work: PushedWork, isRecorded: boolean): Promise<void> {
@@ -115,9 +119,10 @@ async function tellKnown(run: PushRun, work: PushedWork, isRecorded: boolean): P
 }
 
 /**
- * Keeps what was judged. Tells its page before, so that nothing waits whose page nobody has.
- * @returns facts of the same push if that waits already.
- * @throws Refusal without room or storage: nothing is kept then.
+ * Keeps what was judged. Tells the address of its page first, so that nothing waits whose page
+ * nobody has.
+ * @returns facts of the same push if that waits already
+ * @throws Refusal without room or storage; nothing is kept then
  */
 export async function keep(
   run: PushRun,
@@ -126,7 +131,7 @@ export async function keep(
   plan: DelayPlan,
 ): Promise<DelayedFacts> {
   const { store, settings, target, reply } = run;
-  // It is meant for what is there now, and would replace what comes until then, too.
+  // It is meant to replace what is there now, and would replace what comes until then, too.
   if (options.overwrite)
     throw new Refusal('options', 'overwrite cannot wait', [
       'Nobody can tell now what it would replace when it is published. Push it without delay, or without -o overwrite.',
@@ -182,7 +187,8 @@ function refuseWrongClock({ store }: PushRun, hostAheadMs: number | null, reason
 }
 
 /**
- * Refuses what an attempt that was not answered may have opened: kept, it would open another.
+ * Refuses a push of which an earlier attempt was not answered: it may have opened a pull request,
+ * and the delayed push would open another.
  * @throws Refusal
  */
 async function refuseBegun({ store, claims, target }: PushRun, receivedHash: string): Promise<void> {
@@ -194,7 +200,7 @@ async function refuseBegun({ store, claims, target }: PushRun, receivedHash: str
     );
 }
 
-/** @param kept goes behind the entries in the spool. */
+/** @param kept follows the entries in the spool */
 async function keepIn(
   { host, store }: PushRun,
   spool: PushSpool,
@@ -209,7 +215,7 @@ async function keepIn(
   return store.keepDelayed({ ...delayed, entryBytes, keptAt, until }, await spool.keep(keptUntil), keptUntil);
 }
 
-/** @param clientBytes what all that one network delays may have. */
+/** @param clientBytes how many bytes one network may delay at a time */
 function noRoom(reason: DelayReason, clientBytes: number): Refusal {
   const megabytes = clientBytes / 1_000_000;
   return new Refusal('delays-full', 'too many pushes wait', [
@@ -219,12 +225,12 @@ function noRoom(reason: DelayReason, clientBytes: number): Refusal {
 }
 
 /**
- * Takes what counts in the limit of its network.
- * @returns what cannot be given now, and is owed.
+ * Takes the slot that counts in the limit of its network.
+ * @returns what cannot be given now, and is owed
  * @throws Refusal
  */
 async function settled(slot: Slot | null, reason: DelayReason): Promise<Claim | null> {
-  // What it asked for in order to be published now.
+  // This was taken in order to publish it now.
   await slot?.release();
   try {
     await slot?.settle(true);
@@ -236,16 +242,16 @@ async function settled(slot: Slot | null, reason: DelayReason): Promise<Claim | 
 }
 
 /**
- * Whether limits refuse it, or the host asks to be left alone: nothing has been done, and it may
- * wait.
+ * Whether limits refuse a push, or the host asks to be left alone. Then nothing has been done, and
+ * the push may wait.
  */
 export function isFull(error: unknown): error is Refusal {
   return error instanceof Refusal && (error.code === 'account' || error.outcome === 'rate-limited');
 }
 
 /**
- * Names the option that helps, where it does. What is refused for too many requests does not say
- * how long to wait.
+ * Names `-o wait` where that helps: not for a client that has made too many requests, to which no
+ * waiting time is told.
  */
 export function withAdvice(
   { settings }: Pick<PushRun, 'settings'>,

@@ -1,7 +1,7 @@
 /**
- * What is kept of a delayed push behind the entries in its spool, as bytes: a byte for the version,
- * the length of all, the length of a JSON text, that text, and the commits, each with its length in
- * front, in 32 bits, big-endian.
+ * A judged push as bytes, which follow the entries in the spool of a delayed push: a byte for the
+ * version, the length of all, the length of a JSON text, that text, and the commits, each with its
+ * length in front. Lengths have 32 bits, big-endian.
  */
 import { concatBytes, utf8 } from '../../git/bytes.ts';
 import { PlannedCommits, type PlannedText } from '../../git/objects/planned-commits.ts';
@@ -11,26 +11,27 @@ import type { RepositoryName } from '../../words/repository-name.ts';
 import type { PushedWork } from '../verdict.ts';
 
 export interface KeptPush {
-  /** As the request named it. */
+  /** The repository as the request named it. */
   readonly target: RepositoryName;
   /** As `Publication` has it. */
   readonly pushHash: string;
   readonly work: PushedWork;
   /**
-   * Where the pull request that it names was, by the service's own record; null: that knew none.
+   * The commit at which the pull request that it names ended, by the service's own record. Null:
+   * the service had recorded none.
    */
   readonly recordedTip: Oid | null;
-  /** Whether that was open. */
+  /** Whether that pull request was open. */
   readonly wasOpen: boolean;
-  /** What its client could not be given yet of the limits; null: it has everything. */
+  /** The claims that limits could not grant to its client yet; null: all were granted. */
   readonly owed: Claim | null;
 }
 
-/** A reader of another version must not publish what it does not understand. */
+/** The version of the form. A reader of another must not publish what it does not understand. */
 const VERSION = 7;
 const LENGTH_BYTES = 4;
 
-/** It is not whole, and would be read as fewer commits; or another version has written it. */
+/** The bytes are not whole, and would be read as fewer commits; or another version wrote them. */
 export class UnreadableError extends RangeError {
   override readonly name = 'UnreadableError';
 }

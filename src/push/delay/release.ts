@@ -1,6 +1,6 @@
 /**
- * For the scheduler and "Publish now" alone: judges what the place says of a delayed push by now,
- * in the order of a live one (judge/judge.ts), and publishes it.
+ * Publishes a delayed push, for the scheduler and "Publish now" alone. What the repository and its
+ * rules say is judged now, in the order of a live push (judge/judge.ts).
  * Proved by test/push/delay/failure.test.ts and test/e2e/delayed/delayed-changes.test.ts.
  */
 import type { DelayFailure } from '../../durable/delayed-pushes/delayed-push.ts';
@@ -33,8 +33,8 @@ import { DelayedAttempt, type ReleasedRow } from './delayed-attempt.ts';
 import type { KeptPush } from './kept-push.ts';
 
 /**
- * Another push came first, the repository's rules do not arrive, or an object restarted or is
- * silent.
+ * Refusals that may be over soon: another push came first, the repository's rules do not arrive, or
+ * an object restarted or is silent.
  */
 const MOMENTARY_CODES: ReadonlySet<RefusalCode> = new Set([
   'in-progress',
@@ -43,16 +43,19 @@ const MOMENTARY_CODES: ReadonlySet<RefusalCode> = new Set([
   'internal',
 ]);
 
-/** How long to pause all other pushes after a failure that does not say how long. */
+/** The pause of all other pushes after a failure that does not say how long. */
 const FULL_MS = 60_000;
-/** A host may say once that something is not there which is. */
+/** How often a host may say that something is missing before it is believed. */
 const MOST_MISSING = 6;
 
 interface Releasing extends Pick<Publication, 'slot'>, ReleasedRow {
   readonly spool: StoredEntries;
 }
 
-/** @throws Refusal, HostError `busy` */
+/**
+ * Judges it again, and publishes it.
+ * @throws Refusal, HostError `busy`
+ */
 export async function release(
   run: PushRun,
   { work, pushHash, recordedTip, wasOpen }: KeptPush,
@@ -126,8 +129,8 @@ export async function release(
     return { claim, push: { ...work, ...open, base, named, upstream: held } };
 
     /**
-     * Whether the push has a commit, known only without its id, author and date: with its files and
-     * message.
+     * Whether the push has a commit with the same files and message, whatever its id, author and
+     * date.
      */
     function hasSame({ tree, message }: Commit): boolean {
       for (const own of work.commits)
@@ -144,13 +147,16 @@ export async function release(
   }
 }
 
-/** What a failure means for the push, and whether the next ones would fail as well. */
+/** The meaning of a failure for the push, and whether the next ones would fail as well. */
 export interface DelayedEnd {
   readonly failure: DelayFailure;
   readonly isForAll: boolean;
 }
 
-/** @param failures how often it has failed before. */
+/**
+ * Decides what a failure means.
+ * @param failures how often the push has failed before
+ */
 export function failureOf(error: unknown, failures: number): DelayedEnd {
   const refusal = toRefusal(error, 'git');
   const { reason, code, outcome } = refusal;

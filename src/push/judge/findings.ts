@@ -18,7 +18,9 @@ function rank({ severity, code }: Finding): number {
 export class Findings {
   readonly #found: Finding[] = [];
 
-  /** In the order in which they are told: refusals, the repository's rules, then all else. */
+  /**
+   * In the order in which they are told: refusals, the repository's rules, then everything else.
+   */
   get all(): readonly Finding[] {
     return this.#found.toSorted((one, other) => rank(one) - rank(other));
   }

@@ -56,7 +56,8 @@ export class AgitDelivery extends Delivery<AgitHost> {
   }
 
   /**
-   * An open one has commits: if they are not shown, nobody knows what an update would replace.
+   * Looks up where an open pull request ends. If the host does not show it, nobody knows what an
+   * update would replace.
    * @throws Refusal
    */
   #tipOf({ source }: HostPullRequest): Promise<Oid> {
@@ -106,7 +107,7 @@ export class AgitDelivery extends Delivery<AgitHost> {
     }
   }
 
-  /** Whether the host takes pull requests by a push, as far as it says. */
+  /** Asks the host whether it takes pull requests by a push. True if it does not say. */
   #takesOptions(): Promise<boolean> {
     return this.run.host.transport.pushCapabilities(this.push.repository).then(
       (capabilities) => capabilities.has('push-options'),
@@ -116,15 +117,16 @@ export class AgitDelivery extends Delivery<AgitHost> {
 }
 
 /**
- * Refused by the report of the push and not by a status: the server may have opened the pull
- * request before.
+ * Whether the report of the push refuses it, and not a status. Then the server may have opened the
+ * pull request before.
  */
 function isReported({ code, failure }: HostError): boolean {
   return code === 'refused' && failure.status === null;
 }
 
 /**
- * The same failure, after which the next push looks for the pull request before it opens another.
+ * Turns a failure into one after which the next push looks for the pull request before it opens
+ * another.
  */
 function inDoubt(error: unknown): unknown {
   const cause = hostErrorOf(error);

@@ -1,8 +1,8 @@
 /**
  * How an anonymous push becomes a pull request at a host. There are two ways, and the host's class
  * says which one is its own: from a branch of the bot's fork (`from-fork.ts`), or by one push to
- * upstream (`agit.ts`). Here is what they share: sending the commits, and what follows if the host
- * does not take them.
+ * upstream (`agit.ts`). This file has the parts that they share: sending the commits, and editing
+ * an open pull request.
  * Proved by test/push/publish/agit.test.ts and test/e2e/host/host-failures-late.test.ts.
  */
 import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
@@ -20,7 +20,7 @@ import type { PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import type { Publishable } from '../verdict.ts';
 
-/** One attempt: what is sent, and what is known of attempts before it. */
+/** The commits that are sent, and what is known of earlier attempts to send them. */
 export interface Proposal {
   readonly prHash: string;
   readonly botLogin: string;
@@ -28,15 +28,18 @@ export interface Proposal {
   /** Makes the pack again each time. */
   readonly pack: () => AsyncIterable<Uint8Array>;
   /**
-   * Where the pull request must be, unless its branch is gone or has these commits already; null:
-   * anywhere.
+   * The commit at which the branch must be, unless it is gone or has these commits already. Null:
+   * it may be anywhere.
    */
   readonly onlyFrom: Oid | null;
-  /** Before each step that makes something public. @throws Refusal if the push was ended */
+  /**
+   * Allows a step that makes something public.
+   * @throws Refusal if the push was ended
+   */
   readonly mayGoOn: () => Promise<void>;
   /** Whether an earlier attempt was not answered. It may have stopped at any point. */
   readonly isRepeated: boolean;
-  /** The pull request that it opened. */
+  /** The pull request that an earlier attempt opened; null: none is known. */
   readonly earlier: HostPullRequest | null;
 }
 
@@ -56,20 +59,21 @@ export abstract class Delivery<Host extends CodeHost = CodeHost> {
     this.base = push.base.name.slice('refs/heads/'.length);
   }
 
-  /** False: something has to be made at the host first, which may take long. */
+  /** Whether nothing has to be made at the host first, which may take long. */
   get isReady(): boolean {
     return true;
   }
 
-  /** @throws Refusal */
+  /** Makes at the host what the push needs. @throws Refusal */
   async prepare(): Promise<void> {}
 
   /**
-   * Sends the commits, and opens or updates the pull request. After `prepare`.
-   * @throws Refusal: see `leavesWork`
+   * Sends the commits, and opens or updates the pull request. Call it after `prepare`.
+   * @throws Refusal that `leavesWork` explains
    */
   abstract deliver(proposal: Proposal): Promise<HostPullRequest>;
 
+  /** Forgets what may be wrong after a failure. */
   failed(): void {}
 
   protected tellOpening(): Promise<void> {
@@ -81,7 +85,7 @@ export abstract class Delivery<Host extends CodeHost = CodeHost> {
     return this.run.reply.step(`Sending ${commits} ...`);
   }
 
-  /** As `upload`. @throws Refusal */
+  /** Uploads the commits as a step of the push. @throws Refusal */
   protected upload(
     step: 'push' | 'offer',
     { anonymous, pack }: Proposal,
@@ -93,8 +97,8 @@ export abstract class Delivery<Host extends CodeHost = CodeHost> {
   }
 
   /**
-   * Others may have pushed to what an earlier attempt opened.
-   * @param tip its end; zero: nowhere.
+   * Refuses an update if others have pushed to what an earlier attempt opened.
+   * @param tip the commit at which it ends; the zero id: it is not there
    * @throws Refusal
    */
   protected async refuseOthersWork(
@@ -112,8 +116,8 @@ export abstract class Delivery<Host extends CodeHost = CodeHost> {
   }
 
   /**
-   * An open pull request keeps its text and base unless the push names others. The commits are
-   * there in any case.
+   * Edits an open pull request, which keeps its text and base unless the push names others. If that
+   * fails, its commits are up to date all the same.
    */
   protected async edit(anonymous: AnonymousCommits, pullRequest: HostPullRequest): Promise<HostPullRequest> {
     const { base, push, run } = this;
@@ -136,7 +140,7 @@ export abstract class Delivery<Host extends CodeHost = CodeHost> {
   }
 }
 
-/** The host's error behind a refusal; null: something else is the reason. */
+/** Finds the host's error behind a refusal; null: something else is the reason. */
 export function hostErrorOf(error: unknown): HostError | null {
   return error instanceof Refusal && error.cause instanceof HostError ? error.cause : null;
 }
@@ -164,7 +168,7 @@ export function overtaken(): Refusal {
   return new Refusal('overtaken', 'another push to this pull request came first', lines);
 }
 
-/** Null: the host has accepted the push. */
+/** Makes a refusal from the host's report; null: the host has accepted the push. */
 export function refusedCommits(report: PushReport): Refusal | null {
   const refused = refusedPush(report);
   return (

@@ -35,7 +35,7 @@ import {
   refusedCommits,
 } from './delivery.ts';
 
-/** What has become of the commits that were sent to the fork once. */
+/** The outcome of sending the commits to the fork once. */
 type Sent = { readonly kind: 'sent' | 'overtaken' } | NotSent;
 
 /** `in-doubt`: the answer is lost, so the host may accept them yet. */
@@ -53,7 +53,7 @@ export class ForkDelivery extends Delivery<ForkHost> {
     return this.#recorded !== null || knownFork(this.run.host, this.push.repository) !== undefined;
   }
 
-  /** Only after `prepare`. */
+  /** The fork. Only `prepare` sets it. */
   get #fork(): RepositoryName {
     return (this.#ready as ReadyFork).fork;
   }
@@ -119,7 +119,7 @@ export class ForkDelivery extends Delivery<ForkHost> {
   /**
    * Asks for another fork if this one has left the network of upstream, as after a change of its
    * visibility.
-   * @param error why no pull request was opened; thrown if the fork is still one
+   * @param error the reason why no pull request was opened; thrown if the fork is still one
    */
   async #leaveFork(error: unknown, proposal: Proposal): Promise<void> {
     const { host } = this.run;
@@ -162,7 +162,11 @@ export class ForkDelivery extends Delivery<ForkHost> {
     return before;
   }
 
-  /** @param isLast whether a failure ends it, instead of one more attempt. */
+  /**
+   * Sends the commits, and once more if that can help.
+   * @param isLast whether a failure ends it
+   * @throws Refusal
+   */
   async #sendFrom(before: Oid, proposal: Proposal, refName: string, isLast = false): Promise<void> {
     const outcome = await this.#sendOnce(before, proposal, refName);
     switch (outcome.kind) {
@@ -212,7 +216,7 @@ export class ForkDelivery extends Delivery<ForkHost> {
       return before;
     }
     const { error } = failed;
-    // A fault may be over: once more, if nothing has been done.
+    // The fault may be over.
     const isOver = failed.kind === 'refused' && hostErrorOf(error)?.failure.lasts === 'moment';
     if (!(await this.#hasMadeAnew(error)) && !isOver) return null;
     const now = await this.#shownTip(refName);
@@ -222,7 +226,7 @@ export class ForkDelivery extends Delivery<ForkHost> {
 
   /**
    * Makes the fork again if it turns out to be gone. False: it is there.
-   * @param error what has failed
+   * @param error that may be caused by that
    * @throws Refusal if a pull request that is open stands on it
    */
   async #hasMadeAnew(error: unknown): Promise<boolean> {
@@ -298,7 +302,7 @@ function forkIsGone(cause: unknown): Refusal {
   );
 }
 
-/** GitHub lets a repository limit the open pull requests of an account, without drafts. */
+/** Adds advice where a repository limits an account's open pull requests: drafts do not count. */
 function withAdvice(error: unknown): unknown {
   const cause = hostErrorOf(error);
   if (!(error instanceof Refusal) || cause?.code !== 'refused') return error;

@@ -22,7 +22,7 @@ import {
 } from './publish.ts';
 
 /**
- * Begins beside the limits, to save a round trip.
+ * Enters, and begins while the limits are asked, to save a round trip.
  * @throws Refusal if it has to wait
  */
 export async function enterNow(run: PushRun, publication: Publication): Promise<Entered> {
@@ -40,7 +40,7 @@ interface Decided extends PushIntent, Pick<Proposal, 'isRepeated' | 'earlier'> {
 }
 
 /**
- * From here on, a retry uses the same hash, and the same date once that is decided.
+ * Decides hash and date. From here on, a retry uses the same.
  * @throws Refusal
  */
 async function decide(run: PushRun, { push, pushHash }: Publication): Promise<Decided> {
@@ -88,7 +88,7 @@ class LiveAttempt implements Attempt {
     return null;
   }
 
-  /** For a while, the same push finds it. */
+  /** Lets the same push find it, for a while. */
   opened(): void {
     if (!isUpdate(this.#publication.push)) this.#run.claims.opened();
   }
@@ -103,7 +103,7 @@ class LiveAttempt implements Attempt {
     if (isAnswered) await slot?.release();
   }
 
-  /** A push that is made again may be somebody's guess, and the first one was told the key. */
+  /** Makes the key. A push that is made again gets none, because it may be somebody's guess. */
   async #key(): Promise<string | null> {
     const { push } = this.#publication;
     const { prHash, isOwn } = this.#decided;
@@ -112,7 +112,7 @@ class LiveAttempt implements Attempt {
   }
 
   /**
-   * Tells hash and key, then what warns.
+   * Tells hash and key, then the warnings.
    * @throws Refusal if the operator wants no doubles
    */
   async #tell({ found }: Compared, key: string | null): Promise<void> {
@@ -131,7 +131,7 @@ class LiveAttempt implements Attempt {
     await this.#run.tell();
   }
 
-  /** The second before the first byte is sent. */
+  /** Decides the date anew: the second before the first byte is sent. */
   async #decideDate(): Promise<number> {
     const { host, claims } = this.#run;
     const committedAt = secondOf(host.clock.now());

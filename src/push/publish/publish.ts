@@ -25,9 +25,9 @@ import { ForkDelivery } from './from-fork.ts';
 
 export interface Publication {
   readonly push: Publishable;
-  /** The entries of its pack. */
+  /** Holds the entries of its pack. */
   readonly spool: { read(): AsyncIterable<Uint8Array> };
-  /** The same for a push that is made again. */
+  /** Names the push. A push that is made again has the same. */
   readonly pushHash: string;
   readonly claim: ClaimedUpdate | null;
   /** Counts the pull request that it opens; null: it opens none. */
@@ -57,9 +57,9 @@ export interface Attempt {
   opened(): void;
 }
 
-/** What the first attempt has decided, and what is known of it. */
+/** The decisions of the first attempt, and what is known of it. */
 export interface Begun extends PushIntent, Pick<Proposal, 'isRepeated' | 'earlier'> {
-  /** Shown to the person; null: they may not have it. */
+  /** The key that is shown to the person; null: they may not have it. */
   readonly key: string | null;
 }
 
@@ -91,7 +91,10 @@ export async function enter(run: PushRun, publication: Publication): Promise<Omi
   return { publication, delivery, compared: await comparing };
 }
 
-/** @throws Refusal */
+/**
+ * Publishes a push that has entered.
+ * @throws Refusal
+ */
 export async function publish(run: PushRun, { publication, delivery, compared, attempt }: Entered) {
   const { push } = publication;
   try {
@@ -186,7 +189,7 @@ async function proposalOf(
   };
 }
 
-/** The author of what leaves. */
+/** Names the author of what leaves: the bot. */
 async function identityOf({ host, settings }: PushRun): Promise<CommitIdentity> {
   return { name: await host.botLogin(), email: settings.anonEmail };
 }
@@ -206,7 +209,7 @@ async function record(
   const { owner, name: repo } = push.repository;
   const { number, url, fork, id } = pullRequest;
   const known = { prHash, host: host.hostKey, owner, repo, number, url, ...(id !== undefined && { id }) };
-  // Null: an update leaves it as it was.
+  // Null: an update leaves the title as it was.
   const { title } = isUpdate(push) ? namedText(push, anonymous) : wholeText(push, anonymous);
   const facts = { ...known, fork, ...(title !== null && { title }) };
   const pushed = { tip: anonymous.tip, dates: dates.added(), lease: claim?.lease ?? null };

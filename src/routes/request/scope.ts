@@ -1,6 +1,6 @@
 /**
  * Makes the scope of a request of Hono, for everything below the routes.
- * Proved by test/service/client.test.ts and test/e2e/people/service-name.test.ts.
+ * Proved by test/service/scope.test.ts and test/e2e/people/service-name.test.ts.
  */
 import type { Context } from 'hono';
 import type { AppEnv } from '../../env.ts';

@@ -1,7 +1,7 @@
 /** A listed history in few arrays answers as one of objects would. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ListedCommit, SHARED } from '../../../src/git/objects/commit-table.ts';
+import { type ListedCommit, SEVERAL_TIPS } from '../../../src/git/objects/commit-table.ts';
 import { oidNumber, tableOf } from '../../support/objects.ts';
 import { runs } from '../../support/runs.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
@@ -52,7 +52,7 @@ describe('CommitTable', () => {
           [...parents].filter((oid) => !dates.has(oid)).toSorted(),
         );
         const [first, second] = [oidNumber(0), oidNumber(2)].map((tip) => reached(tip, commits));
-        const indexOf = (oid: string) => (first?.has(oid) ? (second?.has(oid) ? SHARED : 0) : 1);
+        const indexOf = (oid: string) => (first?.has(oid) ? (second?.has(oid) ? SEVERAL_TIPS : 0) : 1);
         expect(table.reachedFrom([oidNumber(0), oidNumber(2)])).toEqual(
           new Map([...(second ?? []), ...(first ?? [])].map((oid) => [oid, indexOf(oid)])),
         );
