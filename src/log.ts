@@ -30,7 +30,7 @@ export interface LogFields extends Texts, Partial<Record<(typeof NUMBERS)[number
    * address.
    */
   readonly hostName?: string;
-  /** What the code host said about the bot account. It may contain `hostName`. */
+  /** The code host's words about the bot account. They may contain `hostName`. */
   readonly hostSays?: string;
   /**
    * Anything that was thrown. The line gets its class (`StorageFailure` for a failed disk), its

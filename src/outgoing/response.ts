@@ -16,7 +16,7 @@ export interface ResponseHead {
 }
 
 /** Maximum size of a head. GitHub's longest have some 6 KB, and browsers allow 256 KB. */
-export const MAX_HEADER_BYTES = 64 * 1024;
+export const MAX_RESPONSE_HEAD_BYTES = 64 * 1024;
 const MAX_FIELDS = 200;
 const LINE_END = '\r\n';
 const END = LINE_END + LINE_END;
@@ -49,7 +49,7 @@ export class ResponseHeadReader {
   take(chunk: Uint8Array): number | null {
     const before = this.#text.length;
     const tail = this.#tail;
-    const searched = tail + latin1(chunk, 0, Math.min(chunk.byteLength, MAX_HEADER_BYTES - before));
+    const searched = tail + latin1(chunk, 0, Math.min(chunk.byteLength, MAX_RESPONSE_HEAD_BYTES - before));
     const end = searched.indexOf(END);
     const added = searched.slice(tail.length, end < 0 ? undefined : end + END.length);
     // The text is not searched again, because a head may come byte by byte.
@@ -61,7 +61,7 @@ export class ResponseHeadReader {
     }
     if (WRONG_END.test(tail.endsWith('\r') ? `\r${added}` : added)) throw wrongLineEnd();
     if (end >= 0) return added.length;
-    if (this.#text.length === MAX_HEADER_BYTES) throw malformedResponse('its head is too long');
+    if (this.#text.length === MAX_RESPONSE_HEAD_BYTES) throw malformedResponse('its head is too long');
     return null;
   }
 

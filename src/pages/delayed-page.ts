@@ -17,7 +17,7 @@ export type DelayedAction = (typeof DELAYED_ACTIONS)[number];
 interface ShownPush {
   readonly view: DelayedView;
   readonly origin: string;
-  /** Null where the key is not shown. */
+  /** The pull request's key; null where it is not shown. */
   readonly prKey: string | null;
   /** Why the button that was pressed has done nothing; else null. */
   readonly problem: string | null;

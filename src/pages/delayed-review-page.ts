@@ -26,7 +26,7 @@ export interface ReviewedPush {
   readonly author: string;
   /** `octo/hello`, or `cb/octo/hello` on another host; null if the texts cannot be shown. */
   readonly repository: string | null;
-  /** Null if the texts cannot be shown. */
+  /** Everything that leaves as text; null if it cannot be shown. */
   readonly texts: LeavingTexts | null;
   /** Why they cannot be shown, in sentences. */
   readonly problem: string | null;

@@ -42,7 +42,7 @@ interface FrontPage {
   /** Whether the code host is the embedded one, so that the service is only being tried. */
   readonly isHostEmbedded: boolean;
   readonly total: number | undefined;
-  /** Null if only holders of the service's key may see them. */
+  /** The newest pull requests; null if only holders of the service's key may see them. */
   readonly recent: readonly LedgerEntry[] | null | undefined;
   /** Milliseconds since 1970. */
   readonly now: number;

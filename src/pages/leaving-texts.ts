@@ -46,7 +46,7 @@ export function textsLeaving(
     /** The hash of the pull request to update; null if the push opens one. */
     updates: prHash,
     isDraft: isDraft && prHash === null,
-    /** Null, like the description, if that of the open pull request stays. */
+    /** The title; null, like the description, if that of the open pull request stays. */
     title: title === null ? null : shown(title),
     description: body === null ? null : shown(body),
     commitCount: commits.length,

@@ -71,7 +71,7 @@ export function doorPage(
   );
 }
 
-export interface OperatorView extends AlertState {
+interface OperatorView extends AlertState {
   /** Address of the notification service; null without a topic. */
   readonly server: string | null;
   /** Why a test alert was not taken; null if it was; undefined if none was sent. */

@@ -209,7 +209,7 @@ function adoption(page: PullRequestPage): Html {
 }
 
 /** Makes the text for a terminal. */
-export function pullRequestText(page: PullRequestPage): string {
+export function pullRequestPageText(page: PullRequestPage): string {
   const { pullRequest, origin, conversation } = page;
   const { state, url, events } = pullRequest;
   const title = titleIn(conversation);

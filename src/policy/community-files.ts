@@ -18,7 +18,7 @@ export interface FilesHost {
   file(path: string): Promise<FileAnswer>;
 }
 
-/** What the list of vouched accounts, which is at `path`, says about the bot. */
+/** The bot's standing in the list of vouched accounts, which is at `path`. */
 interface Standing {
   readonly kind: 'vouched' | 'unlisted' | 'denounced' | 'unreadable';
   readonly path: string;
@@ -28,7 +28,7 @@ interface Standing {
   readonly reason: string | null;
 }
 
-/** What the files say, and the paths of some; null where there is no such file. */
+/** Facts from these files, and the paths of some; null where there is no such file. */
 export interface CommunityFiles {
   readonly standing: Standing | null;
   /** The template, or the folder of several, with a slash at its end. */
@@ -65,8 +65,8 @@ const CONTRIBUTING = /^contributing(?:\.\w{1,10})?$/i;
 const SECURITY = /^security(?:\.\w{1,10})?$/i;
 
 /**
- * Reads them with two listings at once, then at most one listing or file each. Rejects if anything
- * stays unknown, because a missing answer is no consent.
+ * Reads them with two listings at once, then at most one file and one more listing. Rejects if
+ * anything stays unknown, because a missing answer is no consent.
  */
 export async function readCommunityFiles(
   files: FilesHost,

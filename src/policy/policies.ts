@@ -49,7 +49,7 @@ export interface PolicyHost {
   botLogin(): Promise<string | null>;
 }
 
-/** Null: no such public repository. Undefined: the host does not answer, and nothing is known. */
+/** A policy; null: no such public repository; undefined: no answer, and nothing is known. */
 export type KnownPolicy = Policy | null | undefined;
 
 interface PolicyQuestion {

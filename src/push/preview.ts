@@ -24,7 +24,7 @@ import { isUpdate, type Publishable } from './verdict.ts';
 const MOST_SHOWN = 128 * 1024;
 const LINE_BYTES = 64;
 /** Findings to read below the texts: where names are in them, and what was searched. */
-const BEHIND_TEXTS: ReadonlySet<string> = new Set(['names', 'searched']);
+const BEHIND_TEXTS: ReadonlySet<string> = new Set(['names', 'trails', 'searched']);
 const SHOW = 'git log -p HEAD --not --remotes';
 
 /** What a preview shows besides the push itself. */
@@ -60,9 +60,9 @@ export async function previewOf(
   const bytes = outgoingBytes(leaving.contents(), spool.byteLength);
   const facts = { author: bot.name, dateOf, bytes, updated };
   const refusal = refusalOf(findings);
-  // Names do not hide what would become public with them.
-  const isOfNames = findings.every(({ severity, code }) => severity !== 'refuse' || code === 'names');
-  if (refusal !== null && !isOfNames) {
+  // With -o publish-names, it would be published.
+  const isPublishable = refusal?.all.every(({ code }) => code === 'names' || code === 'trails') ?? true;
+  if (refusal !== null && !isPublishable) {
     await reply.note(...previewed(push, leaving, { ...facts, refusal: null, remarks: [] }).lines);
     return refusal;
   }

@@ -1,6 +1,6 @@
 /**
- * Describes an endpoint beside its handler. /openapi.json (service/openapi.ts) collects this from
- * the serving app.
+ * Attaches the description of an endpoint to its handler, from which /openapi.json
+ * (service/openapi.ts) collects it.
  * Proved by test/routes/service/openapi.test.ts and test/e2e/people/api-description.test.ts.
  */
 import { type DescribeRouteOptions, resolver, uniqueSymbol } from 'hono-openapi';
@@ -15,7 +15,7 @@ type Parameter = NonNullable<DescribeRouteOptions['parameters']>[number];
 interface Description extends Pick<DescribeRouteOptions, 'summary' | 'description' | 'requestBody'> {
   readonly operationId: string;
   readonly tag: string;
-  /** Only with the service's key, if it has one. Default: open to everyone. */
+  /** Set if the endpoint needs the service's key, where there is one. */
   readonly isKeyed?: true;
   /** The parameters in the path. */
   readonly path?: z.ZodType;
@@ -23,13 +23,13 @@ interface Description extends Pick<DescribeRouteOptions, 'summary' | 'descriptio
   readonly header?: z.ZodType;
   /** The JSON object that the endpoint takes. */
   readonly json?: z.ZodType;
-  /** Besides those that every endpoint of its kind has. */
+  /** The answers, besides those that every endpoint of its kind has. */
   readonly responses: Record<string, Answer>;
 }
 
 /**
- * Unlike hono-openapi's `describeRoute`, no middleware: it costs nothing until someone asks for the
- * document.
+ * Describes a handler without middleware, unlike hono-openapi's `describeRoute`: so it costs
+ * nothing until somebody asks for the document.
  */
 export function described<H extends object>(handler: H, description: Description): H {
   return Object.defineProperty(handler, uniqueSymbol, { get: () => ({ spec: toSpec(description) }) });
@@ -56,8 +56,8 @@ function toSpec(description: Description): DescribeRouteOptions {
 }
 
 /**
- * Each error in JSON has its code in a header. An example names its own, by default that of the
- * status.
+ * Adds the header with the code of an error to each error in JSON. An example without a code gets
+ * that of the status.
  */
 function withCodes(responses: Description['responses']): Description['responses'] {
   const all = Object.entries(responses).map(([status, response]) => {
@@ -70,7 +70,7 @@ function withCodes(responses: Description['responses']): Description['responses'
     const headers = { [ERROR_CODE]: { $ref: '#/components/headers/ErrorCode' } };
     return [status, { ...response, headers }] as const;
   });
-  // Where nothing that a client sends could be wrong, HTTP itself may be.
+  // An endpoint for which no field can be wrong still refuses invalid HTTP.
   const isComplete = all.some(([status]) => status.startsWith('4'));
   const other = isComplete ? {} : { '4XX': { description: 'The request is not valid HTTP.' } };
   return { ...Object.fromEntries(all), ...other };
@@ -82,7 +82,10 @@ export const errorCodeHeader = {
   schema: { type: 'string' as const, enum: [...ERROR_CODES] },
 };
 
-/** The fields of the schema. @param place `path`, `query` or `header`. */
+/**
+ * Lists the fields of a schema as parameters.
+ * @param place `path`, `query` or `header`.
+ */
 function parametersOf(place: string, schema: z.ZodType = z.object({})): Parameter[] {
   const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: 'input' });
   return Object.entries(properties).map(([name, property]) => {
@@ -103,20 +106,20 @@ export function asJson(schema: z.ZodType): Content {
   return { 'application/json': { schema: resolver(schema) } };
 }
 
-/** Text for terminals, pages, images, and Git's own formats. */
+/** Describes content that is no JSON: text, pages, images, and Git's own formats. */
 export function as(...types: string[]): Content {
   return Object.fromEntries(types.map((type) => [type, { schema: { type: 'string' } }]));
 }
 
-/** The form of an error of every JSON endpoint (contract, section 4). */
+/** The error of every JSON endpoint (contract, section 4). */
 const errorAnswer = z
   .object({ error: z.string().describe('What went wrong, for a person to read.') })
   .meta({ id: 'Error', description: 'Why the request failed.' });
 
-/** What an error may say; with its code where that is not the one of its status. */
+/** An example of an error, with its code if that is not the usual one of the status. */
 type Message = string | readonly [message: string, code: ErrorCode];
 
-/** @param messages that the error may contain. */
+/** @param messages examples of what the error may say. */
 export function asError(...messages: readonly Message[]): Content {
   const schema = resolver(errorAnswer);
   if (messages.length === 0) return { 'application/json': { schema } };
@@ -138,7 +141,7 @@ export const hostKey = z.string().meta({
   examples: [MAIN_HOST],
 });
 
-/** Which hosts there are, and what names they have, only the configuration tells. */
+/** Names a repository. Only the configuration knows which hosts there are. */
 export const repositoryParams = z.object({ host: hostKey, owner: NAME, repo: NAME });
 
 const FAULT = { 500: error('The service or its configuration has a fault.', 'internal server error') };

@@ -31,7 +31,7 @@ export const unmatched =
     const allowed = takes(app, 'GET', path) ? ['GET', 'HEAD'] : [];
     if (takes(app, 'POST', path)) allowed.push('POST');
     const form = prefersPage(c) ? 'page' : 'json';
-    // Somebody clones or pushes, and has left out what stands in front of the repository.
+    // Somebody clones or pushes, and has left out `/v1/<host>` before the repository.
     if (allowed.length === 0 && path.endsWith('/info/refs')) return answerRefused(c, unknownHost(c), 'text');
     if (allowed.length === 0 || allowed.includes(method)) {
       const shorter = path.replace(/(?<!\/)\/+$/, '');
@@ -43,7 +43,9 @@ export const unmatched =
     return answerRefused(c, refused(405, error, { Allow: methods }), form);
   };
 
-/** Middleware is registered for every method, a route for one. */
+/**
+ * Answers whether a route has the path: middleware is registered for every method, a route for one.
+ */
 function takes(app: Hono<AppEnv>, method: 'GET' | 'POST', path: string): boolean {
   const [matches] = app.router.match(method, path);
   return matches.some(([[, route]]) => route.method === method);

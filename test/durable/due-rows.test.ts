@@ -4,7 +4,7 @@ import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import { dueAgainAt, DueRows } from '../../src/durable/due-rows.ts';
 import { Comments } from '../../src/durable/identity/comments.ts';
-import { ModerationLog } from '../../src/durable/identity/pseudonym.ts';
+import { ModerationLog } from '../../src/durable/identity/moderation-log.ts';
 import type { Env } from '../../src/env.ts';
 
 const NOW = Date.UTC(2030, 0);

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import {
-  MAX_HEADER_BYTES,
+  MAX_RESPONSE_HEAD_BYTES,
   bodyDecoder,
   type BodyDecoder,
   wholeResponse,
@@ -113,9 +113,9 @@ describe('the head of a response', () => {
   });
 
   it('may be as long as it may be, and no byte longer', () => {
-    expect(readHead([bytesOf(filled(MAX_HEADER_BYTES))])?.bytes).toBe(MAX_HEADER_BYTES);
-    expect(() => readHead([bytesOf(filled(MAX_HEADER_BYTES + 1))])).toThrow('too long');
-    expect(() => readHead([bytesOf('x'.repeat(MAX_HEADER_BYTES + 1))])).toThrow('too long');
+    expect(readHead([bytesOf(filled(MAX_RESPONSE_HEAD_BYTES))])?.bytes).toBe(MAX_RESPONSE_HEAD_BYTES);
+    expect(() => readHead([bytesOf(filled(MAX_RESPONSE_HEAD_BYTES + 1))])).toThrow('too long');
+    expect(() => readHead([bytesOf('x'.repeat(MAX_RESPONSE_HEAD_BYTES + 1))])).toThrow('too long');
   });
 
   it('is read the same from whatever pieces, or refused the same', () => {

@@ -1,7 +1,7 @@
 /** The feed of a pull request is XML and Atom, whatever the code host has called things. */
 import { describe, expect, it } from 'vitest';
 import type { PullRequestView } from '../../src/durable/pull-request/pull-request.ts';
-import { atomFeed, pullRequestText, xmlText } from '../../src/pages/pull-request-page.ts';
+import { atomFeed, pullRequestPageText, xmlText } from '../../src/pages/pull-request-page.ts';
 
 const ORIGIN = 'https://gitveil.test';
 const VIEW: PullRequestView = {
@@ -120,7 +120,7 @@ it('an entry does not change when another pull request is opened under the hash'
 
 it('the page tells events of an earlier one apart, and takes none of its reviews for the new one', () => {
   const conversation = { kind: 'unknown', why: 'Silence.' } as const;
-  const text = pullRequestText({ pullRequest: LATER, origin: ORIGIN, needsKey: false, conversation });
+  const text = pullRequestPageText({ pullRequest: LATER, origin: ORIGIN, needsKey: false, conversation });
   expect(text).toContain('Closed (#21)');
   expect(text).toContain('Open. The maintainers have not decided yet.');
 });

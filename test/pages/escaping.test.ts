@@ -8,9 +8,9 @@ import {
   changeDonePage,
   changeFormPage,
   changePreviewPage,
-  folderPage,
   withdrawPage,
 } from '../../src/pages/forms/change-pages.ts';
+import { folderPage } from '../../src/pages/forms/folder-page.ts';
 import {
   donePage,
   issueFormPage,

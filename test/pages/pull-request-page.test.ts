@@ -4,7 +4,7 @@
 import { expect, it } from 'vitest';
 import type { PullRequestView } from '../../src/durable/pull-request/pull-request.ts';
 import { plainText, type ShownConversation } from '../../src/pages/conversation.ts';
-import { pullRequestPage, pullRequestText } from '../../src/pages/pull-request-page.ts';
+import { pullRequestPage, pullRequestPageText } from '../../src/pages/pull-request-page.ts';
 
 const HOSTILE: PullRequestView = {
   prHash: '0123456789ab',
@@ -61,7 +61,7 @@ it('says why there is no conversation', async () => {
   const why = 'github.com does not answer now.';
   const page = { ...PAGE, conversation: { kind: 'unknown' as const, why } };
   expect(String(await pullRequestPage(page).content)).toContain(why);
-  expect(pullRequestText(page)).toContain(why);
+  expect(pullRequestPageText(page)).toContain(why);
 });
 
 it('cuts what is long, but no character in two', () => {
@@ -71,7 +71,7 @@ it('cuts what is long, but no character in two', () => {
 });
 
 it('in a terminal has no control character, and a command that a shell takes as it is meant', () => {
-  const text = pullRequestText(PAGE);
+  const text = pullRequestPageText(PAGE);
   expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
   expect(text).toContain("git push -o pr-hash=0123456789ab 'https://gitveil.test/v1/gh/octo/$(reboot)");
   expect(text).toContain('2027-01-15T08:00:00Z  New comment');

@@ -1,6 +1,5 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import type { HostConfig } from '../../src/config/hosts.ts';
 import { configOf, openHttp } from '../../src/config/configured.ts';
 import type { Env } from '../../src/env.ts';
 import { networkOf } from '../../src/limits/client.ts';
@@ -28,7 +27,7 @@ export async function inScope(
     config,
     logger: loggerOf(config),
     http: openHttp(config),
-    host: config.hosts[0] as HostConfig,
+    host: config.hosts[0],
     network: networkOf(address),
     gitClient: 'git',
     isForeign: false,

@@ -1,8 +1,8 @@
 /**
  * The operator's controls: the panic switches, burst detectors, alerts and their buttons, and
  * rollbacks (contract, 3.2 to 3.4). One object serves the whole service, so that a switch takes
- * effect everywhere at once. Cost: a push attempt writes nothing, because bursts and the limit of
- * pushes are counted in memory.
+ * effect everywhere at once. Cost: a push attempt that causes no alert writes nothing, because
+ * bursts and the limit of pushes are counted in memory.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
@@ -15,8 +15,9 @@ import type { Trouble } from '../../notify/trouble.ts';
 import type { LedgerRepository } from '../../stats/ledger.ts';
 import { earliest } from '../due-rows.ts';
 import { BURST_PAUSE_MS, BurstDetector, POST_BURST, PUSH_BURST, type ToldBurst } from './burst.ts';
-import { type AccountProblems, type AlertState, Operator } from './operator.ts';
+import { type AlertState, Operator } from './operator.ts';
 import { type RollbackResult, Rollbacks, type RollbackScope, TRACKED_MS, type Tracked } from './rollback.ts';
+import { type AccountProblems, ToldMemory } from './told-memory.ts';
 import { ActionTokens } from './tokens.ts';
 
 /** How long expired entries, which have no effect, may stay on disk. */
@@ -54,6 +55,7 @@ type Admittance = TriedWait & { readonly panicMode: boolean };
 export class Guard extends DurableObject<Env> {
   readonly #bursts = { burst: new BurstDetector(PUSH_BURST), flood: new BurstDetector(POST_BURST) };
   readonly #tokens: ActionTokens;
+  readonly #told: ToldMemory;
   readonly #operator: Operator;
   readonly #rollbacks: Rollbacks;
 
@@ -61,7 +63,8 @@ export class Guard extends DurableObject<Env> {
     super(ctx, env);
     const { sql, kv } = ctx.storage;
     this.#tokens = new ActionTokens(sql);
-    this.#operator = new Operator(kv, this.#tokens);
+    this.#told = new ToldMemory(kv);
+    this.#operator = new Operator(kv, this.#tokens, this.#told);
     this.#rollbacks = new Rollbacks(sql);
   }
 
@@ -69,7 +72,7 @@ export class Guard extends DurableObject<Env> {
     return {
       panicMode: this.#isOn('pushes'),
       writesSuspended: this.#isOn('writes'),
-      accountProblems: this.#operator.accountProblems(Date.now()),
+      accountProblems: this.#told.accountProblems(Date.now()),
     };
   }
 
@@ -118,7 +121,7 @@ export class Guard extends DurableObject<Env> {
 
   /** Takes a report about the bot's account or token; no problems: those before are over. */
   async tokenProblems(name: string, account: AccountPlace, problems: readonly TokenProblem[]): Promise<void> {
-    const isNews = this.#operator.takeReport(name, problems, Date.now());
+    const isNews = this.#told.takeReport(name, problems, Date.now());
     if (isNews) await this.tell({ kind: 'token', account, problems });
   }
 
@@ -128,13 +131,13 @@ export class Guard extends DurableObject<Env> {
    */
   async clockApart(byMs: number | null): Promise<void> {
     const now = Date.now();
-    if (this.#operator.last(CLOCK_TOLD, now) !== null) return;
-    this.#operator.remember(CLOCK_TOLD, true, now, CLOCK_PAUSE_MS);
+    if (this.#told.last(CLOCK_TOLD, now) !== null) return;
+    this.#told.remember(CLOCK_TOLD, true, now, CLOCK_PAUSE_MS);
     await this.tell({ kind: 'clock', byMs });
   }
 
   /**
-   * Raises an alert. Answers false if too many wait, so that the caller may try again later.
+   * Raises an alert. Answers false if there are too many, so that the caller may try again later.
    * @param address the client's, which the alert may name; in memory until the first attempt only.
    */
   async tell(alert: Alert, at = Date.now(), address: string | null = null): Promise<boolean> {
@@ -219,7 +222,7 @@ export class Guard extends DurableObject<Env> {
       this.#rollbacks.run(this.env, (token) => this.#tokens.giveBack(token)),
     ]);
     const now = Date.now();
-    const expiry = [this.#tokens, this.#operator, this.#rollbacks].map((part) => part.forgetOld(now));
+    const expiry = [this.#tokens, this.#told, this.#rollbacks].map((part) => part.forgetOld(now));
     const cleaning = expiry.map((at) => (at === null ? null : Math.max(at, now + CLEANING_PAUSE_MS)));
     const next = earliest(...cleaning, this.#rollbacks.isWaiting ? now : null, retryAt);
     if (next !== null) await this.#wakeAt(next);
@@ -235,9 +238,9 @@ export class Guard extends DurableObject<Env> {
     const key = LAST_TOLD[kind];
     const hasBegun = burst.record({ address, prefix }, now);
     if (!burst.isOn) return;
-    const told = burst.toTell(this.#operator.last(key, now) as ToldBurst | null, hasBegun, now);
+    const told = burst.toTell(this.#told.last(key, now) as ToldBurst | null, hasBegun, now);
     if (told === null) return;
-    this.#operator.remember(key, told, now, BURST_PAUSE_MS);
+    this.#told.remember(key, told, now, BURST_PAUSE_MS);
     await this.#wakeAt(now + BURST_PAUSE_MS);
     const { events, addresses, most } = told;
     await this.tell({ kind, events, addresses, most });

@@ -1,21 +1,19 @@
 /**
- * Alerts for the operator: those that wait for the notification service, how often each kind may
- * come, and what was told last. Without a topic, no alert is kept. The address that an alert may
+ * Alerts for the operator that wait for the notification service, and how often each kind may
+ * come. Without a topic, no alert is kept. The address that an alert may
  * name is in memory until the first attempt only; the alert itself has a pseudonym in its place.
  * Proved by test/durable/guard/guard.test.ts.
  */
 import type { Config } from '../../config/config.ts';
 import { configOf, openHttp } from '../../config/configured.ts';
 import type { Env } from '../../env.ts';
-import type { TokenProblem } from '../../host/account/token-problems.ts';
-import { isAhead, isWithin } from '../../isolate/clock.ts';
 import { hit } from '../../limits/sliding-window.ts';
 import { type Alert, actionsOf, alertNotification, CAPPED, type CappedKind } from '../../notify/alert.ts';
 import { operatorService, publishNotification } from '../../notify/ntfy.ts';
 import { type Trouble, troubleOf } from '../../notify/trouble.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
-import { earliest } from '../due-rows.ts';
 import { notTaken, Outbox, type Waiting } from '../outbox.ts';
+import type { ToldMemory } from './told-memory.ts';
 import type { ActionTokens } from './tokens.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -46,39 +44,16 @@ const MOST_URGENT = 20;
 /** How long after the first alert that was too many their sum is told. */
 const SUM_AFTER_MS = HOUR_MS;
 const ALERTS_KEY = 'alerts';
-const TOLD_PREFIX = 'told ';
 const TROUBLE_KEY = 'alert-trouble';
 const REVIEW_KEY = 'told review';
-const TOKEN_PREFIX = 'told token ';
-/** How long a problem of an account that is over and comes back is not told again. */
-const TOKEN_PAUSE_MS = 24 * HOUR_MS;
-/** How long a report counts: longer than the pause between reports, so that none lapses between. */
-const TOKEN_LIFE_MS = 25 * HOUR_MS;
-
 type AlertConfig = Config & { readonly notifyAdminTopic: string };
 
 interface WaitingAlert extends Waiting {
   alert: Alert;
 }
 
-interface Remembered {
-  readonly value: unknown;
-  readonly until: number;
-  readonly lifeMs: number;
-}
-
-export type AccountProblems = Readonly<Record<string, readonly TokenProblem[]>>;
-
-interface TokenReport {
-  /** Empty when the problems are over. */
-  readonly problems: readonly TokenProblem[];
-  /** The problems that the operator was told. Once they are over, this counts for a day more. */
-  readonly told: string;
-  readonly toldAt: number;
-}
-
 /** Why alerts do not arrive now. */
-export interface StandingTrouble extends Trouble {
+interface StandingTrouble extends Trouble {
   /** When the first attempt failed of those that have all failed since; milliseconds since 1970. */
   readonly since: number;
 }
@@ -92,6 +67,7 @@ export interface AlertState {
 export class Operator {
   readonly #kv: SyncKvStorage;
   readonly #tokens: ActionTokens;
+  readonly #told: ToldMemory;
   readonly #waiting: WaitingAlert[];
   readonly #outbox: Outbox<WaitingAlert>;
   readonly #addresses = new WeakMap<object, string>();
@@ -99,9 +75,10 @@ export class Operator {
   readonly #windows = new Map<string, readonly number[]>();
   #http: HttpClient | null = null;
 
-  constructor(kv: SyncKvStorage, tokens: ActionTokens) {
+  constructor(kv: SyncKvStorage, tokens: ActionTokens, told: ToldMemory) {
     this.#kv = kv;
     this.#tokens = tokens;
+    this.#told = told;
     this.#waiting = kv.get<WaitingAlert[]>(ALERTS_KEY) ?? [];
     this.#outbox = new Outbox({
       entries: this.#waiting,
@@ -114,7 +91,7 @@ export class Operator {
 
   /**
    * Keeps an alert for `deliver`. `nobody`: there is no topic, or nobody needs the alert. `full`:
-   * too many wait.
+   * too many wait, or the quota of its kind is used up.
    * @param at when it happened.
    * @param address the client's, which the alert may name.
    */
@@ -151,11 +128,11 @@ export class Operator {
    * Answers when it is due; null if it was not kept.
    */
   tellReview(env: Env, waiting: number, now: number): number | null {
-    const last = (this.last(REVIEW_KEY, now) ?? 0) as number;
+    const last = (this.#told.last(REVIEW_KEY, now) ?? 0) as number;
     const at = last > now ? last : Math.max(now, last + REVIEW_ALERT_PAUSE_MS);
     this.forgetReview();
     if (this.tell(env, { kind: 'review', waiting }, now, { dueAt: at }) !== 'kept') return null;
-    if (at !== last) this.remember(REVIEW_KEY, at, now, at - now + REVIEW_ALERT_PAUSE_MS);
+    if (at !== last) this.#told.remember(REVIEW_KEY, at, now, at - now + REVIEW_ALERT_PAUSE_MS);
     return at;
   }
 
@@ -165,54 +142,6 @@ export class Operator {
     if (review === undefined) return;
     this.#outbox.remove(review);
     this.#save();
-  }
-
-  /** Lists the current problems of each account. */
-  accountProblems(now: number): AccountProblems {
-    const all: Record<string, readonly TokenProblem[]> = {};
-    for (const [key, told] of this.#kv.list<Remembered>({ prefix: TOKEN_PREFIX })) {
-      const [account = ''] = key.slice(TOKEN_PREFIX.length).split(':', 1);
-      const { problems } = told.value as TokenReport;
-      if (problems.length > 0 && isCurrent(told, now)) all[account] = [...(all[account] ?? []), ...problems];
-    }
-    return all;
-  }
-
-  /**
-   * Stores a report, and answers whether the operator must be told: once, until the problem is
-   * over.
-   * @param account the host's key; `key:part` for a part of the account with reports of its own.
-   */
-  takeReport(account: string, problems: readonly TokenProblem[], now: number): boolean {
-    const nothing: TokenReport = { problems: [], told: '', toldAt: 0 };
-    const before = (this.last(TOKEN_PREFIX + account, now) ?? nothing) as TokenReport;
-    const text = problems.join(' ');
-    if (text === '' && before.problems.length === 0) return false;
-    const isBack = before.problems.length === 0 && !isWithin(before.toldAt, TOKEN_PAUSE_MS, now);
-    const isNews = text !== '' && (before.told !== text || isBack);
-    const report = { ...before, problems, ...(isNews && { told: text, toldAt: now }) };
-    this.remember(TOKEN_PREFIX + account, report, now, TOKEN_LIFE_MS);
-    return isNews;
-  }
-
-  /**
-   * Gives what `remember` has stored, as long as that counts; else null.
-   * @param key begins with `told`.
-   */
-  last(key: string, now: number): unknown {
-    const told = this.#kv.get<Remembered>(key);
-    return told !== undefined && isCurrent(told, now) ? told.value : null;
-  }
-
-  remember(key: string, value: unknown, now: number, lifeMs: number): void {
-    this.#kv.put(key, { value, until: now + lifeMs, lifeMs });
-  }
-
-  /** Deletes what counts no more. Answers when the next deletion is due; null: never. */
-  forgetOld(now: number): number | null {
-    const all = [...this.#kv.list<Remembered>({ prefix: TOLD_PREFIX })];
-    for (const [key, told] of all) if (!isCurrent(told, now)) this.#kv.delete(key);
-    return earliest(...all.map(([, told]) => (isCurrent(told, now) ? told.until : null)));
   }
 
   /**
@@ -319,11 +248,6 @@ export class Operator {
     if (this.#waiting.length === 0) this.#kv.delete(ALERTS_KEY);
     else this.#kv.put(ALERTS_KEY, this.#waiting);
   }
-}
-
-/** Answers whether it still counts; a clock that was set back makes nothing count for longer. */
-function isCurrent({ until, lifeMs }: Remembered, now: number): boolean {
-  return isAhead(until, lifeMs, now);
 }
 
 /** Gives null for alerts that cannot come often. */

@@ -9,9 +9,7 @@ import { FORM_LIFE_MS } from '../../secret/form-token.ts';
 
 const POST = 'post ';
 
-/**
- * Longer than posting usually takes. A request that is silent for longer has died.
- */
+/** Longer than posting usually takes. A request that is silent for longer has died. */
 const SENDING_MS = 60_000;
 
 /** Keyed hashes, from which nothing of what was written can be found out. */

@@ -12,7 +12,7 @@ import type { RepositoryName } from '../../words/repository-name.ts';
 import { shownKarma, withKarma } from '../../text/footer.ts';
 import { DueRows, earliest } from '../due-rows.ts';
 
-/** `reset`: show karma 0. `restore`: show the karma that was reset. */
+/** An action on a comment. `reset`: show karma 0. `restore`: show the karma that was reset. */
 type ChoreKind = 'reset' | 'delete' | 'restore';
 
 export interface Thread {
@@ -28,15 +28,15 @@ export interface PostedOn extends Thread {
 export interface Attempt extends Thread {
   readonly id: number;
   readonly startedAt: number;
-  /** When to look for its comment if it has not ended by then. */
+  /** The moment to look for its comment if it has not ended by then. */
   readonly dueAt: number;
   /** How often the thread was searched without a result. */
   readonly failures: number;
 }
 
 /**
- * Called with the comment of each attempt that turns out to have posted one. If it rejects, it is
- * called again.
+ * Takes the comment of an attempt that turns out to have posted one. If it rejects, it is called
+ * again.
  */
 type OnFound = (attempt: Attempt, found: CommentWithText) => Promise<void>;
 
@@ -51,21 +51,21 @@ interface Chore {
 }
 
 /**
- * A comment that may exist is searched for after this time, when the host and the attempt have
- * surely finished.
+ * The time after which a comment that may exist is searched for: the host and the attempt have
+ * surely finished then.
  */
 const SETTLING_MS = 5 * 60 * 1000;
 /** How long the next comment waits for what was lost before it. */
 const FINDING_MS = 5_000;
-/** Enough to judge a pseudonym by. */
+/** The most comments that are shown: enough to judge a pseudonym by. */
 const MOST_SHOWN = 20;
 /**
- * GitHub asks for a second between writes: a run makes a few at once, and the next waits for their
- * seconds.
+ * The most writes of a run. GitHub asks for a second between writes, so a run makes a few at once,
+ * and the next run waits for their seconds.
  */
 const CHORES_PER_RUN = 10;
 const RUN_PAUSE_MS = 10_000;
-/** After refusing for this long, the host will not do it any more. */
+/** How long to ask a host that refuses: it will not do it after that. */
 const CHORE_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
 /** How far the host's clock may be behind. */
 const CLOCK_SKEW_MS = 5 * 60 * 1000;
@@ -84,7 +84,7 @@ export class Comments {
   readonly #chores: DueRows<Row<Chore>>;
   readonly #attempts: DueRows<Row<Attempt>>;
 
-  /** @param hash of the pseudonym. */
+  /** @param hash of the pseudonym */
   constructor(sql: SqlStorage, hash: string) {
     this.#sql = sql;
     this.#hash = hash;
@@ -107,7 +107,7 @@ export class Comments {
     )`);
   }
 
-  /** Only when the one before it has ended. */
+  /** Records an attempt to post a comment, when the one before it has ended. */
   begin({ repository: { owner, name }, number }: Thread, now: number): Attempt {
     const insert = `INSERT INTO attempts (owner, repo, number, started_at, due_at) VALUES (?, ?, ?, ?, ?) RETURNING ${ATTEMPT}`;
     const row = this.#sql.exec<Row<Attempt>>(insert, owner, name, number, now, now + SETTLING_MS).one();
@@ -120,8 +120,8 @@ export class Comments {
   }
 
   /**
-   * Ends it with the comment that it has posted; null: it goes on. Answers what moderation has
-   * decided meanwhile.
+   * Answers what moderation has decided meanwhile, and ends the attempt with the comment that it
+   * has posted; null: it goes on.
    */
   settle(attempt: Attempt, commentId: number | null, now: number): ChoreKind | null {
     const { id, repository, number } = attempt;
@@ -135,22 +135,22 @@ export class Comments {
     return chore;
   }
 
-  /** The newest first. */
+  /** Lists where the comments are, the newest first. */
   newest(): PostedOn[] {
     const query = `SELECT id, owner, repo AS name, number FROM comments
       WHERE number IS NOT NULL AND chore IS NOT 'delete' ORDER BY id DESC LIMIT ${MOST_SHOWN}`;
     return [...this.#sql.exec<Row<PostedOn>>(query)].map((row) => placed<PostedOn>(row));
   }
 
-  /** For all comments, including those that are being posted. */
+  /** Orders an action for all comments, including those that are being posted. */
   order(kind: ChoreKind, now: number): void {
     this.#sql.exec('UPDATE comments SET chore = ?, ordered_at = ?, due_at = ?, failures = 0', kind, now, now);
     this.#sql.exec('UPDATE attempts SET chore = ?', kind);
   }
 
   /**
-   * Cancels what is pending, and orders the opposite of what was carried out. Answers for how many
-   * comments.
+   * Cancels what is pending, and orders the opposite of what was carried out. Answers the number of
+   * comments that are restored.
    */
   restore(now: number): number {
     this.#sql.exec('UPDATE attempts SET chore = NULL WHERE chore IS NOT NULL');
@@ -165,31 +165,34 @@ export class Comments {
     return this.#sql.exec<{ comments: number; repository: string | null }>(query).one();
   }
 
-  /** True if there is no comment, and none that may exist. */
+  /** Answers whether there is no comment, and none that may exist. */
   isEmpty(): boolean {
     const some = 'SELECT id FROM comments UNION ALL SELECT id FROM attempts LIMIT 1';
     return this.#sql.exec(some).toArray().length === 0;
   }
 
-  /** When something is due next; null if nothing is. */
+  /** Finds the moment when something is due next; null: nothing is. */
   nextDueAt(): number | null {
     return earliest(this.#chores.nextDueAt(), this.#attempts.nextDueAt());
   }
 
   /**
-   * Those that have ended without an answer. If the clock has jumped, one is recorded twice, and
-   * nothing changes.
+   * Lists the attempts that have ended without an answer. If the clock has jumped, one may still
+   * run: its comment is recorded twice then, which changes nothing.
    */
   dueAttempts(now: number): Attempt[] {
     return this.#attempts.due(now).map((row) => placed<Attempt>(row));
   }
 
-  /** The oldest comments with an action that is due, in order. */
+  /** Lists the oldest comments with an action that is due, in order. */
   dueChores(now: number): Chore[] {
     return this.#chores.due(now, CHORES_PER_RUN).map((row) => placed<Chore>(row));
   }
 
-  /** The comment that an attempt has posted; null: there is none (yet). Rejects with HostError. */
+  /**
+   * Finds the comment that an attempt has posted; null: there is none (yet).
+   * @throws HostError
+   */
   async find(
     host: ThreadHost,
     attempt: Attempt,
@@ -199,7 +202,7 @@ export class Comments {
     return found;
   }
 
-  /** The comments that have come since an attempt began, and belong to none that has ended. */
+  /** Lists the comments since an attempt began that belong to no attempt that has ended. */
   async #lost(
     host: ThreadHost,
     { repository, number, startedAt }: Attempt,
@@ -245,7 +248,10 @@ export class Comments {
     if (chores.length === CHORES_PER_RUN) this.#postponeAll(Date.now() + RUN_PAUSE_MS);
   }
 
-  /** False if the host wants no requests now. Without the guard, it may be asked for others. */
+  /**
+   * Searches for the comment of an attempt. False: the host wants no requests now. If only the
+   * guard does not answer, the host may be asked for others.
+   */
   async #search(host: ThreadHost, attempt: Attempt, onFound: OnFound): Promise<boolean> {
     try {
       const found = await this.find(host, attempt, (text) => this.#isOurs(text));
@@ -264,7 +270,7 @@ export class Comments {
     }
   }
 
-  /** False if the host wants no requests now. */
+  /** Carries out an action. False: the host wants no requests now. */
   async #carryOut(host: ThreadHost, chore: Chore): Promise<boolean> {
     const { kind, repository, commentId, orderedAt, failures } = chore;
     try {
@@ -294,8 +300,9 @@ export class Comments {
   }
 
   /**
-   * What was ordered meanwhile stays, what a pardon cancelled is undone.
-   * @param karmaBefore shown before a reset.
+   * Notes that an action was carried out. What was ordered meanwhile stays, and what a pardon has
+   * cancelled is undone.
+   * @param karmaBefore the karma that was shown before a reset
    */
   #done({ kind, commentId }: Chore, karmaBefore: number | null): void {
     if (kind === 'delete') {
@@ -316,7 +323,7 @@ export class Comments {
     }
   }
 
-  /** Nothing before this moment. */
+  /** Lets nothing be due before this moment. */
   #postponeAll(until: number): void {
     this.#sql.exec('UPDATE comments SET due_at = max(due_at, ?) WHERE chore IS NOT NULL', until);
     this.#sql.exec('UPDATE attempts SET due_at = max(due_at, ?)', until);

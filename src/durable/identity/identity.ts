@@ -32,11 +32,12 @@ import {
 } from './moderation.ts';
 import { hasRecords, type Pardon, Pseudonym } from './pseudonym.ts';
 
-/** Limits for waiting comments: how many, and how long. */
+/** The most comments that wait, and the longest that one waits. */
 const MAX_QUEUE = 100;
 const LONGEST_WAIT_MS = 30_000;
 /**
- * Until the configuration may be valid again. The platform retries a failing alarm only six times.
+ * The pause until the configuration may be valid again. The platform retries a failing alarm only
+ * six times.
  */
 const MISCONFIGURED_PAUSE_MS = 15 * 60_000;
 /** How long to leave a list alone that does not answer. */
@@ -44,11 +45,11 @@ const LISTING_PAUSE_MS = 60_000;
 /** An identity that has never posted is deleted again after this time without calls. */
 const FORGETTING_DELAY_MS = 60_000;
 
-/** Under which the key of the code host is stored. */
+/** The key under which that of the code host is stored. */
 const HOST_KEY = 'host';
-/** Under which the time of the first comment is stored. */
+/** The key under which the time of the first comment is stored. */
 const PART_KEY = 'first comment';
-/** Whose first comment is so old did not come with a flood of this hour. */
+/** The age of a first comment that did not come with a flood of this hour. */
 const PART_AGE_MS = 60 * 60_000;
 /** How often they come before others: one token must not carry a whole flood. */
 const PART_LIMITS = [{ most: 10, withinMs: PART_AGE_MS }];
@@ -60,15 +61,15 @@ const PULL_REQUEST_COMMENT_PATTERN = /\/pulls?\/\d+#/;
 const asked = new Recent<true>({ most: 10_000 });
 
 /**
- * Whether the host may have got the comment of a request that ended without an answer. Believe
- * `false` on one machine only: there, the object runs in the isolate that asks.
+ * Answers whether the host may have got the comment of a request that ended without an answer.
+ * Believe `false` on one machine only: there, the object runs in the isolate that asks.
  */
 export const mayBePosted = (requestId: string): boolean => asked.get(requestId) !== null;
 
 export interface CommentRequest {
-  /** Random. */
+  /** A random id. */
   readonly id: string;
-  /** The code host's key. */
+  /** The key of the code host. */
   readonly host: string;
   readonly owner: string;
   readonly repo: string;
@@ -77,13 +78,13 @@ export interface CommentRequest {
   readonly body: string;
   /** Scheme and host for the footer's link, such as `https://veil.example`. */
   readonly origin: string;
-  /** What it counts in. */
+  /** The limits in which it counts. */
   readonly claim: Claim;
 }
 
 /**
- * `busy`: too many of this pseudonym wait. `maxCharacters`: room for the author. `denied`: thread
- * or account is full.
+ * The answer to a comment. `busy`: too many of this pseudonym wait. `maxCharacters`: room for the
+ * author. `denied`: thread or account is full.
  */
 export type CommentOutcome =
   | { readonly kind: 'posted'; readonly url: string; readonly karma: number }
@@ -93,13 +94,13 @@ export type CommentOutcome =
   | Denied
   | { readonly kind: 'failed'; readonly failure: Failure };
 
-/** `registered`: there is nothing to appeal against. `busy`: the operator cannot be told now. */
+/** The answer. `registered`: nothing to appeal against. `busy`: the operator cannot be told now. */
 type AppealOutcome =
   | { readonly kind: 'taken'; readonly standing: Standing }
   | { readonly kind: 'too-often'; readonly leftMs: number }
   | { readonly kind: 'registered' | 'busy' };
 
-/** What its page shows: all of it is public, at the code host or in its comments' footers. */
+/** The facts of its page, all public, at the code host or in its comments' footers. */
 export interface PublicRecord {
   readonly standing: Standing;
   readonly host: string;
@@ -109,14 +110,13 @@ export interface PublicRecord {
 
 export class Identity extends DurableObject<Env> {
   /**
-   * Comments are posted in the order of the calls, never two at once. This settles with the last
-   * one.
+   * Settles with the last post. Comments are posted in the order of the calls, never two at once.
    */
   #lastPost: Promise<unknown> = Promise.resolve();
   /** How many are waiting or being posted. */
   #posts = 0;
   #opened: Pseudonym | null = null;
-  /** When the alarm goes off, if that is known here. */
+  /** The moment when the alarm goes off, if that is known here. */
   #alarmAt: number | null = null;
   #asPart: readonly number[] = [];
   #http: HttpClient | null = null;
@@ -129,10 +129,10 @@ export class Identity extends DurableObject<Env> {
   }
 
   /**
-   * Does not say whether it counts: that would tell all who share the address that somebody there
-   * reported it.
-   * @param reporter keyed hash of the network.
-   * @param prefix of its /48. Both are made for this pseudonym only.
+   * Takes a report. Does not say whether it counts: that would tell all who share the address that
+   * somebody there reported it.
+   * @param reporter a keyed hash of the network, made for this pseudonym only
+   * @param prefix the same of its /48
    */
   async report(reporter: string, prefix: string): Promise<Standing> {
     const isListed = await this.#list(this.#pseudonym().hash);
@@ -145,8 +145,8 @@ export class Identity extends DurableObject<Env> {
   }
 
   /**
-   * The operator has decided that the reports were wrong. Null: nobody has ever reported this
-   * pseudonym.
+   * Lifts what reports have led to: the operator has decided that they were wrong. Null: nothing
+   * was ever written about this pseudonym.
    */
   async pardon(): Promise<Pardon | null> {
     const pseudonym = this.#known;
@@ -274,8 +274,8 @@ export class Identity extends DurableObject<Env> {
   }
 
   /**
-   * Never rejects: without an answer, the comment waits.
-   * @param isGood false: nothing is kept for it.
+   * Asks the limits. Never rejects: without an answer, the comment waits.
+   * @param isGood false: nothing is kept for it
    */
   #reserve(claim: Claim, isGood: boolean): Promise<Granted | Denied> {
     const { config, host } = this.#reached();
@@ -313,8 +313,8 @@ export class Identity extends DurableObject<Env> {
   }
 
   /**
-   * A comment was posted, and its answer was lost. Rejects if it could not be tracked: then it is
-   * found again.
+   * Settles an attempt whose answer was lost with the comment that was found. Rejects if that could
+   * not be tracked: then it is found again.
    */
   async #settleFound(
     { hash, comments, karma }: Pseudonym,
@@ -329,8 +329,8 @@ export class Identity extends DurableObject<Env> {
   }
 
   /**
-   * Whether a look-up finds this pseudonym now. Never rejects: without its list the reports count
-   * all the same.
+   * Lists the pseudonym, so that a look-up finds it. Answers whether it is listed. Never rejects:
+   * without the list the reports count all the same.
    */
   async #list(hash: string): Promise<boolean> {
     return (this.#isListed ||= await succeeds(listPseudonym(this.env.DB, hash)));
@@ -353,15 +353,15 @@ export class Identity extends DurableObject<Env> {
   }
 
   /**
-   * For the topic of a pull request: the host does not notify the bot of its own comments. Never
-   * rejects.
+   * Tells the topic of a pull request of a comment, because the host does not notify the bot of its
+   * own comments. Never rejects.
    */
   async #announce({ repository, number }: Thread, commentUrl: string): Promise<void> {
     if (!PULL_REQUEST_COMMENT_PATTERN.test(commentUrl)) return;
     await succeeds(feedOf(this.env, this.#hostKey).noteComment(repository, number));
   }
 
-  /** An alarm that goes off earlier finds nothing to do and sets the next one. */
+  /** Sets the alarm. One that goes off earlier finds nothing to do and sets the next one. */
   async #wakeBy(at: number | null): Promise<void> {
     if (this.#alarmAt === null) {
       const stored = await this.ctx.storage.getAlarm();
@@ -382,7 +382,7 @@ export class Identity extends DurableObject<Env> {
     return (this.#opened ??= new Pseudonym(ctx.storage, ctx.id.name, ledger));
   }
 
-  /** Null: nothing was ever written about it, and nothing is now. */
+  /** Opens the pseudonym; null: nothing was ever written about it, and nothing is now. */
   get #known(): Pseudonym | null {
     return hasRecords(this.ctx.storage.kv) ? this.#pseudonym() : null;
   }
@@ -394,7 +394,7 @@ export class Identity extends DurableObject<Env> {
     return reached;
   }
 
-  /** Stored only for further hosts. Without it, the host is the first one. */
+  /** The key of the code host. It is stored only for further hosts: without it, it is the first. */
   get #hostKey(): string {
     return this.ctx.storage.kv.get<string>(HOST_KEY) ?? MAIN_HOST;
   }
@@ -432,5 +432,5 @@ async function makeComment(
   }
 }
 
-/** The host may change the line breaks. */
+/** Leaves out what a host may change: line breaks. */
 const withoutReturns = (text: string): string => text.replaceAll('\r\n', '\n').trim();

@@ -9,7 +9,7 @@ import { backOffMs } from '../due-rows.ts';
 
 /** Changes within this time are sent as one. */
 const DELIVERY_DELAY_MS = 5_000;
-/** How long a comment waits for the ledger. */
+/** The longest that a comment waits for the ledger. */
 const LEDGER_TIMEOUT_MS = 3_000;
 
 const KEY = 'karma';
@@ -18,7 +18,7 @@ interface KeptKarma {
   readonly karma: number;
   /** Whether `karma` includes what the ledger knew. */
   readonly isComplete: boolean;
-  /** When the ledger must be updated; null if it is up to date. */
+  /** The moment when the ledger must be updated; null: it is up to date. */
   readonly dueAt: number | null;
   readonly failures: number;
 }
@@ -36,13 +36,13 @@ export class Karma {
     this.#ledger = ledger;
   }
 
-  /** The present karma. The first call asks the ledger. */
+  /** Answers the present karma. The first call asks the ledger. */
   async current(now: number): Promise<number> {
     if (this.#kv.get(KEY) === undefined) await this.#complete(now);
     return this.known;
   }
 
-  /** As far as it is known here. */
+  /** The karma as far as it is known here. */
   get known(): number {
     return this.#kept.karma;
   }
@@ -51,12 +51,12 @@ export class Karma {
     this.#change({ karma }, now);
   }
 
-  /** To at least this value. */
+  /** Raises it to at least this value. */
   raise(karma: number, now: number): void {
     if (karma > this.known) this.set(karma, now);
   }
 
-  /** The value in the ledger does not matter any more. */
+  /** Sets it to 0. The value in the ledger does not matter any more. */
   reset(now: number): void {
     this.#change({ karma: 0, isComplete: true }, now);
   }
@@ -74,12 +74,12 @@ export class Karma {
     });
   }
 
-  /** When the ledger is updated with a change that is made now. */
+  /** Computes when the ledger is updated with a change that is made now. */
   dueAfter(now: number): number {
     return this.nextDueAt() ?? now + DELIVERY_DELAY_MS;
   }
 
-  /** There is no karma, and nothing to send. */
+  /** Answers whether there is no karma, and nothing to send. */
   isNothing(): boolean {
     return this.known === 0 && this.nextDueAt() === null;
   }
@@ -96,7 +96,7 @@ export class Karma {
     });
   }
 
-  /** False if it has failed: the next attempt is later. */
+  /** Updates the ledger. False: it has failed, and the next attempt is later. */
   async #orLater(now: number, ask: () => Promise<void>): Promise<boolean> {
     const isDone = await succeeds(ask());
     const { failures } = this.#kept;
@@ -112,7 +112,7 @@ export class Karma {
     this.#kv.put(KEY, { ...this.#kept, ...changed });
   }
 
-  /** The ledger is to hear of it. */
+  /** Stores a change, of which the ledger is to hear. */
   #change(changed: Partial<KeptKarma>, now: number): void {
     this.#keep({ ...changed, dueAt: this.dueAfter(now) });
   }

@@ -8,7 +8,7 @@ import { MODERATION_STAGES, type ModerationEvent, type ModerationStage } from '.
 
 const HOUR_MS = 60 * 60 * 1000;
 
-/** Older reports are pruned. */
+/** How long a report counts. */
 export const REPORT_LIFE_MS = 30 * 24 * HOUR_MS;
 export const COOLDOWN_MS = 6 * HOUR_MS;
 /** How many active reports flag a pseudonym, and how many block it permanently. */
@@ -22,10 +22,10 @@ const REPORTS_PER_PREFIX = 2;
 
 type Row = (typeof MODERATION_STAGES.stages)[ModerationStage];
 
-/** As the contract names it. */
+/** The state as the contract names it. */
 export type ModerationState = Row['state'];
 
-/** What the report page shows. */
+/** The facts that the report page shows. */
 export interface Standing {
   /** Reports of the last 30 days. */
   readonly reports: number;
@@ -34,11 +34,11 @@ export interface Standing {
 
 export const UNREPORTED: Standing = { reports: 0, state: 'registered' };
 
-/** Who reports, as keyed hashes; never an address. */
+/** A reporter as keyed hashes, never an address. */
 export interface Reporter {
-  /** Of the network: one IPv4 address, or a /64. */
+  /** A hash of the network: one IPv4 address, or a /64. */
   readonly reporter: string;
-  /** Of all networks that one subscriber may hold: one IPv4 address, or a /48. */
+  /** A hash of all networks that one subscriber may hold: one IPv4 address, or a /48. */
   readonly prefix: string;
 }
 
@@ -46,13 +46,13 @@ type Report = Reporter & { readonly at: number };
 
 export interface ModerationFacts {
   readonly reports: readonly Report[];
-  /** No post before this moment; 0 if it was never flagged. */
+  /** The moment before which it may not post; 0: it was never flagged. */
   readonly cooldownUntil: number;
-  /** Blocking is permanent: pruning does not undo it. */
+  /** Whether it is blocked, permanently: pruning does not undo that. */
   readonly isBlocked: boolean;
   /**
-   * When it was pardoned; 0: never. Earlier reports do not count, but keep their reporters from
-   * repeating them.
+   * The moment of its pardon; 0: there was none. Earlier reports do not count, but keep their
+   * reporters from repeating them.
    */
   readonly pardonedAt: number;
 }
@@ -60,12 +60,12 @@ export interface ModerationFacts {
 export const NO_FACTS: ModerationFacts = { reports: [], cooldownUntil: 0, isBlocked: false, pardonedAt: 0 };
 
 /**
- * `flag`: karma becomes 0, and the footers of the comments are edited to say so. `block`: the
- * comments are deleted.
+ * The effect of a report. `flag`: karma becomes 0, and the footers of the comments are edited to
+ * say so. `block`: the comments are deleted.
  */
 type ReportEffect = 'none' | 'flag' | 'block';
 
-/** Without the reports that count no more. */
+/** Leaves out the reports that count no more. */
 export function pruned(facts: ModerationFacts, now: number): ModerationFacts {
   return { ...facts, reports: facts.reports.filter(({ at }) => Math.abs(now - at) <= REPORT_LIFE_MS) };
 }
@@ -80,12 +80,12 @@ export function standingOf(facts: ModerationFacts, now: number): Standing {
   return { reports: countOf(facts, now), state: MODERATION_STAGES.stages[stageOf(facts, now)].state };
 }
 
-/** Whether it may post now, and with which karma. */
+/** Decides whether it may post now, and with which karma. */
 export function postingDecision(facts: ModerationFacts, now: number): Row['posting'] {
   return MODERATION_STAGES.stages[stageOf(facts, now)].posting;
 }
 
-/** The operator lifts what the reports have led to. */
+/** Lifts what the reports have led to, for the operator. */
 export function pardoned(facts: ModerationFacts, now: number): ModerationFacts {
   // A clock that was set back must not leave reports of a later time.
   const pardonedAt = Math.max(now, ...facts.reports.map(({ at }) => at));
@@ -93,12 +93,12 @@ export function pardoned(facts: ModerationFacts, now: number): ModerationFacts {
   return moved(facts, 'pardon', lifted, now);
 }
 
-/** It has posted although reports count, which starts another cooldown. */
+/** Starts another cooldown: it has posted although reports count. */
 export function cooledDown(facts: ModerationFacts, now: number): ModerationFacts {
   return { ...facts, cooldownUntil: now + COOLDOWN_MS };
 }
 
-/** @throws Error if the table of stages has no such move */
+/** Checks the move. @throws Error if the table of stages does not have it */
 function moved(
   before: ModerationFacts,
   event: ModerationEvent,
@@ -110,8 +110,8 @@ function moved(
 }
 
 /**
- * The facts stay the same object if an earlier report of the network counts, or if the pseudonym is
- * blocked.
+ * Adds a report. The facts stay the same object if an earlier report of the network counts, or if
+ * the pseudonym is blocked.
  */
 export function reported(
   before: ModerationFacts,

@@ -3,15 +3,15 @@ import type { StageRow, StageTable } from '../stages.ts';
 
 export type ModerationStage = 'registered' | 'cooling' | 'flagged' | 'blocked';
 
-/** `wait`: a cooldown ends, or reports become too old to count. */
+/** Events. `wait`: a cooldown ends, or reports become too old to count. */
 export type ModerationEvent = 'report' | 'post' | 'wait' | 'pardon';
 
 interface Row extends StageRow<ModerationStage, ModerationEvent> {
-  /** As the contract names it. */
+  /** The state as the contract names it. */
   readonly state: 'registered' | 'flagged' | 'blocked';
   /**
-   * `normal`: karma grows by one. `zero`: reports count, so karma is 0, and the post starts another
-   * cooldown.
+   * The right to post. `normal`: karma grows by one. `zero`: reports count, so karma is 0, and the
+   * post starts another cooldown.
    */
   readonly posting: 'normal' | 'cooldown' | 'zero' | 'blocked';
 }

@@ -36,7 +36,7 @@ export class NotificationFeed extends DurableObject<Env> {
   }
 
   /**
-   * Reads the feed, and once an hour the account. What fails is left to the next run.
+   * Reads the feed, and once an hour the account. What fails is left to a later run.
    * @param cronTime when the run was scheduled; milliseconds since 1970.
    */
   async run(hostKey: string, cronTime: number): Promise<void> {

@@ -1,16 +1,17 @@
 /**
- * State and events of a pull request, for its page and feed: public at the host, and no name or
- * word of a comment.
+ * The stage and the events of a pull request, for its page and feed. All of it is public at the
+ * host; no name and no word of a comment is kept.
  */
 import type { HostEvent } from '../../events/host-event.ts';
 import { stageAfter } from '../stages.ts';
 import { PULL_REQUEST_STAGES, type PullRequestEvent, type PullRequestStage } from './stages.ts';
 
 /**
- * The newest are kept, comments apart from the rest: a flood of comments must not hide the merge.
+ * The most events that are kept, comments apart from the rest: a flood of comments must not hide
+ * the merge.
  */
 export const MAX_EVENTS = 50;
-/** More than any host needs for a link to a comment. */
+/** The longest address that is kept: longer than any host's link to a comment. */
 const MAX_URL_LENGTH = 500;
 
 const REMARKS: ReadonlySet<HistoryKind> = new Set(['commented', 'reviewed', 'approved', 'changes-requested']);
@@ -18,7 +19,7 @@ const REMARKS: ReadonlySet<HistoryKind> = new Set(['commented', 'reviewed', 'app
 export type HistoryKind = 'opened' | 'updated' | 'reopened' | HostEvent['kind'];
 
 export interface HistoryEvent {
-  /** The same for as long as the pull request exists. */
+  /** Stays the same for as long as the pull request exists. */
   readonly id: number;
   readonly kind: HistoryKind;
   /** The page that shows it at the code host; empty: the pull request's. */
@@ -26,30 +27,30 @@ export interface HistoryEvent {
   /** When the service learned of it, in seconds since 1970. */
   readonly at: number;
   /**
-   * Of the pull request then: another may be opened under its hash. Absent: version 1.0.0 has
-   * written it.
+   * The number that the pull request had then: another may be opened under its hash. Absent:
+   * version 1.0.0 has written the event.
    */
   readonly number?: number;
-  /** Of the pull request then, as far as the service knew it. */
+  /** The title that the pull request had then, as far as the service knew it. */
   readonly title?: string;
 }
 
 interface Ending {
   readonly state: Exclude<PullRequestStage, 'open'>;
-  /** Nobody has told of it before. */
+  /** Whether nobody has told of it before. */
   readonly isNew: boolean;
 }
 
 const ENDED_BY = { merged: 'merge', closed: 'close', withdrawn: 'withdraw' } as const;
 
 export interface KeptHistory {
-  /** `at`: since when, in seconds since 1970. */
+  /** The stage, and since when, in seconds since 1970. */
   standing: { readonly state: PullRequestStage; readonly at: number };
   /** Oldest first. */
   events: HistoryEvent[];
 }
 
-/** Its caller saves what it changes. */
+/** Changes what is kept. The caller saves it. */
 export class History {
   readonly #kept: KeptHistory;
 
@@ -57,7 +58,10 @@ export class History {
     this.#kept = kept;
   }
 
-  /** @param at milliseconds since 1970. */
+  /**
+   * Adds an event.
+   * @param at milliseconds since 1970
+   */
   add(kind: HistoryKind, url: string, at: number, of: Pick<HistoryEvent, 'number' | 'title'>): void {
     const { events } = this.#kept;
     const isRemark = REMARKS.has(kind);
@@ -67,22 +71,26 @@ export class History {
   }
 
   /**
-   * Says of events that version 1.0.0 has written which pull request they are about, before another
-   * is opened.
+   * Adds the number of the pull request to the events that version 1.0.0 has written, before
+   * another is opened.
    */
   nameEarlier(number: number): void {
     this.#kept.events = this.#kept.events.map((event) => ({ ...event, number: event.number ?? number }));
   }
 
-  /** @param at milliseconds since 1970. */
+  /**
+   * Goes to the stage that follows by the event.
+   * @param at milliseconds since 1970
+   */
   move(event: PullRequestEvent, at: number): void {
     const state = stageAfter(PULL_REQUEST_STAGES, this.#kept.standing.state, event);
     this.#kept.standing = { state, at: seconds(at) };
   }
 
   /**
-   * Takes the host's newer answer; null: it was open. Answers whether it has been reopened.
-   * @param at milliseconds.
+   * Takes a newer answer of the host. Answers whether the pull request has been reopened.
+   * @param ending null: it was open
+   * @param at milliseconds since 1970
    */
   observe(ending: Ending | null, at: number): boolean {
     const known = this.#kept.standing;
@@ -97,7 +105,7 @@ export class History {
     return true;
   }
 
-  /** How many comments and reviews were told of since the last push; at most `MAX_EVENTS`. */
+  /** Counts the comments and reviews since the last push; at most `MAX_EVENTS`. */
   remarksSincePush(): number {
     const { events } = this.#kept;
     const last = events.findLastIndex(({ kind }) => kind === 'opened' || kind === 'updated');
@@ -109,7 +117,7 @@ export function isEnd(event: HostEvent): event is HostEvent & { readonly kind: E
   return !REMARKS.has(event.kind);
 }
 
-/** Empty if it is too long to be kept. */
+/** Answers an empty text if the address is too long to be kept. */
 export function shortUrl(url: string): string {
   return url.length <= MAX_URL_LENGTH ? url : '';
 }

@@ -31,38 +31,38 @@ const KEY = 'pull-request';
 const NO_DATES: DatedCommits = { committedAt: 0, commitHashes: new Uint8Array() };
 const DAY_MS = 24 * 60 * 60 * 1000;
 /**
- * News is of no use after a week; a wrong count stays for ever. A rollback closes nothing that is
- * not tracked.
+ * How long to try to deliver a message. News is of no use after a week; a wrong count stays for
+ * ever; a rollback closes nothing that is not tracked.
  */
 const LIFE_MS = { notification: 7 * DAY_MS, statistics: 365 * DAY_MS, tracking: TRACKED_MS } as const;
 /**
- * One that the host has not shown for so long is not looked for any more. Its messages stay unsent.
+ * How long to look for a pull request that the host does not show. Then its messages stay unsent.
  */
 const UNSEEN_LIFE_MS = 7 * DAY_MS;
 /**
- * The newest of them are kept: while a topic is out of reach, a flood of comments must not fill the
- * stored value.
+ * The most notifications that wait; the newest are kept. While a topic is out of reach, a flood of
+ * comments must not fill the stored value.
  */
 export const MAX_NOTIFICATIONS = 200;
 
-/** What a topic tells of (contract, section 6). */
+/** An event of which a topic tells (contract, section 6). */
 type OutboxEvent = 'opened' | 'updated' | 'commented' | 'merged' | 'closed';
 
 interface OutboxEntry extends Waiting {
   readonly kind: keyof typeof LIFE_MS;
   readonly event: OutboxEvent;
   /**
-   * Of the pull request that the statistics are to count; empty: the recorded one. Notifications
-   * need none.
+   * The address of the pull request that the statistics are to count; empty: the recorded one.
+   * Notifications need none.
    */
   readonly url: string;
-  /** Of statistics: what the pull request was opened with (src/stats/recorded-hashes.ts). */
+  /** For statistics: the hashes of the commits that opened it (src/stats/recorded-hashes.ts). */
   readonly works?: readonly string[];
 }
 
 /**
- * Everything is in one value, so that whatever happens writes one row; only the dates of its
- * commits and the keys of the events that were told are apart. The parts change the value in
+ * The stored value. Everything is in it, so that whatever happens writes one row; only the dates of
+ * its commits and the keys of the events that were told are apart. The parts change the value in
  * memory, and it is saved in the same turn.
  */
 interface Kept extends KeptDates, KeptHistory {
@@ -71,18 +71,18 @@ interface Kept extends KeptDates, KeptHistory {
   /** Oldest first. */
   readonly outbox: OutboxEntry[];
   /**
-   * The host has opened it, and does not show it yet: until it does, nothing tells of it. Absent:
-   * it shows it.
+   * Present while the host has opened it and does not show it yet. Until it does, nothing tells of
+   * it.
    */
   unseen?: Unseen | undefined;
 }
 
 interface Unseen {
   readonly number: number;
-  /** When it was recorded. */
+  /** The moment when it was recorded. */
   readonly since: number;
   readonly looks: number;
-  /** Not before. */
+  /** The moment of the next look. */
   readonly dueAt: number;
 }
 
@@ -91,17 +91,17 @@ export interface RecordedPush {
   readonly tip: string;
   /** The commits that it has rewritten for the first time. */
   readonly dates: DatedCommits;
-  /** What `claim` has given; null for a new pull request. */
+  /** The lease that `claim` has given; null for a new pull request. */
   readonly lease: number | null;
 }
 
 /**
- * Who is told of an open pull request before its push ends: statistics, and the guard for a
- * rollback.
+ * Receivers that are told of an open pull request before its push ends: the statistics, and the
+ * guard for a rollback.
  */
 export type Told = 'statistics' | 'tracking';
 
-/** `elsewhere`: it is on another code host. `busy`: another push to it is in progress. */
+/** `elsewhere`: it is at another code host. `busy`: another push to it is in progress. */
 export type ClaimedPullRequest =
   | { readonly kind: 'elsewhere' | 'busy' }
   | {
@@ -112,25 +112,25 @@ export type ClaimedPullRequest =
       readonly dates: readonly DatedCommits[];
     };
 
-/** What its page and its feed show, all of it public at the code host. */
+/** The facts that its page and its feed show, all of them public at the code host. */
 export interface PullRequestView extends PullRequestRecord {
   readonly state: PullRequestStage;
-  /** False: nobody is to hear of it yet. */
+  /** Whether the host shows it. Until then, nobody must hear of it. */
   readonly isShown: boolean;
   /** Newest first. */
   readonly events: readonly HistoryEvent[];
 }
 
-/** Somebody has asked the host about the pull request `number`. */
+/** A question to the host about the pull request `number`. */
 interface HostLook {
   readonly number: number;
   readonly askedAt: number;
 }
 
-/** No push holds it. */
+/** The lease of a preview, which locks nothing. */
 const NO_LEASE = 0;
 
-/** What the topic is told of an event. */
+/** The words with which the topic is told of an event. */
 const TOLD_AS: Readonly<Record<HostEvent['kind'], OutboxEvent>> = {
   commented: 'commented',
   reviewed: 'commented',
@@ -168,8 +168,8 @@ export class PullRequest extends DurableObject<Env> {
   }
 
   /**
-   * For a push that updates it, alone, until `record` or `release`.
-   * @param host key of the code host.
+   * Locks it for a push that updates it, until `record` or `release`.
+   * @param host the key of the code host
    */
   async claim(host: string, at: number): Promise<ClaimedPullRequest> {
     const recorded = this.#kept.record;
@@ -179,7 +179,7 @@ export class PullRequest extends DurableObject<Env> {
     return { kind: 'claimed', lease, recorded, dates: this.#dates.read(at) };
   }
 
-  /** The same for a preview, which locks nothing, and may show an update that is in progress. */
+  /** Reads it for a preview, which locks nothing, and may show an update that is in progress. */
   async look(host: string, at: number): Promise<ClaimedPullRequest> {
     const recorded = this.#kept.record;
     if (recorded !== null && recorded.host !== host) return { kind: 'elsewhere' };
@@ -224,7 +224,7 @@ export class PullRequest extends DurableObject<Env> {
 
   /**
    * Keeps what the push could not tell, for the alarm.
-   * @param at when it opened the pull request.
+   * @param at the moment when it opened the pull request
    */
   async tellLater(whom: readonly Told[], at: number, works?: readonly string[]): Promise<void> {
     const url = this.#kept.record?.url ?? '';
@@ -233,7 +233,10 @@ export class PullRequest extends DurableObject<Env> {
     await this.ctx.storage.setAlarm(at);
   }
 
-  /** Records a pull request whose push ended before it could do so. @param at when that began. */
+  /**
+   * Records a pull request whose push ended before it could do so.
+   * @param at the moment when that push began
+   */
   async adopt(pullRequest: PullRequestRecord, at: number): Promise<void> {
     if (this.#kept.record === null)
       await this.record(pullRequest, { tip: '', dates: NO_DATES, lease: null }, at);
@@ -243,8 +246,8 @@ export class PullRequest extends DurableObject<Env> {
   /**
    * Tells topic, page and feed what happened on the host, each event once. False: no push has
    * recorded it.
-   * @param host its key: a branch elsewhere may have the same name.
-   * @param look `events` are all: if none ends it, it is open.
+   * @param host the key of the code host: a branch elsewhere may have the same name
+   * @param look means that `events` are all, so if none ends it, it is open
    */
   async tell(host: string, events: readonly HostEvent[], at: number, look?: HostLook): Promise<boolean> {
     const { record } = this.#kept;
@@ -273,7 +276,7 @@ export class PullRequest extends DurableObject<Env> {
     return true;
   }
 
-  /** What an event says of its pull request, which may be an earlier one of this hash. */
+  /** Names the pull request of an event, which may be an earlier one of this hash. */
   #named(number: number): Pick<HistoryEvent, 'number' | 'title'> {
     const { record, events } = this.#kept;
     const isCurrent = record?.number === number;
@@ -292,7 +295,7 @@ export class PullRequest extends DurableObject<Env> {
     await this.ctx.storage.setAlarm(now);
   }
 
-  /** Null if no push has written it down; nothing is written then. */
+  /** Reads it for its page; null: no push has recorded it, and nothing is written. */
   async view(): Promise<PullRequestView | null> {
     const { record, standing, unseen, events } = this.#kept;
     if (record === null) return null;
@@ -314,7 +317,7 @@ export class PullRequest extends DurableObject<Env> {
     if (isNeeded) await this.ctx.storage.setAlarm(nextAt);
   }
 
-  /** The caller saves it. */
+  /** Adds a message. The caller saves it. */
   #queue(kind: OutboxEntry['kind'], event: OutboxEvent, url: string, at: number, works?: readonly string[]) {
     const { outbox } = this.#kept;
     const told = { kind, event, url: shortUrl(url), at, ...(works !== undefined && { works }) };
@@ -329,8 +332,8 @@ export class PullRequest extends DurableObject<Env> {
   }
 
   /**
-   * Looks for it, if it is not shown yet and it is time. Whoever asks meanwhile waits for the same
-   * look, as anybody may ask. Answers when to look again; null: never.
+   * Asks the host for it, if it is not shown yet and it is time. Whoever asks meanwhile waits for
+   * the same answer, as anybody may ask. Answers when to look again; null: never.
    */
   #look(now: number): Promise<number | null> {
     return (this.#looking ??= this.#lookOnce(now).finally(() => (this.#looking = null)));
@@ -353,7 +356,7 @@ export class PullRequest extends DurableObject<Env> {
     return next?.dueAt ?? null;
   }
 
-  /** Whether the host shows the pull request. False if it does not answer. */
+  /** Asks whether the host shows the pull request. False if it does not answer. */
   async #isShown(number: number): Promise<boolean> {
     const { record } = this.#kept;
     if (record === null || configOf(this.env).kind === 'invalid') return false;
@@ -375,7 +378,7 @@ export class PullRequest extends DurableObject<Env> {
     }
   }
 
-  /** Whatever goes wrong, the entry stays in the outbox and is tried again. */
+  /** Delivers an entry. Whatever goes wrong, it stays in the outbox and is tried again. */
   async #deliver(entry: OutboxEntry): Promise<DeliveryResult> {
     const { record } = this.#kept;
     const result = configOf(this.env);

@@ -12,13 +12,13 @@ import type { RepositoryName } from '../../words/repository-name.ts';
 /** How long the dates of rewritten commits are kept after the last push. */
 const DATES_LIFE_MS = 90 * 24 * 60 * 60 * 1000;
 /**
- * Of the id that a commit would have if it were dated 1970: enough to tell a pull request's commits
- * apart.
+ * How many bytes are kept of the id that a commit would have if it were dated 1970: enough to tell
+ * a pull request's commits apart.
  */
 export const COMMIT_HASH_BYTES = 8;
-/** As many as one push may hold; 240 KB. The oldest push's are forgotten first. */
+/** The most commits whose dates are kept: those of the largest push, 240 KB. */
 export const MAX_DATED_COMMITS = 30_000;
-/** Each push takes some bytes more than its commits, and a stored value may have 2 MB. */
+/** The most pushes whose dates are kept: each takes some bytes, and a value may have 2 MB. */
 export const MAX_DATED_PUSHES = 1_000;
 
 export interface PullRequestRecord {
@@ -29,19 +29,19 @@ export interface PullRequestRecord {
   readonly repo: string;
   readonly number: number;
   readonly url: string;
-  /** As `HostPullRequest` has it. */
+  /** The host's own number, as `HostPullRequest` has it. */
   readonly id?: number;
   /** The bot's fork that has its branch; null: it is gone, or there never was one. */
   readonly fork: RepositoryName | null;
   /**
-   * What it was opened with, or was given since by a push; absent if the push that opened it died
-   * before.
+   * The title with which it was opened, or that a push has given it since. Absent if the push that
+   * opened it died before.
    */
   readonly title?: string;
 }
 
 /**
- * With the commit that its branch was left at by the push that recorded it; empty: nobody knows.
+ * A record with the commit at which the last push left the branch; empty: nobody knows.
  */
 export type RecordedPullRequest = PullRequestRecord & { readonly tip: string };
 
@@ -49,18 +49,18 @@ export type RecordedPullRequest = PullRequestRecord & { readonly tip: string };
 export interface DatedCommits {
   /** Seconds since 1970. */
   readonly committedAt: number;
-  /** The first bytes of their undated ids, concatenated. */
+  /** The first bytes of their undated ids, one after the other. */
   readonly commitHashes: Uint8Array;
 }
 
 /**
- * Under which they are stored, oldest first: a value of their own, as it may be large, and only a
+ * The key of the dates, oldest first. They are a value of their own, as it may be large, and only a
  * push changes it.
  */
 const KEY = 'dates';
 
 export interface KeptDates {
-  /** When the dates of its commits expire, in milliseconds since 1970; null if there are none. */
+  /** The moment when the dates expire, in milliseconds since 1970; null: there are none. */
   datesUntil: number | null;
 }
 
@@ -74,7 +74,7 @@ export class CommitDates {
     this.#kv = kv;
   }
 
-  /** Oldest first. */
+  /** Reads those that have not expired, oldest first. */
   read(at: number): DatedCommits[] {
     return (this.#kept.datesUntil ?? 0) > at ? this.#stored() : [];
   }
@@ -102,21 +102,21 @@ export class CommitDates {
   }
 }
 
-/** As many of the newest as may be kept. */
+/** Selects the newest, as many as may be kept. */
 export function newest(dates: readonly DatedCommits[]): DatedCommits[] {
   let room = MAX_DATED_COMMITS * COMMIT_HASH_BYTES;
   const dropped = dates.findLastIndex(({ commitHashes }) => (room -= commitHashes.byteLength) < 0);
   return dates.slice(dropped + 1).slice(-MAX_DATED_PUSHES);
 }
 
-/** How much of the undated id a commit is recognised by. */
+/** The number of hexadecimal digits of the undated id by which a commit is recognised. */
 const HASH_HEX_LENGTH = 2 * COMMIT_HASH_BYTES;
 
 /**
- * Which date each commit gets. One rewritten before for this pull request keeps its date, and over
- * the same parents its id: reviewers see only what is new. It is recognised by its id with all new
- * commits dated 1970. By its original id, a hash over name and dates, anyone with the pr_hash could
- * push many guesses and see which one keeps its date.
+ * The date that each commit gets. One rewritten before for this pull request keeps its date, and
+ * over the same parents its id: reviewers see only what is new. It is recognised by its id with all
+ * new commits dated 1970. By its original id, a hash over name and dates, anyone with the pr_hash
+ * could push many guesses and see which one keeps its date.
  */
 export interface Dates {
   readonly dateOf: DateOf;
@@ -125,8 +125,8 @@ export interface Dates {
 }
 
 /**
- * The commits as if all were dated 1970: the same for the same work. Made when they are first asked
- * for.
+ * Makes the commits as if all were dated 1970, which are the same for the same work; once, when
+ * they are first asked for.
  */
 type Undated = () => AnonymousCommits;
 
@@ -136,8 +136,8 @@ export function undatedOf(commits: PlannedCommits, identity: CommitIdentity): Un
 }
 
 /**
- * Cost: a SHA-1 over all commits, if dates are known or asked.
- * @param committedAt of the others, since 1970.
+ * Gives each commit its date. That takes a SHA-1 of each commit, if dates are known or asked.
+ * @param committedAt the date of the others, in seconds since 1970
  */
 export function datesOf(undated: Undated, known: readonly DatedCommits[], committedAt: number): Dates {
   const hashOf = (commit: number): string => undated().idOf(commit).slice(0, HASH_HEX_LENGTH);

@@ -3,10 +3,10 @@ import type { StageTable } from '../stages.ts';
 
 export type PullRequestStage = 'open' | 'merged' | 'closed' | 'withdrawn';
 
-/** `open`: a push opens another one under its hash. `reopen`: the host shows that it is open. */
+/** Events. `open`: a push opens one under its hash. `reopen`: the host shows that it is open. */
 export type PullRequestEvent = 'open' | 'update' | 'reopen' | 'merge' | 'close' | 'withdraw';
 
-/** Whatever has ended it, the host may say something else later. */
+/** The stages that may follow any end: the host may say something else later. */
 const AFTER_END = {
   open: ['open'],
   update: ['open'],

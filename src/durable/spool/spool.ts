@@ -9,7 +9,10 @@ import type { Env } from '../../env.ts';
 import type { RowStore } from '../../spool/sealed-rows.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
-/** How long after its last row an attempt is removed: far longer than the slowest push needs. */
+/**
+ * How long after its last row an attempt is removed: far longer than the slowest push takes for a
+ * row.
+ */
 export const LIFE_MS = 3 * HOUR_MS;
 /** Rows removed in one call: some 16 MB, for which other pushes wait a few milliseconds. */
 const REMOVED_AT_ONCE = 64;

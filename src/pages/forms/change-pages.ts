@@ -1,11 +1,10 @@
 /**
- * Pages to change a file: choose it, edit it, see what becomes public, and see the result; and the
- * pages to withdraw a pull request.
+ * Pages to change a file: edit it, see what becomes public, and see the result; and the pages to
+ * withdraw a pull request.
  * Proved by test/e2e/people/change-form.test.ts and test/pages/escaping.test.ts.
  */
 import { html } from 'hono/html';
 import type { Difference } from '../../edit/lines.ts';
-import type { EntryKind } from '../../git/objects/tree.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { pullRequestPath } from '../../words/pr-hash.ts';
 import { type BannerFacts, farewell, type Withdrawn } from '../../push/reply/banner.ts';
@@ -23,6 +22,7 @@ import {
   safeUrl,
   visibleText,
 } from '../layout.ts';
+import { changeLink } from './folder-page.ts';
 import {
   attributes,
   cardForm,
@@ -32,92 +32,12 @@ import {
   formPage,
   type FormPlace,
   type GivenAway,
-  hidden,
   MAX_TITLE,
   nameField,
   previewPage,
   problemNotice,
-  queryField,
   shownValue,
 } from './parts.ts';
-
-export interface ListedEntry {
-  readonly kind: EntryKind;
-  readonly name: string;
-  /** Null if it cannot be changed here, because its name is not UTF-8. */
-  readonly path: string | null;
-}
-
-interface FolderPage extends FormPlace {
-  /** The path as it was typed. */
-  readonly path: string;
-  /** The folder whose entries are shown. */
-  readonly folder: string;
-  /** Empty for a new pull request. */
-  readonly prHash: string;
-  readonly problem: string | null;
-  readonly entries: readonly ListedEntry[];
-}
-
-const BUTTONS = html`<button type="submit" name="find" value="1">Find</button>
-  <button type="submit" name="new" value="1" class="second">Add a file</button>`;
-const MAX_ENTRIES = 1_000;
-/** Words about each kind, in the order in which the list has the kinds. */
-const KIND_WORDS: Readonly<Record<EntryKind, string>> = {
-  folder: '',
-  file: '',
-  symlink: 'link, cannot be changed here',
-  submodule: 'submodule, cannot be changed here',
-};
-
-function changeLink(action: string, path: string, prHash: string): string {
-  const query = Object.entries({ path, pr_hash: prHash }).filter(([, value]) => value !== '');
-  return query.length === 0 ? action : `${action}?${new URLSearchParams(query).toString()}`;
-}
-
-export function folderPage(page: FolderPage): Page {
-  const { action, path, entries, problem, prHash } = page;
-  const order = Object.keys(KIND_WORDS);
-  const sorted = entries.toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
-  const items = sorted.slice(0, MAX_ENTRIES).map((entry) => html`<li>${entryLink(page, entry)}</li>`);
-  const more = entries.length - items.length;
-  const label = 'Path of the file, or a part of it';
-  const query = { name: 'path', label, value: path, placeholder: 'docs/guide.md', maxlength: 4096 };
-  return formPage(
-    prHash === '' ? 'Change a file' : 'Change a file of your pull request',
-    page,
-    'Choose a file, or name it. Nothing is sent until you have seen what becomes public.',
-    html`${problemNotice(problem)}
-      <form method="get" action="${action}" class="card">
-        ${hidden({ pr_hash: prHash })} ${queryField(query, BUTTONS)}
-      </form>
-      <nav class="crumbs" aria-label="Folders above">${trail(page)}</nav>
-      <nav class="card" aria-label="Files">
-        <ul class="list">
-          ${items}
-        </ul>
-        ${more > 0 ? html`<p class="soft">There are ${more} more. Name the file above.</p>` : ''}
-      </nav>`,
-  );
-}
-
-function entryLink({ action, prHash }: FolderPage, { kind, name, path }: ListedEntry): Html {
-  const words = path === null ? 'its name is not UTF-8, change it with Git' : KIND_WORDS[kind];
-  const label = visibleText(kind === 'folder' ? `${name}/` : name);
-  if (words !== '' || path === null)
-    return html`<span>${label}</span> <span class="soft small">${words}</span>`;
-  return html`<a href="${changeLink(action, path, prHash)}">${label}</a>`;
-}
-
-function trail({ action, folder, prHash, repository }: FolderPage): Html[] {
-  const parts = folder === '' ? [] : folder.split('/');
-  return ['', ...parts].map((part, index) => {
-    const above = parts.slice(0, index).join('/');
-    return html`<a href="${changeLink(action, above, prHash)}"
-        >${index === 0 ? repository : visibleText(part)}</a
-      >${index === parts.length ? '' : ' / '}`;
-  });
-}
 
 /**
  * Fields of the form of a change; an empty one is not given. They carry everything from step to
@@ -146,7 +66,7 @@ export interface ChangeForm extends FormFrame {
   /** Requirements of the repository, as last read. The push itself is judged anew. */
   readonly policy: Pick<Policy, 'requiresSignOff' | 'requiresAi' | 'requiresIssue'>;
   readonly warnings: readonly string[];
-  /** The address of the template for pull requests, which the form only links to; null: none. */
+  /** The address of a template that is not filled into the form; null if there is none. */
   readonly templateUrl: string | null;
   readonly needsKey: boolean;
   /** Why the file cannot be edited here. */

@@ -22,6 +22,7 @@ const MENDABLE: ReadonlySet<RefusalCode> = new Set([
   'not-rewritable',
   'fsck',
   'names',
+  'trails',
   'noise',
   'workflows',
 ]);

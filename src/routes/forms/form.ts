@@ -1,7 +1,7 @@
 /**
- * The frame of forms, and how a sent one is read, within bounds. Each counts for an address: posts
- * from other sites and forms that the service did not make are refused. With an old token, a form
- * is shown again: nothing typed is lost.
+ * Makes the frame of forms, and reads the forms that are sent, within bounds. Posts from other
+ * sites are refused. A form with an old token, or with one that the service did not make, is shown
+ * again, so that nothing typed is lost.
  * Proved by test/e2e/people/thread-form.test.ts and test/e2e/people/change-form.test.ts.
  */
 import type { Context } from 'hono';
@@ -28,13 +28,15 @@ import { onRepositoryPage } from '../request/repository.ts';
 import { remotePath } from '../../pages/remote-paths.ts';
 import { scopeOf } from '../request/scope.ts';
 
-/** Going back empties the form in some browsers, because its page is not kept. */
+/**
+ * Advice to reload: going back empties the form in some browsers, because its page is not cached.
+ */
 export const SEND_AGAIN = 'Reload this page in a minute: your browser then sends what you wrote again.';
 export const NO_NAME = 'You gave no name, so nothing was searched for. Check the text yourself.';
 
 /**
- * Of all fields, decoded: a file of 1 MB whose characters are all line ends. A page escapes some to
- * six characters.
+ * Bounds all fields together, decoded: they have room for a file of 1 MB that is all line ends,
+ * which browsers send as two characters each.
  */
 const MAX_CHARACTERS = 2.5 * 1024 * 1024;
 
@@ -50,7 +52,7 @@ const INCOMPLETE = explained(408, 'The form did not arrive completely', SEND_AGA
 const SHORTEN = 'Go back, and shorten what you wrote. Large changes need Git.';
 const TOO_LARGE = explained(413, 'The form is too large', SHORTEN);
 
-/** A page that has a token, or what someone has typed, is kept by nobody. */
+/** Answers with a page that must not be cached, as it has a token or what somebody has typed. */
 export function answerForm(
   c: Context<AppEnv>,
   page: Page,
@@ -65,7 +67,7 @@ export interface RequestedForm extends FormPlace {
   readonly target: RepositoryName;
 }
 
-/** @param form one of the paths behind that of a remote. */
+/** @param form the form's path below that of the remote. */
 export function requestedForm(c: Context<AppEnv>, target: RepositoryName, form: string): RequestedForm {
   const home = remotePath(c.var.host, target);
   return { c, target, repository: fullName(target), home, action: home + form };
@@ -76,7 +78,7 @@ export const onForm = (form: string, handle: (place: RequestedForm) => Promise<R
 
 type Answer = (sent: SentForm, memory: MemoryHold) => Promise<Response>;
 
-/** Handles what a form has sent. @param maxBytes of it. */
+/** Makes the handler of a form that was sent. */
 export const onSent = (
   form: string,
   maxBytes: number,
@@ -84,7 +86,7 @@ export const onSent = (
 ) =>
   onForm(form, (place) => receiveForm(place.c, place.action, maxBytes, (...sent) => answer(place, ...sent)));
 
-/** @param token of the form that was sent; null: a new one. */
+/** @param token that of the form that was sent; null for a new one. */
 export async function frameOf(place: RequestedForm, token: string | null = null): Promise<FormFrame> {
   return { ...place, token: token ?? (await newToken(place.c, place.action)), problem: null };
 }
@@ -94,7 +96,7 @@ export async function newToken(c: Context<AppEnv>, path: string): Promise<string
   return newFormToken(secret, path, Date.now(), crypto.getRandomValues(new Uint8Array(8)));
 }
 
-/** @param typed what belongs to the form besides its token. */
+/** @param typed values that the secrets depend on, besides the form's token. */
 export async function secretsOf(
   c: Context<AppEnv>,
   token: FormToken,
@@ -104,8 +106,9 @@ export async function secretsOf(
 }
 
 /**
- * The author of what is pushed, for whom the service searches and whom it then replaces.
- * @param ownName as typed.
+ * Reads a typed name and address. The service searches for them, and then replaces them by the
+ * bot's.
+ * @param ownName as it was typed.
  */
 export function typedIdentity(ownName: string, anonEmail: string): CommitIdentity {
   const text = ownName.replaceAll(/[<>\s\p{Cc}]+/gu, ' ');
@@ -113,14 +116,14 @@ export function typedIdentity(ownName: string, anonEmail: string): CommitIdentit
   return { name: text.replace(email, '').trim(), email: email === '' ? anonEmail : email };
 }
 
-/** `problem` says why it has to be sent again. */
+/** The form that was sent. `problem` says why it has to be sent again. */
 export type SentForm = { readonly fields: FormFields } & (
   { readonly token: FormToken; readonly problem: null } | { readonly token: null; readonly problem: string }
 );
 
 /**
- * Reads the form that was sent, and answers it, with a memory that ends with the answer.
- * @param path of its token.
+ * Reads the form that was sent, and answers it, with a memory hold that ends with the answer.
+ * @param path the path for which its token must have been made.
  */
 export function receiveForm(
   c: Context<AppEnv>,
@@ -147,10 +150,10 @@ async function readFields(
 ): Promise<FormFields | Refused> {
   const limits = { maxBytes, timeoutMs: c.var.config.readTimeoutMs };
   const isForeign = isCrossSite(c.req.raw);
-  // No browser compresses a form, and what unpacks to more would need a limit of its own.
+  // No browser compresses a form, and inflating one would need a limit of its own.
   const isPlain = /^(?:identity)?$/i.test(c.req.header('Content-Encoding') ?? '');
   if (isForeign || !isForm(c) || !isPlain) {
-    // A browser that cannot send the rest never shows the answer.
+    // The body is read to its end, because a browser that cannot send it never shows the answer.
     await discardBody(chunksOf(c.req.raw.body, { ...limits, pace: 'whole' }));
     if (isForeign) return CROSS_SITE;
     return isForm(c) ? COMPRESSED : { ...NO_FORM, status: 415 };

@@ -1,6 +1,6 @@
 /**
- * Forms below a remote's path, without script and cookies. Other sites may read answers of the JSON
- * endpoints only.
+ * Serves the forms below a remote's path, which need neither script nor cookies. Pages of other
+ * sites may read answers of the JSON endpoints only, not of these.
  * Proved by test/e2e/people/thread-form.test.ts and test/e2e/people/change-form.test.ts.
  */
 import { type Context, Hono } from 'hono';
@@ -17,13 +17,9 @@ import { onForm, onSent, SEND_AGAIN } from './form.ts';
 import { answerIssue, answerReply, showIssueForm, showReplyForm } from './thread-forms.ts';
 
 const FAULT = explained(500, 'The service has a fault', `It was logged. ${SEND_AGAIN}`);
-/**
- * The longest text that the host takes, with every character in four bytes, each of them escaped.
- */
+/** Room for the longest text that hosts take, if each character has four bytes, all escaped. */
 const MAX_THREAD_BYTES = 1024 * 1024;
-/**
- * A file of the largest size, and what escaping makes of it: a line feed is sent as six characters.
- */
+/** Room for the largest file, if it is all line feeds, which are sent as six characters each. */
 const MAX_CHANGE_BYTES = 7 * 1024 * 1024;
 const MAX_WITHDRAWAL_BYTES = 4 * 1024;
 
@@ -38,19 +34,19 @@ forms.post(CHANGE_FORM, onSent(CHANGE_FORM, MAX_CHANGE_BYTES, sendChange));
 forms.get(WITHDRAW_FORM, onForm(WITHDRAW_FORM, showWithdrawal));
 forms.post(WITHDRAW_FORM, onSent(WITHDRAW_FORM, MAX_WITHDRAWAL_BYTES, answerWithdrawal));
 
-// Who replaces only the host's name in the address of a page there gets to the form for it.
+// Leads from paths that a code host has to the forms here, for people who replace only its name.
 const leadTo = (form: string, queryOf: (c: Context<AppEnv>) => Record<string, string>) =>
   onRepositoryPage((c, target) => {
     const query = new URLSearchParams(queryOf(c)).toString();
     return c.redirect(`${remotePath(c.var.host, target)}${form}${query === '' ? '' : `?${query}`}`, 302);
   });
-/** Lists stay at the host; the page of the repository has the forms. */
+/** Leads from lists of issues and pull requests to the page of the repository. */
 const toRepository = leadTo('', () => ({}));
 const toIssue = leadTo(ISSUE_FORM, (c) => c.req.query());
 const toReply = leadTo(REPLY_FORM, (c) => ({ to: c.req.param('number') ?? '' }));
 /**
- * A change begins at the default branch, whichever the address names; one with slashes is taken for
- * one without.
+ * Leads to the form of a change, which begins at the default branch, whichever branch the address
+ * names. A branch's name is taken to end at the first slash.
  */
 const toChange = leadTo(CHANGE_FORM, (c) => ({ path: c.req.param('path') ?? '' }));
 

@@ -1,6 +1,6 @@
 /**
- * A repository's templates for issues, read with Git and kept as its `.gitveil.yml` is. Nothing
- * they name is read.
+ * Reads a repository's templates for issues with Git, and caches them like its `.gitveil.yml`.
+ * Files that a template names are not read.
  * Proved by test/e2e/host/host-addresses.test.ts.
  */
 import { recordName } from '../../config/hosts.ts';
@@ -17,20 +17,20 @@ import { hostScopeOf } from '../request/scope.ts';
 
 const FOLDER = ['.github', 'ISSUE_TEMPLATE'];
 const FRESH_MS = 5 * 60_000;
-/** More are not offered. */
+/** How many templates are offered. */
 const MOST = 20;
 const MOST_BYTES = 64 * 1024;
-/** Of all folders: some 3,000 files. */
+/** The largest listing of all folders that is read at once: some 3,000 files. */
 const MOST_FOLDERS_BYTES = 128 * 1024;
 const MOST_HEADER_CHARACTERS = 4_000;
 
-/** @property labels names, with commas between them. */
+/** `labels`: names separated by commas. */
 type IssueTemplate = Readonly<Record<'title' | 'labels' | 'body', string>>;
 
-/** The names of their files; none if nobody knows. Never rejects. */
+/** Lists the names of the templates' files; none if they cannot be read. Never rejects. */
 export async function issueTemplates(place: RequestedForm): Promise<readonly string[]> {
   const names = await read(place, 'issue-templates', async (source) => {
-    // All folders in one call, and not level by level, where they are small.
+    // Small repositories give all folders in one call; others are read level by level.
     const all = await source.read({ wants: [source.root], withFolders: true }, MOST_FOLDERS_BYTES);
     const found = await findPath(all === null ? source.read : async () => all, source.root, FOLDER);
     const files = found.kind === 'folder' ? (found.folders.at(-1) ?? []) : [];
@@ -43,9 +43,7 @@ export async function issueTemplates(place: RequestedForm): Promise<readonly str
   return names ?? [];
 }
 
-/**
- * Null if there is none of this name, or if it is too large or cannot be read now. Never rejects.
- */
+/** Reads a template; null if there is none of this name, or if it cannot be read. Never rejects. */
 export async function issueTemplate(place: RequestedForm, name: string): Promise<IssueTemplate | null> {
   if (!(await issueTemplates(place)).includes(name)) return null;
   const text = await read(place, `issue-template/${name}`, async (source) => {
@@ -81,7 +79,7 @@ function read<T>(
   });
 }
 
-/** A template begins with fields between two lines of dashes, or with its text. */
+/** Parses a template, which may begin with YAML between two lines of dashes. */
 function parsed(text: string): IssueTemplate {
   const end = text.startsWith('---\n') ? text.slice(0, MOST_HEADER_CHARACTERS).indexOf('\n---\n', 3) : -1;
   if (end < 0) return { title: '', labels: '', body: text };
@@ -90,7 +88,7 @@ function parsed(text: string): IssueTemplate {
   try {
     fields = readYaml(text.slice('---\n'.length, end + 1)) as typeof fields;
   } catch {
-    // It is no YAML.
+    // Invalid YAML counts as no fields: the text below it can be used all the same.
   }
   const labels = [fields?.['labels']].flat().filter((label) => typeof label === 'string');
   const title = fields?.['title'];

@@ -1,5 +1,5 @@
 /**
- * Open an issue with a form, or reply, by the code of the JSON endpoints.
+ * Serves the forms that open an issue and reply, with the code of the JSON endpoints.
  * Proved by test/e2e/people/thread-form.test.ts.
  */
 import { recordName } from '../../config/hosts.ts';
@@ -45,7 +45,7 @@ import { issueTemplate, issueTemplates } from './issue-templates.ts';
 
 const NO_TEMPLATE =
   'This template cannot be used here: only files of Markdown up to 64 KB are. Write the issue without it.';
-/** What the contract says in Spanish (section 7). */
+/** Sentences that the contract has in Spanish (section 7). */
 const IN_ENGLISH: Readonly<Record<string, string>> = {
   [BLOCKED]: 'this pseudonym is blocked, because six people have reported it',
   [COOLDOWN]: 'this pseudonym may not post now, because people have reported it; try again in some hours',
@@ -53,14 +53,14 @@ const IN_ENGLISH: Readonly<Record<string, string>> = {
 
 interface Draft {
   readonly kind: PostKind;
-  /** What decides whether it was posted already. */
+  /** The values by which a form that was sent twice is recognised. */
   readonly typed: readonly string[];
-  /** Of the author; empty: a new one. */
+  /** The author's token; empty for a new one. */
   readonly userToken: string;
   /**
-   * The form with what was typed.
-   * @param token null: a new one.
-   * @param refusal why it is shown again.
+   * Shows the form with what was typed.
+   * @param token that of the form; null for a new one.
+   * @param refusal why it is shown again; null if the person wants to edit it.
    */
   readonly show: (token: string | null, refusal: Refused | null) => Promise<Response>;
   readonly check: (userToken: string) => Promise<Ready | Refused>;
@@ -72,7 +72,7 @@ interface Ready {
   post(limits: readonly Limit[]): Promise<PostOutcome>;
 }
 
-/** The steps of a form: it is previewed, edited, and posted. */
+/** Handles the steps of a form: preview, edit, post. */
 async function answerSteps(
   { c, target }: RequestedForm,
   { fields, token, problem: unfit }: SentForm,
@@ -88,8 +88,8 @@ async function answerSteps(
   if (step !== 'post') return answerForm(c, await ready.preview(token.text));
   const name = { name: secrets('name'), content: '' };
   const outcome = await postOnce(c, target, kind, { sent: 'form', name }, (limits) => ready.post(limits));
-  // If it may have been posted, with a new token: so a person who has checked and sends it again
-  // sends another form.
+  // If it may have been posted, the form gets a new token, so that a person who has checked and
+  // sends it again sends another form.
   if (outcome.kind === 'refused') return show(outcome.code === 'may-exist' ? null : token.text, outcome);
   const hash = await pseudonymOn(c, target, outcome.posted.number, userToken);
   const next = await frameOf(requestedForm(c, target, REPLY_FORM));
@@ -109,7 +109,7 @@ export async function showIssueForm(place: RequestedForm): Promise<Response> {
   return answerForm(c, issueFormPage(form, name === '' ? await issueTemplates(place) : []));
 }
 
-/** As a link of a project may fill them in, and as a browser sends them. */
+/** Reads the fields as a link of a project fills them in, or as a browser sends them. */
 function issueFields(value: (field: 'title' | 'body' | 'labels') => string) {
   return { title: value('title'), body: withPlainLineEnds(value('body')), labels: value('labels') };
 }
@@ -164,7 +164,7 @@ export async function answerReply(place: RequestedForm, sent: SentForm): Promise
   const { c, target } = place;
   const { fields } = sent;
   const named = parseThreadText(fields.get('number') ?? '', target, c.var.host.url);
-  // The form itself has written the number.
+  // The number is invalid only if somebody has changed the form.
   if (named.kind === 'invalid') return c.redirect(place.action, 303);
   const { number } = named;
   const { body, own_name, user_token } = replyFields(fields);
@@ -173,7 +173,7 @@ export async function answerReply(place: RequestedForm, sent: SentForm): Promise
     typed: [String(number), body, user_token],
     userToken: user_token,
     async show(token, refusal) {
-      // A form that is refused does not ask the host.
+      // A refused form must not cause calls of the host, so only a cached thread is shown.
       const thread =
         refusal === null
           ? await conversationOf(c, c.var.host, target, number)
@@ -195,7 +195,7 @@ export async function answerReply(place: RequestedForm, sent: SentForm): Promise
         async preview(token) {
           const form = { ...(await replyForm(place, number, fields, token)), user_token: userToken };
           const hash = await pseudonymOn(c, target, number, userToken);
-          // The page says that the karma will be another.
+          // The karma is a stand-in, as the page says.
           const footer = { hash, karma: 1, origin: publishedOrigin(c.req.raw, c.var.config) };
           return replyPreviewPage(form, commentText(body, footer), hash, givenAway({ body }, own_name));
         },
@@ -205,7 +205,7 @@ export async function answerReply(place: RequestedForm, sent: SentForm): Promise
   });
 }
 
-/** @param token of the form that was sent; null: a new one. */
+/** @param token that of the form that was sent; null for a new one. */
 async function replyForm(
   place: RequestedForm,
   number: number,
@@ -224,14 +224,14 @@ function replyFields(fields: FormFields) {
   };
 }
 
-/** Longer ones are nobody's. */
+/** Reads the name to search for, and cuts it: nobody has a longer one. */
 function ownNameIn(fields: FormFields): string {
   return (fields.get('own_name') ?? '').trim().slice(0, MAX_OWN_NAME);
 }
 
 /**
- * What texts, by their names, would give away: a push's search for `ownName`, without files. It
- * refuses nothing.
+ * Searches texts for `ownName` and other leaks, as a push is searched, but refuses nothing.
+ * @param texts by the names that remarks give them.
  */
 function givenAway(texts: Readonly<Record<string, string>>, ownName: string): GivenAway {
   const { name, email } = typedIdentity(ownName, '');

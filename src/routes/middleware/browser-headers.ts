@@ -1,6 +1,6 @@
 /**
- * Headers for browsers. Each costs a microsecond for every request, so none is here without an
- * effect.
+ * Sets headers for browsers. Each costs a microsecond for every request, so there is none without
+ * an effect.
  * Proved by test/routes/headers.test.ts.
  */
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
@@ -10,21 +10,20 @@ import { REPOSITORY_PATH } from '../../config/hosts.ts';
 
 const POLICY = 'Content-Security-Policy';
 const NOTHING = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-/** Badges: other sites embed them as images, which run no scripts. They contain their own style. */
+/** The policy of badges, which other sites embed as images. They contain their own style. */
 const EMBEDDABLE = `${NOTHING}; style-src 'unsafe-inline'`;
 
 const EVERYWHERE = Object.entries({
   'Cross-Origin-Opener-Policy': 'same-origin',
-  // Not `no-referrer`: forms would then send no origin, and the service could not recognise its own
-  // pages.
+  // With `no-referrer`, forms would send no origin, and the service would not recognise its pages.
   'Referrer-Policy': 'same-origin',
-  // Without subdomains: the service must not decide for them.
+  // `includeSubDomains` is left out, because the service must not decide for them.
   'Strict-Transport-Security': 'max-age=31536000',
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
 });
 
-/** On every answer. A policy that a route has set itself stays: a page knows best what it loads. */
+/** Sets headers of every answer, but keeps a policy that a page has set for itself. */
 export const securityHeaders: MiddlewareHandler<AppEnv> = async (c, next) => {
   await next();
   const isBadge = /^\/badges?\//.test(c.req.path);
@@ -32,8 +31,8 @@ export const securityHeaders: MiddlewareHandler<AppEnv> = async (c, next) => {
     setHeaders(c.res.headers, isBadge);
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    // The headers of an answer from a cache or another server cannot be changed, so this changes a
-    // copy.
+    // Headers of an answer that came from a cache or another server are immutable; a copy's are
+    // not.
     c.res = new Response(c.res.body, c.res);
     setHeaders((c as Context).res.headers, isBadge);
   }
@@ -46,8 +45,8 @@ function setHeaders(headers: Headers, isBadge: boolean): void {
 }
 
 /**
- * Tells Tor Browser of the onion service (`Onion-Location`, Tor Project), on pages at SERVICE_URL,
- * not on its own.
+ * Tells Tor Browser of the onion service (`Onion-Location`, Tor Project) on pages at SERVICE_URL,
+ * but not on those of the onion service itself.
  */
 export const onionLocation: MiddlewareHandler<AppEnv> = async (c, next) => {
   await next();
@@ -63,7 +62,7 @@ const SHARED_PATHS = [
   '/openapi.json',
   '/api/*',
   ...['panic', 'pardon', 'rollback', 'drain'].map((action) => `/admin/${action}`),
-  // The last three: a Git client in a web page.
+  // The last three are for Git clients in web pages.
   ...['issues/*', 'pulls/*', 'info/refs', 'git-upload-pack', 'git-receive-pack'].map(
     (path) => `${REPOSITORY_PATH}/${path}`,
   ),
@@ -77,20 +76,20 @@ const preflight = cors({
 });
 
 /**
- * CORS: pages anywhere may call the JSON endpoints and the Git remote, which know no cookies; and
- * the operator's endpoints, for the buttons of alerts. Not reports: a page must not report in the
- * name of the people who open it.
+ * Answers CORS requests: pages of any site may call the JSON endpoints and the Git remote, which
+ * use no cookies, and those endpoints of the operator that buttons of alerts call. Reports are not
+ * among them, because a page must not report in the name of the people who open it.
  */
 export const crossOrigin = new Hono<AppEnv>();
 
 for (const path of SHARED_PATHS) {
   crossOrigin.use(path, async (c, next) => {
     if (c.req.method === 'OPTIONS') return preflight(c, next);
-    // Does what `cors` does, but on the existing answer. `cors` would create one first, and then
-    // merge the two.
+    // This does what `cors` does, which would first create an answer of its own and then merge
+    // both.
     await next();
     c.res.headers.set('Access-Control-Allow-Origin', '*');
-    // What a front end may read besides the usual ones.
+    // Headers that pages may read besides the usual ones.
     c.res.headers.set('Access-Control-Expose-Headers', 'Retry-After, X-Bundle, X-Error-Code, X-Panic-Stored');
   });
 }

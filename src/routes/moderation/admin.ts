@@ -1,52 +1,41 @@
 /**
- * The operator's endpoints (contract, 4.16 and 4.17): panic switch, rollback, pardons. Each attempt
- * first counts for its address, and a wrong credential for its /48, too. If the limits cannot be
- * checked, every request is refused.
+ * The operator's endpoints: panic switch, rollback (contract, 4.16 and 4.17), pardons, drain and
+ * test alerts. Each attempt first counts for its address, and a wrong credential for its /48, too.
+ * If the limits cannot be checked, every request is refused.
  */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import type { OperatorCredential } from '../../durable/guard/guard.ts';
 import { type RollbackResult, TRACKED_MS } from '../../durable/guard/rollback.ts';
-import { tokenHash } from '../../durable/guard/tokens.ts';
 import type { AppEnv } from '../../env.ts';
 import { systemClock } from '../../isolate/clock.ts';
 import { succeeds } from '../../isolate/within.ts';
-import { longestWait } from '../../limits/sliding-window.ts';
-import { isSameSecret } from '../../secret/keyed-hash.ts';
 import { pardonOf } from '../../notify/alert.ts';
 import { type Trouble, troubleWords } from '../../notify/trouble.ts';
 import { delayedPushesOf, guardOf, identityOf } from '../../objects.ts';
 import { ROLLED_BACK } from '../../durable/delayed-pushes/endings.ts';
 import { removeDelayed } from '../../service/publish-delayed.ts';
-import { limitsOf } from '../../service/limits.ts';
-import { refusedUntil } from '../request/limits.ts';
 import { mayBeListed } from '../../stats/recorded-hashes.ts';
-import { answerRefused, CANNOT_WRITE, refused, type Refused } from '../request/refused.ts';
-import { readPayload } from '../request/payload.ts';
+import { answerRefused, CANNOT_WRITE, refused } from '../request/refused.ts';
 import { answer, asJson, countSchema, described, error as errorAnswer } from '../description.ts';
-import { pseudonymHash, MODERATION_STATES } from './moderation.ts';
+import { MODERATION_STATES, pseudonymHash } from './moderation.ts';
+import { credentialFields, forOperator, INVALID_CREDENTIALS } from './operator-credential.ts';
 import { arePushesSuspended, setPanic } from '../../service/suspension.ts';
 import { scopeOf } from '../request/scope.ts';
 
-/** Whether the switch outlives the process. */
-export const PANIC_STORED = 'X-Panic-Stored';
+/** The header that tells whether the switch outlives the process. */
+const PANIC_STORED = 'X-Panic-Stored';
 
 const storedHeader = {
   description: '`no`: it counts, and a restart would forget it.',
   schema: { type: 'string' as const, enum: ['yes', 'no'] },
 };
 
-/** A guard that has restarted is asked again. */
+/** How often, and after which pause, a guard that has restarted is asked for a result again. */
 const ATTEMPTS = 3;
 const PAUSE_MS = 500;
 
-const text = z.string().optional();
 const choice = z.boolean().optional();
-
-const credentialFields = {
-  password: text.describe('The password of the operator.'),
-  token: text.describe('The token of an alert button. It works once, for one action, within ten minutes.'),
-};
 
 const panicScope = z.enum(['pushes', 'writes', 'all']).optional();
 const panicRequest = z.object({
@@ -127,7 +116,6 @@ const testAlertAnswer = z
 
 const NOTHING_TO_PARDON = 'nobody has reported this pseudonym';
 const NO_TOPIC = 'NOTIFY_ADMIN_TOPIC is not set.';
-const INVALID_CREDENTIALS = refused(401, 'invalid credentials');
 
 const REFUSALS = {
   400: errorAnswer('The request is not valid.', ['invalid payload', 'invalid-payload']),
@@ -138,9 +126,6 @@ const REFUSALS = {
   ),
   503: errorAnswer('The service cannot write: its disk may be full.', CANNOT_WRITE.error),
 };
-
-/** What counts an attempt. */
-type Actions = readonly ('admin' | 'rollback')[];
 
 export const admin = new Hono<AppEnv>();
 
@@ -244,8 +229,8 @@ async function rollBack(
 ): Promise<Response | null> {
   const id = await guardOf(c.env).beginRollback(credential, { spareSingle, comments, issues });
   if (id === null) return null;
-  // Both at once: the caller may leave meanwhile, and the guard forgets results when a later
-  // rollback begins.
+  // Both run at once and go on if the caller leaves. The result is awaited from the beginning,
+  // because the guard forgets it when a later rollback begins.
   const ending = Promise.all([spareSingle ? 0 : discardDelayed(c), rollbackResult(c, id)]).then(
     async ([left, result]) => {
       const unknown = left + Number(result === null);
@@ -285,8 +270,8 @@ async function discardDelayed(c: Context<AppEnv>): Promise<number> {
 }
 
 /**
- * After a restart, the guard goes on, and can be asked again. Null: nobody knows what was undone.
- * Never rejects.
+ * Waits for the result of a rollback. A guard that restarts goes on with it, and can be asked
+ * again. Null: nobody knows what was undone. Never rejects.
  */
 async function rollbackResult(c: Context<AppEnv>, id: string): Promise<RollbackResult | null> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
@@ -339,57 +324,10 @@ async function sendTestAlert(c: Context<AppEnv>): Promise<Response> {
   );
 }
 
-/** Why a test alert was not taken; null: it was. `nobody`: there is no topic. */
+/** Sends a test alert. Gives why it was not taken, `nobody` without a topic; null if it was. */
 export async function testAlert(c: Context<AppEnv>): Promise<Trouble | 'nobody' | null> {
   const outcome = await guardOf(c.env).testAlert();
   const reason = outcome === 'nobody' ? 'no-topic' : (outcome?.reason ?? 'taken');
   c.var.logger.warn('a test alert was asked for', { outcome: reason });
   return outcome;
-}
-
-/**
- * Counts a request before it reads it. `handle` gets a credential that may be valid; null: the
- * guard refuses it.
- */
-function forOperator<T extends { password?: string | undefined; token?: string | undefined }>(
-  schema: z.ZodType<T>,
-  handle: (c: Context<AppEnv>, fields: T, credential: OperatorCredential) => Promise<Response | null>,
-  actions: Actions = ['admin'],
-) {
-  return async (c: Context<AppEnv>): Promise<Response> => {
-    const tooOften = await refuseTooOften(c, actions);
-    if (tooOften !== null) return answerRefused(c, tooOften);
-    const payload = await readPayload(c, schema);
-    if (payload.kind === 'refused') return answerRefused(c, payload);
-    const credential = await credentialOf(c, payload.fields);
-    const response = credential && (await handle(c, payload.fields, credential));
-    // Over a limit because of this credential, or invalid.
-    return response ?? answerRefused(c, (await refuseTooOften(c, [])) ?? INVALID_CREDENTIALS);
-  };
-}
-
-/** The refusal of a client that is over one of its limits; null if it is within all of them. */
-export async function refuseTooOften(c: Context<AppEnv>, actions: Actions): Promise<Refused | null> {
-  const limits = limitsOf(scopeOf(c));
-  const counted = actions.map((action) => limits.count(action));
-  const wait = longestWait(await Promise.all([limits.known('prefixAdmin'), ...counted]));
-  return wait.waitMs === 0 ? null : refusedUntil(wait, 'rate limit exceeded');
-}
-
-/**
- * Null: it cannot be valid. The guard checks tokens; each counts like a wrong password, as nobody
- * has forty valid ones. While its /48 is over the limit, even the correct password is answered like
- * a wrong one: guessing on tells nothing.
- */
-export async function credentialOf(
-  c: Context<AppEnv>,
-  { password, token }: { password?: string | undefined; token?: string | undefined },
-): Promise<OperatorCredential | null> {
-  const expected = c.var.config.panicPassword;
-  const isCorrect = expected !== null && password !== undefined && isSameSecret(password, expected);
-  // The same call for all: the correct one of many guesses at once must not overtake the others.
-  const { waitMs } = await limitsOf(scopeOf(c)).count('prefixAdmin', !isCorrect);
-  if (waitMs > 0) return null;
-  if (isCorrect) return { kind: 'password' };
-  return token === undefined ? null : { kind: 'token', hash: tokenHash(token) };
 }

@@ -1,7 +1,7 @@
 /**
- * /v1/moderation/appeal: with their token, the author of a flagged or blocked pseudonym tells the
- * operator why that was wrong, as JSON or with a form. The operator gets the pseudonym and the
- * text, and nothing else of the request.
+ * Serves /v1/moderation/appeal, as JSON and as a form: the author of a flagged or blocked pseudonym
+ * proves with the token that it is theirs, and tells the operator why the reports were wrong. The
+ * operator gets the pseudonym and the text, and nothing else of the request.
  * Proved by test/routes/pardons.test.ts.
  */
 import { type Context, Hono } from 'hono';
@@ -46,9 +46,9 @@ const ERRORS = {
   busy: 'the appeal could not be delivered; try again in an hour',
 };
 
-/** Short enough for one message to a telephone, also in scripts that take three bytes a letter. */
+/** The longest text that fits into one notification, in scripts of three bytes a letter, too. */
 const MAX_APPEAL_CHARACTERS = 700;
-/** With the key of the code host in front, unless it is on the first one. */
+/** Matches `owner/repo#number`, with or without the key of a code host in front. */
 const THREAD_PATTERN = /^(?:[^/#\s]+\/){1,2}[^/#\s]+#[1-9]\d{0,14}$/;
 
 const appealRequest = z
@@ -86,7 +86,7 @@ appeals.get(APPEAL_PATH, async (c) => {
 });
 appeals.post(APPEAL_PATH, (c, next) => {
   if (!isForm(c)) return next();
-  // Three short fields, each character escaped.
+  // 32 KB fit three short fields of which every character is escaped.
   return receiveForm(c, APPEAL_PATH, 32 * 1024, (sent) => answerAppeal(c, sent));
 });
 
@@ -125,7 +125,7 @@ async function takeAppeal(c: Context<AppEnv>): Promise<Response> {
   return c.json<z.infer<typeof appealAnswer>>({ hash, ...standing }, 200, NOT_KEPT);
 }
 
-/** @param fields of the JSON endpoint, also from the form. */
+/** @param fields those of the JSON endpoint; the form's are turned into these. */
 async function decideAppeal(
   c: Context<AppEnv>,
   fields: Readonly<Record<string, unknown>>,

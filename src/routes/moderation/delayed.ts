@@ -1,6 +1,6 @@
 /**
- * /admin/delayed: the operator sees all that waits and what would leave with it, publishes or
- * discards it.
+ * Serves /admin/delayed and below, where the operator sees all pushes that wait, with everything
+ * that would leave, and publishes or discards them.
  */
 import { type Context, Hono } from 'hono';
 import { hostWithKey, recordName } from '../../config/hosts.ts';
@@ -36,13 +36,13 @@ import { atDoor, isOpen, noForm, show, showDoor } from './operator-door.ts';
 import { scopeOf } from '../request/scope.ts';
 
 const PAGE_SIZE = 20;
-/** For folders and files of upstream. */
+/** The time limit of requests for folders and files of upstream. */
 const HOST_TIMEOUT_MS = 10_000;
-/** The page can do without the bot's name. */
+/** How long to wait for the bot's name, without which the page can be shown, too. */
 const LOGIN_PATIENCE_MS = 3_000;
 
 /**
- * What is shown of a push in the list, and on its own page. @property mostBytes of what was judged.
+ * Bounds of what is shown of a push: in the list, and on its own page. `mostBytes`: of its texts.
  */
 const BRIEF = { mostMessages: 5, longest: 2_000, mostBytes: 256 * 1024 } as const;
 const FULL = { mostMessages: 200, longest: 65_536, mostBytes: 4 * 1024 * 1024 } as const;
@@ -96,8 +96,8 @@ async function decide(c: Context<AppEnv>, fields: FormFields): Promise<Response>
 }
 
 /**
- * False: it does not wait any more, is being published, or what is at the host already could not be
- * removed.
+ * Discards a push. Answers false if it does not wait any more, is being published, or could not be
+ * removed from the host.
  */
 async function discard(c: Context<AppEnv>, seen: SeenPush, reason: DiscardReason): Promise<boolean> {
   const end = await delayedPushesOf(c.env).discard(seen, reason);
@@ -131,14 +131,14 @@ async function showList(
   return show(c, list, problem === null ? 200 : 400);
 }
 
-/** What it takes to see what is in a push. */
+/** A push that was read, and the host to read the rest from. */
 type Opened = { readonly stored: StoredPush; readonly host: PushHost };
-/** By the code host's key: one that does not answer is waited for once in a request. */
+/** The bot's logins by the host's key, so that a silent host is waited for only once a request. */
 type Logins = Map<string, Promise<string>>;
 
 /**
- * Reads a push. What cannot be read is told, and `opened` is null.
- * @param memory where it is counted.
+ * Reads a push to show it. If it cannot be read, its `problem` says why, and `opened` is null.
+ * @param memory counts what is read.
  */
 async function look(
   c: Context<AppEnv>,
@@ -172,7 +172,7 @@ async function look(
   }
 }
 
-/** Why they cannot be shown, as a text. */
+/** Reads the changes; a text says why they cannot be shown. */
 async function changesIn(
   c: Context<AppEnv>,
   listed: DelayedPush,

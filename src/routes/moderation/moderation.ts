@@ -1,6 +1,6 @@
 /**
- * Reports about a pseudonym: GET and POST /v1/moderation/report (contract, 4.4), as pages or, if
- * asked, JSON.
+ * Serves reports about pseudonyms: GET and POST /v1/moderation/report (contract, 4.4), as pages or
+ * as JSON.
  */
 import { type Context, Hono } from 'hono';
 import { resolver } from 'hono-openapi';
@@ -43,7 +43,7 @@ import { answer, as, asError, asJson, countSchema, described, HTML } from '../de
 import { scopeOf } from '../request/scope.ts';
 
 /**
- * Reports about made-up hashes, which must leave no object behind: the same rules count them, in
+ * Reports about made-up hashes. They must leave no object behind, so the same rules count them in
  * this isolate only.
  */
 const madeUp = new Recent<ModerationFacts>({ most: 5_000, lifeMs: REPORT_LIFE_MS });
@@ -114,7 +114,7 @@ async function showStanding(c: Context<AppEnv>): Promise<Response> {
   const query = reportQuery.safeParse(c.req.query());
   if (!query.success) return refuse(c, INVALID_HASH);
   const { hash } = query.data;
-  // The object of a pseudonym that has no reports is not even asked.
+  // A pseudonym that has never posted has no object to ask.
   const isListed = await mayBeListed(c.env.DB, hash, c.var.logger);
   const known = isListed ? await readFrom(() => identityOf(c.env, hash).publicRecord()) : null;
   const standing = known?.standing ?? standingOf(madeUp.get(hash) ?? NO_FACTS, Date.now());
@@ -190,7 +190,7 @@ function reportMadeUp(hash: string, by: Reporter): Standing {
   return standingOf(facts, now);
 }
 
-/** Hosts lead from the issue of this number to the pull request, if it is one. */
+/** Links to comments. Hosts redirect from `issues` to a pull request of the same number. */
 function linksTo(c: Context<AppEnv>, { host: key, posted }: PublicRecord): ReportedComment[] {
   const host = hostWithKey(c.var.config, key);
   if (host === undefined) return [];
@@ -204,7 +204,10 @@ function wantsJson(c: Context<AppEnv>): boolean {
   return preferredType(c, ['text/html', 'application/json'], 'text/html') === 'application/json';
 }
 
-/** Of a form or of a JSON object; null: the body is neither. @throws BodyError */
+/**
+ * Reads the fields of a form or of JSON; null if the JSON is invalid.
+ * @throws BodyError
+ */
 async function readFields(c: Context<AppEnv>): Promise<unknown> {
   const text = await smallBody(c);
   if (!/^application\/json\b/i.test(c.req.header('Content-Type') ?? ''))

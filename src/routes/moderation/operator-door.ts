@@ -1,7 +1,7 @@
 /**
- * What opens the operator's pages: PANIC_PASSWORD or an alert's token, only by a POST, because
- * machines follow links, too. It counts like an attempt at the operator's endpoints; for ten
- * minutes, later requests do not: a cookie, signed with the secret, says so.
+ * Opens the operator's pages with PANIC_PASSWORD or with an alert's token, and only by a POST,
+ * because machines follow links, too. Opening counts like an attempt at the operator's endpoints.
+ * It sets a signed cookie, with which requests of the next ten minutes do not count.
  * Proved by test/routes/moderation/delayed.test.ts.
  */
 import type { Context } from 'hono';
@@ -19,7 +19,7 @@ import { answerPage } from '../pages/answer-page.ts';
 import { isCrossSite, readSmallForm } from '../request/payload.ts';
 import { shownOrigin } from '../request/public-origin.ts';
 import { answerRefused, explained, NOT_KEPT, type Refused } from '../request/refused.ts';
-import { credentialOf, refuseTooOften } from './admin.ts';
+import { credentialOf, refuseTooOften } from './operator-credential.ts';
 
 const ACTION_TOKEN = /^[0-9a-f]{32}$/;
 const COOKIE = 'gitveil-operator';
@@ -28,14 +28,14 @@ const LIFE_MS = 10 * 60 * 1000;
 const NO_ACCESS = 'Neither the password nor the token is correct. A token works once, within ten minutes.';
 const CLOSED = 'The ten minutes are over, and nothing was done. Open it again.';
 
-/** The refusal of a form that is not one of the page's. */
+/** Refuses a form that does not belong to the page. */
 export function noForm({ path }: Door): Refused {
   return explained(400, 'This is not a form of this page', openIt(path));
 }
 
 const openIt = (path: string): string => `Open ${path}, and send the form from there.`;
 
-/** For what a page's form has sent: opens the door, or does `act` if it is open. */
+/** Handles what a page's form has sent: opens the pages, or calls `act` if they are open. */
 export async function atDoor(
   c: Context<AppEnv>,
   door: Door,
@@ -63,7 +63,7 @@ async function open(c: Context<AppEnv>, door: Door, fields: FormFields): Promise
   return c.redirect(door.path, 303);
 }
 
-/** The form that opens the page. */
+/** Shows the form that opens the pages. */
 export function showDoor(
   c: Context<AppEnv>,
   door: Door,
@@ -79,19 +79,18 @@ export function show(c: Context<AppEnv>, page: Page, status: 200 | 400 | 401 = 2
   return answerPage(c, page, status, NOT_KEPT);
 }
 
-/** Whether the request has a cookie that is still good. */
+/** Answers whether the request has a valid cookie. */
 export async function isOpen(c: Context<AppEnv>): Promise<boolean> {
   const until = await getSignedCookie(c, await cookieKey(c), COOKIE);
   return isAhead(Number(until), LIFE_MS, Date.now());
 }
 
-/** Puts the cookie into the answer. */
 async function setCookie(c: Context<AppEnv>): Promise<void> {
   await setSignedCookie(c, COOKIE, `${Date.now() + LIFE_MS}`, await cookieKey(c), {
     path: OPERATOR_PATH,
     httpOnly: true,
     sameSite: 'Strict',
-    // A proxy in front may have terminated TLS.
+    // A proxy in front may terminate TLS, so the request itself does not tell.
     secure: shownOrigin(c.req.raw, c.var.config).startsWith('https:'),
     maxAge: LIFE_MS / 1000,
   });

@@ -1,4 +1,4 @@
-/** /admin: the operator sees whether alerts arrive, and has this service send a test alert. */
+/** Serves /admin, where the operator sees whether alerts arrive, and can send a test alert. */
 import { type Context, Hono } from 'hono';
 import type { AppEnv } from '../../env.ts';
 import type { Trouble } from '../../notify/trouble.ts';

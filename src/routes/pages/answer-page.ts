@@ -9,7 +9,7 @@ import type { AppEnv } from '../../env.ts';
 import { longBody } from '../request/long-body.ts';
 import { type Page, pageHeaders, renderPage } from '../../pages/layout.ts';
 
-/** The type that the client prefers; `usual` if it accepts anything. */
+/** Gives the type that the client prefers; `usual` if it accepts anything. */
 export function preferredType<const T extends string>(c: Context, types: readonly T[], usual: T): T {
   return accepts(c, { header: 'Accept', supports: [...types], default: usual }) as T;
 }

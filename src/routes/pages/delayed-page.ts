@@ -1,6 +1,6 @@
 /**
- * /v1/delayed/<name>: a delayed push for whoever knows its random name, which the push's answer has
- * shown once.
+ * Serves /v1/delayed/<name>, the page of a delayed push, to whoever knows its random name, which
+ * the push's answer has shown once.
  */
 import { type Context, Hono } from 'hono';
 import type { DelayedView } from '../../durable/delayed-pushes/delayed-push.ts';
@@ -66,7 +66,7 @@ delayedPageRoutes.post('/v1/delayed/:name', async (c) => {
   return show(c, (await delayedPushesOf(c.env).view(name)) ?? found, problem);
 });
 
-/** Answers why nothing was done; null: it was. */
+/** Does what a button says. Gives why nothing was done; null if it was done. */
 async function act(c: Context<AppEnv>, name: string, action: DelayedAction): Promise<string | null> {
   const objects = delayedPushesOf(c.env);
   if (action === 'publish') {

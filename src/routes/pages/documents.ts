@@ -1,6 +1,6 @@
 /**
- * GET /privacy and /maintainers: what people must know before they push, and before they merge.
- * /docs: openapi.ts.
+ * Serves /privacy and /maintainers, with what people must know before they push, and before they
+ * merge. /docs is served by src/routes/service/openapi.ts.
  */
 import { type Context, Hono } from 'hono';
 import type { AppEnv } from '../../env.ts';
@@ -13,8 +13,8 @@ import { answerPage } from './answer-page.ts';
 const KEPT_SECONDS = 300;
 const KEPT_LONG = { 'Cache-Control': 'public, max-age=86400' };
 /**
- * Addresses below `/v1/` name repositories, pseudonyms, and hashes, which may be all that an update
- * needs.
+ * Keeps search engines out of `/v1/`, whose addresses name repositories, pseudonyms, and hashes,
+ * which may be all that an update needs.
  */
 const ROBOTS = 'User-agent: *\nDisallow: /v1/\nDisallow: /admin/\n';
 

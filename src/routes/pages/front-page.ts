@@ -1,6 +1,4 @@
-/**
- * GET /: the front page in a browser, a few lines in a terminal. What is unavailable is left out.
- */
+/** Serves the front page: a page in a browser, a few lines in a terminal. */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { systemClock } from '../../isolate/clock.ts';
@@ -15,7 +13,7 @@ import { prefersPage } from '../request/repository.ts';
 import { botProblems, suspensionOf } from '../../service/suspension.ts';
 
 const V1 = '/v1/';
-/** Of the text, which has no numbers. */
+/** How long clients may cache the text, which has no numbers. */
 const KEPT_SECONDS = 5;
 
 export const frontPageRoute = new Hono<AppEnv>();
@@ -66,7 +64,7 @@ async function showFrontPage(c: Context<AppEnv>): Promise<Response> {
   }
   const { go } = frontPageQuery.parse(c.req.query());
   if (path !== null) return c.redirect(`${V1}${path}${go === undefined ? '' : `/${go}`}`, 302);
-  // Does not show what requires the service's key.
+  // Statistics that require the service's key are not shown.
   const statistics = config.serviceApiKey === null ? openStatistics(c.env, config, logger, http) : null;
   const [standing, totals, recent] = await Promise.all([
     suspensionOf(c.env).catch((error: unknown) => {

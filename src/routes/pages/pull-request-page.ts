@@ -1,6 +1,6 @@
 /**
- * GET /v1/pr/<hash> and `.atom`, for its author: only what host and pushes report. To its topic,
- * anyone can post.
+ * Serves /v1/pr/<hash> and its feed (`.atom`) for the author. They contain only what the host and
+ * pushes report; to the topic, in contrast, anyone can post.
  */
 import { type Context, Hono } from 'hono';
 import { etag, RETAINED_304_HEADERS } from 'hono/etag';
@@ -12,7 +12,7 @@ import { eventsOf } from '../../events/host-event.ts';
 import { pullRequestOf, readFrom } from '../../objects.ts';
 import type { Conversation } from '../../host/code-host.ts';
 import type { ShownConversation } from '../../pages/conversation.ts';
-import { ATOM_TYPE, atomFeed, pullRequestPage, pullRequestText } from '../../pages/pull-request-page.ts';
+import { ATOM_TYPE, atomFeed, pullRequestPage, pullRequestPageText } from '../../pages/pull-request-page.ts';
 import { isoTime } from '../../pages/layout.ts';
 import { within } from '../../isolate/within.ts';
 import { mayBeRecorded } from '../../stats/recorded-hashes.ts';
@@ -23,7 +23,7 @@ import { answerRefused, explained } from '../request/refused.ts';
 import { lookUp } from '../request/limits.ts';
 import { answer, as, asError, asJson, described, HTML, TEXT } from '../description.ts';
 
-/** The service learns of events at the code host once a minute. */
+/** How long clients may cache it: the service learns of events at the host once a minute. */
 const KEPT_SECONDS = 60;
 /** How long a page waits for a code host that may not show the pull request yet. */
 const LOOK_PATIENCE_MS = 5_000;
@@ -32,7 +32,7 @@ const UNKNOWN = explained(
   404,
   'No such pull request',
   'This service has recorded no pull request with this hash, or the code host does not show it yet. The answer to the push shows the right one.',
-  // The push that records it may be in progress.
+  // A push in progress may be about to record it.
   { 'Cache-Control': 'no-store' },
 );
 
@@ -61,7 +61,7 @@ const pullRequestAnswer = z
 
 export const pullRequestPageRoute = new Hono<AppEnv>();
 
-// With another policy in a 304, a browser shows its copy of the page without style.
+// A 304 must have the policy of the page, or a browser shows its copy without style.
 const withEtag = etag({ retainedHeaders: [...RETAINED_304_HEADERS, 'content-security-policy'] });
 
 pullRequestPageRoute.get(
@@ -101,7 +101,7 @@ async function showPullRequest(c: Context<AppEnv>): Promise<Response> {
       : await conversationOf(c, host, { owner: found.owner, name: found.repo }, found.number);
   const read = conversation.kind === 'shown' ? conversation.conversation : null;
   const pullRequest = await endedBy(c, found, read);
-  // Why it cannot be read now may concern this client alone.
+  // The reason why it cannot be read may concern this client alone.
   const cached = conversation.kind === 'unknown' ? { 'Cache-Control': 'no-store' } : kept;
   const headers = { ...cached, Vary: 'Accept' };
   const type = typeFor(c);
@@ -115,11 +115,11 @@ async function showPullRequest(c: Context<AppEnv>): Promise<Response> {
   }
   const page = { pullRequest, origin, needsKey: config.prUpdatePolicy === 'key', conversation };
   return type === 'text/plain'
-    ? c.text(pullRequestText(page), 200, headers)
+    ? c.text(pullRequestPageText(page), 200, headers)
     : answerPage(c, pullRequestPage(page), 200, headers);
 }
 
-/** What was read last is shown, and recorded: the feed may be a minute behind, or more. */
+/** Shows and records an end that was just read, because the feed may be minutes behind. */
 async function endedBy(
   c: Context<AppEnv>,
   pullRequest: PullRequestView,
@@ -134,18 +134,21 @@ async function endedBy(
   await object.tell(host, events, Date.now()).catch((error: unknown) => {
     c.var.logger.warn('what a page has read could not be recorded', { error });
   });
+  // If the object fails, the page shows what it has already.
   return (await object.view().catch(() => null)) ?? pullRequest;
 }
 
 /**
- * Null if the code host shows none yet. Never asks the object of a hash that no push has recorded.
+ * Finds a pull request; null if the code host shows none yet. The object of a hash that no push has
+ * recorded is never asked.
  */
 async function viewOf(c: Context<AppEnv>, hash: string): Promise<PullRequestView | null> {
   if (!(await mayBeRecorded(c.env.DB, hash, c.var.logger))) return null;
   const object = pullRequestOf(c.env, hash);
   let view = await readFrom(() => object.view());
   if (view?.isShown === false) {
-    // Whoever has just read the answer of the push need not wait for the object's own look.
+    // Looks at the host now, so that whoever has just pushed need not wait for the object to do it.
+    // Without an answer in time, the page says that there is no such pull request yet.
     await within(LOOK_PATIENCE_MS, object.askHost()).catch(() => {});
     view = await readFrom(() => object.view());
   }

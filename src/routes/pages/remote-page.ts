@@ -1,4 +1,4 @@
-/** GET /v1/gh/<owner>/<repo>, for a person who opens a remote's address in a browser. */
+/** Serves /v1/gh/<owner>/<repo> to a person who opens a remote's address in a browser. */
 import type { Context } from 'hono';
 import { systemClock } from '../../isolate/clock.ts';
 import { openLastKnown } from '../../isolate/last-known.ts';
@@ -17,16 +17,16 @@ import { answerPage } from './answer-page.ts';
 
 /** How long to wait for the policy. The rest of the page does not need the code host. */
 const PATIENCE_MS = 5_000;
-/** The service learns of events at the code host once a minute. */
+/** How long clients may cache it: the service learns of events at the host once a minute. */
 const KEPT_SECONDS = 60;
-/** Each is an object that is asked. */
+/** Bounds the list, because each entry is an object to ask. */
 const MAX_LISTED = 10;
 const FRESH_MS = 5_000;
 
 export async function showRemote(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const { config, host, logger, http } = c.var;
-  // Of a repository that was not seen lately, the host and the objects are asked as often as for a
-  // clone.
+  // If the repository was not seen lately, the request counts like a clone, before anything is
+  // asked.
   let counted: Promise<boolean> | null = null;
   const mayAsk = () => (counted ??= refuseTooMany(c, 'discoveries').then((tooMany) => tooMany === null));
   const [policy, pullRequests, standing] = await Promise.all([
@@ -35,6 +35,7 @@ export async function showRemote(c: Context<AppEnv>, target: RepositoryName): Pr
       systemClock.sleep(PATIENCE_MS).then(() => undefined),
     ]),
     listedPullRequests(c, target, mayAsk),
+    // Without an answer, the page leaves out whether pushes are suspended.
     suspensionOf(c.env).catch(() => null),
   ]);
   if (policy === null) {
@@ -58,8 +59,8 @@ export async function showRemote(c: Context<AppEnv>, target: RepositoryName): Pr
 }
 
 /**
- * The anonymous ones, newest first, kept for seconds against crowds; null: they cannot be listed.
- * Never rejects.
+ * Lists the anonymous pull requests, newest first, and caches them for seconds because of crowds;
+ * null if they cannot be listed. Never rejects.
  */
 async function listedPullRequests(
   c: Context<AppEnv>,
@@ -81,7 +82,7 @@ async function listedPullRequests(
       const views = await Promise.all(
         hashes.map((hash) => readFrom(() => pullRequestOf(c.env, hash).view())),
       );
-      // No hash gets into the answer: it may be all that an update needs.
+      // Hashes are left out, because one may be all that an update needs.
       return views
         .filter((view) => view !== null)
         .filter(({ isShown }) => isShown)
@@ -91,7 +92,7 @@ async function listedPullRequests(
         });
     },
   });
-  // One client's limit is not everybody's.
+  // This client's limit may be the reason, which must not be remembered for others.
   if (known === undefined) await lastKnown.forget(name);
   return known ?? null;
 }

@@ -1,7 +1,7 @@
 /**
- * /api (contract, 4.10 to 4.13), and the service key, which some of it needs. Statistics know a
- * pull request when its push is answered, so no cache keeps them. Cost: one row of D1 for the
- * total, ten rows through an index for the list.
+ * Serves /api (contract, 4.10 to 4.13), and checks the service key, which some endpoints need.
+ * Statistics must include a pull request once its push is answered, so they are not cached. Cost:
+ * one row of D1 for the total, ten rows through an index for the list.
  * Proved by test/routes/service/stats.test.ts and test/contract/keyed.test.ts.
  */
 import { type Context, Hono } from 'hono';
@@ -14,10 +14,7 @@ import { answer, asJson, countSchema, described, error } from '../description.ts
 import { answerRefused, NOT_KEPT, refused } from '../request/refused.ts';
 import { arePushesSuspended } from '../../service/suspension.ts';
 
-/**
- * Contract, section 5. Everything else is always public: Git, comments, issues, health, status and
- * badges.
- */
+/** Paths that need the key (contract, section 5). All others are always public. */
 const KEYED_PATHS = ['/api/stats', '/api/recent-prs', '/api/pr-status/:hash', '/metrics'];
 
 export const serviceKey = new Hono<AppEnv>();
@@ -130,8 +127,8 @@ api.get(
 );
 
 /**
- * Nothing is looked up: a hash is the key to its pull request, and nobody may find out which ones
- * exist.
+ * Names the topic without looking up the pull request: a hash may be all that an update needs, so
+ * nobody may find out which ones exist.
  */
 function showTopic(c: Context<AppEnv>): Response | Promise<Response> {
   const params = prStatusParams.safeParse(c.req.param());

@@ -1,8 +1,9 @@
 /**
- * Badges for READMEs (contract, 4.14 and 4.15), public even if the service requires a key. Cost,
- * every five minutes: one row of the ledger, or some four requests to the host for a policy, with
- * Git as the public makes them. The host limits this service's address, so there are few of them,
- * and what was known last is shown meanwhile. The panic switch is a copy, at most two seconds old.
+ * Serves badges for READMEs (contract, 4.14 and 4.15), which are public even if the service
+ * requires a key. A count or a policy is read at most every five minutes: a count is one row of the
+ * ledger, a policy three or four requests to the host, with Git as the public makes them. The host
+ * limits the service's address, so few policies are read a minute, and until then the last known
+ * one is shown.
  */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
@@ -31,19 +32,19 @@ import { scopeOf } from '../request/scope.ts';
 /** Contract, section 8. */
 const FIVE_MINUTES = 'public, max-age=300';
 const AN_HOUR = 'public, max-age=3600';
-/** For a badge that only says that something is unavailable at the moment. */
+/** The caching of badges that only say that something is unavailable now. */
 const NOT_AT_ALL = 'no-store';
 
 /**
- * Policies that are read for badges. All images of a large site may be fetched by a few addresses
- * of its proxy, so no network has a window of its own: who has had its part waits only if others
- * have asked, too.
+ * Limits the policies that are read for badges. A large site may fetch all its images through a few
+ * addresses of a proxy, so no network has a limit of its own: one that has had its part waits only
+ * if others have asked, too.
  */
 const READS = { most: 60, withinMs: 60_000 };
-/** Oldest first. */
+/** The reads of the last minute, oldest first. */
 let reads: readonly Use[] = [];
 onForget(() => (reads = []));
-/** The proxies of large sites give up after some seconds. */
+/** How long a badge may take: the proxies of large sites give up after some seconds. */
 const AT_ONCE_MS = 2_000;
 
 const optional = z.string().optional();
@@ -113,7 +114,7 @@ async function friendlyBadge(c: Context<AppEnv>): Promise<Response> {
   return image(c, svg, policy === undefined ? NOT_AT_ALL : FIVE_MINUTES);
 }
 
-/** Whether this client may cause requests to the host. */
+/** Answers whether this client may cause requests to the host, and counts that as a read. */
 async function mayAsk(c: Context<AppEnv>): Promise<boolean> {
   const by = windowKey(await clientOf(scopeOf(c)), true);
   const now = Date.now();
@@ -170,7 +171,7 @@ async function countBadge(c: Context<AppEnv>): Promise<Response> {
   return image(c, pullRequestCountBadge(count), count === undefined ? NOT_AT_ALL : FIVE_MINUTES);
 }
 
-/** Null: there is no such host, or the name is not valid there. */
+/** Gives null if there is no such host, or if the name is not valid there. */
 function repositoryOn(c: Context<AppEnv>, key: string, owner: string, repo: string) {
   const host = hostWithKey(c.var.config, key);
   const name = host === undefined ? null : parseName(host.kind, owner, repo);

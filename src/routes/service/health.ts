@@ -1,6 +1,6 @@
 /**
- * GET /health (contract, 4.8): which code runs, to compare with its source. Public; needs no host
- * or database.
+ * Serves GET /health (contract, 4.8), which tells which code runs. It is public, and asks neither a
+ * host nor a database.
  */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
@@ -65,10 +65,9 @@ function showHealth(c: Context<AppEnv>): Response {
     deployedAt: c.env.VERSION.timestamp || 'unknown',
     sourceRepo,
     platform: officialInstance,
-    // The contract's name for "what runs the code"; here that is workerd, versioned by its
-    // compatibility date.
+    // The contract's name for the runtime: here workerd, whose version is its compatibility date.
     goVersion: `workerd ${c.env.COMPATIBILITY_DATE}`,
-    // Uncommitted changes have no page. The nearest is that of the parent commit.
+    // Uncommitted changes have no page, so the link leads to their parent commit.
     verify: { github: `${sourceRepo}/commit/${commitHash.replace(/-dirty$/, '')}`, source: NOTICE },
   });
 }

@@ -1,8 +1,9 @@
 /**
- * GET /metrics: as JSON (contract, 4.9) the figures of the isolate that answers, which are rounded
- * where they are for everybody; with the service key also Prometheus' text for the whole service,
- * which would show each push, preview and refusal to who asks every second. Its cost: a call of the
- * Tally object, of that of the delayed pushes, and of each account's.
+ * Serves GET /metrics: as JSON (contract, 4.9) the figures of the isolate that answers, rounded
+ * where everybody may read them; and with the service key also the text of Prometheus for the whole
+ * service. That text needs the key, because it would show each push, preview and refusal to anybody
+ * who asks every second. It costs a call of the Tally object, the guard, the delayed pushes, and
+ * each account.
  */
 import { type Context, Hono } from 'hono';
 import { accepts } from 'hono/accepts';
@@ -38,7 +39,7 @@ export const metricsAnswer = z
   })
   .describe('The state of the isolate that answers. There may be many.');
 
-/** Where the operator has set no key. */
+/** The figures where the operator has set no key. */
 const forEverybody = new PublicFigures();
 
 export const metrics = new Hono<AppEnv>();
@@ -81,7 +82,7 @@ async function showMetrics(c: Context<AppEnv>): Promise<Response> {
 
 type Gauges = readonly GaugeValue[];
 
-/** What an object does not tell is left out. */
+/** Reads all gauges, and leaves out those whose object does not answer. */
 async function allGauges(c: Context<AppEnv>): Promise<Gauges> {
   const orNone = (step: string, asked: Promise<Gauges>): Promise<Gauges> =>
     asked.catch((error: unknown) => {

@@ -1,6 +1,6 @@
 /**
- * GET /openapi.json (OpenAPI 3.1), made of the handlers' descriptions; GET /docs, as `npm run
- * documents` makes it.
+ * Serves GET /openapi.json (OpenAPI 3.1), made of the handlers' descriptions, and GET /docs, the
+ * page that `npm run documents` makes of it.
  */
 import { type Context, Hono } from 'hono';
 import { generateSpecs } from 'hono-openapi';
@@ -40,15 +40,15 @@ const DOCUMENTATION = {
   },
 };
 
-/** @param app the whole service, with what is mounted later. */
+/** @param app the whole service, including what is mounted later. */
 export function openapi(app: Hono<AppEnv>): Hono<AppEnv> {
   const routes = new Hono<AppEnv>();
-  /** Generated once for each isolate, on the first request. */
+  /** The document, generated on the first request to an isolate. */
   let known: Awaited<ReturnType<typeof generateSpecs>> | null = null;
 
   async function showDescription(c: Context<AppEnv>): Promise<Response> {
     known ??= await generateSpecs(app, { documentation: DOCUMENTATION, excludeStaticFile: false });
-    // Where people say what is wrong with it.
+    // The address at which people report faults of the program.
     const info = { ...known.info, contact: { name: 'gitveil', url: c.var.config.sourceRepo } };
     const document = { ...known, info, servers: [{ url: shownOrigin(c.req.raw, c.var.config) }] };
     c.header('Cache-Control', keptFor(300, c.req.raw, c.var.config));

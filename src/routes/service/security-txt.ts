@@ -1,5 +1,6 @@
 /**
- * GET /.well-known/security.txt (RFC 9116): whom to tell of a weakness in this running service.
+ * Serves GET /.well-known/security.txt (RFC 9116), which says whom to tell of a weakness in this
+ * running service.
  * Proved by test/routes/service/operator-contact.test.ts.
  */
 import { type Context, Hono } from 'hono';
@@ -9,10 +10,7 @@ import { answer, as, described, error, TEXT } from '../description.ts';
 import { answerRefused, refused } from '../request/refused.ts';
 
 const DAY_MS = 86_400_000;
-/**
- * A copy that somebody keeps is not believed for longer. RFC 9116, 2.5.5, recommends less than a
- * year.
- */
+/** How long a copy is valid; RFC 9116, 2.5.5, recommends less than a year. */
 const LIFE_DAYS = 180;
 const NO_CONTACT = refused(404, 'the operator of this service has set no OPERATOR_CONTACT');
 
@@ -42,7 +40,7 @@ function showContact(c: Context<AppEnv>): Response | Promise<Response> {
   const lines = [
     `Contact: ${operatorContact.url}`,
     `Expires: ${new Date(today + LIFE_DAYS * DAY_MS).toISOString()}`,
-    // For a weakness of the program, which concerns every service.
+    // The program's own policy, for weaknesses that concern every service.
     `Policy: ${sourceRepo}/blob/HEAD/SECURITY.md`,
     'Preferred-Languages: en',
   ];

@@ -1,6 +1,6 @@
 /**
- * Comments: as JSON (contract, 4.1 and 4.2), and what the form shares. A pull request's are those
- * of its issue.
+ * Posts comments: the JSON endpoints (contract, 4.1 and 4.2), and the functions that the form
+ * shares with them. To hosts, comments of a pull request are those of the issue with its number.
  */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
@@ -144,24 +144,24 @@ async function answerComment(
   return c.json<z.infer<typeof commentAnswer>>({ comment_url: url, hash, karma, user_token: userToken });
 }
 
-/** @property userToken empty: a new author. */
-type Written = Readonly<Record<'body' | 'userToken', string>>;
+/** The body of a comment, and the token of its author; empty for a new author. */
+type CommentDraft = Readonly<Record<'body' | 'userToken', string>>;
 
 /**
- * Whether its text may stand. Counts an attempt before Markdown is read: refusing must cost no more
- * than posting.
+ * Checks whether the text may be posted. Counts an attempt before Markdown is read, because a text
+ * that is refused costs as much to read.
  */
 export async function checkComment(
   c: Context<AppEnv>,
   repository: RepositoryName,
   payload: unknown,
-): Promise<({ readonly kind: 'comment' } & Written) | Refused> {
+): Promise<({ readonly kind: 'comment' } & CommentDraft) | Refused> {
   const checked = checkPayload(commentRequest, payload);
   if (checked.kind === 'refused') return checked;
   const tooMany = await refusePost(c);
   if (tooMany !== null) return tooMany;
   const { body, user_token: userToken } = checked.fields;
-  // The pseudonym knows how long a body may be.
+  // The exact limit depends on the footer, so the pseudonym's object tells it.
   const isTooLong = characters(body) > MAX_TEXT_CHARACTERS;
   const where = { hostUrl: c.var.host.url, repository };
   const markdown = readMarkdown(isTooLong ? '' : body);
@@ -170,12 +170,15 @@ export async function checkComment(
   return { kind: 'comment', body, userToken: userToken ?? '' };
 }
 
-/** For `postOnce`. @param policyLimits those of the repository. */
+/**
+ * Posts a comment, as `post` of `postOnce`.
+ * @param policyLimits those of the repository's policy.
+ */
 export async function postComment(
   c: Context<AppEnv>,
   repository: RepositoryName,
   number: number,
-  { body, userToken }: Written,
+  { body, userToken }: CommentDraft,
   policyLimits: readonly Limit[],
 ): Promise<PostOutcome> {
   const { config, host } = c.var;
@@ -192,10 +195,10 @@ export async function postComment(
     number,
     body,
     origin: publishedOrigin(c.req.raw, config),
-    // Reserved there: only the pseudonym knows whether it may write.
+    // The pseudonym's object reserves it, because only that knows whether the pseudonym may write.
     claim: commentClaim(by, inRepository, thread, accountLimits(config, host)),
   };
-  const outcome = (await refusedNew(c, hash, request)) ?? (await said(c, hash, request));
+  const outcome = (await refusedNew(c, hash, request)) ?? (await askPseudonym(c, hash, request));
   switch (outcome.kind) {
     case 'posted':
       return { kind: 'posted', posted: { url: outcome.url, number, karma: outcome.karma } };
@@ -216,8 +219,12 @@ export async function postComment(
   }
 }
 
-/** Never rejects. */
-async function said(c: Context<AppEnv>, hash: string, request: CommentRequest): Promise<CommentOutcome> {
+/** Has the pseudonym's object post the comment. Never rejects. */
+async function askPseudonym(
+  c: Context<AppEnv>,
+  hash: string,
+  request: CommentRequest,
+): Promise<CommentOutcome> {
   try {
     return await identityOf(c.env, hash).comment(request);
   } catch (cause) {
@@ -230,8 +237,8 @@ async function said(c: Context<AppEnv>, hash: string, request: CommentRequest): 
 }
 
 /**
- * Why a pseudonym that has posted nothing yet would be refused, without its object: on one machine,
- * that is a file from the first question on. Null: it is not known, or elsewhere.
+ * Says why a pseudonym that has never posted would be refused, without asking its object: on one
+ * machine, that would leave a file. Null: it may be posted, or only the object can tell.
  */
 async function refusedNew(
   c: Context<AppEnv>,
@@ -249,7 +256,7 @@ async function refusedNew(
     return null;
   } catch (cause) {
     if (!isRefusedByHost(cause)) return null;
-    // A host without this call may have the thread: posting tells.
+    // A host that lacks this call may have the thread all the same: posting will tell.
     const isSure = cause.code !== 'missing' || cause.failure.knowsCall === true;
     return isSure ? { kind: 'failed', failure: cause.failure } : null;
   }

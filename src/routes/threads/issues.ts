@@ -1,6 +1,6 @@
 /**
- * Issues: as JSON (contract, 4.3), and what the form shares. The token in the answer identifies
- * their author there.
+ * Opens issues: the JSON endpoint (contract, 4.3), and the functions that the form shares with it.
+ * The token in the answer identifies the author on the new thread.
  */
 import { waitUntil } from 'cloudflare:workers';
 import { type Context, Hono } from 'hono';
@@ -128,8 +128,8 @@ async function answerIssue(
 }
 
 /**
- * Whether its text may be posted; `issue` has it as it will stand. Counts an attempt, before
- * Markdown is read.
+ * Checks whether the text may be posted, and gives the issue with its footer. Counts an attempt
+ * before Markdown is read, because a text that is refused costs as much to read.
  */
 export async function checkIssue(
   c: Context<AppEnv>,
@@ -154,9 +154,9 @@ export async function checkIssue(
 }
 
 /**
- * For `postOnce`.
- * @param userToken of its author.
- * @param policyLimits those of the repository.
+ * Creates an issue, as `post` of `postOnce`.
+ * @param userToken the author's.
+ * @param policyLimits those of the repository's policy.
  */
 export async function createIssue(
   c: Context<AppEnv>,
@@ -180,7 +180,7 @@ export async function createIssue(
       return cause.failure;
     });
   if ('effect' in created) {
-    // Without an answer of the host it may be there.
+    // Without an answer of the host, the issue may exist, so its place in the limits stays taken.
     if (created.effect === 'none') waitUntil(grant.release());
     return writeRefusal(c, 'issue', created);
   }
@@ -194,14 +194,14 @@ export async function createIssue(
     url,
   } as const;
   const track = () => guardOf(c.env).track(place, null, Date.now());
-  // Cannot fail: the secret has been read for the limits.
+  // This cannot fail, because the secret was read for the limits.
   const hash = await pseudonymOn(c, repository, number, userToken);
-  // The issue is there in any case. Its author enters the list with their first comment otherwise.
+  // The issue exists in any case. If the list fails, the first comment adds the author to it.
   await Promise.all([
     listPseudonym(c.env.DB, hash).catch((cause: unknown) =>
       logger.warn('the list of pseudonyms does not answer', { error: cause }),
     ),
-    // Once more, as an object that is just restarting is back at once.
+    // It is tried twice, because an object that is just restarting is back at once.
     track()
       .catch(track)
       .catch((cause: unknown) => logger.error('no rollback will close an issue', { error: cause })),

@@ -1,7 +1,7 @@
 /**
- * What comments and issues share: whether they may be posted now, whatever author and text; and
- * that each is posted once for each form or Idempotency-Key, however often it is sent. Without a
- * key, one that is repeated posts again.
+ * Shares what comments and issues have in common: it decides whether anything may be posted now,
+ * and posts once for each form or Idempotency-Key, however often that is sent. A request without a
+ * key posts each time.
  * Proved by test/routes/threads/issues.test.ts and test/e2e/people/comments.test.ts.
  */
 import { waitUntil } from 'cloudflare:workers';
@@ -35,17 +35,20 @@ export type PostKind = keyof typeof SINGULAR;
 
 export type PostOutcome = Extract<PostStanding, { kind: 'posted' }> | Refused;
 
-/** What was sent, for messages, and its name; null: it is posted as often as it is sent. */
+/**
+ * The kind of what was sent, and the name by which it is recognised if it is sent again; null: it
+ * is not recognised.
+ */
 interface Sent {
   readonly sent: 'form' | 'request';
   readonly name: PostName | null;
 }
 
-/** How long the second of two equal ones waits for the first, and how often it looks. */
+/** How often, and after which pauses, the second of two equal posts looks for the first. */
 const ATTEMPTS = 140;
 const PAUSE_MS = 500;
 
-/** The pseudonym of a token on a thread. */
+/** Computes the pseudonym of a token on a thread. */
 export async function pseudonymOn(
   c: Context<AppEnv>,
   repository: RepositoryName,
@@ -57,11 +60,10 @@ export async function pseudonymOn(
 }
 
 /**
- * After the attempt was counted (`checkComment`, `checkIssue`). One question after the other:
- * nobody who is refused reaches the account's object, which remembers what was sent
- * (src/durable/host-account/posts.ts).
- * @param post is called at most once for all that have the same name, with the limits of the
- * repository's policy.
+ * Posts once, after `checkComment` or `checkIssue` has counted the attempt. It asks one question
+ * after the other, so that nobody who is refused reaches the account's object, which remembers what
+ * was sent (src/durable/host-account/posts.ts).
+ * @param post called at most once for all that have the same name, with the policy's limits.
  */
 export async function postOnce(
   c: Context<AppEnv>,
@@ -74,11 +76,11 @@ export async function postOnce(
   if (refusal !== null) return refusal;
   const { config, host, logger, http } = c.var;
   const policy = await openPolicies(c.env, config, host, logger, http).of(target);
-  // A maintainer's refusal must not depend on the host being available.
+  // A refusal by the maintainers must hold even while the host does not answer.
   if (policy === undefined)
     return refused(503, `the policy of ${fullName(target)} cannot be read at the moment; try again later`);
-  // The host's words for a repository that the bot cannot see (contract, section 7), also if only
-  // the bot can see it.
+  // The host's words for a repository that it does not show (contract, section 7); they are also
+  // given if only the bot can see it.
   if (policy === null)
     return refused(400, `failed to create ${SINGULAR[kind]}: 404 Not Found`, {}, 'not-created');
   const notAccepted = policyRefusal(policy, target, kind);
@@ -110,9 +112,7 @@ export async function postOnce(
   }
 }
 
-/**
- * If its result cannot be stored, nobody can tell whether it was posted, until its name expires.
- */
+/** Posts and stores the result. If that fails, a repeated post is told that the first may exist. */
 async function postAndRemember(
   c: Context<AppEnv>,
   name: PostName | null,
@@ -137,8 +137,8 @@ async function postAndRemember(
 }
 
 /**
- * If nobody answers, it is posted: a comment that stands there twice does less harm than one that
- * is lost.
+ * Asks whether it was posted already. Without an answer, it is posted: a comment that is there
+ * twice does less harm than one that is lost.
  */
 function begin(c: Context<AppEnv>, name: PostName): Promise<PostStanding> {
   const begun = hostAccountOf(c.env, c.var.host).beginPost(name);
@@ -148,7 +148,7 @@ function begin(c: Context<AppEnv>, name: PostName): Promise<PostStanding> {
   });
 }
 
-/** The operator hears of a flood. Nobody waits for this. */
+/** Counts a post, so that the operator is told of a flood. No answer waits for this. */
 function countPost(c: Context<AppEnv>): void {
   const count = async () => {
     const client = await clientOf(scopeOf(c));
@@ -157,7 +157,7 @@ function countPost(c: Context<AppEnv>): void {
   waitUntil(count().catch((cause: unknown) => c.var.logger.warn('a post was not counted', { error: cause })));
 }
 
-/** Of a JSON endpoint: with the memory of its body, until it is answered. */
+/** Makes the handler of a JSON endpoint, with a memory hold that ends with the answer. */
 export const onPost = (
   handle: (c: Context<AppEnv>, target: RepositoryName, memory: MemoryHold) => Promise<Response | Refused>,
 ) =>
@@ -170,14 +170,14 @@ export const onPost = (
   });
 
 /**
- * draft-ietf-httpapi-idempotency-key-header: a program without an answer sends its request again
- * with it.
+ * The header of draft-ietf-httpapi-idempotency-key-header, with which a program that got no answer
+ * sends its request again.
  */
 const IDEMPOTENCY_KEY = 'Idempotency-Key';
 
 /**
- * Visible ASCII. Short ones can be guessed: anybody who has the key and the text gets the answer
- * with the token.
+ * Matches keys of visible ASCII. Short ones are refused, because anybody who guesses the key and
+ * the text gets the answer with the author's token.
  */
 const KEY_PATTERN = /^[!-~]{16,255}$/;
 
@@ -190,11 +190,11 @@ export const idempotencyHeader = z.object({
 
 interface SentRequest extends Sent {
   readonly kind: 'sent';
-  /** Of an author who has sent none; with a key, each time the same. */
+  /** The token of an author who has sent none. The same key gives the same token. */
   readonly userToken: string;
 }
 
-/** @param payload what is to be posted. */
+/** @param payload the fields to post. */
 export async function sentRequest(c: Context<AppEnv>, payload: unknown): Promise<SentRequest | Refused> {
   const key = c.req.header(IDEMPOTENCY_KEY);
   if (key === undefined) return { kind: 'sent', sent: 'request', name: null, userToken: newUserToken() };
@@ -211,8 +211,8 @@ export async function sentRequest(c: Context<AppEnv>, payload: unknown): Promise
 }
 
 /**
- * Answers of both endpoints: to an Idempotency-Key sent before, and if the host fails or must not
- * be asked.
+ * Describes answers that both endpoints have: to an Idempotency-Key that was sent before, and if
+ * the host fails or must not be asked.
  */
 export const POST_FAULTS = {
   409: error(

@@ -1,5 +1,5 @@
 /**
- * The form of a change: GET …/change shows folders, the files that someone looks for, or a file's
+ * Serves GET …/change, the form of a change: folders, the result of a search for files, or a file's
  * text to edit.
  * Proved by test/e2e/people/change-form.test.ts.
  */
@@ -16,10 +16,9 @@ import {
   type ChangeFields,
   type ChangeForm,
   changeFormPage,
-  folderPage,
-  type ListedEntry,
   NO_FIELDS,
 } from '../../../pages/forms/change-pages.ts';
+import { folderPage, type ListedEntry } from '../../../pages/forms/folder-page.ts';
 import { WORKFLOWS } from '../../../policy/community-files.ts';
 import { gateSentence, OPEN_POLICY, policyRefusal, workflowSentence } from '../../../policy/policy.ts';
 import { PR_HASH_PATTERN } from '../../../words/pr-hash.ts';
@@ -70,7 +69,7 @@ export async function showChange(place: RequestedForm): Promise<Response> {
         pr_hash: prHash,
         blob: found.kind === 'file' ? found.blob : '',
       });
-    // Those with the text in their path, in whatever case.
+    // The search is for files whose path contains the text, without regard to case.
     if (isSearch || parts === null || found === null) {
       const all = await listFiles(source.read, source.root);
       const files = (all ?? []).filter((file) => file.toLowerCase().includes(path.toLowerCase()));
@@ -104,7 +103,7 @@ function entriesOf(folder: Folder, path: string): ListedEntry[] {
 
 type NoFile = Exclude<FoundPath, { kind: 'file' }>;
 
-/** Behind the name of the place where the path ends, if one is known. */
+/** Problems with a path. Those that begin with a space follow the name of where the path ends. */
 const NO_FILE: Readonly<Record<NoFile['kind'], string>> = {
   missing: 'There is no such file. Correct the path, or add the file.',
   folder: 'This is a folder. Write the path of a file in it.',
@@ -132,15 +131,15 @@ async function showFile(
     seen: source.tip,
     text: file.kind === 'text' ? file.text : '',
     title: source.text?.title ?? '',
-    // The form links to a template that cannot be read now.
+    // If the template cannot be read now, the form links to it.
     description: source.text?.description ?? (await templateOf(place, source).catch(() => '')),
   });
   return answerForm(place.c, changeFormPage(file.kind === 'unfit' ? { ...form, unfit: file.problem } : form));
 }
 
 /**
- * The repository's template for pull requests; '' if there is none, or several, or the form would
- * refuse it.
+ * Reads the template for pull requests; '' if there is none, or several, or the form would refuse
+ * it.
  */
 async function templateOf({ c, target }: RequestedForm, { read, root }: ChangeSource): Promise<string> {
   const template = (await knownPolicy(c, target))?.community.template;
@@ -153,7 +152,7 @@ async function templateOf({ c, target }: RequestedForm, { read, root }: ChangeSo
   return isDescription && noiseProblem({ description: readMarkdown(text) }, where) === null ? text : '';
 }
 
-/** @param token of the form that was sent; null: a new one. */
+/** @param token that of the form that was sent; null for a new one. */
 export async function changeForm(
   place: RequestedForm,
   fields: ChangeFields,
@@ -177,7 +176,7 @@ export async function changeForm(
   };
 }
 
-/** The form once more, with what was typed, and what is wrong with it. */
+/** Shows the form once more, with what was typed, and what is wrong with it. */
 export function showAgain(c: Context<AppEnv>, form: ChangeForm, refusal: Refused): Promise<Response> {
   const page = changeFormPage({ ...form, problem: explanationOf(refusal) });
   return answerForm(c, page, refusal.status, refusal.headers);

@@ -1,6 +1,6 @@
 /**
- * What a form asks for goes the way of every push. Without a client, what that would be told is
- * gathered.
+ * Pushes what a form asks for, in the way of every push. What a Git client would be told is
+ * gathered for a page.
  */
 import type { Context } from 'hono';
 import type { AppEnv } from '../../../env.ts';
@@ -25,20 +25,15 @@ import { hostScopeOf } from '../../request/scope.ts';
 export interface FormPush {
   readonly refName: string;
   readonly tip: Oid;
-  /** Null: it needs none. With one, `refusePush` has let it pass. */
+  /** The pack, for which `refusePush` must have been asked; null if the push needs none. */
   readonly pack: Uint8Array | null;
   readonly pushOptions: readonly string[];
 }
 
-/**
- * With warnings and the like; and the open pull request that has the change already, if one is
- * known.
- */
+/** The outcome, with remarks (`notes`) and the open pull request that has the change already. */
 type Pushed = Pick<NotedReply, 'notes' | 'same'> & { readonly outcome: Outcome };
 
-/**
- * Counts an attempt, before anything is read for it. Answers why pushes are refused now, or null.
- */
+/** Counts an attempt before anything is read for it. Gives why pushes are refused now, or null. */
 export async function refusePush(c: Context<AppEnv>): Promise<Refusal | null> {
   const refusal = await new ClientPushLimits(hostScopeOf(c)).enter(false, false, 'delay');
   if (refusal !== null) countPush(refusal, null);
@@ -46,8 +41,8 @@ export async function refusePush(c: Context<AppEnv>): Promise<Refusal | null> {
 }
 
 /**
- * Continues also if the person leaves: it may be half done.
- * @param names what the form decides, and not chance.
+ * Pushes, and goes on if the person leaves, because the push may be half done.
+ * @param names names that the form decides, and not chance.
  */
 export function push(
   { c, target }: RequestedForm,
@@ -78,11 +73,11 @@ export function outcomeRefusal(outcome: Outcome): Refusal {
   return toRefusal(new Error(`the push is ${outcome.kind}`), 'git');
 }
 
-/** By how a push is counted; 400 for the rest. */
+/** Statuses by the outcome with which a push is counted. Default: 400. */
 const STATUS_OF: Record<string, 429 | 502 | 503> = { suspended: 503, 'rate-limited': 429, failed: 502 };
 const SEND_AGAIN = 'Where this says “push”, send this form again.';
 
-/** Push options, and what they are called in the form. */
+/** Push options in the words of refusals, and the fields of the form in their place. */
 const FIELDS: readonly (readonly [option: string | RegExp, field: string])[] = [
   ['-o ai=none, -o ai=assisted or -o ai=generated', `“${STATED_LABELS.ai}”`],
   ['-o issue=<number of an open issue>', `“${STATED_LABELS.issue}”`],
@@ -90,7 +85,7 @@ const FIELDS: readonly (readonly [option: string | RegExp, field: string])[] = [
   [/Add -o wait, .*/, 'Or choose a later time under “When it becomes public”.'],
 ];
 
-/** The words of a refusal are for people who push. */
+/** Turns a refusal, whose words are for people who push, into one for the form. */
 export function formRefusal(refusal: Refusal): Refused {
   const { reason, waitMs } = refusal;
   const lines = allLines(refusal).map((line) => FIELDS.reduce((text, names) => text.replace(...names), line));

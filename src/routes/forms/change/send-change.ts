@@ -1,16 +1,14 @@
 /**
- * POST …/change: preview, correct, send. Each step reads upstream again. The form's token and what
- * was typed decide the hash of its pull request: sent twice, it finds the one that it has opened;
- * corrected in between, it does not.
+ * Handles POST …/change: preview, correct, send. Each step reads upstream again. The form's token
+ * and what was typed decide the hash of the pull request: so a form that is sent twice finds the
+ * one that it has opened, and a form that was corrected in between opens another.
  * Proved by test/e2e/people/change-form.test.ts.
  */
 import { newAddresses } from '../../../edit/addresses.ts';
 import { buildChange } from '../../../edit/build-change.ts';
 import { difference, fileText, MAX_FILE_BYTES, newContent } from '../../../edit/lines.ts';
-import { parsePath } from '../../../edit/path.ts';
-import { type FormFields, withPlainLineEnds } from '../../request/form-fields.ts';
-import { decodeUtf8, utf8 } from '../../../git/bytes.ts';
-import { isOid, type Oid } from '../../../git/objects/oid.ts';
+import { decodeUtf8 } from '../../../git/bytes.ts';
+import type { Oid } from '../../../git/objects/oid.ts';
 import { HostError, MovedError } from '../../../words/host-error.ts';
 import { systemClock } from '../../../isolate/clock.ts';
 import type { MemoryHold } from '../../../isolate/memory-budget.ts';
@@ -23,12 +21,9 @@ import {
   type ChangeForm,
   changeFormPage,
   changePreviewPage,
-  NO_FIELDS,
   type OpenedChange,
 } from '../../../pages/forms/change-pages.ts';
-import { MAX_OWN_NAME } from '../../../pages/forms/parts.ts';
 import { NOBODY_SEARCHED } from '../../../leaks/findings.ts';
-import { MAX_DESCRIPTION_LENGTH, parsePushOptions } from '../../../push/receive/push-options.ts';
 import { delayedSentence } from '../../../push/reply/banner.ts';
 import type { FormToken } from '../../../secret/form-token.ts';
 import { prKeyOf } from '../../../secret/keyed-hash.ts';
@@ -41,6 +36,7 @@ import { pushHost } from '../../../service/open-push.ts';
 import { problem, type Refused } from '../../request/refused.ts';
 import { sentence } from '../../../words/sentence.ts';
 import { answerForm, typedIdentity, NO_NAME, type RequestedForm, secretsOf, type SentForm } from '../form.ts';
+import { changeFields, checkFields, pushOptionsOf } from './change-fields.ts';
 import { changeForm, pathProblem, showAgain } from './change-form.ts';
 import { type FormPush, push, outcomeRefusal, formRefusal, refusePush } from './form-push.ts';
 import { hostFailure, openSource, refuseReading, type ChangeSource } from './source.ts';
@@ -83,22 +79,7 @@ export async function sendChange(
   return answer instanceof Response ? answer : showAgain(c, form, answer);
 }
 
-function changeFields(fields: FormFields): ChangeFields {
-  const whole = (name: string): string => withPlainLineEnds(fields.get(name) ?? '');
-  const trimmed = Object.keys(NO_FIELDS).map((name) => [name, whole(name).trim()]);
-  const { blob, seen, pr_hash, pr_key, ...others } = Object.fromEntries(trimmed) as ChangeFields;
-  return {
-    ...others,
-    blob: isOid(blob) ? blob : '',
-    seen: isOid(seen) ? seen : '',
-    path: fields.get('path') ?? '',
-    text: whole('text'),
-    pr_hash: pr_hash.toLowerCase(),
-    pr_key: pr_key.toLowerCase(),
-  };
-}
-
-/** @param delay as the push option has it; empty: as is usual here; null: it is only previewed. */
+/** @param delay a value of the push option; empty for the service's default; null for a preview. */
 async function takeStep(
   place: RequestedForm,
   form: ChangeForm,
@@ -106,8 +87,7 @@ async function takeStep(
   delay: string | null,
   memory: MemoryHold,
 ): Promise<Response | Refused> {
-  const { c, target } = place;
-  const { title, description, pr_key } = form.fields;
+  const { c } = place;
   const path = checkFields(form.fields);
   if (path.kind === 'refused') return path;
   const refused = await refuseReading(c);
@@ -118,67 +98,67 @@ async function takeStep(
   if (refusal !== null) return formRefusal(refusal);
   const change = await prepareChange(place, form, path.parts, memory);
   if (change instanceof Response || change.kind === 'refused') return change;
-  const { source, content, folders } = change;
-  const { text } = source;
-  /** What the pull request gets from the options instead of from the commit. */
-  const retitled = text !== null && {
-    ...(text.title !== title && { title }),
-    ...(text.description !== description && { description }),
-  };
-  // In words for a form: the push would refuse it, too.
-  if (retitled && Object.keys(retitled).length > 0 && pr_key === '') return NO_KEY;
-  const shown = retitled || { title, description };
-  const texts = Object.entries(shown).map(([name, words]) => [name, readMarkdown(words)]);
-  const where = { hostUrl: c.var.host.url, repository: target };
-  const noise = noiseProblem(Object.fromEntries(texts), where);
-  if (noise !== null) return problem(400, sentence(noise));
-  const { tip, pack } = buildChange({
-    folders,
+  const texts = optionTexts(change.source, form.fields);
+  const unfit = refuseTexts(place, form.fields, texts);
+  if (unfit !== null) return unfit;
+  const toPush = pushOf(place, form.fields, change, {
     path: path.parts,
-    content,
-    parent: source.parent,
-    message: `${title}\n${description === '' ? '' : `\n${description}\n`}`,
-    // With the form's time, the same form makes the same commit.
-    committedAt: Math.floor(token.madeAt / 1000),
-    identity: typedIdentity(form.fields.own_name, c.var.config.anonEmail),
+    token,
+    // The push refuses an invalid delay.
+    options: pushOptionsOf(form.fields, texts ?? {}).concat(lastOption(delay)),
   });
-  const options = pushOptionsOf(form.fields, retitled || {});
-  // A value that is none is refused as that of a push.
-  const last = delay === null ? ['preview'] : delay === '' ? [] : [`delay=${delay}`];
-  const toPush = { refName: `refs/for/${source.base}`, tip, pack, pushOptions: [...options, ...last] };
   return delay === null ? previewChange(place, form, change, toPush) : openChange(place, form, token, toPush);
 }
 
-const invalid = (explanation: string): Refused => problem(400, explanation);
-
-/** What can be said without asking anyone. */
-function checkFields(
-  fields: ChangeFields,
-): { readonly kind: 'path'; readonly parts: readonly string[] } | Refused {
-  const path = parsePath(fields.path);
-  if (path.kind === 'invalid') return invalid(path.problem);
-  if (path.parts.length === 0) return invalid('Write the path of the file.');
-  const file = fileText(utf8(fields.text));
-  if (file.kind === 'unfit') return invalid(file.problem);
-  const { title, description } = fields;
-  if (title === '') return invalid('Write a title that says what you change.');
-  if (fields.own_name.length > MAX_OWN_NAME)
-    return invalid(`Your name must have at most ${MAX_OWN_NAME} characters.`);
-  const parsed = parsePushOptions(pushOptionsOf(fields, { title, description }));
-  if (parsed.kind === 'valid') return path;
-  // Its rule is for a push, which sends one line.
-  const rule = `The description must be a text of at most ${MAX_DESCRIPTION_LENGTH} characters.`;
-  return invalid(parsed.option === 'description' ? rule : `${parsed.message}.`);
+function lastOption(delay: string | null): string[] {
+  if (delay === null) return ['preview'];
+  return delay === '' ? [] : [`delay=${delay}`];
 }
 
-/** @param texts that the pull request gets from the options instead of from the commit. */
-function pushOptionsOf(
-  { pr_hash, pr_key, sign_off, ai, issue }: ChangeFields,
-  texts: Readonly<Record<string, string>>,
-): string[] {
-  const stated = Object.entries({ 'pr-hash': pr_hash, 'pr-key': pr_key, ai, issue });
-  const given = [...Object.entries(texts), ...stated.filter(([, value]) => value !== '')];
-  return [...given.map(([name, value]) => `${name}=${value}`), ...(sign_off === '' ? [] : ['sign-off'])];
+type Texts = { readonly title?: string; readonly description?: string };
+
+/**
+ * Selects the texts that an open pull request gets from push options, because its commit has
+ * others; null for a new pull request, which takes them from its commit.
+ */
+function optionTexts({ text }: ChangeSource, { title, description }: ChangeFields): Texts | null {
+  if (text === null) return null;
+  return {
+    ...(text.title !== title && { title }),
+    ...(text.description !== description && { description }),
+  };
+}
+
+function refuseTexts(
+  { c, target }: RequestedForm,
+  { title, description, pr_key }: ChangeFields,
+  texts: Texts | null,
+): Refused | null {
+  // The push would refuse it, too, but in words for people who push.
+  if (texts !== null && Object.keys(texts).length > 0 && pr_key === '') return NO_KEY;
+  const shown = Object.entries(texts ?? { title, description });
+  const read = Object.fromEntries(shown.map(([name, words]) => [name, readMarkdown(words)]));
+  const noise = noiseProblem(read, { hostUrl: c.var.host.url, repository: target });
+  return noise === null ? null : problem(400, sentence(noise));
+}
+
+function pushOf(
+  { c }: RequestedForm,
+  { title, description, own_name }: ChangeFields,
+  { source, content, folders }: PreparedChange,
+  how: { readonly path: readonly string[]; readonly token: FormToken; readonly options: readonly string[] },
+): FormPush {
+  const { tip, pack } = buildChange({
+    folders,
+    path: how.path,
+    content,
+    parent: source.parent,
+    message: `${title}\n${description === '' ? '' : `\n${description}\n`}`,
+    // The form's own time makes the same form give the same commit.
+    committedAt: Math.floor(how.token.madeAt / 1000),
+    identity: typedIdentity(own_name, c.var.config.anonEmail),
+  });
+  return { refName: `refs/for/${source.base}`, tip, pack, pushOptions: how.options };
 }
 
 interface PreparedChange {
@@ -189,7 +169,7 @@ interface PreparedChange {
   readonly content: Uint8Array;
 }
 
-/** Reads what upstream has now. The answer, if the change does not fit. */
+/** Reads what upstream has now. Gives the answer if the change does not fit. */
 async function prepareChange(
   { c, target }: RequestedForm,
   form: ChangeForm,
@@ -204,7 +184,7 @@ async function prepareChange(
   if (found.kind !== 'file' && found.kind !== 'missing') return problem(409, pathProblem(found, parts));
   const blob = found.kind === 'file' ? found.blob : '';
   if (blob !== known) {
-    // Others have changed the file: both texts are shown, and the next attempt is based on theirs.
+    // Others have changed the file: their changes are shown, and the next attempt is based on them.
     const [before, now] = [await blobText(read, known), await blobText(read, blob)];
     const theirs = before === null || now === null ? {} : { theirs: difference(before, now) };
     const fields = { ...form.fields, blob, seen: source.tip };
@@ -221,8 +201,8 @@ async function prepareChange(
 }
 
 /**
- * Null if it cannot be shown: the host may have removed what no branch has any more.
- * @param blob empty: no file.
+ * Reads the text of a file; null if it cannot be shown: hosts may remove what no branch has.
+ * @param blob empty for no file.
  */
 async function blobText(read: ReadObjects, blob: Oid): Promise<string | null> {
   if (blob === '') return '';
@@ -284,7 +264,7 @@ async function openChange(
       const isOpen = `The same change is open already as ${same.url}.`;
       return problem(409, `${isOpen} This service opens no second pull request for it.`);
     }
-    // The first of two equal forms may be faster by so much that the second sees only its branch.
+    // The first of two equal forms may have got as far as its branch, and not to its pull request.
     const isNew = fields.pr_hash === '';
     const isSecond = refusal.code === 'in-progress' || (refusal.code === 'overtaken' && isNew);
     if (!isSecond || attempt === ATTEMPTS) return formRefusal(refusal);
@@ -295,8 +275,8 @@ async function openChange(
 }
 
 /**
- * The answer of a form that has opened its pull request already; null: it has not, as most, which
- * wake no object.
+ * Gives the answer of a form that has opened its pull request already; null if it has not. Most
+ * have not, and then no object is asked.
  */
 async function openedBefore(
   place: RequestedForm,
@@ -311,7 +291,7 @@ async function openedBefore(
   if (known === null) return null;
   const { url: prUrl, state } = known;
   if (state !== 'open') {
-    // With a new token, the form is another one.
+    // The form is shown with a new token, which makes it another one.
     const explanation = `With this form, you have opened ${prUrl}, which is ${state} now. If you send the form again, it opens another pull request.`;
     return showAgain(c, await changeForm(place, fields), problem(409, explanation));
   }
@@ -328,13 +308,13 @@ function done(
   return answerForm(place.c, changeDonePage(place, { ...opened, path, topicUrl }));
 }
 
-/** What a form opens, or lets wait: nobody else can know its names. */
+/** Makes the names of what a form opens or delays, which nobody else can know. */
 async function namesOf({ c }: RequestedForm, token: FormToken, fields: ChangeFields) {
   const { path, text, title, description, sign_off, ai, issue, pr_hash } = fields;
   const stated = [...(sign_off === '' ? [] : ['sign-off']), ai, issue, pr_hash];
   const secrets = await secretsOf(c, token, [path, text, title, description, ...stated]);
   const hash = secrets('hash').slice(0, 12);
-  // With a letter, as newPrHash has it.
+  // The hash needs a letter, as in newPrHash.
   const prHash = /[a-f]/.test(hash) ? hash : `a${hash.slice(1)}`;
   return { prHash, delayedName: secrets('delayed').slice(0, 32) };
 }

@@ -1,6 +1,6 @@
 /**
- * What a form reads first: the policy, and where a change begins. It costs calls, so it counts like
- * a clone.
+ * Reads what the form of a change begins with: the policy, and the commit to change. This asks the
+ * host, so it counts like a clone.
  * Proved by test/e2e/people/change-form.test.ts and test/e2e/people/refused-clients.test.ts.
  */
 import type { Context } from 'hono';
@@ -25,19 +25,19 @@ const HEADS = 'refs/heads/';
 
 const readings = new WeakMap<Context<AppEnv>, Promise<Refused | null>>();
 
-/** Counts a request's reading once, whatever it reads. Null: it may begin. */
+/** Counts a request once, whatever it reads. Gives null if it may read. */
 function countReading(c: Context<AppEnv>): Promise<Refused | null> {
   const reading = readings.get(c) ?? refuseTooMany(c, 'discoveries');
   readings.set(c, reading);
   return reading;
 }
 
-/** Null: it may begin. */
+/** Gives null if the request may read. */
 export async function refuseReading(c: Context<AppEnv>): Promise<Refused | null> {
   return refuseWithoutBot(c) ?? (await countReading(c));
 }
 
-/** It is read with Git, as for a page, and the form can be polled like one. */
+/** Reads the policy as for a page, with Git, because the form can be polled like a page. */
 export function knownPolicy(c: Context<AppEnv>, target: RepositoryName): Promise<KnownPolicy> {
   const { config, host, logger, http } = c.var;
   const mayAsk = async (): Promise<boolean> => (await countReading(c)) === null;
@@ -46,7 +46,10 @@ export function knownPolicy(c: Context<AppEnv>, target: RepositoryName): Promise
 
 const FAULTY_HOST = 'The code host does not answer as expected';
 
-/** Why the host did not show what was asked for. @throws whatever else went wrong */
+/**
+ * Says why the host did not show what was asked for.
+ * @throws any error that does not come from the host.
+ */
 export function hostFailure(c: Context<AppEnv>, error: unknown): Refused {
   if (error instanceof HostError) {
     const { code, publicMessage } = error;
@@ -62,13 +65,13 @@ export function hostFailure(c: Context<AppEnv>, error: unknown): Refused {
 export interface ChangeSource {
   readonly kind: 'source';
   readonly read: ReadObjects;
-  /** Its commit, whose folder is to be changed. */
+  /** The commit to change: of the default branch, or of the pull request. */
   readonly tip: Oid;
   readonly root: Oid;
   /** The parent of the commit to be made. */
   readonly parent: Oid;
   readonly base: string;
-  /** Of the pull request's commit; null for a new one. */
+  /** The message of the pull request's commit; null for a new pull request. */
   readonly text: { readonly title: string; readonly description: string } | null;
 }
 
@@ -83,8 +86,9 @@ const LOSES_OTHERS = `A form makes one commit of one change, and would lose the 
 const SEVERAL = explained(404, 'This pull request has several commits', LOSES_OTHERS);
 
 /**
- * Two calls, or for a pull request up to seven, and the policy's.
- * @param prHash empty: a new one.
+ * Opens the commit to change, with two requests; for a pull request with up to seven, and those of
+ * the policy.
+ * @param prHash empty for a new pull request.
  * @throws HostError
  */
 export async function openSource(
@@ -123,7 +127,7 @@ async function pullRequestSource(
   if (policy === null) throw new HostError('missing', 'The repository does not exist, or is not public.');
   if (pullRequest === null || !pullRequest.isOpen || pullRequest.source === null) return NOT_OPEN;
   const { repository, refName } = pullRequest.source;
-  // As the public reads it, too: a page shows nobody what only the bot may see.
+  // The branch is read as the public reads it: a page must not show what only the bot may see.
   const tip = await tipOf(host, repository, refName);
   if (tip === undefined) return NO_BRANCH;
   const read = readerOf(host, repository);
@@ -132,7 +136,7 @@ async function pullRequestSource(
   const { base } = pullRequest;
   const [parent, ...others] = commit.parents;
   if (parent === undefined || others.length > 0) return SEVERAL;
-  // The service has made its parent, too, and nobody has merged that.
+  // If the service has made the parent, too, this is one of several, unless the parent was merged.
   if (isMadeHere((await readCommit(read, parent)).content, anonEmail)) {
     const upstream = await tipOf(host, target, HEADS + base);
     const merged = upstream && (await host.lister.list(target, { tips: [upstream], without: [] }, 0));
@@ -140,7 +144,7 @@ async function pullRequestSource(
   }
   const { title, body } = pullRequestText({ ...commit, encoding: null });
   const signOff = signOffLine({ name: botLogin, email: anonEmail });
-  // Drop the sign-off: a new change needs a new affirmation.
+  // The sign-off is dropped, because a new change needs a new one.
   const description = body.endsWith(signOff) ? body.slice(0, -signOff.length).trimEnd() : body;
   return { kind: 'source', read, tip, root: commit.tree, parent, base, text: { title, description } };
 }

@@ -1,0 +1,89 @@
+/**
+ * The page on which the file to change is chosen: a folder, or the result of a search.
+ * Proved by test/e2e/people/change-form.test.ts and test/pages/escaping.test.ts.
+ */
+import { html } from 'hono/html';
+import type { EntryKind } from '../../git/objects/tree.ts';
+import { type Html, type Page, visibleText } from '../layout.ts';
+import { formPage, type FormPlace, hidden, problemNotice, queryField } from './parts.ts';
+
+export interface ListedEntry {
+  readonly kind: EntryKind;
+  readonly name: string;
+  /** Its path; null if it cannot be changed here, because its name is not UTF-8. */
+  readonly path: string | null;
+}
+
+interface FolderPage extends FormPlace {
+  /** The path as it was typed. */
+  readonly path: string;
+  /** The folder whose entries are shown. */
+  readonly folder: string;
+  /** Empty for a new pull request. */
+  readonly prHash: string;
+  readonly problem: string | null;
+  readonly entries: readonly ListedEntry[];
+}
+
+const BUTTONS = html`<button type="submit" name="find" value="1">Find</button>
+  <button type="submit" name="new" value="1" class="second">Add a file</button>`;
+const MAX_ENTRIES = 1_000;
+/** Words about each kind, in the order in which the list has the kinds. */
+const KIND_WORDS: Readonly<Record<EntryKind, string>> = {
+  folder: '',
+  file: '',
+  symlink: 'link, cannot be changed here',
+  submodule: 'submodule, cannot be changed here',
+};
+
+/**
+ * Links to the form of a change, which begins with a path and a pull request, if they are given.
+ */
+export function changeLink(action: string, path: string, prHash: string): string {
+  const query = Object.entries({ path, pr_hash: prHash }).filter(([, value]) => value !== '');
+  return query.length === 0 ? action : `${action}?${new URLSearchParams(query).toString()}`;
+}
+
+export function folderPage(page: FolderPage): Page {
+  const { action, path, entries, problem, prHash } = page;
+  const order = Object.keys(KIND_WORDS);
+  const sorted = entries.toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
+  const items = sorted.slice(0, MAX_ENTRIES).map((entry) => html`<li>${entryLink(page, entry)}</li>`);
+  const more = entries.length - items.length;
+  const label = 'Path of the file, or a part of it';
+  const query = { name: 'path', label, value: path, placeholder: 'docs/guide.md', maxlength: 4096 };
+  return formPage(
+    prHash === '' ? 'Change a file' : 'Change a file of your pull request',
+    page,
+    'Choose a file, or name it. Nothing is sent until you have seen what becomes public.',
+    html`${problemNotice(problem)}
+      <form method="get" action="${action}" class="card">
+        ${hidden({ pr_hash: prHash })} ${queryField(query, BUTTONS)}
+      </form>
+      <nav class="crumbs" aria-label="Folders above">${trail(page)}</nav>
+      <nav class="card" aria-label="Files">
+        <ul class="list">
+          ${items}
+        </ul>
+        ${more > 0 ? html`<p class="soft">There are ${more} more. Name the file above.</p>` : ''}
+      </nav>`,
+  );
+}
+
+function entryLink({ action, prHash }: FolderPage, { kind, name, path }: ListedEntry): Html {
+  const words = path === null ? 'its name is not UTF-8, change it with Git' : KIND_WORDS[kind];
+  const label = visibleText(kind === 'folder' ? `${name}/` : name);
+  if (words !== '' || path === null)
+    return html`<span>${label}</span> <span class="soft small">${words}</span>`;
+  return html`<a href="${changeLink(action, path, prHash)}">${label}</a>`;
+}
+
+function trail({ action, folder, prHash, repository }: FolderPage): Html[] {
+  const parts = folder === '' ? [] : folder.split('/');
+  return ['', ...parts].map((part, index) => {
+    const above = parts.slice(0, index).join('/');
+    return html`<a href="${changeLink(action, above, prHash)}"
+        >${index === 0 ? repository : visibleText(part)}</a
+      >${index === parts.length ? '' : ' / '}`;
+  });
+}
