@@ -111,10 +111,10 @@ export type ClientHits = Recent<readonly number[]>;
 
 /** Counts an attempt for the client and for the networks around it, or for neither. */
 export function hitBoth(own: Counter, wider: Counter | null, hits: ClientHits, now: number): TriedWait {
-  const wait = (of: Counter | null, isAttempt: boolean): Wait =>
-    of === null ? NO_WAIT : hitBy(of.key, hits, of.limits, now, isAttempt);
+  const wait = (counter: Counter | null, isAttempt: boolean): Wait =>
+    counter === null ? NO_WAIT : hitBy(counter.key, hits, counter.limits, now, isAttempt);
   const tried = triedWait(wait(own, false), wait(wider, false), wider);
-  if (tried.waitMs === 0) for (const of of [own, wider]) wait(of, true);
+  if (tried.waitMs === 0) for (const counter of [own, wider]) wait(counter, true);
   return tried;
 }
 

@@ -1,5 +1,9 @@
-/** The table of who waits first: each of its examples, and that code and document have the same. */
-import { readFileSync } from 'node:fs';
+/**
+ * The table of who waits first: each of its examples, and that code and document have the same. And
+ * that its benchmark runs in Node, which strips types by a parser of its own.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { type Claimant, fairWait, SHARED, type SharedWindow, type Use } from '../../src/limits/fairness.ts';
@@ -52,4 +56,9 @@ it.each(ROWS)('has an example that holds: %s (%s)', (_rule, used = '', goesOn = 
       [goesOn, waits].filter(Boolean).map((who) => who === goesOn),
     );
   }
+});
+
+it.each(readdirSync(join(ROOT, 'src/limits')))('has a benchmark for which Node can read %s', (file) => {
+  const text = readFileSync(join(ROOT, 'src/limits', file), 'utf8');
+  expect(() => stripTypeScriptTypes(text)).not.toThrow();
 });

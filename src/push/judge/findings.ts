@@ -18,9 +18,7 @@ function rank({ severity, code }: Finding): number {
 export class Findings {
   readonly #found: Finding[] = [];
 
-  /**
-   * In the order in which they are told: refusals, the repository's rules, then everything else.
-   */
+  /** In the order in which they are told: refusals, the repository's rules, then all else. */
   get all(): readonly Finding[] {
     return this.#found.toSorted((one, other) => rank(one) - rank(other));
   }

@@ -1,20 +1,18 @@
-/**
- * Rule for what tools have written into messages, title and description.
- * Proved by test/push/judge/rules/trails.test.ts and test/e2e/push/trails.test.ts.
- */
-import type { Plan } from '../../../git/objects/planned-commits.ts';
+/** Rule for what tools have written into messages, title and description. */
 import { serverOf } from '../../../git/search/message-ids.ts';
 import { placeOfMessage } from '../../../leaks/findings.ts';
 import { tellTrails } from '../../../leaks/trails.ts';
 import type { UpstreamHistory } from '../../../upstream/upstream-history.ts';
 import { type Finding, warn } from '../../../words/finding.ts';
 import { Refusal } from '../../reply/refusal.ts';
-import type { PushedWork } from '../../verdict.ts';
 import type { Known } from '../known.ts';
 
-type Pushed = Pick<Known, 'received' | 'circumstances' | 'history' | 'plan' | 'pushed'>;
+const REMOVE = [
+  'Remove the line and push again: "git commit --amend" changes the last commit, "git rebase -i" earlier ones.',
+  'To publish it anyway, add: -o publish-names',
+];
 
-/** Gathers what leads to nobody: what upstream's messages have, and links to the code host. */
+/** Returns what leads to nobody: what upstream's messages have, and links to the code host. */
 export function usualIn(
   { conventions }: Pick<UpstreamHistory, 'conventions'>,
   hostUrl: string,
@@ -22,39 +20,36 @@ export function usualIn(
   return new Set([...conventions, serverOf(hostUrl)]);
 }
 
-/**
- * Finds what tools have written. What is surely the person's refuses the push, as their name does.
- */
-export async function trails({
-  received: { options },
-  circumstances: { settings, memory },
-  history,
-  plan,
-  pushed,
-}: Pushed): Promise<readonly Finding[]> {
+/** Refuses the id of a session, which names an account as surely as a token does. */
+export async function trails(known: SearchedForTrails): Promise<readonly Finding[]> {
+  const { history, received, circumstances } = known;
+  const { settings, memory } = circumstances;
   if (settings.identityCheck === 'off') return [];
   const usual = usualIn(history, settings.hostUrl);
-  const { refused, warned, advice } = await tellTrails(textsOf(plan, pushed), usual, memory);
-  const lines = [...refused, ...warned, ...advice];
-  const mayPass = options.publishNames || settings.identityCheck === 'warn';
-  if (refused.length === 0 || mayPass) return warn('trails', ...lines);
-  return [
-    new Refusal('trails', 'the id of a session of yours would become public', [
-      ...lines,
-      'Nothing of this push was sent.',
-      'Remove the line and push again: "git commit --amend" changes the last commit, "git rebase -i" earlier ones.',
-      'To publish it anyway, add: -o publish-names',
-    ]),
-  ];
+  const { refused, warned, advice } = await tellTrails(textsOf(known), usual, memory);
+  const mayPass = received.options.publishNames || settings.identityCheck === 'warn';
+  if (refused.length === 0 || mayPass) return warn('trails', ...refused, ...warned, ...advice);
+  const reason = 'the id of a session of yours would become public';
+  const lines = [...refused, ...advice, ...REMOVE];
+  return [new Refusal('trails', reason, lines, { needs: ['strip-trails'] }), ...warn('trails', ...warned)];
 }
 
-function* textsOf(
-  plan: Pick<Plan, 'messages'>,
-  texts: Pick<PushedWork, 'title' | 'description'>,
-): Generator<readonly [() => string, Uint8Array]> {
+function* textsOf({ plan, pushed }: SearchedForTrails): Generator<readonly [() => string, Uint8Array]> {
   for (const message of plan.messages()) yield [() => placeOfMessage(message), message];
   for (const where of ['title', 'description'] as const) {
-    const text = texts[where];
+    const text = pushed[where];
     if (text !== null) yield [() => where, text.bytes];
   }
+}
+
+/** As much of a push as the rule needs. */
+export interface SearchedForTrails {
+  readonly history: Pick<Known['history'], 'conventions'>;
+  readonly received: { readonly options: Pick<Known['received']['options'], 'publishNames'> };
+  readonly circumstances: {
+    readonly settings: Pick<Known['circumstances']['settings'], 'identityCheck' | 'hostUrl'>;
+    readonly memory: Pick<Known['circumstances']['memory'], 'worked'>;
+  };
+  readonly plan: Pick<Known['plan'], 'messages'>;
+  readonly pushed: Pick<Known['pushed'], 'title' | 'description'>;
 }

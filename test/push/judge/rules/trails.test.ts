@@ -2,9 +2,8 @@
  * Trails of tools in a push that is judged. What is recognised: test/leaks/trails.test.ts.
  */
 import { expect, it } from 'vitest';
+import { UNCOUNTED } from '../../../../src/git/memory.ts';
 import { trails } from '../../../../src/push/judge/rules/trails.ts';
-import type { UpstreamHistory } from '../../../../src/upstream/upstream-history.ts';
-import { knownPush } from '../../../support/known-push.ts';
 
 const UUID = '019cb9fe-b11b-753f-99e7-8ecc52b73ec4';
 const SESSION = `Claude-Session: https://claude.ai/code/session_${UUID}`;
@@ -20,66 +19,55 @@ interface Searched {
 
 const textOf = (text?: string) => (text === undefined ? null : { bytes: Buffer.from(text), mentions: [] });
 
-/** The one finding of the rule; null: it finds nothing. */
-async function find({ message = 'Mend it\n', title, description, conventions, ...more }: Searched) {
-  const known = knownPush({
-    commits: [{ message }],
-    options: { publishNames: more.publishNames ?? false },
+const find = ({ message = 'Mend it\n', title, description, conventions, ...more }: Searched) =>
+  trails({
+    history: { conventions: new Set(conventions) },
+    received: { options: { publishNames: more.publishNames ?? false } },
+    circumstances: {
+      settings: { identityCheck: more.identityCheck ?? 'refuse', hostUrl: 'https://github.com' },
+      memory: UNCOUNTED,
+    },
+    plan: { messages: () => [Buffer.from(message)] },
     pushed: { title: textOf(title), description: textOf(description) },
   });
-  const settings = { ...known.circumstances.settings, identityCheck: more.identityCheck ?? 'refuse' };
-  const found = await trails({
-    ...known,
-    circumstances: { ...known.circumstances, settings },
-    history: { conventions: new Set(conventions) } as unknown as UpstreamHistory,
-  });
-  expect(found.length).toBeLessThanOrEqual(1);
-  return found[0] ?? null;
-}
 
-it('refuses the id of a session, with its place and two ways on', async () => {
-  const refusal = await find({ message: `Mend it\n\n${SESSION}\n` });
+const LINK = 'These links have ids, by which their servers may know you:';
+
+it('refuses the id of a session, with its place and two ways on, and warns of the rest', async () => {
+  const message = `Mend it\n\nSee https://ci.example/${UUID}\n\n${SESSION}\n`;
+  const [refusal, warning, ...others] = await find({ message });
   expect(refusal).toMatchObject({
     severity: 'refuse',
     code: 'trails',
-    message: 'the id of a session of yours would become public',
+    reason: 'the id of a session of yours would become public',
+    needs: ['strip-trails'],
   });
   expect(refusal?.lines).toEqual([
     'A tool has written the id of your session into a message. It leads to your account:',
     `  message of "Mend it": ${SESSION}`,
     'To publish the messages without these trailers and notes, add: -o strip-trails',
-    'Nothing of this push was sent.',
     expect.stringMatching(/^Remove the line and push again: "git commit --amend"/),
     'To publish it anyway, add: -o publish-names',
   ]);
+  const lines = [LINK, `  message of "Mend it": See https://ci.example/${UUID}`];
+  expect([warning, others]).toEqual([{ severity: 'warn', code: 'trails', lines }, []]);
 });
 
 it.each([{ publishNames: true }, { identityCheck: 'warn' }, { conventions: ['claude-session:'] }] as const)(
-  'warns of it: %j',
+  'only warns of it: %j',
   async (allowed) => {
-    const warning = await find({ message: SESSION, ...allowed });
-    expect(warning).toMatchObject({ severity: 'warn', code: 'trails' });
-    expect(warning?.lines[1]).toBe(`  message of "${SESSION}": ${SESSION}`);
+    const found = await find({ message: SESSION, ...allowed });
+    expect(found).toMatchObject([{ severity: 'warn', code: 'trails' }]);
+    expect(found[0]?.lines[1]).toBe(`  message of "${SESSION}": ${SESSION}`);
   },
 );
 
-it('says nothing where the service does not look for names', async () => {
-  expect(await find({ message: SESSION, identityCheck: 'off' })).toBeNull();
+it('says nothing where the service does not look for names, nor of the code host', async () => {
+  expect(await find({ message: SESSION, identityCheck: 'off' })).toEqual([]);
+  expect(await find({ description: `See https://github.com/${UUID}` })).toEqual([]);
 });
 
 it.each(['title', 'description'] as const)('finds it in a %s', async (where) => {
-  const refusal = await find({ [where]: SESSION });
+  const [refusal] = await find({ [where]: SESSION });
   expect(refusal?.lines[1]).toBe(`  ${where}: ${SESSION}`);
-});
-
-it('warns of what may be usual elsewhere, and not of the code host', async () => {
-  expect(await find({ description: `See https://ci.example/${UUID}` })).toEqual({
-    severity: 'warn',
-    code: 'trails',
-    lines: [
-      'These links have ids, by which their servers may know you:',
-      `  description: See https://ci.example/${UUID}`,
-    ],
-  });
-  expect(await find({ description: `See https://git.test/${UUID}` })).toBeNull();
 });
