@@ -2,7 +2,7 @@
  * Makes the pushes that cost most for their bytes: each as large as the limits of a pack allow, and
  * full of one thing that a search looks for.
  */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { commitContent, treeContent } from '../../test/support/objects.ts';
 import {
   buildPack,
@@ -14,6 +14,7 @@ import {
 } from '../../test/support/pack-builder.ts';
 import { HOSTILE_MESSAGES } from '../../test/support/hostile-messages.ts';
 import * as parts from '../../test/support/worst-parts.ts';
+import { randomFrom } from './random.ts';
 
 const MiB = 1024 * 1024;
 /**
@@ -47,6 +48,8 @@ interface Work {
   readonly names?: readonly string[];
   readonly deltas?: readonly Buffer[];
   readonly messages?: readonly (string | Uint8Array)[];
+  /** Authors of the commits, in their order. */
+  readonly authors?: readonly string[];
 }
 
 /**
@@ -90,6 +93,30 @@ const inMessages =
   (make: (bytes: number) => string | Uint8Array): Make =>
   ({ commits }) => ({ messages: split(commits, (size) => make(size)) });
 
+/** As many as are searched for in all forms. */
+const PEOPLE = Array.from({ length: 60 }, (_, at) => {
+  const digits = createHash('sha1').update(`${at}`).digest('hex').replaceAll(/\d/g, 'x');
+  return `${digits.slice(0, 7)} ${digits.slice(7, 16)} <${digits.slice(16, 24)}@${digits.slice(24, 30)}.example>`;
+});
+/** Names that are under way in many ways at once, wherever a word ends. */
+const ALIKE = [0, 1, 2, 3].map((at) => `a aaa a aaa a aaa a aaa${'b'.repeat(at)} <a.a.aa@a.a${at}.aa>`);
+
+/** Draws from a few choices. Each draw takes some bits, compressed. */
+function drawn(choices: readonly string[], bytes: number): Buffer {
+  const random = randomFrom(7);
+  const length = Math.ceil((choices.length * bytes) / choices.join('').length);
+  const parts = Array.from({ length }, () => choices[Math.floor(random() * choices.length)]);
+  return Buffer.from(parts.join('')).subarray(0, bytes);
+}
+
+const inFilesBy =
+  (people: readonly string[], choices: readonly string[]): Make =>
+  ({ files }) => ({
+    files: [drawn(choices, Math.min(files, MOST_OF_AN_OBJECT))],
+    messages: people.map((_, at) => `Step ${at}\n`),
+    authors: people,
+  });
+
 /** Makers by the things that a push is full of. */
 const MAKES: Readonly<Record<string, Make>> = {
   ...Object.fromEntries(IN_FILES.map((part) => [`files of ${JSON.stringify(part)}`, inFiles(part)])),
@@ -103,6 +130,8 @@ const MAKES: Readonly<Record<string, Make>> = {
   ...Object.fromEntries(
     Object.entries(HOSTILE_MESSAGES).map(([kind, make]) => [`messages of ${kind}`, inMessages(make)]),
   ),
+  'a file that names everybody': inFilesBy(PEOPLE, PEOPLE),
+  'a file of what names are made of': inFilesBy(ALIKE, [...'aaaaa.']),
   'files of zeros': inFiles('\0'),
   'files of line feeds': inFiles('\n'),
   'copies of a byte': ({ deltas }) => ({
@@ -155,7 +184,7 @@ function pushOf(make: Make, bytes: number, tip: string) {
 }
 
 function builtOf(
-  { files = [], names = [], deltas = [], messages = ['Mend it\n'] }: Work,
+  { files = [], names = [], deltas = [], messages = ['Mend it\n'], authors = [] }: Work,
   fillerBytes: number,
   tip: string,
 ) {
@@ -165,12 +194,11 @@ function builtOf(
     contents.map((content, at) => ({ name: names[at - 1] ?? `f${at}`, oid: oidOf('blob', content) })),
   );
   const commits: Buffer[] = [];
-  for (const message of messages) {
+  for (const [at, message] of messages.entries()) {
     const parent = commits.at(-1);
+    const author = authors[at] === undefined ? AUTHOR : `${authors[at]} 1700000000 +0000`;
     const parents = [parent === undefined ? tip : oidOf('commit', parent)];
-    commits.push(
-      commitContent({ tree: oidOf('tree', tree), parents, author: AUTHOR, committer: AUTHOR, message }),
-    );
+    commits.push(commitContent({ tree: oidOf('tree', tree), parents, author, committer: author, message }));
   }
   const { bytes: pack } = buildPack([
     { type: 'blob', content: filler },

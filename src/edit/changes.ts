@@ -39,7 +39,7 @@ export interface ChangedFile {
   readonly bytes: number | null;
   /** The difference, or null if it is not shown. */
   readonly difference: Difference | null;
-  /** Further sentences about the file. */
+  /** Sentences with further facts about the file. */
   readonly remarks: readonly string[];
 }
 

@@ -54,7 +54,7 @@ const MOST_OF_ONE_CLIENT = 3 / 4;
 export class MemoryBudget {
   readonly #sharedBytes: number;
   readonly #smallBytes: number;
-  /** All requests that hold something, without those that have expired. */
+  /** The requests that hold something, without those that have expired. */
   readonly #holds = new Set<MemoryHold>();
   /** The request in the large slot, whose bytes do not count in the pool. */
   #large: MemoryHold | null = null;

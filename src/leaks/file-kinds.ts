@@ -11,9 +11,9 @@ import type { FileKind } from '../git/search/pack-scan.ts';
 interface Magic extends FileKind {
   /** The bytes of one of its beginnings, in Latin-1. */
   readonly starts: readonly string[];
-  /** The offset at which they stand. Default: 0. */
+  /** The offset at which they begin, by default 0. */
   readonly at?: number;
-  /** Further bytes that must stand at another offset. */
+  /** The bytes that must also stand at another offset. */
   readonly and?: readonly [at: number, text: string];
 }
 
@@ -51,7 +51,7 @@ const MAGICS: readonly Magic[] = [
   named('property list', 'bplist00'),
 ];
 
-/** What compilers make; paths of the machine are usual in it. */
+/** The kinds that compilers make, in which paths of the machine are usual. */
 const PROGRAMS: readonly Magic[] = [
   // elf(5).
   named('program (ELF)', '\x7fELF'),
@@ -82,8 +82,8 @@ const BEGINNINGS = new Set(STARTS.flatMap(([at, byte]) => (at === 0 ? [byte] : [
 const LATER = STARTS.filter(([at]) => at > 0);
 
 /**
- * Gives null if a search of the file's bytes is enough.
- * @param first its first bytes, as many as FIRST_BYTES if it has them.
+ * Recognizes a kind of file, or returns null if a search of its bytes is enough.
+ * @param first has its first bytes, as many as FIRST_BYTES if it has them.
  */
 export function kindOfFile(first: Uint8Array): FileKind | null {
   if (!BEGINNINGS.has(first[0] ?? 0) && !LATER.some(([at, byte]) => first[at] === byte)) return null;
@@ -103,7 +103,7 @@ type Metadata = readonly [kind: typeof EXIF] | readonly [kind: typeof XMP | type
 type Reading = (head: Uint8Array) => Generator<Metadata>;
 
 const MAX_AUTHOR_BYTES = 80;
-/** How many pieces are read in one file, whether or not they say anything new. */
+/** Maximum number of pieces that are read in one file, whether or not they say anything new. */
 const MOST_PIECES = 12;
 const MOST_ENTRIES = 256;
 const ENTRY_BYTES = 12;

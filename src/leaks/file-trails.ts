@@ -83,7 +83,7 @@ const FILE_TRAILS: readonly FileTrail[] = [
   },
 ];
 
-/** What a file tells by its name; null: nothing that is known. */
+/** Returns what a file tells by its name, or null if that is nothing known. */
 export function toldByName(path: string): string | null {
   return FILE_TRAILS.find(({ pattern }) => pattern.test(path))?.tells ?? null;
 }

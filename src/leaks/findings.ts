@@ -1,6 +1,6 @@
 /**
- * What texts and files would reveal of a person, as lines for that person alone: sure leaks, and
- * likely ones.
+ * Describes what texts and files would reveal of a person, in lines for that person alone: certain
+ * leaks, and likely ones.
  */
 import { latin1, utf8 } from '../git/bytes.ts';
 import type { Credential } from '../git/search/credentials.ts';
@@ -19,10 +19,10 @@ import {
 
 export const MAX_FINDINGS = 10;
 const LF = 0x0a;
-/** A character has at most four. */
+/** Maximum number of bytes that are read of a line. A character has at most four. */
 const MAX_SHOWN_BYTES = 4 * MAX_SHOWN_LENGTH;
 const SHOWN_OF_CREDENTIAL = 12;
-/** Folders and files of tests and examples, whose credentials are made up as a rule. */
+/** Matches folders and files of tests and examples, whose credentials are usually made up. */
 const EXAMPLES =
   /(?:^|[/._-])(?:tests?|spec|specs|fixtures?|examples?|samples?|mocks?|testdata|e2e)(?:[/._-]|$)/i;
 
@@ -87,7 +87,7 @@ const LEAKS = {
   },
 } as const satisfies Record<string, Leak>;
 
-/** Headings of what is likely only, as it may mean something else: no leak. */
+/** Headings of what is only likely, because it may mean something else. */
 const LIKELY = {
   credentials:
     'This looks like a credential, by which its issuer knows you. Check it before it becomes public:',
@@ -98,15 +98,18 @@ const LIKELY = {
 
 type What = keyof typeof LEAKS | keyof typeof LIKELY;
 
-/** The two checks. `names`: everything by which the author can be known; `secrets`: credentials. */
+/**
+ * The two checks. `names` is for everything by which the author can be known, `secrets` for
+ * credentials.
+ */
 interface Looked {
   readonly names: boolean;
   readonly secrets: boolean;
 }
 
-/** What a push would reveal of the person, found in its messages, texts and files. */
+/** Collects what a push would reveal of the person in its messages, texts and files. */
 export class Findings {
-  /** Paths of home folders in texts, with where they are. */
+  /** Paths of home folders in texts, with their places. */
   readonly homes = new Set<string>();
   readonly #names: SearchedNames;
   readonly #refusesAll: boolean;
@@ -114,8 +117,9 @@ export class Findings {
   readonly #lines = new Map<What, string[]>();
 
   /**
-   * @param refusesAll whether what only looks like a credential is a leak, too.
-   * @param looksFor what counts at all.
+   * Starts to collect.
+   * @param refusesAll makes a likely credential a leak, too.
+   * @param looksFor says which checks are on.
    */
   constructor(names: SearchedNames, refusesAll = false, looksFor: Looked = { names: true, secrets: true }) {
     this.#names = names;
@@ -124,16 +128,17 @@ export class Findings {
   }
 
   /**
-   * Ids of own commits in it do not count, as they are replaced.
-   * @param where in the words of the message.
+   * Searches a text. Ids of the push's own commits in it do not count, because they are replaced.
+   * @param where names the text in the words of the message.
    */
   addText(where: () => string, text: Uint8Array): void {
     this.#addText(where, where, text, latin1(text));
   }
 
   /**
-   * @param place says where a path is.
-   * @param plain the text as Latin-1.
+   * Searches a text.
+   * @param place names the place of a path.
+   * @param plain is the text as Latin-1.
    */
   #addText(where: () => string, place: () => string, text: Uint8Array, plain: string): void {
     const addLine = (what: What, at: number) => this.#add(what, where, () => lineAround(text, at));
@@ -146,8 +151,9 @@ export class Findings {
   }
 
   /**
-   * @param lines of files.
-   * @param paths of files and folders.
+   * Notes names of one word.
+   * @param lines are of files.
+   * @param paths are of files and folders.
    */
   addWords(lines: readonly string[], paths: readonly string[]): void {
     for (const words of lines) this.#add('words', 'a changed file', () => words);
@@ -159,14 +165,14 @@ export class Findings {
 
   addMessage(message: Uint8Array, privateIn: PrivateIn): void {
     const where = (): string => placeOfMessage(message);
-    // Once: it can have megabytes.
+    // Decode it once, because it can have megabytes.
     const text = latin1(message);
     this.#addText(where, () => 'a message', message, text);
     for (const day of ownDaysIn(text, this.#names.looks)) if (!this.#add('days', where, () => day)) break;
     for (const sentence of privateIn(text)) if (!this.#add('merge', where, () => sentence)) break;
   }
 
-  /** Commits that a message names and nobody has; and their days. */
+  /** Notes commits that a message names and that are unknown, and their days. */
   addStrangers(
     { oids, likely }: Pick<NamedCommits, 'oids' | 'likely'>,
     publics: ReadonlyMap<string, unknown>,
@@ -187,7 +193,7 @@ export class Findings {
       const [path] = paths;
       const file = path === undefined ? 'a changed file' : shown(path);
       if (credential !== null) {
-        // A copy of an example is none.
+        // A file that is also in another folder is no example.
         const isExample = paths.every((each) => EXAMPLES.test(each));
         this.#addCredential(() => file, credential, isExample);
         continue;
@@ -195,25 +201,25 @@ export class Findings {
       const where = kind === 'name' ? 'name of a file' : file;
       const isId = this.#names.kindOf(text) === 'id';
       const whose = isId ? `${where}: the id of a commit of this push` : where;
-      // In UTF-16, every other byte is one.
+      // In UTF-16, every other byte is NUL.
       const plain = () => Buffer.from(excerpt).toString().replaceAll('\0', '');
       this.#add(this.#leakOf(text), whose, plain);
     }
   }
 
-  /** What was found, the worst first. */
+  /** Returns the kinds of leaks that were found, the worst first. */
   get leaks(): readonly Leak[] {
     return this.#foundOf(LEAKS).map((kind) => LEAKS[kind]);
   }
 
-  /** Where. */
+  /** Returns the places of the leaks. */
   get lines(): readonly string[] {
     return this.#foundOf(LEAKS)
       .flatMap((kind) => this.#lines.get(kind) ?? [])
       .slice(0, MAX_FINDINGS);
   }
 
-  /** What is likely only. */
+  /** Returns what is only likely. */
   get likely(): readonly Finding[] {
     return this.#foundOf(LIKELY).flatMap((kind) =>
       warn(kind, LIKELY[kind], ...(this.#lines.get(kind) ?? [])),
@@ -225,8 +231,8 @@ export class Findings {
   }
 
   /**
-   * Only its beginning is shown, because terminals and logs remember.
-   * @param isExample it may be.
+   * Notes a credential. Only its beginning is shown, because terminals and logs keep it.
+   * @param isExample says that it may be an example.
    */
   #addCredential(where: () => string, { what, isProven, text }: Credential, isExample: boolean): void {
     const kind = (isProven && !isExample) || this.#refusesAll ? 'credential' : 'credentials';
@@ -238,7 +244,10 @@ export class Findings {
     return kind === 'id' || kind === 'others-name' ? kind : 'name';
   }
 
-  /** False if no more are shown. */
+  /**
+   * Adds a line.
+   * @returns false if no more are shown.
+   */
   #add(kind: What, where: string | (() => string), describe: () => string): boolean {
     const isSecret = kind === 'credential' || kind === 'credentials';
     if (!(isSecret ? this.#looksFor.secrets : this.#looksFor.names)) return false;
@@ -256,7 +265,10 @@ export function placeOfMessage(message: Uint8Array): string {
   return `message of "${shown(title)}"`;
 }
 
-/** As much of a line as is shown: a line can have megabytes, and ten of them may be shown. */
+/**
+ * Returns the part of a line that is shown. A line can have megabytes, and ten of them may be
+ * shown.
+ */
 export function lineAround(text: Uint8Array, at: number): string {
   const from = Math.max(0, at - MAX_SHOWN_LENGTH);
   const near = text.subarray(from, at + MAX_SHOWN_BYTES);
@@ -265,12 +277,12 @@ export function lineAround(text: Uint8Array, at: number): string {
   return Buffer.from(near.subarray(start, end < 0 ? near.length : end)).toString();
 }
 
-/** Whether a leak is one of a credential: another check than that for names. */
+/** Tells if a leak is of a credential, which has a check of its own. */
 export function isOfSecret(leak: Leak): boolean {
   return leak === LEAKS.credential;
 }
 
-/** What to do about them, also to publish them all the same. */
+/** Advises what to do about leaks, and how to publish them all the same. */
 export function adviceOf(leaks: readonly Leak[]): string[] {
   return [...new Set(leaks.flatMap(({ advice }) => advice)), 'To publish it anyway, add: -o publish-names'];
 }
@@ -279,8 +291,8 @@ export const NOBODY_SEARCHED =
   'The commits name nobody, so the service searched for no name. Check them yourself.';
 
 /**
- * `The service searched for ada@example.org and Ada Lovelace. It did not search for Max (one short
- * word).`
+ * Says what was searched for: `The service searched for ada@example.org and Ada Lovelace. It did
+ * not search for Max (one short word).`
  */
 export function searchedLine({ terms, skipped }: SearchedNames['identities']): string {
   const others = Array.from(skipped, ([term, reason]) => `${shown(term)} (${reason})`);

@@ -1,7 +1,7 @@
 /**
- * What a push tells besides names: people whom messages name or would disturb, commits that nobody
- * has, what a merge was made of, home folders, leftovers of programs. Messages stay byte for byte,
- * so the person is told, and only they.
+ * Finds what a push tells besides names: people whom messages name or would disturb, unknown
+ * commits, what a merge was made of, home folders, and leftovers of programs. Messages stay byte
+ * for byte, so the person, and nobody else, is told.
  * Proved by test/leaks/message-names.test.ts and test/leaks/remarks.test.ts.
  */
 import { fromLatin1, latin1, ownText } from '../git/bytes.ts';
@@ -20,17 +20,22 @@ import { toldByName } from './file-trails.ts';
 
 export const MAX_SHOWN_LENGTH = 120;
 const MAX_READ_TO_SHOW = 1_000;
-/** More lines are counted, not shown. */
+/** Maximum number of lines that are shown. More are only counted. */
 const MAX_SHOWN = 10;
 /**
- * After so many different names or paths, a search of texts ends: a message can hold a hundred
- * thousand.
+ * Number of different names or paths after which a search of texts ends. A message can have a
+ * hundred thousand.
  */
 const MAX_FOUND = 1_000;
-/** Of all messages together: a few kilobytes may be megabytes of `a@b.a@b.`, compressed. */
+/**
+ * Maximum size of messages that is read. A few kilobytes may be megabytes of `a@b.a@b.`,
+ * compressed.
+ */
 export const MAX_READ_BYTES = 2 * 1024 * 1024;
 
-/** Fits what someone has written on one line of a terminal. What it is cut from may be freed. */
+/**
+ * Shortens what someone has written to one line of a terminal. The whole text may then be freed.
+ */
 export function shown(text: string): string {
   const near = ownText(text.slice(0, MAX_READ_TO_SHOW));
   return cut(visible(near.replaceAll(/\s+/g, ' ').trim()), MAX_SHOWN_LENGTH + 1);
@@ -56,14 +61,14 @@ export function told(heading: string, lines: readonly string[]): string[] {
   return [heading, ...lines.slice(0, MAX_SHOWN).map((line) => `  ${line}`), ...more];
 }
 
-/** `a, b and 7 more`. */
+/** Lists words, such as `a, b and 7 more`. */
 export function listed(words: readonly string[]): string {
   const few = words.slice(0, MAX_SHOWN);
   if (words.length > few.length) few.push(`${words.length - few.length} more`);
   return few.length === 1 ? few.join() : `${few.slice(0, -1).join(', ')} and ${few.at(-1)}`;
 }
 
-/** The first thousand different ones. */
+/** Returns the first thousand different texts. */
 function firstOf(found: Iterable<string>): Set<string> {
   const first = new Set<string>();
   for (const words of found) if (first.add(words).size === MAX_FOUND) break;
@@ -127,7 +132,10 @@ function described({ path, kind, tells }: Remarkable['opaque'][number]): string 
   return tells.length === 0 ? name : shown(`${name}: ${tells.join('; ')}`);
 }
 
-/** `Signed-off-by`, `Co-authored-by`, `Reported-by` and every other trailer that ends in `-by`. */
+/**
+ * Matches `Signed-off-by`, `Co-authored-by`, `Reported-by` and every other trailer that ends in
+ * `-by`.
+ */
 const TRAILER = /^\s*[a-z][a-z-]{0,40}-by:\s*\S.*/i;
 const LOCAL_BEFORE = /(?<![^\s@<>()[\]",;:])[^\s@<>()[\]",;:]+$/;
 const DOMAIN_BEHIND = /^[\p{L}\d-]+(?:\.[\p{L}\d-]+)+/u;
@@ -142,7 +150,7 @@ export function warningOfNames(messages: Iterable<Uint8Array>, signOff: string |
   return [...told(heading, names.map(shown)), ...unsearchedLines(looks.ended)];
 }
 
-/** Trailers that name someone, and e-mail addresses elsewhere, in the order of the texts. */
+/** Yields trailers that name someone, and e-mail addresses elsewhere, in the order of the texts. */
 function* namesIn(messages: Iterable<Uint8Array>, looks: Looks): Generator<string> {
   const decoder = new TextDecoder();
   let bytesLeft = MAX_READ_BYTES;
@@ -164,7 +172,10 @@ function* namesIn(messages: Iterable<Uint8Array>, looks: Looks): Generator<strin
   }
 }
 
-/** The line of a trailer that names someone; null: there is none. @param at its `-by:`. */
+/**
+ * Returns the line of a trailer that names someone, or null if there is none.
+ * @param at is the position of its `-by:`.
+ */
 function trailerAt(text: string, at: number): string | null {
   const from = Math.max(0, at - MAX_SHOWN_LENGTH);
   const start = from + text.slice(from, at).lastIndexOf('\n') + 1;
@@ -172,7 +183,7 @@ function trailerAt(text: string, at: number): string | null {
   return line ?? null;
 }
 
-/** Looks only near an `@`: one pattern over a line of megabytes would take too long. */
+/** Finds an address near an `@`. A pattern over a line of megabytes would take too long. */
 function* addressesAt(text: string, at: number): Generator<string> {
   const domain = DOMAIN_BEHIND.exec(text.slice(at + 1, at + 1 + MAX_DOMAIN_LENGTH));
   const local = domain && LOCAL_BEFORE.exec(text.slice(Math.max(0, at - MAX_LOCAL_LENGTH), at));
@@ -181,7 +192,10 @@ function* addressesAt(text: string, at: number): Generator<string> {
 
 const HAS_BOTH = /[a-f]\d|\d[a-f]/;
 const MAX_NAMED = 100;
-/** Looks at people, and at ids: thousands of commits name thousands, and each costs little. */
+/**
+ * Maximum number of looks at people, and at ids. Thousands of commits name thousands, and each look
+ * costs little.
+ */
 const MAX_PEOPLE = 10_000;
 const MAX_IDS = 10_000;
 
@@ -191,29 +205,32 @@ const LIKE_IDS = 'ids of commits in messages';
 const DAYS = 'days of commits in messages';
 const CHANGE_IDS = 'Change-Ids';
 
-/** What messages are searched for, by the kinds of `Looks`. */
+/** The patterns for which messages are searched, by the kinds of `Looks`. */
 export const SEARCHED = {
   [PEOPLE]: /@|-by:/gi,
   /**
-   * Surely names a commit: Git's own words (`git revert`, `git cherry-pick -x`, `git merge <id>`).
+   * Matches what certainly names a commit: Git's own words (`git revert`, `git cherry-pick -x`,
+   * `git merge <id>`).
    */
   [GITS_WORDS]:
     /(?:^This reverts commit |^changes made to |^\(cherry picked from commit |^Merge commit ')([0-9a-f]{40})\b/gm,
   /**
-   * Likely: as Git abbreviates ids, and `git describe` writes them; no color, UUID or other hash.
-   * The first assertion says nothing new, and takes two thirds of the time away.
+   * Matches what likely names a commit: ids as Git abbreviates them and `git describe` writes them,
+   * but no color, UUID or other hash. The first assertion excludes nothing more, and saves two
+   * thirds of the time.
    */
   [LIKE_IDS]:
     /(?=[0-9a-g])(?<![0-9A-Za-z#]|[0-9a-f]{4}-)g?([0-9a-f]{40}|[0-9a-f]{7,16})(?![0-9A-Za-z]|-[0-9a-f]{4}-)/g,
-  /** `git log --format=reference` writes the commit's own day. */
+  /** Matches the day of a commit, as `git log --format=reference` writes it. */
   [DAYS]: /, \d{4}-\d{2}-\d{2}\)/g,
   /**
-   * Gerrit's hash over name, address, second and zone serves to test a guess, wherever it stands.
+   * Matches Gerrit's hash over name, address, second and zone, by which a guess can be tested,
+   * wherever it stands.
    */
   [CHANGE_IDS]: /(?<![0-9a-z])I[0-9a-f]{40}(?![0-9a-f])/gi,
 } as const satisfies Record<string, RegExp>;
 
-/** Where something of a kind may stand, as long as it may be looked at. */
+/** Yields places of a kind, as long as looks are left. */
 function* matchesIn(
   text: string,
   kind: keyof typeof SEARCHED,
@@ -229,16 +246,19 @@ function* matchesIn(
 
 export interface NamedCommits {
   readonly oids: readonly Oid[];
-  /** Ids, whole or abbreviated, that may be something else. */
+  /** Whole or abbreviated ids, which may be something else. */
   readonly likely: readonly string[];
-  /** False: upstream's history could not be listed to its beginning, so they may be upstream's. */
+  /**
+   * False if upstream's history could not be listed to its beginning, so that they may be
+   * upstream's.
+   */
   readonly areStrange: boolean;
 }
 
 /**
- * Commits of neither the push nor upstream: probably earlier forms of the work, whose ids serve to
- * test a guess of name, address and second. Lists history further only if needed.
- * @param messages with zeros for the push's own ids.
+ * Finds commits that neither the push nor upstream has: probably earlier forms of the work, whose
+ * ids serve to test a guess of name, address and second. It lists history further only if needed.
+ * @param messages have zeros for the push's own ids.
  */
 export async function namedCommits(
   messages: Iterable<Uint8Array>,
@@ -272,15 +292,16 @@ export async function namedCommits(
   }
 }
 
-/** Zeros stand for a commit of this push. */
+/** Matches the zeros that replace the id of a commit of this push. */
 const OWN = /^0+$/;
 const BEFORE_SUBJECT = /(?<![0-9a-f])([0-9a-f]{7,40}) \(/g;
 const MAX_SUBJECT_LENGTH = 400;
 
 /**
- * What of a message tells the day of an own commit, as `git revert --reference` writes it.
- * @param text its bytes as Latin-1.
- * @param isOwn whose the id beside it is; default: of this push.
+ * Yields the parts of a message that tell the day of an own commit, as `git revert --reference`
+ * writes it.
+ * @param text has the message's bytes as Latin-1.
+ * @param isOwn tells if the id beside it counts. By default, ids of this push do.
  */
 export function* ownDaysIn(
   text: string,
@@ -295,7 +316,10 @@ export function* ownDaysIn(
   }
 }
 
-/** Where Change-Ids begin. @param text its bytes as Latin-1. */
+/**
+ * Yields the positions of Change-Ids.
+ * @param text has the message's bytes as Latin-1.
+ */
 export function* changeIdsIn(text: string, looks = new Looks()): Generator<number> {
   for (const { index } of matchesIn(text, CHANGE_IDS, looks)) yield index;
 }
@@ -308,34 +332,43 @@ export interface PublicNames {
 }
 
 /**
- * Written by Git (`fmt-merge-msg.c`) and hosts, also in a list of squashed commits and in one of
- * `git revert`.
+ * Matches sentences of Git (`fmt-merge-msg.c`) and of hosts, also in a list of squashed commits and
+ * in one of `git revert`.
  */
 const SENTENCES = /^[ \t*>-]*(?:Revert ")?Merge ([^\r\n]+)/gm;
 const QUOTED = /^(?:remote-tracking )?(?:branch(?:es)?|tags?|commits?) '/;
-/** What a pull of a remote's HEAD leaves: its address alone. */
+/** Matches the address that a pull of a remote's HEAD leaves. */
 const ADDRESS = /^(?:\.{0,2}\/|~|[a-z+]+:\/\/|[\w.-]+@[\w.-]+:|[a-z]:[\\/])/i;
 const OF_HOSTS = /^pull request .* from (\S+)$/;
-/** Of the sentences that name something. */
+/** The beginnings of sentences that name something. */
 const BEGINNINGS = [QUOTED, ADDRESS, /^pull request /];
-/** What `git subtree add` writes: a commit, and the folder of the push that it fills. */
+/** Matches what `git subtree add` writes: a commit, and the folder of the push that it fills. */
 const OF_SUBTREE = /^commit '[0-9a-f]{7,40}' as '[^']+'$/;
 const INTO = / into '?([^\s']+)'?$/;
-/** What everybody calls a clone's origin. */
+/** Matches the usual names of a clone's remotes. */
 const USUAL_REMOTES = /^(?:origin|upstream)\//;
-/** The host numbers these, and a commit's id is looked at elsewhere. */
+/**
+ * Matches names that need not be upstream's: the host numbers them, or they are ids of commits,
+ * which are examined elsewhere.
+ */
 const NOT_NAMED =
   /^(?:HEAD|FETCH_HEAD|[0-9a-f]{7,40}|refs\/(?:pull|merge-requests)\/\d+\/(?:head|merge))(?:[~^][\d~^]*)?$/;
-/** Bytes of sentences that are read, and what each costs besides. More count as private, unread. */
+/**
+ * Maximum length of sentences that are read, and the overhead that is counted for each. Further
+ * ones count as private, unread.
+ */
 const MAX_SENTENCES_LENGTH = 1024 * 1024;
 const SENTENCE_LENGTH = 64;
 const MAX_SENTENCE_LENGTH = 4_096;
 
-/** @param message its bytes as Latin-1. */
+/**
+ * Yields the private sentences of a message.
+ * @param message has its bytes as Latin-1.
+ */
 export type PrivateIn = (message: string) => Iterable<string>;
 
 /**
- * Lines about merges that name branches, remotes, paths or addresses of one machine: only
+ * Finds lines about merges that name branches, remotes, paths or addresses of one machine. Only
  * upstream's may stay.
  */
 export function privateMerges(names: PublicNames): PrivateIn {
@@ -378,7 +411,10 @@ function isUpstreams(name: string, owner: string, refNames: ReadonlySet<string>)
   );
 }
 
-/** `https://host/owner/name`, `git@host:owner/name.git` and the like as one text. */
+/**
+ * Writes equal addresses as one text: `https://host/owner/name`, `git@host:owner/name.git` and
+ * similar ones.
+ */
 function plain(url: string): string {
   return url
     .toLowerCase()

@@ -34,21 +34,27 @@ export interface NameSearch extends Pick<Named, 'originalIds' | 'nobodys'> {
   readonly options: { readonly preview: boolean; readonly publishNames: boolean };
   readonly commits: NewCommits;
   readonly plan: Plan;
-  /** What becomes public besides files and messages, by what it is called. */
+  /** The texts that become public besides files and messages, by their names. */
   readonly texts: Readonly<Record<string, PlannedText | null>>;
-  /** Commits of this push that are public already: they name others than the one who pushes. */
+  /** Commits of this push that are public already. They name others than the person who pushes. */
   readonly published: ReadonlySet<Oid>;
   /** The commits and tags of its pack. */
   readonly kept: KeptObjects;
-  /** All its other entries. */
+  /** The other entries of its pack. */
   readonly pack: StoredPack;
   readonly history: Pick<UpstreamHistory, 'since' | 'isKnown' | 'unknownOf' | 'reachBack'>;
   readonly upstream: PublicNames;
   readonly memory: Memory;
   readonly judgeFolders: NonNullable<SearchQuestions['judgeFolders']>;
-  /** Asked only if a name may be there. Null: the host must not learn of the push yet. */
+  /**
+   * Questions to the host, asked only if a name may be there. They are null while the host must not
+   * learn of the push.
+   */
   readonly questions: {
-    /** Which of these ids a ref of upstream's has, by name; null: nobody knows. */
+    /**
+     * Finds which of these ids a ref of upstream's has, by its name. It returns null if that is not
+     * known.
+     */
     readonly advertised: (oids: ReadonlySet<Oid>) => Promise<ReadonlyMap<Oid, string> | null>;
     readonly readBases: SearchQuestions['readBases'];
     /** Files and folders of one commit. */
@@ -58,33 +64,33 @@ export interface NameSearch extends Pick<Named, 'originalIds' | 'nobodys'> {
     ) => ReturnType<SearchQuestions['readUpstream']>;
   } | null;
   /**
-   * Whether the commits have sign-offs of their own authors, which the service could replace. Only
-   * after a leak.
+   * Tells if the commits have sign-offs of their own authors, which the service could replace. It
+   * is asked only after a leak.
    */
   readonly canSignOff: () => boolean;
-  /** Upstream's commit that files are compared with. */
+  /** The upstream commit with which files are compared. */
   readonly boundary: Oid;
 }
 
 export interface NamesSearched extends Pick<PackFindings, 'hasGitlinks'> {
   /**
-   * Why the push must not be published, what was found, and, unless it is a preview, what to do.
-   * Null: not for this.
+   * The reason why the push must not be published, what was found, and, unless it is a preview,
+   * what to do. It is null if nothing here refuses the push.
    */
   readonly refusal: { readonly reason: string; readonly lines: readonly string[] } | null;
   /**
-   * What else was found and not searched; in a preview also what was searched for, and that nothing
-   * was found.
+   * The other findings, and what was not searched. In a preview, they also say what was searched
+   * for, and that nothing was found.
    */
   readonly findings: readonly Finding[];
-  /** Whether the pack shows a new workflow; it does not show every one. */
+  /** True if the pack shows a new workflow. It does not show all of them. */
   readonly hasWorkflows: boolean;
 }
 
-/** How often a message is gone through: as bytes, and for each kind of words. */
+/** Number of passes over a message: as bytes, and for each kind of words. */
 const PASSES = 4;
 
-/** Of a service that does not look for names. */
+/** The search of a service that does not look for names. */
 const NOBODY: Named = { headers: [], originalIds: [], nobodys: [] };
 const NOT_LOOKED = 'This service does not search for the names of the commits’ authors.';
 const NOT_SENT = 'Nothing of this push was sent.';
@@ -93,8 +99,8 @@ const NOT_COMPARED =
   'A delayed push is not compared with upstream’s files, which may have these lines already.';
 
 /**
- * What of a push names its author.
- * @throws RangeError if the names are too long or strange to be searched for
+ * Searches a push for what names its author.
+ * @throws RangeError if the names are too long or strange to be searched for.
  */
 export async function searchNames(search: NameSearch): Promise<NamesSearched> {
   const { settings, memory } = search;
@@ -193,7 +199,10 @@ function reviewed(
   return { refusal: { reason: first.reason, lines: all }, findings: warnings };
 }
 
-/** The last commit first: if there are too many people, it is more likely the one who pushes. */
+/**
+ * Yields the headers of the newest commit first. If there are too many people, it is more likely of
+ * the person who pushes.
+ */
 function* headersOf({ commits, kept, published }: NameSearch): Generator<HeaderSource> {
   for (let back = 1; back <= commits.length; back++) {
     const { oid, commit } = commits.at(-back)!;
@@ -204,7 +213,7 @@ function* headersOf({ commits, kept, published }: NameSearch): Generator<HeaderS
   for (const { type, content } of kept.objects()) if (type === 'tag') yield { content, encoding: null };
 }
 
-/** Ids of this push stand there as zeros. */
+/** The texts that become public, with zeros for ids of this push. */
 type Texts = readonly (readonly [where: string, text: Uint8Array])[];
 
 function* bytesIn(texts: Texts, plan: Plan): Generator<Uint8Array> {
@@ -212,7 +221,7 @@ function* bytesIn(texts: Texts, plan: Plan): Generator<Uint8Array> {
   for (const [, text] of texts) yield text;
 }
 
-/** Those of pull requests at the host. */
+/** Returns the ids that refs of upstream have, such as those of pull requests. */
 async function publicIdsOf(
   { oids, likely }: NamedCommits,
   questions: NameSearch['questions'],
@@ -229,7 +238,7 @@ function nothingFound({ hasNames, identities }: SearchedNames, gaps: readonly st
   return ['The service found no name or address of the commits’ authors in what would become public.'];
 }
 
-/** What was not searched, or cannot be told. */
+/** Says what was not searched, or cannot be told. */
 function gapsOf(
   { isComplete, hasAllIds, looks }: SearchedNames,
   { lines }: Findings,

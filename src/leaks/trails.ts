@@ -1,6 +1,7 @@
 /**
- * Trails: what tools write without being asked, and what leads from a public message or file to an
- * account, a machine or an employer. Shapes are recognised, not makers, wherever there is a shape.
+ * Finds trails in messages: what tools write without being asked, and what leads from a public
+ * message to an account, a machine or an employer. Shapes are recognized, not makers, wherever
+ * there is a shape.
  */
 import { latin1 } from '../git/bytes.ts';
 import type { Memory } from '../git/memory.ts';
@@ -15,13 +16,13 @@ import { shown, told, unsearchedLines } from './messages.ts';
 
 /** A kind of trail in messages, titles and descriptions. */
 interface MessageTrail {
-  /** Only what names an account as surely as a token does refuses a push. */
+  /** The severity. Only what names an account as certainly as a token does refuses a push. */
   readonly severity: 'refuse' | 'warn';
-  /** Says above its lines what they tell. */
+  /** The heading of its lines, which says what they tell. */
   readonly heading: string;
-  /** Whether the tool wrote the whole line, so that it can be left out. */
+  /** True if the tool wrote the whole line, so that it can be left out. */
   readonly isWhole: boolean;
-  /** The beginnings of its lines; none: they are lines with ids. */
+  /** Match the beginnings of its lines. Without patterns, they are lines with ids. */
   readonly patterns: readonly RegExp[];
 }
 
@@ -78,27 +79,29 @@ const STRIP_ADVICE = 'To publish the messages without these trailers and notes, 
 
 /** The kind of `Looks`. */
 const TRAILS = 'trails of tools in messages';
-/** Places that are looked at in a push whose messages are rewritten. */
+/** Maximum number of places in a push whose messages are rewritten. */
 const MAX_STRIPPED = 20_000;
 const LF = 0x0a;
-/** What `core.commentChar=auto` may choose (git-config(1)). */
+/** The characters that `core.commentChar=auto` may choose (git-config(1)). */
 const COMMENT_SIGNS = '#;@!$%^&|:';
-/** What tools call what somebody has typed, in keys of trailers and in links. */
+/**
+ * Matches the names that tools give to what somebody has typed, in keys of trailers and in links.
+ */
 const SESSION_KEY = /session|thread|chat|conversation|transcript/;
 const SESSION_LINK = /session|chat|conversation|transcript/i;
 
 interface Place {
   readonly kind: Kind;
-  /** Where the line begins. */
+  /** The start of the line. */
   readonly start: number;
-  /** Where the trail itself ends, or its id begins. */
+  /** The end of the trail itself, or the start of its id. */
   readonly at: number;
 }
 
 /**
- * Places of trails in a message, kind by kind.
- * @param text its bytes as Latin-1.
- * @param usual keys and servers that are nobody's: upstream's messages have them.
+ * Yields the places of trails in a message, kind by kind.
+ * @param text has its bytes as Latin-1.
+ * @param usual has keys and servers that are nobody's: upstream's messages have them.
  */
 export function* trailsIn(
   text: string,
@@ -119,7 +122,7 @@ export function* trailsIn(
   }
 }
 
-/** Null: upstream has such lines, too. */
+/** Returns the kind of a line, or null if upstream has such lines, too. */
 function kindOf({ key, link, server }: LineWithId, usual: ReadonlySet<string>): Kind | null {
   if (key !== null && SESSION_KEY.test(key)) return usual.has(key) ? 'trailer' : 'session';
   const isSession = link !== null && SESSION_LINK.test(link);
@@ -129,13 +132,13 @@ function kindOf({ key, link, server }: LineWithId, usual: ReadonlySet<string>): 
 
 /** Lines for the person about what messages and texts tell. */
 interface TrailsTold {
-  /** What refuses the push. */
+  /** The lines that refuse the push. */
   readonly refused: readonly string[];
   readonly warned: readonly string[];
   readonly advice: readonly string[];
 }
 
-/** How often a text is gone through. */
+/** Number of passes over a text. */
 const PASSES = 4;
 
 /** @param texts with where each stands, in the words of the message. */
@@ -209,7 +212,7 @@ function withoutTrails(text: string, usual: ReadonlySet<string>, mayLook: () => 
   return `${end === 0 ? UNTITLED : rest.slice(0, end)}\n`;
 }
 
-/** Behind the line, and behind those that continue a trailer, or a template of comments. */
+/** Returns the end of a line, and of those that continue a trailer, or a template of comments. */
 function endOf(text: string, { kind, start, at }: Place): number {
   const sign = text[start] ?? '';
   const continues = kind === 'note' ? (COMMENT_SIGNS.includes(sign) ? sign : '') : ' \t';

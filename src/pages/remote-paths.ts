@@ -5,12 +5,12 @@
 import { type HostConfig, repositoryPath } from '../config/hosts.ts';
 import type { RepositoryName } from '../words/repository-name.ts';
 
-/** `/v1/gh/octo/hello` */
+/** Gives the path of a repository's remote: `/v1/gh/octo/hello`. */
 export function remotePath(host: Pick<HostConfig, 'key'>, repository: RepositoryName): string {
   return `/v1/${repositoryPath(host, repository)}`;
 }
 
-/** Where the forms are, behind the path of a remote. */
+/** Paths of the forms, below that of the remote. */
 export const ISSUE_FORM = '/new-issue';
 export const REPLY_FORM = '/reply';
 export const CHANGE_FORM = '/change';

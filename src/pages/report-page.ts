@@ -134,7 +134,7 @@ export function appealFormPage(form: AppealForm, maxLength: number): Page {
   const threadHint =
     'An issue or pull request: octo/hello#7, or cb/octo/hello#7 on another code host of this service.';
   const tokenHint =
-    'Of your comments there. It shows that the pseudonym is yours; the operator does not get it.';
+    'The token of your comments there. It shows that the pseudonym is yours; the operator does not get it.';
   const textHint = `At most ${maxLength} characters. Do not write anything that identifies you.`;
   const secret = { hint: tokenHint, secret: 'shown' } as const;
   const fields = html`${field('thread', 'Thread', thread, { hint: threadHint, maxLength: 300 })}

@@ -118,9 +118,9 @@ const WEEK_MS = 7 * 24 * 60 * 60 * 1000;
 function made(count: number, boundary: readonly string[] = [], since = -Infinity): HistoryListing {
   const newestFirst = Array.from({ length: count }, (_, index) => index.toString(16).padStart(40, '0'));
   const tips = [oidNumber(1), oidNumber(2)];
-  const listed = new Map(newestFirst.map((oid, index) => [oid, index % 2]));
+  const tipsOf = new Map(newestFirst.map((oid, index) => [oid, index % 2]));
   const conventions = new Set(['link:', '//lore.kernel.org']);
-  return { since, tips, newestFirst, listed, boundary: new Set(boundary), conventions };
+  return { since, tips, newestFirst, listed: tipsOf, boundary: new Set(boundary), conventions };
 }
 
 /** A namespace that counts, and fails on demand. */

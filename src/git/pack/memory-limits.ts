@@ -50,9 +50,9 @@ export function hasTooManyBlocks(dynamicBlocks: number, packBytes: number): bool
 const FREE_INFLATED_BYTES = 12 * MiB;
 const INFLATED_BYTES_PER_PACK_BYTE = 16;
 /**
- * The same limits for deltas alone, because tiny instructions cost more to search. Git makes none
- * that is larger than half of the object (builtin/pack-objects.c, `try_delta`), and those of this
- * repository take as much compressed.
+ * Limits of the same kind for deltas alone, because tiny instructions cost more to search. Git
+ * makes none that is larger than half of the object (builtin/pack-objects.c, `try_delta`), and
+ * those of this repository take as much compressed.
  */
 const FREE_DELTA_BYTES = 5 * MiB;
 const DELTA_BYTES_PER_PACK_BYTE = 8;
@@ -65,9 +65,9 @@ export function inflatesTooMuch(inflatedBytes: number, deltaBytes: number, packB
 }
 
 /**
- * The same limits for commits and tags: each byte of them is kept, searched many times, and written
- * again. The 2,295 commits of this repository shrink to 0.6 of themselves, and any hundred of them
- * to a half.
+ * Limits of the same kind for commits and tags: each byte of them is kept, searched many times, and
+ * written again. The 2,295 commits of this repository shrink to 0.6 of themselves, and any hundred
+ * of them to a half.
  */
 const FREE_KEPT_BYTES = MiB;
 const KEPT_BYTES_PER_ARRIVED_BYTE = 4;

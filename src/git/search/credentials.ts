@@ -1,7 +1,7 @@
 /**
- * Credentials name their owner's account to all whom the issuer tells. Known by forms that issuers
- * have published. `isProven`: a checksum fits, or nobody writes such a structure by hand. Of
- * others, a person is only told.
+ * Recognizes credentials, which name their owner's account to the issuer and all whom it tells, by
+ * forms that issuers have published. A credential is proven if its checksum is right, or nobody
+ * writes such a structure by hand. Of others, the person is only told.
  */
 import { crc32 } from 'node:zlib';
 import { latin1 } from '../bytes.ts';
@@ -12,46 +12,55 @@ export interface Credential {
   /** Completes "It is …". */
   readonly what: string;
   readonly isProven: boolean;
-  /** As it is written, byte for byte (Latin-1); of a private key, the beginning. */
+  /** The bytes of the credential as Latin-1. Of a private key, it is the beginning. */
   readonly text: string;
 }
 
-/** So many characters of a kind, one after the other. The most is the least if it is left out. */
+/** A number of characters of a kind. Without `most`, it is exactly `least`. */
 type Run = readonly [of: RegExp, least: number, most?: number];
 
 interface Kind {
   readonly what: string;
   /**
-   * What a search looks for, as characters or choices of them. A word begins there, or what needs
-   * none.
+   * The beginning, as characters or choices of them. If it begins with a letter or digit, nothing
+   * of a word may stand before it.
    */
   readonly begins: Iterable<string>;
-  /** What must follow that: tested byte by byte, before anything is copied. */
+  /** The characters that must follow. They are tested byte by byte, before anything is copied. */
   readonly needs: readonly Run[];
   readonly form: RegExp;
-  /** What may go on, if the bytes end with it; and in which run of `needs` they may end. */
+  /**
+   * Matches what may continue after the end of the bytes, and the first run of `needs` in which the
+   * bytes may end.
+   */
   readonly part?: RegExp;
   readonly partFrom?: number;
-  /** @param bytes from there on, to the end of the file. */
+  /**
+   * Tells if a credential is proven.
+   * @param bytes begin with it, and end with the file.
+   */
   readonly isProven?: ((text: string, bytes: Uint8Array) => boolean) | undefined;
 }
 
 const ANYTHING: ByteClass = Array.from({ length: 256 }, (_, byte) => byte);
 const BASE_62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const CHECKED = /^[a-z]{3}_([0-9A-Za-z]{30})([0-9A-Za-z]{6})$/;
-/** A macaroon's last packet: its signature, 32 bytes. */
+/** Offset from the end of a macaroon's last packet: its signature, 32 bytes. */
 const SIGNATURE_START = -34;
 const OPENSSH_MAGIC = 'openssh-key-v1\0';
-/** Documents show the beginning of one. */
+/** Minimum size of a key, because documents show the beginning of one. */
 const LEAST_OF_OPENSSH = 200;
-/** ITU-T X.690, section 8.1: a tag, then the length, or how many bytes it takes. */
+/**
+ * The tag and the length of DER (ITU-T X.690, section 8.1). A long length says how many bytes it
+ * takes.
+ */
 const DER_SEQUENCE = 0x30;
 const LONG_LENGTH = 0x80;
 const MOST_OF_LENGTH = 4;
 
 /**
- * Tokens of Gitea and Forgejo are 40 hexadecimal digits, like ids of commits, so they are found in
- * addresses only.
+ * The kinds of credentials. Tokens of Gitea and Forgejo are 40 hexadecimal digits, like ids of
+ * commits, so they are found only in addresses.
  */
 export const CREDENTIALS: readonly Kind[] = [
   // github.blog, 5 April 2021, "Behind GitHub's new authentication token formats"; longer ones
@@ -151,17 +160,17 @@ function formed(
   return { what, begins, needs, form, isProven };
 }
 
-/** More is no credential; but a private key. */
+/** Maximum length of a credential, and of a private key. */
 const MOST = 1_600;
 const MOST_OF_KEY = 17_000;
 const USUAL_PART = /^[\w .+/=-]*$/;
 
-/** In the order of `credentialAt`'s kinds. */
+/** The texts to search for, in the order of CREDENTIALS. */
 export const CREDENTIAL_TEXTS = CREDENTIALS.map(({ begins }) =>
   beginning(/^\w/.test(Array.from(begins).join('')) ? BOUNDARY : ANYTHING, begins),
 );
 
-/** Of each kind, how long its beginning is, and what must follow, as bytes. */
+/** The length of each kind's beginning, and what must follow, as bytes. */
 const NEEDS = CREDENTIALS.map(({ begins, needs, partFrom = 0 }) => ({
   letters: Array.from(begins).length,
   partFrom,
@@ -173,8 +182,10 @@ const NEEDS = CREDENTIALS.map(({ begins, needs, partFrom = 0 }) => ({
 }));
 
 /**
- * What begins there; null: none, or there were too many looks. `cut`: the bytes end too soon.
- * @param kind an index of CREDENTIAL_TEXTS.
+ * Reads the credential that begins at `at`.
+ * @param kind is an index of CREDENTIAL_TEXTS.
+ * @returns null if there is none, or too many looks were taken, and `cut` if the bytes end too
+ * soon.
  */
 export function credentialAt(
   bytes: Uint8Array,
@@ -189,12 +200,14 @@ export function credentialAt(
   form.lastIndex = 0;
   const [found] = form.exec(begun) ?? [];
   if (found === undefined) return end === bytes.length && part.test(begun) ? 'cut' : null;
-  // Decoded again, because a part of a text keeps all of it in memory.
+  // Decode it again, because a part of a text keeps all of it in memory.
   const text = latin1(bytes, at, at + found.length);
   return { what, isProven: isProven?.(text, bytes.subarray(at)) === true, text };
 }
 
-/** Whether what must follow the beginning does, or the bytes end before that can be told. */
+/**
+ * Tells if the required characters follow the beginning, or the bytes end before that can be told.
+ */
 function mayFollow(bytes: Uint8Array, start: number, kind: number): boolean {
   const { runs, letters, partFrom } = NEEDS[kind]!;
   let at = start + letters;
@@ -209,7 +222,7 @@ function mayFollow(bytes: Uint8Array, start: number, kind: number): boolean {
   return true;
 }
 
-/** The last six digits: the CRC-32 of the thirty before them. */
+/** Checks the last six digits, the CRC-32 of the thirty before them. */
 function hasChecksum(token: string): boolean {
   const [, entropy = '', checksum = ''] = CHECKED.exec(token) ?? [];
   const sum = Array.from(checksum).reduce((value, digit) => 62 * value + BASE_62.indexOf(digit), 0);
@@ -221,7 +234,7 @@ function isMacaroon(token: string): boolean {
   return bytes.at(SIGNATURE_START) === 6 && bytes.at(SIGNATURE_START + 1) === 32;
 }
 
-/** One whole ASN.1 sequence with the length that it says, or OpenSSH's own form. */
+/** Recognizes a whole ASN.1 sequence with the length that it gives, or OpenSSH's own form. */
 function isPrivateKey(_: string, bytes: Uint8Array): boolean {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, MOST_OF_KEY));
   const base64 = text.subarray(text.indexOf('KEY-----') + 'KEY-----'.length, text.indexOf('-----END '));

@@ -4,9 +4,9 @@
  */
 /** A line of a message that holds an id in a link, or as the value of a trailer. */
 export interface LineWithId {
-  /** Where the line begins; that of a folded trailer is its first. */
+  /** The start of the line. For a folded trailer, it is that of its first line. */
   readonly start: number;
-  /** Where the id stands. */
+  /** The start of the id. */
   readonly at: number;
   /** The key of the trailer, such as `link:`, in lower case; null: the line is no trailer. */
   readonly key: string | null;
@@ -19,7 +19,7 @@ export interface LineWithId {
 /** Letters, digits, `_` and `-`, by their codes. */
 const IN_RUN = Uint8Array.from({ length: 256 }, (_, code) => Number(/[\w-]/.test(String.fromCharCode(code))));
 const LEAST_RUN = 20;
-/** Longer runs are encoded files. */
+/** Maximum length of a run. Longer ones are encoded files. */
 const MOST_RUN = 300;
 /** UUIDs (RFC 9562), and what may be an id of another form. */
 const LIKE_ID = /(?<![\da-z])(?:[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|[\da-z]{20,300})(?![\da-z])/i;
@@ -38,7 +38,7 @@ const MAX_KEY_LENGTH = 50;
 /** Servers of links (RFC 3986, section 3.2), behind the name of a user. */
 export const SERVERS = /:\/\/(?:[^\s/?#@]{1,100}@)?([^\s/:?#]{1,255})/g;
 const ENDS_LINK = /[\s<>"'`]/;
-/** How far before an id its line is read. */
+/** Maximum length that is read of the line before an id. */
 const MAX_BEFORE = 4_096;
 
 /**
@@ -85,7 +85,10 @@ function isId(run: string): boolean {
   return run.includes('-') || (!DIGEST.test(run) && MIXED.test(run));
 }
 
-/** Where the last line begins, or the trailer that it continues (git-interpret-trailers(1)). */
+/**
+ * Finds the start of the last line, or of the trailer that it continues
+ * (git-interpret-trailers(1)).
+ */
 function headOf(before: string): number {
   const lineStart = before.lastIndexOf('\n') + 1;
   let start = lineStart;

@@ -42,7 +42,7 @@ export interface FileKind {
 export interface OpaqueFile {
   readonly offset: number;
   readonly kind: string;
-  /** What it says about its maker, as far as it was read. */
+  /** The statements about its maker, as far as they were read. */
   readonly tells: readonly string[];
 }
 

@@ -37,7 +37,7 @@ export interface ReplyForm
 const BODY_HINT = 'Markdown. Everyone will see it. Leave out whatever shows who you are.';
 const LABELS_HINT = 'Names of labels that the repository has, with commas between them.';
 const TOKEN_HINT =
-  'It is the answer to an earlier reply or issue of yours. With it, you write under the same pseudonym. Without it, you get a new one.';
+  'You got it after an earlier reply or issue of yours. With it, you write under the same pseudonym. Without it, you get a new one.';
 
 /** @param templates file names of templates to begin with. */
 export function issueFormPage(form: IssueForm, templates: readonly string[] = []): Page {
@@ -185,7 +185,7 @@ export function replyToPage(place: FormPlace, value: string, problem: string | n
   return formPage(
     'Reply to an issue',
     place,
-    'To an issue or a pull request, without an account.',
+    'Reply to an issue or a pull request without an account.',
     html`<form method="get" action="${place.action}" class="card">
       ${queryField(query, button, problem)}
     </form>`,

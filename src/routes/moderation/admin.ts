@@ -308,7 +308,7 @@ admin.post(
   described(forOperator(testAlertRequest, sendTestAlert), {
     operationId: 'sendTestAlert',
     summary: 'Send a test alert',
-    description: 'From this service, as a real one would be sent.',
+    description: 'The service sends it in the same way as a real one.',
     tag: 'Operation',
     json: testAlertRequest,
     responses: { 200: answer('Whether it was sent.', asJson(testAlertAnswer)), ...REFUSALS },

@@ -31,7 +31,7 @@ export function changeFields(fields: FormFields): ChangeFields {
 const invalid = (explanation: string): Refused => problem(400, explanation);
 
 /** Checks what needs no request. */
-export function checkFields(
+export function checkChangeFields(
   fields: ChangeFields,
 ): { readonly kind: 'path'; readonly parts: readonly string[] } | Refused {
   const path = parsePath(fields.path);

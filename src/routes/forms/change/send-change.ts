@@ -36,7 +36,7 @@ import { pushHost } from '../../../service/open-push.ts';
 import { problem, type Refused } from '../../request/refused.ts';
 import { sentence } from '../../../words/sentence.ts';
 import { answerForm, typedIdentity, NO_NAME, type RequestedForm, secretsOf, type SentForm } from '../form.ts';
-import { changeFields, checkFields, pushOptionsOf } from './change-fields.ts';
+import { changeFields, checkChangeFields, pushOptionsOf } from './change-fields.ts';
 import { changeForm, pathProblem, showAgain } from './change-form.ts';
 import { type FormPush, push, outcomeRefusal, formRefusal, refusePush } from './form-push.ts';
 import { hostFailure, openSource, refuseReading, type ChangeSource } from './source.ts';
@@ -88,7 +88,7 @@ async function takeStep(
   memory: MemoryHold,
 ): Promise<Response | Refused> {
   const { c } = place;
-  const path = checkFields(form.fields);
+  const path = checkChangeFields(form.fields);
   if (path.kind === 'refused') return path;
   const refused = await refuseReading(c);
   if (refused !== null) return refused;
