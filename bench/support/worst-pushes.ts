@@ -101,6 +101,9 @@ const PEOPLE = Array.from({ length: 60 }, (_, at) => {
 /** Names that are under way in many ways at once, wherever a word ends. */
 const ALIKE = [0, 1, 2, 3].map((at) => `a aaa a aaa a aaa a aaa${'b'.repeat(at)} <a.a.aa@a.a${at}.aa>`);
 
+/** What is drawn of this size arrives as a megabyte at most. */
+const MOST_DRAWN = 4_000_000;
+
 /** Draws from a few choices. Each draw takes some bits, compressed. */
 function drawn(choices: readonly string[], bytes: number): Buffer {
   const random = randomFrom(7);
@@ -112,7 +115,7 @@ function drawn(choices: readonly string[], bytes: number): Buffer {
 const inFilesBy =
   (people: readonly string[], choices: readonly string[]): Make =>
   ({ files }) => ({
-    files: [drawn(choices, Math.min(files, MOST_OF_AN_OBJECT))],
+    files: [drawn(choices, Math.min(files, MOST_DRAWN))],
     messages: people.map((_, at) => `Step ${at}\n`),
     authors: people,
   });
