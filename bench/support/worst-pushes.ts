@@ -108,8 +108,8 @@ const MOST_DRAWN = 4_000_000;
 function drawn(choices: readonly string[], bytes: number): Buffer {
   const random = randomFrom(7);
   const length = Math.ceil((choices.length * bytes) / choices.join('').length);
-  const parts = Array.from({ length }, () => choices[Math.floor(random() * choices.length)]);
-  return Buffer.from(parts.join('')).subarray(0, bytes);
+  const all = Array.from({ length }, () => choices[Math.floor(random() * choices.length)]);
+  return Buffer.from(all.join('')).subarray(0, bytes);
 }
 
 const inFilesBy =
@@ -134,7 +134,7 @@ const MAKES: Readonly<Record<string, Make>> = {
     Object.entries(HOSTILE_MESSAGES).map(([kind, make]) => [`messages of ${kind}`, inMessages(make)]),
   ),
   'a file that names everybody': inFilesBy(PEOPLE, PEOPLE),
-  'a file of what names are made of': inFilesBy(ALIKE, [...'aaaaa.']),
+  'a file of what names are made of': inFilesBy(ALIKE, Array.from('aaaaa.')),
   'files of zeros': inFiles('\0'),
   'files of line feeds': inFiles('\n'),
   'copies of a byte': ({ deltas }) => ({
