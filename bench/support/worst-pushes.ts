@@ -101,18 +101,21 @@ const PEOPLE = Array.from({ length: 60 }, (_, at) => {
 /** Names that are under way in many ways at once, wherever a word ends. */
 const ALIKE = [0, 1, 2, 3].map((at) => `a aaa a aaa a aaa a aaa${'b'.repeat(at)} <a.a.aa@a.a${at}.aa>`);
 
+/** What is drawn of this size arrives as a megabyte at most. */
+const MOST_DRAWN = 4_000_000;
+
 /** Draws from a few choices. Each draw takes some bits, compressed. */
 function drawn(choices: readonly string[], bytes: number): Buffer {
   const random = randomFrom(7);
   const length = Math.ceil((choices.length * bytes) / choices.join('').length);
-  const parts = Array.from({ length }, () => choices[Math.floor(random() * choices.length)]);
-  return Buffer.from(parts.join('')).subarray(0, bytes);
+  const all = Array.from({ length }, () => choices[Math.floor(random() * choices.length)]);
+  return Buffer.from(all.join('')).subarray(0, bytes);
 }
 
 const inFilesBy =
   (people: readonly string[], choices: readonly string[]): Make =>
   ({ files }) => ({
-    files: [drawn(choices, Math.min(files, MOST_OF_AN_OBJECT))],
+    files: [drawn(choices, Math.min(files, MOST_DRAWN))],
     messages: people.map((_, at) => `Step ${at}\n`),
     authors: people,
   });
@@ -131,7 +134,7 @@ const MAKES: Readonly<Record<string, Make>> = {
     Object.entries(HOSTILE_MESSAGES).map(([kind, make]) => [`messages of ${kind}`, inMessages(make)]),
   ),
   'a file that names everybody': inFilesBy(PEOPLE, PEOPLE),
-  'a file of what names are made of': inFilesBy(ALIKE, [...'aaaaa.']),
+  'a file of what names are made of': inFilesBy(ALIKE, Array.from('aaaaa.')),
   'files of zeros': inFiles('\0'),
   'files of line feeds': inFiles('\n'),
   'copies of a byte': ({ deltas }) => ({
