@@ -64,8 +64,9 @@ it('moves as its table says, also while its clock is set back', () => {
   expect([...seen].toSorted()).toEqual(Object.keys(MODERATION_STAGES.stages).toSorted());
 });
 
+const by = (reporter: string) => ({ reporter, prefix: reporter });
+
 it('is registered once it is pardoned, also by a clock that was set back behind its reports', () => {
-  const by = (reporter: string) => ({ reporter, prefix: reporter });
   let facts = NO_FACTS;
   for (const reporter of ['a', 'b', 'c']) ({ facts } = reported(facts, by(reporter), NOW));
   const lifted = pardoned(facts, NOW - COOLDOWN_MS);
