@@ -101,7 +101,7 @@ const PEOPLE = Array.from({ length: 60 }, (_, at) => {
 /** Names that are under way in many ways at once, wherever a word ends. */
 const ALIKE = [0, 1, 2, 3].map((at) => `a aaa a aaa a aaa a aaa${'b'.repeat(at)} <a.a.aa@a.a${at}.aa>`);
 
-/** What is drawn of this size arrives as a megabyte at most. */
+/** Bytes that are drawn; compressed, they arrive as a megabyte at most. */
 const MOST_DRAWN = 4_000_000;
 
 /** Draws from a few choices. Each draw takes some bits, compressed. */

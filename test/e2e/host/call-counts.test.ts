@@ -87,7 +87,7 @@ it('a push that opens a pull request makes few calls and writes few rows', async
     'GUARD.mayTrack',
     'GUARD.track',
     // Before the pack: where there is no room, a push that is made again is answered as any other.
-    'HOST_ACCOUNTS.refusal',
+    'HOST_ACCOUNTS.denial',
     'HOST_ACCOUNTS.reserve',
     'PENDING_PUSHES.begin',
     'PENDING_PUSHES.end',
