@@ -47,7 +47,7 @@ it.each(some(LIKELY))('%s is only told, before it is published', async (_, make)
 describe('a push with more places that look like a credential than are looked at', () => {
   it.each([
     ['tens of thousands', 30_000, false],
-    ['millions', 2_000_000, true],
+    ['millions', 1_200_000, true],
   ])(
     'is told only of millions that what is no more than a beginning was not searched further: %s',
     exhaustive,
