@@ -10,15 +10,12 @@ const ROOT = join(import.meta.dirname, '../..');
 const FOLDERS = ['.ci', 'bench', 'local', 'sandbox', 'src', 'test'];
 const MOST_COLUMNS = 100;
 
-/** Rooms of `src` in which doc comments may still begin with any word. */
-const NOT_MENDED = new Set('durable git leaks push'.split(' '));
-/** Folders of `test` in which they may not. */
+/** Folders of `test` in which doc comments may no longer begin with any word. */
 const MENDED_TESTS = new Set(['badges', 'config', 'local', 'notify', 'sandbox', 'streams', 'words']);
 
 function isMended(path: string): boolean {
   const [folder, room = ''] = path.split('/');
-  if (folder === 'test') return MENDED_TESTS.has(room);
-  return folder !== 'src' || !NOT_MENDED.has(room);
+  return folder !== 'test' || MENDED_TESTS.has(room);
 }
 
 const COMMENT_LINE = /^\s*(?:\/[/*]|\*)/;
