@@ -83,7 +83,7 @@ type OfWork =
   | 'trails';
 type OfService = 'busy' | 'clock' | 'delay' | 'delays-full' | 'internal' | 'unguarded';
 
-/** Texts that a push would publish, for a form. On a terminal, the lines of its refusal show them. */
+/** Texts that a push would publish, for a form. On a terminal, lines of its refusal show them. */
 export interface Preview {
   readonly author: string;
   readonly title: string;
