@@ -10,47 +10,6 @@ const ROOT = join(import.meta.dirname, '../..');
 const FOLDERS = ['.ci', 'bench', 'local', 'sandbox', 'src', 'test'];
 const MOST_COLUMNS = 100;
 
-/** Folders of `test` in which doc comments may no longer begin with any word. */
-const MENDED_TESTS = new Set([
-  'badges',
-  'browser',
-  'clients',
-  'config',
-  'contract',
-  'durable',
-  'edit',
-  'events',
-  'forgejo',
-  'git',
-  'host',
-  'isolate',
-  'leaks',
-  'limits',
-  'local',
-  'metrics',
-  'notify',
-  'outgoing',
-  'pages',
-  'policy',
-  'push',
-  'routes',
-  'sandbox',
-  'secret',
-  'service',
-  'spool',
-  'stats',
-  'streams',
-  'support',
-  'text',
-  'upstream',
-  'words',
-]);
-
-function isMended(path: string): boolean {
-  const [folder, room = ''] = path.split('/');
-  return folder !== 'test' || MENDED_TESTS.has(room);
-}
-
 const COMMENT_LINE = /^\s*(?:\/[/*]|\*)/;
 const TAG = /(?<=\s)@(?:default|example|param|returns|see|template|throws)\b/g;
 /** The first word of a doc comment, whose text may begin on the line after. */
@@ -72,8 +31,7 @@ function sourceFiles(): SourceFile[] {
 
 /** A sentence for each fault, with its place. */
 function faultsOf(file: SourceFile): string[] {
-  const found = [...lineFaults(file), ...(isMended(file.path) ? riddles(file) : [])];
-  return found.map(({ line, says }) => `${file.path}:${line}: ${says}`);
+  return [...lineFaults(file), ...riddles(file)].map(({ line, says }) => `${file.path}:${line}: ${says}`);
 }
 
 interface Fault {
