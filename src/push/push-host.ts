@@ -83,7 +83,7 @@ export interface PushStore {
   pullRequest(prHash: string): Pick<PullRequest, 'claim' | 'look' | 'release' | 'record' | 'tellLater'>;
   /**
    * Tells of a withdrawn pull request: once, also if the host says so, too. Never rejects.
-   * @param at the time; '' if it is unknown.
+   * @param at when it was closed; '' if that is unknown.
    */
   tellWithdrawn(
     pullRequest: Pick<RecordedPullRequest, 'prHash' | 'number' | 'url'>,
@@ -177,7 +177,7 @@ export interface PushLimits {
   refuseFull(slotHash?: () => Promise<string>): Promise<Refusal | null>;
   /**
    * Answers the slot of the pull request that the push opens. Takes nothing yet.
-   * @param slotHash retries share it.
+   * @param slotHash the hash that retries of the push share.
    * @throws Refusal
    */
   slot(slotHash: string): Promise<Slot>;
@@ -224,7 +224,7 @@ export interface Slot {
    * told. Never rejects.
    */
   opened(pullRequest: OpenedPullRequest & { readonly number: number }): Promise<readonly Told[]>;
-  /** The part of its network's limits that it has not taken; null: it has all. */
+  /** The part of its claim on the network's limits that is not granted; null: all of it is. */
   owed(): Claim | null;
   /**
    * Gives the slot back, because no pull request was opened. Never rejects; a second call does

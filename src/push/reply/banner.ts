@@ -175,7 +175,7 @@ export function willBePublished({ from, to }: DelayWindow): string {
   return `will be published between ${minuteOf(from)} and ${minuteOf(to)}, or minutes later if others are due, too.`;
 }
 
-/** Why and until when, as a sentence that begins with `Delayed`. */
+/** Says why and until when it waits, as a sentence that begins with `Delayed`. */
 export function delayedSentence(reason: DelayReason, { from, to }: DelayWindow): string {
   switch (reason) {
     case 'delay':

@@ -106,7 +106,7 @@ export class Refusal extends Error implements Finding {
   readonly lines: readonly string[];
   /** `ok`, or what is wrong with the pack. */
   readonly unpackStatus: string;
-  /** How a push is counted that was not accepted, or was a preview. */
+  /** The way in which the metrics count it; null: as refused or failed. */
   readonly outcome: SpecialOutcome | null;
   /** Milliseconds until a retry makes sense; null: nobody knows, or only the lines say it. */
   readonly waitMs: number | null;

@@ -9,10 +9,7 @@ const CONTEXT_BYTES = 48;
  * each run.
  */
 const SHORT_BYTES = 6;
-/**
- * The size from which much is searched: there, what is found of a short text must have more text
- * around it.
- */
+/** The size from which much is searched: there, a short text counts only with text around it. */
 const LONG_BYTES = 64 * 1024;
 const AROUND_BYTES = 4;
 /** More digits than an id or a hash has. */
