@@ -1,6 +1,6 @@
 /**
- * What judging a push needs from outside, and what follows from it: a claim, the limits, what the
- * host says; then a refusal, a preview, or a push that may be published.
+ * Judges a push. It asks outside for all that this needs: a claim, the limits, what the host says.
+ * Then follows a refusal, a preview, or a push that may be published.
  * Proved by test/e2e/push/push-acts.test.ts and test/e2e/push/all-at-once.test.ts.
  */
 import { linesOf } from '../words/finding.ts';
@@ -67,7 +67,7 @@ export async function judgePush(run: PushRun, received: Received, isLater: boole
 
 interface Surroundings {
   readonly upstream: Upstream;
-  /** Null: the host's interface must not learn of the push yet. */
+  /** The place that the push goes to; null: the host's interface must not learn of the push yet. */
   readonly place: Place | null;
   readonly circumstances: Circumstances;
 }

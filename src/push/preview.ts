@@ -27,12 +27,12 @@ const LINE_BYTES = 64;
 const BEHIND_TEXTS: ReadonlySet<string> = new Set(['names', 'trails', 'searched']);
 const SHOW = 'git log -p HEAD --not --remotes';
 
-/** What a preview shows besides the push itself. */
+/** Facts that a preview shows besides the push itself. */
 interface Previewed extends Pick<Preview, 'author' | 'remarks' | 'refusal'> {
   readonly dateOf: DateOf;
   /** As `updatedCommits` says it. */
   readonly updated: string | null;
-  /** Of the pack as it would be sent. */
+  /** The size of the pack as it would be sent. */
   readonly bytes: number;
 }
 
@@ -77,7 +77,7 @@ export async function previewOf(
   return previewed(push, leaving, { ...facts, refusal: refusal?.reason ?? null, remarks });
 }
 
-/** What a push would publish. */
+/** Shows all that a push would publish. */
 export function previewed(push: Publishable, anonymous: AnonymousCommits, shown: Previewed): Refusal {
   const { author, remarks, refusal, dateOf, updated, bytes } = shown;
   const { title, body } = wholeText(push, anonymous);

@@ -1,6 +1,6 @@
 /**
- * What a push is handed: everything outside that it uses, and what the operator and the request
- * decide about it.
+ * The ports of a push, which are everything outside that it uses; and the settings of the operator
+ * and of the request that decide about it.
  */
 import type { Config } from '../config/config.ts';
 import type { DelayedView, KeepAnswer, NewDelayedPush } from '../durable/delayed-pushes/delayed-push.ts';
@@ -33,7 +33,7 @@ export interface PushHost extends HistoryHost {
   readonly repositories: CodeHost;
   /** Its part of the service's paths and records. */
   readonly hostKey: string;
-  /** As the service's records have it, in lower case. */
+  /** Names a repository as the service's records do, in lower case. */
   nameOf(repository: RepositoryName): string;
   /**
    * Opens the connection for a later step, so that the step does not wait for the handshake. Never
@@ -41,31 +41,31 @@ export interface PushHost extends HistoryHost {
    */
   connectAhead(step: 'push' | 'pull-request'): Promise<void>;
   /**
-   * The bot's name: the author of everything.
-   * @param isQuiet the host is asked only if nobody has for a month.
+   * Answers the bot's name, which is the author of everything.
+   * @param isQuiet whether the host is asked only if nobody has asked it for a month.
    */
   botLogin(isQuiet?: boolean): Promise<string>;
   /**
-   * The policy of the repository.
-   * @param looked the repository, if it is looked up already. Never rejects.
+   * Answers the policy of the repository. Never rejects.
+   * @param looked the repository, if it is looked up already.
    */
   policy(repository: RepositoryName, looked?: Promise<Repository>): Promise<KnownPolicy>;
 }
 
 /**
- * What the service keeps: of a push while it runs, of those that are published later, and of pull
- * requests.
+ * The records of the service: of a push while it runs, of those that are published later, and of
+ * pull requests.
  */
 export interface PushStore {
   /**
    * Counts a push that has ended.
-   * @param refusal null: it was accepted.
-   * @param durationMs null: without a pack.
+   * @param refusal why it was refused; null: it was accepted.
+   * @param durationMs how long it took; null: it had no pack to read.
    */
   count(refusal: Refusal | null, durationMs: number | null): void;
-  /** For what a push sends besides its commits. */
+  /** Opens a store for what a push sends besides its commits. */
   openSpool(): PushSpool;
-  /** A keyed hash: without the service's key, nobody can guess what it was made of. */
+  /** Computes a keyed hash: without the service's key, nobody can guess what it was made of. */
   hash(kind: 'push' | 'received' | 'work', text: string): Promise<string>;
   /**
    * Names a push of this network that is published now.
@@ -82,15 +82,16 @@ export interface PushStore {
   pendingPush(hash: string): Pick<PendingPush, 'begin' | 'decide' | 'end'>;
   pullRequest(prHash: string): Pick<PullRequest, 'claim' | 'look' | 'release' | 'record' | 'tellLater'>;
   /**
-   * Tells of a withdrawn pull request: once, also if the host says so, too.
-   * @param at '': unknown. Never rejects.
+   * Tells of a withdrawn pull request: once, also if the host says so, too. Never rejects.
+   * @param at when it was closed; '' if that is unknown.
    */
   tellWithdrawn(
     pullRequest: Pick<RecordedPullRequest, 'prHash' | 'number' | 'url'>,
     at: string,
   ): Promise<void>;
   /**
-   * Null if no push to this code host has recorded it. Wakes no object for a hash that is made up.
+   * Finds where a pull request is; null if no push to this code host has recorded it. Wakes no
+   * object for a hash that is made up.
    */
   placeOf(prHash: string): Promise<PullRequestPlace | null>;
   /**
@@ -98,18 +99,24 @@ export interface PushStore {
    * rejects.
    */
   isOpen(prHash: string): Promise<boolean>;
-  /** False: no push has recorded this pr_hash, as far as that is listed. Never rejects. */
+  /**
+   * Whether a push may have recorded this pr_hash. False: none has, as far as that is listed. Never
+   * rejects.
+   */
   mayBeRecorded(prHash: string): Promise<boolean>;
   /**
-   * The pull request with the last of these works: open, else merged, else closed. Null: none has
-   * any. Undefined: the list cannot be read. Never rejects.
+   * Finds the pull request with the last of these works: an open one, else a merged, else a closed
+   * one. Null: none has any. Undefined: the list cannot be read. Never rejects.
    * @param works keyed hashes of commits without author and dates.
    */
   pullRequestWith(
     repository: RepositoryName,
     works: readonly string[],
   ): Promise<(Omit<SameWork, 'shared'> & Pick<RecordedWork, 'last'>) | null | undefined>;
-  /** Records what an update has brought. Never rejects. @param works as for `pullRequestWith`. */
+  /**
+   * Records the works that an update has brought. Never rejects.
+   * @param works as for `pullRequestWith`.
+   */
   addWorks(prHash: string, works: readonly string[]): Promise<void>;
   /**
    * The open pull request whose pr_hash is a letter or two off; null: none, or nobody knows. Never
@@ -132,6 +139,7 @@ export interface PushStore {
    */
   tellClock(byMs: number | null): void;
   /**
+   * Keeps a push that is published later.
    * @param keptUntil how long spool and key are there.
    * @returns `found`: the same push waits; nothing is kept.
    */
@@ -153,22 +161,23 @@ export interface PushLimits {
   /**
    * Counts a push attempt, before anything else. Answers why pushes are refused now, or null. Never
    * rejects.
-   * @param isWithdrawal it is allowed, however many requests its client has caused.
-   * @param opens it can only open a pull request: if its network has no room for one, it learns
-   * nothing else, not even that the same push was made before.
-   * @param patience `delay`: a pause of the code host does not matter now. `wait`: nor does its
-   * network's limit.
+   * @param isWithdrawal whether it withdraws a pull request. That is allowed, however many requests
+   * its client has caused.
+   * @param opens whether it can only open a pull request. If its network has no room for one, it
+   * learns nothing else, not even that the same push was made before.
+   * @param patience what the push can wait for. `delay`: a pause of the code host does not matter
+   * now. `wait`: nor does the limit of its network.
    */
   enter(isWithdrawal: boolean, opens: boolean, patience?: 'none' | 'delay' | 'wait'): Promise<Refusal | null>;
   /**
-   * Checks the limit of pull requests for a push that fails for another reason, and counts it if it
-   * is over. Null: it is not, or nobody knows. Never rejects.
-   * @param slotHash if it can only open a pull request: what `slot` is asked with.
+   * Checks the limit of pull requests for a push that fails for another reason, and counts the push
+   * if it is over that. Null: it is not, or nobody knows. Never rejects.
+   * @param slotHash as for `slot`, if the push can only open a pull request.
    */
   refuseFull(slotHash?: () => Promise<string>): Promise<Refusal | null>;
   /**
-   * Of the pull request that the push opens. Takes nothing yet.
-   * @param slotHash retries share it.
+   * Answers the slot of the pull request that the push opens. Takes nothing yet.
+   * @param slotHash the hash that retries of the push share.
    * @throws Refusal
    */
   slot(slotHash: string): Promise<Slot>;
@@ -192,19 +201,20 @@ export interface PushLimits {
 }
 
 /**
- * That of one pull request in the limit of its address. It stays taken if nobody knows whether that
- * was opened.
+ * The place of one pull request in the limit of its client's address. It stays taken if nobody
+ * knows whether the pull request was opened.
  */
 export interface Slot {
   /**
-   * Takes it, one creation of the bot account and one pull request of the repository: all or
+   * Takes the slot, one creation of the bot account and one pull request of the repository: all or
    * nothing, before the first write.
    * @param policyLimits those that the repository's policy sets.
    * @throws Refusal
    */
   take(repository: RepositoryName, policyLimits: readonly Limit[]): Promise<void>;
   /**
-   * Takes it alone: the pull request is opened later, or has begun, and no other attempt runs.
+   * Takes the slot alone: the pull request is opened later, or has begun, and no other attempt
+   * runs.
    * @param isAnother whether it needs one of its own, even if an earlier attempt has one.
    * @throws Refusal
    */
@@ -214,7 +224,7 @@ export interface Slot {
    * told. Never rejects.
    */
   opened(pullRequest: OpenedPullRequest & { readonly number: number }): Promise<readonly Told[]>;
-  /** What of the limits of its network it does not have; null: it has all. */
+  /** The part of its claim on the network's limits that is not granted; null: all of it is. */
   owed(): Claim | null;
   /**
    * Gives the slot back, because no pull request was opened. Never rejects; a second call does
@@ -223,7 +233,7 @@ export interface Slot {
   release(): Promise<void>;
 }
 
-/** What the operator and the request decide about a push. */
+/** Decisions of the operator and of the request about a push. */
 export interface PushSettings extends Pick<
   Config,
   | 'anonEmail'
@@ -237,22 +247,23 @@ export interface PushSettings extends Pick<
   | 'whenBusy'
   | 'writeTimeoutMs'
 > {
-  /** Of the person who pushes. */
+  /** The person's Git client. */
   readonly client: GitClient;
-  /** What pull requests end with if the repository's policy asks for it. */
+  /** The end of a pull request's text, if the repository's policy asks for it. */
   readonly pullRequestFooter: string;
   readonly hostUrl: string;
-  /**
-   * The address to push to, for the commands in messages; and in the form that may be published.
-   */
+  /** The address to push to, for the commands in messages. */
   remoteUrl(repository: RepositoryName): string;
+  /** The same address in the form that may be published. */
   publishedUrl(repository: RepositoryName): string;
-  /** At the code host. */
+  /** The address of a file at the code host. */
   fileUrl(repository: RepositoryName, path: string): string;
   issueFormUrl(repository: RepositoryName): string;
-  /** The topic of a pull request, its page, and that of a delayed push. */
+  /** The address where people subscribe to the topic of a pull request. */
   topicUrl(prHash: string): string;
+  /** The page of a pull request. */
   pageUrl(prHash: string): string;
+  /** The page of a delayed push. */
   delayedUrl(name: string): string;
   newPrHash(): string;
   /** Answers 128 bits in hex that nobody can guess. */

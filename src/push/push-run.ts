@@ -113,9 +113,9 @@ export function receivedHashOf(
 }
 
 /**
- * What a push locks: the pull request that it updates, so that two updates never mix; and itself,
- * so that it never runs twice at once, and a retry resumes it. `end` releases all, even a claim
- * that is still on its way.
+ * Locks of a push: on the pull request that it updates, so that two updates never mix; and on
+ * itself, so that it never runs twice at once, and a retry resumes it. `end` releases all, even a
+ * claim that is still on its way.
  */
 export class Claims {
   readonly #host: Pick<PushHost, 'hostKey' | 'clock'>;

@@ -1,8 +1,8 @@
 /**
- * Commits of a push that are in a pull request of ours already. If it is open, one more commit and
- * `git push` again opens a second one, which repeats the first. If it is merged, the person's own
- * version of its commits is not upstream's. Keyed hashes are recorded of each pull request: each
- * names a commit, without author and dates.
+ * Finds commits of a push that are in a pull request of this service already. While that is open, a
+ * further commit and a plain `git push` would open a second one, which repeats the first. Once it
+ * is merged, the person's own version of its commits is not upstream's. To find them, keyed hashes
+ * are recorded of each pull request: each names a commit, without author and dates.
  * Proved by test/e2e/push/doubles.test.ts.
  */
 import type { AnonymousCommits } from '../git/objects/anonymize.ts';

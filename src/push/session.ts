@@ -51,7 +51,7 @@ import { isMendable, reviewLines } from './reply/review.ts';
 import { isUpdate } from './verdict.ts';
 import { withdraw } from './withdraw.ts';
 
-/** What became of a push, with the lines that tell the person. */
+/** The outcome of a push, with the lines that tell the person. */
 export type Outcome = { readonly lines: readonly string[] } & (
   | { readonly kind: 'published'; readonly facts: BannerFacts }
   | { readonly kind: 'delayed'; readonly facts: DelayedFacts }
@@ -64,7 +64,7 @@ export type Outcome = { readonly lines: readonly string[] } & (
 export interface Arrival {
   readonly said: Announced;
   readonly task: Task;
-  /** For the log. Null: the push was refused before it was read, which is not logged. */
+  /** The kind of push in the log; null: it was refused before it was read, which is not logged. */
   readonly logged: 'push' | 'withdrawal' | null;
   /** Milliseconds since 1970. */
   readonly startedAt: number;
@@ -72,7 +72,7 @@ export interface Arrival {
   readonly discard: () => Promise<void>;
 }
 
-/** What is to be done; or how the push has ended already. */
+/** The work that is left to do; or how the push has ended already. */
 type Task =
   | { readonly kind: 'push'; readonly received: Received }
   | { readonly kind: 'withdrawal'; readonly prHash: string }
@@ -220,8 +220,8 @@ function commandFor(run: PushRun, task: Task, refusal: Refusal): string | null {
 }
 
 /**
- * In place of `conclude` and `end`, because the body was over its limit, which the HTTP status
- * says. Never rejects.
+ * Ends a push whose body was over its limit, in place of `conclude` and `end`: the HTTP status says
+ * why. Never rejects.
  */
 export async function abandon(run: PushRun, arrival: Arrival): Promise<void> {
   tell(run, arrival, refusedAs(toRefusal(new BodyError('too-large'), run.settings.client)));
@@ -229,8 +229,8 @@ export async function abandon(run: PushRun, arrival: Arrival): Promise<void> {
 }
 
 /**
- * Gives back everything.
- * @param isAnswered the client has the answer, and needs no retry. Never rejects.
+ * Gives back everything. Never rejects.
+ * @param isAnswered whether the client has the answer, and needs no retry.
  */
 export async function end(run: PushRun, arrival: Arrival, isAnswered: boolean): Promise<void> {
   await arrival.discard();
@@ -238,8 +238,8 @@ export async function end(run: PushRun, arrival: Arrival, isAnswered: boolean): 
 }
 
 /**
- * That the client's limit is used up, whatever else is wrong. Null: it is not, or an open pull
- * request is updated.
+ * Refuses a failed push because the client's limit is used up, whatever else is wrong. Null: it is
+ * not used up, or the push would open no pull request.
  */
 async function refusedByLimit(
   run: PushRun,
@@ -286,7 +286,7 @@ type Decided =
   | { readonly kind: 'waits'; readonly view: DelayedView };
 
 /**
- * Now or later: nothing has been written at the host.
+ * Decides whether the push is published now or later. Nothing has been written at the host yet.
  * @throws Refusal if it has to wait, and may not
  */
 async function decide(

@@ -10,8 +10,7 @@ import type { Limit } from '../limits/sliding-window.ts';
 import type { Stated } from './receive/push-options.ts';
 
 /**
- * What a push is, as Git tells it, without name, date or original id: it can be stored
- * (delay/kept-push.ts).
+ * A push as Git tells it, without name, date or original id: it can be stored (delay/kept-push.ts).
  */
 export interface PushedWork {
   readonly base: Ref;
@@ -23,7 +22,7 @@ export interface PushedWork {
   /** In place of what the newest commit says; null: that is taken. */
   readonly title: PlannedText | null;
   readonly description: PlannedText | null;
-  /** Of a new pull request; an open one stays what it is. */
+  /** Whether a new pull request is a draft; an open one stays what it is. */
   readonly isDraft: boolean;
   /**
    * Whether the person affirms the Developer Certificate of Origin: the messages say so already.
@@ -39,10 +38,10 @@ export interface PushedWork {
   readonly entryCount: number;
 }
 
-/** What the place says that a push goes to: it takes pull requests, and ours. */
+/** Answers of the place that a push goes to: it takes pull requests, and ours. */
 export interface OpenPlace {
   readonly repository: Repository;
-  /** What the pull request's text ends with; may be empty. */
+  /** The end of the pull request's text; may be empty. */
   readonly footer: string;
   /** How much the repository takes, besides the operator's limit. */
   readonly policyLimits: readonly Limit[];

@@ -1,5 +1,5 @@
 /**
- * What a person sees of a comment: the footer, once, however the author's Markdown and HTML try to
+ * The footer of a comment, which a person sees once, however the author's Markdown and HTML try to
  * hide it.
  */
 import * as fc from 'fast-check';

@@ -12,7 +12,7 @@ import { exhaustive } from '../support/exhaustive.ts';
 const bed = useTestBed();
 const chromium = useChromium();
 
-/** What isomorphic-git sends: the requests that a browser asks about first are among them. */
+/** Sends what isomorphic-git sends: the requests that a browser asks about first are among them. */
 const PUSH = `(async ([url, body]) => {
   const headers = { 'Git-Protocol': 'version=2' };
   const discovery = await fetch(url + '/info/refs?service=git-receive-pack');

@@ -1,5 +1,5 @@
 /**
- * What Git's own options and ways of keeping a repository come to: the second table of
+ * Options of Git, and ways of keeping a repository, with what they come to: the second table of
  * docs/clients.md.
  */
 import { spawnSync } from 'node:child_process';

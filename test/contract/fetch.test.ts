@@ -47,7 +47,7 @@ const post = (body: Uint8Array, headers = {}, repository?: string): Promise<Answ
 const wantTip = (...more: readonly Buffer[]): Buffer =>
   Buffer.concat([pkt(`want ${tip} side-band-64k ofs-delta no-progress\n`), FLUSH, ...more, pkt('done\n')]);
 
-/** What the host was asked while `act` ran. */
+/** Lists what the host was asked while `act` ran. */
 async function asked(act: () => Promise<unknown>): Promise<Recorded[]> {
   const before = host.requests.length;
   await act();

@@ -64,7 +64,7 @@ async function reportTimes(hash: string, times: number): Promise<void> {
   for (let count = 0; count < times; count++) expect((await report(hash, newClient())).status).toBe(200);
 }
 
-/** What a person reads on a page. */
+/** The words that a person reads on a page. */
 const words = ({ text }: Answer): string =>
   text
     .replaceAll(/<(?:style|script)\b.*?<\/(?:style|script)>/gis, ' ')

@@ -46,7 +46,9 @@ const threads = (repository = 'octo/hello'): readonly Thread[] =>
 const pullOf = (prHash: string, repository?: string): Thread | undefined =>
   threads(repository).findLast(({ pull }) => pull?.head === `anon-${prHash}`);
 
-/** Of the commits that a branch of the fork has and upstream's main has not, the oldest first. */
+/**
+ * Shows the commits that a branch of the fork has and upstream's main has not, the oldest first.
+ */
 async function published(prHash: string, format: string): Promise<string[]> {
   const main = await host.tip('octo', 'hello', 'main');
   const range = [`refs/heads/anon-${prHash}`, `^${main}`];

@@ -1,5 +1,5 @@
 /**
- * What the environment decides at the start (contract, 1), and a service with an address but
+ * Decisions of the environment at the start (contract, 1), and a service with an address but
  * without a token.
  */
 import { createServer } from 'node:net';

@@ -1,5 +1,5 @@
 /**
- * What an object leaves behind when its work has ended: no timer and no open connection, as either
+ * Objects whose work has ended leave nothing behind: no timer and no open connection, as either
  * keeps it awake, and billed. The server at the other end answers whatever it is asked.
  */
 import { applyD1Migrations, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';

@@ -1,4 +1,4 @@
-/** What waits in an object's tables: when it is due, and in what order. */
+/** Rows that wait in an object's tables: when they are due, and in what order. */
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';

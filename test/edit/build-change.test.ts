@@ -29,7 +29,7 @@ const entry = (mode: string, name: string, oid = OID): TreeEntry => ({
 const names = (entries: readonly TreeEntry[]) =>
   entries.map(({ name }) => Buffer.from(name).toString('latin1'));
 
-/** What Git sorts by. */
+/** The bytes that Git sorts by. */
 const key = (one: TreeEntry) => Buffer.concat([one.name, Buffer.from(kindOf(one) === 'folder' ? '/' : '')]);
 
 const sorted = (entries: readonly TreeEntry[]) =>
@@ -83,7 +83,7 @@ describe('a change', () => {
       committedAt: 1_700_000_000,
       identity: { name: 'anonymous', email: 'anon@veil.invalid' },
     });
-  /** What the pack holds, the folders as lists of names and modes. */
+  /** The content of the pack, the folders as lists of names and modes. */
   const unpacked = ({ pack, tip }: ReturnType<typeof build>) => {
     const { kept } = scan([pack], undefined, 'everything');
     expect(kept[0]?.oid).toBe(tip);

@@ -1,4 +1,4 @@
-/** What leaves with a delayed push, and that the host learns nothing of it by being asked. */
+/** Changes that leave with a delayed push, of which the host learns nothing by being asked. */
 import { describe, expect, it } from 'vitest';
 import { difference as differ } from '../../src/edit/lines.ts';
 import { type PlannedCommit, PlannedCommits } from '../../src/git/objects/planned-commits.ts';
@@ -49,13 +49,13 @@ interface Story {
   readonly now: Folder;
   /** Whether the pack has all as deltas of what upstream has. */
   readonly deltas?: boolean;
-  /** What its files are deltas of; upstream does not have it. */
+  /** The content that its files are deltas of; upstream does not have it. */
   readonly base?: string;
-  /** Of another commit of upstream that the push has merged. */
+  /** The folder of another commit of upstream that the push has merged. */
   readonly other?: Folder;
-  /** What an earlier commit of the push has. */
+  /** The folder of an earlier commit of the push. */
   readonly before?: Folder;
-  /** What else its pack has. */
+  /** Entries that its pack has besides. */
   readonly more?: readonly Entry[];
   /** Objects that the pack leaves out besides upstream's. */
   readonly without?: readonly string[];

@@ -1,6 +1,6 @@
 /**
- * What a browser does to a text is undone: line ends, the last line's end and a byte order mark
- * stay as they were.
+ * Undoes what a browser does to a text: line ends, the last line's end and a byte order mark stay
+ * as they were.
  */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -17,7 +17,7 @@ import { utf8 } from '../../src/git/bytes.ts';
 import { runs } from '../support/runs.ts';
 import { exhaustive } from '../support/exhaustive.ts';
 
-/** What a text field sends for a text that it shows. */
+/** The text that a text field sends for one that it shows. */
 const sent = (text: string): string => text.replaceAll(/\r\n|\r|\n/g, '\r\n');
 const shown = (content: string): string => {
   const text = fileText(utf8(content));

@@ -1,6 +1,6 @@
 /**
- * What becomes of a thread that the feed named, once it was looked at: done with, asked again
- * later, or somebody else's.
+ * Threads that the feed named, once they were looked at: done with, asked again later, or somebody
+ * else's.
  */
 import { describe, expect, it } from 'vitest';
 import { type FeedMemory, followPullRequests, type NotedThread } from '../../src/events/follow.ts';

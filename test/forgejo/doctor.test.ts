@@ -1,4 +1,4 @@
-/** What `npm run doctor` says of a real Gitea, and what a missing scope does elsewhere. */
+/** Findings of `npm run doctor` at a real Gitea, and what a missing scope does elsewhere. */
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Finding } from '../../local/operator/finding.ts';
 import { checkHost } from '../../local/operator/host-check.ts';

@@ -20,7 +20,7 @@ async function treeOf(clone: Clone, revision: string, path = clone.path): Promis
   return (await clone.person.mustGit(path, ['rev-parse', `${revision}^{tree}`])).toString();
 }
 
-/** Of a push option. */
+/** The name of a push option. */
 const nameOf = (option: string) => option.split('=', 1)[0];
 
 describe.skipIf(inject('gitea') === null)('a push to Gitea', () => {

@@ -132,7 +132,7 @@ const forks = ({ repositories }: World) => repositories as ForkHost;
 const agit = ({ repositories }: World) => repositories as AgitHost;
 const UPSTREAM = { repository: REPOSITORY, name: 'main', tip: OID };
 
-/** What each way of opening pull requests needs. */
+/** Calls that only one way of opening pull requests needs. */
 const OWN_CALLS: Readonly<Record<'github' | 'gitea', Calls>> = {
   github: {
     fork: { run: (world) => forks(world).fork(REPOSITORY) },
@@ -246,7 +246,8 @@ afterEach(() => {
 });
 
 /**
- * What is read and not tried again hands errors on as they are: whoever asked has words of its own.
+ * Calls that are read and not tried again. They hand errors on as they are: whoever asked has words
+ * of its own.
  */
 const RAW = new Set(['the feed', 'a followed pull request', 'remarks', 'a conversation']);
 

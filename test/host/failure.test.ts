@@ -1,6 +1,6 @@
 /**
- * What refusals mean, whichever call meets them: every form of a limit pauses the account, and no
- * write is repeated.
+ * Refusals mean the same, whichever call meets them: every form of a limit pauses the account, and
+ * no write is repeated.
  */
 import { describe, expect, it } from 'vitest';
 import { type ForkHost, openActivity, openRepositories, openThreads } from '../../src/host/open.ts';

@@ -1,4 +1,4 @@
-/** What hosts answer about a fork that somebody has deleted, and about one that is still there. */
+/** Answers of hosts about a fork that somebody has deleted, and about one that is still there. */
 import { describe, expect, it } from 'vitest';
 import { GitTransport } from '../../src/host/git/git-transport.ts';
 import { SmartHttp } from '../../src/host/git/smart-http.ts';

@@ -15,7 +15,7 @@ function redirect(location: string | readonly string[], status = 301, asked = AS
   return redirectOf(new URL(asked), new Response(null, { status, headers }));
 }
 
-/** What is followed, as text; else the kind. */
+/** The address that is followed, as text; else the kind. */
 function target(...args: Parameters<typeof redirect>): string {
   const found = redirect(...args);
   return found.kind === 'same-origin' ? found.url.href : found.kind;

@@ -1,4 +1,4 @@
-/** What counts as lately, and what goes on, also where the clock was set back. */
+/** Clocks: which moments count as lately, and what goes on, also where the clock was set back. */
 import { expect, it } from 'vitest';
 import { isAhead, isWithin, randomMoment, systemClock } from '../../src/isolate/clock.ts';
 

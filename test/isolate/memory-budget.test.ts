@@ -259,7 +259,7 @@ class SharedClock implements Clock {
 
 const MOST_STEPS = 6;
 const MOST_BYTES = 80;
-/** What a request does: comes, needs more and more, gives some back, and ends or dies. */
+/** Stories of requests: one comes, needs more and more, gives some back, and ends or dies. */
 const stories = fc.array(
   fc.record({
     startsAt: fc.nat(3_000),

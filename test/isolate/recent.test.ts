@@ -6,7 +6,7 @@ import { runs } from '../support/runs.ts';
 
 const START = 1_800_000_000_000;
 
-/** What happens to a cache of numbers that weigh what they are. */
+/** Steps with a cache of numbers that weigh what they are. */
 const step = fc.record({
   what: fc.constantFrom('set', 'set', 'get', 'get', 'delete'),
   key: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),

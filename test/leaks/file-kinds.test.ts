@@ -1,4 +1,4 @@
-/** What pictures say, and that whatever is broken in them ends the reading. */
+/** Pictures that say something, and proof that whatever is broken in them ends the reading. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { kindOfFile } from '../../src/leaks/file-kinds.ts';

@@ -1,4 +1,4 @@
-/** What programs leave beside somebody's work, by the names of files. */
+/** Files that programs leave beside somebody's work, known by their names. */
 import { expect, it } from 'vitest';
 import { toldByName } from '../../src/leaks/file-trails.ts';
 

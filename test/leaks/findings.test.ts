@@ -1,6 +1,5 @@
 /**
- * What is told of a push that would name its author. What files hold: test/git/search; real pushes:
- * test/e2e.
+ * Tells of a push that would name its author. Its files: test/git/search; real pushes: test/e2e.
  */
 import { describe, expect, it } from 'vitest';
 import { SearchedNames } from '../../src/git/search/searched-names.ts';

@@ -1,4 +1,4 @@
-/** What a person is told of before a push is published, although nothing of it is refused. */
+/** Remarks that a person reads before a push is published, although nothing of it is refused. */
 import { expect, it } from 'vitest';
 import { remarksOn } from '../../src/leaks/messages.ts';
 import { linesOf } from '../../src/words/finding.ts';

@@ -1,5 +1,5 @@
 /**
- * What a search of a push costs at most: a few kilobytes can hold millions of places where
+ * The most that a search of a push costs: a few kilobytes can hold millions of places where
  * something may begin. The beginnings are those of the searches' own tables, so a new one is tested
  * by being there.
  */

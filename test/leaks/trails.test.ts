@@ -1,4 +1,6 @@
-/** What tools write into messages without being asked. Files: test/leaks/file-trails.test.ts. */
+/**
+ * Trails that tools write into messages without being asked. Files: test/leaks/file-trails.test.ts.
+ */
 import { describe, expect, it } from 'vitest';
 import { UNCOUNTED } from '../../src/git/memory.ts';
 import { stripperOf, tellTrails } from '../../src/leaks/trails.ts';

@@ -1,6 +1,6 @@
 /**
- * What a write counts in: nothing that names a person or a place, and one part for all that one
- * person may hold.
+ * Windows that a write counts in: nothing that names a person or a place, and one part for all that
+ * one person may hold.
  */
 import { expect, it } from 'vitest';
 import { clientIn } from '../../src/limits/client.ts';

@@ -1,4 +1,4 @@
-/** What is created: in all of its windows or in none, once for a push, and forgotten. */
+/** Creations count in all of their windows or in none, once for a push, and are forgotten. */
 import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { clientIn, networkOf } from '../../src/limits/client.ts';

@@ -1,4 +1,4 @@
-/** What the networks around a client may try together. */
+/** Tries that the networks around a client have together. */
 import { expect, it } from 'vitest';
 import { clientIn, networkOf } from '../../src/limits/client.ts';
 import { OPEN_LIMITS, type OpenLimits } from '../../src/limits/limits.ts';

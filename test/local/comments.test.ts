@@ -10,17 +10,6 @@ const ROOT = join(import.meta.dirname, '../..');
 const FOLDERS = ['.ci', 'bench', 'local', 'sandbox', 'src', 'test'];
 const MOST_COLUMNS = 100;
 
-/** Rooms of `src` in which doc comments may still begin with any word. */
-const NOT_MENDED = new Set('durable git leaks push'.split(' '));
-/** Folders of `test` in which they may not. */
-const MENDED_TESTS = new Set(['badges', 'config', 'local', 'notify', 'sandbox', 'streams', 'words']);
-
-function isMended(path: string): boolean {
-  const [folder, room = ''] = path.split('/');
-  if (folder === 'test') return MENDED_TESTS.has(room);
-  return folder !== 'src' || !NOT_MENDED.has(room);
-}
-
 const COMMENT_LINE = /^\s*(?:\/[/*]|\*)/;
 const TAG = /(?<=\s)@(?:default|example|param|returns|see|template|throws)\b/g;
 /** The first word of a doc comment, whose text may begin on the line after. */
@@ -42,8 +31,7 @@ function sourceFiles(): SourceFile[] {
 
 /** A sentence for each fault, with its place. */
 function faultsOf(file: SourceFile): string[] {
-  const found = [...lineFaults(file), ...(isMended(file.path) ? riddles(file) : [])];
-  return found.map(({ line, says }) => `${file.path}:${line}: ${says}`);
+  return [...lineFaults(file), ...riddles(file)].map(({ line, says }) => `${file.path}:${line}: ${says}`);
 }
 
 interface Fault {

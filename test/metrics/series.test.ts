@@ -10,7 +10,7 @@ const ISOLATE = {
   uptimeMs: 61500,
 };
 
-/** What two isolates have counted, as one. */
+/** Adds up what two isolates have counted. */
 function counted(): CountSheet {
   const [one, other, sum] = [new CountSheet(), new CountSheet(), new CountSheet()];
   one.increment('gitveil_pushes_total', { outcome: 'opened' });

@@ -1,6 +1,6 @@
 /**
- * What an operator reads of a delayed push: messages of any size, of which only what is shown is
- * decoded.
+ * Texts of a delayed push that an operator reads: messages of any size, of which only what is shown
+ * is decoded.
  */
 import { expect, it } from 'vitest';
 import { PlannedCommits } from '../../src/git/objects/planned-commits.ts';

@@ -48,7 +48,7 @@ const standing = async (list: string | Uint8Array | null) => {
   return found && { kind: found.kind, reason: found.reason };
 };
 
-/** What a push to such a repository is told: why it is refused, or what a gate may do. */
+/** Tells a push to such a repository why it is refused, or what a gate may do. */
 async function told(list: string | Uint8Array | null): Promise<string | null> {
   const policy = withCommunity(OPEN_POLICY, await read({ 'VOUCHED.td': list }));
   return policyRefusal(policy, REPOSITORY, 'pull_requests') ?? gateSentence(REPOSITORY, policy);

@@ -1,4 +1,4 @@
-/** What a push lays hold of, and that all of it is given back. */
+/** Claims of a push, and that all of them are given back. */
 import { describe, expect, it } from 'vitest';
 import type { BeginAnswer, Left, PushIntent } from '../../src/durable/pending-push/pending-push.ts';
 import type { ClaimedPullRequest } from '../../src/durable/pull-request/pull-request.ts';

@@ -1,6 +1,6 @@
 /**
- * What a preview shows: all that would become public, or how much of it is not shown, and where it
- * stands.
+ * The lines of a preview: all that would become public, or how much of it is not shown, and where
+ * it stands.
  */
 import { describe, expect, it } from 'vitest';
 import { AnonymousCommits } from '../../src/git/objects/anonymize.ts';

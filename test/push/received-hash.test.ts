@@ -36,7 +36,7 @@ const open = (): never => {
   throw new Error('no rows');
 };
 
-/** What is hashed. */
+/** Hashes a push with these parts. */
 async function sent({
   entries = ENTRIES,
   options = [],

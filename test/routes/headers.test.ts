@@ -1,4 +1,6 @@
-/** What every answer carries for browsers: security headers, and CORS for programs in pages. */
+/**
+ * Headers that every answer carries for browsers: security headers, and CORS for programs in pages.
+ */
 import { createExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { Hono } from 'hono';

@@ -1,4 +1,4 @@
-/** What no route answers: an unknown path, and a known one with another method. */
+/** Requests that no route answers: an unknown path, and a known one with another method. */
 import { createExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * What is kept in KV says nothing without the secret: not by its name, not by its value, not by its
- * length or expiry.
+ * Values in KV say nothing without the secret: not by their names, not by their content, not by
+ * their length or expiry.
  */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';

@@ -184,7 +184,9 @@ describe('the places of a client', () => {
   const ADDRESS_IN_48 = '2001:db8:48:7::1';
   const FULL = { attempts: 21, isAlertDue: true, holders: [] };
 
-  /** What a push asks of the account, with this answer; and what the operator is told. */
+  /**
+   * Answers what a push asks of an account that gives this answer, and what the operator is told.
+   */
   async function ask(
     answer: (kinds: readonly string[], time: number) => object,
     work: (slot: Slot) => Promise<unknown> = (slot) => slot.settle(false),

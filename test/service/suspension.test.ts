@@ -16,7 +16,7 @@ const bindings = {
 };
 
 let now = Date.now();
-/** What the guard was asked. */
+/** Methods of the guard that were called. */
 let calls: string[] = [];
 
 /** The real one, and what it is asked for. */

@@ -1,6 +1,6 @@
 /**
- * What a push has sent: nothing is lost or mixed up, little of it is in memory, and nobody else can
- * read it.
+ * Proves of all that a push has sent: nothing is lost or mixed up, little of it is in memory, and
+ * nobody else can read it.
  */
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
@@ -28,7 +28,7 @@ const KiB = 1024;
 const MANY = 1_000 * ROW_BYTES;
 const BUSY = { code: 'busy', publicMessage: 'The service is busy. Try again in a minute.' };
 const FIRST_BYTES = 16 * KiB;
-/** Of so many rows, all full. */
+/** The size of so many rows, all full. */
 const fullRows = (count: number): number => MEMORY_BYTES + (count - 1) * ROW_BYTES;
 
 let clock: PatientClock;
@@ -138,7 +138,9 @@ function holdBack(only?: string): (() => void)[] {
 /** Promises of a test settle before. */
 const soon = (): Promise<void> => scheduler.wait(5);
 
-/** Of what is in memory, all rows but the last are written before more is taken. */
+/**
+ * Lets calls through. Of what is in memory, all rows but the last are written before more is taken.
+ */
 async function letThrough(waiting: (() => void)[], calls: number): Promise<void> {
   for (let call = 0; call < calls; call++) {
     await soon();

@@ -1,6 +1,6 @@
 /**
- * What keeps one test file from failing another: in a slow run objects sleep, and `reset` alone
- * passes over them.
+ * Keeps one test file from failing another: in a slow run objects sleep, and `reset` alone passes
+ * over them.
  */
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';

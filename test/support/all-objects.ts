@@ -1,4 +1,4 @@
-/** What tests in workerd do to all Durable Objects at once. */
+/** Acts of tests in workerd on all Durable Objects at once. */
 import { abortAllDurableObjects, reset, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { calledObjects, forgetCalls } from './called-objects.ts';

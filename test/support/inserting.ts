@@ -19,7 +19,7 @@ export function inserting(text: string): Uint8Array {
 }
 
 /**
- * What the first look at a delta tells; null: nobody is named in what it makes.
+ * Takes the first look at a delta; null: nobody is named in what it makes.
  * @param pieces of the delta.
  */
 export function scanned(names: SearchedNames, pieces: readonly Uint8Array[]): Suspect | null {

@@ -22,7 +22,7 @@ export interface Searching {
   readonly upstreamFolders?: Readonly<Record<string, Uint8Array>>;
   readonly memory?: Memory;
   readonly maxHits?: number;
-  /** Of the pieces in which the pack comes; null: in one. */
+  /** The seed of the pieces in which the pack comes; null: it comes in one. */
   readonly seed?: number | null;
   readonly maxReads?: number;
   /** Called when upstream is asked for objects by their ids. */
@@ -31,7 +31,7 @@ export interface Searching {
 }
 
 export interface Searched extends PackFindings {
-  /** What upstream was asked for. */
+  /** The objects that upstream was asked for, with each request. */
   readonly askedBases: readonly ReadonlyMap<Oid, number>[];
   readonly askedPaths: readonly (readonly string[])[];
 }

@@ -1,7 +1,7 @@
 /** Pictures that show next to nothing, and say what they are given to say. */
 import { crc32 } from 'node:zlib';
 
-/** Of TIFF's first folder, or of the two that it may name: text by its number. */
+/** The tags of TIFF's first folder, or of the two that it may name: text by its number. */
 export type Tags = Readonly<Record<number, string>>;
 
 const ENTRY = 12;

@@ -8,7 +8,7 @@ import * as fc from 'fast-check';
 import { commitContent, oidNumber, tagContent, treeContent } from './objects.ts';
 import { buildPack, type Entry, makeDelta, type ObjectType, oidOf } from './pack-builder.ts';
 
-/** What every history stands on. The host has it. */
+/** The commit that every history stands on. The host has it. */
 export const UPSTREAM_COMMIT = Buffer.from(
   [
     'tree 4b825dc642cb6eb9a060e54bf8d69288fbee4904',
@@ -216,7 +216,7 @@ function entriesOf(objects: readonly PlannedObject[], plan: Plan, shape: PushSha
   return entries;
 }
 
-/** What the commits that the tip reaches must become, by their new ids. */
+/** Computes what the commits that the tip reaches must become, by their new ids. */
 export function expectedCommits({ commits, tip }: RandomPush): {
   tip: string;
   contents: Map<string, Buffer>;

@@ -24,7 +24,7 @@ export function documented(): Stored[] {
   return items;
 }
 
-/** What to write into the document, a sentence for each. */
+/** Says what to write into the document, a sentence for each. */
 export function lacksOf(stored: readonly Stored[], items: readonly Stored[]): string[] {
   const lacks = stored.flatMap((found) => {
     const { place, kind, name, columns } = found;
@@ -38,7 +38,8 @@ export function lacksOf(stored: readonly Stored[], items: readonly Stored[]): st
 }
 
 /**
- * What `<x>` in the name of a key stands for. Of any other x, for a word: tests call a client `a`.
+ * Patterns that `<x>` in the name of a key stands for. Any other x stands for a word: tests call a
+ * client `a`.
  */
 const FORMS: Readonly<Record<string, string>> = {
   push: '[0-9a-f]{64}',

@@ -10,7 +10,7 @@ const TAG = 4;
 const REF_DELTA = 7;
 const OFS_DELTA = 6;
 
-/** Of a pack whose commits and tags are whole and come before all others, as Git sends them. */
+/** Stores a pack whose commits and tags are whole and come before all others, as Git sends them. */
 export function filesOnly(pack: Uint8Array, seed: number | null = null, maxReads = Infinity): StoredPack {
   let first = HEADER_BYTES;
   const end = pack.length - TRAILER_BYTES;

@@ -1,5 +1,5 @@
 /**
- * What the Durable Objects and the database of a test have stored: names of tables with their
+ * Lists what the Durable Objects and the database of a test have stored: names of tables with their
  * columns, and keys.
  */
 import { runInDurableObject } from 'cloudflare:test';
@@ -10,7 +10,7 @@ export interface Stored {
   readonly place: string;
   readonly kind: 'table' | 'view' | 'key';
   readonly name: string;
-  /** Of a key none. */
+  /** The columns of a table; a key has none. */
   readonly columns: readonly string[];
 }
 
@@ -22,7 +22,7 @@ const columnsQuery = (table: string): string => `SELECT name FROM pragma_table_i
 type SchemaRow = Record<string, SqlStorageValue> & Pick<Stored, 'kind' | 'name'>;
 type ColumnRow = Record<string, SqlStorageValue> & { readonly name: string };
 
-/** Of all objects that the tests of this file have called. */
+/** Lists what all objects that the tests of this file have called have stored. */
 export async function storedByObjects(): Promise<Stored[]> {
   return (await Promise.all(calledObjects().map(({ objects, id }) => storedIn(objects.get(id))))).flat();
 }

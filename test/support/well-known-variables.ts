@@ -58,7 +58,7 @@ UPDATE_SCREENSHOTS
   .trim()
   .split(/\s+/);
 
-/** Of other programs, and up to two letters from one of ours. */
+/** Variables of other programs, up to two letters from one of ours. */
 export const NEAR_VARIABLES: readonly string[] = `
 NOTION_TOKEN STATIC_DIR STATS_DIR STAGE_DIR STORE_DIR START_DIR SOURCE_REF SOURCE_REV SERVICE_UID
 HEAD_TIMEOUT LOAD_TIMEOUT READY_TIMEOUT WAIT_TIMEOUT NETLIFY_TOKEN TESTING_TOKEN TESTING_URL ROUTING_URL

@@ -9,7 +9,9 @@ import { HOME_TEXTS } from '../../src/git/search/home-folders.ts';
 import type { SearchedText } from '../../src/git/search/text-search.ts';
 import { SEARCHED } from '../../src/leaks/messages.ts';
 
-/** Of all that a search finds: the shortest text, with a blank before it where that may be. */
+/**
+ * The shortest beginning of a text that a search finds, with a blank before it where that may be.
+ */
 function beginningOf({ before, letters }: SearchedText): string {
   const first = before.includes(0x20) ? 0x20 : (before[0] ?? 0);
   return Buffer.from([first, ...letters.map(([letter = 0]) => letter)]).toString('latin1');
@@ -34,7 +36,7 @@ function sampleOf({ source }: RegExp): string {
   return fc.sample(fc.stringMatching(new RegExp(`^(?:${plain})$`)), { numRuns: 1, seed: 1 })[0] ?? '';
 }
 
-/** What files may be full of. */
+/** Parts that files may be full of. */
 export const IN_FILES: readonly string[] = [
   ...[...CREDENTIAL_TEXTS, ...HOME_TEXTS].map(beginningOf),
   ...credentials,
@@ -47,7 +49,7 @@ export const IN_FILES: readonly string[] = [
   'Ada Lovelace ',
   'contributor@users.noreply.github.com ',
 ];
-/** What messages may be full of. */
+/** Parts that messages may be full of. */
 export const IN_MESSAGES: readonly string[] = [
   ...IN_FILES,
   ...Object.values(SEARCHED).flatMap((pattern) => [` ${sampleOf(pattern)} `, `${sampleOf(pattern)}\n`]),

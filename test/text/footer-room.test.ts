@@ -22,7 +22,7 @@ const FORGED = 'anon-0badf00d · karma (9) · [report](https://evil.test/)';
 const turned = (words: string): string => Array.from(words).toReversed().join('');
 const markdown = new MarkdownIt({ html: true });
 
-/** What is in them is no footer of ours, or is not seen. */
+/** Elements in which nothing is a footer of ours, or is seen. */
 const ELSEWHERE = new Set([
   'blockquote',
   'pre',

@@ -8,7 +8,7 @@ import { renderedMarkdown } from '../../src/text/markdown.ts';
 const TAG =
   /<(?:\/?(?:p|h3|strong|em|s|blockquote|ul|ol|li|table|thead|tbody|tr|th|td|pre|code|a)|hr|br|ol start="\d+"|a href="(?:https?:\/\/|mailto:)[^"<>]*")>/g;
 
-/** What is left of HTML without the elements that are allowed. */
+/** The rest of HTML without the elements that are allowed. */
 const besides = (html: string): string => html.replaceAll(TAG, '');
 
 it('shows what people write', () => {

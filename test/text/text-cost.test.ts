@@ -1,5 +1,5 @@
 /**
- * What reading and showing a stranger's text costs at most: in proportion to it, whatever it is
+ * The most that reading and showing a stranger's text costs: in proportion to it, whatever it is
  * full of. A body has 65,536 characters; what may be longer is read twice as far.
  */
 import { describe, expect, it } from 'vitest';
@@ -41,8 +41,8 @@ function signing(text: string) {
 }
 
 /**
- * Of Markdown and YAML, whose libraries look from each bracket to the end of a paragraph. The
- * length of a body, and that of a policy, bound that, so characters do not count here.
+ * Readers of Markdown and YAML, whose libraries look from each bracket to the end of a paragraph.
+ * The length of a body, and that of a policy, bound that, so characters do not count here.
  */
 const READERS_OF_MARKUP: Readonly<Record<string, (text: string) => unknown>> = {
   'for a footer and for noise': (text) => {
@@ -61,7 +61,7 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   'as a list of accounts': (text) => vouchedStanding(text, 'bot', 'github'),
 };
 
-/** Of messages. What searches them is proved in test/leaks/search-cost.test.ts. */
+/** Readers of messages. The searches of them are proved in test/leaks/search-cost.test.ts. */
 const READERS_OF_MESSAGES: Readonly<Record<string, (text: string) => unknown>> = {
   'for people': (text) => warningOfNames([utf8(text)], null),
   'for noise': (text) => noiseInMessage(text, WHERE),

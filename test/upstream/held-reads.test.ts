@@ -1,7 +1,4 @@
-/**
- * What is read of a repository's files counts in the memory of all requests, until its request
- * ends.
- */
+/** Reads of a repository's files count in the memory of all requests, until their request ends. */
 import { expect, it } from 'vitest';
 import { systemClock } from '../../src/isolate/clock.ts';
 import { heldReads } from '../../src/upstream/tree-reader.ts';

@@ -52,7 +52,7 @@ export interface NewDelayedPush extends DelayWindow {
 
 /** As the operator sees it, and whoever publishes it. */
 export interface DelayedPush extends Omit<NewDelayedPush, 'client'> {
-  /** Null: it has ended. */
+  /** The client that pushed it; null: the push has ended. */
   readonly client: string | null;
   /**
    * Why it ended, or how it was published, and what to do; while it waits: why it could not be
@@ -80,7 +80,7 @@ export interface DelayedView extends Pick<DelayedPush, 'name' | 'reason' | 'from
   readonly state: DelayState;
   /** Its person wants it no more. What is public of it could not be removed yet. */
   readonly isGivenUp: boolean;
-  /** Null: it is not published. */
+  /** The pull request that it has become; null: it is not published. */
   readonly published: PublishedAs | null;
   /** Whether it waits for the operator. */
   readonly waitsForReview: boolean;
@@ -104,7 +104,7 @@ export type DelayedLease = { readonly name: string; readonly lease: string };
 export type LeasedPush = DelayedPush &
   DelayedLease & {
     /**
-     * What the first attempt to publish it has decided, and every later one uses again. Null:
+     * The decision of the first attempt to publish it, which every later one uses again; null:
      * nobody has begun.
      */
     readonly intent: PushIntent | null;

@@ -279,10 +279,10 @@ export function stopped(push: StagedPush, event: 'ask the operator' | 'roll back
   return moved(push, event, next, { said: [] });
 }
 
-/** Null: nobody has begun to publish it. */
+/** The decision of who began to publish it; null: nobody has begun. */
 export const intentOf = ({ stage }: Staged): PushIntent | null => ('intent' in stage ? stage.intent : null);
 
-/** Null: it waits for the operator, or has ended. */
+/** The moment when it is due; null: it waits for the operator, or has ended. */
 export const dueAtOf = ({ stage }: Staged): number | null => ('dueAt' in stage ? stage.dueAt : null);
 
 /** Answers it for the holder of its lease. */

@@ -66,7 +66,7 @@ interface OutboxEntry extends Waiting {
  * memory, and it is saved in the same turn.
  */
 interface Kept extends KeptDates, KeptHistory {
-  /** Null: no push has recorded it. */
+  /** The pull request as the last push has recorded it; null: no push has. */
   record: RecordedPullRequest | null;
   /** Oldest first. */
   readonly outbox: OutboxEntry[];
@@ -107,7 +107,7 @@ export type ClaimedPullRequest =
   | {
       readonly kind: 'claimed';
       readonly lease: number;
-      /** Null: no push has recorded it. */
+      /** The pull request as the last push has recorded it; null: no push has. */
       readonly recorded: RecordedPullRequest | null;
       readonly dates: readonly DatedCommits[];
     };

@@ -20,7 +20,7 @@ import { proposedBefore } from '../same-work.ts';
 
 /** The row of the push, as far as publishing may change it. */
 export interface ReleasedRow {
-  /** What an earlier attempt has decided; null: none has begun. */
+  /** The decision of an earlier attempt; null: none has begun. */
   readonly intent: PushIntent | null;
   /** As `Attempt.mayGoOn`. */
   readonly mayGoOn: () => Promise<void>;

@@ -20,7 +20,7 @@ import type { Place, Upstream } from './questions.ts';
 import { notShown, signOff, statements } from './rules/place.ts';
 import type { Work } from './work.ts';
 
-/** What judging needs besides the push and upstream. */
+/** Circumstances that judging needs besides the push and upstream. */
 export interface Circumstances {
   readonly settings: PushSettings;
   readonly botLogin: string;
@@ -52,7 +52,7 @@ const NOT_OPEN = [
 /** Where a push goes. */
 export interface Destination extends Base {
   readonly born: BornUpstream;
-  /** What the place says; null: it is not asked yet. */
+  /** The answers of the place; null: it is not asked yet. */
   readonly open: Omit<OpenPlace, 'named'> | null;
   /** The pull request that the push names; null: none, or one that nobody knows. */
   readonly named: Omit<NamedPullRequest, 'tip'> | null;

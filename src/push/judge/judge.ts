@@ -54,8 +54,8 @@ import {
 } from './work.ts';
 
 /**
- * What the rules say, in the order in which they are told. The first that refuses gives the reason
- * in Git's status table. To add a rule, add a function here, and its test in test/push/judge/rules.
+ * Rules, in the order in which their findings are told. The first that refuses gives the reason in
+ * Git's status table. To add a rule, add a function here, and its test in test/push/judge/rules.
  */
 const RULES: readonly Rule[] = [
   nulCharacters,
@@ -78,10 +78,10 @@ const RULES: readonly Rule[] = [
   noChange,
 ];
 
-/** What was judged, and what has been found in it. */
+/** A push that was judged, and what has been found in it. */
 export interface Judged {
   readonly work: PushedWork;
-  /** Null: the place is asked when the push is published. */
+  /** The place that the push goes to; null: it is asked when the push is published. */
   readonly place: OpenPlace | null;
   /** The claim on the pull request that is updated, or whose branch is used again. */
   readonly claim: ClaimedUpdate | null;

@@ -1,5 +1,5 @@
 /**
- * What judging a push knows, so that a step needs nothing else.
+ * Facts about a push that judging knows, so that a step needs nothing else.
  * Proved by test/push/judge/judge.test.ts.
  */
 import type { CommitIdentity } from '../../git/objects/commit.ts';
@@ -19,7 +19,7 @@ export interface Known {
   readonly circumstances: Circumstances;
   /** The bot, as it stands in the commits. */
   readonly bot: CommitIdentity;
-  /** Null: the host's interface must not learn of the push yet. */
+  /** The place that the push goes to; null: the host's interface must not learn of the push yet. */
   readonly place: Place | null;
   readonly destination: Destination;
   readonly history: UpstreamHistory;
@@ -27,7 +27,7 @@ export interface Known {
   readonly plan: Plan;
   readonly searched: NamesSearched;
   readonly pushed: PushedWork;
-  /** What hosts would refuse in folders, which the search for names has read. */
+  /** Findings that hosts would refuse in folders, which the search for names has read. */
   readonly oddFolders: readonly Finding[];
   /** Whether the push ends with the files that it began with. Never rejects. */
   readonly isEmpty: Promise<boolean>;

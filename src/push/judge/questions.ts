@@ -1,8 +1,8 @@
 /**
- * What judging asks outside, in two objects: what any clone asks, and what tells the host something
- * of the push, which a delayed push does not have yet. No question writes anything at the host. If
- * the host fails, a question rejects with a refusal that says so; but one that is only asked for a
- * warning never does, and no push waits long for it.
+ * Questions that judging asks outside, in two objects: those that any clone asks, and those that
+ * tell the host something of the push, which a delayed push does not ask yet. No question writes
+ * anything at the host. If the host fails, a question rejects with a refusal that says so; but one
+ * that is only asked for a warning never does, and no push waits long for it.
  * Proved by test/push/judge/delta-bases.test.ts and test/e2e/push/others-work.test.ts.
  */
 import { type ChangedEntry, changedEntries } from '../../edit/tree-comparison.ts';
@@ -59,16 +59,16 @@ type What =
   | 'what a push changes'
   | 'the commits of a branch';
 
-/** What a clone of it shows. */
+/** The repository as a clone of it shows it. */
 export interface Upstream extends Pick<
   DiscoveredRefs,
   'repository' | 'refs' | 'hasAllBranches' | 'hostAheadMs'
 > {
-  /** Null: it has no commit yet. */
+  /** The default branch; null: it has no commit yet. */
   readonly defaultBranch: Ref | null;
 }
 
-/** What the host's interface says of a repository. */
+/** A repository as the host's interface describes it. */
 export interface LookedUp {
   readonly repository: Repository;
   readonly policy: KnownPolicy;
@@ -197,7 +197,7 @@ async function unlessLate<T>({ host, logger }: PushRun, what: What, answer: Prom
 
 export type GitQuestions = ReturnType<typeof gitQuestions>;
 
-/** What any clone asks, so the host may see it at any time. */
+/** Questions that any clone asks, so the host may see them at any time. */
 export function gitQuestions(run: PushRun, { repository, refs }: Pick<Upstream, 'repository' | 'refs'>) {
   const { host, steps } = run;
   const { lister } = host;
@@ -226,8 +226,8 @@ export function gitQuestions(run: PushRun, { repository, refs }: Pick<Upstream, 
 export type PlaceQuestions = ReturnType<typeof placeQuestions>;
 
 /**
- * What the host learns something of the push from, and what our records say of it besides. A push
- * that is published later has none of them until then.
+ * Questions that tell the host something of the push, and those to our own records about it. A push
+ * that is published later asks none of them until then.
  */
 export function placeQuestions(run: PushRun, { repository }: Pick<Upstream, 'repository'>, botLogin: string) {
   const { host, store, steps, claims } = run;
@@ -266,7 +266,8 @@ export function placeQuestions(run: PushRun, { repository }: Pick<Upstream, 'rep
       return replaceableTip(run, named, isHarmless, options.overwrite ? null : overwrite);
     },
     /**
-     * What an update adds to the branch of its pull request, and takes away; null: nobody knows.
+     * Says which commits an update adds to the branch of its pull request, and takes away; null:
+     * nobody knows.
      */
     updatedCommits: async (
       { pullRequest: { source }, tip }: NamedPullRequest,
@@ -290,7 +291,7 @@ export function placeQuestions(run: PushRun, { repository }: Pick<Upstream, 'rep
     newestOf: (boundary: ReadonlySet<Oid>) =>
       steps.run('history', () => lister.newestOf(repository, boundary)),
     /**
-     * What the pushed deltas stand on: all, in one request, or nothing.
+     * Reads the objects that the pushed deltas stand on: all, in one request, or nothing.
      * @param sizes of the objects by their ids.
      */
     readBases: async (sizes: ReadonlyMap<Oid, number>): Promise<Iterable<KeptObject>> => {
@@ -309,8 +310,8 @@ export function placeQuestions(run: PushRun, { repository }: Pick<Upstream, 'rep
       return new Map(files);
     },
     /**
-     * Null: nobody knows, or it is too much. A pack that is not in memory is read only if that is
-     * required.
+     * Lists the files and folders that the push changes; null: nobody knows, or it is too much. A
+     * pack that is not in memory is read only if that is required.
      * @param isAll whether all folders are compared, or those of workflows alone.
      * @throws if it is required: Refusal
      */

@@ -1,6 +1,7 @@
 /**
- * What an update adds to its pull request, and what it takes away, as the person is told. Ids tell,
- * because a commit that was rewritten before for this pull request gets the same id again.
+ * Says how an update changes the commits of its pull request, as the person is told. Commits are
+ * compared by their ids, because one that was rewritten before for this pull request gets the same
+ * id again.
  */
 import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import { parseCommit } from '../../git/objects/commit.ts';
@@ -11,22 +12,24 @@ import { oneLine } from '../../words/host-text.ts';
 import { textOf } from '../../text/pull-request-text.ts';
 import type { ReadObjects } from '../../upstream/tree-reader.ts';
 
-/** Of the branch as it is: of a longer one that is replaced, nothing is told. */
+/** The most commits that are read of the branch as it is. If more are replaced, nothing is told. */
 const MOST_COMMITS = 50;
 const MOST_COMMITS_BYTES = 256 * 1024;
 const MOST_TITLES = 3;
 
 interface Updated {
   readonly commits: PlannedCommits;
-  /** What they become. */
+  /** The anonymous commits that they become. */
   readonly leaving: AnonymousCommits;
   /** Where the branch of the pull request is. */
   readonly tip: Oid;
 }
 
 /**
- * Costs a request, unless the new commits stand on what is there.
- * @returns `2 commits added, 1 changed, 1 dropped (<title>)`; null: that cannot be said.
+ * Compares the commits of an update with those that the branch has now. Asks the host once, unless
+ * the new commits stand on the branch as it is.
+ * @returns such as `2 commits added, 1 changed, 1 dropped (<title>)`; empty: nothing changes; null:
+ * that cannot be said.
  */
 export async function updatedCommits(
   { commits, leaving, tip }: Updated,
@@ -62,7 +65,7 @@ export async function updatedCommits(
   return said(added, gone);
 }
 
-/** A new commit with the title of one that is gone is the same one, changed. */
+/** Puts the changes in words. A new commit with the title of one that is gone counts as changed. */
 function said(added: readonly string[], gone: readonly string[]): string {
   const left = [...gone];
   let changed = 0;

@@ -211,7 +211,7 @@ export function authorOf(kept: Kept, oid: Oid): string | undefined {
   return /^author [^\n>]*/m.exec(head)?.[0];
 }
 
-/** Of the commits in a pack, those that one of them is made of. */
+/** Finds those commits in a pack that one of them is made of: itself and its ancestors. */
 export function commitsFrom(kept: Kept, tip: Oid | null): ReadonlySet<Oid> {
   const found = new Set<Oid>();
   const left = tip === null ? [] : [tip];

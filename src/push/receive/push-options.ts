@@ -5,7 +5,9 @@ import { isValidRefName } from '../../git/wire/ref-name.ts';
 import { oneLine } from '../../words/host-text.ts';
 import { nearName } from '../../words/near-name.ts';
 
-/** What a push says for the text of its pull request, because the repository may ask for it. */
+/**
+ * Statements of a push for the text of its pull request, because the repository may ask for them.
+ */
 export interface Stated {
   /** Whether AI was used: `none`, `assisted` or `generated`; null: it does not say. */
   readonly ai: string | null;
@@ -150,7 +152,7 @@ export function parsePushOptions(pushOptions: readonly string[]): PushOptionsRes
   return { kind: 'invalid', ...first, faults: [first, ...more], options };
 }
 
-/** What is wrong with the options of a push. */
+/** The faults in the options of a push. */
 export function faultsIn(parsed: PushOptionsResult): readonly OptionFault[] {
   return parsed.kind === 'invalid' ? parsed.faults : [];
 }

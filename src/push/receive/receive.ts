@@ -32,13 +32,13 @@ interface TakenCommand {
   readonly target: PushTarget;
 }
 
-/** What a push says before its pack: its commands and options. */
+/** The beginning of a push, before its pack: its commands and options. */
 export interface Announced {
   readonly commandList: readonly Command[];
-  /** Null if no command is accepted. */
+  /** The command that is accepted; null if none is. */
   readonly taken: TakenCommand | null;
   readonly parsed: PushOptionsResult;
-  /** Null: they are not valid. */
+  /** The options of the push; null: they are not valid. */
   readonly options: PushOptions | null;
   /** It closes a pull request; its hash may be missing. */
   readonly isWithdrawal: boolean;
@@ -112,7 +112,7 @@ export interface Received {
   /** All commands of the push, including the accepted one. */
   readonly commandList: readonly Command[];
   readonly options: PushOptions;
-  /** What is wrong with its options: it is judged without them, and refused. */
+  /** Faults in its options: it is judged without them, and refused. */
   readonly faults: readonly OptionFault[];
   readonly pack: ReceivedPack;
 }
@@ -123,9 +123,9 @@ export interface ReceivedPack {
   /** All other entries as they will be sent, one after another. */
   readonly spool: PushSpool;
   readonly entryCount: number;
-  /** Of the objects that these are, or that their deltas say they make. */
+  /** The size of the objects in these entries; of a delta, the size that it says it makes. */
   readonly objectBytes: number;
-  /** Bases that they name by their ids. */
+  /** The bases that these entries name by their ids. */
   readonly namedBases: OidTable;
 }
 

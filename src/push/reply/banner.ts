@@ -1,6 +1,6 @@
 /**
- * What the person needs later, as nobody else keeps it for them: secrets in the first lines, so
- * that an answer whose end is lost has lost none, and all else in the last ones.
+ * Lines that the person needs later, as nobody else keeps them: secrets come first, so that an
+ * answer whose end is lost has lost none, and all else comes last.
  */
 import type { DelayReason, DelayWindow } from '../../durable/delayed-pushes/delayed-push.ts';
 import type { Pushed, PushRun } from '../push-run.ts';
@@ -8,11 +8,14 @@ import type { Pushed, PushRun } from '../push-run.ts';
 export interface BannerFacts extends Repeated {
   readonly prHash: string;
   readonly updated: boolean;
-  /** As `updatedCommits` says it; empty: nothing new; null: nobody knows, or it is no update. */
+  /**
+   * The changes that `updatedCommits` tells; empty: nothing new; null: nobody knows, or it is no
+   * update.
+   */
   readonly changes: string | null;
   /** Whether title, description or base of the pull request that it updates were changed. */
   readonly hasEdited: boolean;
-  /** An earlier attempt at the same push has begun it, or has opened it already. */
+  /** Whether an earlier attempt at the same push has begun it, or has opened it already. */
   readonly isRepeated: boolean;
   /** Whether its commits were open already, in another pull request. */
   readonly isDouble: boolean;
@@ -28,9 +31,9 @@ export interface BannerFacts extends Repeated {
   readonly subscribeUrl: string;
 }
 
-/** What a later push must repeat to change the same pull request. */
+/** Options and names that a later push must repeat to change the same pull request. */
 interface Repeated {
-  /** Null: it opened none yet. */
+  /** The pull request; null: none is open yet. */
   readonly prHash: string | null;
   /** The key, or `<key>` in its place; null if updates need none. */
   readonly prKey: string | null;
@@ -47,7 +50,7 @@ export function shellWord(text: string): string {
   return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** As an option of the push; none if it is not given. */
+/** Writes an option of a push; none if it is not given. */
 function option(name: string, value: string | number | boolean | null): string[] {
   if (value === null || value === false) return [];
   return [value === true ? name : `${name}=${value}`];
@@ -109,7 +112,7 @@ export function keyLines(prHash: string, key: string): string[] {
   ];
 }
 
-/** What stands at the end, as the contract lists it (4.6, step 8). */
+/** The last lines of a push that is published, as the contract lists them (4.6, step 8). */
 export function bannerLines(facts: BannerFacts): string[] {
   const { updated, isDraft, isRepeated, newRemarks } = facts;
   const opened = isDraft ? 'Your pull request is open as a draft.' : 'Your pull request is open.';
@@ -130,7 +133,10 @@ export function bannerLines(facts: BannerFacts): string[] {
   ];
 }
 
-/** Only now that it is open, there is something to withdraw. */
+/**
+ * Begins the sentence before the command. It may speak of withdrawal, because the pull request is
+ * open now.
+ */
 function beforeCommand({ key, isDouble, prHash }: BannerFacts): string {
   if (isDouble)
     return `Withdraw this one with -o withdraw -o pr-hash=${prHash} -o pr-key=<its key>. Or to update it,`;
@@ -150,26 +156,26 @@ export interface DelayedFacts {
   readonly reason: DelayReason;
   readonly window: DelayWindow;
   /**
-   * Who knows it may publish the push now, or give it up.
-   * Null: the same push waits already, and was told it.
+   * The page of the push. Whoever knows it may publish the push now, or give it up. Null: the same
+   * push waits already, and was told it.
    */
   readonly pageUrl: string | null;
 }
 
-/** To the minute: seconds would reveal too much about when it was pushed. */
+/** Writes a time to the minute: seconds would reveal too much about when it was pushed. */
 export function minuteOf(at: number): string {
   return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
 /**
- * Completes a sentence. Only so many are published at once, and few that are due together are kept
- * apart.
+ * Completes a sentence. It may be minutes later than planned, because only so many are published at
+ * once, and few that are due together are kept apart.
  */
 export function willBePublished({ from, to }: DelayWindow): string {
   return `will be published between ${minuteOf(from)} and ${minuteOf(to)}, or minutes later if others are due, too.`;
 }
 
-/** Why and until when, as a sentence that begins with `Delayed`. */
+/** Says why and until when it waits, as a sentence that begins with `Delayed`. */
 export function delayedSentence(reason: DelayReason, { from, to }: DelayWindow): string {
   switch (reason) {
     case 'delay':
@@ -181,7 +187,7 @@ export function delayedSentence(reason: DelayReason, { from, to }: DelayWindow):
   }
 }
 
-/** That cannot be hidden (docs/privacy.md). */
+/** The one thing that cannot be hidden (docs/privacy.md). */
 const SEEN_BY_HOST =
   'The code host has only seen that somebody read this repository just now, as a fetch does.';
 
@@ -218,11 +224,11 @@ export type Withdrawn = {
   readonly deletedRef: string | null;
 } & (
   | { readonly kind: 'closed' | 'merged' | 'gone' }
-  /** The host does not close it. */
+  /** The host does not close it; `said` tells why. */
   | { readonly kind: 'open'; readonly said: string }
 );
 
-/** What has become of it, in a sentence, and what else is to be known. */
+/** Says in a sentence what has become of the pull request, and then what else is to be known. */
 export function farewell(withdrawn: Withdrawn): [heading: string, ...string[]] {
   const branch = withdrawn.hadBranch ? ['Its branch is removed.'] : [];
   switch (withdrawn.kind) {

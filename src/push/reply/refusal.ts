@@ -22,8 +22,8 @@ const LOOKS_FIRST =
 const ONLY_EDIT = 'Its commits are up to date. Push the same commits again to retry.';
 
 /**
- * The text in the status table; what completes "Still waiting for github.com"; the limit (null: its
- * own); advice.
+ * The text in the status table; the words after "Still waiting for github.com"; the most time that
+ * the step may take (null: it has a limit of its own); and the advice.
  */
 type Step = readonly [failure: string, waiting: string, limitMs: number | 'shared' | null, next: string];
 
@@ -43,7 +43,7 @@ const STEPS = {
     GOES_ON,
   ],
 } as const satisfies Record<string, Step>;
-/** For preparing the fork and opening the pull request, together. */
+/** The most time for preparing the fork and opening the pull request, together. */
 const SHARED_MS = 75_000;
 const LINE_INTERVAL_MS = 10_000;
 
@@ -58,17 +58,17 @@ export function isOfHost({ code }: Refusal): boolean {
 const SPECIAL_OUTCOMES = ['suspended', 'rate-limited', 'preview'] as const;
 type SpecialOutcome = (typeof SPECIAL_OUTCOMES)[number];
 
-/** Why, for programs and for the log. Nothing in it comes from the person. */
+/** The reason, for programs and for the log. Nothing in it comes from the person. */
 export type RefusalCode = HostStep | SpecialOutcome | Waits | OfRequest | OfRepository | OfWork | OfService;
 /**
  * The bot account may not go on now, or another push or pull request, or somebody else's commits
  * come first.
  */
 type Waits = 'account' | 'in-progress' | 'overtaken' | 'double' | 'others-work';
-/** What was sent. `fsck`: as Git's own check would say at the host. */
+/** Faults in what was sent. `fsck`: Git's own check at the host would find them. */
 type OfRequest = OfPack | 'bad-request' | 'too-large' | 'options' | 'pr-hash' | 'pr-key';
 type OfPack = 'bad-pack' | 'fsck' | 'incomplete' | 'not-rewritable';
-/** `stated`, `workflows`: what its policy asks for. */
+/** Reasons in the repository. `stated`, `workflows`: its policy asks for it. */
 type OfRepository = 'missing' | 'archived' | 'empty' | 'repository-size' | OfPolicy;
 type OfPolicy = 'policy' | 'policy-unread' | 'sign-off' | 'stated' | 'workflows';
 type OfWork =
@@ -83,12 +83,12 @@ type OfWork =
   | 'trails';
 type OfService = 'busy' | 'clock' | 'delay' | 'delays-full' | 'internal' | 'unguarded';
 
-/** What a push would publish, for a form; the lines of its refusal show it on a terminal. */
+/** Texts that a push would publish, for a form. On a terminal, lines of its refusal show them. */
 export interface Preview {
   readonly author: string;
   readonly title: string;
   readonly body: string;
-  /** What was searched and found, and warnings. */
+  /** Lines about what was searched and found, and warnings. */
   readonly remarks: readonly string[];
   /** Why the push would be refused; null: it would not. */
   readonly refusal: string | null;
@@ -100,23 +100,23 @@ export class Refusal extends Error implements Finding {
   override readonly name = 'Refusal';
   readonly severity = 'refuse';
   readonly code: RefusalCode;
-  /** For the status table, without line breaks: `push rejected: <reason>`. */
+  /** A text for the status table, without line breaks: `push rejected: <reason>`. */
   readonly reason: string;
   /** Explanation and next step. */
   readonly lines: readonly string[];
   /** `ok`, or what is wrong with the pack. */
   readonly unpackStatus: string;
-  /** How a push is counted that was not accepted, or was a preview. */
+  /** The way in which the metrics count it; null: as refused or failed. */
   readonly outcome: SpecialOutcome | null;
-  /** For a client that reads it from a header; null: it is not known, or only in the lines. */
+  /** Milliseconds until a retry makes sense; null: nobody knows, or only the lines say it. */
   readonly waitMs: number | null;
-  /** What a preview shows; null: this is none. */
+  /** The preview that this is; null: it is none. */
   readonly preview: Preview | null;
   /**
    * Push options that answer it, such as `sign-off`, or `issue=<number>` for the person to fill in.
    */
   readonly needs: readonly string[];
-  /** What else judging has found. */
+  /** Other findings of judging. */
   readonly also: readonly Finding[];
 
   constructor(code: RefusalCode, reason: string, lines: readonly string[], more: Partial<More> = {}) {
@@ -176,7 +176,7 @@ export class HostSteps {
   }
 
   /**
-   * Says every ten seconds what it waits for.
+   * Runs a step within its time, and says every ten seconds what it waits for.
    * @throws Refusal that names the step, which may have taken effect
    */
   async run<T>(step: HostStep, action: () => Promise<T>): Promise<T> {
@@ -282,8 +282,8 @@ export function cannotWrite(error: unknown, ...lines: readonly string[]): Refusa
 }
 
 /**
- * In one word, for the metrics. `refused`: by a rule, so retrying will not help. `failed`: because
- * of a fault.
+ * Says in one word how a push has ended, for the metrics. `refused`: by a rule, so retrying will
+ * not help. `failed`: because of a fault.
  */
 export function pushOutcome(refusal: Refusal | null): SpecialOutcome | 'accepted' | 'refused' | 'failed' {
   if (refusal === null) return 'accepted';

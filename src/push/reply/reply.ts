@@ -1,5 +1,5 @@
 /**
- * What a person is told while a push goes on, and at its end: a Git client as side-bands, a form as
+ * Tells the person how a push goes on, and how it ends: a Git client by side-bands, a form by
  * gathered lines.
  */
 import type { PullRequestStage } from '../../durable/pull-request/stages.ts';
@@ -26,23 +26,29 @@ export interface SameWork {
 }
 
 export interface Reply {
-  /** Lines that the person should know: warnings and the like. */
+  /** Tells lines that the person should know: warnings and the like. */
   note(...lines: readonly string[]): Promise<void>;
-  /** The work is in a pull request already. @param lines say so in the words of push options. */
+  /**
+   * Tells that the work is in a pull request already.
+   * @param lines that say so in the words of push options.
+   */
   noteSame(same: SameWork, lines: readonly string[]): Promise<void>;
-  /** What this answer alone shows: a form's page shows it by itself. */
+  /** Tells a secret that this answer alone shows. A form gets it another way, on its page. */
   noteSecret(...lines: readonly string[]): Promise<void>;
-  /** What the service is doing at this moment. */
+  /** Tells what the service is doing at this moment. */
   step(line: string): Promise<void>;
 }
 
-/** False if the client has gone, which changes nothing about the push. Must not reject. */
+/**
+ * Answers whether the client is still there. If it has gone, that changes nothing about the push.
+ * Must not reject.
+ */
 type WriteBytes = (bytes: Uint8Array) => Promise<boolean>;
 
 /**
- * Progress on band 2, report-status on band 1, an error on band 3. Notes wait until the client has
- * sent everything, and listens. Even a refusal is complete, with each pushed ref: after an error
- * alone, Git reports a broken connection.
+ * Writes progress on band 2, the report-status on band 1, an error on band 3. Notes wait until the
+ * client has sent everything, and listens. Even a refusal is complete, with each pushed ref: after
+ * an error alone, Git reports a broken connection.
  */
 export class SideBandReply implements Reply {
   readonly #hasSideBand: boolean;
@@ -55,13 +61,13 @@ export class SideBandReply implements Reply {
     this.#wantsReport = capabilities.has('report-status');
   }
 
-  /** The client listens now. */
+  /** Begins to write, because the client listens now. */
   async open(write: WriteBytes): Promise<void> {
     this.#write = write;
     await this.note(...this.#waiting.splice(0));
   }
 
-  /** The client puts `remote: ` in front of each line. */
+  /** Tells lines. The client puts `remote: ` in front of each. */
   async note(...lines: readonly string[]): Promise<void> {
     if (!this.#hasSideBand || lines.length === 0) return;
     if (this.#write === null) this.#waiting.push(...lines);
@@ -102,8 +108,8 @@ export class SideBandReply implements Reply {
   }
 
   /**
-   * Ends the reply; only after `open`. False: the client did not receive it.
-   * @param finalLine of a failed push.
+   * Ends the reply; only after `open`. Answers whether the client has received it.
+   * @param finalLine the last line of a failed push; null: it has not failed.
    */
   async finish(report: ReportStatus, finalLine: string | null): Promise<boolean> {
     const write = this.#write as WriteBytes;
@@ -117,7 +123,7 @@ export class SideBandReply implements Reply {
   }
 }
 
-/** Gathers the notes. */
+/** Gathers the notes, for a form. */
 export class NotedReply implements Reply {
   readonly notes: string[] = [];
   same: SameWork | null = null;

@@ -1,16 +1,16 @@
 /**
- * How all is shown that refuses a push, on a terminal: every refusal, then the warnings, and
- * the command that passes once the rest is done.
+ * Shows on a terminal all that refuses a push: every refusal, then the warnings, and the command
+ * that passes once the rest is done.
  * Proved by test/push/reply/review.test.ts.
  */
 import { linesOf } from '../../words/finding.ts';
 import { sentence } from '../../words/sentence.ts';
 import type { Refusal, RefusalCode } from './refusal.ts';
 
-/** More refusals are counted. */
+/** The most refusals that are shown. Of more, only the number is. */
 const MOST_REFUSALS = 14;
 
-/** What the person can mend, so that one command passes then. */
+/** Faults that the person can mend, so that one command passes then. */
 const MENDABLE: ReadonlySet<RefusalCode> = new Set([
   'options',
   'pr-key',

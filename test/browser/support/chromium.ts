@@ -88,7 +88,8 @@ async function expectFit(page: Page): Promise<void> {
 }
 
 /**
- * What axe finds wrong with the page for people who see, hear or move differently; empty: nothing.
+ * Lists what axe finds wrong with the page for people who see, hear or move differently; empty:
+ * nothing.
  */
 async function accessibilityProblems(page: Page, rules: axe.RunOptions = {}): Promise<string[]> {
   if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(axe.source);
@@ -99,9 +100,9 @@ async function accessibilityProblems(page: Page, rules: axe.RunOptions = {}): Pr
 }
 
 /**
- * What is wider than its place, so that people must scroll sideways or never see its end; empty:
- * nothing. The text of a file is as wide as its lines, and a table as its columns: those say so by
- * scrolling on their own.
+ * Lists what is wider than its place, so that people must scroll sideways or never see its end;
+ * empty: nothing. The text of a file is as wide as its lines, and a table as its columns: those say
+ * so by scrolling on their own.
  */
 export function cutOff(page: Page): Promise<string[]> {
   return page.evaluate<string[]>(`(() => {

@@ -1,4 +1,6 @@
-/** What the tests of forms share: a person's browser without script, and what they do with it. */
+/**
+ * Steps that the tests of forms share: a person's browser without script, and what they do with it.
+ */
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import type { TestBed } from '../../e2e/support/test-bed.ts';
 

@@ -1,4 +1,4 @@
-/** What people do with a pull request of theirs that is open. */
+/** Stories of people who change a pull request of theirs that is open. */
 import { expect } from 'vitest';
 import type { TestBed } from '../../e2e/support/test-bed.ts';
 import { git } from '../git/client.ts';

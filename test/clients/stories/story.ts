@@ -14,8 +14,8 @@ export interface Story {
   readonly name: string;
   readonly act: Act;
   /**
-   * What the client must be able to do, with what its users do if it is not; null: there is no way
-   * around.
+   * Abilities that the client must have, with what its users do if it lacks one; null: there is no
+   * way around.
    */
   readonly needs?: Readonly<Partial<Record<Ability, Detour | null>>>;
 }

@@ -30,9 +30,9 @@ export interface PushWish {
 
 export interface GitClient {
   readonly name: string;
-  /** Of the client and the library behind it, as documentation names it. */
+  /** The version of the client and of the library behind it, as documentation names it. */
   readonly version: string;
-  /** What this client cannot do, and why. The stories say what its users do instead. */
+  /** Abilities that this client lacks, and why. The stories say what its users do instead. */
   readonly cannot: Readonly<Partial<Record<Ability, string>>>;
   /** Clones the default branch into a new folder. @param depth null: all commits. */
   clone(person: Person, url: string, folder: string, depth: number | null): Promise<ClientRun>;
@@ -50,7 +50,7 @@ export interface GitClient {
   push(person: Person, folder: string, wish: PushWish): Promise<ClientRun>;
 }
 
-/** What not every client can. */
+/** Abilities that not every client has. */
 export type Ability =
   | 'push-options'
   | 'several-refs'

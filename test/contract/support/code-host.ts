@@ -84,7 +84,7 @@ export class CodeHost implements Repositories {
     return new CodeHost(server);
   }
 
-  /** Of a service that uses this host and this notification service. */
+  /** The variables of a service that uses this host and this notification service. */
   get variables(): Variables {
     return {
       HOSTING_URL: this.url,
@@ -270,7 +270,7 @@ function repository(
   return { owner, name, path, branch, parent, sizeKb: 100, threads: [] };
 }
 
-/** What GitHub allows. */
+/** Allows what GitHub allows. */
 async function allowAll(path: string): Promise<void> {
   for (const name of ['uploadpack.allowFilter', 'uploadpack.allowAnySHA1InWant', 'http.receivepack'])
     await mustGit(path, ['config', name, 'true']);

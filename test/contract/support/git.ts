@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 export interface GitResult {
   readonly code: number | null;
   readonly stdout: string;
-  /** What Git shows, without the spaces that it appends to `remote:` lines. */
+  /** The text that Git shows, without the spaces that it appends to `remote:` lines. */
   readonly stderr: string;
   /** The lines behind `remote:`. */
   readonly remote: readonly string[];

@@ -9,7 +9,7 @@ export const RESULT_TYPE = 'application/x-git-receive-pack-result';
 export const CAPABILITIES = 'report-status side-band-64k push-options';
 
 export interface Change {
-  /** Of the last commit. */
+  /** The id of the last commit. */
   readonly id: string;
   readonly objects: readonly PackObject[];
   readonly pack: Buffer;
@@ -32,7 +32,7 @@ export function change(
 
 export interface Pushed extends PushReport {
   readonly answer: Answer;
-  /** Of the banner; empty if there is none. */
+  /** The hash that the banner shows; empty if there is none. */
   readonly prHash: string;
   readonly prUrl: string;
 }
@@ -71,7 +71,7 @@ export async function push(remote: string, body: Uint8Array, from?: string): Pro
   return { answer, ...report, ...bannerOf(report.progress) };
 }
 
-/** What a person needs later of the lines that they have read. */
+/** Finds what a person needs later in the lines that they have read. */
 export function bannerOf(lines: readonly string[]): { prHash: string; prUrl: string } {
   const text = lines.join('\n');
   return {

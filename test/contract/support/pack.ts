@@ -77,7 +77,7 @@ function entryBytes(entry: PackObject | RefDelta): Buffer {
   ]);
 }
 
-/** What is large is random, and only takes time. */
+/** Deflates content. If it is large, it is random, and compressing it would only take time. */
 function deflated(content: Buffer): Buffer {
   return deflateSync(content, { level: content.length > LARGE ? 0 : 6 });
 }

@@ -1,4 +1,4 @@
-/** What the stand-in host keeps, and what it is asked. */
+/** Records of the stand-in host, and the questions that it is asked. */
 
 export const BOT = 'contract-bot';
 export const BOT_TOKEN = 'token-of-the-bot';
@@ -39,7 +39,7 @@ export interface Thread {
   state: 'open' | 'closed';
   updatedAt: string;
   readonly comments: Comment[];
-  /** Null: an issue. */
+  /** The pull request; null: this is an issue. */
   readonly pull: Pull | null;
 }
 
@@ -57,14 +57,14 @@ export interface Pull {
   isMerged: boolean;
 }
 
-/** What the REST interface needs of the host. */
+/** The part of the host that the REST interface needs. */
 export interface Repositories {
   readonly url: string;
   readonly repositories: ReadonlyMap<string, Repository>;
   fork(parent: Repository): Promise<Repository>;
 }
 
-/** What a maintainer does. */
+/** Changes a thread as a maintainer does. */
 export function touch(thread: Thread, change: Partial<Pick<Thread, 'state' | 'title' | 'body'>>): void {
   Object.assign(thread, change, { updatedAt: timestamp() });
 }

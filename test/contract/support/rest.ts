@@ -18,7 +18,7 @@ interface Call {
   readonly repository: Repository;
   readonly sent: Readonly<Record<string, unknown>>;
   readonly query: URLSearchParams;
-  /** What the groups of the route match. */
+  /** The text that the groups of the route match. */
   readonly part: string;
 }
 

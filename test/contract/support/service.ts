@@ -31,7 +31,7 @@ export interface Running {
   readonly url: string;
   /** `127.0.0.1` and the port. */
   readonly authority: string;
-  /** Of the embedded code host, if there is one. */
+  /** The address of the embedded code host, if there is one. */
   readonly hostUrl: string;
   readonly stdout: () => string;
   readonly stderr: () => string;
@@ -40,7 +40,7 @@ export interface Running {
 
 type Way = 'npm' | 'sh';
 
-/** What a start that was to fail has printed. */
+/** The output of a start that was to fail. */
 export interface Ended {
   readonly exitCode: number | null;
   readonly stdout: string;
@@ -122,7 +122,7 @@ function run(variables: Variables, by: Way = 'sh'): Program {
   return { child, output, ended, stop };
 }
 
-/** What a shell of a person has: without the programs that npm adds for this run. */
+/** The environment of a person's shell: without the programs that npm adds for this run. */
 function ownEnvironment(): Variables {
   const { PATH = '', HOME = '', TMPDIR = tmpdir(), NODE_COMPILE_CACHE = '' } = process.env;
   const folders = PATH.split(':').filter((folder) => !folder.includes('node_modules'));

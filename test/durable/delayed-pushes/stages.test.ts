@@ -1,4 +1,4 @@
-/** What may follow each stage of a delayed push. */
+/** Stages of a delayed push, and which may follow each. */
 import { describe, expect, it } from 'vitest';
 import type { PushIntent } from '../../../src/durable/pending-push/pending-push.ts';
 import {

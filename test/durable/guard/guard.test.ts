@@ -21,7 +21,7 @@ const LIMITS = [{ most: 60, withinMs: MINUTE_MS }];
 const SCOPE = { spareSingle: false, comments: false, issues: false };
 const CLIENT = { hash: '0123abcd'.repeat(8), network: '192.0.2.77' };
 
-/** What the notification service has taken, and whether it takes anything. */
+/** Notifications that the service has taken, and whether it takes any. */
 let published: Notification[] = [];
 let serviceIsDown = false;
 /** Happens before it refuses. */
@@ -132,7 +132,7 @@ const numberOf = (url: string) => Number(url.split('/').at(-1));
 
 const numbersOf = (urls: readonly string[]) => urls.map(numberOf).toSorted((a, b) => a - b);
 
-/** Null if the credential is not valid. */
+/** Begins a rollback, and answers its result; null if the credential is not valid. */
 async function begin(credential: OperatorCredential, scope = SCOPE): Promise<RollbackResult | null> {
   const id = await guard().beginRollback(credential, scope);
   return id === null ? null : guard().rollbackResult(id);
@@ -146,7 +146,7 @@ async function rollBackBy(credential: OperatorCredential, scope = SCOPE) {
   return result;
 }
 
-/** What a rollback closes and fails to close. */
+/** Rolls back, and answers what that closes and fails to close. */
 async function rollBack(more: Partial<typeof SCOPE> = {}) {
   const { closedUrls = [], failedUrls = [] } = (await rollBackBy(PASSWORD, { ...SCOPE, ...more })) ?? {};
   return { closed: numbersOf(closedUrls), failed: numbersOf(failedUrls) };

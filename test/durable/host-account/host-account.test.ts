@@ -92,7 +92,7 @@ describe('what the account may create', () => {
     async () => {
       newAccount();
       await runInDurableObject(sameAccount(), (account) => {
-        /** What the host sees. */
+        /** The creations that the host sees. */
         const created: number[] = [];
         const of = new Map<string, number>();
         const refused = new Set<string>();

@@ -1,4 +1,4 @@
-/** What reports lead to on the host: footers edited, comments deleted, until it is done. */
+/** Consequences of reports on the host: footers edited, comments deleted, until it is done. */
 import { applyD1Migrations, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';

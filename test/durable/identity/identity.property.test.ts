@@ -24,7 +24,7 @@ interface Model {
   cooldownUntil: number;
   isBlocked: boolean;
   karma: number;
-  /** What each comment's footer shows, once all is done. */
+  /** The karma that each comment's footer shows, once all is done. */
   shown: number[];
 }
 

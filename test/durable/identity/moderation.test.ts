@@ -1,4 +1,4 @@
-/** What reports cost and lead to, what the operator is told, and what a pardon gives back. */
+/** Reports: what they cost and lead to, what the operator is told, and what a pardon gives back. */
 import { applyD1Migrations, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -248,7 +248,7 @@ describe('a report that comes while its pseudonym is being deleted', () => {
   });
 });
 
-/** What the footers show. */
+/** The karma that the footers show. */
 const karmas = () => host.textsOn(THREAD).map((text) => /karma \((\d+)\)/.exec(text)?.[1]);
 
 describe('a pardon', () => {

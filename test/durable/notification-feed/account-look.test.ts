@@ -1,6 +1,6 @@
 /**
- * What the operator is told of the bot's account, when GitHub has flagged it, and when it has
- * another login.
+ * Tells the operator of the bot's account, when GitHub has flagged it, and when it has another
+ * login.
  */
 import { env } from 'cloudflare:workers';
 import { runInDurableObject } from 'cloudflare:test';

@@ -89,7 +89,7 @@ function messagesOf(prHash: string): string[] {
   return host.published.filter(({ topic }) => topic === `anon-pr-${prHash}`).map(({ message }) => message);
 }
 
-/** What the topic says of an event. */
+/** The sentence that the topic has for an event. */
 const message = (prHash: string, event: string): string =>
   `Your anonymous pull request was ${event}: http://127.0.0.1:8080/v1/pr/${prHash}`;
 

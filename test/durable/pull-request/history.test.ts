@@ -1,6 +1,6 @@
 /**
- * What the object of a pull request keeps for its page, and what it makes of what the code host
- * says, when.
+ * The history that a pull request's object keeps for its page, and what it makes of the host's
+ * words, when.
  */
 import { applyD1Migrations, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';

@@ -23,13 +23,13 @@ const PUSH = {
   lease: null,
 };
 
-/** What the host answers to a look at the pull request. */
+/** The host's answer to a look at the pull request. */
 let shows: (url: unknown) => Response | null;
 let looks: string[];
-/** What the host's list of pull requests has. */
+/** The pull requests in the host's list. */
 let listed: object[];
 let published: number;
-/** What happens while the topic is told of it. */
+/** Runs while the topic is told of it. */
 let onPublish: () => Promise<void>;
 let last = 0;
 

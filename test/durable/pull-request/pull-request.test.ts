@@ -18,7 +18,7 @@ const DAY_MS = 24 * HOUR_MS;
 /** Alarms are run by the tests; by itself none goes off within a test. */
 const later = (): number => Date.now() + HOUR_MS;
 
-/** What the notification service received, and whether it takes anything. */
+/** Notifications that the service has received, and whether it takes any. */
 let published: { title: string; click: string }[] = [];
 let serviceIsDown = false;
 /** How often it was asked, and to how many it still answers that it was too often. */
@@ -71,7 +71,7 @@ async function ledgerUrls(): Promise<string[]> {
   return results.map((row) => row.pr_url);
 }
 
-/** What a rollback would close. */
+/** The addresses of what a rollback would close. */
 async function trackedUrls(): Promise<string[]> {
   return runInDurableObject(guardOf(bindings), (_, { storage }) =>
     storage.sql

@@ -1,7 +1,9 @@
 /** A write that fails as on a full disk: the object is reset, and its callers get no answer. */
 import { runInDurableObject } from 'cloudflare:test';
 
-/** What is written in this turn cannot be committed, because a row refers to none. */
+/**
+ * Spoils all that is written in this turn: it cannot be committed, because a row refers to none.
+ */
 export function spoilWrites({ sql }: DurableObjectStorage): void {
   sql.exec('CREATE TABLE parents (id INTEGER PRIMARY KEY)');
   sql.exec('CREATE TABLE children (parent INTEGER REFERENCES parents (id) DEFERRABLE INITIALLY DEFERRED)');

@@ -27,7 +27,7 @@ type Disturbance = Response | undefined;
 
 export class FakeThreads {
   readonly comments: FakeComment[] = [];
-  /** What each new issue was made of. */
+  /** The fields that each new issue was made of. */
   readonly issues: Record<string, unknown>[] = [];
   readonly requests: FakeRequest[] = [];
   /** Before a request is handled; what it answers is the answer. */
@@ -58,7 +58,7 @@ export class FakeThreads {
     return this.comments.filter((comment) => comment.thread === thread).map(({ body }) => body);
   }
 
-  /** What the service has asked for, as `METHOD path`. */
+  /** The requests of the service, as `METHOD path`. */
   get asked(): string[] {
     return this.requests.map(({ method, path }) => `${method} ${path}`);
   }

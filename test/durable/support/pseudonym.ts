@@ -77,7 +77,7 @@ export class Pseudonym {
     }
   }
 
-  /** What stands under a comment. */
+  /** The text under a comment. */
   footer(karma: number, origin = ORIGIN): string {
     const link = `${origin}/v1/moderation/report?hash=${this.hash}`;
     return `\n\n---\nanon-${this.hash} · karma (${karma}) · [report](${link})`;

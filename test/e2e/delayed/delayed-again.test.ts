@@ -37,7 +37,7 @@ interface Guess {
   readonly newId?: string;
 }
 
-/** What somebody sends from another network. */
+/** Sends a guess from another network, as a stranger would. */
 async function strangerSends(
   { upstream, clone }: Pick<Contribution, 'upstream' | 'clone'>,
   { pack, options = ['delay=1m'], newId }: Guess,

@@ -1,5 +1,5 @@
 /**
- * What may have changed while a push waited: it is judged again, and its page says what to do. The
+ * Changes that come while a push waits: it is judged again, and its page says what to do. The
  * service is ended and started again meanwhile, so it knows nothing of upstream any more.
  */
 import { describe, expect, it } from 'vitest';

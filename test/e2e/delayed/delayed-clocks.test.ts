@@ -11,7 +11,7 @@ import { useOwnTestBed } from '../support/test-bed.ts';
 
 const bed = useOwnTestBed({ isTriggerClock: false, env: OPERATOR });
 
-/** What the code host says in its answers to Git, and to the question for its time. */
+/** Makes the code host say this in its answers to Git, and to the question for its time. */
 function hostSays(headers: Record<string, string>): void {
   bed.sandbox.faults.inject({ path: /\/(git-upload-pack|user)$/, times: 100, headers });
 }

@@ -20,7 +20,7 @@ const ENV = { FORK_LIFE: '0' };
 
 interface Crowd {
   readonly pushes: number;
-  /** What the host lets the account create. */
+  /** The number of creations that the host lets the account have. */
   readonly most: number;
   readonly withinMs: number;
   readonly env: NonNullable<TestBedOptions['env']>;

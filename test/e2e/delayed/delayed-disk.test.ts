@@ -1,7 +1,6 @@
 /**
- * What a thief of the disk reads of a delayed push once it is published: at once, a day and three
- * weeks later, no file holds the moment of its upload, raw or inflated, and none tells of its
- * person.
+ * Reads the disk as a thief would, once a delayed push is published: at once, a day and three weeks
+ * later, no file holds the moment of its upload, raw or inflated, and none tells of its person.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

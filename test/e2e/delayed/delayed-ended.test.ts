@@ -1,5 +1,5 @@
 /**
- * What ends a delayed push while it is published, or after nobody knows how far that came: a
+ * Ends of a delayed push while it is published, or after nobody knows how far that came: a
  * rollback, panic, its person, a maintainer who was faster than the answer.
  */
 import { describe, expect, it } from 'vitest';

@@ -13,8 +13,8 @@ import { exhaustive } from '../../support/exhaustive.ts';
 const bed = useOwnTestBed();
 
 /**
- * What an action makes the host see, request by request. The ids of branches are replaced by their
- * names.
+ * Lists what an action makes the host see, request by request. The ids of branches are replaced by
+ * their names.
  */
 async function caused(upstream: Upstream, action: () => Promise<unknown>): Promise<string[]> {
   const before = bed.host.requests.length;

@@ -33,7 +33,7 @@ afterAll(async () => {
   rmSync(stateDir, { recursive: true, force: true });
 });
 
-/** What the files of the service tell of persons, as they are and inflated. */
+/** Lists what the files of the service tell of persons, as they are and inflated. */
 async function tracesInFiles(): Promise<Secret[]> {
   // It learns the secrets of all clones so far.
   await bed.verify();
@@ -72,7 +72,10 @@ function inflated(bytes: Buffer): Buffer[] {
   return found;
 }
 
-/** Of a push, while it waits. @property prHash of the pull request that it updates. */
+/**
+ * Expects that nothing is told of a push while it waits.
+ * @param prHash of the pull request that it updates.
+ */
 async function expectNothingTold(
   { upstream }: Contribution,
   before: Told,
@@ -106,7 +109,7 @@ async function read(url: string): Promise<string> {
   return `${answer.status} ${await answer.text()}`;
 }
 
-/** What everybody can read. */
+/** Reads what everybody can read. */
 async function toldOf(repository: string, prHash: string | null): Promise<string[]> {
   const recent = await read(`${bed.service.url}/api/recent-prs`);
   const page = `${bed.service.url}/v1/pr/${prHash}`;

@@ -15,7 +15,7 @@ const MiB = 1024 * 1024;
 const TYPE = { 'Content-Type': 'application/x-git-upload-pack-request' };
 const V2 = { 'Git-Protocol': 'version=2' };
 const GZIP = { 'Content-Encoding': 'gzip' };
-/** What a request has besides many equal lines. */
+/** Room for all that a request has besides many equal lines. */
 const OTHER_BYTES = 4096;
 const bed = useOwnTestBed();
 let upstream: Upstream;
@@ -74,7 +74,7 @@ function expectTooLarge(answer: { status: number; body: Buffer } | null): void {
 const ofService = (pattern: RegExp): number =>
   Number(pattern.exec(readFileSync(`/proc/${bed.service.workerdPid}/status`, 'utf8'))?.[1]);
 
-/** What the first long request warms up does not count. */
+/** Whether the first long request is done. Memory that it warms up does not count. */
 let isWarm = false;
 
 /** By how many MiB the service grows at most meanwhile. */

@@ -1,6 +1,6 @@
 /**
- * What a client may ask for by its id, what that costs at the host, and where its shallow clone may
- * end.
+ * Objects that a client may ask for by their ids, what that costs at the host, and where its
+ * shallow clone may end.
  */
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
@@ -18,7 +18,7 @@ const bed = useOwnTestBed();
 
 const fetchesOf = (upstream: Upstream) => bed.host.requestsFor(upstream, 'POST', /\/git-upload-pack$/);
 
-/** What the host was asked with Git since then, in order. */
+/** Lists what the host was asked with Git since then, in order. */
 const commandsSince = (upstream: Upstream, start: number) =>
   fetchesOf(upstream)
     .slice(start)

@@ -1,6 +1,6 @@
 /**
- * What a push that opens a pull request costs in calls of objects and in rows. A change that needs
- * more raises a number here, and says why.
+ * Counts the calls of objects and the rows that a push which opens a pull request costs. A change
+ * that needs more raises a number here, and says why.
  */
 import { expect, it } from 'vitest';
 import { COUNTS } from '../../../bench/bill.ts';
@@ -22,10 +22,10 @@ async function counts(): Promise<Counts> {
 
 const OF_THE_DISCOVERY = 'CLIENT_WINDOWS.hit';
 
-/** What belongs to the push, and not to the discovery before it or to the answer's end. */
+/** Calls after the answer, which do not make the push longer. */
 const AFTER_THE_ANSWER = /\.(?:end|release)$/;
 
-/** What an isolate asks and tells once in ten seconds: seldom, that is in this push. */
+/** Calls that an isolate makes once in ten seconds: seldom, that is in this push. */
 const NOW_AND_THEN = /^HOST_ACCOUNTS\.(?:hostPause|callsSaid)$/;
 
 /** The longest row of calls of which each begins after the one before has ended. */

@@ -1,4 +1,4 @@
-/** What becomes of a pull request after the push, as its topic tells it. */
+/** Events of a pull request after the push, as its topic tells them. */
 import { describe, expect, it } from 'vitest';
 import type { IssueName } from '../../../sandbox/maintainer.ts';
 import { contribute, expectAccepted } from '../support/contribution.ts';
@@ -10,7 +10,7 @@ const bed = useOwnTestBed();
 
 interface Opened {
   readonly on: IssueName;
-  /** Of its page at the service. */
+  /** The address of its page at the service. */
   readonly page: string;
   readonly topicUrl: string;
 }
@@ -46,7 +46,7 @@ async function expectEvents(pull: Opened, ...events: string[]): Promise<void> {
   expect(await messages(pull)).toEqual(told);
 }
 
-/** What the service asks the host's REST interface for meanwhile. */
+/** Lists what the service asks the host's REST interface for meanwhile. */
 async function requestsDuring(action: () => Promise<void>, { host }: TestBed = bed) {
   const before = host.requests.length;
   await action();

@@ -9,7 +9,7 @@ import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useTestBed();
 const clientOf = (): FormClient => new FormClient(bed.service.url, bed.person());
-/** What stands in the fields of the form. */
+/** The texts in the fields of the form. */
 const shownIn = ({ html }: FormAnswer) =>
   Object.fromEntries(['title', 'body', 'labels'].map((name) => [name, typedIn(html, name)]));
 const TEMPLATES = '.github/ISSUE_TEMPLATE';

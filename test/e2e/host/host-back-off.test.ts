@@ -13,7 +13,7 @@ import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed({ env: LIVE_METRICS });
 
-/** What left in the name of the account. */
+/** Lists the calls that left in the name of the account. */
 const callsOfTheBot = () => bed.host.requests.filter(({ headers }) => headers['authorization'] !== undefined);
 
 describe('a secondary limit without any header', exhaustive, () => {

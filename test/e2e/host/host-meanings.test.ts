@@ -1,6 +1,6 @@
 /**
- * What each answer of a code host means for a push: tried again where that is safe, and told as
- * what it is.
+ * Answers of a code host, and what each means for a push: tried again where that is safe, and told
+ * as what it is.
  */
 import { describe, expect, it } from 'vitest';
 import {

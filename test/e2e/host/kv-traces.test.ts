@@ -26,7 +26,7 @@ interface Row {
 type Entry = Omit<Row, 'blob_id'> & { readonly value: Buffer };
 
 let stateDir: string;
-/** What must stand nowhere: names, ids in either form, addresses. */
+/** Texts that must stand nowhere: names, ids in either form, addresses. */
 const told: Buffer[] = [];
 let entries: readonly Entry[] = [];
 

@@ -1,4 +1,4 @@
-/** What an operator sees of real pushes, comments and host calls. */
+/** Metrics of real pushes, comments and host calls, as an operator sees them. */
 import { expect, it } from 'vitest';
 import { contribute, expectAccepted } from '../support/contribution.ts';
 import { LIVE_METRICS, readMetrics } from '../support/metrics.ts';

@@ -1,5 +1,6 @@
 /**
- * What the bot opens at a host that limits it: what is opened waits, and what undoes it never does.
+ * Openings of the bot at a host that limits it: what is opened waits, and what undoes it never
+ * does.
  */
 import { expect, it } from 'vitest';
 import { Operator, OPERATOR } from '../support/operator.ts';

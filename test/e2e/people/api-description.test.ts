@@ -253,7 +253,7 @@ describe('the operator', exhaustive, () => {
   });
 });
 
-/** Of a body that is announced and never sent: the answer comes at once. */
+/** Announces a body that is never sent: the answer comes at once. */
 async function announce(operation: string, end: string, type: string, bytes: number): Promise<void> {
   const headers = { 'Content-Type': type, 'Content-Length': String(bytes), Expect: '100-continue' };
   const answer = await send(`${upstream.url}/${end}`, { method: 'POST', headers });

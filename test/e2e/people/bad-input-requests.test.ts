@@ -50,8 +50,8 @@ async function raw(
 }
 
 /**
- * What Git shows of a request that it could not have sent: all refs are refused, and the reason is
- * there twice.
+ * Expects what Git shows of a request that it could not have sent: all refs are refused, and the
+ * reason is there twice.
  */
 function expectTold(
   answer: WireAnswer,

@@ -20,7 +20,7 @@ const formPath = ({ fullName }: Upstream): string => `/v1/gh/${fullName}/change`
 const opened = (upstream: Upstream, path: string, more = '') =>
   `${formPath(upstream)}?path=${encodeURIComponent(path)}${more}`;
 
-/** What a person types besides what the form holds. */
+/** Fields that a person sends: what the form holds, and what they type besides. */
 const typed = (form: FormAnswer, text: string, step: string) => ({
   ...form.fields,
   text,
@@ -40,7 +40,7 @@ async function change(upstream: Upstream, path: string, text: string, step = 'pr
 const forkFile = (upstream: Upstream, hash: string, path: string): Promise<string> =>
   gitIn(bed.host.forkPath(upstream) ?? '', 'cat-file', 'blob', `refs/heads/anon-${hash}:${path}`);
 
-/** Of a tree; the name in Latin-1. */
+/** An entry of a tree; the name in Latin-1. */
 const entry = (mode: string, name: string, oid: string): Buffer =>
   Buffer.concat([Buffer.from(`${mode} ${name}\0`, 'latin1'), Buffer.from(oid, 'hex')]);
 

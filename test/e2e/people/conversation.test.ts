@@ -1,5 +1,5 @@
 /**
- * What people wrote on a thread, as its author reads it here: on the page of a pull request, and
+ * Conversations on a thread, as its author reads them here: on the page of a pull request, and
  * before a reply.
  */
 import { describe, expect, it } from 'vitest';

@@ -11,7 +11,9 @@ import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed();
 
-/** What is quadratic takes hours for it. Commits that compress as well may have no more. */
+/**
+ * A size for which anything quadratic takes hours. Commits that compress as well may have no more.
+ */
 const LARGE = 3_900_000;
 
 /** By how many MiB the service grows at most meanwhile. */

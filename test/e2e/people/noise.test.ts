@@ -1,6 +1,6 @@
 /**
- * What a repository that wants little, and the people who are mentioned, get from the bot account
- * at most.
+ * Noise of the bot account: the most of it that reaches a repository that wants little, and the
+ * people who are mentioned.
  */
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted, expectRefused } from '../support/contribution.ts';

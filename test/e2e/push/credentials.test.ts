@@ -15,7 +15,9 @@ const REASON = 'a credential would become public';
 const LOOKS =
   'This looks like a credential, by which its issuer knows you. Check it before it becomes public:';
 
-/** Of each kind, by the search alone: test/git/search/credentials.test.ts. */
+/**
+ * Picks some of the kinds. All of them, by the search alone: test/git/search/credentials.test.ts.
+ */
 const some = (kinds: Readonly<Record<string, () => string>>) =>
   Object.entries(kinds).filter(([kind]) => ['of npm', 'in PEM', 'of AWS', 'in an address'].includes(kind));
 

@@ -1,5 +1,5 @@
 /**
- * What a repository asks of contributors: known before anything is public, and told to the person.
+ * Rules of a repository for contributors: known before anything is public, and told to the person.
  */
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
@@ -23,7 +23,7 @@ async function withFiles(files: Readonly<Record<string, string>>) {
   return contribution;
 }
 
-/** What the repository's page says. */
+/** The text of the repository's page. */
 async function shown({ fullName }: Upstream): Promise<string> {
   const response = await fetch(`${bed.service.url}/v1/gh/${fullName}`, { headers: { Accept: 'text/html' } });
   return (await response.text()).replaceAll(/\s+/g, ' ').replaceAll('&quot;', '"');

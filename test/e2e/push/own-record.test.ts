@@ -1,5 +1,5 @@
 /**
- * What the service has recorded of a pull request outweighs the host's lists, and the names of its
+ * Records of the service about a pull request outweigh the host's lists, and the names of its
  * accounts.
  */
 import { describe, expect, it } from 'vitest';

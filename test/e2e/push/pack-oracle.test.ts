@@ -1,6 +1,6 @@
 /**
- * What the rewrite makes of packs, judged by the real Git: packs of any shape written by hand, and
- * packs that Git itself wrote. No service and no host take part.
+ * Packs that the rewrite makes, judged by the real Git: from packs of any shape written by hand,
+ * and from those that Git itself wrote. No service and no host take part.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -41,7 +41,7 @@ async function opened(on = bed) {
   return { ...contribution, stranger, first, prHash, prKey, push };
 }
 
-/** Of another pull request of the same repository. */
+/** The key of another pull request of the same repository. */
 async function anotherKey({ clone }: Awaited<ReturnType<typeof opened>>): Promise<string> {
   return bannerOf(await clone.push('origin', 'HEAD:another')).prKey ?? 'none';
 }

@@ -29,7 +29,10 @@ const MOST_REQUESTS = 9;
 /** Between two requests. */
 const MOST_MS = 25;
 const WRITES = /\/(?:git-receive-pack|pulls)$/;
-/** Of five: one that dies while it is judged costs its address a place. */
+/**
+ * The number of pull requests for each address, of the five that it may open: a push that dies
+ * while it is judged costs its address a place.
+ */
 const PULLS_PER_ADDRESS = 2;
 
 const bed = useOwnTestBed();

@@ -22,7 +22,7 @@ async function withCommit(): Promise<Contribution> {
   return contribution;
 }
 
-/** What Git would send for `git push origin HEAD:topic`. */
+/** The body that Git would send for `git push origin HEAD:topic`. */
 async function bodyOf({ clone }: Contribution, options: readonly string[] = []): Promise<Buffer> {
   const pack = await packOf(clone, ['HEAD', '^origin/main']);
   const commands = [{ newId: await clone.idOf('HEAD'), ref: 'refs/heads/topic' }];

@@ -1,5 +1,5 @@
 /**
- * What an update keeps of its pull request: the ids of commits that were there, and nobody else's
+ * Updates keep what their pull request had: the ids of commits that were there, and nobody else's
  * work in between.
  */
 import { describe, expect, it } from 'vitest';

@@ -36,7 +36,7 @@ async function beginSending({ upstream, person }: Contribution, body: Buffer): P
   return connection;
 }
 
-/** What was written at the host for a repository: nothing that a visitor would cause. */
+/** Lists what was written at the host for a repository: nothing that a visitor would cause. */
 function writes({ upstream }: Pick<Contribution, 'upstream'>): string[] {
   return bed.host.requests
     .filter(({ method, path }) => path.includes(`/${upstream.name}`) && method !== 'GET')

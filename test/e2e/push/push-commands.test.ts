@@ -1,5 +1,5 @@
 /**
- * What else a client can ask for in a push: tags, several branches, deletions, options, and answers
+ * Commands that a client can send besides: tags, several branches, deletions, options, and answers
  * for old clients.
  */
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,6 @@
-/** What a commit tells of its author besides its message: all of it is gone, nothing else is. */
+/**
+ * Traces of its author in a commit, besides its message: all of them are gone, and nothing else is.
+ */
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted } from '../support/contribution.ts';
 import { readCommit } from '../support/objects.ts';

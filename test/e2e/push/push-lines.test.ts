@@ -1,6 +1,6 @@
 /**
- * What a person reads in the terminal when all goes well: few lines, nothing twice, and no warning
- * of what the service offers itself.
+ * Lines that a person reads in the terminal when all goes well: few of them, nothing twice, and no
+ * warning of what the service offers itself.
  */
 import { describe, expect, it } from 'vitest';
 import { contribute } from '../support/contribution.ts';
@@ -23,7 +23,7 @@ function readable(pushed: GitRun): string[] {
   return lines;
 }
 
-/** What the last line says to type, without `git push`. */
+/** The words that the last line says to type, without `git push`. */
 function toType(lines: readonly string[]): string[] {
   const line = lines.at(-1) ?? '';
   expect(line).toMatch(/^ {2}git push -o pr-hash=/);

@@ -1,5 +1,5 @@
 /**
- * What the log says of a push: why it was refused, as a code, and nothing that came from the
+ * Lines of the log about a push: why it was refused, as a code, and nothing that came from the
  * person.
  */
 import { expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import { useOwnTestBed } from '../support/test-bed.ts';
 
 const bed = useOwnTestBed();
 
-/** What is logged of a push of one new commit, without its time. */
+/** Lists what is logged of a push of one new commit, without its time. */
 async function logged(...args: string[]): Promise<string[]> {
   const { clone, person } = await contribute(bed);
   const signature = `Signed-off-by: ${person.committerName} <${person.committerEmail}>`;

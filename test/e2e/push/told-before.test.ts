@@ -1,6 +1,5 @@
 /**
- * What a person is told before a push is public, and what it is taken for: its base, its title, its
- * options.
+ * Tells a person, before a push is public, what it is taken for: its base, its title, its options.
  */
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted, expectRefused } from '../support/contribution.ts';

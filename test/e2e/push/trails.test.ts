@@ -1,4 +1,4 @@
-/** What tools write into messages without being asked, pushed with the real Git. */
+/** Trails that tools write into messages without being asked, pushed with the real Git. */
 import { expect, it } from 'vitest';
 import { contribute, expectAccepted, expectRefused } from '../support/contribution.ts';
 import { readHistory } from '../support/objects.ts';

@@ -1,4 +1,4 @@
-/** What the people in the state know, and what it must still be good for: facts.json. */
+/** Facts that the people in the state know, and what it must still be good for: facts.json. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -49,7 +49,7 @@ export interface Facts {
   readonly blocked: Pseudonym;
   /** A comment that was sent with an Idempotency-Key, and its answer. */
   readonly once: { readonly key: string; readonly body: string; readonly answer: CommentAnswer };
-  /** Of an alert's buttons: the one that has activated panic, and the one that deactivates it. */
+  /** The buttons of an alert: the one that has activated panic, and the one that deactivates it. */
   readonly usedToken: string;
   readonly unusedToken: string;
 }

@@ -34,7 +34,7 @@ const SETTINGS = {
   hostPort: 11_100,
 };
 
-/** What is used of 1.0.0. Its code never changes, so neither does this. */
+/** The part of 1.0.0 that is used. Its code never changes, so neither does this. */
 interface Version {
   startSandbox(options: object): Promise<Sandbox>;
   startService(options: object): Promise<Service>;

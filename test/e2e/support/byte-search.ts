@@ -9,7 +9,7 @@ const CONTEXT_BYTES = 48;
  * each run.
  */
 const SHORT_BYTES = 6;
-/** Of a text that is as short in so much, there is more text around it. */
+/** The size from which much is searched: there, a short text counts only with text around it. */
 const LONG_BYTES = 64 * 1024;
 const AROUND_BYTES = 4;
 /** More digits than an id or a hash has. */
@@ -18,7 +18,7 @@ const AROUND_NUMBER_BYTES = 64;
 export interface Found<Label> {
   readonly label: Label;
   readonly offset: number;
-  /** What stands around it, printable. */
+  /** The text around it, printable. */
   readonly context: string;
 }
 

@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dirname, '../../..');
 
 interface Change {
   readonly file: string;
-  /** What it must have exactly once. */
+  /** The text that it must have exactly once. */
   readonly from: string;
   readonly to: string;
   /** Files besides `src` that the Worker imports then. */

@@ -9,7 +9,7 @@ import type { CommitParts } from './objects.ts';
 
 const ADDRESS = /^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$/;
 
-/** What the app would say of each commit that it does not pass. */
+/** Says what the app would say of each commit that it does not pass. */
 export function dcoProblems(commits: readonly CommitParts[]): string[] {
   return commits.filter(({ parents }) => parents.length < 2).flatMap(problemOf);
 }

@@ -1,4 +1,4 @@
-/** What tests of delayed pushes share. */
+/** Steps that tests of delayed pushes share. */
 import { expect } from 'vitest';
 import { contribute, type Contribution } from './contribution.ts';
 import type { GitRun } from './person.ts';

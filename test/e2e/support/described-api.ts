@@ -61,7 +61,7 @@ export class DescribedApi {
     return new DescribedApi(url, await response.text());
   }
 
-  /** What the description says and no answer has shown yet, such as `GET /health 500`. */
+  /** The answers in the description that none has shown yet, such as `GET /health 500`. */
   get unseen(): string[] {
     return [...this.#unseen].toSorted();
   }

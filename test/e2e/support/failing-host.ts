@@ -1,6 +1,6 @@
 /**
- * What tests of a failing code host share: work to push before it fails, and the push that must
- * succeed afterwards.
+ * Work that tests of a failing code host share: something to push before it fails, and the push
+ * that must succeed afterwards.
  */
 import { expect } from 'vitest';
 import { type Contribution, contribute, expectAccepted } from './contribution.ts';

@@ -8,7 +8,7 @@ export interface FormAnswer {
   readonly status: number;
   readonly html: string;
   readonly headers: Headers;
-  /** What stands in the notice about a mistake; empty if there is none. */
+  /** The notice about a mistake; empty if there is none. */
   readonly problem: string;
   readonly heading: string;
   readonly fields: Record<string, string>;

@@ -1,6 +1,5 @@
 /**
- * What a test sees of the code host after a push: pull requests, forks and their branches, and what
- * was received.
+ * Sees the code host after a push: pull requests, forks and their branches, and what was received.
  */
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -139,7 +138,7 @@ export class HostView {
     return names.filter((name) => name.startsWith('anon-'));
   }
 
-  /** What the service asked the host for, oldest first; the tests' own calls are left out. */
+  /** The requests of the service to the host, oldest first; the tests' own calls are left out. */
   get requests(): readonly CapturedRequest[] {
     return this.#sandbox.captured.filter(({ headers }) => headers[TEST_HEADER] === undefined);
   }

@@ -74,7 +74,7 @@ export async function readObjects(path: string, oids: readonly string[]): Promis
   return oids.flatMap((oid) => found.get(oid) ?? []);
 }
 
-/** Of a bare repository, or of one with a work tree. */
+/** The folder of the objects of a repository, bare or with a work tree. */
 function objectsFolder(path: string): string {
   const inside = join(path, '.git/objects');
   return existsSync(inside) ? inside : join(path, 'objects');
@@ -88,7 +88,7 @@ function looseIds(folder: string): string[] {
 
 const loosePath = (folder: string, oid: string): string => join(folder, oid.slice(0, 2), oid.slice(2));
 
-/** What an id names never changes. */
+/** Types of objects by their ids; what an id names never changes. */
 const looseTypes = new Map<string, string>();
 
 function looseType(folder: string, oid: string): string {

@@ -11,7 +11,7 @@ export const OPERATOR = {
 export interface AdminAnswer {
   readonly status: number;
   readonly body: Record<string, unknown>;
-  /** Of the panic switch. */
+  /** The header that says whether the panic switch is stored. */
   readonly isPanicStored?: string;
 }
 
@@ -28,7 +28,7 @@ export class Operator {
     return this.read(OPERATOR.NOTIFY_ADMIN_TOPIC);
   }
 
-  /** What was published to a topic. */
+  /** Reads what was published to a topic. */
   async read(topic: string): Promise<NtfyMessage[]> {
     const url = `${this.#bed.sandbox.notifyUrl}/${topic}/json?poll=1`;
     const response = await fetch(url, { headers: { [TEST_HEADER]: '1' } });

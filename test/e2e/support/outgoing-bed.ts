@@ -14,7 +14,7 @@ import type { Order, OrderedRequest, Outcome } from './outgoing-worker.ts';
 export class OutgoingBed {
   readonly #url: string;
   readonly #dispose: () => Promise<void>;
-  /** What was asked for by the runtime's `fetch`. */
+  /** The addresses that the runtime's `fetch` was asked for. */
   readonly fetches: string[];
 
   private constructor(url: string, dispose: () => Promise<void>, fetches: string[]) {

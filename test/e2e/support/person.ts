@@ -114,8 +114,8 @@ export class Person {
   }
 
   /**
-   * What `clone` leaves, without its ten programs and its requests: for tests of what comes after
-   * it.
+   * Makes what `clone` leaves, without its ten programs and its requests: for tests of what comes
+   * after it.
    */
   async copy(upstream: Cloned, branch?: string): Promise<Clone> {
     const clone = this.#newClone();
@@ -260,7 +260,7 @@ export class Clone {
     this.#path = path;
   }
 
-  /** What Git keeps: of a bare clone, all that there is. */
+  /** The folder that Git keeps: of a bare clone, all that there is. */
   get gitFolder(): string {
     const inside = join(this.#path, '.git');
     return existsSync(join(this.#path, 'HEAD')) ? this.#path : inside;
@@ -344,7 +344,7 @@ export class Clone {
   }
 
   /**
-   * What `git add --all` and `git commit` write without being asked for more; undefined: they are
+   * Writes what `git add --all` and `git commit` would, without these programs; undefined: they are
    * needed.
    */
   #write(files: Files, message: string | Uint8Array, date?: number): string | undefined {

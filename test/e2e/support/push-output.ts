@@ -35,8 +35,8 @@ export function keyIn(run: Pick<GitRun, 'stderr'>): string | undefined {
 }
 
 /**
- * What is told besides the secrets, which stand in the first lines of a push that opens something,
- * or waits.
+ * Lines besides the secrets, which stand in the first lines of a push that opens something, or
+ * waits.
  */
 export function withoutSecrets(run: Pick<GitRun, 'stderr'>): string[] {
   const secret = /^Save (?:the key of \w+|this address) now\.|^ {2}PR key: |^ {2}Page: .*\/v1\/delayed\//;

@@ -85,7 +85,7 @@ export class RawConnection {
     this.#socket.destroy();
   }
 
-  /** What has come of the answer so far, as it came. */
+  /** The part of the answer that has come so far, as it came. */
   get text(): string {
     return this.#received.toString('latin1');
   }
@@ -108,7 +108,7 @@ export class RawConnection {
   }
 }
 
-/** Null while it is incomplete. */
+/** Parses an answer; null while it is incomplete. */
 function parseAnswer(bytes: Buffer, isEnded: boolean): RawAnswer | null {
   const headEnd = bytes.indexOf('\r\n\r\n');
   if (headEnd < 0) return null;

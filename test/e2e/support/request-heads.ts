@@ -1,7 +1,7 @@
 /**
- * What the head of a request may look like when it reaches another server: for each kind of
- * request, every header field with its spelling, its place and its value. What is not written down
- * here was added by somebody.
+ * Heads of requests as they may look when they reach another server: for each kind of request,
+ * every header field with its spelling, its place and its value. Whatever is not written down here
+ * was added by somebody.
  */
 import type { CapturedRequest } from '../../../sandbox/capture.ts';
 
@@ -10,7 +10,7 @@ type Fields = readonly string[];
 
 interface Kind {
   readonly name: string;
-  /** Of the method and the path. */
+  /** A pattern of the method and the path. */
   readonly requests: RegExp;
   readonly fields: Fields;
 }
@@ -117,7 +117,7 @@ const KINDS: readonly Kind[] = [
   },
 ];
 
-/** What a request's head has that it may not have; null: nothing. */
+/** Names what a request's head has that it may not have; null: nothing. */
 export function strangeHead({ method, path, rawHeaders }: CapturedRequest): string | null {
   const kinds = KINDS.filter(({ requests }) => requests.test(`${method} ${path}`));
   const lines = rawHeaders.flatMap((name, at) => (at % 2 === 0 ? [`${name}: ${rawHeaders[at + 1]}`] : []));

@@ -9,7 +9,7 @@ import type { Upstream } from './upstream.ts';
 
 export interface Comparison {
   readonly clone: Clone;
-  /** What was pushed. */
+  /** The commit that was pushed. */
   readonly tip: string;
   readonly upstream: Upstream;
   readonly forkPath: string;

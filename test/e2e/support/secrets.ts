@@ -1,4 +1,4 @@
-/** What must never reach the host, as byte strings to search for. */
+/** Secrets that must never reach the host, as byte strings to search for. */
 import { ByteSearch } from './byte-search.ts';
 import { listObjects, parseCommit, readObjects } from './objects.ts';
 import { type Person, PERSON_ZONE } from './person.ts';
@@ -132,7 +132,8 @@ export class Secrets {
 }
 
 /**
- * What Base64 makes of a text wherever it stands: the part that does not depend on its neighbours.
+ * Encodes a text as Base64 would wherever it stands: the part that does not depend on its
+ * neighbours.
  */
 function base64Cores(text: string): string[] {
   return [0, 1, 2].map((shift) => {

@@ -7,7 +7,7 @@ import type { TestBed } from './test-bed.ts';
 
 export interface Answer {
   readonly status: number;
-  /** Of an error. */
+  /** The code of an error; null: it is none. */
   readonly code: string | null;
   readonly body: Readonly<Record<string, unknown>>;
 }

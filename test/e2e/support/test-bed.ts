@@ -102,7 +102,7 @@ export class TestBed {
     this.tripwire = new Tripwire(sandbox, told.logLines, told.verdicts);
   }
 
-  /** What the service has logged so far, for this file of tests. */
+  /** Lines that the service has logged so far, for this file of tests. */
   get logLines(): readonly string[] {
     return this.#told.logLines;
   }
@@ -112,7 +112,10 @@ export class TestBed {
     return this.#told.verdicts;
   }
 
-  /** What the Worker has asked for by the runtime's `fetch`, which adds headers of its own. */
+  /**
+   * Addresses that the Worker has asked for by the runtime's `fetch`, which adds headers of its
+   * own.
+   */
   get fetches(): string[] {
     return this.#told.fetches;
   }

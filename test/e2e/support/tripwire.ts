@@ -39,7 +39,7 @@ export class Tripwire {
   readonly #upstreams: Upstream[] = [];
   readonly #upstreamIds = new Set<string>();
   readonly #searchedObjects = new Set<string>();
-  /** Of repositories, when they were last looked into. */
+  /** Fingerprints of repositories from when they were last looked into. */
   readonly #fingerprints = new Map<string, string>();
   #lastSearched: { request: CapturedRequest; bytes: number }[] = [];
   #searchedRequests = 0;
@@ -67,7 +67,7 @@ export class Tripwire {
     this.#tolerated.push({ why, matches });
   }
 
-  /** What has leaked since the last check, less what is tolerated. */
+  /** Finds what has leaked since the last check, less what is tolerated. */
   async check(): Promise<Leak[]> {
     await this.#learnSecrets();
     const leaks = [

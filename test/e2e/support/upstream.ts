@@ -29,7 +29,7 @@ interface UpstreamCommit {
   readonly files: Readonly<Record<string, string | Uint8Array>>;
 }
 
-/** Of more, git makes a pack, as a host would have one. */
+/** The most commits for which git makes no pack, as a host would have one. */
 const FEW_COMMITS = 20;
 
 export class Upstream {

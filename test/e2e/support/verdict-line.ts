@@ -5,7 +5,7 @@ export function verdictLine(bytes: Uint8Array): string {
   return MARK + Buffer.from(bytes).toString('base64');
 }
 
-/** Null: another line. */
+/** Reads the bytes of a verdict; null: this is another line. */
 export function verdictOf(line: string): Buffer | null {
   return line.startsWith(MARK) ? Buffer.from(line.slice(MARK.length), 'base64') : null;
 }

@@ -1,4 +1,4 @@
-/** What tests see of a code host: the embedded one, or a real one behind a proxy that records. */
+/** Code hosts as tests see them: the embedded one, or a real one behind a proxy that records. */
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
 
 export interface WatchedHost extends Pick<

@@ -38,7 +38,7 @@ interface Wanted {
   readonly private?: boolean;
 }
 
-/** What people do there, all of it by the maintainer's token. */
+/** People at the host, all of whom act by the maintainer's token. */
 export class People {
   readonly #gitea: GiteaAddress;
 

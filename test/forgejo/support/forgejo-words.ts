@@ -1,5 +1,5 @@
 /**
- * What Forgejo says of a push to `refs/for/`, where Gitea says something else
+ * Words of Forgejo about a push to `refs/for/`, where Gitea says something else
  * (`services/agit/agit.go` of both). It does not decode options here, as older servers of both
  * kinds do not.
  */

@@ -18,7 +18,7 @@ import { type RecordingProxy, type Rewriting, startRecordingProxy } from './reco
 
 /** The host's part of the paths. */
 export const HOST_KEY = 'my';
-/** What the database keeps as text. */
+/** Kinds of secrets that the database would keep as text. */
 const IN_TEXT = new Set(['name', 'email', 'user-agent', 'address', 'header', 'word', 'id']);
 
 export class GiteaBed {

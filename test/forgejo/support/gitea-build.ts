@@ -10,7 +10,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { buildOnce, type CachedBuild, cacheFolder } from '../../support/build-cache.ts';
 
-/** What is changed in each version before it is built. */
+/** Changes that are made to each version before it is built. */
 const VERSIONS: Readonly<Record<string, readonly string[]>> = {
   '1.26.0': [],
   '1.27.3': [

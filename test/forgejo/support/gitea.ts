@@ -16,7 +16,7 @@ export const BOT = 'gitveil-bot';
 export const MAINTAINER = 'mona';
 /** Owns further ones. */
 const OTHER = 'other';
-/** What the service asks for. */
+/** Scopes that the service asks for. */
 export const BOT_SCOPES = 'write:repository,write:issue,read:user,read:notification';
 /** Fewer than the service asks for, so that few entries make a second page. */
 export const PAGE_SIZE = 10;

@@ -15,7 +15,7 @@ export interface RecordingProxy {
   close(): Promise<void>;
 }
 
-/** What it changes of a push, and of what is said of it. */
+/** Changes to a push, and to what is said of it. */
 export interface Rewriting {
   readonly request: (body: Buffer) => Buffer;
   readonly answer: (body: Buffer) => Buffer;

@@ -9,7 +9,7 @@ import { giteaProgram } from './gitea-build.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Null: this machine has no Gitea. */
+    /** The Gitea of this machine; null: it has none. */
     gitea: GiteaAddress | null;
   }
 }

@@ -1,4 +1,4 @@
-/** What is read of a commit, and the anonymous commit that takes its place. */
+/** Reads commits, and writes the anonymous one that takes the place of each. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { encodeAnonymousCommit, parseCommit, parseHistory } from '../../../src/git/objects/commit.ts';

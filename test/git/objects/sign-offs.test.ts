@@ -1,7 +1,4 @@
-/**
- * What becomes of a message that the service signs off: the person's own sign-offs go, those of
- * others stay.
- */
+/** Messages that the service signs off: the person's own sign-offs go, those of others stay. */
 import { describe, expect, it } from 'vitest';
 import { haveOwnSignOff, MAX_SIGN_OFFS, signerOf } from '../../../src/git/objects/sign-offs.ts';
 import type { KeptObjects } from '../../../src/git/pack/kept-objects.ts';

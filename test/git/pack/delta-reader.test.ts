@@ -21,7 +21,7 @@ const delta = fc
     says: steps.map(([, says]) => says).join(''),
   }));
 
-/** What is inserted, in hexadecimal digits, and between that what is copied. */
+/** Writes what is inserted in hexadecimal digits, and between that what is copied. */
 function instructionsOf(pieces: readonly Uint8Array[]): string {
   let text = '';
   const reader = new DeltaReader({

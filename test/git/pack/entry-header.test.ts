@@ -19,7 +19,7 @@ import { runs } from '../../support/runs.ts';
 
 const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
-/** What a reader makes of a header; null if it asks for more bytes. */
+/** Reads a header; null if it asks for more bytes. */
 function read(bytes: Uint8Array): EntryHeaderReader | null {
   const reader = new EntryHeaderReader();
   reader.begin();

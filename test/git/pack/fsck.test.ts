@@ -1,4 +1,4 @@
-/** What Git's own check refuses; that Git agrees is proved in test/e2e/push/fsck.test.ts. */
+/** Faults that Git's own check refuses; that Git agrees is proved in test/e2e/push/fsck.test.ts. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UNCOUNTED } from '../../../src/git/memory.ts';

@@ -1,4 +1,4 @@
-/** What the scanner keeps of a sound pack, and what it passes on untouched, in any pieces. */
+/** The scanner on a sound pack, in any pieces: what it keeps, and what it passes on untouched. */
 import { describe, expect, it } from 'vitest';
 import { CHUNKINGS, piecesOf } from '../../support/byte-chunks.ts';
 import { commitContent, oidNumber, tagContent, treeContent } from '../../support/objects.ts';

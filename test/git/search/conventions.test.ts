@@ -1,4 +1,4 @@
-/** What a history's own messages use with ids. */
+/** Conventions by which a history's own messages use ids. */
 import { expect, it } from 'vitest';
 import { Conventions } from '../../../src/git/search/conventions.ts';
 import { commitContent } from '../../support/objects.ts';

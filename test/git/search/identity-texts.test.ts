@@ -1,4 +1,4 @@
-/** What is searched for, by how it may stand in a text. */
+/** Texts that are searched for, by how they may stand in a text. */
 import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

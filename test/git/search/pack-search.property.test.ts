@@ -32,7 +32,7 @@ const piece = fc.constantFrom(
 const text = fc.array(piece, { minLength: 1, maxLength: 12 }).map((pieces) => pieces.join(''));
 
 interface Step {
-  /** Null: it copies. */
+  /** The text that is inserted; null: it copies. */
   readonly insert: string | null;
   /** In thousandths of the base. */
   readonly from: number;

@@ -1,6 +1,5 @@
 /**
- * What a pack adds, searched: whole objects, what deltas insert and make, what upstream has
- * already.
+ * Searches what a pack adds: whole objects, what deltas insert and make, what upstream has already.
  */
 import { randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';

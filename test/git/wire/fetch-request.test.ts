@@ -1,4 +1,7 @@
-/** What of a client's fetch goes on to the host: what it asks for, and nothing that tells of it. */
+/**
+ * The part of a client's fetch that goes on to the host: what it asks for, and nothing that tells
+ * of it.
+ */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MAX_OTHER_LINES } from '../../../src/git/wire/fetch-lines.ts';

@@ -24,7 +24,7 @@ const command = (ref = 'refs/heads/main', capabilities = CAPABILITIES) =>
 
 const ASSUMED = new Set(['report-status', 'side-band-64k']);
 
-/** What there is to answer a request by that is refused. */
+/** Expects that a request is refused, and what there is to answer it by. */
 const refused = async (
   section: string | Uint8Array,
   code: string,

@@ -1,5 +1,5 @@
 /**
- * What reading a request or a list of refs costs at most: in proportion to what has arrived,
+ * The most that reading a request or a list of refs costs: in proportion to what has arrived,
  * whatever kind of line it is full of.
  */
 import { describe, expect, it } from 'vitest';
@@ -43,7 +43,7 @@ const PUSHED = [
   pktText(' '),
   pktText(''),
 ];
-/** Of every kind that is passed on, looked up, kept or counted. */
+/** Lines of every kind that is passed on, looked up, kept or counted. */
 const ASKED = [
   `want ${A}`,
   `have ${A}`,

@@ -231,7 +231,7 @@ describe('ZlibWalker and zlib', () => {
   });
 });
 
-/** What a sound body holds; nothing for an unsound one. */
+/** The content of a sound body; nothing for an unsound one. */
 function rawContent(raw: Uint8Array): Uint8Array {
   try {
     return inflateRawSync(raw);
@@ -241,8 +241,9 @@ function rawContent(raw: Uint8Array): Uint8Array {
 }
 
 /**
- * What zlib accepts must be accepted in every way of keeping, and what it refuses refused, but for
- * a wrong checksum of content that is not kept. `declared` is a size to try when zlib tells none.
+ * Compares with zlib. A stream that zlib accepts must be accepted in every way of keeping, and one
+ * that it refuses refused, but for a wrong checksum of content that is not kept. `declared` is a
+ * size to try when zlib tells none.
  */
 function agree(walker: ZlibWalker, bytes: Uint8Array, declared: number, sizes: readonly number[]): void {
   const expected = inflate(bytes);

@@ -13,7 +13,7 @@ export interface DynamicHeader {
   readonly literals: readonly number[];
   /** Code lengths of the distances, at least one. */
   readonly distances: readonly number[];
-  /** What is written instead of the two lists; they still give the counts. */
+  /** Code lengths to write instead of the two lists; they still give the counts. */
   readonly written?: readonly CodeLength[];
   /** Lengths of the code length code by symbol. Default: four bits for each of 0 to 15. */
   readonly codeLengths?: readonly number[];
@@ -108,7 +108,7 @@ export class DeflateWriter {
     return this.literal(256);
   }
 
-  /** What was written, as the body of a zlib stream whose checksum is that of `content`. */
+  /** The body of a zlib stream with all that was written, whose checksum is that of `content`. */
   zlib(
     content: Uint8Array = new Uint8Array(0),
     header: readonly [number, number] = [0x78, 0x9c],

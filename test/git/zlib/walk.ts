@@ -7,7 +7,7 @@ export type Outcome =
   | { readonly ends: true; readonly consumed: number; readonly produced: number; readonly kept: Uint8Array }
   | { readonly ends: false; readonly reason: string };
 
-/** What a walk of a stream that is cut off comes to. */
+/** The outcome for a stream that is cut off. */
 export const TRUNCATED = 'the stream goes on';
 
 const GUARD = 0xa5;
@@ -79,7 +79,7 @@ function walkFrom(
 }
 
 /**
- * What zlib says of the same bytes, all of the content kept. With a window of its own, as git has
+ * Asks zlib about the same bytes, all of the content kept. It has a window of its own, as git has
  * it: with the header's, a distance beyond it is refused or not by how the output happens to be
  * cut.
  */

@@ -1,4 +1,4 @@
-/** What answers tell of the calls that are left, and how often that is passed on. */
+/** Reads from answers how many calls are left, and tests how often that is passed on. */
 import { describe, expect, it } from 'vitest';
 import type { CallsLeft } from '../../../src/host/account/account-budget.ts';
 import {

@@ -1,4 +1,7 @@
-/** What answers tell about the bot's token, and how often the operator hears of it. */
+/**
+ * Reads from answers what is wrong with the bot's token, and tests how often the operator hears of
+ * it.
+ */
 import { describe, expect, it } from 'vitest';
 import { type TokenProblem, tokenProblems } from '../../../src/host/account/token-problems.ts';
 import { TokenWatch } from '../../../src/host/account/token-watch.ts';
@@ -86,7 +89,7 @@ describe('an account', () => {
 
 let accounts = 0;
 
-/** What is told of an account that nobody has looked at yet. */
+/** Watches the token of an account that nobody has looked at yet. */
 function watching(kind: HostKind = 'github') {
   const clock = new PatientClock();
   const told: (readonly TokenProblem[])[] = [];

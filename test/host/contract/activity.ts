@@ -1,4 +1,4 @@
-/** What every host promises of news about the bot's pull requests (`ActivityHost`). */
+/** Promises of every host about news of the bot's pull requests (`ActivityHost`). */
 import type { Conversation } from '../../../src/host/code-host.ts';
 import { describe, expect, it } from 'vitest';
 import type { World } from './world.ts';

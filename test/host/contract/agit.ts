@@ -1,4 +1,4 @@
-/** What a host promises where a push to upstream opens the pull request (`AgitHost`). */
+/** Promises of a host where a push to upstream opens the pull request (`AgitHost`). */
 import { describe, expect, it } from 'vitest';
 import type { AgitHost } from '../../../src/host/open.ts';
 import type { World } from './world.ts';

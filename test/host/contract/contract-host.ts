@@ -1,5 +1,5 @@
 /**
- * What the contract's cases need of a host: somewhere to act as the bot, and people who act beside
+ * Needs of the contract's cases at a host: somewhere to act as the bot, and people who act beside
  * it.
  */
 import type { RestAccess } from '../../../src/host/rest/rest.ts';

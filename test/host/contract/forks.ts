@@ -1,4 +1,4 @@
-/** What a host promises where pull requests come from the bot's forks (`ForkHost`). */
+/** Promises of a host where pull requests come from the bot's forks (`ForkHost`). */
 import { describe, expect, it } from 'vitest';
 import type { ContractRepository } from './contract-host.ts';
 import { unique, type World } from './world.ts';

@@ -1,4 +1,4 @@
-/** What every host promises of pull requests (`RepositoryHost`). */
+/** Promises of every host about pull requests (`RepositoryHost`). */
 import { describe, expect, it } from 'vitest';
 import type { World } from './world.ts';
 

@@ -1,5 +1,5 @@
 /**
- * What every host promises of repositories (`RepositoryHost`). One case for each row, and its
+ * Promises of every host about repositories (`RepositoryHost`). One case for each row, and its
  * refusals.
  */
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** What every host promises of comments and issues (`ThreadHost`). */
+/** Promises of every host about comments and issues (`ThreadHost`). */
 import { describe, expect, it } from 'vitest';
 import { HostError } from '../../../src/words/host-error.ts';
 import { unique, type World } from './world.ts';

@@ -22,7 +22,7 @@ import { mustRun, neutralEnvironment } from '../../e2e/support/run.ts';
 import type { ContractHost, ContractRepository } from './contract-host.ts';
 import type { Http } from '../../../src/outgoing/http-client.ts';
 
-/** Of Node.js, in place of the service's own client over workerd's sockets. */
+/** The client of Node.js, in place of the service's own over workerd's sockets. */
 export const NODE_HTTP: Http = {
   fetch: (url, init) => {
     // Node.js insists on it for a body that is a stream.
@@ -54,7 +54,7 @@ export class World {
     );
   }
 
-  /** Of a host where pull requests come from forks. */
+  /** The repositories, of a host where pull requests come from forks. */
   get forks(): ForkHost {
     return this.repositories as ForkHost;
   }

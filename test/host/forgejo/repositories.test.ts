@@ -1,5 +1,5 @@
 /**
- * What Forgejo and Gitea answer that no server of the tests does: other versions, quotas,
+ * Answers of Forgejo and Gitea that no server of the tests gives: other versions, quotas,
  * conflicts.
  */
 import { describe, expect, it } from 'vitest';

@@ -6,7 +6,7 @@ import { HOST_TIMEOUT_MS, SmartHttp } from '../../../src/host/git/smart-http.ts'
 const REPOSITORY = { owner: 'octo', name: 'hello' };
 const TOKEN = 'ghp_secret';
 
-/** What the stubbed host was asked. */
+/** Requests that the stubbed host has received. */
 const requests: { url: string; init: RequestInit }[] = [];
 
 let respond: (signal: AbortSignal) => Response | Promise<Response>;
@@ -104,7 +104,10 @@ describe('SmartHttp', () => {
   });
 });
 
-/** What comes of an answer to the list of refs. @param webUrl of the host. */
+/**
+ * Asks a host that gives this answer, and says what comes of it.
+ * @param webUrl of the host.
+ */
 async function asked(
   answer: ConstructorParameters<typeof Response>[1] & { readonly body?: string },
   { webUrl = 'https://host.test', path = 'git-upload-pack' } = {},

@@ -40,7 +40,7 @@ export class FakeServer {
 
 export class FakeConnection {
   readonly socket: SocketLike;
-  /** What the client has sent so far. */
+  /** The text that the client has sent so far. */
   received = '';
   /** The client has closed it. */
   isClosed = false;
@@ -118,7 +118,7 @@ export const CHUNKED_HELLO = `${headText(OK, 'Transfer-Encoding: chunked')}3\r\n
 export const answering = (...responses: string[]): FakeServer =>
   new FakeServer((connection) => connection.answer(...responses));
 
-/** What becomes of an answer: its body, or the error's code. */
+/** The outcome of an answer: its body, or the error's code. */
 export async function outcome(answer: Promise<Response>): Promise<string> {
   try {
     return await (await answer).text();

@@ -29,7 +29,7 @@ export const headOf = (...lines: string[]): ResponseHead => {
   return read.head;
 };
 
-/** What a decoder finds in pieces; each is decoded in place. */
+/** Decodes pieces, each in place. */
 export function decodeAll(
   decoder: BodyDecoder,
   pieces: readonly Uint8Array[],

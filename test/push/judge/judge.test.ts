@@ -456,7 +456,7 @@ describe('a push is judged', () => {
   });
 });
 
-/** What a preview of one commit says, or why it would be refused. */
+/** Says what a preview of one commit shows, or why it would be refused. */
 async function told(work: Buffer): Promise<string> {
   const push = received({ preview: true, signOff: true, publishNames: true }, work);
   const lines = await judge(push, upstream, place, circumstances, asked()).then(
@@ -466,7 +466,7 @@ async function told(work: Buffer): Promise<string> {
   return lines.join('\n');
 }
 
-/** What is quadratic takes minutes for it: far more than a test has. */
+/** A size for which anything quadratic takes minutes: far more than a test has. */
 const LARGE = 1_000_000;
 
 describe('a hostile commit is looked through once, and a sentence says what came of it', exhaustive, () => {

@@ -1,4 +1,4 @@
-/** What an update adds and drops, in words. */
+/** Words for what an update adds and drops. */
 import { expect, it } from 'vitest';
 import { AnonymousCommits } from '../../../src/git/objects/anonymize.ts';
 import { parseCommit } from '../../../src/git/objects/commit.ts';

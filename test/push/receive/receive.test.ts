@@ -1,4 +1,4 @@
-/** What a push takes of the isolate's memory while it arrives. */
+/** Memory of the isolate that a push takes while it arrives. */
 import { expect, it } from 'vitest';
 import { ByteReader } from '../../../src/git/wire/byte-reader.ts';
 import { UNCOUNTED } from '../../../src/git/memory.ts';

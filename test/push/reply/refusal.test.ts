@@ -1,4 +1,4 @@
-/** What every kind of failure says to the person, and that no cause is part of it. */
+/** Words for every kind of failure, and proof that no cause is part of them. */
 import { describe, expect, it, beforeEach } from 'vitest';
 import type { GitClient } from '../../../src/git/wire/git-client.ts';
 import { ProtocolError, type ProtocolErrorCode } from '../../../src/git/wire/protocol-error.ts';

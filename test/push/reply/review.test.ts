@@ -1,4 +1,4 @@
-/** What a terminal shows of a push that is refused: all of it, and the command that passes. */
+/** Lines on the terminal about a push that is refused: all of it, and the command that passes. */
 import { describe, expect, it } from 'vitest';
 import { refusalOf } from '../../../src/push/judge/findings.ts';
 import { Refusal } from '../../../src/push/reply/refusal.ts';

@@ -32,7 +32,7 @@ const bindings = {
 
 /** Each test calls from an address of its own. */
 let address = 0;
-/** What the host was asked to do to which pull request. */
+/** Requests to the host to change a pull request. */
 let patched: { url: string; body: unknown }[] = [];
 let published: { topic: string; actions?: { body: string }[] }[] = [];
 let answerTo: (url: string) => Response | Promise<Response>;
@@ -394,7 +394,7 @@ describe('POST /admin/rollback', () => {
   });
 });
 
-/** What a network of one /48 is answered. */
+/** Activates panic from a network of one /48, and answers the status. */
 async function panicFrom(password: string, network: number): Promise<number> {
   const from = `2001:db8:7:${network}::1`;
   return (await send('/admin/panic', { password, active: true }, {}, from)).status;

@@ -1,7 +1,7 @@
 /**
- * What a refused request costs: a client over its limit reaches neither the guard, nor the bot
- * account, nor the host; and while the account's object cannot be asked, an isolate creates only a
- * little.
+ * Proves how little a refused request costs: a client over its limit reaches neither the guard, nor
+ * the bot account, nor the host; and while the account's object cannot be asked, an isolate creates
+ * only a little.
  */
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
@@ -163,7 +163,7 @@ async function push(variables: object = {}, { options = '', ref = 'refs/heads/fi
   return readReport(bytes);
 }
 
-/** What the present address is told of a place for a push with this key. */
+/** Reserves a place for a push with this key, for the present address. */
 function reserve(key: string, isAnother = false) {
   return admitted(`198.51.100.${address}`, SECRETS, async (admission) => {
     const slot = await admission.slot(key);
@@ -393,7 +393,7 @@ describe('what a client has caused', () => {
   });
 });
 
-/** What a push may do in the name of the account, when nobody can ask what that is. */
+/** Tells what a push may do in the name of the account, when nobody can ask how much that is. */
 async function take(creates: boolean): Promise<string> {
   address += 1;
   const variables = { HOST_ACCOUNTS: UNREACHABLE };

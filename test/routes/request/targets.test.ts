@@ -1,5 +1,5 @@
 /**
- * What all clients together may post in one place: counted last, given back where it costs nothing,
+ * Limits for all clients together in one place: counted last, given back where it costs nothing,
  * and never skipped.
  */
 import { env } from 'cloudflare:workers';
@@ -53,7 +53,7 @@ const write = (path: string, payload: object, more: Partial<Env> = {}) =>
   });
 const issue = (more: Partial<Env> = {}) => write('/issues/anonymous', { title: 'A', body: 'B' }, more);
 
-/** Of a push from an address of its own. */
+/** Takes the slot of a push from an address of its own. */
 const opening = (more: Partial<Env> = {}) =>
   admitted(`198.51.100.${(address += 1)}`, { ...variables, ...more }, async (admission) => {
     const slot = await admission.slot(`push ${address}`);

@@ -30,7 +30,7 @@ function get(path: string, variables: Partial<Env> = {}, from = '192.0.2.1'): Pr
   );
 }
 
-/** What a badge says, and the colour of its message. */
+/** Reads the text of a badge, and the colour of its message. */
 async function read(response: Response): Promise<[text: string | undefined, color: string | undefined]> {
   expect(response.status).toBe(200);
   expect(response.headers.get('content-type')).toBe('image/svg+xml');

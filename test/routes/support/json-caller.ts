@@ -19,7 +19,7 @@ const bindings = {
 export interface JsonAnswer {
   readonly status: number;
   readonly body: Record<string, unknown>;
-  /** Of an error. */
+  /** The code of an error; null: it is none. */
   readonly code: string | null;
   readonly headers: Headers;
 }

@@ -1,4 +1,4 @@
-/** What every ledger does, wherever it is kept. */
+/** Cases for every ledger, wherever it is kept. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Ledger, PullRequestEntry } from '../../../src/stats/ledger.ts';
 

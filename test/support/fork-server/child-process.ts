@@ -16,7 +16,7 @@ export const { exec, execFile, execFileSync, execSync, fork, spawnSync } = real;
 
 const SERVER = join(import.meta.dirname, 'server.ts');
 
-/** What a program on the fork server may be started with. */
+/** Options with which a program on the fork server may be started. */
 const SERVED = new Set(['cwd', 'env', 'detached', 'stdio']);
 
 export function spawn(program: string, args: readonly string[], options: SpawnOptions = {}): ChildProcess {
@@ -91,8 +91,8 @@ class ForkServer {
   readonly #process = real.fork(SERVER, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], execArgv: [] });
   readonly #children = new Map<number, ServedProcess>();
   /**
-   * What to do with the next connections: the server makes three for each program, in the order of
-   * the requests.
+   * Handlers of the next connections: the server makes three for each program, in the order of the
+   * requests.
    */
   readonly #awaited: ((socket: Socket) => void)[] = [];
   #started = 0;

@@ -7,7 +7,7 @@ import { spawn } from 'node:child_process';
 import { connect } from 'node:net';
 
 /**
- * What to start; `address` is the socket on which the large process expects stdin, stdout and
+ * A program to start; `address` is the socket on which the large process expects stdin, stdout and
  * stderr, in this order.
  */
 export interface StartRequest {

@@ -72,7 +72,7 @@ export const PIECES: readonly string[] = [
   '\ufdfa',
 ];
 
-/** What repeating one piece cannot make. */
+/** Bodies that repeating one piece cannot make. */
 const OTHERS: Readonly<Record<string, string>> = {
   'nested emphasis': `${'*a **a '.repeat(4_600)}${'b** b*'.repeat(5_400)}`,
   'nested links': `${'[a'.repeat(10_000)}${'](b)'.repeat(11_000)}`,

@@ -1,4 +1,4 @@
-/** What is said of commit messages, rule by rule. */
+/** Rules for commit messages, one by one. */
 import { expect, it } from 'vitest';
 import {
   loudMessages,

@@ -1,4 +1,4 @@
-/** What the search for names has found becomes findings; the search itself: test/leaks. */
+/** Results of the search for names become findings; the search itself: test/leaks. */
 import { expect, it } from 'vitest';
 import { names } from '../../../../src/push/judge/rules/names.ts';
 import { warn } from '../../../../src/words/finding.ts';

@@ -1,4 +1,4 @@
-/** What a repository's policy asks of a push. */
+/** Rules that a repository's policy makes for a push. */
 import { expect, it } from 'vitest';
 import { NO_FILES } from '../../../../src/policy/community-files.ts';
 import { OPEN_POLICY, type Policy } from '../../../../src/policy/policy.ts';

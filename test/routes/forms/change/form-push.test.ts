@@ -1,4 +1,4 @@
-/** What a form says where a push is told of an option. */
+/** Words of a form where a push is told of an option. */
 import { expect, it } from 'vitest';
 import { withAdvice } from '../../../../src/push/delay/keep.ts';
 import type { PushSettings } from '../../../../src/push/push-host.ts';
