@@ -1,6 +1,7 @@
 /**
- * Gathers what the steps of judging find, in their order, so that a push with several faults is
- * told of all of them at once.
+ * Gathers what the steps of judging find, so that a push with several faults is told of all of them
+ * at once: refusals first, then the repository's rules, then the rest. Of what a step that runs
+ * here throws, only a failure of the host or a fault ends judging early.
  * Proved by test/push/judge/findings.test.ts.
  */
 import type { GitClient } from '../../git/wire/git-client.ts';
@@ -29,7 +30,8 @@ export class Findings {
 
   /**
    * Runs a step. A refusal that it throws is a finding like any other, and the next step runs.
-   * @throws what else it throws; Refusal if the code host has failed, which the next step would ask
+   * @throws what else it throws; Refusal if the code host has failed: the next step would ask it
+   * again in vain
    */
   async run(step: () => readonly Finding[] | Promise<readonly Finding[]>): Promise<void> {
     try {

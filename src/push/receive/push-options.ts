@@ -184,8 +184,8 @@ function take(given: Given, name: Name, text: string | null): string | null {
 }
 
 /**
- * Refuses what nearly is an option: a misspelt `preview`, or `dry-run`, would publish, and a
- * misspelt `pr-hash` would open a second pull request.
+ * Words for a misspelt option. It must not be ignored: a misspelt `preview`, or `dry-run`, would
+ * publish, and a misspelt `pr-hash` would open a second pull request.
  */
 function misspelt(name: string, meant: Name): string {
   return `push option "${oneLine(name)}" is unknown: did you mean ${meant}? Correct it or leave it out`;

@@ -1,6 +1,7 @@
 /**
  * Lines that the person needs later, as nobody else keeps them: secrets come first, so that an
- * answer whose end is lost has lost none, and all else comes last.
+ * answer whose end is lost has lost none, and all else comes last. Where updates need the key, the
+ * last line repeats it in the command.
  */
 import type { DelayReason, DelayWindow } from '../../durable/delayed-pushes/delayed-push.ts';
 import type { Pushed, PushRun } from '../push-run.ts';
