@@ -6,7 +6,7 @@
  */
 import type { GitClient } from '../../git/wire/git-client.ts';
 import type { Finding } from '../../words/finding.ts';
-import { isOfHost, Refusal, toRefusal } from '../reply/refusal.ts';
+import { isOfHost, isOfLimits, Refusal, toRefusal } from '../reply/refusal.ts';
 
 /** Rules of the repository, which are told before what the push is. */
 const OF_PLACE: ReadonlySet<string> = new Set(['gate', 'workflows']);
@@ -57,11 +57,12 @@ export class Findings {
 
   /**
    * Answers what to throw where judging cannot go on: what was found before comes first. A fault of
-   * the service stays alone, because it is logged.
+   * the service stays alone, because it is logged, as does a limit, which comes before all else.
    */
   endedBy(error: unknown, client: GitClient): unknown {
     const last = toRefusal(error, client);
-    const refusal = last.code === 'internal' ? null : refusalOf([...this.#found, last]);
+    const isAlone = last.code === 'internal' || isOfLimits(last);
+    const refusal = isAlone ? null : refusalOf([...this.#found, last]);
     return refusal === last ? error : (refusal ?? error);
   }
 }

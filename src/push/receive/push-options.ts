@@ -152,6 +152,11 @@ export function parsePushOptions(pushOptions: readonly string[]): PushOptionsRes
   return { kind: 'invalid', ...first, faults: [first, ...more], options };
 }
 
+/** The option as a push writes it, with a place for its value if it has one. */
+export function optionToFill({ option }: Pick<OptionFault, 'option'>): string {
+  return isFlag(option) ? option : `${option}=<value>`;
+}
+
 /** The faults in the options of a push. */
 export function faultsIn(parsed: PushOptionsResult): readonly OptionFault[] {
   return parsed.kind === 'invalid' ? parsed.faults : [];
