@@ -43,7 +43,7 @@ const MESSAGE_TRAILS = {
     isWhole: true,
     patterns: [],
   },
-  // git-merge(1), `--squash`; git-commit(1), `--cleanup`; Git's pretty.c and wt-status.c.
+  // git-merge(1), `--squash`; git-commit(1), `--cleanup`; Git's pretty.c, remote.c, wt-status.c.
   note: {
     severity: 'warn',
     heading: 'Git’s own notes tell your local time, or names of your branches and files:',
@@ -51,7 +51,9 @@ const MESSAGE_TRAILS = {
     patterns: [
       /^[ \t]{0,9}(?:Author|Commit)?Date: {1,9}[A-Z][a-z]{2} [A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d \d{4}/gm,
       /^(?:[#;@!$%^&|:] )?On branch [^\s]{1,200}$/gm,
-      /^(?:[#;@!$%^&|:] )?(?:Untracked files:|Changes (?:to be committed|not staged for commit):|Your branch (?:is (?:up to date|ahead|behind)|and '))/gm,
+      /^(?:[#;@!$%^&|:] )?(?:Untracked files|Changes (?:to be committed|not staged for commit)):$/gm,
+      /^(?:[#;@!$%^&|:] )?Your branch is (?:up to date with '[^\s']{1,200}'\.|ahead of '[^\s']{1,200}' by \d{1,9} commits?\.|behind '[^\s']{1,200}' by \d{1,9} commits?, and can be fast-forwarded\.|based on '[^\s']{1,200}', but the upstream is gone\.)$/gm,
+      /^(?:[#;@!$%^&|:] )?Your branch and '[^\s']{1,200}' (?:have diverged,|refer to different commits\.)$/gm,
     ],
   },
   // RFC 3986 and RFC 9562: nobody writes such ids by hand.

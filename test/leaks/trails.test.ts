@@ -22,6 +22,8 @@ const HEADINGS = {
 
 const NOTHING = { refused: [], warned: [], advice: [] };
 
+/** A message begins with a title, which has no trailer. */
+const below = (line: string) => `Mend it\n\n${line}\n`;
 const tell = (message: string | Uint8Array, ...usual: string[]) =>
   tellTrails([[() => 'it', Buffer.from(message)]], new Set(['//github.com', ...usual]), UNCOUNTED);
 const strip = (message: string, ...usual: string[]) =>
@@ -49,7 +51,7 @@ describe('the id of a session in a trailer', () => {
 
   it('is only told of where upstream’s messages have such trailers', async () => {
     const line = `Claude-Session: ${SESSION}`;
-    const { refused, warned } = await tell(line, 'claude-session:', '//claude.ai');
+    const { refused, warned } = await tell(below(line), 'claude-session:', '//claude.ai');
     expect([refused, warned]).toEqual([[], [HEADINGS.trailer, `  it: ${line}`]]);
   });
 });
@@ -70,6 +72,10 @@ describe('what warns', () => {
     ['note', '# Untracked files:'],
     ['note', '; Changes to be committed:'],
     ['note', "# Your branch is up to date with 'origin/acme'."],
+    ['note', "Your branch is ahead of 'origin/acme' by 1 commit."],
+    ['note', "# Your branch is behind 'origin/acme' by 2 commits, and can be fast-forwarded."],
+    ['note', "# Your branch is based on 'origin/acme', but the upstream is gone."],
+    ['note', "# Your branch and 'origin/acme' have diverged,"],
     ['prompt', 'ada@macbook:~/src$ make'],
     ['prompt', '(venv) ada@macbook:/tmp# make'],
     ['prompt', '  [ada@fedora src]$ make'],
@@ -100,6 +106,11 @@ describe('what is usual', () => {
     'Date: today',
     'On branch main we do it.',
     'Note: On branch',
+    'Your branch is behind the one that it is based on.',
+    "Your branch is behind 'origin/main', so rebase it.",
+    'Untracked files: these are not searched.',
+    'chat-template: support Llama4Maverick17BInstruct',
+    `Follow-up: we saw ${UUID} again`,
     '# Conflicts:\n#\ta.c',
     '# Heading\n## Another',
     'git@github.com:octo/hello.git costs $5',
@@ -112,9 +123,14 @@ describe('what is usual', () => {
   it('is also what upstream’s messages have', async () => {
     const link = `https://lore.kernel.org/r/CAHk-wgfXc6JQHm7k2L9${'aB3'.repeat(5)}@mail.example`;
     for (const line of [`Link: ${link}`, `See ${link}`, `Message-Id: <${RUN}@mail.example>`]) {
-      expect((await tell(line)).warned).toHaveLength(2);
-      expect(await tell(line, 'message-id:', '//lore.kernel.org')).toEqual(NOTHING);
+      expect((await tell(below(line))).warned).toHaveLength(2);
+      expect(await tell(below(line), 'message-id:', '//lore.kernel.org')).toEqual(NOTHING);
     }
+  });
+
+  it('is a title that begins like a trailer', async () => {
+    for (const line of [`chat-template: ${RUN}`, `session: ${UUID}`])
+      expect(await tell(`${line}\n`)).toEqual(NOTHING);
   });
 
   it('is no session: its link leads to an account all the same', async () => {
@@ -161,6 +177,9 @@ Tested-by: B <b@b.example>
     [`On branch x\n`, 'Anonymous contribution\n'],
     [`A\n\n\nB\n\n`, 'A\n\n\nB\n\n'],
     ['Caf\xe9\n\nOn branch x\n', 'Caf\xe9\n'],
+    [`session: ${RUN}\n\nAmp-Thread-ID: T-${UUID}\n`, `session: ${RUN}\n`],
+    [`A\n\nFollow-up: we saw ${UUID}\n  again\n`, `A\n\nFollow-up: we saw ${UUID}\n  again\n`],
+    ['A\n\nYour branch is behind\n  the times.\n', 'A\n\nYour branch is behind\n  the times.\n'],
   ])('makes of %j: %j', (message, stripped) => {
     expect(strip(message)).toBe(stripped);
   });
@@ -184,7 +203,7 @@ const HOSTILE: Readonly<Record<string, (bytes: number) => string | Uint8Array>> 
   'one address of ids': (bytes) => `https://claude.ai/${fill(`${RUN}/`, bytes)}`,
   'one id': (bytes) => fill('a1', bytes),
   'parts of a UUID': (bytes) => fill('01234567-89ab-', bytes),
-  'folded lines': (bytes) => `A-b:${fill('\n ', bytes)}${fill(`${RUN}\n `, 100_000)}`,
+  'folded lines': (bytes) => `\nA-b:${fill('\n ', bytes)}${fill(`${RUN}\n `, 100_000)}`,
   notes: (bytes) => fill('On branch x\n', bytes),
   'beginnings of notes': (bytes) => fill('Date: ', bytes),
   blanks: (bytes) => fill(' ', bytes),

@@ -56,7 +56,8 @@ export function* linesWithIds(text: string, mayLook: () => boolean = () => true)
     const from = Math.max(0, at - MAX_BEFORE);
     const before = text.slice(from, at);
     const lineStart = headOf(before);
-    const key = keyOf(before.slice(lineStart));
+    // The title is no trailer: it may begin with the name of a part (`chat-template: mend it`).
+    const key = lineStart === 0 ? null : keyOf(before.slice(lineStart));
     const link = linkOf(before, id);
     if (key !== null || link !== null)
       yield { start: from + lineStart, at, key, link, server: link === null ? null : serverOf(link) };
@@ -94,18 +95,20 @@ function headOf(before: string): number {
   let start = lineStart;
   while (start > 0 && (before[start] === ' ' || before[start] === '\t'))
     start = before.slice(0, start - 1).lastIndexOf('\n') + 1;
-  return KEY.test(before.slice(start, start + MAX_KEY_LENGTH)) ? start : lineStart;
+  return start > 0 && KEY.test(before.slice(start, start + MAX_KEY_LENGTH)) ? start : lineStart;
 }
 
 /**
- * The key of a trailer. `Note: see https://…` is a sentence: tools join words with a dash, or write
- * nothing but the value.
+ * The key of a trailer. `Follow-up: see https://…` is a sentence: tools write nothing but the value
+ * before an id, which is a part of it, or stands after a link (`git-svn-id`).
  * @param line up to the id.
  */
 function keyOf(line: string): string | null {
-  const [head = '', key = ''] = KEY.exec(line) ?? [];
-  const isTrailer = key.includes('-') || !/\S\s/.test(line.slice(head.length));
-  return key !== '' && isTrailer ? `${key.toLowerCase()}:` : null;
+  const [head, key = ''] = KEY.exec(line) ?? [];
+  if (head === undefined) return null;
+  const words = line.slice(head.length).trimStart().split(/\s+/);
+  const isValue = words.length === 1 || (words.length === 2 && words[0]!.includes('://'));
+  return isValue ? `${key.toLowerCase()}:` : null;
 }
 
 function linkOf(before: string, id: string): string | null {

@@ -17,6 +17,7 @@ it.each([
   [`git-svn-id: svn+ssh://ada@svn.corp.example:22/trunk@12 ${UUID}`, 'git-svn-id:', null],
   [`Link to Devin session: https://app.devin.ai/sessions/${HEX}`, null, '//app.devin.ai'],
   [`Note: see https://x.example/?id=${HEX}&a`, null, '//x.example'],
+  [`Follow-up: see https://x.example/${HEX}`, null, '//x.example'],
   [`See <https://X.example/${RUN}>.`, null, '//x.example'],
   [`https://user@x.example/${RUN}`, null, '//x.example'],
   [`See [it](https://x.example/${RUN})`, null, '//x.example'],
@@ -34,21 +35,29 @@ it.each([
   `https://x.example/ ${RUN}`,
   `A: b\n\n  ${RUN}`,
   `Note: in ${RUN}`,
+  `Follow-up: we saw ${UUID} again`,
+  'chat-template: support Llama4Maverick17BInstruct',
   `x${HEX}`,
 ])('%j holds none', (text) => {
-  expect(found(text)).toEqual([]);
+  expect(found(`Mend it\n\n${text}`)).toEqual([]);
+});
+
+it('is in no trailer of a title, however it is folded', () => {
+  expect(found(`chat-template: ${RUN}\n ${RUN}\n\n${RUN}`)).toEqual([]);
+  const [link] = linesWithIds(`Session-id:\n https://x.example/${RUN}\n`);
+  expect(link).toMatchObject({ start: 12, key: null, server: '//x.example' });
 });
 
 it('is one of several in a line', () => {
-  expect(found(`Link: https://a.example/${RUN} https://b.example/${HEX}`)).toEqual([
+  expect(found(`Mend it\n\nLink: https://a.example/${RUN} https://b.example/${HEX}`)).toEqual([
     ['Link: ht', 'link:', '//a.example'],
-    ['Link: ht', null, '//b.example'],
+    ['Link: ht', 'link:', '//b.example'],
   ]);
 });
 
 it('ends its search when no more looks are wanted', () => {
   let left = 2;
-  const lines = linesWithIds(`a: ${UUID}\n`.repeat(5), () => left-- > 0);
+  const lines = linesWithIds(`\n${`a: ${UUID}\n`.repeat(5)}`, () => left-- > 0);
   expect([...lines]).toHaveLength(2);
 });
 

@@ -1,4 +1,5 @@
 /** Rule for what tools have written into messages, title and description. */
+import { concatBytes } from '../../../git/bytes.ts';
 import { serverOf } from '../../../git/search/message-ids.ts';
 import { placeOfMessage } from '../../../leaks/findings.ts';
 import { tellTrails } from '../../../leaks/trails.ts';
@@ -6,6 +7,8 @@ import type { UpstreamHistory } from '../../../upstream/upstream-history.ts';
 import { type Finding, warn } from '../../../words/finding.ts';
 import { Refusal } from '../../reply/refusal.ts';
 import type { Known } from '../known.ts';
+
+const LF = 0x0a;
 
 const REMOVE = [
   'Remove the line and push again: "git commit --amend" changes the last commit, "git rebase -i" earlier ones.',
@@ -36,10 +39,10 @@ export async function trails(known: SearchedForTrails): Promise<readonly Finding
 
 function* textsOf({ plan, pushed }: SearchedForTrails): Generator<readonly [() => string, Uint8Array]> {
   for (const message of plan.messages()) yield [() => placeOfMessage(message), message];
-  for (const where of ['title', 'description'] as const) {
-    const text = pushed[where];
-    if (text !== null) yield [() => where, text.bytes];
-  }
+  if (pushed.title !== null) yield [() => 'title', pushed.title.bytes];
+  // Its first line is no title, and may be a trailer.
+  if (pushed.description !== null)
+    yield [() => 'description', concatBytes([Uint8Array.of(LF), pushed.description.bytes])];
 }
 
 /** As much of a push as the rule needs. */

@@ -56,9 +56,9 @@ it('refuses the id of a session, with its place and two ways on, and warns of th
 it.each([{ publishNames: true }, { identityCheck: 'warn' }, { conventions: ['claude-session:'] }] as const)(
   'only warns of it: %j',
   async (allowed) => {
-    const found = await find({ message: SESSION, ...allowed });
+    const found = await find({ message: `Mend it\n\n${SESSION}\n`, ...allowed });
     expect(found).toMatchObject([{ severity: 'warn', code: 'trails' }]);
-    expect(found[0]?.lines[1]).toBe(`  message of "${SESSION}": ${SESSION}`);
+    expect(found[0]?.lines[1]).toBe(`  message of "Mend it": ${SESSION}`);
   },
 );
 
@@ -67,7 +67,12 @@ it('says nothing where the service does not look for names, nor of the code host
   expect(await find({ description: `See https://github.com/${UUID}` })).toEqual([]);
 });
 
-it.each(['title', 'description'] as const)('finds it in a %s', async (where) => {
-  const [refusal] = await find({ [where]: SESSION });
-  expect(refusal?.lines[1]).toBe(`  ${where}: ${SESSION}`);
+it('finds it in a description, which has no title', async () => {
+  const [refusal] = await find({ description: SESSION });
+  expect(refusal?.lines[1]).toBe(`  description: ${SESSION}`);
+});
+
+it('warns of its link in a title, which has no trailer', async () => {
+  const found = await find({ title: SESSION });
+  expect(found).toEqual([{ severity: 'warn', code: 'trails', lines: [LINK, `  title: ${SESSION}`] }]);
 });
