@@ -1,6 +1,6 @@
 /**
  * Claims: what is to be created, and the windows in which it counts. The account grants all of them
- * or none. Keys are keyed hashes, and hold no address or name.
+ * or none. Keys hold no address or name.
  */
 import { keyedHash } from '../secret/keyed-hash.ts';
 import { type Client, isCircuit, type Names, namesOf } from './client.ts';
@@ -28,7 +28,7 @@ export interface AccountLimits {
 
 /** A repository or a thread, and what all clients together may create there. */
 export interface Target {
-  /** A keyed hash; empty for the account. */
+  /** A keyed hash; empty for the account. For an alert, the name of a window. */
   readonly key: string;
   readonly limits: readonly Limit[];
 }
@@ -64,7 +64,7 @@ export interface FullWindow {
 }
 
 export interface Reserved {
-  /** Names the grant. Null: an earlier attempt at the same push counts in all windows. */
+  /** Names the grant. Null: there is no window in which it has to count anew. */
   readonly id: string | null;
   /** The windows in which it counts by itself, by name. */
   readonly windows: readonly string[];
@@ -118,13 +118,14 @@ export function windowNames({ kind, key, earlier = [] }: ClaimedWindow): readonl
 
 /**
  * Names a repository or a thread in the windows.
- * @param place `owner/repo`, or `owner/repo#number`, in upper or lower case.
+ * @param place the repository by the service's records, and `#number` for a thread, in upper or
+ * lower case.
  */
 export function targetKey(secret: string, place: string): string {
   return keyedHash(secret, 'target', place.toLowerCase());
 }
 
-/** The longest window in which a network counts, and what is left of its last hour. */
+/** Longer than anything counts for a network: windows have 24 hours at most. */
 const LONGEST_LIFE_MS = 26 * 60 * 60_000;
 
 /**

@@ -1,8 +1,8 @@
 /**
  * A client: an IPv4 address, or the /64 of an IPv6 address, because one connection usually gets a
  * /64; at an onion service a circuit, if Tor tells the circuits. The address is in the one header
- * that the platform sets and a client cannot (`CLIENT_IP_HEADER`). It is only counted and hashed,
- * and never stored.
+ * that the platform sets and a client cannot (`CLIENT_IP_HEADER`). It is counted and hashed, an
+ * alert may name it, and it is never stored.
  */
 import { isIPv4 } from 'node:net';
 import { type ClientUse, keyedHash } from '../secret/keyed-hash.ts';
@@ -86,8 +86,8 @@ export function clientNetwork(request: Request, headerName: string): string {
 }
 
 /**
- * True if the header that the operator has named gives no address: then all clients may count as
- * one.
+ * True if no address is known, or the header that the operator has named is missing: then all
+ * clients may count as one.
  */
 export function lacksAddress(request: Request, headerName: string): boolean {
   // On one machine, no proxy need set the usual one.

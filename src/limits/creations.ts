@@ -1,5 +1,5 @@
 /**
- * Everything that was created lately in the account's name, or is about to be. Each creation is one
+ * Everything that was created lately in the account's name, or is about to be. Each grant is one
  * row, which names the windows that it counts in, so it counts in all of them or in none, and is
  * released by forgetting one row. A row counts until the longest of its windows is over, whether or
  * not whoever has reserved it is still alive. Pure.

@@ -2,8 +2,8 @@
  * Who waits first when little is left of what all share: the account, its openings, a repository,
  * its comments, a thread, the host's calls. Each row is a rule, with an example in a limit of 100:
  * `b/x 20` means that network b has had 20 in repository x. A new network has had nothing there; a
- * member is a pseudonym, not flagged, whose first comment on the thread is over an hour old. The
- * same table stands in docs/operations.md.
+ * member is a pseudonym, not flagged, whose first comment on the thread is over an hour old; ten of
+ * its comments an hour count as a member's. The same table stands in docs/operations.md.
  *
  * | Rule                                           | Used                  | Goes on    | Waits |
  * | ---------------------------------------------- | --------------------- | ---------- | ----- |
@@ -39,7 +39,10 @@ const KEPT_PART = 1 / 10;
 export interface Use {
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** A keyed hash of the network: an IPv4 address, or all of an IPv6 /48. */
+  /**
+   * Names who creates it: the keyed hash of a network (an IPv4 address, or all of an IPv6 /48), or
+   * a name that a delayed push has.
+   */
   readonly by: string;
   /** A keyed hash of the repository; null: for none. */
   readonly repository: string | null;

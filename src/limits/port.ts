@@ -1,8 +1,8 @@
 /**
  * The port of what is created in the bot account's name: a claim is granted, or denied by one of
  * its windows. It counts in one object, in one call, all or nothing. Whatever is granted is stored
- * first, so nothing is granted while the object cannot store it. An isolate remembers the networks
- * that have no room, so that their pushes reach no object.
+ * first, so nothing is created while the object cannot store it. An isolate remembers the networks
+ * that have no room, so that few of their pushes reach an object.
  * Proved by test/limits/port.test.ts and test/routes/request/refused-first.test.ts.
  */
 import { type Clock, systemClock } from '../isolate/clock.ts';
@@ -128,7 +128,7 @@ export class CreationLimits {
   }
 
   /**
-   * Tells why `reserve` would deny a claim; null: it would not. Never rejects.
+   * Tells which window would deny a claim; null: none would. Never rejects.
    * @param isAttempt counts it if it is denied.
    */
   async denial(claim: Claim, isAttempt: boolean): Promise<Denied | null> {

@@ -1,6 +1,6 @@
 /**
- * Limits over the last minutes or hours, to the millisecond. All limits must allow an attempt; one
- * that is refused does not count.
+ * Limits over the last minutes or hours. All limits must allow an attempt; one that is refused does
+ * not count.
  */
 import { isWithin } from '../isolate/clock.ts';
 import type { Recent } from '../isolate/recent.ts';

@@ -1,6 +1,7 @@
 /**
- * The limits of what one client reads and tries. They count in the client's windows, in one of many
- * objects. An isolate remembers who is over a limit, so that more requests reach no object.
+ * The limits of what one client reads and tries. Most count in the client's windows, in one of many
+ * objects; look-ups count in memory. An isolate remembers who is over a limit, so that further
+ * requests reach no object.
  * Proved by test/limits/tries.test.ts and test/routes/request/limits.test.ts.
  */
 import { isAhead } from '../isolate/clock.ts';
@@ -118,7 +119,7 @@ export class TryLimits {
 
   /**
    * Charges a call of the code host to the client, in memory. Never rejects.
-   * @returns a wait if the client has none left: this one is not counted.
+   * @returns a wait if the client has none left.
    */
   async charge(): Promise<Wait> {
     return this.#orPass(async () => {

@@ -92,8 +92,8 @@ export async function targetOf(
 }
 
 /**
- * Tells why nothing is created, in the words of JSON endpoints: `<words of the target>; try again
- * in about 45 minutes`.
+ * Tells why nothing is created, in the form of JSON endpoints: `<why>; try again in about 45
+ * minutes`.
  */
 export function deniedWords(
   { config, host }: Pick<HostScope, 'config' | 'host'>,

@@ -63,7 +63,7 @@ export async function publishLeased(
 }
 
 /**
- * Renews the lease until the work is done.
+ * Renews the lease until the work is done or the lease is lost.
  * @param renew answers false if the lease is lost: then nothing would change any more.
  */
 async function renewUntil(done: AbortSignal, renew: () => Promise<boolean>): Promise<void> {
@@ -219,8 +219,8 @@ function stillOurs<T>(answer: T | null): T {
 }
 
 /**
- * Ends it at the code host, then here, even if the client leaves. False: it could not; it waits,
- * never published.
+ * Ends it at the code host, then here, even if the client leaves. False: that is not done, and
+ * nothing publishes it by itself.
  */
 export async function removeDelayed(
   scope: Scope,
@@ -261,8 +261,8 @@ async function removeFromHost(scope: Scope, push: BegunPush): Promise<boolean> {
 }
 
 /**
- * Removes what an attempt has left at the host, if the push has failed for good or was rolled back
- * meanwhile, because then nobody else would. While another run publishes the same, it stays.
+ * Removes what an attempt has left at the host, if the push fails for good now, or neither waits
+ * for its moment any more nor is published, because then nobody else would.
  * @throws Refusal
  */
 async function removeIfOver(

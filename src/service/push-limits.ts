@@ -63,7 +63,10 @@ async function firstRefusal(checks: readonly Check[], entry: Entry): Promise<Ref
   return null;
 }
 
-/** Refuses whoever this isolate knows to be over a limit, so that more pushes reach no object. */
+/**
+ * Refuses whoever this isolate knows to be over a limit, so that few of their further pushes reach
+ * an object.
+ */
 async function remembered(entry: Entry): Promise<Refusal | null> {
   const { scope, client, opening, full } = entry;
   const over = await firstRefusal(REMEMBERED, entry);
@@ -110,7 +113,10 @@ async function guard(entry: Entry): Promise<Refusal | null> {
   return panicMode ? suspended() : null;
 }
 
-/** Asks the account, unless the push is refused anyway and nobody has said that it is full. */
+/**
+ * Asks the account about a push that opens something, unless it is refused anyway and this isolate
+ * does not know the window to be full.
+ */
 async function networkIsFull({ scope, client, opening, full, pushes }: Entry): Promise<Refusal | null> {
   const isAsked = opening !== null && (pushes.waitMs === 0 || full !== null);
   return isAsked ? countDenied(scope, opening, client) : null;
@@ -125,7 +131,8 @@ function hostNeedsPause({ scope, patience }: Entry): Refusal | null {
 }
 
 /**
- * Counts a push that opens nothing, if it is denied. Null: its client has room, or nobody knows.
+ * Refuses and counts a push that has no room for another pull request. Null: it has room, or nobody
+ * knows.
  */
 async function countDenied(scope: HostScope, claim: Claim, client: Client): Promise<Refusal | null> {
   const denial = await creationLimitsOf(scope).denial(claim, true);

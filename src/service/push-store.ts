@@ -205,7 +205,10 @@ export class ServicePushStore implements PushStore {
   }
 }
 
-/** Draws a secret moment. Null: a push for review gets one when the operator has approved it. */
+/**
+ * Answers when a push is due: if it was delayed, at a secret moment. Null: a push for review gets
+ * one when the operator has approved it.
+ */
 function dueAtOf({ reason, keptAt, from, to }: Parameters<PushStore['keepDelayed']>[0]): number | null {
   if (reason === 'review') return null;
   return reason === 'busy' ? keptAt + BUSY_PAUSE_MS : randomMoment(from, to);
@@ -213,7 +216,7 @@ function dueAtOf({ reason, keptAt, from, to }: Parameters<PushStore['keepDelayed
 
 /**
  * Counts a push in the metrics.
- * @param durationMs null: there was no pack to read.
+ * @param durationMs null: no pack was read.
  */
 export function countPush(refusal: Refusal | null, durationMs: number | null): void {
   const outcome = pushOutcome(refusal);

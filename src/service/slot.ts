@@ -27,7 +27,7 @@ type OpenedNow = OpenedPullRequest & { readonly number: number };
  * Reserves a claim.
  * @param target the repository, if its own limit may deny it.
  * @param client null: nobody is to be alerted.
- * @throws Refusal: others come first, or the host needs a pause.
+ * @throws Refusal: the claim is denied, or the host needs a pause.
  */
 export async function reserve(
   scope: HostScope,

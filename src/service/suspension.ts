@@ -1,6 +1,7 @@
 /**
  * Reads the panic switch and the problems of the bot account from a copy that is at most two
- * seconds old, so that the guard is free for pushes. Sets the switch, also if it cannot be stored.
+ * seconds old, so that the guard is free for pushes. Sets the switch; on one machine, also if it
+ * cannot be stored.
  */
 import { waitUntil } from 'cloudflare:workers';
 import { type HostConfig, hostNameOf } from '../config/hosts.ts';

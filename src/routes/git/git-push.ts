@@ -1,8 +1,8 @@
 /**
  * Push over HTTP (contract, 4.5 and 4.6): discovery, and the request whose story src/push tells.
- * Problems are told in-band with status 200, because Git hides the text of any other status, and
- * ends with "Everything up-to-date". The exceptions are 413, by contract, and 415 for requests that
- * no Git client sends. In panic, the latter are answered in-band, too.
+ * Problems of a push that has begun are told in-band with status 200, because Git hides the text of
+ * any other status, and ends with "Everything up-to-date". The exceptions are 413, by contract, and
+ * 415 for requests that no Git client sends. In panic, the latter are answered in-band, too.
  * Proved by test/contract/push-by-hand.test.ts.
  */
 import type { Context } from 'hono';
@@ -89,7 +89,7 @@ interface PushDoor {
 
 export async function receivePack(c: Context<AppEnv>, door: PushDoor): Promise<Response> {
   const refusal = wrongType(c, REQUEST_TYPE);
-  // The guard is not asked, as any page may make a browser send this.
+  // The guard does not count it, as any page may make a browser send this.
   if (refusal !== null && !(await door.isSuspended())) return answerRefused(c, refusal, 'text');
   if (announcedBytes(c) > MAX_PUSH_BYTES) return pushTooLarge(c, gitBody(c.req.raw, bodyLimits(c)));
   const memory = memoryFor(scopeOf(c));

@@ -1,6 +1,6 @@
 /**
- * The conversation on a thread, which is asked for once a minute, and kept in memory only. The
- * answer is shared and not its promise, because a promise belongs to one request.
+ * The conversation on a thread, which is kept for a minute, in memory only. The answer is shared
+ * and not its promise, because a promise belongs to one request.
  * Proved by test/e2e/people/conversation.test.ts.
  */
 import type { Context } from 'hono';

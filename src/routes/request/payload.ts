@@ -41,7 +41,7 @@ export async function readJsonObject(c: Context<AppEnv>, memory?: MemoryHold): R
  * The object in the request's body; refused if it is no JSON object in UTF-8 (contract, section 7).
  * @param memory of the request, for any text that the host takes. Without it, 16 KiB at most,
  * without waiting.
- * @throws BodyError `too-large`, or `timeout` when the client stalls.
+ * @throws BodyError if the body is too large, or does not arrive completely.
  */
 async function readObject(
   c: Context<AppEnv>,
@@ -60,7 +60,8 @@ async function readObject(
 }
 
 /**
- * Reads and checks a payload of the operator, whose alerts have buttons on a page of another site.
+ * Reads and checks a payload. Pages of other sites may send it, because the operator's alerts have
+ * buttons there.
  */
 export async function readPayload<T>(
   c: Context<AppEnv>,
