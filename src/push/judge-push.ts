@@ -32,7 +32,7 @@ export interface JudgedPush extends Omit<Judged, 'findings'>, Pick<Upstream, 'ho
 }
 
 /**
- * @param isLater the host is asked what a clone asks, unless it is a preview.
+ * @param isLater true: the host is asked only what a clone asks, unless it is a preview.
  * @throws Refusal, also for a preview
  */
 export async function judgePush(run: PushRun, received: Received, isLater: boolean): Promise<JudgedPush> {
@@ -67,7 +67,10 @@ export async function judgePush(run: PushRun, received: Received, isLater: boole
 
 interface Surroundings {
   readonly upstream: Upstream;
-  /** The place that the push goes to; null: the host's interface must not learn of the push yet. */
+  /**
+   * The place that the push goes to; null: the host's interface is not asked yet, or has failed for
+   * now.
+   */
   readonly place: Place | null;
   readonly circumstances: Circumstances;
 }

@@ -21,7 +21,7 @@ import type { HistoryHost } from '../upstream/upstream-refs.ts';
 import type { Refusal } from './reply/refusal.ts';
 import type { SameWork } from './reply/reply.ts';
 
-/** All side effects go through these three. */
+/** All side effects but the answer go through these three. */
 export interface PushPorts {
   readonly host: PushHost;
   readonly limits: PushLimits;
@@ -60,7 +60,7 @@ export interface PushStore {
   /**
    * Counts a push that has ended.
    * @param refusal why it was refused; null: it was accepted.
-   * @param durationMs how long it took; null: it had no pack to read.
+   * @param durationMs how long it took; null: that is not measured.
    */
   count(refusal: Refusal | null, durationMs: number | null): void;
   /** Opens a store for what a push sends besides its commits. */
@@ -183,8 +183,8 @@ export interface PushLimits {
    */
   slot(slotHash: string): Promise<Slot>;
   /**
-   * Says why a slot would be refused now; null: it would not. Takes and counts nothing. Never
-   * rejects.
+   * Says why the client's own limits would refuse a slot now; null: they would not. Takes and
+   * counts nothing. Never rejects.
    */
   peek(): Promise<Refusal | null>;
   /**

@@ -64,7 +64,7 @@ export type Outcome = { readonly lines: readonly string[] } & (
 export interface Arrival {
   readonly said: Announced;
   readonly task: Task;
-  /** The kind of push in the log; null: it was refused before it was read, which is not logged. */
+  /** The kind of push in the log; null: it is not logged. */
   readonly logged: 'push' | 'withdrawal' | null;
   /** Milliseconds since 1970. */
   readonly startedAt: number;
@@ -242,8 +242,8 @@ export async function end(run: PushRun, arrival: Arrival, isAnswered: boolean): 
 }
 
 /**
- * Refuses a failed push because the client's limit is used up, whatever else is wrong. Null: it is
- * not used up, or the push would open no pull request.
+ * Refuses a failed push because the client's limit is used up, whatever else is wrong. Null: the
+ * outcome stays.
  */
 async function refusedByLimit(
   run: PushRun,
@@ -292,7 +292,7 @@ type Decided =
 
 /**
  * Decides whether the push is published now or later. Nothing has been written at the host yet.
- * @throws Refusal if it has to wait, and may not
+ * @throws Refusal
  */
 async function decide(
   run: PushRun,

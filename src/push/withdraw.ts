@@ -37,7 +37,8 @@ export async function withdraw(run: PushRun, prHash: string, deletedRef: string 
 }
 
 /**
- * Removes what a delayed push that was given up left at the host: its pull request, or its branch.
+ * Removes what a delayed push left at the host that is not to be published: its pull request, or
+ * its branch.
  * @throws Refusal
  */
 export async function removeBegun(run: PushRun, prHash: string): Promise<void> {

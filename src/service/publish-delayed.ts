@@ -261,8 +261,8 @@ async function removeFromHost(scope: Scope, push: BegunPush): Promise<boolean> {
 }
 
 /**
- * Removes what an attempt has left at the host, if the push fails for good now, or neither waits
- * for its moment any more nor is published, because then nobody else would.
+ * Removes what an attempt has left at the host, because nobody else would: if the push fails for
+ * good now, or meanwhile has ended unpublished or waits for review.
  * @throws Refusal
  */
 async function removeIfOver(

@@ -216,7 +216,7 @@ function dueAtOf({ reason, keptAt, from, to }: Parameters<PushStore['keepDelayed
 
 /**
  * Counts a push in the metrics.
- * @param durationMs null: no pack was read.
+ * @param durationMs null: that is not measured.
  */
 export function countPush(refusal: Refusal | null, durationMs: number | null): void {
   const outcome = pushOutcome(refusal);

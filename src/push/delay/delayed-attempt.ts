@@ -72,7 +72,9 @@ export class DelayedAttempt implements Attempt {
 
   opened(): void {}
 
-  /** @throws Refusal if another pull request has its commits */
+  /**
+   * @throws Refusal if another pull request has all its commits, or any where doubles are refused
+   */
   #refuseProposed({ found }: Compared): void {
     if (found === null || found.prHash === this.#row.intent?.prHash) return;
     const isStrict = this.#run.settings.pushDoubles === 'refuse' && found.state === 'open';

@@ -26,7 +26,7 @@ import type { PushedWork } from '../verdict.ts';
 import { encodeKept } from './kept-push.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
-/** The longest that a push waits: twice the longest delay, when the window of that ends. */
+/** Twice the longest delay, when the window of that ends. */
 const LIFE_MS = 14 * 24 * HOUR_MS;
 /**
  * Time that is added for pushes that are due at the end of their life, and for the keys, which must
@@ -98,7 +98,8 @@ export function waitingFacts(
 /**
  * Tells the person which pull requests have commits of this push already.
  * @param isRecorded whether it names a pull request that the service has recorded
- * @throws Refusal if all of it is open; where the operator wants no doubles, if any of it is
+ * @throws Refusal if one has all of them; where the operator wants no doubles, if an open one has
+ * any
  */
 async function tellKnown(run: PushRun, work: PushedWork, isRecorded: boolean): Promise<void> {
   const { host, store, reply, settings, target } = run;
@@ -121,8 +122,8 @@ async function tellKnown(run: PushRun, work: PushedWork, isRecorded: boolean): P
 /**
  * Keeps what was judged. Tells the address of its page first, so that nothing waits whose page
  * nobody has.
- * @returns facts of the same push if that waits already
- * @throws Refusal without room or storage; nothing is kept then
+ * @returns its facts, or those of the same push if that waits already
+ * @throws Refusal; nothing is kept then
  */
 export async function keep(
   run: PushRun,
@@ -242,8 +243,8 @@ async function settled(slot: Slot | null, reason: DelayReason): Promise<Claim | 
 }
 
 /**
- * Whether limits refuse a push, or the host asks to be left alone. Then nothing has been done, and
- * the push may wait.
+ * Whether limits refuse a push, or the host asks to be left alone: reasons for which a push may
+ * wait.
  */
 export function isFull(error: unknown): error is Refusal {
   return error instanceof Refusal && (error.code === 'account' || error.outcome === 'rate-limited');

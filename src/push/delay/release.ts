@@ -43,9 +43,9 @@ const MOMENTARY_CODES: ReadonlySet<RefusalCode> = new Set([
   'internal',
 ]);
 
-/** The pause of all other pushes after a failure that does not say how long. */
+/** The shortest pause after a failure that concerns all pushes. */
 const FULL_MS = 60_000;
-/** How often a host may say that something is missing before it is believed. */
+/** Failures after which a host is believed that says that something is missing. */
 const MOST_MISSING = 6;
 
 interface Releasing extends Pick<Publication, 'slot'>, ReleasedRow {

@@ -33,7 +33,7 @@ export interface Circumstances {
   readonly refusal: Refusal | null;
   /**
    * Where the host's interface is not asked: whether the pull request that the push names is open,
-   * by the service's own record.
+   * by the service's own record; true also if its pr-hash is not valid.
    */
   readonly wasOpen: boolean;
 }
@@ -93,8 +93,8 @@ type Asking = Pick<PushedWork, 'prHash' | 'hasKey' | 'isSignedOff' | 'stated'> &
   Readonly<Record<'title' | 'description', unknown>>;
 
 /**
- * Finds what the place says of a push, live or delayed, besides its branches: it takes pull
- * requests, and this one; which one is named, claimed.
+ * Asks the place, for a live or a delayed push, whether it takes pull requests, and this one. Finds
+ * and claims the one that the push names.
  * @param claim null: only the host may know the named one.
  * @param how whether a new one may open; whether the named one must be open.
  * @throws Refusal
@@ -154,7 +154,7 @@ function openPlace(
 /**
  * Finds and claims the pull request that a push names. One that nobody knows counts as none, which
  * the person is told.
- * @throws Refusal if another push to it is running
+ * @throws Refusal
  */
 async function findNamed(
   { repository, ask }: Place,
@@ -187,7 +187,7 @@ type BornUpstream = Upstream & { readonly defaultBranch: Ref };
 
 /**
  * @param branch stands in for a missing default branch.
- * @throws Refusal if no pull request can be for any
+ * @throws Refusal if there is neither
  */
 export function bornUpstream(upstream: Upstream, branch: string | null): BornUpstream {
   const { repository, refs } = upstream;

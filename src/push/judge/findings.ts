@@ -1,7 +1,7 @@
 /**
  * Gathers what the steps of judging find, so that a push with several faults is told of all of them
- * at once: refusals first, then the repository's rules, then the rest. Of what a step that runs
- * here throws, only a failure of the host or a fault ends judging early.
+ * at once: refusals first, then the repository's rules, then the rest. A refusal that a step throws
+ * is gathered, too, unless the host has failed. All else that it throws ends judging.
  * Proved by test/push/judge/findings.test.ts.
  */
 import type { GitClient } from '../../git/wire/git-client.ts';

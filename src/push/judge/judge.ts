@@ -1,7 +1,7 @@
 /**
  * Act two: judges what was received, in three functions: where it goes, what it is, and what the
- * rules say. Only the limits, doubles and the host itself refuse later; whatever refuses here does
- * so on the whole push, before anything is written at the host.
+ * rules say. Whatever refuses here does so on the whole push, before anything is written at the
+ * host.
  */
 import { utf8 } from '../../git/bytes.ts';
 import type { Oid } from '../../git/objects/oid.ts';
@@ -54,8 +54,8 @@ import {
 } from './work.ts';
 
 /**
- * Rules, in the order in which their findings are told. The first that refuses gives the reason in
- * Git's status table. To add a rule, add a function here, and its test in test/push/judge/rules.
+ * Rules, in the order in which they run. The first refusal of all judging gives the reason in Git's
+ * status table. To add a rule, add a function here, and its test in test/push/judge/rules.
  */
 const RULES: readonly Rule[] = [
   nulCharacters,

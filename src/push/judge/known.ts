@@ -19,7 +19,7 @@ export interface Known {
   readonly circumstances: Circumstances;
   /** The bot, as it stands in the commits. */
   readonly bot: CommitIdentity;
-  /** The place that the push goes to; null: the host's interface must not learn of the push yet. */
+  /** The place that the push goes to; null: the host's interface is not asked yet. */
   readonly place: Place | null;
   readonly destination: Destination;
   readonly history: UpstreamHistory;

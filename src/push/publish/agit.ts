@@ -1,8 +1,8 @@
 /**
- * One push to upstream that opens or updates the pull request (AGit flow); a refusal leaves nothing
- * there. An update that does not stand on the old commits must be forced, and unlike with a branch,
- * the server cannot be told which commit that replaces. Our own pushes wait for each other. But on
- * Forgejo, what maintainers push between our look and a forced update is lost, and nobody is told.
+ * One push to upstream that opens or updates the pull request (AGit flow). An update that does not
+ * stand on the old commits must be forced, and unlike with a branch, the server cannot be told
+ * which commit that replaces. Our own pushes wait for each other. But on Forgejo, what maintainers
+ * push between our look and a forced update is lost, and nobody is told.
  */
 import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
 import { HostError } from '../../words/host-error.ts';
@@ -125,8 +125,8 @@ function isReported({ code, failure }: HostError): boolean {
 }
 
 /**
- * Turns a failure into one after which the next push looks for the pull request before it opens
- * another.
+ * Turns a refusal by the host's report into one after which the next push looks for the pull
+ * request before it opens another. Leaves other failures as they are.
  */
 function inDoubt(error: unknown): unknown {
   const cause = hostErrorOf(error);

@@ -34,7 +34,7 @@ export interface Proposal {
   readonly onlyFrom: Oid | null;
   /**
    * Allows a step that makes something public.
-   * @throws Refusal if the push was ended
+   * @throws Refusal if the push was ended, or the service is suspended
    */
   readonly mayGoOn: () => Promise<void>;
   /** Whether an earlier attempt was not answered. It may have stopped at any point. */
@@ -97,7 +97,7 @@ export abstract class Delivery<Host extends CodeHost = CodeHost> {
   }
 
   /**
-   * Refuses an update if others have pushed to what an earlier attempt opened.
+   * Refuses an update if others have pushed to what an earlier attempt opened, or nobody can tell.
    * @param tip the commit at which it ends; the zero id: it is not there
    * @throws Refusal
    */

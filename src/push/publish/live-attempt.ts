@@ -23,7 +23,7 @@ import {
 
 /**
  * Enters, and begins while the limits are asked, to save a round trip.
- * @throws Refusal if it has to wait
+ * @throws Refusal
  */
 export async function enterNow(run: PushRun, publication: Publication): Promise<Entered> {
   const deciding = decide(run, publication);
@@ -103,7 +103,10 @@ class LiveAttempt implements Attempt {
     if (isAnswered) await slot?.release();
   }
 
-  /** Makes the key. A push that is made again gets none, because it may be somebody's guess. */
+  /**
+   * Makes the key, if this push has chosen the hash or has given the key. Any other may be
+   * somebody's guess.
+   */
   async #key(): Promise<string | null> {
     const { push } = this.#publication;
     const { prHash, isOwn } = this.#decided;

@@ -75,7 +75,7 @@ export type Published = Awaited<ReturnType<typeof publish>>;
 
 /**
  * Takes what the limits leave, and compares the push with other pull requests.
- * @throws Refusal if it has to wait
+ * @throws Refusal
  */
 export async function enter(run: PushRun, publication: Publication): Promise<Omit<Entered, 'attempt'>> {
   const { slot, push } = publication;
@@ -238,7 +238,8 @@ async function record(
 
 /**
  * Takes a slot for an update that has opened another pull request, because its own was closed
- * meanwhile (AGit flow). It is open already, whatever the limits say. Null: it has opened none.
+ * meanwhile (AGit flow). It is open already, whatever the limits say. Null: it has opened none, or
+ * its client is not known.
  */
 async function slotOfAnother(
   { limits }: PushRun,

@@ -165,7 +165,7 @@ export class Refusal extends Error implements Finding {
 }
 
 /**
- * Refuses options, which are judged without what is wrong with them. Each is needed: without a
+ * Refuses wrong options; the push is judged without them. Each needs to be corrected: without a
  * misspelt `preview`, the same would be published.
  */
 export function refusedOptions(faults: readonly OptionFault[]): readonly Refusal[] {
@@ -187,7 +187,7 @@ export class HostSteps {
 
   /**
    * Runs a step within its time, and says every ten seconds what it waits for.
-   * @throws Refusal that names the step, which may have taken effect
+   * @throws Refusal that names the step, which may have taken effect; HostError `busy`
    */
   async run<T>(step: HostStep, action: () => Promise<T>): Promise<T> {
     const [failure, waiting, limitMs, next] = STEPS[step];
@@ -292,8 +292,8 @@ export function cannotWrite(error: unknown, ...lines: readonly string[]): Refusa
 }
 
 /**
- * Says in one word how a push has ended, for the metrics. `refused`: by a rule, so retrying will
- * not help. `failed`: because of a fault.
+ * Says in one word how a push has ended, for the metrics. `refused`: by a rule. `failed`: because
+ * of a fault.
  */
 export function pushOutcome(refusal: Refusal | null): SpecialOutcome | 'accepted' | 'refused' | 'failed' {
   if (refusal === null) return 'accepted';

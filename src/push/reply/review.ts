@@ -51,7 +51,8 @@ export function reviewLines(refusal: Refusal, command: string | null): readonly 
 }
 
 /**
- * All lines, without a terminal's layout and command: the reasons of all refusals but the first.
+ * All lines without a terminal's layout and command, with the reasons of all refusals but the
+ * first.
  */
 export function allLines({ all, warnings }: Refusal): string[] {
   const refused = all.flatMap(({ reason, lines }, at) => (at === 0 ? lines : [sentence(reason), ...lines]));
