@@ -129,7 +129,7 @@ export class CreationLimits {
 
   /**
    * Tells which window would deny a claim; null: none would. Never rejects.
-   * @param isAttempt counts it if it is denied.
+   * @param isAttempt the account counts it if it denies it.
    */
   async denial(claim: Claim, isAttempt: boolean): Promise<Denied | null> {
     const known = isAttempt ? this.knownFull(claim) : null;

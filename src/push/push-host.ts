@@ -160,8 +160,8 @@ export interface PushStore {
  */
 export interface PushLimits {
   /**
-   * Counts a push attempt, before anything else. Answers why pushes are refused now, or null. Never
-   * rejects.
+   * Counts a push attempt that is not known to be over a limit, before anything else. Answers why
+   * pushes are refused now, or null. Never rejects.
    * @param isWithdrawal whether it withdraws a pull request. That is allowed, however many requests
    * its client has caused.
    * @param opens whether it can only open a pull request. If its network has no room for one, it
@@ -171,8 +171,8 @@ export interface PushLimits {
    */
   enter(isWithdrawal: boolean, opens: boolean, patience?: 'none' | 'delay' | 'wait'): Promise<Refusal | null>;
   /**
-   * Checks the limit of pull requests for a push that fails for another reason, and counts the push
-   * if it is over that. Null: it is not, or nobody knows. Never rejects.
+   * Refuses a push that fails for another reason if its client is over the limit of pull requests.
+   * Null: it is not, or nobody knows. Never rejects.
    * @param slotHash as for `slot`, if the push can only open a pull request.
    */
   refuseFull(slotHash?: () => Promise<string>): Promise<Refusal | null>;

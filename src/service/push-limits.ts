@@ -131,8 +131,8 @@ function hostNeedsPause({ scope, patience }: Entry): Refusal | null {
 }
 
 /**
- * Refuses and counts a push that has no room for another pull request. Null: it has room, or nobody
- * knows.
+ * Refuses a push whose client has no room for another pull request; the account counts it, if it is
+ * asked. Null: there is room, or nobody knows.
  */
 async function countDenied(scope: HostScope, claim: Claim, client: Client): Promise<Refusal | null> {
   const denial = await creationLimitsOf(scope).denial(claim, true);

@@ -1,7 +1,7 @@
 /**
  * The scope of one request, or of one delayed push: everything that it may use, made from the
  * environment and the configuration. Routes make one from a request of Hono
- * (src/routes/request/scope.ts); below them, nothing knows of Hono.
+ * (src/routes/request/scope.ts); below them, nothing knows of Hono's contexts.
  */
 import type { Config } from '../config/config.ts';
 import type { HostConfig } from '../config/hosts.ts';

@@ -37,7 +37,7 @@ export interface Proposal {
    * @throws Refusal if the push was ended, or the service is suspended
    */
   readonly mayGoOn: () => Promise<void>;
-  /** Whether an earlier attempt was not answered. It may have stopped at any point. */
+  /** Whether there may have been an earlier attempt. It may have stopped at any point. */
   readonly isRepeated: boolean;
   /** The pull request that an earlier attempt opened; null: none is known. */
   readonly earlier: HostPullRequest | null;

@@ -1,7 +1,7 @@
 /**
  * Act three: from the verdict to the pull request. Whether a push is published while its person
  * waits or after a delay is known to its `Attempt` alone. A repeated push continues where the
- * earlier attempt stopped, and never opens a second pull request.
+ * earlier attempt stopped, and opens no second pull request while the first is open.
  * Proved by test/e2e/push/pr-repeat.test.ts and test/e2e/push/pr-kill.test.ts.
  */
 import type { PushIntent } from '../../durable/pending-push/pending-push.ts';
