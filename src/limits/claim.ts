@@ -151,8 +151,8 @@ const DELAYED_DIGITS = 5;
 
 /**
  * Names a client in what it delays. An IPv6 /48 is one client: else its 65,536 networks could fill
- * all room. A name is kept for as long as the push waits, so it is short: who has the secret, too,
- * can try all addresses.
+ * all room. A name is kept for as long as the push waits, so it is short: whoever has the secret
+ * could try all addresses.
  */
 export function delayedNamesOf(client: Client, now: number): Names {
   const nameIn = (epoch: string) => client.prefixHash('delayed', epoch).slice(0, DELAYED_DIGITS);

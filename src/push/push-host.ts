@@ -95,8 +95,8 @@ export interface PushStore {
    */
   placeOf(prHash: string): Promise<PullRequestPlace | null>;
   /**
-   * Whether the pull request is open, as far as the service has heard; true: nobody knows. Never
-   * rejects.
+   * Whether the pull request is open, as far as the service has heard; true also if nobody knows.
+   * Never rejects.
    */
   isOpen(prHash: string): Promise<boolean>;
   /**

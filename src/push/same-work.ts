@@ -93,7 +93,7 @@ export async function tellSameWork(
 
 /**
  * Refuses a delayed push that would open a second pull request with the same commits, because
- * nobody is there to be warned.
+ * nobody is there to be warned when it is published.
  */
 export function proposedBefore({ url }: SameWork): Refusal {
   return new Refusal('double', 'the same commits were proposed before', [

@@ -1,5 +1,5 @@
 /**
- * Keeps what was judged, encrypted, for release.ts, in place of publishing it. Only the person gets
+ * Keeps what was judged, encrypted, for release.ts, in place of publishing it. The person is told
  * the address of its page.
  * Proved by test/e2e/delayed/delayed-delay.test.ts and test/e2e/delayed/delayed-again.test.ts.
  */

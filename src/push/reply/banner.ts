@@ -185,7 +185,7 @@ export function minuteOf(at: number): string {
 
 /**
  * Completes a sentence. It may be minutes later than planned, because only so many are published at
- * once, and few that are due together are kept apart.
+ * once, and those that are due together may be kept apart.
  */
 export function willBePublished({ from, to }: DelayWindow): string {
   return `will be published between ${minuteOf(from)} and ${minuteOf(to)}, or minutes later if others are due, too.`;
