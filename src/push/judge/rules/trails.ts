@@ -3,7 +3,6 @@ import { concatBytes } from '../../../git/bytes.ts';
 import { serverOf } from '../../../git/search/message-ids.ts';
 import { placeOfMessage } from '../../../leaks/findings.ts';
 import { tellTrails } from '../../../leaks/trails.ts';
-import type { UpstreamHistory } from '../../../upstream/upstream-history.ts';
 import { type Finding, warn } from '../../../words/finding.ts';
 import { Refusal } from '../../reply/refusal.ts';
 import type { Known } from '../known.ts';
@@ -15,12 +14,9 @@ const REMOVE = [
   'To publish it anyway, add: -o publish-names',
 ];
 
-/** Returns what leads to nobody: what upstream's messages have, and links to the code host. */
-export function usualIn(
-  { conventions }: Pick<UpstreamHistory, 'conventions'>,
-  hostUrl: string,
-): ReadonlySet<string> {
-  return new Set([...conventions, serverOf(hostUrl)]);
+/** Returns what leads to nobody in any repository: links to the code host. */
+export function usualAnywhere(hostUrl: string): ReadonlySet<string> {
+  return new Set([serverOf(hostUrl)]);
 }
 
 /** Refuses the id of a session, which names an account as surely as a token does. */
@@ -28,7 +24,7 @@ export async function trails(known: SearchedForTrails): Promise<readonly Finding
   const { history, received, circumstances } = known;
   const { settings, memory } = circumstances;
   if (settings.identityCheck === 'off') return [];
-  const usual = usualIn(history, settings.hostUrl);
+  const usual = new Set([...usualAnywhere(settings.hostUrl), ...history.conventions]);
   const { refused, warned, advice } = await tellTrails(textsOf(known), usual, memory);
   const mayPass = received.options.publishNames || settings.identityCheck === 'warn';
   if (refused.length === 0 || mayPass) return warn('trails', ...refused, ...warned, ...advice);

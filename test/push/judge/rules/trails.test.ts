@@ -3,7 +3,7 @@
  */
 import { expect, it } from 'vitest';
 import { UNCOUNTED } from '../../../../src/git/memory.ts';
-import { trails } from '../../../../src/push/judge/rules/trails.ts';
+import { trails, usualAnywhere } from '../../../../src/push/judge/rules/trails.ts';
 
 const UUID = '019cb9fe-b11b-753f-99e7-8ecc52b73ec4';
 const SESSION = `Claude-Session: https://claude.ai/code/session_${UUID}`;
@@ -51,6 +51,10 @@ it('refuses the id of a session, with its place and two ways on, and warns of th
   ]);
   const lines = [LINK, `  message of "Mend it": See https://ci.example/${UUID}`];
   expect([warning, others]).toEqual([{ severity: 'warn', code: 'trails', lines }, []]);
+});
+
+it('knows the code host in any repository, and nothing that depends on upstream’s messages', () => {
+  expect([...usualAnywhere('https://github.com')]).toEqual(['//github.com']);
 });
 
 it.each([{ publishNames: true }, { identityCheck: 'warn' }, { conventions: ['claude-session:'] }] as const)(
