@@ -174,7 +174,11 @@ function lineOf(text: Uint8Array, { start, at }: Place): string {
   return text.subarray(start, at).includes(LF) ? `${lineAround(text, start + 1)} ${line}` : line;
 }
 
-/** `-o strip-trails`: leaves out the lines that tools have written, and nothing else. */
+/**
+ * `-o strip-trails`: leaves out the lines that tools have written, and nothing else.
+ * @param usual has only what never changes: the same message has to give the same commit, whatever
+ * upstream's newest messages are.
+ */
 export function stripperOf(usual: ReadonlySet<string>): Reword {
   const counter = countedOnce(MAX_STRIPPED, tooManyTrails);
   return (oid, message) => {
@@ -214,14 +218,26 @@ function withoutTrails(text: string, usual: ReadonlySet<string>, mayLook: () => 
   return `${end === 0 ? UNTITLED : rest.slice(0, end)}\n`;
 }
 
-/** Returns the end of a line, and of those that continue a trailer, or a template of comments. */
-function endOf(text: string, { kind, start, at }: Place): number {
-  const sign = text[start] ?? '';
-  const continues = kind === 'note' ? (COMMENT_SIGNS.includes(sign) ? sign : '') : ' \t';
-  let end = at;
+/** Returns the end of a line, and of those that continue it. */
+function endOf(text: string, place: Place): number {
+  const next = nextOf(text, place);
+  let end = place.at;
   do {
     end = text.indexOf('\n', end) + 1;
     if (end === 0) return text.length;
-  } while (end < text.length && continues.includes(text[end]!));
+    next.lastIndex = end;
+  } while (next.test(text));
   return end;
+}
+
+/**
+ * Returns what the next line begins with if it belongs to a trailer, a template of comments, or a
+ * list of files. Before these, older versions of Git have a blank line (wt-status.c).
+ */
+function nextOf(text: string, { kind, start, at }: Place): RegExp {
+  if (kind !== 'note') return /[ \t]/y;
+  const sign = text[start]!;
+  if (COMMENT_SIGNS.includes(sign)) return new RegExp(`\\${sign}`, 'y');
+  // A date, or the name of a branch, stands alone.
+  return '.,:'.includes(text[at]!) ? /[ \t]|\n\t/y : /(?!)/y;
 }
