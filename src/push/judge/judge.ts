@@ -206,6 +206,7 @@ async function whatItIs(
     ...texts,
     isDraft: options.draft,
     isSignedOff: options.signOff,
+    stripsTrails: options.stripTrails,
     stated: { ai: options.ai, issue: options.issue },
     commits,
     upstream: branchesHolding(history, work.boundary, base, defaultBranch),
