@@ -132,10 +132,21 @@ function kindOf({ key, link, server }: LineWithId, usual: ReadonlySet<string>): 
   return key === null ? 'link' : 'trailer';
 }
 
+/** A message, or the title or the description that the person gave. */
+interface Searched {
+  /** Returns where it stands, in the words of the answer. */
+  readonly where: () => string;
+  readonly text: Uint8Array;
+  /** Whether it is a message, of which `-o strip-trails` leaves lines out. */
+  readonly isMessage: boolean;
+}
+
 /** Lines for the person about what messages and texts tell. */
 interface TrailsTold {
   /** The lines that refuse the push. */
   readonly refused: readonly string[];
+  /** Whether messages have such lines, and whether other texts have them. */
+  readonly isRefusedIn: { readonly messages: boolean; readonly texts: boolean };
   readonly warned: readonly string[];
   readonly advice: readonly string[];
 }
@@ -143,26 +154,31 @@ interface TrailsTold {
 /** Number of passes over a text. */
 const PASSES = 4;
 
-/** @param texts with where each stands, in the words of the message. */
 export async function tellTrails(
-  texts: Iterable<readonly [where: () => string, text: Uint8Array]>,
+  texts: Iterable<Searched>,
   usual: ReadonlySet<string>,
   memory: Pick<Memory, 'worked'>,
 ): Promise<TrailsTold> {
   const looks = new Looks();
   const lines = new Map<Kind, Set<string>>(KINDS.map((kind) => [kind, new Set()]));
-  for (const [where, text] of texts) {
-    for (const place of trailsIn(latin1(text), usual, () => looks.take(TRAILS)))
+  const isRefusedIn = { messages: false, texts: false };
+  let canStrip = false;
+  for (const { where, text, isMessage } of texts) {
+    for (const place of trailsIn(latin1(text), usual, () => looks.take(TRAILS))) {
+      const { severity, isWhole } = MESSAGE_TRAILS[place.kind];
       lines.get(place.kind)!.add(`${where()}: ${shown(lineOf(text, place))}`);
+      canStrip ||= isMessage && isWhole;
+      if (severity === 'refuse') isRefusedIn[isMessage ? 'messages' : 'texts'] = true;
+    }
     await memory.worked(PASSES * text.byteLength);
   }
   const toldOf = (severity: MessageTrail['severity']) =>
     KINDS.filter((kind) => MESSAGE_TRAILS[kind].severity === severity).flatMap((kind) =>
       told(MESSAGE_TRAILS[kind].heading, [...lines.get(kind)!]),
     );
-  const canStrip = KINDS.some((kind) => MESSAGE_TRAILS[kind].isWhole && lines.get(kind)!.size > 0);
   return {
     refused: toldOf('refuse'),
+    isRefusedIn,
     warned: toldOf('warn'),
     advice: [...(canStrip ? [STRIP_ADVICE] : []), ...unsearchedLines(looks.ended)],
   };

@@ -20,12 +20,17 @@ const HEADINGS = {
   prompt: 'The prompt of a shell names your login and your machine:',
 };
 
-const NOTHING = { refused: [], warned: [], advice: [] };
+const NOWHERE = { messages: false, texts: false };
+const NOTHING = { refused: [], isRefusedIn: NOWHERE, warned: [], advice: [] };
 
 /** A message begins with a title, which has no trailer. */
 const below = (line: string) => `Mend it\n\n${line}\n`;
 const tell = (message: string | Uint8Array, ...usual: string[]) =>
-  tellTrails([[() => 'it', Buffer.from(message)]], new Set(['//github.com', ...usual]), UNCOUNTED);
+  tellTrails(
+    [{ where: () => 'it', text: Buffer.from(message), isMessage: true }],
+    new Set(['//github.com', ...usual]),
+    UNCOUNTED,
+  );
 const strip = (message: string, ...usual: string[]) =>
   Buffer.from(stripperOf(new Set(usual))(oidNumber(1), Buffer.from(message))).toString();
 
@@ -39,6 +44,7 @@ describe('the id of a session in a trailer', () => {
   ])('refuses: %s', async (line) => {
     expect(await tell(`Mend it\n\n${line}\nAcked-by: A <a@b.example>\n`)).toEqual({
       refused: [HEADINGS.session, `  it: ${line}`],
+      isRefusedIn: { messages: true, texts: false },
       warned: [],
       advice: ['To publish the messages without these trailers and notes, add: -o strip-trails'],
     });

@@ -71,9 +71,25 @@ it('says nothing where the service does not look for names, nor of the code host
   expect(await find({ description: `See https://github.com/${UUID}` })).toEqual([]);
 });
 
-it('finds it in a description, which has no title', async () => {
-  const [refusal] = await find({ description: SESSION });
-  expect(refusal?.lines[1]).toBe(`  description: ${SESSION}`);
+const AMEND = expect.stringMatching(/^Remove the line and push again: "git commit --amend"/);
+const DESCRIBE = 'Push again with another description, which does not have the line.';
+const ADD = 'To publish the messages without these trailers and notes, add: -o strip-trails';
+
+it.each([
+  ['Mend it\n', [], [DESCRIBE]],
+  [`Mend it\n\n${SESSION}\n`, [`  message of "Mend it": ${SESSION}`], [ADD, AMEND, DESCRIBE]],
+])('finds it in a description, of which no option leaves it out: %j', async (message, places, ways) => {
+  const [refusal] = await find({ message, description: SESSION });
+  expect(refusal).toMatchObject({ severity: 'refuse', needs: [] });
+  expect(refusal?.lines.slice(1, -1)).toEqual([...places, `  description: ${SESSION}`, ...ways]);
+});
+
+it('advises to leave lines out of messages, and not if only a description has them', async () => {
+  const trailer = `Foo-Id: ${UUID}`;
+  const [inDescription] = await find({ description: trailer });
+  expect(inDescription?.lines).toHaveLength(2);
+  const [inMessage] = await find({ message: `Mend it\n\n${trailer}\n` });
+  expect(inMessage?.lines.slice(2)).toEqual([ADD]);
 });
 
 it('warns of its link in a title, which has no trailer', async () => {
