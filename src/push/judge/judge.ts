@@ -41,7 +41,7 @@ import {
   signing,
   unreadableTitle,
 } from './rules/texts.ts';
-import { trails, usualIn } from './rules/trails.ts';
+import { trails, usualAnywhere } from './rules/trails.ts';
 import {
   changesNothing,
   commitsFrom,
@@ -159,7 +159,7 @@ async function whatItIs(
   const found = destination.named && { ...destination.named, tip: null };
   const named = await findings.valueOr(() => namedTip(received, destination, place, history), found);
   const reword = inTurn([
-    ...(options.stripTrails ? [stripperOf(usualIn(history, settings.hostUrl))] : []),
+    ...(options.stripTrails ? [stripperOf(usualAnywhere(settings.hostUrl))] : []),
     ...(options.signOff ? [signerOf(pack.kept, bot)] : []),
   ]);
   const plan = await planWork(work, options, reword, newestBoundary(place));
@@ -206,6 +206,7 @@ async function whatItIs(
     ...texts,
     isDraft: options.draft,
     isSignedOff: options.signOff,
+    stripsTrails: options.stripTrails,
     stated: { ai: options.ai, issue: options.issue },
     commits,
     upstream: branchesHolding(history, work.boundary, base, defaultBranch),

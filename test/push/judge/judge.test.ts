@@ -183,6 +183,21 @@ const by = (author: string, parent: Buffer, message: string) =>
   });
 
 describe('a push is judged', () => {
+  it.each([[[]], [['message-id:', 'session:', '//x.example']]])(
+    'without trails, if it is asked to, whatever upstream’s messages have: %j',
+    async (conventions) => {
+      const id = '01AbCd23EfGh45IjKl67MnOp';
+      const message = `It\n\nMessage-Id: <${id}@mail.example>\nLink: https://x.example/${id}\nSession: ${id}\n`;
+      const history: object = asked().history([]);
+      const conventional = { ...history, conventions: new Set(conventions) };
+      const questions = asked({ history: () => conventional as never });
+      const work = commitContent({ tree: EMPTY_TREE, parents: [UPSTREAM], author: PERSON, message });
+      const pushed = received({ stripTrails: true }, work);
+      const judged = await judge(pushed, upstream, place, circumstances, questions);
+      expect(Buffer.from(judged.work.commits.at(0).message.bytes).toString()).toBe('It\n');
+    },
+  );
+
   it('publishable, by its history alone', async () => {
     const questions = asked();
     const { claim, ...judged } = await judge(received(), upstream, place, circumstances, questions);
