@@ -60,7 +60,8 @@ async function count(commits: readonly Logged[]): Promise<Counted> {
   for (let last = 0; last < newest; last++) {
     for (let length = 1; length <= MOST_OF_A_PUSH; length++) {
       const usual = usualBefore[last + length] ?? new Set();
-      const texts = commits.slice(last, last + length).map(({ message }) => [() => '', message] as const);
+      const pushed = commits.slice(last, last + length);
+      const texts = pushed.map(({ message }) => ({ where: () => '', text: message, isMessage: true }));
       const { refused, warned } = await tellTrails(texts, usual, UNCOUNTED);
       counted.pushes += 1;
       counted.warned += Number(warned.length > 0);

@@ -132,10 +132,21 @@ function kindOf({ key, link, server }: LineWithId, usual: ReadonlySet<string>): 
   return key === null ? 'link' : 'trailer';
 }
 
+/** A message, or the title or the description that the person gave. */
+interface Searched {
+  /** Returns where it stands, in the words of the answer. */
+  readonly where: () => string;
+  readonly text: Uint8Array;
+  /** Whether it is a message, of which `-o strip-trails` leaves lines out. */
+  readonly isMessage: boolean;
+}
+
 /** Lines for the person about what messages and texts tell. */
 interface TrailsTold {
   /** The lines that refuse the push. */
   readonly refused: readonly string[];
+  /** Whether messages have such lines, and whether other texts have them. */
+  readonly isRefusedIn: { readonly messages: boolean; readonly texts: boolean };
   readonly warned: readonly string[];
   readonly advice: readonly string[];
 }
@@ -143,26 +154,31 @@ interface TrailsTold {
 /** Number of passes over a text. */
 const PASSES = 4;
 
-/** @param texts with where each stands, in the words of the message. */
 export async function tellTrails(
-  texts: Iterable<readonly [where: () => string, text: Uint8Array]>,
+  texts: Iterable<Searched>,
   usual: ReadonlySet<string>,
   memory: Pick<Memory, 'worked'>,
 ): Promise<TrailsTold> {
   const looks = new Looks();
   const lines = new Map<Kind, Set<string>>(KINDS.map((kind) => [kind, new Set()]));
-  for (const [where, text] of texts) {
-    for (const place of trailsIn(latin1(text), usual, () => looks.take(TRAILS)))
+  const isRefusedIn = { messages: false, texts: false };
+  let canStrip = false;
+  for (const { where, text, isMessage } of texts) {
+    for (const place of trailsIn(latin1(text), usual, () => looks.take(TRAILS))) {
+      const { severity, isWhole } = MESSAGE_TRAILS[place.kind];
       lines.get(place.kind)!.add(`${where()}: ${shown(lineOf(text, place))}`);
+      canStrip ||= isMessage && isWhole;
+      if (severity === 'refuse') isRefusedIn[isMessage ? 'messages' : 'texts'] = true;
+    }
     await memory.worked(PASSES * text.byteLength);
   }
   const toldOf = (severity: MessageTrail['severity']) =>
     KINDS.filter((kind) => MESSAGE_TRAILS[kind].severity === severity).flatMap((kind) =>
       told(MESSAGE_TRAILS[kind].heading, [...lines.get(kind)!]),
     );
-  const canStrip = KINDS.some((kind) => MESSAGE_TRAILS[kind].isWhole && lines.get(kind)!.size > 0);
   return {
     refused: toldOf('refuse'),
+    isRefusedIn,
     warned: toldOf('warn'),
     advice: [...(canStrip ? [STRIP_ADVICE] : []), ...unsearchedLines(looks.ended)],
   };
@@ -174,7 +190,11 @@ function lineOf(text: Uint8Array, { start, at }: Place): string {
   return text.subarray(start, at).includes(LF) ? `${lineAround(text, start + 1)} ${line}` : line;
 }
 
-/** `-o strip-trails`: leaves out the lines that tools have written, and nothing else. */
+/**
+ * `-o strip-trails`: leaves out the lines that tools have written, and nothing else.
+ * @param usual has only what never changes: the same message has to give the same commit, whatever
+ * upstream's newest messages are.
+ */
 export function stripperOf(usual: ReadonlySet<string>): Reword {
   const counter = countedOnce(MAX_STRIPPED, tooManyTrails);
   return (oid, message) => {
@@ -214,14 +234,26 @@ function withoutTrails(text: string, usual: ReadonlySet<string>, mayLook: () => 
   return `${end === 0 ? UNTITLED : rest.slice(0, end)}\n`;
 }
 
-/** Returns the end of a line, and of those that continue a trailer, or a template of comments. */
-function endOf(text: string, { kind, start, at }: Place): number {
-  const sign = text[start] ?? '';
-  const continues = kind === 'note' ? (COMMENT_SIGNS.includes(sign) ? sign : '') : ' \t';
-  let end = at;
+/** Returns the end of a line, and of those that continue it. */
+function endOf(text: string, place: Place): number {
+  const next = nextOf(text, place);
+  let end = place.at;
   do {
     end = text.indexOf('\n', end) + 1;
     if (end === 0) return text.length;
-  } while (end < text.length && continues.includes(text[end]!));
+    next.lastIndex = end;
+  } while (next.test(text));
   return end;
+}
+
+/**
+ * Returns what the next line begins with if it belongs to a trailer, a template of comments, or a
+ * list of files. Before these, older versions of Git have a blank line (wt-status.c).
+ */
+function nextOf(text: string, { kind, start, at }: Place): RegExp {
+  if (kind !== 'note') return /[ \t]/y;
+  const sign = text[start]!;
+  if (COMMENT_SIGNS.includes(sign)) return new RegExp(`\\${sign}`, 'y');
+  // A date, or the name of a branch, stands alone.
+  return '.,:'.includes(text[at]!) ? /[ \t]|\n\t/y : /(?!)/y;
 }

@@ -3,7 +3,7 @@
  * further commit and a plain `git push` would open a second one, which repeats the first. Once it
  * is merged, the person's own version of its commits is not upstream's. To find them, keyed hashes
  * are recorded of each pull request: each names a commit, without author and dates.
- * Proved by test/e2e/push/doubles.test.ts.
+ * Proved by test/push/same-work.test.ts and test/e2e/push/doubles.test.ts.
  */
 import type { AnonymousCommits } from '../git/objects/anonymize.ts';
 import type { Oid } from '../git/objects/oid.ts';
@@ -62,10 +62,11 @@ export async function findSameWork(
  */
 export async function tellSameWork(
   { reply, settings, target }: Pick<PushRun, 'reply' | 'settings' | 'target'>,
-  { commits, isSignedOff, base, prHash }: Pick<Publishable, 'commits' | 'isSignedOff' | 'base' | 'prHash'>,
+  push: Pick<Publishable, 'commits' | 'isSignedOff' | 'stripsTrails' | 'base' | 'prHash'>,
   same: SameWork,
   { isPreview = false } = {},
 ): Promise<void> {
+  const { commits, isSignedOff, stripsTrails, base, prHash } = push;
   const { url, shared, state } = same;
   const those = `${shared} of your ${commits.length} commits ${shared === 1 ? 'is' : 'are'}`;
   const what = shared === commits.length ? 'the same commits are' : those;
@@ -79,7 +80,8 @@ export async function tellSameWork(
   if (state !== 'open') return;
   const itsKey = settings.prUpdatePolicy === 'key' ? ' -o pr-key=<its key>' : '';
   const signOff = isSignedOff ? ' -o sign-off' : '';
-  const update = `Update that one with -o pr-hash=${same.prHash}${itsKey}${signOff}.`;
+  const strip = stripsTrails ? ' -o strip-trails' : '';
+  const update = `Update that one with -o pr-hash=${same.prHash}${itsKey}${signOff}${strip}.`;
   const open = `${what} open as ${url}`;
   if (settings.pushDoubles === 'tell') {
     // If the push names an unknown hash, it was told before that this opens a new one.

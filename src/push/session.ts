@@ -353,6 +353,7 @@ async function publishedNow(
       key: prHash === push.prHash ? null : key,
       prKey: settings.prUpdatePolicy === 'key' ? (key ?? '<key>') : null,
       isSignedOff: push.isSignedOff,
+      stripsTrails: push.stripsTrails,
       isSquashed: options.squash,
       isDraft: push.isDraft,
       base: options.base,

@@ -28,6 +28,10 @@ export interface PushedWork {
    * Whether the person affirms the Developer Certificate of Origin: the messages say so already.
    */
   readonly isSignedOff: boolean;
+  /**
+   * Whether lines of tools were left out of the messages. A later push has to ask for it again.
+   */
+  readonly stripsTrails: boolean;
   readonly stated: Stated;
   readonly commits: PlannedCommits;
   /** Upstream's branches that a fork must have, where upstream has them. */

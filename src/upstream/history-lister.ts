@@ -203,13 +203,13 @@ export class HistoryLister {
 
   /**
    * Makes a cache key. It has the host's name, because a host is only believed about its own
-   * repositories.
+   * repositories, and the version of the form: the first one had no conventions.
    */
   #keyOf({ tips, without }: HistoryPart, days: number | null): string {
     const text = `${tips.toSorted().join()}-${without.toSorted().join()}`;
     const isOne = tips.length === 1 && without.length === 0;
     const name = isOne ? tips[0] : createHash('sha256').update(text).digest('hex');
-    return `history/${this.#transport.hostName}/${name}/${days ?? 'all'}`;
+    return `history/2/${this.#transport.hostName}/${name}/${days ?? 'all'}`;
   }
 }
 

@@ -20,12 +20,17 @@ const HEADINGS = {
   prompt: 'The prompt of a shell names your login and your machine:',
 };
 
-const NOTHING = { refused: [], warned: [], advice: [] };
+const NOWHERE = { messages: false, texts: false };
+const NOTHING = { refused: [], isRefusedIn: NOWHERE, warned: [], advice: [] };
 
 /** A message begins with a title, which has no trailer. */
 const below = (line: string) => `Mend it\n\n${line}\n`;
 const tell = (message: string | Uint8Array, ...usual: string[]) =>
-  tellTrails([[() => 'it', Buffer.from(message)]], new Set(['//github.com', ...usual]), UNCOUNTED);
+  tellTrails(
+    [{ where: () => 'it', text: Buffer.from(message), isMessage: true }],
+    new Set(['//github.com', ...usual]),
+    UNCOUNTED,
+  );
 const strip = (message: string, ...usual: string[]) =>
   Buffer.from(stripperOf(new Set(usual))(oidNumber(1), Buffer.from(message))).toString();
 
@@ -39,6 +44,7 @@ describe('the id of a session in a trailer', () => {
   ])('refuses: %s', async (line) => {
     expect(await tell(`Mend it\n\n${line}\nAcked-by: A <a@b.example>\n`)).toEqual({
       refused: [HEADINGS.session, `  it: ${line}`],
+      isRefusedIn: { messages: true, texts: false },
       warned: [],
       advice: ['To publish the messages without these trailers and notes, add: -o strip-trails'],
     });
@@ -177,6 +183,10 @@ Tested-by: B <b@b.example>
     [`On branch x\n`, 'Anonymous contribution\n'],
     [`A\n\n\nB\n\n`, 'A\n\n\nB\n\n'],
     ['Caf\xe9\n\nOn branch x\n', 'Caf\xe9\n'],
+    ['A\n\n^ On branch x\n^\n^ Untracked files:\n^\tb.txt\nB\n', 'A\n\nB\n'],
+    ['A\n\nOn branch x\nUntracked files:\n  (use "git add")\n\tb.txt\n\tc.txt\n\nB\n', 'A\n\nB\n'],
+    ['A\n\nUntracked files:\n  (use "git add")\n\n\tb.txt\n\nB\n\n\tC\n', 'A\n\nB\n\n\tC\n'],
+    ['A\n\n    Date: Sat Nov 28 20:46:53 2026 +0100\n    B\n', 'A\n\n    B\n'],
     [`session: ${RUN}\n\nAmp-Thread-ID: T-${UUID}\n`, `session: ${RUN}\n`],
     [`A\n\nFollow-up: we saw ${UUID}\n  again\n`, `A\n\nFollow-up: we saw ${UUID}\n  again\n`],
     ['A\n\nYour branch is behind\n  the times.\n', 'A\n\nYour branch is behind\n  the times.\n'],

@@ -70,6 +70,7 @@ export function knownPush({ commits = [{}], files = [], options, pushed, destina
       description: null,
       isDraft: false,
       isSignedOff: false,
+      stripsTrails: false,
       stated: { ai: null, issue: null },
       ...pushed,
     },

@@ -81,6 +81,7 @@ const works = plannedCommits.chain((commits) =>
     description: optionText(commits.length),
     isDraft: fc.boolean(),
     isSignedOff: fc.boolean(),
+    stripsTrails: fc.boolean(),
     stated: fc.record({ ai: fc.option(name), issue: fc.option(fc.nat()) }),
     commits: fc.constant(commits),
     upstream: fc.array(ref, { maxLength: 5 }),

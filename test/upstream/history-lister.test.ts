@@ -95,6 +95,12 @@ describe('a listing', () => {
     expect(clock.slept).toEqual([]);
   });
 
+  it('that was kept in the first form, without conventions, is not taken', async () => {
+    const cache = new HistoryCache(EMPTY_STORE, () => {});
+    cache.put(`history/host.test/${tip}/90`, made(3));
+    expect((await list(oneCommit))?.newestFirst).toEqual([tip]);
+  });
+
   it('that fails is asked for again by the next request', async () => {
     const failing = list(() => Promise.reject(new Error('unreachable')));
     const next = list(oneCommit);

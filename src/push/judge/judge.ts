@@ -15,7 +15,7 @@ import type { Finding } from '../../words/finding.ts';
 import { fullName } from '../../words/repository-name.ts';
 import type { ClaimedUpdate } from '../push-run.ts';
 import { type Received, storedPack } from '../receive/receive.ts';
-import { refusedOptions } from '../reply/refusal.ts';
+import { Refusal, refusedOptions } from '../reply/refusal.ts';
 import type { NamedPullRequest, OpenPlace, PushedWork } from '../verdict.ts';
 import {
   baseOfWork,
@@ -41,7 +41,7 @@ import {
   signing,
   unreadableTitle,
 } from './rules/texts.ts';
-import { trails, usualIn } from './rules/trails.ts';
+import { trails, usualAnywhere } from './rules/trails.ts';
 import {
   changesNothing,
   commitsFrom,
@@ -144,7 +144,7 @@ async function whatItIs(
 ): Promise<Known & { readonly named: NamedPullRequest | null }> {
   const { options, pack } = received;
   const { settings, botLogin, memory, now } = circumstances;
-  const { born, claim } = destination;
+  const { born, claim, isBaseRefused } = destination;
   const { defaultBranch } = born;
   const remoteUrl = settings.remoteUrl(born.repository);
   const bot = { name: botLogin, email: settings.anonEmail };
@@ -152,14 +152,14 @@ async function whatItIs(
   await history.reachBack();
   const work = await findWork(received, history, remoteUrl);
   const owner = baseOfWork(destination, work, history);
-  findings.add(otherBase(owner));
+  if (!isBaseRefused) findings.add(otherBase(owner));
   const base = owner ?? destination.base;
   const where = { base, defaultBranch, remoteUrl, bot, isQuiet: place === null };
-  await refuseUnrelated(work, pack.kept, history, where, git.isApart);
+  if (!isBaseRefused) await refuseUnrelated(work, pack.kept, history, where, git.isApart);
   const found = destination.named && { ...destination.named, tip: null };
   const named = await findings.valueOr(() => namedTip(received, destination, place, history), found);
   const reword = inTurn([
-    ...(options.stripTrails ? [stripperOf(usualIn(history, settings.hostUrl))] : []),
+    ...(options.stripTrails ? [stripperOf(usualAnywhere(settings.hostUrl))] : []),
     ...(options.signOff ? [signerOf(pack.kept, bot)] : []),
   ]);
   const plan = await planWork(work, options, reword, newestBoundary(place));
@@ -206,6 +206,7 @@ async function whatItIs(
     ...texts,
     isDraft: options.draft,
     isSignedOff: options.signOff,
+    stripsTrails: options.stripTrails,
     stated: { ai: options.ai, issue: options.issue },
     commits,
     upstream: branchesHolding(history, work.boundary, base, defaultBranch),
@@ -242,15 +243,22 @@ async function namedTip(
   return { ...named, tip: await place.ask.replaceableTip(named, isHarmless, received) };
 }
 
-/** As `searchNames`; names that cannot be searched for refuse the push. */
+/**
+ * As `searchNames`; names that cannot be searched for refuse the push, also with `publish-names`.
+ * All else is searched then.
+ */
 function searchedNames(search: NameSearch): Promise<NamesSearched> {
-  return searchNames(search).catch((error: unknown) => {
+  return searchNames(search).catch(async (error: unknown) => {
     if (!(error instanceof RangeError)) throw error;
+    const settings = { ...search.settings, identityCheck: 'off' } as const;
+    const searched = await searchNames({ ...search, settings });
     const reason = 'the authors’ names cannot be searched for';
     const lines = [
       'They are too long, or made of unusual characters. Change them ("git config user.name", "git rebase"), and push again.',
     ];
-    return { refusal: { reason, lines }, findings: [], hasGitlinks: false, hasWorkflows: false };
+    // What was not searched goes without saying.
+    const found = searched.findings.filter(({ code }) => code !== 'searched');
+    return { ...searched, findings: [new Refusal('unsearchable', reason, lines), ...found] };
   });
 }
 

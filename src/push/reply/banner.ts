@@ -39,6 +39,7 @@ interface Repeated {
   /** The key, or `<key>` in its place; null if updates need none. */
   readonly prKey: string | null;
   readonly isSignedOff: boolean;
+  readonly stripsTrails: boolean;
   readonly isSquashed: boolean;
   /** The branch that the option `base` named; null if it was not given. */
   readonly base: string | null;
@@ -60,12 +61,14 @@ function option(name: string, value: string | number | boolean | null): string[]
 const nameOf = (given: string): string => given.split('=', 1).join();
 
 /** The options that every change of a pull request needs. */
-function usualOptions({ prHash, prKey, isSquashed, isSignedOff, base }: Repeated): string[] {
+function usualOptions(repeated: Repeated): string[] {
+  const { prHash, prKey, isSquashed, isSignedOff, stripsTrails, base } = repeated;
   return [
     ...option('pr-hash', prHash),
     ...option('pr-key', prKey),
     ...option('squash', isSquashed),
     ...option('sign-off', isSignedOff),
+    ...option('strip-trails', stripsTrails),
     ...option('base', base),
   ];
 }
@@ -99,10 +102,11 @@ export function repeatCommand(
   { isSame, ...named }: Again,
   more: readonly string[],
 ): string {
-  const { signOff: isSignedOff, squash: isSquashed, base, description, delayMs } = options;
+  const { signOff: isSignedOff, stripTrails: stripsTrails, squash: isSquashed } = options;
+  const { base, description, delayMs } = options;
   const { newId, refName } = taken.command;
   const remoteUrl = settings.remoteUrl(target);
-  const repeated = { ...named, isSignedOff, isSquashed, base, remoteUrl, refName };
+  const repeated = { ...named, isSignedOff, stripsTrails, isSquashed, base, remoteUrl, refName };
   const given = [
     ...usualOptions(repeated),
     ...option('title', options.title),
@@ -111,7 +115,6 @@ export function repeatCommand(
     ...option('issue', options.issue),
     ...option('draft', options.draft),
     ...option('publish-names', options.publishNames),
-    ...option('strip-trails', options.stripTrails),
     ...option('delay', delayMs === null ? null : `${delayMs / 1000}s`),
     ...option('wait', options.wait),
   ];

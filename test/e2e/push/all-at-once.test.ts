@@ -91,6 +91,22 @@ it('shows a preview of all that would become public, beside all that refuses it'
   expect(commandIn(lines)).toContain('preview');
 });
 
+it('has a command with the option that was meant, for the commits that were pushed, whatever is checked out', async () => {
+  const { upstream, clone } = await contribute(bed);
+  await clone.commit({ message: 'Mend it\n' });
+  await clone.git('branch', 'mended');
+  await clone.commit({ message: 'Not for anybody yet\n' });
+  const refused = await clone.push('-o', 'dry-run', '-o', 'drft', 'origin', 'mended:main');
+  const lines = await expectRefused(bed, upstream, refused, /^push option "dry-run" is unknown/);
+  const command = commandIn(lines);
+  const id = await clone.git('rev-parse', 'mended');
+  expect(command.join(' ')).toBe(`-o preview -o draft ${upstream.url} ${id.slice(0, 12)}:refs/heads/main`);
+  const shown = remoteLines(await clone.push(...command)).join('\n');
+  expect(shown).toContain('This push would open a pull request as a draft:');
+  expect(shown).not.toContain('Not for anybody yet');
+  expect(bed.host.forkPath(upstream)).toBeNull();
+});
+
 it('asks the host only what a clone asks, if a delay may be meant', async () => {
   const { upstream, clone } = await strict();
   await clone.commit({ message: 'Mend it\n' });

@@ -31,6 +31,7 @@ it('the id of a session refuses a push; the printed option publishes it without 
   const commits = await readHistory(fork, '^main', bannerOf(published).branch);
   expect(commits.map(({ message }) => message.toString())).toEqual(['Mend it\n\nIt was broken.\n']);
   expect(remoteLines(published)).not.toContain(HEADING);
+  expect(remoteLines(published).at(-1)).toContain(' -o strip-trails ');
 });
 
 it('what upstream’s messages have is left alone, or only told', async () => {

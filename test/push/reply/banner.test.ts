@@ -15,6 +15,7 @@ const FACTS = {
   key: null,
   prKey: null,
   isSignedOff: false,
+  stripsTrails: false,
   isSquashed: false,
   isDraft: false,
   base: null,
@@ -98,9 +99,12 @@ describe('bannerLines', () => {
     expect(command).toContain("git push -o pr-hash=0123456789ab -o pr-key=k -o 'base=release 1' https:");
   });
 
-  it('keeps the sign-off, and the one commit', () => {
-    const [command = ''] = bannerLines({ ...FACTS, isSignedOff: true, isSquashed: true }).slice(-1);
-    expect(command).toContain('git push -o pr-hash=0123456789ab -o squash -o sign-off https:');
+  it('keeps the sign-off, the one commit, and what is left out of its messages', () => {
+    const given = { isSignedOff: true, stripsTrails: true, isSquashed: true };
+    const [command = ''] = bannerLines({ ...FACTS, ...given }).slice(-1);
+    expect(command).toContain(
+      'git push -o pr-hash=0123456789ab -o squash -o sign-off -o strip-trails https:',
+    );
   });
 
   it.each([

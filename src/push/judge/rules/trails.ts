@@ -3,24 +3,20 @@ import { concatBytes } from '../../../git/bytes.ts';
 import { serverOf } from '../../../git/search/message-ids.ts';
 import { placeOfMessage } from '../../../leaks/findings.ts';
 import { tellTrails } from '../../../leaks/trails.ts';
-import type { UpstreamHistory } from '../../../upstream/upstream-history.ts';
 import { type Finding, warn } from '../../../words/finding.ts';
 import { Refusal } from '../../reply/refusal.ts';
 import type { Known } from '../known.ts';
 
 const LF = 0x0a;
 
-const REMOVE = [
-  'Remove the line and push again: "git commit --amend" changes the last commit, "git rebase -i" earlier ones.',
-  'To publish it anyway, add: -o publish-names',
-];
+const REMOVE =
+  'Remove the line and push again: "git commit --amend" changes the last commit, "git rebase -i" earlier ones.';
+const DESCRIBE = 'Push again with another description, which does not have the line.';
+const PUBLISH = 'To publish it anyway, add: -o publish-names';
 
-/** Returns what leads to nobody: what upstream's messages have, and links to the code host. */
-export function usualIn(
-  { conventions }: Pick<UpstreamHistory, 'conventions'>,
-  hostUrl: string,
-): ReadonlySet<string> {
-  return new Set([...conventions, serverOf(hostUrl)]);
+/** Returns what leads to nobody in any repository: links to the code host. */
+export function usualAnywhere(hostUrl: string): ReadonlySet<string> {
+  return new Set([serverOf(hostUrl)]);
 }
 
 /** Refuses the id of a session, which names an account as surely as a token does. */
@@ -28,21 +24,27 @@ export async function trails(known: SearchedForTrails): Promise<readonly Finding
   const { history, received, circumstances } = known;
   const { settings, memory } = circumstances;
   if (settings.identityCheck === 'off') return [];
-  const usual = usualIn(history, settings.hostUrl);
-  const { refused, warned, advice } = await tellTrails(textsOf(known), usual, memory);
+  const usual = new Set([...usualAnywhere(settings.hostUrl), ...history.conventions]);
+  const { refused, isRefusedIn, warned, advice } = await tellTrails(textsOf(known), usual, memory);
   const mayPass = received.options.publishNames || settings.identityCheck === 'warn';
   if (refused.length === 0 || mayPass) return warn('trails', ...refused, ...warned, ...advice);
   const reason = 'the id of a session of yours would become public';
-  const lines = [...refused, ...advice, ...REMOVE];
-  return [new Refusal('trails', reason, lines, { needs: ['strip-trails'] }), ...warn('trails', ...warned)];
+  const { messages, texts } = isRefusedIn;
+  const lines = [...refused, ...advice, ...(messages ? [REMOVE] : []), ...(texts ? [DESCRIBE] : []), PUBLISH];
+  // No option changes a description.
+  const needs = texts ? [] : ['strip-trails'];
+  return [new Refusal('trails', reason, lines, { needs }), ...warn('trails', ...warned)];
 }
 
-function* textsOf({ plan, pushed }: SearchedForTrails): Generator<readonly [() => string, Uint8Array]> {
-  for (const message of plan.messages()) yield [() => placeOfMessage(message), message];
-  if (pushed.title !== null) yield [() => 'title', pushed.title.bytes];
+function* textsOf({ plan, pushed: { title, description } }: SearchedForTrails) {
+  for (const message of plan.messages())
+    yield { where: () => placeOfMessage(message), text: message, isMessage: true };
+  if (title !== null) yield { where: () => 'title', text: title.bytes, isMessage: false };
   // Its first line is no title, and may be a trailer.
-  if (pushed.description !== null)
-    yield [() => 'description', concatBytes([Uint8Array.of(LF), pushed.description.bytes])];
+  if (description !== null) {
+    const text = concatBytes([Uint8Array.of(LF), description.bytes]);
+    yield { where: () => 'description', text, isMessage: false };
+  }
 }
 
 /** As much of a push as the rule needs. */

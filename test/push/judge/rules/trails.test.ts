@@ -3,7 +3,7 @@
  */
 import { expect, it } from 'vitest';
 import { UNCOUNTED } from '../../../../src/git/memory.ts';
-import { trails } from '../../../../src/push/judge/rules/trails.ts';
+import { trails, usualAnywhere } from '../../../../src/push/judge/rules/trails.ts';
 
 const UUID = '019cb9fe-b11b-753f-99e7-8ecc52b73ec4';
 const SESSION = `Claude-Session: https://claude.ai/code/session_${UUID}`;
@@ -53,6 +53,10 @@ it('refuses the id of a session, with its place and two ways on, and warns of th
   expect([warning, others]).toEqual([{ severity: 'warn', code: 'trails', lines }, []]);
 });
 
+it('knows the code host in any repository, and nothing that depends on upstream’s messages', () => {
+  expect([...usualAnywhere('https://github.com')]).toEqual(['//github.com']);
+});
+
 it.each([{ publishNames: true }, { identityCheck: 'warn' }, { conventions: ['claude-session:'] }] as const)(
   'only warns of it: %j',
   async (allowed) => {
@@ -67,9 +71,25 @@ it('says nothing where the service does not look for names, nor of the code host
   expect(await find({ description: `See https://github.com/${UUID}` })).toEqual([]);
 });
 
-it('finds it in a description, which has no title', async () => {
-  const [refusal] = await find({ description: SESSION });
-  expect(refusal?.lines[1]).toBe(`  description: ${SESSION}`);
+const AMEND = expect.stringMatching(/^Remove the line and push again: "git commit --amend"/);
+const DESCRIBE = 'Push again with another description, which does not have the line.';
+const ADD = 'To publish the messages without these trailers and notes, add: -o strip-trails';
+
+it.each([
+  ['Mend it\n', [], [DESCRIBE]],
+  [`Mend it\n\n${SESSION}\n`, [`  message of "Mend it": ${SESSION}`], [ADD, AMEND, DESCRIBE]],
+])('finds it in a description, of which no option leaves it out: %j', async (message, places, ways) => {
+  const [refusal] = await find({ message, description: SESSION });
+  expect(refusal).toMatchObject({ severity: 'refuse', needs: [] });
+  expect(refusal?.lines.slice(1, -1)).toEqual([...places, `  description: ${SESSION}`, ...ways]);
+});
+
+it('advises to leave lines out of messages, and not if only a description has them', async () => {
+  const trailer = `Foo-Id: ${UUID}`;
+  const [inDescription] = await find({ description: trailer });
+  expect(inDescription?.lines).toHaveLength(2);
+  const [inMessage] = await find({ message: `Mend it\n\n${trailer}\n` });
+  expect(inMessage?.lines.slice(2)).toEqual([ADD]);
 });
 
 it('warns of its link in a title, which has no trailer', async () => {
