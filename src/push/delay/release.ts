@@ -126,7 +126,7 @@ export async function release(
     }
     const refusal = refusalOf(findings.all);
     if (refusal !== null) throw refusal;
-    // Its page tells it of the hash that it opens a new one.
+    // Its page says then that nobody knows the hash, so a new pull request opens.
     run.notes.push(...linesOf(findings.all.filter(({ code }) => code === UNKNOWN_HASH)));
     const held = branchesHolding(history, boundary, base, born.defaultBranch);
     return { claim, push: { ...work, ...open, base, named, upstream: held } };

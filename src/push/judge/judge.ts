@@ -245,7 +245,7 @@ async function namedTip(
 
 /**
  * As `searchNames`; names that cannot be searched for refuse the push, also with `publish-names`.
- * All else is searched then.
+ * Everything but the names is searched for then.
  */
 function searchedNames(search: NameSearch): Promise<NamesSearched> {
   return searchNames(search).catch(async (error: unknown) => {
