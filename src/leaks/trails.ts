@@ -124,7 +124,10 @@ export function* trailsIn(
   }
 }
 
-/** Returns the kind of a line, or null if upstream has such lines, too. */
+/**
+ * Returns the kind of a line, or null if upstream's messages have its key or server, too. A
+ * session's line is never null.
+ */
 function kindOf({ key, link, server }: LineWithId, usual: ReadonlySet<string>): Kind | null {
   if (key !== null && SESSION_KEY.test(key)) return usual.has(key) ? 'trailer' : 'session';
   const isSession = link !== null && SESSION_LINK.test(link);
@@ -174,7 +177,10 @@ function lineOf(text: Uint8Array, { start, at }: Place): string {
   return text.subarray(start, at).includes(LF) ? `${lineAround(text, start + 1)} ${line}` : line;
 }
 
-/** `-o strip-trails`: leaves out the lines that tools have written, and nothing else. */
+/**
+ * Makes the rewording of `-o strip-trails`: it leaves out the trailers and notes that tools have
+ * written, and the blank lines that would then be too many.
+ */
 export function stripperOf(usual: ReadonlySet<string>): Reword {
   const counter = countedOnce(MAX_STRIPPED, tooManyTrails);
   return (oid, message) => {
