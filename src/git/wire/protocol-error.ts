@@ -1,6 +1,6 @@
 /**
- * An error for input that cannot be accepted. `publicMessage` says what is wrong and what to do,
- * and contains no bytes of the input.
+ * An error for input that cannot be accepted. `publicMessage` says what is wrong and, mostly, what
+ * to do. It contains no bytes of the input.
  * Proved by test/git/pack/bad-packs.test.ts and test/push/reply/refusal.test.ts.
  */
 export type ProtocolErrorCode =
@@ -12,7 +12,7 @@ export type ProtocolErrorCode =
   | 'bad-pack'
   /** The bytes ended before the pack did. */
   | 'truncated-pack'
-  /** The input exceeds a limit that the message names. */
+  /** The input exceeds a limit. */
   | 'too-large'
   /** The pack is valid, but cannot be made anonymous. */
   | 'not-rewritable';
