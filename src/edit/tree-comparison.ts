@@ -13,7 +13,7 @@ import type { StoredPack } from '../git/pack/entry-walker.ts';
 import { type FileObject, PackedObjects } from '../git/pack/packed-objects.ts';
 import { readCommit, type ReadObjects } from '../upstream/tree-reader.ts';
 
-/** Maximum number of folders that are compared, of all commits together. */
+/** Maximum number of folders of the push that are compared with one upstream commit. */
 const MAX_FOLDERS = 500;
 /**
  * Maximum number of upstream commits, besides the one that is compared, that are read because

@@ -1,6 +1,6 @@
 /**
- * Lists upstream's refs, once for a discovery and its push, because the client decides from that
- * list what to send.
+ * Lists upstream's refs. A push soon after its discovery finds the same list, because the client
+ * has decided from it what to send.
  */
 import { REF_BYTES, type RefList } from '../git/wire/protocol-v2.ts';
 import type { Ref } from '../git/wire/ref-advertisement.ts';

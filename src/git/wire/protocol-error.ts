@@ -8,7 +8,7 @@ export type ProtocolErrorCode =
   | 'bad-request'
   /** The request is valid, but asks for something that the service does not support. */
   | 'unsupported'
-  /** The pack does not have the structure that gitformat-pack describes. */
+  /** A pack, or an object in it, is malformed. */
   | 'bad-pack'
   /** The bytes ended before the pack did. */
   | 'truncated-pack'
