@@ -101,7 +101,7 @@ interface Place {
 }
 
 /**
- * Yields the places of trails in a message, kind by kind.
+ * Yields the places of trails in a message: first lines with ids, then those that match a pattern.
  * @param text has its bytes as Latin-1.
  * @param usual has keys and servers that are nobody's: upstream's messages have them.
  */
