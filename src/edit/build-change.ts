@@ -1,6 +1,6 @@
 /**
- * Builds a pack with one commit that sets one file. isomorphic-git would rewrite old modes and
- * non-UTF-8 names of other files.
+ * Builds a pack with one commit that sets one file. isomorphic-git would rewrite names of other
+ * files that are not UTF-8.
  */
 import { createHash } from 'node:crypto';
 import { concatBytes, utf8 } from '../git/bytes.ts';

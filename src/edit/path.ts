@@ -7,7 +7,7 @@ type ParsedPath =
   | { readonly kind: 'path'; readonly parts: readonly string[] }
   | { readonly kind: 'invalid'; readonly problem: string };
 
-/** Maximum number of folders. Each level costs a request to the code host. */
+/** Maximum number of folders. Each level may cost a request to the code host. */
 export const MAX_FOLDERS = 20;
 /** Maximum length of a name, and of a path, on usual file systems. */
 const MAX_PART_BYTES = 255;

@@ -13,7 +13,7 @@ import type { StoredPack } from '../git/pack/entry-walker.ts';
 import { type FileObject, PackedObjects } from '../git/pack/packed-objects.ts';
 import { readCommit, type ReadObjects } from '../upstream/tree-reader.ts';
 
-/** Maximum number of folders that are compared, of all commits together. */
+/** Maximum number of folders of the push that are compared with one upstream commit. */
 const MAX_FOLDERS = 500;
 /**
  * Maximum number of upstream commits, besides the one that is compared, that are read because
@@ -188,7 +188,7 @@ export class Comparison {
     await this.#compareLevels([...roots].map((root) => rootPair(root, old, 'earlier')));
   }
 
-  /** Compares level by level, with one request to the host for each. */
+  /** Compares level by level. The folders of a level are asked for together, if they are small. */
   async #compareLevels(roots: readonly Pair[]): Promise<void> {
     let level = roots.filter((pair) => this.#isNew(pair));
     while (level.length > 0) {
@@ -340,7 +340,7 @@ export class Comparison {
   }
 
   /**
-   * Requests objects.
+   * Requests objects, unless the host has sent too much already.
    * @returns false if they are too large.
    */
   async #take(wants: readonly Oid[], maxBytes: number): Promise<boolean> {
@@ -372,7 +372,11 @@ export class Comparison {
     return this.#held.get(oid)?.size ?? null;
   }
 
-  /** Returns the content of a file, or null if it is not available, or larger than `maxBytes`. */
+  /**
+   * Returns the content of a file.
+   * @param maxBytes limits a file of the pack. One of upstream is returned whatever its size.
+   * @returns null if it is not available, or larger.
+   */
   async content(oid: Oid, maxBytes: number): Promise<Uint8Array | null> {
     const size = this.pushedSize(oid);
     if (size === null) return this.#sent.get(oid) ?? null;

@@ -1,5 +1,5 @@
 /**
- * Lists for tens of thousands of items of a push. Typed arrays keep them outside the
+ * Lists for tens of thousands of items, or more. Typed arrays keep them outside the
  * garbage-collected heap.
  */
 

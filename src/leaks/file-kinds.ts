@@ -1,8 +1,8 @@
 /**
- * Recognises files in which a search of bytes finds no name, by their first bytes (IANA's media
+ * Recognizes files in which a search of bytes finds no name, by their first bytes (IANA's media
  * types; file(1), magic), and reads from pictures whether they have metadata and who made them. It
- * reads the beginning of a stranger's file: every offset is checked, nothing is followed twice, and
- * whatever is broken ends the reading. Sources: Exif 3.0 (CIPA DC-008) on TIFF 6.0; XMP (ISO
+ * reads the beginning of a stranger's file: every offset is checked, every list is bounded, and
+ * what is broken is left out. Sources: Exif 3.0 (CIPA DC-008) on TIFF 6.0; XMP (ISO
  * 16684-1); IPTC-IIM 4.2; PNG (W3C, third edition); WebP (RFC 9649).
  */
 import { latin1 } from '../git/bytes.ts';

@@ -19,7 +19,7 @@ import {
 
 export const MAX_FINDINGS = 10;
 const LF = 0x0a;
-/** Maximum number of bytes that are read of a line. A character has at most four. */
+/** Maximum number of bytes that are read of a line from a find on. A character has at most four. */
 const MAX_SHOWN_BYTES = 4 * MAX_SHOWN_LENGTH;
 const SHOWN_OF_CREDENTIAL = 12;
 /** Matches folders and files of tests and examples, whose credentials are usually made up. */

@@ -1,7 +1,7 @@
 /**
- * Finds what a push tells besides names: people whom messages name or would disturb, unknown
- * commits, what a merge was made of, home folders, and leftovers of programs. Messages stay byte
- * for byte, so the person, and nobody else, is told.
+ * Finds what a push tells besides the author's name: other people in messages, unknown commits,
+ * what a merge was made of, home folders, and leftovers of programs. The service does not correct
+ * it, and tells the person alone.
  * Proved by test/leaks/message-names.test.ts and test/leaks/remarks.test.ts.
  */
 import { fromLatin1, latin1, ownText } from '../git/bytes.ts';
@@ -133,7 +133,7 @@ function described({ path, kind, tells }: Remarkable['opaque'][number]): string 
 }
 
 /**
- * Matches `Signed-off-by`, `Co-authored-by`, `Reported-by` and every other trailer that ends in
+ * Matches `Signed-off-by`, `Co-authored-by`, `Reported-by` and similar trailers, whose keys end in
  * `-by`.
  */
 const TRAILER = /^\s*[a-z][a-z-]{0,40}-by:\s*\S.*/i;
@@ -215,9 +215,9 @@ export const SEARCHED = {
   [GITS_WORDS]:
     /(?:^This reverts commit |^changes made to |^\(cherry picked from commit |^Merge commit ')([0-9a-f]{40})\b/gm,
   /**
-   * Matches what likely names a commit: ids as Git abbreviates them and `git describe` writes them,
-   * but no color, UUID or other hash. The first assertion excludes nothing more, and saves two
-   * thirds of the time.
+   * Matches what likely names a commit: whole ids, and ids as Git abbreviates them and `git
+   * describe` writes them, but no color, UUID or hash of another length. The first assertion
+   * excludes nothing more, and saves two thirds of the time.
    */
   [LIKE_IDS]:
     /(?=[0-9a-g])(?<![0-9A-Za-z#]|[0-9a-f]{4}-)g?([0-9a-f]{40}|[0-9a-f]{7,16})(?![0-9A-Za-z]|-[0-9a-f]{4}-)/g,
@@ -249,7 +249,7 @@ export interface NamedCommits {
   /** Whole or abbreviated ids, which may be something else. */
   readonly likely: readonly string[];
   /**
-   * False if upstream's history could not be listed to its beginning, so that they may be
+   * True if upstream's history was listed to its beginning without them. Otherwise, they may be
    * upstream's.
    */
   readonly areStrange: boolean;
@@ -332,8 +332,8 @@ export interface PublicNames {
 }
 
 /**
- * Matches sentences of Git (`fmt-merge-msg.c`) and of hosts, also in a list of squashed commits and
- * in one of `git revert`.
+ * Matches sentences of Git (`fmt-merge-msg.c`) and of hosts, also those in a list of squashed
+ * commits, and those that `git revert` quotes.
  */
 const SENTENCES = /^[ \t*>-]*(?:Revert ")?Merge ([^\r\n]+)/gm;
 const QUOTED = /^(?:remote-tracking )?(?:branch(?:es)?|tags?|commits?) '/;
@@ -348,8 +348,8 @@ const INTO = / into '?([^\s']+)'?$/;
 /** Matches the usual names of a clone's remotes. */
 const USUAL_REMOTES = /^(?:origin|upstream)\//;
 /**
- * Matches names that need not be upstream's: the host numbers them, or they are ids of commits,
- * which are examined elsewhere.
+ * Matches names that need not be upstream's: HEAD and FETCH_HEAD, refs that the host numbers, and
+ * ids of commits, which are examined elsewhere.
  */
 const NOT_NAMED =
   /^(?:HEAD|FETCH_HEAD|[0-9a-f]{7,40}|refs\/(?:pull|merge-requests)\/\d+\/(?:head|merge))(?:[~^][\d~^]*)?$/;

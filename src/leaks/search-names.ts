@@ -1,8 +1,8 @@
 /**
  * Prevents people from publishing their names by mistake: searches for the names and addresses in
  * the headers of commits and tags, which the rewrite removes, in everything else that becomes
- * public. In files also for original ids of the commits, and in texts for Change-Ids, from which a
- * name can be guessed. Only the person sees what was found.
+ * public. It also searches for credentials, in files for original ids of the commits, and in texts
+ * for Change-Ids, from which a name can be guessed. Only the person sees what was found.
  */
 import { kindOfFile } from './file-kinds.ts';
 import type { Memory } from '../git/memory.ts';
@@ -47,8 +47,8 @@ export interface NameSearch extends Pick<Named, 'originalIds' | 'nobodys'> {
   readonly memory: Memory;
   readonly judgeFolders: NonNullable<SearchQuestions['judgeFolders']>;
   /**
-   * Questions to the host, asked only if a name may be there. They are null while the host must not
-   * learn of the push.
+   * Questions to the host, asked only if a name, a credential or an id may be there. They are null
+   * while the host must not learn of the push.
    */
   readonly questions: {
     /**
@@ -65,7 +65,7 @@ export interface NameSearch extends Pick<Named, 'originalIds' | 'nobodys'> {
   } | null;
   /**
    * Tells if the commits have sign-offs of their own authors or committers, which the service could
-   * replace. It is false with `-o sign-off`, and asked only after a leak.
+   * replace. It is false with `-o sign-off`, and asked only if a leak refuses the push.
    */
   readonly canSignOff: () => boolean;
   /** The upstream commit with which files are compared. */
@@ -74,16 +74,16 @@ export interface NameSearch extends Pick<Named, 'originalIds' | 'nobodys'> {
 
 export interface NamesSearched extends Pick<PackFindings, 'hasGitlinks'> {
   /**
-   * The reason why the push must not be published, what was found, and, unless it is a preview,
-   * what to do. It is null if nothing here refuses the push.
+   * The reason why the push must not be published, with lines for the person. It is null if
+   * nothing here refuses the push.
    */
   readonly refusal: { readonly reason: string; readonly lines: readonly string[] } | null;
   /**
-   * The other findings, and what was not searched. In a preview, they also say what was searched
-   * for, and that nothing was found.
+   * The other findings. Without a refusal, they also tell what was not searched, and may tell what
+   * was searched for.
    */
   readonly findings: readonly Finding[];
-  /** True if the pack shows a new workflow. It does not show all of them. */
+  /** True if the pack shows a new file in a folder `workflows`. It does not show all of them. */
   readonly hasWorkflows: boolean;
 }
 
@@ -100,7 +100,8 @@ const NOT_COMPARED =
 
 /**
  * Searches a push for what names its author.
- * @throws RangeError if the names are too long or strange to be searched for.
+ * @throws RangeError if the texts to search for match in too many ways.
+ * @throws what `searchPack` throws.
  */
 export async function searchNames(search: NameSearch): Promise<NamesSearched> {
   const { settings, memory } = search;

@@ -101,7 +101,7 @@ interface Place {
 }
 
 /**
- * Yields the places of trails in a message, kind by kind.
+ * Yields the places of trails in a message: first lines with ids, then those that match a pattern.
  * @param text has its bytes as Latin-1.
  * @param usual has keys and servers that are nobody's: upstream's messages have them.
  */
@@ -124,7 +124,10 @@ export function* trailsIn(
   }
 }
 
-/** Returns the kind of a line, or null if upstream has such lines, too. */
+/**
+ * Returns the kind of a line, or null if upstream's messages have its key or server, too. A
+ * session's line is never null.
+ */
 function kindOf({ key, link, server }: LineWithId, usual: ReadonlySet<string>): Kind | null {
   if (key !== null && SESSION_KEY.test(key)) return usual.has(key) ? 'trailer' : 'session';
   const isSession = link !== null && SESSION_LINK.test(link);

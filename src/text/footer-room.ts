@@ -184,8 +184,8 @@ function shownIn(html: string): string {
 }
 
 /**
- * Answers whether the words look like a footer, with whatever characters they are written. Linear.
- * @param shown the words of one paragraph, or of one piece of HTML.
+ * Answers whether the words look like a footer, also with lookalike letters. Linear.
+ * @param shown the words of one block, or of all.
  */
 function looksLikeFooter(shown: string): boolean {
   const known = new Map<string, string>();

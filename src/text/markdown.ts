@@ -75,8 +75,8 @@ const BLOCK = /\n[ \t>]*(?:[<=]|(?:[*+]|-+|\d+[.)])[ \t\n])/;
 const BRACKET = /^[ \t>*+\d.)-]*\[/m;
 
 /**
- * Answers whether programs read the text in different ways: some remove definitions before they
- * look for blocks.
+ * Answers whether programs may read the text in different ways: some remove definitions before
+ * they look for blocks, and some take other characters for white space.
  */
 export function isAmbiguous(text: string): boolean {
   const paragraphs = text.replaceAll(/\r\n?/g, '\n').split(/\n[ \t>]*\n/);
@@ -101,7 +101,7 @@ export function holdsDefinition(text: string): boolean {
 const preview = new MarkdownIt({ html: false, breaks: true, maxNesting: MAX_NESTING }).disable('reference');
 const { escapeHtml } = preview.utils;
 
-/** Elements that a preview may have. Headings become `h3`, below those of the page. */
+/** Elements that a preview may have besides those of RULES. Headings become `h3`. */
 const ELEMENTS = new Set(
   'p h3 strong em s blockquote ul ol li table thead tbody tr th td a hr br'.split(' '),
 );

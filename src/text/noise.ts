@@ -89,7 +89,7 @@ function* namedIn(text: string, host: string): Generator<readonly [name: string,
 
 /**
  * Gives what a Markdown text shows outside of code, and where its links lead; the whole text if
- * that depends on the program.
+ * that depends on the program, or takes too long to find.
  */
 function* shownIn({ text, tokens }: Markdown): Generator<string> {
   // markdown-it leaves out what lies too deep.

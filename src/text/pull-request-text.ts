@@ -1,6 +1,6 @@
 /**
  * Makes the title and description of a pull request: from push options, or else from the newest
- * commit, with a footer. Pure.
+ * commit that is no merge, with the footer. Pure.
  */
 import type { AnonymousCommits } from '../git/objects/anonymize.ts';
 import {
@@ -20,7 +20,7 @@ import { footerProblem } from './footer-room.ts';
 import { readMarkdown } from './markdown.ts';
 
 export interface Worded {
-  /** The title, like the description, that an option names; null: that of the newest commit. */
+  /** The title, like the description, that an option names; null: no option names one. */
   readonly title: PlannedText | null;
   readonly description: PlannedText | null;
   readonly commits: PlannedCommits;
@@ -85,7 +85,7 @@ export function newestWork(count: number, isMerge: (place: number) => boolean): 
   return isMerge(place) ? count - 1 : place;
 }
 
-/** Adds the footer; in front of a body with an open fence or comment, which would swallow it. */
+/** Adds the footer; in front of a body below which it might not be seen (`footerProblem`). */
 function withFooter(body: string, footer: string): string {
   if (body === '') return footer.trimStart();
   if (footer === '') return cut(body, MAX_BODY_LENGTH);

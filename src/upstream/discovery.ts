@@ -1,8 +1,8 @@
 /**
  * Answers the reference discovery of a push: upstream's branches and tags, and `.have` lines for
  * its recent history. It takes two requests to the host, like a fetch that finds nothing new, and
- * one more for the history if none was listed lately. The push that follows finds the refs in the
- * cache.
+ * usually one more for the history if none was listed lately. The push that follows finds the refs
+ * in the cache, unless the list is long.
  * Proved by test/e2e/push/discovery.test.ts.
  */
 import type { Oid } from '../git/objects/oid.ts';

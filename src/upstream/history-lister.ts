@@ -1,6 +1,6 @@
 /**
  * Lists upstream's history from the host: commits without their trees, by date, starting with the
- * last 90 days. It is extended only for a push that reaches further back. Requests name only
+ * last 90 days. It is extended only for a request that reaches further back. Requests name only
  * commits that upstream is known to have. Listings are cached in memory, for the push after its
  * discovery, and in KV, for other isolates. A cache key has the host and the tips, which determine
  * their history, so an entry is never wrong.
@@ -110,8 +110,8 @@ export class HistoryLister {
 
   /**
    * Finds the one of these upstream commits whose history contains all others, with a request for
-   * each.
-   * @returns null if there is none.
+   * each that is tried.
+   * @returns null if it is none of the first MAX_CANDIDATES.
    * @throws HostError
    */
   async newestOf(repository: RepositoryName, oids: ReadonlySet<Oid>): Promise<Oid | null> {

@@ -120,9 +120,9 @@ export async function findPath(read: ReadObjects, root: Oid, parts: readonly str
 }
 
 /**
- * Lists the paths of all files, except those that are not UTF-8. It takes one request, with an
- * answer of 64 KiB for some 1,500 files. It rejects as `read` does, or with ProtocolError.
- * @returns null if there are too many.
+ * Lists the paths of all files, except those that are too long or not UTF-8. It takes one request,
+ * with an answer of 64 KiB for some 1,500 files. It rejects as `read` does, or with ProtocolError.
+ * @returns null if there are too many, or the folders are too large.
  */
 export async function listFiles(read: ReadObjects, root: Oid): Promise<string[] | null> {
   const objects = await read({ wants: [root], withFolders: true }, MAX_FOLDERS_BYTES);
@@ -206,7 +206,7 @@ function notSent(what: string): ProtocolError {
   return new ProtocolError('bad-pack', `The code host did not send the ${what} that was asked for.`);
 }
 
-/** Maximum number of commits of a branch that are examined. */
+/** Maximum number of generations of commits of a branch that are examined. */
 const MOST_COMMITS = 10;
 const MOST_COMMITS_BYTES = 256 * 1024;
 /** Length of an abbreviated id in a message. */

@@ -1,6 +1,6 @@
 /**
- * Lists upstream's refs, once for a discovery and its push, because the client decides from that
- * list what to send.
+ * Lists upstream's refs. A push soon after its discovery finds the same list, because the client
+ * has decided from it what to send.
  */
 import { REF_BYTES, type RefList } from '../git/wire/protocol-v2.ts';
 import type { Ref } from '../git/wire/ref-advertisement.ts';
@@ -61,8 +61,8 @@ export interface DiscoveredRefs extends ListedRefs {
 }
 
 /**
- * Lists the refs afresh, and caches them. The host sees the same requests as for a fetch that finds
- * nothing new.
+ * Lists the refs afresh, and caches a list that is not long. The host sees the same requests as for
+ * a fetch that finds nothing new.
  * @param beforeWait is called before it waits for memory.
  * @throws HostError
  */
@@ -111,8 +111,8 @@ interface FetchRefs {
 /** Memory of a ref without a name: its id as text, and its position in the list. */
 const UNNAMED_REF_BYTES = 100;
 /**
- * Long lists for fetches. Each is requested once a minute, because a fetch with a made-up id costs
- * its sender nothing.
+ * Long lists for fetches. Each is requested at most once a minute, because a fetch with a made-up
+ * id costs its sender nothing.
  */
 const longLists = new SharedAnswers<FetchRefs>({
   lifeMs: 60_000,

@@ -58,7 +58,7 @@ export function hostLines(text: string): string[] {
   return text.split('\n').map(hostText).filter(Boolean).slice(0, MAX_LINES);
 }
 
-/** Answers whether a word contains what may be an address of IPv4 or IPv6, in any spelling. */
+/** Answers whether a word contains what may be an address of IPv4 or IPv6 in a usual spelling. */
 export function holdsAddress(word: string): boolean {
   // Digits may be full-width, and colons and dots may be encoded, as in the query of a web address.
   const plain = word.normalize('NFKC').replaceAll(/%(?:2e|3a)/gi, (code) => decodeURIComponent(code));

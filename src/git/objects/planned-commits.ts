@@ -13,8 +13,8 @@ import type { Mention, OwnIds } from './own-ids.ts';
 type Parent = number | Oid;
 
 /**
- * A place in a text that gets the id of a commit of this push. The commit is null if it was
- * squashed away: zeros stay there.
+ * A place in a text that gets the id of a commit of this push. Zeros stay there if the commit is
+ * null: it was squashed away, or has this text itself.
  */
 interface PlannedMention {
   readonly start: number;

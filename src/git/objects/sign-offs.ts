@@ -1,8 +1,8 @@
 /**
  * Sign-offs of new commits. `-o sign-off` affirms the Developer Certificate of Origin 1.1
- * (https://developercertificate.org/): each new commit ends with its new author's sign-off. Those by
- * the author or committer that the commit names are removed, as they would name the person; all
- * others stay.
+ * (https://developercertificate.org/): each new commit ends with its new author's sign-off. Earlier
+ * ones by the new author are removed, and those by the author or committer that the commit names,
+ * as they would name the person; all others stay.
  */
 import { latin1, utf8 } from '../bytes.ts';
 import type { KeptObjects } from '../pack/kept-objects.ts';
@@ -27,7 +27,7 @@ const SIGN_OFFS = /^[ \t]*Signed-off-by[ \t]*:([^\n]*)(?:\n|$)/gim;
 export const MAX_SIGN_OFFS = 250_000;
 
 /**
- * Creates a function that signs messages, each as often as it is called.
+ * Creates a function that signs messages.
  * @param signer is the author of the commits that are published.
  * @throws ProtocolError `too-large` over MAX_SIGN_OFFS, when signing.
  */

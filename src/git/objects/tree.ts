@@ -1,7 +1,7 @@
 /**
- * Tree objects: `<mode> <name>`, NUL and the 20 bytes of an id, sorted by name (gitformat-pack,
- * "tree"). Names and ids are kept byte for byte. A tree that is made here has its modes in today's
- * form, because hosts refuse old forms (git-fsck, `zeroPaddedFilemode`).
+ * Tree objects: `<mode> <name>`, NUL and the 20 bytes of an id, sorted by name (Git's tree-walk.c).
+ * Names and ids are kept byte for byte. `withEntry` writes modes in today's form, because some
+ * hosts refuse old forms (git-fsck, `zeroPaddedFilemode`).
  * Proved by test/edit/build-change.test.ts.
  */
 import { concatBytes, latin1, utf8 } from '../bytes.ts';
@@ -66,7 +66,7 @@ export function entryNamed(entries: readonly TreeEntry[], name: Uint8Array): Tre
   return entries.find((entry) => Buffer.compare(entry.name, name) === 0);
 }
 
-/** Writes the mode as Git does today, without leading zeros, because hosts refuse them. */
+/** Writes the mode as Git does today, without leading zeros. */
 export function canonical({ mode, name, oid }: TreeEntry): TreeEntry {
   return { mode: mode.replace(/^0+/, ''), name, oid };
 }

@@ -104,7 +104,7 @@ export class KeptObjects {
   /**
    * Adds an object.
    * @param content is copied.
-   * @param offset is larger than all before.
+   * @param offset is not smaller than any before.
    */
   add(type: ObjectType, content: Uint8Array, offset: number): KeptObject {
     const bytes = content.byteLength + this.#objectBytes;

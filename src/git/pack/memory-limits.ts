@@ -83,7 +83,7 @@ export const MAX_NAMED_BASES = 200_000;
 export const NAMED_BASE_BYTES = 48;
 
 /**
- * Maximum number of places between the deltas of a pack where bytes are removed, because each is
- * remembered. An ordinary pack has one.
+ * Maximum number of places in a pack where bytes are removed, because each is remembered. An
+ * ordinary pack has one.
  */
 export const MAX_CUTS = 500_000;

@@ -1,6 +1,6 @@
 /**
- * Writes the pack that is published: a header, the new commits, everything else as it was received,
- * and the checksum.
+ * Writes the pack that is published: a header, the new commits, everything else as PackScanner has
+ * passed it on, and the checksum.
  */
 import { createHash } from 'node:crypto';
 import { zlibStore, zlibStoreBytes } from '../zlib/zlib-store.ts';

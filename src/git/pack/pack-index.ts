@@ -59,7 +59,7 @@ export class PackIndex {
   /**
    * Reads a pack. Until `resolve`, only whole objects are known.
    * @param found gets each object whose id is known.
-   * @param isOfFolders leaves out files.
+   * @param isOfFolders leaves out files, except those that may be folders.
    * @param beside is also shown all entries, each one first.
    */
   static async of(

@@ -4,7 +4,8 @@
  * which they will be sent: as views of their chunks, in runs as long as possible, with corrected
  * distances of ofs-deltas where commits were removed in between. Their zlib streams are walked to
  * find their ends, but not stored. Structure, sizes and checksum of the pack are verified. The host
- * checks the content of what passes. An entry that passes unchanged costs no allocation.
+ * checks the content of what passes. An entry that passes unchanged in one chunk costs no
+ * allocation.
  */
 import { createHash } from 'node:crypto';
 import { NumberList } from '../compact-lists.ts';
@@ -124,7 +125,7 @@ export class PackScanner {
 
   /**
    * Scans the next bytes. After an error, the scanner cannot go on.
-   * @returns what passes of them, as views of the chunk.
+   * @returns what passes of them, as views of the chunk, and headers that are not in it.
    * @throws ProtocolError, and what the memory throws.
    */
   scan(chunk: Uint8Array): readonly Uint8Array[] {

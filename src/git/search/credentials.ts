@@ -1,7 +1,8 @@
 /**
  * Recognizes credentials, which name their owner's account to the issuer and all whom it tells, by
  * forms that issuers have published. A credential is proven if its checksum is right, or nobody
- * writes such a structure by hand. Of others, the person is only told.
+ * writes such a structure by hand. Of others, the person is only told, unless the operator has all
+ * refused.
  */
 import { crc32 } from 'node:zlib';
 import { latin1 } from '../bytes.ts';

@@ -125,7 +125,7 @@ export interface IdentityTexts {
    */
   readonly terms: ReadonlySet<string>;
   readonly skipped: ReadonlyMap<string, string>;
-  /** False if there are more names and addresses than are searched for. */
+  /** False if not all names and addresses are searched for in all their forms. */
   readonly isComplete: boolean;
 }
 

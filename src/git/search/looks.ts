@@ -5,7 +5,7 @@
  * Proved by test/leaks/search-cost.test.ts.
  */
 
-/** Maximum number of looks for each kind, in one push. */
+/** Maximum number of looks for each kind, by default, in one part of a push. */
 const MAX_LOOKS = 1_000;
 /**
  * Maximum number of places of a kind that are tested at all. 270 MB of packages have 63,000 of the

@@ -1,6 +1,6 @@
 /**
- * Collects paths of a pack's files, only for messages. A delta of a folder shows only what it
- * inserts, so names may be missing.
+ * Collects paths of a pack's files, for messages, and to compare files with upstream's. A delta of
+ * a folder shows only what it inserts, so names may be missing.
  * Proved by test/git/search/pack-search.test.ts.
  */
 import { OID_BYTES, type Oid, oidFromBytes } from '../objects/oid.ts';
@@ -9,8 +9,8 @@ import type { IndexedObject } from '../pack/pack-index.ts';
 /** Maximum number of names, which take a megabyte. */
 const MAX_NAMES = 4_000;
 /**
- * Maximum number of folders' entries that are read, known ones included, and the number for which
- * one counts when its name is decoded.
+ * Maximum number of folders' entries that are read, known ones included, and for how many more one
+ * counts when its name is decoded.
  */
 const MAX_ENTRIES = 100_000;
 const DECODED_ENTRIES = 3;
@@ -21,7 +21,7 @@ const MAX_NAME_LENGTH = 255;
 const MAX_HEAD_BYTES = 4 * MAX_NAME_LENGTH + 7;
 const SPACE = 0x20;
 const MAX_DEPTH = 50;
-/** Maximum number of whole objects that are remembered, as many as anybody asks for. */
+/** Maximum number of whole objects that are remembered. */
 const MAX_WHOLE = 1_000;
 
 /** Replaces the id of an entry of which a delta inserts only the name, and copies the id. */
@@ -84,7 +84,7 @@ export class PackPaths {
   }
 
   /**
-   * Returns the paths of all entries of the pack's folders, also of those that upstream has,
+   * Returns the known paths of all entries of the pack's folders, also of those that upstream has,
    * without repetition.
    */
   allPaths(): string[] {

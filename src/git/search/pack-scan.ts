@@ -12,7 +12,9 @@ import { homeFoldersIn } from './home-folders.ts';
 import type { Looks } from './looks.ts';
 import { HOMES, type SearchedNames, WORDS } from './searched-names.ts';
 
-/** A whole name or id. It is something else only if its neighbours belong to it. */
+/**
+ * A whole name, id or credential, unless what a delta copies beside it belongs to it, too.
+ */
 interface Sighting {
   /** The index of the text that was found. */
   readonly text: number;

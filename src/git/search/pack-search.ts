@@ -78,8 +78,8 @@ export interface PackFindings {
    */
   readonly files: readonly string[] | null;
   /**
-   * The paths of everything in changed folders, including what upstream has, because a renamed file
-   * comes without its content.
+   * The known paths of what is in changed folders, including what upstream has, because a renamed
+   * file comes without its content.
    */
   readonly paths: readonly string[];
 }

@@ -118,7 +118,7 @@ export class SearchedNames {
   readonly identities: Pick<IdentityTexts, 'terms' | 'skipped'>;
   /** True if there is somebody to search for. Otherwise, finding nobody says nothing. */
   readonly hasNames: boolean;
-  /** False if there are more names and addresses than can be searched for. */
+  /** False if not all names and addresses can be searched for in all their forms. */
   readonly isComplete: boolean;
   /** False if there are more original ids than can be searched for. */
   readonly hasAllIds: boolean;

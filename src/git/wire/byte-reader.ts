@@ -69,7 +69,7 @@ export class ByteReader {
   }
 
   /**
-   * Returns the next `length` bytes without reading them, if all of them have arrived.
+   * Returns the next `length` bytes without reading them, if the current chunk has all of them.
    * @returns a view that is valid until the next read, or null.
    */
   peek(length: number): Uint8Array | null {

@@ -76,7 +76,7 @@ export class FetchLines {
   }
 
   /**
-   * Reads the rest of the body, which nobody uses, because its source enforces the maximum size.
+   * Reads the rest of the body, which nobody uses, so that its source enforces the maximum size.
    */
   async readRest(): Promise<void> {
     while ((await this.#reader.nextChunk()) !== null) this.#reader.recycle();

@@ -40,7 +40,8 @@ const ID_BYTES = 150;
  */
 export interface UpstreamIds {
   /**
-   * Returns ids that upstream is known to have, perhaps not all, but at least one if there is any.
+   * Returns ids that upstream is known to have, perhaps not all, but at least one if there is any
+   * and the host answers.
    */
   someOf(oids: OidTable): Promise<readonly Oid[]>;
   hasAll(oids: OidTable): Promise<boolean>;
@@ -62,8 +63,8 @@ const ALONE = /^$/;
 /** Matches the name of a ref in any encoding. */
 const REF_NAME = /^[!-~\x80-\xff]{1,1000}$/;
 /**
- * Lines of a `fetch` command that are passed on, by their first word, and what may follow it. Other
- * lines describe the client.
+ * Lines of a `fetch` command that are passed on as they are, by their first word, and what may
+ * follow it.
  */
 const FETCH_ARGUMENTS: ReadonlyMap<string, RegExp> = new Map([
   ['thin-pack', ALONE],

@@ -1,6 +1,6 @@
 /**
- * An error for input that cannot be accepted. `publicMessage` says what is wrong and what to do,
- * and contains no bytes of the input.
+ * An error for input that cannot be accepted. `publicMessage` says what is wrong and, mostly, what
+ * to do. It contains no bytes of the input.
  * Proved by test/git/pack/bad-packs.test.ts and test/push/reply/refusal.test.ts.
  */
 export type ProtocolErrorCode =
@@ -8,11 +8,11 @@ export type ProtocolErrorCode =
   | 'bad-request'
   /** The request is valid, but asks for something that the service does not support. */
   | 'unsupported'
-  /** The pack does not have the structure that gitformat-pack describes. */
+  /** A pack, or an object in it, is malformed. */
   | 'bad-pack'
   /** The bytes ended before the pack did. */
   | 'truncated-pack'
-  /** The input exceeds a limit that the message names. */
+  /** The input exceeds a limit. */
   | 'too-large'
   /** The pack is valid, but cannot be made anonymous. */
   | 'not-rewritable';

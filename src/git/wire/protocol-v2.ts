@@ -1,6 +1,6 @@
 /**
- * Protocol version 2 with the host (gitprotocol-v2). It is stateless over HTTP, so the service
- * sends commands without asking for capabilities first.
+ * Protocol version 2 with the host (gitprotocol-v2). It is stateless over HTTP, so a command needs
+ * no request for capabilities before it.
  */
 import type { ByteReader } from './byte-reader.ts';
 import { concatBytes, decodeUtf8, utf8 } from '../bytes.ts';
@@ -44,12 +44,12 @@ const COLON = 0x3a;
 
 const encodedLines = (lines: readonly string[]) => lines.map((line) => encodePktLine(`${line}\n`));
 
-/** The agent that the host sees in every request, relayed or the service's own. */
+/** The agent that the host sees in every fetch, relayed or the service's own. */
 export const AGENT = 'agent=git/2.0';
 
 /**
- * Returns the lines with which every request begins, so that a host cannot tell a relayed request
- * from one of the service's own.
+ * Returns the lines with which every request of version 2 begins, so that a host cannot tell a
+ * relayed one from one of the service's own.
  */
 export function headOf(command: string): readonly string[] {
   return [`command=${command}`, AGENT, 'object-format=sha1'];
@@ -84,12 +84,12 @@ export interface RefList {
   readonly refs: readonly Ref[];
   /**
    * The ref that HEAD points to, even if that branch has no commit yet. It is null if HEAD was not
-   * listed.
+   * listed, or points to none.
    */
   readonly head: string | null;
   /**
-   * The commit of HEAD. It is null while HEAD's branch has none: in an empty repository, or in a
-   * fork whose objects have not arrived yet.
+   * The commit of HEAD. It is null if HEAD was not listed, or has none yet: in an empty repository,
+   * or in a fork whose objects have not arrived.
    */
   readonly headTip: Oid | null;
   /** False if the list was cut among the branches. */

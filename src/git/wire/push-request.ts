@@ -91,7 +91,7 @@ export interface FaultyRequest {
 }
 
 /**
- * Reads a request up to its pack. It never rejects, and keeps at most ten megabytes.
+ * Reads a request up to its pack. It never rejects.
  * @param memory counts a long command-list until the request ends.
  */
 export async function readPushRequest(
