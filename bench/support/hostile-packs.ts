@@ -14,6 +14,8 @@ const BLOCKS_PER_ENTRY = 4096;
 /** Empty blocks that fit into the 1,024 bytes that a stream may have without any output. */
 const EMPTY_BLOCKS_PER_ENTRY = 800;
 const FILLER_BYTES = 16 * 1024;
+/** Node gives each result a buffer of 16 KB by default: gigabytes for all small files. */
+const DEFLATED_BYTES = 128;
 
 /** Makes a pack of about `bytes`, by the things that it is full of. */
 export const HOSTILE_PACKS: Readonly<Record<string, (bytes: number) => Buffer>> = {
@@ -30,7 +32,7 @@ export function packOfSmallFiles(bytes: number): Buffer {
   const entries: Buffer[] = [];
   for (let offset = 0; offset < bytes;) {
     const content = Buffer.from(`${createHash('sha256').update(String(entries.length)).digest('hex')}\n`);
-    const entry = blob(content.length, deflateSync(content));
+    const entry = blob(content.length, deflateSync(content, { chunkSize: DEFLATED_BYTES }));
     entries.push(entry);
     offset += entry.length;
   }
