@@ -63,7 +63,7 @@ export async function pseudonymOn(
  * Posts once, after `checkComment` or `checkIssue` has counted the attempt. It asks one question
  * after the other, so that nobody who is refused reaches the account's object, which remembers what
  * was sent (src/durable/host-account/posts.ts).
- * @param post called at most once for all that have the same name, with the policy's limits.
+ * @param post is called with the policy's limits, unless one of the same name may have posted.
  */
 export async function postOnce(
   c: Context<AppEnv>,
