@@ -49,8 +49,10 @@ export interface Reached {
 }
 
 /**
- * Opens a code host for an object. Null: the configuration is invalid, or lacks the host.
- * @param http the client of an earlier call, whose connections are used again; null: opens one.
+ * Opens a code host for an object.
+ * @param http is the client of an earlier call, whose connections are used again, or null for a new
+ * one.
+ * @returns null if the configuration is invalid, or lacks the host.
  */
 export function reachHost(env: Env, hostKey: string, http: HttpClient | null = null): Reached | null {
   const result = configOf(env);
@@ -114,7 +116,7 @@ function openCallMeter(env: AccountEnv, host: HostConfig): CallMeter {
 
 export type AccountNews = ReturnType<typeof accountNews>;
 
-/** Tells the operator of the account. `hidden` is told with every look. */
+/** Tells the operator of the account: whether it is hidden, if that is known, and a new name. */
 export function accountNews(env: AccountEnv, host: HostConfig) {
   const place = placeOf(host);
   return {
