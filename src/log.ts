@@ -34,8 +34,8 @@ export interface LogFields extends Texts, Partial<Record<(typeof NUMBERS)[number
   /** The code host's words about the bot account. They may contain `hostName`. */
   readonly hostSays?: string;
   /**
-   * Anything that was thrown. Of an error, the line gets the class, the `status`, and `said` as
-   * `hostSays`; of a failed disk only `StorageFailure`, and of anything else `redacted`.
+   * Anything that was thrown. The line gets the class of an error, its `status`, and its `said` as
+   * `hostSays`; only `StorageFailure` for a failed disk, and `redacted` for what is no error.
    */
   readonly error?: unknown;
 }

@@ -1,7 +1,7 @@
 /**
  * Shares what comments and issues have in common: it decides whether anything may be posted now,
- * and posts once for each form or Idempotency-Key, however often that is sent. A request without a
- * key posts each time.
+ * and posts once for each form or Idempotency-Key that is sent again, unless it cannot find out
+ * what was sent before. A request without a key posts each time.
  * Proved by test/routes/threads/issues.test.ts and test/e2e/people/comments.test.ts.
  */
 import { waitUntil } from 'cloudflare:workers';
