@@ -29,8 +29,8 @@ type LogConfig = Pick<Config, 'logFormat'>;
 type AccountEnv = Pick<Env, 'HOST_ACCOUNTS' | 'GUARD' | 'LOCATION_HINT'>;
 
 /**
- * Names an account without telling its token. Another token may be another account's, and starts
- * again.
+ * Names an account without telling its token. A new token has a new name, because it may be another
+ * account's.
  */
 export function accountOf(host: HostConfig): string {
   return hash('sha256', `${host.apiUrl} ${host.token ?? ''}`, 'hex').slice(0, 16);
