@@ -1,5 +1,5 @@
 /**
- * Answers besides success of GitHub, and some of other hosts and of proxies, for faults, so that
+ * Answers of GitHub besides success, and some of other hosts and of proxies, for faults, so that
  * tests need not invent them. Most name their public source.
  */
 import type { Fault } from './faults.ts';
