@@ -29,8 +29,8 @@ export type NotOpen = 'does not exist' | 'was moved' | 'is a pull request' | 'is
 export type FileAnswer =
   | { readonly kind: 'file'; readonly content: Uint8Array }
   /**
-   * An answer without a file. `unreadable` is no file, such as a folder or a submodule, or more than
-   * 1 MB. `missing` means that there is no such path, or no such repository.
+   * An answer without a file. `unreadable` is no file, such as a folder or a submodule, or one of
+   * more than 1 MB. `missing` means that there is no such path, or no such repository.
    */
   | { readonly kind: 'unreadable' | 'missing' };
 
