@@ -1,7 +1,7 @@
 /**
  * Bare repositories on disk. Creating one, reading its refs and loose objects, and copying its
- * objects for a fork are plain file operations here. A REST call then needs no git process, and the
- * host stays fast enough to be a benchmark's reference. Changes to the objects or refs of a
+ * objects for a fork are plain file operations here. Most REST calls then need no git process, and
+ * the host stays fast enough to be a benchmark's reference. Changes to the objects or refs of a
  * repository in use are left to git.
  */
 import { existsSync, linkSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';

@@ -57,8 +57,8 @@ export function fetchedObjects(path: string, body: Buffer): Buffer | null {
 }
 
 /**
- * Finds a folder, or files. Of several objects that are no files, git leaves out those that it
- * meets on its way to another.
+ * Finds a folder, or files. If several objects are wanted that are no files, git leaves out those
+ * that it meets on its way to another.
  */
 function filesOf(path: string, wanted: ReadonlySet<string>): Found | null {
   const objects: GitObject[] = [];

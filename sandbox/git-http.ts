@@ -1,9 +1,9 @@
 /**
  * Serves Git's smart HTTP with the real `git upload-pack` and `git receive-pack`. They are started
  * as `git http-backend` would start them, which saves a process for each request; plain requests
- * need none (advertised-refs.ts, fetched-objects.ts). Packs are streamed, and no part of them is
- * kept. Permission is checked before the program starts, with the answers of GitHub: 401 for what
- * an anonymous client may not see or do, 403 for another's repository.
+ * need none (advertised-refs.ts, fetched-objects.ts). Packs of these programs are streamed.
+ * Permission is checked before the program starts, with the answers of GitHub: 401 for what an
+ * anonymous client may not see or do, 403 for a push to another's repository.
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';

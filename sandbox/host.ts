@@ -130,7 +130,7 @@ export class Host {
     return issue;
   }
 
-  /** Adds a comment, and notifies the thread's author and the mentioned account. */
+  /** Adds a comment, and notifies the bot if it is the thread's author or is mentioned. */
   addComment(repository: Repository, issue: Issue, author: string, body: string): Comment {
     const createdAt = this.store.timestamp();
     const comment = { id: this.store.nextId(), author, createdAt, body, updatedAt: createdAt };
@@ -141,7 +141,7 @@ export class Host {
     return comment;
   }
 
-  /** Adds a review of a pull request, and notifies its author. */
+  /** Adds a review of a pull request, and notifies the bot if it is the author. */
   addReview(
     repository: Repository,
     issue: Issue,

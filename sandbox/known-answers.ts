@@ -1,6 +1,6 @@
 /**
- * Answers of GitHub besides success, word by word, for faults, so that tests need not invent them.
- * Each has its public source.
+ * Answers of GitHub besides success, and some of other hosts and of proxies, for faults, so that
+ * tests need not invent them. Most name their public source.
  */
 import type { Fault } from './faults.ts';
 import { pkt } from './pkt-line.ts';

@@ -1,6 +1,6 @@
 /**
- * Every form in which GitHub says that an account has done too much, as faults to inject. Each has
- * its public source. "Rate limits" is
+ * Forms in which GitHub says that an account has done too much, as faults to inject. Most name
+ * their public source. "Rate limits" is
  * docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api, "Exceeding the rate limit".
  */
 import type { Fault } from './faults.ts';

@@ -32,7 +32,7 @@ export interface SandboxOptions {
   readonly botLogin?: string;
   readonly botToken?: string;
   /**
-   * Password of every owner of repositories; default: none, so that only the bot has write access
+   * Password of every account but the bot's; default: none, so that only the bot has write access
    * by Git.
    */
   readonly maintainerPassword?: string;

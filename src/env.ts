@@ -43,8 +43,8 @@ export interface Env extends Readonly<Partial<Record<VariableName, string>>> {
   /** Set only where `npm start` runs the Worker (local/runtime/workerd-config.ts). */
   readonly ONE_MACHINE?: string;
   /**
-   * Set only in tests and benchmarks (local/runtime/service.ts): the trigger's time is that of
-   * service and code hosts.
+   * Set only in tests and benchmarks (local/runtime/service.ts). Delayed pushes are then due by the
+   * trigger's time, in place of the clocks of the service and the code hosts.
    */
   readonly TRIGGER_IS_CLOCK?: string;
   /** Set only where `npm start` embeds the code host (local/runtime/embedded-host.ts). */

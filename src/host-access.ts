@@ -29,8 +29,8 @@ type LogConfig = Pick<Config, 'logFormat'>;
 type AccountEnv = Pick<Env, 'HOST_ACCOUNTS' | 'GUARD' | 'LOCATION_HINT'>;
 
 /**
- * Names an account without telling its token. Another token may be another account's, and starts
- * again.
+ * Names an account without telling its token. A new token has a new name, because it may be another
+ * account's.
  */
 export function accountOf(host: HostConfig): string {
   return hash('sha256', `${host.apiUrl} ${host.token ?? ''}`, 'hex').slice(0, 16);
@@ -49,8 +49,10 @@ export interface Reached {
 }
 
 /**
- * Opens a code host for an object. Null: the configuration is invalid, or lacks the host.
- * @param http the client of an earlier call, whose connections are used again; null: opens one.
+ * Opens a code host for an object.
+ * @param http is the client of an earlier call, whose connections are used again, or null for a new
+ * one.
+ * @returns null if the configuration is invalid, or lacks the host.
  */
 export function reachHost(env: Env, hostKey: string, http: HttpClient | null = null): Reached | null {
   const result = configOf(env);
@@ -114,7 +116,7 @@ function openCallMeter(env: AccountEnv, host: HostConfig): CallMeter {
 
 export type AccountNews = ReturnType<typeof accountNews>;
 
-/** Tells the operator of the account. `hidden` is told with every look. */
+/** Tells the operator of the account: whether it is hidden, if that is known, and a new name. */
 export function accountNews(env: AccountEnv, host: HostConfig) {
   const place = placeOf(host);
   return {

@@ -1,9 +1,10 @@
 /**
  * The service's log: few lines, and none about a person (contract section 1, "Logging"). The types
  * make a leak hard to write: a message must be a literal of the source, because a string made at
- * run time does not compile. Fields are numbers or plain words; anything else, such as an address,
- * a path or a header, comes out as `redacted`. An error is logged by its class, its status and the
- * host's words (`said`), but without its message, which may quote a request.
+ * run time does not compile. Fields are numbers, plain words, or a code host's name and words;
+ * anything else, such as an address, a path or a header, comes out as `redacted`, or not at all. An
+ * error is logged by its class, its status and the host's words (`said`), but without its message,
+ * which may quote a request.
  */
 import { holdsAddress } from './words/host-text.ts';
 import { isStorageFailure } from './storage-failure.ts';
@@ -16,8 +17,8 @@ type FixedText<T extends string> = Record<string, 1> extends { [K in T]: 1 } ? n
 
 const NUMBERS = ['status', 'durationMs', 'bytes', 'objects', 'attempt'] as const;
 /**
- * Fields that hold a word of letters, digits, `-` and `_`: a host's key, a refusal's code, the name
- * of a variable but never its value.
+ * Fields that hold one word, as `WORD` matches it: a host's key, a refusal's code, the problem of a
+ * token, the name of a variable but never its value.
  */
 const WORDS = ['step', 'host', 'outcome', 'reason', 'variable'] as const;
 
@@ -33,8 +34,8 @@ export interface LogFields extends Texts, Partial<Record<(typeof NUMBERS)[number
   /** The code host's words about the bot account. They may contain `hostName`. */
   readonly hostSays?: string;
   /**
-   * Anything that was thrown. The line gets its class (`StorageFailure` for a failed disk), its
-   * `status`, and its `said` as `hostSays`.
+   * Anything that was thrown. The line gets the class of an error, its `status`, and its `said` as
+   * `hostSays`; only `StorageFailure` for a failed disk, and `redacted` for what is no error.
    */
   readonly error?: unknown;
 }

@@ -1,8 +1,9 @@
 /**
  * Gives the stubs of the Durable Objects: their names, and where they are to live. Cloudflare
  * creates an object near the first caller, which may be the cron trigger, which runs anywhere: so
- * each is asked for with a location hint. The types of the objects are not imported here, so that
- * code which only counts or hashes does not depend on all of them.
+ * each is asked for with the location hint that the operator has set, if any. The types of the
+ * objects are not imported here, so that code which only counts or hashes does not depend on all of
+ * them.
  */
 
 /** Cloudflare's regions for Durable Objects. */
@@ -49,7 +50,10 @@ export const feedOf = stubOf('NOTIFICATION_FEED', (_, hostKey: string) => `feed 
 export const pullRequestOf = stubOf('PULL_REQUESTS', (_, prHash: string) => prHash);
 /** @param hash that of the pseudonym. */
 export const identityOf = stubOf('IDENTITIES', (_, hash: string) => hash);
-/** @param hash that of everything that is pushed. On one machine, all pushes share one object. */
+/**
+ * @param hash is keyed, of the client's network and of everything that is pushed. On one machine,
+ * all pushes share one object.
+ */
 export const pendingPushOf = stubOf('PENDING_PUSHES', (isOne, hash: string) => (isOne ? 'pushes' : hash));
 /** @param attempt a random name. On one machine, all attempts share one object. */
 export const spoolOf = stubOf('SPOOL', (isOne, attempt: string) => (isOne ? 'spool' : attempt));

@@ -1,6 +1,7 @@
 /**
- * Runs on every cron trigger: publishes what is due, reads the notifications of the code hosts, and
- * warns of a mistake that only the operator can correct.
+ * Runs on every cron trigger: publishes what is due, reads the notifications of the code hosts,
+ * stores panic switches that could not be stored before, and warns of a mistake that only the
+ * operator can correct.
  * Proved by test/e2e/host/events.test.ts and test/local/export-secret.test.ts.
  */
 import type { Config } from './config/config.ts';

@@ -6,7 +6,7 @@
  * Proved by test/log.test.ts.
  */
 
-/** SQLite's code, not of a broken rule; or the runtime's words, where it keeps that to itself. */
+/** Matches SQLite's codes for a failing disk, and the runtime's words where it hides the code. */
 const STORAGE =
   /\bSQLITE_(?:FULL|IOERR|READONLY|CANTOPEN)\b|^internal error; reference = |\bobject (?:was |to be )?reset\b/i;
 

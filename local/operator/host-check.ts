@@ -1,6 +1,6 @@
 /**
- * Checks whether a code host can be used with the bot's token: a few reads, and writes to a
- * repository that does not exist. Nothing is changed, and no request is repeated.
+ * Checks whether a code host can be used with the bot's token: by a few reads, and at Forgejo and
+ * Gitea by writes to a repository that does not exist. Nothing is changed.
  */
 import { type HostConfig, hostNameOf, tokenVariable } from '../../src/config/hosts.ts';
 import { type TokenProblem, tokenProblems } from '../../src/host/account/token-problems.ts';

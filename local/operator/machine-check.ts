@@ -41,7 +41,7 @@ export function clockFinding(clocks: readonly Clock[]): Finding {
 
 type Disk = Pick<Config, 'stateDir' | 'spoolMb' | 'delayedMb'>;
 
-/** Checks the disk as a start does, and leaves no folder that was not there. */
+/** Checks the disk as a start does. A folder that it could use is not left if it was not there. */
 export function diskFinding(disk: Disk, freeMbOf: (folder: string) => number = freeMbIn): Finding {
   const { stateDir, spoolMb, delayedMb } = disk;
   const subject = 'disk';

@@ -35,9 +35,9 @@ export interface Service {
   /** Resolves when workerd has ended, by `dispose` or by itself. */
   readonly ended: Promise<Ending>;
   /**
-   * Runs the Worker's scheduled handler, as the cron trigger does. Each run gets a time one tick
-   * after the last one, because the handler respects how often the code host may be asked. Rejects
-   * if the handler does.
+   * Runs the Worker's scheduled handler, as the cron trigger does. Each run gets a time that is at
+   * least one tick after the last one, because the handler respects how often the code host may be
+   * asked. Rejects if the handler does.
    * @param at milliseconds since 1970, for what happens long after; default: now.
    */
   runScheduled(at?: number): Promise<void>;

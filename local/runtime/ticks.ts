@@ -1,6 +1,6 @@
 /**
- * Runs the scheduled handler at the times of wrangler.toml's cron trigger, and at once when the
- * program gets SIGUSR2.
+ * Runs the scheduled handler in the place of wrangler.toml's cron trigger: at an interval, and at
+ * once when the program gets SIGUSR2.
  *
  * A first run at the start tells an operator what is wrong with a code host. The embedded one needs
  * no such run.

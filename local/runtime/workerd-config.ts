@@ -2,9 +2,9 @@
  * Writes workerd's configuration for this machine: the service with the bindings of wrangler.toml,
  * and stand-ins for what the platform has elsewhere.
  *
- * The configuration contains neither addresses nor the values of variables. Sockets get their
- * addresses on the command line, and variables are read from workerd's environment, so that no
- * secret is written to disk. Reference: workerd.capnp in the package `workerd`.
+ * The configuration contains neither addresses nor what the operator has set. Sockets get their
+ * addresses on the command line, and the operator's variables are read from workerd's environment,
+ * so that no secret is written to disk. Reference: workerd.capnp in the package `workerd`.
  */
 import { join } from 'node:path';
 import type { WorkerBuild } from '../deploy/build.ts';

@@ -1,6 +1,6 @@
 /**
- * Renders the front page, which lists everything that happened on this host, newest first; an
- * account's page, and the topics' pages.
+ * Renders the front page, which lists what happened lately on this host; an account's page, and the
+ * topics' pages.
  */
 import type { Host } from '../host.ts';
 import type { Ntfy } from '../ntfy.ts';

@@ -1,6 +1,6 @@
 /**
- * Comments on issues and pull requests. Only its author may change a comment; the repository's
- * owner may delete it.
+ * Comments on issues and pull requests. Only its author may change a comment; the author and the
+ * repository's owner may delete it.
  */
 import type { Repository } from '../records.ts';
 import type { PlacedComment } from '../store.ts';

@@ -1,6 +1,7 @@
 /**
  * Notifications of the bot: one thread for each of its issues and pull requests that someone else
- * touched. Polling works as GitHub wants it: `If-Modified-Since` is answered with 304 while there
+ * touched, and for each in which it was mentioned. Polling works as GitHub wants it:
+ * `If-Modified-Since` is answered with 304 while there
  * is nothing new, and `X-Poll-Interval` says how long to wait. HTTP dates have whole seconds, so
  * two events of one second count as one.
  */

@@ -1,6 +1,6 @@
 /**
- * Git references. Reading needs no process. A change is one `git update-ref`, which checks the
- * object and, unless forced, one `git merge-base` that proves a fast-forward.
+ * Git references. Reading branches needs no process. A change is one `git update-ref`, which checks
+ * the object and, unless forced, one `git merge-base` that proves a fast-forward.
  */
 import { readRef, readRefs } from '../bare-repository.ts';
 import { mustRunGit, runGit } from '../git-command.ts';

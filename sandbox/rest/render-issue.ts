@@ -154,8 +154,8 @@ function commonFields(host: Host, repository: Repository, issue: Issue) {
 }
 
 /**
- * Renders the head. A deleted fork is null, whatever the description promises. Only the bot's forks
- * are ever deleted here.
+ * Renders the head. A deleted fork is null, whatever the description promises, and counts as one of
+ * the bot's.
  */
 function headEnd(host: Host, { headRepositoryId, headRef, headSha }: Pull) {
   const fork = host.store.repositoryById(headRepositoryId);

@@ -29,8 +29,8 @@ export type NotOpen = 'does not exist' | 'was moved' | 'is a pull request' | 'is
 export type FileAnswer =
   | { readonly kind: 'file'; readonly content: Uint8Array }
   /**
-   * An answer without a file. `unreadable` is a folder, a submodule, or more than 1 MB. `missing`
-   * means that there is no such path, or no such repository.
+   * An answer without a file. `unreadable` is no file, such as a folder or a submodule, or one of
+   * more than 1 MB. `missing` means that there is no such path, or no such repository.
    */
   | { readonly kind: 'unreadable' | 'missing' };
 
@@ -151,7 +151,7 @@ export interface FeedThread {
 }
 
 export interface Feed {
-  /** The threads, or null if nothing has changed since the given time. */
+  /** The threads, or null if nothing has changed since the answer of `lastModified`. */
   readonly threads: readonly FeedThread[] | null;
   /** A text to be sent back unchanged in the next request. It is null if the host sends none. */
   readonly lastModified: string | null;
@@ -165,7 +165,7 @@ export interface Remark {
   /** The number of the author's account, whose name may change. */
   readonly authorId: number | null;
   readonly url: string;
-  /** ISO 8601. */
+  /** The time in ISO 8601, or an empty text if the host does not say. */
   readonly at: string;
   /** The verdict of a review, or the kind of a remark without one. */
   readonly kind: 'commented' | 'reviewed' | 'approved' | 'changes-requested';

@@ -1,7 +1,7 @@
 /**
- * Interprets refusals and faults of a code host, for both of its interfaces and every kind of host:
- * one table, by operation, status and body. Retries, pauses, alerts and sentences all follow from
- * the `Failure` of a row. "Rate limits" is
+ * Interprets HTTP answers with which a code host refuses or fails, for both of its interfaces and
+ * every kind of host: by tables of operation, status, headers and body. Retries, pauses, alerts and
+ * sentences follow from the `Failure` of a row. "Rate limits" is
  * docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api, "Exceeding the rate limit".
  */
 import { type Failure, HostError, type HostErrorCode } from '../words/host-error.ts';
@@ -76,7 +76,7 @@ const LIMITS: readonly Row[] = [
 
 /**
  * An answer that says that the host is down, and for how long: RFC 9110, 15.6.4 and 10.2.3. A post,
- * a pull request or a push may have been carried out; a fork or a branch is only made again.
+ * a pull request or a push may have been carried out. Other calls can be repeated without harm.
  */
 const DOWN: Row = { status: [503], when: hasHeader('retry-after', /\S/) };
 const CREATES: ReadonlySet<Operation> = new Set(['post', 'open', 'push', 'offer']);
@@ -94,8 +94,8 @@ const OURS = { whose: 'ours' } as const;
 const MISSING = 'The repository does not exist, or is not public.';
 
 /**
- * The meanings of answers. The first row that fits decides. Without one, it is a refusal, or from
- * 500 on a fault of the host.
+ * The meanings of answers. The first row that fits decides. Without one, it is a refusal, below 400
+ * a redirect, or from 500 on a fault of the host.
  */
 const ROWS: readonly MeaningRow[] = [
   // Without a token, hosts answer so to whoever asks for what the public may not see.
@@ -121,7 +121,7 @@ const ROWS: readonly MeaningRow[] = [
   // A token for public repositories, on a private one (Gitea: checkTokenPublicOnly). For the
   // service it does not exist.
   { status: [403], when: /token scope is limited to public/, code: 'missing', means: { status: 404 } },
-  // One among good answers is a fault: renovatebot/renovate#17822. The callers ask a second time.
+  // One among good answers is a fault: renovatebot/renovate#17822. `Rest.retried` asks again.
   { status: [401], means: { ...AGAIN, ...OURS } },
   // To the bot's own fork, so no repository is to blame.
   { to: ['push'], status: [403], means: { ...AGAIN, ...OURS } },

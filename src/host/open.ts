@@ -1,6 +1,7 @@
 /**
- * Opens a host of a given kind. Only this file knows which class is behind each of these types. All
- * their methods reject with HostError, whose code says what the caller may conclude:
+ * Opens a host of a given kind. Only this file knows which class is behind each of these types.
+ * Methods that ask the host reject with HostError (those of `ActivityHost` also with TypeError, for
+ * fields of another shape), whose code says what the caller may conclude:
  *
  * - `refused`, `missing`, `moved`, `rate-limited`: the host has understood the request, and has
  *   done nothing.
@@ -8,7 +9,7 @@
  *   result, unless it is marked as **once**: then the caller first looks for what it does. Some of
  *   these methods do so themselves.
  *
- * A write to a repository that was renamed goes to its new name, if that is public.
+ * A write to an upstream repository that was renamed goes to its new name, if that is public.
  * Proved by test/host/failure.test.ts and test/sandbox/host-contract.test.ts.
  */
 import { RestActivity } from './rest/activity.ts';

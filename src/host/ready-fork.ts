@@ -180,7 +180,7 @@ export async function ensureFork(
  * Lists the tips of the fork. If its HEAD names no branch, as that of upstream may, another branch
  * stands for it.
  * @param prefixes are of the refs that are listed.
- * @returns null if the fork has no objects yet, or does not exist.
+ * @returns null if the fork has none of these refs yet, or does not exist under this name.
  */
 async function listForkTips(
   host: Host,

@@ -7,7 +7,7 @@ import type { Clock } from '../isolate/clock.ts';
 
 const ATTEMPTS = 3;
 const FIRST_DELAY_MS = 200;
-/** Maximum wait for a retry, and for the attempt before it. */
+/** Maximum wait for a retry, and maximum time since the first attempt. */
 export const LONGEST_REPEAT_WAIT_MS = 10_000;
 
 /**

@@ -88,7 +88,8 @@ export function commandText(base: string, path: string): string[] {
 }
 
 /**
- * Makes the script that does the same as `parseRepositoryText` while somebody types, and copies.
+ * Makes the script that reads the same texts as `parseRepositoryText` while somebody types, without
+ * its check of names, and that copies.
  */
 export function commandScript(hosts: Config['hosts']): string {
   const values: Readonly<Record<string, string>> = {

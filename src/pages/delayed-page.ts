@@ -1,6 +1,6 @@
 /**
- * The page of a delayed push: its state, and two buttons. Only whoever has pushed it knows the
- * address.
+ * The page of a delayed push: its state, and up to two buttons. Only whoever has pushed it is told
+ * the address; the operator can make it of the push's name.
  * Proved by test/routes/pages/delayed-page.test.ts and test/pages/escaping.test.ts.
  */
 import { html } from 'hono/html';

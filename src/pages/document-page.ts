@@ -1,6 +1,6 @@
 /**
- * Serves the pages that `npm run documents` makes, as HTML and as Markdown: they are 2 KB of the
- * bundle, less than what would make them here.
+ * Shows the pages that `npm run documents` makes: as HTML and, but for the API's, as Markdown. The
+ * service only fills in its own values.
  * Proved by test/routes/pages/documents.test.ts and test/routes/pages/docs.test.ts.
  */
 import { html } from 'hono/html';

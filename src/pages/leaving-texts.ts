@@ -1,6 +1,6 @@
 /**
- * Texts that would leave with a delayed push, for the operator to review. Nothing in them tells who
- * has pushed. Pure.
+ * Texts that would leave with a delayed push, for the operator to review. The service adds nothing
+ * that tells who has pushed. Pure.
  */
 import { decodeEscaped, encodeEscaped, utf8 } from '../git/bytes.ts';
 import { decodedMessage } from '../git/objects/commit-message.ts';

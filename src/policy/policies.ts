@@ -1,8 +1,8 @@
 /**
  * Reads the policies of repositories, and what their other files say, at most every five minutes.
  * While the host does not answer, the last known policy counts. Files are read with Git, which uses
- * none of the bot account's calls. If that fails, because the host limits the public, serves no
- * objects by id or has renamed the repository, the REST interface is asked. An urgent question, as
+ * none of the bot account's calls. If that fails, for example because the host limits the public or
+ * has renamed the repository, the REST interface is asked. An urgent question, as
  * that of a push, goes to REST at once, because Git takes up to five round trips. The bot may see
  * more than the public, so a private repository has no policy here, like one that does not exist.
  */
@@ -169,8 +169,8 @@ export function openPolicies(
 }
 
 /**
- * Opens the files at the tip of the default branch, with three or four small requests one after the
- * other; folders are kept. It and its methods reject with the transport's errors (HostError
+ * Opens the files at the tip of the default branch, with at most three small requests one by one;
+ * folders are kept. It and its methods reject with the transport's errors (HostError
  * `missing`: the public sees no such repository; ProtocolError: the host does not send what was
  * asked for), and with an Error if REST has to be asked: for a too large folder, or a symbolic
  * link.

@@ -143,7 +143,7 @@ const inWords = (kind: Contribution): string => kind.replace('_', ' ');
 
 /**
  * Says in a sentence why a contribution is not accepted, and on a second line what the maintainers
- * write; null if it is accepted.
+ * write where they denounce the bot; null if it is accepted.
  */
 export function policyRefusal(policy: Policy, to: RepositoryName, kind: Contribution): string | null {
   const { accepted, problem, pullRequests, community } = policy;

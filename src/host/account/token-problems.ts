@@ -23,7 +23,8 @@ export type TokenProblem =
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Reads the problems of the token that was sent with a request. GitHub's answers show all at once.
+ * Reads the problems of the token that was sent with a request. GitHub's answers to a valid token
+ * show all at once.
  * @returns null if the answer says nothing.
  */
 export function tokenProblems(

@@ -1,6 +1,6 @@
 /**
- * Makes requests to the host in Git's own protocol, with nothing but ids, names of refs and the
- * rewritten pack. Reads are retried.
+ * Makes requests to the host in Git's own protocol, with nothing but ids, names of refs, push
+ * options of the service's own and the rewritten pack. Reads are retried.
  */
 import type { Clock } from '../../isolate/clock.ts';
 import { Conventions } from '../../git/search/conventions.ts';

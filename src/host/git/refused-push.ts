@@ -18,8 +18,8 @@ const MOST_CHARACTERS = 20_000;
 const MOMENTARY =
   /internal server error|^failure$|cannot lock ref|failed to (?:lock|update ref)|fail(?:ed)? to run proc-receive hook/i;
 /**
- * Matches reasons for the operator: a token without that scope (oiooj in categraf#34), or the
- * address in commits.
+ * Matches reasons for the operator: a token without the scope `workflow` (oiooj in categraf#34), or
+ * the address in commits.
  */
 const OURS = /without `workflow` scope|email privacy restrictions/;
 /** Matches the id of an object that only the bot has. */
@@ -119,8 +119,8 @@ function files(messages: string, place: RegExp): string[] {
 }
 
 /**
- * Tells if the host lacks objects: bases of deltas while it unpacks, or other objects when it
- * checks the branch afterwards.
+ * Tells if the host may lack objects: it could not unpack, perhaps for want of the bases of deltas,
+ * or it misses objects when it checks the branch afterwards.
  */
 export function lacksObjects({ unpackStatus, commandStatuses }: PushReport): boolean {
   return unpackStatus !== 'ok' || commandStatuses.some(({ reason }) => reason?.startsWith('missing'));

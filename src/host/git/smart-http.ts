@@ -19,7 +19,10 @@ import type { TokenWatch } from '../account/token-watch.ts';
 import { notFollowed, redirectOf } from '../redirect.ts';
 import { fullName, parseRepositoryName, type RepositoryName } from '../../words/repository-name.ts';
 
-/** Maximum time until the host's answer begins, and between its bytes (contract, section 8). */
+/**
+ * Maximum time until the host's answer begins, and between its bytes (contract, section 8). The
+ * answer to a push begins later: upload.ts limits that.
+ */
 export const HOST_TIMEOUT_MS = 30_000;
 /**
  * Time to wait for the end of an answer, which usually comes with its last bytes, or right after

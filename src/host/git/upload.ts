@@ -38,8 +38,8 @@ const stopped = (): Error => new HostError('unreachable', 'The code host stopped
 
 /**
  * Sends commands and then the pack, which is read no faster than the host accepts data. It ends
- * when the host stops reading for too long, or answers before it has read everything.
- * @throws HostError. After `unreachable`, nobody knows what happened.
+ * early if the host stops reading, or refuses the push.
+ * @throws HostError, and what `pack` throws. After `unreachable`, nobody knows what happened.
  */
 export async function upload(
   transport: GitTransport,

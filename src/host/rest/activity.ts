@@ -1,7 +1,7 @@
 /**
  * Reads what others do to the bot's pull requests, which its notifications list, and what is said
  * on any thread. It marks no notification as read, because the operator may use the account, too.
- * Nothing is retried: the caller comes back in a minute.
+ * Nothing is retried: the callers come back by themselves.
  * Proved by test/host/bad-answers.test.ts and test/sandbox/host-contract.test.ts.
  */
 import { hostFailureOf, unlessMissing } from '../../words/host-error.ts';
@@ -147,7 +147,7 @@ export class RestActivity {
   }
 
   /**
-   * Reads an issue or a pull request as the public sees it, with at most ten calls.
+   * Reads an issue or a pull request as the public sees it, with some ten calls at most.
    * @returns null if the public does not see it.
    */
   async conversation(repository: RepositoryName, number: number): Promise<Conversation | MovedThread | null> {

@@ -99,7 +99,7 @@ export class AgitRepositories extends RestRepositories {
     });
   }
 
-  /** Compares the server's own number, which stays when the repository is renamed. */
+  /** Compares the server's own number, which stays after a rename, or else the place. */
   protected isRecorded(
     pull: AnsweredPull,
     { owner }: Head,

@@ -1,7 +1,7 @@
 /**
  * Lists what differs between the REST interface of GitHub and the one that Gitea and Forgejo share.
  * "Gitea" is its source at 1.26; docs.github.com/rest is "REST". A field that only one of them has
- * needs no entry: where it is missing, it counts as unset. Those are `source`,
+ * needs no entry: where it is missing, it counts as unset. Such are `source`,
  * `pull_request_creation_policy`, `patch` and `reason` of GitHub (REST), and `internal`, `mirror`,
  * `owner.visibility` and `is_locked` of Gitea (modules/structs/{repo,user,issue}.go).
  * Proved by test/host/forgejo/repositories.test.ts and test/sandbox/host-contract.test.ts.

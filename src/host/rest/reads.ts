@@ -171,7 +171,7 @@ export async function readComments(
  * Writes to a repository that may have been renamed. The client follows only redirects that repeat
  * the request (RFC 9110, 15.4: with 301 a POST may become a GET). After the others nothing has been
  * done, and the write is made under the new name.
- * @throws HostError, `moved` if the host shows no public repository of another name.
+ * @throws HostError, `moved` if the repository is private now, or has no other name.
  */
 export async function underCurrentName<T>(
   rest: Rest,

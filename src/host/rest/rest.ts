@@ -183,7 +183,7 @@ export class Rest {
    * Makes calls, and repeats them where that may help.
    * @param isRepeatable is false if they are only repeated where the host has said that it did
    * nothing.
-   * @throws HostError
+   * @throws HostError, and without patience also TypeError for fields of another shape.
    */
   async retried<T>(calls: () => Promise<T>, isRepeatable = true): Promise<T> {
     // Callers that ask again by themselves handle fields of another shape.

@@ -76,9 +76,10 @@ const preflight = cors({
 });
 
 /**
- * Answers CORS requests: pages of any site may call the JSON endpoints and the Git remote, which
- * use no cookies, and those endpoints of the operator that buttons of alerts call. Reports are not
- * among them, because a page must not report in the name of the people who open it.
+ * Answers CORS requests: pages of any site may read what the JSON endpoints and the Git remote
+ * answer, which use no cookies, and some endpoints of the operator, such as those that buttons of
+ * alerts call. Reports and appeals are not among them, because a page must not report in the name
+ * of the people who open it.
  */
 export const crossOrigin = new Hono<AppEnv>();
 

@@ -1,6 +1,7 @@
 /**
  * The operator's endpoints: panic switch, rollback (contract, 4.16 and 4.17), pardons, drain and
- * test alerts. Each attempt first counts for its address, and a wrong credential for its /48, too.
+ * test alerts. Each attempt first counts for its address, and one without the correct password for
+ * its /48, too.
  * If the limits cannot be checked, every request is refused.
  */
 import { type Context, Hono } from 'hono';
@@ -251,8 +252,9 @@ async function rollBack(
 }
 
 /**
- * As the guard does; and removes what was half published. Answers how many could not be removed.
- * Never rejects.
+ * Discards the delayed pushes of the last two hours, as the guard does, and removes what was half
+ * published. Never rejects.
+ * @returns how many could not be removed, as far as that is known.
  */
 async function discardDelayed(c: Context<AppEnv>): Promise<number> {
   try {
@@ -271,7 +273,8 @@ async function discardDelayed(c: Context<AppEnv>): Promise<number> {
 
 /**
  * Waits for the result of a rollback. A guard that restarts goes on with it, and can be asked
- * again. Null: nobody knows what was undone. Never rejects.
+ * again. Never rejects.
+ * @returns null if nobody knows what was undone.
  */
 async function rollbackResult(c: Context<AppEnv>, id: string): Promise<RollbackResult | null> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {

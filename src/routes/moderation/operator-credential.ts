@@ -1,7 +1,7 @@
 /**
  * Checks that a request comes from the operator, by PANIC_PASSWORD or by the token of an alert's
- * button. Each attempt counts for its address before it is read, and a wrong credential for its
- * /48, too.
+ * button. Each attempt counts for its address before it is read, and one without the correct
+ * password for its /48, too.
  * Proved by test/routes/moderation/admin.test.ts.
  */
 import type { Context } from 'hono';

@@ -13,8 +13,8 @@ import { answerPage } from './answer-page.ts';
 const KEPT_SECONDS = 300;
 const KEPT_LONG = { 'Cache-Control': 'public, max-age=86400' };
 /**
- * Keeps search engines out of `/v1/`, whose addresses name repositories, pseudonyms, and hashes,
- * which may be all that an update needs.
+ * Keeps search engines out of `/admin/`, and out of `/v1/`, whose addresses name repositories,
+ * pseudonyms, and hashes, which may be all that an update needs.
  */
 const ROBOTS = 'User-agent: *\nDisallow: /v1/\nDisallow: /admin/\n';
 

@@ -140,7 +140,7 @@ async function endedBy(
 
 /**
  * Finds a pull request; null if the code host shows none yet. The object of a hash that no push has
- * recorded is never asked.
+ * recorded is only asked if the list of hashes does not answer.
  */
 async function viewOf(c: Context<AppEnv>, hash: string): Promise<PullRequestView | null> {
   if (!(await mayBeRecorded(c.env.DB, hash, c.var.logger))) return null;

@@ -14,7 +14,7 @@ import { answer, asJson, countSchema, described, error } from '../description.ts
 import { answerRefused, NOT_KEPT, refused } from '../request/refused.ts';
 import { arePushesSuspended } from '../../service/suspension.ts';
 
-/** Paths that need the key (contract, section 5). All others are always public. */
+/** Paths that need the key (contract, section 5). All others work without it. */
 const KEYED_PATHS = ['/api/stats', '/api/recent-prs', '/api/pr-status/:hash', '/metrics'];
 
 export const serviceKey = new Hono<AppEnv>();

@@ -1,7 +1,7 @@
 /**
  * Serves badges for READMEs (contract, 4.14 and 4.15), which are public even if the service
  * requires a key. A count or a policy is read at most every five minutes: a count is one row of the
- * ledger, a policy three or four requests to the host, with Git as the public makes them. The host
+ * ledger, a policy a few requests to the host, mostly with Git as the public makes them. The host
  * limits the service's address, so few policies are read a minute, and until then the last known
  * one is shown.
  */

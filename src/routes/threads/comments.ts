@@ -238,7 +238,8 @@ async function askPseudonym(
 
 /**
  * Says why a pseudonym that has never posted would be refused, without asking its object: on one
- * machine, that would leave a file. Null: it may be posted, or only the object can tell.
+ * machine, that would leave a file.
+ * @returns null if it may be posted, or only the object can tell.
  */
 async function refusedNew(
   c: Context<AppEnv>,

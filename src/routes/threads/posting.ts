@@ -1,7 +1,7 @@
 /**
  * Shares what comments and issues have in common: it decides whether anything may be posted now,
- * and posts once for each form or Idempotency-Key, however often that is sent. A request without a
- * key posts each time.
+ * and posts once for each form or Idempotency-Key that is sent again, unless it cannot find out
+ * what was sent before. A request without a key posts each time.
  * Proved by test/routes/threads/issues.test.ts and test/e2e/people/comments.test.ts.
  */
 import { waitUntil } from 'cloudflare:workers';
@@ -63,7 +63,7 @@ export async function pseudonymOn(
  * Posts once, after `checkComment` or `checkIssue` has counted the attempt. It asks one question
  * after the other, so that nobody who is refused reaches the account's object, which remembers what
  * was sent (src/durable/host-account/posts.ts).
- * @param post called at most once for all that have the same name, with the policy's limits.
+ * @param post is called with the policy's limits, unless one of the same name may have posted.
  */
 export async function postOnce(
   c: Context<AppEnv>,

@@ -1,6 +1,6 @@
 /**
- * Pushes what a form asks for, in the way of every push. What a Git client would be told is
- * gathered for a page.
+ * Pushes what a form asks for, in the way of every push, and gathers for a page what a Git client
+ * would be told.
  */
 import type { Context } from 'hono';
 import type { AppEnv } from '../../../env.ts';

@@ -1,5 +1,5 @@
 /**
- * Handles POST …/change: preview, correct, send. Each step reads upstream again. The form's token
+ * Handles POST …/change: preview, correct, send. Preview and sending read upstream again. The token
  * and what was typed decide the hash of the pull request: so a form that is sent twice finds the
  * one that it has opened, and a form that was corrected in between opens another.
  * Proved by test/e2e/people/change-form.test.ts.

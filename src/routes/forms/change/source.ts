@@ -86,7 +86,7 @@ const LOSES_OTHERS = `A form makes one commit of one change, and would lose the 
 const SEVERAL = explained(404, 'This pull request has several commits', LOSES_OTHERS);
 
 /**
- * Opens the commit to change, with two requests; for a pull request with up to seven, and those of
+ * Opens the commit to change, with two requests; for a pull request with more, and with those of
  * the policy.
  * @param prHash empty for a new pull request.
  * @throws HostError
