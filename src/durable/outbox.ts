@@ -85,8 +85,8 @@ export class Outbox<Entry extends Waiting> {
   }
 
   /**
-   * Hands over entries that are due, up to 20, those with the fewest attempts first, so that one
-   * that fails again and again holds up no other.
+   * Hands over up to `PER_RUN` entries that are due, those with the fewest attempts first, so that
+   * one that fails again and again holds up no other.
    * @param isHeld entries that are not to leave yet; they do not count for the answer either.
    * @returns when to come back; null: never.
    */

@@ -1,6 +1,7 @@
 /**
  * Lets the requests of an isolate wait for each other. A request that has died never settles its
- * promises, so whoever waits looks again and again. Proved by test/isolate/memory-budget.test.ts.
+ * promises, so whoever waits looks again and again.
+ * Proved by test/isolate/memory-budget.test.ts.
  */
 import { HostError } from '../words/host-error.ts';
 import type { Clock } from './clock.ts';

@@ -1,5 +1,6 @@
 /**
  * Sentences about problems of the bot's account and token, for the operator.
+ *
  * Proved by test/notify/alert.test.ts.
  */
 import type { TokenProblem } from '../host/account/token-problems.ts';

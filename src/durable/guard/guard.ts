@@ -111,7 +111,7 @@ export class Guard extends DurableObject<Env> {
 
   /**
    * Remembers what was created, so that a rollback can undo it.
-   * @param prefix the creator's, as for `admit`; null if it is not known any more.
+   * @param prefix a keyed hash that stands for the creator; null if it is not known.
    */
   async track(one: Tracked, prefix: string | null, at: number): Promise<void> {
     // A clock that is ahead must not make the two hours longer.

@@ -1,8 +1,8 @@
 /**
  * Alerts for the operator that wait for the notification service, and how often each kind may come.
  * Without a topic, no alert is kept. The address that an alert may name is in memory until the
- * first attempt only; the alert itself has a pseudonym in its place. Proved by
- * test/durable/guard/guard.test.ts.
+ * first attempt only; the alert itself has a pseudonym in its place.
+ * Proved by * test/durable/guard/guard.test.ts.
  */
 import type { Config } from '../../config/config.ts';
 import { configOf, openHttp } from '../../config/configured.ts';
@@ -92,7 +92,7 @@ export class Operator {
 
   /**
    * Keeps an alert for `deliver`. `nobody`: there is no topic, or nobody needs the alert. `full`:
-   * too many wait, or the quota of its kind is used up.
+   * too many wait, or the quota of its kind is used up, and the kind is not summed up.
    * @param at when it happened.
    * @param address the client's, which the alert may name.
    */

@@ -1,8 +1,8 @@
 /**
  * One pseudonym on a thread, by its identity hash (contract, 2.2 to 2.5 and 3.1): its karma,
- * reports and comments. It posts the comments itself, one at a time, so that karma is exact, and
- * takes reports meanwhile. What follows from them (footers to edit, comments to delete) is stored
- * at once, and the alarm retries it until the host has done it, for a month at most.
+ * reports and comments. It posts the comments itself, one at a time, so that karma counts each of
+ * them, and takes reports meanwhile. What follows from them (footers to edit, comments to delete)
+ * is stored at once, and the alarm retries it until the host has done it, for a month at most.
  */
 import { DurableObject } from 'cloudflare:workers';
 import { MAIN_HOST } from '../../config/hosts.ts';
