@@ -4,7 +4,6 @@
  * guard, which a failed write resets. It does not outlive the process: after a restart, what was
  * stored last counts. Cloudflare has many isolates, which come and go. There, a switch that cannot
  * be stored is not set, and its caller is told.
- *
  * Proved by test/routes/moderation/admin.test.ts.
  */
 import { onForget } from './recent.ts';

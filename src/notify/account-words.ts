@@ -1,6 +1,5 @@
 /**
  * Sentences about problems of the bot's account and token, for the operator.
- *
  * Proved by test/notify/alert.test.ts.
  */
 import type { TokenProblem } from '../host/account/token-problems.ts';

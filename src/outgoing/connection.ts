@@ -9,7 +9,6 @@
  *   a pending read.
  * - BYOB reads are ten times faster than others.
  *
- *
  * Proved by test/outgoing/connection-pool.test.ts and test/durable/asleep.test.ts.
  */
 import { OutgoingError } from './outgoing-error.ts';

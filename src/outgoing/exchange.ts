@@ -1,7 +1,6 @@
 /**
  * An exchange of one request and its response (RFC 9112), both at the same time. The connection is
  * reused only if both ended properly.
- *
  * Proved by test/outgoing/http-client.test.ts and test/outgoing/connection-pool.test.ts.
  */
 import { concatBytes } from '../git/bytes.ts';

@@ -4,7 +4,6 @@
  * programs from posting forms that they have never fetched, and names the form, so that a change
  * that is sent twice opens one pull request. It has the form `<milliseconds in base 36>-<16 random
  * hex digits>-<32 hex digits of an HMAC>`.
- *
  * Proved by test/routes/request/form-fields.test.ts.
  */
 import { isSameSecret, keyedHash } from './keyed-hash.ts';

@@ -4,7 +4,6 @@
  * process died before it removed them. The key of a delayed push is handed out once, to be stored
  * where it can be removed without a trace. Each number is written once, so no initialisation vector
  * is used twice with a key. The attempt's name and the number are authenticated.
- *
  * Proved by test/spool/spool.test.ts.
  */
 import { utf8 } from '../git/bytes.ts';

@@ -3,7 +3,6 @@
  * include every pull request whose push has ended (contract, 4.6), so they are read anew each time.
  * Only the count of one repository is cached (4.15), and a push makes its isolate forget it. While
  * the ledger does not answer, the last known numbers are given.
- *
  * Proved by test/routes/service/stats.test.ts and test/routes/service/badges.test.ts.
  */
 import { recordName } from '../config/hosts.ts';

@@ -1,6 +1,5 @@
 /**
  * A delayed push as others see it, without its content. All times are milliseconds since 1970.
- *
  * Proved by test/durable/delayed-pushes/delayed-pushes.test.ts.
  */
 import type { Env } from '../../env.ts';

@@ -2,7 +2,7 @@
  * When a delayed push is due, or has waited for too long. Pure. A clock may be wrong, and corrected
  * while a push waits. So the time that a push was promised has come only if the code host's clock
  * says so, too. All times are milliseconds since 1970.
- * Proved by * test/durable/delayed-pushes/delayed-pushes.test.ts.
+ * Proved by test/durable/delayed-pushes/delayed-pushes.test.ts.
  */
 import { earliest, isDue } from '../due-rows.ts';
 import { DAY_MS } from './delayed-push.ts';

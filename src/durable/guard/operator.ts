@@ -2,7 +2,7 @@
  * Alerts for the operator that wait for the notification service, and how often each kind may come.
  * Without a topic, no alert is kept. The address that an alert may name is in memory until the
  * first attempt only; the alert itself has a pseudonym in its place.
- * Proved by * test/durable/guard/guard.test.ts.
+ * Proved by test/durable/guard/guard.test.ts.
  */
 import type { Config } from '../../config/config.ts';
 import { configOf, openHttp } from '../../config/configured.ts';

@@ -1,7 +1,6 @@
 /**
  * Tokens that an alert's buttons hold in place of the password (contract, 2.9). Each is valid for
  * one action, once, within ten minutes. Only hashes are stored.
- *
  * Proved by test/durable/guard/guard.test.ts.
  */
 import { createHash, randomBytes } from 'node:crypto';

@@ -1,7 +1,6 @@
 /**
  * Remembers what the operator was told last, as long as that counts, so that nothing is told too
  * often; and the reports about the bot's accounts.
- *
  * Proved by test/durable/guard/guard.test.ts.
  */
 import type { TokenProblem } from '../../host/account/token-problems.ts';

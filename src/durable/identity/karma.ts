@@ -1,7 +1,6 @@
 /**
  * A pseudonym's karma (contract, 2.3). The ledger is read once, and told by the alarm; without it,
  * comments go on.
- *
  * Proved by test/durable/identity/identity.test.ts.
  */
 import { succeeds, within } from '../../isolate/within.ts';

@@ -1,7 +1,7 @@
 /**
  * The record of one pull request: where it is, and when its commits were rewritten. Only a push
  * writes one, or the alarm that clears up after a push that died.
- * Proved by * test/durable/pull-request/claims.test.ts and
+ * Proved by test/durable/pull-request/claims.test.ts and
  * test/durable/pull-request/dates-of.test.ts.
  */
 import { AnonymousCommits, type DateOf } from '../../git/objects/anonymize.ts';
