@@ -14,7 +14,8 @@ const WIDTHS = [
   302, 1070, 696, 668, 685, 685, 469, 573, 433, 696, 651, 900, 651, 651, 578, 698, 500, 698, 900,
 ];
 /**
- * The width of characters beyond ASCII: that of the widest letter, so that no text leaves its box.
+ * The width of all other characters: that of the widest of these, so that hardly any text leaves
+ * its box.
  */
 const WIDEST = Math.max(...WIDTHS);
 

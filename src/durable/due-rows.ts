@@ -37,14 +37,11 @@ export function earliest(...times: readonly (number | null)[]): number | null {
 }
 
 interface DueTable {
-  /**
-   * The table, with the columns `id`, `failures` and `due_at` (milliseconds since 1970; null: the
-   * row does not wait).
-   */
+  /** The table, with the columns `id`, `failures` and `due_at` (milliseconds since 1970). */
   readonly table: 'history' | 'comments' | 'attempts';
   /** The columns that `due` answers. */
   readonly columns: string;
-  /** The condition of rows that wait, in SQL. */
+  /** The condition of rows that wait, in SQL. By default, `due_at` is not null. */
   readonly condition?: string;
 }
 

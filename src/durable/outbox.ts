@@ -41,7 +41,7 @@ const logged = new Recent<true>({ lifeMs: 60 * 60 * 1000, most: 100 });
 const isLasting = (reason: TroubleReason, attempts: number): boolean => reason === 'refused' || attempts > 0;
 
 /**
- * Logs that the notification service at `server` has not taken a message.
+ * Answers that a message was not taken. If that lasts, it is logged, once an hour.
  * @param attempts that had failed before.
  */
 export function notTaken(server: string, config: Config, error: unknown, attempts: number): DeliveryResult {
@@ -66,7 +66,7 @@ interface OutboxRules<Entry> {
   /** The time for which an entry is tried. */
   lifeMs(entry: Entry): number;
   readonly receiver: (entry: Entry) => string;
-  /** The longest pause that no receiver asks for. */
+  /** The longest pause, unless the receiver asks for a longer one. */
   readonly longestMs?: number;
 }
 
@@ -85,8 +85,8 @@ export class Outbox<Entry extends Waiting> {
   }
 
   /**
-   * Hands over the entries that are due, those with the fewest attempts first, so that one that
-   * hangs holds up no other.
+   * Hands over up to `PER_RUN` entries that are due, those with the fewest attempts first, so that
+   * one that fails again and again holds up no other.
    * @param isHeld entries that are not to leave yet; they do not count for the answer either.
    * @returns when to come back; null: never.
    */

@@ -1,9 +1,9 @@
 /**
  * Reads the feed once, notes which pull requests were touched, examines them, and passes their
- * events on. A note stays until its events are stored, so no failure loses an event, and the
- * receiver recognises by its key one that comes twice. Because anyone can mention the bot, foreign
- * pull requests are looked at once only, the service's own come first, and feed-cursor.ts limits
- * calls.
+ * events on. A note stays until its events are stored, for a week at most, so a shorter outage
+ * loses none, and the receiver recognises by its key one that comes twice. Because anyone can
+ * mention the bot, foreign pull requests are looked at once a month at most, the service's own come
+ * first, and feed-cursor.ts limits calls.
  */
 import type { Clock } from '../isolate/clock.ts';
 import type { ActivityHost } from '../host/open.ts';
@@ -39,7 +39,7 @@ export interface FeedMemory {
    * those that have failed least, then the oldest.
    */
   due(limit: number, now: number): readonly NotedThread[];
-  /** Remembers whether a thread is the service's own. A foreign one is not due again. */
+  /** Remembers whether a thread is the service's own. A foreign one is then not due for a month. */
   know(thread: NotedThread, isOurs: boolean, at: number): void;
   examined(thread: NotedThread, at: number): void;
   /** Postpones a thread, longer after each failure. */

@@ -16,7 +16,7 @@ export interface HostEvent {
 export interface PullRequestEvents {
   readonly prHash: string;
   readonly number: number;
-  /** Oldest first. */
+  /** The remarks, oldest first, and then the end. */
   readonly events: readonly HostEvent[];
 }
 
@@ -28,7 +28,10 @@ export function ownPrHash({ branch, authorId }: PullRequestState, botId: number)
   return authorId === botId && branch !== null ? prHashOf(branch) : null;
 }
 
-/** Lists events, oldest first. The bot's own remarks count only if made on somebody's behalf. */
+/**
+ * Lists the remarks, oldest first, and then the end. The bot's own remarks count only if made on
+ * somebody's behalf.
+ */
 export function eventsOf(
   { number, url, mergedAt, closedAt }: Pick<PullRequestState, 'number' | 'url' | 'mergedAt' | 'closedAt'>,
   remarks: readonly Remark[],

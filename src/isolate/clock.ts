@@ -23,8 +23,8 @@ export function isWithin(at: number, withinMs: number, now: number): boolean {
 }
 
 /**
- * Tells if something is still going on that ends at `until` and takes at most `mostMs`. It counts
- * as over if the clock was set back.
+ * Tells if something is still going on that ends at `until` and takes at most `mostMs`. If it would
+ * take longer, because the clock was set back, it counts as over.
  */
 export function isAhead(until: number, mostMs: number, now: number): boolean {
   return now < until && until - now <= mostMs;

@@ -27,7 +27,7 @@ export function holdSwitch(which: Switch, isOn: boolean): void {
   held.set(which, isOn);
 }
 
-/** Releases a switch that was stored, unless it was set again meanwhile. */
+/** Releases a switch that was stored, unless it was set otherwise meanwhile. */
 export function releaseSwitch(which: Switch, isOn: boolean): void {
   if (held.get(which) === isOn) held.delete(which);
 }

@@ -4,8 +4,8 @@
  * and the data centre's cache avoid asking for a while. KV has the last known value for all data
  * centres, for when the source fails. It is written only when a value has changed, so that a badge
  * in a popular README costs no writes. Reading costs nothing while the value is fresh in memory,
- * and one cache look-up after that. Then it costs the source's own, one cache entry, and a KV read
- * after the answer if the value was unknown.
+ * and one look-up while it is fresh in the cache. KV is read when the source fails or is slow, or
+ * its answer is new to this isolate.
  */
 import { waitUntil } from 'cloudflare:workers';
 import type { Env } from '../env.ts';
@@ -27,8 +27,8 @@ export interface Question<T> {
    */
   readonly freshMs: number;
   /**
-   * The answer of an empty source. It is not stored in KV, because otherwise anyone could fill it
-   * with made-up names.
+   * The answer of an empty source. It is stored in KV only in place of another answer. Otherwise
+   * anyone could fill KV with made-up names.
    */
   readonly nothing: T;
   /**
@@ -37,8 +37,8 @@ export interface Question<T> {
    */
   readonly patienceMs?: number;
   /**
-   * Time to wait for an answer if no value is known. A known one is returned at once, and the
-   * source asked in the background. By default, it waits for the source.
+   * Time to wait for an answer if no value is in memory. One that is there is returned at once, and
+   * the source asked in the background. By default, it waits for the source.
    */
   readonly atOnceMs?: number;
   ask(): Promise<T>;
@@ -66,7 +66,7 @@ interface Held {
 
 const USUAL_PATIENCE_MS = 3_000;
 const KV_PATIENCE_MS = 2_000;
-/** Time before a source that has failed is asked again. */
+/** Time before a source that has failed is asked again, unless it is asked every time. */
 const RETRY_MS = 5_000;
 /**
  * Life of an entry in KV, so that it does not keep for ever what someone asked for once. Asking
@@ -106,8 +106,8 @@ export class LastKnown {
   }
 
   /**
-   * Returns the source's answer, or the last known one when it fails, or undefined if there is
-   * none.
+   * Returns a fresh answer, or the last known one if the source fails or takes too long, or
+   * undefined if there is none.
    */
   async read<T>(question: Question<T>): Promise<T | undefined> {
     const { memory, later } = this.#places;
@@ -188,7 +188,7 @@ export class LastKnown {
 
   /**
    * Stores an answer. If that fails, the source is asked again sooner.
-   * @param before is what was known, which KV has already.
+   * @param before is what was in memory. KV is asked only if the answer differs from it.
    */
   #keep<T>({ name, freshMs, nothing }: Question<T>, answer: Held, before: Held | null): Promise<unknown> {
     const { cache, cacheAddress, kv } = this.#places;

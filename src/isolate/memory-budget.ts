@@ -1,7 +1,7 @@
 /**
- * Shares the memory of an isolate between its requests. One counter is for all that grows with what
- * a client or the host sends (kept commits, rows of spools, listings of history, lists of refs,
- * pages of comments).
+ * Shares the memory of an isolate between its requests. One counter is for what grows with what a
+ * client or the host sends (kept commits, rows of spools, listings of history, lists of refs, pages
+ * of comments), another for texts that still arrive.
  *
  * A request is small, or it has the one large slot. Small requests share a pool. A request that
  * needs more than a small one may have, or than is left in the pool, takes the large slot. Its
@@ -54,7 +54,7 @@ const MOST_OF_ONE_CLIENT = 3 / 4;
 export class MemoryBudget {
   readonly #sharedBytes: number;
   readonly #smallBytes: number;
-  /** The requests that hold something, without those that have expired. */
+  /** The requests that hold something. */
   readonly #holds = new Set<MemoryHold>();
   /** The request in the large slot, whose bytes do not count in the pool. */
   #large: MemoryHold | null = null;

@@ -1,7 +1,7 @@
 /**
- * The cache for what this isolate has learned. Its entries are valid for a time, and have a maximum
- * weight together; above it, the least recently used are dropped. Expired entries are dropped when
- * an entry is set, at most once in a life. Without a further entry they stay, within the limit.
+ * The cache for what this isolate has learned. Its entries may expire, and have a maximum weight
+ * together; above it, the least recently used are dropped. An expired entry is dropped when it is
+ * read, and all of them when an entry is set, at most once in a life.
  */
 interface RecentLimits<T> {
   /** Time for which an entry is valid. By default, it is valid until it is dropped. */
@@ -57,8 +57,8 @@ export class Recent<T> {
   }
 
   /**
-   * Returns a value, or null if it was never set, has expired or was dropped, or if the clock was
-   * set back since.
+   * Returns a value, or null if it was never set, has expired or was dropped. An entry that can
+   * expire does so, too, when the clock is set back behind it.
    */
   get(key: string, now = Date.now()): T | null {
     const entry = this.#entries.get(key);

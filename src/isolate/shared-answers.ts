@@ -1,8 +1,8 @@
 /**
- * Shares costly answers between the requests of an isolate, so that the same question is asked at
- * most once in the life of its answer. Requests that ask at the same time take turns. They do not
- * share a promise, because it belongs to the request that created it, and never settles once that
- * client disconnects.
+ * Shares costly answers between the requests of an isolate, so that a question is rarely asked
+ * twice in the life of its answer. Requests that ask at the same time take turns. They do not share
+ * a promise, because it belongs to the request that created it, and never settles once that client
+ * disconnects.
  */
 import type { Clock } from './clock.ts';
 import { busy, SingleFlight } from './waiting.ts';

@@ -27,7 +27,7 @@ interface Done {
 
 /**
  * The work that networks have made an isolate do lately. While several are at work, those that have
- * had more wait for those that have had less, as with creations (src/limits/fairness.ts). A network
+ * had much more wait a while for the others, as with creations (src/limits/fairness.ts). A network
  * alone waits for nobody.
  */
 export class WorkOfNetworks {

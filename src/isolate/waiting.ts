@@ -1,6 +1,6 @@
 /**
  * Lets the requests of an isolate wait for each other. A request that has died never settles its
- * promises, so whoever waits looks again every few milliseconds.
+ * promises, so whoever waits looks again and again.
  * Proved by test/isolate/memory-budget.test.ts.
  */
 import { HostError } from '../words/host-error.ts';
@@ -50,7 +50,10 @@ export class SingleFlight {
 
 const FIRST_POLL_MS = 10;
 const MAX_POLL_MS = 160;
-/** Growth of the interval, so that nobody waits a quarter longer than necessary. */
+/**
+ * Growth of the interval. A wait is longer than necessary by ten milliseconds and a quarter at
+ * most.
+ */
 const POLL_GROWTH = 1.25;
 
 /**

@@ -1,8 +1,9 @@
 /**
  * Counts for the whole service: `count` and `observe` add to this isolate's sheet, and the one
  * Tally object adds up all sheets. Rare events send the sheet at once, but at most once a second,
- * because each delivery writes to disk; other events ten seconds after the last delivery. A sheet
- * that could not be delivered is kept; if only the answer was lost, its counts are counted twice.
+ * because each delivery writes to disk; other events wait until ten seconds have passed since the
+ * last delivery. A sheet that could not be delivered is kept; if only the answer was lost, its
+ * counts are counted twice.
  */
 import { env, waitUntil } from 'cloudflare:workers';
 import { systemClock } from '../isolate/clock.ts';

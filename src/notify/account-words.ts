@@ -33,7 +33,7 @@ const OF_TOKEN = {
 
 /**
  * Says what is wrong with the bot's account, or else with its token, without a full stop.
- * `ofAccount` is null if it is the token; the sentence then does not say what to do.
+ * `ofAccount` is null if it is the token.
  * @param place words that follow "The token": "of the bot account at github.com".
  */
 export function accountWords(hostName: string, place: string, problems: readonly TokenProblem[]) {

@@ -77,7 +77,8 @@ export class NotificationError extends Error {
 }
 
 /**
- * Rejects with NotificationError if the server did not accept the message: publish it again then.
+ * Rejects if the server did not accept the message, with NotificationError if it answered: publish
+ * it again then.
  */
 export async function publishNotification(
   http: Http,

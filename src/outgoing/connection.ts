@@ -94,7 +94,8 @@ export class Connection {
 
   /**
    * Writes bytes.
-   * @returns false if the connection does not take them. The next read fails with the reason.
+   * @returns false if the connection does not take them. A read then gives what the server has
+   * answered, or fails with the reason.
    */
   async write(bytes: Uint8Array): Promise<boolean> {
     this.#isWriting = true;

@@ -49,7 +49,8 @@ export class Exchange {
 
   /**
    * Sends the request, and returns the response as soon as its head has come.
-   * @throws OutgoingError, or the reason of the request's signal.
+   * @throws OutgoingError, the reason of the request's signal, or the error of the stream that is
+   * sent.
    */
   async response(): Promise<Response> {
     const { signal, method } = this.#request;

@@ -1,8 +1,9 @@
 /**
- * Sends every request of the Worker: HTTP/1.1 over sockets of its own, offered as a `fetch`. The
- * `fetch` of the runtime adds header fields that cannot be removed: on Cloudflare the client's
- * address (`CF-Connecting-IP`) outside its network, and the Worker's zone (`CF-Worker`).
- * `node:http` does the same there, and undici needs WebAssembly.
+ * Sends the requests of the Worker: HTTP/1.1 over sockets of its own, offered as a `fetch`. Only
+ * servers that sockets cannot reach are asked by the runtime's. The `fetch` of the runtime adds
+ * header fields that cannot be removed: on Cloudflare the client's address (`CF-Connecting-IP`)
+ * outside its network, and the Worker's zone (`CF-Worker`). `node:http` does the same there, and
+ * undici needs WebAssembly.
  */
 import { utf8 } from '../git/bytes.ts';
 import type { Connection } from './connection.ts';
@@ -32,7 +33,7 @@ export class HttpClient {
    * `encodeRequestHead` may be set; a body is text, bytes, or a stream of bytes (with
    * `Content-Length`, if that is known); no redirect is followed. If the caller cancels a
    * response's body, the connection ends with the server's next byte.
-   * @throws OutgoingError, or the reason of the signal.
+   * @throws OutgoingError, the reason of the signal, or the error of a stream that is sent.
    * @throws TypeError if the request must not be sent.
    */
   async fetch(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {

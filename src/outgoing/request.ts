@@ -25,10 +25,7 @@ const ALLOWED_FIELDS = [
 const KNOWN_NAMES: ReadonlySet<string> = new Set(ALLOWED_FIELDS.map((name) => name.toLowerCase()));
 const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', ...METHODS_WITH_BODY]);
-/**
- * Matches values without control characters, and without a space at either end, where it would be
- * lost.
- */
+/** Matches printable ASCII without a space at either end, where it would be lost. */
 const FIELD_VALUE = /^(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)?$/;
 const REQUEST_TARGET = /^\/[\x21-\x7e]*$/;
 

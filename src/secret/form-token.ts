@@ -32,7 +32,8 @@ export function newFormToken(secret: string, path: string, now: number, random: 
 
 /**
  * Checks the token of a form that was sent to `path`.
- * @returns `expired` if it is too old, null if the service did not make it.
+ * @returns `expired` if it is too old or from the future, null if the service did not make it for
+ * this path.
  */
 export function readFormToken(
   secret: string,

@@ -2,7 +2,7 @@
  * Keyed hashes: one-way names for what the service must recognise again without knowing it, made by
  * HMAC-SHA256 with the service's secret. Each use has its own prefix, so that equal texts of two
  * uses never give equal hashes. Only the identity hash has none: the contract gives its text (2.2),
- * which begins with an owner's name and so cannot equal a prefix with its colon.
+ * which begins with an owner's name or a host's key, and so with none of these prefixes.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
@@ -11,7 +11,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
  * those of another:
  *
  * - `window` names the object that counts its limits.
- * - `burst` counts it among those that push.
+ * - `burst` counts it among those that push or post, and names it for a rollback.
  * - `alert` names it to the operator.
  * - `reporter` counts its report of one pseudonym.
  * - `quota` counts what it has had of the bot account.
@@ -44,8 +44,8 @@ export function keyedHash(secret: string, use: HashUse, text: string): string {
 /**
  * Computes the identity hash of a person on a thread: 8 lower-case hexadecimal digits (contract,
  * 2.2).
- * @param thread is `owner/repo#number`. Its case does not matter: to the host it is one thread, and
- * a blocked person must stay blocked.
+ * @param thread is `owner/repo#number`, on another host `cb/owner/repo#number`. Its case does not
+ * matter: to the host it is one thread, and a blocked person must stay blocked.
  */
 export function identityHash(secret: string, thread: string, userToken: string): string {
   const text = `${thread.toLowerCase()}|${userToken}`;
@@ -54,9 +54,9 @@ export function identityHash(secret: string, thread: string, userToken: string):
 
 /**
  * Computes the key of a pull request: 32 lower-case hexadecimal digits. A pr_hash is public,
- * because the branch is named after it, so it only serves to update the pull request. The key also
- * withdraws it and changes its texts. It follows from the hash, so nothing is stored. It always
- * contains a letter: see `newPrHash` in src/words/pr-hash.ts.
+ * because the branch is named after it, so it only serves to update the pull request. It takes the
+ * key to withdraw it or to change its texts. It follows from the hash, so nothing is stored. It
+ * always contains a letter: see `newPrHash` in src/words/pr-hash.ts.
  */
 export function prKeyOf(secret: string, prHash: string): string {
   const key = keyedHash(secret, 'pr-key', prHash).slice(0, 32);

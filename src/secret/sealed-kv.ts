@@ -1,9 +1,10 @@
 /**
- * Encrypts what the service keeps in KV, so that names and values say nothing without its secret.
- * Whoever has the account or the disk can list the expiry of each entry, which would tell when it
- * was written, so the entries of a day expire together. The cipher is AES-256-GCM. Each name has
- * its own key, and each value begins with a random initialisation vector. Values are padded,
- * because the length of a history is enough to recognise it.
+ * Encrypts what the service keeps in KV, but for the keys of delayed pushes, so that names and
+ * values say nothing without its secret. Whoever has the account or the disk can list the expiry of
+ * each entry, which would tell when it was written, so the entries of a day expire together. The
+ * cipher is AES-256-GCM. Each name has its own key, and each value begins with a random
+ * initialisation vector. Values are padded, because the length of a history is enough to recognise
+ * it.
  */
 import { keyedHash } from './keyed-hash.ts';
 

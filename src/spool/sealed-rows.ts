@@ -40,7 +40,7 @@ export interface SealedAttempt {
   readonly key: string;
 }
 
-/** Says that a row that was kept is gone, or was changed. */
+/** Says that a row was changed, or that one that was kept is gone. */
 export class LostRowError extends Error {
   override readonly name = 'LostRowError';
 }

@@ -1,6 +1,6 @@
 /**
- * Stores what a push has sent, except commits, until the push ends: up to a mebibyte in memory
- * (less if memory is short), more in encrypted rows.
+ * Stores what a push has sent, except commits, until the push ends, or longer if it is delayed: up
+ * to a mebibyte in memory (less if memory is short), more in encrypted rows.
  */
 import type { Memory, MemoryClaim } from '../git/memory.ts';
 import type { Clock } from '../isolate/clock.ts';
@@ -108,8 +108,8 @@ let isolateSpools = new SpoolBudget();
 onForget(() => (isolateSpools = new SpoolBudget()));
 
 /**
- * A spool. Call one method at a time, except for `discard`, which the caller must call in the end,
- * whatever happens.
+ * A spool. Call one method at a time, except for `read` and `discard`. The caller must call
+ * `discard` in the end, whatever happens.
  */
 export class PushSpool {
   readonly #options: SpoolOptions;
@@ -187,7 +187,7 @@ export class PushSpool {
 
   /**
    * Yields the bytes [start, end) in order, in pieces, which nobody may change. Each is valid until
-   * the next one is asked for, and then becomes empty. Call it only after `close`, any number of
+   * the next one is asked for, and may then become empty. Call it only after `close`, any number of
    * times, also at once. It reads at most one row ahead.
    * @throws HostError `busy` if there is no memory, or if the object fails.
    * @throws LostRowError if a row is gone or was changed.
@@ -286,7 +286,7 @@ export class PushSpool {
   }
 }
 
-/** Yields the bytes [start, end) of a kept spool, as `Spool.read` does. */
+/** Yields the bytes [start, end) of a kept spool, as `PushSpool.read` does. */
 export async function* readKept(
   kept: KeptSpool,
   open: OpenRowStore,

@@ -1,8 +1,8 @@
 /**
  * The ledger in a hosted PostgreSQL behind PostgREST, such as Supabase; docs/hosted-database.md has
  * its schema. Statistics are read from tables, with one indexed query each. Writes and karma go
- * through functions, because the key is public and must not reach those tables. A request is tried
- * once: writers have an outbox, readers the last known value.
+ * through functions, because the key is public: it must not change a table, or list all karma. A
+ * request is tried once: writers try again later, and statistics have the last known value.
  * Proved by test/e2e/host/hosted-database.test.ts.
  */
 import { PostgrestClient } from '@supabase/postgrest-js';

@@ -7,7 +7,7 @@ import type { Logger } from '../log.ts';
 import { nearName } from '../words/near-name.ts';
 import { within } from '../isolate/within.ts';
 
-/** How long pushes, comments, reports and pages wait for an answer: a slow one counts as none. */
+/** How long most callers wait for an answer: a slow one counts as none. */
 const PATIENCE_MS = 3_000;
 /** How many of a repository's newest pull requests are searched: each is a row to read. */
 const SEARCHED = 250;

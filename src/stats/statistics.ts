@@ -77,7 +77,10 @@ const countName = (repository: LedgerRepository): string =>
  */
 const opened = new WeakMap<Config, LastKnown>();
 
-/** Opens the public numbers. Each is undefined if the ledger does not answer and never has. */
+/**
+ * Opens the public numbers. Each is undefined if the ledger does not answer, and no last known
+ * value is left.
+ */
 export function openStatistics(env: Env, config: Config, logger: Logger, http: Http) {
   const onFailure = (error: unknown) => {
     logger.warn('the ledger does not answer', { error });

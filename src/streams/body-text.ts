@@ -30,8 +30,8 @@ const TEXT_WORK = 64;
 /**
  * Reads the whole body as text. It is not inflated. Memory is counted for bytes that have arrived,
  * not for an announced length, so that nobody takes memory by a promise.
- * @throws BodyError, and HostError `busy`; both after the rest was read, because a client that
- * cannot send never reads the answer.
+ * @throws BodyError, HostError `busy`, and TypeError if `isStrict`; each after the rest was
+ * discarded, because a client that cannot send never reads the answer.
  */
 export async function bodyText(request: Request, limits: TextLimits): Promise<string> {
   const { isStrict = false, memory } = limits;

@@ -19,11 +19,15 @@ const CHUNK_MS = 1_000;
 
 export interface BodyLimits {
   readonly maxBytes: number;
-  /** Maximum wait for the next bytes. Time in which nobody reads does not count. */
+  /**
+   * Maximum wait for the next bytes; up to twice as long behind a fast chunk. Time in which nobody
+   * reads does not count.
+   */
   readonly timeoutMs: number;
   /**
-   * The pace that is required. `steady`, the default, is that of `Pace`. With `any`, it may pause
-   * for long. With `whole`, `timeoutMs` is for all waits together.
+   * The pace that is required. `steady`, the default, is that of `Pace`. With `any`, it may be
+   * slow, as long as no wait takes `timeoutMs`. With `whole`, `timeoutMs` is for all waits
+   * together.
    */
   readonly pace?: 'steady' | 'any' | 'whole';
   /** The request that has the body. */
@@ -63,8 +67,8 @@ export function limited(source: ChunkSource, maxBytes: number): LimitedSource {
 }
 
 /**
- * Reads a body within limits; `read` rejects with BodyError. The buffers of chunks are reused,
- * because V8 is slow to notice garbage outside its heap.
+ * Reads a body within limits; `read` rejects with BodyError. After `recycle`, the buffer of a chunk
+ * is reused, because V8 is slow to notice garbage outside its heap.
  */
 export function chunksOf(body: ReadableStream<Uint8Array> | null, limits: BodyLimits): LimitedSource {
   return limited(body === null ? sourceOf() : patientSource(body, limits), limits.maxBytes);
@@ -114,7 +118,7 @@ function patientSource(body: ReadableStream<Uint8Array>, limits: BodyLimits): Ch
   }
 
   /**
-   * Reads a full chunk, or less at the end of the body or from a slow sender.
+   * Reads a full chunk, or less at the beginning or the end of the body, or from a slow sender.
    * @returns null if there is nothing more.
    */
   async function readChunk(): Promise<Uint8Array<ArrayBuffer> | null> {
@@ -180,8 +184,8 @@ const ANSWERED_PATIENCE_MS = 1_000;
 /**
  * Reads and discards what a client still sends. Otherwise it would see a broken pipe instead of the
  * answer. Never rejects.
- * @param until `limit` stops at the body's limit, so that the caller can answer. `end` is for a
- * client that has the answer.
+ * @param until `limit` stops at the body's limit, so that the caller can answer. `end` goes on
+ * until the client has ended or is silent.
  */
 export async function drain(reader: ByteReader, until: 'limit' | 'end' = 'limit'): Promise<void> {
   for (let left = MAX_DRAINED_BYTES; left > 0;) {
@@ -199,7 +203,7 @@ export async function drain(reader: ByteReader, until: 'limit' | 'end' = 'limit'
   await reader.cancel();
 }
 
-/** Reads and discards what a client still sends after its answer. Never rejects. */
+/** Reads and discards what a client still sends, until it is silent. Never rejects. */
 export async function discardBody(body: ChunkSource): Promise<void> {
   await drain(new ByteReader(body), 'end');
 }

@@ -50,7 +50,7 @@ export class TimedWriter {
 
   /**
    * Ends the stream. Never rejects.
-   * @returns false if the receiver is gone.
+   * @returns false if the receiver is gone or does not read.
    */
   async close(): Promise<boolean> {
     return this.#isDone(this.#writer.close());

@@ -44,7 +44,7 @@ export class ClientWindows extends DurableObject<Env> {
   readonly #kv = this.ctx.storage.kv;
   /** Rows in memory, the most recently used last. */
   readonly #cached = new Map<string, CachedRow>();
-  /** Keys of the rows that were written since the object started. */
+  /** Keys of the rows on disk, as far as this object knows them. */
   #stored = new Set<string>();
   #hasAlarm = false;
   readonly #id = this.ctx.id.toString();

@@ -84,7 +84,7 @@ export interface DelayedView extends Pick<DelayedPush, 'name' | 'reason' | 'from
   readonly published: PublishedAs | null;
   /** Whether it waits for the operator. */
   readonly waitsForReview: boolean;
-  /** Whether somebody publishes it now or, if it is given up, removes it. */
+  /** Whether somebody publishes it now, or removes it. */
   readonly isBeingPublished: boolean;
   /** Whether somebody has begun to publish it, so that part of it may be public. */
   readonly isBegun: boolean;

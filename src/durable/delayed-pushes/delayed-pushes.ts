@@ -45,7 +45,7 @@ type EndedEarly = BegunPush | 'done' | 'busy' | 'unknown';
 interface Claimed {
   /** The pushes that are to be published now. */
   readonly leases: readonly DelayedLease[];
-  /** The moment to ask again; null: there is no need within the minute. */
+  /** The moment to ask again; null: none is known. */
   readonly nextAt: number | null;
   /** The hosts whose time decides whether more is due. */
   readonly hosts: readonly string[];
@@ -116,7 +116,8 @@ export class DelayedPushes extends DurableObject<Env> {
   }
 
   /**
-   * Leases what is to be published now, and ends what has waited for too long.
+   * Leases what is to be published now. If hosts were asked for their time, ends what has waited
+   * for too long.
    * @param now milliseconds since 1970, by the service's clock
    * @param times of the hosts that were asked; null: none was
    */

@@ -11,7 +11,10 @@ import type { Stage, StagedPush, StageEvent } from './stages.ts';
 
 /** How long the page of a push that has ended says so. */
 const TOLD_MS = 14 * DAY_MS;
-/** The most pushes that wait, and the most pages of pushes that have ended. */
+/**
+ * The room for pushes that wait, of which the last tenth stays empty, and the most pages of pushes
+ * that have ended.
+ */
 const MOST_ROWS = 10_000;
 /** The most ended pushes with which the file is written anew when none waits any more. */
 const MOST_REWRITTEN = 1_000;
@@ -108,7 +111,7 @@ export class DelayedRows {
     return this.#sql.exec<{ count: number }>(query).one().count;
   }
 
-  /** Keeps the end only. Its day says nothing that the pull request does not say. */
+  /** Keeps only the end, and the day until which its page tells of it. */
   end(push: StagedPush, event: StageEvent, { end, said }: Told, now: number): void {
     const { name, host, reason, stage } = moved(push, event, end);
     const until = now + TOLD_MS;

@@ -1,7 +1,7 @@
 /**
  * When a delayed push is due, or has waited for too long. Pure. A clock may be wrong, and corrected
- * while a push waits. So nothing is due by the service's clock alone: the code host's must say so,
- * too. All times are milliseconds since 1970.
+ * while a push waits. So the time that a push was promised has come only if the code host's clock
+ * says so, too. All times are milliseconds since 1970.
  * Proved by test/durable/delayed-pushes/delayed-pushes.test.ts.
  */
 import { earliest, isDue } from '../due-rows.ts';
@@ -31,7 +31,7 @@ interface Choice {
   readonly picked: readonly TimedPush[];
   /** Due by the service's clock, and not by the host's. */
   readonly held: readonly TimedPush[];
-  /** The moment to ask again; null: there is no need within the minute. */
+  /** The moment to ask again; null: none is known. */
   readonly nextAt: number | null;
   /** The hosts whose time decides whether more is due. */
   readonly hosts: readonly string[];

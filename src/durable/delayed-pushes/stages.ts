@@ -1,7 +1,7 @@
 /**
  * The stages of a delayed push, and what may follow each of them. Pure. A stage has what belongs to
  * it, so that nothing has to be concluded from what is missing. A lease that has expired is lost as
- * soon as somebody else asks; until then its holder may still use it.
+ * soon as somebody else gets one; until then its holder may still use it.
  */
 import type { PushIntent } from '../pending-push/pending-push.ts';
 import { checkMove, type StageTable } from '../stages.ts';
@@ -247,7 +247,8 @@ export function approved(
 }
 
 /**
- * Leases what may be public to whoever removes it. It is never published then, even if they die.
+ * Leases what may be public to whoever removes it. It is not published then, even if they die,
+ * unless the operator approves it.
  * @param lease a new one
  */
 export function toRemove(

@@ -78,7 +78,7 @@ export class Guard extends DurableObject<Env> {
   }
 
   /**
-   * Counts a push attempt, whether or not it is accepted.
+   * Counts a push attempt: among a burst in any case, in the limits only if they allow it.
    * @param address a keyed hash of the client's network.
    * @param prefix a keyed hash of its IPv6 /48, or of the address if it has none.
    * @param wider limits of that /48; null if the client has none.
@@ -111,7 +111,7 @@ export class Guard extends DurableObject<Env> {
 
   /**
    * Remembers what was created, so that a rollback can undo it.
-   * @param prefix the creator's, as for `admit`; null if it is not known any more.
+   * @param prefix a keyed hash that stands for the creator; null if it is not known.
    */
   async track(one: Tracked, prefix: string | null, at: number): Promise<void> {
     // A clock that is ahead must not make the two hours longer.
@@ -195,8 +195,8 @@ export class Guard extends DurableObject<Env> {
   }
 
   /**
-   * Begins to undo the last two hours. Answers the rollback's id, which is the same while it runs;
-   * null if the credential is not valid.
+   * Begins to undo the last two hours. Answers the rollback's id, which is the same for this
+   * credential and scope while it runs; null if the credential is not valid.
    */
   async beginRollback(credential: OperatorCredential, scope: RollbackScope): Promise<string | null> {
     const tokenHash = credential.kind === 'token' ? credential.hash : null;

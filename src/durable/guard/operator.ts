@@ -1,7 +1,7 @@
 /**
- * Alerts for the operator that wait for the notification service, and how often each kind may
- * come. Without a topic, no alert is kept. The address that an alert may
- * name is in memory until the first attempt only; the alert itself has a pseudonym in its place.
+ * Alerts for the operator that wait for the notification service, and how often each kind may come.
+ * Without a topic, no alert is kept. The address that an alert may name is in memory until the
+ * first attempt only; the alert itself has a pseudonym in its place.
  * Proved by test/durable/guard/guard.test.ts.
  */
 import type { Config } from '../../config/config.ts';
@@ -34,7 +34,8 @@ const REVIEW_ALERT_PAUSE_MS = HOUR_MS;
 const INVALID_PAUSE_MS = 5 * 60 * 1000;
 const ALERT_LIFE_MS = 7 * 24 * HOUR_MS;
 /**
- * The longest pause between attempts: alerts arrive soon after the notification service is back.
+ * The longest pause between attempts, unless the notification service asks for a longer one: alerts
+ * arrive soon after it is back.
  */
 const LONGEST_RETRY_MS = 5 * 60 * 1000;
 /** Bounds the alerts that wait: nobody reads more, and the stored value may have at most 2 MB. */
@@ -91,7 +92,7 @@ export class Operator {
 
   /**
    * Keeps an alert for `deliver`. `nobody`: there is no topic, or nobody needs the alert. `full`:
-   * too many wait, or the quota of its kind is used up.
+   * too many wait, or the quota of its kind is used up, and the kind is not summed up.
    * @param at when it happened.
    * @param address the client's, which the alert may name.
    */

@@ -93,8 +93,8 @@ export class Rollbacks {
   }
 
   /**
-   * Begins a rollback for the next `run`, or joins the one that the same credential has begun.
-   * Answers its id; null if `mayBegin` forbids a new one.
+   * Begins a rollback for the next `run`, or joins the one that the same credential has begun with
+   * the same scope. Answers its id; null if `mayBegin` forbids a new one.
    */
   begin(tokenHash: string | null, what: RollbackScope, mayBegin: () => boolean): string | null {
     const scope = JSON.stringify(what);
@@ -234,8 +234,9 @@ export async function undoAll<T extends CreatedAt>(all: T[], undo: (one: T) => P
 type ReachedBy = { http: HttpClient | null };
 
 /**
- * Makes the function that undoes one at its code host, and answers whether it is settled: undone,
- * and its subscribers told. Rejects if the configuration is invalid or the host refuses.
+ * Makes the function that undoes one at its code host, and answers whether nothing is left to do:
+ * false if its subscribers could not be told. Rejects if the configuration is invalid or the host
+ * refuses.
  * @param onClosed gets each pull request that is closed.
  */
 function undoAtHost(

@@ -39,7 +39,10 @@ export class ActionTokens {
     return tokens;
   }
 
-  /** Uses up a token; answers false if it is not valid. A clock that was set back prolongs none. */
+  /**
+   * Uses up a token; answers false if it is not valid. One that would be valid for longer than ten
+   * minutes, because a clock was set back, is not.
+   */
   use(hash: string, action: Action, now: number): boolean {
     const use = `UPDATE tokens SET is_used = 1 WHERE hash = ?1 AND action = ?2 AND is_used = 0
       AND expires_at > ?3 AND expires_at <= ?3 + ?4`;

@@ -52,7 +52,7 @@ export class ToldMemory {
   /**
    * Stores a report, and answers whether the operator must be told: once, until the problem is
    * over.
-   * @param account the host's key; `key:part` for a part of the account with reports of its own.
+   * @param account the name that `accountOf` gives; `name:part` for a part with reports of its own.
    */
   takeReport(account: string, problems: readonly TokenProblem[], now: number): boolean {
     const nothing: TokenReport = { problems: [], told: '', toldAt: 0 };
@@ -87,7 +87,10 @@ export class ToldMemory {
   }
 }
 
-/** Answers whether it still counts; a clock that was set back makes nothing count for longer. */
+/**
+ * Answers whether it still counts. What would count for longer than its life, because a clock was
+ * set back, does not.
+ */
 function isCurrent({ until, lifeMs }: Remembered, now: number): boolean {
   return isAhead(until, lifeMs, now);
 }

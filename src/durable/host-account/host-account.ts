@@ -81,7 +81,7 @@ export class HostAccount extends DurableObject<Env> {
   }
 
   /**
-   * Decides whether a write may begin now. If so, it counts in all windows of `claim`, until they
+   * Decides whether a write may begin now. If so, it counts in the windows of `claim` until they
    * end or it is released.
    */
   reserve(claim: Claim): AccountAnswer {
@@ -114,7 +114,7 @@ export class HostAccount extends DurableObject<Env> {
   }
 
   /**
-   * Tells why `reserve` would deny a claim; null: it would not.
+   * Tells which window would deny a claim; null: none. Calls and turns are not looked at.
    * @param isAttempt counts it if it is denied.
    */
   denial(claim: Claim, isAttempt: boolean): AccountDenied | null {

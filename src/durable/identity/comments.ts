@@ -30,7 +30,7 @@ export interface Attempt extends Thread {
   readonly startedAt: number;
   /** The moment to look for its comment if it has not ended by then. */
   readonly dueAt: number;
-  /** How often the thread was searched without a result. */
+  /** How often searching the thread has failed. */
   readonly failures: number;
 }
 
@@ -120,8 +120,8 @@ export class Comments {
   }
 
   /**
-   * Answers what moderation has decided meanwhile, and ends the attempt with the comment that it
-   * has posted; null: it goes on.
+   * Answers what moderation has decided meanwhile; null: nothing.
+   * @param commentId the comment that the attempt has posted, which ends it; null: it goes on.
    */
   settle(attempt: Attempt, commentId: number | null, now: number): ChoreKind | null {
     const { id, repository, number } = attempt;

@@ -1,8 +1,8 @@
 /**
  * One pseudonym on a thread, by its identity hash (contract, 2.2 to 2.5 and 3.1): its karma,
- * reports and comments. It posts the comments itself, one at a time, so that karma is exact, and
- * takes reports meanwhile. What follows from them (footers to edit, comments to delete) is stored
- * at once, and the alarm retries it until the host has done it.
+ * reports and comments. It posts the comments itself, one at a time, so that karma counts each of
+ * them, and takes reports meanwhile. What follows from them (footers to edit, comments to delete)
+ * is stored at once, and the alarm retries it until the host has done it, for a month at most.
  */
 import { DurableObject } from 'cloudflare:workers';
 import { MAIN_HOST } from '../../config/hosts.ts';
@@ -42,7 +42,10 @@ const LONGEST_WAIT_MS = 30_000;
 const MISCONFIGURED_PAUSE_MS = 15 * 60_000;
 /** How long to leave a list alone that does not answer. */
 const LISTING_PAUSE_MS = 60_000;
-/** An identity that has never posted is deleted again after this time without calls. */
+/**
+ * The time after which an identity whose comment was refused is deleted again, if nothing is kept
+ * of it.
+ */
 const FORGETTING_DELAY_MS = 60_000;
 
 /** The key under which that of the code host is stored. */
@@ -51,7 +54,10 @@ const HOST_KEY = 'host';
 const PART_KEY = 'first comment';
 /** The age of a first comment that did not come with a flood of this hour. */
 const PART_AGE_MS = 60 * 60_000;
-/** How often they come before others: one token must not carry a whole flood. */
+/**
+ * How often comments of one pseudonym may come before others: one token must not carry a whole
+ * flood.
+ */
 const PART_LIMITS = [{ most: 10, withinMs: PART_AGE_MS }];
 
 /** The address of a comment says whether it is on an issue or on a pull request. */
@@ -83,8 +89,8 @@ export interface CommentRequest {
 }
 
 /**
- * The answer to a comment. `busy`: too many of this pseudonym wait. `maxCharacters`: room for the
- * author. `denied`: thread or account is full.
+ * The answer to a comment. `busy`: too many of this pseudonym wait, or it has waited for too long.
+ * `maxCharacters`: room for the author. `denied`: a limit is full, or cannot be asked.
  */
 export type CommentOutcome =
   | { readonly kind: 'posted'; readonly url: string; readonly karma: number }
@@ -100,7 +106,7 @@ type AppealOutcome =
   | { readonly kind: 'too-often'; readonly leftMs: number }
   | { readonly kind: 'registered' | 'busy' };
 
-/** The facts of its page, all public, at the code host or in its comments' footers. */
+/** The facts that its page shows. */
 export interface PublicRecord {
   readonly standing: Standing;
   readonly host: string;
@@ -274,7 +280,7 @@ export class Identity extends DurableObject<Env> {
   }
 
   /**
-   * Asks the limits. Never rejects: without an answer, the comment waits.
+   * Asks the limits. Never rejects: without an answer, the comment is denied.
    * @param isGood false: nothing is kept for it
    */
   #reserve(claim: Claim, isGood: boolean): Promise<Granted | Denied> {
@@ -353,8 +359,8 @@ export class Identity extends DurableObject<Env> {
   }
 
   /**
-   * Tells the topic of a pull request of a comment, because the host does not notify the bot of its
-   * own comments. Never rejects.
+   * Lets the feed look at the pull request of a comment, because the host does not notify the bot
+   * of its own comments. Never rejects.
    */
   async #announce({ repository, number }: Thread, commentUrl: string): Promise<void> {
     if (!PULL_REQUEST_COMMENT_PATTERN.test(commentUrl)) return;

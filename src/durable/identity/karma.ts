@@ -96,7 +96,7 @@ export class Karma {
     });
   }
 
-  /** Updates the ledger. False: it has failed, and the next attempt is later. */
+  /** Asks or updates the ledger. False: it has failed, and the next attempt is later. */
   async #orLater(now: number, ask: () => Promise<void>): Promise<boolean> {
     const isDone = await succeeds(ask());
     const { failures } = this.#kept;

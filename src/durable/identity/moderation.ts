@@ -1,7 +1,4 @@
-/**
- * A pseudonym's moderation (contract, 3.1). Pure: facts in, facts and actions out. Clocks set back
- * prolong nothing.
- */
+/** A pseudonym's moderation (contract, 3.1). Pure: facts in, facts and effects out. */
 import { isAhead } from '../../isolate/clock.ts';
 import { checkMove } from '../stages.ts';
 import { MODERATION_STAGES, type ModerationEvent, type ModerationStage } from './stages.ts';
@@ -27,7 +24,7 @@ export type ModerationState = Row['state'];
 
 /** The facts that the report page shows. */
 export interface Standing {
-  /** Reports of the last 30 days. */
+  /** Reports of the last 30 days, without those before a pardon. */
   readonly reports: number;
   readonly state: ModerationState;
 }
@@ -46,7 +43,7 @@ type Report = Reporter & { readonly at: number };
 
 export interface ModerationFacts {
   readonly reports: readonly Report[];
-  /** The moment before which it may not post; 0: it was never flagged. */
+  /** The moment before which it may not post; 0: there is none. */
   readonly cooldownUntil: number;
   /** Whether it is blocked, permanently: pruning does not undo that. */
   readonly isBlocked: boolean;
@@ -110,8 +107,8 @@ function moved(
 }
 
 /**
- * Adds a report. The facts stay the same object if an earlier report of the network counts, or if
- * the pseudonym is blocked.
+ * Adds a report. The facts stay the same object if the network, or enough of its /48, have reported
+ * already, or if the pseudonym is blocked.
  */
 export function reported(
   before: ModerationFacts,

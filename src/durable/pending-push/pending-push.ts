@@ -24,7 +24,7 @@ const HOUR_MS = 60 * 60 * 1000;
 const LIFE_MS = HOUR_MS;
 /** How long after its answer a push that has opened a pull request is found. */
 export const ANSWERED_MS = 10 * 60 * 1000;
-/** How long, after that, to keep asking the host how far it came. */
+/** How long, after `LIFE_MS`, to keep asking the host how far a push came. */
 const CLEARING_MS = 24 * HOUR_MS;
 const RETRY_MS = 10 * 60 * 1000;
 /** The decisions that a push makes once, and its retries use again. */
@@ -188,7 +188,7 @@ async function findOrphan(
     const branch = workBranch(prHash);
     const pullRequest = await host.findPullRequest(repository, { owner: login, branch });
     if (pullRequest !== null) return [repository, pullRequest];
-    // It was made before anything was begun, and may have another name.
+    // The fork was made before anything was begun, and may have another name.
     if (host.flow === 'fork') await host.deleteBranch(await host.fork(repository), branch);
     return null;
   } catch (error) {

@@ -1,9 +1,10 @@
 /**
  * One pull request, by its pr_hash: its record, the lease of the push that changes it, and an
  * outbox of messages about it. A push ends when it is recorded here. The alarm sends notifications,
- * and what the push could not tell itself, so that no outage delays a push or loses anything.
- * Recording a push again publishes nothing again. No notification is sent before the host shows the
- * pull request. All times are milliseconds since 1970.
+ * and what the push could not tell itself, so that no outage delays a push, and messages survive a
+ * short one. Recording a push again publishes nothing again. No notification is sent before the
+ * host shows the pull request. Times are milliseconds since 1970, but for those of the history,
+ * which are seconds.
  */
 import { DurableObject } from 'cloudflare:workers';
 import { configOf, openHttp } from '../../config/configured.ts';
@@ -40,8 +41,8 @@ const LIFE_MS = { notification: 7 * DAY_MS, statistics: 365 * DAY_MS, tracking: 
  */
 const UNSEEN_LIFE_MS = 7 * DAY_MS;
 /**
- * The most notifications that wait; the newest are kept. While a topic is out of reach, a flood of
- * comments must not fill the stored value.
+ * The most notifications that wait. Beyond that, the oldest one is dropped, of comments first.
+ * While a topic is out of reach, a flood of comments must not fill the stored value.
  */
 export const MAX_NOTIFICATIONS = 200;
 
@@ -246,7 +247,7 @@ export class PullRequest extends DurableObject<Env> {
 
   /**
    * Tells topic, page and feed what happened on the host, each event once. False: no push has
-   * recorded it.
+   * recorded it there.
    * @param host the key of the code host: a branch elsewhere may have the same name
    * @param look means that `events` are all, so if none ends it, it is open
    */

@@ -1,6 +1,6 @@
 /**
  * The record of one pull request: where it is, and when its commits were rewritten. Only a push
- * writes one.
+ * writes one, or the alarm that clears up after a push that died.
  * Proved by test/durable/pull-request/claims.test.ts and
  * test/durable/pull-request/dates-of.test.ts.
  */
@@ -115,8 +115,8 @@ const HASH_HEX_LENGTH = 2 * COMMIT_HASH_BYTES;
 /**
  * The date that each commit gets. One rewritten before for this pull request keeps its date, and
  * over the same parents its id: reviewers see only what is new. It is recognised by its id with all
- * new commits dated 1970. By its original id, a hash over name and dates, anyone with the pr_hash
- * could push many guesses and see which one keeps its date.
+ * new commits dated 1970. If it were recognised by its original id, a hash over name and dates,
+ * anyone with the pr_hash could push many guesses and see which one keeps its date.
  */
 export interface Dates {
   readonly dateOf: DateOf;

@@ -10,8 +10,8 @@ import type { RowStore } from '../../spool/sealed-rows.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 /**
- * How long after its last row an attempt is removed: far longer than the slowest push takes for a
- * row.
+ * How long after its last row an attempt counts as dead: far longer than the slowest push takes for
+ * a row.
  */
 export const LIFE_MS = 3 * HOUR_MS;
 /** Rows removed in one call: some 16 MB, for which other pushes wait a few milliseconds. */
