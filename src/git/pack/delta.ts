@@ -2,7 +2,6 @@
  * Reads and applies deltas (gitformat-pack, "Deltified representation"): the sizes of the base and
  * of the result, then instructions to copy and to insert.
  */
-import { concatBytes } from '../bytes.ts';
 import { badPack, ProtocolError, tooLarge } from '../wire/protocol-error.ts';
 
 const MAX_SIZE_BYTES = 10;
@@ -70,16 +69,24 @@ export function applyDelta(base: Uint8Array, delta: Uint8Array, maxBytes: number
 }
 
 /**
- * Returns what a delta inserts. Adjacent inserts are joined.
+ * Reads what a delta inserts, one text after the other, because there can be millions. Adjacent
+ * inserts are joined.
+ * @param use gets each text, which is valid only during the call.
  * @throws ProtocolError `bad-pack`
  */
-export function insertsOf(delta: Uint8Array): Uint8Array[] {
-  const inserts: Uint8Array[][] = [[]];
-  readInstructions(delta, {
-    inserted: (bytes) => inserts.at(-1)?.push(bytes),
-    copied: () => inserts.push([]),
-  });
-  return inserts.filter((parts) => parts.length > 0).map(concatBytes);
+export function readInserts(delta: Uint8Array, use: (text: Uint8Array) => void): void {
+  const text = new Uint8Array(delta.byteLength);
+  let filled = 0;
+  const copied = (): void => {
+    if (filled > 0) use(text.subarray(0, filled));
+    filled = 0;
+  };
+  const inserted = (bytes: Uint8Array): void => {
+    text.set(bytes, filled);
+    filled += bytes.byteLength;
+  };
+  readInstructions(delta, { inserted, copied });
+  copied();
 }
 
 /**

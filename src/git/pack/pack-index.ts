@@ -19,7 +19,7 @@ const MAX_DELTAS = 2_000;
  */
 const MAX_WHOLE = 4_000;
 /** Maximum size of a folder whose content is shown. */
-const MAX_TREE_BYTES = 256 * 1024;
+export const MAX_TREE_BYTES = 256 * 1024;
 
 export interface IndexedObject {
   readonly type: FileObject['type'];

@@ -63,7 +63,12 @@ export class PackPaths {
 
   /** Tells if `newFiles` may be incomplete because there are too many. */
   get isCut(): boolean {
-    return this.#isCut || this.#known.size === MAX_NAMES || this.#entriesLeft === 0;
+    return this.#isCut || this.isFull;
+  }
+
+  /** Tells if no more entries are read. */
+  get isFull(): boolean {
+    return this.#known.size === MAX_NAMES || this.#entriesLeft === 0;
   }
 
   /** Returns the path of the object at an offset, as far as it is known. */
@@ -132,7 +137,7 @@ export class PackPaths {
    */
   addEntries(text: Uint8Array, folder: Oid | null): void {
     let start = 0;
-    while (this.#known.size < MAX_NAMES && this.#entriesLeft > 0) {
+    while (!this.isFull) {
       const nul = text.indexOf(0, start);
       const isCut = nul + OID_BYTES >= text.length;
       if (nul < 0 || (isCut && folder !== null)) return;

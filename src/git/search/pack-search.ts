@@ -13,11 +13,11 @@
 import { utf8 } from '../bytes.ts';
 import type { Memory } from '../memory.ts';
 import { hashObject, type Oid } from '../objects/oid.ts';
-import { insertsOf, readInstructions } from '../pack/delta.ts';
+import { readInserts, readInstructions } from '../pack/delta.ts';
 import type { KeptObject } from '../pack/kept-objects.ts';
 import { EntryWalker, type StoredPack } from '../pack/entry-walker.ts';
 import { type Fault, FolderCheck } from '../pack/fsck.ts';
-import { type IndexedObject, PackIndex } from '../pack/pack-index.ts';
+import { type IndexedObject, MAX_TREE_BYTES, PackIndex } from '../pack/pack-index.ts';
 import { type FileObject, type LookUp, type PackedObject, PackedObjects } from '../pack/packed-objects.ts';
 import type { Credential } from './credentials.ts';
 import { type FoundSpan, linesAt } from './excerpts.ts';
@@ -296,8 +296,11 @@ async function readBases(
 async function readPaths({ objects, paths }: Search, index: PackIndex): Promise<void> {
   await index.resolve();
   for (const offset of index.unresolved) {
+    if (paths.isFull) return;
     const delta = await objects.deltaAt(offset);
-    for (const text of delta === null ? [] : insertsOf(delta)) paths.addEntries(text, null);
+    // A larger one is hardly of a folder.
+    if (delta === null || delta.length > MAX_TREE_BYTES) continue;
+    readInserts(delta, (text) => paths.addEntries(text, null));
   }
 }
 

@@ -5,9 +5,18 @@ import { randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import type { Fault } from '../../../src/git/pack/fsck.ts';
+import { PackedObjects } from '../../../src/git/pack/packed-objects.ts';
+import { PackPaths } from '../../../src/git/search/pack-paths.ts';
 import { SearchedNames } from '../../../src/git/search/searched-names.ts';
 import { commitContent, treeContent } from '../../support/objects.ts';
-import { copyInstruction, deltaSize, type Entry, makeDelta, oidOf } from '../../support/pack-builder.ts';
+import {
+  copyInstruction,
+  deltaSize,
+  type Entry,
+  insertInstructions,
+  makeDelta,
+  oidOf,
+} from '../../support/pack-builder.ts';
 import { blob, linesOf, NAME, searched } from '../../support/pack-searching.ts';
 import { LIKELY } from '../../support/made-up-credentials.ts';
 import { exifSegment, jpeg, png, tiff } from '../../support/pictures.ts';
@@ -364,6 +373,36 @@ it('packs of millions of tiny inserts are searched in one go', exhaustive, async
   // Looking again from the beginning for each of them would take minutes.
   const found = await searched([{ type: 'ref-delta', base: oidOf('blob', base), delta }]);
   expect(found.isComplete).toBe(false);
+});
+
+describe('names in deltas of unknown objects', () => {
+  const base = oidOf('blob', Buffer.from('unknown'));
+  const inserting = (bytes: number, ...instructions: readonly Uint8Array[]): Entry => {
+    const sizes = Buffer.concat([deltaSize(7), deltaSize(bytes)]);
+    return { type: 'ref-delta', base, delta: Buffer.concat([sizes, ...instructions]) };
+  };
+
+  it('are read only where the delta is no larger than a folder', async () => {
+    const addEntries = vi.spyOn(PackPaths.prototype, 'addEntries');
+    const tiny = Buffer.alloc(600_000, Buffer.from([0x80, 1, 0x41]));
+    await searched([inserting(1, tiny)]);
+    expect(addEntries).not.toHaveBeenCalled();
+    addEntries.mockRestore();
+  });
+
+  it('are read until there are enough', async () => {
+    const deltaAt = vi.spyOn(PackedObjects.prototype, 'deltaAt');
+    const names = Array.from({ length: 4_100 }, (_, at) =>
+      insertInstructions(Buffer.concat([Buffer.from(`100644 ${at}\0`), Buffer.alloc(20, `${at}`)])),
+    );
+    const { files } = await searched([
+      inserting(1, ...names),
+      ...Array.from({ length: 9 }, (_, at) => inserting(at, insertInstructions(Buffer.from('x')))),
+    ]);
+    expect(files).toHaveLength(4_000);
+    expect(deltaAt).toHaveBeenCalledTimes(1);
+    deltaAt.mockRestore();
+  });
 });
 
 const folder = (path: string, file: Uint8Array): Entry => ({
