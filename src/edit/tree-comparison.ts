@@ -16,6 +16,17 @@ import { readCommit, type ReadObjects } from '../upstream/tree-reader.ts';
 /** Maximum number of folders of the push that are compared with one upstream commit. */
 const MAX_FOLDERS = 500;
 /**
+ * Maximum cost of all entries, because a folder that stands at many places is sent once and
+ * compared at each. It is enough for 45,000 entries that differ, with paths of usual length.
+ */
+const MAX_COST = 6_400_000;
+/** Cost of an entry that is only read, and of one that differs, besides its path. */
+const READ_COST = 16;
+const DIFFERENT_COST = 64;
+/** Bytes whose search takes as long as a unit of cost. */
+const COST_WORK = 4;
+const TOO_MANY = 'It changes too many folders to compare all of them.';
+/**
  * Maximum number of upstream commits, besides the one that is compared, that are read because
  * deltas may be based on their objects.
  */
@@ -96,7 +107,7 @@ export async function compare<T>(
     const found = (object: IndexedObject) => held.set(object.oid, { ...object, tree: null });
     const index = await PackIndex.of(pack, objects, found, { isOfFolders: !!isWanted });
     await index.resolve();
-    const comparison = new Comparison(objects, index, held, read, claim, isWanted);
+    const comparison = new Comparison(objects, index, held, read, { memory, claim }, isWanted);
     for (const oid of boundary.filter((other) => other !== first).slice(0, MAX_MERGED)) {
       comparison.merges((await readCommit(read, oid)).tree);
     }
@@ -124,6 +135,7 @@ export class Comparison {
   /** Objects that are known to be in the pack. It grows as the index does. */
   readonly #held: ReadonlyMap<Oid, IndexedObject>;
   readonly #read: ReadObjects;
+  readonly #memory: Memory;
   readonly #claim: MemoryClaim;
   readonly #isWanted: (folder: string) => boolean;
   /**
@@ -142,6 +154,7 @@ export class Comparison {
   /** Folders of the push that were read. */
   readonly #seenFolders = new Set<Oid>();
   #foldersLeft = MAX_FOLDERS;
+  #costLeft = MAX_COST;
   /** Sentences that say what could not be compared. */
   readonly gaps = new Set<string>();
 
@@ -150,13 +163,14 @@ export class Comparison {
     index: PackIndex,
     held: ReadonlyMap<Oid, IndexedObject>,
     read: ReadObjects,
-    claim: MemoryClaim,
+    { memory, claim }: { readonly memory: Memory; readonly claim: MemoryClaim },
     isWanted: (folder: string) => boolean = () => true,
   ) {
     this.#objects = objects;
     this.#index = index;
     this.#held = held;
     this.#read = read;
+    this.#memory = memory;
     this.#claim = claim;
     this.#isWanted = isWanted;
   }
@@ -192,8 +206,7 @@ export class Comparison {
   async #compareLevels(roots: readonly Pair[]): Promise<void> {
     let level = roots.filter((pair) => this.#isNew(pair));
     while (level.length > 0) {
-      if (level.length > this.#foldersLeft)
-        this.gaps.add('It changes too many folders to compare all of them.');
+      if (level.length > this.#foldersLeft) this.gaps.add(TOO_MANY);
       const compared = level.slice(0, this.#foldersLeft);
       this.#foldersLeft -= compared.length;
       await this.#ask('folder', oldIds(compared), MAX_FOLDERS_BYTES);
@@ -264,6 +277,7 @@ export class Comparison {
    * @returns the folders in them that differ.
    */
   async #foldersBelow({ path, now, old, kind }: Pair): Promise<Pair[]> {
+    if (this.#costLeft <= 0) return [];
     const nowEntries = now === null ? [] : await this.folder(now.oid);
     const oldEntries = old === null ? [] : this.#sentFolder(old.oid);
     const note = (pair: Omit<Pair, 'kind'>): void => this.#note({ ...pair, kind });
@@ -275,6 +289,7 @@ export class Comparison {
       this.gaps.add(
         `Upstream’s folder /${path} is too large to be compared. Only new content is shown of it.`,
       );
+    if (!(await this.#spend(READ_COST * (nowEntries.length + (oldEntries?.length ?? 0))))) return [];
     const below = (name: Uint8Array): string => path + decodeEscaped(name);
     // Keep names as bytes: two that are not UTF-8 may look the same as text.
     const names = new Map<string, [TreeEntry | null, TreeEntry | null]>();
@@ -282,15 +297,19 @@ export class Comparison {
       if (oldEntries !== null || this.#held.has(entry.oid)) names.set(latin1(entry.name), [entry, null]);
     }
     for (const entry of oldEntries ?? []) {
-      if (!this.#upstreams.has(entry.oid) && kindOf(entry) !== 'submodule')
+      if (!this.#upstreams.has(entry.oid) && kindOf(entry) !== 'submodule') {
+        if (!(await this.#spend(path.length))) return [];
         this.#upstreams.set(entry.oid, below(entry.name) + (isFolder(entry) ? '/' : ''));
+      }
       const name = latin1(entry.name);
       names.set(name, [names.get(name)?.[0] ?? null, entry]);
     }
     const folders: Pair[] = [];
     for (const [after, before] of names.values()) {
       if (after?.oid === before?.oid && after?.mode === before?.mode) continue;
-      const name = below((after ?? before)!.name);
+      const bytes = (after ?? before)!.name;
+      if (!(await this.#spend(DIFFERENT_COST + path.length + bytes.byteLength))) break;
+      const name = below(bytes);
       if (isFolder(after)) {
         folders.push({ path: `${name}/`, now: after, old: isFolder(before) ? before : null, kind });
         if (before !== null && !isFolder(before)) note({ path: name, now: null, old: before });
@@ -302,6 +321,14 @@ export class Comparison {
       }
     }
     return folders;
+  }
+
+  /** Counts what is compared, and tells if it may be. */
+  async #spend(cost: number): Promise<boolean> {
+    this.#costLeft -= cost;
+    if (this.#costLeft <= 0) this.gaps.add(TOO_MANY);
+    else await this.#memory.worked(COST_WORK * cost);
+    return this.#costLeft > 0;
   }
 
   /**

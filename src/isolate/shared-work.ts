@@ -13,7 +13,10 @@ export const TURN_BYTES = 1024 * 1024;
 const HALF_LIFE_MS = 60_000;
 /** Lead over another network up to which nobody waits. */
 const AHEAD_BYTES = 8 * TURN_BYTES;
-/** Time for which a network counts as at work after it has worked. */
+/**
+ * Time for which a network counts as at work after a turn. Less work than a turn makes nobody wait,
+ * or a few bytes now and then could.
+ */
 const AT_WORK_MS = 100;
 const POLL_MS = 20;
 /** Maximum number of polls for one request: ten seconds, as for memory. */
@@ -32,7 +35,7 @@ interface Done {
  */
 export class WorkOfNetworks {
   readonly #done = new Recent<Done>({ most: 10_000 });
-  /** The time when each network has worked last, the most recent one last. */
+  /** The time when each network has ended a turn, the most recent one last. */
   readonly #atWork = new Map<string, number>();
 
   constructor() {
@@ -41,6 +44,10 @@ export class WorkOfNetworks {
 
   charge(network: string, bytes: number, now: number): void {
     this.#done.set(network, { bytes: bytes + this.bytesOf(network, now), at: now });
+  }
+
+  /** Notes that one of a network's requests has ended a turn. */
+  endTurn(network: string, now: number): void {
     this.#atWork.delete(network);
     this.#atWork.set(network, now);
   }
@@ -98,6 +105,7 @@ export class SharedWork {
     if (network !== null) all.charge(network, bytes, clock.now());
     if (this.bytes < this.#turnEndsAt) return;
     this.#turnEndsAt = this.bytes + TURN_BYTES;
+    if (network !== null) all.endTurn(network, clock.now());
     await giveWay();
     if (network === null) return;
     for (; this.#pollsLeft > 0 && all.mustWait(network, clock.now()); this.#pollsLeft--)

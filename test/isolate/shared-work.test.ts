@@ -99,9 +99,21 @@ describe('while several networks are at work', () => {
     expect(slept).toEqual([]);
     // What is less than a turn is charged, too.
     for (let request = 0; request < 40; request++) await open('a').turns(0.25);
-    await open('b').turns(0.01);
+    await open('b').turns(1);
     await open('a').turns(1);
     expect(slept).not.toEqual([]);
+  });
+
+  it('a few bytes now and then make nobody wait', async () => {
+    const { open, slept, pass } = isolate();
+    const [a, b] = [open('a'), open('b')];
+    await b.turns(1);
+    pass(1_000);
+    for (let turn = 0; turn < 40; turn++) {
+      await b.turns(0.0001);
+      await a.turns(1);
+    }
+    expect(slept).toEqual([]);
   });
 
   it('what was done long ago counts no more', async () => {
@@ -118,7 +130,7 @@ describe('while several networks are at work', () => {
     const [a, b] = [open('a'), open('b')];
     await a.turns(10_000);
     for (let turn = 0; turn < 300; turn++) {
-      await b.turns(0.01);
+      await b.turns(1);
       await a.turns(1);
     }
     expect(slept).toHaveLength(500);

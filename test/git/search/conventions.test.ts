@@ -34,3 +34,23 @@ it('are at most a thousand, of the first messages', async () => {
   expect(conventions.all.size).toBe(1_000);
   expect(looks).toBeLessThan(20_000);
 });
+
+it('are read in a bounded number of matches, and a bounded number of bytes', async () => {
+  for (const part of ['a:\n', ' https://a.example']) {
+    const conventions = new Conventions();
+    const content = contentOf(`A\n\n${part.repeat(6_000)}`);
+    const many = Array.from({ length: 300 }, () => content);
+    const { looks, characters } = await workOf(() => many.forEach((each) => conventions.add(each)));
+    expect(conventions.all.size).toBe(1);
+    expect(looks).toBeLessThan(20_000);
+    // Titles, headers and bodies are looked for, and both patterns and the small letters.
+    expect(characters).toBeLessThan(6 * 1024 * 1024);
+  }
+});
+
+it('are of whole messages of a usual length, as many as fit into a mebibyte', () => {
+  const conventions = new Conventions();
+  const filler = 'words of a usual message\n'.repeat(24);
+  for (let at = 0; at < 900; at++) conventions.add(contentOf(`A\n\n${filler}Key-${at}: 1\n`));
+  expect(conventions.all.size).toBe(900);
+});
