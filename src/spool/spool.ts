@@ -1,6 +1,6 @@
 /**
- * Stores what a push has sent, except commits, until the push ends, or longer if it is delayed: up
- * to a mebibyte in memory (less if memory is short), more in encrypted rows.
+ * Stores what a push has sent, except commits and tags, until the push ends, or longer if it is
+ * delayed: up to a mebibyte in memory (less if memory is short), more in encrypted rows.
  */
 import type { Memory, MemoryClaim } from '../git/memory.ts';
 import type { Clock } from '../isolate/clock.ts';

@@ -78,7 +78,7 @@ export class Guard extends DurableObject<Env> {
   }
 
   /**
-   * Counts a push attempt: among a burst in any case, in the limits only if they allow it.
+   * Counts a push attempt: for bursts always, for the limits only if they allow it.
    * @param address a keyed hash of the client's network.
    * @param prefix a keyed hash of its IPv6 /48, or of the address if it has none.
    * @param wider limits of that /48; null if the client has none.

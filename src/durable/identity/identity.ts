@@ -55,7 +55,7 @@ const PART_KEY = 'first comment';
 /** The age of a first comment that did not come with a flood of this hour. */
 const PART_AGE_MS = 60 * 60_000;
 /**
- * How often comments of one pseudonym may come before others: one token must not carry a whole
+ * How often comments count as a member's (src/limits/fairness.ts): one token must not carry a whole
  * flood.
  */
 const PART_LIMITS = [{ most: 10, withinMs: PART_AGE_MS }];
