@@ -405,6 +405,35 @@ describe('names in deltas of unknown objects', () => {
   });
 });
 
+const treeEntry = (mode: string, name: string, oid: string) =>
+  Buffer.concat([Buffer.from(`${mode} ${name}\0`), Buffer.from(oid, 'hex')]);
+
+it('paths of many names below many long ones are made up to a limit, and only once for each file', async () => {
+  const file = Buffer.from(`by ${NAME}\n`.repeat(20));
+  const names = Array.from({ length: 3_000 }, (_, at) => treeEntry('100644', `${at}`, oidOf('blob', file)));
+  const folders = [Buffer.concat(names)];
+  for (let depth = 0; depth < 48; depth++)
+    folders.push(
+      treeEntry('40000', `${depth}`.padEnd(255, 'x'), oidOf('tree', folders[depth] ?? Buffer.alloc(0))),
+    );
+  const pathsOf = vi.spyOn(PackPaths.prototype, 'pathsOf');
+  const memory = new CountedMemory();
+  const found = await searched(
+    [blob(file), ...folders.map((content): Entry => ({ type: 'tree', content }))],
+    {
+      memory,
+    },
+  );
+  const paths = [...(found.files ?? []), ...found.paths];
+  expect(linesOf(found)).toHaveLength(10);
+  expect(paths.join('').length).toBeLessThan(3 * 1024 * 1024);
+  expect(paths.join('').length).toBeGreaterThan(100_000);
+  expect(memory.workedBytes).toBeGreaterThan(paths.join('').length);
+  // Once for all hits, for new files and for all paths.
+  expect(pathsOf.mock.calls.filter(([oid]) => oid === oidOf('blob', file))).toHaveLength(3);
+  pathsOf.mockRestore();
+});
+
 const folder = (path: string, file: Uint8Array): Entry => ({
   type: 'tree',
   content: treeContent([
