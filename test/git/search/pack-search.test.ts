@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import type { Fault } from '../../../src/git/pack/fsck.ts';
+import { EntryWalker } from '../../../src/git/pack/entry-walker.ts';
 import { PackedObjects } from '../../../src/git/pack/packed-objects.ts';
 import { PackPaths } from '../../../src/git/search/pack-paths.ts';
 import { SearchedNames } from '../../../src/git/search/searched-names.ts';
@@ -352,6 +353,21 @@ it('a chain of thousands of deltas ends, and says what it did not search', async
   const last = Buffer.concat([base, Buffer.from('e')]);
   entries.push(ofsDelta(3_000, base, last));
   expect((await searched(entries)).isComplete).toBe(false);
+});
+
+it.each<[what: string, base: Entry, most: number]>([
+  ['a missing object', refDelta(Buffer.from('unknown'), Buffer.from('same')), 3_000],
+  ['one that is too large', blob(Buffer.alloc(5_000_000, 'x\n')), 24_000],
+])('a chain of deltas on %s is not read for each one that needs it', async (_, base, most) => {
+  const copied = Buffer.from('same');
+  const entries = [base];
+  for (let at = 0; at < 500; at++) entries.push(ofsDelta(at, copied, copied));
+  for (let at = 0; at < 200; at++) entries.push(ofsDelta(500, copied, Buffer.from('samee')));
+  const walk = vi.spyOn(EntryWalker.prototype, 'walk');
+  const { isComplete } = await searched(entries);
+  expect(walk.mock.calls.length).toBeLessThan(most);
+  expect(isComplete).toBe(false);
+  walk.mockRestore();
 });
 
 it('a pack that cannot be read often is searched as far as it can be, and what is surely there is found', async () => {
