@@ -85,16 +85,23 @@ export const isGitmodules = ({ name }: Pick<TreeEntry, 'name'>): boolean =>
  */
 const SECTION = /^\s*\[submodule\s+"([^"\\\n]*)"\]\s*$/;
 const SETTING = /^\s*([a-z][a-z\d-]*)\s*=\s*([^\s"\\#;][^"\\#;]*)$/i;
+const LEADS_OUT = /(?:^|[/\\])\.\.(?:[/\\]|$)/;
 
 /** Finds the faults of a `.gitmodules` file, each at most once. */
 export function faultsOfGitmodules(content: Uint8Array): ReadonlySet<FsckId> {
   const faults = new Set<FsckId>();
-  let submodule: string | null = null;
+  let isInSubmodule = false;
+  let leadsOut = false;
   for (const line of (decodeUtf8(content) ?? '').split('\n')) {
-    if (line.trimStart().startsWith('[')) submodule = SECTION.exec(line)?.[1] ?? null;
+    if (line.trimStart().startsWith('[')) {
+      const submodule = SECTION.exec(line)?.[1] ?? null;
+      isInSubmodule = submodule !== null;
+      // Test the name only here, because it may be long, and many settings may follow.
+      leadsOut = submodule !== null && LEADS_OUT.test(submodule);
+    }
     const [, key, value = ''] = SETTING.exec(line) ?? [];
-    if (submodule === null || key === undefined) continue;
-    if (/(?:^|[/\\])\.\.(?:[/\\]|$)/.test(submodule)) faults.add('gitmodulesName');
+    if (!isInSubmodule || key === undefined) continue;
+    if (leadsOut) faults.add('gitmodulesName');
     const fault = faultOfSetting(key.toLowerCase(), value.trimEnd());
     if (fault !== null) faults.add(fault);
   }

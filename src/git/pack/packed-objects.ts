@@ -30,6 +30,8 @@ export type LookUp = PackedObject | 'no-base' | 'too-much';
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;
 /** Maximum size of all that is inflated, and made by deltas. */
 const MAX_READ_BYTES = 16 * 1024 * 1024;
+/** Maximum number of entries that are read to look objects up, be the pack in memory or not. */
+const MAX_LOOK_UP_READS = 20_000;
 
 interface Entry {
   readonly offset: number;
@@ -53,6 +55,9 @@ export class PackedObjects {
   #keptBytes = 0;
   #readBytesLeft = MAX_READ_BYTES;
   #readsLeft: number;
+  #lookUpReadsLeft = MAX_LOOK_UP_READS;
+  /** The offsets of deltas whose base is missing, until another object is added. */
+  readonly #baseless = new Set<number>();
 
   /**
    * Opens a pack.
@@ -100,12 +105,17 @@ export class PackedObjects {
 
   /** Adds an object of upstream. There must be room for it. */
   add({ type, oid, content }: KeptObject): void {
-    if (type === 'tree' || type === 'blob') this.#named.set(oid, { type, content });
+    if (type === 'tree' || type === 'blob') this.#name(oid, { type, content });
   }
 
   /** Notes where an object of the pack begins that its deltas name by the id. */
   locate(oid: Oid, offset: number): void {
-    this.#named.set(oid, offset);
+    this.#name(oid, offset);
+  }
+
+  #name(oid: Oid, object: FileObject | number): void {
+    this.#named.set(oid, object);
+    this.#baseless.clear();
   }
 
   /**
@@ -118,7 +128,9 @@ export class PackedObjects {
     try {
       let object: FileObject | number = offset;
       while (typeof object === 'number') {
+        if (this.#baseless.has(object)) return this.#withoutBase(deltas);
         const recent = this.#recent.get(object);
+        if (recent === undefined && --this.#lookUpReadsLeft < 0) return 'too-much';
         const entry: Entry | null = recent === undefined ? await this.#read(object) : null;
         if (recent !== undefined) object = recent;
         else if (entry === null) return 'too-much';
@@ -128,7 +140,7 @@ export class PackedObjects {
           deltas.push(entry);
           const base: FileObject | number | undefined =
             typeof entry.base === 'number' ? entry.base : this.#named.get(entry.base);
-          if (base === undefined) return 'no-base';
+          if (base === undefined) return this.#withoutBase(deltas);
           object = base;
         }
       }
@@ -143,6 +155,12 @@ export class PackedObjects {
     } finally {
       for (const { content } of deltas) this.#keptBytes -= content.length;
     }
+  }
+
+  /** Remembers that the base of these deltas is missing: thousands may need the same one. */
+  #withoutBase(deltas: readonly Entry[]): 'no-base' {
+    for (const { offset } of deltas) this.#baseless.add(offset);
+    return 'no-base';
   }
 
   /** Returns the delta that the pack stores at an offset, or null if it is beyond a limit. */

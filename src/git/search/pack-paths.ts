@@ -21,6 +21,8 @@ const MAX_NAME_LENGTH = 255;
 const MAX_HEAD_BYTES = 4 * MAX_NAME_LENGTH + 7;
 const SPACE = 0x20;
 const MAX_DEPTH = 50;
+/** Maximum length of all paths. Thousands of names may stand below long ones. */
+const MAX_PATHS_LENGTH = 1024 * 1024;
 /** Maximum number of whole objects that are remembered. */
 const MAX_WHOLE = 1_000;
 
@@ -49,6 +51,9 @@ export class PackPaths {
   #isCut = false;
   #entriesLeft = MAX_ENTRIES;
   #namesLength = 0;
+  /** The paths that were made since the last name was added. */
+  readonly #made = new Map<Place, string>();
+  #pathsLengthLeft = MAX_PATHS_LENGTH;
 
   constructor(asked: ReadonlySet<number>) {
     this.#asked = asked;
@@ -61,9 +66,9 @@ export class PackPaths {
     if (tree !== null) this.addEntries(tree, oid);
   }
 
-  /** Tells if `newFiles` may be incomplete because there are too many. */
+  /** Tells if `newFiles` was or will be incomplete because there are too many, or too long ones. */
   get isCut(): boolean {
-    return this.#isCut || this.isFull;
+    return this.#isCut || this.isFull || this.#pathsLengthLeft === 0;
   }
 
   /** Tells if no more entries are read. */
@@ -85,7 +90,7 @@ export class PackPaths {
 
   /** Returns all known paths of a file or folder. */
   pathsOf(oid: Oid): string[] {
-    return (this.#places.get(oid) ?? []).map((place) => this.#pathTo(place));
+    return (this.#places.get(oid) ?? []).flatMap((place) => this.#pathTo(place) ?? []);
   }
 
   /**
@@ -108,17 +113,25 @@ export class PackPaths {
       const isNew = places.length > 1 || places.some(({ folder }) => folder === null);
       return isNew && !folders.has(oid) ? oid : [];
     });
-    return [...new Set([...whole, ...others].flatMap((oid) => this.pathsOf(oid)))];
+    const oids = new Set([...whole, ...others]);
+    return [...new Set([...oids].flatMap((oid) => this.pathsOf(oid)))];
   }
 
-  #pathTo({ name, folder }: Place): string {
-    const names = [name];
-    for (let above = folder; above !== null && names.length < MAX_DEPTH;) {
+  /** Returns the path to a place, or null if no room is left for it. */
+  #pathTo(wanted: Place): string | null {
+    const made = this.#made.get(wanted) ?? null;
+    if (made !== null || this.#pathsLengthLeft === 0) return made;
+    const names = [wanted.name];
+    for (let above = wanted.folder; above !== null && names.length < MAX_DEPTH;) {
       const [place] = this.#places.get(above) ?? [];
       if (place !== undefined) names.unshift(place.name);
       above = place?.folder ?? null;
     }
-    return names.join('/');
+    const path = names.join('/');
+    this.#pathsLengthLeft = Math.max(0, this.#pathsLengthLeft - path.length);
+    if (this.#pathsLengthLeft === 0) return null;
+    this.#made.set(wanted, path);
+    return path;
   }
 
   /**
@@ -161,6 +174,7 @@ export class PackPaths {
     if (length > MAX_NAMES_LENGTH) return;
     this.#namesLength = length;
     this.#known.add(oid + name);
+    this.#made.clear();
     const place = { name, folder };
     const others = this.#places.get(oid);
     if (others === undefined) this.#places.set(oid, [place]);

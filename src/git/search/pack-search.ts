@@ -93,6 +93,8 @@ const MAX_OF_UPSTREAM = 10_000;
 /** Maximum number of objects that the host is asked for. */
 const MAX_ASKED_BASES = 500;
 const MAX_ASKED_PATHS = 100;
+/** Maximum number of paths of one finding that are looked up in upstream. */
+const MAX_COMPARED_PATHS = 20;
 const MAX_ASKED_BYTES = 2 * 1024 * 1024;
 /** Maximum size of a pack whose new files' names are always looked up. */
 const MAX_INDEXED_BYTES = 1024 * 1024;
@@ -133,6 +135,9 @@ export async function searchPack(
   } finally {
     objects.free();
   }
+  const files = isSmall ? paths.newFiles() : null;
+  const all = paths.allPaths();
+  await memory.worked((files ?? []).concat(all).reduce((sum, path) => sum + path.length, 0));
   if (isSmall && paths.isCut) names.looks.end('files that programs leave');
   return {
     hits: hits.toSorted((a, b) => rankOf(a) - rankOf(b)).slice(0, maxHits),
@@ -141,8 +146,8 @@ export async function searchPack(
     homeFolders: [...scan.homeFolders],
     words: [...scan.words],
     opaque: scan.opaque.map(({ offset, kind, tells }) => ({ kind, tells, path: paths.pathAt(offset) })),
-    files: isSmall ? paths.newFiles() : null,
-    paths: paths.allPaths(),
+    files,
+    paths: all,
   };
 }
 
@@ -315,7 +320,11 @@ async function readUpstream(
   if (!found.some(({ line, isWhole }) => isWhole && line !== null)) return new Map();
   const looks = names.looks.beside();
   // All of them are requested, for the same reason as with bases. A path may be a name itself.
-  const harmless = paths.newPaths().filter((path) => names.spansIn(utf8(path), { looks }).length === 0);
+  const harmless: string[] = [];
+  for (const path of paths.newPaths()) {
+    if (names.spansIn(utf8(path), { looks }).length === 0) harmless.push(path);
+    await objects.memory.worked(path.length);
+  }
   if (harmless.length === 0) return new Map();
   await objects.makeRoom(MAX_ASKED_BYTES);
   if (!objects.reserve(MAX_ASKED_BYTES)) return new Map();
@@ -334,10 +343,16 @@ function newHits(
   paths: PackPaths,
   upstreams: ReadonlyMap<string, ReadonlySet<string | null>>,
 ): ContentHit[] {
+  const pathsByOid = new Map<Oid, readonly string[]>();
+  const pathsOf = (oid: Oid): readonly string[] => {
+    const known = pathsByOid.get(oid) ?? paths.pathsOf(oid);
+    pathsByOid.set(oid, known);
+    return known;
+  };
   return found.flatMap(({ excerpt, kind, text, credential, line, oid, offset }) => {
-    const known = oid === null ? [paths.pathAt(offset) ?? []].flat() : paths.pathsOf(oid);
+    const known = oid === null ? [paths.pathAt(offset) ?? []].flat() : pathsOf(oid);
     // Only the root folder has no name.
-    const places = known.length === 0 && kind === 'name' ? [''] : known;
+    const places = known.length === 0 && kind === 'name' ? [''] : known.slice(0, MAX_COMPARED_PATHS);
     const isUpstreams = line !== null && places.some((place) => upstreams.get(place)?.has(line));
     return isUpstreams ? [] : { excerpt, kind, text, credential, paths: known };
   });

@@ -124,5 +124,13 @@ function describeGitmodulesOf(bytes: number): void {
   });
 }
 
+it('reads the name of a submodule once, however many settings it has', async () => {
+  for (const name of ['x'.repeat(64_000), `../${'x'.repeat(64_000)}`]) {
+    const text = `[submodule "${name}"]\n${'a=b\n'.repeat(15_000)}`;
+    const { characters } = await workOf(() => faultsOfGitmodules(Buffer.from(text)));
+    expect(characters).toBeLessThan(10 * text.length);
+  }
+});
+
 describe('a file of submodules of 100,000 bytes', () => describeGitmodulesOf(100_000));
 describe('a file of submodules of four megabytes', exhaustive, () => describeGitmodulesOf(4_000_000));

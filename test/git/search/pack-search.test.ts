@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import type { Fault } from '../../../src/git/pack/fsck.ts';
+import { EntryWalker } from '../../../src/git/pack/entry-walker.ts';
 import { PackedObjects } from '../../../src/git/pack/packed-objects.ts';
 import { PackPaths } from '../../../src/git/search/pack-paths.ts';
 import { SearchedNames } from '../../../src/git/search/searched-names.ts';
@@ -354,6 +355,21 @@ it('a chain of thousands of deltas ends, and says what it did not search', async
   expect((await searched(entries)).isComplete).toBe(false);
 });
 
+it.each<[what: string, base: Entry, most: number]>([
+  ['a missing object', refDelta(Buffer.from('unknown'), Buffer.from('same')), 3_000],
+  ['one that is too large', blob(Buffer.alloc(5_000_000, 'x\n')), 24_000],
+])('a chain of deltas on %s is not read for each one that needs it', async (_, base, most) => {
+  const copied = Buffer.from('same');
+  const entries = [base];
+  for (let at = 0; at < 500; at++) entries.push(ofsDelta(at, copied, copied));
+  for (let at = 0; at < 200; at++) entries.push(ofsDelta(500, copied, Buffer.from('samee')));
+  const walk = vi.spyOn(EntryWalker.prototype, 'walk');
+  const { isComplete } = await searched(entries);
+  expect(walk.mock.calls.length).toBeLessThan(most);
+  expect(isComplete).toBe(false);
+  walk.mockRestore();
+});
+
 it('a pack that cannot be read often is searched as far as it can be, and what is surely there is found', async () => {
   const [before, after] = [around('by Ada Lov lace'), around(`by ${NAME}`)];
   const entries = [blob(before), ...Array.from({ length: 9 }, () => ofsDelta(0, before, after))];
@@ -403,6 +419,35 @@ describe('names in deltas of unknown objects', () => {
     expect(deltaAt).toHaveBeenCalledTimes(1);
     deltaAt.mockRestore();
   });
+});
+
+const treeEntry = (mode: string, name: string, oid: string) =>
+  Buffer.concat([Buffer.from(`${mode} ${name}\0`), Buffer.from(oid, 'hex')]);
+
+it('paths of many names below many long ones are made up to a limit, and only once for each file', async () => {
+  const file = Buffer.from(`by ${NAME}\n`.repeat(20));
+  const names = Array.from({ length: 3_000 }, (_, at) => treeEntry('100644', `${at}`, oidOf('blob', file)));
+  const folders = [Buffer.concat(names)];
+  for (let depth = 0; depth < 48; depth++)
+    folders.push(
+      treeEntry('40000', `${depth}`.padEnd(255, 'x'), oidOf('tree', folders[depth] ?? Buffer.alloc(0))),
+    );
+  const pathsOf = vi.spyOn(PackPaths.prototype, 'pathsOf');
+  const memory = new CountedMemory();
+  const found = await searched(
+    [blob(file), ...folders.map((content): Entry => ({ type: 'tree', content }))],
+    {
+      memory,
+    },
+  );
+  const paths = [...(found.files ?? []), ...found.paths];
+  expect(linesOf(found)).toHaveLength(10);
+  expect(paths.join('').length).toBeLessThan(3 * 1024 * 1024);
+  expect(paths.join('').length).toBeGreaterThan(100_000);
+  expect(memory.workedBytes).toBeGreaterThan(paths.join('').length);
+  // Once for all hits, for new files and for all paths.
+  expect(pathsOf.mock.calls.filter(([oid]) => oid === oidOf('blob', file))).toHaveLength(3);
+  pathsOf.mockRestore();
 });
 
 const folder = (path: string, file: Uint8Array): Entry => ({
