@@ -12,6 +12,8 @@ import { Refusal } from '../../reply/refusal.ts';
 import type { Known } from '../known.ts';
 
 const MOST_TOLD = 5;
+/** Maximum number of faults that are described, because many may be described by the same line. */
+const MOST_DESCRIBED = 1_000;
 
 export function folders({ oddFolders }: Pick<Known, 'oddFolders'>): readonly Finding[] {
   return oddFolders;
@@ -41,10 +43,12 @@ function linesOf(
   roots: ReadonlySet<Oid>,
   who: string,
 ): readonly string[] {
-  const lines = faults.map(([id, oid]) => {
+  const lines = new Set<string>();
+  for (const [id, oid] of faults.slice(0, MOST_DESCRIBED)) {
     const path = paths.pathOf(oid);
     const nameless = roots.has(oid) ? 'the root folder' : 'a folder';
-    return `${who} ${path === null ? nameless : `"${oneLine(path)}"`}: ${sayFsck(id)}.`;
-  });
-  return [...new Set(lines)].slice(0, MOST_TOLD);
+    lines.add(`${who} ${path === null ? nameless : `"${oneLine(path)}"`}: ${sayFsck(id)}.`);
+    if (lines.size === MOST_TOLD) break;
+  }
+  return [...lines];
 }

@@ -20,3 +20,14 @@ it('refuses what every host does, and warns of what some do, by the place', () =
   expect(some).toMatchObject([{ severity: 'warn', lines: [expect.stringMatching(/^Some .* a folder: /)] }]);
   expect(folders({ oddFolders: some })).toBe(some);
 });
+
+it.each([
+  ['different', (at: number) => `a${at}`, 5, 5],
+  ['the same', () => 'a', 1, 1_000],
+])('describes few faults of thousands, if their lines are %s', (_, pathOf, told, most) => {
+  let asked = 0;
+  const faults = Array.from({ length: 5_000 }, (__, at) => ['hasDotgit', oidNumber(at)] as const);
+  const [found] = folderFindings(faults, { pathOf: () => pathOf(asked++) }, commits);
+  expect(found).toMatchObject({ lines: { length: told + 1 } });
+  expect(asked).toBeLessThanOrEqual(most);
+});
