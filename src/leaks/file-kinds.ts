@@ -122,10 +122,14 @@ const XMP_AUTHORS = ['dc:creator', 'aux:OwnerName'];
  */
 function linesOf(pieces: Iterable<Metadata>): readonly string[] {
   const lines = new Set<string>();
+  let isXmpRead = false;
   let left = MOST_PIECES;
   for (const [kind, bytes = NOTHING] of pieces) {
     if (--left < 0) return [...lines, 'and more'];
-    const authors = kind === AUTHOR ? [bytes] : kind === XMP && !lines.has(XMP) ? authorsInXmp(bytes) : [];
+    const isXmp = kind === XMP && !isXmpRead;
+    const authors = kind === AUTHOR ? [bytes] : isXmp ? authorsInXmp(bytes) : [];
+    // WebP has a flag for it, too, without any content.
+    if (isXmp) isXmpRead = bytes.length > 0;
     if (kind !== AUTHOR) lines.add(kind);
     for (const name of authors.map(nameIn)) if (name !== '') lines.add(`${AUTHOR} ${name}`);
   }

@@ -33,6 +33,11 @@ it.each([
   ['XMP', jpeg(xmpSegment(XMP)), [HAS_XMP, 'author Ada L.']],
   ['XMP in PNG', png(['iTXt', Buffer.from(`XML:com.adobe.xmp\0\0\0\0\0${XMP}`)]), [HAS_XMP, 'author Ada L.']],
   ['XMP in WebP', webp(['XMP ', Buffer.from(XMP)]), [HAS_XMP, 'author Ada L.']],
+  [
+    'XMP in WebP, behind its flag',
+    webp(['VP8X', Buffer.from([4, 0, 0, 0, 0])], ['XMP ', Buffer.from(XMP)]),
+    [HAS_XMP, 'author Ada L.'],
+  ],
   ['IPTC', jpeg([0xed, IPTC]), ['author Ada']],
   [
     'the author of a PNG',

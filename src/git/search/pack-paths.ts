@@ -47,7 +47,7 @@ export class PackPaths {
    * The known pairs of id and name, because each version of a folder has nearly the same entries.
    */
   readonly #known = new Set<string>();
-  /** True if the pack has more whole objects than are remembered. */
+  /** True if the pack has more whole objects, or longer names, than are remembered. */
   #isCut = false;
   #entriesLeft = MAX_ENTRIES;
   #namesLength = 0;
@@ -171,7 +171,10 @@ export class PackPaths {
       .replace(/^\d{5,6} /, '');
     const length = this.#namesLength + name.length;
     if (name === '' || name.length > MAX_NAME_LENGTH || this.#known.has(oid + name)) return;
-    if (length > MAX_NAMES_LENGTH) return;
+    if (length > MAX_NAMES_LENGTH) {
+      this.#isCut = true;
+      return;
+    }
     this.#namesLength = length;
     this.#known.add(oid + name);
     this.#made.clear();

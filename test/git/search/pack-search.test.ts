@@ -666,3 +666,16 @@ it('has its folders judged before upstream is asked for anything', async () => {
   expect(onBases).toHaveBeenCalled();
   expect(memory.bytes).toBe(0);
 });
+
+it('tells that new files are missing where their names are longer than are remembered', () => {
+  const paths = new PackPaths(new Set());
+  const offset = 12;
+  const add = (name: string) => {
+    const tree = treeEntry('100644', name, oidOf('blob', Buffer.from(name)));
+    paths.add({ type: 'tree', oid: oidOf('tree', tree), offset, size: tree.length, isWhole: true, tree });
+  };
+  for (let at = 0; at < 900; at++) add(`${at}`.padEnd(200, 'x'));
+  expect(paths.isCut).toBe(false);
+  for (let at = 900; at < 999; at++) add(`${at}`.padEnd(200, 'x'));
+  expect(paths.isCut).toBe(true);
+});
