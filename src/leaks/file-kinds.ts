@@ -105,6 +105,8 @@ type Reading = (head: Uint8Array) => Generator<Metadata>;
 const MAX_AUTHOR_BYTES = 80;
 /** Maximum number of pieces that are read in one file, whether or not they say anything new. */
 const MOST_PIECES = 12;
+/** Maximum number of segments or chunks of one file that are passed. They may be empty. */
+const MOST_PASSED = 500;
 const MOST_ENTRIES = 256;
 const ENTRY_BYTES = 12;
 
@@ -143,7 +145,8 @@ function nameIn(bytes: Uint8Array): string {
 
 /** Reads segments until the picture itself begins (ITU-T T.81). */
 function* readJpeg(head: Uint8Array): Generator<Metadata> {
-  for (let at = 2; at + 4 <= head.length && head[at] === 0xff;) {
+  let left = MOST_PASSED;
+  for (let at = 2; at + 4 <= head.length && head[at] === 0xff && left > 0; left--) {
     const marker = head[at + 1]!;
     const size = 256 * head[at + 2]! + head[at + 3]!;
     if (marker === 0xda || size < 2) return;
@@ -180,7 +183,8 @@ function* readWebp(head: Uint8Array): Generator<Metadata> {
  */
 function* chunks(head: Uint8Array, start: number, isRiff: boolean): Generator<readonly [string, Uint8Array]> {
   const view = viewOf(head);
-  for (let at = start; at + 8 <= head.length;) {
+  let left = MOST_PASSED;
+  for (let at = start; at + 8 <= head.length && left > 0; left--) {
     const size = view.getUint32(isRiff ? at + 4 : at, isRiff);
     const typeAt = isRiff ? at : at + 4;
     yield [latin1(head, typeAt, typeAt + 4), head.subarray(at + 8, at + 8 + size)];

@@ -3,7 +3,7 @@
  * something may begin. The beginnings are those of the searches' own tables, so a new one is tested
  * by being there.
  */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { SearchedNames } from '../../src/git/search/searched-names.ts';
 import { kindOfFile, PICTURES } from '../../src/leaks/file-kinds.ts';
 import { HOSTILE_MESSAGES } from '../support/hostile-messages.ts';
@@ -109,6 +109,22 @@ describe('a picture', () => {
     ],
     'TIFF or raw picture': [tiffs],
   };
+
+  const empty = Buffer.alloc(0);
+  it.each([
+    ['JPEG', jpeg(...often([0xe1, empty] as const))],
+    ['PNG', png(...often(['tEXt', empty] as const))],
+    ['WebP', webp(...often(['XMPx', empty] as const))],
+  ])('that is full of empty pieces, a %s picture, is read only at its beginning', (_, whole) => {
+    const head = whole.subarray(0, 128 * 1024);
+    const decoded = vi.spyOn(Buffer.prototype, 'toString');
+    const tells = kindOfFile(head.subarray(0, 264))?.read?.(head);
+    const { length } = decoded.mock.calls;
+    decoded.mockRestore();
+    expect(tells).toEqual([]);
+    expect(length).toBeGreaterThan(100);
+    expect(length).toBeLessThan(2_000);
+  });
 
   it.each(PICTURES)('that is full of what is read, a %s, is read a bounded number of times', async (name) => {
     expect(FULL[name]).toBeDefined();
