@@ -41,10 +41,26 @@ const LABELS: Readonly<Record<string, string>> = {
 };
 
 /**
+ * The labels of names that were looked up lately, because it takes ten microseconds to find out
+ * that a name is unknown.
+ */
+const remembered = new Map<string, string>();
+const MOST_REMEMBERED = 100;
+
+/**
  * Finds the decoder for an encoding's name as people write it. An unknown encoding is decoded as
  * UTF-8, which shows most of a text.
  */
 export function decoderOf(encoding: string): TextDecoder {
+  const known = remembered.get(encoding);
+  if (known !== undefined) return new TextDecoder(known);
+  const decoder = newDecoder(encoding);
+  if (remembered.size === MOST_REMEMBERED) remembered.clear();
+  remembered.set(encoding, decoder.encoding);
+  return decoder;
+}
+
+function newDecoder(encoding: string): TextDecoder {
   const plain = encoding.toLowerCase();
   const joined = plain.replaceAll(/[-_]/g, '');
   // The last one finds `latin-1`, `iso8859-1` and `cp-1252`.

@@ -1,8 +1,8 @@
 /** Title and body of a pull request, from messages of every kind. */
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { parseCommit } from '../../../src/git/objects/commit.ts';
-import { pullRequestText } from '../../../src/git/objects/commit-message.ts';
+import { decoderOf, pullRequestText } from '../../../src/git/objects/commit-message.ts';
 import { commitContent } from '../../support/objects.ts';
 import { runs } from '../../support/runs.ts';
 import { workOf } from '../../support/work-meter.ts';
@@ -105,4 +105,26 @@ describe('pullRequestText', () => {
       runs(70),
     );
   });
+});
+
+it('looks up the name of an encoding once, whether it is known or not', () => {
+  for (const [encoding, expected] of [
+    ['nonsense', 'utf-8'],
+    ['iso8859-15', 'iso-8859-15'],
+  ] as const) {
+    const labels: (string | undefined)[] = [];
+    const Real = TextDecoder;
+    vi.stubGlobal(
+      'TextDecoder',
+      class extends Real {
+        constructor(label?: string) {
+          labels.push(label);
+          super(label);
+        }
+      },
+    );
+    for (let at = 0; at < 1_000; at++) expect(decoderOf(encoding).encoding).toBe(expected);
+    vi.unstubAllGlobals();
+    expect(labels.filter((label) => label !== undefined && label !== expected).length).toBeLessThan(5);
+  }
 });
