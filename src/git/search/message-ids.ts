@@ -86,6 +86,11 @@ function isId(run: string): boolean {
   return run.includes('-') || (!DIGEST.test(run) && MIXED.test(run));
 }
 
+/** Maximum number of lines that continue a trailer. Thousands may be blank. */
+const MAX_FOLDED = 20;
+
+const isBlank = (character: string | undefined): boolean => character === ' ' || character === '\t';
+
 /**
  * Finds the start of the last line, or of the trailer that it continues
  * (git-interpret-trailers(1)).
@@ -93,7 +98,7 @@ function isId(run: string): boolean {
 function headOf(before: string): number {
   const lineStart = before.lastIndexOf('\n') + 1;
   let start = lineStart;
-  while (start > 0 && (before[start] === ' ' || before[start] === '\t'))
+  for (let folded = 0; folded < MAX_FOLDED && start > 0 && isBlank(before[start]); folded++)
     start = before.slice(0, start - 1).lastIndexOf('\n') + 1;
   return start > 0 && KEY.test(before.slice(start, start + MAX_KEY_LENGTH)) ? start : lineStart;
 }

@@ -48,6 +48,12 @@ it('is in no trailer of a title, however it is folded', () => {
   expect(link).toMatchObject({ start: 12, key: null, server: '//x.example' });
 });
 
+it('is in no trailer that is folded into more lines than anybody writes', () => {
+  const [few, many] = [10, 30].map((lines) => `Mend it\n\nAmp-Thread-ID:\n${' \n'.repeat(lines)} ${UUID}\n`);
+  expect(found(few!)).toEqual([['Amp-Thre', 'amp-thread-id:', null]]);
+  expect(found(many!)).toEqual([]);
+});
+
 it('is one of several in a line', () => {
   expect(found(`Mend it\n\nLink: https://a.example/${RUN} https://b.example/${HEX}`)).toEqual([
     ['Link: ht', 'link:', '//a.example'],
