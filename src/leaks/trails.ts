@@ -52,8 +52,7 @@ const MESSAGE_TRAILS = {
       /^[ \t]{0,9}(?:Author|Commit)?Date: {1,9}[A-Z][a-z]{2} [A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d \d{4}/gm,
       /^(?:[#;@!$%^&|:] )?On branch [^\s]{1,200}$/gm,
       /^(?:[#;@!$%^&|:] )?(?:Untracked files|Changes (?:to be committed|not staged for commit)):$/gm,
-      /^(?:[#;@!$%^&|:] )?Your branch is (?:up to date with '[^\s']{1,200}'\.|ahead of '[^\s']{1,200}' by \d{1,9} commits?\.|behind '[^\s']{1,200}' by \d{1,9} commits?, and can be fast-forwarded\.|based on '[^\s']{1,200}', but the upstream is gone\.)$/gm,
-      /^(?:[#;@!$%^&|:] )?Your branch and '[^\s']{1,200}' (?:have diverged,|refer to different commits\.)$/gm,
+      /^(?:[#;@!$%^&|:] )?Your branch (?:is (?:up to date with|ahead of|behind|based on)|and) '/gm,
     ],
   },
   // RFC 3986 and RFC 9562: nobody writes such ids by hand.
@@ -239,24 +238,26 @@ function withoutTrails(text: string, usual: ReadonlySet<string>, mayLook: () => 
 
 /** Returns the end of a line, and of those that continue it. */
 function endOf(text: string, place: Place): number {
-  const next = nextOf(text, place);
+  const continues = continuationOf(text, place);
   let end = place.at;
   do {
     end = text.indexOf('\n', end) + 1;
     if (end === 0) return text.length;
-    next.lastIndex = end;
-  } while (next.test(text));
+  } while (continues(end));
   return end;
 }
 
+const isBlank = (character: string | undefined): boolean => character === ' ' || character === '\t';
+
 /**
- * Returns what the next line begins with if it belongs to a trailer, a template of comments, or a
+ * Tells if the line that begins at an offset belongs to a trailer, a template of comments, or a
  * list of files. Before these, older versions of Git have a blank line (wt-status.c).
  */
-function nextOf(text: string, { kind, start, at }: Place): RegExp {
-  if (kind !== 'note') return /[ \t]/y;
+function continuationOf(text: string, { kind, start, at }: Place): (lineStart: number) => boolean {
+  if (kind !== 'note') return (lineStart) => isBlank(text[lineStart]);
   const sign = text[start]!;
-  if (COMMENT_SIGNS.includes(sign)) return new RegExp(`\\${sign}`, 'y');
+  if (COMMENT_SIGNS.includes(sign)) return (lineStart) => text[lineStart] === sign;
   // A date, or the name of a branch, stands alone.
-  return '.,:'.includes(text[at]!) ? /[ \t]|\n\t/y : /(?!)/y;
+  if (!'.,:'.includes(text[at]!)) return () => false;
+  return (lineStart) => isBlank(text[lineStart]) || text.startsWith('\n\t', lineStart);
 }

@@ -113,7 +113,6 @@ describe('what is usual', () => {
     'On branch main we do it.',
     'Note: On branch',
     'Your branch is behind the one that it is based on.',
-    "Your branch is behind 'origin/main', so rebase it.",
     'Untracked files: these are not searched.',
     'chat-template: support Llama4Maverick17BInstruct',
     `Follow-up: we saw ${UUID} again`,

@@ -45,8 +45,6 @@ export const IN_FILES: readonly string[] = [
   '://a:',
   '/home/a/',
   '160000 ',
-  // Nothing ends such a key.
-  `-----BEGIN PRIVATE KEY-----\n${'A'.repeat(40)}\n`,
   'contributor ',
   'Ada Lovelace ',
   'contributor@users.noreply.github.com ',

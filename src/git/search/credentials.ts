@@ -40,7 +40,7 @@ interface Kind {
    * Tells if a credential is proven.
    * @param bytes begin with it, and end with the file.
    */
-  readonly isProven?: ((text: string, bytes: Uint8Array, looks: Looks) => boolean) | undefined;
+  readonly isProven?: ((text: string, bytes: Uint8Array) => boolean) | undefined;
 }
 
 const ANYTHING: ByteClass = Array.from({ length: 256 }, (_, byte) => byte);
@@ -164,8 +164,6 @@ function formed(
 /** Maximum length of a credential, and of a private key. */
 const MOST = 1_600;
 const MOST_OF_KEY = 17_000;
-/** Maximum size of all keys that are decoded in one search. Others are only told. */
-const MOST_DECODED = 256 * 1024;
 const USUAL_PART = /^[\w .+/=-]*$/;
 
 /** The texts to search for, in the order of CREDENTIALS. */
@@ -205,7 +203,7 @@ export function credentialAt(
   if (found === undefined) return end === bytes.length && part.test(begun) ? 'cut' : null;
   // Decode it again, because a part of a text keeps all of it in memory.
   const text = latin1(bytes, at, at + found.length);
-  return { what, isProven: isProven?.(text, bytes.subarray(at), looks) === true, text };
+  return { what, isProven: isProven?.(text, bytes.subarray(at)) === true, text };
 }
 
 /**
@@ -238,11 +236,10 @@ function isMacaroon(token: string): boolean {
 }
 
 /** Recognizes a whole ASN.1 sequence with the length that it gives, or OpenSSH's own form. */
-function isPrivateKey(_: string, bytes: Uint8Array, looks: Looks): boolean {
+function isPrivateKey(_: string, bytes: Uint8Array): boolean {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, MOST_OF_KEY));
   const base64 = text.subarray(text.indexOf('KEY-----') + 'KEY-----'.length, text.indexOf('-----END '));
-  if (!looks.takeProof(base64.length, MOST_DECODED)) return false;
-  const key = Buffer.from(base64.toString('latin1').replaceAll(/(?:\\[nr]|\s\+\s|[\s"',])+/g, ''), 'base64');
+  const key = Buffer.from(base64.toString('latin1').replaceAll(/\\[nr]|\s\+\s|[\s"',]/g, ''), 'base64');
   const isOpenSsh = key.subarray(0, OPENSSH_MAGIC.length).toString('latin1') === OPENSSH_MAGIC;
   if (isOpenSsh) return key.length >= LEAST_OF_OPENSSH;
   const [tag, length = 0] = key;

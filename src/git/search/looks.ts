@@ -18,7 +18,6 @@ export class Looks {
   readonly #places = new Map<string, number>();
   readonly #over = new Set<string>();
   readonly #ended: Set<string>;
-  #proofBytes = 0;
 
   /**
    * Starts to count.
@@ -46,12 +45,6 @@ export class Looks {
     if (taken >= most) this.end(kind);
     else this.#taken.set(kind, taken + 1);
     return taken < most;
-  }
-
-  /** Counts the bytes of a proof, and tells if it may be tried. */
-  takeProof(bytes: number, most: number): boolean {
-    this.#proofBytes += bytes;
-    return this.#proofBytes <= most;
   }
 
   /**

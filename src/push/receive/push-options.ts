@@ -64,6 +64,8 @@ export interface OptionFault {
   readonly message: string;
   /** The option whose value breaks its rule, or that a misspelt one means. */
   readonly option: Name;
+  /** The option for the command that passes; null if nobody but the person can write it. */
+  readonly toFill: string | null;
 }
 
 export const MAX_DESCRIPTION_LENGTH = 4_000;
@@ -131,15 +133,15 @@ export function parsePushOptions(pushOptions: readonly string[]): PushOptionsRes
   const given: Given = new Map();
   const unknown = new Set<string>();
   const faults = new Map<string, OptionFault>();
-  const add = (option: Name, message: string | null): void => {
-    if (message !== null) faults.set(message, { option, message });
+  const add = (option: Name, message: string | null, toFill = filled(option)): void => {
+    if (message !== null) faults.set(message, { option, message, toFill });
   };
   for (const option of pushOptions) {
     const [name, text] = split(option);
     const meant = isKnown(name) ? name : meantBy(name);
     if (isKnown(name)) add(name, take(given, name, text));
     else if (meant === undefined) unknown.add(name);
-    else add(meant, misspelt(name, meant));
+    else add(meant, misspelt(name, meant), text === null && isFlag(meant) ? meant : filled(meant));
   }
   const isHashFaulty = [...faults.values()].some(({ option }) => option === 'pr-hash');
   for (const name of ['withdraw', 'overwrite'] as const) {
@@ -152,9 +154,14 @@ export function parsePushOptions(pushOptions: readonly string[]): PushOptionsRes
   return { kind: 'invalid', ...first, faults: [first, ...more], options };
 }
 
-/** The option as a push writes it, with a place for its value if it has one. */
-export function optionToFill({ option }: Pick<OptionFault, 'option'>): string {
-  return isFlag(option) ? option : `${option}=<value>`;
+/**
+ * Fills an option in for a command that a person may copy as it is. `<value>` must be refused then,
+ * and a flag with a value, such as `publish-names=false`, may mean the opposite.
+ * @returns null if nobody but the person can write it.
+ */
+function filled(option: Name): string | null {
+  if (option === 'preview') return option;
+  return isFlag(option) || option === 'title' || option === 'description' ? null : `${option}=<value>`;
 }
 
 /** The faults in the options of a push. */

@@ -11,7 +11,7 @@ import { HostError, hostFailureOf, isRefusedByHost } from '../../words/host-erro
 import type { Clock } from '../../isolate/clock.ts';
 import { BodyError } from '../../streams/body-error.ts';
 import { isStorageFailure } from '../../storage-failure.ts';
-import { type OptionFault, optionToFill } from '../receive/push-options.ts';
+import type { OptionFault } from '../receive/push-options.ts';
 import type { Reply } from './reply.ts';
 
 /** Not "Nothing was changed": the fork may be new, and its branches may have moved. */
@@ -169,7 +169,9 @@ export class Refusal extends Error implements Finding {
  * misspelt `preview`, the same would be published.
  */
 export function refusedOptions(faults: readonly OptionFault[]): readonly Refusal[] {
-  return faults.map((fault) => new Refusal('options', fault.message, [], { needs: [optionToFill(fault)] }));
+  return faults.map(({ message, toFill }) => {
+    return new Refusal('options', message, [], { needs: toFill === null ? [] : [toFill] });
+  });
 }
 
 /** The steps of one push. A host that hangs cannot keep a push alive. */

@@ -28,8 +28,12 @@ const MENDABLE: ReadonlySet<RefusalCode> = new Set([
   'workflows',
 ]);
 
-/** Whether it helps to show the whole command: options change, or several things have to. */
+/**
+ * Whether it helps to show the whole command: options change, or several things have to. There is
+ * none without an option that nobody but the person can write.
+ */
 export function isMendable({ all }: Refusal): boolean {
+  if (all.some(({ code, needs }) => code === 'options' && needs.length === 0)) return false;
   const changes = all.length > 1 || all.some(({ needs }) => needs.length > 0);
   return changes && all.every(({ code }) => MENDABLE.has(code));
 }

@@ -84,8 +84,8 @@ it('with one fault has the reason and the status of ever, and shows warnings, to
 it('shows a preview of all that would become public, beside all that refuses it', async () => {
   const { upstream, clone } = await strict();
   await clone.commit({ message: 'Mend it\n\nBecause it broke.\n' });
-  const refused = await clone.push('-o', 'preview', '-o', 'titel=A', 'origin', 'HEAD:topic');
-  const lines = await expectRefused(bed, upstream, refused, /^push option "titel" is unknown/);
+  const refused = await clone.push('-o', 'preview', '-o', 'drft', 'origin', 'HEAD:topic');
+  const lines = await expectRefused(bed, upstream, refused, /^push option "drft" is unknown/);
   expect(lines.join('\n')).toMatch(/This push would open a pull request:[\s\S]* {4}Because it broke\./);
   expect(reasonsIn(lines)).toHaveLength(3);
   expect(commandIn(lines)).toContain('preview');

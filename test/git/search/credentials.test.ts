@@ -6,7 +6,6 @@ import { SearchedNames } from '../../../src/git/search/searched-names.ts';
 import { LIKELY, PROVEN } from '../../support/made-up-credentials.ts';
 import { blob, searched } from '../../support/pack-searching.ts';
 import { runs } from '../../support/runs.ts';
-import { workOf } from '../../support/work-meter.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
 const names = new SearchedNames({ headers: [], originalIds: [], nobodys: [] });
@@ -78,16 +77,6 @@ it('is found in a text behind any number of others', () => {
   const [proven] = Object.values(PROVEN);
   const others = Array.from({ length: 50 }, () => `${LIKELY['in an address']?.()}\n`).join('');
   expect(inText(`${others}${proven?.()}`).filter(({ isProven }) => isProven)).toHaveLength(1);
-});
-
-it('is proven of hundreds of private keys, but of few that never end', async () => {
-  const make = PROVEN['in PEM, in JSON'];
-  const many = Array.from({ length: 200 }, () => make?.()).join('\n');
-  expect(inText(many).filter(({ isProven }) => isProven)).toHaveLength(200);
-  const endless = `-----BEGIN PRIVATE KEY-----\n${'A'.repeat(40)}${' '.repeat(100)}\n`.repeat(2_000);
-  const { bytes, looks } = await workOf(() => inText(endless));
-  expect(bytes).toBeLessThan(3_000_000);
-  expect(looks).toBeLessThan(10_000);
 });
 
 it('is told to be unsearched for in a file that is too large to be looked into, behind others', async () => {

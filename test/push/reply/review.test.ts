@@ -96,10 +96,16 @@ it.each([
   [['dealy=2h'], "-o 'delay=<value>'"],
   [['delay=1h', 'delay=2h'], "-o 'delay=<value>'"],
   [['prhash=0123456789ab'], "-o 'pr-hash=<value>'"],
-  [['titel=A', 'title=B', 'draft'], "-o draft -o 'title=<value>'"],
 ])('has a command with what %j means, which pushes the same commits', (given, words) => {
   expect(commandFor(...given)).toBe(`git push ${words} https://x.test aaaaaaaaaaaa:refs/heads/main`);
 });
+
+it.each([['titel=A'], ['title=A', 'title=B'], ['publish-names=false'], ['sign-off=no'], ['drft=0']])(
+  'has no command for %s, which might publish something else than was meant',
+  (...given) => {
+    expect(isMendable(review(...refusedOptions(faultsIn(parsePushOptions(given)))))).toBe(false);
+  },
+);
 
 it('has a command with each option once, as the last reason names it, and what is checked out if commits change', () => {
   const run = { settings: { remoteUrl: () => 'https://x.test' }, target: {} } as unknown as PushRun;
