@@ -2,7 +2,8 @@
  * The failure of an object, or of D1, whose database could not be written or opened: the disk of
  * one machine is full, read-only or broken, or Cloudflare's storage does not answer. A failed write
  * resets the object with its memory, and what it would have answered since is not sent (the output
- * gate). So its callers learn it by this error alone.
+ * gate). So its callers learn it by this error alone. An object that a deployment has reset counts
+ * as one, too, because trying again helps there as well.
  * Proved by test/log.test.ts.
  */
 

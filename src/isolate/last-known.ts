@@ -69,8 +69,9 @@ const KV_PATIENCE_MS = 2_000;
 /** Time before a source that has failed is asked again, unless it is asked every time. */
 const RETRY_MS = 5_000;
 /**
- * Life of an entry in KV, so that it does not keep for ever what someone asked for once. Asking
- * again writes the entry again.
+ * Life of an entry in KV from its last change, so that it does not keep for ever what someone asked
+ * for once. Asking does not extend it: once it is over, an isolate to which the answer is new
+ * writes it again.
  */
 const KV_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
 

@@ -1,7 +1,7 @@
 /**
  * Figures of an isolate for everybody, where the operator has set no key. Exact figures, read every
  * second, would tell the size and the moment of each upload. So bytes are rounded up, requests are
- * rounded to tens, and only the uptime changes more often than once a minute.
+ * rounded to tens (at least 1), and only the uptime changes more often than once a minute.
  */
 import type { IsolateFigures } from './isolate.ts';
 

@@ -78,8 +78,8 @@ export class UpstreamHistory implements KnownHistory {
 
   /**
    * Opens a history, of which nothing is listed yet.
-   * @param main has the base and the default branch, which may be missing in `refs`.
-   * @param relist is given if `refs` may be seconds old.
+   * @param main has the default branch and, for a push, the base, which may be missing in `refs`.
+   * @param relist is given for a push, whose `refs` may be seconds old; a fetch gives none.
    */
   constructor(
     lister: Pick<HistoryLister, 'list'>,

@@ -247,8 +247,8 @@ export function approved(
 }
 
 /**
- * Leases what may be public to whoever removes it. It is not published then, even if they die,
- * unless the operator approves it.
+ * Leases what may be public to whoever removes it. Even if they die, it is not published then: what
+ * its person gave up never, the rest only if the operator approves it.
  * @param lease a new one
  */
 export function toRemove(

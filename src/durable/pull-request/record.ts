@@ -34,8 +34,8 @@ export interface PullRequestRecord {
   /** The bot's fork that has its branch; null: it is gone, or there never was one. */
   readonly fork: RepositoryName | null;
   /**
-   * The title with which it was opened, or that a push has given it since. Absent if the push that
-   * opened it died before.
+   * The title with which it was opened, or that a push has named since, even if the host refused to
+   * change it. Absent if the push that opened it died before.
    */
   readonly title?: string;
 }

@@ -1,6 +1,8 @@
 /**
- * The attempt to publish a push whose person waits for the answer. Hash and key are told before
- * anything is published, so that whoever loses the end of the answer has them.
+ * The attempt to publish a push whose person waits for the answer. A hash that this push has chosen
+ * is told with its key before anything is published, so that whoever loses the end of the answer
+ * has them. A retry that continues another attempt's hash is told neither, because it may be a
+ * guess.
  * Proved by test/e2e/push/pr-repeat.test.ts and test/e2e/push/pr-kill.test.ts.
  */
 import type { PushIntent } from '../../durable/pending-push/pending-push.ts';

@@ -47,8 +47,9 @@ export interface Attempt {
    */
   begin(delivery: Delivery, compared: Compared): Promise<Begun>;
   /**
-   * Allows a step that makes something public.
-   * @throws Refusal if the push was ended, or the service is suspended
+   * Allows a step that makes something public. A live push is always allowed to go on, because it
+   * was checked when it was let in.
+   * @throws Refusal if a delayed push was ended, or the service is suspended
    */
   mayGoOn(): Promise<void>;
   /** Finds the pull request of an earlier attempt, if nothing more is to be sent; null: send. */

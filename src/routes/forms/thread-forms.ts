@@ -230,7 +230,8 @@ function ownNameIn(fields: FormFields): string {
 }
 
 /**
- * Searches texts for `ownName` and other leaks, as a push is searched, but refuses nothing.
+ * Searches texts for `ownName`, credentials, home folders and Change-Ids, as a push's texts are,
+ * whatever the operator has set; but not for ids of commits, and it refuses nothing.
  * @param texts by the names that remarks give them.
  */
 function givenAway(texts: Readonly<Record<string, string>>, ownName: string): GivenAway {
