@@ -8,7 +8,7 @@ import type { Memory } from '../git/memory.ts';
 import { UNTITLED } from '../git/objects/commit-message.ts';
 import { countedOnce, type Reword } from '../git/objects/reword.ts';
 import { contentEnd } from '../git/objects/trailers.ts';
-import { type LineWithId, linesWithIds } from '../git/search/message-ids.ts';
+import { type LineWithId, linesWithIds, SESSION_KEY } from '../git/search/message-ids.ts';
 import { Looks } from '../git/search/looks.ts';
 import { tooLarge } from '../git/wire/protocol-error.ts';
 import { lineAround } from './findings.ts';
@@ -50,7 +50,7 @@ const MESSAGE_TRAILS = {
     isWhole: true,
     patterns: [
       /^[ \t]{0,9}(?:Author|Commit)?Date: {1,9}[A-Z][a-z]{2} [A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d \d{4}/gm,
-      /^(?:[#;@!$%^&|:] )?On branch [^\s]{1,200}$/gm,
+      /^(?:[#;@!$%^&|:] )?On branch [^ \t\r\n:]{1,200}$/gm,
       /^(?:[#;@!$%^&|:] )?(?:Untracked files|Changes (?:to be committed|not staged for commit)):$/gm,
       /^(?:[#;@!$%^&|:] )?Your branch (?:is (?:up to date with|ahead of|behind|based on)|and) '/gm,
     ],
@@ -85,10 +85,7 @@ const MAX_STRIPPED = 20_000;
 const LF = 0x0a;
 /** The characters that `core.commentChar=auto` may choose (git-config(1)). */
 const COMMENT_SIGNS = '#;@!$%^&|:';
-/**
- * Matches the names that tools give to what somebody has typed, in keys of trailers and in links.
- */
-const SESSION_KEY = /session|thread|chat|conversation|transcript/;
+/** The same names as in `SESSION_KEY`, but for threads: every forum has links to them. */
 const SESSION_LINK = /session|chat|conversation|transcript/i;
 
 interface Place {
@@ -258,6 +255,6 @@ function continuationOf(text: string, { kind, start, at }: Place): (lineStart: n
   const sign = text[start]!;
   if (COMMENT_SIGNS.includes(sign)) return (lineStart) => text[lineStart] === sign;
   // A date, or the name of a branch, stands alone.
-  if (!'.,:'.includes(text[at]!)) return () => false;
+  if (text[at] !== ':') return () => false;
   return (lineStart) => isBlank(text[lineStart]) || text.startsWith('\n\t', lineStart);
 }

@@ -75,6 +75,7 @@ describe('what warns', () => {
     ['note', '    AuthorDate: Sat Nov  8 20:46:53 2026 +0100'],
     ['note', '# On branch acme-1234'],
     ['note', 'On branch acme-1234'],
+    ['note', 'On branch voil\u00c3\u00a0'],
     ['note', '# Untracked files:'],
     ['note', '; Changes to be committed:'],
     ['note', "# Your branch is up to date with 'origin/acme'."],
@@ -179,6 +180,7 @@ Tested-by: B <b@b.example>
   it.each([
     [`A\n\nAmp-Thread-ID: T-${UUID}`, 'A\n'],
     [`On branch x\n\nA\n`, 'A\n'],
+    ['A\n\nOn branch x,\n  B\n', 'A\n\n  B\n'],
     [`On branch x\n`, 'Anonymous contribution\n'],
     [`A\n\n\nB\n\n`, 'A\n\n\nB\n\n'],
     ['Caf\xe9\n\nOn branch x\n', 'Caf\xe9\n'],

@@ -34,6 +34,10 @@ const DIGEST = /^[\da-f]{40,}$/i;
 const TRAILER = String.raw`^([a-z][a-z\d-]{0,39})[ \t]*:(?!\/\/)`;
 export const KEYS = new RegExp(TRAILER, 'gim');
 const KEY = new RegExp(TRAILER, 'i');
+/** Names that tools give to what somebody has typed, in keys of trailers. */
+export const SESSION_KEY = /session|thread|chat|conversation|transcript/;
+/** Nobody writes these by hand, whereas a long name with numbers may be a word of the code. */
+const NO_WORD = /^(?:[\da-f]{8}-.*|[\da-f]{32,})$/i;
 const MAX_KEY_LENGTH = 50;
 /** Servers of links (RFC 3986, section 3.2), behind the name of a user. */
 export const SERVERS = /:\/\/(?:[^\s/?#@]{1,100}@)?([^\s/:?#]{1,255})/g;
@@ -57,7 +61,7 @@ export function* linesWithIds(text: string, mayLook: () => boolean = () => true)
     const before = text.slice(from, at);
     const lineStart = headOf(before);
     // The title is no trailer: it may begin with the name of a part (`chat-template: mend it`).
-    const key = lineStart === 0 ? null : keyOf(before.slice(lineStart));
+    const key = lineStart === 0 ? null : keyOf(before.slice(lineStart), id);
     const link = linkOf(before, id);
     if (key !== null || link !== null)
       yield { start: from + lineStart, at, key, link, server: link === null ? null : serverOf(link) };
@@ -105,15 +109,17 @@ function headOf(before: string): number {
 
 /**
  * The key of a trailer. `Follow-up: see https://…` is a sentence: tools write nothing but the value
- * before an id, which is a part of it, or stands after a link (`git-svn-id`).
+ * before an id, which is a part of it, or stands after a link (`git-svn-id`). That of a session may
+ * be a whole command (`claude --resume <id>`).
  * @param line up to the id.
  */
-function keyOf(line: string): string | null {
-  const [head, key = ''] = KEY.exec(line) ?? [];
+function keyOf(line: string, id: string): string | null {
+  const [head, name = ''] = KEY.exec(line) ?? [];
   if (head === undefined) return null;
+  const key = name.toLowerCase();
   const words = line.slice(head.length).trimStart().split(/\s+/);
   const isValue = words.length === 1 || (words.length === 2 && words[0]!.includes('://'));
-  return isValue ? `${key.toLowerCase()}:` : null;
+  return isValue || (SESSION_KEY.test(key) && NO_WORD.test(id)) ? `${key}:` : null;
 }
 
 function linkOf(before: string, id: string): string | null {

@@ -28,12 +28,15 @@ const MENDABLE: ReadonlySet<RefusalCode> = new Set([
   'workflows',
 ]);
 
+/** Faults that only options mend: without `needs`, nobody but the person can write these. */
+const MENDED_BY_OPTIONS: ReadonlySet<RefusalCode> = new Set(['options', 'trails']);
+
 /**
  * Whether it helps to show the whole command: options change, or several things have to. There is
  * none without an option that nobody but the person can write.
  */
 export function isMendable({ all }: Refusal): boolean {
-  if (all.some(({ code, needs }) => code === 'options' && needs.length === 0)) return false;
+  if (all.some(({ code, needs }) => MENDED_BY_OPTIONS.has(code) && needs.length === 0)) return false;
   const changes = all.length > 1 || all.some(({ needs }) => needs.length > 0);
   return changes && all.every(({ code }) => MENDABLE.has(code));
 }

@@ -15,6 +15,7 @@ it.each([
   [`Amp-Thread-ID:\n https://ampcode.com/threads/T-${UUID}`, 'amp-thread-id:', '//ampcode.com'],
   [`Amp-Thread-ID:\n\t \n https://ampcode.com/threads/T-${UUID}`, 'amp-thread-id:', '//ampcode.com'],
   [`git-svn-id: svn+ssh://ada@svn.corp.example:22/trunk@12 ${UUID}`, 'git-svn-id:', null],
+  [`Claude-Session: claude --resume ${UUID}`, 'claude-session:', null],
   [`Link to Devin session: https://app.devin.ai/sessions/${HEX}`, null, '//app.devin.ai'],
   [`Note: see https://x.example/?id=${HEX}&a`, null, '//x.example'],
   [`Follow-up: see https://x.example/${HEX}`, null, '//x.example'],
@@ -36,6 +37,7 @@ it.each([
   `A: b\n\n  ${RUN}`,
   `Note: in ${RUN}`,
   `Follow-up: we saw ${UUID} again`,
+  'thread-pool: rename Utf8Thread2PoolBuilder3',
   'chat-template: support Llama4Maverick17BInstruct',
   `x${HEX}`,
 ])('%j holds none', (text) => {

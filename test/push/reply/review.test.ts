@@ -70,9 +70,11 @@ describe('a push that is refused', () => {
 it('has a command only where something changes, and all of it can be mended', () => {
   const archived = new Refusal('archived', 'the repository is archived', []);
   const option = new Refusal('options', 'overwrite cannot wait', []);
+  const described = new Refusal('trails', 'the id of a session would become public', []);
   expect(isMendable(SIGN_OFF)).toBe(true);
   expect(isMendable(review(NAMES, SIGN_OFF))).toBe(true);
-  for (const refusal of [NAMES, option, review(SIGN_OFF, archived)]) expect(isMendable(refusal)).toBe(false);
+  for (const refusal of [NAMES, option, review(SIGN_OFF, archived), review(SIGN_OFF, described)])
+    expect(isMendable(refusal)).toBe(false);
 });
 
 /** The words of the command, as the answer to a push with these options shows it. */
