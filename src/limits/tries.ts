@@ -108,6 +108,11 @@ export class TryLimits {
     return wait;
   }
 
+  /** Counts a request that only reads: it passes if its limit cannot be checked. Never rejects. */
+  countOrPass(name: TriedName): Promise<TriedWait> {
+    return this.#orPass(() => this.count(name));
+  }
+
   /** Counts a look-up that found nothing, in memory: it must leave no row. Never rejects. */
   countMiss(): Promise<TriedWait> {
     return this.#orPass(async () => {

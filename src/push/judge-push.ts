@@ -113,8 +113,8 @@ async function lookAround(
   const upstream = { ...listedRefs, repository: looked?.repository ?? listedRefs.repository };
   const place = looked && { ...looked, ask: placeQuestions(run, upstream, botLogin) };
   const now = Math.floor(host.clock.now() / 1000);
-  const isOpen = isUpdateMeant || (listed !== null && (await store.isOpen(prHash ?? '')));
-  const wasOpen = place === null && isOpen;
+  const isOpen = async () => isUpdateMeant || (listed !== null && (await store.isOpen(prHash ?? '')));
+  const wasOpen = place === null && (await isOpen());
   const circumstances = { settings, botLogin, listed, memory: host.memory, now, refusal, wasOpen };
   return { upstream, place, circumstances };
 }

@@ -380,6 +380,8 @@ function tell({ host, store, logger }: PushRun, { logged, startedAt }: Arrival, 
   const done = outcome.kind === 'delayed' ? 'delayed' : 'accepted';
   if (refusal === null) return logger.info(`${logged} ${done}`, facts);
   if (refusal.preview !== null) return logger.info('push previewed', facts);
-  const { code: reason, cause: error } = refusal;
+  const { code: reason } = refusal;
+  // The first fault may be the person's, and a later one the host's.
+  const error = refusal.all.find(({ cause }) => cause !== undefined)?.cause;
   logger.warn(`${logged} refused`, { ...facts, reason, ...(error !== undefined && { error }) });
 }

@@ -44,7 +44,7 @@ export function choose(waiting: readonly StagedPush[], { now, times, spacedUntil
   const timed = idle.filter(isTimed);
   const ripe = timed.filter((push) => isRipe(push, now));
   const due = ripe.filter((push) => isRipeThere(push, times));
-  const held = ripe.filter((push) => !due.includes(push));
+  const held = ripe.filter((push) => !isRipeThere(push, times));
   const asked = [...held, ...idle.filter(({ until }) => until <= now)].map(({ host }) => host);
   const later = timed.map(({ stage }) => stage.dueAt).filter((dueAt) => dueAt > now);
   const whenHostSays = held.flatMap(({ host, stage }) => {

@@ -3,13 +3,12 @@
  * Proved by test/durable/delayed-pushes/delayed-pushes.test.ts.
  */
 import { earliest } from '../due-rows.ts';
-import { bytesOf, type DelayedPush, type DelayedView, type DelayReason } from './delayed-push.ts';
+import type { DelayedPush, DelayedView, DelayReason } from './delayed-push.ts';
 import { dueAtOf, isAtWork, isBegun, isEnding, isUnwanted, type StagedPush } from './stages.ts';
 
 /** Counts for /metrics and the operator. A push that was approved waits for its time. */
 export interface DelayedCounts {
   readonly waiting: Readonly<Record<DelayReason, number>>;
-  readonly bytes: number;
   /** The moment since which the oldest one waits; null: there is none. */
   readonly oldestAt: number | null;
 }
@@ -47,6 +46,5 @@ export function countsOf(waiting: readonly StagedPush[]): DelayedCounts {
     const reason = push.reason === 'review' ? 'delay' : push.reason;
     counts[dueAtOf(push) === null ? 'review' : reason] += 1;
   }
-  const bytes = waiting.reduce((sum, push) => sum + bytesOf(push), 0);
-  return { waiting: counts, bytes, oldestAt: earliest(...waiting.map(({ keptAt }) => keptAt)) };
+  return { waiting: counts, oldestAt: earliest(...waiting.map(({ keptAt }) => keptAt)) };
 }

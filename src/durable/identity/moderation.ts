@@ -90,9 +90,13 @@ export function pardoned(facts: ModerationFacts, now: number): ModerationFacts {
   return moved(facts, 'pardon', lifted, now);
 }
 
-/** Starts another cooldown: it has posted although reports count. */
+/**
+ * Starts another cooldown: it has posted although reports count. They may have been lifted while
+ * the code host took the comment.
+ */
 export function cooledDown(facts: ModerationFacts, now: number): ModerationFacts {
-  return { ...facts, cooldownUntil: now + COOLDOWN_MS };
+  if (stageOf(facts, now) !== 'flagged') return facts;
+  return moved(facts, 'post', { ...facts, cooldownUntil: now + COOLDOWN_MS }, now);
 }
 
 /** Checks the move. @throws Error if the table of stages does not have it */

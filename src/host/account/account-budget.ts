@@ -82,7 +82,7 @@ const CREATORS_PART = 8 / 9;
 /** The points of recent calls, with at most one entry a second. */
 export type Points = readonly { readonly at: number; readonly points: number }[];
 
-export function pointsOf(operation: Operation): number {
+function pointsOf(operation: Operation): number {
   return operation === 'read' ? 1 : 5;
 }
 

@@ -4,6 +4,7 @@
  * host.
  */
 import { utf8 } from '../../git/bytes.ts';
+import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import { inTurn } from '../../git/objects/reword.ts';
 import { haveOwnSignOff, signerOf } from '../../git/objects/sign-offs.ts';
@@ -24,7 +25,7 @@ import {
   findDestination,
   otherBase,
 } from './destination.ts';
-import { Findings } from './findings.ts';
+import { Findings, refusalOf } from './findings.ts';
 import type { Known, Rule } from './known.ts';
 import type { GitQuestions, Place, Upstream } from './questions.ts';
 import { borrowedCommits, otherAuthors } from './rules/authors.ts';
@@ -118,13 +119,14 @@ export async function judge(
 }
 
 async function verdictOn(
-  { pushed: work, destination: { open, claim, updates }, place, bot, history, circumstances }: Known,
+  { received, pushed: work, destination: { open, claim, updates }, place, history, leaving }: Known,
   named: NamedPullRequest | null,
   findings: readonly Finding[],
 ): Promise<Judged> {
-  const leaving = () => commitsNow(work.commits, bot, claim, circumstances.now);
+  // What is refused tells no more, and costs the host no more, except in a preview.
+  const isTold = received.options.preview || refusalOf(findings) === null;
   const updated =
-    updates && place !== null && named !== null
+    isTold && updates && place !== null && named !== null
       ? await place.ask.updatedCommits(named, work.commits, leaving(), (oid) => history.isKnown(oid))
       : null;
   return { work, place: open && { ...open, named }, claim, updates, updated, findings };
@@ -172,6 +174,8 @@ async function whatItIs(
   const texts = { title: textOf(options.title), description: textOf(options.description) };
   let oddFolders: readonly Finding[] = [];
   const hasDates = (claim?.dates ?? []).length > 0;
+  let made: AnonymousCommits | null = null;
+  const leaving = () => (made ??= commitsNow(commits, bot, claim, now));
   const searched = await searchedNames({
     settings,
     options,
@@ -181,7 +185,7 @@ async function whatItIs(
     texts,
     published: commitsFrom(pack.kept, named?.tip ?? claim?.recorded?.tip ?? null),
     // A commit that has no date yet gets another id in any case.
-    originalIds: idsOf(work.commits, hasDates ? commitsNow(commits, bot, claim, now) : null),
+    originalIds: idsOf(work.commits, hasDates ? leaving() : null),
     kept: pack.kept,
     pack: storedPack(pack.spool),
     judgeFolders: (faults, paths) => {
@@ -226,6 +230,7 @@ async function whatItIs(
     pushed,
     isEmpty,
     oddFolders,
+    leaving,
     named,
   };
 }

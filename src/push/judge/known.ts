@@ -2,6 +2,7 @@
  * Facts about a push that judging knows, so that a step needs nothing else.
  * Proved by test/push/judge/judge.test.ts.
  */
+import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import type { CommitIdentity } from '../../git/objects/commit.ts';
 import type { Plan } from '../../git/objects/planned-commits.ts';
 import type { NamesSearched } from '../../leaks/search-names.ts';
@@ -29,6 +30,8 @@ export interface Known {
   readonly pushed: PushedWork;
   /** Findings that hosts would refuse in folders, which the search for names has read. */
   readonly oddFolders: readonly Finding[];
+  /** Answers the commits as they would leave now. Each is hashed once. */
+  readonly leaving: () => AnonymousCommits;
   /** Whether the push ends with the files that it began with. Never rejects. */
   readonly isEmpty: Promise<boolean>;
 }

@@ -53,7 +53,7 @@ export async function refusePost(c: Context<AppEnv>): Promise<Refused | null> {
 
 const FOREIGN_REFUSED = refused(429, FOREIGN_WORDS, { 'Retry-After': retryAfter(FOREIGN_WAIT_MS) });
 
-export function uncheckedLimit(c: Context<AppEnv>, error: unknown): Refused {
+function uncheckedLimit(c: Context<AppEnv>, error: unknown): Refused {
   c.var.logger.error('a limit could not be checked', { error });
   const message = isStorageFailure(error)
     ? 'the service cannot write at the moment; nothing was posted: try again later'
@@ -67,12 +67,7 @@ export async function withinLimit(
   name: OpenLimitName,
   work: () => Promise<Response>,
 ): Promise<Response> {
-  const wait = await limitsOf(scopeOf(c))
-    .count(name)
-    .catch((error: unknown) => {
-      c.var.logger.warn('a limit could not be checked', { error });
-      return NO_WAIT;
-    });
+  const wait = await limitsOf(scopeOf(c)).countOrPass(name);
   return wait.waitMs > 0 ? textRefusal(c, name, wait) : work();
 }
 

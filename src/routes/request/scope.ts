@@ -15,7 +15,18 @@ import { publishedAddress, publishedOrigin, shownOrigin } from './public-origin.
 let isLackLogged = false;
 onForget(() => (isLackLogged = false));
 
+/** A request has one scope, whose addresses are parsed once. */
+const scopes = new WeakMap<Request, Scope>();
+
 export function scopeOf(c: Context<AppEnv>): Scope {
+  const known = scopes.get(c.req.raw);
+  if (known !== undefined) return known;
+  const scope = newScope(c);
+  scopes.set(c.req.raw, scope);
+  return scope;
+}
+
+function newScope(c: Context<AppEnv>): Scope {
   const { config, logger, http } = c.var;
   const { raw } = c.req;
   const { clientIpHeader, allowedOrigins } = config;

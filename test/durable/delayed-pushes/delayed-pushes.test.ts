@@ -568,7 +568,6 @@ describe('all delayed pushes', () => {
     await object().approve({ name: 'c', attempt: 'attempt c' });
     expect(await object().counts()).toEqual({
       waiting: { delay: 2, busy: 0, review: 1 },
-      bytes: 3_000,
       oldestAt: Date.now() - 1_000,
     });
   });

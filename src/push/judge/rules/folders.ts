@@ -25,6 +25,7 @@ export function folderFindings(
   paths: Pick<PackPaths, 'pathOf'>,
   commits: PlannedCommits,
 ): readonly Finding[] {
+  if (faults.length === 0) return [];
   const roots = new Set(Array.from(commits, ({ tree }) => tree));
   const sure = faults.filter(([id]) => !isTakenBySome(id));
   if (sure.length === 0) return warn('folders', ...linesOf(faults, paths, roots, 'Some code hosts refuse'));

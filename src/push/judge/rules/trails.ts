@@ -48,7 +48,7 @@ function* textsOf({ plan, pushed: { title, description } }: SearchedForTrails) {
 }
 
 /** As much of a push as the rule needs. */
-export interface SearchedForTrails {
+interface SearchedForTrails {
   readonly history: Pick<Known['history'], 'conventions'>;
   readonly received: { readonly options: Pick<Known['received']['options'], 'publishNames'> };
   readonly circumstances: {
