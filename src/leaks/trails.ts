@@ -50,10 +50,8 @@ const MESSAGE_TRAILS = {
     isWhole: true,
     patterns: [
       /^[ \t]{0,9}(?:Author|Commit)?Date: {1,9}[A-Z][a-z]{2} [A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d \d{4}/gm,
-      /^(?:[#;@!$%^&|:] )?On branch [^\s]{1,200}$/gm,
-      /^(?:[#;@!$%^&|:] )?(?:Untracked files|Changes (?:to be committed|not staged for commit)):$/gm,
-      /^(?:[#;@!$%^&|:] )?Your branch is (?:up to date with '[^\s']{1,200}'\.|ahead of '[^\s']{1,200}' by \d{1,9} commits?\.|behind '[^\s']{1,200}' by \d{1,9} commits?, and can be fast-forwarded\.|based on '[^\s']{1,200}', but the upstream is gone\.)$/gm,
-      /^(?:[#;@!$%^&|:] )?Your branch and '[^\s']{1,200}' (?:have diverged,|refer to different commits\.)$/gm,
+      /^(?:[#;@!$%^&|:] )?(?:On branch [^\s]{1,200}|Untracked files:|Changes (?:to be committed|not staged for commit):)$/gm,
+      /^(?:[#;@!$%^&|:] )?Your branch (?:is (?:up to date with '[^\s']{1,200}'\.|ahead of '[^\s']{1,200}' by \d{1,9} commits?\.|behind '[^\s']{1,200}' by \d{1,9} commits?, and can be fast-forwarded\.|based on '[^\s']{1,200}', but the upstream is gone\.)|and '[^\s']{1,200}' (?:have diverged,|refer to different commits\.))$/gm,
     ],
   },
   // RFC 3986 and RFC 9562: nobody writes such ids by hand.
@@ -81,7 +79,7 @@ const STRIP_ADVICE = 'To publish the messages without these trailers and notes, 
 
 /** The kind of `Looks`. */
 const TRAILS = 'trails of tools in messages';
-/** Maximum number of places in a push whose messages are rewritten. */
+/** Maximum number of ids and notes in a push whose messages are rewritten. */
 const MAX_STRIPPED = 20_000;
 const LF = 0x0a;
 /** The characters that `core.commentChar=auto` may choose (git-config(1)). */

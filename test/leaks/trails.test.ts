@@ -202,6 +202,14 @@ Tested-by: B <b@b.example>
   it('ends where there are too many', () => {
     expect(() => strip(`Amp-Thread-ID: T-${UUID}\n`.repeat(20_001))).toThrow(/more than 20000 lines/);
   });
+
+  it.each(['internationalization', 'how_to-write_X509_certificates', '0123456789'.repeat(4)])(
+    'does not count what is no id: %s',
+    (word) => {
+      const message = `Mend it\n\n${`${word}\n`.repeat(20_001)}`;
+      expect(strip(message)).toBe(message);
+    },
+  );
 });
 
 const fill = (part: string, bytes: number) => part.repeat(Math.ceil(bytes / part.length));

@@ -45,13 +45,13 @@ const MAX_BEFORE = 4_096;
  * Lines of a message with an id in a link or a trailer, in order; a line with several ids comes
  * several times.
  * @param text its bytes as Latin-1.
- * @param mayLook asked before each closer look.
+ * @param mayLook asked at each id, whose line is then read.
  */
 export function* linesWithIds(text: string, mayLook: () => boolean = () => true): Generator<LineWithId> {
   for (const [runStart, runEnd] of longRuns(text)) {
-    if (!mayLook()) return;
     const { 0: id, index } = LIKE_ID.exec(text.slice(runStart, runEnd)) ?? { 0: '', index: 0 };
     if (!isId(id)) continue;
+    if (!mayLook()) return;
     const at = runStart + index;
     const from = Math.max(0, at - MAX_BEFORE);
     const before = text.slice(from, at);

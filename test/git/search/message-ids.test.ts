@@ -57,6 +57,8 @@ it('is one of several in a line', () => {
 
 it('ends its search when no more looks are wanted', () => {
   let left = 2;
+  const words = [...linesWithIds(`A\n\ninternationalization ${'0'.repeat(40)}\n`, () => left-- > 0)];
+  expect([words, left]).toEqual([[], 2]);
   const lines = linesWithIds(`\n${`a: ${UUID}\n`.repeat(5)}`, () => left-- > 0);
   expect([...lines]).toHaveLength(2);
 });
