@@ -50,7 +50,7 @@ export interface Reached {
 
 /**
  * Opens a code host for an object. Null: the configuration is invalid, or lacks the host.
- * @param http from an earlier answer.
+ * @param http the client of an earlier call, whose connections are used again; null: opens one.
  */
 export function reachHost(env: Env, hostKey: string, http: HttpClient | null = null): Reached | null {
   const result = configOf(env);

@@ -1,7 +1,7 @@
 /**
  * `npx node bench/fairness/run.ts`: shows what honest newcomers get while somebody floods one
  * repository, by a simpler rule and by that of the service (src/limits/fairness.ts). Prints the
- * table of docs/operations.md, which is the same in each run.
+ * figures of docs/operations.md, and those of the simpler rule, which are the same in each run.
  */
 import { readArguments } from '../../local/arguments.ts';
 import { fairRule, type Flood, simpleRule, type Outcome, simulate } from './simulate.ts';
@@ -27,9 +27,12 @@ export function line(flood: Flood, networks: number): string {
 }
 
 if (import.meta.main) {
-  readArguments('Usage: npx node bench/fairness/run.ts\n\nPrints the table of docs/operations.md.', {});
+  readArguments(
+    'Usage: npx node bench/fairness/run.ts\n\nPrints the figures of docs/operations.md, and those of a simpler rule.',
+    {},
+  );
   console.log(
-    '| Networks, and what they create | Newcomers, same repository | Newcomers, another | People of its threads | Flood, in an hour |',
+    '| Networks, and what they create | Newcomers there | Newcomers elsewhere | People of its threads | Created by the flood, an hour |',
   );
   console.log('| --- | --- | --- | --- | --- |');
   for (const flood of FLOODS) for (const networks of NETWORKS) console.log(line(flood, networks));

@@ -26,8 +26,9 @@ const HOUR_MS = 60 * 60 * 1000;
 /** How far requests overlap, because hosts list changes late, and their clocks differ. */
 export const OVERLAP_MS = HOUR_MS;
 /**
- * The age from which a change is in the answer for certain, although the host's clock has whole
- * seconds and differs a little.
+ * The age from which the answer to a condition is believed, because the host's clock has whole
+ * seconds and differs a little. A change that is listed later comes with the whole feed, which is
+ * read every ten minutes.
  */
 export const SETTLED_MS = 5_000;
 /** How often the feed is read without a condition, and to its last page. */

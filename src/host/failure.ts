@@ -75,8 +75,8 @@ const LIMITS: readonly Row[] = [
 ];
 
 /**
- * An answer by which the host is down for a time that it names: RFC 9110, 15.6.4 and 10.2.3. A call
- * that creates something may have done so.
+ * An answer that says that the host is down, and for how long: RFC 9110, 15.6.4 and 10.2.3. A post,
+ * a pull request or a push may have been carried out; a fork or a branch is only made again.
  */
 const DOWN: Row = { status: [503], when: hasHeader('retry-after', /\S/) };
 const CREATES: ReadonlySet<Operation> = new Set(['post', 'open', 'push', 'offer']);

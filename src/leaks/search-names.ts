@@ -64,8 +64,8 @@ export interface NameSearch extends Pick<Named, 'originalIds' | 'nobodys'> {
     ) => ReturnType<SearchQuestions['readUpstream']>;
   } | null;
   /**
-   * Tells if the commits have sign-offs of their own authors, which the service could replace. It
-   * is asked only after a leak.
+   * Tells if the commits have sign-offs of their own authors or committers, which the service could
+   * replace. It is false with `-o sign-off`, and asked only after a leak.
    */
   readonly canSignOff: () => boolean;
   /** The upstream commit with which files are compared. */

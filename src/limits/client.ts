@@ -56,7 +56,8 @@ export interface Names {
 }
 
 /**
- * Names a network, so that two copies of what is stored, made on two days, have no name in common.
+ * Names a network anew every six hours, so that rows written further apart do not tell that they
+ * are the same network's. A row that is kept keeps its name.
  * @param nameIn the name in an epoch.
  * @param lifeMs how long a row is kept. No row has an older name.
  */

@@ -1,24 +1,26 @@
 /**
- * Who waits first when little is left of what all share: the account, a repository, a thread, the
- * host's calls. Each row is a rule, with an example in a limit of 100: `b/x 20` means that network
- * b has had 20 in repository x. A new network has had nothing there; a member has commented on the
- * thread before. The same table stands in docs/operations.md.
+ * Who waits first when little is left of what all share: the account, its openings, a repository,
+ * its comments, a thread, the host's calls. Each row is a rule, with an example in a limit of 100:
+ * `b/x 20` means that network b has had 20 in repository x. A new network has had nothing there; a
+ * member is a pseudonym, not flagged, whose first comment on the thread is over an hour old. The
+ * same table stands in docs/operations.md.
  *
  * | Rule                                           | Used                  | Goes on    | Waits |
  * | ---------------------------------------------- | --------------------- | ---------- | ----- |
  * | Until two thirds are used, nobody waits.       | a 66                  | a          |       |
  * | Then a network waits that has had its part.    | a 41, b 29            | b          | a     |
- * | A network that is alone has no part.           | a 89                  | a          |       |
+ * | A network that is alone goes on.               | a 89                  | a          |       |
  * | The last tenth is kept.                        | a 90                  |            | a     |
- * | In a repository, it is for new networks.       | repository: a 99      | b          | a     |
- * | Elsewhere, a third of it is for new networks.  | thread: a 92          | b          | a     |
- * | All of it is for members, up to a tenth each.  | thread: a 99          | member b   | b     |
+ * | A repository's last tenth is for new networks. | repository: a 99      | b          | a     |
+ * | Elsewhere, a third of the last tenth is.       | thread: a 92          | b          | a     |
+ * | Members may use the whole tenth, a tenth each. | thread: a 99          | member b   | b     |
  * | The account: a repository waits after a fifth. | account: a 47, b/x 20 | c/y        | c/x   |
  * | Members go on there.                           | account: a 47, b/x 20 | member c/x | c/x   |
  *
- * A network's part is what the table leaves open to it (here 90), divided by the networks that have
- * used the limit and one more, for whoever comes next. What was used in a repository that waits
- * makes no other part smaller. Nobody waits any longer once the last third is free again.
+ * In the last rows, b has used x's fifth, so c waits in x, too. A network's part is what the table
+ * leaves open to it (here 90), divided by the networks that have used the limit and one more, for
+ * whoever comes next. What was used in a repository that waits makes no other part smaller. Nobody
+ * waits any longer once the last third is free again.
  *
  * Nobody can tell a thousand networks of one person from a thousand people: against them, only the
  * limits themselves, the repository's fifth and the tenth hold. Figures are in docs/operations.md.
@@ -46,7 +48,7 @@ export interface Use {
 export interface Claimant extends Omit<Use, 'at'> {
   /** Earlier names of the network, under which it may have used the limit. */
   readonly byEarlier?: readonly string[];
-  /** A member, who has commented on the thread before. */
+  /** A member, as above. */
   readonly takesPart: boolean;
 }
 

@@ -53,9 +53,9 @@ interface KnownFull extends Ending, Omit<FullWindow, 'name'> {
 type KnownDenial = AccountDenied & Pick<KnownFull, 'hasDenied'>;
 
 /**
- * Reserves a claim, also for an object, which has no guard to ask. What creates nothing goes on if
- * the account cannot be asked. A creation waits here for its turn, some seconds at most: the
- * account's object has answered, and serves others meanwhile.
+ * Reserves a claim. Objects call this function directly, because they do not ask the guard. What
+ * creates nothing goes on if the account cannot be asked. A creation waits for its turn, ten
+ * seconds at most: the account's object has answered, and serves others meanwhile.
  */
 export async function reserve(
   account: AccountPort,

@@ -52,7 +52,7 @@ export function toldMs({ waitMs, withinMs }: Wait): number {
 /**
  * Counts an attempt at `now`, if no limit refuses it.
  * @param before when attempts were accepted, oldest first; milliseconds since 1970.
- * @returns the same list after the attempt, and the wait.
+ * @returns those that still count, with this one if it was accepted, and the wait.
  */
 export function hit(
   before: readonly number[],

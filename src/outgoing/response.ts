@@ -2,7 +2,8 @@
  * Parses an HTTP/1.1 response: its head (RFC 9112, sections 4 and 5), and where its body ends (6
  * and 7). The parser is our own because http-parser-js 0.5.10 accepts bare LF, folded lines,
  * `Content-Length` beside `Transfer-Encoding`, lengths such as `2abc`, and a second response behind
- * a body. Client and server could disagree about where a message ends, so these are errors.
+ * a body. Client and server could disagree about where a message ends, so these are errors, but for
+ * bytes behind the body: they end the connection.
  */
 import { latin1 } from '../git/bytes.ts';
 import { malformedResponse, type OutgoingError } from './outgoing-error.ts';

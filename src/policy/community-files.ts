@@ -65,8 +65,9 @@ const CONTRIBUTING = /^contributing(?:\.\w{1,10})?$/i;
 const SECURITY = /^security(?:\.\w{1,10})?$/i;
 
 /**
- * Reads them with two listings at once, then at most one file and one more listing. Rejects if
- * anything stays unknown, because a missing answer is no consent.
+ * Reads them with two listings at once, then at most one file or one more listing: with a vouch
+ * list, or a template elsewhere, nothing in `docs/` is found. Rejects if anything stays unknown,
+ * because a missing answer is no consent.
  */
 export async function readCommunityFiles(
   files: FilesHost,

@@ -123,20 +123,21 @@ async function lookAround(
  */
 async function askLimits(
   run: PushRun,
-  { options }: Received,
+  { options, faults }: Received,
   listed: ClaimedUpdate | null,
   slotHash: string,
 ): Promise<Refusal | null> {
   const { limits } = run;
   const { prHash, preview } = options;
-  const isAsked = (preview || prHash !== null) && listed === null;
+  // Nothing is published with wrong options, as in a preview.
+  const isTried = preview || faults.length > 0;
+  const isAsked = (isTried || prHash !== null) && listed === null;
   const full = isAsked ? await limits.peek() : null;
   // A made-up hash must not cost the host anything, and is an attempt like any other.
   if (full !== null && !preview)
     throw withAdvice(run, options, (await limits.refuseFull(async () => slotHash)) ?? full);
-  // Previews can be repeated without end and never reach the account's own check, so count them
-  // here.
-  if (preview) await limits.takeQuota();
+  // What can be repeated without end, and never reaches the account's own check, is counted here.
+  if (isTried) await limits.takeQuota();
   return full;
 }
 

@@ -105,8 +105,9 @@ export interface PushStore {
    */
   mayBeRecorded(prHash: string): Promise<boolean>;
   /**
-   * Finds the pull request with the last of these works: an open one, else a merged, else a closed
-   * one. Null: none has any. Undefined: the list cannot be read. Never rejects.
+   * Finds a pull request that has any of these works. Of at most three, those with the latest work
+   * first, it answers an open one, else a merged, else a closed one. Null: none has any, or none
+   * can be shown. Undefined: the list cannot be read. Never rejects.
    * @param works keyed hashes of commits without author and dates.
    */
   pullRequestWith(
@@ -193,8 +194,8 @@ export interface PushLimits {
    */
   takeQuota(): Promise<void>;
   /**
-   * Takes what a fork costs, once for a repository: it counts as something created, whatever
-   * becomes of the push.
+   * Takes what a fork costs, which counts as something created, whatever becomes of the push: once
+   * for a network and a repository, as long as that counts; for a delayed push, each time.
    * @throws Refusal
    */
   takeFork(repository: RepositoryName): Promise<void>;

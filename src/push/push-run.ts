@@ -262,8 +262,8 @@ export function inProgress(reason: string, advice: string): Refusal {
 
 const SHOWN = 'The push that opened it showed the key.';
 /**
- * Uses of a key (secret/keyed-hash.ts). By contract, the pr_hash is enough to update, so `update`
- * needs it only where the operator says so.
+ * Words for a person who lacks the pull request's key, by what it is needed for. By contract, the
+ * pr_hash is enough to update, so `update` needs the key only where the operator says so.
  */
 const KEY_USES = {
   withdrawal: `To withdraw a pull request, you need its key: add -o pr-key=<key>. ${SHOWN}`,

@@ -46,8 +46,8 @@ import {
   repeatCommand,
   type Withdrawn,
 } from './reply/banner.ts';
-import { refusedOptions, Refusal, type RefusalCode, toRefusal } from './reply/refusal.ts';
-import { isMendable, reviewLines } from './reply/review.ts';
+import { isOfLimits, refusedOptions, Refusal, toRefusal } from './reply/refusal.ts';
+import { isMendable, needsOnlyOptions, reviewLines } from './reply/review.ts';
 import { isUpdate } from './verdict.ts';
 import { withdraw } from './withdraw.ts';
 
@@ -77,9 +77,6 @@ type Task =
   | { readonly kind: 'push'; readonly received: Received }
   | { readonly kind: 'withdrawal'; readonly prHash: string }
   | Outcome;
-
-/** Refusals that already come before everything else: panic, and the limits themselves. */
-const TOLD_FIRST: ReadonlySet<RefusalCode> = new Set(['suspended', 'rate-limited']);
 
 /**
  * Reads the body to the end of its pack. Where there is nothing to publish, the rest is unread.
@@ -128,9 +125,10 @@ export async function receive(
     logged = 'push';
     // Who wants to withdraw pushes nothing that could be judged.
     if (parsed.options.withdraw || isDoubtful(faults, 'withdraw')) refuseOptions(faults);
+    // Whoever cannot show the key hears nothing about the pull request.
+    if (isDoubtful(faults, 'pr-key')) refuseOptions(faults);
     findings.add(refusedOptions(faults));
-    const isKeyNeeded = settings.prUpdatePolicy === 'key' && !isDoubtful(faults, 'pr-key');
-    await requireKey(run, parsed.options, isKeyNeeded ? 'update' : null);
+    await requireKey(run, parsed.options, settings.prUpdatePolicy === 'key' ? 'update' : null);
     await reply.note(...parsed.options.warnings);
     pack = await receivePack(reader, openSpool, host.memory);
     const received = { taken, commandList, options: parsed.options, faults, pack };
@@ -149,27 +147,32 @@ function refuseOptions(faults: readonly OptionFault[]): void {
 
 /** @throws Refusal */
 async function admit(run: PushRun, said: Announced): Promise<void> {
-  const { options, isWithdrawal } = said;
+  const { isWithdrawal, parsed } = said;
+  const { options } = parsed;
   const { review, publishDelayMs } = run.settings;
-  // One with invalid options fails anyway, so it need not be refused for a pause of the code host.
-  const waits = options === null || mayWait(run.settings, options);
-  const isLater = review !== 'none' || (options?.delayMs ?? publishDelayMs) > 0;
+  // A malformed request fails anyway, so it need not be refused for a pause of the code host.
+  const isMalformed = said.options === null && parsed.kind === 'valid';
+  const waits = isMalformed || mayWait(run.settings, options);
+  const isLater = review !== 'none' || (options.delayMs ?? publishDelayMs) > 0;
   const unlessWaiting = isLater ? 'delay' : 'none';
   const patience = waits ? 'wait' : unlessWaiting;
   const refusal = await run.limits.enter(isWithdrawal, opens(said), patience);
   if (refusal !== null) throw isWithdrawal ? refusal : withAdvice(run, options, refusal);
 }
 
-/** Whether a push can only open a pull request, and therefore needs a slot. */
-function opens({ taken, options }: Announced): boolean {
-  return taken !== null && options !== null && !options.preview && options.prHash === null;
+/**
+ * Whether a push can only open a pull request, and therefore needs a slot. It is judged by those of
+ * its options that are valid, so that a wrong one passes no limit.
+ */
+function opens({ taken, parsed: { options } }: Announced): boolean {
+  return taken !== null && !options.preview && options.prHash === null;
 }
 
 /** Identifies a push that can only open a pull request. */
 function openingHash(run: PushRun, said: Announced): (() => Promise<string>) | undefined {
-  const { taken, options } = said;
-  const isKnown = opens(said) && taken !== null && options !== null;
-  return isKnown ? () => slotHashOf(run, { taken, options }) : undefined;
+  const { taken, parsed } = said;
+  const isKnown = opens(said) && taken !== null;
+  return isKnown ? () => slotHashOf(run, { taken, options: parsed.options }) : undefined;
 }
 
 /** Does the work, and answers how it ended. Never rejects. */
@@ -212,11 +215,12 @@ function refusedAs(refusal: Refusal, command: string | null = null): Outcome {
 
 /** The command that passes once the person has mended the rest; null: none is sure to. */
 function commandFor(run: PushRun, task: Task, refusal: Refusal): string | null {
-  if (task.kind !== 'push' || !isMendable(refusal, task.received.faults.length > 0)) return null;
+  if (task.kind !== 'push' || !isMendable(refusal)) return null;
   const { prHash, prKey, preview, overwrite } = task.received.options;
   const flags = Object.entries({ preview, overwrite }).flatMap(([name, isGiven]) => (isGiven ? [name] : []));
   const needs = refusal.all.flatMap((each) => each.needs);
-  return repeatCommand(run, task.received, { prHash, prKey }, [...needs, ...flags]);
+  const isSame = needsOnlyOptions(refusal);
+  return repeatCommand(run, task.received, { prHash, prKey, isSame }, [...flags, ...needs]);
 }
 
 /**
@@ -246,13 +250,14 @@ async function refusedByLimit(
   { said, logged }: Arrival,
   outcome: Outcome,
 ): Promise<Refusal | null> {
-  const isRefused = outcome.kind === 'refused' && !TOLD_FIRST.has(outcome.refusal.code);
+  const isRefused = outcome.kind === 'refused' && !isOfLimits(outcome.refusal);
   if (!isRefused && outcome.kind !== 'nothing-taken') return null;
-  if (logged === 'withdrawal' || said.options?.preview) return null;
-  const prHash = said.options?.prHash ?? null;
+  const { options } = said.parsed;
+  if (logged === 'withdrawal' || options.preview) return null;
+  const { prHash } = options;
   if (prHash !== null && (await run.store.isOpen(prHash))) return null;
   const full = await run.limits.refuseFull(openingHash(run, said));
-  return full && withAdvice(run, said.options, full);
+  return full && withAdvice(run, logged === null ? said.options : options, full);
 }
 
 /** @throws Refusal, and whatever else has failed */

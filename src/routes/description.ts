@@ -1,6 +1,6 @@
 /**
  * Attaches the description of an endpoint to its handler, from which /openapi.json
- * (service/openapi.ts) collects it.
+ * (routes/service/openapi.ts) collects it.
  * Proved by test/routes/service/openapi.test.ts and test/e2e/people/api-description.test.ts.
  */
 import { type DescribeRouteOptions, resolver, uniqueSymbol } from 'hono-openapi';

@@ -65,9 +65,9 @@ async function firstRefusal(checks: readonly Check[], entry: Entry): Promise<Ref
 
 /** Refuses whoever this isolate knows to be over a limit, so that more pushes reach no object. */
 async function remembered(entry: Entry): Promise<Refusal | null> {
-  const { scope, client, full } = entry;
+  const { scope, client, opening, full } = entry;
   const over = await firstRefusal(REMEMBERED, entry);
-  const noRoom = full?.hasDenied ? noneLeft(scope, full.window, full, client) : null;
+  const noRoom = opening && full?.hasDenied ? noneLeft(scope, opening, full.window, full) : null;
   if (over === null && (noRoom === null || isForGuard(client))) return null;
   // Panic comes first (contract, 4.6), also for a push that does not reach the guard.
   return (await arePushesSuspended(scope.env)) ? suspended() : (noRoom ?? over);
@@ -131,7 +131,7 @@ async function countDenied(scope: HostScope, claim: Claim, client: Client): Prom
   const denial = await creationLimitsOf(scope).denial(claim, true);
   if (denial?.window === 'unknown')
     scope.logger.error('the limits of a push could not be checked', { error: denial.error });
-  return denial === null || denial.window === 'unknown' ? null : denied(scope, denial, null, client);
+  return denial === null || denial.window === 'unknown' ? null : denied(scope, claim, denial, null, client);
 }
 
 /** A claim for no push in particular, so that who repeats one learns no more than others do. */
@@ -189,7 +189,7 @@ export class ClientPushLimits implements PushLimits {
     try {
       const claim = anyOpening(await clientOf(this.#scope));
       const denial = await creationLimitsOf(this.#scope).denial(claim, false);
-      return denial && denied(this.#scope, denial);
+      return denial && denied(this.#scope, claim, denial);
     } catch (error) {
       return outOfReach(this.#scope, error);
     }

@@ -6,9 +6,9 @@ import { hostNameOf } from '../config/hosts.ts';
 import { openBackOff } from '../host-access.ts';
 import { HostPause } from '../host/failure.ts';
 import { LONGEST_REPEAT_WAIT_MS } from '../host/retries.ts';
-import { type Denied, prefixLimit } from '../limits/claim.ts';
-import { type Client, isCircuit } from '../limits/client.ts';
-import { FORKS, PULL_REQUESTS } from '../limits/limits.ts';
+import { type Claim, type Denied, prefixLimit } from '../limits/claim.ts';
+import type { Client } from '../limits/client.ts';
+import { FORKS, ONION_PULL_REQUESTS, PULL_REQUESTS } from '../limits/limits.ts';
 import { toldMs, type TriedWait, type Wait } from '../limits/sliding-window.ts';
 import { pseudonymOf } from '../notify/alert.ts';
 import { guardOf } from '../objects.ts';
@@ -54,18 +54,18 @@ export function overLimit(scope: HostScope, name: keyof typeof TOO_MANY, wait: T
 
 /**
  * Refuses another pull request in the contract's words (section 7), and says how long to wait.
- * @param client null: only the last line is shown.
+ * @param claim has the limits of its windows. The client need not be known.
  */
 export function noneLeft(
   { isForeign }: HostScope,
+  { windows }: Claim,
   window: Denied['window'],
   wait: Wait,
-  client: Client | null,
 ): Refusal {
   if (isForeign) return foreignFull();
-  const ofPrefix = client !== null && isCircuit(client) ? 'onion service' : 'IPv6 /48';
+  const { most } = windows.find(({ kind }) => kind === window)?.limits[0] ?? PULL_REQUESTS;
+  const ofPrefix = most === ONION_PULL_REQUESTS.most ? 'onion service' : 'IPv6 /48';
   const whose = window === 'prefix' ? ofPrefix : 'IP';
-  const { most } = window === 'prefix' && client !== null ? prefixLimit(client) : PULL_REQUESTS;
   const lines = [
     `Rate limit exceeded: max ${most} PRs per hour per ${whose}.`,
     'Please try again later.',
@@ -75,12 +75,13 @@ export function noneLeft(
 }
 
 /**
- * Refuses what the account has denied.
+ * Refuses a claim that the account has denied.
  * @param target the repository, if its own limit may refuse.
  * @param client null: nobody is to be alerted.
  */
 export function denied(
   scope: HostScope,
+  claim: Claim,
   denial: Denied,
   target: NamedTarget | null = null,
   client: Client | null = null,
@@ -89,7 +90,7 @@ export function denied(
   if (window === 'unknown') return outOfReach(scope, denial.error);
   if (window === 'address' || window === 'prefix') {
     if (client !== null && full?.isAlertDue) scope.later(alertOperator(scope, client, window, full.attempts));
-    return noneLeft(scope, window, denial, client);
+    return noneLeft(scope, claim, window, denial);
   }
   if (window === 'forks' && scope.isForeign) return foreignFull();
   if (window === 'forks')

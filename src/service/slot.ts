@@ -39,7 +39,7 @@ export async function reserve(
   if (answer.pauseMs !== undefined) openBackOff(scope.env, scope.host).learn(answer.pauseMs);
   const isNetworkFull = answer.kind === 'denied' && answer.full !== null;
   const paused = writesNow(claim) && !isNetworkFull ? hostPaused(scope) : null;
-  if (answer.kind === 'denied') throw paused ?? denied(scope, answer, target, client);
+  if (answer.kind === 'denied') throw paused ?? denied(scope, claim, answer, target, client);
   if (paused === null) return answer;
   await answer.release();
   throw paused;

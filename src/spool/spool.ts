@@ -157,8 +157,8 @@ export class PushSpool {
 
   /**
    * Appends copies of bytes.
-   * @throws HostError `busy` for too many bytes in all, if there is no memory, or if the object
-   * fails.
+   * @throws HostError `busy` for too many bytes in all or of one client, after `discard`, without
+   * memory, or if the object fails.
    */
   async write(pieces: readonly Uint8Array[]): Promise<void> {
     for (const piece of pieces) {

@@ -82,8 +82,9 @@ export class HistoryLister {
   }
 
   /**
-   * Lists a part of history, `step` windows back.
-   * @returns null if that window does not exist or is too large.
+   * Lists a part of history from its tips back to 90 days ago, to a year ago or to the roots (step
+   * 0, 1 and 2); to 14 days ago if 90 are too many.
+   * @returns null if there is no such step, or its listing is too large.
    * @throws HostError
    */
   async list(repository: RepositoryName, part: HistoryPart, step: number): Promise<HistoryListing | null> {

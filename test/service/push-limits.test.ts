@@ -9,10 +9,13 @@ import type { Env } from '../../src/env.ts';
 import { systemClock } from '../../src/isolate/clock.ts';
 import { forgetEverything } from '../../src/isolate/recent.ts';
 import { HttpClient } from '../../src/outgoing/http-client.ts';
-import { windowName, type Claim } from '../../src/limits/claim.ts';
+import { type Claim, pullRequestClaim, windowName } from '../../src/limits/claim.ts';
+import { clientIn } from '../../src/limits/client.ts';
 import type { Slot } from '../../src/push/push-host.ts';
+import { Refusal } from '../../src/push/reply/refusal.ts';
+import { PullRequestSlot } from '../../src/service/slot.ts';
 import worker from '../../src/worker.ts';
-import { admitted } from '../support/admission.ts';
+import { admitted, inScope } from '../support/admission.ts';
 import { commitContent } from '../support/objects.ts';
 import { buildPack } from '../support/pack-builder.ts';
 import { exhaustive } from '../support/exhaustive.ts';
@@ -235,6 +238,29 @@ describe('the places of a client', () => {
       alerts: [[network, { attempts: 21, most }]],
       reason: 'rate limit exceeded',
     });
+  });
+
+  it.each([
+    ['address', ADDRESS_IN_48, 'max 5 PRs per hour per IP.'],
+    ['prefix', ADDRESS_IN_48, 'max 20 PRs per hour per IPv6 /48.'],
+    ['prefix', 'fc00:dead:beef:4dad::1:2', 'max 100 PRs per hour per onion service.'],
+  ])('are named with the limit that denies: %s, %s', async (window, address, words) => {
+    const denied = async () => ({ kind: 'denied', window, full: null, waitMs: 60_000, withinMs: 3_600_000 });
+    const account = { idFromName: () => 'id', get: () => ({ reserve: denied, denial: denied }) };
+    const variables = { HOST_ACCOUNTS: account };
+    const lines: (string | undefined)[] = [];
+    await inScope(address, variables, async (scope) => {
+      // A delayed push has its client's claim, but knows no client.
+      const claim = pullRequestClaim(clientIn(scope.network, 'secret'), 'push');
+      const limits = { creations: [], openings: [] };
+      const slot = new PullRequestSlot(scope, { claim, account: limits, burst: 'name', client: null });
+      const refusal: unknown = await slot.settle(false).catch((error: unknown) => error);
+      lines.push(refusal instanceof Refusal ? refusal.lines[0] : undefined);
+    });
+    await admitted(address, variables, async (limits) => {
+      lines.push((await limits.peek())?.lines[0]);
+    });
+    expect(lines).toEqual([`Rate limit exceeded: ${words}`, `Rate limit exceeded: ${words}`]);
   });
 
   it('refuse a push while they cannot be asked', async () => {

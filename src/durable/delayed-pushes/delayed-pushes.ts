@@ -3,7 +3,7 @@
  * (stages.ts), and how it ended (endings.ts). One object for all. The content of a push lies
  * encrypted in its spool, and the key in KV, with an expiry: an object can be restored to any
  * moment of 30 days, a key that is deleted or has expired cannot. Only the holder of its lease may
- * publish a push. It is stored, so a process that dies keeps it until it expires. Whoever has lost
+ * publish a push. The lease is stored, so it outlives its holder until it expires. Whoever has lost
  * it can end nothing.
  */
 import { DurableObject } from 'cloudflare:workers';
@@ -37,8 +37,8 @@ const SEEN_TIME = 'seen-time';
 
 /**
  * The answer to whoever ends a push. A `BegunPush` has to be removed from the code host first.
- * `done`: it has ended, nothing was public. `busy`: somebody publishes it. `unknown`: it waits no
- * more.
+ * `done`: it has ended, nothing was public. `busy`: somebody publishes or removes it. `unknown`: no
+ * such push waits.
  */
 type EndedEarly = BegunPush | 'done' | 'busy' | 'unknown';
 
@@ -236,7 +236,7 @@ export class DelayedPushes extends DurableObject<Env> {
 
   /**
    * Rolls back: discards what was kept since then, even while it is published, because the lease is
-   * lost. What may be public already waits for the operator, so that nobody publishes the rest.
+   * lost. Pushes that may already be public in part then wait for the operator.
    * @param since milliseconds since 1970
    */
   async stopSince(since: number): Promise<void> {

@@ -1,8 +1,9 @@
 /**
  * The operator's controls: the panic switches, burst detectors, alerts and their buttons, and
  * rollbacks (contract, 3.2 to 3.4). One object serves the whole service, so that a switch takes
- * effect everywhere at once. Cost: a push attempt that causes no alert writes nothing, because
- * bursts and the limit of pushes are counted in memory.
+ * effect everywhere within two seconds, the age of a copy (service/suspension.ts). Cost: counting a
+ * push attempt writes nothing unless it causes an alert, because bursts and the limit of pushes are
+ * counted in memory. Opening a pull request writes a test value and one row.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';

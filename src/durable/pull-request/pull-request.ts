@@ -63,7 +63,8 @@ interface OutboxEntry extends Waiting {
 /**
  * The stored value. Everything is in it, so that whatever happens writes one row; only the dates of
  * its commits and the keys of the events that were told are apart. The parts change the value in
- * memory, and it is saved in the same turn.
+ * memory, and it is saved in the same turn. Only the end of `unseen`, when the host shows the pull
+ * request, is saved with the messages that leave then.
  */
 interface Kept extends KeptDates, KeptHistory {
   /** The pull request as the last push has recorded it; null: no push has. */

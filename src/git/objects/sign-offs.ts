@@ -1,7 +1,8 @@
 /**
  * Sign-offs of new commits. `-o sign-off` affirms the Developer Certificate of Origin 1.1
- * (https://developercertificate.org/): each new commit ends with its new author's sign-off. The
- * person's own sign-offs, which would name them, are removed; those of others stay.
+ * (https://developercertificate.org/): each new commit ends with its new author's sign-off. Those by
+ * the author or committer that the commit names are removed, as they would name the person; all
+ * others stay.
  */
 import { latin1, utf8 } from '../bytes.ts';
 import type { KeptObjects } from '../pack/kept-objects.ts';

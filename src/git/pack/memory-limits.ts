@@ -1,7 +1,7 @@
 /**
  * Limits what one push may keep in memory, and make others compute. All else of a pack goes to the
- * spool (src/spool). "Bytes of the pack" are at most those that arrived: gzip can make a thousand
- * bytes of one, and the client has paid for that one only.
+ * spool (src/spool). Limits count the bytes that arrived, not what gzip made of them: one byte may
+ * inflate to a thousand.
  * Proved by test/git/pack/bad-packs.test.ts and test/git/zlib/stream-length.test.ts.
  */
 const MiB = 1024 * 1024;

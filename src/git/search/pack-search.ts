@@ -73,8 +73,8 @@ export interface PackFindings {
   /** New and changed files of kinds that are not searched, with their paths if these are known. */
   readonly opaque: readonly (Omit<OpaqueFile, 'offset'> & { readonly path: string | null })[];
   /**
-   * The known paths of new files, and of changed files that the pack has as a whole. It is null if
-   * the pack is too large.
+   * The known paths of files that the pack has as a whole, or that upstream has under another name.
+   * It is null if the pack is too large.
    */
   readonly files: readonly string[] | null;
   /**

@@ -1,7 +1,7 @@
 /**
- * Checks answers of the REST interface: a status of success, and fields of the right shape. Proxies
- * and faults answer 200, too. Otherwise all functions throw TypeError, and it is unknown what was
- * done.
+ * Checks answers of the REST interface: a status of success, and fields of the right shape, because
+ * proxies and faults answer 200, too. For any other answer, all functions throw TypeError, and it
+ * is unknown what was done.
  * Proved by test/host/bad-answers.test.ts and test/host/rest/rest.test.ts.
  */
 import { parseRepositoryName, type RepositoryName } from '../../words/repository-name.ts';

@@ -176,7 +176,8 @@ export class RestThreads {
 
   /**
    * Finds an issue that was transferred to another public repository.
-   * @returns null if it was not, or that cannot be seen.
+   * @returns null if it was not, or the other one is private.
+   * @throws HostError, TypeError if that cannot be seen.
    */
   async #movedTo(repository: RepositoryName, number: number, error: unknown) {
     if (!(error instanceof HostError) || error.code !== 'moved') return null;

@@ -8,9 +8,10 @@ import { datesOf, undatedOf } from '../../durable/pull-request/record.ts';
 import { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import type { Commit } from '../../git/objects/commit.ts';
 import type { Oid } from '../../git/objects/oid.ts';
+import { linesOf } from '../../words/finding.ts';
 import { HostError, hostFailureOf } from '../../words/host-error.ts';
 import { fullName } from '../../words/repository-name.ts';
-import { askPlace, bornUpstream, findBase } from '../judge/destination.ts';
+import { askPlace, bornUpstream, findBase, UNKNOWN_HASH } from '../judge/destination.ts';
 import { Findings, refusalOf } from '../judge/findings.ts';
 import { branchesHolding } from '../judge/judge.ts';
 import {
@@ -125,6 +126,8 @@ export async function release(
     }
     const refusal = refusalOf(findings.all);
     if (refusal !== null) throw refusal;
+    // Its page tells it of the hash that it opens a new one.
+    run.notes.push(...linesOf(findings.all.filter(({ code }) => code === UNKNOWN_HASH)));
     const held = branchesHolding(history, boundary, base, born.defaultBranch);
     return { claim, push: { ...work, ...open, base, named, upstream: held } };
 

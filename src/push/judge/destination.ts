@@ -83,9 +83,14 @@ export async function findDestination(
       : await askPlace(place, settings, push, listed, { mayOpen, mustBeOpen: false }, findings);
   const updates = place === null ? wasOpen : isUpdate(found);
   const current = isUpdate(found) ? (found.named?.pullRequest.base ?? null) : null;
-  const standIn = { base: born.defaultBranch, isBaseNamed: false, isGuess: born.hasAllBranches };
+  const standIn = {
+    base: born.defaultBranch,
+    isBaseNamed: false,
+    isBaseRefused: true,
+    isGuess: born.hasAllBranches,
+  };
   const base = await findings.valueOr(() => chooseBase(place, pushed, current, born), standIn);
-  findings.add(unlistedBranches(born, base));
+  if (!base.isBaseRefused) findings.add(unlistedBranches(born, base));
   return { born, updates, ...found, ...base };
 }
 
@@ -215,6 +220,8 @@ interface Base {
   readonly base: Ref;
   /** If not, an open pull request keeps its base. */
   readonly isBaseNamed: boolean;
+  /** There is none: the default branch stands in, and what is said of it would not be true. */
+  readonly isBaseRefused: boolean;
   /** Nothing says which branch, and all are listed: this is the default branch. */
   readonly isGuess: boolean;
 }
@@ -238,7 +245,7 @@ async function chooseBase(
   const named = namedBase(pushed);
   if (named !== null) {
     const base = await find(named);
-    if (base !== null) return { base, isBaseNamed: true, isGuess: false };
+    if (base !== null) return { base, isBaseNamed: true, isBaseRefused: false, isGuess: false };
     const meant = pushed.options.base === null ? branchBefore(refs, named) : null;
     const lines = [
       `${name} has no branch "${oneLine(named)}". Name an existing branch with -o base=<branch>.`,
@@ -251,13 +258,13 @@ async function chooseBase(
   // alone.
   const known = present ?? (target.kind === 'branch' ? findListed(upstream, target.branch) : null);
   const base = known ?? defaultBranch;
-  return { base, isBaseNamed: false, isGuess: known === null && hasAllBranches };
+  return { base, isBaseNamed: false, isBaseRefused: false, isGuess: known === null && hasAllBranches };
 }
 
 /** Warns that commits of branches which were not listed would count as the person's own. */
 function unlistedBranches(
   { repository, hasAllBranches }: BornUpstream,
-  { base, isBaseNamed }: Base,
+  { base, isBaseNamed }: Pick<Base, 'base' | 'isBaseNamed'>,
 ): Finding[] {
   if (hasAllBranches || isBaseNamed) return [];
   return warn(

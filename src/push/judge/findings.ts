@@ -1,11 +1,12 @@
 /**
- * Gathers what the steps of judging find, in their order, so that a push with several faults is
- * told of all of them at once.
+ * Gathers what the steps of judging find, so that a push with several faults is told of all of them
+ * at once: refusals first, then the repository's rules, then the rest. Of what a step that runs
+ * here throws, only a failure of the host or a fault ends judging early.
  * Proved by test/push/judge/findings.test.ts.
  */
 import type { GitClient } from '../../git/wire/git-client.ts';
 import type { Finding } from '../../words/finding.ts';
-import { isOfHost, Refusal, toRefusal } from '../reply/refusal.ts';
+import { isOfHost, isOfLimits, Refusal, toRefusal } from '../reply/refusal.ts';
 
 /** Rules of the repository, which are told before what the push is. */
 const OF_PLACE: ReadonlySet<string> = new Set(['gate', 'workflows']);
@@ -29,7 +30,8 @@ export class Findings {
 
   /**
    * Runs a step. A refusal that it throws is a finding like any other, and the next step runs.
-   * @throws what else it throws; Refusal if the code host has failed, which the next step would ask
+   * @throws what else it throws; Refusal if the code host has failed: the next step would ask it
+   * again in vain
    */
   async run(step: () => readonly Finding[] | Promise<readonly Finding[]>): Promise<void> {
     try {
@@ -55,11 +57,12 @@ export class Findings {
 
   /**
    * Answers what to throw where judging cannot go on: what was found before comes first. A fault of
-   * the service stays alone, because it is logged.
+   * the service stays alone, because it is logged, as does a limit, which comes before all else.
    */
   endedBy(error: unknown, client: GitClient): unknown {
     const last = toRefusal(error, client);
-    const refusal = last.code === 'internal' ? null : refusalOf([...this.#found, last]);
+    const isAlone = last.code === 'internal' || isOfLimits(last);
+    const refusal = isAlone ? null : refusalOf([...this.#found, last]);
     return refusal === last ? error : (refusal ?? error);
   }
 }

@@ -15,7 +15,7 @@ import type { Finding } from '../../words/finding.ts';
 import { fullName } from '../../words/repository-name.ts';
 import type { ClaimedUpdate } from '../push-run.ts';
 import { type Received, storedPack } from '../receive/receive.ts';
-import { refusedOptions } from '../reply/refusal.ts';
+import { Refusal, refusedOptions } from '../reply/refusal.ts';
 import type { NamedPullRequest, OpenPlace, PushedWork } from '../verdict.ts';
 import {
   baseOfWork,
@@ -144,7 +144,7 @@ async function whatItIs(
 ): Promise<Known & { readonly named: NamedPullRequest | null }> {
   const { options, pack } = received;
   const { settings, botLogin, memory, now } = circumstances;
-  const { born, claim } = destination;
+  const { born, claim, isBaseRefused } = destination;
   const { defaultBranch } = born;
   const remoteUrl = settings.remoteUrl(born.repository);
   const bot = { name: botLogin, email: settings.anonEmail };
@@ -152,10 +152,10 @@ async function whatItIs(
   await history.reachBack();
   const work = await findWork(received, history, remoteUrl);
   const owner = baseOfWork(destination, work, history);
-  findings.add(otherBase(owner));
+  if (!isBaseRefused) findings.add(otherBase(owner));
   const base = owner ?? destination.base;
   const where = { base, defaultBranch, remoteUrl, bot, isQuiet: place === null };
-  await refuseUnrelated(work, pack.kept, history, where, git.isApart);
+  if (!isBaseRefused) await refuseUnrelated(work, pack.kept, history, where, git.isApart);
   const found = destination.named && { ...destination.named, tip: null };
   const named = await findings.valueOr(() => namedTip(received, destination, place, history), found);
   const reword = inTurn([
@@ -243,15 +243,22 @@ async function namedTip(
   return { ...named, tip: await place.ask.replaceableTip(named, isHarmless, received) };
 }
 
-/** As `searchNames`; names that cannot be searched for refuse the push. */
+/**
+ * As `searchNames`; names that cannot be searched for refuse the push, also with `publish-names`.
+ * All else is searched then.
+ */
 function searchedNames(search: NameSearch): Promise<NamesSearched> {
-  return searchNames(search).catch((error: unknown) => {
+  return searchNames(search).catch(async (error: unknown) => {
     if (!(error instanceof RangeError)) throw error;
+    const settings = { ...search.settings, identityCheck: 'off' } as const;
+    const searched = await searchNames({ ...search, settings });
     const reason = 'the authors’ names cannot be searched for';
     const lines = [
       'They are too long, or made of unusual characters. Change them ("git config user.name", "git rebase"), and push again.',
     ];
-    return { refusal: { reason, lines }, findings: [], hasGitlinks: false, hasWorkflows: false };
+    // What was not searched goes without saying.
+    const found = searched.findings.filter(({ code }) => code !== 'searched');
+    return { ...searched, findings: [new Refusal('unsearchable', reason, lines), ...found] };
   });
 }
 

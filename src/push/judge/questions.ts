@@ -260,9 +260,8 @@ export function placeQuestions(run: PushRun, { repository }: Pick<Upstream, 'rep
       { options, taken }: Pushed,
     ) => {
       const { prHash } = named;
-      const overwrite = repeatCommand(run, { options, taken }, { prHash, prKey: options.prKey }, [
-        'overwrite',
-      ]);
+      const again = { prHash, prKey: options.prKey, isSame: true };
+      const overwrite = repeatCommand(run, { options, taken }, again, ['overwrite']);
       return replaceableTip(run, named, isHarmless, options.overwrite ? null : overwrite);
     },
     /**

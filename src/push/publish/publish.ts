@@ -35,8 +35,8 @@ export interface Publication {
 }
 
 /**
- * One attempt to publish a push: while its person waits for the answer (live-attempt.ts), or after
- * a delay (delay/delayed-attempt.ts).
+ * One attempt to publish a push: while its person waits for the answer
+ * (push/publish/live-attempt.ts), or after a delay (push/delay/delayed-attempt.ts).
  */
 export interface Attempt {
   /** The only commit from which the branch may be moved; null: it may be moved from any. */

@@ -152,6 +152,11 @@ export function parsePushOptions(pushOptions: readonly string[]): PushOptionsRes
   return { kind: 'invalid', ...first, faults: [first, ...more], options };
 }
 
+/** The option as a push writes it, with a place for its value if it has one. */
+export function optionToFill({ option }: Pick<OptionFault, 'option'>): string {
+  return isFlag(option) ? option : `${option}=<value>`;
+}
+
 /** The faults in the options of a push. */
 export function faultsIn(parsed: PushOptionsResult): readonly OptionFault[] {
   return parsed.kind === 'invalid' ? parsed.faults : [];
@@ -184,8 +189,8 @@ function take(given: Given, name: Name, text: string | null): string | null {
 }
 
 /**
- * Refuses what nearly is an option: a misspelt `preview`, or `dry-run`, would publish, and a
- * misspelt `pr-hash` would open a second pull request.
+ * Words for a misspelt option. It must not be ignored: a misspelt `preview`, or `dry-run`, would
+ * publish, and a misspelt `pr-hash` would open a second pull request.
  */
 function misspelt(name: string, meant: Name): string {
   return `push option "${oneLine(name)}" is unknown: did you mean ${meant}? Correct it or leave it out`;

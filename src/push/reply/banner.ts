@@ -1,6 +1,7 @@
 /**
  * Lines that the person needs later, as nobody else keeps them: secrets come first, so that an
- * answer whose end is lost has lost none, and all else comes last.
+ * answer whose end is lost has lost none, and all else comes last. Where updates need the key, the
+ * last line repeats it in the command.
  */
 import type { DelayReason, DelayWindow } from '../../durable/delayed-pushes/delayed-push.ts';
 import type { Pushed, PushRun } from '../push-run.ts';
@@ -72,24 +73,38 @@ function usualOptions(repeated: Repeated): string[] {
   ];
 }
 
-function pushCommand(options: readonly string[], { remoteUrl, refName }: Repeated): string {
+/** @param source what is pushed. */
+function pushCommand(
+  options: readonly string[],
+  { remoteUrl, refName }: Pick<Repeated, 'remoteUrl' | 'refName'>,
+  source = 'HEAD',
+): string {
   const words = options.flatMap((each) => ['-o', shellWord(each)]);
-  return ['git push', ...words, remoteUrl, shellWord(`HEAD:${refName}`)].join(' ');
+  return ['git push', ...words, remoteUrl, shellWord(`${source}:${refName}`)].join(' ');
+}
+
+interface Again extends Pick<Repeated, 'prHash' | 'prKey'> {
+  /**
+   * Whether the same commits are pushed. They are named then, because another branch may be checked
+   * out, or may be when the command is run.
+   */
+  readonly isSame: boolean;
 }
 
 /**
- * The command that pushes the same once more.
- * @param more options besides those that it had; they replace others of their name.
+ * The command that pushes once more.
+ * @param more options besides those that it had; they replace others of their name, and the last of
+ * a name counts.
  */
 export function repeatCommand(
   { settings, target }: Pick<PushRun, 'settings' | 'target'>,
   { options, taken }: Pushed,
-  named: Pick<Repeated, 'prHash' | 'prKey'>,
+  { isSame, ...named }: Again,
   more: readonly string[],
 ): string {
   const { signOff: isSignedOff, stripTrails: stripsTrails, squash: isSquashed } = options;
   const { base, description, delayMs } = options;
-  const { refName } = taken.command;
+  const { newId, refName } = taken.command;
   const remoteUrl = settings.remoteUrl(target);
   const repeated = { ...named, isSignedOff, stripsTrails, isSquashed, base, remoteUrl, refName };
   const given = [
@@ -103,8 +118,9 @@ export function repeatCommand(
     ...option('delay', delayMs === null ? null : `${delayMs / 1000}s`),
     ...option('wait', options.wait),
   ];
-  const replaced = new Set(more.map(nameOf));
-  return pushCommand([...given.filter((each) => !replaced.has(nameOf(each))), ...more], repeated);
+  const replacing = new Map(more.map((each) => [nameOf(each), each]));
+  const kept = given.filter((each) => !replacing.has(nameOf(each)));
+  return pushCommand([...kept, ...replacing.values()], repeated, isSame ? newId.slice(0, 12) : 'HEAD');
 }
 
 /** The first lines of a push that opens a pull request, before anything is published. */

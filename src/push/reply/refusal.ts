@@ -11,6 +11,7 @@ import { HostError, hostFailureOf, isRefusedByHost } from '../../words/host-erro
 import type { Clock } from '../../isolate/clock.ts';
 import { BodyError } from '../../streams/body-error.ts';
 import { isStorageFailure } from '../../storage-failure.ts';
+import { type OptionFault, optionToFill } from '../receive/push-options.ts';
 import type { Reply } from './reply.ts';
 
 /** Not "Nothing was changed": the fork may be new, and its branches may have moved. */
@@ -54,6 +55,11 @@ export function isOfHost({ code }: Refusal): boolean {
   return Object.hasOwn(STEPS, code);
 }
 
+/** Whether panic or a limit refuses, which comes before everything else, and stands alone. */
+export function isOfLimits({ code }: Refusal): boolean {
+  return code === 'suspended' || code === 'rate-limited';
+}
+
 /** Push attempts that the metrics count by themselves. */
 const SPECIAL_OUTCOMES = ['suspended', 'rate-limited', 'preview'] as const;
 type SpecialOutcome = (typeof SPECIAL_OUTCOMES)[number];
@@ -80,7 +86,8 @@ type OfWork =
   | 'nothing-new'
   | 'one-branch'
   | 'squash'
-  | 'trails';
+  | 'trails'
+  | 'unsearchable';
 type OfService = 'busy' | 'clock' | 'delay' | 'delays-full' | 'internal' | 'unguarded';
 
 /** Texts that a push would publish, for a form. On a terminal, lines of its refusal show them. */
@@ -157,9 +164,12 @@ export class Refusal extends Error implements Finding {
   }
 }
 
-/** Refuses options, which are judged without what is wrong with them. */
-export function refusedOptions(faults: readonly { readonly message: string }[]): readonly Refusal[] {
-  return faults.map(({ message }) => new Refusal('options', message, []));
+/**
+ * Refuses options, which are judged without what is wrong with them. Each is needed: without a
+ * misspelt `preview`, the same would be published.
+ */
+export function refusedOptions(faults: readonly OptionFault[]): readonly Refusal[] {
+  return faults.map((fault) => new Refusal('options', fault.message, [], { needs: [optionToFill(fault)] }));
 }
 
 /** The steps of one push. A host that hangs cannot keep a push alive. */

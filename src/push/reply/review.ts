@@ -22,26 +22,28 @@ const MENDABLE: ReadonlySet<RefusalCode> = new Set([
   'not-rewritable',
   'fsck',
   'names',
+  'unsearchable',
   'trails',
   'noise',
   'workflows',
 ]);
 
-/**
- * Whether it helps to show the whole command, because options change, or several things have to.
- * @param isCorrected whether the command leaves out options that were wrong.
- */
-export function isMendable({ all }: Refusal, isCorrected: boolean): boolean {
-  const changes = isCorrected || all.length > 1 || all.some(({ needs }) => needs.length > 0);
+/** Whether it helps to show the whole command: options change, or several things have to. */
+export function isMendable({ all }: Refusal): boolean {
+  const changes = all.length > 1 || all.some(({ needs }) => needs.length > 0);
   return changes && all.every(({ code }) => MENDABLE.has(code));
+}
+
+/** Whether nothing but its options has to change. */
+export function needsOnlyOptions({ all }: Refusal): boolean {
+  return all.every(({ needs }) => needs.length > 0);
 }
 
 /** @param command that passes once the rest is done; null: there is none. */
 export function reviewLines(refusal: Refusal, command: string | null): readonly string[] {
   const { all, warnings, paragraph } = refusal;
   if (all.length === 1 && warnings.length === 0 && command === null) return paragraph;
-  const onlyOptions = all.every(({ code, needs }) => code === 'options' || needs.length > 0);
-  const again = onlyOptions ? 'Push again with:' : 'When the rest is done, push with:';
+  const again = needsOnlyOptions(refusal) ? 'Push again with:' : 'When the rest is done, push with:';
   const lines = all.length === 1 ? paragraph.slice(0, -1) : ['', ...numbered(all)];
   if (warnings.length > 0) lines.push('', ...linesOf(warnings));
   if (command !== null) lines.push('', again, `  ${command}`);

@@ -1,5 +1,6 @@
 /**
- * Refuses clients that are over a limit, always before the work that the limit bounds.
+ * Refuses clients that are over a limit, always before the work that the limit bounds. An attempt
+ * counts before that work, too; only a look-up counts afterwards, if it finds nothing.
  * Proved by test/routes/request/limits.test.ts and test/routes/request/refused-first.test.ts.
  */
 import type { Context } from 'hono';

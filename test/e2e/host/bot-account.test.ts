@@ -93,7 +93,7 @@ describe('an account that the host refuses', exhaustive, () => {
     await expect.poll(alertTitles).toEqual(['Something is wrong with the token']);
     const words = 'refuses the bot’s token';
     await expect.poll(frontPage).toContain(words);
-    expect(await metrics(/problem="rejected"\} 1$/)).toHaveLength(2);
+    expect(await metrics(/^gitveil_bot_account_problem\{.*problem="rejected"\} 1$/)).toHaveLength(1);
 
     expect((await clone.push()).code).toBe(0);
     await expect.poll(frontPage).not.toContain(words);

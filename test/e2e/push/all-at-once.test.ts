@@ -18,7 +18,7 @@ const reasonsIn = (lines: readonly string[]) =>
 /** The words of the command that a refusal prints, behind `git push`. */
 function commandIn(lines: readonly string[]): string[] {
   const [, words = ''] = /\n {2}git push (.*)\n/.exec(`${lines.join('\n')}\n`) ?? [];
-  return words.replaceAll("'", '').split(' ');
+  return [...words.matchAll(/'[^']*'|\S+/g)].map(([word]) => word.replaceAll("'", ''));
 }
 
 async function strict() {
@@ -56,13 +56,16 @@ it('with six faults names six, and the command that then passes', async () => {
   expect(bed.host.forkPath(upstream)).toBeNull();
   const command = commandIn(lines);
   expect(command.join(' ')).toMatch(
-    /^-o sign-off -o ai=none -o issue=<number> -o base=<branch> http\S+ HEAD:refs\/heads\/topic$/,
+    /^-o draft -o sign-off -o ai=<none, assisted or generated> -o issue=<number> -o base=<branch> http\S+ HEAD:refs\/heads\/topic$/,
   );
 
   await clone.git('rm', '--quiet', WORKFLOW);
   await clone.git('commit', '--quiet', '--amend', '--allow-empty', '--message', 'Mend it');
   await clone.commit({ message: 'Mend more\n' });
-  const filled = command.map((word) => word.replace('<number>', String(number)).replace('<branch>', 'main'));
+  const values = { number: String(number), branch: 'main', 'none, assisted or generated': 'none' };
+  const filled = command.map((word) =>
+    Object.entries(values).reduce((text, [name, value]) => text.replace(`<${name}>`, value), word),
+  );
   const passed = await clone.push(...filled);
   expect(passed.code, passed.stderr).toBe(0);
   expect(bannerOf(passed).prUrl).toContain(upstream.fullName);
@@ -86,6 +89,22 @@ it('shows a preview of all that would become public, beside all that refuses it'
   expect(lines.join('\n')).toMatch(/This push would open a pull request:[\s\S]* {4}Because it broke\./);
   expect(reasonsIn(lines)).toHaveLength(3);
   expect(commandIn(lines)).toContain('preview');
+});
+
+it('has a command with the option that was meant, for the commits that were pushed, whatever is checked out', async () => {
+  const { upstream, clone } = await contribute(bed);
+  await clone.commit({ message: 'Mend it\n' });
+  await clone.git('branch', 'mended');
+  await clone.commit({ message: 'Not for anybody yet\n' });
+  const refused = await clone.push('-o', 'dry-run', '-o', 'drft', 'origin', 'mended:main');
+  const lines = await expectRefused(bed, upstream, refused, /^push option "dry-run" is unknown/);
+  const command = commandIn(lines);
+  const id = await clone.git('rev-parse', 'mended');
+  expect(command.join(' ')).toBe(`-o preview -o draft ${upstream.url} ${id.slice(0, 12)}:refs/heads/main`);
+  const shown = remoteLines(await clone.push(...command)).join('\n');
+  expect(shown).toContain('This push would open a pull request as a draft:');
+  expect(shown).not.toContain('Not for anybody yet');
+  expect(bed.host.forkPath(upstream)).toBeNull();
 });
 
 it('asks the host only what a clone asks, if a delay may be meant', async () => {

@@ -40,7 +40,7 @@ it('ends when the code host fails, which the next step would ask again', async (
   expect(step).toHaveBeenCalled();
 });
 
-it('tells what was found before judging ended, but lets a fault of the service be logged', () => {
+it('tells what was found before judging ended, but a fault of the service and a limit stand alone', () => {
   const findings = new Findings();
   const silent = new Refusal('lookup', 'the repository could not be looked up', []);
   expect(findings.endedBy(silent, 'git')).toBe(silent);
@@ -48,4 +48,6 @@ it('tells what was found before judging ended, but lets a fault of the service b
   expect(findings.endedBy(silent, 'git')).toMatchObject({ code: 'sign-off', also: [{ code: 'lookup' }] });
   const fault = new Error('fault');
   expect(findings.endedBy(fault, 'git')).toBe(fault);
+  const full = new Refusal('rate-limited', 'rate limit exceeded', []);
+  expect(findings.endedBy(full, 'git')).toBe(full);
 });

@@ -1,6 +1,7 @@
 /** Judging: what was received and what upstream is become a verdict, and nobody else is asked. */
 import { describe, expect, it, vi } from 'vitest';
 import { UNCOUNTED } from '../../../src/git/memory.ts';
+import { SearchedNames } from '../../../src/git/search/searched-names.ts';
 import type { HostPullRequest } from '../../../src/host/code-host.ts';
 import { OPEN_POLICY } from '../../../src/policy/policy.ts';
 import { refusalOf } from '../../../src/push/judge/findings.ts';
@@ -301,6 +302,32 @@ describe('a push is judged', () => {
       ]),
     });
   });
+
+  it('refused for a base that is not there, and for nothing that follows from what stands in for it', async () => {
+    const few = { ...upstream, hasAllBranches: false };
+    const policy = { ...OPEN_POLICY, refusesWorkflows: true };
+    const questions = asked({ entriesChanged: vi.fn(async () => null) });
+    const push = received({ base: 'nowhere' }, commitContent({ tree: EMPTY_TREE, author: PERSON }));
+    const judged = judge(push, few, { ...place, policy }, circumstances, questions);
+    const refusal = (await judged.catch((error: unknown) => error)) as Refusal;
+    expect(refusal).toMatchObject({ code: 'base', reason: 'there is no such base branch' });
+    const others = refusal.also.map(({ code }) => code);
+    for (const code of ['fetch-first', 'base', 'unlisted-branches', 'workflows', 'other-base'])
+      expect(others).not.toContain(code);
+  });
+
+  it.each([{}, { publishNames: true }, { preview: true }])(
+    'refused if the names cannot be searched for, with %j too, and all else is searched',
+    async (options) => {
+      const find = vi.spyOn(SearchedNames.prototype, 'beginWith').mockImplementationOnce(() => {
+        throw new RangeError('the texts are too much alike');
+      });
+      const judged = judge(received(options), upstream, place, circumstances, asked());
+      await expect(judged).rejects.toMatchObject({ code: 'unsearchable', preview: null });
+      expect(find.mock.calls.length).toBeGreaterThan(1);
+      find.mockRestore();
+    },
+  );
 
   it('refused for a base that has no history in common with the default branch', async () => {
     const pages = { name: 'refs/heads/gh-pages', oid: 'c'.repeat(40) };

@@ -1,8 +1,11 @@
 /** Lines on the terminal about a push that is refused: all of it, and the command that passes. */
 import { describe, expect, it } from 'vitest';
 import { refusalOf } from '../../../src/push/judge/findings.ts';
-import { Refusal } from '../../../src/push/reply/refusal.ts';
-import { allLines, isMendable, reviewLines } from '../../../src/push/reply/review.ts';
+import type { Pushed, PushRun } from '../../../src/push/push-run.ts';
+import { faultsIn, parsePushOptions } from '../../../src/push/receive/push-options.ts';
+import { repeatCommand } from '../../../src/push/reply/banner.ts';
+import { Refusal, refusedOptions } from '../../../src/push/reply/refusal.ts';
+import { allLines, isMendable, needsOnlyOptions, reviewLines } from '../../../src/push/reply/review.ts';
 import { type Finding, warn } from '../../../src/words/finding.ts';
 
 const SIGN_OFF = new Refusal('sign-off', 'a sign-off is required', ['Sign it.'], { needs: ['sign-off'] });
@@ -67,9 +70,44 @@ describe('a push that is refused', () => {
 it('has a command only where something changes, and all of it can be mended', () => {
   const archived = new Refusal('archived', 'the repository is archived', []);
   const option = new Refusal('options', 'overwrite cannot wait', []);
-  expect(isMendable(SIGN_OFF, false)).toBe(true);
-  expect(isMendable(review(NAMES, SIGN_OFF), false)).toBe(true);
-  expect(isMendable(option, true)).toBe(true);
-  for (const refusal of [NAMES, option, review(SIGN_OFF, archived)])
-    expect(isMendable(refusal, false)).toBe(false);
+  expect(isMendable(SIGN_OFF)).toBe(true);
+  expect(isMendable(review(NAMES, SIGN_OFF))).toBe(true);
+  for (const refusal of [NAMES, option, review(SIGN_OFF, archived)]) expect(isMendable(refusal)).toBe(false);
+});
+
+/** The words of the command, as the answer to a push with these options shows it. */
+function commandFor(...pushOptions: readonly string[]): string {
+  const parsed = parsePushOptions(pushOptions);
+  const refusal = review(...refusedOptions(faultsIn(parsed)));
+  expect(isMendable(refusal)).toBe(true);
+  const run = { settings: { remoteUrl: () => 'https://x.test' }, target: {} } as unknown as PushRun;
+  const command = { oldId: '0'.repeat(40), newId: 'a'.repeat(40), refName: 'refs/heads/main' };
+  const pushed = { options: parsed.options, taken: { command } } as unknown as Pushed;
+  const { prHash, prKey } = parsed.options;
+  const isSame = needsOnlyOptions(refusal);
+  const needs = refusal.all.flatMap((each) => each.needs);
+  return repeatCommand(run, pushed, { prHash, prKey, isSame }, needs);
+}
+
+it.each([
+  [['dry-run'], '-o preview'],
+  [['previw'], '-o preview'],
+  [['sqash', 'drft'], '-o squash -o draft'],
+  [['dealy=2h'], "-o 'delay=<value>'"],
+  [['delay=1h', 'delay=2h'], "-o 'delay=<value>'"],
+  [['prhash=0123456789ab'], "-o 'pr-hash=<value>'"],
+  [['titel=A', 'title=B', 'draft'], "-o draft -o 'title=<value>'"],
+])('has a command with what %j means, which pushes the same commits', (given, words) => {
+  expect(commandFor(...given)).toBe(`git push ${words} https://x.test aaaaaaaaaaaa:refs/heads/main`);
+});
+
+it('has a command with each option once, as the last reason names it, and what is checked out if commits change', () => {
+  const run = { settings: { remoteUrl: () => 'https://x.test' }, target: {} } as unknown as PushRun;
+  const command = { oldId: '0'.repeat(40), newId: 'a'.repeat(40), refName: 'refs/heads/main' };
+  const { options } = parsePushOptions([]);
+  const pushed = { options, taken: { command } } as unknown as Pushed;
+  const again = { prHash: null, prKey: null, isSame: needsOnlyOptions(review(NAMES, SIGN_OFF)) };
+  expect(repeatCommand(run, pushed, again, ['issue=<value>', 'sign-off', 'issue=<number>'])).toBe(
+    "git push -o 'issue=<number>' -o sign-off https://x.test HEAD:refs/heads/main",
+  );
 });

@@ -150,12 +150,16 @@ describe.each(Object.entries(WRITES))('%s', (_, write) => {
 
 const PACK = buildPack([{ type: 'commit', content: commitContent() }]).bytes;
 
-async function push(variables: object = {}, { options = '', ref = 'refs/heads/fix' } = {}) {
-  const asking = options === '' ? '' : ' push-options';
+async function push(
+  variables: object = {},
+  { options = [], ref = 'refs/heads/fix' }: { options?: string | readonly string[]; ref?: string } = {},
+) {
+  const asking = options.length === 0 ? '' : ' push-options';
   const command = pktText(
     `${'0'.repeat(40)} ${'a'.repeat(40)} ${ref}\0 report-status side-band-64k${asking}`,
   );
-  const commands = `${command}${FLUSH}${options === '' ? '' : `${pktText(options)}${FLUSH}`}`;
+  const given = [options].flat().map((option) => pktText(option));
+  const commands = `${command}${FLUSH}${given.length === 0 ? '' : `${given.join('')}${FLUSH}`}`;
   const body = Buffer.concat([Buffer.from(commands), PACK]);
   const init = { method: 'POST', headers: { 'Content-Type': RECEIVE_PACK }, body };
   const { status, bytes } = await ask(`${remote}/git-receive-pack`, init, variables);
@@ -196,6 +200,38 @@ describe('a push that is refused', () => {
     expect(asked).toEqual(['GUARD.admit', 'HOST_ACCOUNTS.denial']);
     expect(host).not.toHaveBeenCalled();
     expect(ahead).not.toHaveBeenCalled();
+  });
+
+  it('by its client’s limit does not reach the host with a wrong option either', async () => {
+    const host = vi.spyOn(HttpClient.prototype, 'fetch').mockRejectedValue(new TypeError('no network'));
+    const ahead = vi.spyOn(HttpClient.prototype, 'openAhead').mockResolvedValue();
+    await fill();
+    const { errors, progress } = await push({}, { options: 'titel=x' });
+    expect(errors).toEqual(['push rejected: rate limit exceeded']);
+    expect(progress.join('\n')).not.toContain('titel');
+    expect(asked.toSorted()).toEqual(['GUARD.admit', 'GUARD.tell', 'HOST_ACCOUNTS.denial']);
+    expect(host).not.toHaveBeenCalled();
+    expect(ahead).not.toHaveBeenCalled();
+  });
+
+  it('for its options is counted as a preview is, before the host is asked', async () => {
+    vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(() => {
+      asked.push('the host');
+      return Promise.reject(new TypeError('no network'));
+    });
+    vi.spyOn(HttpClient.prototype, 'openAhead').mockResolvedValue();
+    await push({}, { options: 'titel=x' });
+    const before = asked.slice(0, asked.indexOf('the host'));
+    expect(before).toContain('HOST_ACCOUNTS.reserve');
+  });
+
+  it('for a wrong pr-key asks nothing about the pull request, where updates need the key', async () => {
+    const host = vi.spyOn(HttpClient.prototype, 'fetch').mockRejectedValue(new TypeError('no network'));
+    vi.spyOn(HttpClient.prototype, 'openAhead').mockResolvedValue();
+    const options = ['pr-hash=0123456789ab', 'pr-key=x'];
+    const answer = await push({ PR_UPDATE_POLICY: 'key' }, { options });
+    expect(answer.report.join('\n')).toMatch(/^ng .*pr-key must be /m);
+    expect(host).not.toHaveBeenCalled();
   });
 
   it('for its options says so, also if the code host cannot be asked about the rest of it', async () => {

@@ -16,7 +16,7 @@ export async function changedFiles({
   pushed,
   searched,
   received: { pack },
-  destination: { born },
+  destination: { born, isBaseRefused },
 }: Pick<Known, 'place' | 'pushed' | 'searched' | 'received' | 'destination'>): Promise<Finding[]> {
   const policy = place?.policy ?? OPEN_POLICY;
   const { hasSubmodules, hasWorkflows } = policy.community;
@@ -25,6 +25,8 @@ export async function changedFiles({
   if (!mayHaveModules && !mayHaveWorkflows) return [];
   const how = { isAll: mayHaveModules, isRequired: policy.refusesWorkflows };
   const changed = (await place?.ask.entriesChanged(pushed, pack.spool, how)) ?? null;
+  // Compared with its own base, it could perhaps be read.
+  if (changed === null && isBaseRefused) return [];
   return [
     ...workflows(changed, born.repository, policy, mayHaveWorkflows),
     ...(mayHaveModules ? submodules(changed) : []),

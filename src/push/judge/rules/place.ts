@@ -41,7 +41,10 @@ export async function statements(
       ...(isIssueMissing ? ['-o issue=<number of an open issue>'] : []),
     ];
     const line = `The ${POLICY_PATH} of ${fullName(repository)} requires it. Push again with: ${missing.join(', and ')}`;
-    const needs = [...(isAiMissing ? ['ai=none'] : []), ...(isIssueMissing ? ['issue=<number>'] : [])];
+    const needs = [
+      ...(isAiMissing ? ['ai=<none, assisted or generated>'] : []),
+      ...(isIssueMissing ? ['issue=<number>'] : []),
+    ];
     return [new Refusal('stated', 'the repository asks for more', [line], { needs })];
   }
   const why = issue === null ? null : await ask.issue(issue);

@@ -83,12 +83,17 @@ const FIELDS: readonly (readonly [option: string | RegExp, field: string])[] = [
   ['-o issue=<number of an open issue>', `“${STATED_LABELS.issue}”`],
   ['with: -o sign-off', 'with the Developer Certificate of Origin ticked'],
   [/Add -o wait, .*/, 'Or choose a later time under “When it becomes public”.'],
+  [/^To publish the messages without .* -o strip-trails$/, ''],
+  [/^Remove the line and push again: .*/, 'Remove the line, and send this form again.'],
+  ['To publish it anyway, add: -o publish-names', 'It can be published anyway with Git alone.'],
 ];
 
 /** Turns a refusal, whose words are for people who push, into one for the form. */
 export function formRefusal(refusal: Refusal): Refused {
   const { reason, waitMs } = refusal;
-  const lines = allLines(refusal).map((line) => FIELDS.reduce((text, names) => text.replace(...names), line));
+  const lines = allLines(refusal)
+    .map((line) => FIELDS.reduce((text, names) => text.replace(...names), line))
+    .filter((line) => line !== '');
   const status = STATUS_OF[pushOutcome(refusal)] ?? 400;
   const hint = lines.some((line) => /\bpush\b/i.test(line)) ? [SEND_AGAIN] : [];
   const headers = waitMs === null ? {} : { 'Retry-After': retryAfter(waitMs) };

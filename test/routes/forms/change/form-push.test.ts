@@ -6,6 +6,24 @@ import { parsePushOptions, type PushOptions } from '../../../../src/push/receive
 import { Refusal } from '../../../../src/push/reply/refusal.ts';
 import { formRefusal } from '../../../../src/routes/forms/change/form-push.ts';
 
+it('names no option that a form does not have', () => {
+  const lines = [
+    'message of "Mend it": Session: https://agent.test/1',
+    'To publish the messages without these trailers and notes, add: -o strip-trails',
+    'Remove the line and push again: "git commit --amend" changes the last commit, "git rebase -i" earlier ones.',
+    'To publish it anyway, add: -o publish-names',
+  ];
+  const refusal = new Refusal('trails', 'the id of a session of yours would become public', lines);
+  expect(formRefusal(refusal).explanation).toBe(
+    [
+      'The id of a session of yours would become public.',
+      lines[0],
+      'Remove the line, and send this form again.',
+      'It can be published anyway with Git alone.',
+    ].join('\n'),
+  );
+});
+
 it('names the field for a later time, and not the option, if there is no room now', () => {
   const lines = ['Try again in about an hour.'];
   const full = new Refusal('account', 'the bot account has little left', lines, { waitMs: 3_600_000 });
