@@ -8,7 +8,7 @@ import type { Memory } from '../git/memory.ts';
 import { UNTITLED } from '../git/objects/commit-message.ts';
 import { countedOnce, type Reword } from '../git/objects/reword.ts';
 import { contentEnd } from '../git/objects/trailers.ts';
-import { type LineWithId, linesWithIds, SESSION_KEY } from '../git/search/message-ids.ts';
+import { isBlank, type LineWithId, linesWithIds, SESSION_KEY } from '../git/search/message-ids.ts';
 import { Looks } from '../git/search/looks.ts';
 import { tooLarge } from '../git/wire/protocol-error.ts';
 import { lineAround } from './findings.ts';
@@ -80,7 +80,7 @@ const STRIP_ADVICE = 'To publish the messages without these trailers and notes, 
 
 /** The kind of `Looks`. */
 const TRAILS = 'trails of tools in messages';
-/** Maximum number of places in a push whose messages are rewritten. */
+/** Maximum number of ids and notes in a push whose messages are rewritten. */
 const MAX_STRIPPED = 20_000;
 const LF = 0x0a;
 /** The characters that `core.commentChar=auto` may choose (git-config(1)). */
@@ -101,7 +101,7 @@ interface Place {
  * @param text has its bytes as Latin-1.
  * @param usual has keys and servers that are nobody's: upstream's messages have them.
  */
-export function* trailsIn(
+function* trailsIn(
   text: string,
   usual: ReadonlySet<string>,
   mayLook: () => boolean = () => true,
@@ -243,8 +243,6 @@ function endOf(text: string, place: Place): number {
   } while (continues(end));
   return end;
 }
-
-const isBlank = (character: string | undefined): boolean => character === ' ' || character === '\t';
 
 /**
  * Tells if the line that begins at an offset belongs to a trailer, a template of comments, or a

@@ -22,7 +22,7 @@ const LEAST_RUN = 20;
 /** Maximum length of a run. Longer ones are encoded files. */
 const MOST_RUN = 300;
 /** UUIDs (RFC 9562), and what may be an id of another form. */
-const LIKE_ID = /(?<![\da-z])(?:[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|[\da-z]{20,300})(?![\da-z])/i;
+const LIKE_IDS = /(?<![\da-z])(?:[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|[\da-z]{20,300})(?![\da-z])/gi;
 /**
  * Three changes between letters and digits: a word with a number in it has two
  * (`X509CertificateBuilder`).
@@ -41,7 +41,8 @@ const NO_WORD = /^(?:[\da-f]{8}-.*|[\da-f]{32,})$/i;
 const MAX_KEY_LENGTH = 50;
 /** Servers of links (RFC 3986, section 3.2), behind the name of a user. */
 export const SERVERS = /:\/\/(?:[^\s/?#@]{1,100}@)?([^\s/:?#]{1,255})/g;
-const ENDS_LINK = /[\s<>"'`]/;
+/** Blanks by name: in Latin-1, `\s` matches a byte of `à` and of many other letters. */
+const ENDS_LINK = /[ \t\r\n<>"'`]/;
 /** Maximum length that is read of the line before an id. */
 const MAX_BEFORE = 4_096;
 
@@ -49,14 +50,15 @@ const MAX_BEFORE = 4_096;
  * Lines of a message with an id in a link or a trailer, in order; a line with several ids comes
  * several times.
  * @param text its bytes as Latin-1.
- * @param mayLook asked before each closer look.
+ * @param mayLook asked at each id, whose line is then read.
  */
 export function* linesWithIds(text: string, mayLook: () => boolean = () => true): Generator<LineWithId> {
   for (const [runStart, runEnd] of longRuns(text)) {
+    const found = [...text.slice(runStart, runEnd).matchAll(LIKE_IDS)].find(([run]) => isId(run));
+    if (found === undefined) continue;
     if (!mayLook()) return;
-    const { 0: id, index } = LIKE_ID.exec(text.slice(runStart, runEnd)) ?? { 0: '', index: 0 };
-    if (!isId(id)) continue;
-    const at = runStart + index;
+    const [id] = found;
+    const at = runStart + found.index;
     const from = Math.max(0, at - MAX_BEFORE);
     const before = text.slice(from, at);
     const lineStart = headOf(before);
@@ -93,7 +95,7 @@ function isId(run: string): boolean {
 /** Maximum number of lines that continue a trailer. Thousands may be blank. */
 const MAX_FOLDED = 20;
 
-const isBlank = (character: string | undefined): boolean => character === ' ' || character === '\t';
+export const isBlank = (character: string | undefined): boolean => character === ' ' || character === '\t';
 
 /**
  * Finds the start of the last line, or of the trailer that it continues
@@ -117,7 +119,7 @@ function keyOf(line: string, id: string): string | null {
   const [head, name = ''] = KEY.exec(line) ?? [];
   if (head === undefined) return null;
   const key = name.toLowerCase();
-  const words = line.slice(head.length).trimStart().split(/\s+/);
+  const words = line.slice(head.length).trimStart().split(/\s+/, 3);
   const isValue = words.length === 1 || (words.length === 2 && words[0]!.includes('://'));
   return isValue || (SESSION_KEY.test(key) && NO_WORD.test(id)) ? `${key}:` : null;
 }

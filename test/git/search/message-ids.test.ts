@@ -15,6 +15,8 @@ it.each([
   [`Amp-Thread-ID:\n https://ampcode.com/threads/T-${UUID}`, 'amp-thread-id:', '//ampcode.com'],
   [`Amp-Thread-ID:\n\t \n https://ampcode.com/threads/T-${UUID}`, 'amp-thread-id:', '//ampcode.com'],
   [`git-svn-id: svn+ssh://ada@svn.corp.example:22/trunk@12 ${UUID}`, 'git-svn-id:', null],
+  [`X-Session: internationalizationsupport-${UUID}`, 'x-session:', null],
+  [`https://x.example/voil\u00c3\u00a0/${RUN}`, null, '//x.example'],
   [`Claude-Session: claude --resume ${UUID}`, 'claude-session:', null],
   [`Link to Devin session: https://app.devin.ai/sessions/${HEX}`, null, '//app.devin.ai'],
   [`Note: see https://x.example/?id=${HEX}&a`, null, '//x.example'],
@@ -65,6 +67,8 @@ it('is one of several in a line', () => {
 
 it('ends its search when no more looks are wanted', () => {
   let left = 2;
+  const words = [...linesWithIds(`A\n\ninternationalization ${'0'.repeat(40)}\n`, () => left-- > 0)];
+  expect([words, left]).toEqual([[], 2]);
   const lines = linesWithIds(`\n${`a: ${UUID}\n`.repeat(5)}`, () => left-- > 0);
   expect([...lines]).toHaveLength(2);
 });
