@@ -108,7 +108,7 @@ interface Looked {
 }
 
 /** Collects what a push would reveal of the person in its messages, texts and files. */
-export class Findings {
+export class FoundLeaks {
   /** Paths of home folders in texts, with their places. */
   readonly homes = new Set<string>();
   readonly #names: SearchedNames;
@@ -282,9 +282,14 @@ export function isOfSecret(leak: Leak): boolean {
   return leak === LEAKS.credential;
 }
 
+/**
+ * The way on for whoever wants it. A form has no such option (routes/forms/change/form-push.ts).
+ */
+export const PUBLISH_ANYWAY = 'To publish it anyway, add: -o publish-names';
+
 /** Advises what to do about leaks, and how to publish them all the same. */
 export function adviceOf(leaks: readonly Leak[]): string[] {
-  return [...new Set(leaks.flatMap(({ advice }) => advice)), 'To publish it anyway, add: -o publish-names'];
+  return [...new Set(leaks.flatMap(({ advice }) => advice)), PUBLISH_ANYWAY];
 }
 
 export const NOBODY_SEARCHED =

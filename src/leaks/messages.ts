@@ -78,6 +78,18 @@ function firstOf(found: Iterable<string>): Set<string> {
 const REMOVE_METADATA =
   'To remove it from a file: "exiftool -all= <file>", or "mat2 --inplace <file>", which also reads documents.';
 
+/** Lists the files that tell something, one of each kind first, because only some are shown. */
+function ofEachKindFirst(paths: readonly string[]): string[] {
+  const found = paths.flatMap((path) => {
+    const tells = toldByName(path);
+    return tells === null ? [] : { tells, line: `${shown(path)}: ${tells}` };
+  });
+  const kinds = [...Map.groupBy(found, ({ tells }) => tells).values()];
+  return [...kinds.map((files) => files.slice(0, 1)), ...kinds.map((files) => files.slice(1))]
+    .flat()
+    .map(({ line }) => line);
+}
+
 type Remarkable = Pick<PackFindings, 'homeFolders' | 'files' | 'opaque'>;
 
 /**
@@ -103,13 +115,7 @@ export function remarksOn(homes: Iterable<string>, { homeFolders, files, opaque 
     ),
     ...warn(
       'leftovers',
-      ...told(
-        'Files of an editor, a system or one machine become public:',
-        (files ?? []).flatMap((path) => {
-          const tells = toldByName(path);
-          return tells === null ? [] : shown(`${path}: ${tells}`);
-        }),
-      ),
+      ...told('Files of an editor, a system or one machine become public:', ofEachKindFirst(files ?? [])),
     ),
     ...warn('metadata', ...told('These pictures say more than they show:', telling.map(described))),
     ...warn(

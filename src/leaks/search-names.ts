@@ -16,7 +16,7 @@ import { type PackFindings, searchPack, type SearchQuestions } from '../git/sear
 import { type HeaderSource, type Named, SearchedNames } from '../git/search/searched-names.ts';
 import type { UpstreamHistory } from '../upstream/upstream-history.ts';
 import { type Finding, say, warn } from '../words/finding.ts';
-import { adviceOf, Findings, isOfSecret, MAX_FINDINGS, searchedLine } from './findings.ts';
+import { adviceOf, FoundLeaks, isOfSecret, MAX_FINDINGS, searchedLine } from './findings.ts';
 import {
   type NamedCommits,
   namedCommits,
@@ -119,7 +119,7 @@ export async function searchNames(search: NameSearch): Promise<NamesSearched> {
 async function searchFor(names: SearchedNames, search: NameSearch): Promise<NamesSearched> {
   const { settings, plan, memory, questions, boundary } = search;
   const looksFor = { names: settings.identityCheck !== 'off', secrets: settings.pushSecrets !== 'off' };
-  const findings = new Findings(names, settings.pushSecrets === 'refuse', looksFor);
+  const findings = new FoundLeaks(names, settings.pushSecrets === 'refuse', looksFor);
   const texts: Texts = Object.entries(search.texts).flatMap(([where, text]) =>
     text === null ? [] : [[where, text.bytes] as const],
   );
@@ -167,7 +167,7 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
 function reviewed(
   { settings, options, canSignOff }: NameSearch,
   names: SearchedNames,
-  { leaks, lines, likely, homes }: Findings,
+  { leaks, lines, likely, homes }: FoundLeaks,
   found: PackFindings,
   { gaps, notSent }: Readonly<Record<'gaps' | 'notSent', readonly string[]>>,
 ): Pick<NamesSearched, 'refusal' | 'findings'> {
@@ -242,7 +242,7 @@ function nothingFound({ hasNames, identities }: SearchedNames, gaps: readonly st
 /** Says what was not searched, or cannot be told. */
 function gapsOf(
   { isComplete, hasAllIds, looks }: SearchedNames,
-  { lines }: Findings,
+  { lines }: FoundLeaks,
   strangers: NamedCommits,
   found: PackFindings,
 ): string[] {

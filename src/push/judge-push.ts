@@ -65,7 +65,7 @@ export async function judgePush(run: PushRun, received: Received, isLater: boole
   return { ...judged, slotHash, receivedHash, hostAheadMs: upstream.hostAheadMs };
 }
 
-interface Surroundings {
+interface Surveyed {
   readonly upstream: Upstream;
   /**
    * The place that the push goes to; null: the host's interface is not asked yet, or has failed for
@@ -81,7 +81,7 @@ async function lookAround(
   received: Received,
   isLater: boolean,
   slotHash: string,
-): Promise<Surroundings> {
+): Promise<Surveyed> {
   const { host, store, settings, claims } = run;
   const { options, faults } = received;
   const { prHash, preview } = options;

@@ -73,7 +73,7 @@ export async function tellSameWork(
   if (state === 'merged') {
     const pull = `git pull --rebase ${settings.remoteUrl(target)} ${shellWord(base.name)}`;
     return reply.note(
-      sentence(`${what} merged already: ${url}`),
+      capitalized(`${what} merged already: ${url}`),
       `To leave out what is merged, run: ${pull}`,
     );
   }
@@ -85,10 +85,10 @@ export async function tellSameWork(
   const open = `${what} open as ${url}`;
   if (settings.pushDoubles === 'tell') {
     // If the push names an unknown hash, it was told before that this opens a new one.
-    const first = prHash === null ? `NEW pull request: ${open}` : sentence(open);
+    const first = prHash === null ? `NEW pull request: ${open}` : capitalized(open);
     return reply.noteSame(same, [first, update]);
   }
-  const lines = [sentence(open), `This service opens no second pull request for them. ${update}`];
+  const lines = [capitalized(open), `This service opens no second pull request for them. ${update}`];
   await reply.noteSame(same, isPreview ? lines : []);
   if (!isPreview) throw new Refusal('double', 'the commits are open already', lines);
 }
@@ -104,6 +104,6 @@ export function proposedBefore({ url }: SameWork): Refusal {
   ]);
 }
 
-function sentence(text: string): string {
+function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -232,10 +232,13 @@ function toListing(
 }
 
 const KV_LIFE_MS = 7 * DAY_SECONDS * 1000;
-/** The listings in memory: at most about 10 MB of ids in all, with those of the tips. */
+/** Weight of a convention, in ids: its key or server may have 257 characters. */
+const CONVENTION_WEIGHT = 8;
+/** The listings in memory: at most about 10 MB of ids and conventions in all. */
 const memory = new Recent<HistoryListing>({
   most: 100_000,
-  weightOf: ({ tips, newestFirst, conventions }) => tips.length + newestFirst.length + conventions.size,
+  weightOf: ({ tips, newestFirst, conventions }) =>
+    tips.length + newestFirst.length + CONVENTION_WEIGHT * conventions.size,
 });
 
 /** Caches listings in memory and in KV. If KV fails, the history is listed again. */

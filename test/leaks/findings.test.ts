@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { SearchedNames } from '../../src/git/search/searched-names.ts';
-import { adviceOf, Findings } from '../../src/leaks/findings.ts';
+import { adviceOf, FoundLeaks } from '../../src/leaks/findings.ts';
 import { linesOf } from '../../src/words/finding.ts';
 import { commitContent, oidNumber } from '../support/objects.ts';
 import { workOf } from '../support/work-meter.ts';
@@ -19,7 +19,7 @@ function namesOf(author: string | null, originalIds: readonly string[] = []): Se
   return new SearchedNames({ headers, originalIds, nobodys: ['bot', 'bot@x.example'] });
 }
 
-const findingsFor = (...named: Parameters<typeof namesOf>): Findings => new Findings(namesOf(...named));
+const findingsFor = (...named: Parameters<typeof namesOf>): FoundLeaks => new FoundLeaks(namesOf(...named));
 
 describe('texts', () => {
   it('are told of with the line that names somebody, ids of own commits left out', () => {
@@ -84,7 +84,7 @@ describe('a name or login of one word', () => {
 describe('files', () => {
   it('are told of by their paths, and ids apart from names', () => {
     const names = namesOf('Ada Lovelace <ada@x.example>', [oidNumber(7)]);
-    const findings = new Findings(names);
+    const findings = new FoundLeaks(names);
     const excerpt = Buffer.from('some words');
     const [name = -1, id = -1] = names
       .spansIn(Buffer.from(`Ada Lovelace ${oidNumber(7)}`))

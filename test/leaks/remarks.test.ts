@@ -44,6 +44,16 @@ it('are what programs leave, what pictures say, and files that nobody can look i
   ]);
 });
 
+it('are one file of each kind before others of the same kind, because ten are shown', () => {
+  const settings = Array.from({ length: 12 }, (_, at) => `.vscode/${at}.json`);
+  const lines = remarks([], { ...nothing, files: [...settings, '.ssh/id_ed25519'] });
+  expect(lines.slice(1, 3)).toEqual([
+    expect.stringContaining('.vscode/0.json: '),
+    expect.stringContaining('.ssh/id_ed25519: '),
+  ]);
+  expect(lines.slice(11)).toEqual(['  and 3 more']);
+});
+
 it('are programs, whose names and searches say little', () => {
   const program = { path: 'bin/x', kind: 'program (ELF)', tells: [] };
   expect(remarks([], { ...nothing, opaque: [program] })).toEqual([

@@ -19,7 +19,7 @@ import {
   replyToPage,
 } from '../../pages/forms/thread-pages.ts';
 import type { Page } from '../../pages/layout.ts';
-import { Findings, searchedLine } from '../../leaks/findings.ts';
+import { FoundLeaks, searchedLine } from '../../leaks/findings.ts';
 import { remarksOn, unsearchedLines } from '../../leaks/messages.ts';
 import { commentText } from '../../text/footer.ts';
 import { conversationOf, knownConversation } from '../request/conversation.ts';
@@ -238,7 +238,7 @@ function givenAway(texts: Readonly<Record<string, string>>, ownName: string): Gi
   const { name, email } = typedIdentity(ownName, '');
   const content = utf8(`author ${name} <${email}> 0 +0000\n\n`);
   const names = new SearchedNames({ headers: [{ content, encoding: null }], originalIds: [], nobodys: [] });
-  const findings = new Findings(names);
+  const findings = new FoundLeaks(names);
   for (const [where, text] of Object.entries(texts)) findings.addText(() => where, utf8(text));
   const searched = ownName === '' ? NO_NAME : searchedLine(names.identities);
   const leaks = [...findings.leaks.map(({ heading }) => heading), ...findings.lines];

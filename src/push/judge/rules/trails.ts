@@ -1,7 +1,7 @@
 /** Rule for what tools have written into messages, title and description. */
 import { concatBytes } from '../../../git/bytes.ts';
 import { serverOf } from '../../../git/search/message-ids.ts';
-import { placeOfMessage } from '../../../leaks/findings.ts';
+import { placeOfMessage, PUBLISH_ANYWAY } from '../../../leaks/findings.ts';
 import { tellTrails } from '../../../leaks/trails.ts';
 import { type Finding, warn } from '../../../words/finding.ts';
 import { Refusal } from '../../reply/refusal.ts';
@@ -12,7 +12,6 @@ const LF = 0x0a;
 const REMOVE =
   'Remove the line and push again: "git commit --amend" changes the last commit, "git rebase -i" earlier ones.';
 const DESCRIBE = 'Push again with another description, which does not have the line.';
-const PUBLISH = 'To publish it anyway, add: -o publish-names';
 
 /** Returns what leads to nobody in any repository: links to the code host. */
 export function usualAnywhere(hostUrl: string): ReadonlySet<string> {
@@ -30,7 +29,13 @@ export async function trails(known: SearchedForTrails): Promise<readonly Finding
   if (refused.length === 0 || mayPass) return warn('trails', ...refused, ...warned, ...advice);
   const reason = 'the id of a session of yours would become public';
   const { messages, texts } = isRefusedIn;
-  const lines = [...refused, ...advice, ...(messages ? [REMOVE] : []), ...(texts ? [DESCRIBE] : []), PUBLISH];
+  const lines = [
+    ...refused,
+    ...advice,
+    ...(messages ? [REMOVE] : []),
+    ...(texts ? [DESCRIBE] : []),
+    PUBLISH_ANYWAY,
+  ];
   // No option changes a description.
   const needs = texts ? [] : ['strip-trails'];
   return [new Refusal('trails', reason, lines, { needs }), ...warn('trails', ...warned)];

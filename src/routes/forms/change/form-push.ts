@@ -10,6 +10,7 @@ import type { PushRequest } from '../../../git/wire/push-request.ts';
 import { isolate } from '../../../metrics/isolate.ts';
 import { STATED_LABELS, withdrawnPage, withdrawPage } from '../../../pages/forms/change-pages.ts';
 import { PR_HASH_PATTERN } from '../../../words/pr-hash.ts';
+import { PUBLISH_ANYWAY } from '../../../leaks/findings.ts';
 import { pushOutcome, type Refusal, toRefusal } from '../../../push/reply/refusal.ts';
 import { NotedReply } from '../../../push/reply/reply.ts';
 import { allLines } from '../../../push/reply/review.ts';
@@ -85,7 +86,7 @@ const FIELDS: readonly (readonly [option: string | RegExp, field: string])[] = [
   [/Add -o wait, .*/, 'Or choose a later time under “When it becomes public”.'],
   [/^To publish the messages without .* -o strip-trails$/, ''],
   [/^Remove the line and push again: .*/, 'Remove the line, and send this form again.'],
-  ['To publish it anyway, add: -o publish-names', 'It can be published anyway with Git alone.'],
+  [PUBLISH_ANYWAY, 'It can be published anyway with Git alone.'],
 ];
 
 /** Turns a refusal, whose words are for people who push, into one for the form. */
