@@ -65,7 +65,7 @@ describe('what is refused', () => {
     [
       'too many capabilities',
       `# v3 git bundle\n${'@object-format=sha1\n'.repeat(17)}\n`,
-      'too many capabilities',
+      'malformed ref',
     ],
   ])('%s', async (_, text, message) => {
     const request = await readBundle(readerOfWhole(text), []);
