@@ -12,10 +12,17 @@ import { INVALID_NAME } from '../../words/repository-name.ts';
 import { sentence } from '../../words/sentence.ts';
 import { answer, as, asJson, described, repositoryParams, TEXT } from '../description.ts';
 import { onGitRepository } from '../request/repository.ts';
-import { PR_KEY, throughDoor } from './door.ts';
+import { type Door, PR_KEY, throughDoor } from './door.ts';
+import { MAX_PUSH_BYTES } from './git-push.ts';
+import { patchDoor } from './patch.ts';
 import { pushedAnswer, refusedAnswer } from './door-answer.ts';
 
 export const doors = new Hono<AppEnv>().basePath(REPOSITORY_PATH);
+
+const BUNDLES: Door = {
+  maxBytes: MAX_PUSH_BYTES,
+  read: async (reader, pushOptions) => ({ request: await readBundle(reader, pushOptions) }),
+};
 
 const keyHeader = z.object({
   [PR_KEY]: z
@@ -39,7 +46,7 @@ const ANSWERS = {
 doors.post(
   '/bundle',
   described(
-    onGitRepository((c, target) => throughDoor(c, target, readBundle)),
+    onGitRepository((c, target) => throughDoor(c, target, BUNDLES)),
     {
       operationId: 'pushBundle',
       summary: 'Push a bundle',
@@ -52,6 +59,24 @@ doors.post(
         required: true,
         content: { 'application/octet-stream': { schema: { type: 'string' as const } } },
       },
+      responses: ANSWERS,
+    },
+  ),
+);
+
+doors.post(
+  '/patch',
+  described(
+    onGitRepository((c, target) => throughDoor(c, target, patchDoor(c, target))),
+    {
+      operationId: 'pushPatch',
+      summary: 'Push a patch',
+      description:
+        'The mails of `git format-patch --stdout`, of up to 10 MB, become commits on the tip of the default branch, or of `?base=`: `git format-patch --stdout origin/main | curl --data-binary @- <address>`. Or what `git diff --binary` prints, with its message as `?title=` and `&description=`. It applies exactly, or is refused. The query takes push options, as for a bundle.',
+      tag: 'Git',
+      path: repositoryParams,
+      header: keyHeader,
+      requestBody: { required: true, content: { [TEXT]: { schema: { type: 'string' as const } } } },
       responses: ANSWERS,
     },
   ),
