@@ -26,7 +26,7 @@ import { isMomentary, Refusal, refusedOptions } from './reply/refusal.ts';
 const ASKS_NOW =
   'A preview asks the code host about the repository now. A delayed push asks only when it is published.';
 
-export interface JudgedPush extends Omit<Judged, 'findings'>, Pick<Upstream, 'hostAheadMs'> {
+export interface JudgedPush extends Judged, Pick<Upstream, 'hostAheadMs'> {
   readonly slotHash: string;
   readonly receivedHash: string;
 }
@@ -52,17 +52,17 @@ export async function judgePush(run: PushRun, received: Received, isLater: boole
   const { unknown = [], found = [] } = Object.groupBy(findings, ({ code }) =>
     code === UNKNOWN_HASH ? 'unknown' : 'found',
   );
+  const refusal = refusalOf(found);
   // The person has named it, and learns before anything else that it is not there.
-  await run.reply.note(...linesOf(unknown));
+  if (options.preview || refusal !== null) await run.reply.note(...linesOf(unknown));
   if (options.preview && judged.place !== null) {
     const push = { ...work, ...judged.place };
     throw await previewOf(run, pack, push, { ...judged, findings: found }, circumstances.refusal);
   }
-  const refusal = refusalOf(found);
   if (refusal !== null) throw refusal;
   pack.kept.free(work.commits.byteLength);
-  run.notes.push(...linesOf(found));
-  return { ...judged, slotHash, receivedHash, hostAheadMs: upstream.hostAheadMs };
+  const { hostAheadMs } = upstream;
+  return { ...judged, findings: [...unknown, ...found], slotHash, receivedHash, hostAheadMs };
 }
 
 interface Surveyed {

@@ -11,10 +11,10 @@ import { visible } from '../../words/host-text.ts';
 import type { Clock } from '../../isolate/clock.ts';
 
 /**
- * Half of the shortest known timeout: Node's HTTP client drops a connection that is silent for five
- * seconds.
+ * Short, because only a write shows that a connection is broken: the first one seems to succeed,
+ * the next one fails. Node's HTTP client drops a connection that is silent for five seconds.
  */
-const KEEP_ALIVE_MS = 2_500;
+const KEEP_ALIVE_MS = 1_000;
 
 /** A pull request that has commits of a push already. */
 export interface SameWork {
@@ -52,18 +52,35 @@ type WriteBytes = (bytes: Uint8Array) => Promise<boolean>;
  */
 export class SideBandReply implements Reply {
   readonly #hasSideBand: boolean;
+  readonly #isQuiet: boolean;
   readonly #wantsReport: boolean;
   #waiting: string[] = [];
   #write: WriteBytes | null = null;
+  readonly #broken = new AbortController();
 
   constructor(capabilities: ReadonlySet<string>) {
     this.#hasSideBand = capabilities.has('side-band-64k');
+    this.#isQuiet = capabilities.has('quiet');
     this.#wantsReport = capabilities.has('report-status');
+  }
+
+  /** Whether a person sees what is told: not without a side-band, nor with `git push -q`. */
+  get isRead(): boolean {
+    return this.#hasSideBand && !this.#isQuiet;
+  }
+
+  /** Fires when a write has failed, because the client is gone or does not read. */
+  get broken(): AbortSignal {
+    return this.#broken.signal;
   }
 
   /** Begins to write, because the client listens now. */
   async open(write: WriteBytes): Promise<void> {
-    this.#write = write;
+    this.#write = async (bytes) => {
+      const isWritten = await write(bytes);
+      if (!isWritten) this.#broken.abort();
+      return isWritten;
+    };
     await this.note(...this.#waiting.splice(0));
   }
 
