@@ -321,7 +321,7 @@ type Decided =
 async function decide(
   run: PushRun,
   { options, pack }: Received,
-  { work, place: says, slotHash, receivedHash, claim, updates }: JudgedPush,
+  { work, place: says, slotHash, receivedHash, claim, updates, compared }: JudgedPush,
   planned: DelayPlan | null,
 ): Promise<Decided> {
   const { host, limits, settings, store } = run;
@@ -330,7 +330,7 @@ async function decide(
   if (says === null) return later(planned ?? undefined);
   const push = { ...work, ...says };
   const pushHash = await store.attemptHash(receivedHash);
-  const publication = { push, spool: pack.spool, pushHash, claim, slot };
+  const publication = { push, spool: pack.spool, pushHash, claim, compared, slot };
   try {
     const finding = slot === null ? null : store.findWaiting(receivedHash);
     // Without a slot, nothing is told of what is found.

@@ -79,7 +79,8 @@ export async function release(
   const again = async (): ReturnType<typeof judgeAgain> =>
     judgeAgain().catch((error: unknown) => Promise.reject(findings.endedBy(error, 'git')));
   const judged = opened === null ? await again() : { claim: null, push: asOpened };
-  const publication = { ...judged, spool, pushHash, slot: judged.push.named === null ? slot : null };
+  const spent = judged.push.named === null ? slot : null;
+  const publication = { ...judged, compared: null, spool, pushHash, slot: spent };
   const attempt = new DelayedAttempt(run, publication, row);
   return publish(run, { ...(await enter(run, publication)), attempt });
 
