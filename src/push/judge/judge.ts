@@ -152,7 +152,7 @@ async function whatItIs(
   const bot = { name: botLogin, email: settings.anonEmail };
   const history = git.history([destination.base, defaultBranch]);
   await history.reachBack();
-  const work = await findWork(received, history, remoteUrl);
+  const work = await findWork(received, history, remoteUrl, memory);
   const owner = baseOfWork(destination, work, history);
   if (!isBaseRefused) findings.add(otherBase(owner));
   const base = owner ?? destination.base;
@@ -164,10 +164,8 @@ async function whatItIs(
     ...(options.stripTrails ? [stripperOf(usualAnywhere(settings.hostUrl))] : []),
     ...(options.signOff ? [signerOf(pack.kept, bot)] : []),
   ]);
-  const plan = await planWork(work, options, reword, newestBoundary(place));
+  const plan = await planWork(work, options, reword, newestBoundary(place), memory);
   const { commits } = plan;
-  // The longest work that is done at once.
-  await memory.worked(commits.byteLength);
   // Begins now, and is awaited where it is told.
   const isEmpty = changesNothing(work, pack.entryCount, async (oid) => place?.ask.treeOf(oid) ?? null);
   const textOf = (text: string | null) => (text === null ? null : plan.planText(utf8(text)));
