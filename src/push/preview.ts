@@ -56,7 +56,7 @@ export async function previewOf(
     if (same !== null) await tellSameWork(run, push, same, { isPreview: true });
   }
   const dateOf = datesNow(push.commits, bot, claim, Math.floor(host.clock.now() / 1000));
-  const leaving = new AnonymousCommits(push.commits, bot, dateOf);
+  const leaving = new AnonymousCommits(push.commits, bot, dateOf, settings.signingKey);
   const bytes = outgoingBytes(leaving.contents(), spool.byteLength);
   const facts = { author: bot.name, dateOf, bytes, updated };
   const refusal = refusalOf(findings);

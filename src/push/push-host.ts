@@ -245,6 +245,7 @@ export interface PushSettings extends Pick<
   | 'pushDoubles'
   | 'pushSecrets'
   | 'review'
+  | 'signingKey'
   | 'whenBusy'
   | 'writeTimeoutMs'
 > {

@@ -175,7 +175,7 @@ async function whatItIs(
   let oddFolders: readonly Finding[] = [];
   const hasDates = (claim?.dates ?? []).length > 0;
   let made: AnonymousCommits | null = null;
-  const leaving = () => (made ??= commitsNow(commits, bot, claim, now));
+  const leaving = () => (made ??= commitsNow([commits, bot, claim, now], settings.signingKey));
   const searched = await searchedNames({
     settings,
     options,
