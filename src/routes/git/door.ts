@@ -14,6 +14,8 @@ import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { isolate } from '../../metrics/isolate.ts';
 import type { Reply } from '../../push/reply/reply.ts';
 import { type Arrival, conclude, end } from '../../push/session.ts';
+import { ASKED_BY_ANSWER } from '../../push/consent.ts';
+import type { PushSettings } from '../../push/push-host.ts';
 import type { PushRun } from '../../push/push-run.ts';
 import { openPush } from '../../service/open-push.ts';
 import { ClientPushLimits } from '../../service/push-limits.ts';
@@ -34,6 +36,7 @@ const NOT_UTF8 = 'The options in the address are not UTF-8, encoded with percent
 const FOREIGN = refused(403, 'A page of another site may not push here.');
 
 export interface Door {
+  readonly name: PushSettings['door'];
   readonly maxBytes: number;
   /** The words for a larger body. */
   readonly tooLarge?: string;
@@ -84,7 +87,7 @@ async function pushed(
   const reply = new LinesReply();
   const scope = hostScopeOf(c);
   const limits = new ClientPushLimits(scope, asksLimits && isRead);
-  const run = openPush(scope, target, reply, { memory, limits });
+  const run = openPush(scope, target, reply, { memory, limits, consent: ASKED_BY_ANSWER, door: door.name });
   const arrival = await arrived(c, run, request, body, reader, pack);
   if (arrival === null) return pushTooLarge(c, body, tooLarge);
   return isolate.during(concluded(c, run, arrival, reply));

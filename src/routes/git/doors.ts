@@ -20,6 +20,7 @@ import { pushedAnswer, refusedAnswer } from './door-answer.ts';
 export const doors = new Hono<AppEnv>().basePath(REPOSITORY_PATH);
 
 const BUNDLES: Door = {
+  name: 'bundle',
   maxBytes: MAX_PUSH_BYTES,
   read: async (reader, pushOptions) => ({ request: await readBundle(reader, pushOptions) }),
 };
@@ -37,6 +38,7 @@ const ANSWERS = {
   200: answer('What a push prints; or JSON, if `Accept` asks for it.', asJson(pushedAnswer), as(TEXT)),
   400: refusedWith(`A rule refuses the push, or it cannot be read. Or: ${sentence(INVALID_NAME)}`),
   403: answer('A page of another site must not send this.', as(TEXT)),
+  409: refusedWith('It has warnings. Send it again with `yes=<codes>` to publish it with these.'),
   413: answer('The body is over its limit.', as(TEXT)),
   429: refusedWith('The client is over a limit. Retry-After says how long to wait, if that is known.'),
   502: refusedWith('The code host or the service has failed.'),

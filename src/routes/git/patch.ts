@@ -36,6 +36,7 @@ const NO_CAPABILITIES: ReadonlySet<string> = new Set();
 
 export function patchDoor(c: Context<AppEnv>, target: RepositoryName): Door {
   return {
+    name: 'patch',
     maxBytes: MAX_PATCH_BYTES,
     tooLarge: 'The patch is over 10 MB. Push it, or send a bundle.',
     asksLimits: true,
