@@ -95,7 +95,7 @@ function threadPage(repository: Repository, issue: Issue, facts: Html, changes: 
   const comments = issue.comments.map(
     (comment) =>
       html`<div id="issuecomment-${comment.id}" class="dim">
-          ${comment.author}, ${moment(comment.createdAt)}
+          ${comment.author}, ${moment(comment.createdAt)} ${comment.thumbs?.length ? '👍' : ''}
         </div>
         ${writtenText(comment.body)}`,
   );

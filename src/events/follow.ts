@@ -7,16 +7,20 @@
  */
 import type { Clock } from '../isolate/clock.ts';
 import type { ActivityHost } from '../host/open.ts';
-import type { FeedThread } from '../host/code-host.ts';
+import type { FeedThread, Remark } from '../host/code-host.ts';
 import { HostError, hostFailureOf } from '../words/host-error.ts';
-import { type FeedCursor, OVERLAP_MS } from './feed-cursor.ts';
-import { afterAnswer, afterRefusal, newCursor, nextRequest } from './feed-cursor.ts';
+import { afterAnswer, afterRefusal, type FeedCursor, newCursor, nextRequest } from './feed-cursor.ts';
 import { type PullRequestEvents, eventsOf, ownPrHash } from './host-event.ts';
 
 /** Bounds the threads of one run: each costs one to three requests. The rest waits a minute. */
 const EXAMINED_PER_RUN = 50;
 /** How long an event may precede the record of its pull request, which a push writes at its end. */
 const UNKNOWN_FOR_MS = 10 * 60 * 1000;
+/**
+ * How far reads of a thread overlap, because a host may list a remark late. Short, because a flood
+ * of comments is read again for so long.
+ */
+const LATE_REMARKS_MS = 2 * 60 * 1000;
 /** The age at which a remark is no news any more. */
 const NEWS_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
 
@@ -40,7 +44,7 @@ export interface FeedMemory {
    */
   due(limit: number, now: number): readonly NotedThread[];
   /** Remembers whether a thread is the service's own. A foreign one is then not due for a month. */
-  know(thread: NotedThread, isOurs: boolean, at: number): void;
+  know(thread: Pick<NotedThread, 'id' | 'updatedAt'>, isOurs: boolean, at: number): void;
   examined(thread: NotedThread, at: number): void;
   /** Postpones a thread, longer after each failure. */
   failed(thread: NotedThread, now: number): void;
@@ -61,6 +65,8 @@ interface FollowSettings {
   prHashWithId(id: number): Promise<string | null>;
   /** Stores the state that a pull request had at `askedAt`. Answers false if none has that hash. */
   tell(found: PullRequestEvents, askedAt: number): Promise<boolean>;
+  /** Hears what maintainers tell the bot on a thread of the service. */
+  hear(thread: Pick<NotedThread, 'repository' | 'number'>, remarks: readonly Remark[]): Promise<void>;
 }
 
 /**
@@ -141,13 +147,17 @@ async function examine(
       // The bot has opened it, so a push may still record it: it must not be taken for foreign.
       return isNew ? memory.failed(thread, cronTime) : memory.examined(thread, startedAt);
     }
-    const since = Math.max((readTo ?? 0) - OVERLAP_MS, updatedAt - NEWS_LIFE_MS);
-    const remarks = await host.remarks(repository, number, since);
-    const events = eventsOf(pull, remarks ?? [], botId);
+    const since = Math.max((readTo ?? 0) - LATE_REMARKS_MS, updatedAt - NEWS_LIFE_MS);
+    const read = (await host.remarks(repository, number, since)) ?? { remarks: [], readTo: null };
+    await settings.hear(thread, read.remarks);
+    const events = eventsOf(pull, read.remarks, botId);
     // The state is stored even without an event, because it may have been reopened.
     const isTold =
       (await settings.tell({ prHash, number: pull.number, events }, startedAt)) || events.length === 0;
-    if (isTold) memory.know(thread, true, startedAt);
+    // The next run reads on where this one has ended.
+    const knownTo = read.readTo === null ? updatedAt : read.readTo + LATE_REMARKS_MS;
+    if (isTold) memory.know({ ...thread, updatedAt: knownTo }, true, startedAt);
+    if (isTold && read.readTo !== null) return;
     if (isTold || startedAt - thread.notedAt >= UNKNOWN_FOR_MS) memory.examined(thread, startedAt);
     else memory.failed(thread, cronTime);
   } catch (error) {

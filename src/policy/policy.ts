@@ -7,6 +7,7 @@
 import { Lexer, parseDocument } from 'yaml';
 import * as z from 'zod';
 import { rateLimits } from '../config/values.ts';
+import type { SaidWords } from '../events/hear.ts';
 import type { Repository } from '../host/code-host.ts';
 import { oneLine } from '../words/host-text.ts';
 import type { Limit } from '../limits/sliding-window.ts';
@@ -40,6 +41,10 @@ export interface Policy {
   /** Words that complete "the file …"; null if the file is valid or missing. */
   readonly problem: string | null;
   readonly community: CommunityFiles;
+  /** When its maintainers have said stop. Milliseconds since 1970. */
+  readonly stoppedAt?: number;
+  /** The threads that its maintainers have muted, and since when. */
+  readonly muted?: SaidWords['muted'];
 }
 
 /** The policy of a repository without the file. */
@@ -146,8 +151,9 @@ const inWords = (kind: Contribution): string => kind.replace('_', ' ');
  * write where they denounce the bot; null if it is accepted.
  */
 export function policyRefusal(policy: Policy, to: RepositoryName, kind: Contribution): string | null {
-  const { accepted, problem, pullRequests, community } = policy;
+  const { accepted, problem, pullRequests, community, stoppedAt } = policy;
   if (accepted.includes(kind)) return null;
+  if (stoppedAt !== undefined) return stopSentence(to, stoppedAt);
   if (kind === 'pull_requests' && pullRequests !== undefined) return closedSentence(to, pullRequests);
   if (problem !== null)
     return `${fullName(to)} accepts nothing until its maintainers correct its ${POLICY_PATH}, which ${problem}.`;
@@ -158,6 +164,27 @@ export function policyRefusal(policy: Policy, to: RepositoryName, kind: Contribu
   }
   const others = accepted.length === 0 ? '' : `, only ${accepted.map(inWords).join(' and ')}`;
   return `${fullName(to)} does not accept anonymous ${inWords(kind)}${others}: its ${POLICY_PATH} says so.`;
+}
+
+const OWN_ACCOUNT = 'You can still contribute with an account of your own.';
+const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
+
+/** @param at when stop was said, in milliseconds since 1970. */
+export function stopSentence(to: RepositoryName, at: number): string {
+  return `${fullName(to)} accepts nothing from this service. Its maintainers have said stop on ${dayOf(at)}.\n${OWN_ACCOUNT}`;
+}
+
+/** Says why nothing is sent to a thread, like `policyRefusal`; null: it is not muted. */
+export function muteRefusal(policy: Policy, to: RepositoryName, thread: number): string | null {
+  const { at } = policy.muted?.find((one) => one.thread === thread) ?? {};
+  if (at === undefined) return null;
+  return `${fullName(to)}#${thread} accepts nothing more from this service. Its maintainers have said mute on ${dayOf(at)}.\n${OWN_ACCOUNT}`;
+}
+
+/** Applies what maintainers have said in comments. The stricter of word and file counts. */
+export function withWords(policy: Policy, { stoppedAt, muted }: SaidWords): Policy {
+  if (stoppedAt !== null) return { ...policy, stoppedAt, accepted: [] };
+  return muted.length === 0 ? policy : { ...policy, muted };
 }
 
 /** Applies what the host says of a repository, which counts more than its file. */

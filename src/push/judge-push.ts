@@ -3,6 +3,7 @@
  * Then follows a refusal, a preview, or a push that may be published.
  * Proved by test/e2e/push/push-acts.test.ts and test/e2e/push/all-at-once.test.ts.
  */
+import { stopSentence } from '../policy/policy.ts';
 import { linesOf } from '../words/finding.ts';
 import { repositoryKey, type RepositoryName } from '../words/repository-name.ts';
 import { mayWait, withAdvice } from './delay/keep.ts';
@@ -107,7 +108,7 @@ async function lookAround(
   };
   const [listedRefs, looked, botLogin] = await Promise.all([
     lookUpUpstream(run),
-    isQuiet ? null : lookUpPlace(run).catch(unlessWaits),
+    isQuiet ? refuseStopped(run) : lookUpPlace(run).catch(unlessWaits),
     run.steps.run('lookup', () => host.botLogin(isQuiet)),
   ]);
   const upstream = { ...listedRefs, repository: looked?.repository ?? listedRefs.repository };
@@ -117,6 +118,17 @@ async function lookAround(
   const wasOpen = place === null && (await isOpen());
   const circumstances = { settings, botLogin, listed, memory: host.memory, now, refusal, wasOpen };
   return { upstream, place, circumstances };
+}
+
+/**
+ * Refuses a push that is published later, if the maintainers have said stop: nobody has to ask the
+ * host for that. The rest of the policy is asked for when it is published.
+ * @throws Refusal
+ */
+async function refuseStopped({ host, target }: PushRun): Promise<null> {
+  const { stoppedAt } = await host.said(target);
+  if (stoppedAt === null) return null;
+  throw new Refusal('policy', 'not accepted by the repository', stopSentence(target, stoppedAt).split('\n'));
 }
 
 /**

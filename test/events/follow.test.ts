@@ -56,12 +56,13 @@ async function ended({ shown, isRecorded = true, isTold = true, notedMinutesAgo 
   const host = {
     feed: async () => ({ threads: [], lastModified: null, pollIntervalMs: MINUTE_MS }),
     pullRequest: async () => shown(),
-    remarks: async () => [],
+    remarks: async () => ({ remarks: [], readTo: null }),
   };
   const own = {
     botId: async () => BOT,
     prHashWithId: async () => (isRecorded ? PR_HASH : null),
     tell: async () => isTold,
+    hear: async () => {},
   };
   const run = followPullRequests({ host, memory, clock, ...own }, clock.now());
   return {

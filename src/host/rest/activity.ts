@@ -13,7 +13,9 @@ import type {
   FeedThread,
   MovedThread,
   PullRequestState,
+  ReadRemarks,
   Remark,
+  Speaker,
 } from '../code-host.ts';
 import { expectAddress, expectNumber, expectThread } from './answer.ts';
 import { type AnsweredReview, isSent, readConversation } from './conversation.ts';
@@ -25,7 +27,7 @@ import {
   placeOf,
   pullRequestsOf,
   readAccount,
-  readComments,
+  firstComments,
   readPull,
 } from './reads.ts';
 import { Rest, type RestAccess, type RestHabits } from './rest.ts';
@@ -123,26 +125,23 @@ export class RestActivity {
   }
 
   /**
-   * Lists what was said on a pull request since a moment.
+   * Lists what was said on a pull request since a moment, at most a thousand comments.
    * @param since is in milliseconds since 1970.
    * @returns null if the host no longer shows it.
    */
-  async remarks(
-    repository: RepositoryName,
-    number: number,
-    since: number,
-  ): Promise<readonly Remark[] | null> {
+  async remarks(repository: RepositoryName, number: number, since: number): Promise<ReadRemarks | null> {
     const from = moment(since);
     return unlessMissing(async () => {
-      const [comments, reviews] = await Promise.all([
-        readComments(this.#rest, repository, number, from),
+      const [{ comments, isWhole }, reviews] = await Promise.all([
+        firstComments(this.#rest, repository, number, from),
         // Reviews cannot be requested from a moment on.
         this.#rest.all('GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews', {
           ...placeOf(repository),
           pull_number: number,
         }),
       ]);
-      return remarksSince(from, comments, reviews.filter(isSent));
+      const readTo = isWhole ? null : Date.parse(comments.at(-1)?.created_at ?? '');
+      return { remarks: remarksSince(from, comments, reviews.filter(isSent)), readTo };
     });
   }
 
@@ -245,10 +244,27 @@ function remarksSince(
  */
 function toRemark(
   of: 'comment' | 'review',
-  { id, user, html_url, body }: AnsweredComment | AnsweredReview,
+  said: AnsweredComment | AnsweredReview,
   at: string,
   kind: Remark['kind'],
 ): Remark {
+  const { id, user, html_url, body } = said;
   const key = `${of}:${expectNumber(id)}`;
-  return { key, authorId: idOf(user), url: expectAddress(html_url), at, kind, text: body ?? '' };
+  const comment = of === 'comment' ? commentOf(said as AnsweredComment) : null;
+  return {
+    key,
+    authorId: idOf(user),
+    url: expectAddress(html_url),
+    at,
+    kind,
+    text: body ?? '',
+    ...(comment && { comment }),
+  };
+}
+
+/** Reads what decides whether a comment counts as a maintainer's word; null without an author. */
+function commentOf({ id, user, created_at, updated_at, author_association }: AnsweredComment) {
+  if (user === null) return null;
+  const by: Speaker = { login: user.login, association: author_association ?? null };
+  return { id: expectNumber(id), isEdited: created_at !== updated_at, by };
 }

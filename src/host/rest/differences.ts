@@ -48,6 +48,8 @@ export function differencesOf(kind: HostKind) {
      * streamlink/streamlink#622).
      */
     hidesFlagged: isGitHub,
+    /** The parameter that lists the issues of one author. Gitea: routers/api/v1/repo/issue.go. */
+    byAuthor: isGitHub ? 'creator' : 'created_by',
     /**
      * True if there is a list of all remarks on lines. Gitea lists them only by review
      * (routers/api/v1/repo/pull_review.go).

@@ -4,7 +4,7 @@
  * Proved by test/push/judge/judge.test.ts and test/e2e/push/told-before.test.ts.
  */
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
-import { closedTo, OPEN_POLICY, policyRefusal } from '../../policy/policy.ts';
+import { closedTo, muteRefusal, OPEN_POLICY, policyRefusal } from '../../policy/policy.ts';
 import { statedText } from '../../text/pull-request-text.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import { type Finding, say, warn } from '../../words/finding.ts';
@@ -162,7 +162,7 @@ function openPlace(
  * @throws Refusal
  */
 async function findNamed(
-  { repository, ask }: Place,
+  { repository, policy, ask }: Place,
   { prHash }: Asking,
   claim: ClaimedUpdate | null,
   mayOpen: boolean,
@@ -178,6 +178,8 @@ async function findNamed(
     findings.add(warn(UNKNOWN_HASH, line));
     return { named: null, claim: null };
   }
+  const muted = policy && pullRequest.isOpen ? muteRefusal(policy, repository, pullRequest.number) : null;
+  if (muted !== null) throw new Refusal('policy', 'not accepted by the repository', muted.split('\n'));
   return { named: { prHash, pullRequest }, claim: claim ?? (await ask.claim(prHash)) };
 }
 
