@@ -17,6 +17,7 @@ import { MAINTAINERS_PATH } from '../pages/layout.ts';
 import { feedOf, readFrom } from '../objects.ts';
 import { openPolicies } from '../policy/policies.ts';
 import { newPrHash, pullRequestPath } from '../words/pr-hash.ts';
+import { ASKED_BEFORE, type Consent } from '../push/consent.ts';
 import type { PushHost, PushLimits, PushSettings } from '../push/push-host.ts';
 import { PushRun } from '../push/push-run.ts';
 import type { Reply } from '../push/reply/reply.ts';
@@ -85,6 +86,8 @@ const newDelayedName = (): string =>
 export interface PushOpening {
   readonly memory?: MemoryHold;
   readonly limits?: PushLimits;
+  /** Default: nobody is asked. */
+  readonly consent?: Consent;
   readonly newPrHash?: PushSettings['newPrHash'];
   readonly newDelayedName?: PushSettings['newDelayedName'];
 }
@@ -93,7 +96,12 @@ export function openPush(
   scope: HostScope,
   target: RepositoryName,
   reply: Reply,
-  { memory = memoryFor(scope), limits = new ClientPushLimits(scope), ...names }: PushOpening = {},
+  {
+    memory = memoryFor(scope),
+    limits = new ClientPushLimits(scope),
+    consent = ASKED_BEFORE,
+    ...names
+  }: PushOpening = {},
 ): PushRun {
   const { config, host, logger, gitClient, addresses } = scope;
   const { shown, published } = addresses;
@@ -125,5 +133,5 @@ export function openPush(
     ...names,
   };
   const ports = { host: pushHost(scope, { memory }), limits, store: new ServicePushStore(scope, memory) };
-  return new PushRun(ports, settings, target, reply, logger);
+  return new PushRun(ports, settings, target, reply, consent, logger);
 }
