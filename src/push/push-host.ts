@@ -253,6 +253,7 @@ export interface PushSettings extends Pick<
   | 'pushDoubles'
   | 'pushSecrets'
   | 'review'
+  | 'signingKey'
   | 'whenBusy'
   | 'writeTimeoutMs'
 > {
