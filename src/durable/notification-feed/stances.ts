@@ -1,7 +1,6 @@
 /**
  * Keeps what maintainers have said, by the number of the repository, and under the name that it had
  * then. The comments that were heard are kept longer than the feed reads back.
- * Proved by test/e2e/host/maintainer-words.test.ts.
  */
 import { type SaidWords, type Stance, type StanceMemory, WHOLE } from '../../events/hear.ts';
 import type { Repository } from '../../host/code-host.ts';

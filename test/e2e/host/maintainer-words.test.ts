@@ -1,5 +1,7 @@
 /** Words of maintainers in a comment: stop, mute, welcome, close all. */
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { exhaustive } from '../../support/exhaustive.ts';
 import { contribute, expectAccepted } from '../support/contribution.ts';
 import { delayedAs, pageOf } from '../support/delayed.ts';
 import { remoteLines } from '../support/push-output.ts';
@@ -11,6 +13,7 @@ import type { Upstream } from '../support/upstream.ts';
 
 const bed = useOwnTestBed();
 
+const MUTED = /accepts nothing more from this service\. Its maintainers have said mute on \d{4}-\d\d-\d\d\./;
 const STOPPED = /accepts nothing from this service\. Its maintainers have said stop on \d{4}-\d\d-\d\d\./;
 
 /** The pull request that maintainers comment on. */
@@ -45,7 +48,13 @@ async function opened() {
     await clone.commit();
     return clone.push('-o', `pr-hash=${banner.prHash}`);
   };
-  return { ...contribution, number, update, thread: `${upstream.fullName}/pulls/${number}` };
+  return {
+    ...contribution,
+    number,
+    update,
+    prHash: banner.prHash,
+    thread: `${upstream.fullName}/pulls/${number}`,
+  };
 }
 
 describe('stop', () => {
@@ -70,6 +79,66 @@ describe('stop', () => {
 
     expect(await say({ upstream, number }, word('welcome'))).toBe(1);
     expect((await update()).code).toBe(0);
+  });
+});
+
+describe('other words', () => {
+  it('mute closes one thread, and leaves the others open', exhaustive, async () => {
+    const pull = await opened();
+    const { upstream, clone, person, thread, update } = pull;
+    bed.sandbox.maintainer.addCollaborator(upstream.owner, upstream.name, 'mona');
+    expect(await say(pull, `Enough of this.\n\n${word('mute')}`, 'mona')).toBe(1);
+    expect(told(await update())).toMatch(MUTED);
+    expect(errorOf(await comment(bed, person, thread, 'Hello'))).toMatch(MUTED);
+    expect(told(await clone.push('origin', 'HEAD:new'))).not.toMatch(MUTED);
+    const number = bed.sandbox.maintainer.openIssue(upstream.owner, upstream.name, 'Other', 'Other');
+    const other = `${upstream.fullName}/issues/${number}`;
+    expect((await comment(bed, person, other, 'Hello')).status).toBe(200);
+    // Who has muted it may take that back.
+    expect(await say(pull, word('welcome'), 'mona')).toBe(1);
+    expect((await comment(bed, person, thread, 'Hello')).status).toBe(200);
+  });
+
+  it('close all closes what is open, and tells the author', exhaustive, async () => {
+    const pull = await opened();
+    const { upstream, person } = pull;
+    const issue = { title: 'Hello', body: 'World' };
+    await speak(bed, person, `/v1/gh/${upstream.fullName}/issues/anonymous`, issue);
+    const theirs = bed.sandbox.maintainer.openIssue(upstream.owner, upstream.name, 'Other', 'Other');
+    expect(await say(pull, `${word('stop')}\n${word('close all')}`)).toBe(1);
+    const path = `/repos/${upstream.fullName}/issues?state=all`;
+    const all = await bed.host.call<{ number: number; state: string }[]>('GET', path);
+    const open = all.filter(({ state }) => state === 'open').map(({ number }) => number);
+    expect([open, all.length]).toEqual([[theirs], 3]);
+    expect(await pageAt(`/v1/pr/${pull.prHash}`)).toContain('Closed');
+  });
+
+  it('of nobody, of the bot, and of what is only quoted count for nothing', exhaustive, async () => {
+    const pull = await opened();
+    const { upstream, person, thread, update } = pull;
+    const { owner, name: repo } = upstream;
+    expect(await say(pull, word('stop'), 'eve')).toBe(0);
+    expect(await say(pull, `> ${word('stop')}`)).toBe(0);
+    expect(await say(pull, `\`\`\`\n${word('stop')}\n\`\`\``)).toBe(0);
+    const id = bed.sandbox.maintainer.comment({ owner, repo, number: pull.number }, 'Thanks');
+    await setTimeout(1_000);
+    bed.sandbox.maintainer.editComment(owner, repo, id, word('stop'));
+    expect((await comment(bed, person, thread, word('stop'))).status).toBe(200);
+    expect(await say(pull, 'Hello')).toBe(0);
+    expect((await update()).code).toBe(0);
+  });
+
+  it('follow a repository to its new name', exhaustive, async () => {
+    const pull = await opened();
+    const { clone, upstream, person } = pull;
+    expect(await say(pull, word('stop'))).toBe(1);
+    const renamed = bed.renameUpstream(upstream, `${upstream.name}-moved`);
+    const issue = { title: 'Hello', body: 'World' };
+    for (const { fullName } of [renamed, upstream]) {
+      const path = `/v1/gh/${fullName}/issues/anonymous`;
+      expect(errorOf(await speak(bed, person, path, issue))).toMatch(STOPPED);
+    }
+    expect(told(await clone.push('origin', 'HEAD:new'))).toMatch(STOPPED);
   });
 });
 
