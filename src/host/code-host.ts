@@ -137,9 +137,10 @@ export interface PostedIssue {
   readonly url: string;
 }
 
-/** A pull request that someone touched. */
+/** A pull request or an issue that someone touched. */
 export interface FeedThread {
   readonly id: string;
+  readonly isIssue: boolean;
   /**
    * True if the host says that the bot opened it. False proves nothing, because the host may name
    * another reason, or none.

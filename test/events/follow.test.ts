@@ -39,6 +39,7 @@ async function ended({ shown, isRecorded = true, isTold = true, notedMinutesAgo 
     updatedAt: clock.now(),
     notedAt: clock.now() - notedMinutesAgo * MINUTE_MS,
     isKnown: true,
+    isForeign: false,
     readTo: null,
     failures: 0,
   };
@@ -57,6 +58,7 @@ async function ended({ shown, isRecorded = true, isTold = true, notedMinutesAgo 
     feed: async () => ({ threads: [], lastModified: null, pollIntervalMs: MINUTE_MS }),
     pullRequest: async () => shown(),
     remarks: async () => ({ remarks: [], readTo: null }),
+    comments: async () => ({ remarks: [], readTo: null }),
   };
   const own = {
     botId: async () => BOT,

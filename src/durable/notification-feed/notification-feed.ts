@@ -100,7 +100,7 @@ export class NotificationFeed extends DurableObject<Env> {
   async noteComment(repository: RepositoryName, number: number): Promise<void> {
     const at = systemClock.now();
     const id = `${repository.owner}/${repository.name}#${number}`.toLowerCase();
-    this.#memory.note([{ id, isByBot: false, repository, number, updatedAt: at }], at);
+    this.#memory.note([{ id, isIssue: false, isByBot: false, repository, number, updatedAt: at }], at);
   }
 
   /** Reads what maintainers have said of a repository; see `SqlStances.said`. */
@@ -177,15 +177,16 @@ const THREAD_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
 /** How long to remember whose a pull request is. That never changes; this only bounds the table. */
 const KNOWLEDGE_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
 
-type ThreadRow = Omit<NotedThread, 'repository' | 'isKnown'> &
-  Record<'owner' | 'repo', string> & { isKnown: number };
+type ThreadRow = Omit<NotedThread, 'repository' | 'isKnown' | 'isForeign'> &
+  Record<'owner' | 'repo', string> & { isOurs: number | null };
 
 /** Keys of the position in the feed, and of the calls that this hour has used. */
 const CURSOR_KEY = 'cursor';
 const SPENT_KEY = 'spent';
 
-function threadOf({ owner, repo, isKnown, ...thread }: ThreadRow): NotedThread {
-  return { ...thread, repository: { owner, name: repo }, isKnown: isKnown === 1 };
+function threadOf({ owner, repo, isOurs, ...thread }: ThreadRow): NotedThread {
+  const repository = { owner, name: repo };
+  return { ...thread, repository, isKnown: isOurs === 1, isForeign: isOurs === 0 };
 }
 
 class SqlFeedMemory implements FeedMemory {
@@ -221,8 +222,11 @@ class SqlFeedMemory implements FeedMemory {
   }
 
   /** Answers false if the thread was already noted in this state. */
-  #noteOne({ id, isByBot, repository, number, updatedAt }: FeedThread, now: number): boolean {
-    if (isByBot) this.#sql.exec('INSERT OR IGNORE INTO known_threads VALUES (?, 1, NULL, ?)', id, now);
+  #noteOne({ id, isIssue, isByBot, repository, number, updatedAt }: FeedThread, now: number): boolean {
+    if (isIssue || isByBot) {
+      const insert = 'INSERT OR IGNORE INTO known_threads VALUES (?, ?, NULL, ?)';
+      this.#sql.exec(insert, id, Number(!isIssue), now);
+    }
     const row = [id, repository.owner, repository.name, number, updatedAt, now];
     const noted = this.#sql.exec(
       `INSERT INTO threads (id, owner, repo, number, updated_at, noted_at) VALUES (?, ?, ?, ?, ?, ?)
@@ -238,10 +242,10 @@ class SqlFeedMemory implements FeedMemory {
   due(limit: number, now: number): readonly NotedThread[] {
     const rows = this.#sql.exec<ThreadRow>(
       `SELECT id, owner, repo, number, updated_at AS updatedAt, noted_at AS notedAt, failures,
-         coalesce(is_ours, 0) AS isKnown, read_to AS readTo
+         is_ours AS isOurs, read_to AS readTo
        FROM threads LEFT JOIN known_threads USING (id)
-       WHERE examined_at < updated_at + ? AND is_ours IS NOT 0 AND (due_at <= ? OR due_at > ?)
-       ORDER BY isKnown DESC, failures, updated_at LIMIT ?`,
+       WHERE examined_at < updated_at + ? AND (due_at <= ? OR due_at > ?)
+       ORDER BY is_ours IS 1 DESC, is_ours IS 0, failures, updated_at LIMIT ?`,
       SETTLED_MS,
       now,
       now + LONGEST_WAIT_MS,

@@ -24,10 +24,8 @@ export function differencesOf(kind: HostKind) {
      */
     flow: isGitHub ? 'fork' : 'agit',
     page,
-    /**
-     * Parameters for notifications. REST: at most 50 a page. Gitea: routers/api/v1/notify/user.go.
-     */
-    feedQuery: isGitHub ? { participating: true, per_page: 50 } : { 'subject-type': 'Pull' },
+    /** Parameters for notifications. REST: at most 50 a page. */
+    feedQuery: isGitHub ? { participating: true, per_page: 50 } : {},
     /**
      * True if the comments of a thread come in pages. Gitea sends all at once (ListIssueComments in
      * routers/api/v1/repo/issue_comment.go).

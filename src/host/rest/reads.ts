@@ -170,13 +170,19 @@ export async function readComments(
 /** Bounds the pages of comments that are read at once, when nobody waits for the rest. */
 const FIRST_PAGES = 10;
 
+export interface FirstComments {
+  readonly comments: readonly AnsweredComment[];
+  /** Whether there are no more. */
+  readonly isWhole: boolean;
+}
+
 /** Lists comments as `readComments` does, but only the first thousand where they come in pages. */
 export async function firstComments(
   rest: Rest,
   repository: RepositoryName,
   issue_number: number,
   since: string,
-): Promise<{ readonly comments: readonly AnsweredComment[]; readonly isWhole: boolean }> {
+): Promise<FirstComments> {
   if (!rest.differences.hasCommentPages)
     return { comments: await readComments(rest, repository, issue_number, since), isWhole: true };
   const comments: AnsweredComment[] = [];

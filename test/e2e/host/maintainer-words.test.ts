@@ -128,6 +128,20 @@ describe('other words', () => {
     expect((await update()).code).toBe(0);
   });
 
+  it('are heard on an issue, and where the bot is mentioned for the first time', exhaustive, async () => {
+    const { maintainer } = bed.sandbox;
+    const upstream = await bed.createUpstream({ commits: 1 });
+    const person = bed.person();
+    const issue = { title: 'Hello', body: 'World' };
+    const path = `/v1/gh/${upstream.fullName}/issues/anonymous`;
+    const { body } = await speak(bed, person, path, issue);
+    expect(await say({ upstream, number: Number(body['number']) }, word('stop'))).toBe(1);
+    expect(errorOf(await speak(bed, person, path, issue))).toMatch(STOPPED);
+    const number = maintainer.openIssue(upstream.owner, upstream.name, 'Other', 'Other');
+    expect(await say({ upstream, number }, word('welcome'))).toBe(1);
+    expect((await speak(bed, person, path, issue)).status).toBe(200);
+  });
+
   it('follow a repository to its new name', exhaustive, async () => {
     const pull = await opened();
     const { clone, upstream, person } = pull;
