@@ -16,6 +16,7 @@ import type { Finding } from '../../words/finding.ts';
 import { fullName } from '../../words/repository-name.ts';
 import type { ClaimedUpdate } from '../push-run.ts';
 import { type Received, storedPack } from '../receive/receive.ts';
+import { shellWord } from '../reply/banner.ts';
 import { Refusal, refusedOptions } from '../reply/refusal.ts';
 import type { NamedPullRequest, OpenPlace, PushedWork } from '../verdict.ts';
 import {
@@ -24,6 +25,7 @@ import {
   type Destination,
   findDestination,
   otherBase,
+  shortName,
 } from './destination.ts';
 import { Findings, refusalOf } from './findings.ts';
 import type { Known, Rule } from './known.ts';
@@ -200,6 +202,7 @@ async function whatItIs(
     memory,
     questions: place?.ask ?? null,
     canSignOff: () => !options.signOff && haveOwnSignOff(pack.kept, work.commits),
+    rebase: `git pull --rebase ${remoteUrl} ${shellWord(shortName(base))}`,
     boundary: [...work.boundary][0] ?? base.oid,
   });
   const pushed: PushedWork = {

@@ -200,7 +200,7 @@ function take(given: Given, name: Name, text: string | null): string | null {
  * publish, and a misspelt `pr-hash` would open a second pull request.
  */
 function misspelt(name: string, meant: Name): string {
-  return `push option "${oneLine(name)}" is unknown: did you mean ${meant}? Correct it or leave it out`;
+  return `"${oneLine(name)}" is no push option: did you mean ${meant}? Correct it or leave it out`;
 }
 
 function optionsOf(given: Given, unknown: ReadonlySet<string>): PushOptions {

@@ -196,7 +196,7 @@ describe('parsePushOptions', () => {
     ['dryrun', 'preview'],
   ])('refuses %j, which nearly is an option', (option, meant) => {
     const name = option.split('=')[0]?.trim();
-    const message = `push option "${name}" is unknown: did you mean ${meant}? Correct it or leave it out`;
+    const message = `"${name}" is no push option: did you mean ${meant}? Correct it or leave it out`;
     expect(parsePushOptions([option])).toMatchObject({ kind: 'invalid', message });
     expect(parsePushOptions(['title=A', option, 'squash'])).toMatchObject({ kind: 'invalid', message });
   });
@@ -221,7 +221,7 @@ describe('parsePushOptions', () => {
 
   it('echoes no control characters', () => {
     expect(parsePushOptions(['pre\u001bview'])).toMatchObject({
-      message: expect.stringMatching(/^push option "pre\[U\+001B\]view" is unknown: [ -~]+$/) as string,
+      message: expect.stringMatching(/^"pre\[U\+001B\]view" is no push option: [ -~]+$/) as string,
     });
   });
 
