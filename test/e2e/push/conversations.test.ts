@@ -17,8 +17,9 @@ const PANIC_PASSWORD = 'the password of the operator';
 /** The wait after warnings is shown as it is where nobody has set it. */
 const bed = useOwnTestBed({ env: { PANIC_PASSWORD, WARNING_WAIT: '1s' } });
 
-/** Lines that come only on a slow machine. */
-const OF_SLOW_MACHINES = /^remote: Still waiting for /;
+/** Lines of a slow machine alone, and Git’s own about its work. */
+const LEFT_OUT =
+  /^(?:remote: Still waiting for |(?:Enumerating|Counting|Compressing|Writing) objects|Delta compression|Total \d)/;
 
 /** Parts that differ from run to run, besides addresses and the person, and their names. */
 const NAMES: readonly (readonly [pattern: RegExp, name: string])[] = [
@@ -48,17 +49,13 @@ class Terminal {
     this.#lines.push(...(this.#lines.length === 0 ? [] : ['']), `# ${line}`);
   }
 
-  /** Runs a command of Git's as a person types it. */
-  async git(...args: string[]): Promise<GitRun> {
-    const run = await this.clone.tryGit(...args);
+  /** Pushes as a person types it. Without a terminal, Git asks for fewer words: `--progress`. */
+  async push(...args: string[]): Promise<GitRun> {
+    const run = await this.clone.push('--progress', ...args);
     const shown = `${run.stdout}${run.stderr}`.split(/[\r\n]+/).map((line) => line.trimEnd());
-    const lines = shown.filter((line) => line !== '' && !OF_SLOW_MACHINES.test(line));
-    this.#lines.push(`$ git ${args.map(quoted).join(' ')}`, ...lines, `[${run.code}]`);
+    const lines = shown.filter((line) => line !== '' && !LEFT_OUT.test(line));
+    this.#lines.push(`$ git push ${args.map(quoted).join(' ')}`, ...lines, `[${run.code}]`);
     return run;
-  }
-
-  push(...args: string[]): Promise<GitRun> {
-    return this.git('push', ...args);
   }
 
   /** Fails if the conversation differs from the file that has its name. */
