@@ -183,8 +183,8 @@ async function findNamed(
   if (pullRequest === null) {
     const meant = await ask.hashMeant(prHash);
     const question = meant === null ? '' : ` Did you mean ${meant}?`;
-    const no = mayOpen ? 'NEW pull request: no' : 'No';
-    const line = `${no} pull request of ${fullName(repository)} has that pr-hash.${question}`;
+    const thus = mayOpen ? ', so this would open a NEW one' : '';
+    const line = `No pull request of ${fullName(repository)} has that pr-hash${thus}.${question}`;
     findings.add(warn(UNKNOWN_HASH, line));
     return { named: null, claim: null };
   }

@@ -148,19 +148,17 @@ export function bannerLines(facts: BannerFacts): string[] {
     `  PR hash:  ${facts.prHash}`,
     `  Notify:   ${facts.subscribeUrl}`,
     `  Follow, reply, withdraw: ${facts.pageUrl}`,
-    `${beforeCommand(facts)} commit again and run:`,
+    ...withdrawalLines(facts),
+    'To update it, commit again and run:',
     `  ${pushCommand(usualOptions(facts), facts)}`,
   ];
 }
 
-/**
- * Begins the sentence before the command. It may speak of withdrawal, because the pull request is
- * open now.
- */
-function beforeCommand({ isDouble, prHash }: BannerFacts): string {
-  if (isDouble)
-    return `Withdraw this one with -o withdraw -o pr-hash=${prHash} -o pr-key=<its key>. Or to update it,`;
-  return 'To update it,';
+/** The command that withdraws a second pull request, now that it is open. */
+function withdrawalLines(facts: BannerFacts): string[] {
+  if (!facts.isDouble) return [];
+  const options = ['withdraw', ...option('pr-hash', facts.prHash), ...option('pr-key', facts.key ?? '<key>')];
+  return ['To withdraw this one:', `  ${pushCommand(options, facts)}`];
 }
 
 function updateLines(facts: Pick<BannerFacts, 'changes' | 'hasEdited' | 'prUrl'>): string[] {

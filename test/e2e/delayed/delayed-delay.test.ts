@@ -228,7 +228,9 @@ it(
     );
     const page = await published(bed, delayedAs(pushed));
     expect(publishedAs(page).prHash).not.toBe(first.banner.prHash);
-    expect(page).toContain(`NEW pull request: no pull request of ${upstream.fullName} has that pr-hash.`);
+    expect(page).toContain(
+      `No pull request of ${upstream.fullName} has that pr-hash, so this would open a NEW one.`,
+    );
     await bed.host.onlyPull(upstream);
     expect((await bed.host.onlyPull(other.upstream)).headSha).toBe(first.pull.headSha);
   },
