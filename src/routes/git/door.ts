@@ -12,7 +12,7 @@ import { badRequest } from '../../git/wire/protocol-error.ts';
 import { type FaultyRequest, type PushRequest, unreadRequest } from '../../git/wire/push-request.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { isolate } from '../../metrics/isolate.ts';
-import type { Reply, SameWork } from '../../push/reply/reply.ts';
+import type { Reply } from '../../push/reply/reply.ts';
 import { type Arrival, conclude, end } from '../../push/session.ts';
 import type { PushRun } from '../../push/push-run.ts';
 import { openPush } from '../../service/open-push.ts';
