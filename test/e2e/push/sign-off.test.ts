@@ -175,6 +175,14 @@ describe('a repository whose policy requires a sign-off', () => {
     expect(dcoProblems(commits)).toEqual([]);
   });
 
+  it('says so on the page of a pull request, whose command has the option', async () => {
+    const { clone } = await required();
+    await clone.commit();
+    const { prHash } = bannerOf(await clone.push('-o', 'sign-off', 'origin', 'HEAD:topic'));
+    const page = await fetch(`${bed.service.url}/v1/pr/${prHash}`);
+    expect(await page.text()).toContain(`git push -o pr-hash=${prHash} -o sign-off http`);
+  });
+
   it('says so on its page, whose command has the option', exhaustive, async () => {
     const { upstream } = await required();
     const page = await (await fetch(upstream.url, { headers: { Accept: 'text/html' } })).text();
