@@ -13,7 +13,7 @@ import { HostError, hostFailureOf } from '../../words/host-error.ts';
 import { fullName } from '../../words/repository-name.ts';
 import { askPlace, bornUpstream, findBase, UNKNOWN_HASH } from '../judge/destination.ts';
 import { Findings, refusalOf } from '../judge/findings.ts';
-import { branchesHolding } from '../judge/judge.ts';
+import { branchesHolding } from '../judge/what-it-is.ts';
 import {
   gitQuestions,
   lookUpPlace,

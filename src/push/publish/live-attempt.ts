@@ -34,7 +34,7 @@ export async function enterNow(run: PushRun, publication: Publication): Promise<
   return { ...entered.value, attempt: new LiveAttempt(run, publication, await deciding) };
 }
 
-interface Decided extends PushIntent, Pick<Proposal, 'isRepeated' | 'earlier'> {
+interface Intended extends PushIntent, Pick<Proposal, 'isRepeated' | 'earlier'> {
   /** Whether an earlier attempt has opened its pull request, and was answered. */
   readonly isAnswered: boolean;
   /** Whether the hash is the one that this push has chosen. A form chooses the same each time. */
@@ -45,7 +45,7 @@ interface Decided extends PushIntent, Pick<Proposal, 'isRepeated' | 'earlier'> {
  * Decides hash and date. From here on, a retry uses the same.
  * @throws Refusal
  */
-async function decide(run: PushRun, { push, pushHash }: Publication): Promise<Decided> {
+async function decide(run: PushRun, { push, pushHash }: Publication): Promise<Intended> {
   const own = newIntent(run);
   const named = push.named && { prHash: push.named.prHash };
   const begun = await run.claims.begin(pushHash, push.repository, own);
@@ -63,16 +63,16 @@ class LiveAttempt implements Attempt {
   readonly onlyFrom = null;
   readonly #run: PushRun;
   readonly #publication: Publication;
-  readonly #decided: Decided;
+  readonly #intended: Intended;
 
-  constructor(run: PushRun, publication: Publication, decided: Decided) {
+  constructor(run: PushRun, publication: Publication, decided: Intended) {
     this.#run = run;
     this.#publication = publication;
-    this.#decided = decided;
+    this.#intended = decided;
   }
 
   async begin(delivery: Delivery, compared: Compared): Promise<Begun> {
-    const { prHash, isRepeated, earlier } = this.#decided;
+    const { prHash, isRepeated, earlier } = this.#intended;
     await this.#settleSlot();
     const key = await this.#key();
     // Now the pull request has its slot, so that what is told of it comes true.
@@ -80,7 +80,7 @@ class LiveAttempt implements Attempt {
     const { isReady } = delivery;
     await delivery.prepare();
     // What was made first may have taken long.
-    const committedAt = isReady || isRepeated ? this.#decided.committedAt : await this.#decideDate();
+    const committedAt = isReady || isRepeated ? this.#intended.committedAt : await this.#decideDate();
     return { prHash, committedAt, key, isRepeated, earlier };
   }
 
@@ -96,7 +96,7 @@ class LiveAttempt implements Attempt {
   }
 
   async #settleSlot(): Promise<void> {
-    const { isRepeated, isAnswered, earlier } = this.#decided;
+    const { isRepeated, isAnswered, earlier } = this.#intended;
     const { slot } = this.#publication;
     // An earlier attempt that was answered, or whose pull request is closed, has its own slot: this
     // one opens another.
@@ -111,7 +111,7 @@ class LiveAttempt implements Attempt {
    */
   async #key(): Promise<string | null> {
     const { push } = this.#publication;
-    const { prHash, isOwn } = this.#decided;
+    const { prHash, isOwn } = this.#intended;
     const isTheirs = prHash === push.prHash ? push.hasKey : isOwn;
     return isTheirs ? this.#run.store.prKey(prHash) : null;
   }
@@ -123,7 +123,7 @@ class LiveAttempt implements Attempt {
   async #tell({ found }: Compared, key: string | null): Promise<void> {
     const { reply, settings } = this.#run;
     const { push } = this.#publication;
-    const { prHash, isRepeated, isAnswered } = this.#decided;
+    const { prHash, isRepeated, isAnswered } = this.#intended;
     const isStrict = settings.pushDoubles === 'refuse';
     // Where doubles are refused, a wrong guess costs nothing: so a right one is refused, too.
     const isGuessable = isAnswered && isStrict;
@@ -140,7 +140,7 @@ class LiveAttempt implements Attempt {
   async #decideDate(): Promise<number> {
     const { host, claims } = this.#run;
     const committedAt = secondOf(host.clock.now());
-    await claims.decide({ prHash: this.#decided.prHash, committedAt });
+    await claims.decide({ prHash: this.#intended.prHash, committedAt });
     return committedAt;
   }
 }
