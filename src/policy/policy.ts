@@ -10,6 +10,7 @@ import { rateLimits } from '../config/values.ts';
 import type { SaidWords } from '../events/hear.ts';
 import type { Repository } from '../host/code-host.ts';
 import { oneLine } from '../words/host-text.ts';
+import { nearName } from '../words/near-name.ts';
 import type { Limit } from '../limits/sliding-window.ts';
 import { type CommunityFiles, NO_FILES } from './community-files.ts';
 import { fullName, type RepositoryName } from '../words/repository-name.ts';
@@ -89,11 +90,20 @@ const policySchema = z.strictObject(
     // A limit can only lower the operator's, so one that is not understood is ignored.
     limit: z.unknown().optional(),
   },
-  {
-    error:
-      'may contain only the keys anonymous_friendly, accept, pull_request_footer, sign_off, ai_disclosure, issue, workflows and limit',
-  },
+  { error: ({ code, keys }) => wrongKeys(code === 'unrecognized_keys' ? keys : []) },
 );
+
+const MOST_OF_A_KEY = 40;
+
+/** Words for a file that has such keys, or is no mapping. */
+function wrongKeys([first]: readonly string[]): string {
+  const known = Object.keys(policySchema.shape);
+  const all = `${known.slice(0, -1).join(', ')} and ${known.at(-1)}`;
+  if (first === undefined) return `may contain only the keys ${all}`;
+  const meant = nearName(first, known);
+  const hint = meant === undefined ? `it may contain only ${all}` : `did you mean ${meant}?`;
+  return `has the unknown key "${oneLine(first).slice(0, MOST_OF_A_KEY)}" (${hint})`;
+}
 
 /** @param file its bytes; null if it is no file, or too large for the host to send. */
 export function parsePolicy(file: Uint8Array | null): Policy {
