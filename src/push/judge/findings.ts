@@ -8,12 +8,10 @@ import type { GitClient } from '../../git/wire/git-client.ts';
 import type { Finding } from '../../words/finding.ts';
 import { isOfHost, isOfLimits, Refusal, toRefusal } from '../reply/refusal.ts';
 
-/** Rules of the repository, which are told before what the push is. */
-const OF_PLACE: ReadonlySet<string> = new Set(['gate', 'workflows']);
-
 function rank({ severity, code }: Finding): number {
   if (severity === 'refuse') return 0;
-  return OF_PLACE.has(code) ? 1 : 2;
+  // Rules of the repository are told before what the push is.
+  return code === 'workflows' || code.endsWith('gate') ? 1 : 2;
 }
 
 export class Findings {

@@ -33,7 +33,7 @@ import { changedFiles, noChange } from './rules/changes.ts';
 import { folderFindings, folders } from './rules/folders.ts';
 import { loudMessages, nulCharacters, peopleNamed, squashedMessage } from './rules/messages.ts';
 import { names } from './rules/names.ts';
-import { gate } from './rules/place.ts';
+import { gate, messagesGate, otherGates, signOffGate, titleGate } from './rules/place.ts';
 import {
   idleOptions,
   keyForLaterTexts,
@@ -65,6 +65,10 @@ const RULES: readonly Rule[] = [
   trails,
   noise,
   gate,
+  titleGate,
+  messagesGate,
+  signOffGate,
+  otherGates,
   changedFiles,
   keyForLaterTexts,
   borrowedCommits,
