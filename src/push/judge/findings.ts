@@ -8,16 +8,19 @@ import type { GitClient } from '../../git/wire/git-client.ts';
 import type { Finding } from '../../words/finding.ts';
 import { isOfHost, isOfLimits, Refusal, toRefusal } from '../reply/refusal.ts';
 
+/** Codes that are told before what the push is: where it goes, then the repository's rules. */
+const FIRST = ['unknown-hash', 'merged', 'closed', 'second', 'gate', 'workflows'];
+
 function rank({ severity, code }: Finding): number {
-  if (severity === 'refuse') return 0;
-  // Rules of the repository are told before what the push is.
-  return code === 'workflows' || code.endsWith('gate') ? 1 : 2;
+  if (severity === 'refuse') return -1;
+  const at = FIRST.indexOf(code.endsWith('-gate') ? 'gate' : code);
+  return at < 0 ? FIRST.length : at;
 }
 
 export class Findings {
   readonly #found: Finding[] = [];
 
-  /** In the order in which they are told: refusals, the repository's rules, then all else. */
+  /** In the order in which they are told. */
   get all(): readonly Finding[] {
     return this.#found.toSorted((one, other) => rank(one) - rank(other));
   }
