@@ -34,6 +34,7 @@ import { pullRequestPageRoute } from './routes/pages/pull-request-page.ts';
 import { api, serviceKey } from './routes/service/api.ts';
 import { unmatched } from './routes/unmatched.ts';
 import { securityTxt } from './routes/service/security-txt.ts';
+import { signingKey } from './routes/service/signing-key.ts';
 import { scheduled } from './scheduled.ts';
 import { isStorageFailure } from './storage-failure.ts';
 import { BodyError } from './streams/body-error.ts';
@@ -64,7 +65,7 @@ app.route('/', crossOrigin);
 app.route('/', serviceKey);
 // In the order of the API's description.
 mount(releaseDelayed, git, comments, issues, moderation, appeals, api, badges, health, metrics);
-mount(pullRequestPageRoute, delayedPageRoutes, frontPageRoute, documents, securityTxt, openapi(app));
+mount(pullRequestPageRoute, delayedPageRoutes, frontPageRoute, documents, securityTxt, signingKey, openapi(app));
 mount(admin, operatorPageRoutes, delayedReview, forms);
 
 function mount(...parts: readonly Hono<AppEnv>[]): void {

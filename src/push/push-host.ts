@@ -250,6 +250,7 @@ export interface PushSettings extends Pick<
   | 'pushDoubles'
   | 'pushSecrets'
   | 'review'
+  | 'signingKey'
   | 'whenBusy'
   | 'writeTimeoutMs'
 > {

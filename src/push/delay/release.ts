@@ -146,7 +146,8 @@ export async function release(
     function standsOn(oid: Oid | null): boolean {
       const identity = { name: botLogin, email: settings.anonEmail };
       const { dateOf } = datesOf(undatedOf(work.commits, identity), claim?.dates ?? [], 0);
-      return oid !== null && new AnonymousCommits(work.commits, identity, dateOf).has(oid);
+      const { signingKey } = settings;
+      return oid !== null && new AnonymousCommits(work.commits, identity, dateOf, signingKey).has(oid);
     }
   }
 }

@@ -19,6 +19,7 @@ import { WORKFLOW_HOME, WORKFLOWS } from '../../policy/community-files.ts';
 import type { KnownPolicy } from '../../policy/policies.ts';
 import { workBranch } from '../../words/pr-hash.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';
+import { advertisedAmong } from '../../upstream/known-ids.ts';
 import {
   findPath,
   heldReads,
@@ -252,7 +253,7 @@ export function placeQuestions(run: PushRun, { repository }: Pick<Upstream, 'rep
      */
     advertised: async (oids: ReadonlySet<Oid>) => {
       const reading = new AbortController();
-      const answer = transport.advertised(repository, oids, reading.signal);
+      const answer = advertisedAmong(host, repository, oids, reading.signal);
       const found = await unlessLate(run, 'the refs of a repository', answer);
       reading.abort();
       return found;

@@ -73,10 +73,9 @@ export async function whatItIs(
     received.options,
     rewordingOf(received, settings, bot),
     newestBoundary(place),
+    memory,
   );
   const { commits } = plan;
-  // The longest work that is done at once.
-  await memory.worked(commits.byteLength);
   // Begins now, and is awaited where it is told.
   const isEmpty = changesNothing(
     work,
@@ -84,7 +83,7 @@ export async function whatItIs(
     async (oid) => place?.ask.treeOf(oid) ?? null,
   );
   let made: AnonymousCommits | null = null;
-  const leaving = () => (made ??= commitsNow(commits, bot, destination.claim, now));
+  const leaving = () => (made ??= commitsNow([commits, bot, destination.claim, now], settings.signingKey));
   const pushed = pushedWork(asked, ground, plan);
   let oddFolders: readonly Finding[] = [];
   const searched = await searchedNames({
@@ -106,7 +105,7 @@ async function findGround(asked: Question, bot: CommitIdentity): Promise<Ground>
   const remoteUrl = circumstances.settings.remoteUrl(born.repository);
   const history = git.history([destination.base, defaultBranch]);
   await history.reachBack();
-  const work = await findWork(received, history, remoteUrl);
+  const work = await findWork(received, history, remoteUrl, circumstances.memory);
   const owner = baseOfWork(destination, work, history);
   if (!isBaseRefused) findings.add(otherBase(owner));
   const base = owner ?? destination.base;
