@@ -4,7 +4,6 @@
  * version of its commits is not upstream's. Once it is closed, the maintainers have said no. To
  * find it, keyed hashes are recorded of each pull request: each names a commit, without author and
  * dates. Only the service's own records are asked, so the host learns nothing of a delayed push.
- * Proved by test/push/judge/rules/doubles.test.ts and test/e2e/push/doubles.test.ts.
  */
 import { undatedOf } from '../durable/pull-request/record.ts';
 import type { AnonymousCommits } from '../git/objects/anonymize.ts';

@@ -25,8 +25,13 @@ export async function doubles(push: Push, { found }: Pick<Compared, 'found'>): P
   const unknown = found === undefined ? say('second', UNCHECKED) : [];
   return [
     ...(named === null ? [] : await tell(push, { ...named, shared: isNamed ? found.shared : 0 })),
-    ...(found && !isNamed ? await tell(push, found) : unknown),
+    ...(found && !isNamed && !isStale(push, found) ? await tell(push, found) : unknown),
   ];
+}
+
+/** Whether the service takes one for open that the push names, and that it cannot update. */
+function isStale({ received: { options } }: Push, { prHash, state }: SameWork): boolean {
+  return prHash === options.prHash && state === 'open';
 }
 
 /** Finds the pull request that the push names, if it has ended; null: not, or there is none. */
