@@ -24,6 +24,7 @@ export const WARNING_CODES = [
   'credentials',
   'days',
   'description',
+  'dropped',
   'folders',
   'gate',
   'home-folders',

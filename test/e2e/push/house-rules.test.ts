@@ -519,7 +519,7 @@ it('what a person has to know comes first, in one order, and in at most 14 lines
   const at = (words: string) => first.findIndex((line) => line.includes(words));
   const order = [
     'has that pr-hash',
-    'is open as',
+    'is already in',
     'a gate may close',
     'This changes workflows',
     'Your work is based on "release-1.x"',
