@@ -1,5 +1,6 @@
 /**
  * Reads the policies of repositories, and what their other files say, at most every five minutes.
+ * Where a repository has no file, that of its owner counts.
  * While the host does not answer, the last known policy counts. Files are read with Git, which uses
  * none of the bot account's calls. If that fails, for example because the host limits the public or
  * has renamed the repository, the REST interface is asked. An urgent question, as
@@ -15,11 +16,12 @@ import type { Memory } from '../git/memory.ts';
 import { entryNamed, kindOf } from '../git/objects/tree.ts';
 import type { FileAnswer, Repository } from '../host/code-host.ts';
 import { openRepositories, type RepositoryHost } from '../host/open.ts';
+import type { HostKind } from '../host/kinds.ts';
 import { GitTransport } from '../host/git/git-transport.ts';
 import { SmartHttp } from '../host/git/smart-http.ts';
 import { pullRequestsOf } from '../host/rest/reads.ts';
 import { HostError, unlessMissing } from '../words/host-error.ts';
-import type { RepositoryName } from '../words/repository-name.ts';
+import { fullName, type RepositoryName } from '../words/repository-name.ts';
 import type { Logger } from '../log.ts';
 import type { Http } from '../outgoing/http-client.ts';
 import { systemClock } from '../isolate/clock.ts';
@@ -30,8 +32,20 @@ import { type FilesHost, MAX_LIST_BYTES, readCommunityFiles } from './community-
 import { closedTo, OPEN_POLICY, parsePolicy, POLICY_PATH, type Policy, withCommunity } from './policy.ts';
 
 const POLICY_FRESH_MS = 5 * 60_000;
+/** The repository whose file counts for all of its owner's: where hosts look for such files. */
+const OWNERS_REPOSITORY: Readonly<Record<HostKind, string>> = {
+  github: '.github',
+  forgejo: '.profile',
+  gitea: '.profile',
+};
 /** How long to wait: long, because a slow host is no reason to refuse a contribution. */
 const PATIENCE_MS = 20_000;
+
+/** The parts that all questions for a policy share. */
+const QUESTION = { freshMs: POLICY_FRESH_MS, nothing: null, patienceMs: PATIENCE_MS } as const;
+
+/** Asks for the policy that the owner has set for all repositories. */
+type Owners = () => Promise<Policy>;
 
 /** Requests to the host that the policies need. */
 export interface PolicyHost {
@@ -87,13 +101,13 @@ export class Policies {
   ): Promise<KnownPolicy> {
     const name = `${isPolled ? 'polled-rules' : 'rules'}/${recordName(this.#place, repository).toLowerCase()}`;
     const policy = await this.#lastKnown.read<Policy | null>({
+      ...QUESTION,
       name,
-      freshMs: POLICY_FRESH_MS,
-      nothing: null,
-      patienceMs: PATIENCE_MS,
       ...(atOnceMs !== undefined && { atOnceMs }),
       ask: async () => {
-        if (await mayAsk()) return isUrgent ? this.#askByRest(repository, looked) : this.#ask(repository);
+        const owners = () => this.#owners(repository.owner, isPolled);
+        if (await mayAsk())
+          return isUrgent ? this.#askByRest(repository, owners, looked) : this.#ask(repository, owners);
         throw new HostError('rate-limited', 'The service has asked for too many policies.');
       },
     });
@@ -102,37 +116,73 @@ export class Policies {
     return policy ? closedTo(policy, this.#host.pullRequestsOf(repository) ?? 'all') : policy;
   }
 
-  async #ask(repository: RepositoryName): Promise<Policy | null> {
+  /**
+   * Gives the policy that an owner has set for all repositories. It is read with Git, as the public
+   * sees it, which costs the account nothing, and is cached for all of them.
+   * @throws HostError if it is not known
+   */
+  async #owners(owner: string, isPolled: boolean): Promise<Policy> {
+    const repository = { owner, name: OWNERS_REPOSITORY[this.#place.kind] };
+    const name = `${isPolled ? 'polled-owner-rules' : 'owner-rules'}/${recordName(this.#place, repository).toLowerCase()}`;
+    const ask = () => this.#askOwners(repository);
+    const policy = await this.#lastKnown.read<Policy | null>({ ...QUESTION, name, ask });
+    if (policy !== undefined) return policy ?? OPEN_POLICY;
+    await this.#lastKnown.forget(name);
+    throw new HostError('unreachable', 'The policy of the owner is not known.');
+  }
+
+  async #askOwners(repository: RepositoryName): Promise<Policy | null> {
+    const read = () => this.#host.publicFiles(repository, (files) => files.file(POLICY_PATH));
+    const file = await unlessMissing(() =>
+      read().catch((error: unknown) => {
+        if (error instanceof HostError && error.code === 'missing') throw error;
+        return this.#host.repositories.file(repository, POLICY_PATH);
+      }),
+    );
+    if (file === null || file.kind === 'missing') return null;
+    const policy = parsePolicy(file.kind === 'file' ? file.content : null);
+    // The badge says what a repository itself has said (contract, 4.14).
+    return { ...policy, anonymousFriendly: false, owners: fullName(repository) };
+  }
+
+  async #ask(repository: RepositoryName, owners: Owners): Promise<Policy | null> {
     try {
-      return await this.#host.publicFiles(repository, (files) => this.#read(files));
+      return await this.#host.publicFiles(repository, (files) => this.#read(files, owners));
     } catch (error) {
       // GitHub answers the public so about a repository that the public does not see.
       if (error instanceof HostError && error.code === 'missing' && error.failure.status === 401) return null;
     }
-    return this.#askByRest(repository);
+    return this.#askByRest(repository, owners);
   }
 
-  async #askByRest(repository: RepositoryName, looked?: Promise<Repository>): Promise<Policy | null> {
+  async #askByRest(
+    repository: RepositoryName,
+    owners: Owners,
+    looked?: Promise<Repository>,
+  ): Promise<Policy | null> {
     const { repositories } = this.#host;
     return unlessMissing(async () => {
       const [{ isPrivate, pullRequests }, policy] = await Promise.all([
         looked ?? repositories.repository(repository),
-        this.#read({
-          list: (folder) => repositories.list(repository, folder),
-          file: (path) => repositories.file(repository, path),
-        }),
+        this.#read(
+          {
+            list: (folder) => repositories.list(repository, folder),
+            file: (path) => repositories.file(repository, path),
+          },
+          owners,
+        ),
       ]);
       return isPrivate ? null : closedTo(policy, pullRequests);
     });
   }
 
-  async #read(files: FilesHost): Promise<Policy> {
+  async #read(files: FilesHost, owners: Owners): Promise<Policy> {
     const [file, community] = await Promise.all([
       files.file(POLICY_PATH),
       readCommunityFiles(files, this.#place.kind, () => this.#host.botLogin().catch(nameless)),
     ]);
     const content = file.kind === 'file' ? file.content : null;
-    return withCommunity(file.kind === 'missing' ? OPEN_POLICY : parsePolicy(content), community);
+    return withCommunity(file.kind === 'missing' ? await owners() : parsePolicy(content), community);
   }
 }
 

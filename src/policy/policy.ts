@@ -9,6 +9,7 @@ import * as z from 'zod';
 import { rateLimits } from '../config/values.ts';
 import type { Repository } from '../host/code-host.ts';
 import { oneLine } from '../words/host-text.ts';
+import { nearName } from '../words/near-name.ts';
 import type { Limit } from '../limits/sliding-window.ts';
 import { type CommunityFiles, NO_FILES } from './community-files.ts';
 import { fullName, type RepositoryName } from '../words/repository-name.ts';
@@ -37,6 +38,8 @@ export interface Policy {
   readonly refusesWorkflows: boolean;
   /** Limits besides the operator's: on what is opened here, and on comments of each thread. */
   readonly limits: readonly Limit[];
+  /** The other repository that has the file, which counts for all of its owner's. */
+  readonly owners?: string;
   /** Words that complete "the file …"; null if the file is valid or missing. */
   readonly problem: string | null;
   readonly community: CommunityFiles;
@@ -84,11 +87,21 @@ const policySchema = z.strictObject(
     // A limit can only lower the operator's, so one that is not understood is ignored.
     limit: z.unknown().optional(),
   },
-  {
-    error:
-      'may contain only the keys anonymous_friendly, accept, pull_request_footer, sign_off, ai_disclosure, issue, workflows and limit',
-  },
+  { error: (issue) => keysRule(issue.code === 'unrecognized_keys' ? (issue.keys[0] ?? '') : '') },
 );
+
+/** A key that may be shown: a stranger's words must not stand in a sentence of the service. */
+const SHOWN_KEY = /^[\w-]{1,40}$/;
+
+/** Says which keys there are; of one that is not, the nearest. @param unknown empty: no map. */
+function keysRule(unknown: string): string {
+  const keys = Object.keys(policySchema.shape);
+  const near = nearName(unknown, keys);
+  if (near !== undefined && SHOWN_KEY.test(unknown))
+    return `has the unknown key ${unknown}: ${near} is meant`;
+  const has = SHOWN_KEY.test(unknown) ? `has the unknown key ${unknown}, and ` : '';
+  return `${has}may contain only the keys ${keys.slice(0, -1).join(', ')} and ${keys.at(-1)}`;
+}
 
 /** @param file its bytes; null if it is no file, or too large for the host to send. */
 export function parsePolicy(file: Uint8Array | null): Policy {
@@ -150,14 +163,19 @@ export function policyRefusal(policy: Policy, to: RepositoryName, kind: Contribu
   if (accepted.includes(kind)) return null;
   if (kind === 'pull_requests' && pullRequests !== undefined) return closedSentence(to, pullRequests);
   if (problem !== null)
-    return `${fullName(to)} accepts nothing until its maintainers correct its ${POLICY_PATH}, which ${problem}.`;
+    return `${fullName(to)} accepts nothing until its maintainers correct ${policyFile(policy)}, which ${problem}.`;
   if (kind === 'pull_requests' && community.standing?.kind === 'denounced') {
     const { path, reason } = community.standing;
     const why = reason === null ? '' : `\nIts maintainers write: ${reason}`;
     return `${fullName(to)} takes no pull requests of the bot: its ${path} denounces it.${why}`;
   }
   const others = accepted.length === 0 ? '' : `, only ${accepted.map(inWords).join(' and ')}`;
-  return `${fullName(to)} does not accept anonymous ${inWords(kind)}${others}: its ${POLICY_PATH} says so.`;
+  return `${fullName(to)} does not accept anonymous ${inWords(kind)}${others}: ${policyFile(policy)} says so.`;
+}
+
+/** Names the file of a policy in a sentence about the repository. */
+export function policyFile({ owners }: Pick<Policy, 'owners'>): string {
+  return owners === undefined ? `its ${POLICY_PATH}` : `the ${POLICY_PATH} of ${owners}`;
 }
 
 /** Applies what the host says of a repository, which counts more than its file. */

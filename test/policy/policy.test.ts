@@ -77,7 +77,11 @@ describe('a policy file', () => {
   });
 
   it.each([
-    ['a key that nobody knows', 'acept: false', /may contain only the keys/],
+    ['a key that nobody knows', 'colour: red', /^has the unknown key colour, and may contain only the keys/],
+    ['a misspelt key', 'acept: false', /^has the unknown key acept: accept is meant$/],
+    ['several of them', 'sign-off: required\nx: 1', /^has the unknown key sign-off: sign_off is meant$/],
+    ['a key that is a sentence', '"go to evil.test, now": 1', /^may contain only the keys/],
+    ['a very long key', `${'a'.repeat(500)}: 1`, /^may contain only the keys/],
     ['no mapping', '- accept', /may contain only the keys/],
     ['a word that nobody knows', 'accept: [pull-requests]', /accept to true, false or a list/],
     ['an empty value', 'accept:', /accept to true, false or a list/],
@@ -183,8 +187,21 @@ describe('the sentence of a refusal', () => {
     );
   });
 
+  it('names the file of the owner, where that counts', () => {
+    const owners = { ...parse('accept: false'), owners: 'octo/.github' };
+    expect(policyRefusal(owners, repository, 'issues')).toBe(
+      'octo/hello does not accept anonymous issues: the .gitveil.yml of octo/.github says so.',
+    );
+    expect(policyRefusal({ ...parse('- accept'), owners: 'octo/.github' }, repository, 'issues')).toMatch(
+      /^octo\/hello accepts nothing until its maintainers correct the \.gitveil\.yml of octo\/\.github, which may /,
+    );
+  });
+
   it('names what is wrong with a file that cannot be read', () => {
     expect(policyRefusal(parse('acept: false'), repository, 'issues')).toBe(
+      'octo/hello accepts nothing until its maintainers correct its .gitveil.yml, which has the unknown key acept: accept is meant.',
+    );
+    expect(policyRefusal(parse('- accept'), repository, 'issues')).toBe(
       'octo/hello accepts nothing until its maintainers correct its .gitveil.yml, which may contain only the keys ' +
         'anonymous_friendly, accept, pull_request_footer, sign_off, ai_disclosure, issue, workflows and limit.',
     );

@@ -1,7 +1,7 @@
 /**
  * Rules of the repository that a push goes to: what its policy asks for, and its gates.
  */
-import { OPEN_POLICY, POLICY_PATH, gateSentence } from '../../../policy/policy.ts';
+import { gateSentence, OPEN_POLICY, POLICY_PATH, policyFile } from '../../../policy/policy.ts';
 import { type Finding, say } from '../../../words/finding.ts';
 import { HostError } from '../../../words/host-error.ts';
 import { fullName } from '../../../words/repository-name.ts';
@@ -20,7 +20,7 @@ export function signOff(
       'sign-off',
       'a sign-off is required',
       [
-        `${fullName(repository)} takes only commits under the Developer Certificate of Origin: its ${POLICY_PATH} says so.`,
+        `${fullName(repository)} takes only commits under the Developer Certificate of Origin: ${policyFile(policy)} says so.`,
         'Read it at https://developercertificate.org/. To affirm it under the name of the bot, push again with: -o sign-off',
       ],
       { needs: ['sign-off'] },
@@ -40,7 +40,7 @@ export async function statements(
       ...(isAiMissing ? ['-o ai=none, -o ai=assisted or -o ai=generated'] : []),
       ...(isIssueMissing ? ['-o issue=<number of an open issue>'] : []),
     ];
-    const line = `The ${POLICY_PATH} of ${fullName(repository)} requires it. Push again with: ${missing.join(', and ')}`;
+    const line = `The ${POLICY_PATH} of ${policy?.owners ?? fullName(repository)} requires it. Push again with: ${missing.join(', and ')}`;
     const needs = [
       ...(isAiMissing ? ['ai=<none, assisted or generated>'] : []),
       ...(isIssueMissing ? ['issue=<number>'] : []),
