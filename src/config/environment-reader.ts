@@ -18,6 +18,7 @@ import {
   oneOf,
   onionAddress,
   origins,
+  shortWait,
   signingKey,
   type ValueKind,
   webAddress,
@@ -84,6 +85,8 @@ const SETTINGS = {
   pushDoubles: variable('PUSH_DOUBLES', oneOf('tell', 'refuse'), 'tell'),
   /** Default delay before a push is published; 0 publishes it at once. */
   publishDelayMs: variable('PUBLISH_DELAY', delay, 0),
+  /** How long a push with warnings waits, so that its person can stop it; 0: it does not. */
+  warningWaitMs: variable('WARNING_WAIT', shortWait, 10_000),
   /** Reaction to a push for which the account or the code host is too busy now. */
   whenBusy: variable('WHEN_BUSY', oneOf('refuse', 'wait'), 'refuse'),
   /**

@@ -43,6 +43,15 @@ export const delay: ValueKind<number> = {
   },
 };
 
+/** Reads a short wait as milliseconds, or 0 for none. Proxies end longer silences. */
+export const shortWait: ValueKind<number> = {
+  rule: 'a duration from 0s to 60s',
+  parse(text) {
+    const total = milliseconds(text);
+    return total <= MS_PER_MINUTE ? total : undefined;
+  },
+};
+
 /** Gives NaN if the text is not a duration. */
 function milliseconds(text: string): number {
   const match = /^(?=.)(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?(?:(\d+)ms)?$/.exec(text);

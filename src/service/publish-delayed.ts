@@ -6,7 +6,7 @@ import { hostWithKey } from '../config/hosts.ts';
 import { accountLimits } from '../config/config.ts';
 import { openHttp } from '../config/configured.ts';
 import { type BegunPush, leaseOf, type LeasedPush } from '../durable/delayed-pushes/delayed-push.ts';
-import { LEASE_MS } from '../durable/delayed-pushes/stages.ts';
+import { LEASE_MS } from '../durable/lease.ts';
 import { systemClock } from '../isolate/clock.ts';
 import { isolateMemory, type MemoryHold } from '../isolate/memory-budget.ts';
 import type { Limit } from '../limits/sliding-window.ts';

@@ -13,6 +13,7 @@ import { succeeds } from '../../isolate/within.ts';
 import { guardOf } from '../../objects.ts';
 import { isSameSecret } from '../../secret/keyed-hash.ts';
 import { dueAgainAt, isDue } from '../due-rows.ts';
+import { LEASE_MS } from '../lease.ts';
 import type { PushIntent } from '../pending-push/pending-push.ts';
 import { DAY_MS, leaseOf, shred } from './delayed-push.ts';
 import type { BegunPush, DelayedPush, DelayedView, KeepAnswer, LeasedPush } from './delayed-push.ts';
@@ -22,7 +23,7 @@ import { choose, heldForADay, type HostTimes, isOver, type TimedPush, wasTried }
 import { discarded, expired, GIVEN_UP, ROLLED_BACK, unpublishable } from './endings.ts';
 import type { DiscardReason, Told } from './endings.ts';
 import { SPACING_MS } from './schedule.ts';
-import { approved, begun, claimed, dueAtOf, LEASE_MS, leasedPush, postponed, stopped } from './stages.ts';
+import { approved, begun, claimed, dueAtOf, leasedPush, postponed, stopped } from './stages.ts';
 import { isAtWork, isBegun, isEnding, isHeld, isTimed, isUnwanted } from './stages.ts';
 import { toRemove, withoutLostLease } from './stages.ts';
 import type { BegunRow, Ending, HeldStage, StagedPush, StageEvent } from './stages.ts';

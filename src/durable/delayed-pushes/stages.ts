@@ -4,11 +4,9 @@
  * soon as somebody else gets one; until then its holder may still use it.
  */
 import type { PushIntent } from '../pending-push/pending-push.ts';
+import { LEASE_MS } from '../lease.ts';
 import { checkMove, type StageTable } from '../stages.ts';
 import type { DelayedPush, LeasedPush, PublishedAs } from './delayed-push.ts';
-
-/** How long a step of publishing may take without a sign of life. */
-export const LEASE_MS = 5 * 60_000;
 
 interface Held {
   readonly lease: { readonly token: string; readonly until: number };

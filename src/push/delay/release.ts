@@ -13,7 +13,7 @@ import { HostError, hostFailureOf } from '../../words/host-error.ts';
 import { fullName } from '../../words/repository-name.ts';
 import { askPlace, bornUpstream, findBase, UNKNOWN_HASH } from '../judge/destination.ts';
 import { Findings, refusalOf } from '../judge/findings.ts';
-import { branchesHolding } from '../judge/judge.ts';
+import { branchesHolding } from '../judge/what-it-is.ts';
 import {
   gitQuestions,
   lookUpPlace,
@@ -79,7 +79,8 @@ export async function release(
   const again = async (): ReturnType<typeof judgeAgain> =>
     judgeAgain().catch((error: unknown) => Promise.reject(findings.endedBy(error, 'git')));
   const judged = opened === null ? await again() : { claim: null, push: asOpened };
-  const publication = { ...judged, spool, pushHash, slot: judged.push.named === null ? slot : null };
+  const spent = judged.push.named === null ? slot : null;
+  const publication = { ...judged, compared: null, spool, pushHash, slot: spent };
   const attempt = new DelayedAttempt(run, publication, row);
   return publish(run, { ...(await enter(run, publication)), attempt });
 

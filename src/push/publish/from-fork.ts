@@ -253,7 +253,7 @@ export class ForkDelivery extends Delivery<ForkHost> {
       const found = await findPullRequest(run, repository, botLogin, prHash, null).catch(() => null);
       if (found?.isOpen) return found;
       if (!leavesWork(error)) await this.#dropBranch({ prHash, isRepeated });
-      throw isDraft ? error : withAdvice(error);
+      throw isDraft ? error : withDraftAdvice(error);
     }
   }
 
@@ -303,7 +303,7 @@ function forkIsGone(cause: unknown): Refusal {
 }
 
 /** Adds advice where a repository limits an account's open pull requests: drafts do not count. */
-function withAdvice(error: unknown): unknown {
+function withDraftAdvice(error: unknown): unknown {
   const cause = hostErrorOf(error);
   if (!(error instanceof Refusal) || cause?.code !== 'refused') return error;
   const { publicMessage } = cause;

@@ -8,13 +8,12 @@
 import type { PushIntent } from '../../durable/pending-push/pending-push.ts';
 import type { PushRun } from '../push-run.ts';
 import { keyLines } from '../reply/banner.ts';
-import { tellSameWork } from '../same-work.ts';
+import { refuseUntold } from '../same-work.ts';
 import { isUpdate } from '../verdict.ts';
 import type { Delivery, Proposal } from './delivery.ts';
 import {
   type Attempt,
   type Begun,
-  type Compared,
   enter,
   type Entered,
   newIntent,
@@ -31,10 +30,13 @@ export async function enterNow(run: PushRun, publication: Publication): Promise<
   const deciding = decide(run, publication);
   const [entered] = await Promise.allSettled([enter(run, publication), deciding]);
   if (entered.status === 'rejected') throw entered.reason;
-  return { ...entered.value, attempt: new LiveAttempt(run, publication, await deciding) };
+  const decided = await deciding;
+  // Whoever repeats a push continues its own pull request.
+  if (!decided.isRepeated) refuseUntold(publication.compared, entered.value.compared);
+  return { ...entered.value, attempt: new LiveAttempt(run, publication, decided) };
 }
 
-interface Decided extends PushIntent, Pick<Proposal, 'isRepeated' | 'earlier'> {
+interface Intended extends PushIntent, Pick<Proposal, 'isRepeated' | 'earlier'> {
   /** Whether an earlier attempt has opened its pull request, and was answered. */
   readonly isAnswered: boolean;
   /** Whether the hash is the one that this push has chosen. A form chooses the same each time. */
@@ -45,7 +47,7 @@ interface Decided extends PushIntent, Pick<Proposal, 'isRepeated' | 'earlier'> {
  * Decides hash and date. From here on, a retry uses the same.
  * @throws Refusal
  */
-async function decide(run: PushRun, { push, pushHash }: Publication): Promise<Decided> {
+async function decide(run: PushRun, { push, pushHash }: Publication): Promise<Intended> {
   const own = newIntent(run);
   const named = push.named && { prHash: push.named.prHash };
   const begun = await run.claims.begin(pushHash, push.repository, own);
@@ -63,24 +65,24 @@ class LiveAttempt implements Attempt {
   readonly onlyFrom = null;
   readonly #run: PushRun;
   readonly #publication: Publication;
-  readonly #decided: Decided;
+  readonly #intended: Intended;
 
-  constructor(run: PushRun, publication: Publication, decided: Decided) {
+  constructor(run: PushRun, publication: Publication, decided: Intended) {
     this.#run = run;
     this.#publication = publication;
-    this.#decided = decided;
+    this.#intended = decided;
   }
 
-  async begin(delivery: Delivery, compared: Compared): Promise<Begun> {
-    const { prHash, isRepeated, earlier } = this.#decided;
+  async begin(delivery: Delivery): Promise<Begun> {
+    const { prHash, isRepeated, earlier } = this.#intended;
     await this.#settleSlot();
     const key = await this.#key();
     // Now the pull request has its slot, so that what is told of it comes true.
-    await this.#tell(compared, key);
+    await this.#tell(key);
     const { isReady } = delivery;
     await delivery.prepare();
     // What was made first may have taken long.
-    const committedAt = isReady || isRepeated ? this.#decided.committedAt : await this.#decideDate();
+    const committedAt = isReady || isRepeated ? this.#intended.committedAt : await this.#decideDate();
     return { prHash, committedAt, key, isRepeated, earlier };
   }
 
@@ -96,7 +98,7 @@ class LiveAttempt implements Attempt {
   }
 
   async #settleSlot(): Promise<void> {
-    const { isRepeated, isAnswered, earlier } = this.#decided;
+    const { isRepeated, isAnswered, earlier } = this.#intended;
     const { slot } = this.#publication;
     // An earlier attempt that was answered, or whose pull request is closed, has its own slot: this
     // one opens another.
@@ -111,28 +113,16 @@ class LiveAttempt implements Attempt {
    */
   async #key(): Promise<string | null> {
     const { push } = this.#publication;
-    const { prHash, isOwn } = this.#decided;
+    const { prHash, isOwn } = this.#intended;
     const isTheirs = prHash === push.prHash ? push.hasKey : isOwn;
     return isTheirs ? this.#run.store.prKey(prHash) : null;
   }
 
-  /**
-   * Tells hash and key, then the warnings.
-   * @throws Refusal if the operator wants no doubles
-   */
-  async #tell({ found }: Compared, key: string | null): Promise<void> {
-    const { reply, settings } = this.#run;
-    const { push } = this.#publication;
-    const { prHash, isRepeated, isAnswered } = this.#decided;
-    const isStrict = settings.pushDoubles === 'refuse';
-    // Where doubles are refused, a wrong guess costs nothing: so a right one is refused, too.
-    const isGuessable = isAnswered && isStrict;
-    // Whoever repeats a push continues its own pull request, so there is nothing to warn of.
-    const same = isRepeated && !isGuessable ? null : found;
-    const isRefused = same?.state === 'open' && isStrict;
-    if (key !== null && prHash !== push.prHash && !isRefused)
-      await reply.noteSecret(...keyLines(prHash, key));
-    if (same !== null) await tellSameWork(this.#run, push, same);
+  /** Tells hash and key, then what judging has found. */
+  async #tell(key: string | null): Promise<void> {
+    const { prHash } = this.#intended;
+    if (key !== null && prHash !== this.#publication.push.prHash)
+      await this.#run.reply.noteSecret(...keyLines(prHash, key));
     await this.#run.tell();
   }
 
@@ -140,7 +130,7 @@ class LiveAttempt implements Attempt {
   async #decideDate(): Promise<number> {
     const { host, claims } = this.#run;
     const committedAt = secondOf(host.clock.now());
-    await claims.decide({ prHash: this.#decided.prHash, committedAt });
+    await claims.decide({ prHash: this.#intended.prHash, committedAt });
     return committedAt;
   }
 }

@@ -18,7 +18,7 @@ import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { isolate } from '../../metrics/isolate.ts';
 import { discoverForPush, listAhead } from '../../upstream/discovery.ts';
 import { wasPushedTo } from '../../push/publish/publish.ts';
-import { type Reply, SideBandReply } from '../../push/reply/reply.ts';
+import { SideBandReply } from '../../push/reply/reply.ts';
 import { abandon, type Arrival, conclude, end, receive } from '../../push/session.ts';
 import type { PushHost } from '../../push/push-host.ts';
 import type { PushRun } from '../../push/push-run.ts';
@@ -84,7 +84,7 @@ interface PushDoor {
   /** True if panic refuses all pushes, by a copy of the switch; false if nobody knows. */
   isSuspended(): Promise<boolean>;
   /** Opens the push once its first lines are read. */
-  open(memory: MemoryHold, reply: Reply): PushRun;
+  open(memory: MemoryHold, reply: SideBandReply): PushRun;
 }
 
 export async function receivePack(c: Context<AppEnv>, door: PushDoor): Promise<Response> {

@@ -10,7 +10,7 @@ import type {
 } from '../../../src/durable/delayed-pushes/delayed-push.ts';
 import type { DelayedPushes } from '../../../src/durable/delayed-pushes/delayed-pushes.ts';
 import type { HostTimes } from '../../../src/durable/delayed-pushes/due.ts';
-import { LEASE_MS } from '../../../src/durable/delayed-pushes/stages.ts';
+import { LEASE_MS } from '../../../src/durable/lease.ts';
 import type { Env } from '../../../src/env.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 

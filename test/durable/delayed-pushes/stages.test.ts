@@ -4,7 +4,6 @@ import type { PushIntent } from '../../../src/durable/pending-push/pending-push.
 import {
   DELAYED_STAGES,
   isAtWork,
-  LEASE_MS,
   moved,
   postponed,
   type Stage,
@@ -14,6 +13,7 @@ import {
   toRemove,
   withoutLostLease,
 } from '../../../src/durable/delayed-pushes/stages.ts';
+import { LEASE_MS } from '../../../src/durable/lease.ts';
 
 const NOW = 1_800_000_000_000;
 const intent: PushIntent = { prHash: 'aaaabbbbcccc', committedAt: 1_800_000_000 };

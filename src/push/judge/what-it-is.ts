@@ -1,0 +1,228 @@
+/**
+ * Finds what a push is: which commits leave, what they stand on, and whom they name.
+ * Proved by test/push/judge/judge.test.ts.
+ */
+import { utf8 } from '../../git/bytes.ts';
+import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
+import type { CommitIdentity } from '../../git/objects/commit.ts';
+import type { Oid } from '../../git/objects/oid.ts';
+import type { Plan } from '../../git/objects/planned-commits.ts';
+import { inTurn, type Reword } from '../../git/objects/reword.ts';
+import { haveOwnSignOff, signerOf } from '../../git/objects/sign-offs.ts';
+import type { Ref } from '../../git/wire/ref-advertisement.ts';
+import { type NameSearch, type NamesSearched, searchNames } from '../../leaks/search-names.ts';
+import { stripperOf } from '../../leaks/trails.ts';
+import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
+import type { Finding } from '../../words/finding.ts';
+import { fullName } from '../../words/repository-name.ts';
+import { type Received, storedPack } from '../receive/receive.ts';
+import { Refusal } from '../reply/refusal.ts';
+import type { NamedPullRequest, PushedWork } from '../verdict.ts';
+import { baseOfWork, type Circumstances, type Destination, otherBase } from './destination.ts';
+import type { Findings } from './findings.ts';
+import type { Known } from './known.ts';
+import type { GitQuestions, Place } from './questions.ts';
+import { folderFindings } from './rules/folders.ts';
+import { usualAnywhere } from './rules/trails.ts';
+import {
+  changesNothing,
+  commitsFrom,
+  commitsNow,
+  findWork,
+  idsOf,
+  newestBoundary,
+  planWork,
+  refuseUnrelated,
+  type Work,
+} from './work.ts';
+
+/** Where pushed commits stand: on what of upstream's, and on whose branch. */
+interface Ground {
+  readonly history: UpstreamHistory;
+  readonly work: Work;
+  readonly base: Ref;
+  readonly named: NamedPullRequest | null;
+}
+
+/** All that is asked about a push while it is judged. */
+export interface Question {
+  readonly received: Received;
+  readonly destination: Destination;
+  /** The place that the push goes to; null: no question may tell the host of the push. */
+  readonly place: Place | null;
+  readonly circumstances: Circumstances;
+  readonly git: GitQuestions;
+  readonly findings: Findings;
+}
+
+/**
+ * Finds which commits leave, what they stand on, and whom they name.
+ * @throws Refusal if that cannot be said
+ */
+export async function whatItIs(
+  asked: Question,
+): Promise<Known & { readonly named: NamedPullRequest | null }> {
+  const { received, destination, place, circumstances } = asked;
+  const { settings, botLogin, memory, now } = circumstances;
+  const bot = { name: botLogin, email: settings.anonEmail };
+  const ground = await findGround(asked, bot);
+  const { history, work, named } = ground;
+  const plan = await planWork(
+    work,
+    received.options,
+    rewordingOf(received, settings, bot),
+    newestBoundary(place),
+    memory,
+  );
+  const { commits } = plan;
+  // Begins now, and is awaited where it is told.
+  const isEmpty = changesNothing(
+    work,
+    received.pack.entryCount,
+    async (oid) => place?.ask.treeOf(oid) ?? null,
+  );
+  let made: AnonymousCommits | null = null;
+  const leaving = () => (made ??= commitsNow([commits, bot, destination.claim, now], settings.signingKey));
+  const pushed = pushedWork(asked, ground, plan);
+  let oddFolders: readonly Finding[] = [];
+  const searched = await searchedNames({
+    ...searchOf(asked, ground, plan, leaving),
+    texts: { title: pushed.title, description: pushed.description },
+    judgeFolders: (faults, paths) => {
+      oddFolders = folderFindings(faults, paths, commits);
+    },
+  });
+  const found = { work, history, plan, searched, pushed, isEmpty, oddFolders, leaving, named };
+  return { received, circumstances, bot, place, destination, ...found };
+}
+
+/** @throws Refusal if the work stands on nothing that its base knows */
+async function findGround(asked: Question, bot: CommitIdentity): Promise<Ground> {
+  const { received, destination, place, circumstances, git, findings } = asked;
+  const { born, isBaseRefused } = destination;
+  const { defaultBranch } = born;
+  const remoteUrl = circumstances.settings.remoteUrl(born.repository);
+  const history = git.history([destination.base, defaultBranch]);
+  await history.reachBack();
+  const work = await findWork(received, history, remoteUrl, circumstances.memory);
+  const owner = baseOfWork(destination, work, history);
+  if (!isBaseRefused) findings.add(otherBase(owner));
+  const base = owner ?? destination.base;
+  const where = { base, defaultBranch, remoteUrl, bot, isQuiet: place === null };
+  if (!isBaseRefused) await refuseUnrelated(work, received.pack.kept, history, where, git.isApart);
+  const found = destination.named && { ...destination.named, tip: null };
+  const named = await findings.valueOr(() => namedTip(received, destination, place, history), found);
+  return { history, work, base, named };
+}
+
+/** Changes that options make to the messages, or null. */
+function rewordingOf(
+  { options, pack }: Received,
+  { hostUrl }: Circumstances['settings'],
+  bot: CommitIdentity,
+): Reword | null {
+  return inTurn([
+    ...(options.stripTrails ? [stripperOf(usualAnywhere(hostUrl))] : []),
+    ...(options.signOff ? [signerOf(pack.kept, bot)] : []),
+  ]);
+}
+
+function pushedWork(
+  { received: { options, pack }, destination }: Question,
+  { history, work, base }: Ground,
+  plan: Plan,
+): PushedWork {
+  const textOf = (text: string | null) => (text === null ? null : plan.planText(utf8(text)));
+  return {
+    base,
+    isBaseNamed: destination.isBaseNamed,
+    prHash: options.prHash,
+    hasKey: options.prKey !== null,
+    title: textOf(options.title),
+    description: textOf(options.description),
+    isDraft: options.draft,
+    isSignedOff: options.signOff,
+    stripsTrails: options.stripTrails,
+    stated: { ai: options.ai, issue: options.issue },
+    commits: plan.commits,
+    upstream: branchesHolding(history, work.boundary, base, destination.born.defaultBranch),
+    boundary: [...work.boundary],
+    entryCount: pack.entryCount,
+  };
+}
+
+/** Says what is searched for names, and whom it may tell. */
+function searchOf(
+  { received: { options, pack }, destination: { born, claim }, place, circumstances }: Question,
+  { history, work, base, named }: Ground,
+  plan: Plan,
+  leaving: Known['leaving'],
+): Omit<NameSearch, 'texts' | 'judgeFolders'> {
+  const { settings, botLogin, memory } = circumstances;
+  const hasDates = (claim?.dates ?? []).length > 0;
+  return {
+    settings,
+    options,
+    nobodys: [botLogin, settings.anonEmail],
+    commits: work.commits,
+    plan,
+    published: commitsFrom(pack.kept, named?.tip ?? claim?.recorded?.tip ?? null),
+    // A commit that has no date yet gets another id in any case.
+    originalIds: idsOf(work.commits, hasDates ? leaving() : null),
+    kept: pack.kept,
+    pack: storedPack(pack.spool),
+    history,
+    upstream: {
+      refs: born.refs,
+      repository: born.repository,
+      urls: [`${settings.hostUrl}/${fullName(born.repository)}`, settings.publishedUrl(born.repository)],
+    },
+    memory,
+    questions: place?.ask ?? null,
+    canSignOff: () => !options.signOff && haveOwnSignOff(pack.kept, work.commits),
+    boundary: [...work.boundary][0] ?? base.oid,
+  };
+}
+
+/** Where the branch of the named pull request is. @throws Refusal if others' work would be lost */
+async function namedTip(
+  received: Received,
+  { named, claim }: Destination,
+  place: Place | null,
+  history: UpstreamHistory,
+): Promise<NamedPullRequest | null> {
+  if (named === null || place === null) return null;
+  const isHarmless = (oid: Oid): boolean =>
+    oid === claim?.recorded?.tip || received.pack.kept.withOid(oid) !== undefined || history.isKnown(oid);
+  return { ...named, tip: await place.ask.replaceableTip(named, isHarmless, received) };
+}
+
+/**
+ * As `searchNames`; names that cannot be searched for refuse the push, also with `publish-names`.
+ * Everything but the names is searched for then.
+ */
+function searchedNames(search: NameSearch): Promise<NamesSearched> {
+  return searchNames(search).catch(async (error: unknown) => {
+    if (!(error instanceof RangeError)) throw error;
+    const settings = { ...search.settings, identityCheck: 'off' } as const;
+    const searched = await searchNames({ ...search, settings });
+    const reason = 'the authors’ names cannot be searched for';
+    const lines = [
+      'They are too long, or made of unusual characters. Change them ("git config user.name", "git rebase"), and push again.',
+    ];
+    // What was not searched goes without saying.
+    const found = searched.findings.filter(({ code }) => code !== 'searched');
+    return { ...searched, findings: [new Refusal('unsearchable', reason, lines), ...found] };
+  });
+}
+
+/** Finds the branches of upstream's that a fork must have: the commits may stand on others. */
+export function branchesHolding(
+  history: UpstreamHistory,
+  boundary: ReadonlySet<Oid>,
+  base: Ref,
+  defaultBranch: Ref,
+): readonly Ref[] {
+  const all = [base, defaultBranch, ...history.branchesHolding(boundary)];
+  return [...new Map(all.map((branch) => [branch.name, branch])).values()];
+}
