@@ -16,7 +16,7 @@ import type { Memory } from '../git/memory.ts';
 import { entryNamed, kindOf } from '../git/objects/tree.ts';
 import type { FileAnswer, Repository } from '../host/code-host.ts';
 import { openRepositories, type RepositoryHost } from '../host/open.ts';
-import type { HostKind } from '../host/kinds.ts';
+import { OWNERS_REPOSITORY } from '../host/kinds.ts';
 import { GitTransport } from '../host/git/git-transport.ts';
 import { SmartHttp } from '../host/git/smart-http.ts';
 import { pullRequestsOf } from '../host/rest/reads.ts';
@@ -32,12 +32,6 @@ import { type FilesHost, MAX_LIST_BYTES, readCommunityFiles } from './community-
 import { closedTo, OPEN_POLICY, parsePolicy, POLICY_PATH, type Policy, withCommunity } from './policy.ts';
 
 const POLICY_FRESH_MS = 5 * 60_000;
-/** The repository whose file counts for all of its owner's: where hosts look for such files. */
-const OWNERS_REPOSITORY: Readonly<Record<HostKind, string>> = {
-  github: '.github',
-  forgejo: '.profile',
-  gitea: '.profile',
-};
 /** How long to wait: long, because a slow host is no reason to refuse a contribution. */
 const PATIENCE_MS = 20_000;
 

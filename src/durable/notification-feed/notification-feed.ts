@@ -33,6 +33,7 @@ export class NotificationFeed extends DurableObject<Env> {
     super(ctx, env);
     this.#memory = new SqlFeedMemory(ctx.storage);
     this.#account = new AccountLook(ctx.storage.kv);
+    ctx.storage.sql.exec('CREATE TABLE IF NOT EXISTS introduced (repository INTEGER PRIMARY KEY)');
   }
 
   /**
@@ -86,6 +87,12 @@ export class NotificationFeed extends DurableObject<Env> {
     const at = systemClock.now();
     const id = `${repository.owner}/${repository.name}#${number}`.toLowerCase();
     this.#memory.note([{ id, isByBot: false, repository, number, updatedAt: at }], at);
+  }
+
+  /** Answers true once for each repository, by the host's number of it. */
+  async introduce(repositoryId: number): Promise<boolean> {
+    const insert = 'INSERT OR IGNORE INTO introduced VALUES (?)';
+    return this.ctx.storage.sql.exec(insert, repositoryId).rowsWritten > 0;
   }
 
   #takeCall(): void {
