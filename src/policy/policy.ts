@@ -87,20 +87,19 @@ const policySchema = z.strictObject(
     // A limit can only lower the operator's, so one that is not understood is ignored.
     limit: z.unknown().optional(),
   },
-  { error: (issue) => keysRule(issue.code === 'unrecognized_keys' ? (issue.keys[0] ?? '') : '') },
+  { error: ({ code, keys }) => wrongKeys(code === 'unrecognized_keys' ? keys : []) },
 );
 
-/** A key that may be shown: a stranger's words must not stand in a sentence of the service. */
-const SHOWN_KEY = /^[\w-]{1,40}$/;
+const MOST_OF_A_KEY = 40;
 
-/** Says which keys there are; of one that is not, the nearest. @param unknown empty: no map. */
-function keysRule(unknown: string): string {
-  const keys = Object.keys(policySchema.shape);
-  const near = nearName(unknown, keys);
-  if (near !== undefined && SHOWN_KEY.test(unknown))
-    return `has the unknown key ${unknown}: ${near} is meant`;
-  const has = SHOWN_KEY.test(unknown) ? `has the unknown key ${unknown}, and ` : '';
-  return `${has}may contain only the keys ${keys.slice(0, -1).join(', ')} and ${keys.at(-1)}`;
+/** Words for a file that has such keys, or is no mapping. */
+function wrongKeys([first]: readonly string[]): string {
+  const known = Object.keys(policySchema.shape);
+  const all = `${known.slice(0, -1).join(', ')} and ${known.at(-1)}`;
+  if (first === undefined) return `may contain only the keys ${all}`;
+  const meant = nearName(first, known);
+  const hint = meant === undefined ? `it may contain only ${all}` : `did you mean ${meant}?`;
+  return `has the unknown key "${oneLine(first).slice(0, MOST_OF_A_KEY)}" (${hint})`;
 }
 
 /** @param file its bytes; null if it is no file, or too large for the host to send. */

@@ -5,7 +5,7 @@
  */
 import { linesOf } from '../words/finding.ts';
 import { repositoryKey, type RepositoryName } from '../words/repository-name.ts';
-import { mayWait, withAdvice } from './delay/keep.ts';
+import { type DelayPlan, mayWait, withAdvice } from './delay/keep.ts';
 import { type Circumstances, type Records, UNKNOWN_HASH } from './judge/destination.ts';
 import { Findings, refusalOf } from './judge/findings.ts';
 import { type Judged, judge } from './judge/judge.ts';
@@ -22,10 +22,16 @@ import { compare } from './same-work.ts';
 import { type ClaimedUpdate, type PushRun, receivedHashOf, slotHashOf } from './push-run.ts';
 import { isDoubtful } from './receive/push-options.ts';
 import type { Received } from './receive/receive.ts';
+import { willBePublished } from './reply/banner.ts';
 import { isMomentary, Refusal, refusedOptions } from './reply/refusal.ts';
 
 const ASKS_NOW =
   'A preview asks the code host about the repository now. A delayed push asks only when it is published.';
+
+function whenPublished({ reason, ...window }: DelayPlan): string {
+  const then = reason === 'review' ? 'waits until the operator has reviewed it.' : willBePublished(window);
+  return `Without -o preview, it ${then}`;
+}
 
 export interface JudgedPush extends Judged, Pick<Upstream, 'hostAheadMs'> {
   readonly slotHash: string;
@@ -33,14 +39,18 @@ export interface JudgedPush extends Judged, Pick<Upstream, 'hostAheadMs'> {
 }
 
 /**
- * @param isLater true: the host is asked only what a clone asks, unless it is a preview.
+ * @param plan not null: the host is asked only what a clone asks, unless it is a preview.
  * @throws Refusal, also for a preview
  */
-export async function judgePush(run: PushRun, received: Received, isLater: boolean): Promise<JudgedPush> {
+export async function judgePush(
+  run: PushRun,
+  received: Received,
+  plan: DelayPlan | null,
+): Promise<JudgedPush> {
   const { options, pack } = received;
   const slotHash = await slotHashOf(run, received);
   const receivedHash = await receivedHashOf(run, received);
-  const { upstream, place, circumstances } = await lookAround(run, received, isLater, slotHash).catch(
+  const { upstream, place, circumstances } = await lookAround(run, received, plan, slotHash).catch(
     (error: unknown) => {
       const findings = new Findings();
       findings.add(refusedOptions(received.faults));
@@ -81,7 +91,7 @@ interface Surveyed {
 async function lookAround(
   run: PushRun,
   received: Received,
-  isLater: boolean,
+  plan: DelayPlan | null,
   slotHash: string,
 ): Promise<Surveyed> {
   const { host, store, settings, claims } = run;
@@ -89,14 +99,14 @@ async function lookAround(
   const { prHash, preview } = options;
   // What may have been meant to wait, or to update a pull request, is not told to the host now.
   const isUpdateMeant = isDoubtful(faults, 'pr-hash');
-  const isQuiet = (isLater && !preview) || isUpdateMeant || isDoubtful(faults, 'delay', 'wait');
+  const isQuiet = (plan !== null && !preview) || isUpdateMeant || isDoubtful(faults, 'delay', 'wait');
   const mayPublish = !preview && faults.length === 0;
   if (!mayPublish) claims.lockNothing();
   const claimed = prHash === null ? null : await claims.claimListed(prHash);
   // Before it is published, only our own record can say of which repository the pull request is.
   const listed = isQuiet && isElsewhere(claimed, run.target) ? null : claimed;
   const refusal = await askLimits(run, received, listed, slotHash);
-  if (preview && isLater && !isQuiet) await run.reply.note(ASKS_NOW);
+  if (preview && plan !== null && !isQuiet) await run.reply.note(ASKS_NOW, whenPublished(plan));
   if (mayPublish && !isQuiet) {
     void host.connectAhead('push');
     void host.connectAhead('pull-request');

@@ -56,6 +56,7 @@ const change = (text: string) => ({
   warnings: [text],
   templateUrl: text,
   needsKey: true,
+  asked: '',
 });
 const same = (text: string) => ({
   prHash: text,
@@ -272,6 +273,7 @@ const PAGES: readonly ((text: string) => Page)[] = [
       },
       origin: text,
       needsKey: true,
+      asked: '',
       conversation: said(text),
     }),
 ];
