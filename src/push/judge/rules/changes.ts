@@ -39,7 +39,7 @@ export async function changedFiles({
 export function workflows(
   changed: readonly ChangedEntry[] | null,
   repository: RepositoryName,
-  { refusesWorkflows, community: { hasWorkflows } }: Policy,
+  { refusesWorkflows, owners, community: { hasWorkflows } }: Policy,
   mayHaveSome = hasWorkflows,
 ): Finding[] {
   const isWorkflow = ({ path, oid }: ChangedEntry) =>
@@ -48,7 +48,7 @@ export function workflows(
   if (refusesWorkflows && paths?.length !== 0)
     return [
       new Refusal('workflows', 'the repository takes no changes of workflows', [
-        `The ${POLICY_PATH} of ${fullName(repository)} says so.`,
+        `The ${POLICY_PATH} of ${owners ?? fullName(repository)} says so.`,
         paths === undefined
           ? 'The service could not check whether this push has any. Rebase onto the base branch, or push fewer commits at once.'
           : `Leave out ${oneLine(paths[0] ?? '')}, then push again.`,
