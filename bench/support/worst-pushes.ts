@@ -22,7 +22,10 @@ const MiB = 1024 * 1024;
  * worst.
  */
 const LONGEST_PART = 6;
-const IN_FILES = parts.IN_FILES.filter(({ length }) => length <= LONGEST_PART);
+const IN_FILES = [
+  ...parts.IN_FILES.filter(({ length }) => length <= LONGEST_PART),
+  ...parts.WHOLE_CREDENTIALS,
+];
 const IN_MESSAGES = parts.IN_MESSAGES.filter(({ length }) => length <= LONGEST_PART);
 const MOST_OF_AN_OBJECT = 9_500_000;
 /**

@@ -13,8 +13,9 @@ export interface Memory {
   /**
    * Counts bytes that were inflated, decoded or searched. Other requests may run before it
    * resolves.
+   * @param isShared says that other requests wait for the result, so that it waits for nobody.
    */
-  worked(bytes: number): Promise<void>;
+  worked(bytes: number, isShared?: boolean): Promise<void>;
 }
 
 export interface MemoryClaim {

@@ -209,8 +209,13 @@ export class MemoryHold implements Memory {
     return this.#work.bytes;
   }
 
-  worked(bytes: number): Promise<void> {
-    return this.#work.count(bytes);
+  worked(bytes: number, isShared = false): Promise<void> {
+    return this.#work.count(bytes, isShared);
+  }
+
+  /** Counts a request to the host that a client has asked for, before it is sent. */
+  asks(): Promise<void> {
+    return this.#work.countRequest();
   }
 
   claim(): MemoryClaim {

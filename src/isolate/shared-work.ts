@@ -9,6 +9,11 @@ import { onForget, Recent } from './recent.ts';
 /** Work between two turns. Inflating and searching so many bytes takes some ten milliseconds. */
 export const TURN_BYTES = 1024 * 1024;
 
+/**
+ * Work that a request to the host counts as. A network with more than one a second falls behind.
+ */
+const REQUEST_BYTES = TURN_BYTES / 16;
+
 /** Time after which half of a network's work counts. */
 const HALF_LIFE_MS = 60_000;
 /** Lead over another network up to which nobody waits. */
@@ -98,8 +103,11 @@ export class SharedWork {
     this.#of = { network, clock, giveWay, all };
   }
 
-  /** Counts work that was done, and gives way to others after each mebibyte. */
-  async count(bytes: number): Promise<void> {
+  /**
+   * Counts work that was done, and gives way to others after each mebibyte.
+   * @param isShared says that others wait for the result, so that it waits for no other network.
+   */
+  async count(bytes: number, isShared = false): Promise<void> {
     const { network, clock, giveWay, all } = this.#of;
     this.bytes += bytes;
     if (network !== null) all.charge(network, bytes, clock.now());
@@ -107,6 +115,17 @@ export class SharedWork {
     this.#turnEndsAt = this.bytes + TURN_BYTES;
     if (network !== null) all.endTurn(network, clock.now());
     await giveWay();
+    if (!isShared) await this.#letOthersFirst();
+  }
+
+  /** Counts a request to the host. It waits for networks that are at work and have had less. */
+  async countRequest(): Promise<void> {
+    await this.count(REQUEST_BYTES, true);
+    await this.#letOthersFirst();
+  }
+
+  async #letOthersFirst(): Promise<void> {
+    const { network, clock, all } = this.#of;
     if (network === null) return;
     for (; this.#pollsLeft > 0 && all.mustWait(network, clock.now()); this.#pollsLeft--)
       await clock.sleep(POLL_MS);

@@ -125,17 +125,17 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
   );
   for (const [where, text] of texts) findings.addText(() => where, text);
   const privateIn = privateMerges(search.upstream);
-  for (const message of plan.messages()) {
+  for (const message of plan.messages) {
     findings.addMessage(message, privateIn);
     await memory.worked(PASSES * message.byteLength);
   }
   const named = await namedCommits(
-    looksFor.names ? bytesIn(texts, plan) : [],
+    looksFor.names ? [...plan.messages, ...texts.map(([, text]) => text)] : [],
     search.history,
     names.looks,
     memory,
   );
-  if (named.areStrange) findings.addStrangers(named, await publicIdsOf(named, questions), plan.messages());
+  if (named.areStrange) findings.addStrangers(named, await publicIdsOf(named, questions), plan.messages);
   let hasAsked = false;
   const noted: SearchQuestions = {
     readBases: async (...asked) => {
@@ -216,11 +216,6 @@ function* headersOf({ commits, kept, published }: NameSearch): Generator<HeaderS
 
 /** The texts that become public, with zeros for ids of this push. */
 type Texts = readonly (readonly [where: string, text: Uint8Array])[];
-
-function* bytesIn(texts: Texts, plan: Plan): Generator<Uint8Array> {
-  yield* plan.messages();
-  for (const [, text] of texts) yield text;
-}
 
 /** Returns the ids that refs of upstream have, such as those of pull requests. */
 async function publicIdsOf(

@@ -6,7 +6,7 @@
 import { latin1 } from '../git/bytes.ts';
 import type { Memory } from '../git/memory.ts';
 import { UNTITLED } from '../git/objects/commit-message.ts';
-import { countedOnce, type Reword } from '../git/objects/reword.ts';
+import { countdown, type Reword } from '../git/objects/reword.ts';
 import { contentEnd } from '../git/objects/trailers.ts';
 import { isBlank, type LineWithId, linesWithIds, SESSION_KEY } from '../git/search/message-ids.ts';
 import { Looks } from '../git/search/looks.ts';
@@ -195,9 +195,8 @@ function lineOf(text: Uint8Array, { start, at }: Place): string {
  * upstream's newest messages are.
  */
 export function stripperOf(usual: ReadonlySet<string>): Reword {
-  const counter = countedOnce(MAX_STRIPPED, tooManyTrails);
-  return (oid, message) => {
-    const count = counter(oid);
+  const count = countdown(MAX_STRIPPED, tooManyTrails);
+  return (_, message) => {
     const text = latin1(message);
     const words = withoutTrails(text, usual, () => {
       count();

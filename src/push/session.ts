@@ -17,6 +17,7 @@ import type { ByteReader } from '../git/wire/byte-reader.ts';
 import type { FaultyRequest, PushRequest } from '../git/wire/push-request.ts';
 import { linesOf } from '../words/finding.ts';
 import { workBranch } from '../words/pr-hash.ts';
+import { undatedOf } from '../durable/pull-request/record.ts';
 import type { DelayedView } from '../durable/delayed-pushes/delayed-push.ts';
 import type { PushSpool } from '../spool/spool.ts';
 import { BodyError } from '../streams/body-error.ts';
@@ -356,7 +357,9 @@ async function judgedAfter(
     throw new Refusal('unconfirmed', 'something has changed while it waited', ['Push again.'], {
       also: news,
     });
-  return { ...before, work: push, place: push, claim, updates: isUpdate(push) };
+  const bot = { name: present.botLogin, email: run.settings.anonEmail };
+  const compared = before.compared && { ...before.compared, undated: undatedOf(work.commits, bot) };
+  return { ...before, work: push, place: push, claim, updates: isUpdate(push), compared };
 }
 
 type Decided =
@@ -372,7 +375,7 @@ type Decided =
 async function decide(
   run: PushRun,
   { options, pack }: Received,
-  { work, place: says, slotHash, receivedHash, claim, updates }: JudgedPush,
+  { work, place: says, slotHash, receivedHash, claim, updates, compared }: JudgedPush,
   planned: DelayPlan | null,
 ): Promise<Decided> {
   const { host, limits, settings, store } = run;
@@ -381,7 +384,7 @@ async function decide(
   if (says === null) return later(planned ?? undefined);
   const push = { ...work, ...says };
   const pushHash = await store.attemptHash(receivedHash);
-  const publication = { push, spool: pack.spool, pushHash, claim, slot };
+  const publication = { push, spool: pack.spool, pushHash, claim, compared, slot };
   try {
     const finding = slot === null ? null : store.findWaiting(receivedHash);
     // Without a slot, nothing is told of what is found.

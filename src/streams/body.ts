@@ -32,6 +32,8 @@ export interface BodyLimits {
   readonly pace?: 'steady' | 'any' | 'whole';
   /** The request that has the body. */
   readonly of?: Request;
+  /** Is called with the size of each chunk, before it is read. */
+  readonly onChunk?: (bytes: number) => Promise<void>;
 }
 
 export interface LimitedSource extends ChunkSource {
@@ -159,6 +161,7 @@ function patientSource(body: ReadableStream<Uint8Array>, limits: BodyLimits): Ch
       lastChunk = chunk;
       arrived.bytes += chunk.byteLength;
       isolate.buffered(chunk.buffer);
+      await limits.onChunk?.(chunk.byteLength);
       return chunk;
     },
     recycle() {

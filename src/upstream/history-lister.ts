@@ -13,6 +13,7 @@ import { HostError } from '../words/host-error.ts';
 import type { GitTransport, ListedHistory } from '../host/git/git-transport.ts';
 import type { Clock } from '../isolate/clock.ts';
 import { Recent } from '../isolate/recent.ts';
+import { SharedAnswers } from '../isolate/shared-answers.ts';
 import { SingleFlight } from '../isolate/waiting.ts';
 import type { RepositoryName } from '../words/repository-name.ts';
 import type { SealedStore } from '../secret/sealed-kv.ts';
@@ -36,6 +37,10 @@ const MAX_CANDIDATES = 8;
  * again for each request.
  */
 const tooLarge = new Recent<true>({ lifeMs: 10 * 60_000, most: 1_000 });
+/**
+ * Whether tips share no commit. Finding out may take a listing of everything, and never changes.
+ */
+const apart = new SharedAnswers<boolean>({ lifeMs: 10 * 60_000, mostBytes: 10_000, bytesOf: () => 1 });
 /**
  * SingleFlight for listings: requests that need the same one at once wait for the first of them,
  * and find it in the cache.
@@ -141,13 +146,16 @@ export class HistoryLister {
 
   /**
    * Tells if a tip shares no commit with any of the others, as far as that can be known. It takes
-   * one request, whose answer is not kept, because a push may name any two branches.
+   * one request, of which only the result is kept, because a push may name any two branches.
    * @throws HostError
    */
-  async isApart(repository: RepositoryName, tip: Oid, others: readonly Oid[]): Promise<boolean> {
-    const rest = await this.#fetch(repository, { tips: [tip], without: others }, null, () => {});
-    // If it met the others' history, a parent would be missing.
-    return rest !== null && rest.newestFirst.length > 0 && rest.boundary.size === 0;
+  isApart(repository: RepositoryName, tip: Oid, others: readonly Oid[]): Promise<boolean> {
+    const part = { tips: [tip], without: others };
+    return apart.read(this.#keyOf(part, null), this.#clock, async (beforeWait) => {
+      const rest = await this.#fetch(repository, part, null, beforeWait);
+      // If it met the others' history, a parent would be missing.
+      return rest !== null && rest.newestFirst.length > 0 && rest.boundary.size === 0;
+    });
   }
 
   /** Tells if the history of `haves` contains all of `wants`. */

@@ -1,7 +1,7 @@
 /**
  * Looks up which commits upstream has, in its refs and its listed history. The host is never asked
  * about a client's commits.
- * Proved by test/e2e/fetch/fetch-wants.test.ts.
+ * Proved by test/upstream/known-ids.test.ts and test/e2e/fetch/fetch-wants.test.ts.
  */
 import type { UpstreamIds } from '../git/wire/fetch-request.ts';
 import type { OidBeginnings } from '../git/objects/oid-beginnings.ts';
@@ -17,8 +17,8 @@ import { defaultBranchOf, type DiscoveredRefs, type HistoryHost, refsForFetch } 
 const MAX_TAGS = 1_000;
 
 /**
- * The ids of all refs of repositories. They are shared because anybody can cause such a list with a
- * made-up `shallow`.
+ * The ids of all refs of repositories. They are shared because anybody can cause such a list, with
+ * a made-up `shallow` or a commit of another author.
  */
 const advertisedIds = new SharedAnswers<OidBeginnings>({
   lifeMs: 60_000,
@@ -73,10 +73,30 @@ export function knownIds(host: HistoryHost, target: RepositoryName): UpstreamIds
 }
 
 /**
+ * Finds which of some ids refs of upstream have, pull requests included, with a ref of each. Names
+ * are asked for only if one of the ids is there.
+ * @param enough ends the reading of names early.
+ * @throws HostError
+ */
+export async function advertisedAmong(
+  host: Pick<HistoryHost, 'transport' | 'clock'>,
+  repository: RepositoryName,
+  oids: ReadonlySet<Oid>,
+  enough: AbortSignal,
+): Promise<ReadonlyMap<Oid, string>> {
+  const all = await idsOfAllRefs(host, repository);
+  const there = new Set([...oids].filter((oid) => all.has(oid)));
+  return there.size === 0 ? new Map() : host.transport.advertised(repository, there, enough);
+}
+
+/**
  * Returns the ids of all refs, up to a minute old.
  * @throws HostError
  */
-function idsOfAllRefs({ transport, clock }: HistoryHost, repository: RepositoryName): Promise<OidBeginnings> {
+function idsOfAllRefs(
+  { transport, clock }: Pick<HistoryHost, 'transport' | 'clock'>,
+  repository: RepositoryName,
+): Promise<OidBeginnings> {
   const key = repositoryKey(transport.hostName, repository);
   return advertisedIds.read(key, clock, (beforeWait) => transport.advertisedIds(repository, beforeWait));
 }

@@ -18,6 +18,7 @@ export interface Finding {
  */
 export const WARNING_CODES = [
   'borrowed',
+  'closed',
   'compiled-files',
   'credentials',
   'days',
@@ -27,10 +28,12 @@ export const WARNING_CODES = [
   'ids',
   'leftovers',
   'loud-messages',
+  'merged',
   'metadata',
   'names',
   'other-authors',
   'people',
+  'second',
   'submodules',
   'title',
   'trails',

@@ -65,7 +65,10 @@ describe('while several networks are at work', () => {
         giveWay: async () => {},
         all,
       });
-      return { turns: (count: number) => work.count(count * TURN_BYTES) };
+      return {
+        turns: (count: number, isShared?: boolean) => work.count(count * TURN_BYTES, isShared),
+        ask: () => work.countRequest(),
+      };
     };
     return { open, slept, pass: (ms: number) => void (now += ms) };
   }
@@ -87,6 +90,31 @@ describe('while several networks are at work', () => {
     expect(slept).toEqual(Array(5).fill('a'));
     await open('a').turns(1);
     await open('b').turns(1);
+    expect(slept).toHaveLength(5);
+  });
+
+  it('who does what others wait for, too, waits for nobody, and pays for it later', async () => {
+    const { open, slept } = isolate();
+    await open('b').turns(1);
+    await open('a').turns(100, true);
+    await open('a').turns(1, true);
+    expect(slept).toEqual([]);
+    await open('a').turns(1);
+    expect(slept).not.toEqual([]);
+  });
+
+  it('who has asked the host hundreds of times waits before the next time, if anybody is at work', async () => {
+    const { open, slept, pass } = isolate();
+    for (let request = 0; request < 200; request++) await open('a').ask();
+    expect(slept).toEqual([]);
+    await open('b').turns(1);
+    for (let request = 0; request < 10; request++) await open('c').ask();
+    expect(slept).toEqual([]);
+    await open('a').ask();
+    expect(slept).toEqual(Array(5).fill('a'));
+    pass(10 * 60_000);
+    await open('b').turns(1);
+    await open('a').ask();
     expect(slept).toHaveLength(5);
   });
 

@@ -5,12 +5,11 @@
 import { describe, expect, it } from 'vitest';
 import { AnonymousCommits } from '../../src/git/objects/anonymize.ts';
 import { parseCommit } from '../../src/git/objects/commit.ts';
-import { OwnIds } from '../../src/git/objects/own-ids.ts';
-import { planCommits } from '../../src/git/objects/planned-commits.ts';
 import { previewed } from '../../src/push/preview.ts';
 import type { Publishable } from '../../src/push/verdict.ts';
 import { commitContent, EMPTY_TREE } from '../support/objects.ts';
 import { oidOf } from '../support/pack-builder.ts';
+import { planned } from '../support/planned.ts';
 
 const BOT = { name: 'bot', email: 'bot@x.example' };
 
@@ -20,7 +19,7 @@ function preview(messages: readonly string[]): readonly string[] {
     const content = commitContent({ tree: EMPTY_TREE, message });
     return { oid: oidOf('commit', content), commit: parseCommit(content) };
   });
-  const { commits } = planCommits(pushed, new OwnIds([]));
+  const { commits } = planned(pushed);
   const push = {
     repository: { owner: 'octo', name: 'hello' },
     base: { name: 'refs/heads/main', oid: '1'.repeat(40) },

@@ -1,13 +1,12 @@
 /** A push as the rules of judging see it: its destination and commits are known. */
 import { UNCOUNTED } from '../../src/git/memory.ts';
 import { parseCommit } from '../../src/git/objects/commit.ts';
-import { OwnIds } from '../../src/git/objects/own-ids.ts';
-import { planCommits } from '../../src/git/objects/planned-commits.ts';
 import type { Known } from '../../src/push/judge/known.ts';
 import type { PushOptions } from '../../src/push/receive/push-options.ts';
 import type { Finding } from '../../src/words/finding.ts';
 import { commitContent, EMPTY_TREE } from './objects.ts';
 import { buildPack, type Entry, oidOf } from './pack-builder.ts';
+import { planned } from './planned.ts';
 import { receive } from './rewrite.ts';
 
 interface Facts {
@@ -30,7 +29,7 @@ export function knownPush({ commits = [{}], files = [], options, pushed, destina
     oid: oidOf('commit', content),
     commit: parseCommit(content),
   }));
-  const plan = planCommits(newCommits, new OwnIds([]));
+  const plan = planned(newCommits);
   return {
     received: {
       options: { squash: false, title: null, description: null, prKey: null, ...options },

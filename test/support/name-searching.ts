@@ -56,7 +56,7 @@ export async function search({
       yield spooled.subarray(start);
     },
   };
-  const plan = planCommits(commits, new OwnIds(commits.map(({ oid }) => oid)));
+  const plan = await planCommits(commits, new OwnIds(commits.map(({ oid }) => oid)));
   const textOf = (text?: string) => (text === undefined ? null : plan.planText(Buffer.from(text)));
   const { refusal, findings } = await searchNames({
     settings: {

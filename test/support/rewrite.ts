@@ -30,7 +30,7 @@ export async function rewrite(pieces: readonly Uint8Array[], tip: string): Promi
   const trace = traceNewCommits(tip, find, UPSTREAM_HISTORY);
   if (trace.kind !== 'complete') throw new Error('the history is not complete');
   const ids = Array.from(trace.commits, ({ oid }) => oid);
-  const { commits } = planCommits(trace.commits, new OwnIds(ids));
+  const { commits } = await planCommits(trace.commits, new OwnIds(ids));
   const anonymous = new AnonymousCommits(commits, BOT, () => COMMITTED_AT);
   const pack = await packOf(anonymous.contents(), anonymous.objectCount, scanner.passedCount, passed);
   return { tip: anonymous.tip, pack };

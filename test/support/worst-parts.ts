@@ -26,18 +26,28 @@ const credentials = CREDENTIALS.map(({ needs }, kind) => {
   return beginningOf(CREDENTIAL_TEXTS[kind]!) + more.join('');
 });
 
+/** Leaves out what must, or must not, stand before or behind. */
+function withoutAssertions(source: string): string {
+  const start = source.search(/\(\?<?[=!]/);
+  if (start < 0) return source;
+  let [end, depth] = [start, 0];
+  do depth += { '(': 1, ')': -1 }[source[end++] ?? ''] ?? 0;
+  while (depth > 0);
+  return withoutAssertions(source.slice(0, start) + source.slice(end));
+}
+
 /** A text that a pattern finds, wherever it stands. */
 function sampleOf({ source }: RegExp): string {
-  let plain = source.replaceAll(/\\b|\^(?!\])/g, '').replaceAll('[0-9a-f]{4}-', '');
-  for (let before = ''; before !== plain;) {
-    before = plain;
-    plain = plain.replaceAll(/\(\?<?[=!][^()]*\)/g, '');
-  }
+  const plain = withoutAssertions(source.replaceAll(/\\b|\^(?!\])/g, '').replaceAll('[0-9a-f]{4}-', ''));
   return fc.sample(fc.stringMatching(new RegExp(`^(?:${plain})$`)), { numRuns: 1, seed: 1 })[0] ?? '';
 }
 
+/** Whole credentials: what is looked at closely is read further. */
+export const WHOLE_CREDENTIALS: readonly string[] = CREDENTIALS.map(({ form }) => ` ${sampleOf(form)} `);
+
 /** Parts that files may be full of. */
 export const IN_FILES: readonly string[] = [
+  ...WHOLE_CREDENTIALS,
   ...[...CREDENTIAL_TEXTS, ...HOME_TEXTS].map(beginningOf),
   ...credentials,
   // What needs no blank before it follows itself at once.

@@ -170,6 +170,20 @@ it.each<[string, () => Promise<HistoryAnswer>, boolean]>([
   },
 );
 
+it('whether a tip is apart is asked once, however often and by how many at once', async () => {
+  let count = 0;
+  const listHistory = async (): Promise<HistoryAnswer> => ((count += 1), oneCommit());
+  const open = () => {
+    const cache = new HistoryCache(EMPTY_STORE, () => {});
+    return new HistoryLister({ hostName: 'host.test', listHistory }, cache, clock);
+  };
+  const ask = () => open().isApart(REPOSITORY, tip, [oidNumber(2)]);
+  expect(await Promise.all([ask(), ask(), ask()])).toEqual([true, true, true]);
+  expect([await ask(), count]).toEqual([true, 1]);
+  await open().isApart(REPOSITORY, tip, [oidNumber(3)]);
+  expect(count).toBe(2);
+});
+
 describe('a stored listing', () => {
   it.each([
     ['of nothing', made(0)],

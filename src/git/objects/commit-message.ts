@@ -45,7 +45,7 @@ const LABELS: Readonly<Record<string, string>> = {
  * that a name is unknown.
  */
 const remembered = new Map<string, string>();
-const MOST_REMEMBERED = 100;
+const MOST_REMEMBERED = 1_000;
 
 /**
  * Finds the decoder for an encoding's name as people write it. An unknown encoding is decoded as

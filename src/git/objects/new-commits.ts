@@ -18,6 +18,12 @@ import { OidTable } from './oid-table.ts';
  */
 const TOO_MANY_PARENTS = 1_000;
 
+/**
+ * Maximum number of character encodings that the commits of a push name. Each is looked up, and a
+ * hostile push could name thousands.
+ */
+const MAX_ENCODINGS = 100;
+
 /** Upstream's history as far as it was listed, from a date on. */
 export interface KnownHistory {
   /**
@@ -115,7 +121,8 @@ const LEFT_OLD = 3;
  * Walks from the tip to upstream's history, depth first, in linear time: each commit is parsed
  * once.
  * @param find returns a commit of the pack. The new commits call it later, too.
- * @throws ProtocolError `bad-pack` for a malformed commit, or a merge of too many.
+ * @throws ProtocolError `bad-pack` for a malformed commit, a merge of too many, or too many
+ * encodings.
  */
 export function traceNewCommits(tip: Oid, find: FindContent, history: KnownHistory): Trace {
   const walk = new Walk(find, history);
@@ -139,6 +146,7 @@ class Walk {
    */
   readonly #parents = new NumberList('uint32');
   readonly #parentsAt = new NumberList('uint32');
+  readonly #encodings = new Set<string>();
   /** Replaces recursion, because histories are deeper than the call stack. */
   readonly #stack = new NumberList('uint32');
   /** The new commits, parents first. */
@@ -183,8 +191,9 @@ class Walk {
   }
 
   /** Puts the parents on the stack, so that they leave it before this commit. */
-  #enter(number: number, { parents, committedAt }: Commit): void {
+  #enter(number: number, { parents, committedAt, encoding }: Commit): void {
     if (parents.length >= TOO_MANY_PARENTS) throw tooManyParents();
+    if (encoding !== null && this.#encodings.add(encoding).size > MAX_ENCODINGS) throw tooManyEncodings();
     this.#states.set(number, ENTERED);
     this.#dates.set(number, committedAt);
     this.#parentsAt.set(number, this.#parents.length);
@@ -225,5 +234,12 @@ function tooManyParents(): ProtocolError {
   return new ProtocolError(
     'bad-pack',
     'The push contains a merge of 1,000 commits or more. Merge fewer at once, then push again.',
+  );
+}
+
+function tooManyEncodings(): ProtocolError {
+  return new ProtocolError(
+    'bad-pack',
+    `The commits name more than ${MAX_ENCODINGS} character encodings. Push fewer commits at once.`,
   );
 }

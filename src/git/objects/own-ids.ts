@@ -6,6 +6,7 @@
  * Proved by test/git/objects/planned-commits.test.ts.
  */
 import { HEX_VALUES, latin1 } from '../bytes.ts';
+import { type Memory, UNCOUNTED } from '../memory.ts';
 import { tooLarge } from '../wire/protocol-error.ts';
 import type { NewCommits } from './new-commits.ts';
 import { OID_HEX_LENGTH, type Oid } from './oid.ts';
@@ -67,13 +68,18 @@ export class OwnIds {
    * Finds the mentions in all messages, by the original ids of the commits that have any.
    * @throws ProtocolError `too-large` for more than MAX_MENTIONS.
    */
-  mentionsInMessages(commits: NewCommits): ReadonlyMap<Oid, readonly Mention[]> {
+  async mentionsInMessages(
+    commits: NewCommits,
+    memory: Pick<Memory, 'worked'> = UNCOUNTED,
+  ): Promise<ReadonlyMap<Oid, readonly Mention[]>> {
     let left = MAX_MENTIONS;
     const mentions = new Map<Oid, readonly Mention[]>();
     for (const { oid, commit } of commits) {
-      const found = this.mentionsIn(commit.message, left);
+      const { message } = commit;
+      const found = this.mentionsIn(message, left);
       left -= found.length;
       if (found.length > 0) mentions.set(oid, found);
+      await memory.worked(message.byteLength);
     }
     return mentions;
   }

@@ -4,6 +4,7 @@
  */
 import { latin1, utf8 } from '../bytes.ts';
 import { ByteArrays } from '../compact-lists.ts';
+import { type Memory, UNCOUNTED } from '../memory.ts';
 import type { NewCommit, NewCommits } from './new-commits.ts';
 import { OID_BYTES, type Oid, oidFromBytes } from './oid.ts';
 import { OidTable } from './oid-table.ts';
@@ -78,19 +79,27 @@ export function numbersUpTo(commits: PlannedCommits, last: readonly number[]): R
 
 export interface Plan {
   readonly commits: PlannedCommits;
-  /** Yields the messages of the commits, with zeros in place of mentions. */
-  readonly messages: () => Iterable<Uint8Array>;
+  /** The messages of the commits, with zeros in place of mentions. */
+  readonly messages: readonly Uint8Array[];
   /** Plans a text that may mention the commits of this push. */
   readonly planText: (text: Uint8Array) => PlannedText;
 }
+
+/** Work of planning a commit besides its message, in bytes. */
+export const COMMIT_WORK = 1024;
 
 /**
  * Plans the commits of a push.
  * @param commits are those that are published, parents first.
  * @param ownIds has the ids of the whole push, also of commits that were squashed away.
+ * @throws ProtocolError `too-large` if too many ids are mentioned.
  */
-export function planCommits(commits: NewCommits, ownIds: OwnIds): Plan {
-  const mentions = ownIds.mentionsInMessages(commits);
+export async function planCommits(
+  commits: NewCommits,
+  ownIds: OwnIds,
+  memory: Pick<Memory, 'worked'> = UNCOUNTED,
+): Promise<Plan> {
+  const mentions = await ownIds.mentionsInMessages(commits, memory);
   const ordered = orderByMentions(commits, mentions);
   const numbers = new OidTable();
   for (const { oid } of ordered) numbers.add(oid);
@@ -99,6 +108,7 @@ export function planCommits(commits: NewCommits, ownIds: OwnIds): Plan {
     return number < 0 ? null : number;
   };
   const planned = new PlannedCommits();
+  const messages: Uint8Array[] = [];
   for (const { oid, commit } of ordered) {
     const { tree, encoding, parents } = commit;
     // A squashed commit may mention the tip that it is made of. No commit can contain its own id.
@@ -106,12 +116,13 @@ export function planCommits(commits: NewCommits, ownIds: OwnIds): Plan {
       mentioned === oid ? null : numberOf(mentioned),
     );
     planned.push({ tree, encoding, parents: parents.map((parent) => numberOf(parent) ?? parent), message });
+    // The plan's own bytes, because those of the push are freed before.
+    messages.push(planned.at(planned.length - 1).message.bytes);
+    await memory.worked(COMMIT_WORK + message.bytes.byteLength);
   }
   return {
     commits: planned,
-    *messages() {
-      for (const { message } of planned) yield message.bytes;
-    },
+    messages,
     planText: (text) => blanked(text, ownIds.mentionsIn(text), numberOf),
   };
 }

@@ -3,7 +3,6 @@
  * Proved by test/git/objects/sign-offs.test.ts and test/leaks/trails.test.ts.
  */
 import type { Oid } from './oid.ts';
-import { OidTable } from './oid-table.ts';
 
 /**
  * Returns the message that a commit is published with. The same message gives the same bytes, and
@@ -18,18 +17,12 @@ export function inTurn(rewords: readonly Reword[]): Reword | null {
 }
 
 /**
- * Counts work at the messages of a push. A message is reworded each time somebody asks for it, and
- * only the first time counts.
+ * Creates a counter of what rewording finds in all messages of a push.
  * @param tooMany is thrown over `most`.
  */
-export function countedOnce(most: number, tooMany: () => Error): (oid: Oid) => () => void {
-  const counted = new OidTable();
+export function countdown(most: number, tooMany: () => Error): () => void {
   let left = most;
-  return (oid) => {
-    const known = counted.size;
-    const isNew = counted.add(oid) === known;
-    return () => {
-      if (isNew && --left < 0) throw tooMany();
-    };
+  return () => {
+    if (--left < 0) throw tooMany();
   };
 }

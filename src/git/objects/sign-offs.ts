@@ -12,7 +12,7 @@ import type { CommitIdentity } from './commit.ts';
 import { UNTITLED } from './commit-message.ts';
 import type { NewCommits } from './new-commits.ts';
 import type { Oid } from './oid.ts';
-import { countedOnce, type Reword } from './reword.ts';
+import { countdown, type Reword } from './reword.ts';
 import { contentEnd, withTrailer } from './trailers.ts';
 
 type Kept = Pick<KeptObjects, 'withOid'>;
@@ -32,11 +32,10 @@ export const MAX_SIGN_OFFS = 250_000;
  * @throws ProtocolError `too-large` over MAX_SIGN_OFFS, when signing.
  */
 export function signerOf(kept: Kept, signer: CommitIdentity): Reword {
-  const counter = countedOnce(MAX_SIGN_OFFS, tooManySignOffs);
+  const count = countdown(MAX_SIGN_OFFS, tooManySignOffs);
   return (oid, message) => {
     const signers = ownWords(kept, oid);
     for (const own of [signer.name, signer.email]) signers.add(folded(latin1(utf8(own))));
-    const count = counter(oid);
     const words = withoutSignOffs(latin1(message), (value) => {
       count();
       return isBy(value, signers);

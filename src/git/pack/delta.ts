@@ -139,9 +139,12 @@ export class DeltaReader {
         at = end;
         continue;
       }
+      if (this.#copyBits > 0) {
+        at = this.#readCopy(bytes, at);
+        continue;
+      }
       const byte = bytes[at++]!;
       if (this.#sizesLeft > 0) this.#sizesLeft -= byte < 0x80 ? 1 : 0;
-      else if (this.#copyBits > 0) this.#readCopy(byte);
       else if (byte > INSERT_MAX) this.#beginCopy(byte & INSERT_MAX);
       else if (byte > 0) this.#insertLeft = byte;
       else this.#hasReserved = true;
@@ -149,17 +152,27 @@ export class DeltaReader {
   }
 
   #beginCopy(bits: number): void {
-    [this.#copyBits, this.#offset, this.#length] = [bits, 0, 0];
+    this.#copyBits = bits;
+    this.#offset = 0;
+    this.#length = 0;
     if (bits === 0) this.#listener.copied(0, COPIED_IF_ZERO);
   }
 
-  /** Reads a byte of a copy. The lowest bit says which one it is. */
-  #readCopy(byte: number): void {
-    const bits = this.#copyBits;
-    const place = 31 - Math.clz32(bits & -bits);
-    if (place < OFFSET_BYTES) this.#offset += byte * 256 ** place;
-    else this.#length += byte * 256 ** (place - OFFSET_BYTES);
-    this.#copyBits = bits & (bits - 1);
-    if (this.#copyBits === 0) this.#listener.copied(this.#offset, this.#length || COPIED_IF_ZERO);
+  /**
+   * Reads the bytes of a copy, as far as they are there. The lowest bit says which one comes next.
+   * @returns the index of the byte after them.
+   */
+  #readCopy(bytes: Uint8Array, start: number): number {
+    let at = start;
+    let bits = this.#copyBits;
+    for (; bits > 0 && at < bytes.length; bits &= bits - 1) {
+      const place = 31 - Math.clz32(bits & -bits);
+      // Shifts, because a power takes ten times as long, and a delta can be full of copies.
+      if (place < OFFSET_BYTES) this.#offset += (bytes[at++]! << (8 * place)) >>> 0;
+      else this.#length += bytes[at++]! << (8 * (place - OFFSET_BYTES));
+    }
+    this.#copyBits = bits;
+    if (bits === 0) this.#listener.copied(this.#offset, this.#length || COPIED_IF_ZERO);
+    return at;
   }
 }

@@ -164,6 +164,7 @@ function formed(
 /** Maximum length of a credential, and of a private key. */
 const MOST = 1_600;
 const MOST_OF_KEY = 17_000;
+const DASHES = '-----';
 const USUAL_PART = /^[\w .+/=-]*$/;
 
 /** The texts to search for, in the order of CREDENTIALS. */
@@ -235,11 +236,16 @@ function isMacaroon(token: string): boolean {
   return bytes.at(SIGNATURE_START) === 6 && bytes.at(SIGNATURE_START + 1) === 32;
 }
 
-/** Recognizes a whole ASN.1 sequence with the length that it gives, or OpenSSH's own form. */
-function isPrivateKey(_: string, bytes: Uint8Array): boolean {
+/**
+ * Recognizes a whole ASN.1 sequence with the length that it gives, or OpenSSH's own form. A key
+ * ends at the next dashes, so no byte is read for two keys, however many headers there are.
+ */
+function isPrivateKey(begun: string, bytes: Uint8Array): boolean {
+  const start = begun.indexOf(DASHES, DASHES.length) + DASHES.length;
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, MOST_OF_KEY));
-  const base64 = text.subarray(text.indexOf('KEY-----') + 'KEY-----'.length, text.indexOf('-----END '));
-  const key = Buffer.from(base64.toString('latin1').replaceAll(/\\[nr]|\s\+\s|[\s"',]/g, ''), 'base64');
+  const end = text.indexOf(DASHES, start);
+  const base64 = text.subarray(start, end < 0 ? text.length : end).toString('latin1');
+  const key = Buffer.from(base64.replaceAll(/\\[nr]|\s\+\s|[\s"',]/g, ''), 'base64');
   const isOpenSsh = key.subarray(0, OPENSSH_MAGIC.length).toString('latin1') === OPENSSH_MAGIC;
   if (isOpenSsh) return key.length >= LEAST_OF_OPENSSH;
   const [tag, length = 0] = key;

@@ -242,7 +242,8 @@ export class GitTransport {
   ): Promise<T> {
     return this.#asReader(repository, owner, async (caller) => {
       const response = await this.#http.post(repository, 'git-upload-pack', caller, request);
-      return this.#http.read(response, { maxBytes }, (reader) => parse(reader, response));
+      const onChunk = (bytes: number): Promise<void> => this.#memory.worked(bytes, true);
+      return this.#http.read(response, { maxBytes, onChunk }, (reader) => parse(reader, response));
     });
   }
 
@@ -299,7 +300,7 @@ async function readPackedObjects(
     if (!(await readFetchSections(reader)))
       throw new ProtocolError('bad-pack', 'The code host sent no pack.');
     for await (const { band, data } of readBands(reader)) {
-      if (band === BAND_DATA) scanner.scan(data);
+      if (band === BAND_DATA) await scanned(scanner, data, memory);
       if (scanner.namedBases.size > 0) throw withoutBases();
     }
     scanner.finish();
@@ -337,7 +338,7 @@ async function readHistory(
     for await (const { band, data } of readBands(reader, true)) {
       const basesBytes = NAMED_BASE_BYTES * scanner.namedBases.size;
       await scanner.kept.makeRoom(LISTING_ROOM_BYTES + basesBytes, onWait);
-      if (band === BAND_DATA) scanner.scan(data);
+      if (band === BAND_DATA) await scanned(scanner, data, memory);
       if (scanner.namedBases.size > MAX_BASES_AHEAD) throw withoutBases();
     }
     scanner.finish();
@@ -350,6 +351,13 @@ async function readHistory(
   } finally {
     scanner.kept.free();
   }
+}
+
+/** Scans a part of an answer's pack, and counts what has come out of it. */
+async function scanned(scanner: PackScanner, data: Uint8Array, memory: MemoryHold): Promise<void> {
+  const { bytes } = scanner.kept;
+  scanner.scan(data);
+  await memory.worked(scanner.kept.bytes - bytes, true);
 }
 
 function withoutBases(): ProtocolError {

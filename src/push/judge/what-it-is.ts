@@ -72,10 +72,9 @@ export async function whatItIs(
     received.options,
     rewordingOf(received, settings, bot),
     newestBoundary(place),
+    memory,
   );
   const { commits } = plan;
-  // The longest work that is done at once.
-  await memory.worked(commits.byteLength);
   // Begins now, and is awaited where it is told.
   const isEmpty = changesNothing(
     work,
@@ -105,7 +104,7 @@ async function findGround(asked: Question, bot: CommitIdentity): Promise<Ground>
   const remoteUrl = circumstances.settings.remoteUrl(born.repository);
   const history = git.history([destination.base, defaultBranch]);
   await history.reachBack();
-  const work = await findWork(received, history, remoteUrl);
+  const work = await findWork(received, history, remoteUrl, circumstances.memory);
   const owner = baseOfWork(destination, work, history);
   if (!isBaseRefused) findings.add(otherBase(owner));
   const base = owner ?? destination.base;

@@ -5,11 +5,13 @@
  * Proved by test/durable/pull-request/dates-of.test.ts and test/e2e/push/push-history.test.ts.
  */
 import { latin1, utf8 } from '../../git/bytes.ts';
+import { ByteArrays } from '../../git/compact-lists.ts';
+import type { Memory } from '../../git/memory.ts';
 import { datesOf, undatedOf } from '../../durable/pull-request/record.ts';
 import { areAllNeeded } from '../../git/objects/all-needed.ts';
 import { AnonymousCommits, type DateOf } from '../../git/objects/anonymize.ts';
 import { pullRequestText } from '../../git/objects/commit-message.ts';
-import { type Commit, type CommitIdentity, parseHistory } from '../../git/objects/commit.ts';
+import { type CommitIdentity, parseHistory } from '../../git/objects/commit.ts';
 import { type NewCommit, type NewCommits, traceNewCommits } from '../../git/objects/new-commits.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import { OwnIds } from '../../git/objects/own-ids.ts';
@@ -51,6 +53,7 @@ export async function findWork(
   { pack, taken, commandList, options }: Received,
   history: UpstreamHistory,
   remoteUrl: string,
+  memory: Pick<Memory, 'worked'>,
 ): Promise<Work> {
   const { newId: tip, refName } = taken.command;
   const others = commandList.filter((command) => command !== taken.command && !isDeletion(command));
@@ -68,6 +71,7 @@ export async function findWork(
   for (;;) {
     if (hidesCommit()) throw hiddenCommit();
     const trace = traceNewCommits(tip, find, history);
+    await memory.worked(kept.bytes);
     if (trace.kind === 'complete') {
       const { commits, boundary } = trace;
       if (commits.length === 0)
@@ -234,10 +238,13 @@ export async function planWork(
   { squash, title, description }: Pick<PushOptions, 'squash' | 'title' | 'description'>,
   reword: Reword | null,
   newestOf: (boundary: ReadonlySet<Oid>) => Promise<Oid | null>,
+  memory: Pick<Memory, 'worked'>,
 ): Promise<Plan> {
-  const commits = reword === null ? pushed : rewordedCommits(pushed, reword);
   const ownIds = new OwnIds(idsOf(pushed));
-  if (!squash) return planCommits(commits, ownIds);
+  if (!squash) {
+    const commits = reword === null ? pushed : await rewordedCommits(pushed, reword, memory);
+    return planCommits(commits, ownIds, memory);
+  }
   // If there are several and none contains the others, the one commit could undo changes of some of
   // them.
   const parent = boundary.size > 1 ? await newestOf(boundary) : [...boundary][0];
@@ -247,16 +254,17 @@ export async function planWork(
       'Rebase them instead of merging, or push without "-o squash".',
     ]);
   }
-  const { oid, commit } = commits.at(-1)!;
-  const newest = newestCommit(commits);
-  let { message, encoding } = newest.commit;
+  const { oid, commit } = pushed.at(-1)!;
+  const newest = newestCommit(pushed);
+  const reworded = (words: Uint8Array): Uint8Array => reword?.(newest.oid, words) ?? words;
+  let { encoding } = newest.commit;
+  let message = reworded(newest.commit.message);
   if (title !== null || description !== null) {
-    const text = pullRequestText(newest.commit);
-    message = utf8(`${`${title ?? text.title}\n\n${description ?? text.body}`.trimEnd()}\n`);
+    const text = pullRequestText({ encoding, message });
+    // The options may replace the part of the message that was reworded.
+    message = reworded(utf8(`${`${title ?? text.title}\n\n${description ?? text.body}`.trimEnd()}\n`));
     encoding = null;
   }
-  // The options may have replaced the part of the message that was reworded.
-  message = reword?.(newest.oid, message) ?? message;
   // The tip's files.
   return planCommits([{ oid, commit: { ...commit, message, encoding, parents: [parent] } }], ownIds);
 }
@@ -301,28 +309,37 @@ export function newestCommit(commits: NewCommits): NewCommit {
   return at(newestWork(commits.length, (place) => at(place).commit.parents.length > 1));
 }
 
-/** Made when they are asked for, and not kept: a push has thousands. */
-function rewordedCommits(commits: NewCommits, reword: Reword): NewCommits {
-  const reworded = ({ oid, commit }: NewCommit): Commit => ({
-    ...commit,
-    get message() {
-      return reword(oid, commit.message);
-    },
-  });
-  const lazily = (found: NewCommit): NewCommit => ({
+/** Passes over a message that rewording makes, with patterns. */
+const REWORD_PASSES = 4;
+
+/** Rewords each message once. The rest of a commit is parsed when it is asked for. */
+async function rewordedCommits(
+  commits: NewCommits,
+  reword: Reword,
+  memory: Pick<Memory, 'worked'>,
+): Promise<NewCommits> {
+  const { length } = commits;
+  const messages = new ByteArrays();
+  for (const { oid, commit } of commits) {
+    const { message } = commit;
+    messages.push(reword(oid, message));
+    await memory.worked(REWORD_PASSES * message.byteLength);
+  }
+  const reworded = (found: NewCommit, index: number): NewCommit => ({
     oid: found.oid,
     get commit() {
-      return reworded(found);
+      return { ...found.commit, message: messages.at(index) };
     },
   });
   return {
-    length: commits.length,
+    length,
     at(index) {
       const found = commits.at(index);
-      return found && lazily(found);
+      return found && reworded(found, index < 0 ? length + index : index);
     },
     *[Symbol.iterator]() {
-      for (const commit of commits) yield lazily(commit);
+      let index = 0;
+      for (const commit of commits) yield reworded(commit, index++);
     },
   };
 }

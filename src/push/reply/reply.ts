@@ -19,8 +19,11 @@ const KEEP_ALIVE_MS = 1_000;
 /** A pull request that has commits of a push already. */
 export interface SameWork {
   readonly prHash: string;
+  readonly number: number;
   readonly url: string;
   readonly state: PullRequestStage;
+  /** The day on which it was merged, closed or withdrawn; null: it is open, or nobody knows. */
+  readonly endedOn: string | null;
   /** How many commits of the push are in it. */
   readonly shared: number;
 }
@@ -28,11 +31,8 @@ export interface SameWork {
 export interface Reply {
   /** Tells lines that the person should know: warnings and the like. */
   note(...lines: readonly string[]): Promise<void>;
-  /**
-   * Tells that the work is in a pull request already.
-   * @param lines that say so in the words of push options.
-   */
-  noteSame(same: SameWork, lines: readonly string[]): Promise<void>;
+  /** Keeps the open pull request that has the work, for a form that says so in its own way. */
+  noteSame(same: SameWork): void;
   /** Tells a secret that this answer alone shows. A form gets it another way, on its page. */
   noteSecret(...lines: readonly string[]): Promise<void>;
   /** Tells what the service is doing at this moment. */
@@ -91,9 +91,7 @@ export class SideBandReply implements Reply {
     else await this.#write(encodeBand(BAND_PROGRESS, lines.map((line) => `${visible(line)}\n`).join('')));
   }
 
-  noteSame(_same: SameWork, lines: readonly string[]): Promise<void> {
-    return this.note(...lines);
-  }
+  noteSame(): void {}
 
   noteSecret(...lines: readonly string[]): Promise<void> {
     return this.note(...lines);
@@ -149,7 +147,7 @@ export class NotedReply implements Reply {
     this.notes.push(...lines);
   }
 
-  async noteSame(same: SameWork): Promise<void> {
+  noteSame(same: SameWork): void {
     this.same = same;
   }
 

@@ -132,6 +132,7 @@ async function relayed(
   }
   if (request.kind === 'answer') return result(request.body);
   const { body: asked } = request;
+  await host.memory.asks();
   // isomorphic-git posts to the old name in spite of discovery's redirect, and turns a redirected
   // POST into a GET.
   const found = await followMoves(target, (name) => askHost(c, name, 'git-upload-pack', asked)).catch(

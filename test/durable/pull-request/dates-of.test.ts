@@ -1,11 +1,13 @@
 /** Dates, and so ids, that commits keep; and many commits that become one. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { COMMIT_HASH_BYTES, type DatedCommits } from '../../../src/durable/pull-request/record.ts';
 import { AnonymousCommits } from '../../../src/git/objects/anonymize.ts';
+import { UNCOUNTED } from '../../../src/git/memory.ts';
 import { parseCommit } from '../../../src/git/objects/commit.ts';
-import { withIds } from '../../../src/git/objects/planned-commits.ts';
+import { COMMIT_WORK, withIds } from '../../../src/git/objects/planned-commits.ts';
 import { planWork } from '../../../src/push/judge/work.ts';
 import { datesOf, undatedOf } from '../../../src/durable/pull-request/record.ts';
+import { CountedMemory } from '../../support/counted-memory.ts';
 import { type CommitFields, commitContent, oidNumber, PRIVATE_WORDS } from '../../support/objects.ts';
 import { oidOf } from '../../support/pack-builder.ts';
 
@@ -42,7 +44,7 @@ async function rewrite(
   boundary: ReadonlySet<string> = BOUNDARY,
 ) {
   const { committedAt, known, newest, ...options } = { ...PLAN, ...changes };
-  const plan = await planWork({ commits, boundary }, options, null, async () => newest);
+  const plan = await planWork({ commits, boundary }, options, null, async () => newest, UNCOUNTED);
   const { dateOf, added } = datesOf(undatedOf(plan.commits, BOT), known, committedAt);
   const anonymous = new AnonymousCommits(plan.commits, BOT, dateOf);
   const contents = Array.from(anonymous.contents(), (content) => content.slice());
@@ -166,6 +168,23 @@ const SQUASH = { squash: true };
 function squash(title: string | null, description: string | null) {
   return rewrite(line('one', 'two\n\nText.\n'), { ...SQUASH, title, description });
 }
+
+it('each message is reworded once, as work, and a squashed push rewords only its own', async () => {
+  const commits = line('one', 'two', 'three');
+  const count = async (options: Pick<typeof PLAN, 'squash' | 'title'>) => {
+    const memory = new CountedMemory();
+    const reword = vi.fn((_: string, message: Uint8Array) => Buffer.from(`${Buffer.from(message)}!`));
+    const work = { commits, boundary: BOUNDARY };
+    const plan = await planWork(work, { ...PLAN, ...options }, reword, async () => null, memory);
+    const messages = plan.messages.map((message) => Buffer.from(message).toString());
+    return { messages, times: reword.mock.calls.length, worked: memory.workedBytes };
+  };
+  const { messages, times, worked } = await count({ squash: false, title: null });
+  expect([messages, times]).toEqual([['one!', 'two!', 'three!'], 3]);
+  expect(worked).toBeGreaterThan(3 * COMMIT_WORK);
+  expect(await count({ squash: true, title: null })).toMatchObject({ messages: ['three!'], times: 1 });
+  expect(await count({ squash: true, title: 'All' })).toMatchObject({ messages: ['All\n!'], times: 2 });
+});
 
 describe('squashing', () => {
   it('leaves one commit: the tip, on upstream', async () => {

@@ -129,6 +129,17 @@ describe('after the wait', () => {
     expect((await push.ended).stderr).toContain('another push to this pull request came first');
   });
 
+  it('of two people with the same commits, one opens it, and the other is told', async () => {
+    const { upstream, clone, push } = await waiting();
+    const other = await bed.person().clone(upstream.url);
+    await other.git('pull', '--quiet', clone.gitFolder, 'HEAD');
+    const second = new WaitingPush(other, ...TOPIC);
+    const [one, two] = [await push.ended, await second.ended];
+    expect(bannerOf(one).prUrl).toContain('/pull/1');
+    expect(two.stderr).toContain('push rejected: the commits are in another pull request now');
+    expect(await bed.host.pulls(upstream)).toHaveLength(1);
+  });
+
   it('panic that began meanwhile refuses it', async () => {
     const { upstream, push } = await waiting();
     const setPanic = (active: boolean) =>

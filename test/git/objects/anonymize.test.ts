@@ -1,11 +1,10 @@
 /** A chain of commits becomes the bot's: each keeps its place, its tree and its message. */
 import { describe, expect, it } from 'vitest';
 import { AnonymousCommits } from '../../../src/git/objects/anonymize.ts';
-import { OwnIds } from '../../../src/git/objects/own-ids.ts';
-import { planCommits } from '../../../src/git/objects/planned-commits.ts';
 import { type CommitFields, commitContent, oidNumber, PRIVATE_WORDS } from '../../support/objects.ts';
 import { parseCommit } from '../../../src/git/objects/commit.ts';
 import { oidOf } from '../../support/pack-builder.ts';
+import { planned } from '../../support/planned.ts';
 
 const BOT = { name: 'bot', email: 'bot@example.invalid' };
 const UPSTREAM = oidNumber(1);
@@ -16,8 +15,7 @@ function newCommit(fields: CommitFields) {
 }
 
 function anonymize(...commits: ReturnType<typeof newCommit>[]) {
-  const { commits: planned } = planCommits(commits, new OwnIds(commits.map(({ oid }) => oid)));
-  const anonymous = new AnonymousCommits(planned, BOT, () => 1_800_000_000);
+  const anonymous = new AnonymousCommits(planned(commits).commits, BOT, () => 1_800_000_000);
   const contents = Array.from(anonymous.contents(), (content) => content.slice());
   return {
     contents,

@@ -15,8 +15,9 @@ class Pack {
   readonly oids = new Map<string, string>();
   finds = 0;
 
-  commit(name: string, parents: readonly string[] = [], committedAt = RECENT): this {
+  commit(name: string, parents: readonly string[] = [], committedAt = RECENT, headers = ''): this {
     const content = commitContent({
+      headers,
       parents: parents.map((parent) => this.oids.get(parent) ?? parent),
       committer: `C <c@example.org> ${committedAt} +0000`,
       message: name,
@@ -76,6 +77,14 @@ describe('traceNewCommits', () => {
       for (const parents of [1_000, 200_000]) expect(() => merge(parents)).toThrow(/1,000 commits or more/);
     },
   );
+
+  it('takes a hundred names of encodings, and refuses more: each is looked up', () => {
+    const pack = new Pack();
+    for (let at = 0; at < 102; at++)
+      pack.commit(`${at}`, [at === 0 ? UP : `${at - 1}`], RECENT, `encoding latin${at % 101}\n`);
+    expect(pack.trace('99', history())).toMatchObject({ boundary: [UP] });
+    expect(() => pack.trace('101', history())).toThrow('more than 100 character encodings');
+  });
 
   it('finds a chain on upstream, parents before children', () => {
     const pack = new Pack().commit('a', [UP]).commit('b', ['a']).commit('c', ['b']);

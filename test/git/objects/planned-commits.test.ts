@@ -8,11 +8,13 @@ import { concatBytes, utf8 } from '../../../src/git/bytes.ts';
 import { parseCommit } from '../../../src/git/objects/commit.ts';
 import { OwnIds } from '../../../src/git/objects/own-ids.ts';
 import {
+  COMMIT_WORK,
   planCommits,
   PlannedCommits,
   withIds,
   orderByMentions,
 } from '../../../src/git/objects/planned-commits.ts';
+import { CountedMemory } from '../../support/counted-memory.ts';
 import { commitContent, oidNumber, PRIVATE_WORDS } from '../../support/objects.ts';
 import { oidOf } from '../../support/pack-builder.ts';
 import { comparable, plannedCommits } from '../../support/random-kept.ts';
@@ -20,6 +22,7 @@ import { runs } from '../../support/runs.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
 const UPSTREAM = oidNumber(1);
+const TEXT = 'words '.repeat(1_000);
 
 function newCommit(parents: readonly string[], message: string) {
   const content = commitContent({ parents, message });
@@ -49,13 +52,13 @@ describe('planned commits', () => {
     );
   });
 
-  it('name each other by number and upstream by id, and hold nothing of who made them', () => {
+  it('name each other by number and upstream by id, and hold nothing of who made them', async () => {
     const one = newCommit([], 'one');
     const two = newCommit(
       [UPSTREAM, one.oid],
       `two, after ${one.oid} (${one.oid.slice(0, 7).toUpperCase()})`,
     );
-    const { commits } = plan(one, two);
+    const { commits } = await plan(one, two);
     const text = `two, after ${'0'.repeat(40)} (0000000)`;
     expect(Array.from(commits, ({ parents, message }) => ({ parents, message }))).toEqual([
       { parents: [], message: { bytes: utf8('one'), mentions: [] } },
@@ -78,10 +81,10 @@ describe('planned commits', () => {
     }
   });
 
-  it('stand behind those that they mention, whatever the order of the push', () => {
+  it('stand behind those that they mention, whatever the order of the push', async () => {
     const picked = newCommit([UPSTREAM], 'to be picked');
     const pick = newCommit([UPSTREAM], `cherry picked from commit ${picked.oid}`);
-    const { commits } = plan(pick, picked, newCommit([pick.oid, picked.oid], 'join'));
+    const { commits } = await plan(pick, picked, newCommit([pick.oid, picked.oid], 'join'));
     const [first, second, third] = [...commits];
     expect(Buffer.from(first!.message.bytes).toString()).toBe('to be picked');
     expect(second!.message.mentions).toMatchObject([{ commit: 0 }]);
@@ -93,8 +96,8 @@ describe('a planned text', () => {
   const own = [newCommit([UPSTREAM], 'one'), newCommit([UPSTREAM], 'two')];
   const idOf = (commit: number): string => own[commit]!.oid;
 
-  it('gets ids in the places where it mentioned commits, and keeps every other byte', () => {
-    const { planText } = plan(...own);
+  it('gets ids in the places where it mentioned commits, and keeps every other byte', async () => {
+    const { planText } = await plan(...own);
     const mention = fc
       .record({ commit: fc.nat(1), length: fc.integer({ min: 7, max: 40 }) })
       .map(({ commit, length }) => Buffer.from(idOf(commit).slice(0, length)));
@@ -115,9 +118,9 @@ describe('a planned text', () => {
     );
   });
 
-  it('keeps zeros for a commit that was squashed away', () => {
+  it('keeps zeros for a commit that was squashed away', async () => {
     const [swallowed, tip] = own;
-    const { planText } = planCommits([tip!], new OwnIds([swallowed!.oid, tip!.oid]));
+    const { planText } = await planCommits([tip!], new OwnIds([swallowed!.oid, tip!.oid]));
     const planned = planText(utf8(`not ${swallowed!.oid}, but ${tip!.oid}`));
     expect(planned.mentions.map(({ commit }) => commit)).toEqual([null, 0]);
     const text = Buffer.from(withIds(planned, () => UPSTREAM)).toString();
@@ -207,33 +210,43 @@ describe('a text that mentions an own commit', () => {
 });
 
 describe('the messages of a push', () => {
-  it('may not mention its commits without end: each mention is kept', () => {
+  it('are looked at while others go on, each as work, also where it is empty', async () => {
+    const memory = new CountedMemory();
+    const commits = Array.from({ length: 100 }, (_, at) => newCommit([oidNumber(at)], at === 0 ? TEXT : ''));
+    const before = vi.spyOn(memory, 'worked');
+    const { messages } = await planCommits(commits, new OwnIds([]), memory);
+    expect(messages.map(({ length }) => length)).toEqual([TEXT.length, ...Array(99).fill(0)]);
+    expect(memory.workedBytes).toBe(2 * TEXT.length + 100 * COMMIT_WORK);
+    expect(before.mock.calls.length).toBeGreaterThan(100);
+  });
+
+  it('may not mention its commits without end: each mention is kept', async () => {
     const first = newCommit([], 'first');
     const message = `${first.oid.slice(0, 7)} `.repeat(30_000);
     const commits = [first, newCommit([first.oid], message), newCommit([], message)];
     const ownIds = new OwnIds(commits.map(({ oid }) => oid));
-    expect(ownIds.mentionsInMessages(commits.slice(0, 2)).size).toBe(1);
-    expect(() => ownIds.mentionsInMessages(commits)).toThrow('name commits of the push too often');
+    expect((await ownIds.mentionsInMessages(commits.slice(0, 2))).size).toBe(1);
+    await expect(ownIds.mentionsInMessages(commits)).rejects.toThrow('name commits of the push too often');
   });
 });
 
 describe('orderByMentions', () => {
-  it('puts a commit behind those that it mentions, and behind its parents', () => {
+  it('puts a commit behind those that it mentions, and behind its parents', async () => {
     const side = newCommit([oidNumber(1)], 'side');
     const pick = newCommit([oidNumber(1)], `pick ${side.oid}`);
     const merge = newCommit([pick.oid, side.oid], 'merge');
     // Parents before children, as the walk over the history finds them.
     const found = [pick, side, merge];
-    const mentions = new OwnIds(found.map(({ oid }) => oid)).mentionsInMessages(found);
+    const mentions = await new OwnIds(found.map(({ oid }) => oid)).mentionsInMessages(found);
     expect(orderByMentions(found, mentions)).toEqual([side, pick, merge]);
   });
 
-  it('takes a commit that is mentioned often as if it was mentioned once', () => {
+  it('takes a commit that is mentioned often as if it was mentioned once', async () => {
     const last = newCommit([], `last ${oidNumber(1)}`);
     const often = newCommit([], `${last.oid.slice(0, 7)} `.repeat(20_000));
     const alsoOften = newCommit([], `x ${`${often.oid.slice(0, 7)} `.repeat(20_000)}`);
     const commits = [alsoOften, often, last];
-    const mentions = new OwnIds(commits.map(({ oid }) => oid)).mentionsInMessages(commits);
+    const mentions = await new OwnIds(commits.map(({ oid }) => oid)).mentionsInMessages(commits);
     expect(orderByMentions(commits, mentions)).toEqual([last, often, alsoOften]);
   });
 

@@ -6,6 +6,7 @@ import { SearchedNames } from '../../../src/git/search/searched-names.ts';
 import { LIKELY, PROVEN } from '../../support/made-up-credentials.ts';
 import { blob, searched } from '../../support/pack-searching.ts';
 import { runs } from '../../support/runs.ts';
+import { workOf } from '../../support/work-meter.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
 const names = new SearchedNames({ headers: [], originalIds: [], nobodys: [] });
@@ -84,6 +85,21 @@ it('is told to be unsearched for in a file that is too large to be looked into, 
   const others = Array.from({ length: 5 }, () => `${LIKELY['in an address']?.()}\n`).join('');
   const { isComplete } = await searched([blob(`${others}${'words\n'.repeat(800_000)}${proven?.()}`)]);
   expect(isComplete).toBe(false);
+});
+
+it('costs little however many headers of a key stand before each other', async () => {
+  const header = `-----BEGIN RSA PRIVATE KEY-----\n${'A'.repeat(42)}\n`;
+  const text = `${header.repeat(999)}${PROVEN['in PEM']!()}`;
+  let found: readonly Credential[] = [];
+  const { bytes } = await workOf(() => (found = inText(text)));
+  expect(found.map(({ isProven }) => isProven)).toEqual([...Array(999).fill(false), true]);
+  // A look at a credential reads so much.
+  expect(bytes).toBeLessThan(1_000 * 1_600 + 2 * text.length);
+});
+
+it('is proven without its last line, if the file ends there', () => {
+  const [key = ''] = PROVEN['in PEM']!().split('-----END');
+  expect(inText(key).map(({ isProven }) => isProven)).toEqual([true]);
 });
 
 it('is never proven by a part of it', async () => {

@@ -8,7 +8,7 @@ import { MemoryBudget } from '../../../src/isolate/memory-budget.ts';
 import { ACCOUNT } from '../support/back-off.ts';
 import { BAND_DATA, encodeBand } from '../../../src/git/wire/side-band.ts';
 import { piecesOf } from '../../support/byte-chunks.ts';
-import { oidNumber } from '../../support/objects.ts';
+import { commitContent, oidNumber } from '../../support/objects.ts';
 import { buildPack, makeDelta, oidOf } from '../../support/pack-builder.ts';
 import { API, json, PatientClock, type Script, ScriptedHost } from '../support/scripted-host.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
@@ -39,16 +39,17 @@ function opened(script: Script) {
   const account = { token: 'secret', ...ACCOUNT };
   const budget = new MemoryBudget();
   const change = vi.spyOn(budget, 'change');
+  const memory = budget.open(clock);
   const transport = new GitTransport(
     new SmartHttp('https://host.test', account, http),
     clock,
-    budget.open(clock),
+    memory,
     async () => ((lookUps += 1), isPublic),
   );
   const list = () => transport.listRefs(REPOSITORY, ['refs/heads/'], 'upstream');
   const callers = () => http.asked.map(({ headers }) => (headers.has('Authorization') ? 'bot' : 'public'));
   const mostBytes = () => Math.max(...change.mock.calls.map(([, bytes]) => bytes));
-  return { transport, list, callers, mostBytes };
+  return { transport, list, callers, mostBytes, memory };
 }
 
 it('reads an answer to its end, so that the next request can have the connection', async () => {
@@ -231,6 +232,28 @@ describe('differences whose bases do not come', () => {
     await expect(transport.readObjects(REPOSITORY, { wants: [OID] }, 1024)).rejects.toMatchObject({
       publicMessage: expect.stringMatching(/did not answer as expected/),
     });
+  });
+});
+
+describe('an answer of the host', () => {
+  it('counts as work, by what has come', async () => {
+    const { list, memory } = opened(() => new Response(LIST));
+    await list();
+    expect(memory.workedBytes).toBe(LIST.length);
+  });
+
+  it('counts as work, by what has come out of a pack, too', async () => {
+    const contents = Array.from({ length: 50 }, (_, at) =>
+      commitContent({ message: `${at} `.repeat(1_000) }),
+    );
+    const { bytes } = buildPack(contents.map((content) => ({ type: 'commit', content })));
+    const { transport, memory } = opened(() => new Response(answered(bytes)));
+    const listed = await transport.listHistory(REPOSITORY, { wants: [OID] }, 1_000_000);
+    expect(listed).toMatchObject({ kind: 'listed', commits: { size: 50 } });
+    expect(memory.workedBytes).toBeGreaterThan(
+      contents.reduce((sum, { length }) => sum + length, bytes.length),
+    );
+    expect(memory.workedBytes).toBeLessThan(200_000);
   });
 });
 

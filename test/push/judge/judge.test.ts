@@ -20,6 +20,7 @@ import type { Refusal } from '../../../src/push/reply/refusal.ts';
 import type { Received } from '../../../src/push/receive/receive.ts';
 import { linesOf } from '../../../src/words/finding.ts';
 import { HOSTILE_MESSAGES } from '../../support/hostile-messages.ts';
+import { CountedMemory } from '../../support/counted-memory.ts';
 import { commitContent, EMPTY_TREE } from '../../support/objects.ts';
 import { buildPack, oidOf } from '../../support/pack-builder.ts';
 import { UPSTREAM } from '../../support/random-push.ts';
@@ -87,14 +88,13 @@ const circumstances = {
   botLogin: 'bot',
   listed: null,
   refusal: null,
+  records: { recorded: async () => null, compare: async () => ({ found: null }) },
   memory: UNCOUNTED,
   now: 1_800_000_000,
 } as unknown as Circumstances;
 
-/** A run in which nothing is open already. */
 const run = {
-  host: { botLogin: async () => 'bot', clock: { now: () => 1_800_000_000_000 }, nameOf: () => 'octo/hello' },
-  store: { hash: async () => '0'.repeat(64), pullRequestWith: async () => null },
+  host: { botLogin: async () => 'bot', clock: { now: () => 1_800_000_000_000 } },
   settings: circumstances.settings,
   reply: { note: async () => {} },
 } as unknown as PushRun;
@@ -197,6 +197,18 @@ describe('a push is judged', () => {
       expect(Buffer.from(judged.work.commits.at(0).message.bytes).toString()).toBe('It\n');
     },
   );
+
+  it('with each walk over its commits as work', async () => {
+    const memory = new CountedMemory();
+    const reachBack = vi.fn(async () => reachBack.mock.calls.length < 4);
+    const history: object = asked().history([]);
+    const unknown = { ...history, isKnown: () => false, reachBack, reachBackOnOthers: reachBack };
+    const questions = asked({ history: () => unknown as never });
+    const pushed = received();
+    const judging = judge(pushed, upstream, place, { ...circumstances, memory }, questions);
+    await expect(judging).rejects.toMatchObject({ reason: 'fetch first' });
+    expect(memory.workedBytes).toBeGreaterThanOrEqual(3 * pushed.pack.kept.bytes);
+  });
 
   it('publishable, by its history alone', async () => {
     const questions = asked();

@@ -21,7 +21,7 @@ function asked() {
   const run = {
     host: {
       clock: { now: () => 0, sleep },
-      transport: { readObjects: silent, advertised: silent },
+      transport: { readObjects: silent, hostName: 'host.test', advertisedIds: silent },
       lister: { isApart: silent, newestIn: silent },
     },
     logger: { warn: () => {} },

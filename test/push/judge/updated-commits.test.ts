@@ -2,11 +2,10 @@
 import { expect, it } from 'vitest';
 import { AnonymousCommits } from '../../../src/git/objects/anonymize.ts';
 import { parseCommit } from '../../../src/git/objects/commit.ts';
-import { OwnIds } from '../../../src/git/objects/own-ids.ts';
-import { planCommits } from '../../../src/git/objects/planned-commits.ts';
 import { updatedCommits } from '../../../src/push/judge/updated-commits.ts';
 import { commitContent, oidNumber } from '../../support/objects.ts';
 import { oidOf } from '../../support/pack-builder.ts';
+import { planned } from '../../support/planned.ts';
 
 const UPSTREAM = oidNumber(1);
 const BOT = { name: 'bot', email: 'bot@example.invalid' };
@@ -18,7 +17,7 @@ function leave(...messages: string[]) {
     const content = commitContent({ parents: [made.at(-1)?.oid ?? UPSTREAM], message });
     made.push({ oid: oidOf('commit', content), commit: parseCommit(content) });
   }
-  const { commits } = planCommits(made, new OwnIds(made.map(({ oid }) => oid)));
+  const { commits } = planned(made);
   const leaving = new AnonymousCommits(commits, BOT, () => 1_800_000_000);
   const objects = new Map(
     Array.from(leaving.contents(), (bytes) => {

@@ -93,7 +93,7 @@ describe('commits that are deltas of later ones', () => {
         const trace = traceNewCommits(push.tip, find, UPSTREAM_HISTORY);
         if (trace.kind !== 'complete') throw new Error(trace.kind);
         const ids = Array.from(trace.commits, ({ oid }) => oid);
-        const { commits } = planCommits(trace.commits, new OwnIds(ids));
+        const { commits } = await planCommits(trace.commits, new OwnIds(ids));
         const anonymous = new AnonymousCommits(commits, BOT, () => COMMITTED_AT);
         const { count, objects } = await readPack(
           await outgoing(anonymous.contents(), anonymous.objectCount, received),

@@ -11,7 +11,7 @@ import { newestCommit } from '../work.ts';
 
 /** Refuses what hosts would (git-fsck, `nulInCommit`), naming an id that nobody has. */
 export function nulCharacters({ plan }: Pick<Known, 'plan'>): readonly Finding[] {
-  for (const message of plan.messages()) {
+  for (const message of plan.messages) {
     if (!message.includes(0)) continue;
     const title = oneLine(pullRequestText({ encoding: null, message }).title);
     throw new Refusal('not-rewritable', 'a message holds a NUL character', [
@@ -22,7 +22,7 @@ export function nulCharacters({ plan }: Pick<Known, 'plan'>): readonly Finding[]
 }
 
 export function peopleNamed({ plan, pushed, bot }: Pick<Known, 'plan' | 'pushed' | 'bot'>): Finding[] {
-  return warn('people', ...warningOfNames(plan.messages(), pushed.isSignedOff ? signOffLine(bot) : null));
+  return warn('people', ...warningOfNames(plan.messages, pushed.isSignedOff ? signOffLine(bot) : null));
 }
 
 /**

@@ -42,7 +42,7 @@ export async function trails(known: SearchedForTrails): Promise<readonly Finding
 }
 
 function* textsOf({ plan, pushed: { title, description } }: SearchedForTrails) {
-  for (const message of plan.messages())
+  for (const message of plan.messages)
     yield { where: () => placeOfMessage(message), text: message, isMessage: true };
   if (title !== null) yield { where: () => 'title', text: title.bytes, isMessage: false };
   // Its first line is no title, and may be a trailer.

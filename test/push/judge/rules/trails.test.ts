@@ -27,7 +27,7 @@ const find = ({ message = 'Mend it\n', title, description, conventions, ...more 
       settings: { identityCheck: more.identityCheck ?? 'refuse', hostUrl: 'https://github.com' },
       memory: UNCOUNTED,
     },
-    plan: { messages: () => [Buffer.from(message)] },
+    plan: { messages: [Buffer.from(message)] },
     pushed: { title: textOf(title), description: textOf(description) },
   });
 
