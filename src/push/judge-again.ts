@@ -221,6 +221,7 @@ async function tipNow(
   function standsOn(oid: Oid | null): boolean {
     const identity = { name: botLogin, email: run.settings.anonEmail };
     const { dateOf } = datesOf(undatedOf(work.commits, identity), claim?.dates ?? [], 0);
-    return oid !== null && new AnonymousCommits(work.commits, identity, dateOf).has(oid);
+    const { signingKey } = run.settings;
+    return oid !== null && new AnonymousCommits(work.commits, identity, dateOf, signingKey).has(oid);
   }
 }

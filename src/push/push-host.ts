@@ -252,6 +252,7 @@ export interface PushSettings extends Pick<
   | 'pushDoubles'
   | 'pushSecrets'
   | 'review'
+  | 'signingKey'
   | 'whenBusy'
   | 'writeTimeoutMs'
 > {

@@ -105,7 +105,7 @@ export function openPush(
   const { shown, published } = addresses;
   const remote = (repository: RepositoryName): string => remotePath(host, repository);
   const settings: PushSettings = {
-    // These alone: no secret of the configuration goes along with a push.
+    // These alone: no other secret of the configuration goes along with a push.
     anonEmail: config.anonEmail,
     identityCheck: config.identityCheck,
     maxRepositoryMb: config.maxRepositoryMb,
@@ -114,6 +114,7 @@ export function openPush(
     pushDoubles: config.pushDoubles,
     pushSecrets: config.pushSecrets,
     review: config.review,
+    signingKey: config.signingKey,
     whenBusy: config.whenBusy,
     writeTimeoutMs: config.writeTimeoutMs,
     client: gitClient,

@@ -174,7 +174,7 @@ async function proposalOf(
 ): Promise<DatedProposal> {
   const identity = await identityOf(run);
   const dates = datesOf(undated, claim?.dates ?? [], begun.committedAt);
-  const anonymous = new AnonymousCommits(push.commits, identity, dates.dateOf);
+  const anonymous = new AnonymousCommits(push.commits, identity, dates.dateOf, run.settings.signingKey);
   return {
     ...begun,
     botLogin: identity.name,
