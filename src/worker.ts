@@ -66,7 +66,15 @@ app.route('/', crossOrigin);
 app.route('/', serviceKey);
 // In the order of the API's description.
 mount(releaseDelayed, git, doors, comments, issues, moderation, appeals, api, badges, health, metrics);
-mount(pullRequestPageRoute, delayedPageRoutes, frontPageRoute, documents, securityTxt, signingKey, openapi(app));
+mount(
+  pullRequestPageRoute,
+  delayedPageRoutes,
+  frontPageRoute,
+  documents,
+  securityTxt,
+  signingKey,
+  openapi(app),
+);
 mount(admin, operatorPageRoutes, delayedReview, forms);
 
 function mount(...parts: readonly Hono<AppEnv>[]): void {
