@@ -70,6 +70,7 @@ class FakeHost implements PolicyHost {
     if (ownersText === null) throw this.ownersFailure;
     return read({
       list: async () => new Map(),
+      readAll: async () => null,
       file: async () => ({ kind: 'file', content: utf8(ownersText) }),
     });
   }

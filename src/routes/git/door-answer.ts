@@ -17,6 +17,7 @@ const finding = z.object({
   severity: z.enum(['refuse', 'warn', 'say']).meta({ description: 'Only `refuse` ends a push.' }),
   code: z.string().meta({ description: 'Names it for programs.', examples: ['sign-off'] }),
   lines: z.array(z.string()).meta({ description: 'Explanation and next step.' }),
+  places: z.array(z.string()).meta({ description: 'Files and commits that it is about, where known.' }),
 });
 
 const shared = {
@@ -101,7 +102,7 @@ function findingsOf({ all, warnings }: Refusal): z.infer<typeof finding>[] {
   const refusals = all.map(({ code, reason, lines }): Finding => {
     return { severity: 'refuse', code, lines: [sentence(reason), ...lines] };
   });
-  return [...refusals, ...warnings].map(({ severity, code, lines }) => {
-    return { severity, code, lines: lines.map(visible) };
+  return [...refusals, ...warnings].map(({ severity, code, lines, places = [] }) => {
+    return { severity, code, lines: lines.map(visible), places: places.map(visible) };
   });
 }
