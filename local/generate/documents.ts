@@ -48,7 +48,8 @@ function markdownOf(file: string): string {
       const address = addressOf(file, href);
       return address.startsWith('/') ? `{{service}}${address}` : address;
     })
-    .replaceAll('<service>', '{{service}}');
+    .replaceAll('<service>', '{{service}}')
+    .replaceAll('<signing key>', '{{signing_key}}');
 }
 
 function htmlOf(file: string): string {
@@ -78,7 +79,10 @@ function htmlOf(file: string): string {
   );
   const index = `<nav class="card" aria-label="Contents">\n<ul>\n${links.join('\n')}\n</ul>\n</nav>\n`;
   // The index comes below the title and the introduction.
-  return html.replace('<h2', () => `${index}<h2`).replaceAll('&lt;service&gt;', '{{service}}');
+  return html
+    .replace('<h2', () => `${index}<h2`)
+    .replaceAll('&lt;service&gt;', '{{service}}')
+    .replaceAll('&lt;signing key&gt;', '{{signing_key}}');
 }
 
 /** Makes the anchor of a heading as GitHub does. */

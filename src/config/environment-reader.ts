@@ -18,6 +18,8 @@ import {
   oneOf,
   onionAddress,
   origins,
+  shortWait,
+  signingKey,
   type ValueKind,
   webAddress,
   wholeNumber,
@@ -28,8 +30,8 @@ function variable<const N extends string, T>(name: N, kind: ValueKind<T>, fallba
 }
 
 /** Declares a variable whose value never appears in a message. */
-function secret<const N extends string>(name: N, kind: ValueKind<string>) {
-  return { name, kind, fallback: null as string | null, isSecret: true };
+function secret<const N extends string, T>(name: N, kind: ValueKind<T>) {
+  return { name, kind, fallback: null as T | null, isSecret: true };
 }
 
 /** Variables that stand by themselves, under their names in `Config`. */
@@ -83,6 +85,8 @@ const SETTINGS = {
   pushDoubles: variable('PUSH_DOUBLES', oneOf('tell', 'refuse'), 'tell'),
   /** Default delay before a push is published; 0 publishes it at once. */
   publishDelayMs: variable('PUBLISH_DELAY', delay, 0),
+  /** How long a push with warnings waits, so that its person can stop it; 0: it does not. */
+  warningWaitMs: variable('WARNING_WAIT', shortWait, 10_000),
   /** Reaction to a push for which the account or the code host is too busy now. */
   whenBusy: variable('WHEN_BUSY', oneOf('refuse', 'wait'), 'refuse'),
   /**
@@ -103,6 +107,8 @@ const SETTINGS = {
   /** Region of new objects (src/objects.ts); null: near the client that first asks for one. */
   locationHint: variable('LOCATION_HINT', oneOf(...LOCATION_HINTS), null),
   anonEmail: variable('ANON_EMAIL', commitEmail, 'anonymous@gitveil.invalid'),
+  /** Key that signs the new commits of pushes; null: they have no signature. */
+  signingKey: secret('SIGNING_KEY', signingKey),
   operatorContact: variable('OPERATOR_CONTACT', contact, null),
   commitHash: variable(
     'COMMIT_HASH',

@@ -3,6 +3,7 @@
  * the sentence that says what is.
  * Proved by test/config/config.test.ts and test/limits/limits.test.ts.
  */
+import { readSigningKey, type SigningKey, UnusableKey } from '../git/objects/ssh-signature.ts';
 import type { Limit } from '../limits/sliding-window.ts';
 
 /** How one kind of value is read. `rule` completes the sentence "NAME must be …". */
@@ -39,6 +40,15 @@ export const delay: ValueKind<number> = {
     const [, days = '0', rest = ''] = /^(?:(\d{1,3})d)?(.*)$/.exec(text) ?? [];
     const total = Number(days) * 24 * MS_PER_HOUR + (rest === '' && days !== '0' ? 0 : milliseconds(rest));
     return total === 0 || (total >= MS_PER_MINUTE && total <= MAX_DELAY_MS) ? total : undefined;
+  },
+};
+
+/** Reads a short wait as milliseconds, or 0 for none. Proxies end longer silences. */
+export const shortWait: ValueKind<number> = {
+  rule: 'a duration from 0s to 60s',
+  parse(text) {
+    const total = milliseconds(text);
+    return total <= MS_PER_MINUTE ? total : undefined;
   },
 };
 
@@ -169,6 +179,26 @@ export const contact: ValueKind<Contact> = {
 
 /** Reads a secret that is sent in a header: anything but visible ASCII is a copying mistake. */
 export const headerSecret = matching('printable ASCII without spaces or line breaks', /^[\x21-\x7e]+$/);
+
+/** Reads the key that signs commits. */
+export const signingKey: ValueKind<SigningKey> = {
+  rule: "the text of an Ed25519 key without a passphrase, as `ssh-keygen -t ed25519 -N '' -f key` writes it into the file key",
+  parse: (text) => {
+    const key = keyOrFault(text);
+    return typeof key === 'string' ? undefined : key;
+  },
+  faultIn: (text) => keyOrFault(text) as string,
+};
+
+/** Gives the key, or a sentence that says why it is none. */
+function keyOrFault(text: string): SigningKey | string {
+  try {
+    return readSigningKey(text);
+  } catch (error) {
+    if (error instanceof UnusableKey) return error.message;
+    throw error;
+  }
+}
 
 /** @param host a name or an address; one of IPv6 may have brackets. */
 export function isLoopback(host: string): boolean {

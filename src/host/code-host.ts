@@ -70,6 +70,7 @@ export interface HostPullRequest {
   readonly number: number;
   readonly url: string;
   readonly isOpen: boolean;
+  readonly isMerged: boolean;
   /** The branch to merge into. */
   readonly base: string;
   /** The ref with its commits, or null if its fork is gone. */

@@ -35,18 +35,22 @@ export const DOCUMENTS = {
   },
 } as const;
 
-type Service = Pick<Config, 'limits' | 'sourceRepo' | 'operatorContact'>;
+type Service = Pick<Config, 'limits' | 'sourceRepo' | 'operatorContact' | 'signingKey'>;
 
 /**
  * Gives the values of `{{name}}` in a text.
  * @param origin the service's, which examples name.
  */
-function valuesOf({ limits, sourceRepo }: Service, origin: string): Readonly<Record<string, string>> {
+function valuesOf(
+  { limits, sourceRepo, signingKey }: Service,
+  origin: string,
+): Readonly<Record<string, string>> {
   const texts = OPEN_LIMIT_NAMES.map((limit) => [
     OPEN_LIMITS[limit].variable,
     limitText(limits[limit]) || 'no limit',
   ]);
-  return { ...Object.fromEntries(texts), service: origin, source: sourceRepo };
+  const signing_key = signingKey?.publicKey ?? 'none, this service does not sign';
+  return { ...Object.fromEntries(texts), service: origin, source: sourceRepo, signing_key };
 }
 
 /** Makes the text for a terminal. */

@@ -6,7 +6,7 @@
 import { linesOf } from '../words/finding.ts';
 import { repositoryKey, type RepositoryName } from '../words/repository-name.ts';
 import { mayWait, withAdvice } from './delay/keep.ts';
-import { type Circumstances, UNKNOWN_HASH } from './judge/destination.ts';
+import { type Circumstances, type Records, UNKNOWN_HASH } from './judge/destination.ts';
 import { Findings, refusalOf } from './judge/findings.ts';
 import { type Judged, judge } from './judge/judge.ts';
 import {
@@ -18,6 +18,7 @@ import {
   type Upstream,
 } from './judge/questions.ts';
 import { previewOf } from './preview.ts';
+import { compare } from './same-work.ts';
 import { type ClaimedUpdate, type PushRun, receivedHashOf, slotHashOf } from './push-run.ts';
 import { isDoubtful } from './receive/push-options.ts';
 import type { Received } from './receive/receive.ts';
@@ -26,7 +27,7 @@ import { isMomentary, Refusal, refusedOptions } from './reply/refusal.ts';
 const ASKS_NOW =
   'A preview asks the code host about the repository now. A delayed push asks only when it is published.';
 
-export interface JudgedPush extends Omit<Judged, 'findings'>, Pick<Upstream, 'hostAheadMs'> {
+export interface JudgedPush extends Judged, Pick<Upstream, 'hostAheadMs'> {
   readonly slotHash: string;
   readonly receivedHash: string;
 }
@@ -48,21 +49,22 @@ export async function judgePush(run: PushRun, received: Received, isLater: boole
   );
   const git = gitQuestions(run, upstream);
   const { findings, ...judged } = await judge(received, upstream, place, circumstances, git);
-  const { work } = judged;
+  const { work, compared } = judged;
+  if (compared?.found?.state === 'open') run.reply.noteSame(compared.found);
   const { unknown = [], found = [] } = Object.groupBy(findings, ({ code }) =>
     code === UNKNOWN_HASH ? 'unknown' : 'found',
   );
+  const refusal = refusalOf(found);
   // The person has named it, and learns before anything else that it is not there.
-  await run.reply.note(...linesOf(unknown));
+  if (options.preview || refusal !== null) await run.reply.note(...linesOf(unknown));
   if (options.preview && judged.place !== null) {
     const push = { ...work, ...judged.place };
     throw await previewOf(run, pack, push, { ...judged, findings: found }, circumstances.refusal);
   }
-  const refusal = refusalOf(found);
   if (refusal !== null) throw refusal;
   pack.kept.free(work.commits.byteLength);
-  run.notes.push(...linesOf(found));
-  return { ...judged, slotHash, receivedHash, hostAheadMs: upstream.hostAheadMs };
+  const { hostAheadMs } = upstream;
+  return { ...judged, findings: [...unknown, ...found], slotHash, receivedHash, hostAheadMs };
 }
 
 interface Surveyed {
@@ -115,7 +117,12 @@ async function lookAround(
   const now = Math.floor(host.clock.now() / 1000);
   const isOpen = async () => isUpdateMeant || (listed !== null && (await store.isOpen(prHash ?? '')));
   const wasOpen = place === null && (await isOpen());
-  const circumstances = { settings, botLogin, listed, memory: host.memory, now, refusal, wasOpen };
+  const records: Records = {
+    recorded: (hash) => store.recorded(hash),
+    compare: (...asked) => compare(run, ...asked),
+  };
+  const { memory } = host;
+  const circumstances = { settings, botLogin, listed, records, memory, now, refusal, wasOpen };
   return { upstream, place, circumstances };
 }
 

@@ -1,7 +1,6 @@
 /**
  * `-o preview`: shows what a push would publish, and all that judging has found.
  */
-import { undatedOf } from '../durable/pull-request/record.ts';
 import { AnonymousCommits, type DateOf } from '../git/objects/anonymize.ts';
 import type { PlannedCommits } from '../git/objects/planned-commits.ts';
 import { outgoingBytes } from '../git/pack/outgoing-pack.ts';
@@ -14,7 +13,6 @@ import { datesNow } from './judge/work.ts';
 import type { PushRun } from './push-run.ts';
 import type { ReceivedPack } from './receive/receive.ts';
 import { type Preview, Refusal } from './reply/refusal.ts';
-import { findSameWork, tellSameWork, worksOf } from './same-work.ts';
 import { isUpdate, type Publishable } from './verdict.ts';
 
 /**
@@ -37,26 +35,20 @@ interface Previewed extends Pick<Preview, 'author' | 'remarks' | 'refusal'> {
 }
 
 /**
- * Tells of what is open already, and answers what would become public, or why the push is refused.
+ * Answers what would become public, or why the push is refused.
  * @param full why the client's limits would refuse the push now; null: they would not.
  */
 export async function previewOf(
   run: PushRun,
   { spool }: Pick<ReceivedPack, 'spool'>,
   push: Publishable,
-  { claim, updates, updated, findings }: Pick<Judged, 'claim' | 'updates' | 'updated' | 'findings'>,
+  { claim, updated, findings }: Pick<Judged, 'claim' | 'updated' | 'findings'>,
   full: Refusal | null,
 ): Promise<Refusal> {
   const { host, settings, reply } = run;
   const bot = { name: await host.botLogin(), email: settings.anonEmail };
-  // What would be refused anyway is no new pull request.
-  if (!updates && full === null) {
-    const works = await worksOf(run, push, undatedOf(push.commits, bot)());
-    const same = await findSameWork(run, push, works);
-    if (same !== null) await tellSameWork(run, push, same, { isPreview: true });
-  }
   const dateOf = datesNow(push.commits, bot, claim, Math.floor(host.clock.now() / 1000));
-  const leaving = new AnonymousCommits(push.commits, bot, dateOf);
+  const leaving = new AnonymousCommits(push.commits, bot, dateOf, settings.signingKey);
   const bytes = outgoingBytes(leaving.contents(), spool.byteLength);
   const facts = { author: bot.name, dateOf, bytes, updated };
   const refusal = refusalOf(findings);

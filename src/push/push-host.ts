@@ -106,14 +106,19 @@ export interface PushStore {
   mayBeRecorded(prHash: string): Promise<boolean>;
   /**
    * Finds a pull request that has any of these works. Of at most three, those with the latest work
-   * first, it answers an open one, else a merged, else a closed one. Null: none has any, or none
-   * can be shown. Undefined: the list cannot be read. Never rejects.
+   * first, it answers an open one, else a merged, a closed, or a withdrawn one. Null: none has any,
+   * or none can be shown. Undefined: the list cannot be read. Never rejects.
    * @param works keyed hashes of commits without author and dates.
    */
   pullRequestWith(
     repository: RepositoryName,
     works: readonly string[],
   ): Promise<(Omit<SameWork, 'shared'> & Pick<RecordedWork, 'last'>) | null | undefined>;
+  /**
+   * Finds a pull request of this code host by its hash. Null: none is recorded, the host does not
+   * show it yet, or nobody knows. Never rejects.
+   */
+  recorded(prHash: string): Promise<Omit<SameWork, 'shared'> | null>;
   /**
    * Records the works that an update has brought. Never rejects.
    * @param works as for `pullRequestWith`.
@@ -245,6 +250,7 @@ export interface PushSettings extends Pick<
   | 'pushDoubles'
   | 'pushSecrets'
   | 'review'
+  | 'signingKey'
   | 'whenBusy'
   | 'writeTimeoutMs'
 > {

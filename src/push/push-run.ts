@@ -7,6 +7,7 @@ import type { BeginAnswer, PushIntent } from '../durable/pending-push/pending-pu
 import type { ClaimedPullRequest } from '../durable/pull-request/pull-request.ts';
 import type { Logger } from '../log.ts';
 import type { RepositoryName } from '../words/repository-name.ts';
+import type { Consent } from './consent.ts';
 import type { PushOptions } from './receive/push-options.ts';
 import type { Received } from './receive/receive.ts';
 import type { PushHost, PushLimits, PushPorts, PushSettings, PushStore } from './push-host.ts';
@@ -24,6 +25,7 @@ export class PushRun implements PushPorts {
   /** The repository as the request names it. */
   readonly target: RepositoryName;
   readonly reply: Reply;
+  readonly consent: Consent;
   readonly logger: Logger;
   readonly steps: HostSteps;
   readonly claims: Claims;
@@ -39,6 +41,7 @@ export class PushRun implements PushPorts {
     settings: PushSettings,
     target: RepositoryName,
     reply: Reply,
+    consent: Consent,
     logger: Logger,
   ) {
     this.host = host;
@@ -47,6 +50,7 @@ export class PushRun implements PushPorts {
     this.settings = settings;
     this.target = target;
     this.reply = reply;
+    this.consent = consent;
     this.logger = logger;
     this.steps = new HostSteps(host.clock, reply, host.transport.hostName);
     this.claims = new Claims(host, store);

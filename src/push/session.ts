@@ -14,10 +14,12 @@
  */
 import type { ByteReader } from '../git/wire/byte-reader.ts';
 import type { FaultyRequest, PushRequest } from '../git/wire/push-request.ts';
+import { linesOf } from '../words/finding.ts';
 import { workBranch } from '../words/pr-hash.ts';
 import type { DelayedView } from '../durable/delayed-pushes/delayed-push.ts';
 import type { PushSpool } from '../spool/spool.ts';
 import { BodyError } from '../streams/body-error.ts';
+import { codesOf } from './consent.ts';
 import {
   busyPlan,
   type DelayPlan,
@@ -28,6 +30,7 @@ import {
   waitingFacts,
   withAdvice,
 } from './delay/keep.ts';
+import { UNKNOWN_HASH } from './judge/destination.ts';
 import { Findings, refusalOf } from './judge/findings.ts';
 import { type JudgedPush, judgePush } from './judge-push.ts';
 import { enterNow } from './publish/live-attempt.ts';
@@ -276,12 +279,33 @@ async function judgedAndPublished(run: PushRun, received: Received): Promise<Out
   const { options } = received;
   const planned = await planOf(run, options);
   const judged = await judgePush(run, received, planned !== null);
+  await told(run, received, judged);
   const decided = await decide(run, received, judged, planned);
   if (decided.kind === 'waits') return delayed(waitingFacts(run, decided.view));
   if (decided.kind === 'later')
     return delayed(await keep(run, received, { ...judged, slot: decided.slot }, decided.plan));
   const facts = await publishedNow(run, received, decided, judged);
   return { kind: 'published', facts, lines: bannerLines(facts) };
+}
+
+/**
+ * Tells what was found. Where it would be published now with warnings that the person has not
+ * accepted, asks them first.
+ * @throws Refusal if the person does not agree
+ */
+async function told(run: PushRun, received: Received, { findings, place }: JudgedPush): Promise<void> {
+  const { prHash, prKey, overwrite, yes } = received.options;
+  const codes = codesOf(findings);
+  if (place !== null && codes.some((code) => !yes.includes(code))) {
+    const more = [...(overwrite ? ['overwrite'] : []), `yes=${codes.join(',')}`];
+    const command = repeatCommand(run, received, { prHash, prKey, isSame: true }, more);
+    if (await run.consent.ask({ findings, command })) return;
+  }
+  const { first = [], rest = [] } = Object.groupBy(findings, ({ code }) =>
+    code === UNKNOWN_HASH ? 'first' : 'rest',
+  );
+  await run.reply.note(...linesOf(first));
+  run.notes.push(...linesOf(rest));
 }
 
 type Decided =
@@ -297,7 +321,7 @@ type Decided =
 async function decide(
   run: PushRun,
   { options, pack }: Received,
-  { work, place: says, slotHash, receivedHash, claim, updates }: JudgedPush,
+  { work, place: says, slotHash, receivedHash, claim, updates, compared }: JudgedPush,
   planned: DelayPlan | null,
 ): Promise<Decided> {
   const { host, limits, settings, store } = run;
@@ -306,7 +330,7 @@ async function decide(
   if (says === null) return later(planned ?? undefined);
   const push = { ...work, ...says };
   const pushHash = await store.attemptHash(receivedHash);
-  const publication = { push, spool: pack.spool, pushHash, claim, slot };
+  const publication = { push, spool: pack.spool, pushHash, claim, compared, slot };
   try {
     const finding = slot === null ? null : store.findWaiting(receivedHash);
     // Without a slot, nothing is told of what is found.

@@ -16,6 +16,7 @@ import { pullRequestTopic } from '../notify/ntfy.ts';
 import { MAINTAINERS_PATH } from '../pages/layout.ts';
 import { openPolicies } from '../policy/policies.ts';
 import { newPrHash, pullRequestPath } from '../words/pr-hash.ts';
+import { ASKED_BEFORE, type Consent } from '../push/consent.ts';
 import type { PushHost, PushLimits, PushSettings } from '../push/push-host.ts';
 import { PushRun } from '../push/push-run.ts';
 import type { Reply } from '../push/reply/reply.ts';
@@ -83,6 +84,8 @@ const newDelayedName = (): string =>
 export interface PushOpening {
   readonly memory?: MemoryHold;
   readonly limits?: PushLimits;
+  /** Default: nobody is asked. */
+  readonly consent?: Consent;
   readonly newPrHash?: PushSettings['newPrHash'];
   readonly newDelayedName?: PushSettings['newDelayedName'];
 }
@@ -91,13 +94,18 @@ export function openPush(
   scope: HostScope,
   target: RepositoryName,
   reply: Reply,
-  { memory = memoryFor(scope), limits = new ClientPushLimits(scope), ...names }: PushOpening = {},
+  {
+    memory = memoryFor(scope),
+    limits = new ClientPushLimits(scope),
+    consent = ASKED_BEFORE,
+    ...names
+  }: PushOpening = {},
 ): PushRun {
   const { config, host, logger, gitClient, addresses } = scope;
   const { shown, published } = addresses;
   const remote = (repository: RepositoryName): string => remotePath(host, repository);
   const settings: PushSettings = {
-    // These alone: no secret of the configuration goes along with a push.
+    // These alone: no other secret of the configuration goes along with a push.
     anonEmail: config.anonEmail,
     identityCheck: config.identityCheck,
     maxRepositoryMb: config.maxRepositoryMb,
@@ -106,6 +114,7 @@ export function openPush(
     pushDoubles: config.pushDoubles,
     pushSecrets: config.pushSecrets,
     review: config.review,
+    signingKey: config.signingKey,
     whenBusy: config.whenBusy,
     writeTimeoutMs: config.writeTimeoutMs,
     client: gitClient,
@@ -123,5 +132,5 @@ export function openPush(
     ...names,
   };
   const ports = { host: pushHost(scope, { memory }), limits, store: new ServicePushStore(scope, memory) };
-  return new PushRun(ports, settings, target, reply, logger);
+  return new PushRun(ports, settings, target, reply, consent, logger);
 }

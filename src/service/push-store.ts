@@ -104,15 +104,22 @@ export class ServicePushStore implements PushStore {
     const { env, host } = this.#scope;
     const found = await this.#guess(prHashesWith(env.DB, recordName(host, repository), works));
     if (found === null) return undefined;
-    const views = await Promise.all(
+    const all = await Promise.all(
       found.map(async ({ prHash, last }) => {
-        const view = await this.#shown(prHash);
-        return view && { prHash, url: view.url, state: view.state, last };
+        const recorded = await this.recorded(prHash);
+        return recorded === null ? null : Object.assign(recorded, { last });
       }),
     );
-    const inState = (wanted?: PullRequestStage) =>
-      views.find((view) => view !== null && (wanted ?? view.state) === view.state);
-    return inState('open') ?? inState('merged') ?? inState() ?? null;
+    const inState = (wanted: PullRequestStage) => all.find((one) => one?.state === wanted);
+    return inState('open') ?? inState('merged') ?? inState('closed') ?? inState('withdrawn') ?? null;
+  }
+
+  async recorded(prHash: string): ReturnType<PushStore['recorded']> {
+    const view = await this.#shown(prHash);
+    if (view?.host !== this.#scope.host.key) return null;
+    const { number, url, state, events } = view;
+    const end = events.find((event) => event.kind === state && (event.number ?? number) === number);
+    return { prHash, number, url, state, endedOn: end === undefined ? null : dayOf(end.at) };
   }
 
   async addWorks(prHash: string, works: readonly string[]): Promise<void> {
@@ -204,6 +211,9 @@ export class ServicePushStore implements PushStore {
     });
   }
 }
+
+/** @param at seconds since 1970. */
+const dayOf = (at: number): string => new Date(at * 1000).toISOString().slice(0, 10);
 
 /**
  * Answers when a push is due: if it was delayed, at a secret moment. Null: a push for review gets

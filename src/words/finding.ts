@@ -1,7 +1,7 @@
 /**
  * One thing that judging a push has found. It is data: a terminal, a form and a program each show
  * it in their own way.
- * Proved by test/push/judge/judge.test.ts.
+ * Proved by test/push/judge/judge.test.ts and test/push/consent.test.ts.
  */
 export interface Finding {
   /** `refuse`: nothing is published. `warn`: the person should look. `say`: it is only said. */
@@ -12,8 +12,40 @@ export interface Finding {
   readonly lines: readonly string[];
 }
 
+/**
+ * Codes of all warnings. The push option `yes` accepts them by name, so a code never changes its
+ * meaning. docs/clients.md explains each.
+ */
+export const WARNING_CODES = [
+  'borrowed',
+  'closed',
+  'compiled-files',
+  'credentials',
+  'days',
+  'description',
+  'folders',
+  'home-folders',
+  'ids',
+  'leftovers',
+  'loud-messages',
+  'merged',
+  'metadata',
+  'names',
+  'other-authors',
+  'people',
+  'second',
+  'submodules',
+  'title',
+  'trails',
+  'unknown-hash',
+  'unlisted-branches',
+  'words',
+  'workflows',
+] as const;
+export type WarningCode = (typeof WARNING_CODES)[number];
+
 /** Answers a warning; none without lines. */
-export function warn(code: string, ...lines: readonly string[]): Finding[] {
+export function warn(code: WarningCode, ...lines: readonly string[]): Finding[] {
   return lines.length === 0 ? [] : [{ severity: 'warn', code, lines }];
 }
 

@@ -60,7 +60,9 @@ const change = (text: string) => ({
 const same = (text: string) => ({
   prHash: text,
   url: `https://host.test/${text}`,
+  number: 1,
   state: 'open' as const,
+  endedOn: null,
   shared: 1,
 });
 const reply = (text: string) => ({

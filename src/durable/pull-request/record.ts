@@ -115,8 +115,8 @@ const HASH_HEX_LENGTH = 2 * COMMIT_HASH_BYTES;
 /**
  * The date that each commit gets. One rewritten before for this pull request keeps its date, and
  * over the same parents its id: reviewers see only what is new. It is recognised by its id with all
- * new commits dated 1970. If it were recognised by its original id, a hash over name and dates,
- * anyone with the pr_hash could push many guesses and see which one keeps its date.
+ * new commits dated 1970 and unsigned. If it were recognised by its original id, a hash over name
+ * and dates, anyone with the pr_hash could push many guesses and see which one keeps its date.
  */
 export interface Dates {
   readonly dateOf: DateOf;
@@ -125,8 +125,8 @@ export interface Dates {
 }
 
 /**
- * Makes the commits as if all were dated 1970, which are the same for the same work; once, when
- * they are first asked for.
+ * Makes the commits as if all were dated 1970, and without signatures, which are the same for the
+ * same work, whatever the service's key; once, when they are first asked for.
  */
 type Undated = () => AnonymousCommits;
 

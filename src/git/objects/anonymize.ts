@@ -7,6 +7,7 @@ import { encodeAnonymousCommit, type CommitIdentity } from './commit.ts';
 import { hashObject, type Oid } from './oid.ts';
 import { OidTable } from './oid-table.ts';
 import { type PlannedCommit, type PlannedCommits, withIds } from './planned-commits.ts';
+import type { SigningKey } from './ssh-signature.ts';
 
 /**
  * Step in which the buffer grows. A commit may have ten megabytes, so doubling would waste too
@@ -24,17 +25,27 @@ export class AnonymousCommits {
   readonly #commits: PlannedCommits;
   readonly #identity: CommitIdentity;
   readonly #dateOf: DateOf;
+  readonly #signingKey: SigningKey | null;
   /** The ids without repetition: commits that differed only in author and date become one. */
   readonly #ids = new OidTable();
   /** Indexes into `#ids`, by the number of the commit. */
   readonly #idOf = new NumberList('uint32');
   #buffer = new Uint8Array(4096);
 
-  /** Computes all ids at once: a SHA-1 over every commit. */
-  constructor(commits: PlannedCommits, identity: CommitIdentity, dateOf: DateOf) {
+  /**
+   * Computes all ids at once: a SHA-1 over every commit, and its signature.
+   * @param signingKey is null for commits without signatures.
+   */
+  constructor(
+    commits: PlannedCommits,
+    identity: CommitIdentity,
+    dateOf: DateOf,
+    signingKey: SigningKey | null = null,
+  ) {
     this.#commits = commits;
     this.#identity = identity;
     this.#dateOf = dateOf;
+    this.#signingKey = signingKey;
     let number = 0;
     for (const commit of commits) {
       this.#idOf.push(this.#ids.add(hashObject('commit', this.#encode(commit, number++))));
@@ -85,6 +96,7 @@ export class AnonymousCommits {
       [...new Set(own)],
       this.#identity,
       this.#dateOf(number),
+      this.#signingKey,
       (bytes) => this.#room(bytes),
     );
   }

@@ -1,10 +1,11 @@
 /**
  * Parses commits, and builds anonymous ones from a whitelist: tree, parents, the bot's identity, a
- * date that the caller chooses, the message and its `encoding`. Every other header (signatures,
- * merged tags, invented ones) may identify the person.
+ * date that the caller chooses, the message and its `encoding`, and the service's signature if it
+ * has a key. Every other header (signatures, merged tags, invented ones) may identify the person.
  */
 import { latin1 } from '../bytes.ts';
 import { type Oid, oidFromHex } from './oid.ts';
+import type { SigningKey } from './ssh-signature.ts';
 import { ProtocolError } from '../wire/protocol-error.ts';
 
 const LF = 0x0a;
@@ -128,6 +129,7 @@ function malformedCommit(): ProtocolError {
 /**
  * Encodes an anonymous commit.
  * @param committedAt is in seconds since 1970. It becomes the date of author and committer, in UTC.
+ * @param signingKey signs it; null: it has no signature.
  * @param allocate returns the buffer to write to.
  */
 export function encodeAnonymousCommit(
@@ -135,13 +137,15 @@ export function encodeAnonymousCommit(
   parents: readonly Oid[],
   identity: CommitIdentity,
   committedAt: number,
+  signingKey: SigningKey | null = null,
   allocate: (bytes: number) => Uint8Array = (bytes) => new Uint8Array(bytes),
 ): Uint8Array {
-  const signature = `${identity.name} <${identity.email}> ${committedAt} +0000`;
+  const person = `${identity.name} <${identity.email}> ${committedAt} +0000`;
   let head = `tree ${tree}\n`;
   for (const parent of parents) head += `parent ${parent}\n`;
-  head += `author ${signature}\ncommitter ${signature}\n`;
+  head += `author ${person}\ncommitter ${person}\n`;
   if (encoding !== null) head += `encoding ${encoding}\n`;
+  if (signingKey !== null) head += signingKey.commitHeader(head, '\n', message);
   head += '\n';
   const headBytes = Buffer.byteLength(head);
   const content = allocate(headBytes + message.byteLength);

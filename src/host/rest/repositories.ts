@@ -21,6 +21,7 @@ import { expectAddress, expectNumber, expectStatus, expectText, expectThread } f
 import {
   type AnsweredPull,
   branchOf,
+  idOf,
   lookUpRepository,
   placeOf,
   readAccount,
@@ -155,6 +156,14 @@ export abstract class RestRepositories {
     return why === 'open' ? null : (why ?? 'does not exist');
   }
 
+  /** Tells if the bot has closed a pull request, as a rollback does. Gitea does not say who has. */
+  async isClosedByBot(repository: RepositoryName, issue_number: number): Promise<boolean> {
+    return this.rest.retried(async () => {
+      const { data } = await this.rest.call(ISSUE, { ...placeOf(repository), issue_number });
+      return idOf(data.closed_by ?? null) === (await this.account()).id;
+    });
+  }
+
   async editPullRequest(
     repository: RepositoryName,
     number: number,
@@ -203,6 +212,7 @@ export abstract class RestRepositories {
       number: expectNumber(pull.number),
       url: expectAddress(pull.html_url),
       isOpen: pull.state === 'open',
+      isMerged: typeof pull.merged_at === 'string',
       base: expectText(pull.base.ref),
       source,
       fork: source?.refName.startsWith('refs/heads/') ? source.repository : null,

@@ -7,16 +7,9 @@ import type { PushIntent } from '../../durable/pending-push/pending-push.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import type { HostPullRequest } from '../../host/code-host.ts';
 import type { Delivery } from '../publish/delivery.ts';
-import {
-  type Attempt,
-  type Begun,
-  type Compared,
-  newIntent,
-  openedEarlier,
-  type Publication,
-} from '../publish/publish.ts';
+import { type Attempt, type Begun, newIntent, openedEarlier, type Publication } from '../publish/publish.ts';
 import type { PushRun } from '../push-run.ts';
-import { proposedBefore } from '../same-work.ts';
+import { type Compared, proposedBefore, wasProposed } from '../same-work.ts';
 
 /** The row of the push, as far as publishing may change it. */
 export interface ReleasedRow {
@@ -76,9 +69,10 @@ export class DelayedAttempt implements Attempt {
    * @throws Refusal if another pull request has all its commits, or any where doubles are refused
    */
   #refuseProposed({ found }: Compared): void {
-    if (found === null || found.prHash === this.#row.intent?.prHash) return;
+    const { push } = this.#publication;
+    if (!found || found.prHash === this.#row.intent?.prHash) return;
     const isStrict = this.#run.settings.pushDoubles === 'refuse' && found.state === 'open';
-    if (isStrict || found.shared === this.#publication.push.commits.length) throw proposedBefore(found);
+    if (isStrict || wasProposed(push, found)) throw proposedBefore(found);
   }
 
   /** Decides hash and date, or takes those of the first attempt. */

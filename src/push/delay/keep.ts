@@ -9,7 +9,6 @@ import type {
   DelayWindow,
   NewDelayedPush,
 } from '../../durable/delayed-pushes/delayed-push.ts';
-import { undatedOf } from '../../durable/pull-request/record.ts';
 import type { Claim } from '../../limits/claim.ts';
 import { fullName } from '../../words/repository-name.ts';
 import type { PushSpool } from '../../spool/spool.ts';
@@ -21,8 +20,7 @@ import type { PushOptions } from '../receive/push-options.ts';
 import type { Received } from '../receive/receive.ts';
 import { type DelayedFacts, pageLines } from '../reply/banner.ts';
 import { Refusal } from '../reply/refusal.ts';
-import { findSameWork, proposedBefore, tellSameWork, worksOf } from '../same-work.ts';
-import type { PushedWork } from '../verdict.ts';
+import { proposedBefore, wasProposed } from '../same-work.ts';
 import { encodeKept } from './kept-push.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -46,7 +44,8 @@ export interface DelayPlan extends DelayWindow {
 const NOWHERE = 'The address above leads nowhere:';
 
 /** The parts of a push that are kept besides its entries. */
-interface ToKeep extends Pick<Judged, 'work' | 'claim' | 'updates'>, Pick<Upstream, 'hostAheadMs'> {
+interface ToKeep
+  extends Pick<Judged, 'work' | 'claim' | 'updates' | 'compared'>, Pick<Upstream, 'hostAheadMs'> {
   readonly receivedHash: string;
   /** Counts the pull request that it opens; null: it opens none. */
   readonly slot: Slot | null;
@@ -95,28 +94,14 @@ export function waitingFacts(
   return { reason, window: { from, to }, pageUrl: view.name === name ? settings.delayedUrl(name) : null };
 }
 
-/**
- * Tells the person which pull requests have commits of this push already.
- * @param isRecorded whether it names a pull request that the service has recorded
- * @throws Refusal if one has all of them; where the operator wants no doubles, if an open one has
- * any
- */
-async function tellKnown(run: PushRun, work: PushedWork, isRecorded: boolean): Promise<void> {
-  const { host, store, reply, settings, target } = run;
-  if (work.prHash !== null && !isRecorded) {
-    const near = await store.openNear(target, work.prHash);
-    const question = near === null ? '' : ` Did you mean ${near.prHash}?`;
-    await reply.note(
-      `The service has recorded no pull request of ${fullName(target)} with that pr-hash.${question}`,
-      'If the code host knows none either, it opens a new one.',
-    );
-  }
-  const identity = { name: await host.botLogin(true), email: settings.anonEmail };
-  const there = { ...work, repository: target };
-  const same = await findSameWork(run, there, await worksOf(run, there, undatedOf(work.commits, identity)()));
-  if (same === null) return;
-  if (same.shared === work.commits.length) throw proposedBefore(same);
-  await tellSameWork(run, work, same);
+/** Tells the person that the service has not recorded the pull request that the push names. */
+async function tellUnrecorded({ store, reply, target }: PushRun, prHash: string): Promise<void> {
+  const near = await store.openNear(target, prHash);
+  const question = near === null ? '' : ` Did you mean ${near.prHash}?`;
+  await reply.note(
+    `The service has recorded no pull request of ${fullName(target)} with that pr-hash.${question}`,
+    'If the code host knows none either, it opens a new one.',
+  );
 }
 
 /**
@@ -128,7 +113,7 @@ async function tellKnown(run: PushRun, work: PushedWork, isRecorded: boolean): P
 export async function keep(
   run: PushRun,
   { pack: { spool }, options }: Received,
-  { work, receivedHash, updates: wasOpen, claim, slot, hostAheadMs }: ToKeep,
+  { work, receivedHash, updates: wasOpen, claim, compared, slot, hostAheadMs }: ToKeep,
   plan: DelayPlan,
 ): Promise<DelayedFacts> {
   const { store, settings, target, reply } = run;
@@ -139,7 +124,8 @@ export async function keep(
     ]);
   if (plan.reason !== 'busy') refuseWrongClock(run, hostAheadMs, plan.reason);
   const recorded = claim?.recorded ?? null;
-  if (recorded === null || slot !== null) await tellKnown(run, work, recorded !== null);
+  if (recorded === null && work.prHash !== null) await tellUnrecorded(run, work.prHash);
+  if (compared?.found && wasProposed(work, compared.found)) throw proposedBefore(compared.found);
   await refuseBegun(run, receivedHash);
   const { reason } = plan;
   const owed = await settled(slot, reason);

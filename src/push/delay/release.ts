@@ -79,7 +79,8 @@ export async function release(
   const again = async (): ReturnType<typeof judgeAgain> =>
     judgeAgain().catch((error: unknown) => Promise.reject(findings.endedBy(error, 'git')));
   const judged = opened === null ? await again() : { claim: null, push: asOpened };
-  const publication = { ...judged, spool, pushHash, slot: judged.push.named === null ? slot : null };
+  const spent = judged.push.named === null ? slot : null;
+  const publication = { ...judged, compared: null, spool, pushHash, slot: spent };
   const attempt = new DelayedAttempt(run, publication, row);
   return publish(run, { ...(await enter(run, publication)), attempt });
 
@@ -145,7 +146,8 @@ export async function release(
     function standsOn(oid: Oid | null): boolean {
       const identity = { name: botLogin, email: settings.anonEmail };
       const { dateOf } = datesOf(undatedOf(work.commits, identity), claim?.dates ?? [], 0);
-      return oid !== null && new AnonymousCommits(work.commits, identity, dateOf).has(oid);
+      const { signingKey } = settings;
+      return oid !== null && new AnonymousCommits(work.commits, identity, dateOf, signingKey).has(oid);
     }
   }
 }

@@ -10,11 +10,12 @@ import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import { type Finding, say, warn } from '../../words/finding.ts';
 import { oneLine } from '../../words/host-text.ts';
 import { fullName } from '../../words/repository-name.ts';
-import type { PushSettings } from '../push-host.ts';
+import type { PushSettings, PushStore } from '../push-host.ts';
 import { type ClaimedUpdate, missingKey, type Pushed } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { isUpdate, type NamedPullRequest, type OpenPlace, type PushedWork } from '../verdict.ts';
 import type { Memory } from '../../git/memory.ts';
+import type { Compared, compare } from '../same-work.ts';
 import type { Findings } from './findings.ts';
 import type { Place, Upstream } from './questions.ts';
 import { notShown, signOff, statements } from './rules/place.ts';
@@ -26,6 +27,7 @@ export interface Circumstances {
   readonly botLogin: string;
   /** The claim of the pull request that the push names, if the service has that in its list. */
   readonly listed: ClaimedUpdate | null;
+  readonly records: Records;
   readonly memory: Memory;
   /** Seconds since 1970. */
   readonly now: number;
@@ -37,6 +39,14 @@ export interface Circumstances {
    */
   readonly wasOpen: boolean;
 }
+
+/** The service's own records, which may be asked at any time. */
+export interface Records extends Pick<PushStore, 'recorded'> {
+  /** As the function of this name. */
+  compare(...asked: AsksToCompare): Promise<Compared>;
+}
+
+type AsksToCompare = Parameters<typeof compare> extends [unknown, ...infer Asked] ? Asked : never;
 
 /** Branches in a list of those that there are. */
 const MOST_NAMED = 10;

@@ -8,18 +8,18 @@ import type { GitClient } from '../../git/wire/git-client.ts';
 import type { Finding } from '../../words/finding.ts';
 import { isOfHost, isOfLimits, Refusal, toRefusal } from '../reply/refusal.ts';
 
-/** Rules of the repository, which are told before what the push is. */
-const OF_PLACE: ReadonlySet<string> = new Set(['gate', 'workflows']);
+/** Codes that are told before what the push is: where it goes, then the repository's rules. */
+const FIRST = ['unknown-hash', 'merged', 'closed', 'second', 'gate', 'workflows'];
 
 function rank({ severity, code }: Finding): number {
-  if (severity === 'refuse') return 0;
-  return OF_PLACE.has(code) ? 1 : 2;
+  if (severity === 'refuse') return -1;
+  return FIRST.includes(code) ? FIRST.indexOf(code) : FIRST.length;
 }
 
 export class Findings {
   readonly #found: Finding[] = [];
 
-  /** In the order in which they are told: refusals, the repository's rules, then all else. */
+  /** In the order in which they are told. */
   get all(): readonly Finding[] {
     return this.#found.toSorted((one, other) => rank(one) - rank(other));
   }

@@ -7,6 +7,7 @@ import type { Finding } from '../../words/finding.ts';
 import type { ClaimedUpdate } from '../push-run.ts';
 import type { Received } from '../receive/receive.ts';
 import { refusedOptions } from '../reply/refusal.ts';
+import type { Compared } from '../same-work.ts';
 import type { NamedPullRequest, OpenPlace, PushedWork } from '../verdict.ts';
 import { type Circumstances, findDestination } from './destination.ts';
 import { Findings, refusalOf } from './findings.ts';
@@ -14,6 +15,7 @@ import type { Known, Rule } from './known.ts';
 import type { GitQuestions, Place, Upstream } from './questions.ts';
 import { borrowedCommits, otherAuthors } from './rules/authors.ts';
 import { changedFiles, noChange } from './rules/changes.ts';
+import { doubles } from './rules/doubles.ts';
 import { folders } from './rules/folders.ts';
 import { loudMessages, nulCharacters, peopleNamed, squashedMessage } from './rules/messages.ts';
 import { names } from './rules/names.ts';
@@ -65,6 +67,8 @@ export interface Judged {
   readonly updates: boolean;
   /** As `updatedCommits` says it; null: nobody knows, or it is no update. */
   readonly updated: string | null;
+  /** The pull request that has its commits; null: none was looked for, because it is refused. */
+  readonly compared: Compared | null;
   readonly findings: readonly Finding[];
 }
 
@@ -88,22 +92,29 @@ export async function judge(
     const asked = { received, destination, place, circumstances, git, findings };
     const { named, ...known } = await whatItIs(asked);
     for (const rule of RULES) await findings.run(() => rule(known));
-    return await verdictOn(known, named, findings.all);
+    return await verdictOn(known, named, findings);
   } catch (error) {
     throw findings.endedBy(error, circumstances.settings.client);
   }
 }
 
-async function verdictOn(
-  { received, pushed: work, destination: { open, claim, updates }, place, history, leaving }: Known,
-  named: NamedPullRequest | null,
-  findings: readonly Finding[],
-): Promise<Judged> {
+async function verdictOn(known: Known, named: NamedPullRequest | null, findings: Findings): Promise<Judged> {
+  const { received, circumstances, pushed: work, destination, place, history, leaving } = known;
+  const { open, claim, updates } = destination;
   // What is refused tells no more, and costs the host no more, except in a preview.
-  const isTold = received.options.preview || refusalOf(findings) === null;
+  const isTold = received.options.preview || refusalOf(findings.all) === null;
   const updated =
     isTold && updates && place !== null && named !== null
       ? await place.ask.updatedCommits(named, work.commits, leaving(), (oid) => history.isKnown(oid))
       : null;
-  return { work, place: open && { ...open, named }, claim, updates, updated, findings };
+  // What the limits would refuse opens no second one.
+  const compared = isTold && circumstances.refusal === null ? await comparedWork(known) : null;
+  if (compared !== null) await findings.run(() => doubles(known, compared));
+  const says = open && { ...open, named };
+  return { work, place: says, claim, updates, updated, compared, findings: findings.all };
+}
+
+function comparedWork({ circumstances, pushed, bot, destination }: Known): Promise<Compared> {
+  const { updates, born } = destination;
+  return circumstances.records.compare(pushed, { repository: born.repository, bot, updates });
 }

@@ -82,7 +82,7 @@ export async function whatItIs(
     async (oid) => place?.ask.treeOf(oid) ?? null,
   );
   let made: AnonymousCommits | null = null;
-  const leaving = () => (made ??= commitsNow(commits, bot, destination.claim, now));
+  const leaving = () => (made ??= commitsNow([commits, bot, destination.claim, now], settings.signingKey));
   const pushed = pushedWork(asked, ground, plan);
   let oddFolders: readonly Finding[] = [];
   const searched = await searchedNames({

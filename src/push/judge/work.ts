@@ -17,6 +17,7 @@ import type { Oid } from '../../git/objects/oid.ts';
 import { OwnIds } from '../../git/objects/own-ids.ts';
 import { type Plan, planCommits, type PlannedCommits } from '../../git/objects/planned-commits.ts';
 import type { Reword } from '../../git/objects/reword.ts';
+import type { SigningKey } from '../../git/objects/ssh-signature.ts';
 import type { KeptObjects } from '../../git/pack/kept-objects.ts';
 import { hiddenCommit } from '../../git/pack/late-deltas.ts';
 import { isDeletion } from '../../git/wire/push-request.ts';
@@ -290,9 +291,12 @@ export function datesNow(
 }
 
 /** The commits as they would leave at `now`. */
-export function commitsNow(...published: Parameters<typeof datesNow>): AnonymousCommits {
+export function commitsNow(
+  published: Parameters<typeof datesNow>,
+  signingKey: SigningKey | null,
+): AnonymousCommits {
   const [commits, bot] = published;
-  return new AnonymousCommits(commits, bot, datesNow(...published));
+  return new AnonymousCommits(commits, bot, datesNow(...published), signingKey);
 }
 
 /** The original ids, but those that are public anyway. */

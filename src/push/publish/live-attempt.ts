@@ -8,13 +8,12 @@
 import type { PushIntent } from '../../durable/pending-push/pending-push.ts';
 import type { PushRun } from '../push-run.ts';
 import { keyLines } from '../reply/banner.ts';
-import { tellSameWork } from '../same-work.ts';
+import { refuseUntold } from '../same-work.ts';
 import { isUpdate } from '../verdict.ts';
 import type { Delivery, Proposal } from './delivery.ts';
 import {
   type Attempt,
   type Begun,
-  type Compared,
   enter,
   type Entered,
   newIntent,
@@ -31,7 +30,10 @@ export async function enterNow(run: PushRun, publication: Publication): Promise<
   const deciding = decide(run, publication);
   const [entered] = await Promise.allSettled([enter(run, publication), deciding]);
   if (entered.status === 'rejected') throw entered.reason;
-  return { ...entered.value, attempt: new LiveAttempt(run, publication, await deciding) };
+  const decided = await deciding;
+  // Whoever repeats a push continues its own pull request.
+  if (!decided.isRepeated) refuseUntold(publication.compared, entered.value.compared);
+  return { ...entered.value, attempt: new LiveAttempt(run, publication, decided) };
 }
 
 interface Intended extends PushIntent, Pick<Proposal, 'isRepeated' | 'earlier'> {
@@ -71,12 +73,12 @@ class LiveAttempt implements Attempt {
     this.#intended = decided;
   }
 
-  async begin(delivery: Delivery, compared: Compared): Promise<Begun> {
+  async begin(delivery: Delivery): Promise<Begun> {
     const { prHash, isRepeated, earlier } = this.#intended;
     await this.#settleSlot();
     const key = await this.#key();
     // Now the pull request has its slot, so that what is told of it comes true.
-    await this.#tell(compared, key);
+    await this.#tell(key);
     const { isReady } = delivery;
     await delivery.prepare();
     // What was made first may have taken long.
@@ -116,23 +118,11 @@ class LiveAttempt implements Attempt {
     return isTheirs ? this.#run.store.prKey(prHash) : null;
   }
 
-  /**
-   * Tells hash and key, then the warnings.
-   * @throws Refusal if the operator wants no doubles
-   */
-  async #tell({ found }: Compared, key: string | null): Promise<void> {
-    const { reply, settings } = this.#run;
-    const { push } = this.#publication;
-    const { prHash, isRepeated, isAnswered } = this.#intended;
-    const isStrict = settings.pushDoubles === 'refuse';
-    // Where doubles are refused, a wrong guess costs nothing: so a right one is refused, too.
-    const isGuessable = isAnswered && isStrict;
-    // Whoever repeats a push continues its own pull request, so there is nothing to warn of.
-    const same = isRepeated && !isGuessable ? null : found;
-    const isRefused = same?.state === 'open' && isStrict;
-    if (key !== null && prHash !== push.prHash && !isRefused)
-      await reply.noteSecret(...keyLines(prHash, key));
-    if (same !== null) await tellSameWork(this.#run, push, same);
+  /** Tells hash and key, then what judging has found. */
+  async #tell(key: string | null): Promise<void> {
+    const { prHash } = this.#intended;
+    if (key !== null && prHash !== this.#publication.push.prHash)
+      await this.#run.reply.noteSecret(...keyLines(prHash, key));
     await this.#run.tell();
   }
 

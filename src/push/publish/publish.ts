@@ -5,7 +5,7 @@
  * Proved by test/e2e/push/pr-repeat.test.ts and test/e2e/push/pr-kill.test.ts.
  */
 import type { PushIntent } from '../../durable/pending-push/pending-push.ts';
-import { type Dates, datesOf, undatedOf } from '../../durable/pull-request/record.ts';
+import { type Dates, datesOf } from '../../durable/pull-request/record.ts';
 import { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import type { CommitIdentity } from '../../git/objects/commit.ts';
 import type { Oid } from '../../git/objects/oid.ts';
@@ -17,7 +17,7 @@ import { namedText, wholeText } from '../../text/pull-request-text.ts';
 import { findPullRequest } from '../judge/questions.ts';
 import type { Slot, PushHost } from '../push-host.ts';
 import type { ClaimedUpdate, PushRun } from '../push-run.ts';
-import { findSameWork, worksOf } from '../same-work.ts';
+import { compare, type Compared } from '../same-work.ts';
 import { isUpdate, type Publishable } from '../verdict.ts';
 import { AgitDelivery } from './agit.ts';
 import type { Delivery, Proposal } from './delivery.ts';
@@ -30,6 +30,8 @@ export interface Publication {
   /** Names the push. A push that is made again has the same. */
   readonly pushHash: string;
   readonly claim: ClaimedUpdate | null;
+  /** The pull request with its commits that judging has found; null: none was looked for. */
+  readonly compared: Compared | null;
   /** Counts the pull request that it opens; null: it opens none. */
   readonly slot: Slot | null;
 }
@@ -75,14 +77,18 @@ export interface Entered {
 export type Published = Awaited<ReturnType<typeof publish>>;
 
 /**
- * Takes what the limits leave, and compares the push with other pull requests.
+ * Takes what the limits leave, and compares the push with other pull requests, again if it was
+ * judged before: others may have opened one since.
  * @throws Refusal
  */
 export async function enter(run: PushRun, publication: Publication): Promise<Omit<Entered, 'attempt'>> {
   const { slot, push } = publication;
   const { repositories } = run.host;
   const taking = slot === null ? run.limits.takeQuota() : slot.take(push.repository, push.policyLimits);
-  const comparing = compare(run, push);
+  const comparing = identityOf(run).then((bot) => {
+    const where = { repository: push.repository, bot, updates: isUpdate(push) };
+    return compare(run, push, where, publication.compared);
+  });
   const [taken] = await Promise.allSettled([taking, comparing]);
   if (taken.status === 'rejected') throw taken.reason;
   const delivery =
@@ -135,15 +141,6 @@ export function wasPushedTo({ transport }: PushHost, repository: RepositoryName)
   return pushedTo.get(repositoryKey(transport.hostName, repository)) !== null;
 }
 
-export type Compared = Awaited<ReturnType<typeof compare>>;
-
-/** Finds what the push has in common with other pull requests. An update is not compared. */
-async function compare(run: PushRun, push: Publishable) {
-  const undated = undatedOf(push.commits, await identityOf(run));
-  const works = await worksOf(run, push, undated());
-  return { undated, works, found: isUpdate(push) ? null : await findSameWork(run, push, works) };
-}
-
 /** Draws a hash, and takes this second as the date of the commits. */
 export function newIntent({ host, settings }: PushRun): PushIntent {
   return { prHash: settings.newPrHash(), committedAt: secondOf(host.clock.now()) };
@@ -177,7 +174,7 @@ async function proposalOf(
 ): Promise<DatedProposal> {
   const identity = await identityOf(run);
   const dates = datesOf(undated, claim?.dates ?? [], begun.committedAt);
-  const anonymous = new AnonymousCommits(push.commits, identity, dates.dateOf);
+  const anonymous = new AnonymousCommits(push.commits, identity, dates.dateOf, run.settings.signingKey);
   return {
     ...begun,
     botLogin: identity.name,

@@ -2,6 +2,7 @@
 import { delay } from '../../config/values.ts';
 import { PR_HASH_PATTERN } from '../../words/pr-hash.ts';
 import { isValidRefName } from '../../git/wire/ref-name.ts';
+import { WARNING_CODES } from '../../words/finding.ts';
 import { oneLine } from '../../words/host-text.ts';
 import { nearName } from '../../words/near-name.ts';
 
@@ -45,6 +46,8 @@ export interface PushOptions extends Stated {
   readonly signOff: boolean;
   /** Lines that tools have written are left out of the messages. */
   readonly stripTrails: boolean;
+  /** Codes of warnings with which it is published at once. */
+  readonly yes: readonly string[];
   /** Warnings about options that are ignored. */
   readonly warnings: readonly string[];
 }
@@ -74,6 +77,14 @@ type Rule = readonly [isValid: (value: string) => boolean, mustBe: string];
 
 const matches = (pattern: RegExp) => (value: string) => pattern.test(value);
 
+/** Longer than all codes together. */
+const MAX_YES_LENGTH = 1_000;
+
+function areWarningCodes(value: string): boolean {
+  const codes: ReadonlySet<string> = new Set(WARNING_CODES);
+  return value.length <= MAX_YES_LENGTH && value.split(',').every((code) => codes.has(code));
+}
+
 /**
  * Options with a value. Texts are what the host accepts: no control characters. The own form also
  * sends tabs.
@@ -90,6 +101,7 @@ const VALUES = {
   ai: [matches(/^(?:none|assisted|generated)$/), 'none, assisted or generated'],
   issue: [matches(/^#?[1-9]\d{0,14}$/), 'the number of an issue'],
   delay: [(value) => delay.parse(value) !== undefined, delay.rule],
+  yes: [areWarningCodes, `codes of warnings, separated by commas: ${WARNING_CODES.join(', ')}`],
 } satisfies Record<string, Rule>;
 /** Options that need none. */
 const FLAGS = [
@@ -103,6 +115,11 @@ const FLAGS = [
   'overwrite',
   'wait',
 ] as const;
+/**
+ * Options that may be given several times, with what joins their values. Git sends one line with
+ * each option, so a description of several lines is several options.
+ */
+const JOINED_BY: Readonly<Partial<Record<Name, string>>> = { description: '\n', yes: ',' };
 /** All of them. README.md has a row for each. */
 export const KNOWN_OPTIONS: readonly string[] = [...Object.keys(VALUES).map((name) => `${name}=`), ...FLAGS];
 const NAMES: readonly Name[] = [...(Object.keys(VALUES) as (keyof typeof VALUES)[]), ...FLAGS];
@@ -182,14 +199,14 @@ type Given = Map<Name, string>;
  */
 function take(given: Given, name: Name, text: string | null): string | null {
   const before = given.get(name);
-  // Git sends one line with each option, so a description of several lines is several options.
-  const isNextLine = name === 'description' && before !== undefined && text !== null;
-  const value = isNextLine ? `${before}\n${text}` : text;
+  const joint = JOINED_BY[name];
+  const isJoined = joint !== undefined && before !== undefined && text !== null;
+  const value = isJoined ? before + joint + text : text;
   const [isValid, rule] = isFlag(name)
     ? ([matches(/^true$/), `${name} takes no value`] as const)
     : ([VALUES[name][0], `${name} must be ${VALUES[name][1]}`] as const);
   if (value === null || !isValid(value)) return rule;
-  if (name !== 'description' && (before ?? value) !== value)
+  if (joint === undefined && (before ?? value) !== value)
     return `${name} is given twice with different values: give it once`;
   given.set(name, value);
   return null;
@@ -222,6 +239,7 @@ function optionsOf(given: Given, unknown: ReadonlySet<string>): PushOptions {
     wait: given.has('wait'),
     signOff: given.has('sign-off'),
     stripTrails: given.has('strip-trails'),
+    yes: given.get('yes')?.split(',') ?? [],
     warnings: warningOf([...unknown]),
   };
 }

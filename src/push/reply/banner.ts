@@ -117,6 +117,7 @@ export function repeatCommand(
     ...option('publish-names', options.publishNames),
     ...option('delay', delayMs === null ? null : `${delayMs / 1000}s`),
     ...option('wait', options.wait),
+    ...option('yes', options.yes.join(',') || null),
   ];
   const replacing = new Map(more.map((each) => [nameOf(each), each]));
   const kept = given.filter((each) => !replacing.has(nameOf(each)));

@@ -70,7 +70,9 @@ export type RefusalCode = HostStep | SpecialOutcome | Waits | OfRequest | OfRepo
  * The bot account may not go on now, or another push or pull request, or somebody else's commits
  * come first.
  */
-type Waits = 'account' | 'in-progress' | 'overtaken' | 'double' | 'others-work';
+type Waits = 'account' | 'in-progress' | 'overtaken' | 'double' | 'others-work' | OfPerson;
+/** The person has left, or has not agreed to the warnings. */
+type OfPerson = 'stopped' | 'unconfirmed';
 /** Faults in what was sent. `fsck`: Git's own check at the host would find them. */
 type OfRequest = OfPack | 'bad-request' | 'too-large' | 'options' | 'pr-hash' | 'pr-key';
 type OfPack = 'bad-pack' | 'fsck' | 'incomplete' | 'not-rewritable';

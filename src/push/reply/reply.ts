@@ -11,16 +11,19 @@ import { visible } from '../../words/host-text.ts';
 import type { Clock } from '../../isolate/clock.ts';
 
 /**
- * Half of the shortest known timeout: Node's HTTP client drops a connection that is silent for five
- * seconds.
+ * Short, because only a write shows that a connection is broken: the first one seems to succeed,
+ * the next one fails. Node's HTTP client drops a connection that is silent for five seconds.
  */
-const KEEP_ALIVE_MS = 2_500;
+const KEEP_ALIVE_MS = 1_000;
 
 /** A pull request that has commits of a push already. */
 export interface SameWork {
   readonly prHash: string;
+  readonly number: number;
   readonly url: string;
   readonly state: PullRequestStage;
+  /** The day on which it was merged, closed or withdrawn; null: it is open, or nobody knows. */
+  readonly endedOn: string | null;
   /** How many commits of the push are in it. */
   readonly shared: number;
 }
@@ -28,11 +31,8 @@ export interface SameWork {
 export interface Reply {
   /** Tells lines that the person should know: warnings and the like. */
   note(...lines: readonly string[]): Promise<void>;
-  /**
-   * Tells that the work is in a pull request already.
-   * @param lines that say so in the words of push options.
-   */
-  noteSame(same: SameWork, lines: readonly string[]): Promise<void>;
+  /** Keeps the open pull request that has the work, for a form that says so in its own way. */
+  noteSame(same: SameWork): void;
   /** Tells a secret that this answer alone shows. A form gets it another way, on its page. */
   noteSecret(...lines: readonly string[]): Promise<void>;
   /** Tells what the service is doing at this moment. */
@@ -52,18 +52,35 @@ type WriteBytes = (bytes: Uint8Array) => Promise<boolean>;
  */
 export class SideBandReply implements Reply {
   readonly #hasSideBand: boolean;
+  readonly #isQuiet: boolean;
   readonly #wantsReport: boolean;
   #waiting: string[] = [];
   #write: WriteBytes | null = null;
+  readonly #broken = new AbortController();
 
   constructor(capabilities: ReadonlySet<string>) {
     this.#hasSideBand = capabilities.has('side-band-64k');
+    this.#isQuiet = capabilities.has('quiet');
     this.#wantsReport = capabilities.has('report-status');
+  }
+
+  /** Whether a person sees what is told: not without a side-band, nor with `git push -q`. */
+  get isRead(): boolean {
+    return this.#hasSideBand && !this.#isQuiet;
+  }
+
+  /** Fires when a write has failed, because the client is gone or does not read. */
+  get broken(): AbortSignal {
+    return this.#broken.signal;
   }
 
   /** Begins to write, because the client listens now. */
   async open(write: WriteBytes): Promise<void> {
-    this.#write = write;
+    this.#write = async (bytes) => {
+      const isWritten = await write(bytes);
+      if (!isWritten) this.#broken.abort();
+      return isWritten;
+    };
     await this.note(...this.#waiting.splice(0));
   }
 
@@ -74,9 +91,7 @@ export class SideBandReply implements Reply {
     else await this.#write(encodeBand(BAND_PROGRESS, lines.map((line) => `${visible(line)}\n`).join('')));
   }
 
-  noteSame(_same: SameWork, lines: readonly string[]): Promise<void> {
-    return this.note(...lines);
-  }
+  noteSame(): void {}
 
   noteSecret(...lines: readonly string[]): Promise<void> {
     return this.note(...lines);
@@ -132,7 +147,7 @@ export class NotedReply implements Reply {
     this.notes.push(...lines);
   }
 
-  async noteSame(same: SameWork): Promise<void> {
+  noteSame(same: SameWork): void {
     this.same = same;
   }
 

@@ -17,6 +17,7 @@ const MENDABLE: ReadonlySet<RefusalCode> = new Set([
   'sign-off',
   'stated',
   'base',
+  'double',
   'fetch-first',
   'squash',
   'not-rewritable',

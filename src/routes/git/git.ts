@@ -12,6 +12,8 @@ import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import { answer, as, asError, described, error, HTML, repositoryParams, TEXT } from '../description.ts';
 import { discoverFetch, uploadPack } from './git-fetch.ts';
 import { discoverPush, receivePack } from './git-push.ts';
+import { systemClock } from '../../isolate/clock.ts';
+import { Wait } from '../../push/consent.ts';
 import { openPush, pushHost } from '../../service/open-push.ts';
 import { showRemote } from '../pages/remote-page.ts';
 import { shownOrigin } from '../request/public-origin.ts';
@@ -165,7 +167,11 @@ git.post(
 function push(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   return receivePack(c, {
     isSuspended: () => arePushesSuspended(c.env).catch(() => false),
-    open: (memory, reply) => openPush(hostScopeOf(c), target, reply, { memory }),
+    open: (memory, reply) => {
+      const { warningWaitMs } = c.var.config;
+      const consent = new Wait(reply, systemClock, warningWaitMs, c.req.raw.signal);
+      return openPush(hostScopeOf(c), target, reply, { memory, consent });
+    },
   });
 }
 

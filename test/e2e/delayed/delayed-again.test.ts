@@ -260,7 +260,7 @@ describe('once it is public', () => {
       await pass(bed);
       await bed.host.onlyPull(upstream);
       expect(withoutSecrets(await again({ clone }))[0]).toBe(
-        `NEW pull request: the same commits are open as ${url}`,
+        `Warning: this would be a SECOND pull request. Your commit is already in ${url}.`,
       );
     },
   );

@@ -137,8 +137,8 @@ describe('one that names a pull request that the service knows to be closed', ex
     const [, another] = await bed.host.pulls(upstream);
     expect(remoteLines(await again()).join('\n')).toContain(another?.url);
     const live = remoteLines(await clone.push(...named, '-o', 'preview', 'origin', 'HEAD:topic')).join('\n');
-    expect(live).toContain(`The same commits are open as ${another?.url}`);
-    expect(live).toContain(`Update that one with -o pr-hash=${prHash}`);
+    expect(live).toContain(`SECOND pull request. Your 2 commits are already in ${another?.url}.`);
+    expect(live).toContain(`git push -o pr-hash=${prHash} `);
     expect(remoteLines(await clone.push(...named, 'origin', 'HEAD:topic')).join('\n')).toContain(prHash);
   });
 

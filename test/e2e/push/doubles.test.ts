@@ -27,7 +27,13 @@ async function withPullRequest(bed: TestBed) {
 const pushAgain = ({ clone }: { readonly clone: Clone }, ...options: string[]) =>
   clone.push(...options, 'origin', 'HEAD:refs/heads/more');
 
+/** The first line of a warning. */
+const secondLine = (its: string) => `Warning: this would be a SECOND pull request. ${its}`;
+
 const withdrawing = ({ prHash, prKey }: Banner) => `-o withdraw -o pr-hash=${prHash} -o pr-key=${prKey}`;
+
+/** Leaves out the id in a command that pushes the same commits. */
+const unnamed = ({ stderr }: { readonly stderr: string }) => stderr.replace(/[0-9a-f]{12}:refs/, ':refs');
 
 /** Changes D1 while the service runs. */
 function changeList(stateDir: string, statement: string): void {
@@ -46,7 +52,7 @@ describe('by default', () => {
     await clone.git('reset', '--quiet', '--hard', 'HEAD~1');
     await clone.commit();
     const [first] = remoteLines(await pushAgain({ clone }, '-o', 'preview'));
-    expect(first).toBe(`NEW pull request: 1 of your 2 commits is open as ${pull.url}`);
+    expect(first).toBe(secondLine(`1 of your 2 commits is already in ${pull.url}.`));
   });
 
   it('what an update has brought is recognised, and what it has replaced, too', exhaustive, async () => {
@@ -58,11 +64,11 @@ describe('by default', () => {
     expect(updated.code, updated.stderr).toBe(0);
     await clone.commit();
     const [afterUpdate] = remoteLines(await pushAgain({ clone }, '-o', 'preview'));
-    expect(afterUpdate).toBe(`NEW pull request: 3 of your 4 commits are open as ${pull.url}`);
+    expect(afterUpdate).toBe(secondLine(`3 of your 4 commits are already in ${pull.url}.`));
     await clone.git('reset', '--quiet', '--hard', before);
     await clone.commit();
     const [replaced] = remoteLines(await pushAgain({ clone }, '-o', 'preview'));
-    expect(replaced).toBe(`NEW pull request: 2 of your 3 commits are open as ${pull.url}`);
+    expect(replaced).toBe(secondLine(`2 of your 3 commits are already in ${pull.url}.`));
   });
 
   it(
@@ -77,9 +83,10 @@ describe('by default', () => {
       const pushed = withoutSecrets(await pushAgain({ clone }));
       const command = `git pull --rebase ${upstream.url} refs/heads/main`;
       expect(pushed.slice(0, 2)).toEqual([
-        `2 of your 4 commits are merged already: ${pull.url}`,
-        `To leave out what is merged, run: ${command}`,
+        `2 of your 4 commits are merged already, with ${pull.url}. This would open a NEW pull request.`,
+        'To leave out what is merged:',
       ]);
+      expect(pushed[2]).toBe(`  ${command}`);
       // As it stands, also from a detached HEAD.
       await clone.git('checkout', '--quiet', '--detach');
       await clone.git(...command.split(' ').slice(1), '--quiet');
@@ -90,20 +97,41 @@ describe('by default', () => {
     },
   );
 
-  it(
-    'commits that upstream has merged are told, too, if their own pull request is named',
-    exhaustive,
-    async () => {
-      const { clone, upstream, pull, banner } = await withPullRequest(bed);
-      await bed.sandbox.maintainer.merge({ owner: upstream.owner, repo: upstream.name, number: pull.number });
-      await bed.service.runScheduled();
-      const named = ['-o', `pr-hash=${banner.prHash}`];
-      for (const options of [['-o', 'preview', ...named], named]) {
-        const pushed = withoutSecrets(await clone.push(...options, 'origin', 'HEAD:refs/heads/one'));
-        expect(pushed[0]).toBe(`The same commits are merged already: ${pull.url}`);
-      }
-    },
-  );
+  it('commits that upstream has merged are told, too, if their own pull request is named', async () => {
+    const { clone, upstream, pull, banner } = await withPullRequest(bed);
+    await bed.sandbox.maintainer.merge({ owner: upstream.owner, repo: upstream.name, number: pull.number });
+    const named = ['-o', `pr-hash=${banner.prHash}`];
+    for (const options of [['-o', 'preview', ...named], named]) {
+      const pushed = withoutSecrets(await clone.push(...options, 'origin', 'HEAD:refs/heads/one'));
+      expect(pushed[0]).toBe(
+        `Your 2 commits are merged already, with ${pull.url}. This would open a NEW pull request.`,
+      );
+    }
+  });
+
+  it('the maintainers’ no is told, with the page that has their words, and the bot’s own close is none', async () => {
+    const { clone, upstream, pull, banner } = await withPullRequest(bed);
+    const thread = { owner: upstream.owner, repo: upstream.name, number: pull.number };
+    bed.sandbox.maintainer.comment(thread, 'Not wanted, sorry');
+    bed.sandbox.maintainer.close(thread);
+    await bed.service.runScheduled();
+    await clone.git('commit', '--quiet', '--amend', '--message', 'Another way');
+    const preview = ['-o', 'preview', '-o', `pr-hash=${banner.prHash}`, 'origin', 'HEAD:refs/heads/one'];
+    const [first = '', second] = remoteLines(await clone.push(...preview));
+    expect(first).toContain(`The maintainers closed ${pull.url} on 20`);
+    expect(second).toBe('This would open a NEW pull request.');
+    const page = /read what they wrote: (\S+)$/.exec(first)?.[1] ?? '';
+    expect(await (await fetch(page)).text()).toContain('Not wanted, sorry');
+    // The command of the banner is what people run.
+    const pushed = await clone.push(...banner.command.split(' ').slice(2));
+    expect(withoutSecrets(pushed)[0]).toBe(first);
+    const { prUrl } = bannerOf(pushed);
+    expect(prUrl).not.toBe(pull.url);
+    const number = Number(prUrl.split('/').at(-1));
+    bed.sandbox.maintainer.close({ ...thread, number }, bed.sandbox.botLogin);
+    const after = await clone.push(...preview);
+    expect(after.stderr).not.toContain('The maintainers closed');
+  });
 
   it(
     'a hash one letter off is asked about, and what is open is told, but once that a new one opens',
@@ -115,7 +143,7 @@ describe('by default', () => {
       const pushed = withoutSecrets(await pushAgain({ clone }, '-o', `pr-hash=${near}`));
       expect(pushed.slice(0, 2)).toEqual([
         `NEW pull request: no pull request of ${upstream.fullName} has that pr-hash. Did you mean ${banner.prHash}?`,
-        `2 of your 3 commits are open as ${pull.url}`,
+        secondLine(`2 of your 3 commits are already in ${pull.url}.`),
       ]);
     },
   );
@@ -124,15 +152,14 @@ describe('by default', () => {
     'a copy by somebody else does not take the place of the first, and does once that is closed',
     exhaustive,
     async () => {
-      const { clone, pull, banner } = await withPullRequest(bed);
+      const { clone, pull, banner, upstream } = await withPullRequest(bed);
       const copy = await pushAgain({ clone });
-      expect(withoutSecrets(copy).slice(0, 2)).toEqual([
-        `NEW pull request: the same commits are open as ${pull.url}`,
-        `Update that one with -o pr-hash=${banner.prHash}.`,
-      ]);
+      const [first, , , update] = withoutSecrets(copy);
+      expect(first).toBe(secondLine(`Your 2 commits are already in ${pull.url}.`));
+      expect(update).toContain(`git push -o pr-hash=${banner.prHash} ${upstream.url} `);
       await clone.push(...withdrawing(banner).split(' '), 'origin');
-      const [first] = remoteLines(await pushAgain({ clone }, '-o', 'preview'));
-      expect(first).toBe(`NEW pull request: the same commits are open as ${bannerOf(copy).prUrl}`);
+      const [again] = remoteLines(await pushAgain({ clone }, '-o', 'preview'));
+      expect(again).toBe(secondLine(`Your 2 commits are already in ${bannerOf(copy).prUrl}.`));
     },
   );
 });
@@ -150,7 +177,7 @@ describe('while the list of pull requests cannot be read', () => {
     changeList(stateDir, 'ALTER TABLE works_by_repository RENAME TO away');
     for (const options of [['preview'], ['delay=1h'], ['draft']]) {
       const pushed = await pushAgain(contribution, ...options.flatMap((option) => ['-o', option]));
-      const lines = remoteLines(pushed);
+      const lines = withoutSecrets(pushed);
       expect(lines[0], pushed.stderr).toBe(line);
       expect(lines.filter((each) => each === line)).toHaveLength(1);
     }
@@ -167,16 +194,17 @@ describe('with PUSH_DOUBLES=refuse', exhaustive, () => {
     const { clone, upstream, pull, banner, ...contribution } = await withPullRequest(bed);
     await clone.commit();
     const lines = [
-      `2 of your 3 commits are open as ${pull.url}`,
-      `This service opens no second pull request for them. Update that one with -o pr-hash=${banner.prHash}.`,
+      `2 of your 3 commits are already in ${pull.url}.`,
+      'This service opens no second pull request for them: update that one.',
     ];
-    expect(remoteLines(await pushAgain({ clone }, '-o', 'preview')).slice(0, 2)).toEqual(lines);
+    expect(remoteLines(await pushAgain({ clone }, '-o', 'preview'))).toEqual(expect.arrayContaining(lines));
     for (let time = 0; time < 6; time++) {
       const refused = await pushAgain({ clone });
       expect(statusTable(refused)).toEqual([
         ' ! [remote rejected] HEAD -> more (push rejected: the commits are open already)',
       ]);
       expect(remoteLines(refused)).toEqual(expect.arrayContaining(lines));
+      expect(refused.stderr).toContain(`git push -o pr-hash=${banner.prHash} ${upstream.url} `);
     }
     const delayed = await pushAgain({ clone }, '-o', 'delay=1h');
     expect(statusTable(delayed).join()).toContain('commits are open already');
@@ -209,7 +237,7 @@ describe('after a restart, with PUSH_DOUBLES=refuse', () => {
       expect(statusTable(again)).toEqual([
         ' ! [remote rejected] HEAD -> one (push rejected: the commits are open already)',
       ]);
-      expect(again.stderr).toBe(guess.stderr);
+      expect(unnamed(again)).toBe(unnamed(guess));
       expect(made()).toHaveLength(before);
     },
   );
@@ -241,9 +269,9 @@ describe('a form, with PUSH_DOUBLES=refuse', () => {
 describe('where the repository has no place left', () => {
   const bed = useOwnTestBed({ env: { LIMIT_TARGET: '1/1h' } });
 
-  it('no new pull request is announced', exhaustive, async () => {
+  it('no pull request is announced', exhaustive, async () => {
     const refused = await pushAgain(await withPullRequest(bed));
     expect(statusTable(refused).join()).toContain('too many pull requests for this repository');
-    expect(refused.stderr).not.toContain('NEW pull request');
+    expect(refused.stderr).not.toContain('PR key');
   });
 });

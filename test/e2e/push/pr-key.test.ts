@@ -79,7 +79,7 @@ describe('whoever knows only the hash', () => {
     await stranger.push('origin', 'HEAD:own');
     const pushed = await push(stranger);
     expect(pushed.code, pushed.stderr).toBe(0);
-    expect(pushed.stderr).toContain('The same commits are open as');
+    expect(pushed.stderr).toContain('this would be a SECOND pull request');
     expect(pushed.stderr).not.toContain(prKey);
   });
 

@@ -53,10 +53,10 @@ describe.each(['hash', 'key'])('with PR_UPDATE_POLICY=%s', (policy) => {
     const page = `${bed.service.url}/v1/pr/${hash.slice('pr-hash='.length)}`;
     await expect.poll(async () => (await fetch(page)).status).toBe(200);
     const pushed = await clone.push('origin', 'HEAD:other');
-    readable(pushed);
-    const [first, second] = withoutSecrets(pushed);
-    expect(first).toMatch(/^NEW pull request: the same commits are open as /);
-    expect(second).toContain(`Update that one with -o ${hash}`);
+    expect(pushed.code, pushed.stderr).toBe(0);
+    const [first, , , update] = withoutSecrets(pushed);
+    expect(first).toMatch(/^Warning: this would be a SECOND pull request\. Your commit is already in /);
+    expect(update).toContain(`git push -o ${hash} `);
   });
 
   it('a draft says that it is one', exhaustive, async () => {

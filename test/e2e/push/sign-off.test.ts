@@ -85,7 +85,8 @@ describe('-o sign-off', () => {
     const push = (branch: string) => clone.push('-o', 'sign-off', 'origin', `HEAD:${branch}`);
     const { prHash } = bannerOf(await push('one'));
     await expect.poll(async () => (await fetch(`${bed.service.url}/v1/pr/${prHash}`)).status).toBe(200);
-    expect(withoutSecrets(await push('two'))[1]).toContain(`with -o pr-hash=${prHash} -o sign-off.`);
+    const update = withoutSecrets(await push('two'))[3];
+    expect(update).toContain(`git push -o pr-hash=${prHash} -o sign-off ${bed.service.url}`);
   });
 
   it('signs the one commit of a squashed push, and what its options say', exhaustive, async () => {

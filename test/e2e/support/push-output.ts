@@ -57,7 +57,8 @@ export function bannerOf(run: Pick<GitRun, 'stderr'>): Banner {
     branch: valueOf('Branch:'),
     prHash: valueOf('PR hash:'),
     subscribeUrl: valueOf('Topic:'),
-    command: lines.find((line) => line.startsWith('git push -o pr-hash=')),
+    // A warning before it may have a command of its own.
+    command: lines.findLast((line) => line.startsWith('git push -o pr-hash=')),
   };
   const missing = Object.entries(banner).find(([, value]) => value === undefined);
   if (missing) throw new Error(`the banner has no ${missing[0]}:\n${run.stderr}`);

@@ -4,6 +4,7 @@
  * left by then but the entries in the spool.
  */
 import { deepStrictEqual } from 'node:assert/strict';
+import { undatedOf } from '../../../src/durable/pull-request/record.ts';
 import { decodeKept, encodeKept } from '../../../src/push/delay/kept-push.ts';
 import * as real from '../../../src/push/publish/live-attempt.ts';
 import type { PushedWork } from '../../../src/push/verdict.ts';
@@ -11,8 +12,8 @@ import { verdictLine } from './verdict-line.ts';
 
 const whole = (work: PushedWork) => ({ ...work, commits: [...work.commits] });
 
-export const enterNow: typeof real.enterNow = (run, publication) => {
-  const { push, spool, pushHash, claim, slot, ...more } = publication;
+export const enterNow: typeof real.enterNow = async (run, publication) => {
+  const { push, spool, pushHash, claim, compared, slot, ...more } = publication;
   deepStrictEqual(more, {});
   const { repository, footer, policyLimits, named, ...work } = push;
   const says = { repository, footer, policyLimits, named };
@@ -28,11 +29,13 @@ export const enterNow: typeof real.enterNow = (run, publication) => {
   const kept = decodeKept(bytes);
   deepStrictEqual(whole(kept.work), whole(work));
   push.commits.encoded.free();
+  const bot = { name: await run.host.botLogin(), email: run.settings.anonEmail };
   return real.enterNow(run, {
     push: { ...kept.work, ...says },
     spool: { read: () => spool.read() },
     pushHash: kept.pushHash,
     claim: structuredClone(claim),
+    compared: compared && { ...compared, undated: undatedOf(kept.work.commits, bot) },
     slot,
   });
 };

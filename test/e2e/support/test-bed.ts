@@ -162,6 +162,8 @@ export class TestBed {
           LIMIT_CALLS: '10000/1h',
           LIMIT_TARGET: '10000/1h',
           LIMIT_THREAD: '10000/1h',
+          // How a push waits with its warnings: warning-wait.test.ts.
+          WARNING_WAIT: '0s',
           ...options.env,
           ...env,
         },

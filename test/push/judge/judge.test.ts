@@ -88,14 +88,13 @@ const circumstances = {
   botLogin: 'bot',
   listed: null,
   refusal: null,
+  records: { recorded: async () => null, compare: async () => ({ found: null }) },
   memory: UNCOUNTED,
   now: 1_800_000_000,
 } as unknown as Circumstances;
 
-/** A run in which nothing is open already. */
 const run = {
-  host: { botLogin: async () => 'bot', clock: { now: () => 1_800_000_000_000 }, nameOf: () => 'octo/hello' },
-  store: { hash: async () => '0'.repeat(64), pullRequestWith: async () => null },
+  host: { botLogin: async () => 'bot', clock: { now: () => 1_800_000_000_000 } },
   settings: circumstances.settings,
   reply: { note: async () => {} },
 } as unknown as PushRun;

@@ -24,6 +24,7 @@ const pullRequest = (number: number): HostPullRequest => ({
   number,
   url: `https://host.test/mona/hello/pulls/${number}`,
   isOpen: true,
+  isMerged: false,
   base: 'main',
   source: { repository: NAME, refName: `refs/pull/${number}/head` },
   fork: null,

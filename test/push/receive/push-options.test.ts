@@ -6,6 +6,7 @@ import {
   parsePushOptions,
   type PushOptions,
 } from '../../../src/push/receive/push-options.ts';
+import { WARNING_CODES } from '../../../src/words/finding.ts';
 import { workBranch } from '../../../src/words/pr-hash.ts';
 
 const HASH = '0123456789ab';
@@ -28,6 +29,7 @@ const NONE: PushOptions = {
   wait: false,
   signOff: false,
   stripTrails: false,
+  yes: [],
   warnings: [],
 };
 
@@ -117,6 +119,7 @@ describe('parsePushOptions', () => {
     [[`pr-hash=${HASH}`, 'overwrite'], { prHash: HASH, overwrite: true }],
     [['sign-off'], { signOff: true }],
     [['strip-trails'], { stripTrails: true }],
+    [['yes=names,home-folders', 'yes=metadata'], { yes: ['names', 'home-folders', 'metadata'] }],
   ])('reads %j', (options, expected) => {
     expect(parsePushOptions(options)).toEqual({ kind: 'valid', options: { ...NONE, ...expected } });
   });
@@ -146,6 +149,10 @@ describe('parsePushOptions', () => {
     [
       'delay must be a duration from 1m to 7d, such as 2h, or 0s for at once',
       ['delay=30s', 'delay=8d', 'delay=1w', 'delay=soon', 'delay=-1h', 'delay='],
+    ],
+    [
+      `yes must be codes of warnings, separated by commas: ${WARNING_CODES.join(', ')}`,
+      ['yes', 'yes=', 'yes=all', 'yes=names,', `yes=${'names,'.repeat(200)}names`],
     ],
     ['squash takes no value', ['squash=no', 'squash=']],
     ['draft takes no value', ['draft=1']],

@@ -63,7 +63,7 @@ describe('a reply', () => {
     });
   });
 
-  it('sends an empty packet every 2.5 seconds of work, and none behind its end', async () => {
+  it('sends an empty packet every second of work, and none behind its end', async () => {
     const { reply, write, written } = replyTo('side-band-64k', 'report-status');
     await reply.open(write);
     const working = Promise.withResolvers<string>();
@@ -78,7 +78,7 @@ describe('a reply', () => {
     expect(await reply.keepAlive(clock, working.promise)).toBe('done');
     await reply.finish(OK, null);
     await scheduler.wait(0);
-    expect(waits).toEqual([2_500, 2_500, 2_500, 2_500]);
+    expect(waits).toEqual([1_000, 1_000, 1_000, 1_000]);
     const packets = written.map((bytes) => Buffer.from(bytes).toString('latin1'));
     expect(packets.slice(0, -1)).toEqual(Array(3).fill('0005\u0001'));
     expect(readReport(written.at(-1) as Uint8Array)).toMatchObject({

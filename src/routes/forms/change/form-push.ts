@@ -11,6 +11,7 @@ import { isolate } from '../../../metrics/isolate.ts';
 import { STATED_LABELS, withdrawnPage, withdrawPage } from '../../../pages/forms/change-pages.ts';
 import { PR_HASH_PATTERN } from '../../../words/pr-hash.ts';
 import { PUBLISH_ANYWAY } from '../../../leaks/findings.ts';
+import { REPEATED } from '../../../push/judge/rules/doubles.ts';
 import { pushOutcome, type Refusal, toRefusal } from '../../../push/reply/refusal.ts';
 import { NotedReply } from '../../../push/reply/reply.ts';
 import { allLines } from '../../../push/reply/review.ts';
@@ -62,7 +63,7 @@ export function push(
     const { outcome } = await conclude(run, arrival);
     // A retry is the same form, which finds the pull request by its name.
     await end(run, arrival, true);
-    return { outcome, notes: reply.notes, same: reply.same };
+    return { outcome, notes: inFormWords(reply.notes), same: reply.same };
   };
   const pushing = isolate.during(pushed());
   c.executionCtx.waitUntil(pushing);
@@ -78,8 +79,15 @@ export function outcomeRefusal(outcome: Outcome): Refusal {
 const STATUS_OF: Record<string, 429 | 502 | 503> = { suspended: 503, 'rate-limited': 429, failed: 502 };
 const SEND_AGAIN = 'Where this says “push”, send this form again.';
 
-/** Push options in the words of refusals, and the fields of the form in their place. */
+/**
+ * Push options in the words of refusals and remarks, and the fields of the form in their place. The
+ * page itself tells of what is open already.
+ */
 const FIELDS: readonly (readonly [option: string | RegExp, field: string])[] = [
+  [/^Warning: this would be a SECOND pull request\. .*/, ''],
+  [REPEATED, ''],
+  [/^To (?:update that one|leave out what is merged):$/, ''],
+  [/^ {2}git .*/, ''],
   ['-o ai=none, -o ai=assisted or -o ai=generated', `“${STATED_LABELS.ai}”`],
   ['-o issue=<number of an open issue>', `“${STATED_LABELS.issue}”`],
   ['with: -o sign-off', 'with the Developer Certificate of Origin ticked'],
@@ -89,12 +97,16 @@ const FIELDS: readonly (readonly [option: string | RegExp, field: string])[] = [
   [PUBLISH_ANYWAY, 'It can be published anyway with Git alone.'],
 ];
 
+function inFormWords(lines: readonly string[]): string[] {
+  return lines
+    .map((line) => FIELDS.reduce((text, names) => text.replace(...names), line))
+    .filter((line) => line !== '');
+}
+
 /** Turns a refusal, whose words are for people who push, into one for the form. */
 export function formRefusal(refusal: Refusal): Refused {
   const { reason, waitMs } = refusal;
-  const lines = allLines(refusal)
-    .map((line) => FIELDS.reduce((text, names) => text.replace(...names), line))
-    .filter((line) => line !== '');
+  const lines = inFormWords(allLines(refusal));
   const status = STATUS_OF[pushOutcome(refusal)] ?? 400;
   const hint = lines.some((line) => /\bpush\b/i.test(line)) ? [SEND_AGAIN] : [];
   const headers = waitMs === null ? {} : { 'Retry-After': retryAfter(waitMs) };

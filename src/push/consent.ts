@@ -1,0 +1,94 @@
+/**
+ * Asks the person before a push with warnings is published. Each door has its own way: Git waits,
+ * a program gets the warnings as an answer and asks again with `yes`, a form has shown them before.
+ */
+import type { Clock } from '../isolate/clock.ts';
+import { type Finding, linesOf, WARNING_CODES } from '../words/finding.ts';
+import { Refusal } from './reply/refusal.ts';
+import type { SideBandReply } from './reply/reply.ts';
+
+export interface Question {
+  /** All that judging has found, in the order in which it is told. Some of it warns. */
+  readonly findings: readonly Finding[];
+  /** Pushes the same again, with the codes of all warnings as the option `yes`. */
+  readonly command: string;
+}
+
+export interface Consent {
+  /**
+   * Returns when the person has agreed.
+   * @returns false if nothing was told or waited for, because this door asks otherwise.
+   * @throws Refusal if the person does not agree, or has not been asked yet.
+   */
+  ask(question: Question): Promise<boolean>;
+}
+
+/** For doors that have shown the warnings before, or whose push nobody waits for. */
+export const ASKED_BEFORE: Consent = { ask: async () => false };
+
+/** For doors with one answer to each request: it lists the warnings, and what to send again. */
+export const ASKED_BY_ANSWER: Consent = {
+  ask({ findings, command }) {
+    const lines = ['Nothing is public yet. To publish it with these warnings, send it again with:', command];
+    const also = findings.filter(({ severity }) => severity === 'warn');
+    throw new Refusal('unconfirmed', 'its warnings are not confirmed', lines, { also });
+  },
+};
+
+/** The most warnings that are shown. Of more, only the number is. */
+const MOST_SHOWN = 14;
+
+/**
+ * For Git: tells the warnings and waits, because a client cannot answer. Who leaves has said no.
+ */
+export class Wait implements Consent {
+  readonly #reply: SideBandReply;
+  readonly #clock: Clock;
+  readonly #waitMs: number;
+  readonly #departed: AbortSignal;
+
+  /**
+   * @param waitMs 0: it does not wait.
+   * @param departed fires when the client has left.
+   */
+  constructor(reply: SideBandReply, clock: Clock, waitMs: number, departed: AbortSignal) {
+    this.#reply = reply;
+    this.#clock = clock;
+    this.#waitMs = waitMs;
+    this.#departed = departed;
+  }
+
+  async ask({ findings, command }: Question): Promise<boolean> {
+    const reply = this.#reply;
+    if (this.#waitMs === 0 || !reply.isRead) return false;
+    const seconds = Math.ceil(this.#waitMs / 1000);
+    const { warn = [], say = [] } = Object.groupBy(findings, ({ severity }) => severity);
+    await reply.note(
+      ...linesOf(say),
+      ...labelled(warn),
+      '',
+      `Publishing in ${seconds} seconds. Press Ctrl-C to stop: nothing is public yet.`,
+      'To publish without waiting, run:',
+      `  ${command}`,
+    );
+    const left = AbortSignal.any([this.#departed, reply.broken]);
+    await this.#clock.sleep(this.#waitMs, left);
+    if (left.aborted) throw new Refusal('stopped', 'it was stopped before it was published', []);
+    return true;
+  }
+}
+
+/** Shows each warning with its code in front. */
+function labelled(warnings: readonly Finding[]): string[] {
+  const shown: string[] = [];
+  for (const { code, lines } of warnings.slice(0, MOST_SHOWN))
+    shown.push(`[${code}] ${lines[0] ?? ''}`, ...lines.slice(1));
+  const more = warnings.length - MOST_SHOWN;
+  return more > 0 ? [...shown, `and ${more} more warnings.`] : shown;
+}
+
+/** The codes of the warnings, each once, as the option `yes` takes them. */
+export function codesOf(findings: readonly Finding[]): string[] {
+  const found = new Set(findings.flatMap(({ severity, code }) => (severity === 'warn' ? [code] : [])));
+  return WARNING_CODES.filter((code) => found.has(code));
+}
