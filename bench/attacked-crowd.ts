@@ -42,8 +42,7 @@ const WORST = [
 
 function* attacks(tip: string): Generator<Attack> {
   for (const bytes of [100 * KB, 1_000 * KB]) {
-    for (const push of worstPushes(bytes, tip)) {
-      if (!WORST.includes(push.kind)) continue;
+    for (const push of worstPushes(bytes, tip, WORST)) {
       const body = pushOf(push);
       const path = 'git-receive-pack';
       yield { name: `pushes of ${bytes / KB} KB, ${push.kind}`, path, headers: {}, body };

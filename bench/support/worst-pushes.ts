@@ -180,9 +180,14 @@ export interface WorstPush {
  * Makes the worst pushes.
  * @param bytes that arrive. Those that are not needed are a file that cannot be compressed.
  * @param tip of upstream.
+ * @param kinds that are made. By default, all are.
  */
-export function* worstPushes(bytes: number, tip: string): Generator<WorstPush> {
-  for (const [kind, make] of Object.entries(MAKES)) yield { kind, ...pushOf(make, bytes, tip) };
+export function* worstPushes(
+  bytes: number,
+  tip: string,
+  kinds: readonly string[] = Object.keys(MAKES),
+): Generator<WorstPush> {
+  for (const kind of kinds) yield { kind, ...pushOf(MAKES[kind]!, bytes, tip) };
 }
 
 function pushOf(make: Make, bytes: number, tip: string) {
