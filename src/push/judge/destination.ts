@@ -15,7 +15,7 @@ import { type ClaimedUpdate, missingKey, type Pushed } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { isUpdate, type NamedPullRequest, type OpenPlace, type PushedWork } from '../verdict.ts';
 import type { Memory } from '../../git/memory.ts';
-import type { Compared, compare } from '../same-work.ts';
+import type { Compared, ComparedAs } from '../same-work.ts';
 import type { Findings } from './findings.ts';
 import type { Place, Upstream } from './questions.ts';
 import { demands, notShown } from './rules/place.ts';
@@ -42,11 +42,9 @@ export interface Circumstances {
 
 /** The service's own records, which may be asked at any time. */
 export interface Records extends Pick<PushStore, 'recorded'> {
-  /** As the function of this name. */
-  compare(...asked: AsksToCompare): Promise<Compared>;
+  /** Compares a push, as the function of this name, for the first time. */
+  compare(push: Pick<PushedWork, 'commits'>, as: ComparedAs): Promise<Compared>;
 }
-
-type AsksToCompare = Parameters<typeof compare> extends [unknown, ...infer Asked] ? Asked : never;
 
 /** Branches in a list of those that there are. */
 const MOST_NAMED = 10;
@@ -200,7 +198,7 @@ function keyForTexts({ title, description, hasKey }: Asking, found: Pick<Destina
 }
 
 /** Upstream with a branch that pull requests can be for. */
-type BornUpstream = Upstream & { readonly defaultBranch: Ref };
+export type BornUpstream = Upstream & { readonly defaultBranch: Ref };
 
 /**
  * @param branch stands in for a missing default branch.
