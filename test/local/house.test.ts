@@ -16,6 +16,7 @@ const ROOMS = [
   'service',
   'pages',
   'push',
+  'patch',
   'edit',
   'leaks',
   'policy',
