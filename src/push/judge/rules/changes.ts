@@ -46,10 +46,10 @@ export function workflows(
   if (refusesWorkflows && paths?.length !== 0)
     return [
       new Refusal('workflows', 'the repository takes no changes of workflows', [
-        `The ${POLICY_PATH} of ${fullName(repository)} says so.`,
+        `${fullName(repository)} takes no changes of workflows (${POLICY_PATH}).`,
         paths === undefined
           ? 'The service could not check whether this push has any. Rebase onto the base branch, or push fewer commits at once.'
-          : `Leave out ${oneLine(paths[0] ?? '')}, then push again.`,
+          : `Leave out ${oneLine(paths[0] ?? '')}, and push again.`,
       ]),
     ];
   const unread = 'The service could not check whether you change workflows.';
