@@ -3,6 +3,7 @@
  * Then follows a refusal, a preview, or a push that may be published.
  * Proved by test/e2e/push/push-acts.test.ts and test/e2e/push/all-at-once.test.ts.
  */
+import { stopSentence } from '../policy/policy.ts';
 import { linesOf } from '../words/finding.ts';
 import { repositoryKey, type RepositoryName } from '../words/repository-name.ts';
 import { type DelayPlan, mayWait, withAdvice } from './delay/keep.ts';
@@ -119,7 +120,7 @@ async function lookAround(
   };
   const [listedRefs, looked, botLogin] = await Promise.all([
     lookUpUpstream(run),
-    isQuiet ? null : lookUpPlace(run).catch(unlessWaits),
+    isQuiet ? refuseStopped(run) : lookUpPlace(run).catch(unlessWaits),
     run.steps.run('lookup', () => host.botLogin(isQuiet)),
   ]);
   const upstream = { ...listedRefs, repository: looked?.repository ?? listedRefs.repository };
@@ -129,11 +130,22 @@ async function lookAround(
   const wasOpen = place === null && (await isOpen());
   const records: Records = {
     recorded: (hash) => store.recorded(hash),
-    compare: (...asked) => compare(run, ...asked),
+    compare: (push, as) => compare(run, push, as),
   };
   const { memory } = host;
   const circumstances = { settings, botLogin, listed, records, memory, now, refusal, wasOpen };
   return { upstream, place, circumstances };
+}
+
+/**
+ * Refuses a push that is published later, if the maintainers have said stop: nobody has to ask the
+ * host for that. The rest of the policy is asked for when it is published.
+ * @throws Refusal
+ */
+async function refuseStopped({ host, target }: PushRun): Promise<null> {
+  const { stoppedAt } = await host.said(target);
+  if (stoppedAt === null) return null;
+  throw new Refusal('policy', 'not accepted by the repository', stopSentence(target, stoppedAt).split('\n'));
 }
 
 /**

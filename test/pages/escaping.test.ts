@@ -179,7 +179,13 @@ const PAGES: readonly ((text: string) => Page)[] = [
     ),
   (text) => doorPage(REVIEW_DOOR, text, true, text),
   (text) =>
-    operatorHomePage({ server: `https://ntfy.test/${text}`, waiting: 1, trouble: null, tested: null }),
+    operatorHomePage({
+      server: `https://ntfy.test/${text}`,
+      waiting: 1,
+      trouble: null,
+      tested: null,
+      stopped: [{ name: text, url: `https://host.test/${text}`, at: 0 }],
+    }),
   (text) =>
     reviewListPage({
       pushes: [reviewed(text)],

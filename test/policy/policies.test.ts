@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
+import type { SaidWords } from '../../src/events/hear.ts';
 import { utf8 } from '../../src/git/bytes.ts';
 import { hashObject, type Oid } from '../../src/git/objects/oid.ts';
 import { encodeTree } from '../../src/git/objects/tree.ts';
@@ -20,6 +21,7 @@ import { timingOutOnly } from '../support/timeouts.ts';
 
 const { LAST_KNOWN } = env as unknown as Env;
 const MINUTE_MS = 60_000;
+const ID = 'ab'.repeat(20);
 const NOTHING_ACCEPTED = {
   anonymousFriendly: false,
   accepted: [],
@@ -44,6 +46,7 @@ class FakeHost implements PolicyHost {
   isPrivate = false;
   pullRequests: Repository['pullRequests'] = 'all';
   failure: HostError | null = null;
+  words: SaidWords = { stoppedAt: null, muted: [], isAny: false };
   asked = 0;
 
   async repository(name: { owner: string; name: string }) {
@@ -58,8 +61,12 @@ class FakeHost implements PolicyHost {
     throw new Error('not here');
   }
 
-  async list(): Promise<string[]> {
-    return [];
+  async list(): Promise<Map<string, Oid>> {
+    return new Map();
+  }
+
+  async readAll(): Promise<ReadonlyMap<Oid, KeptObject> | null> {
+    throw new HostError('unreachable', 'no objects here');
   }
 
   async botLogin(): Promise<string> {
@@ -68,6 +75,10 @@ class FakeHost implements PolicyHost {
 
   pullRequestsOf(): Repository['pullRequests'] {
     return this.pullRequests;
+  }
+
+  async said() {
+    return this.words;
   }
 
   async file(_repository: object, _path: string): Promise<FileAnswer> {
@@ -183,7 +194,7 @@ describe('the policy of a repository', () => {
 
   it('still denounces the bot while the host does not say who that is, or says that there is none', async () => {
     const host = new FakeHost();
-    host.list = async () => ['VOUCHED.td'];
+    host.list = async () => new Map([['VOUCHED.td', ID]]);
     host.file = async (_repository, path) =>
       path === 'VOUCHED.td' ? { kind: 'file', content: utf8('-bot') } : { kind: 'missing' };
     const repository = newRepository();
@@ -194,6 +205,17 @@ describe('the policy of a repository', () => {
     vi.setSystemTime(Date.now() + 60 * MINUTE_MS);
     expect(await isolate(host).of(repository)).toMatchObject(denounced);
     expect(await isolate(host).of(newRepository())).toBeUndefined();
+  });
+
+  it('is known, without gates, where only they cannot be read', async () => {
+    const host = new FakeHost();
+    host.list = async () =>
+      new Map([
+        ['AGENTS.md', ID],
+        ['CONTRIBUTING.md', ID],
+      ]);
+    const policy = await isolate(host).of(newRepository());
+    expect(policy?.community).toMatchObject({ contributing: '.github/CONTRIBUTING.md', gates: [] });
   });
 
   it('is not known when the host does not answer and never has, and is asked for again at once', async () => {

@@ -4,7 +4,7 @@
  * Proved by test/push/judge/judge.test.ts and test/e2e/push/told-before.test.ts.
  */
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
-import { closedTo, OPEN_POLICY, policyRefusal } from '../../policy/policy.ts';
+import { closedTo, muteRefusal, OPEN_POLICY, policyRefusal } from '../../policy/policy.ts';
 import { statedText } from '../../text/pull-request-text.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import { type Finding, say, warn } from '../../words/finding.ts';
@@ -15,7 +15,7 @@ import { type ClaimedUpdate, missingKey, type Pushed } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { isUpdate, type NamedPullRequest, type OpenPlace, type PushedWork } from '../verdict.ts';
 import type { Memory } from '../../git/memory.ts';
-import type { Compared, compare } from '../same-work.ts';
+import type { Compared, ComparedAs } from '../same-work.ts';
 import type { Findings } from './findings.ts';
 import type { Place, Upstream } from './questions.ts';
 import { demands, notShown } from './rules/place.ts';
@@ -42,11 +42,9 @@ export interface Circumstances {
 
 /** The service's own records, which may be asked at any time. */
 export interface Records extends Pick<PushStore, 'recorded'> {
-  /** As the function of this name. */
-  compare(...asked: AsksToCompare): Promise<Compared>;
+  /** Compares a push, as the function of this name, for the first time. */
+  compare(push: Pick<PushedWork, 'commits'>, as: ComparedAs): Promise<Compared>;
 }
-
-type AsksToCompare = Parameters<typeof compare> extends [unknown, ...infer Asked] ? Asked : never;
 
 /** Branches in a list of those that there are. */
 const MOST_NAMED = 10;
@@ -172,7 +170,7 @@ function openPlace(
  * @throws Refusal
  */
 async function findNamed(
-  { repository, ask }: Place,
+  { repository, policy, ask }: Place,
   { prHash }: Asking,
   claim: ClaimedUpdate | null,
   mayOpen: boolean,
@@ -188,6 +186,8 @@ async function findNamed(
     findings.add(warn(UNKNOWN_HASH, line));
     return { named: null, claim: null };
   }
+  const muted = policy && pullRequest.isOpen ? muteRefusal(policy, repository, pullRequest.number) : null;
+  if (muted !== null) throw new Refusal('policy', 'not accepted by the repository', muted.split('\n'));
   return { named: { prHash, pullRequest }, claim: claim ?? (await ask.claim(prHash)) };
 }
 

@@ -1,12 +1,18 @@
 /**
- * Rules of the repository that a push goes to: what its policy asks for, and its gates.
+ * Rules of the repository that a push goes to: what its policy asks for, and its gates. What misses
+ * a check that its own files show (src/policy/gates.ts) is warned of; what may meet one is told.
  */
-import { OPEN_POLICY, POLICY_PATH, gateSentence } from '../../../policy/policy.ts';
-import { type Finding, say } from '../../../words/finding.ts';
+import { pullRequestText } from '../../../git/objects/commit-message.ts';
+import { MAX_READ_BYTES, shown } from '../../../leaks/messages.ts';
+import { type Gate, gateWords, isConventional } from '../../../policy/gates.ts';
+import { OPEN_POLICY, POLICY_PATH, vouchGate } from '../../../policy/policy.ts';
+import { UNKNOWN_IDS, wholeText } from '../../../text/pull-request-text.ts';
+import { type Finding, say, warn } from '../../../words/finding.ts';
 import { HostError } from '../../../words/host-error.ts';
 import { fullName, type RepositoryName } from '../../../words/repository-name.ts';
 import { Refusal } from '../../reply/refusal.ts';
 import type { PushedWork } from '../../verdict.ts';
+import type { PushSettings } from '../../push-host.ts';
 import type { LookedUp, PlaceQuestions } from '../questions.ts';
 
 /** One thing that a policy asks for: what it is, and the option that gives it. */
@@ -64,7 +70,7 @@ function notGiven(repository: RepositoryName, missing: readonly Demand[]): Refus
     : new Refusal('stated', 'the repository asks for more', lines, { needs });
 }
 
-/** Says that a gate of the repository may close what the bot opens. */
+/** Tells that a list of vouched accounts closes what the bot opens, or may close it. */
 export function gate({
   place,
   destination: { updates },
@@ -72,9 +78,90 @@ export function gate({
   readonly place: LookedUp | null;
   readonly destination: { readonly updates: boolean };
 }): Finding[] {
-  const sentence =
-    place === null || updates ? null : gateSentence(place.repository, place.policy ?? OPEN_POLICY);
-  return sentence === null ? [] : say('gate', sentence);
+  if (place === null || updates) return [];
+  const found = vouchGate(place.repository, place.policy ?? OPEN_POLICY, 'pull_requests');
+  if (found === null) return [];
+  return found.isSure ? warn('gate', found.sentence) : say('gate', found.sentence);
+}
+
+type Told = Exclude<Gate, { asks: 'vouch' }>;
+
+/** As much of a push as these rules need. */
+interface Gated {
+  readonly place: LookedUp | null;
+  readonly destination: {
+    readonly updates: boolean;
+    readonly born: { readonly repository: RepositoryName };
+  };
+  readonly pushed: Pick<PushedWork, 'commits' | 'title' | 'description' | 'isSignedOff' | 'stated'>;
+}
+
+/** Finds a gate, and what to say of it. */
+function gateOf({ place, destination }: Pick<Gated, 'place' | 'destination'>, asks: Told['asks']) {
+  const gates = place?.policy?.community.gates ?? [];
+  const found = gates.filter((each) => each.asks !== 'vouch').find((each) => each.asks === asks);
+  return found && { gate: found, words: gateWords(found, fullName(destination.born.repository)) };
+}
+
+export function titleGate(known: Gated): Finding[] {
+  const { pushed, destination } = known;
+  const found = gateOf(known, 'title');
+  if (found?.gate.asks !== 'title' || destination.updates) return [];
+  if (!found.gate.isConventional) return say('title-gate', `${found.words} Read it first.`);
+  const { title } = wholeText({ ...pushed, footer: '' }, UNKNOWN_IDS);
+  if (isConventional(title)) return [];
+  const advice = 'Give another one, with a type that fits: -o title="fix: …"';
+  return warn('title-gate', `${found.words} Yours is: ${shown(title)}`, advice);
+}
+
+/** Reads what loudMessages reads, too. Tools of this kind leave out merges. */
+export function messagesGate(known: Gated): Finding[] {
+  const found = gateOf(known, 'messages');
+  if (found?.gate.asks !== 'messages') return [];
+  const others: string[] = [];
+  let bytesLeft = MAX_READ_BYTES;
+  for (const { encoding, message, parents } of known.pushed.commits) {
+    const { title } = pullRequestText({ encoding, message: message.bytes });
+    if (parents.length < 2 && !isConventional(title)) others.push(title);
+    bytesLeft -= message.bytes.byteLength;
+    if (bytesLeft <= 0) break;
+  }
+  const [first] = others;
+  if (first === undefined) return [];
+  if (!found.gate.isConventional) return say('messages-gate', found.words);
+  const count =
+    others.length === 1 ? 'This one of yours does not' : `${others.length} of yours do not, such as`;
+  return warn('messages-gate', `${found.words} ${count}: ${shown(first)}`, 'Change it with: git rebase -i');
+}
+
+export function signOffGate(known: Gated): Finding[] {
+  const found = gateOf(known, 'sign-off');
+  // A policy that requires it refuses, and says the same.
+  if (found === undefined || known.pushed.isSignedOff || known.place?.policy?.requiresSignOff === true)
+    return [];
+  const advice = 'Read it at https://developercertificate.org/. To affirm it, add: -o sign-off';
+  return warn('sign-off-gate', found.words, advice);
+}
+
+/** Says what cannot be checked: signatures, and rules about AI. */
+export function otherGates(
+  known: Gated & { readonly circumstances: { readonly settings: Pick<PushSettings, 'fileUrl'> } },
+): Finding[] {
+  const { destination, pushed, circumstances } = known;
+  if (destination.updates) return [];
+  const [signature, ai] = [gateOf(known, 'signature'), gateOf(known, 'ai')];
+  const url = circumstances.settings.fileUrl(destination.born.repository, ai?.gate.path ?? '');
+  const isAiUnsaid = ai !== undefined && pushed.stated.ai === null;
+  return [
+    ...(signature === undefined ? [] : say('signature-gate', signature.words)),
+    ...(isAiUnsaid
+      ? say(
+          'ai-gate',
+          `${ai.words} ${url}`,
+          'Say what you used: -o ai=none, -o ai=assisted or -o ai=generated',
+        )
+      : []),
+  ];
 }
 
 /**
