@@ -20,6 +20,7 @@ import { documents } from './routes/pages/documents.ts';
 import { frontPageRoute } from './routes/pages/front-page.ts';
 import { forms } from './routes/forms/forms.ts';
 import { releaseDelayed } from './routes/git/release-delayed.ts';
+import { doors } from './routes/git/doors.ts';
 import { git } from './routes/git/git.ts';
 import { health } from './routes/service/health.ts';
 import { bodyRefused } from './routes/request/payload.ts';
@@ -64,8 +65,16 @@ app.use(fewOpenBodies);
 app.route('/', crossOrigin);
 app.route('/', serviceKey);
 // In the order of the API's description.
-mount(releaseDelayed, git, comments, issues, moderation, appeals, api, badges, health, metrics);
-mount(pullRequestPageRoute, delayedPageRoutes, frontPageRoute, documents, securityTxt, signingKey, openapi(app));
+mount(releaseDelayed, git, doors, comments, issues, moderation, appeals, api, badges, health, metrics);
+mount(
+  pullRequestPageRoute,
+  delayedPageRoutes,
+  frontPageRoute,
+  documents,
+  securityTxt,
+  signingKey,
+  openapi(app),
+);
 mount(admin, operatorPageRoutes, delayedReview, forms);
 
 function mount(...parts: readonly Hono<AppEnv>[]): void {

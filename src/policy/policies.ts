@@ -10,6 +10,7 @@ import { type HostConfig, recordName } from '../config/hosts.ts';
 import type { Config } from '../config/config.ts';
 import { botLogin, openHostAccess } from '../host-access.ts';
 import type { Env } from '../env.ts';
+import type { SaidWords } from '../events/hear.ts';
 import { decodeUtf8, utf8 } from '../git/bytes.ts';
 import type { Memory } from '../git/memory.ts';
 import type { Oid } from '../git/objects/oid.ts';
@@ -22,6 +23,7 @@ import { pullRequestsOf } from '../host/rest/reads.ts';
 import { HostError, unlessMissing } from '../words/host-error.ts';
 import type { RepositoryName } from '../words/repository-name.ts';
 import type { Logger } from '../log.ts';
+import { feedOf, readFrom } from '../objects.ts';
 import type { Http } from '../outgoing/http-client.ts';
 import { systemClock } from '../isolate/clock.ts';
 import { type LastKnown, openLastKnown } from '../isolate/last-known.ts';
@@ -30,7 +32,15 @@ import { isolateMemory } from '../isolate/memory-budget.ts';
 import { findPath, type Folder, heldReads, readBlob, readCommit } from '../upstream/tree-reader.ts';
 import { MOST_WORKFLOW_BYTES, type ReadAll } from './gates.ts';
 import { type FilesHost, MAX_LIST_BYTES, readCommunityFiles } from './community-files.ts';
-import { closedTo, OPEN_POLICY, parsePolicy, POLICY_PATH, type Policy, withCommunity } from './policy.ts';
+import {
+  closedTo,
+  OPEN_POLICY,
+  parsePolicy,
+  type Policy,
+  POLICY_PATH,
+  withCommunity,
+  withWords,
+} from './policy.ts';
 
 const POLICY_FRESH_MS = 5 * 60_000;
 /** How long to wait: long, because a slow host is no reason to refuse a contribution. */
@@ -56,6 +66,11 @@ export interface PolicyHost {
   pullRequestsOf(repository: RepositoryName): Repository['pullRequests'] | null;
   /** Gives null if there is no account. */
   botLogin(): Promise<string | null>;
+  /**
+   * Reads what maintainers have said in comments.
+   * @param id the host's number of the repository; null: it is not known.
+   */
+  said(repository: RepositoryName, id: number | null): Promise<SaidWords>;
 }
 
 /** A policy; null: no such public repository; undefined: no answer, and nothing is known. */
@@ -95,6 +110,7 @@ export class Policies {
     { looked, mayAsk = async () => true, isUrgent = false, isPolled = false, atOnceMs }: PolicyQuestion = {},
   ): Promise<KnownPolicy> {
     const name = `${isPolled ? 'polled-policy' : 'policy'}/${recordName(this.#place, repository).toLowerCase()}`;
+    const said = this.#said(repository, looked, isPolled).catch(() => null);
     const policy = await this.#lastKnown.read<Policy | null>({
       name,
       freshMs: POLICY_FRESH_MS,
@@ -108,7 +124,26 @@ export class Policies {
     });
     // Whoever is refused for this is told to retry, so the failure must not be remembered.
     if (policy === undefined && atOnceMs === undefined) await this.#lastKnown.forget(name);
-    return policy ? closedTo(policy, this.#host.pullRequestsOf(repository) ?? 'all') : policy;
+    if (!policy) return policy;
+    const words = await said;
+    // A stop must hold even while nobody knows of it.
+    if (words === null) return undefined;
+    return withWords(closedTo(policy, this.#host.pullRequestsOf(repository) ?? 'all'), words);
+  }
+
+  /**
+   * Reads what maintainers have said. A name alone may be another repository's by now, so its
+   * number is looked up if any word stands; but pages, which can be polled, cost no call.
+   */
+  async #said(
+    repository: RepositoryName,
+    looked: Promise<Repository> | undefined,
+    isPolled: boolean,
+  ): Promise<SaidWords> {
+    const said = await this.#host.said(repository, null);
+    if (!said.isAny || isPolled) return said;
+    const { id } = await (looked ?? this.#host.repositories.repository(repository));
+    return this.#host.said(repository, id);
   }
 
   async #ask(repository: RepositoryName): Promise<Policy | null> {
@@ -152,7 +187,16 @@ function nameless(cause: unknown): never {
 }
 
 export function openPolicies(
-  env: Pick<Env, 'LAST_KNOWN' | 'HISTORY' | 'SERVICE_SECRET' | 'LOCATION_HINT' | 'HOST_ACCOUNTS' | 'GUARD'>,
+  env: Pick<
+    Env,
+    | 'LAST_KNOWN'
+    | 'HISTORY'
+    | 'SERVICE_SECRET'
+    | 'LOCATION_HINT'
+    | 'HOST_ACCOUNTS'
+    | 'GUARD'
+    | 'NOTIFICATION_FEED'
+  >,
   config: Config,
   host: HostConfig,
   logger: Logger,
@@ -181,6 +225,7 @@ export function openPolicies(
     pullRequestsOf: (name) => pullRequestsOf(host.apiUrl, name, systemClock.now()),
     // The login is cached for a month, so that a page costs the account no call.
     botLogin: async () => (host.token === null ? null : await botLogin(env, config, host, http, true)),
+    said: (name, id) => readFrom(() => feedOf(env, host.key).said(name, id)),
   };
   return new Policies(policyHost, host, lastKnown);
 }

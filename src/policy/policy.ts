@@ -7,8 +7,10 @@
 import { Lexer, parseDocument } from 'yaml';
 import * as z from 'zod';
 import { rateLimits } from '../config/values.ts';
+import type { SaidWords } from '../events/hear.ts';
 import type { Repository } from '../host/code-host.ts';
 import { oneLine } from '../words/host-text.ts';
+import { nearName } from '../words/near-name.ts';
 import type { Limit } from '../limits/sliding-window.ts';
 import { type CommunityFiles, NO_FILES } from './community-files.ts';
 import { fullName, type RepositoryName } from '../words/repository-name.ts';
@@ -40,6 +42,10 @@ export interface Policy {
   /** Words that complete "the file …"; null if the file is valid or missing. */
   readonly problem: string | null;
   readonly community: CommunityFiles;
+  /** When its maintainers have said stop. Milliseconds since 1970. */
+  readonly stoppedAt?: number;
+  /** The threads that its maintainers have muted, and since when. */
+  readonly muted?: SaidWords['muted'];
 }
 
 /** The policy of a repository without the file. */
@@ -84,11 +90,20 @@ const policySchema = z.strictObject(
     // A limit can only lower the operator's, so one that is not understood is ignored.
     limit: z.unknown().optional(),
   },
-  {
-    error:
-      'may contain only the keys anonymous_friendly, accept, pull_request_footer, sign_off, ai_disclosure, issue, workflows and limit',
-  },
+  { error: ({ code, keys }) => wrongKeys(code === 'unrecognized_keys' ? keys : []) },
 );
+
+const MOST_OF_A_KEY = 40;
+
+/** Words for a file that has such keys, or is no mapping. */
+function wrongKeys([first]: readonly string[]): string {
+  const known = Object.keys(policySchema.shape);
+  const all = `${known.slice(0, -1).join(', ')} and ${known.at(-1)}`;
+  if (first === undefined) return `may contain only the keys ${all}`;
+  const meant = nearName(first, known);
+  const hint = meant === undefined ? `it may contain only ${all}` : `did you mean ${meant}?`;
+  return `has the unknown key "${oneLine(first).slice(0, MOST_OF_A_KEY)}" (${hint})`;
+}
 
 /** @param file its bytes; null if it is no file, or too large for the host to send. */
 export function parsePolicy(file: Uint8Array | null): Policy {
@@ -154,8 +169,9 @@ const inWords = (kind: Contribution): string => kind.replace('_', ' ');
  * write where they denounce the bot; null if it is accepted.
  */
 export function policyRefusal(policy: Policy, to: RepositoryName, kind: Contribution): string | null {
-  const { accepted, problem, pullRequests, community } = policy;
+  const { accepted, problem, pullRequests, community, stoppedAt } = policy;
   if (accepted.includes(kind)) return null;
+  if (stoppedAt !== undefined) return stopSentence(to, stoppedAt);
   if (kind === 'pull_requests' && pullRequests !== undefined) return closedSentence(to, pullRequests);
   if (problem !== null)
     return `${fullName(to)} accepts nothing until its maintainers correct its ${POLICY_PATH}, which ${problem}.`;
@@ -166,6 +182,27 @@ export function policyRefusal(policy: Policy, to: RepositoryName, kind: Contribu
   }
   const others = accepted.length === 0 ? '' : `, only ${accepted.map(inWords).join(' and ')}`;
   return `${fullName(to)} does not accept anonymous ${inWords(kind)}${others}: its ${POLICY_PATH} says so.`;
+}
+
+const OWN_ACCOUNT = 'You can still contribute with an account of your own.';
+const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
+
+/** @param at when stop was said, in milliseconds since 1970. */
+export function stopSentence(to: RepositoryName, at: number): string {
+  return `${fullName(to)} accepts nothing from this service. Its maintainers have said stop on ${dayOf(at)}.\n${OWN_ACCOUNT}`;
+}
+
+/** Says why nothing is sent to a thread, like `policyRefusal`; null: it is not muted. */
+export function muteRefusal(policy: Policy, to: RepositoryName, thread: number): string | null {
+  const { at } = policy.muted?.find((one) => one.thread === thread) ?? {};
+  if (at === undefined) return null;
+  return `${fullName(to)}#${thread} accepts nothing more from this service. Its maintainers have said mute on ${dayOf(at)}.\n${OWN_ACCOUNT}`;
+}
+
+/** Applies what maintainers have said in comments. The stricter of word and file counts. */
+export function withWords(policy: Policy, { stoppedAt, muted }: SaidWords): Policy {
+  if (stoppedAt !== null) return { ...policy, stoppedAt, accepted: [] };
+  return muted.length === 0 ? policy : { ...policy, muted };
 }
 
 /** Applies what the host says of a repository, which counts more than its file. */

@@ -278,7 +278,7 @@ function delayed(facts: DelayedFacts): Outcome {
 async function judgedAndPublished(run: PushRun, received: Received): Promise<Outcome> {
   const { options } = received;
   const planned = await planOf(run, options);
-  const judged = await judgePush(run, received, planned !== null);
+  const judged = await judgePush(run, received, planned);
   await told(run, received, judged);
   const decided = await decide(run, received, judged, planned);
   if (decided.kind === 'waits') return delayed(waitingFacts(run, decided.view));

@@ -14,6 +14,7 @@ import { systemClock } from '../isolate/clock.ts';
 import type { MemoryHold } from '../isolate/memory-budget.ts';
 import { pullRequestTopic } from '../notify/ntfy.ts';
 import { MAINTAINERS_PATH } from '../pages/layout.ts';
+import { feedOf, readFrom } from '../objects.ts';
 import { openPolicies } from '../policy/policies.ts';
 import { newPrHash, pullRequestPath } from '../words/pr-hash.ts';
 import { ASKED_BEFORE, type Consent } from '../push/consent.ts';
@@ -73,6 +74,7 @@ export function pushHost(
     botLogin: (isQuiet) => botLogin(env, config, host, http, isQuiet),
     policy: (repository, looked) =>
       openPolicies(env, config, host, logger, http).of(repository, { looked, isUrgent: true }),
+    said: (repository) => readFrom(() => feedOf(env, host.key).said(repository, null)),
   };
 }
 

@@ -107,7 +107,7 @@ export class ServicePushStore implements PushStore {
     const all = await Promise.all(
       found.map(async ({ prHash, last }) => {
         const recorded = await this.recorded(prHash);
-        return recorded && { ...recorded, last };
+        return recorded === null ? null : Object.assign(recorded, { last });
       }),
     );
     const inState = (wanted: PullRequestStage) => all.find((one) => one?.state === wanted);

@@ -58,6 +58,7 @@ const change = (text: string) => ({
   warnings: [text],
   templateUrl: text,
   needsKey: true,
+  asked: '',
 });
 const TYPES = ['markdown', 'input', 'textarea', 'dropdown', 'checkboxes'] as const;
 const question = (type: Question['type'], text: string): Question => ({
@@ -209,7 +210,13 @@ const PAGES: readonly ((text: string) => Page)[] = [
   (text) => issuePreviewPage({ ...issue(text), labels: `x${text}` }, text, given(text)),
   (text) => doorPage(REVIEW_DOOR, text, true, text),
   (text) =>
-    operatorHomePage({ server: `https://ntfy.test/${text}`, waiting: 1, trouble: null, tested: null }),
+    operatorHomePage({
+      server: `https://ntfy.test/${text}`,
+      waiting: 1,
+      trouble: null,
+      tested: null,
+      stopped: [{ name: text, url: `https://host.test/${text}`, at: 0 }],
+    }),
   (text) =>
     reviewListPage({
       pushes: [reviewed(text)],
@@ -305,6 +312,7 @@ const PAGES: readonly ((text: string) => Page)[] = [
       },
       origin: text,
       needsKey: true,
+      asked: '',
       conversation: said(text),
     }),
 ];

@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
+import type { SaidWords } from '../../src/events/hear.ts';
 import { utf8 } from '../../src/git/bytes.ts';
 import { hashObject, type Oid } from '../../src/git/objects/oid.ts';
 import { encodeTree } from '../../src/git/objects/tree.ts';
@@ -45,6 +46,7 @@ class FakeHost implements PolicyHost {
   isPrivate = false;
   pullRequests: Repository['pullRequests'] = 'all';
   failure: HostError | null = null;
+  words: SaidWords = { stoppedAt: null, muted: [], isAny: false };
   asked = 0;
 
   async repository(name: { owner: string; name: string }) {
@@ -73,6 +75,10 @@ class FakeHost implements PolicyHost {
 
   pullRequestsOf(): Repository['pullRequests'] {
     return this.pullRequests;
+  }
+
+  async said() {
+    return this.words;
   }
 
   async file(_repository: object, _path: string): Promise<FileAnswer> {

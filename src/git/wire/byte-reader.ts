@@ -35,6 +35,7 @@ export function sourceOf(...chunks: Uint8Array[]): ChunkSource {
 }
 
 const EMPTY = new Uint8Array(0);
+const LINE_FEED = 0x0a;
 
 export class ByteReader {
   readonly #source: ChunkSource;
@@ -92,6 +93,24 @@ export class ByteReader {
 
   skip(length: number): void {
     this.#position += length;
+  }
+
+  /**
+   * Reads a line, and the line feed that ends it.
+   * @param most bytes that are returned; the rest of a longer line is skipped.
+   * @returns a copy without the line feed, or null if the stream ends before that.
+   */
+  async readLine(most: number): Promise<Uint8Array | null> {
+    const pieces: Uint8Array[] = [];
+    for (let left = most; !(await this.isAtEnd());) {
+      const end = this.#chunk.indexOf(LINE_FEED, this.#position);
+      const piece = this.#chunk.subarray(this.#position, end < 0 ? undefined : end).slice(0, left);
+      if (piece.byteLength > 0) pieces.push(piece);
+      left -= piece.byteLength;
+      this.#position = end < 0 ? this.#chunk.byteLength : end + 1;
+      if (end >= 0) return concatBytes(pieces);
+    }
+    return null;
   }
 
   /**

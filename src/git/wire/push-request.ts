@@ -12,7 +12,7 @@ import { isOid, type Oid, ZERO_OID } from '../objects/oid.ts';
 import { encodePktLine, FLUSH_PKT, readPacket } from './pkt-line.ts';
 import { badRequest, ProtocolError, tooLarge } from './protocol-error.ts';
 
-const MAX_COMMANDS = 1_000;
+export const MAX_COMMANDS = 1_000;
 const MAX_SHALLOWS = 100_000;
 const MAX_PUSH_OPTIONS = 64;
 const MAX_PUSH_OPTION_LENGTH = 4_096;

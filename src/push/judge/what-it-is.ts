@@ -16,9 +16,10 @@ import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import type { Finding } from '../../words/finding.ts';
 import { fullName } from '../../words/repository-name.ts';
 import { type Received, storedPack } from '../receive/receive.ts';
+import { shellWord } from '../reply/banner.ts';
 import { Refusal } from '../reply/refusal.ts';
 import type { NamedPullRequest, PushedWork } from '../verdict.ts';
-import { baseOfWork, type Circumstances, type Destination, otherBase } from './destination.ts';
+import { baseOfWork, type Circumstances, type Destination, otherBase, shortName } from './destination.ts';
 import type { Findings } from './findings.ts';
 import type { Known } from './known.ts';
 import type { GitQuestions, Place } from './questions.ts';
@@ -180,6 +181,7 @@ function searchOf(
     memory,
     questions: place?.ask ?? null,
     canSignOff: () => !options.signOff && haveOwnSignOff(pack.kept, work.commits),
+    rebase: `git pull --rebase ${settings.remoteUrl(born.repository)} ${shellWord(shortName(base))}`,
     boundary: [...work.boundary][0] ?? base.oid,
   };
 }

@@ -8,7 +8,12 @@
 import type { Context } from 'hono';
 import type { AppEnv } from '../../env.ts';
 import { ByteReader, type ChunkSource } from '../../git/wire/byte-reader.ts';
-import { readPushRequest, unreadRequest } from '../../git/wire/push-request.ts';
+import {
+  type FaultyRequest,
+  type PushRequest,
+  readPushRequest,
+  unreadRequest,
+} from '../../git/wire/push-request.ts';
 import { ProtocolError } from '../../git/wire/protocol-error.ts';
 import { HostError } from '../../words/host-error.ts';
 import { followMoves } from '../../host/redirect.ts';
@@ -22,8 +27,8 @@ import { SideBandReply } from '../../push/reply/reply.ts';
 import { abandon, type Arrival, conclude, end, receive } from '../../push/session.ts';
 import type { PushHost } from '../../push/push-host.ts';
 import type { PushRun } from '../../push/push-run.ts';
-import { drain } from '../../streams/body.ts';
-import { gitBody, type GitBodyLimits } from '../../streams/git-body.ts';
+import { drain, type LimitedSource } from '../../streams/body.ts';
+import { gitBody } from '../../streams/git-body.ts';
 import { TimedWriter } from '../../streams/timed-writer.ts';
 import {
   announcedBytes,
@@ -40,7 +45,7 @@ import { longBody } from '../request/long-body.ts';
 import { answerRefused, BUSY, type Refused, refused } from '../request/refused.ts';
 import { scopeOf } from '../request/scope.ts';
 
-const MAX_PUSH_BYTES = 100 * 1024 * 1024;
+export const MAX_PUSH_BYTES = 100 * 1024 * 1024;
 /** Generous: the entries of a pack are compressed, so gzip seldom takes more than a third off. */
 const INFLATED_PER_ARRIVED = 4;
 const REQUEST_TYPE = 'application/x-git-receive-pack-request';
@@ -91,7 +96,7 @@ export async function receivePack(c: Context<AppEnv>, door: PushDoor): Promise<R
   const refusal = wrongType(c, REQUEST_TYPE);
   // The guard does not count it, as any page may make a browser send this.
   if (refusal !== null && !(await door.isSuspended())) return answerRefused(c, refusal, 'text');
-  if (announcedBytes(c) > MAX_PUSH_BYTES) return pushTooLarge(c, gitBody(c.req.raw, bodyLimits(c)));
+  if (announcedBytes(c) > MAX_PUSH_BYTES) return pushTooLarge(c, pushBody(c));
   const memory = memoryFor(scopeOf(c));
   const receiving = received(c, memory, door, refusal).catch((error: unknown) => {
     memory.end();
@@ -109,7 +114,7 @@ async function received(
   door: PushDoor,
   typeRefusal: Refused | null,
 ): Promise<Response> {
-  const body = gitBody(c.req.raw, bodyLimits(c));
+  const body = pushBody(c);
   const reader = new ByteReader(body);
   const request =
     typeRefusal === null
@@ -121,21 +126,33 @@ async function received(
   }
   const reply = new SideBandReply(request.capabilities);
   const run = door.open(memory, reply);
-  const arrival = await receive(run, request, reader);
-  // A client does not listen before it has sent everything. A body over its limit is answered at
-  // once.
-  if (arrival.task.kind !== 'push' && !body.isOverLimit) {
-    body.discard?.();
-    await drain(reader);
-  }
-  if (body.isOverLimit) {
-    c.executionCtx.waitUntil(abandon(run, arrival));
-    return pushTooLarge(c, body);
-  }
+  const arrival = await arrived(c, run, request, body, reader);
+  if (arrival === null) return pushTooLarge(c, body);
   const { readable, writable } = new IdentityTransformStream();
   // It continues also if the client leaves now, because it may be half done on the host.
   c.executionCtx.waitUntil(isolate.during(answer(run, arrival, reply, writable)));
   return result(readable);
+}
+
+/**
+ * Receives a push to the last byte of its body, because a client does not listen before it has sent
+ * everything. Null: the body is over its limit, which is answered at once.
+ */
+export async function arrived(
+  c: Context<AppEnv>,
+  run: PushRun,
+  request: PushRequest | FaultyRequest,
+  body: LimitedSource,
+  reader: ByteReader,
+): Promise<Arrival | null> {
+  const arrival = await receive(run, request, reader);
+  if (arrival.task.kind !== 'push' && !body.isOverLimit) {
+    body.discard?.();
+    await drain(reader);
+  }
+  if (!body.isOverLimit) return arrival;
+  c.executionCtx.waitUntil(abandon(run, arrival));
+  return null;
 }
 
 /**
@@ -166,12 +183,16 @@ function result(body: ReadableStream<Uint8Array> | null): Response {
   return new Response(body, { headers: { 'Content-Type': RESULT_TYPE, ...NO_CACHE } });
 }
 
-function bodyLimits(c: Context<AppEnv>): GitBodyLimits {
+export function pushBody(c: Context<AppEnv>): LimitedSource {
   const { readTimeoutMs: timeoutMs } = c.var.config;
-  return { maxBytes: MAX_PUSH_BYTES, timeoutMs, inflatedPerArrived: INFLATED_PER_ARRIVED };
+  return gitBody(c.req.raw, {
+    maxBytes: MAX_PUSH_BYTES,
+    timeoutMs,
+    inflatedPerArrived: INFLATED_PER_ARRIVED,
+  });
 }
 
-function pushTooLarge(c: Context<AppEnv>, body: ChunkSource): Promise<Response> {
+export function pushTooLarge(c: Context<AppEnv>, body: ChunkSource): Promise<Response> {
   const refusal = refused(413, 'The push is over 100 MB. Push fewer commits at once.');
   return answerTooLarge(c, body, refusal, 'text');
 }

@@ -19,7 +19,7 @@ export const MAX_FIELDS = 32;
  * Decodes a name or a value. Unlike URLSearchParams, it does not replace what is not UTF-8.
  * @throws URIError
  */
-const decoded = (text: string): string => decodeURIComponent(text.replaceAll('+', ' '));
+export const decoded = (text: string): string => decodeURIComponent(text.replaceAll('+', ' '));
 
 /**
  * The first value of each field; null: no such form, too many fields, or not UTF-8. It takes as

@@ -248,16 +248,19 @@ describe('a repository that asks what a pull request has to say', exhaustive, ()
     await clone.commit({ message: 'Mend it\n\nWith care.\n' });
     const push = (...options: string[]) => clone.push(...options, 'origin', 'HEAD:topic');
     const asked = await expectRefused(bed, upstream, await push(), 'the repository asks for more');
-    expect(asked).toContain(
-      `The .gitveil.yml of ${upstream.fullName} requires it. Push again with: -o ai=none, -o ai=assisted or -o ai=generated, and -o issue=<number of an open issue>`,
-    );
+    const first = asked.find((line) => line.includes('asks for')) ?? '';
+    expect(first).toBe(`${upstream.fullName} asks for two things (.gitveil.yml):`);
+    expect(asked.slice(asked.indexOf(first) + 1, asked.indexOf(first) + 3)).toEqual([
+      '  whether AI was used: -o ai=none, -o ai=assisted or -o ai=generated',
+      '  the issue that it is about: -o issue=<number of an open issue>',
+    ]);
     const half = await expectRefused(
       bed,
       upstream,
       await push('-o', 'ai=none'),
       'the repository asks for more',
     );
-    expect(half.join()).toContain('Push again with: -o issue=<number of an open issue>');
+    expect(half.join()).toContain('asks for one thing (.gitveil.yml):');
     const preview = remoteLines(await push('-o', 'preview', '-o', 'ai=assisted', '-o', `issue=#${issue}`));
     expect(preview).toContain(`    Refs #${issue}`);
     const pushed = await push('-o', 'ai=assisted', '-o', `issue=${issue}`);
@@ -322,9 +325,9 @@ describe('a repository that asks what a pull request has to say', exhaustive, ()
     expect(form.html).toMatch(/<select id="ai" name="ai"[^>]* required/);
     const typed = { ...form.fields, text: 'two\n', title: 'Two', description: '', sign_off: 'yes' };
     for (const [given, problem] of [
-      [{ sign_off: '' }, /push again with the Developer Certificate of Origin ticked/],
-      [{}, /requires it. Push again with: “Was AI used\?”, and “Number of the open issue”/],
-      [{ ai: 'none' }, /requires it. Push again with: “Number of the open issue”/],
+      [{ sign_off: '' }, /a sign-off, .*: tick “I affirm the Developer Certificate of Origin 1\.1”/],
+      [{}, /asks for two things .*“Was AI used\?”.*“Number of the open issue”/s],
+      [{ ai: 'none' }, /asks for one thing .*“Number of the open issue”/s],
       [{ ai: 'none', issue: '7' }, /The issue is not open. .* Give the number of an open issue\./],
     ] as const) {
       const refused = await send({ ...typed, ...given, step: 'preview' });
@@ -346,7 +349,7 @@ describe('a repository that asks what a pull request has to say', exhaustive, ()
     const { upstream, clone } = await withFiles(RULES);
     await clone.commit();
     const name = delayedAs(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic'));
-    await expectEnd(name, 'requires it. Push again with: -o ai=none');
+    await expectEnd(name, 'whether AI was used: -o ai=none');
     const said = ['-o', 'ai=none', '-o', `issue=${open(upstream)}`];
     await clone.commit({ message: 'Again\n' });
     const other = delayedAs(await clone.push(...said, '-o', 'delay=1h', 'origin', 'HEAD:topic'));
@@ -510,7 +513,7 @@ it('what a person has to know comes first, in one order, and in at most 14 lines
   const lines = remoteLines(await clone.push('-o', `pr-hash=${near}`, 'origin', 'HEAD:refs/heads/two'));
   const first = lines.slice(
     0,
-    lines.findIndex((line) => line.startsWith('Opening')),
+    lines.findIndex((line) => line.startsWith('Sending')),
   );
   expect(first.length).toBeLessThanOrEqual(14);
   const at = (words: string) => first.findIndex((line) => line.includes(words));

@@ -15,49 +15,59 @@ import type { PushedWork } from '../../verdict.ts';
 import type { PushSettings } from '../../push-host.ts';
 import type { LookedUp, PlaceQuestions } from '../questions.ts';
 
-/** Refuses commits without a sign-off where the repository requires one. */
-export function signOff(
-  { repository, policy }: LookedUp,
-  { isSignedOff }: Pick<PushedWork, 'isSignedOff'>,
-): Finding[] {
-  if (policy?.requiresSignOff !== true || isSignedOff) return [];
-  return [
-    new Refusal(
-      'sign-off',
-      'a sign-off is required',
-      [
-        `${fullName(repository)} takes only commits under the Developer Certificate of Origin: its ${POLICY_PATH} says so.`,
-        'Read it at https://developercertificate.org/. To affirm it under the name of the bot, push again with: -o sign-off',
-      ],
-      { needs: ['sign-off'] },
-    ),
-  ];
+/** One thing that a policy asks for: what it is, and the option that gives it. */
+interface Demand {
+  readonly line: string;
+  readonly needs: string;
 }
 
-/** Refuses a description that does not say what the repository asks for, or names no open issue. */
-export async function statements(
+const SIGN_OFF: Demand = {
+  line: 'a sign-off, which affirms https://developercertificate.org/ under the name of the bot: -o sign-off',
+  needs: 'sign-off',
+};
+const AI: Demand = {
+  line: 'whether AI was used: -o ai=none, -o ai=assisted or -o ai=generated',
+  needs: 'ai=<none, assisted or generated>',
+};
+const ISSUE: Demand = {
+  line: 'the issue that it is about: -o issue=<number of an open issue>',
+  needs: 'issue=<number>',
+};
+const COUNTS = ['nothing', 'one thing', 'two things', 'three things'] as const;
+
+/**
+ * Refuses a push that does not give what the repository asks for, or names no open issue.
+ * @param describes whether it gives the pull request a description.
+ */
+export async function demands(
   { repository, policy, ask }: LookedUp & { readonly ask: Pick<PlaceQuestions, 'issue'> },
-  { ai, issue }: PushedWork['stated'],
+  { isSignedOff, stated: { ai, issue } }: Pick<PushedWork, 'isSignedOff' | 'stated'>,
+  describes: boolean,
 ): Promise<Finding[]> {
-  const isAiMissing = policy?.requiresAi === true && ai === null;
-  const isIssueMissing = policy?.requiresIssue === true && issue === null;
-  if (isAiMissing || isIssueMissing) {
-    const missing = [
-      ...(isAiMissing ? ['-o ai=none, -o ai=assisted or -o ai=generated'] : []),
-      ...(isIssueMissing ? ['-o issue=<number of an open issue>'] : []),
-    ];
-    const line = `The ${POLICY_PATH} of ${fullName(repository)} requires it. Push again with: ${missing.join(', and ')}`;
-    const needs = [
-      ...(isAiMissing ? ['ai=<none, assisted or generated>'] : []),
-      ...(isIssueMissing ? ['issue=<number>'] : []),
-    ];
-    return [new Refusal('stated', 'the repository asks for more', [line], { needs })];
-  }
-  const why = issue === null ? null : await ask.issue(issue);
-  if (why === null) return [];
+  const missing = [
+    ...(policy?.requiresSignOff === true && !isSignedOff ? [SIGN_OFF] : []),
+    ...(policy?.requiresAi === true && describes && ai === null ? [AI] : []),
+    ...(policy?.requiresIssue === true && describes && issue === null ? [ISSUE] : []),
+  ];
+  const refused = missing.length === 0 ? [] : [notGiven(repository, missing)];
+  const why = issue === null || !describes ? null : await ask.issue(issue);
+  if (why === null) return refused;
   const lines = [`${fullName(repository)}#${issue} ${why}. Give the number of an open issue.`];
   const cause = why === 'does not exist' ? notShown() : undefined;
-  return [new Refusal('stated', 'the issue is not open', lines, { cause, needs: ['issue=<number>'] })];
+  const needs = ['issue=<number>'];
+  return [...refused, new Refusal('stated', 'the issue is not open', lines, { cause, needs })];
+}
+
+function notGiven(repository: RepositoryName, missing: readonly Demand[]): Refusal {
+  const isSignOff = missing.length === 1 && missing[0] === SIGN_OFF;
+  const lines = [
+    `${fullName(repository)} asks for ${COUNTS[missing.length]} (${POLICY_PATH}):`,
+    ...missing.map(({ line }) => `  ${line}`),
+  ];
+  const needs = missing.map((each) => each.needs);
+  return isSignOff
+    ? new Refusal('sign-off', 'a sign-off is required', lines, { needs })
+    : new Refusal('stated', 'the repository asks for more', lines, { needs });
 }
 
 /** Tells that a list of vouched accounts closes what the bot opens, or may close it. */
@@ -141,7 +151,8 @@ export function otherGates(
   if (destination.updates) return [];
   const [signature, ai] = [gateOf(known, 'signature'), gateOf(known, 'ai')];
   const url = circumstances.settings.fileUrl(destination.born.repository, ai?.gate.path ?? '');
-  const isAiUnsaid = ai !== undefined && pushed.stated.ai === null;
+  const isAiUnsaid =
+    ai !== undefined && pushed.stated.ai === null && known.place?.policy?.requiresAi !== true;
   return [
     ...(signature === undefined ? [] : say('signature-gate', signature.words)),
     ...(isAiUnsaid

@@ -1,0 +1,107 @@
+/**
+ * The answer of a push that came through a door: the lines that a push prints, or JSON.
+ * Proved by test/e2e/push/bundle.test.ts.
+ */
+import type { Context } from 'hono';
+import * as z from 'zod';
+import type { AppEnv } from '../../env.ts';
+import { pushOutcome, type Refusal } from '../../push/reply/refusal.ts';
+import type { Outcome } from '../../push/session.ts';
+import type { Finding } from '../../words/finding.ts';
+import { visible } from '../../words/host-text.ts';
+import { sentence } from '../../words/sentence.ts';
+import { preferredType } from '../pages/answer-page.ts';
+import { CODES, ERROR_CODE, type ErrorStatus, NOT_KEPT, retryAfter } from '../request/refused.ts';
+
+const finding = z.object({
+  severity: z.enum(['refuse', 'warn', 'say']).meta({ description: 'Only `refuse` ends a push.' }),
+  code: z.string().meta({ description: 'Names it for programs.', examples: ['sign-off'] }),
+  lines: z.array(z.string()).meta({ description: 'Explanation and next step.' }),
+});
+
+const shared = {
+  lines: z.array(z.string()).meta({ description: 'All that a push prints.' }),
+  findings: z.array(finding).meta({ description: 'What judging has found.' }),
+};
+
+export const pushedAnswer = z
+  .object({
+    state: z.enum(['opened', 'updated', 'delayed', 'withdrawn', 'previewed']),
+    pr_url: z.url().nullable().meta({ description: 'The pull request. Null: none is open yet.' }),
+    pr_hash: z.string().nullable().meta({ description: 'Names it in an update.' }),
+    pr_key: z.string().nullable().meta({ description: 'Withdraws it, and is shown once. Keep it secret.' }),
+    page: z.url().nullable().meta({ description: 'Its page; of a delayed push, a secret.' }),
+    ...shared,
+  })
+  .meta({ description: 'The push was accepted.' });
+
+export const refusedAnswer = z
+  .object({
+    error: z.string().meta({ description: 'Why, for a person.' }),
+    state: z.literal('refused'),
+    ...shared,
+  })
+  .meta({ description: 'The push was refused.' });
+
+export const formOf = (c: Context<AppEnv>): 'json' | 'text' =>
+  preferredType(c, ['text/plain', 'application/json'], 'text/plain') === 'text/plain' ? 'text' : 'json';
+
+/** Statuses by the outcome with which a push is counted. Default: 400. */
+const STATUS_OF: Record<string, 429 | 502 | 503> = { suspended: 503, 'rate-limited': 429, failed: 502 };
+const NOTHING_TAKEN = 'no ref of it is accepted';
+const AS_OPTIONS =
+  'Where this says “-o name=value”, add “name=value” to the address, behind “?” or “&”. A pr-key goes into the header X-PR-Key.';
+
+/** @param told all lines, without the last one of a refusal. */
+export function answerPushed(c: Context<AppEnv>, outcome: Outcome, told: readonly string[]): Response {
+  const refusal = outcome.kind === 'refused' && outcome.refusal.preview === null ? outcome.refusal : null;
+  if (refusal !== null) return answerFailed(c, refusal, told);
+  if (outcome.kind === 'nothing-taken') return answerFailed(c, null, told);
+  const lines = told.map(visible);
+  if (formOf(c) === 'text') return c.text(asText(lines), 200, NOT_KEPT);
+  return c.json<z.infer<typeof pushedAnswer>>({ ...factsOf(outcome), lines, findings: [] }, 200, NOT_KEPT);
+}
+
+/** @param refusal null: none of its refs is accepted. */
+function answerFailed(c: Context<AppEnv>, refusal: Refusal | null, told: readonly string[]): Response {
+  const error = refusal?.reason ?? NOTHING_TAKEN;
+  const status: ErrorStatus = refusal === null ? 400 : (STATUS_OF[pushOutcome(refusal)] ?? 400);
+  const hint = told.some((line) => / -o \w/.test(line)) ? [AS_OPTIONS, ''] : [];
+  const lines = [...told, ...hint, `push rejected: ${error}`].map(visible);
+  const waitMs = refusal?.waitMs ?? null;
+  const waits = waitMs === null ? {} : { 'Retry-After': retryAfter(waitMs) };
+  const headers = { ...NOT_KEPT, ...waits, [ERROR_CODE]: CODES[status] };
+  if (formOf(c) === 'text') return c.text(asText(lines), status, headers);
+  const findings = refusal === null ? [] : findingsOf(refusal);
+  return c.json<z.infer<typeof refusedAnswer>>({ error, state: 'refused', lines, findings }, status, headers);
+}
+
+const asText = (lines: readonly string[]): string => `${lines.join('\n').trimStart()}\n`;
+
+type Accepted = Exclude<Outcome, { kind: 'nothing-taken' }>;
+
+function factsOf(outcome: Accepted): Omit<z.infer<typeof pushedAnswer>, keyof typeof shared> {
+  const none = { pr_url: null, pr_hash: null, pr_key: null, page: null };
+  switch (outcome.kind) {
+    case 'published': {
+      const { updated, prUrl, prHash, key, pageUrl } = outcome.facts;
+      const state = updated ? 'updated' : 'opened';
+      return { state, pr_url: prUrl, pr_hash: prHash, pr_key: key, page: pageUrl };
+    }
+    case 'delayed':
+      return { ...none, state: 'delayed', page: outcome.facts.pageUrl };
+    case 'withdrawn':
+      return { ...none, state: 'withdrawn', pr_url: outcome.withdrawn.prUrl };
+    case 'refused':
+      return { ...none, state: 'previewed' };
+  }
+}
+
+function findingsOf({ all, warnings }: Refusal): z.infer<typeof finding>[] {
+  const refusals = all.map(({ code, reason, lines }): Finding => {
+    return { severity: 'refuse', code, lines: [sentence(reason), ...lines] };
+  });
+  return [...refusals, ...warnings].map(({ severity, code, lines }) => {
+    return { severity, code, lines: lines.map(visible) };
+  });
+}

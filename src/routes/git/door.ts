@@ -1,0 +1,122 @@
+/**
+ * Pushes what was posted to a door beside Git's own protocol. The push options stand in the
+ * address. Nothing is told before the push has ended, because its status comes first. As `curl`
+ * sends the content type of a form, a browser could post the same: pages of other sites are
+ * refused.
+ * Proved by test/e2e/push/bundle.test.ts.
+ */
+import type { Context } from 'hono';
+import type { AppEnv } from '../../env.ts';
+import { ByteReader } from '../../git/wire/byte-reader.ts';
+import { badRequest } from '../../git/wire/protocol-error.ts';
+import { type FaultyRequest, type PushRequest, unreadRequest } from '../../git/wire/push-request.ts';
+import type { MemoryHold } from '../../isolate/memory-budget.ts';
+import { isolate } from '../../metrics/isolate.ts';
+import type { Reply } from '../../push/reply/reply.ts';
+import { type Arrival, conclude, end } from '../../push/session.ts';
+import type { PushRun } from '../../push/push-run.ts';
+import { openPush } from '../../service/open-push.ts';
+import { memoryFor } from '../../service/scope.ts';
+import { discardBody } from '../../streams/body.ts';
+import type { RepositoryName } from '../../words/repository-name.ts';
+import { decoded } from '../request/form-fields.ts';
+import { answerRefused, refused } from '../request/refused.ts';
+import { hostScopeOf, scopeOf } from '../request/scope.ts';
+import { answerPushed, formOf } from './door-answer.ts';
+import { announcedBytes } from './git-http.ts';
+import { arrived, MAX_PUSH_BYTES, pushBody, pushTooLarge } from './git-push.ts';
+
+/** The header with the push option `pr-key`, because proxies log addresses. */
+export const PR_KEY = 'X-PR-Key';
+const KEY_IN_ADDRESS = `Give the key in the header ${PR_KEY}, because proxies log addresses.`;
+const NOT_UTF8 = 'The options in the address are not UTF-8, encoded with percent signs.';
+const FOREIGN = refused(403, 'A page of another site may not push here.');
+
+/** Reads what a door takes as a push. It must not reject. */
+type ReadRequest = (
+  reader: ByteReader,
+  pushOptions: readonly string[],
+) => Promise<PushRequest | FaultyRequest>;
+
+/** Pushes what was posted, and goes on if the client leaves, because the push may be half done. */
+export async function throughDoor(
+  c: Context<AppEnv>,
+  target: RepositoryName,
+  read: ReadRequest,
+): Promise<Response> {
+  if (scopeOf(c).isForeign) {
+    // A browser that cannot send all never shows the answer.
+    await discardBody(pushBody(c));
+    return answerRefused(c, FOREIGN, formOf(c));
+  }
+  if (announcedBytes(c) > MAX_PUSH_BYTES) return pushTooLarge(c, pushBody(c));
+  const memory = memoryFor(scopeOf(c));
+  const pushing = pushed(c, target, memory, read).catch((error: unknown) => {
+    memory.end();
+    throw error;
+  });
+  c.executionCtx.waitUntil(pushing.catch(() => {}));
+  return pushing;
+}
+
+async function pushed(
+  c: Context<AppEnv>,
+  target: RepositoryName,
+  memory: MemoryHold,
+  read: ReadRequest,
+): Promise<Response> {
+  const body = pushBody(c);
+  const reader = new ByteReader(body);
+  const options = pushOptionsOf(c);
+  const request =
+    typeof options === 'string' ? unreadRequest(badRequest(options)) : await read(reader, options);
+  const reply = new LinesReply();
+  const run = openPush(hostScopeOf(c), target, reply, { memory });
+  const arrival = await arrived(c, run, request, body, reader);
+  if (arrival === null) return pushTooLarge(c, body);
+  return isolate.during(concluded(c, run, arrival, reply));
+}
+
+async function concluded(
+  c: Context<AppEnv>,
+  run: PushRun,
+  arrival: Arrival,
+  { lines }: LinesReply,
+): Promise<Response> {
+  const { outcome, commandStatuses } = await conclude(run, arrival);
+  // A retry finds the pull request, or the push that waits.
+  await end(run, arrival, true);
+  const leftOut = commandStatuses
+    .filter(({ reason }) => reason !== null && outcome.kind !== 'refused')
+    .map(({ refName, reason }) => `Left out: ${refName} (${reason})`);
+  return answerPushed(c, outcome, [...lines, ...leftOut, ...outcome.lines]);
+}
+
+/** Reads the push options; or says what is wrong with them. */
+function pushOptionsOf(c: Context<AppEnv>): readonly string[] | string {
+  const key = c.req.header(PR_KEY);
+  try {
+    const options = new URL(c.req.url).search.slice(1).split('&').filter(Boolean).map(decoded);
+    if (options.some((option) => /^pr-key\b/.test(option))) return KEY_IN_ADDRESS;
+    return key === undefined ? options : [...options, `pr-key=${key}`];
+  } catch {
+    return NOT_UTF8;
+  }
+}
+
+/** Gathers everything that a push would tell, secrets included. */
+class LinesReply implements Reply {
+  readonly lines: string[] = [];
+
+  async note(...lines: readonly string[]): Promise<void> {
+    this.lines.push(...lines);
+  }
+
+  noteSame(): void {}
+
+  noteSecret(...lines: readonly string[]): Promise<void> {
+    return this.note(...lines);
+  }
+
+  async step(): Promise<void> {}
+}

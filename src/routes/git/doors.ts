@@ -1,0 +1,58 @@
+/**
+ * Doors beside Git's protocol, for networks and clients that let no push through: whoever has a
+ * file sends it with `curl`. They are Git endpoints for the service key, as a push is.
+ * Proved by test/e2e/push/bundle.test.ts.
+ */
+import { Hono } from 'hono';
+import * as z from 'zod';
+import { REPOSITORY_PATH } from '../../config/hosts.ts';
+import type { AppEnv } from '../../env.ts';
+import { readBundle } from '../../git/wire/bundle.ts';
+import { INVALID_NAME } from '../../words/repository-name.ts';
+import { sentence } from '../../words/sentence.ts';
+import { answer, as, asJson, described, repositoryParams, TEXT } from '../description.ts';
+import { onGitRepository } from '../request/repository.ts';
+import { PR_KEY, throughDoor } from './door.ts';
+import { pushedAnswer, refusedAnswer } from './door-answer.ts';
+
+export const doors = new Hono<AppEnv>().basePath(REPOSITORY_PATH);
+
+const keyHeader = z.object({
+  [PR_KEY]: z
+    .string()
+    .optional()
+    .meta({ description: 'The push option `pr-key`. An address would be logged.' }),
+});
+
+const refusedWith = (description: string) => answer(description, asJson(refusedAnswer), as(TEXT));
+
+const ANSWERS = {
+  200: answer('What a push prints; or JSON, if `Accept` asks for it.', asJson(pushedAnswer), as(TEXT)),
+  400: refusedWith(`A rule refuses the push, or it cannot be read. Or: ${sentence(INVALID_NAME)}`),
+  403: answer('A page of another site must not send this.', as(TEXT)),
+  413: answer('The body is over its limit.', as(TEXT)),
+  429: refusedWith('The client is over a limit. Retry-After says how long to wait, if that is known.'),
+  502: refusedWith('The code host or the service has failed.'),
+  503: refusedWith('The operator has suspended pushes.'),
+};
+
+doors.post(
+  '/bundle',
+  described(
+    onGitRepository((c, target) => throughDoor(c, target, readBundle)),
+    {
+      operationId: 'pushBundle',
+      summary: 'Push a bundle',
+      description:
+        'A file of `git bundle create`, of up to 100 MB, is pushed: `git bundle create - origin/main..my-change | curl --data-binary @- <address>`. Each parameter in the query is a push option, such as `?preview` or `?pr-hash=<hash>`. One branch is taken; other refs are named and left out.',
+      tag: 'Git',
+      path: repositoryParams,
+      header: keyHeader,
+      requestBody: {
+        required: true,
+        content: { 'application/octet-stream': { schema: { type: 'string' as const } } },
+      },
+      responses: ANSWERS,
+    },
+  ),
+);
