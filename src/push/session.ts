@@ -324,8 +324,19 @@ async function agreedOn(run: PushRun, received: Received, judged: JudgedPush): P
   return judged;
 }
 
-/** Releases what others may need while the person is asked. */
-async function rest(run: PushRun, { pack }: Received, { work }: JudgedPush, spool: PushSpool): Promise<void> {
+/**
+ * Releases what others may need while the person is asked.
+ * @throws Refusal if the client's limits would refuse the push after the wait
+ */
+async function rest(
+  run: PushRun,
+  { options, pack }: Received,
+  { work, updates, slotHash }: JudgedPush,
+  spool: PushSpool,
+): Promise<void> {
+  const full = updates || mayWait(run.settings, options) ? null : await run.limits.peek();
+  if (full !== null)
+    throw withAdvice(run, options, (await run.limits.refuseFull(async () => slotHash)) ?? full);
   await setAside(work.commits, spool);
   pack.kept.free();
   await run.claims.endUpdate();
