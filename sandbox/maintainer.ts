@@ -38,6 +38,21 @@ export class Maintainer {
     return this.#host.addComment(repository, issue, this.#host.store.ensureUser(as).login, body).id;
   }
 
+  /** Changes what a comment says. */
+  editComment(owner: string, repo: string, id: number, body: string): void {
+    const placed = this.#host.store.findComment(this.#repository(owner, repo), id);
+    if (!placed) throw new Impossible(`${owner}/${repo} has no comment ${id}`);
+    Object.assign(placed.comment, { body, updatedAt: this.#host.store.timestamp() });
+    this.#host.store.changed();
+  }
+
+  /** Lets an account belong to a repository. */
+  addCollaborator(owner: string, repo: string, login: string): void {
+    const repository = this.#repository(owner, repo);
+    repository.collaborators = [...(repository.collaborators ?? []), login];
+    this.#host.store.changed();
+  }
+
   /**
    * Reviews a pull request; answers the review's id.
    * @param remarks comments on lines of files.

@@ -17,6 +17,8 @@ export interface Comment {
   readonly createdAt: string;
   body: string;
   updatedAt: string;
+  /** The accounts that have given it a thumb. Absent in records of earlier versions. */
+  thumbs?: string[];
 }
 
 export interface Pull {
@@ -65,6 +67,8 @@ export interface Repository {
   archived: boolean;
   /** Accounts that may open a pull request; `collaborators` is the owner only. */
   pullRequests: 'all' | 'collaborators' | 'none';
+  /** Accounts that belong to it besides its owner. Absent in records of earlier versions. */
+  collaborators?: string[];
   /** Most pull requests, drafts excluded, that an account without write access may have open. */
   pullRequestCap: number | null;
   /** `false` while a fork is an empty shell whose Git objects have yet to arrive. */

@@ -4,12 +4,14 @@
  * operator can correct.
  * Proved by test/e2e/host/events.test.ts and test/local/export-secret.test.ts.
  */
+import { waitUntil } from 'cloudflare:workers';
 import type { Config } from './config/config.ts';
-import { configOf } from './config/configured.ts';
+import { configOf, openHttp } from './config/configured.ts';
 import { releaseDue } from './durable/delayed-pushes/release-due.ts';
 import type { Env } from './env.ts';
 import { loggerOf } from './log.ts';
 import { feedOf, secretOf } from './objects.ts';
+import { discardStopped } from './service/discard-stopped.ts';
 import { storeHeldSwitches } from './service/suspension.ts';
 
 /** Configurations for which the service has looked for a secret of its own. */
@@ -30,11 +32,29 @@ export async function scheduled({ scheduledTime }: ScheduledController, env: Env
       logger.error('delayed pushes could not be looked after', { error }),
     ),
     ...followed.map(({ key }) =>
-      feedOf(env, key)
-        .run(key, scheduledTime)
-        .catch((error: unknown) => logger.error('a code host could not be looked after', { error })),
+      follow(env, config, key, scheduledTime).catch((error: unknown) =>
+        logger.error('a code host could not be looked after', { error }),
+      ),
     ),
   ]);
+}
+
+/** Reads what has happened at a host, and discards what waits for those who have said stop. */
+async function follow(env: Env, config: Config, hostKey: string, cronTime: number): Promise<void> {
+  const stopped = await feedOf(env, hostKey).run(hostKey, cronTime);
+  const { serviceUrl } = config;
+  const scope = {
+    env,
+    config,
+    logger: loggerOf(config),
+    http: openHttp(config),
+    network: '',
+    gitClient: 'other',
+    isForeign: false,
+    addresses: { shown: serviceUrl, published: serviceUrl, frontPage: serviceUrl },
+    later: waitUntil,
+  } as const;
+  await discardStopped(scope, hostKey, stopped);
 }
 
 /** Warns that the secret has changed, on which all pseudonyms depend. */

@@ -64,10 +64,14 @@ type Make = (room: { readonly files: number; readonly deltas: number; readonly c
 const full = (part: string, bytes: number): Buffer => Buffer.alloc(bytes, Buffer.from(part, 'latin1'));
 
 /** Makes as many objects as fit, of ten megabytes at most. */
-function split<T>(bytes: number, make: (size: number, index: number) => T): T[] {
+function split<T>(
+  bytes: number,
+  make: (size: number, index: number) => T,
+  mostBytes = MOST_OF_AN_OBJECT,
+): T[] {
   const made: T[] = [];
-  for (let left = bytes; left > 0 || made.length === 0; left -= MOST_OF_AN_OBJECT)
-    made.push(make(Math.max(1_000, Math.min(left, MOST_OF_AN_OBJECT)), made.length));
+  for (let left = bytes; left > 0 || made.length === 0; left -= mostBytes)
+    made.push(make(Math.max(1_000, Math.min(left, mostBytes)), made.length));
   return made;
 }
 
@@ -90,6 +94,22 @@ const inDeltas =
       const inserted = Math.floor((size * 127) / 128) - 100;
       return Buffer.concat([deltaSize(1), deltaSize(inserted), insertInstructions(full(part, inserted))]);
     }),
+  });
+
+/** Deltas of this size, of instructions that copy a byte each. */
+const inCopies =
+  (mostBytes: number): Make =>
+  ({ deltas }) => ({
+    files: [Buffer.from('x')],
+    deltas: split(
+      deltas,
+      (size) => {
+        const copies = Math.floor(size / 2) - 10;
+        const instructions = Buffer.alloc(2 * copies, copyInstruction(0, 1));
+        return Buffer.concat([deltaSize(1), deltaSize(copies), instructions]);
+      },
+      mostBytes,
+    ),
   });
 
 const inMessages =
@@ -140,14 +160,9 @@ const MAKES: Readonly<Record<string, Make>> = {
   'a file of what names are made of': inFilesBy(ALIKE, Array.from('aaaaa.')),
   'files of zeros': inFiles('\0'),
   'files of line feeds': inFiles('\n'),
-  'copies of a byte': ({ deltas }) => ({
-    files: [Buffer.from('x')],
-    deltas: split(deltas, (size) => {
-      const copies = Math.floor(size / 2) - 10;
-      const instructions = Buffer.alloc(2 * copies, copyInstruction(0, 1));
-      return Buffer.concat([deltaSize(1), deltaSize(copies), instructions]);
-    }),
-  }),
+  'copies of a byte': inCopies(MOST_OF_AN_OBJECT),
+  // Small enough to be resolved and looked at closely.
+  'copies of a byte, in many deltas': inCopies(1_000_000),
   'submodules of line feeds': ({ files }) => ({
     files: [full('\n', Math.min(files, 4_000_000))],
     names: ['.gitmodules'],

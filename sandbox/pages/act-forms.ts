@@ -9,10 +9,13 @@ import { html } from './html.ts';
 export const POLICY_PATH = '.gitveil.yml';
 
 /** Renders the forms below an issue or a pull request. */
-export function threadForms(repository: Repository, issue: Issue): Html {
+export function threadForms(repository: Repository, issue: Issue, botLogin: string): Html {
   const isOpen = issue.state === 'open';
   return html`<h2>As the maintainer ${repository.owner}</h2>
-    <p class="dim">The service learns of it within a minute.</p>
+    <p class="dim">
+      The service learns of it within a minute. A comment whose line is <code>@${botLogin} stop</code> stops
+      it in this repository; <code>mute</code>, <code>welcome</code> and <code>close all</code> work, too.
+    </p>
     <form method="post">
       <label for="text">Text</label>
       <textarea id="text" name="text"></textarea>

@@ -33,8 +33,8 @@ export function issueEntry(repository: Repository, issue: Issue): Html {
     </div>`;
 }
 
-export function issuePage(repository: Repository, issue: Issue): Answer {
-  return threadPage(repository, issue, html``, html``);
+export function issuePage(host: Host, repository: Repository, issue: Issue): Answer {
+  return threadPage(host, repository, issue, html``, html``);
 }
 
 export async function pullPage(
@@ -60,7 +60,7 @@ export async function pullPage(
     )}
     <h2>Changes</h2>
     ${diff(patch)} ${section('Reviews', reviewEntries(host, repository, issue), 'No reviews.')}`;
-  return threadPage(repository, issue, branches, changes);
+  return threadPage(host, repository, issue, branches, changes);
 }
 
 /** Answers with the pull request as `.diff` or as `.patch`, which are text for programs. */
@@ -90,12 +90,12 @@ function reviewEntries(host: Host, repository: Repository, issue: Issue): Html[]
   );
 }
 
-function threadPage(repository: Repository, issue: Issue, facts: Html, changes: Html): Answer {
+function threadPage(host: Host, repository: Repository, issue: Issue, facts: Html, changes: Html): Answer {
   const labels = issue.labels.length > 0 ? html`<p class="dim">Labels: ${issue.labels.join(', ')}</p>` : '';
   const comments = issue.comments.map(
     (comment) =>
       html`<div id="issuecomment-${comment.id}" class="dim">
-          ${comment.author}, ${moment(comment.createdAt)}
+          ${comment.author}, ${moment(comment.createdAt)} ${comment.thumbs?.length ? '👍' : ''}
         </div>
         ${writtenText(comment.body)}`,
   );
@@ -105,7 +105,7 @@ function threadPage(repository: Repository, issue: Issue, facts: Html, changes: 
     html`<h1>${issue.title}</h1>
       <p class="dim">${stateBadge(issue)} by ${issue.author}, ${moment(issue.createdAt)}</p>
       ${labels} ${facts} ${writtenText(issue.body)} ${changes}
-      ${section('Comments', comments, 'No comments.')} ${threadForms(repository, issue)}`,
+      ${section('Comments', comments, 'No comments.')} ${threadForms(repository, issue, host.bot.login)}`,
   );
 }
 

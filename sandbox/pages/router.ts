@@ -54,7 +54,7 @@ export function pageRouter(host: Host, ntfy: Ntfy, acts: Acts): Handler {
   });
   onRepository('/issues/:number', (repository, { params }) => {
     const issue = issueNumbered(repository, params['number'] ?? '');
-    return issue && issuePage(repository, issue);
+    return issue && issuePage(host, repository, issue);
   });
   onRepository('/pull/:number', (repository, { params }) => {
     const [number = '', form] = (params['number'] ?? '').split('.');

@@ -27,7 +27,7 @@ export function renderIssue(host: Host, repository: Repository, issue: Issue) {
     closed_by: issue.closedBy === null ? null : simpleUser(host, issue.closedBy),
     state_reason: issue.stateReason,
     performed_via_github_app: null,
-    reactions: noReactions(url),
+    reactions: reactionsOf(url),
     ...(issue.pull && {
       draft: issue.pull.draft,
       pull_request: {
@@ -117,9 +117,15 @@ export function renderComment(host: Host, repository: Repository, issue: Issue, 
     updated_at: comment.updatedAt,
     author_association: association(repository, comment.author),
     body: comment.body,
-    reactions: noReactions(url),
+    reactions: reactionsOf(url, comment.thumbs?.length),
     performed_via_github_app: null,
   };
+}
+
+/** Renders a thumb. It has no number of its own here, so it borrows that of its comment. */
+export function renderReaction(host: Host, { id, createdAt }: Comment, login: string) {
+  const node_id = nodeId('Reaction', id);
+  return { id, node_id, user: simpleUser(host, login), content: '+1', created_at: createdAt };
 }
 
 export function commentApiUrl(host: Host, repository: Repository, id: number): string {
@@ -194,10 +200,11 @@ function renderLabel(host: Host, repository: Repository, name: string) {
 }
 
 export function association(repository: Repository, login: string): AuthorAssociation {
-  return login === repository.owner ? 'OWNER' : 'NONE';
+  if (login === repository.owner) return 'OWNER';
+  return repository.collaborators?.includes(login) === true ? 'COLLABORATOR' : 'NONE';
 }
 
-function noReactions(url: string) {
-  const counts = { '+1': 0, '-1': 0, laugh: 0, hooray: 0, confused: 0, heart: 0, rocket: 0, eyes: 0 };
-  return { url: `${url}/reactions`, total_count: 0, ...counts };
+function reactionsOf(url: string, thumbs = 0) {
+  const counts = { '+1': thumbs, '-1': 0, laugh: 0, hooray: 0, confused: 0, heart: 0, rocket: 0, eyes: 0 };
+  return { url: `${url}/reactions`, total_count: thumbs, ...counts };
 }

@@ -78,19 +78,28 @@ export const CALLS_PER_HOUR = 2_000;
  */
 export const LOOKS_PER_HOUR = 500;
 
+/**
+ * Bounds the reads of threads that are not the service's pull requests, in which maintainers may
+ * speak to the bot, too. They come last, so that mentions cannot hide events.
+ */
+export const READS_PER_HOUR = 300;
+
 export interface SpentCalls {
   /** Hours since 1970. The sums below are those of this hour. */
   readonly hour: number;
   readonly calls: number;
   readonly looks: number;
+  /** Absent if an earlier version has stored the others. */
+  readonly reads?: number;
 }
 
-const MOST_PER_HOUR = { calls: CALLS_PER_HOUR, looks: LOOKS_PER_HOUR };
+const MOST_PER_HOUR = { calls: CALLS_PER_HOUR, looks: LOOKS_PER_HOUR, reads: READS_PER_HOUR };
 export type SpentKind = keyof typeof MOST_PER_HOUR;
 
-/** Adds a call or a look to the sums; null if the hour allows no more. */
+/** Adds a call, a look or a read to the sums; null if the hour allows no more. */
 export function afterOneMore(spent: SpentCalls | null, kind: SpentKind, now: number): SpentCalls | null {
   const hour = Math.floor(now / HOUR_MS);
   const current = spent?.hour === hour ? spent : { hour, calls: 0, looks: 0 };
-  return current[kind] >= MOST_PER_HOUR[kind] ? null : { ...current, [kind]: current[kind] + 1 };
+  const { [kind]: taken = 0 } = current;
+  return taken >= MOST_PER_HOUR[kind] ? null : { ...current, [kind]: taken + 1 };
 }

@@ -1,29 +1,35 @@
 /**
  * Reads the feed once, notes which pull requests were touched, examines them, and passes their
  * events on. A note stays until its events are stored, for a week at most, so a shorter outage
- * loses none, and the receiver recognises by its key one that comes twice. Because anyone can
- * mention the bot, foreign pull requests are looked at once a month at most, the service's own come
- * first, and feed-cursor.ts limits calls.
+ * loses none, and the receiver recognises by its key one that comes twice. Maintainers may speak to
+ * the bot on other threads, too (hear.ts). Because anyone can mention it there, the service's own
+ * pull requests come first, and feed-cursor.ts limits calls.
  */
 import type { Clock } from '../isolate/clock.ts';
 import type { ActivityHost } from '../host/open.ts';
-import type { FeedThread } from '../host/code-host.ts';
+import type { FeedThread, ReadRemarks, Remark } from '../host/code-host.ts';
 import { HostError, hostFailureOf } from '../words/host-error.ts';
-import { type FeedCursor, OVERLAP_MS } from './feed-cursor.ts';
-import { afterAnswer, afterRefusal, newCursor, nextRequest } from './feed-cursor.ts';
+import { afterAnswer, afterRefusal, type FeedCursor, newCursor, nextRequest } from './feed-cursor.ts';
 import { type PullRequestEvents, eventsOf, ownPrHash } from './host-event.ts';
 
 /** Bounds the threads of one run: each costs one to three requests. The rest waits a minute. */
 const EXAMINED_PER_RUN = 50;
 /** How long an event may precede the record of its pull request, which a push writes at its end. */
 const UNKNOWN_FOR_MS = 10 * 60 * 1000;
+/**
+ * How far reads of a thread overlap, because a host may list a remark late. Short, because a flood
+ * of comments is read again for so long.
+ */
+const LATE_REMARKS_MS = 2 * 60 * 1000;
 /** The age at which a remark is no news any more. */
 const NEWS_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
 
-export interface NotedThread extends Omit<FeedThread, 'isByBot'> {
+export interface NotedThread extends Omit<FeedThread, 'isByBot' | 'isIssue'> {
   readonly notedAt: number;
   /** Whether it is known to be the service's own, by an earlier look or by the host's word. */
   readonly isKnown: boolean;
+  /** Whether it is known to be none of the service's pull requests. */
+  readonly isForeign: boolean;
   /** The time of the change up to which its events were told; null if none were. */
   readonly readTo: number | null;
   readonly failures: number;
@@ -35,17 +41,20 @@ export interface FeedMemory {
   /** Keeps threads that are new or have changed since they were noted. Answers how many are. */
   note(threads: readonly FeedThread[], now: number): number;
   /**
-   * Lists threads to examine now, without those known to be foreign: first the service's own, then
+   * Lists threads to examine now: first the service's own, then unknown, then foreign ones; of each
    * those that have failed least, then the oldest.
    */
   due(limit: number, now: number): readonly NotedThread[];
-  /** Remembers whether a thread is the service's own. A foreign one is then not due for a month. */
-  know(thread: NotedThread, isOurs: boolean, at: number): void;
+  /** Remembers for a month whether a thread is the service's own, and up to when it was read. */
+  know(thread: Pick<NotedThread, 'id' | 'updatedAt'>, isOurs: boolean, at: number): void;
   examined(thread: NotedThread, at: number): void;
   /** Postpones a thread, longer after each failure. */
   failed(thread: NotedThread, now: number): void;
-  /** Takes one of this hour's looks at unknown threads. Answers false if they are used up. */
-  take(kind: 'looks', now: number): boolean;
+  /**
+   * Takes one of this hour's looks at unknown threads, or reads of foreign ones. Answers false if
+   * they are used up.
+   */
+  take(kind: 'looks' | 'reads', now: number): boolean;
 }
 
 /** Thrown in place of a call to the host when this hour's calls are used up. */
@@ -53,7 +62,7 @@ export class CallsUsedUp extends Error {}
 
 interface FollowSettings {
   /** May throw `CallsUsedUp` in place of a call. */
-  readonly host: Pick<ActivityHost, 'feed' | 'pullRequest' | 'remarks'>;
+  readonly host: Pick<ActivityHost, 'feed' | 'pullRequest' | 'remarks' | 'comments'>;
   readonly memory: FeedMemory;
   readonly clock: Clock;
   botId(): Promise<number>;
@@ -61,6 +70,8 @@ interface FollowSettings {
   prHashWithId(id: number): Promise<string | null>;
   /** Stores the state that a pull request had at `askedAt`. Answers false if none has that hash. */
   tell(found: PullRequestEvents, askedAt: number): Promise<boolean>;
+  /** Hears what maintainers tell the bot on a thread. */
+  hear(thread: Pick<NotedThread, 'repository' | 'number'>, remarks: readonly Remark[]): Promise<void>;
 }
 
 /**
@@ -78,8 +89,13 @@ export async function followPullRequests(settings: FollowSettings, cronTime: num
     const botId = await settings.botId();
     const failures: unknown[] = [];
     for (const thread of due) {
-      if (!thread.isKnown && !memory.take('looks', clock.now())) continue;
-      await examine(settings, thread, botId, cronTime).catch((error: unknown) => {
+      const { isKnown, isForeign } = thread;
+      if (!isKnown && !memory.take(isForeign ? 'reads' : 'looks', clock.now())) continue;
+      const examining = isForeign
+        ? readForeign(settings, thread)
+        : examine(settings, thread, botId, cronTime);
+      await examining.catch((error: unknown) => {
+        if (!(error instanceof CallsUsedUp)) memory.failed(thread, cronTime);
         if (concernsAll(error)) throw error;
         failures.push(error);
       });
@@ -128,30 +144,58 @@ async function examine(
   cronTime: number,
 ): Promise<void> {
   const { host, memory, clock } = settings;
-  const { repository, number, updatedAt, readTo } = thread;
+  const { repository, number } = thread;
   const startedAt = clock.now();
-  try {
-    const pull = await host.pullRequest(repository, number);
-    if (pull === null) return memory.examined(thread, startedAt);
-    const id = pull.authorId === botId ? pull.id : undefined;
-    const prHash = id === undefined ? ownPrHash(pull, botId) : await settings.prHashWithId(id);
-    if (prHash === null) {
-      if (id === undefined) return memory.know(thread, false, startedAt);
-      const isNew = startedAt - thread.notedAt < UNKNOWN_FOR_MS;
-      // The bot has opened it, so a push may still record it: it must not be taken for foreign.
-      return isNew ? memory.failed(thread, cronTime) : memory.examined(thread, startedAt);
-    }
-    const since = Math.max((readTo ?? 0) - OVERLAP_MS, updatedAt - NEWS_LIFE_MS);
-    const remarks = await host.remarks(repository, number, since);
-    const events = eventsOf(pull, remarks ?? [], botId);
-    // The state is stored even without an event, because it may have been reopened.
-    const isTold =
-      (await settings.tell({ prHash, number: pull.number, events }, startedAt)) || events.length === 0;
-    if (isTold) memory.know(thread, true, startedAt);
-    if (isTold || startedAt - thread.notedAt >= UNKNOWN_FOR_MS) memory.examined(thread, startedAt);
-    else memory.failed(thread, cronTime);
-  } catch (error) {
-    if (!(error instanceof CallsUsedUp)) memory.failed(thread, cronTime);
-    throw error;
+  const pull = await host.pullRequest(repository, number);
+  if (pull === null) return memory.examined(thread, startedAt);
+  const id = pull.authorId === botId ? pull.id : undefined;
+  const prHash = id === undefined ? ownPrHash(pull, botId) : await settings.prHashWithId(id);
+  const isNew = startedAt - thread.notedAt < UNKNOWN_FOR_MS;
+  if (prHash === null) {
+    // It is read in the next run.
+    if (id === undefined) return memory.know(thread, false, startedAt);
+    // The bot has opened it, so a push may still record it: it must not be taken for foreign.
+    return isNew ? memory.failed(thread, cronTime) : memory.examined(thread, startedAt);
   }
+  const read = (await host.remarks(repository, number, readFrom(thread))) ?? NOTHING_READ;
+  await settings.hear(thread, read.remarks);
+  const events = eventsOf(pull, read.remarks, botId);
+  // The state is stored even without an event, because it may have been reopened.
+  const isTold =
+    (await settings.tell({ prHash, number: pull.number, events }, startedAt)) || events.length === 0;
+  if (isTold) noteRead(memory, thread, read, true, startedAt);
+  else if (isNew) memory.failed(thread, cronTime);
+  else memory.examined(thread, startedAt);
+}
+
+/** Reads an issue, or a pull request of somebody else, for what maintainers say there. */
+async function readForeign(
+  { host, memory, clock, hear }: FollowSettings,
+  thread: NotedThread,
+): Promise<void> {
+  const startedAt = clock.now();
+  const read = (await host.comments(thread.repository, thread.number, readFrom(thread))) ?? NOTHING_READ;
+  await hear(thread, read.remarks);
+  noteRead(memory, thread, read, false, startedAt);
+}
+
+const NOTHING_READ: ReadRemarks = { remarks: [], readTo: null };
+
+/** Gives the moment from which on a thread is read. A foreign one is not read from its start. */
+function readFrom({ readTo, updatedAt, isForeign }: NotedThread): number {
+  const unread = isForeign ? updatedAt - UNKNOWN_FOR_MS : 0;
+  return Math.max((readTo ?? unread) - LATE_REMARKS_MS, updatedAt - NEWS_LIFE_MS);
+}
+
+/** Notes how far a thread was read. If there is more, it stays due, and the next run reads on. */
+function noteRead(
+  memory: FeedMemory,
+  thread: NotedThread,
+  { readTo }: ReadRemarks,
+  isOurs: boolean,
+  at: number,
+): void {
+  const updatedAt = readTo === null ? thread.updatedAt : readTo + LATE_REMARKS_MS;
+  memory.know({ ...thread, updatedAt }, isOurs, at);
+  if (readTo === null) memory.examined(thread, at);
 }

@@ -137,9 +137,10 @@ export interface PostedIssue {
   readonly url: string;
 }
 
-/** A pull request that someone touched. */
+/** A pull request or an issue that someone touched. */
 export interface FeedThread {
   readonly id: string;
+  readonly isIssue: boolean;
   /**
    * True if the host says that the bot opened it. False proves nothing, because the host may name
    * another reason, or none.
@@ -159,6 +160,26 @@ export interface Feed {
   readonly pollIntervalMs: number;
 }
 
+/**
+ * The rights of a person in a repository. A `maintainer` belongs to it, as far as the host says,
+ * but may only be allowed to read.
+ */
+export type Standing = 'owner' | 'maintainer' | 'none';
+
+/** The author of a comment, as the host names them now. */
+export interface Speaker {
+  readonly login: string;
+  /** GitHub's `author_association`, or null if the host does not say. */
+  readonly association: string | null;
+}
+
+/** A thread that the bot has opened, and that is open. */
+export interface OpenThread {
+  readonly number: number;
+  readonly url: string;
+  readonly isPullRequest: boolean;
+}
+
 /** A comment, or a review with all its remarks. */
 export interface Remark {
   /** The key among all remarks of its pull request: `comment:<id>` or `review:<id>`. */
@@ -171,6 +192,16 @@ export interface Remark {
   /** The verdict of a review, or the kind of a remark without one. */
   readonly kind: 'commented' | 'reviewed' | 'approved' | 'changes-requested';
   readonly text: string;
+  /** Set for a comment whose author still exists. */
+  readonly comment?: { readonly id: number; readonly isEdited: boolean; readonly by: Speaker };
+}
+
+/** The remarks on a thread, as far as they were read. */
+export interface ReadRemarks {
+  /** Oldest first, but reviews behind comments. */
+  readonly remarks: readonly Remark[];
+  /** The time of the last comment that was read, if there are more; null: all were read. */
+  readonly readTo: number | null;
 }
 
 export interface PullRequestState {

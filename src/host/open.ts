@@ -15,6 +15,7 @@
 import { RestActivity } from './rest/activity.ts';
 import { AgitRepositories } from './rest/agit.ts';
 import { ForkRepositories } from './rest/forks.ts';
+import { RestMaintainers } from './rest/maintainers.ts';
 import { Rest, type RestAccess } from './rest/rest.ts';
 import type { RestRepositories } from './rest/repositories.ts';
 import { RestThreads } from './rest/threads.ts';
@@ -33,6 +34,8 @@ export type CodeHost = ForkHost | AgitHost;
 export type ThreadHost = Public<RestThreads>;
 /** Access to what others do to the bot's pull requests, and to what is said on a thread. */
 export type ActivityHost = Public<RestActivity>;
+/** Access to who may speak for a repository. */
+export type MaintainerHost = Public<RestMaintainers>;
 
 export function openRepositories(access: RestAccess): CodeHost {
   const rest = new Rest(access);
@@ -50,4 +53,9 @@ export function openThreads(access: RestAccess): ThreadHost {
  */
 export function openActivity(access: RestAccess, beforeCall: () => void): ActivityHost {
   return new RestActivity(access, beforeCall);
+}
+
+/** Opens the access to maintainers. `beforeCall`: as for `openActivity`. */
+export function openMaintainers(access: RestAccess, beforeCall: () => void): MaintainerHost {
+  return new RestMaintainers(access, beforeCall);
 }

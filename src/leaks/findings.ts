@@ -33,6 +33,8 @@ interface Leak {
   readonly reason: string;
   readonly heading: string;
   readonly advice: readonly string[];
+  /** True if a rebase onto the base removes it. */
+  readonly endsWithRebase?: true;
 }
 
 const REMOVE_NAMES = [
@@ -79,11 +81,9 @@ const LEAKS = {
   },
   merge: {
     reason: 'names of your branches or remotes would become public',
-    heading: 'The message of a merge names something that upstream does not have:',
-    advice: [
-      'It may be a branch, a remote, a folder or an address of yours. "git rebase" onto upstream’s branch drops merges,',
-      'and -o squash makes one commit of all. Or change the message: "git commit --amend", "git rebase -i --rebase-merges".',
-    ],
+    heading: 'The message of a merge shows what you call a branch, a remote or a folder:',
+    advice: [],
+    endsWithRebase: true,
   },
 } as const satisfies Record<string, Leak>;
 
@@ -169,7 +169,7 @@ export class FoundLeaks {
     const text = latin1(message);
     this.#addText(where, () => 'a message', message, text);
     for (const day of ownDaysIn(text, this.#names.looks)) if (!this.#add('days', where, () => day)) break;
-    for (const sentence of privateIn(text)) if (!this.#add('merge', where, () => sentence)) break;
+    for (const sentence of privateIn(text)) if (!this.#add('merge', null, () => sentence)) break;
   }
 
   /** Notes commits that a message names and that are unknown, and their days. */
@@ -246,15 +246,17 @@ export class FoundLeaks {
 
   /**
    * Adds a line.
+   * @param where null: the line itself says it.
    * @returns false if no more are shown.
    */
-  #add(kind: What, where: string | (() => string), describe: () => string): boolean {
+  #add(kind: What, where: string | (() => string) | null, describe: () => string): boolean {
     const isSecret = kind === 'credential' || kind === 'credentials';
     if (!(isSecret ? this.#looksFor.secrets : this.#looksFor.names)) return false;
     const lines = this.#lines.get(kind) ?? [];
     if (lines.length === 0) this.#lines.set(kind, lines);
     if (lines.length >= MAX_FINDINGS) return false;
-    lines.push(`  ${typeof where === 'string' ? where : where()}: ${shown(describe())}`);
+    const place = where === null ? '' : `${typeof where === 'string' ? where : where()}: `;
+    lines.push(`  ${place}${shown(describe())}`);
     return true;
   }
 }
@@ -287,9 +289,15 @@ export function isOfSecret(leak: Leak): boolean {
  */
 export const PUBLISH_ANYWAY = 'To publish it anyway, add: -o publish-names';
 
-/** Advises what to do about leaks, and how to publish them all the same. */
-export function adviceOf(leaks: readonly Leak[]): string[] {
-  return [...new Set(leaks.flatMap(({ advice }) => advice)), PUBLISH_ANYWAY];
+/**
+ * Advises what to do about leaks, and how to publish them all the same.
+ * @param rebase the command that rebases onto the base.
+ */
+export function adviceOf(leaks: readonly Leak[], rebase: string): string[] {
+  const command = leaks.some((leak) => leak.endsWithRebase)
+    ? ['Run this, and push again:', `  ${rebase}`]
+    : [];
+  return [...new Set(leaks.flatMap(({ advice }) => advice)), ...command, PUBLISH_ANYWAY];
 }
 
 export const NOBODY_SEARCHED =

@@ -68,6 +68,8 @@ export interface NameSearch extends Pick<Named, 'originalIds' | 'nobodys'> {
    * replace. It is false with `-o sign-off`, and asked only if a leak refuses the push.
    */
   readonly canSignOff: () => boolean;
+  /** The command that rebases onto the base, which ends merges. */
+  readonly rebase: string;
   /** The upstream commit with which files are compared. */
   readonly boundary: Oid;
 }
@@ -165,7 +167,7 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
  * @param notSent whether anything was read for the search, as a refusal says it.
  */
 function reviewed(
-  { settings, options, canSignOff }: NameSearch,
+  { settings, options, canSignOff, rebase }: NameSearch,
   names: SearchedNames,
   { leaks, lines, likely, homes }: FoundLeaks,
   found: PackFindings,
@@ -195,7 +197,7 @@ function reviewed(
   const wayOut = canSignOff()
     ? ['To sign off as the bot instead, which replaces your own sign-offs, add: -o sign-off']
     : [];
-  const advice = options.preview ? [] : [...notSent, ...adviceOf(refused)];
+  const advice = options.preview ? [] : [...notSent, ...adviceOf(refused, rebase)];
   const all = [...where, ...wayOut, ...rest, ...advice];
   return { refusal: { reason: first.reason, lines: all }, findings: warnings };
 }

@@ -15,9 +15,12 @@ import {
   factList,
   type Html,
   isoTime,
+  listCard,
   type Page,
+  safeUrl,
   timeElement,
   unlistedPage,
+  visibleText,
 } from './layout.ts';
 
 /** A page that opens with the password or with a token. */
@@ -76,6 +79,15 @@ interface OperatorView extends AlertState {
   readonly server: string | null;
   /** Why a test alert was not taken; null if it was; undefined if none was sent. */
   readonly tested?: Trouble | null;
+  readonly stopped: readonly StoppedRepository[];
+}
+
+/** A repository whose maintainers have said stop. */
+export interface StoppedRepository {
+  readonly name: string;
+  readonly url: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
 }
 
 export function operatorHomePage(view: OperatorView): Page {
@@ -85,8 +97,17 @@ export function operatorHomePage(view: OperatorView): Page {
     html`<h1>Operator</h1>
       ${view.tested === undefined || view.server === null ? '' : testNotice(view.server, view.tested)}
       ${card('alerts', 'Alerts', alerts(view))}
-      ${card('delayed', 'Delayed pushes', html`<p><a href="${REVIEW_PATH}">See what waits</a></p>`)}`,
+      ${card('delayed', 'Delayed pushes', html`<p><a href="${REVIEW_PATH}">See what waits</a></p>`)}
+      ${stoppedList(view.stopped)}`,
   );
+}
+
+function stoppedList(stopped: readonly StoppedRepository[]): Html {
+  const items = stopped.map(
+    ({ name, url, at }) =>
+      html`<li><a href="${safeUrl(url)}">${visibleText(name)}</a> ${timeElement(isoTime(at / 1000))}</li>`,
+  );
+  return listCard('stopped', 'Stopped by their maintainers', items, 'None.');
 }
 
 function testNotice(server: string, trouble: Trouble | null): Html {

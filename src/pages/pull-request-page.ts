@@ -33,6 +33,8 @@ interface PullRequestPage {
   readonly pullRequest: PullRequestView;
   readonly origin: string;
   readonly needsKey: boolean;
+  /** Push options that the repository asks for, such as `-o sign-off `, with a blank at the end. */
+  readonly asked: string;
   readonly conversation: ShownConversation;
 }
 
@@ -162,13 +164,16 @@ function remoteOf({ host, owner, repo }: PullRequestView): string {
   return `/v1/${repositoryPath({ key: host }, { owner, name: repo })}`;
 }
 
-function commandLines({ pullRequest, origin, needsKey }: PullRequestPage): { what: string; line: string }[] {
+function commandLines({ pullRequest, origin, needsKey, asked }: PullRequestPage): {
+  what: string;
+  line: string;
+}[] {
   const hash = `-o pr-hash=${pullRequest.prHash}`;
   const key = '-o pr-key=<key>';
   const remote = shellWord(origin + remoteOf(pullRequest));
   const update = {
     what: 'Update it: commit, then push',
-    line: `git push ${hash}${needsKey ? ` ${key}` : ''} ${remote} HEAD:refs/heads/my-change`,
+    line: `git push ${hash}${needsKey ? ` ${key}` : ''} ${asked}${remote} HEAD:refs/heads/my-change`,
   };
   const withdraw = {
     what: 'Withdraw it, in any clone: put your key in place of <key>',

@@ -7,12 +7,14 @@ import { html } from 'hono/html';
 import type { Config } from '../config/config.ts';
 import type { PullRequestView } from '../durable/pull-request/pull-request.ts';
 import { fullName, type RepositoryName } from '../words/repository-name.ts';
+import { gateWords } from '../policy/gates.ts';
 import { type Contribution, gateSentence, type Policy, policyRefusal } from '../policy/policy.ts';
 import { commandList, commandScript } from './commands.ts';
 import CHANGE_HTML from './fragments/change.html';
 import ISSUE_HTML from './fragments/issue.html';
 import PUSH_HTML from './fragments/push.html';
 import REPLY_HTML from './fragments/reply.html';
+import { MAINTAINERS_PATH } from '../text/footer.ts';
 import {
   card,
   DCO_URL,
@@ -21,7 +23,6 @@ import {
   type Html,
   isoTime,
   listCard,
-  MAINTAINERS_PATH,
   type Page,
   promises,
   safeUrl,
@@ -123,9 +124,12 @@ function rules(page: RemotePage): Html | '' {
   if (policy === undefined) return '';
   const { template, contributing, security } = policy.community;
   const link = (path: string) => html`<a href="${safeUrl(fileUrl(path))}">${visibleText(path)}</a>`;
-  const gate = gateSentence(repository, policy);
+  const [name, gate] = [fullName(repository), gateSentence(repository, policy)];
   const ofPulls = [
     gate !== null && html`${visibleText(gate)}`,
+    ...policy.community.gates
+      .filter((each) => each.asks !== 'vouch')
+      .map((each) => html`${visibleText(gateWords(each, name))}`),
     policy.requiresAi && html`Say whether AI was used: <code>-o ai=none|assisted|generated</code>.`,
     policy.requiresIssue && html`Name the open issue that it is about: <code>-o issue=12</code>.`,
     policy.refusesWorkflows && html`Changes of workflows are refused.`,

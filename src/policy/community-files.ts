@@ -7,15 +7,20 @@
 import { decodeUtf8 } from '../git/bytes.ts';
 import type { FileAnswer } from '../host/code-host.ts';
 import type { HostKind } from '../host/kinds.ts';
+import type { Oid } from '../git/objects/oid.ts';
 import { oneLine } from '../words/host-text.ts';
+import { type Gate, type ReadAll, readGates } from './gates.ts';
 
 /** A repository's files at the tip of its default branch. */
 export interface FilesHost {
   /**
-   * Lists the names in a folder, with a slash behind folders; nothing if there is no such folder.
+   * Lists the names in a folder with their objects, with a slash behind folders; nothing if there
+   * is no such folder.
    */
-  list(folder: string): Promise<readonly string[]>;
+  list(folder: string): Promise<ReadonlyMap<string, Oid>>;
   file(path: string): Promise<FileAnswer>;
+  /** Reads objects by their ids, in one request, and folders with the files in them. */
+  readonly readAll: ReadAll;
 }
 
 /** The bot's standing in the list of vouched accounts, which is at `path`. */
@@ -37,6 +42,8 @@ export interface CommunityFiles {
   readonly security: string | null;
   readonly hasSubmodules: boolean;
   readonly hasWorkflows: boolean;
+  /** Checks on what is opened there, as far as its files show them. */
+  readonly gates: readonly Gate[];
 }
 
 export const NO_FILES: CommunityFiles = {
@@ -46,6 +53,7 @@ export const NO_FILES: CommunityFiles = {
   security: null,
   hasSubmodules: false,
   hasWorkflows: false,
+  gates: [],
 };
 
 /** Matches folders that may have workflows: GitHub's, which other hosts read, too, and theirs. */
@@ -66,8 +74,9 @@ const SECURITY = /^security(?:\.\w{1,10})?$/i;
 
 /**
  * Reads them with two listings at once, then at most one file or one more listing: with a vouch
- * list, or a template elsewhere, nothing in `docs/` is found. Rejects if anything stays unknown,
- * because a missing answer is no consent.
+ * list, or a template elsewhere, nothing in `docs/` is found. One request more reads the gates, if
+ * there may be some; none are known if that fails. Rejects if anything else stays unknown, because
+ * a missing answer is no consent.
  */
 export async function readCommunityFiles(
   files: FilesHost,
@@ -75,25 +84,36 @@ export async function readCommunityFiles(
   botLogin: () => Promise<string | null>,
 ): Promise<CommunityFiles> {
   const [root, github] = await Promise.all([files.list(''), files.list('.github')]);
-  const names = [...github.map((name) => `.github/${name}`), ...root];
+  const paths = new Map([...within('.github/', github), ...root]);
   // The root comes first, as in vouch itself. A folder in place of the list makes it unreadable.
-  const list = LISTS.find((path) => names.includes(path) || names.includes(`${path}/`));
+  const list = LISTS.find((path) => paths.has(path) || paths.has(`${path}/`));
   const standing = list === undefined ? null : await standingIn(files, list, kind, botLogin);
-  const isMissing = standing === null && (findPath(names, TEMPLATE) ?? findPath(names, TEMPLATES)) === null;
-  const docs = root.find((name) => /^docs\/$/i.test(name));
-  if (isMissing && docs) names.push(...(await files.list(docs.slice(0, -1))).map((name) => docs + name));
+  const template = (): string | null => findPath(paths, TEMPLATE) ?? findPath(paths, TEMPLATES);
+  const docs = [...root.keys()].find((name) => /^docs\/$/i.test(name));
+  if (standing === null && template() === null && docs !== undefined)
+    for (const [path, oid] of within(docs, await files.list(docs.slice(0, -1)))) paths.set(path, oid);
+  const contributing = findPath(paths, CONTRIBUTING);
   return {
     standing,
-    template: findPath(names, TEMPLATE) ?? findPath(names, TEMPLATES),
-    contributing: findPath(names, CONTRIBUTING),
-    security: findPath(names, SECURITY),
-    hasSubmodules: root.includes('.gitmodules'),
-    hasWorkflows: names.some((name) => WORKFLOWS.test(name) || /^\.(?:gitea|forgejo)\/$/.test(name)),
+    template: template(),
+    contributing,
+    security: findPath(paths, SECURITY),
+    hasSubmodules: root.has('.gitmodules'),
+    hasWorkflows: [...paths.keys()].some(
+      (name) => WORKFLOWS.test(name) || /^\.(?:gitea|forgejo)\/$/.test(name),
+    ),
+    gates: await readGates(paths, contributing, files.readAll).catch(() => []),
   };
 }
 
-function findPath(paths: readonly string[], pattern: RegExp): string | null {
-  return paths.find((path) => pattern.test(path.replace(/^(?:\.github|docs)\/(?=.)/i, ''))) ?? null;
+function within(folder: string, names: ReadonlyMap<string, Oid>): [string, Oid][] {
+  return [...names].map(([name, oid]) => [folder + name, oid]);
+}
+
+function findPath(paths: ReadonlyMap<string, Oid>, pattern: RegExp): string | null {
+  return (
+    [...paths.keys()].find((path) => pattern.test(path.replace(/^(?:\.github|docs)\/(?=.)/i, ''))) ?? null
+  );
 }
 
 async function standingIn(

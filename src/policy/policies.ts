@@ -1,5 +1,6 @@
 /**
  * Reads the policies of repositories, and what their other files say, at most every five minutes.
+ * Where a repository has no file, that of its owner counts.
  * While the host does not answer, the last known policy counts. Files are read with Git, which uses
  * none of the bot account's calls. If that fails, for example because the host limits the public or
  * has renamed the repository, the REST interface is asked. An urgent question, as
@@ -10,28 +11,52 @@ import { type HostConfig, recordName } from '../config/hosts.ts';
 import type { Config } from '../config/config.ts';
 import { botLogin, openHostAccess } from '../host-access.ts';
 import type { Env } from '../env.ts';
+import type { SaidWords } from '../events/hear.ts';
 import { decodeUtf8, utf8 } from '../git/bytes.ts';
 import type { Memory } from '../git/memory.ts';
+import type { Oid } from '../git/objects/oid.ts';
 import { entryNamed, kindOf } from '../git/objects/tree.ts';
 import type { FileAnswer, Repository } from '../host/code-host.ts';
 import { openRepositories, type RepositoryHost } from '../host/open.ts';
+import { OWNERS_REPOSITORY } from '../host/kinds.ts';
 import { GitTransport } from '../host/git/git-transport.ts';
 import { SmartHttp } from '../host/git/smart-http.ts';
 import { pullRequestsOf } from '../host/rest/reads.ts';
 import { HostError, unlessMissing } from '../words/host-error.ts';
-import type { RepositoryName } from '../words/repository-name.ts';
+import { fullName, type RepositoryName } from '../words/repository-name.ts';
 import type { Logger } from '../log.ts';
+import { feedOf, readFrom } from '../objects.ts';
 import type { Http } from '../outgoing/http-client.ts';
 import { systemClock } from '../isolate/clock.ts';
 import { type LastKnown, openLastKnown } from '../isolate/last-known.ts';
+import { within } from '../isolate/within.ts';
 import { isolateMemory } from '../isolate/memory-budget.ts';
 import { findPath, type Folder, heldReads, readBlob, readCommit } from '../upstream/tree-reader.ts';
+import { MOST_WORKFLOW_BYTES, type ReadAll } from './gates.ts';
 import { type FilesHost, MAX_LIST_BYTES, readCommunityFiles } from './community-files.ts';
-import { closedTo, OPEN_POLICY, parsePolicy, POLICY_PATH, type Policy, withCommunity } from './policy.ts';
+import {
+  closedTo,
+  OPEN_POLICY,
+  parsePolicy,
+  type Policy,
+  POLICY_PATH,
+  withCommunity,
+  withWords,
+} from './policy.ts';
 
 const POLICY_FRESH_MS = 5 * 60_000;
 /** How long to wait: long, because a slow host is no reason to refuse a contribution. */
 const PATIENCE_MS = 20_000;
+/** How long a push waits for what only warns. */
+const GATES_PATIENCE_MS = 5_000;
+/** The largest answer with workflows and guidelines. */
+const MAX_GATES_BYTES = 256 * 1024;
+
+/** The parts that all questions for a policy share. */
+const QUESTION = { freshMs: POLICY_FRESH_MS, nothing: null, patienceMs: PATIENCE_MS } as const;
+
+/** Asks for the policy that the owner has set for all repositories. */
+type Owners = () => Promise<Policy>;
 
 /** Requests to the host that the policies need. */
 export interface PolicyHost {
@@ -41,12 +66,19 @@ export interface PolicyHost {
    * `read`, if the REST interface has to be asked.
    */
   publicFiles<T>(repository: RepositoryName, read: (files: FilesHost) => Promise<T>): Promise<T>;
+  /** Reads objects as `FilesHost` does, without calls of the account. */
+  readAll(repository: RepositoryName, oids: readonly Oid[]): ReturnType<ReadAll>;
   /**
    * Remembers whose pull requests a repository takes, which only REST says; null: not lately seen.
    */
   pullRequestsOf(repository: RepositoryName): Repository['pullRequests'] | null;
   /** Gives null if there is no account. */
   botLogin(): Promise<string | null>;
+  /**
+   * Reads what maintainers have said in comments.
+   * @param id the host's number of the repository; null: it is not known.
+   */
+  said(repository: RepositoryName, id: number | null): Promise<SaidWords>;
 }
 
 /** A policy; null: no such public repository; undefined: no answer, and nothing is known. */
@@ -85,54 +117,111 @@ export class Policies {
     repository: RepositoryName,
     { looked, mayAsk = async () => true, isUrgent = false, isPolled = false, atOnceMs }: PolicyQuestion = {},
   ): Promise<KnownPolicy> {
-    const name = `${isPolled ? 'polled-rules' : 'rules'}/${recordName(this.#place, repository).toLowerCase()}`;
+    const name = `${isPolled ? 'polled-policy' : 'policy'}/${recordName(this.#place, repository).toLowerCase()}`;
+    const said = this.#said(repository, looked, isPolled).catch(() => null);
     const policy = await this.#lastKnown.read<Policy | null>({
+      ...QUESTION,
       name,
-      freshMs: POLICY_FRESH_MS,
-      nothing: null,
-      patienceMs: PATIENCE_MS,
       ...(atOnceMs !== undefined && { atOnceMs }),
       ask: async () => {
-        if (await mayAsk()) return isUrgent ? this.#askByRest(repository, looked) : this.#ask(repository);
+        const owners = () => this.#owners(repository.owner, isPolled);
+        if (await mayAsk())
+          return isUrgent ? this.#askByRest(repository, owners, looked) : this.#ask(repository, owners);
         throw new HostError('rate-limited', 'The service has asked for too many policies.');
       },
     });
     // Whoever is refused for this is told to retry, so the failure must not be remembered.
     if (policy === undefined && atOnceMs === undefined) await this.#lastKnown.forget(name);
-    return policy ? closedTo(policy, this.#host.pullRequestsOf(repository) ?? 'all') : policy;
+    if (!policy) return policy;
+    const words = await said;
+    // A stop must hold even while nobody knows of it.
+    if (words === null) return undefined;
+    return withWords(closedTo(policy, this.#host.pullRequestsOf(repository) ?? 'all'), words);
   }
 
-  async #ask(repository: RepositoryName): Promise<Policy | null> {
+  /**
+   * Reads what maintainers have said. A name alone may be another repository's by now, so its
+   * number is looked up if any word stands; but pages, which can be polled, cost no call.
+   */
+  async #said(
+    repository: RepositoryName,
+    looked: Promise<Repository> | undefined,
+    isPolled: boolean,
+  ): Promise<SaidWords> {
+    const said = await this.#host.said(repository, null);
+    if (!said.isAny || isPolled) return said;
+    const { id } = await (looked ?? this.#host.repositories.repository(repository));
+    return this.#host.said(repository, id);
+  }
+
+  /**
+   * Gives the policy that an owner has set for all repositories. It is read with Git, as the public
+   * sees it, which costs the account nothing, and is cached for all of them.
+   * @throws HostError if it is not known
+   */
+  async #owners(owner: string, isPolled: boolean): Promise<Policy> {
+    const repository = { owner, name: OWNERS_REPOSITORY[this.#place.kind] };
+    const name = `${isPolled ? 'polled-owner-rules' : 'owner-rules'}/${recordName(this.#place, repository).toLowerCase()}`;
+    const ask = () => this.#askOwners(repository);
+    const policy = await this.#lastKnown.read<Policy | null>({ ...QUESTION, name, ask });
+    if (policy !== undefined) return policy ?? OPEN_POLICY;
+    await this.#lastKnown.forget(name);
+    throw new HostError('unreachable', 'The policy of the owner is not known.');
+  }
+
+  async #askOwners(repository: RepositoryName): Promise<Policy | null> {
+    const read = () => this.#host.publicFiles(repository, (files) => files.file(POLICY_PATH));
+    const file = await unlessMissing(() =>
+      read().catch((error: unknown) => {
+        if (error instanceof HostError && error.code === 'missing') throw error;
+        return this.#host.repositories.file(repository, POLICY_PATH);
+      }),
+    );
+    if (file === null || file.kind === 'missing') return null;
+    const policy = parsePolicy(file.kind === 'file' ? file.content : null);
+    // The badge says what a repository itself has said (contract, 4.14).
+    return { ...policy, anonymousFriendly: false, owners: fullName(repository) };
+  }
+
+  async #ask(repository: RepositoryName, owners: Owners): Promise<Policy | null> {
     try {
-      return await this.#host.publicFiles(repository, (files) => this.#read(files));
+      return await this.#host.publicFiles(repository, (files) => this.#read(files, owners));
     } catch (error) {
       // GitHub answers the public so about a repository that the public does not see.
       if (error instanceof HostError && error.code === 'missing' && error.failure.status === 401) return null;
     }
-    return this.#askByRest(repository);
+    return this.#askByRest(repository, owners);
   }
 
-  async #askByRest(repository: RepositoryName, looked?: Promise<Repository>): Promise<Policy | null> {
+  async #askByRest(
+    repository: RepositoryName,
+    owners: Owners,
+    looked?: Promise<Repository>,
+  ): Promise<Policy | null> {
     const { repositories } = this.#host;
     return unlessMissing(async () => {
       const [{ isPrivate, pullRequests }, policy] = await Promise.all([
         looked ?? repositories.repository(repository),
-        this.#read({
-          list: (folder) => repositories.list(repository, folder),
-          file: (path) => repositories.file(repository, path),
-        }),
+        this.#read(
+          {
+            list: (folder) => repositories.list(repository, folder),
+            file: (path) => repositories.file(repository, path),
+            readAll: (oids) => within(GATES_PATIENCE_MS, this.#host.readAll(repository, oids)),
+          },
+          owners,
+        ),
       ]);
       return isPrivate ? null : closedTo(policy, pullRequests);
     });
   }
 
-  async #read(files: FilesHost): Promise<Policy> {
+  async #read(files: FilesHost, owners: Owners): Promise<Policy> {
     const [file, community] = await Promise.all([
       files.file(POLICY_PATH),
       readCommunityFiles(files, this.#place.kind, () => this.#host.botLogin().catch(nameless)),
     ]);
     const content = file.kind === 'file' ? file.content : null;
-    return withCommunity(file.kind === 'missing' ? OPEN_POLICY : parsePolicy(content), community);
+    return withCommunity(file.kind === 'missing' ? await owners() : parsePolicy(content), community);
   }
 }
 
@@ -142,7 +231,16 @@ function nameless(cause: unknown): never {
 }
 
 export function openPolicies(
-  env: Pick<Env, 'LAST_KNOWN' | 'HISTORY' | 'SERVICE_SECRET' | 'LOCATION_HINT' | 'HOST_ACCOUNTS' | 'GUARD'>,
+  env: Pick<
+    Env,
+    | 'LAST_KNOWN'
+    | 'HISTORY'
+    | 'SERVICE_SECRET'
+    | 'LOCATION_HINT'
+    | 'HOST_ACCOUNTS'
+    | 'GUARD'
+    | 'NOTIFICATION_FEED'
+  >,
   config: Config,
   host: HostConfig,
   logger: Logger,
@@ -150,20 +248,28 @@ export function openPolicies(
 ): Policies {
   const onFailure = (error: unknown) => logger.warn('a policy could not be read', { error });
   const lastKnown = openLastKnown(env, config, onFailure);
+  const withTransport = async <T>(
+    use: (transport: GitTransport, memory: Memory) => Promise<T>,
+  ): Promise<T> => {
+    const memory = isolateMemory.open(systemClock, 'policies');
+    try {
+      return await use(
+        new GitTransport(new SmartHttp(host.url, null, http), systemClock, memory, null),
+        memory,
+      );
+    } finally {
+      memory.end();
+    }
+  };
   const policyHost: PolicyHost = {
     repositories: openRepositories(openHostAccess(env, config, host, http)),
-    async publicFiles(name, read) {
-      const memory = isolateMemory.open(systemClock, 'policies');
-      try {
-        const transport = new GitTransport(new SmartHttp(host.url, null, http), systemClock, memory, null);
-        return await read(await publicFiles(transport, memory, name));
-      } finally {
-        memory.end();
-      }
-    },
+    publicFiles: (name, read) =>
+      withTransport(async (transport, memory) => read(await publicFiles(transport, memory, name))),
+    readAll: (name, oids) => withTransport((transport, memory) => readAll(transport, memory, name, oids)),
     pullRequestsOf: (name) => pullRequestsOf(host.apiUrl, name, systemClock.now()),
     // The login is cached for a month, so that a page costs the account no call.
     botLogin: async () => (host.token === null ? null : await botLogin(env, config, host, http, true)),
+    said: (name, id) => readFrom(() => feedOf(env, host.key).said(name, id)),
   };
   return new Policies(policyHost, host, lastKnown);
 }
@@ -182,7 +288,12 @@ export async function publicFiles(
   repository: RepositoryName,
 ): Promise<FilesHost> {
   const { headTip } = await transport.listRefs(repository, ['HEAD'], 'upstream');
-  if (headTip === null) return { list: async () => [], file: async () => ({ kind: 'missing' }) };
+  if (headTip === null)
+    return {
+      list: async () => new Map(),
+      file: async () => ({ kind: 'missing' }),
+      readAll: async () => null,
+    };
   const read = heldReads((request, most) => transport.readObjects(repository, request, most), memory);
   const { tree } = await readCommit(read, headTip);
   const root = await folderOf(tree);
@@ -205,10 +316,11 @@ export async function publicFiles(
 
   return {
     async list(name) {
-      return (await folder(name)).flatMap((entry) => {
+      const names = (await folder(name)).flatMap((entry): [string, Oid][] => {
         const text = decodeUtf8(entry.name);
-        return text === null ? [] : kindOf(entry) === 'folder' ? `${text}/` : text;
+        return text === null ? [] : [[kindOf(entry) === 'folder' ? `${text}/` : text, entry.oid]];
       });
+      return new Map(names);
     },
     async file(path): Promise<FileAnswer> {
       const slash = path.lastIndexOf('/');
@@ -219,5 +331,16 @@ export async function publicFiles(
       const content = kind === 'file' ? await readBlob(read, entry.oid, MAX_LIST_BYTES) : null;
       return content === null ? { kind: 'unreadable' } : { kind: 'file', content };
     },
+    readAll: (oids) => readAll(transport, memory, repository, oids),
   };
+}
+
+function readAll(
+  transport: Pick<GitTransport, 'readObjects'>,
+  memory: Memory,
+  repository: RepositoryName,
+  wants: readonly Oid[],
+): ReturnType<ReadAll> {
+  const read = heldReads((request, most) => transport.readObjects(repository, request, most), memory);
+  return read({ wants, filesBelowBytes: MOST_WORKFLOW_BYTES }, MAX_GATES_BYTES);
 }

@@ -7,8 +7,10 @@
 import { Lexer, parseDocument } from 'yaml';
 import * as z from 'zod';
 import { rateLimits } from '../config/values.ts';
+import type { SaidWords } from '../events/hear.ts';
 import type { Repository } from '../host/code-host.ts';
 import { oneLine } from '../words/host-text.ts';
+import { nearName } from '../words/near-name.ts';
 import type { Limit } from '../limits/sliding-window.ts';
 import { type CommunityFiles, NO_FILES } from './community-files.ts';
 import { fullName, type RepositoryName } from '../words/repository-name.ts';
@@ -37,9 +39,15 @@ export interface Policy {
   readonly refusesWorkflows: boolean;
   /** Limits besides the operator's: on what is opened here, and on comments of each thread. */
   readonly limits: readonly Limit[];
+  /** The other repository that has the file, which counts for all of its owner's. */
+  readonly owners?: string;
   /** Words that complete "the file …"; null if the file is valid or missing. */
   readonly problem: string | null;
   readonly community: CommunityFiles;
+  /** When its maintainers have said stop. Milliseconds since 1970. */
+  readonly stoppedAt?: number;
+  /** The threads that its maintainers have muted, and since when. */
+  readonly muted?: SaidWords['muted'];
 }
 
 /** The policy of a repository without the file. */
@@ -84,11 +92,20 @@ const policySchema = z.strictObject(
     // A limit can only lower the operator's, so one that is not understood is ignored.
     limit: z.unknown().optional(),
   },
-  {
-    error:
-      'may contain only the keys anonymous_friendly, accept, pull_request_footer, sign_off, ai_disclosure, issue, workflows and limit',
-  },
+  { error: ({ code, keys }) => wrongKeys(code === 'unrecognized_keys' ? keys : []) },
 );
+
+const MOST_OF_A_KEY = 40;
+
+/** Words for a file that has such keys, or is no mapping. */
+function wrongKeys([first]: readonly string[]): string {
+  const known = Object.keys(policySchema.shape);
+  const all = `${known.slice(0, -1).join(', ')} and ${known.at(-1)}`;
+  if (first === undefined) return `may contain only the keys ${all}`;
+  const meant = nearName(first, known);
+  const hint = meant === undefined ? `it may contain only ${all}` : `did you mean ${meant}?`;
+  return `has the unknown key "${oneLine(first).slice(0, MOST_OF_A_KEY)}" (${hint})`;
+}
 
 /** @param file its bytes; null if it is no file, or too large for the host to send. */
 export function parsePolicy(file: Uint8Array | null): Policy {
@@ -126,17 +143,25 @@ function unusable(problem: string): Policy {
  */
 const MAX_YAML_TOKENS = 1_500;
 
-/** @throws Error */
-export function readYaml(text: string): unknown {
-  let tokensLeft = MAX_YAML_TOKENS;
+/**
+ * Reads YAML without aliases.
+ * @param mayGoOn is asked for each word or sign.
+ * @throws Error
+ */
+export function readYaml(text: string, mayGoOn = atMost(MAX_YAML_TOKENS)): unknown {
   for (const token of new Lexer().lex(text)) {
-    if (token !== '' && --tokensLeft < 0) throw new Error('the file has too many words and signs');
+    if (token !== '' && !mayGoOn()) throw new Error('the file has too many words and signs');
   }
   const document = parseDocument(text, { schema: 'core', stringKeys: true, logLevel: 'error' });
   const [mistake] = [...document.errors, ...document.warnings];
   if (mistake !== undefined) throw mistake;
   // Aliases could make a large object of a small file.
   return document.toJS({ maxAliasCount: 0 });
+}
+
+function atMost(count: number): () => boolean {
+  let left = count;
+  return () => left-- > 0;
 }
 
 const inWords = (kind: Contribution): string => kind.replace('_', ' ');
@@ -146,18 +171,45 @@ const inWords = (kind: Contribution): string => kind.replace('_', ' ');
  * write where they denounce the bot; null if it is accepted.
  */
 export function policyRefusal(policy: Policy, to: RepositoryName, kind: Contribution): string | null {
-  const { accepted, problem, pullRequests, community } = policy;
+  const { accepted, problem, pullRequests, community, stoppedAt } = policy;
   if (accepted.includes(kind)) return null;
+  if (stoppedAt !== undefined) return stopSentence(to, stoppedAt);
   if (kind === 'pull_requests' && pullRequests !== undefined) return closedSentence(to, pullRequests);
   if (problem !== null)
-    return `${fullName(to)} accepts nothing until its maintainers correct its ${POLICY_PATH}, which ${problem}.`;
-  if (kind === 'pull_requests' && community.standing?.kind === 'denounced') {
-    const { path, reason } = community.standing;
+    return `${fullName(to)} accepts nothing until its maintainers correct ${policyFile(policy)}, which ${problem}.`;
+  const { path = '', reason = null } = community.standing ?? {};
+  if (isDenounced(community, kind)) {
     const why = reason === null ? '' : `\nIts maintainers write: ${reason}`;
-    return `${fullName(to)} takes no pull requests of the bot: its ${path} denounces it.${why}`;
+    return `${fullName(to)} takes no ${inWords(kind)} of the bot: its ${path} denounces it.${why}`;
   }
   const others = accepted.length === 0 ? '' : `, only ${accepted.map(inWords).join(' and ')}`;
-  return `${fullName(to)} does not accept anonymous ${inWords(kind)}${others}: its ${POLICY_PATH} says so.`;
+  return `${fullName(to)} does not accept anonymous ${inWords(kind)}${others}: ${policyFile(policy)} says so.`;
+}
+
+/** Names the file of a policy in a sentence about the repository. */
+export function policyFile({ owners }: Pick<Policy, 'owners'>): string {
+  return owners === undefined ? `its ${POLICY_PATH}` : `the ${POLICY_PATH} of ${owners}`;
+}
+
+const OWN_ACCOUNT = 'You can still contribute with an account of your own.';
+const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
+
+/** @param at when stop was said, in milliseconds since 1970. */
+export function stopSentence(to: RepositoryName, at: number): string {
+  return `${fullName(to)} accepts nothing from this service. Its maintainers have said stop on ${dayOf(at)}.\n${OWN_ACCOUNT}`;
+}
+
+/** Says why nothing is sent to a thread, like `policyRefusal`; null: it is not muted. */
+export function muteRefusal(policy: Policy, to: RepositoryName, thread: number): string | null {
+  const { at } = policy.muted?.find((one) => one.thread === thread) ?? {};
+  if (at === undefined) return null;
+  return `${fullName(to)}#${thread} accepts nothing more from this service. Its maintainers have said mute on ${dayOf(at)}.\n${OWN_ACCOUNT}`;
+}
+
+/** Applies what maintainers have said in comments. The stricter of word and file counts. */
+export function withWords(policy: Policy, { stoppedAt, muted }: SaidWords): Policy {
+  if (stoppedAt !== null) return { ...policy, stoppedAt, accepted: [] };
+  return muted.length === 0 ? policy : { ...policy, muted };
 }
 
 /** Applies what the host says of a repository, which counts more than its file. */
@@ -165,23 +217,59 @@ export function closedTo(policy: Policy, pullRequests: Repository['pullRequests'
   return pullRequests === 'all' ? policy : { ...policy, accepted: withoutPulls(policy), pullRequests };
 }
 
-/** Adds what other files say: a list that denounces the bot closes the repository to its pulls. */
+/** Adds what other files say: a list that denounces the bot closes what its gate would close. */
 export function withCommunity(policy: Policy, community: CommunityFiles): Policy {
-  const isDenounced = community.standing?.kind === 'denounced';
-  return { ...policy, community, accepted: isDenounced ? withoutPulls(policy) : policy.accepted };
+  const accepted = policy.accepted.filter((kind) => !isDenounced(community, kind));
+  return { ...policy, community, accepted };
+}
+
+/** Tells if the list denounces the bot, and closes this. Only a known action closes issues. */
+function isDenounced({ standing, gates }: CommunityFiles, kind: Contribution): boolean {
+  if (standing?.kind !== 'denounced') return false;
+  return (
+    kind === 'pull_requests' || gates.some((gate) => gate.asks === 'vouch' && gate.of === kind && gate.closes)
+  );
 }
 
 function withoutPulls({ accepted }: Policy): Contribution[] {
   return accepted.filter((kind) => kind !== 'pull_requests');
 }
 
-/** Warns if a list of vouched accounts may close a pull request of the bot; null: it does not. */
-export function gateSentence(to: RepositoryName, { community }: Pick<Policy, 'community'>): string | null {
-  const { kind, path = '', bot = '', reason = '' } = community.standing ?? {};
-  if (kind === 'unreadable')
-    return `The service cannot read ${path} of ${fullName(to)}: ${reason}. If it is a gate, the gate may close pull requests of the bot.`;
+/**
+ * Says what a list of vouched accounts does to what the bot opens.
+ * @returns null if it takes it. `isSure`: a workflow closes it.
+ */
+export function vouchGate(
+  to: RepositoryName,
+  { community: { standing, gates } }: Pick<Policy, 'community'>,
+  of: 'pull_requests' | 'issues',
+): { readonly sentence: string; readonly isSure: boolean } | null {
+  const { kind, path = '', bot = '', reason = '' } = standing ?? {};
+  const known = gates.filter((gate) => gate.asks === 'vouch').filter((gate) => gate.of === of);
+  const gate = known.find(({ takesUnlisted }) => !takesUnlisted);
+  if (gate === undefined && (of === 'issues' || known.length > 0)) return null;
+  const what = inWords(of);
+  if (kind === 'unreadable') {
+    const why = `The service cannot read ${path} of ${fullName(to)}: ${reason}.`;
+    return { sentence: `${why} If it is a gate, the gate may close ${what} of the bot.`, isSure: false };
+  }
   if (kind !== 'unlisted') return null;
-  return `${fullName(to)} has a list of vouched accounts, ${path}, without ${bot}: a gate may close pull requests of the bot. A maintainer vouches with a line "${bot}" in that file.`;
+  const how = 'A maintainer vouches with a line';
+  if (gate === undefined) {
+    const list = `${fullName(to)} has a list of vouched accounts, ${path}, without ${bot}`;
+    return {
+      sentence: `${list}: a gate may close ${what} of the bot. ${how} "${bot}" in that file.`,
+      isSure: false,
+    };
+  }
+  const does = `${gate.closes ? 'closes' : 'checks'} ${what} of accounts that are not vouched for`;
+  const sentence = `The ${gate.path} of ${fullName(to)} ${does}, and ${bot} is not in ${path}. ${how} "${bot}" there.`;
+  return { sentence, isSure: gate.closes };
+}
+
+/** The sentence of `vouchGate` for pull requests. */
+export function gateSentence(to: RepositoryName, policy: Pick<Policy, 'community'>): string | null {
+  return vouchGate(to, policy, 'pull_requests')?.sentence ?? null;
 }
 
 /** @param paths those of changed workflows, at least one. */

@@ -76,6 +76,7 @@ export class Wait implements Consent {
     const left = AbortSignal.any([this.#departed, reply.broken]);
     await this.#clock.sleep(this.#waitMs, left);
     if (left.aborted) throw new Refusal('stopped', 'it was stopped before it was published', []);
+    await reply.note('');
     return true;
   }
 }

@@ -3,9 +3,10 @@
  * Then follows a refusal, a preview, or a push that may be published.
  * Proved by test/e2e/push/push-acts.test.ts and test/e2e/push/all-at-once.test.ts.
  */
+import { stopSentence } from '../policy/policy.ts';
 import { linesOf } from '../words/finding.ts';
 import { repositoryKey, type RepositoryName } from '../words/repository-name.ts';
-import { mayWait, withAdvice } from './delay/keep.ts';
+import { type DelayPlan, mayWait, withAdvice } from './delay/keep.ts';
 import { type Circumstances, type Records, UNKNOWN_HASH } from './judge/destination.ts';
 import { Findings, refusalOf } from './judge/findings.ts';
 import { type Judged, judge } from './judge/judge.ts';
@@ -22,10 +23,16 @@ import { compare } from './same-work.ts';
 import { type ClaimedUpdate, type PushRun, receivedHashOf, slotHashOf } from './push-run.ts';
 import { isDoubtful } from './receive/push-options.ts';
 import type { Received } from './receive/receive.ts';
+import { willBePublished } from './reply/banner.ts';
 import { isMomentary, Refusal, refusedOptions } from './reply/refusal.ts';
 
 const ASKS_NOW =
   'A preview asks the code host about the repository now. A delayed push asks only when it is published.';
+
+function whenPublished({ reason, ...window }: DelayPlan): string {
+  const then = reason === 'review' ? 'waits until the operator has reviewed it.' : willBePublished(window);
+  return `Without -o preview, it ${then}`;
+}
 
 export interface JudgedPush extends Judged, Pick<Upstream, 'hostAheadMs'> {
   readonly slotHash: string;
@@ -33,14 +40,18 @@ export interface JudgedPush extends Judged, Pick<Upstream, 'hostAheadMs'> {
 }
 
 /**
- * @param isLater true: the host is asked only what a clone asks, unless it is a preview.
+ * @param plan not null: the host is asked only what a clone asks, unless it is a preview.
  * @throws Refusal, also for a preview
  */
-export async function judgePush(run: PushRun, received: Received, isLater: boolean): Promise<JudgedPush> {
+export async function judgePush(
+  run: PushRun,
+  received: Received,
+  plan: DelayPlan | null,
+): Promise<JudgedPush> {
   const { options, pack } = received;
   const slotHash = await slotHashOf(run, received);
   const receivedHash = await receivedHashOf(run, received);
-  const { upstream, place, circumstances } = await lookAround(run, received, isLater, slotHash).catch(
+  const { upstream, place, circumstances } = await lookAround(run, received, plan, slotHash).catch(
     (error: unknown) => {
       const findings = new Findings();
       findings.add(refusedOptions(received.faults));
@@ -81,7 +92,7 @@ interface Surveyed {
 async function lookAround(
   run: PushRun,
   received: Received,
-  isLater: boolean,
+  plan: DelayPlan | null,
   slotHash: string,
 ): Promise<Surveyed> {
   const { host, store, settings, claims } = run;
@@ -89,14 +100,14 @@ async function lookAround(
   const { prHash, preview } = options;
   // What may have been meant to wait, or to update a pull request, is not told to the host now.
   const isUpdateMeant = isDoubtful(faults, 'pr-hash');
-  const isQuiet = (isLater && !preview) || isUpdateMeant || isDoubtful(faults, 'delay', 'wait');
+  const isQuiet = (plan !== null && !preview) || isUpdateMeant || isDoubtful(faults, 'delay', 'wait');
   const mayPublish = !preview && faults.length === 0;
   if (!mayPublish) claims.lockNothing();
   const claimed = prHash === null ? null : await claims.claimListed(prHash);
   // Before it is published, only our own record can say of which repository the pull request is.
   const listed = isQuiet && isElsewhere(claimed, run.target) ? null : claimed;
   const refusal = await askLimits(run, received, listed, slotHash);
-  if (preview && isLater && !isQuiet) await run.reply.note(ASKS_NOW);
+  if (preview && plan !== null && !isQuiet) await run.reply.note(ASKS_NOW, whenPublished(plan));
   if (mayPublish && !isQuiet) {
     void host.connectAhead('push');
     void host.connectAhead('pull-request');
@@ -109,7 +120,7 @@ async function lookAround(
   };
   const [listedRefs, looked, botLogin] = await Promise.all([
     lookUpUpstream(run),
-    isQuiet ? null : lookUpPlace(run).catch(unlessWaits),
+    isQuiet ? refuseStopped(run) : lookUpPlace(run).catch(unlessWaits),
     run.steps.run('lookup', () => host.botLogin(isQuiet)),
   ]);
   const upstream = { ...listedRefs, repository: looked?.repository ?? listedRefs.repository };
@@ -119,11 +130,22 @@ async function lookAround(
   const wasOpen = place === null && (await isOpen());
   const records: Records = {
     recorded: (hash) => store.recorded(hash),
-    compare: (...asked) => compare(run, ...asked),
+    compare: (push, as) => compare(run, push, as),
   };
   const { memory } = host;
   const circumstances = { settings, botLogin, listed, records, memory, now, refusal, wasOpen };
   return { upstream, place, circumstances };
+}
+
+/**
+ * Refuses a push that is published later, if the maintainers have said stop: nobody has to ask the
+ * host for that. The rest of the policy is asked for when it is published.
+ * @throws Refusal
+ */
+async function refuseStopped({ host, target }: PushRun): Promise<null> {
+  const { stoppedAt } = await host.said(target);
+  if (stoppedAt === null) return null;
+  throw new Refusal('policy', 'not accepted by the repository', stopSentence(target, stoppedAt).split('\n'));
 }
 
 /**

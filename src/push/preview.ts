@@ -64,7 +64,7 @@ export async function previewOf(
   await reply.note(...linesOf(before));
   const remarks = [
     ...linesOf(behind),
-    ...(full === null ? [] : [`This push would be refused now: ${full.reason}. ${full.lines.at(-1)}`]),
+    ...(full === null ? [] : [`This push would be REFUSED now: ${full.reason}. ${full.lines.at(-1)}`]),
   ];
   return previewed(push, leaving, { ...facts, refusal: refusal?.reason ?? null, remarks });
 }
@@ -75,13 +75,11 @@ export function previewed(push: Publishable, anonymous: AnonymousCommits, shown:
   const { title, body } = wholeText(push, anonymous);
   const objects = anonymous.objectCount + push.entryCount;
   const { length } = push.commits;
+  const opened = push.isDraft ? 'a pull request as a draft' : 'a pull request';
+  const which = isUpdate(push) ? `the pull request ${push.named?.pullRequest.url ?? ''}` : opened;
   const lines = [
-    ...(refusal === null
-      ? []
-      : [`This push would be refused: ${refusal}. With -o publish-names, this would become public:`]),
-    isUpdate(push)
-      ? `This push would update the pull request ${push.named?.pullRequest.url ?? ''}:`
-      : `This push would open a pull request${push.isDraft ? ' as a draft' : ''}:`,
+    ...(refusal === null ? [] : [`This push would be REFUSED: ${refusal} (below).`]),
+    `${refusal === null ? 'This push' : 'With -o publish-names, it'} would ${isUpdate(push) ? 'update' : 'open'} ${which}:`,
     '',
     `  Repository:  ${fullName(push.repository)}`,
     `  Base:        ${push.base.name.slice('refs/heads/'.length)}`,
@@ -90,7 +88,7 @@ export function previewed(push: Publishable, anonymous: AnonymousCommits, shown:
     ...indented(body),
     '',
     `Its ${length === 1 ? 'commit' : `${length} commits`}, by ${author}:`,
-    ...messageLines(push.commits, anonymous, dateOf),
+    ...messageLines(push.commits, anonymous, dateOf, body),
     '',
     ...(updated === null ? [] : [`${updated === '' ? 'Nothing new' : updated}.`]),
     `${objects === 1 ? '1 object' : `${objects} objects`}, ${bytes} bytes, would be sent. Files are not shown: ${SHOW}`,
@@ -104,8 +102,16 @@ function indented(text: string): string[] {
   return text === '' ? [] : text.split(/\r?\n/).map((line) => `    ${line}`);
 }
 
-/** Every message, as it would be published; the size of those that do not fit. */
-function messageLines(commits: PlannedCommits, anonymous: AnonymousCommits, dateOf: DateOf): string[] {
+/**
+ * Every message, as it would be published; the size of those that do not fit.
+ * @param shown the description, which need not be shown twice.
+ */
+function messageLines(
+  commits: PlannedCommits,
+  anonymous: AnonymousCommits,
+  dateOf: DateOf,
+  shown: string,
+): string[] {
   const lines: string[] = [];
   let [left, count, bytes] = [MOST_SHOWN, 0, 0];
   for (let number = 0; number < commits.length; number++) {
@@ -119,7 +125,8 @@ function messageLines(commits: PlannedCommits, anonymous: AnonymousCommits, date
     left -= size + LINE_BYTES;
     const date = new Date(dateOf(number) * 1000).toISOString().slice(0, 19).replace('T', ' ');
     const { title, body } = textOf(commit, anonymous);
-    lines.push(`  ${anonymous.idOf(number).slice(0, 10)}  ${date} UTC  ${title}`, ...indented(body));
+    const text = body !== '' && shown.startsWith(body) ? '(the description above)' : body;
+    lines.push(`  ${anonymous.idOf(number).slice(0, 10)}  ${date} UTC  ${title}`, ...indented(text));
   }
   const messages = count === 1 ? '1 message' : `${count} messages`;
   return count === 0 ? lines : [...lines, `  ${messages}, ${bytes} bytes, not shown: ${SHOW}`];

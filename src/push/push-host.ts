@@ -12,6 +12,7 @@ import type { Limit } from '../limits/sliding-window.ts';
 import type { Claim } from '../limits/claim.ts';
 import type { CodeHost } from '../host/open.ts';
 import type { PullRequestPlace, Repository } from '../host/code-host.ts';
+import type { SaidWords } from '../events/hear.ts';
 import type { KnownPolicy } from '../policy/policies.ts';
 import type { RepositoryName } from '../words/repository-name.ts';
 import type { OpenedPullRequest } from '../stats/statistics.ts';
@@ -50,6 +51,8 @@ export interface PushHost extends HistoryHost {
    * @param looked the repository, if it is looked up already.
    */
   policy(repository: RepositoryName, looked?: Promise<Repository>): Promise<KnownPolicy>;
+  /** Answers what its maintainers have said in comments, without a question to the host. */
+  said(repository: RepositoryName): Promise<Pick<SaidWords, 'stoppedAt'>>;
 }
 
 /**

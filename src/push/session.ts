@@ -191,8 +191,9 @@ export async function conclude(run: PushRun, arrival: Arrival) {
     return refusedAs(refusal, commandFor(run, arrival.task, refusal));
   });
   const full = await refusedByLimit(run, arrival, attempted);
-  await run.tell();
   const outcome = full === null ? attempted : refusedAs(full);
+  if (outcome.kind === 'refused' && isOfLimits(outcome.refusal)) run.notes.length = 0;
+  await run.tell();
   tell(run, arrival, outcome);
   // Release the locks now, so that the next push does not wait until this answer has arrived.
   const { claims } = run;
@@ -286,7 +287,7 @@ function delayed(facts: DelayedFacts): Outcome {
 async function judgedAndPublished(run: PushRun, received: Received): Promise<Outcome> {
   const { options } = received;
   const planned = await planOf(run, options);
-  const judged = await judgePush(run, received, planned !== null);
+  const judged = await judgePush(run, received, planned);
   const agreed = await agreedOn(run, received, judged);
   const decided = await decide(run, received, agreed, planned);
   if (decided.kind === 'waits') return delayed(waitingFacts(run, decided.view));

@@ -13,7 +13,7 @@ import { openRepositories, type RepositoryHost } from '../host/open.ts';
 import { systemClock } from '../isolate/clock.ts';
 import type { MemoryHold } from '../isolate/memory-budget.ts';
 import { pullRequestTopic } from '../notify/ntfy.ts';
-import { MAINTAINERS_PATH } from '../pages/layout.ts';
+import { feedOf, readFrom } from '../objects.ts';
 import { openPolicies } from '../policy/policies.ts';
 import { newPrHash, pullRequestPath } from '../words/pr-hash.ts';
 import { ASKED_BEFORE, type Consent } from '../push/consent.ts';
@@ -23,7 +23,7 @@ import type { Reply } from '../push/reply/reply.ts';
 import type { RepositoryName } from '../words/repository-name.ts';
 import { serviceSecret } from '../secret/open-secret.ts';
 import { SealedKv } from '../secret/sealed-kv.ts';
-import { pullRequestFooter } from '../text/footer.ts';
+import { MAINTAINERS_PATH, pullRequestFooter } from '../text/footer.ts';
 import { HistoryCache, HistoryLister } from '../upstream/history-lister.ts';
 import type { HistoryHost } from '../upstream/upstream-refs.ts';
 import { type HostScope, memoryFor } from './scope.ts';
@@ -73,6 +73,7 @@ export function pushHost(
     botLogin: (isQuiet) => botLogin(env, config, host, http, isQuiet),
     policy: (repository, looked) =>
       openPolicies(env, config, host, logger, http).of(repository, { looked, isUrgent: true }),
+    said: (repository) => readFrom(() => feedOf(env, host.key).said(repository, null)),
   };
 }
 

@@ -74,7 +74,7 @@ async function renewUntil(done: AbortSignal, renew: () => Promise<boolean>): Pro
 }
 
 /** Works in memory that counts for no client, and for which no client has to wait. */
-async function inMemory<T>(work: (memory: MemoryHold) => Promise<T>): Promise<T> {
+export async function inMemory<T>(work: (memory: MemoryHold) => Promise<T>): Promise<T> {
   const memory = isolateMemory.open(systemClock, null, false);
   try {
     return await work(memory);

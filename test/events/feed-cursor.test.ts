@@ -13,7 +13,14 @@ const HOUR_MS = 60 * MINUTE_MS;
 const OLD_DATE = new Date(NOW - MINUTE_MS).toUTCString();
 
 function thread(updatedAt: number) {
-  return { id: '1', isByBot: true, repository: { owner: 'octo', name: 'hello' }, number: 7, updatedAt };
+  return {
+    id: '1',
+    isIssue: false,
+    isByBot: true,
+    repository: { owner: 'octo', name: 'hello' },
+    number: 7,
+    updatedAt,
+  };
 }
 
 function afterFull(lastModified: string | null, askedAt = NOW, pollIntervalMs = 0): FeedCursor {

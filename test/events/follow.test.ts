@@ -39,6 +39,7 @@ async function ended({ shown, isRecorded = true, isTold = true, notedMinutesAgo 
     updatedAt: clock.now(),
     notedAt: clock.now() - notedMinutesAgo * MINUTE_MS,
     isKnown: true,
+    isForeign: false,
     readTo: null,
     failures: 0,
   };
@@ -56,12 +57,14 @@ async function ended({ shown, isRecorded = true, isTold = true, notedMinutesAgo 
   const host = {
     feed: async () => ({ threads: [], lastModified: null, pollIntervalMs: MINUTE_MS }),
     pullRequest: async () => shown(),
-    remarks: async () => [],
+    remarks: async () => ({ remarks: [], readTo: null }),
+    comments: async () => ({ remarks: [], readTo: null }),
   };
   const own = {
     botId: async () => BOT,
     prHashWithId: async () => (isRecorded ? PR_HASH : null),
     tell: async () => isTold,
+    hear: async () => {},
   };
   const run = followPullRequests({ host, memory, clock, ...own }, clock.now());
   return {

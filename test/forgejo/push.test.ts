@@ -295,7 +295,7 @@ describe.skipIf(inject('gitea') === null)('a push to Gitea', () => {
     expect(preview.stderr).toContain('preview: nothing was published');
     expect(await bed.host.pushes(upstream)).toEqual([]);
     const named = await clone.push('-o', 'pr-hash=0123456789ab', 'origin', 'HEAD:topic');
-    expect(remoteLines(named).join()).toContain('NEW pull request: no pull request of');
+    expect(remoteLines(named).join()).toContain('so this would open a NEW one');
     expect((await bed.host.onlyPull(upstream)).state).toBe('open');
   });
 

@@ -139,7 +139,7 @@ describe('Change-Ids', () => {
       '  message of "By Ada Lovelace": By Ada Lovelace',
       `  message of "By Ada Lovelace": ${ID}`,
     ]);
-    expect(adviceOf(findings.leaks).join()).toMatch(/git commit --amend.*gerrit\.createChangeId/);
+    expect(adviceOf(findings.leaks, '').join()).toMatch(/git commit --amend.*gerrit\.createChangeId/);
   });
 
   it('are shown up to ten times', () => {

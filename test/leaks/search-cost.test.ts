@@ -4,12 +4,19 @@
  * by being there.
  */
 import { describe, expect, it, vi } from 'vitest';
+import { DeltaReader } from '../../src/git/pack/delta.ts';
 import { SearchedNames } from '../../src/git/search/searched-names.ts';
 import { kindOfFile, PICTURES } from '../../src/leaks/file-kinds.ts';
 import { HOSTILE_MESSAGES } from '../support/hostile-messages.ts';
 import { commitContent, treeContent } from '../support/objects.ts';
 import { search } from '../support/name-searching.ts';
-import { deltaSize, type Entry, insertInstructions, oidOf } from '../support/pack-builder.ts';
+import {
+  copyInstruction,
+  deltaSize,
+  type Entry,
+  insertInstructions,
+  oidOf,
+} from '../support/pack-builder.ts';
 import { exifSegment, jpeg, png, tiff, webp, xmpSegment } from '../support/pictures.ts';
 import { IN_FILES, IN_MESSAGES } from '../support/worst-parts.ts';
 import { workOf } from '../support/work-meter.ts';
@@ -81,6 +88,20 @@ function describePushOf(size: number): void {
 
 describe('a push of 100,000 bytes', () => describePushOf(100_000));
 describe('a push of a megabyte', exhaustive, () => describePushOf(1_000_000));
+
+it('deltas that are full of copies are read once, and applied as far as a few megabytes of them', async () => {
+  const bytes = 1_000_000;
+  const copies = bytes / 2;
+  const delta = Buffer.concat([deltaSize(1), deltaSize(copies), Buffer.alloc(bytes, copyInstruction(0, 1))]);
+  const deltas = Array.from({ length: 5 }, (_, at): Entry => ({ type: 'ofs-delta', base: at + 1, delta }));
+  const files = Array.from(deltas, (_, at) => blob(Buffer.from([at])));
+  const take = vi.spyOn(DeltaReader.prototype, 'take');
+  await search({ authors: [AUTHOR], files: [...files, ...deltas] });
+  const read = take.mock.calls.reduce((sum, [{ length }]) => sum + length, 0);
+  take.mockRestore();
+  expect(read).toBeGreaterThan(deltas.length * bytes);
+  expect(read).toBeLessThan(9 * bytes);
+});
 
 const often = <T>(one: T): T[] => Array.from({ length: 5_000 }, () => one);
 

@@ -120,7 +120,13 @@ it('an entry does not change when another pull request is opened under the hash'
 
 it('the page tells events of an earlier one apart, and takes none of its reviews for the new one', () => {
   const conversation = { kind: 'unknown', why: 'Silence.' } as const;
-  const text = pullRequestPageText({ pullRequest: LATER, origin: ORIGIN, needsKey: false, conversation });
+  const text = pullRequestPageText({
+    pullRequest: LATER,
+    origin: ORIGIN,
+    needsKey: false,
+    asked: '',
+    conversation,
+  });
   expect(text).toContain('Closed (#21)');
   expect(text).toContain('Open. The maintainers have not decided yet.');
 });

@@ -56,6 +56,7 @@ const change = (text: string) => ({
   warnings: [text],
   templateUrl: text,
   needsKey: true,
+  asked: '',
 });
 const same = (text: string) => ({
   prHash: text,
@@ -178,7 +179,13 @@ const PAGES: readonly ((text: string) => Page)[] = [
     ),
   (text) => doorPage(REVIEW_DOOR, text, true, text),
   (text) =>
-    operatorHomePage({ server: `https://ntfy.test/${text}`, waiting: 1, trouble: null, tested: null }),
+    operatorHomePage({
+      server: `https://ntfy.test/${text}`,
+      waiting: 1,
+      trouble: null,
+      tested: null,
+      stopped: [{ name: text, url: `https://host.test/${text}`, at: 0 }],
+    }),
   (text) =>
     reviewListPage({
       pushes: [reviewed(text)],
@@ -272,6 +279,7 @@ const PAGES: readonly ((text: string) => Page)[] = [
       },
       origin: text,
       needsKey: true,
+      asked: '',
       conversation: said(text),
     }),
 ];

@@ -39,6 +39,7 @@ const PAGE = {
   pullRequest: HOSTILE,
   origin: 'https://gitveil.test',
   needsKey: false,
+  asked: '',
   conversation,
 };
 
@@ -68,6 +69,11 @@ it('cuts what is long, but no character in two', () => {
   const long = plainText(`${'a'.repeat(1_999)}😀 and more`);
   expect(long).toBe(`${'a'.repeat(1_999)}…`);
   expect(plainText(' short\r\n')).toBe('short');
+});
+
+it('has a command with the options that the repository asks for', () => {
+  const asked = '-o sign-off ';
+  expect(pullRequestPageText({ ...PAGE, asked })).toContain('git push -o pr-hash=0123456789ab -o sign-off ');
 });
 
 it('in a terminal has no control character, and a command that a shell takes as it is meant', () => {

@@ -4,9 +4,18 @@
  */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { hashObject } from '../../src/git/objects/oid.ts';
+import { encodeTree } from '../../src/git/objects/tree.ts';
+import type { KeptObject } from '../../src/git/pack/kept-objects.ts';
 import type { FileAnswer } from '../../src/host/code-host.ts';
 import { NO_FILES, readCommunityFiles, vouchedStanding } from '../../src/policy/community-files.ts';
-import { gateSentence, OPEN_POLICY, policyRefusal, withCommunity } from '../../src/policy/policy.ts';
+import {
+  gateSentence,
+  OPEN_POLICY,
+  policyRefusal,
+  vouchGate,
+  withCommunity,
+} from '../../src/policy/policy.ts';
 
 const REPOSITORY = { owner: 'octo', name: 'hello' };
 
@@ -27,7 +36,36 @@ function repository(files: Readonly<Record<string, string | Uint8Array | null>>)
           const [name = '', ...below] = path.slice(above.length).split('/');
           return below.length > 0 || content === null ? `${name}/` : name;
         });
-      return [...new Set(names)];
+      return new Map(names.map((name) => [name, above + name]));
+    },
+    // Here, an id is a path.
+    async readAll(paths: readonly string[]) {
+      asked.push('gates');
+      const objects = Object.entries(files).flatMap(([path, content]) => {
+        const folder = paths.find((each) => each.endsWith('/') && path.startsWith(each));
+        if (content === null || !(folder !== undefined || paths.includes(path))) return [];
+        return [
+          {
+            type: 'blob' as const,
+            oid: hashObject('blob', Buffer.from(content)),
+            path,
+            content: Buffer.from(content),
+          },
+        ];
+      });
+      const trees = paths
+        .filter((path) => path.endsWith('/'))
+        .map((path) => {
+          const below = objects.filter((each) => each.path.startsWith(path));
+          const entries = below.map(({ path: whole, oid }) => ({
+            mode: '100644',
+            name: Buffer.from(whole.slice(path.length)),
+            oid,
+          }));
+          return { type: 'tree' as const, oid: path, content: encodeTree(entries) };
+        });
+      const named = objects.map((each) => [paths.includes(each.path) ? each.path : each.oid, each] as const);
+      return new Map<string, KeptObject>([...named, ...trees.map((tree) => [tree.oid, tree] as const)]);
     },
     async file(path: string): Promise<FileAnswer> {
       asked.push(path);
@@ -162,10 +200,10 @@ it('finds the guidelines, and asks for one thing at most after two lists', async
   });
   const all = repository({ ...files, 'VOUCHED.td': '' });
   await readCommunityFiles(all, 'github', async () => 'bot');
-  expect(all.asked).toEqual(['/', '.github/', 'VOUCHED.td']);
+  expect(all.asked).toEqual(['/', '.github/', 'VOUCHED.td', 'gates']);
   const without = repository(files);
   await readCommunityFiles(without, 'github', async () => 'bot');
-  expect(without.asked).toEqual(['/', '.github/', 'docs/']);
+  expect(without.asked).toEqual(['/', '.github/', 'docs/', 'gates']);
 });
 
 it('fails as a whole where the host does not answer, so that nobody takes silence for consent', async () => {
@@ -177,6 +215,45 @@ it('can be read by a service without a bot account, which opens no pull request'
   const files = repository({ 'VOUCHED.td': '-bot' });
   const { standing: found } = await readCommunityFiles(files, 'github', async () => null);
   expect(found).toMatchObject({ kind: 'unreadable', reason: 'this service has no bot account' });
+});
+
+const WORKFLOW = '.github/workflows/vouch.yml';
+/** A workflow with vouch's action for pull requests or issues, with such inputs. */
+const vouched = (of: 'pr' | 'issue', ...inputs: string[]) =>
+  `on:\n  ${of === 'pr' ? 'pull_request_target' : 'issues'}:\njobs:\n  check:\n    steps:\n      - uses: mitchellh/vouch/action/check-${of}@v1\n        with:\n${inputs.map((line) => `          ${line}\n`).join('')}`;
+
+async function gate(list: string, workflow: string, of: 'pull_requests' | 'issues' = 'pull_requests') {
+  const policy = withCommunity(OPEN_POLICY, await read({ 'VOUCHED.td': list, [WORKFLOW]: workflow }));
+  return policyRefusal(policy, REPOSITORY, of) ?? vouchGate(REPOSITORY, policy, of);
+}
+
+describe("vouch's own workflow", () => {
+  it('that closes only what is denounced is no gate for the bot', async () => {
+    expect(await gate('alice', vouched('pr', 'require-vouch: "false"', 'auto-close: true'))).toBeNull();
+  });
+
+  it('that closes all others is sure to close what the bot opens', async () => {
+    expect(await gate('alice', vouched('pr', 'auto-close: true'))).toEqual({
+      sentence:
+        'The .github/workflows/vouch.yml of octo/hello closes pull requests of accounts that are not vouched for, and Gitveil-Bot is not in VOUCHED.td. A maintainer vouches with a line "Gitveil-Bot" there.',
+      isSure: true,
+    });
+    expect(await gate('alice', vouched('pr', 'auto-close: true', 'dry-run: true'))).toMatchObject({
+      isSure: false,
+    });
+    expect(await gate('gitveil-bot', vouched('pr', 'auto-close: true'))).toBeNull();
+  });
+
+  it('for issues is told there, and closes them to a bot that is denounced', async () => {
+    expect(await gate('alice', vouched('issue', "auto-close: 'true'"), 'issues')).toMatchObject({
+      sentence: expect.stringContaining('closes issues of accounts') as string,
+      isSure: true,
+    });
+    expect(await gate('alice', vouched('pr', 'auto-close: true'), 'issues')).toBeNull();
+    expect(await gate('-gitveil-bot spam', vouched('issue', 'auto-close: true'), 'issues')).toBe(
+      'octo/hello takes no issues of the bot: its VOUCHED.td denounces it.\nIts maintainers write: spam',
+    );
+  });
 });
 
 it('keeps issues and comments open where the bot is denounced', async () => {

@@ -77,7 +77,12 @@ describe('a policy file', () => {
   });
 
   it.each([
-    ['a key that nobody knows', 'acept: false', /may contain only the keys/],
+    ['a misspelt key', 'acept: false', /^has the unknown key "acept" \(did you mean accept\?\)$/],
+    [
+      'a key that nobody knows',
+      'colour: red',
+      /^has the unknown key "colour" \(it may contain only anonymous_friendly, /,
+    ],
     ['no mapping', '- accept', /may contain only the keys/],
     ['a word that nobody knows', 'accept: [pull-requests]', /accept to true, false or a list/],
     ['an empty value', 'accept:', /accept to true, false or a list/],
@@ -95,7 +100,7 @@ describe('a policy file', () => {
     ['an alias', 'accept: &all [issues]\nanonymous_friendly: *all', /valid YAML/],
     ['a tag', 'accept: !!js/function "x"', /valid YAML/],
     ['a key that is a list', '? [accept]\n: false', /valid YAML/],
-    ['a prototype', '__proto__: {accept: true}', /may contain only the keys/],
+    ['a prototype', '__proto__: {accept: true}', /may contain only/],
     ['too many bytes', `# ${'x'.repeat(8192)}`, /8 KB/],
     ['deep nesting', '['.repeat(8000), /valid YAML/],
   ])('with %s accepts nothing, and says why', (_, text, problem) => {
@@ -183,10 +188,19 @@ describe('the sentence of a refusal', () => {
     );
   });
 
+  it('names the file of the owner, where that counts', () => {
+    const owners = { ...parse('accept: false'), owners: 'octo/.github' };
+    expect(policyRefusal(owners, repository, 'issues')).toBe(
+      'octo/hello does not accept anonymous issues: the .gitveil.yml of octo/.github says so.',
+    );
+    expect(policyRefusal({ ...parse('- accept'), owners: 'octo/.github' }, repository, 'issues')).toMatch(
+      /^octo\/hello accepts nothing until its maintainers correct the \.gitveil\.yml of octo\/\.github, which may /,
+    );
+  });
+
   it('names what is wrong with a file that cannot be read', () => {
     expect(policyRefusal(parse('acept: false'), repository, 'issues')).toBe(
-      'octo/hello accepts nothing until its maintainers correct its .gitveil.yml, which may contain only the keys ' +
-        'anonymous_friendly, accept, pull_request_footer, sign_off, ai_disclosure, issue, workflows and limit.',
+      'octo/hello accepts nothing until its maintainers correct its .gitveil.yml, which has the unknown key "acept" (did you mean accept?).',
     );
   });
 });

@@ -68,6 +68,7 @@ describe('Git', () => {
       'Publishing in 10 seconds. Press Ctrl-C to stop: nothing is public yet.',
       'To publish without waiting, run:',
       `  ${COMMAND}`,
+      '',
     ]);
   });
 

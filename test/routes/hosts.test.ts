@@ -85,6 +85,31 @@ describe('a path', () => {
     expect([git.status, await git.text()]).toEqual([404, expect.stringContaining('/v1/cb/ for berg.test')]);
   });
 
+  it.each([
+    ['/octo/hello/info/refs?service=git-upload-pack', 'git clone https://veil.test/v1/gh/octo/hello'],
+    ['/v1/octo/hello.git/info/refs?service=git-upload-pack', 'git clone https://veil.test/v1/gh/octo/hello'],
+    [
+      '/v1/github/octo/hello/info/refs?service=git-receive-pack',
+      'git push https://veil.test/v1/gh/octo/hello',
+    ],
+    [
+      '/v1/berg.test/octo/hello/info/refs?service=git-upload-pack',
+      'git clone https://veil.test/v1/cb/octo/hello',
+    ],
+  ])('that lacks its host is told to Git as it was meant: %s', async (path, command) => {
+    const answer = await fetchFrom(path);
+    expect([answer.status, (await answer.text()).split('\n')[0]]).toEqual([
+      404,
+      `No such code host. Did you mean: ${command}`,
+    ]);
+    expect(asked).toEqual([]);
+  });
+
+  it('that is no repository is told without a guess', async () => {
+    const answer = await fetchFrom('/v1/xy/-/..%2f/info/refs?service=git-upload-pack');
+    expect(await answer.text()).not.toContain('Did you mean');
+  });
+
   it('of a host without a bot takes no comments, and says which variable is missing', async () => {
     const response = await fetchFrom('/v1/my/octo/hello/issues/1/comments/anonymous', comment);
     expect([response.status, await response.text()]).toEqual([

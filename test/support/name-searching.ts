@@ -73,6 +73,7 @@ export async function search({
     kept: scanner.kept,
     pack: storedPack(spool, 32),
     canSignOff: () => false,
+    rebase: 'git pull --rebase https://service.test/v1/gh/octo/hello main',
     judgeFolders: () => {},
     history: {
       isKnown: () => false,

@@ -236,6 +236,11 @@ export class DelayedPushes extends DurableObject<Env> {
     return this.#endEarly(this.#seen(seen), 'discard', discarded(reason));
   }
 
+  /** Ends what its repository does not want. Otherwise as `giveUp`. @param said why */
+  async refuse(seen: SeenPush, said: readonly string[]): Promise<EndedEarly> {
+    return this.#endEarly(this.#seen(seen), 'discard', { end: { kind: 'discarded' }, said });
+  }
+
   /**
    * Rolls back: discards what was kept since then, even while it is published, because the lease is
    * lost. Pushes that may already be public in part then wait for the operator.

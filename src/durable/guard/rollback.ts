@@ -239,7 +239,7 @@ type ReachedBy = { http: HttpClient | null };
  * refuses.
  * @param onClosed gets each pull request that is closed.
  */
-function undoAtHost(
+export function undoAtHost(
   env: Env,
   by: ReachedBy,
   onClosed: (one: Tracked) => void,

@@ -12,36 +12,44 @@ import {
   type SpentKind,
 } from '../../events/feed-cursor.ts';
 import { CallsUsedUp, type FeedMemory, followPullRequests, type NotedThread } from '../../events/follow.ts';
-import type { FeedThread } from '../../host/code-host.ts';
-import { type ActivityHost, openActivity } from '../../host/open.ts';
+import { hear, type Listener, type SaidWords } from '../../events/hear.ts';
+import type { Account, FeedThread } from '../../host/code-host.ts';
+import { type ActivityHost, openActivity, openMaintainers } from '../../host/open.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';
 import { isWithin, systemClock } from '../../isolate/clock.ts';
 import { loggerOf } from '../../log.ts';
 import { prHashWithId } from '../../stats/recorded-hashes.ts';
 import { pullRequestOf } from '../../objects.ts';
 import { dueAgainAt, LONGEST_WAIT_MS } from '../due-rows.ts';
-import { type AccountNews, accountNews, reachHost } from '../../host-access.ts';
+import { type AccountNews, accountNews, type Reached, reachHost } from '../../host-access.ts';
+import { closeOpened } from './close-opened.ts';
+import { SqlStances, type Stopped } from './stances.ts';
 
 export class NotificationFeed extends DurableObject<Env> {
   readonly #memory: SqlFeedMemory;
   readonly #account: AccountLook;
+  readonly #stances: SqlStances;
   #isRunning = false;
-  #botId: number | null = null;
+  #bot: Account | null = null;
   #wereCallsUsedUp = false;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#memory = new SqlFeedMemory(ctx.storage);
     this.#account = new AccountLook(ctx.storage.kv);
+    this.#stances = new SqlStances(ctx.storage.sql);
+    ctx.storage.sql.exec('CREATE TABLE IF NOT EXISTS introduced (repository INTEGER PRIMARY KEY)');
   }
 
   /**
    * Reads the feed, and once an hour the account. What fails is left to a later run.
    * @param cronTime when the run was scheduled; milliseconds since 1970.
+   * @returns the repositories whose maintainers have said stop.
    */
-  async run(hostKey: string, cronTime: number): Promise<void> {
+  async run(hostKey: string, cronTime: number): Promise<readonly RepositoryName[]> {
     const reached = reachHost(this.env, hostKey);
-    if (reached === null || reached.host.token === null || this.#isRunning) return;
+    const stopped: RepositoryName[] = [];
+    if (reached === null || reached.host.token === null || this.#isRunning) return stopped;
     const activity = openActivity(reached.access, () => this.#takeCall());
     const logger = loggerOf(reached.config);
     this.#isRunning = true;
@@ -52,7 +60,14 @@ export class NotificationFeed extends DurableObject<Env> {
           memory: this.#memory,
           clock: systemClock,
           prHashWithId: (id) => prHashWithId(this.env.DB, hostKey, id),
-          botId: async () => (this.#botId ??= (await activity.account()).id),
+          botId: async () => (this.#bot ??= await activity.account()).id,
+          hear: async ({ repository, number }, remarks) =>
+            hear(
+              await this.#listener(reached, activity, (one) => void stopped.push(one)),
+              repository,
+              number,
+              remarks,
+            ),
           tell: ({ prHash, number, events }, askedAt) =>
             pullRequestOf(this.env, prHash).tell(hostKey, events, systemClock.now(), { number, askedAt }),
         },
@@ -76,6 +91,7 @@ export class NotificationFeed extends DurableObject<Env> {
       });
     reached.http.closeIdle();
     this.#isRunning = false;
+    return stopped;
   }
 
   /**
@@ -85,7 +101,39 @@ export class NotificationFeed extends DurableObject<Env> {
   async noteComment(repository: RepositoryName, number: number): Promise<void> {
     const at = systemClock.now();
     const id = `${repository.owner}/${repository.name}#${number}`.toLowerCase();
-    this.#memory.note([{ id, isByBot: false, repository, number, updatedAt: at }], at);
+    this.#memory.note([{ id, isIssue: false, isByBot: false, repository, number, updatedAt: at }], at);
+  }
+
+  /** Reads what maintainers have said of a repository; see `SqlStances.said`. */
+  async said(name: RepositoryName, id: number | null): Promise<SaidWords> {
+    return this.#stances.said(name, id);
+  }
+
+  async stopped(most: number): Promise<readonly Stopped[]> {
+    return this.#stances.stopped(most);
+  }
+
+  async #listener(reached: Reached, activity: ActivityHost, stopped: Listener['stopped']): Promise<Listener> {
+    const host = openMaintainers(reached.access, () => this.#takeCall());
+    const bot = (this.#bot ??= await activity.account());
+    const opened = { env: this.env, reached, bot };
+    const access = {
+      pullRequest: (name: RepositoryName, number: number) => activity.pullRequest(name, number),
+      openedBy: (name: RepositoryName, login: string) => host.openedBy(name, login),
+    };
+    return {
+      host,
+      memory: this.#stances,
+      bot,
+      closeAll: (repository) => closeOpened({ ...opened, host: access }, repository),
+      stopped,
+    };
+  }
+
+  /** Answers true once for each repository, by the host's number of it. */
+  async introduce(repositoryId: number): Promise<boolean> {
+    const insert = 'INSERT OR IGNORE INTO introduced VALUES (?)';
+    return this.ctx.storage.sql.exec(insert, repositoryId).rowsWritten > 0;
   }
 
   #takeCall(): void {
@@ -136,15 +184,16 @@ const THREAD_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
 /** How long to remember whose a pull request is. That never changes; this only bounds the table. */
 const KNOWLEDGE_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
 
-type ThreadRow = Omit<NotedThread, 'repository' | 'isKnown'> &
-  Record<'owner' | 'repo', string> & { isKnown: number };
+type ThreadRow = Omit<NotedThread, 'repository' | 'isKnown' | 'isForeign'> &
+  Record<'owner' | 'repo', string> & { isOurs: number | null };
 
 /** Keys of the position in the feed, and of the calls that this hour has used. */
 const CURSOR_KEY = 'cursor';
 const SPENT_KEY = 'spent';
 
-function threadOf({ owner, repo, isKnown, ...thread }: ThreadRow): NotedThread {
-  return { ...thread, repository: { owner, name: repo }, isKnown: isKnown === 1 };
+function threadOf({ owner, repo, isOurs, ...thread }: ThreadRow): NotedThread {
+  const repository = { owner, name: repo };
+  return { ...thread, repository, isKnown: isOurs === 1, isForeign: isOurs === 0 };
 }
 
 class SqlFeedMemory implements FeedMemory {
@@ -180,8 +229,11 @@ class SqlFeedMemory implements FeedMemory {
   }
 
   /** Answers false if the thread was already noted in this state. */
-  #noteOne({ id, isByBot, repository, number, updatedAt }: FeedThread, now: number): boolean {
-    if (isByBot) this.#sql.exec('INSERT OR IGNORE INTO known_threads VALUES (?, 1, NULL, ?)', id, now);
+  #noteOne({ id, isIssue, isByBot, repository, number, updatedAt }: FeedThread, now: number): boolean {
+    if (isIssue || isByBot) {
+      const insert = 'INSERT OR IGNORE INTO known_threads VALUES (?, ?, NULL, ?)';
+      this.#sql.exec(insert, id, Number(!isIssue), now);
+    }
     const row = [id, repository.owner, repository.name, number, updatedAt, now];
     const noted = this.#sql.exec(
       `INSERT INTO threads (id, owner, repo, number, updated_at, noted_at) VALUES (?, ?, ?, ?, ?, ?)
@@ -197,10 +249,10 @@ class SqlFeedMemory implements FeedMemory {
   due(limit: number, now: number): readonly NotedThread[] {
     const rows = this.#sql.exec<ThreadRow>(
       `SELECT id, owner, repo, number, updated_at AS updatedAt, noted_at AS notedAt, failures,
-         coalesce(is_ours, 0) AS isKnown, read_to AS readTo
+         is_ours AS isOurs, read_to AS readTo
        FROM threads LEFT JOIN known_threads USING (id)
-       WHERE examined_at < updated_at + ? AND is_ours IS NOT 0 AND (due_at <= ? OR due_at > ?)
-       ORDER BY isKnown DESC, failures, updated_at LIMIT ?`,
+       WHERE examined_at < updated_at + ? AND (due_at <= ? OR due_at > ?)
+       ORDER BY is_ours IS 1 DESC, is_ours IS 0, failures, updated_at LIMIT ?`,
       SETTLED_MS,
       now,
       now + LONGEST_WAIT_MS,

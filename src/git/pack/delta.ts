@@ -139,40 +139,44 @@ export class DeltaReader {
         at = end;
         continue;
       }
-      if (this.#copyBits > 0) {
-        at = this.#readCopy(bytes, at);
+      if (this.#copyBits > 0 || (this.#sizesLeft === 0 && bytes[at]! > INSERT_MAX)) {
+        at = this.#readCopies(bytes, at);
         continue;
       }
       const byte = bytes[at++]!;
       if (this.#sizesLeft > 0) this.#sizesLeft -= byte < 0x80 ? 1 : 0;
-      else if (byte > INSERT_MAX) this.#beginCopy(byte & INSERT_MAX);
       else if (byte > 0) this.#insertLeft = byte;
       else this.#hasReserved = true;
     }
   }
 
-  #beginCopy(bits: number): void {
-    this.#copyBits = bits;
-    this.#offset = 0;
-    this.#length = 0;
-    if (bits === 0) this.#listener.copied(0, COPIED_IF_ZERO);
-  }
-
   /**
-   * Reads the bytes of a copy, as far as they are there. The lowest bit says which one comes next.
+   * Reads copies, as far as they are there. A delta can be full of them.
    * @returns the index of the byte after them.
    */
-  #readCopy(bytes: Uint8Array, start: number): number {
+  #readCopies(bytes: Uint8Array, start: number): number {
+    const listener = this.#listener;
     let at = start;
+    /** Bits for the bytes of a copy that are still to come, the lowest first. */
     let bits = this.#copyBits;
-    for (; bits > 0 && at < bytes.length; bits &= bits - 1) {
-      const place = 31 - Math.clz32(bits & -bits);
-      // Shifts, because a power takes ten times as long, and a delta can be full of copies.
-      if (place < OFFSET_BYTES) this.#offset += (bytes[at++]! << (8 * place)) >>> 0;
-      else this.#length += bytes[at++]! << (8 * (place - OFFSET_BYTES));
+    let [offset, length] = [this.#offset, this.#length];
+    for (;;) {
+      if (bits === 0) {
+        if (at === bytes.length || bytes[at]! <= INSERT_MAX) break;
+        bits = bytes[at++]! & INSERT_MAX;
+        offset = 0;
+        length = 0;
+      }
+      for (; bits > 0 && at < bytes.length; bits &= bits - 1) {
+        const place = 31 - Math.clz32(bits & -bits);
+        // Shifts, because a power takes ten times as long.
+        if (place < OFFSET_BYTES) offset += (bytes[at++]! << (8 * place)) >>> 0;
+        else length += bytes[at++]! << (8 * (place - OFFSET_BYTES));
+      }
+      if (bits > 0) break;
+      listener.copied(offset, length || COPIED_IF_ZERO);
     }
-    this.#copyBits = bits;
-    if (bits === 0) this.#listener.copied(this.#offset, this.#length || COPIED_IF_ZERO);
+    [this.#copyBits, this.#offset, this.#length] = [bits, offset, length];
     return at;
   }
 }

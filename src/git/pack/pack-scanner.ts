@@ -55,10 +55,25 @@ export interface ScanOptions {
 type Stage =
   'pack-header' | 'entry-header' | 'kept-entry' | 'passed-entry' | 'left-out-entry' | 'trailer' | 'end';
 
-const objectTooLarge = (): ProtocolError =>
-  tooLarge(
-    `The push contains an object over ${MAX_OBJECT_BYTES / 1024 / 1024} MB. Remove it and push again.`,
+const MB = 1024 * 1024;
+const FIND_IT =
+  "git rev-list --objects --branches --not --remotes | git cat-file --batch-check='%(objectsize) %(rest)' | sort -n | tail -n 1";
+const KINDS: Partial<Record<ObjectType, string>> = { commit: 'commit', tag: 'tag', tree: 'folder' };
+
+/** @param name of the type; undefined: it is a delta. The pack has neither its id nor its path. */
+function objectTooLarge(name: ObjectType | undefined, bytes: number): ProtocolError {
+  const kind = name && KINDS[name];
+  const size = `is over ${MAX_OBJECT_BYTES / MB} MB: it has ${(Math.ceil((10 * bytes) / MB) / 10).toFixed(1)} MB.`;
+  if (kind !== undefined) return tooLarge(`A ${kind} ${size} Make it smaller, and push again.`);
+  return tooLarge(
+    [
+      `A file ${size} To find it:`,
+      `  ${FIND_IT}`,
+      'Deleting it in a new commit is not enough. If your last commit has added it, run this, and push again:',
+      '  git rm --cached <file> && git commit --amend',
+    ].join('\n'),
   );
+}
 
 const tooManyObjects = (): ProtocolError =>
   tooLarge('The push has far more objects than fit into what was sent. Push with another Git client.');
@@ -217,7 +232,7 @@ export class PackScanner {
   #decide(chunk: Uint8Array, position: number): void {
     const { type, size, distance, bytes, baseStart } = this.#header;
     const { leftOut, keeps } = this.#options;
-    if (size > MAX_OBJECT_BYTES) throw objectTooLarge();
+    if (size > MAX_OBJECT_BYTES) throw objectTooLarge(OBJECT_TYPES[type], size);
     if (this.#entryOffset === leftOut?.[this.#leftOutCount]) {
       this.#leftOutCount += 1;
       this.#endRun(chunk, this.#entryOffset - this.#chunkOffset);
@@ -304,7 +319,7 @@ export class PackScanner {
       this.#shift.cut(this.#entryOffset, this.#chunkOffset + position);
     } else {
       const bytes = isDelta(type) ? this.#resultSize() : size;
-      if (bytes > MAX_OBJECT_BYTES) throw objectTooLarge();
+      if (bytes > MAX_OBJECT_BYTES) throw objectTooLarge(OBJECT_TYPES[type], bytes);
       this.passedObjectBytes += bytes;
     }
     if (this.#stage === 'kept-entry') this.#addKept();

@@ -30,6 +30,11 @@ export type LookUp = PackedObject | 'no-base' | 'too-much';
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;
 /** Maximum size of all that is inflated, and made by deltas. */
 const MAX_READ_BYTES = 16 * 1024 * 1024;
+/**
+ * Times that a delta counts in addition when it is applied. An instruction of two bytes costs as
+ * much as one that copies a line. Those of Git are at most half as long as what they make.
+ */
+const WORK_OF_DELTA = 4;
 /** Maximum number of entries that are read to look objects up, be the pack in memory or not. */
 const MAX_LOOK_UP_READS = 20_000;
 
@@ -145,9 +150,10 @@ export class PackedObjects {
         }
       }
       for (let next = deltas.at(-1); next !== undefined; next = deltas.at(-1)) {
-        if (!this.#mayMake(parseDeltaHeader(next.content).resultSize)) return 'too-much';
+        const work = WORK_OF_DELTA * next.content.length;
+        if (!this.#mayMake(parseDeltaHeader(next.content).resultSize, work)) return 'too-much';
         const content = applyDelta(object.content, next.content, Infinity);
-        await this.memory.worked(content.length);
+        await this.memory.worked(content.length + work);
         object = this.#keep(next.offset, { type: object.type, content, delta: next.content });
         deltas.pop();
       }
@@ -175,9 +181,9 @@ export class PackedObjects {
     return object;
   }
 
-  #mayMake(bytes: number): boolean {
-    if (bytes > this.#readBytesLeft || !this.reserve(bytes)) return false;
-    this.#readBytesLeft -= bytes;
+  #mayMake(bytes: number, work = 0): boolean {
+    if (bytes + work > this.#readBytesLeft || !this.reserve(bytes)) return false;
+    this.#readBytesLeft -= bytes + work;
     return true;
   }
 

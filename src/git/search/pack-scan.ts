@@ -165,7 +165,8 @@ export class PackScan implements ContentListener, InstructionListener {
       const isNamed = search.findEnd() && this.#found(NOTHING, 1);
       if (mayGoOn && !isNamed) this.#mayHaveMore = true;
     }
-    [this.#seenBytes, this.#before] = [0, NOTHING];
+    this.#seenBytes = 0;
+    this.#before = NOTHING;
     search.begin(true);
   }
 

@@ -370,6 +370,7 @@ function notCopied(delta: Uint8Array): Choose {
   return (spans, use) => {
     const rest = spans[Symbol.iterator]();
     let next = rest.next();
+    if (next.done) return;
     let filled = 0;
     const pass = (length: number, isCopy: boolean): void => {
       const start = filled;

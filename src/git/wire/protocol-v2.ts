@@ -245,6 +245,8 @@ export interface ObjectRequest {
   /** The number of generations of commits, including the wanted one. */
   readonly depth?: number;
   readonly withFolders?: boolean;
+  /** The size from which files below a wanted folder are left out. By default, all are. */
+  readonly filesBelowBytes?: number;
 }
 
 export function encodeFetch(request: ObjectRequest): Uint8Array {
@@ -262,13 +264,13 @@ export function encodeHistoryFetch(request: ObjectRequest): Uint8Array {
 
 function encodeFetchWith(
   settings: readonly string[],
-  { wants, haves = [], since, depth, withFolders }: ObjectRequest,
+  { wants, haves = [], since, depth, withFolders, filesBelowBytes }: ObjectRequest,
 ): Uint8Array {
   return encodeCommand('fetch', [
     ...settings,
     ...(since === undefined ? [] : [`deepen-since ${since}`]),
     ...(depth === undefined ? [] : [`deepen ${depth}`]),
-    withFolders === true ? 'filter blob:none' : 'filter tree:0',
+    `filter ${filesBelowBytes !== undefined ? `blob:limit=${filesBelowBytes}` : withFolders === true ? 'blob:none' : 'tree:0'}`,
     ...wants.map((oid) => `want ${oid}`),
     ...haves.map((oid) => `have ${oid}`),
     'done',

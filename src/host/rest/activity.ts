@@ -13,7 +13,9 @@ import type {
   FeedThread,
   MovedThread,
   PullRequestState,
+  ReadRemarks,
   Remark,
+  Speaker,
 } from '../code-host.ts';
 import { expectAddress, expectNumber, expectThread } from './answer.ts';
 import { type AnsweredReview, isSent, readConversation } from './conversation.ts';
@@ -25,7 +27,8 @@ import {
   placeOf,
   pullRequestsOf,
   readAccount,
-  readComments,
+  type FirstComments,
+  firstComments,
   readPull,
 } from './reads.ts';
 import { Rest, type RestAccess, type RestHabits } from './rest.ts';
@@ -78,7 +81,7 @@ export class RestActivity {
   }
 
   /**
-   * Lists the pull requests that were touched since a moment.
+   * Lists the pull requests and issues that were touched since a moment.
    * @param since is in milliseconds since 1970.
    * @param wantsMore gets each page, the newest first, and says whether to go on to the next.
    */
@@ -97,7 +100,7 @@ export class RestActivity {
       const pollIntervalMs = (Number.isFinite(seconds) ? seconds : USUAL_POLL_INTERVAL_S) * 1000;
       if (status === 304) return { threads: null, lastModified: ifModifiedSince, pollIntervalMs };
       said ??= { lastModified: header('last-modified'), pollIntervalMs };
-      const shown = data.flatMap((entry) => pullRequestThread(entry));
+      const shown = data.flatMap((entry) => threadIn(entry));
       threads.push(...shown);
       if (!wantsMore(shown)) break;
     }
@@ -123,26 +126,31 @@ export class RestActivity {
   }
 
   /**
-   * Lists what was said on a pull request since a moment.
+   * Lists what was said on a pull request since a moment, at most a thousand comments.
    * @param since is in milliseconds since 1970.
    * @returns null if the host no longer shows it.
    */
-  async remarks(
-    repository: RepositoryName,
-    number: number,
-    since: number,
-  ): Promise<readonly Remark[] | null> {
+  async remarks(repository: RepositoryName, number: number, since: number): Promise<ReadRemarks | null> {
     const from = moment(since);
     return unlessMissing(async () => {
-      const [comments, reviews] = await Promise.all([
-        readComments(this.#rest, repository, number, from),
+      const [read, reviews] = await Promise.all([
+        firstComments(this.#rest, repository, number, from),
         // Reviews cannot be requested from a moment on.
         this.#rest.all('GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews', {
           ...placeOf(repository),
           pull_number: number,
         }),
       ]);
-      return remarksSince(from, comments, reviews.filter(isSent));
+      return { remarks: remarksSince(from, read.comments, reviews.filter(isSent)), readTo: readToOf(read) };
+    });
+  }
+
+  /** Lists comments as `remarks` does, without the reviews. An issue has no others. */
+  async comments(repository: RepositoryName, number: number, since: number): Promise<ReadRemarks | null> {
+    const from = moment(since);
+    return unlessMissing(async () => {
+      const read = await firstComments(this.#rest, repository, number, from);
+      return { remarks: remarksSince(from, read.comments, []), readTo: readToOf(read) };
     });
   }
 
@@ -173,10 +181,10 @@ export class RestActivity {
 }
 
 /**
- * Names of pull requests in notifications: GitHub's, and Gitea's
+ * Names of pull requests and issues in notifications: GitHub's, and Gitea's
  * (services/convert/notification.go).
  */
-const PULL_REQUEST_TYPES = new Set<unknown>(['PullRequest', 'Pull']);
+const THREAD_TYPES = new Set<unknown>(['PullRequest', 'Pull', 'Issue']);
 
 /** The fields of a feed's entry that are used. */
 interface AnsweredEntry {
@@ -189,20 +197,20 @@ interface AnsweredEntry {
 }
 
 /**
- * Reads the pull request of an entry, as a list of one. The list is empty if the entry is of
+ * Reads the thread of an entry, as a list of one. The list is empty if the entry is of
  * something else, or unclear.
  * @throws TypeError
  */
-function pullRequestThread(entry: AnsweredEntry): FeedThread[] {
+function threadIn(entry: AnsweredEntry): FeedThread[] {
   const { id, reason, subject, repository: named, updated_at } = entry;
   if (subject === undefined && named === undefined) throw new TypeError('the host lists something else');
   const number = Number(/\/(?:issues|pulls)\/(\d+)$/.exec(subject?.url ?? '')?.[1]);
   const updatedAt = Date.parse(updated_at ?? '');
   const repository = parseRepositoryName(named?.owner?.login ?? '', named?.name ?? '');
-  const isUsable =
-    PULL_REQUEST_TYPES.has(subject?.type) && (id ?? '') !== '' && !Number.isNaN(number + updatedAt);
+  const isUsable = THREAD_TYPES.has(subject?.type) && (id ?? '') !== '' && !Number.isNaN(number + updatedAt);
   if (!isUsable || repository === null) return [];
-  return [{ id: String(id), isByBot: reason === 'author', repository, number, updatedAt }];
+  const isIssue = subject?.type === 'Issue';
+  return [{ id: String(id), isIssue, isByBot: reason === 'author', repository, number, updatedAt }];
 }
 
 /**
@@ -211,6 +219,11 @@ function pullRequestThread(entry: AnsweredEntry): FeedThread[] {
  */
 function moment(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
+
+/** Returns the time of the last comment that was read, or null if all were. */
+function readToOf({ comments, isWhole }: FirstComments): number | null {
+  return isWhole ? null : Date.parse(comments.at(-1)?.created_at ?? '');
 }
 
 /** The verdicts of GitHub's reviews, and of Gitea's (`ReviewStateType`) where these differ. */
@@ -245,10 +258,27 @@ function remarksSince(
  */
 function toRemark(
   of: 'comment' | 'review',
-  { id, user, html_url, body }: AnsweredComment | AnsweredReview,
+  said: AnsweredComment | AnsweredReview,
   at: string,
   kind: Remark['kind'],
 ): Remark {
+  const { id, user, html_url, body } = said;
   const key = `${of}:${expectNumber(id)}`;
-  return { key, authorId: idOf(user), url: expectAddress(html_url), at, kind, text: body ?? '' };
+  const comment = of === 'comment' ? commentOf(said as AnsweredComment) : null;
+  return {
+    key,
+    authorId: idOf(user),
+    url: expectAddress(html_url),
+    at,
+    kind,
+    text: body ?? '',
+    ...(comment && { comment }),
+  };
+}
+
+/** Reads what decides whether a comment counts as a maintainer's word; null without an author. */
+function commentOf({ id, user, created_at, updated_at, author_association }: AnsweredComment) {
+  if (user === null) return null;
+  const by: Speaker = { login: user.login, association: author_association ?? null };
+  return { id: expectNumber(id), isEdited: created_at !== updated_at, by };
 }

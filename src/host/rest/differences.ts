@@ -24,10 +24,8 @@ export function differencesOf(kind: HostKind) {
      */
     flow: isGitHub ? 'fork' : 'agit',
     page,
-    /**
-     * Parameters for notifications. REST: at most 50 a page. Gitea: routers/api/v1/notify/user.go.
-     */
-    feedQuery: isGitHub ? { participating: true, per_page: 50 } : { 'subject-type': 'Pull' },
+    /** Parameters for notifications. REST: at most 50 a page. */
+    feedQuery: isGitHub ? { participating: true, per_page: 50 } : {},
     /**
      * True if the comments of a thread come in pages. Gitea sends all at once (ListIssueComments in
      * routers/api/v1/repo/issue_comment.go).
@@ -48,6 +46,8 @@ export function differencesOf(kind: HostKind) {
      * streamlink/streamlink#622).
      */
     hidesFlagged: isGitHub,
+    /** The parameter that lists the issues of one author. Gitea: routers/api/v1/repo/issue.go. */
+    byAuthor: isGitHub ? 'creator' : 'created_by',
     /**
      * True if there is a list of all remarks on lines. Gitea lists them only by review
      * (routers/api/v1/repo/pull_review.go).

@@ -167,6 +167,33 @@ export async function readComments(
   return expectList(answer.data);
 }
 
+/** Bounds the pages of comments that are read at once, when nobody waits for the rest. */
+const FIRST_PAGES = 10;
+
+export interface FirstComments {
+  readonly comments: readonly AnsweredComment[];
+  /** Whether there are no more. */
+  readonly isWhole: boolean;
+}
+
+/** Lists comments as `readComments` does, but only the first thousand where they come in pages. */
+export async function firstComments(
+  rest: Rest,
+  repository: RepositoryName,
+  issue_number: number,
+  since: string,
+): Promise<FirstComments> {
+  if (!rest.differences.hasCommentPages)
+    return { comments: await readComments(rest, repository, issue_number, since), isWhole: true };
+  const comments: AnsweredComment[] = [];
+  let pages = 0;
+  for await (const { data } of rest.pages(COMMENTS, { ...placeOf(repository), issue_number, since })) {
+    if (pages++ === FIRST_PAGES) return { comments, isWhole: false };
+    comments.push(...data);
+  }
+  return { comments, isWhole: true };
+}
+
 /**
  * Writes to a repository that may have been renamed. The client follows only redirects that repeat
  * the request (RFC 9110, 15.4: with 301 a POST may become a GET). After the others nothing has been

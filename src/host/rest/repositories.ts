@@ -3,6 +3,7 @@
  * these. All calls are retried.
  * Proved by test/host/github-writes.test.ts and test/sandbox/host-contract.test.ts.
  */
+import type { Oid } from '../../git/objects/oid.ts';
 import { hostFailureOf, unlessMissing } from '../../words/host-error.ts';
 import { repositoryKey, type RepositoryName } from '../../words/repository-name.ts';
 import type {
@@ -38,6 +39,7 @@ const MAX_FILE_BYTES = 1024 * 1024;
 interface AnsweredEntry {
   readonly name: string;
   readonly type: string;
+  readonly sha: string;
   readonly size: number;
   readonly encoding?: string | null;
   readonly content?: string | null;
@@ -96,15 +98,17 @@ export abstract class RestRepositories {
   }
 
   /**
-   * Lists the names in a folder, those of folders with a slash at the end. Without such a folder,
-   * the list is empty.
+   * Lists the names in a folder with their objects, those of folders with a slash at the end.
+   * Without such a folder, the list is empty.
    */
-  async list(repository: RepositoryName, path: string): Promise<readonly string[]> {
+  async list(repository: RepositoryName, path: string): Promise<ReadonlyMap<string, Oid>> {
     const names = await this.#contents(repository, path, (found) => {
       const entries = Array.isArray(found) ? (found as readonly AnsweredEntry[]) : [];
-      return entries.map(({ name, type }) => expectText(name) + (type === 'dir' ? '/' : ''));
+      return entries.map(
+        ({ name, type, sha }) => [expectText(name) + (type === 'dir' ? '/' : ''), expectText(sha)] as const,
+      );
     });
-    return names ?? [];
+    return new Map(names ?? []);
   }
 
   /** Reads what is at a path, or returns null if there is nothing. */

@@ -4,7 +4,7 @@
  * Proved by test/push/judge/judge.test.ts and test/e2e/push/told-before.test.ts.
  */
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
-import { closedTo, OPEN_POLICY, policyRefusal } from '../../policy/policy.ts';
+import { closedTo, muteRefusal, OPEN_POLICY, policyRefusal } from '../../policy/policy.ts';
 import { statedText } from '../../text/pull-request-text.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import { type Finding, say, warn } from '../../words/finding.ts';
@@ -15,10 +15,10 @@ import { type ClaimedUpdate, missingKey, type Pushed } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { isUpdate, type NamedPullRequest, type OpenPlace, type PushedWork } from '../verdict.ts';
 import type { Memory } from '../../git/memory.ts';
-import type { Compared, compare } from '../same-work.ts';
+import type { Compared, ComparedAs } from '../same-work.ts';
 import type { Findings } from './findings.ts';
 import type { Place, Upstream } from './questions.ts';
-import { notShown, signOff, statements } from './rules/place.ts';
+import { demands, notShown } from './rules/place.ts';
 import type { Work } from './work.ts';
 
 /** Circumstances that judging needs besides the push and upstream. */
@@ -42,11 +42,9 @@ export interface Circumstances {
 
 /** The service's own records, which may be asked at any time. */
 export interface Records extends Pick<PushStore, 'recorded'> {
-  /** As the function of this name. */
-  compare(...asked: AsksToCompare): Promise<Compared>;
+  /** Compares a push, as the function of this name, for the first time. */
+  compare(push: Pick<PushedWork, 'commits'>, as: ComparedAs): Promise<Compared>;
 }
-
-type AsksToCompare = Parameters<typeof compare> extends [unknown, ...infer Asked] ? Asked : never;
 
 /** Branches in a list of those that there are. */
 const MOST_NAMED = 10;
@@ -123,14 +121,14 @@ export async function askPlace(
   findings: Findings,
 ): Promise<Pick<Destination, 'named' | 'claim'> & { readonly open: Omit<OpenPlace, 'named'> }> {
   const open = openPlace(place, settings, push);
-  await findings.run(() => signOff(place, push));
   const found = await findNamed(place, push, claim, how.mayOpen, findings);
   await findings.run(() => keyForTexts(push, found));
   if (how.mustBeOpen && !isUpdate(found)) {
     const cause = found.named === null ? notShown() : undefined;
     throw new Refusal('not-open', 'the pull request is not open any more', NOT_OPEN, { cause });
   }
-  if (!isUpdate(found) || push.description !== null) await findings.run(() => statements(place, push.stated));
+  const describes = !isUpdate(found) || push.description !== null;
+  await findings.run(() => demands(place, push, describes));
   return { open, ...found };
 }
 
@@ -172,7 +170,7 @@ function openPlace(
  * @throws Refusal
  */
 async function findNamed(
-  { repository, ask }: Place,
+  { repository, policy, ask }: Place,
   { prHash }: Asking,
   claim: ClaimedUpdate | null,
   mayOpen: boolean,
@@ -183,11 +181,13 @@ async function findNamed(
   if (pullRequest === null) {
     const meant = await ask.hashMeant(prHash);
     const question = meant === null ? '' : ` Did you mean ${meant}?`;
-    const no = mayOpen ? 'NEW pull request: no' : 'No';
-    const line = `${no} pull request of ${fullName(repository)} has that pr-hash.${question}`;
+    const thus = mayOpen ? ', so this would open a NEW one' : '';
+    const line = `No pull request of ${fullName(repository)} has that pr-hash${thus}.${question}`;
     findings.add(warn(UNKNOWN_HASH, line));
     return { named: null, claim: null };
   }
+  const muted = policy && pullRequest.isOpen ? muteRefusal(policy, repository, pullRequest.number) : null;
+  if (muted !== null) throw new Refusal('policy', 'not accepted by the repository', muted.split('\n'));
   return { named: { prHash, pullRequest }, claim: claim ?? (await ask.claim(prHash)) };
 }
 
@@ -208,17 +208,23 @@ export function bornUpstream(upstream: Upstream, branch: string | null): BornUps
   const { repository, refs } = upstream;
   const defaultBranch = upstream.defaultBranch ?? (branch === null ? null : findListed(upstream, branch));
   if (defaultBranch !== null) return { ...upstream, defaultBranch };
-  const branches = refs.filter(({ name }) => name.startsWith('refs/heads/'));
-  if (branches.length === 0)
+  const branches = listedBranches(refs);
+  if (branches === null)
     throw new Refusal('empty', 'the repository is empty', [
       `${fullName(repository)} has no commit yet, so there is nothing to open a pull request against.`,
     ]);
-  const names = branches.slice(0, MOST_NAMED).map((ref) => `"${shortName(ref)}"`);
-  const more = branches.length > MOST_NAMED ? ` and ${branches.length - MOST_NAMED} more` : '';
   throw new Refusal('base', 'there is no default branch', [
-    `The default branch of ${fullName(repository)} does not exist. It has ${names.join(', ')}${more}.`,
+    `The default branch of ${fullName(repository)} does not exist. It has ${branches}.`,
     'Name one of them with -o base=<branch>.',
   ]);
+}
+
+/** Lists the branches of upstream, such as `"main", "next" and 7 more`; null: there is none. */
+function listedBranches(refs: readonly Ref[]): string | null {
+  const branches = refs.filter(({ name }) => name.startsWith('refs/heads/'));
+  const names = branches.slice(0, MOST_NAMED).map((ref) => `"${shortName(ref)}"`);
+  const more = branches.length > MOST_NAMED ? ` and ${branches.length - MOST_NAMED} more` : '';
+  return branches.length === 0 ? null : `${names.join(', ')}${more}`;
 }
 
 /** The branch that the person names: with the option `base`, or behind `refs/for/`. */
@@ -258,7 +264,7 @@ async function chooseBase(
     if (base !== null) return { base, isBaseNamed: true, isBaseRefused: false, isGuess: false };
     const meant = pushed.options.base === null ? branchBefore(refs, named) : null;
     const lines = [
-      `${name} has no branch "${oneLine(named)}". Name an existing branch with -o base=<branch>.`,
+      `${name} has no branch "${oneLine(named)}". It has ${listedBranches(refs) ?? 'none'}.`,
       ...(meant === null ? [] : [`A topic is not needed: push to refs/for/${oneLine(meant)}`]),
     ];
     throw new Refusal('base', 'there is no such base branch', lines, { needs: ['base=<branch>'] });
@@ -335,7 +341,7 @@ export function otherBase(owner: Ref | null): Finding[] {
   );
 }
 
-function shortName({ name }: Ref): string {
+export function shortName({ name }: Ref): string {
   return oneLine(name.slice('refs/heads/'.length));
 }
 

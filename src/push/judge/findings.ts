@@ -13,7 +13,8 @@ const FIRST = ['unknown-hash', 'merged', 'closed', 'second', 'gate', 'workflows'
 
 function rank({ severity, code }: Finding): number {
   if (severity === 'refuse') return -1;
-  return FIRST.includes(code) ? FIRST.indexOf(code) : FIRST.length;
+  const at = FIRST.indexOf(code.endsWith('-gate') ? 'gate' : code);
+  return at < 0 ? FIRST.length : at;
 }
 
 export class Findings {

@@ -19,7 +19,7 @@ import { doubles } from './rules/doubles.ts';
 import { folders } from './rules/folders.ts';
 import { loudMessages, nulCharacters, peopleNamed, squashedMessage } from './rules/messages.ts';
 import { names } from './rules/names.ts';
-import { gate } from './rules/place.ts';
+import { gate, messagesGate, otherGates, signOffGate, titleGate } from './rules/place.ts';
 import {
   idleOptions,
   keyForLaterTexts,
@@ -42,6 +42,10 @@ const RULES: readonly Rule[] = [
   trails,
   noise,
   gate,
+  titleGate,
+  messagesGate,
+  signOffGate,
+  otherGates,
   changedFiles,
   keyForLaterTexts,
   borrowedCommits,

@@ -269,6 +269,12 @@ export function placeQuestions(run: PushRun, { repository }: Pick<Upstream, 'rep
       const overwrite = repeatCommand(run, { options, taken }, again, ['overwrite']);
       return replaceableTip(run, named, isHarmless, options.overwrite ? null : overwrite);
     },
+    /** As `othersCommits`, of the branch of a pull request; null also if it took too long. */
+    othersOn: ({ pullRequest: { source }, tip }: NamedPullRequest, isHarmless: IsHarmless) => {
+      const isThere = source !== null && tip !== null && tip !== ZERO_OID && !isHarmless(tip);
+      const answer = isThere ? othersCommits(run, source.repository, tip, isHarmless) : Promise.resolve([]);
+      return unlessLate(run, 'the commits of a branch', answer);
+    },
     /**
      * Says which commits an update adds to the branch of its pull request, and takes away; null:
      * nobody knows.

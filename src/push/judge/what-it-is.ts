@@ -16,12 +16,14 @@ import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import type { Finding } from '../../words/finding.ts';
 import { fullName } from '../../words/repository-name.ts';
 import { type Received, storedPack } from '../receive/receive.ts';
+import { shellWord } from '../reply/banner.ts';
 import { Refusal } from '../reply/refusal.ts';
 import type { NamedPullRequest, PushedWork } from '../verdict.ts';
-import { baseOfWork, type Circumstances, type Destination, otherBase } from './destination.ts';
+import { baseOfWork, type Circumstances, type Destination, otherBase, shortName } from './destination.ts';
 import type { Findings } from './findings.ts';
 import type { Known } from './known.ts';
 import type { GitQuestions, Place } from './questions.ts';
+import { droppedCommits } from './rules/authors.ts';
 import { folderFindings } from './rules/folders.ts';
 import { usualAnywhere } from './rules/trails.ts';
 import {
@@ -111,7 +113,7 @@ async function findGround(asked: Question, bot: CommitIdentity): Promise<Ground>
   const where = { base, defaultBranch, remoteUrl, bot, isQuiet: place === null };
   if (!isBaseRefused) await refuseUnrelated(work, received.pack.kept, history, where, git.isApart);
   const found = destination.named && { ...destination.named, tip: null };
-  const named = await findings.valueOr(() => namedTip(received, destination, place, history), found);
+  const named = await findings.valueOr(() => namedTip(asked, history), found);
   return { history, work, base, named };
 }
 
@@ -180,21 +182,25 @@ function searchOf(
     memory,
     questions: place?.ask ?? null,
     canSignOff: () => !options.signOff && haveOwnSignOff(pack.kept, work.commits),
+    rebase: `git pull --rebase ${settings.remoteUrl(born.repository)} ${shellWord(shortName(base))}`,
     boundary: [...work.boundary][0] ?? base.oid,
   };
 }
 
-/** Where the branch of the named pull request is. @throws Refusal if others' work would be lost */
+/**
+ * Finds where the branch of the named pull request is.
+ * @throws Refusal if others' work would be lost, and that was not asked for
+ */
 async function namedTip(
-  received: Received,
-  { named, claim }: Destination,
-  place: Place | null,
+  { received, destination: { named, claim }, place, findings }: Question,
   history: UpstreamHistory,
 ): Promise<NamedPullRequest | null> {
   if (named === null || place === null) return null;
   const isHarmless = (oid: Oid): boolean =>
     oid === claim?.recorded?.tip || received.pack.kept.withOid(oid) !== undefined || history.isKnown(oid);
-  return { ...named, tip: await place.ask.replaceableTip(named, isHarmless, received) };
+  const found = { ...named, tip: await place.ask.replaceableTip(named, isHarmless, received) };
+  if (received.options.overwrite) findings.add(droppedCommits(await place.ask.othersOn(found, isHarmless)));
+  return found;
 }
 
 /**

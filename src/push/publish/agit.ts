@@ -25,10 +25,7 @@ export class AgitDelivery extends Delivery<AgitHost> {
     const { named } = push;
     const updated = isUpdate(push) ? (named?.pullRequest ?? null) : earlier?.isOpen ? earlier : null;
     const text = { ...wholeText(push, anonymous), isDraft: push.isDraft };
-    if (updated === null) {
-      await this.tellOpening();
-      return this.#send(proposal, { base, isForced: false, text });
-    }
+    if (updated === null) return this.#send(proposal, { base, isForced: false, text });
     const pullRequest = await this.#update(updated, proposal);
     // The one that was to be updated was closed meanwhile, or is for another branch now.
     if (pullRequest.number !== updated.number) {
@@ -74,7 +71,7 @@ export class AgitDelivery extends Delivery<AgitHost> {
     const { repository } = this.push;
     const { hostName } = run.host.transport;
     const target = host.agitPush({ ...request, topic: workBranch(proposal.prHash) });
-    await this.tellSending(proposal);
+    await this.tellSending();
     try {
       const report = await this.upload('offer', proposal, { repository, ...target, oldTip: ZERO_OID });
       const { reason = null, updatedRef = '' } = report.commandStatuses[0] ?? {};

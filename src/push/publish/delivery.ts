@@ -51,6 +51,7 @@ export abstract class Delivery<Host extends CodeHost = CodeHost> {
   protected readonly push: Publishable;
   /** Whether title, description or base of an open pull request were changed. */
   hasEdited = false;
+  #hasTold = false;
 
   constructor(run: PushRun, host: Host, push: Publishable) {
     this.run = run;
@@ -76,13 +77,13 @@ export abstract class Delivery<Host extends CodeHost = CodeHost> {
   /** Forgets what may be wrong after a failure. */
   failed(): void {}
 
-  protected tellOpening(): Promise<void> {
-    return this.run.reply.step(`Opening the pull request for "${oneLine(this.base)}" ...`);
-  }
-
-  protected tellSending({ anonymous: { objectCount } }: Proposal): Promise<void> {
-    const commits = objectCount === 1 ? '1 anonymous commit' : `${objectCount} anonymous commits`;
-    return this.run.reply.step(`Sending ${commits} ...`);
+  /** Says once what is proposed, and for which branch, before the first step that may take long. */
+  protected async tellSending(): Promise<void> {
+    if (this.#hasTold) return;
+    this.#hasTold = true;
+    const { length } = this.push.commits;
+    const commits = length === 1 ? '1 anonymous commit' : `${length} anonymous commits`;
+    await this.run.reply.step(`Sending ${commits} for "${oneLine(this.base)}" ...`);
   }
 
   /** Uploads the commits as a step of the push. @throws Refusal */

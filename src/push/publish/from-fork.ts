@@ -65,9 +65,9 @@ export class ForkDelivery extends Delivery<ForkHost> {
 
   /** Makes the fork ready. @throws Refusal */
   override async prepare(): Promise<void> {
-    const { host, reply } = this.run;
+    const { host } = this.run;
     const { repository } = this.push;
-    if (!this.isReady) await reply.step('Preparing the fork ...');
+    if (!this.isReady) await this.tellSending();
     const known = knownFork(host, repository);
     await this.#makeReady().catch(async (error: unknown) => {
       const fork = this.#recorded ?? knownFork(host, repository) ?? known;
@@ -139,7 +139,7 @@ export class ForkDelivery extends Delivery<ForkHost> {
     const refName = `refs/heads/${workBranch(proposal.prHash)}`;
     const before = await this.#tipToReplace(proposal, refName);
     if (before === proposal.anonymous.tip) return;
-    await this.tellSending(proposal);
+    await this.tellSending();
     // The sync may have used the connection that was opened for the pull request.
     void this.run.host.connectAhead('pull-request');
     await this.#sendFrom(before, proposal, refName);
@@ -242,7 +242,6 @@ export class ForkDelivery extends Delivery<ForkHost> {
     const { named, repository, isDraft } = push;
     if (isUpdate(push) && named !== null) return this.edit(anonymous, named.pullRequest);
     if (earlier?.isOpen) return earlier;
-    await this.tellOpening();
     const branch = workBranch(prHash);
     const head = { owner: this.#fork.owner, branch };
     const request = { head, base, isDraft, ...wholeText(push, anonymous) };

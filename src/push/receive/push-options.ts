@@ -90,8 +90,11 @@ function areWarningCodes(value: string): boolean {
  * sends tabs.
  */
 const VALUES = {
-  'pr-hash': [matches(PR_HASH_PATTERN), '8 to 40 hexadecimal characters, as the banner shows it'],
-  'pr-key': [matches(/^[0-9a-f]{32}$/), '32 hexadecimal characters, as the banner showed it'],
+  'pr-hash': [
+    matches(PR_HASH_PATTERN),
+    '8 to 40 hexadecimal characters, as the push that opened it has shown it',
+  ],
+  'pr-key': [matches(/^[0-9a-f]{32}$/), '32 hexadecimal characters, as the push that opened it has shown it'],
   title: [matches(/^(?=.*\S)\P{Cc}{1,256}$/su), 'one line of 1 to 256 characters'],
   description: [
     matches(new RegExp(`^(?:\\P{Cc}|[\\n\\t]){0,${MAX_DESCRIPTION_LENGTH}}$`, 'u')),
@@ -163,7 +166,7 @@ export function parsePushOptions(pushOptions: readonly string[]): PushOptionsRes
   const isHashFaulty = [...faults.values()].some(({ option }) => option === 'pr-hash');
   for (const name of ['withdraw', 'overwrite'] as const) {
     if (given.has(name) && !given.has('pr-hash') && !isHashFaulty)
-      add('pr-hash', `${name} needs pr-hash=<hash>, as the banner showed it`);
+      add('pr-hash', `${name} needs pr-hash=<hash>, as the push that opened it has shown it`);
   }
   const options = optionsOf(given, unknown);
   const [first, ...more] = faults.values();
@@ -217,7 +220,7 @@ function take(given: Given, name: Name, text: string | null): string | null {
  * publish, and a misspelt `pr-hash` would open a second pull request.
  */
 function misspelt(name: string, meant: Name): string {
-  return `push option "${oneLine(name)}" is unknown: did you mean ${meant}? Correct it or leave it out`;
+  return `"${oneLine(name)}" is no push option: did you mean ${meant}? Correct it or leave it out`;
 }
 
 function optionsOf(given: Given, unknown: ReadonlySet<string>): PushOptions {

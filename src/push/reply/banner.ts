@@ -127,7 +127,7 @@ export function repeatCommand(
 /** The first lines of a push that opens a pull request, before anything is published. */
 export function keyLines(prHash: string, key: string): string[] {
   return [
-    `Save the key of ${prHash} now. It is shown once, and withdraws that pull request when it is open:`,
+    `Save the key now. It is shown once, and only it can withdraw or retitle pull request ${prHash}:`,
     `  PR key:   ${key}`,
   ];
 }
@@ -141,27 +141,24 @@ export function bannerLines(facts: BannerFacts): string[] {
     '',
     ...(updated ? updateLines(facts) : [opened]),
     ...(isRepeated && !updated ? ['You have pushed this before. Its key was shown then.'] : []),
-    ...(newRemarks === 0 ? [] : [`${comments} since your last push: see its page.`]),
+    ...(newRemarks === 0 ? [] : [`${comments} since your last push: ${facts.pageUrl}`]),
     `  PR URL:   ${facts.prUrl}`,
     `  Author:   ${facts.author}`,
     `  Branch:   ${facts.branch}`,
     `  PR hash:  ${facts.prHash}`,
-    `  Page:     ${facts.pageUrl}`,
-    `  Topic:    ${facts.subscribeUrl}`,
-    `${beforeCommand(facts)} commit again and run:`,
+    `  Notify:   ${facts.subscribeUrl}`,
+    `  Follow, reply, withdraw: ${facts.pageUrl}`,
+    ...withdrawalLines(facts),
+    'To update it, commit again and run:',
     `  ${pushCommand(usualOptions(facts), facts)}`,
   ];
 }
 
-/**
- * Begins the sentence before the command. It may speak of withdrawal, because the pull request is
- * open now.
- */
-function beforeCommand({ key, isDouble, prHash }: BannerFacts): string {
-  if (isDouble)
-    return `Withdraw this one with -o withdraw -o pr-hash=${prHash} -o pr-key=<its key>. Or to update it,`;
-  if (key === null) return 'To update the pull request,';
-  return 'Keep the key secret: it can withdraw the pull request. To update it,';
+/** The command that withdraws a second pull request, now that it is open. */
+function withdrawalLines(facts: BannerFacts): string[] {
+  if (!facts.isDouble) return [];
+  const options = ['withdraw', ...option('pr-hash', facts.prHash), ...option('pr-key', facts.key ?? '<key>')];
+  return ['To withdraw this one:', `  ${pushCommand(options, facts)}`];
 }
 
 function updateLines(facts: Pick<BannerFacts, 'changes' | 'hasEdited' | 'prUrl'>): string[] {
@@ -214,7 +211,7 @@ const SEEN_BY_HOST =
 /** The first lines of a push that is to wait, before it is kept. */
 export function pageLines(pageUrl: string): string[] {
   return [
-    'Save this address now. It is shown once, and is the page of your push as soon as that waits:',
+    'Save this address now. It is shown once, and only there can you change what becomes of this push:',
     `  Page:     ${pageUrl}`,
   ];
 }
@@ -230,7 +227,7 @@ export function delayedLines({ reason, window, pageUrl }: DelayedFacts): string[
     // Before a push waits for room, the host was asked all that a live push asks.
     ...(isNew && reason !== 'busy' ? [SEEN_BY_HOST] : []),
     isNew
-      ? `On its page, you can ${can}. Keep the address secret.`
+      ? `At the address above, you can ${can}. Keep it secret: so can everybody who has it.`
       : `It keeps the time and the page that it was told first. Only there can you ${can}.`,
     ...(isNew ? [] : ['If its address is lost, push to a branch of another name.']),
   ];

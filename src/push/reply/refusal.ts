@@ -274,7 +274,7 @@ export function toRefusal(error: unknown, client: GitClient): Refusal {
       client === 'git'
         ? 'Push with: git -c pack.useBitmaps=false push ...'
         : 'Push fewer commits at once, or push with the git command.';
-    const lines = [error.publicMessage, ...(code === 'not-rewritable' ? [remedy] : [])];
+    const lines = [...error.publicMessage.split('\n'), ...(code === 'not-rewritable' ? [remedy] : [])];
     return new Refusal(code, reason, lines, { unpackStatus });
   }
   if (error instanceof BodyError) {

@@ -52,7 +52,8 @@ export function reviewLines(refusal: Refusal, command: string | null): readonly 
   const { all, warnings, paragraph } = refusal;
   if (all.length === 1 && warnings.length === 0 && command === null) return paragraph;
   const again = needsOnlyOptions(refusal) ? 'Push again with:' : 'When the rest is done, push with:';
-  const lines = all.length === 1 ? paragraph.slice(0, -1) : ['', ...numbered(all)];
+  const only = refusal.lines.length === 0 ? ['', reasonOf(refusal)] : paragraph.slice(0, -1);
+  const lines = all.length === 1 ? only : ['', ...numbered(all)];
   if (warnings.length > 0) lines.push('', ...linesOf(warnings));
   if (command !== null) lines.push('', again, `  ${command}`);
   return [...lines, ''];
@@ -63,14 +64,19 @@ export function reviewLines(refusal: Refusal, command: string | null): readonly 
  * first.
  */
 export function allLines({ all, warnings }: Refusal): string[] {
-  const refused = all.flatMap(({ reason, lines }, at) => (at === 0 ? lines : [sentence(reason), ...lines]));
+  const refused = all.flatMap((each, at) => (at === 0 ? each.lines : [reasonOf(each), ...each.lines]));
   return [...refused, ...linesOf(warnings)];
+}
+
+/** The reason as a sentence. One about options may begin with a name, which has no capital. */
+function reasonOf({ code, reason }: Refusal): string {
+  return code === 'options' ? `${reason}.` : sentence(reason);
 }
 
 function numbered(all: readonly Refusal[]): string[] {
   const shown = [`This push is refused for ${all.length} reasons:`];
-  for (const [at, { reason, lines }] of all.slice(0, MOST_REFUSALS).entries())
-    shown.push(`${at + 1}. ${sentence(reason)}`, ...lines.map((line) => `   ${line}`));
+  for (const [at, refusal] of all.slice(0, MOST_REFUSALS).entries())
+    shown.push(`${at + 1}. ${reasonOf(refusal)}`, ...refusal.lines.map((line) => `   ${line}`));
   const more = all.length - MOST_REFUSALS;
   return more > 0 ? [...shown, `and for ${more} more.`] : shown;
 }

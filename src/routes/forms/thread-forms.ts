@@ -68,6 +68,8 @@ interface Draft {
 
 interface Ready {
   readonly kind: 'ready';
+  /** The number of the thread that it is posted on; left out for a new one. */
+  readonly thread?: number;
   preview(token: string): Promise<Page>;
   post(limits: readonly Limit[]): Promise<PostOutcome>;
 }
@@ -87,7 +89,8 @@ async function answerSteps(
   if (ready.kind === 'refused') return show(token.text, ready);
   if (step !== 'post') return answerForm(c, await ready.preview(token.text));
   const name = { name: secrets('name'), content: '' };
-  const outcome = await postOnce(c, target, kind, { sent: 'form', name }, (limits) => ready.post(limits));
+  const post: Ready['post'] = (limits) => ready.post(limits);
+  const outcome = await postOnce(c, target, kind, { sent: 'form', name }, post, ready.thread);
   // If it may have been posted, the form gets a new token, so that a person who has checked and
   // sends it again sends another form.
   if (outcome.kind === 'refused') return show(outcome.code === 'may-exist' ? null : token.text, outcome);
@@ -192,6 +195,7 @@ export async function answerReply(place: RequestedForm, sent: SentForm): Promise
       if (checked.kind === 'refused') return checked;
       return {
         kind: 'ready',
+        thread: number,
         async preview(token) {
           const form = { ...(await replyForm(place, number, fields, token)), user_token: userToken };
           const hash = await pseudonymOn(c, target, number, userToken);

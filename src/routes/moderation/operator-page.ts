@@ -3,11 +3,14 @@ import { type Context, Hono } from 'hono';
 import type { AppEnv } from '../../env.ts';
 import type { Trouble } from '../../notify/trouble.ts';
 import { OPERATOR_PATH } from '../../notify/alert.ts';
-import { guardOf } from '../../objects.ts';
-import { OPERATOR_DOOR, operatorHomePage } from '../../pages/operator-page.ts';
+import { feedOf, guardOf } from '../../objects.ts';
+import { OPERATOR_DOOR, operatorHomePage, type StoppedRepository } from '../../pages/operator-page.ts';
 import { answerRefused } from '../request/refused.ts';
 import { testAlert } from './admin.ts';
 import { atDoor, isOpen, noForm, show, showDoor } from './operator-door.ts';
+
+/** Bounds the list of stopped repositories of a host. */
+const MOST_STOPPED = 100;
 
 export const operatorPageRoutes = new Hono<AppEnv>();
 
@@ -26,5 +29,16 @@ operatorPageRoutes.post(OPERATOR_PATH, (c) =>
 async function home(c: Context<AppEnv>, test: { tested?: Trouble | null } = {}): Promise<Response> {
   const { notifyAdminTopic, notifyAdminUrl } = c.var.config;
   const server = notifyAdminTopic === null ? null : notifyAdminUrl;
-  return show(c, operatorHomePage({ ...(await guardOf(c.env).alertState()), server, ...test }));
+  const [alerts, stopped] = await Promise.all([guardOf(c.env).alertState(), stoppedRepositories(c)]);
+  return show(c, operatorHomePage({ ...alerts, server, stopped, ...test }));
+}
+
+/** Lists the repositories whose maintainers have said stop, of each host the newest. */
+async function stoppedRepositories(c: Context<AppEnv>): Promise<readonly StoppedRepository[]> {
+  const { hosts } = c.var.config;
+  const lists = hosts.map(async ({ key, url }) => {
+    const stopped = await feedOf(c.env, key).stopped(MOST_STOPPED);
+    return stopped.map(({ name, at }) => ({ name, at, url: `${url}/${name}` }));
+  });
+  return (await Promise.all(lists)).flat();
 }

@@ -5,7 +5,7 @@
 import { type Context, Hono } from 'hono';
 import { etag, RETAINED_304_HEADERS } from 'hono/etag';
 import * as z from 'zod';
-import { hostWithKey } from '../../config/hosts.ts';
+import { type HostConfig, hostWithKey } from '../../config/hosts.ts';
 import type { PullRequestView } from '../../durable/pull-request/pull-request.ts';
 import type { AppEnv } from '../../env.ts';
 import { eventsOf } from '../../events/host-event.ts';
@@ -14,13 +14,16 @@ import type { Conversation } from '../../host/code-host.ts';
 import type { ShownConversation } from '../../pages/conversation.ts';
 import { ATOM_TYPE, atomFeed, pullRequestPage, pullRequestPageText } from '../../pages/pull-request-page.ts';
 import { isoTime } from '../../pages/layout.ts';
+import { type KnownPolicy, openPolicies } from '../../policy/policies.ts';
+import { OPEN_POLICY, type Policy } from '../../policy/policy.ts';
 import { within } from '../../isolate/within.ts';
 import { mayBeRecorded } from '../../stats/recorded-hashes.ts';
 import { answerPage, preferredType } from './answer-page.ts';
 import { conversationOf } from '../request/conversation.ts';
 import { keptFor, shownOrigin } from '../request/public-origin.ts';
 import { answerRefused, explained } from '../request/refused.ts';
-import { lookUp } from '../request/limits.ts';
+import { lookUp, refuseTooMany } from '../request/limits.ts';
+import type { RepositoryName } from '../../words/repository-name.ts';
 import { answer, as, asError, asJson, described, HTML, TEXT } from '../description.ts';
 
 /** How long clients may cache it: the service learns of events at the host once a minute. */
@@ -28,6 +31,7 @@ const KEPT_SECONDS = 60;
 /** How long a page waits for a code host that may not show the pull request yet. */
 const LOOK_PATIENCE_MS = 5_000;
 
+const NOT_CONNECTED: ShownConversation = { kind: 'unknown', why: 'Its code host is no longer connected.' };
 const UNKNOWN = explained(
   404,
   'No such pull request',
@@ -95,10 +99,11 @@ async function showPullRequest(c: Context<AppEnv>): Promise<Response> {
   const kept = { 'Cache-Control': keptFor(KEPT_SECONDS, c.req.raw, config) };
   if (isForProgram) return c.body(atomFeed(found, origin), 200, { 'Content-Type': ATOM_TYPE, ...kept });
   const host = hostWithKey(config, found.host);
-  const conversation: ShownConversation =
+  const repository = { owner: found.owner, name: found.repo };
+  const [conversation, policy] =
     host === undefined
-      ? { kind: 'unknown', why: 'Its code host is no longer connected.' }
-      : await conversationOf(c, host, { owner: found.owner, name: found.repo }, found.number);
+      ? [NOT_CONNECTED, null]
+      : await Promise.all([conversationOf(c, host, repository, found.number), policyOf(c, host, repository)]);
   const read = conversation.kind === 'shown' ? conversation.conversation : null;
   const pullRequest = await endedBy(c, found, read);
   // The reason why it cannot be read may concern this client alone.
@@ -113,10 +118,32 @@ async function showPullRequest(c: Context<AppEnv>): Promise<Response> {
     const said = { title: read?.title ?? null, events, comments: read ? [...read.comments] : undefined };
     return c.json<z.infer<typeof pullRequestAnswer>>({ hash, state, url, ...said }, 200, headers);
   }
-  const page = { pullRequest, origin, needsKey: config.prUpdatePolicy === 'key', conversation };
+  const asked = askedOptions(policy ?? OPEN_POLICY, pullRequest.state === 'open');
+  const page = { pullRequest, origin, needsKey: config.prUpdatePolicy === 'key', asked, conversation };
   return type === 'text/plain'
     ? c.text(pullRequestPageText(page), 200, headers)
     : answerPage(c, pullRequestPage(page), 200, headers);
+}
+
+/** The policy of the repository; undefined if it is not known in time. Never rejects. */
+function policyOf(c: Context<AppEnv>, host: HostConfig, repository: RepositoryName): Promise<KnownPolicy> {
+  const { config, logger, http } = c.var;
+  const mayAsk = () => refuseTooMany(c, 'discoveries').then((tooMany) => tooMany === null);
+  const reading = openPolicies(c.env, config, host, logger, http).of(repository, { mayAsk, isPolled: true });
+  return within(LOOK_PATIENCE_MS, reading).catch(() => undefined);
+}
+
+/**
+ * The push options that the repository asks for.
+ * @param isOpen if not, an update opens a new pull request, which needs a description.
+ */
+function askedOptions({ requiresSignOff, requiresAi, requiresIssue }: Policy, isOpen: boolean): string {
+  const options = [
+    ...(requiresSignOff ? ['-o sign-off '] : []),
+    ...(requiresAi && !isOpen ? ["-o 'ai=<none, assisted or generated>' "] : []),
+    ...(requiresIssue && !isOpen ? ["-o 'issue=<number>' "] : []),
+  ];
+  return options.join('');
 }
 
 /** Shows and records an end that was just read, because the feed may be minutes behind. */

@@ -3,11 +3,13 @@
  * Proved by test/routes/hosts.test.ts and test/e2e/people/bad-input-requests.test.ts.
  */
 import type { Context } from 'hono';
-import { hostNameOf, hostWithKey } from '../../config/hosts.ts';
+import { hostNameOf, hostWithKey, repositoryPath } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import { parseName } from '../../host/kinds.ts';
 import { INVALID_NAME, type RepositoryName } from '../../words/repository-name.ts';
+import { usualHost } from '../../pages/commands.ts';
 import { preferredType } from '../pages/answer-page.ts';
+import { shownOrigin } from './public-origin.ts';
 import { type AnswerForm, answerRefused, explained, type Refused, refused } from './refused.ts';
 import { sentence } from '../../words/sentence.ts';
 
@@ -44,9 +46,23 @@ function withTarget(handle: Handler, formOf: (c: Context<AppEnv>, wrong: 'host' 
 
 const NO_SUCH_REPOSITORY = explained(400, 'No such repository', sentence(INVALID_NAME));
 
-export function unknownHost({ var: { config } }: Context<AppEnv>): Refused {
+export function unknownHost(c: Context<AppEnv>): Refused {
+  const { config } = c.var;
   const beginnings = config.hosts.map((host) => `/v1/${host.key}/ for ${hostNameOf(host)}`);
   const list = new Intl.ListFormat('en', { type: 'conjunction' }).format(beginnings);
-  const explanation = `Addresses of repositories begin here with ${list}.`;
+  const explanation = `${didYouMean(c)}Addresses of repositories begin here with ${list}.`;
   return { ...explained(404, 'No such code host', explanation), error: 'not found' };
+}
+
+/** The command that was probably meant, as a line; empty if Git asks for no repository. */
+function didYouMean({ req, var: { config } }: Context<AppEnv>): string {
+  const [, path = ''] = /^(.+)\/info\/refs$/.exec(req.path) ?? [];
+  const typed = path.split('/');
+  const [owner = '', name = ''] = typed.slice(-2);
+  const named = config.hosts.find((one) => typed.includes(one.key) || typed.includes(hostNameOf(one)));
+  const host = named ?? usualHost(config.hosts);
+  const meant = parseName(host.kind, owner, name);
+  if (meant === null) return '';
+  const verb = req.query('service') === 'git-receive-pack' ? 'push' : 'clone';
+  return `Did you mean: git ${verb} ${shownOrigin(req.raw, config)}/v1/${repositoryPath(host, meant)}\n`;
 }

@@ -135,9 +135,9 @@ async function answerComment(
   const checked = await checkComment(c, repository, payload.fields);
   if (checked.kind === 'refused') return checked;
   const userToken = checked.userToken || request.userToken;
-  const outcome = await postOnce(c, repository, 'comments', request, (limits) =>
-    postComment(c, repository, number, { ...checked, userToken }, limits),
-  );
+  const post = (limits: readonly Limit[]) =>
+    postComment(c, repository, number, { ...checked, userToken }, limits);
+  const outcome = await postOnce(c, repository, 'comments', request, post, number);
   if (outcome.kind === 'refused') return outcome;
   const { url, karma } = outcome.posted;
   const hash = await pseudonymOn(c, repository, number, userToken);

@@ -17,7 +17,7 @@ import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
 import { guardOf } from '../../objects.ts';
 import { openPolicies } from '../../policy/policies.ts';
-import { policyRefusal } from '../../policy/policy.ts';
+import { muteRefusal, policyRefusal } from '../../policy/policy.ts';
 import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import { identityHash } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
@@ -64,6 +64,7 @@ export async function pseudonymOn(
  * after the other, so that nobody who is refused reaches the account's object, which remembers what
  * was sent (src/durable/host-account/posts.ts).
  * @param post is called with the policy's limits, unless one of the same name may have posted.
+ * @param thread the number of the thread that it is posted on; left out for a new one.
  */
 export async function postOnce(
   c: Context<AppEnv>,
@@ -71,6 +72,7 @@ export async function postOnce(
   kind: PostKind,
   { sent, name }: Sent,
   post: (limits: readonly Limit[]) => Promise<PostOutcome>,
+  thread?: number,
 ): Promise<PostOutcome> {
   const refusal = refuseWithoutBot(c) ?? (await refuseSuspendedWriting(c));
   if (refusal !== null) return refusal;
@@ -83,7 +85,9 @@ export async function postOnce(
   // given if only the bot can see it.
   if (policy === null)
     return refused(400, `failed to create ${SINGULAR[kind]}: 404 Not Found`, {}, 'not-created');
-  const notAccepted = policyRefusal(policy, target, kind);
+  const notAccepted =
+    policyRefusal(policy, target, kind) ??
+    (thread === undefined ? null : muteRefusal(policy, target, thread));
   if (notAccepted !== null) return refused(403, notAccepted, {}, 'not-accepted');
   const postNow = () => postAndRemember(c, name, () => post(policy.limits));
   if (name === null) return postNow();

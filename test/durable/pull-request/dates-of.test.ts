@@ -171,7 +171,7 @@ function squash(title: string | null, description: string | null) {
 
 it('each message is reworded once, as work, and a squashed push rewords only its own', async () => {
   const commits = line('one', 'two', 'three');
-  const count = async (options: Pick<typeof PLAN, 'squash' | 'title'>) => {
+  const planned = async (options: Pick<typeof PLAN, 'squash' | 'title'>) => {
     const memory = new CountedMemory();
     const reword = vi.fn((_: string, message: Uint8Array) => Buffer.from(`${Buffer.from(message)}!`));
     const work = { commits, boundary: BOUNDARY };
@@ -179,11 +179,11 @@ it('each message is reworded once, as work, and a squashed push rewords only its
     const messages = plan.messages.map((message) => Buffer.from(message).toString());
     return { messages, times: reword.mock.calls.length, worked: memory.workedBytes };
   };
-  const { messages, times, worked } = await count({ squash: false, title: null });
+  const { messages, times, worked } = await planned({ squash: false, title: null });
   expect([messages, times]).toEqual([['one!', 'two!', 'three!'], 3]);
   expect(worked).toBeGreaterThan(3 * COMMIT_WORK);
-  expect(await count({ squash: true, title: null })).toMatchObject({ messages: ['three!'], times: 1 });
-  expect(await count({ squash: true, title: 'All' })).toMatchObject({ messages: ['All\n!'], times: 2 });
+  expect(await planned({ squash: true, title: null })).toMatchObject({ messages: ['three!'], times: 1 });
+  expect(await planned({ squash: true, title: 'All' })).toMatchObject({ messages: ['All\n!'], times: 2 });
 });
 
 describe('squashing', () => {

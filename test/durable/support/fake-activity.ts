@@ -9,6 +9,16 @@ export const BOT = 'veil-bot';
 const HOST = 'https://host.test';
 export const API = `${HOST}/api`;
 
+const COMMENTS_A_PAGE = 100;
+const REPOSITORY = {
+  id: 7,
+  name: 'hello',
+  owner: { login: 'octo' },
+  private: false,
+  archived: false,
+  size: 1,
+};
+
 interface FakePull {
   readonly number: number;
   branch: string;
@@ -25,6 +35,8 @@ interface FakeRemark {
   readonly id: number;
   readonly author: string;
   readonly text?: string;
+  /** GitHub's word for the author. */
+  readonly association?: string;
   /** Milliseconds since 1970; if left out: when the pull request was last touched. */
   readonly at?: number;
 }
@@ -81,10 +93,18 @@ export class FakeActivity {
     if (path === '/user') return Response.json({ login: BOT, id: idOf(BOT) });
     if (path === `/users/${BOT}`) return Response.json({ login: BOT, id: idOf(BOT) });
     if (path === '/notifications') return this.#feed(searchParams, headers);
+    if (path === '/repos/octo/hello') return Response.json(REPOSITORY);
+    if (path.endsWith('/reactions')) return Response.json({ id: 1 }, { status: 201 });
     const [, number, list] = /^\/repos\/octo\/hello\/(?:pulls|issues)\/(\d+)(?:\/(\w+))?$/.exec(path) ?? [];
     const pull = this.pulls.find((candidate) => candidate.number === Number(number));
     if (pull === undefined) return Response.json({ message: 'Not Found' }, { status: 404 });
-    return Response.json(this.#render(pull, list, Date.parse(searchParams.get('since') ?? '')));
+    const shown = this.#render(pull, list, Date.parse(searchParams.get('since') ?? ''));
+    if (list !== 'comments' || !Array.isArray(shown)) return Response.json(shown);
+    const page = Number(searchParams.get('page') ?? 1);
+    const next = `<${API}${path}?page=${page + 1}>; rel="next"`;
+    const more = page * COMMENTS_A_PAGE < shown.length ? { link: next } : {};
+    const onPage = shown.slice((page - 1) * COMMENTS_A_PAGE, page * COMMENTS_A_PAGE);
+    return Response.json(onPage, { headers: more });
   }
 
   #feed(query: URLSearchParams, headers: Headers): Response {
@@ -121,12 +141,14 @@ export class FakeActivity {
     const remarks =
       list === 'comments' ? pull.comments.filter(({ at = pull.updatedAt }) => !(at < since)) : pull.reviews;
     if (list !== undefined) {
-      return remarks.map(({ id, author, text = '', at = pull.updatedAt }) => ({
+      return remarks.map(({ id, author, association = 'NONE', text = '', at = pull.updatedAt }) => ({
         id,
         html_url: `${url}#${list}-${id}`,
         user: { login: author, id: idOf(author) },
         body: text,
+        author_association: association,
         created_at: new Date(at).toISOString(),
+        updated_at: new Date(at).toISOString(),
         submitted_at: new Date(at).toISOString(),
       }));
     }

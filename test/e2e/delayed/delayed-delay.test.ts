@@ -96,6 +96,7 @@ describe('a push with a delay', () => {
     const pushed = await clone.push('-o', 'preview', '-o', 'delay=1h', 'origin', 'HEAD:topic');
     expect(statusTable(pushed)[0]).toContain('preview: nothing was published');
     expect(remoteLines(pushed).join('\n')).toContain('A preview asks the code host');
+    expect(remoteLines(pushed)[1]).toMatch(/^Without -o preview, it will be published between .* UTC and /);
     expect(await pageOf(bed, name)).toMatch(/^200 Delayed\n/);
     expect(await bed.host.pulls(upstream)).toEqual([]);
   });
@@ -228,7 +229,9 @@ it(
     );
     const page = await published(bed, delayedAs(pushed));
     expect(publishedAs(page).prHash).not.toBe(first.banner.prHash);
-    expect(page).toContain(`NEW pull request: no pull request of ${upstream.fullName} has that pr-hash.`);
+    expect(page).toContain(
+      `No pull request of ${upstream.fullName} has that pr-hash, so this would open a NEW one.`,
+    );
     await bed.host.onlyPull(upstream);
     expect((await bed.host.onlyPull(other.upstream)).headSha).toBe(first.pull.headSha);
   },

@@ -61,7 +61,7 @@ describe('the places of an address', exhaustive, () => {
     });
     const { progress } = readReport((await sendPush(upstream.url, clone.person, previewed)).body);
     expect(progress.join('\n')).toMatch(
-      /^This push would be refused now: rate limit exceeded\. Try again in about (an hour|75 minutes)\.$/m,
+      /^This push would be REFUSED now: rate limit exceeded\. Try again in about (an hour|75 minutes)\.$/m,
     );
     answer();
     for (const report of await Promise.all(first)) expect(report).toMatch(/^ok /);

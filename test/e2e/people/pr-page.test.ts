@@ -34,7 +34,7 @@ it('a pull request can be followed on its page and by its feed, to the withdrawa
   const pushed = await clone.push();
   const { banner, pull } = await expectAccepted(bed, contribution, pushed);
   const url = `${bed.service.url}/v1/pr/${banner.prHash}`;
-  expect(remoteLines(pushed)).toContain(`  Page:     ${url}`);
+  expect(remoteLines(pushed)).toContain(`  Follow, reply, withdraw: ${url}`);
   // As soon as the push was answered.
   expect((await get(url)).status).toBe(200);
   expect(await shownAt(url)).toEqual({ state: 'Open', events: [['Opened', pull.url]], entries: ['opened'] });

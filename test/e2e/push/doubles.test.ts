@@ -142,7 +142,7 @@ describe('by default', () => {
       await clone.commit();
       const pushed = withoutSecrets(await pushAgain({ clone }, '-o', `pr-hash=${near}`));
       expect(pushed.slice(0, 2)).toEqual([
-        `NEW pull request: no pull request of ${upstream.fullName} has that pr-hash. Did you mean ${banner.prHash}?`,
+        `No pull request of ${upstream.fullName} has that pr-hash, so this would open a NEW one. Did you mean ${banner.prHash}?`,
         secondLine(`2 of your 3 commits are already in ${pull.url}.`),
       ]);
     },

@@ -121,6 +121,37 @@ it('a push costs at most one more call where there is a list', exhaustive, async
   expect(read.map(({ path }) => path).toSorted()).toHaveLength(4 + 1);
 });
 
+/** A workflow that runs an action. */
+const step = (action: string) =>
+  `on: pull_request_target\njobs:\n  a:\n    steps:\n      - uses: ${action}@v1\n`;
+
+it('what its workflows and files check is told before, with one request of Git more', async () => {
+  const { upstream, clone } = await contribute(bed);
+  await upstream.grow({
+    files: {
+      '.github/workflows/title.yml': step('amannn/action-semantic-pull-request'),
+      '.github/workflows/changelog.yml': step('dangoslen/changelog-enforcer'),
+      '.github/workflows/large.yml': `${step('tim-actions/dco')}#${'x'.repeat(70_000)}`,
+      'AI_POLICY.md': 'No.\n',
+    },
+  });
+  await clone.commit({ message: 'Mend the door\n\nIt was open.\n' });
+  const preview = async (...options: string[]) =>
+    remoteLines(await clone.push(...options, '-o', 'preview', 'origin', 'HEAD:topic')).join('\n');
+  const lines = await preview();
+  expect(lines).toContain(`The .github/workflows/title.yml of ${upstream.fullName} checks titles`);
+  expect(lines).toContain('asks each pull request to change CHANGELOG.md. Yours does not.');
+  expect(lines).toContain(`The AI_POLICY.md of ${upstream.fullName} has rules about AI.`);
+  expect(lines).not.toContain('large.yml');
+  const files = bed.host.requestsFor(upstream, 'GET', /\/contents/).map(({ path }) => path);
+  expect(files.filter((path) => /workflows|AI_POLICY|CONTRIBUTING/.test(path))).toEqual([]);
+  await clone.commit({ message: 'fix: Mend it\n\nNow.\n', files: { 'CHANGELOG.md': 'Mended.\n' } });
+  const fitting = await preview('-o', 'ai=none');
+  for (const words of ['checks titles', 'CHANGELOG.md. ', 'rules about AI'])
+    expect(fitting).not.toContain(words);
+  expect(await shown(upstream)).toContain('asks each pull request to change CHANGELOG.md.');
+});
+
 describe('a template for pull requests', () => {
   it('is told to a push without a description, and to no other', exhaustive, async () => {
     const { upstream, clone } = await withFiles({ '.github/PULL_REQUEST_TEMPLATE.md': '## Why\n' });
@@ -217,16 +248,19 @@ describe('a repository that asks what a pull request has to say', exhaustive, ()
     await clone.commit({ message: 'Mend it\n\nWith care.\n' });
     const push = (...options: string[]) => clone.push(...options, 'origin', 'HEAD:topic');
     const asked = await expectRefused(bed, upstream, await push(), 'the repository asks for more');
-    expect(asked).toContain(
-      `The .gitveil.yml of ${upstream.fullName} requires it. Push again with: -o ai=none, -o ai=assisted or -o ai=generated, and -o issue=<number of an open issue>`,
-    );
+    const first = asked.find((line) => line.includes('asks for')) ?? '';
+    expect(first).toBe(`${upstream.fullName} asks for two things (.gitveil.yml):`);
+    expect(asked.slice(asked.indexOf(first) + 1, asked.indexOf(first) + 3)).toEqual([
+      '  whether AI was used: -o ai=none, -o ai=assisted or -o ai=generated',
+      '  the issue that it is about: -o issue=<number of an open issue>',
+    ]);
     const half = await expectRefused(
       bed,
       upstream,
       await push('-o', 'ai=none'),
       'the repository asks for more',
     );
-    expect(half.join()).toContain('Push again with: -o issue=<number of an open issue>');
+    expect(half.join()).toContain('asks for one thing (.gitveil.yml):');
     const preview = remoteLines(await push('-o', 'preview', '-o', 'ai=assisted', '-o', `issue=#${issue}`));
     expect(preview).toContain(`    Refs #${issue}`);
     const pushed = await push('-o', 'ai=assisted', '-o', `issue=${issue}`);
@@ -291,9 +325,9 @@ describe('a repository that asks what a pull request has to say', exhaustive, ()
     expect(form.html).toMatch(/<select id="ai" name="ai"[^>]* required/);
     const typed = { ...form.fields, text: 'two\n', title: 'Two', description: '', sign_off: 'yes' };
     for (const [given, problem] of [
-      [{ sign_off: '' }, /push again with the Developer Certificate of Origin ticked/],
-      [{}, /requires it. Push again with: “Was AI used\?”, and “Number of the open issue”/],
-      [{ ai: 'none' }, /requires it. Push again with: “Number of the open issue”/],
+      [{ sign_off: '' }, /a sign-off, .*: tick “I affirm the Developer Certificate of Origin 1\.1”/],
+      [{}, /asks for two things .*“Was AI used\?”.*“Number of the open issue”/s],
+      [{ ai: 'none' }, /asks for one thing .*“Number of the open issue”/s],
       [{ ai: 'none', issue: '7' }, /The issue is not open. .* Give the number of an open issue\./],
     ] as const) {
       const refused = await send({ ...typed, ...given, step: 'preview' });
@@ -315,7 +349,7 @@ describe('a repository that asks what a pull request has to say', exhaustive, ()
     const { upstream, clone } = await withFiles(RULES);
     await clone.commit();
     const name = delayedAs(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic'));
-    await expectEnd(name, 'requires it. Push again with: -o ai=none');
+    await expectEnd(name, 'whether AI was used: -o ai=none');
     const said = ['-o', 'ai=none', '-o', `issue=${open(upstream)}`];
     await clone.commit({ message: 'Again\n' });
     const other = delayedAs(await clone.push(...said, '-o', 'delay=1h', 'origin', 'HEAD:topic'));
@@ -479,13 +513,13 @@ it('what a person has to know comes first, in one order, and in at most 14 lines
   const lines = remoteLines(await clone.push('-o', `pr-hash=${near}`, 'origin', 'HEAD:refs/heads/two'));
   const first = lines.slice(
     0,
-    lines.findIndex((line) => line.startsWith('Opening')),
+    lines.findIndex((line) => line.startsWith('Sending')),
   );
   expect(first.length).toBeLessThanOrEqual(14);
   const at = (words: string) => first.findIndex((line) => line.includes(words));
   const order = [
     'has that pr-hash',
-    'is open as',
+    'is already in',
     'a gate may close',
     'This changes workflows',
     'Your work is based on "release-1.x"',

@@ -154,7 +154,7 @@ describe('what nobody is refused for', () => {
     ];
     const preview = remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:topic'));
     expect(preview.filter((line) => told.includes(line))).toEqual(told);
-    expect(preview.join('\n')).not.toContain('would be refused');
+    expect(preview.join('\n')).not.toContain('would be REFUSED');
     bed.tripwire.tolerate('a word like any other', ({ secret }) => secret.text === 'contributor');
     const pushed = await clone.push();
     await expectAccepted(bed, contribution, pushed);
@@ -280,8 +280,8 @@ describe('a preview', () => {
         ' ! [remote rejected] HEAD -> topic (preview: nothing was published)',
       ]);
       const text = remoteLines(pushed).join('\n');
-      expect(text).toContain('This push would be refused: your name would become public.');
-      expect(text).toContain('This push would open a pull request:');
+      expect(text).toContain('This push would be REFUSED: your name would become public (below).');
+      expect(text).toContain('With -o publish-names, it would open a pull request:');
       expect(text).toMatch(new RegExp(`Repository: +${upstream.fullName}\n +Base: +main\n +Title: +Second`));
       expect(text).toMatch(/[0-9a-f]{10} {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC {2}First\n/);
       expect(text).toMatch(/\d+ objects, \d+ bytes, would be sent\./);

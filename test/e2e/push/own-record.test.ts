@@ -86,7 +86,9 @@ describe('a recorded pull request that the host does not show', exhaustive, () =
     bed.sandbox.faults.inject({ method: 'GET', path: /\/pulls$/, answer: { status: 200, body: [] } });
     const pushed = await push();
     expect(pushed.code, pushed.stderr).toBe(0);
-    expect(remoteLines(pushed)[0]).toMatch(/^NEW pull request: no pull request of .* has that pr-hash\.$/);
+    expect(remoteLines(pushed)[0]).toMatch(
+      /^No pull request of .* has that pr-hash, so this would open a NEW one\.$/,
+    );
     expect(bannerOf(pushed).prHash).not.toBe(prHash);
     expect(await bed.host.pulls(upstream)).toHaveLength(2);
   });

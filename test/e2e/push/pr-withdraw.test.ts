@@ -63,7 +63,7 @@ describe('a withdrawal', () => {
   });
 
   it.each([
-    [['withdraw'], 'withdraw needs pr-hash=<hash>, as the banner showed it'],
+    [['withdraw'], 'withdraw needs pr-hash=<hash>, as the push that opened it has shown it'],
     [['withdraw', 'preview', 'pr-hash=0123456789ab'], 'a withdrawal has no preview: leave out preview'],
   ])('with the options %j is refused, and nothing is closed', async (options, reason) => {
     const { upstream, clone } = await opened();

@@ -103,7 +103,7 @@ describe('push options', () => {
       bed,
       upstream,
       pushed,
-      'push option "previw" is unknown: did you mean preview? Correct it or leave it out',
+      '"previw" is no push option: did you mean preview? Correct it or leave it out',
     );
     expect(bed.host.requestsFor(upstream, 'POST', /forks|receive-pack|pulls/)).toEqual([]);
   });

@@ -12,7 +12,7 @@ import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useTestBed();
 
-const NOTICE = /^NEW pull request: no pull request of octo\/\w+ has that pr-hash\.$/m;
+const NOTICE = /^No pull request of octo\/\w+ has that pr-hash, so this would open a NEW one\.$/m;
 
 describe('a push with a pr-hash', () => {
   it('updates it with nothing but another base below, after a rebase', exhaustive, async () => {

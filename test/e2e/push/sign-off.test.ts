@@ -115,7 +115,7 @@ describe('-o sign-off', () => {
     expect(await bed.host.pulls(upstream)).toEqual([]);
     expect(lines.filter((line) => line.includes('signs off every commit'))).toHaveLength(1);
     expect(lines).toContain(`    ${LINE}`);
-    expect(lines.join('\n')).not.toContain('would be refused');
+    expect(lines.join('\n')).not.toContain('would be REFUSED');
   });
 });
 
@@ -167,14 +167,20 @@ describe('a repository whose policy requires a sign-off', () => {
     for (const options of [[], ['-o', 'preview']]) {
       const pushed = await clone.push(...options, 'origin', 'HEAD:topic');
       const lines = await expectRefused(bed, upstream, pushed, 'a sign-off is required');
-      expect(lines).toContain(
-        `${upstream.fullName} takes only commits under the Developer Certificate of Origin: its .gitveil.yml says so.`,
-      );
-      expect(lines.join('\n')).toMatch(/push again with: -o sign-off$/m);
+      expect(lines).toContain(`${upstream.fullName} asks for one thing (.gitveil.yml):`);
+      expect(lines.join('\n')).toMatch(/Push again with:\n {2}git push (?:-o preview )?-o sign-off /);
     }
     expect(bed.host.forkPath(upstream)).toBeNull();
     const commits = await sent(contribution, await clone.push('-o', 'sign-off', 'origin', 'HEAD:topic'));
     expect(dcoProblems(commits)).toEqual([]);
+  });
+
+  it('says so on the page of a pull request, whose command has the option', async () => {
+    const { clone } = await required();
+    await clone.commit();
+    const { prHash } = bannerOf(await clone.push('-o', 'sign-off', 'origin', 'HEAD:topic'));
+    const page = await fetch(`${bed.service.url}/v1/pr/${prHash}`);
+    expect(await page.text()).toContain(`git push -o pr-hash=${prHash} -o sign-off http`);
   });
 
   it('says so on its page, whose command has the option', exhaustive, async () => {

@@ -55,7 +55,7 @@ describe('the base', () => {
       expect(pull.base).toBe('release-1.x');
       expect(commits).toHaveLength(1);
       expect(withoutSecrets(pushed)[0]).toBe(FOR_RELEASE);
-      expect(remoteLines(pushed)).toContain('Opening the pull request for "release-1.x" ...');
+      expect(remoteLines(pushed)).toContain('Sending 1 anonymous commit for "release-1.x" ...');
     },
   );
 
@@ -233,5 +233,6 @@ it('an address without /v1 is answered with how addresses begin', async () => {
   const url = upstream.url.replace(/\/v1\/\w+\//, '/');
   const { code, stderr } = await person.git('/', ['clone', url, 'nowhere']);
   expect(code).toBe(128);
-  expect(remoteLines({ stderr })[0]).toContain('Addresses of repositories begin here with /v1/gh/ for ');
+  expect(remoteLines({ stderr })[0]).toContain('Did you mean: git clone ');
+  expect(remoteLines({ stderr })[1]).toContain('Addresses of repositories begin here with /v1/gh/ for ');
 });

@@ -1,7 +1,7 @@
 /**
- * Behind the proxies of deploy/ and the Caddyfile, a push that waits shows its warnings, and notices
- * that its person leaves. Run with nginx and Caddy where they are installed (Debian's `nginx-light`,
- * `caddy`).
+ * Behind the proxies of deploy/ and the Caddyfile, a push that waits shows its warnings, and
+ * notices that its person leaves. Run with nginx and Caddy where they are installed (Debian's
+ * packages `nginx-light` and `caddy`).
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

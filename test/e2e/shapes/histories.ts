@@ -109,7 +109,7 @@ export const TREES: Shapes = {
     const { pull } = await expectAccepted(bed, contribution, added);
     const told = remoteLines(added);
     expect(told).toContain('  module-50 at abababababab');
-    const [before = ''] = told.join('\n').split('Opening the pull request');
+    const [before = ''] = told.join('\n').split('Sending 1 anonymous commit');
     expect(before).toContain('  module-50 at abababababab');
     // The folder is then sent as a difference, which shows 20 bytes and no name.
     await bed.sandbox.maintainer.merge({ owner: upstream.owner, repo: upstream.name, number: pull.number });

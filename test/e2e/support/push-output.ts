@@ -39,7 +39,7 @@ export function keyIn(run: Pick<GitRun, 'stderr'>): string | undefined {
  * waits.
  */
 export function withoutSecrets(run: Pick<GitRun, 'stderr'>): string[] {
-  const secret = /^Save (?:the key of \w+|this address) now\.|^ {2}PR key: |^ {2}Page: .*\/v1\/delayed\//;
+  const secret = /^Save (?:the key|this address) now\.|^ {2}PR key: |^ {2}Page: .*\/v1\/delayed\//;
   return remoteLines(run).filter((line) => !secret.test(line));
 }
 
@@ -56,7 +56,7 @@ export function bannerOf(run: Pick<GitRun, 'stderr'>): Banner {
     author: valueOf('Author:'),
     branch: valueOf('Branch:'),
     prHash: valueOf('PR hash:'),
-    subscribeUrl: valueOf('Topic:'),
+    subscribeUrl: valueOf('Notify:'),
     // A warning before it may have a command of its own.
     command: lines.findLast((line) => line.startsWith('git push -o pr-hash=')),
   };

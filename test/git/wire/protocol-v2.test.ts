@@ -55,6 +55,11 @@ describe('encodeFetch', () => {
     const lines = ['no-progress', 'ofs-delta', 'filter tree:0', `want ${A}`, `want ${B}`, 'done'];
     expect(textOf(encodeFetch({ wants: [A, B] }))).toBe(fetchOf(lines));
   });
+
+  it('asks for the files of a folder, but for large ones', () => {
+    const lines = ['no-progress', 'ofs-delta', 'filter blob:limit=9000', `want ${A}`, 'done'];
+    expect(textOf(encodeFetch({ wants: [A], filesBelowBytes: 9_000 }))).toBe(fetchOf(lines));
+  });
 });
 
 describe('encodeHistoryFetch', () => {

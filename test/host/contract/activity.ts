@@ -46,23 +46,26 @@ export function activityContract(world: () => World): void {
       const { repository, name, number } = await world().proposed();
       await repository.comment(number, 'A remark');
       await repository.review(number, 'A review');
-      const remarks = await activity.remarks(name, number, Date.now() - HOUR_MS);
-      expect(remarks?.map(({ key, text }) => [key.replace(/\d+/, '1'), text])).toEqual([
+      const { remarks } = (await activity.remarks(name, number, Date.now() - HOUR_MS))!;
+      expect(remarks.map(({ key, text }) => [key.replace(/\d+/, '1'), text])).toEqual([
         ['comment:1', 'A remark'],
         ['review:1', 'A review'],
       ]);
-      expect(remarks?.every(({ authorId, url, at }) => authorId !== null && url !== '' && at !== '')).toBe(
+      expect(remarks.every(({ authorId, url, at }) => authorId !== null && url !== '' && at !== '')).toBe(
         true,
       );
-      expect(await activity.remarks(name, number, Date.now() + HOUR_MS)).toEqual([]);
+      expect(await activity.remarks(name, number, Date.now() + HOUR_MS)).toEqual({
+        remarks: [],
+        readTo: null,
+      });
     });
 
     it('of what was said have all reviews, also where a page holds only some of them', async () => {
       const { activity, host } = world();
       const { repository, name, number } = await world().proposed();
       for (let count = 0; count <= host.pageSize; count++) await repository.review(number, 'A review');
-      const remarks = await activity.remarks(name, number, Date.now() - HOUR_MS);
-      expect(new Set(remarks?.map(({ key }) => key)).size).toBe(host.pageSize + 1);
+      const { remarks } = (await activity.remarks(name, number, Date.now() - HOUR_MS))!;
+      expect(new Set(remarks.map(({ key }) => key)).size).toBe(host.pageSize + 1);
     });
   });
 

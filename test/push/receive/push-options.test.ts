@@ -126,14 +126,17 @@ describe('parsePushOptions', () => {
 
   it.each<[rule: string, options: string[]]>([
     [
-      'pr-hash must be 8 to 40 hexadecimal characters, as the banner shows it',
+      'pr-hash must be 8 to 40 hexadecimal characters, as the push that opened it has shown it',
       ['pr-hash', 'pr-hash=', 'pr-hash=0123456', `pr-hash=${'a'.repeat(41)}`, 'pr-hash=0123456g'],
     ],
     [
-      'pr-hash must be 8 to 40 hexadecimal characters, as the banner shows it',
+      'pr-hash must be 8 to 40 hexadecimal characters, as the push that opened it has shown it',
       ['pr-hash= 01234567', 'pr-hash=01234567\n', 'pr-hash=../../../../x', 'pr-hash=0123é567'],
     ],
-    ['pr-key must be 32 hexadecimal characters, as the banner showed it', ['pr-key', `pr-key=${HASH}`]],
+    [
+      'pr-key must be 32 hexadecimal characters, as the push that opened it has shown it',
+      ['pr-key', `pr-key=${HASH}`],
+    ],
     [
       'title must be one line of 1 to 256 characters',
       ['title', 'title=', 'title= ', `title=${'x'.repeat(257)}`, 'title=a\0b', 'title=a\u0085b'],
@@ -203,7 +206,7 @@ describe('parsePushOptions', () => {
     ['dryrun', 'preview'],
   ])('refuses %j, which nearly is an option', (option, meant) => {
     const name = option.split('=')[0]?.trim();
-    const message = `push option "${name}" is unknown: did you mean ${meant}? Correct it or leave it out`;
+    const message = `"${name}" is no push option: did you mean ${meant}? Correct it or leave it out`;
     expect(parsePushOptions([option])).toMatchObject({ kind: 'invalid', message });
     expect(parsePushOptions(['title=A', option, 'squash'])).toMatchObject({ kind: 'invalid', message });
   });
@@ -228,7 +231,7 @@ describe('parsePushOptions', () => {
 
   it('echoes no control characters', () => {
     expect(parsePushOptions(['pre\u001bview'])).toMatchObject({
-      message: expect.stringMatching(/^push option "pre\[U\+001B\]view" is unknown: [ -~]+$/) as string,
+      message: expect.stringMatching(/^"pre\[U\+001B\]view" is no push option: [ -~]+$/) as string,
     });
   });
 

@@ -35,9 +35,9 @@ describe('bannerLines', () => {
       '  Author:   gitveil-bot',
       '  Branch:   anon-0123456789ab',
       '  PR hash:  0123456789ab',
-      '  Page:     https://service.test/v1/pr/0123456789ab',
-      '  Topic:    https://notify.test/anon-pr-0123456789ab',
-      'To update the pull request, commit again and run:',
+      '  Notify:   https://notify.test/anon-pr-0123456789ab',
+      '  Follow, reply, withdraw: https://service.test/v1/pr/0123456789ab',
+      'To update it, commit again and run:',
       '  git push -o pr-hash=0123456789ab https://service.test/v1/gh/octo/hello HEAD:refs/heads/fix',
     ]);
   });
@@ -48,7 +48,6 @@ describe('bannerLines', () => {
       const lines = bannerLines({ ...FACTS, key, prKey });
       expect(lines.join('\n').includes(key)).toBe(prKey !== null);
       expect(lines.at(-1)?.includes(`-o pr-key=${key} `)).toBe(prKey !== null);
-      expect(lines.at(-2)).toMatch(/^Keep the key secret: /);
     }
     const [intro, ...lines] = keyLines(FACTS.prHash, key);
     expect(intro).toContain(FACTS.prHash);
@@ -63,11 +62,12 @@ describe('bannerLines', () => {
   });
 
   it('says how to withdraw one whose commits are open already, now that there is something to withdraw', () => {
-    const lines = bannerLines({ ...FACTS, isDouble: true });
-    expect(lines.at(-2)).toBe(
-      `Withdraw this one with -o withdraw -o pr-hash=${FACTS.prHash} -o pr-key=<its key>. Or to update it, commit again and run:`,
-    );
-    expect(lines).toHaveLength(bannerLines(FACTS).length);
+    const lines = bannerLines({ ...FACTS, isDouble: true, key: 'k' });
+    expect(lines.slice(-4, -1)).toEqual([
+      'To withdraw this one:',
+      `  git push -o withdraw -o pr-hash=${FACTS.prHash} -o pr-key=k https://service.test/v1/gh/octo/hello HEAD:refs/heads/fix`,
+      'To update it, commit again and run:',
+    ]);
   });
 
   it('says that the pull request is a draft', () => {
@@ -89,7 +89,7 @@ describe('bannerLines', () => {
   ])('says in one line that people have written: %d', (newRemarks, words) => {
     const lines = bannerLines({ ...FACTS, updated: true, newRemarks });
     expect(lines).toHaveLength(bannerLines(FACTS).length + 1);
-    expect(lines).toContain(`${words} since your last push: see its page.`);
+    expect(lines).toContain(`${words} since your last push: ${FACTS.pageUrl}`);
   });
 
   it('repeats the base that was named', () => {
@@ -130,7 +130,7 @@ describe('delayedLines', () => {
       'Delayed: it will be published between 1970-01-01 01:00 UTC and 1970-01-01 02:00 UTC, or minutes later if others are due, too.',
       'Nothing of it is public yet.',
       'The code host has only seen that somebody read this repository just now, as a fetch does.',
-      'On its page, you can publish it now, or give it up. Keep the address secret.',
+      'At the address above, you can publish it now, or give it up. Keep it secret: so can everybody who has it.',
     ]);
     expect(pageLines(pageUrl).at(-1)).toBe(`  Page:     ${pageUrl}`);
   });

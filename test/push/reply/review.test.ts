@@ -54,7 +54,7 @@ describe('a push that is refused', () => {
     const faults = Array.from({ length: 1_000 }, (_, at) => new Refusal('options', `fault ${at}`, []));
     const lines = reviewLines(review(...faults), null);
     expect(lines).toHaveLength(18);
-    expect(lines.slice(-3)).toEqual(['14. Fault 13.', 'and for 986 more.', '']);
+    expect(lines.slice(-3)).toEqual(['14. fault 13.', 'and for 986 more.', '']);
   });
 
   it('is told in a form without a layout, and what refuses it beside the first reason', () => {

@@ -10,8 +10,9 @@ import {
 } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { SqlStances } from '../../../src/durable/notification-feed/stances.ts';
 import type { Env } from '../../../src/env.ts';
-import { guardOf } from '../../../src/objects.ts';
+import { feedOf, guardOf } from '../../../src/objects.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
 import worker from '../../../src/worker.ts';
 import { deleteObjects } from '../../support/all-objects.ts';
@@ -99,6 +100,20 @@ describe('/admin', () => {
     const headers = await opened();
     expect(await (await send('/admin', { headers })).text()).toContain('href="/admin/delayed"');
     expect(await (await send('/admin/delayed', { headers })).text()).toContain('No push waits.');
+  });
+
+  it('lists the repositories whose maintainers have said stop', async () => {
+    const headers = await opened();
+    expect(await (await send('/admin', { headers })).text()).toContain('None.');
+    const repository = { owner: 'octo', name: 'hello', id: 7, networkId: 7, sizeKb: 1 };
+    const open = { isPrivate: false, isArchived: false, pullRequests: 'all' } as const;
+    await runInDurableObject(feedOf(bindings, 'gh'), (_, { storage }) => {
+      const stop = { word: 'stop', at: Date.parse('2026-11-27T10:00:00Z'), saidBy: 2 } as const;
+      new SqlStances(storage.sql).setStance({ ...repository, ...open }, 0, stop);
+    });
+    const html = await (await send('/admin', { headers })).text();
+    expect(html).toContain('octo/hello</a>');
+    expect(html).toContain('2026-11-27 10:00:00 UTC');
   });
 
   it('says since when and why alerts do not arrive, until one does', async () => {

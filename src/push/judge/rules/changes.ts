@@ -2,9 +2,10 @@
 import type { ChangedEntry } from '../../../edit/tree-comparison.ts';
 import { told } from '../../../leaks/messages.ts';
 import { WORKFLOW_HOME, WORKFLOWS } from '../../../policy/community-files.ts';
+import { gateWords } from '../../../policy/gates.ts';
 import { OPEN_POLICY, type Policy, POLICY_PATH, workflowSentence } from '../../../policy/policy.ts';
 import { SHOWN_ID_LENGTH } from '../../../upstream/tree-reader.ts';
-import { type Finding, say, warnAt } from '../../../words/finding.ts';
+import { type Finding, say, warn, warnAt } from '../../../words/finding.ts';
 import { oneLine } from '../../../words/host-text.ts';
 import { fullName, type RepositoryName } from '../../../words/repository-name.ts';
 import { Refusal } from '../../reply/refusal.ts';
@@ -29,6 +30,7 @@ export async function changedFiles({
   if (changed === null && isBaseRefused) return [];
   return [
     ...workflows(changed, born.repository, policy, mayHaveWorkflows),
+    ...changelogGate(changed, born.repository, policy),
     ...(mayHaveModules ? submodules(changed) : []),
   ];
 }
@@ -37,7 +39,7 @@ export async function changedFiles({
 export function workflows(
   changed: readonly ChangedEntry[] | null,
   repository: RepositoryName,
-  { refusesWorkflows, community: { hasWorkflows } }: Policy,
+  { refusesWorkflows, owners, community: { hasWorkflows } }: Policy,
   mayHaveSome = hasWorkflows,
 ): Finding[] {
   const isWorkflow = ({ path, oid }: ChangedEntry) =>
@@ -46,7 +48,7 @@ export function workflows(
   if (refusesWorkflows && paths?.length !== 0)
     return [
       new Refusal('workflows', 'the repository takes no changes of workflows', [
-        `The ${POLICY_PATH} of ${fullName(repository)} says so.`,
+        `The ${POLICY_PATH} of ${owners ?? fullName(repository)} says so.`,
         paths === undefined
           ? 'The service could not check whether this push has any. Rebase onto the base branch, or push fewer commits at once.'
           : `Leave out ${oneLine(paths[0] ?? '')}, then push again.`,
@@ -55,6 +57,25 @@ export function workflows(
   const unread = 'The service could not check whether you change workflows.';
   if (paths === undefined) return mayHaveSome ? say('workflows', unread) : [];
   return paths.length === 0 ? [] : warnAt('workflows', paths, workflowSentence(paths));
+}
+
+/**
+ * Warns that a workflow asks for a change of a file which the push leaves alone. Only the root is
+ * always compared.
+ * @param changed null: it could not be read.
+ */
+export function changelogGate(
+  changed: readonly ChangedEntry[] | null,
+  repository: RepositoryName,
+  { community: { gates } }: Policy,
+): Finding[] {
+  const gate = gates.find(({ asks }) => asks === 'changelog');
+  if (gate?.asks !== 'changelog') return [];
+  const words = gateWords(gate, fullName(repository));
+  if (changed === null || gate.file.includes('/'))
+    return say('changelog-gate', `${words} The service has not checked whether yours does.`);
+  const isChanged = changed.some(({ path, oid }) => path === gate.file && oid !== null);
+  return isChanged ? [] : warn('changelog-gate', `${words} Yours does not.`);
 }
 
 /**

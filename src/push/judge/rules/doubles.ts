@@ -13,7 +13,7 @@ type Push = Pick<Known, 'received' | 'circumstances' | 'destination' | 'pushed' 
 
 const UNCHECKED = 'The service could not check whether your commits are open already.';
 const ONLY_ONE = 'This service opens no second pull request for them: update that one.';
-/** As a person must not be told apart from somebody who guesses, it stands there for both. */
+/** Tells everybody the same, because the answer must not tell a repeat from a guess. */
 export const REPEATED = 'If you only repeat the push that opened it, within ten minutes, none opens.';
 const NEW_ONE = 'This would open a NEW pull request.';
 
@@ -25,8 +25,13 @@ export async function doubles(push: Push, { found }: Pick<Compared, 'found'>): P
   const unknown = found === undefined ? say('second', UNCHECKED) : [];
   return [
     ...(named === null ? [] : await tell(push, { ...named, shared: isNamed ? found.shared : 0 })),
-    ...(found && !isNamed ? await tell(push, found) : unknown),
+    ...(found && !isNamed && !isStale(push, found) ? await tell(push, found) : unknown),
   ];
+}
+
+/** Whether it is the one that the push names, which is not open any more or cannot be updated. */
+function isStale({ received: { options } }: Push, { prHash, state }: SameWork): boolean {
+  return prHash === options.prHash && state === 'open';
 }
 
 /** Finds the pull request that the push names, if it has ended; null: not, or there is none. */

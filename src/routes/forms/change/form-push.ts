@@ -90,7 +90,7 @@ const FIELDS: readonly (readonly [option: string | RegExp, field: string])[] = [
   [/^ {2}git .*/, ''],
   ['-o ai=none, -o ai=assisted or -o ai=generated', `“${STATED_LABELS.ai}”`],
   ['-o issue=<number of an open issue>', `“${STATED_LABELS.issue}”`],
-  ['with: -o sign-off', 'with the Developer Certificate of Origin ticked'],
+  ['-o sign-off', 'tick “I affirm the Developer Certificate of Origin 1.1”'],
   [/Add -o wait, .*/, 'Or choose a later time under “When it becomes public”.'],
   [/^To publish the messages without .* -o strip-trails$/, ''],
   [/^Remove the line and push again: .*/, 'Remove the line, and send this form again.'],

@@ -175,6 +175,11 @@ describe('the pull request that the push names', () => {
     expect(lines[1]).toMatch(/^The maintainers closed .*\/7; read/);
   });
 
+  it('is not told of as open where it cannot be updated: its fork is gone, or the host shows none', async () => {
+    expect(await told(OPEN, named({ isOpen: true, isMerged: false, source: null }))).toEqual([]);
+    expect(await told(OPEN, { options: { prHash: PR_HASH } })).toEqual([]);
+  });
+
   it('is not told of if its author has withdrawn it, and what another one has is', async () => {
     const given = {
       ...named({ isOpen: false, isMerged: false }),

@@ -1,0 +1,49 @@
+/**
+ * Closes what the service has opened in a repository, because its maintainers say so.
+ * Proved by test/e2e/host/maintainer-words.test.ts.
+ */
+import type { Env } from '../../env.ts';
+import { ownPrHash } from '../../events/host-event.ts';
+import type { Account, OpenThread, Repository } from '../../host/code-host.ts';
+import type { ActivityHost, MaintainerHost } from '../../host/open.ts';
+import type { Reached } from '../../host-access.ts';
+import { prHashWithId } from '../../stats/recorded-hashes.ts';
+import { type Tracked, undoAll, undoAtHost } from '../guard/rollback.ts';
+
+interface Opened {
+  readonly env: Env;
+  readonly reached: Reached;
+  readonly host: Pick<ActivityHost, 'pullRequest'> & Pick<MaintainerHost, 'openedBy'>;
+  readonly bot: Account;
+}
+
+/**
+ * Closes the open issues and pull requests of the bot. Pull requests that no push has recorded are
+ * left alone. Costs two calls for each, besides the list.
+ * @throws Error if some are still open
+ */
+export async function closeOpened(
+  { env, reached, host, bot }: Opened,
+  repository: Repository,
+): Promise<void> {
+  const {
+    host: { key },
+    http,
+  } = reached;
+  const open = await host.openedBy(repository, bot.login);
+  const all: Tracked[] = [];
+  for (const thread of open) all.push(...(await tracked(thread)));
+  const undo = undoAtHost(env, { http }, () => {});
+  const left = await undoAll(all, async (one) => void (await undo(one)));
+  if (left.length > 0) throw new Error(`${left.length} of ${all.length} could not be closed`);
+
+  async function tracked({ number, url, isPullRequest }: OpenThread): Promise<Tracked[]> {
+    const { owner, name: repo } = repository;
+    const at = { host: key, owner, repo, number, url };
+    if (!isPullRequest) return [{ ...at, kind: 'issue' }];
+    const pull = await host.pullRequest(repository, number);
+    if (pull === null) return [];
+    const prHash = pull.id === undefined ? ownPrHash(pull, bot.id) : await prHashWithId(env.DB, key, pull.id);
+    return prHash === null ? [] : [{ ...at, kind: 'pull-request', prHash }];
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * Hears the words of maintainers in the comments of a thread, and acts on them. A comment counts
+ * once, and not if it was edited. Words are kept by the repository's number at the host, because
+ * names are given to others. The newest word wins, whatever the order in which threads are read.
+ */
+import type { Remark, Repository, Standing } from '../host/code-host.ts';
+import type { MaintainerHost } from '../host/open.ts';
+import type { RepositoryName } from '../words/repository-name.ts';
+import { type MaintainerWord, maySay, wordsIn } from './maintainer-words.ts';
+
+/** The last word on a repository, or on one of its threads. */
+export interface Stance {
+  readonly word: 'stop' | 'mute' | 'welcome';
+  /** The comment's time; milliseconds since 1970. */
+  readonly at: number;
+  /** The number of the account that has said it. */
+  readonly saidBy: number;
+}
+
+/** The words of maintainers that stand in a repository. */
+export interface SaidWords {
+  /** When they have said stop; null: they have not. Milliseconds since 1970. */
+  readonly stoppedAt: number | null;
+  /** The muted threads, and since when. */
+  readonly muted: readonly { readonly thread: number; readonly at: number }[];
+  /** Whether some word stands in a repository, so that a name alone may be another's. */
+  readonly isAny: boolean;
+}
+
+/** The number in place of a thread's for the whole repository. */
+export const WHOLE = 0;
+
+export interface StanceMemory {
+  wasHeard(commentId: number): boolean;
+  heard(commentId: number, at: number): void;
+  /** @param thread the number of an issue or a pull request, or `WHOLE`. */
+  stance(repositoryId: number, thread: number): Stance | null;
+  setStance(repository: Repository, thread: number, stance: Stance): void;
+}
+
+export interface Listener {
+  readonly host: Pick<MaintainerHost, 'repository' | 'standing' | 'acknowledge'>;
+  readonly memory: StanceMemory;
+  readonly bot: { readonly id: number; readonly login: string };
+  /** Closes what the service has opened there. Rejects if something is left open. */
+  closeAll(repository: Repository): Promise<void>;
+  /** Learns that a repository is stopped now. */
+  stopped(repository: Repository): void;
+}
+
+type Heard = Remark & Required<Pick<Remark, 'comment'>> & { readonly authorId: number };
+
+/** Hears what is new. If it rejects, the comment at which it did so is not heard yet. */
+export async function hear(
+  listener: Listener,
+  name: RepositoryName,
+  thread: number,
+  remarks: readonly Remark[],
+): Promise<void> {
+  const { bot, host, memory } = listener;
+  const comments = remarks.filter((remark) => isOthers(remark, bot.id));
+  for (const remark of comments.toSorted((a, b) => a.comment.id - b.comment.id)) {
+    const { comment, text } = remark;
+    const words = wordsIn(text, bot.login);
+    if (words.length === 0 || comment.isEdited || memory.wasHeard(comment.id)) continue;
+    const standing = await host.standing(name, comment.by);
+    if (standing !== 'none') await obey(listener, name, thread, remark, words, standing);
+    // What nobody was asked about can be judged again, and needs no row that strangers could fill.
+    else if (comment.by.association !== null) continue;
+    memory.heard(comment.id, Date.parse(remark.at));
+  }
+}
+
+/** Answers whether somebody else has commented. What the bot posts for others says nothing. */
+function isOthers(remark: Remark, botId: number): remark is Heard {
+  const { comment, authorId } = remark;
+  return comment !== undefined && authorId !== null && authorId !== botId;
+}
+
+async function obey(
+  listener: Listener,
+  name: RepositoryName,
+  thread: number,
+  { comment, authorId: saidBy, at }: Heard,
+  words: readonly MaintainerWord[],
+  standing: Standing,
+): Promise<void> {
+  const { host, memory } = listener;
+  const repository = await host.repository(name);
+  let isObeyed = false;
+  for (const word of words) {
+    for (const where of placesOf(word, thread)) {
+      const before = memory.stance(repository.id, where);
+      const isOwn = before !== null && before.word !== 'welcome' && before.saidBy === saidBy;
+      const stance = { at: Date.parse(at), saidBy };
+      if (!maySay(word, standing, isOwn)) continue;
+      isObeyed = true;
+      if (word === 'close all') await listener.closeAll(repository);
+      else if (before === null || before.at <= stance.at) {
+        memory.setStance(repository, where, { word, ...stance });
+        if (word === 'stop') listener.stopped(repository);
+      }
+    }
+  }
+  if (isObeyed) await host.acknowledge(repository, comment.id);
+}
+
+/** Lists what a word is about: threads, or the repository. */
+function placesOf(word: MaintainerWord, thread: number): readonly number[] {
+  if (word === 'mute') return [thread];
+  return word === 'welcome' ? [WHOLE, thread] : [WHOLE];
+}

@@ -1,0 +1,54 @@
+/**
+ * Discards the pushes that wait for a repository whose maintainers have said stop. Which repository
+ * a push is for stands only in its encrypted part, so each that waits at that host is opened. One
+ * that cannot be opened now, or is for an old name of the repository, is refused when it is due.
+ * Proved by test/e2e/host/maintainer-words.test.ts.
+ */
+import type { DelayedPush } from '../durable/delayed-pushes/delayed-push.ts';
+import { delayedPushesOf } from '../objects.ts';
+import { stopSentence } from '../policy/policy.ts';
+import { repositoryKey, type RepositoryName } from '../words/repository-name.ts';
+import { inMemory, removeDelayed } from './publish-delayed.ts';
+import type { Scope } from './scope.ts';
+import { openStored } from './stored-push.ts';
+
+const PAGE_SIZE = 100;
+
+/** @param hostKey the key of the code host that has the repositories. */
+export async function discardStopped(
+  scope: Scope,
+  hostKey: string,
+  stopped: readonly RepositoryName[],
+): Promise<void> {
+  if (stopped.length === 0) return;
+  const names = new Set(stopped.map((name) => repositoryKey('', name)));
+  const waiting = await allWaiting(scope);
+  for (const push of waiting.filter(({ host }) => host === hostKey)) {
+    const target = await targetOf(scope, push);
+    if (target === null || !names.has(repositoryKey('', target))) continue;
+    const said = stopSentence(target, Date.now()).split('\n');
+    const seen = { name: push.name, attempt: push.spool.attempt };
+    const end = await delayedPushesOf(scope.env).refuse(seen, said);
+    if (typeof end !== 'string') await removeDelayed(scope, end, { state: 'discarded', said });
+  }
+}
+
+/** Lists all pushes that wait, before any of them ends. */
+async function allWaiting({ env }: Scope): Promise<readonly DelayedPush[]> {
+  const all: DelayedPush[] = [];
+  for (;;) {
+    const { pushes } = await delayedPushesOf(env).list(all.length, PAGE_SIZE);
+    all.push(...pushes);
+    if (pushes.length < PAGE_SIZE) return all;
+  }
+}
+
+/** Reads the repository that a push is for; null if it cannot be read now. */
+async function targetOf({ env, logger }: Scope, push: DelayedPush): Promise<RepositoryName | null> {
+  try {
+    return await inMemory(async (memory) => (await openStored(env, push, memory))?.kept.target ?? null);
+  } catch (error) {
+    logger.warn('a delayed push could not be read', { error });
+    return null;
+  }
+}

@@ -1,0 +1,191 @@
+/** Which comments count as maintainers' words, and what follows from them. */
+import { describe, expect, it } from 'vitest';
+import { hear, type Listener, type Stance, WHOLE } from '../../src/events/hear.ts';
+import type { Remark, Repository, Standing } from '../../src/host/code-host.ts';
+
+const BOT = { id: 1, login: 'veil-bot' };
+const NAME = { owner: 'octo', name: 'hello' };
+const REPOSITORY: Repository = {
+  ...NAME,
+  id: 7,
+  networkId: 7,
+  isPrivate: false,
+  isArchived: false,
+  pullRequests: 'all',
+  sizeKb: 1,
+};
+const THREAD = 3;
+const PEOPLE: Readonly<Record<string, number>> = { octo: 2, mona: 3, lisa: 4, eve: 5 };
+const STANDINGS: Readonly<Record<string, string>> = { octo: 'OWNER', mona: 'MEMBER', lisa: 'COLLABORATOR' };
+
+let lastId = 0;
+interface Written {
+  readonly by: string;
+  readonly second?: number;
+  readonly isEdited?: boolean;
+  readonly association?: string | null;
+}
+
+function written(text: string, { by, second, isEdited = false, association }: Written): Remark {
+  const id = ++lastId;
+  const speaker = {
+    login: by,
+    association: association === undefined ? (STANDINGS[by] ?? 'NONE') : association,
+  };
+  return {
+    key: `comment:${id}`,
+    authorId: PEOPLE[by] ?? BOT.id,
+    url: 'https://host.test/octo/hello/pull/3',
+    at: new Date((second ?? id) * 1000).toISOString(),
+    kind: 'commented',
+    text,
+    comment: { id, isEdited, by: speaker },
+  };
+}
+
+/** Records what is done; `asked` are the calls that a host without associations would get. */
+class World implements Listener {
+  readonly bot = BOT;
+  readonly stances = new Map<number, Stance>();
+  readonly heardIds = new Set<number>();
+  readonly done: string[] = [];
+  readonly asked: string[] = [];
+  failure: Error | null = null;
+  lookedUp: Standing = 'none';
+
+  readonly host = {
+    repository: async () => REPOSITORY,
+    standing: async (_: object, { login, association }: { login: string; association: string | null }) => {
+      if (association === null) this.asked.push(login);
+      if (association === null) return this.lookedUp;
+      return association === 'OWNER' ? 'owner' : association === 'NONE' ? 'none' : 'maintainer';
+    },
+    acknowledge: async (_: object, id: number) => void this.done.push(`thumb ${id}`),
+  } as const;
+  readonly memory = {
+    wasHeard: (id: number) => this.heardIds.has(id),
+    heard: (id: number) => void this.heardIds.add(id),
+    stance: (_: number, thread: number) => this.stances.get(thread) ?? null,
+    setStance: (_: Repository, thread: number, stance: Stance) => void this.stances.set(thread, stance),
+  };
+
+  async closeAll(): Promise<void> {
+    if (this.failure !== null) throw this.failure;
+    this.done.push('closed');
+  }
+
+  stopped(): void {
+    this.done.push('stopped');
+  }
+
+  hear(...remarks: readonly Remark[]): Promise<void> {
+    return hear(this, NAME, THREAD, remarks);
+  }
+
+  get words() {
+    return Object.fromEntries([...this.stances].map(([thread, { word }]) => [thread, word]));
+  }
+}
+
+describe('maintainers', () => {
+  it.each(['octo', 'mona', 'lisa'])('stop the service: %s', async (by) => {
+    const world = new World();
+    const stop = written('@veil-bot stop', { by });
+    await world.hear(stop);
+    expect(world.words).toEqual({ [WHOLE]: 'stop' });
+    expect(world.done).toEqual(['stopped', `thumb ${stop.comment?.id}`]);
+  });
+
+  it('mute one thread', async () => {
+    const world = new World();
+    await world.hear(written('@veil-bot mute', { by: 'mona' }));
+    expect(world.words).toEqual({ [THREAD]: 'mute' });
+  });
+
+  it('welcome it again: the owner, or who has stopped it', async () => {
+    for (const by of ['octo', 'mona']) {
+      const world = new World();
+      await world.hear(written('@veil-bot stop', { by: 'mona' }), written('@veil-bot welcome', { by }));
+      expect(world.words[WHOLE]).toBe('welcome');
+    }
+    const world = new World();
+    await world.hear(
+      written('@veil-bot stop', { by: 'mona' }),
+      written('@veil-bot welcome', { by: 'lisa' }),
+      // Who has lost the right since.
+      written('@veil-bot welcome', { by: 'mona', association: 'NONE' }),
+    );
+    expect(world.words).toEqual({ [WHOLE]: 'stop' });
+  });
+
+  it('close all that is open, with the same comment that stops it', async () => {
+    const world = new World();
+    await world.hear(written('@veil-bot close all', { by: 'mona' }));
+    expect(world.done).toEqual([]);
+    await world.hear(written('@veil-bot stop\n@veil-bot close all', { by: 'mona' }));
+    expect(world.done.slice(0, 2)).toEqual(['stopped', 'closed']);
+  });
+
+  it('are heard again if closing has failed', async () => {
+    const world = new World();
+    const comment = written('@veil-bot stop\n@veil-bot close all', { by: 'octo' });
+    world.failure = new Error('not now');
+    await expect(world.hear(comment)).rejects.toBe(world.failure);
+    expect(world.words).toEqual({ [WHOLE]: 'stop' });
+    world.failure = null;
+    await world.hear(comment);
+    expect(world.done).toContain('closed');
+    expect(world.done.at(-1)).toBe(`thumb ${comment.comment?.id}`);
+  });
+});
+
+describe('a comment', () => {
+  it.each<[string, Written]>([
+    ['of a stranger', { by: 'eve' }],
+    ['that was edited', { by: 'octo', isEdited: true }],
+    ['of the bot', { by: 'veil-bot' }],
+  ])('%s counts for nothing', async (_, facts) => {
+    const world = new World();
+    await world.hear(written('@veil-bot stop', facts));
+    expect([world.words, world.done]).toEqual([{}, []]);
+  });
+
+  it('counts once', async () => {
+    const world = new World();
+    const [stop, welcome] = [
+      written('@veil-bot stop', { by: 'octo' }),
+      written('@veil-bot welcome', { by: 'octo' }),
+    ];
+    await world.hear(stop);
+    await world.hear(stop, welcome);
+    await world.hear(stop, welcome);
+    expect(world.words[WHOLE]).toBe('welcome');
+    expect(world.done).toHaveLength(3);
+  });
+
+  it('changes nothing if a newer one was heard before, on another thread', async () => {
+    const world = new World();
+    await world.hear(written('@veil-bot welcome', { by: 'octo', second: 20 }));
+    await world.hear(written('@veil-bot stop', { by: 'octo', second: 10 }));
+    expect(world.words[WHOLE]).toBe('welcome');
+    expect(world.done).not.toContain('stopped');
+  });
+
+  it('is asked about once, where the host does not say who has written it', async () => {
+    const world = new World();
+    const forged = written('@veil-bot stop', { by: 'eve', association: null });
+    await world.hear(forged);
+    await world.hear(forged);
+    expect([world.asked, world.words]).toEqual([['eve'], {}]);
+    world.lookedUp = 'owner';
+    await world.hear(written('@veil-bot stop', { by: 'eve', association: null }));
+    expect(world.words).toEqual({ [WHOLE]: 'stop' });
+  });
+
+  it('of a review counts for nothing, as nothing can answer it', async () => {
+    const { comment: _, ...review } = written('@veil-bot stop', { by: 'octo' });
+    const world = new World();
+    await world.hear(review);
+    expect(world.words).toEqual({});
+  });
+});
