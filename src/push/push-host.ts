@@ -261,6 +261,8 @@ export interface PushSettings extends Pick<
 > {
   /** The person's Git client. */
   readonly client: GitClient;
+  /** The way in which the push came, for the commands in messages. */
+  readonly door: 'git' | 'bundle' | 'patch';
   /** The end of a pull request's text, if the repository's policy asks for it. */
   readonly pullRequestFooter: string;
   readonly hostUrl: string;

@@ -15,7 +15,7 @@
  */
 import type { ByteReader } from '../git/wire/byte-reader.ts';
 import type { FaultyRequest, PushRequest } from '../git/wire/push-request.ts';
-import { linesOf } from '../words/finding.ts';
+import { type Finding, linesOf } from '../words/finding.ts';
 import { workBranch } from '../words/pr-hash.ts';
 import { undatedOf } from '../durable/pull-request/record.ts';
 import type { DelayedView } from '../durable/delayed-pushes/delayed-push.ts';
@@ -60,8 +60,8 @@ import { withdraw } from './withdraw.ts';
 
 /** The outcome of a push, with the lines that tell the person. */
 export type Outcome = { readonly lines: readonly string[] } & (
-  | { readonly kind: 'published'; readonly facts: BannerFacts }
-  | { readonly kind: 'delayed'; readonly facts: DelayedFacts }
+  | { readonly kind: 'published'; readonly facts: BannerFacts; readonly findings: readonly Finding[] }
+  | { readonly kind: 'delayed'; readonly facts: DelayedFacts; readonly findings: readonly Finding[] }
   | { readonly kind: 'withdrawn'; readonly withdrawn: Withdrawn }
   /** None of its commands was accepted. */
   | { readonly kind: 'nothing-taken' }
@@ -280,8 +280,8 @@ async function carriedOut(run: PushRun, { task, said }: Arrival): Promise<Outcom
   return { kind: 'withdrawn', withdrawn, lines: farewellLines(withdrawn) };
 }
 
-function delayed(facts: DelayedFacts): Outcome {
-  return { kind: 'delayed', facts, lines: delayedLines(facts) };
+function delayed(facts: DelayedFacts, findings: readonly Finding[]): Outcome {
+  return { kind: 'delayed', facts, findings, lines: delayedLines(facts) };
 }
 
 async function judgedAndPublished(run: PushRun, received: Received): Promise<Outcome> {
@@ -289,12 +289,13 @@ async function judgedAndPublished(run: PushRun, received: Received): Promise<Out
   const planned = await planOf(run, options);
   const judged = await judgePush(run, received, planned);
   const agreed = await agreedOn(run, received, judged);
+  const { findings } = agreed;
   const decided = await decide(run, received, agreed, planned);
-  if (decided.kind === 'waits') return delayed(waitingFacts(run, decided.view));
+  if (decided.kind === 'waits') return delayed(waitingFacts(run, decided.view), findings);
   if (decided.kind === 'later')
-    return delayed(await keep(run, received, { ...agreed, slot: decided.slot }, decided.plan));
+    return delayed(await keep(run, received, { ...agreed, slot: decided.slot }, decided.plan), findings);
   const facts = await publishedNow(run, received, decided, agreed);
-  return { kind: 'published', facts, lines: bannerLines(facts) };
+  return { kind: 'published', facts, findings, lines: bannerLines(facts) };
 }
 
 /**
@@ -452,6 +453,7 @@ async function publishedNow(
       subscribeUrl: settings.topicUrl(prHash),
       remoteUrl: settings.remoteUrl(push.repository),
       refName: taken.command.refName,
+      door: settings.door,
     };
   } catch (error) {
     if (!mayBeOpen(error)) await slot?.release();
