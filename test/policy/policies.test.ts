@@ -12,9 +12,10 @@ import { HostError } from '../../src/words/host-error.ts';
 import { LastKnown } from '../../src/isolate/last-known.ts';
 import { Recent } from '../../src/isolate/recent.ts';
 import { Policies, type PolicyHost, publicFiles } from '../../src/policy/policies.ts';
-import { NO_FILES } from '../../src/policy/community-files.ts';
+import { type FilesHost, NO_FILES } from '../../src/policy/community-files.ts';
 import { OPEN_POLICY, policyRefusal } from '../../src/policy/policy.ts';
 import { SealedKv } from '../../src/secret/sealed-kv.ts';
+import type { RepositoryName } from '../../src/words/repository-name.ts';
 import { CountedMemory } from '../support/counted-memory.ts';
 import { nextNoon } from '../support/next-noon.ts';
 import { timingOutOnly } from '../support/timeouts.ts';
@@ -56,9 +57,22 @@ class FakeHost implements PolicyHost {
     return { ...name, id: 1, networkId: 1, isPrivate, isArchived: false, pullRequests, sizeKb: 1 };
   }
 
-  /** Left to the REST interface. */
-  async publicFiles(): Promise<never> {
-    throw new Error('not here');
+  /** The file of the owner's other repository; null: there is no such repository. */
+  ownersText: string | null = null;
+  ownersFailure: Error = new HostError('missing', 'no such repository');
+  readonly askedOwners: string[] = [];
+
+  /** All others are left to the REST interface. */
+  async publicFiles<T>({ owner, name }: RepositoryName, read: (files: FilesHost) => Promise<T>): Promise<T> {
+    if (!/^\.(?:github|profile)$/.test(name)) throw new Error('not here');
+    this.askedOwners.push(`${owner}/${name}`);
+    const { ownersText } = this;
+    if (ownersText === null) throw this.ownersFailure;
+    return read({
+      list: async () => new Map(),
+      file: async () => ({ kind: 'file', content: utf8(ownersText) }),
+      readAll: async () => new Map(),
+    });
   }
 
   async list(): Promise<Map<string, Oid>> {
@@ -81,7 +95,7 @@ class FakeHost implements PolicyHost {
     return this.words;
   }
 
-  async file(_repository: object, _path: string): Promise<FileAnswer> {
+  async file(_repository: RepositoryName, _path: string): Promise<FileAnswer> {
     if (this.failure !== null) throw this.failure;
     return this.text === null ? { kind: 'missing' } : { kind: 'file', content: utf8(this.text) };
   }
@@ -226,6 +240,94 @@ describe('the policy of a repository', () => {
     expect(await policies.of(repository)).toBeUndefined();
     host.failure = null;
     expect(await policies.of(repository)).toEqual(OPEN_POLICY);
+  });
+});
+
+/** A host whose owner refuses all, and a repository of one that nothing remembers. */
+function ownersHost(text: string | null = 'accept: false') {
+  const host = new FakeHost();
+  host.ownersText = text;
+  const owner = `Owner-${++count}`;
+  return { host, owner, repository: { owner, name: 'hello' } };
+}
+
+describe('the policy of an owner', () => {
+  it('counts where a repository has no file, and names itself', async () => {
+    const { host, owner, repository } = ownersHost();
+    expect(await isolate(host).of(repository)).toEqual({ ...NOTHING_ACCEPTED, owners: `${owner}/.github` });
+    expect(host.askedOwners).toEqual([`${owner}/.github`]);
+  });
+
+  it('is asked for once, whatever repositories of the owner are asked about', async () => {
+    const { host, owner, repository } = ownersHost();
+    const policies = isolate(host);
+    for (const name of ['hello', 'world', 'again']) await policies.of({ owner, name }, { isUrgent: true });
+    expect(host.askedOwners).toHaveLength(1);
+    // A fast answer would tell whoever looks at a badge that somebody has just pushed.
+    await policies.of(repository, { isPolled: true });
+    expect(host.askedOwners).toHaveLength(2);
+  });
+
+  it('does not count beside a file of the repository, which wins whole', async () => {
+    const { host, repository } = ownersHost('accept: false\nsign_off: required');
+    host.text = 'workflows: false';
+    expect(await isolate(host).of(repository)).toEqual({ ...OPEN_POLICY, refusesWorkflows: true });
+    expect(host.askedOwners).toEqual([]);
+  });
+
+  it('never turns the badge green', async () => {
+    const { host, repository } = ownersHost('anonymous_friendly: true');
+    expect(await isolate(host).of(repository)).toMatchObject({ anonymousFriendly: false, problem: null });
+  });
+
+  it('refuses everything if it is invalid', async () => {
+    const { host, repository } = ownersHost('acept: false');
+    expect(await isolate(host).of(repository)).toMatchObject({
+      accepted: [],
+      problem: expect.stringContaining('acept'),
+    });
+  });
+
+  it('is open where there is none, also if that was forgotten', async () => {
+    const { host, repository } = ownersHost(null);
+    expect(await isolate(host).of(repository)).toEqual(OPEN_POLICY);
+  });
+
+  it('is asked for by REST where Git cannot say', async () => {
+    const { host, repository } = ownersHost(null);
+    host.ownersFailure = new Error('a file is a symbolic link');
+    host.file = async ({ name }) =>
+      name === '.github' ? { kind: 'file', content: utf8('accept: false') } : { kind: 'missing' };
+    expect(await isolate(host).of(repository)).toMatchObject({ accepted: [] });
+  });
+
+  it('leaves the answer unknown while nobody can say it, because a missing answer is no consent', async () => {
+    const { host, repository } = ownersHost(null);
+    host.ownersFailure = new HostError('unreachable', 'the host is down');
+    host.file = async ({ name }) => {
+      if (name === '.github') throw host.ownersFailure;
+      return { kind: 'missing' };
+    };
+    const policies = isolate(host);
+    expect(await policies.of(repository)).toBeUndefined();
+    host.ownersFailure = new HostError('missing', 'no such repository');
+    expect(await policies.of(repository)).toEqual(OPEN_POLICY);
+  });
+
+  it('stands in .profile at Gitea and Forgejo', async () => {
+    const { host, owner, repository } = ownersHost();
+    const kept = {
+      kv: new SealedKv(LAST_KNOWN, async () => 'a secret'),
+      memory: new Recent<{ value: unknown; freshUntil: number }>({ most: 10 }),
+    };
+    const places = { cache: elsewhere, cacheAddress: async (name: string) => name, ...kept };
+    const lastKnown = new LastKnown({
+      ...places,
+      later: (work) => void pending.push(work),
+      onFailure: () => {},
+    });
+    await new Policies(host, { key: 'cb', kind: 'forgejo' }, lastKnown).of(repository);
+    expect(host.askedOwners).toEqual([`${owner}/.profile`]);
   });
 });
 

@@ -198,7 +198,7 @@ function keyForTexts({ title, description, hasKey }: Asking, found: Pick<Destina
 }
 
 /** Upstream with a branch that pull requests can be for. */
-type BornUpstream = Upstream & { readonly defaultBranch: Ref };
+export type BornUpstream = Upstream & { readonly defaultBranch: Ref };
 
 /**
  * @param branch stands in for a missing default branch.

@@ -74,7 +74,7 @@ type Waits = 'account' | 'in-progress' | 'overtaken' | 'double' | 'others-work' 
 /** The person has left, or has not agreed to the warnings. */
 type OfPerson = 'stopped' | 'unconfirmed';
 /** Faults in what was sent. `fsck`: Git's own check at the host would find them. */
-type OfRequest = OfPack | 'bad-request' | 'too-large' | 'options' | 'pr-hash' | 'pr-key';
+type OfRequest = OfPack | 'patch' | 'bad-request' | 'too-large' | 'options' | 'pr-hash' | 'pr-key';
 type OfPack = 'bad-pack' | 'fsck' | 'incomplete' | 'not-rewritable';
 /** Reasons in the repository. `stated`, `workflows`: its policy asks for it. */
 type OfRepository = 'missing' | 'archived' | 'empty' | 'repository-size' | OfPolicy;

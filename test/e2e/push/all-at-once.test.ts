@@ -50,7 +50,7 @@ it('with faults of five kinds names all, and the command that then passes', asyn
     `${upstream.fullName} asks for three things (.gitveil.yml):`,
     `${upstream.fullName} has no branch "nowhere". It has "main".`,
     'Your name or address would become public:',
-    `${upstream.fullName} takes no changes of workflows (.gitveil.yml).`,
+    `${upstream.fullName} takes no changes of workflows: its .gitveil.yml says so.`,
   ]);
   expect(bed.host.forkPath(upstream)).toBeNull();
   const command = commandIn(lines);
