@@ -158,7 +158,7 @@ export class Policies {
    */
   async #owners(owner: string, isPolled: boolean): Promise<Policy> {
     const repository = { owner, name: OWNERS_REPOSITORY[this.#place.kind] };
-    const name = `${isPolled ? 'polled-owner-rules' : 'owner-rules'}/${recordName(this.#place, repository).toLowerCase()}`;
+    const name = `${isPolled ? 'polled-owner-policy' : 'owner-policy'}/${recordName(this.#place, repository).toLowerCase()}`;
     const ask = () => this.#askOwners(repository);
     const policy = await this.#lastKnown.read<Policy | null>({ ...QUESTION, name, ask });
     if (policy !== undefined) return policy ?? OPEN_POLICY;

@@ -74,8 +74,8 @@ class FakeHost implements PolicyHost {
     if (ownersText === null) throw this.ownersFailure;
     return read({
       list: async () => new Map(),
-      readAll: async () => null,
       file: async () => ({ kind: 'file', content: utf8(ownersText) }),
+      readAll: async () => new Map(),
     });
   }
 

@@ -285,7 +285,7 @@ function unlistedBranches(
   if (hasAllBranches || isBaseNamed) return [];
   return warn(
     'unlisted-branches',
-    `${fullName(repository)} has more branches than this service reads. If your work is not based on "${shortName(base)}", push to refs/for/<base>.`,
+    `${fullName(repository)} has more branches than this service reads. If your work is not based on "${shortName(base)}", add: -o base=<branch>`,
   );
 }
 

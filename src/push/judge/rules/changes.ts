@@ -51,7 +51,7 @@ export function workflows(
         `The ${POLICY_PATH} of ${owners ?? fullName(repository)} says so.`,
         paths === undefined
           ? 'The service could not check whether this push has any. Rebase onto the base branch, or push fewer commits at once.'
-          : `Leave out ${oneLine(paths[0] ?? '')}, then push again.`,
+          : `Leave out ${oneLine(paths[0] ?? '')}, and push again.`,
       ]),
     ];
   const unread = 'The service could not check whether you change workflows.';
