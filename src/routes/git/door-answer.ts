@@ -17,6 +17,7 @@ const finding = z.object({
   severity: z.enum(['refuse', 'warn', 'say']).meta({ description: 'Only `refuse` ends a push.' }),
   code: z.string().meta({ description: 'Names it for programs.', examples: ['sign-off'] }),
   lines: z.array(z.string()).meta({ description: 'Explanation and next step.' }),
+  places: z.array(z.string()).meta({ description: 'Files and commits that it is about, where known.' }),
 });
 
 const shared = {
@@ -114,6 +115,6 @@ function findingsOf({ all, warnings }: Refusal): z.infer<typeof finding>[] {
   return [...refusals, ...warnings].map(asJson);
 }
 
-function asJson({ severity, code, lines }: Finding): z.infer<typeof finding> {
-  return { severity, code, lines: lines.map(visible) };
+function asJson({ severity, code, lines, places = [] }: Finding): z.infer<typeof finding> {
+  return { severity, code, lines: lines.map(visible), places: places.map(visible) };
 }
