@@ -28,6 +28,7 @@ describe('while it waits', () => {
     push.stop();
     expect(remoteLines(await push.ended)).toContain(`[home-folders] ${HEADING}`);
     await expect.poll(stopped, { timeout: 10_000 }).toBe(1);
+    expect(bed.logLines.join('\n')).toMatch(/^\S+ info push stopped durationMs=\d+$/m);
     expect(writes(upstream)).toEqual([]);
     expect(await bed.host.pulls(upstream)).toEqual([]);
   });
