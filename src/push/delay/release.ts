@@ -115,7 +115,7 @@ export async function release(
     if (await isUnrelated(boundary, history, where, git.isApart))
       throw unrelated(base, settings.remoteUrl(target), work.boundary[0]);
     const recorded = claim?.recorded?.tip ?? null;
-    if (found !== null && recorded !== recordedTip && !standsOn(recorded)) throw overtaken();
+    if (found !== null && recorded !== recordedTip && !(await standsOn(recorded))) throw overtaken();
     const isHarmless = (oid: Oid, commit?: Commit): boolean =>
       oid === recorded || history.isKnown(oid) || (commit !== undefined && hasSame(commit));
     const overwrite = `git push -o pr-hash=${work.prHash} -o overwrite ${settings.remoteUrl(target)} HEAD:refs/heads/my-change`;
@@ -143,11 +143,12 @@ export async function release(
     }
 
     /** Whether the push has this commit, by the dates that were given to its commits. */
-    function standsOn(oid: Oid | null): boolean {
+    async function standsOn(oid: Oid | null): Promise<boolean> {
       const identity = { name: botLogin, email: settings.anonEmail };
       const { dateOf } = datesOf(undatedOf(work.commits, identity), claim?.dates ?? [], 0);
       const { signingKey } = settings;
-      return oid !== null && new AnonymousCommits(work.commits, identity, dateOf, signingKey).has(oid);
+      if (oid === null) return false;
+      return (await AnonymousCommits.make(work.commits, identity, dateOf, signingKey, host.memory)).has(oid);
     }
   }
 }
