@@ -48,7 +48,8 @@ export async function previewOf(
   const { host, settings, reply } = run;
   const bot = { name: await host.botLogin(), email: settings.anonEmail };
   const dateOf = datesNow(push.commits, bot, claim, Math.floor(host.clock.now() / 1000));
-  const leaving = new AnonymousCommits(push.commits, bot, dateOf, settings.signingKey);
+  const { signingKey } = settings;
+  const leaving = await AnonymousCommits.make(push.commits, bot, dateOf, signingKey, host.memory);
   const bytes = outgoingBytes(leaving.contents(), spool.byteLength);
   const facts = { author: bot.name, dateOf, bytes, updated };
   const refusal = refusalOf(findings);

@@ -295,9 +295,10 @@ export function datesNow(
 export function commitsNow(
   published: Parameters<typeof datesNow>,
   signingKey: SigningKey | null,
-): AnonymousCommits {
+  memory: Pick<Memory, 'worked'>,
+): Promise<AnonymousCommits> {
   const [commits, bot] = published;
-  return new AnonymousCommits(commits, bot, datesNow(...published), signingKey);
+  return AnonymousCommits.make(commits, bot, datesNow(...published), signingKey, memory);
 }
 
 /** The original ids, but those that are public anyway. */
