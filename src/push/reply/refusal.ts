@@ -243,7 +243,7 @@ const OF_BODY: Readonly<Record<BodyError['code'], readonly [reason: string, ...l
   ],
   bomb: [
     'the push is compressed too much',
-    'It may inflate to 4 times what is sent, plus 1 MiB. Push again without gzip.',
+    'A push may inflate to 4 times what is sent, plus 1 MiB. Push again without gzip.',
     'In Eclipse and other programs with JGit, first run: git config http.postBuffer 65536',
   ],
   // Answered with HTTP 413 instead.
