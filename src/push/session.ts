@@ -191,8 +191,9 @@ export async function conclude(run: PushRun, arrival: Arrival) {
     return refusedAs(refusal, commandFor(run, arrival.task, refusal));
   });
   const full = await refusedByLimit(run, arrival, attempted);
-  await run.tell();
   const outcome = full === null ? attempted : refusedAs(full);
+  if (outcome.kind === 'refused' && isOfLimits(outcome.refusal)) run.notes.length = 0;
+  await run.tell();
   tell(run, arrival, outcome);
   // Release the locks now, so that the next push does not wait until this answer has arrived.
   const { claims } = run;
@@ -325,8 +326,19 @@ async function agreedOn(run: PushRun, received: Received, judged: JudgedPush): P
   return judged;
 }
 
-/** Releases what others may need while the person is asked. */
-async function rest(run: PushRun, { pack }: Received, { work }: JudgedPush, spool: PushSpool): Promise<void> {
+/**
+ * Releases what others may need while the person is asked.
+ * @throws Refusal if the client's limits would refuse the push after the wait
+ */
+async function rest(
+  run: PushRun,
+  { options, pack }: Received,
+  { work, updates, slotHash }: JudgedPush,
+  spool: PushSpool,
+): Promise<void> {
+  const full = updates || mayWait(run.settings, options) ? null : await run.limits.peek();
+  if (full !== null)
+    throw withAdvice(run, options, (await run.limits.refuseFull(async () => slotHash)) ?? full);
   await setAside(work.commits, spool);
   pack.kept.free();
   await run.claims.endUpdate();

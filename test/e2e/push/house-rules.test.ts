@@ -457,7 +457,7 @@ describe('a push that changes workflows', exhaustive, () => {
       await clone.push(),
       'the repository takes no changes of workflows',
     );
-    expect(lines).toContain(`${upstream.fullName} takes no changes of workflows (.gitveil.yml).`);
+    expect(lines).toContain(`${upstream.fullName} takes no changes of workflows: its .gitveil.yml says so.`);
     expect(lines).toContain(`Leave out ${CI}, and push again.`);
     expect(bed.host.forkPath(upstream)).toBeNull();
     const name = delayedAs(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic'));

@@ -3,9 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { exhaustive } from '../../support/exhaustive.ts';
 import { contribute, expectAccepted } from '../support/contribution.ts';
 import { bannerOf, remoteLines } from '../support/push-output.ts';
+import { RawConnection } from '../support/raw-http.ts';
+import { neutralEnvironment, run } from '../support/run.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
 import { WaitingPush } from '../support/waiting-push.ts';
+import { pushBody, RECEIVE_PACK } from '../support/wire.ts';
 
 const TOPIC = ['origin', 'HEAD:refs/heads/topic'];
 const HOME = { 'notes.txt': 'See /home/grace/project.\n' };
@@ -99,6 +102,28 @@ describe('after the wait', () => {
     const published = await push.ended;
     await expectAccepted(bed, contribution, published);
     expect(remoteLines(published).filter((line) => line.includes(HEADING))).toHaveLength(1);
+  });
+
+  it('a client that only ends its side of the connection has not left', async () => {
+    const { upstream, clone, person } = await contribute(bed);
+    const newId = await clone.commit({ files: HOME });
+    const { stdout: pack } = await run('git', ['pack-objects', '--stdout', '--revs', '--quiet'], {
+      cwd: clone.gitFolder,
+      env: neutralEnvironment({}),
+      input: 'HEAD\n^origin/main\n',
+    });
+    const commands = [{ newId, ref: 'refs/heads/topic' }];
+    const body = pushBody({ commands, capabilities: 'report-status side-band-64k', pack });
+    const connection = await RawConnection.open(bed.service.url);
+    const { pathname } = new URL(`${upstream.url}/git-receive-pack`);
+    connection.sendHead(pathname, person, {
+      'Content-Type': RECEIVE_PACK,
+      'Content-Length': String(body.byteLength),
+    });
+    connection.send(body);
+    connection.end();
+    expect((await connection.answer())?.body.toString()).toContain('ok refs/heads/topic');
+    expect(await bed.host.pulls(upstream)).toHaveLength(1);
   });
 
   it('a pull request that was closed meanwhile is not updated', async () => {
