@@ -103,16 +103,16 @@ function refuseDelay(c: Context<AppEnv>, { delayMs }: PushOptions): void {
 /** Reads a body as a text with one character for each byte. */
 async function textOf(reader: ByteReader, memory: MemoryHold): Promise<string> {
   const claim = memory.claim();
-  const pieces: string[] = [];
+  let text = '';
   let bytes = 0;
   for (let chunk = await reader.nextChunk(); chunk !== null; chunk = await reader.nextChunk()) {
-    pieces.push(latin1(chunk));
+    text += latin1(chunk);
     bytes += chunk.byteLength;
     await claim.set(TEXT_COPIES * bytes);
     reader.recycle();
   }
   await memory.worked(bytes);
-  return pieces.join('');
+  return text;
 }
 
 /** The commit of a diff without a message. @throws PatchError */
