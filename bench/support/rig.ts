@@ -66,6 +66,7 @@ export class Rig {
       LIMIT_CALLS: '10000/1h',
       LIMIT_TARGET: '10000/1h',
       LIMIT_THREAD: '10000/1h',
+      WARNING_WAIT: '0s',
       ...own,
     };
     this.#hostAddresses = host;

@@ -87,6 +87,8 @@ export interface PushOpening {
   readonly limits?: PushLimits;
   /** Default: nobody is asked. */
   readonly consent?: Consent;
+  /** Default: `git`. */
+  readonly door?: PushSettings['door'];
   readonly newPrHash?: PushSettings['newPrHash'];
   readonly newDelayedName?: PushSettings['newDelayedName'];
 }
@@ -119,6 +121,7 @@ export function openPush(
     whenBusy: config.whenBusy,
     writeTimeoutMs: config.writeTimeoutMs,
     client: gitClient,
+    door: 'git',
     pullRequestFooter: pullRequestFooter(addresses.frontPage, published + MAINTAINERS_PATH),
     hostUrl: host.url,
     remoteUrl: (repository) => shown + remote(repository),

@@ -13,6 +13,7 @@ import {
 import { folderPage } from '../../src/pages/forms/folder-page.ts';
 import {
   donePage,
+  issueChoicePage,
   issueFormPage,
   issuePreviewPage,
   replyFormPage,
@@ -24,6 +25,7 @@ import { doorPage, operatorHomePage } from '../../src/pages/operator-page.ts';
 import { delayedPage } from '../../src/pages/delayed-page.ts';
 import { remotePage } from '../../src/pages/remote-page.ts';
 import { NO_FILES } from '../../src/policy/community-files.ts';
+import type { Question } from '../../src/policy/issue-templates.ts';
 import { OPEN_POLICY } from '../../src/policy/policy.ts';
 import { UNREPORTED } from '../../src/durable/identity/moderation.ts';
 import { appealFormPage, problemPage, reportPage } from '../../src/pages/report-page.ts';
@@ -57,6 +59,40 @@ const change = (text: string) => ({
   templateUrl: text,
   needsKey: true,
   asked: '',
+});
+const TYPES = ['markdown', 'input', 'textarea', 'dropdown', 'checkboxes'] as const;
+const question = (type: Question['type'], text: string): Question => ({
+  type,
+  id: `i${text}`,
+  label: `l${text}`,
+  description: `d${text}`,
+  placeholder: `p${text}`,
+  // Markdown makes other tags of other texts, and is rendered as any text of strangers.
+  value: plain,
+  render: null,
+  options: [{ label: `o${text}`, isRequired: true }],
+  isMultiple: false,
+  isRequired: true,
+});
+const asked = (text: string) => ({
+  name: text,
+  questions: TYPES.map((type) => question(type, text)),
+  sent: { template: text, asked: text, 'answer-1': text, 'answer-2': text, 'answer-3': `a${text}` },
+});
+const offered = (text: string) => ({
+  templates: [
+    { file: text, name: text, about: text, title: text, labels: text, body: text, questions: null },
+  ],
+  isBlankRefused: false,
+  links: [{ name: text, url: text, about: text }],
+});
+const issue = (text: string) => ({
+  ...frame(text),
+  title: text,
+  body: text,
+  labels: text,
+  own_name: text,
+  asked: null,
 });
 const same = (text: string) => ({
   prHash: text,
@@ -171,12 +207,7 @@ const PAGES: readonly ((text: string) => Page)[] = [
       same: same(text),
     }),
   (text) => withdrawPage(frame(text), { pr_hash: `h${text}`, pr_key: text }),
-  (text) =>
-    issuePreviewPage(
-      { ...frame(text), title: text, body: text, labels: `x${text}`, own_name: text },
-      text,
-      given(text),
-    ),
+  (text) => issuePreviewPage({ ...issue(text), labels: `x${text}` }, text, given(text)),
   (text) => doorPage(REVIEW_DOOR, text, true, text),
   (text) =>
     operatorHomePage({
@@ -199,7 +230,9 @@ const PAGES: readonly ((text: string) => Page)[] = [
   (text) => reviewOnePage({ ...reviewed(text), texts: null, problem: text }, text),
   (text) => replyFormPage(reply(text), said(text)),
   (text) => replyPreviewPage(reply(text), text, text, given(text)),
-  (text) => issueFormPage({ ...frame(text), title: text, body: text, labels: text, own_name: text }, [text]),
+  (text) => issueFormPage(issue(text), offered(text)),
+  (text) => issueFormPage({ ...issue(text), asked: asked(text) }),
+  (text) => issueChoicePage(frame(text), offered(text), text),
   (text) => replyToPage(frame(text), text, text),
   (text) => donePage('comments', frame(text), { url: text, number: 1 }, { hash: text, userToken: text }),
   (text) =>

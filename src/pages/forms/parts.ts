@@ -117,6 +117,7 @@ export function cardForm(
 interface FieldOptions {
   readonly hint?: string;
   readonly maxLength?: number;
+  readonly placeholder?: string;
   readonly isOptional?: boolean;
   readonly rows?: number;
   readonly isCode?: boolean;
@@ -142,20 +143,21 @@ export function attributes(values: Attributes): Html[] {
 
 /** Shows a field with its label; by default, for a line of text. */
 export function field(name: string, label: string, value: string, options: FieldOptions = {}): Html {
-  const { hint, maxLength, isOptional = false, rows, isCode = false, choices, secret } = options;
+  const { hint, maxLength, placeholder, isOptional = false, rows, isCode = false, choices, secret } = options;
   const described = hint === undefined ? undefined : `${name}-hint`;
   const common = { 'aria-describedby': described, required: !isOptional, maxlength: maxLength };
   const all = (own: Attributes): Html[] => attributes({ id: name, name, ...own, ...common });
+  const shownInIt = { placeholder: placeholder || undefined };
   const plain = { class: 'mono', spellcheck: 'false', autocapitalize: 'none' };
   const code = isCode ? { ...plain, wrap: 'off' } : {};
   const kind =
     secret === 'stored'
       ? { type: 'password', autocomplete: 'current-password' }
       : { type: 'text', autocomplete: 'off', ...(secret === 'shown' ? plain : {}) };
-  let tag = html`<input${all({ value, ...kind })} />`;
+  let tag = html`<input${all({ value, ...kind, ...shownInIt })} />`;
   if (rows !== undefined)
     // Browsers drop the first line feed after the tag.
-    tag = html`<textarea${all({ rows, autocomplete: 'off', ...code })}>${'\n'}${value}</textarea>`;
+    tag = html`<textarea${all({ rows, autocomplete: 'off', ...code, ...shownInIt })}>${'\n'}${value}</textarea>`;
   if (choices !== undefined) {
     const values = Object.entries(choices).map(
       ([choice, words]) =>

@@ -3,10 +3,12 @@
  * Proved by test/e2e/people/thread-form.test.ts and test/pages/escaping.test.ts.
  */
 import { html, raw } from 'hono/html';
+import { type IssueTemplates, NO_TEMPLATES, type Question } from '../../policy/issue-templates.ts';
 import { renderedMarkdown } from '../../text/markdown.ts';
 import { conversationSection, plainText, type ShownConversation } from '../conversation.ts';
-import { card, hostLine, type Html, type Page, safeUrl, visibleText } from '../layout.ts';
+import { card, hostLine, type Html, listCard, type Page, safeUrl, visibleText } from '../layout.ts';
 import { APPEAL_PATH } from '../report-page.ts';
+import { questionFields } from './question-fields.ts';
 import {
   cardForm,
   field,
@@ -25,7 +27,19 @@ import {
 } from './parts.ts';
 
 /** `labels`: names separated by commas. `own_name`: a name to search for, or empty. */
-type IssueForm = FormFrame & Readonly<Record<'title' | 'body' | 'labels' | 'own_name', string>>;
+type IssueForm = FormFrame &
+  Readonly<Record<'title' | 'body' | 'labels' | 'own_name', string>> & {
+    /** The repository's own form, which asks in place of the body; null: there is none. */
+    readonly asked: AskedForm | null;
+  };
+
+/** A form of the repository's, and what was answered. */
+export interface AskedForm {
+  readonly name: string;
+  readonly questions: readonly Question[];
+  /** The form's name and id, and the answers, by the names of their fields. */
+  readonly sent: Readonly<Record<string, string>>;
+}
 
 export interface ReplyForm
   extends FormFrame, Readonly<Record<'threadUrl' | 'body' | 'own_name' | 'user_token', string>> {
@@ -36,31 +50,59 @@ export interface ReplyForm
 
 const BODY_HINT = 'Markdown. Everyone will see it. Leave out whatever shows who you are.';
 const LABELS_HINT = 'Names of labels that the repository has, with commas between them.';
+const LABELS_NOTE = 'Labels, if the repository has them and lets the bot set them';
 const TOKEN_HINT =
   'You got it after an earlier reply or issue of yours. With it, you write under the same pseudonym. Without it, you get a new one.';
 
-/** @param templates file names of templates to begin with. */
-export function issueFormPage(form: IssueForm, templates: readonly string[] = []): Page {
-  const { action, problem, title, body, labels } = form;
-  const fields = html`${field('title', 'Title', title, { maxLength: MAX_TITLE })}
-  ${field('body', 'Body', body, { hint: BODY_HINT, rows: 12 })}
+const ISSUE_LEAD = 'A bot opens it for you. It shows neither your name nor your address.';
+
+/** @param offered the templates to begin with. */
+export function issueFormPage(form: IssueForm, offered: IssueTemplates = NO_TEMPLATES): Page {
+  const { action, problem, title, body, labels, asked } = form;
+  const text =
+    asked === null
+      ? field('body', 'Body', body, { hint: BODY_HINT, rows: 12 })
+      : questionFields(asked.questions, (name) => asked.sent[name] ?? '');
+  const fields = html`${field('title', 'Title', title, { maxLength: MAX_TITLE })} ${text}
   ${field('labels', 'Labels (optional)', labels, { hint: LABELS_HINT, isOptional: true })} ${nameField(form)}`;
+  const kept =
+    asked === null ? {} : { template: asked.sent['template'] ?? '', asked: asked.sent['asked'] ?? '' };
   return formPage(
-    'Open an issue',
+    asked === null ? 'Open an issue' : `Open an issue: ${visibleText(asked.name)}`,
     form,
-    'A bot opens it for you. It shows neither your name nor your address.',
-    html`${problemNotice(problem)} ${templateLinks(action, templates)}
-    ${cardForm(form, {}, fields, { preview: 'Preview' })}`,
+    ISSUE_LEAD,
+    html`${problemNotice(problem)} ${choices(action, offered, 'Begin with a template')}
+    ${cardForm(form, kept, fields, { preview: 'Preview' })}`,
   );
 }
 
-function templateLinks(action: string, templates: readonly string[]): Html | '' {
-  if (templates.length === 0) return '';
-  const links = templates.map((name) => {
-    const words = visibleText(name.replace(/\.md$/i, '').replaceAll(/[_-]+/g, ' '));
-    return html`<a href="${action}?${new URLSearchParams({ template: name }).toString()}">${words}</a>`;
-  });
-  return html`<nav class="choices" aria-label="Templates">Begin with a template: ${links}</nav>`;
+/** Shows the templates alone, where the repository takes no issue without one. */
+export function issueChoicePage(place: FormPlace, offered: IssueTemplates, problem: string | null): Page {
+  const none = html`<p>This repository takes issues only by its own forms, and none can be shown here.</p>`;
+  const list = choices(place.action, offered, 'Choose what it is about');
+  return formPage(
+    'Open an issue',
+    place,
+    ISSUE_LEAD,
+    html`${problemNotice(problem)} ${list === '' ? none : list}`,
+  );
+}
+
+/** Links to templates, and to places that the maintainers name. */
+function choices(action: string, { templates, links }: IssueTemplates, title: string): Html | '' {
+  const items = [
+    ...templates.map(({ file, name, about }) => ({
+      link: html`<a href="${action}?${new URLSearchParams({ template: file }).toString()}"
+        >${visibleText(name)}</a
+      >`,
+      about,
+    })),
+    ...links.map(({ url, name, about }) => ({
+      link: html`<a href="${safeUrl(url)}" rel="noreferrer">${visibleText(name)}</a>`,
+      about,
+    })),
+  ].map(({ link, about }) => html`<li>${link} <span>${visibleText(about)}</span></li>`);
+  return items.length === 0 ? '' : listCard('choices', title, items, '');
 }
 
 /**
@@ -79,12 +121,12 @@ function asItStands(text: string): Html {
 
 /** @param text the whole text, with its footer. */
 export function issuePreviewPage(form: IssueForm, text: string, given: GivenAway): Page {
-  const { title, body, labels, own_name } = form;
-  const named = labels === '' ? '' : html`<p class="soft small">Labels: ${visibleText(labels)}</p>`;
+  const { title, body, labels, own_name, asked } = form;
+  const named = labels === '' ? '' : html`<p class="soft small">${LABELS_NOTE}: ${visibleText(labels)}</p>`;
   return previewPage('Preview of the issue', form, {
     given,
     shown: card('shown', visibleText(title), html`${asItStands(text)} ${named}`),
-    typed: { title, body, labels, own_name },
+    typed: { title, ...(asked === null ? { body } : asked.sent), labels, own_name },
     steps: { post: 'Open the issue', edit: 'Change it' },
   });
 }

@@ -198,7 +198,7 @@ function keyForTexts({ title, description, hasKey }: Asking, found: Pick<Destina
 }
 
 /** Upstream with a branch that pull requests can be for. */
-type BornUpstream = Upstream & { readonly defaultBranch: Ref };
+export type BornUpstream = Upstream & { readonly defaultBranch: Ref };
 
 /**
  * @param branch stands in for a missing default branch.
@@ -285,7 +285,7 @@ function unlistedBranches(
   if (hasAllBranches || isBaseNamed) return [];
   return warn(
     'unlisted-branches',
-    `${fullName(repository)} has more branches than this service reads. If your work is not based on "${shortName(base)}", push to refs/for/<base>.`,
+    `${fullName(repository)} has more branches than this service reads. If your work is not based on "${shortName(base)}", add: -o base=<branch>`,
   );
 }
 

@@ -240,7 +240,10 @@ export function placeQuestions(run: PushRun, { repository }: Pick<Upstream, 'rep
     issue: (number: number) => steps.run('lookup', () => host.repositories.whyNotOpen(repository, number)),
     findPullRequest: (prHash: string, recorded: PullRequestPlace | null) =>
       findPullRequest(run, repository, botLogin, prHash, recorded),
-    /** The pr_hash of an open pull request that may be meant; null: none. */
+    /**
+     * The pr_hash of an open pull request that may be meant; null: none. A hash is no secret, and
+     * whoever comes within two of its letters has read it.
+     */
     hashMeant: async (prHash: string) => (await store.openNear(repository, prHash))?.prHash ?? null,
     /** Whether the bot itself has closed a pull request; null: that is not known in time. */
     isClosedByBot: (number: number) =>

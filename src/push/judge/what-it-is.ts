@@ -107,7 +107,8 @@ async function findGround(asked: Question, bot: CommitIdentity): Promise<Ground>
   const remoteUrl = circumstances.settings.remoteUrl(born.repository);
   const history = git.history([destination.base, defaultBranch]);
   await history.reachBack();
-  const work = await findWork(received, history, remoteUrl, circumstances.memory);
+  const advice = { remoteUrl, base: shortName(destination.base) };
+  const work = await findWork(received, history, advice, circumstances.memory);
   const owner = baseOfWork(destination, work, history);
   if (!isBaseRefused) findings.add(otherBase(owner));
   const base = owner ?? destination.base;
@@ -215,7 +216,7 @@ function searchedNames(search: NameSearch): Promise<NamesSearched> {
     const searched = await searchNames({ ...search, settings });
     const reason = 'the authors’ names cannot be searched for';
     const lines = [
-      'They are too long, or made of unusual characters. Change them ("git config user.name", "git rebase"), and push again.',
+      'The authors’ names are too long, or made of unusual characters. Change them ("git config user.name", "git rebase"), and push again.',
     ];
     // What was not searched goes without saying.
     const found = searched.findings.filter(({ code }) => code !== 'searched');

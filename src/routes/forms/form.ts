@@ -7,7 +7,13 @@
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { AppEnv } from '../../env.ts';
-import { type FormFields, type FormSecrets, formSecrets, parseFormFields } from '../request/form-fields.ts';
+import {
+  type FormFields,
+  type FormSecrets,
+  formSecrets,
+  MAX_FIELDS,
+  parseFormFields,
+} from '../request/form-fields.ts';
 import type { CommitIdentity } from '../../git/objects/commit.ts';
 import { HostError } from '../../words/host-error.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
@@ -76,6 +82,12 @@ export function requestedForm(c: Context<AppEnv>, target: RepositoryName, form: 
 export const onForm = (form: string, handle: (place: RequestedForm) => Promise<Response>) =>
   onRepositoryPage((c, target) => handle(requestedForm(c, target, form)));
 
+/** Bounds a form that is sent: its bytes, and how many fields it has. */
+interface FormBounds {
+  readonly maxBytes: number;
+  readonly maxFields?: number;
+}
+
 type Answer = (sent: SentForm, memory: MemoryHold) => Promise<Response>;
 
 /** Makes the handler of a form that was sent. */
@@ -83,8 +95,11 @@ export const onSent = (
   form: string,
   maxBytes: number,
   answer: (place: RequestedForm, ...sent: Parameters<Answer>) => Promise<Response>,
+  maxFields = MAX_FIELDS,
 ) =>
-  onForm(form, (place) => receiveForm(place.c, place.action, maxBytes, (...sent) => answer(place, ...sent)));
+  onForm(form, (place) =>
+    receiveForm(place.c, place.action, { maxBytes, maxFields }, (...sent) => answer(place, ...sent)),
+  );
 
 /** @param token that of the form that was sent; null for a new one. */
 export async function frameOf(place: RequestedForm, token: string | null = null): Promise<FormFrame> {
@@ -128,12 +143,12 @@ export type SentForm = { readonly fields: FormFields } & (
 export function receiveForm(
   c: Context<AppEnv>,
   path: string,
-  maxBytes: number,
+  bounds: FormBounds,
   answer: Answer,
 ): Promise<Response> {
   const memory = memoryFor(scopeOf(c));
   const answering = async (): Promise<Response> => {
-    const fields = await readFields(c, maxBytes, memory);
+    const fields = await readFields(c, bounds, memory);
     if ('kind' in fields) return answerRefused(c, fields, 'page');
     const secret = await serviceSecret(c.env, c.var.config.identitySecret);
     const token = readFormToken(secret, path, fields.get('token') ?? '', Date.now());
@@ -145,7 +160,7 @@ export function receiveForm(
 
 async function readFields(
   c: Context<AppEnv>,
-  maxBytes: number,
+  { maxBytes, maxFields = MAX_FIELDS }: FormBounds,
   memory: MemoryHold,
 ): Promise<FormFields | Refused> {
   const limits = { maxBytes, timeoutMs: c.var.config.readTimeoutMs };
@@ -159,7 +174,7 @@ async function readFields(
     return isForm(c) ? COMPRESSED : { ...NO_FORM, status: 415 };
   }
   try {
-    const fields = parseFormFields(await bodyText(c.req.raw, { ...limits, memory }));
+    const fields = parseFormFields(await bodyText(c.req.raw, { ...limits, memory }), maxFields);
     if (fields === null) return NO_FORM;
     const characters = [...fields.values()].reduce((sum, value) => sum + value.length, 0);
     return characters > MAX_CHARACTERS ? TOO_LARGE : fields;

@@ -9,6 +9,8 @@ import type { AppEnv } from '../../env.ts';
 import { isStorageFailure } from '../../storage-failure.ts';
 import { answerRefused, CANNOT_WRITE, explained } from '../request/refused.ts';
 import { CHANGE_FORM, ISSUE_FORM, remotePath, REPLY_FORM, WITHDRAW_FORM } from '../../pages/remote-paths.ts';
+import { MOST_ANSWERS } from '../../policy/issue-templates.ts';
+import { MAX_FIELDS } from '../request/form-fields.ts';
 import { onRepositoryPage } from '../request/repository.ts';
 import { showChange } from './change/change-form.ts';
 import { answerWithdrawal, showWithdrawal } from './change/form-push.ts';
@@ -26,7 +28,7 @@ const MAX_WITHDRAWAL_BYTES = 4 * 1024;
 export const forms = new Hono<AppEnv>().basePath(REPOSITORY_PATH);
 
 forms.get(ISSUE_FORM, onForm(ISSUE_FORM, showIssueForm));
-forms.post(ISSUE_FORM, onSent(ISSUE_FORM, MAX_THREAD_BYTES, answerIssue));
+forms.post(ISSUE_FORM, onSent(ISSUE_FORM, MAX_THREAD_BYTES, answerIssue, MAX_FIELDS + MOST_ANSWERS));
 forms.get(REPLY_FORM, onForm(REPLY_FORM, showReplyForm));
 forms.post(REPLY_FORM, onSent(REPLY_FORM, MAX_THREAD_BYTES, answerReply));
 forms.get(CHANGE_FORM, onForm(CHANGE_FORM, showChange));

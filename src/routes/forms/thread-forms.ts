@@ -2,15 +2,20 @@
  * Serves the forms that open an issue and reply, with the code of the JSON endpoints.
  * Proved by test/e2e/people/thread-form.test.ts.
  */
+import type { Context } from 'hono';
 import { recordName } from '../../config/hosts.ts';
+import type { AppEnv } from '../../env.ts';
 import { newAddresses } from '../../edit/addresses.ts';
 import { type FormFields, parseThreadText, userTokenOf, withPlainLineEnds } from '../request/form-fields.ts';
 import { utf8 } from '../../git/bytes.ts';
+import { hashObject } from '../../git/objects/oid.ts';
 import { SearchedNames } from '../../git/search/searched-names.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
 import { type GivenAway, MAX_OWN_NAME } from '../../pages/forms/parts.ts';
 import {
+  type AskedForm,
   donePage,
+  issueChoicePage,
   issueFormPage,
   issuePreviewPage,
   type ReplyForm,
@@ -19,13 +24,30 @@ import {
   replyToPage,
 } from '../../pages/forms/thread-pages.ts';
 import type { Page } from '../../pages/layout.ts';
+import {
+  answeredBody,
+  answerName,
+  fieldsOf,
+  type IssueTemplate,
+  isTicked,
+  missingAnswer,
+  NO_TEMPLATES,
+  type Question,
+} from '../../policy/issue-templates.ts';
 import { FoundLeaks, searchedLine } from '../../leaks/findings.ts';
 import { remarksOn, unsearchedLines } from '../../leaks/messages.ts';
 import { commentText } from '../../text/footer.ts';
 import { conversationOf, knownConversation } from '../request/conversation.ts';
 import { isBlank } from '../request/payload.ts';
 import { publishedOrigin } from '../request/public-origin.ts';
-import { explanationOf, problem, type Refused, refused } from '../request/refused.ts';
+import {
+  answerRefused,
+  explained,
+  explanationOf,
+  problem,
+  type Refused,
+  refused,
+} from '../request/refused.ts';
 import { sentence } from '../../words/sentence.ts';
 import { REPLY_FORM } from '../../pages/remote-paths.ts';
 import { BLOCKED, checkComment, COOLDOWN, postComment } from '../threads/comments.ts';
@@ -36,15 +58,18 @@ import {
   frameOf,
   typedIdentity,
   NO_NAME,
+  SEND_AGAIN,
   type RequestedForm,
   requestedForm,
   secretsOf,
   type SentForm,
 } from './form.ts';
-import { issueTemplate, issueTemplates } from './issue-templates.ts';
+import { issueTemplates } from './issue-templates.ts';
 
 const NO_TEMPLATE =
-  'This template cannot be used here: only files of Markdown up to 64 KB are. Write the issue without it.';
+  'This template cannot be used here: there is none of this name, or it is larger than 64 KB, or not valid.';
+const FORM_CHANGED =
+  'The maintainers have changed their form meanwhile. What you wrote is below: open their form again, or send it as it is.';
 /** Sentences that the contract has in Spanish (section 7). */
 const IN_ENGLISH: Readonly<Record<string, string>> = {
   [BLOCKED]: 'this pseudonym is blocked, because six people have reported it',
@@ -101,15 +126,27 @@ async function answerSteps(
 
 export async function showIssueForm(place: RequestedForm): Promise<Response> {
   const { c } = place;
+  const offered = (await issueTemplates(place)) ?? NO_TEMPLATES;
   const name = c.req.query('template') ?? '';
-  const template = name === '' ? null : await issueTemplate(place, name);
+  const template = offered.templates.find(({ file }) => file === name);
+  const unknown = name === '' || template !== undefined ? null : NO_TEMPLATE;
+  if (template === undefined && offered.isBlankRefused)
+    return answerForm(c, issueChoicePage(place, offered, unknown));
   const form = {
     ...(await frameOf(place)),
     ...issueFields((field) => c.req.query(field) ?? template?.[field] ?? ''),
+    asked: template === undefined ? null : askedForm(template, (_, question) => filledIn(c, question)),
     own_name: '',
-    problem: name === '' || template !== null ? null : NO_TEMPLATE,
+    problem: unknown,
   };
-  return answerForm(c, issueFormPage(form, name === '' ? await issueTemplates(place) : []));
+  return answerForm(c, issueFormPage(form, name === '' ? offered : NO_TEMPLATES));
+}
+
+/** Reads the answer to begin with, which a link may give by the question's name. */
+function filledIn(c: Context<AppEnv>, question: Question): string {
+  const { id, value } = question;
+  if (isTicked(question)) return '';
+  return id === '' ? value : (c.req.query(id) ?? value);
 }
 
 /** Reads the fields as a link of a project fills them in, or as a browser sends them. */
@@ -117,12 +154,52 @@ function issueFields(value: (field: 'title' | 'body' | 'labels') => string) {
   return { title: value('title'), body: withPlainLineEnds(value('body')), labels: value('labels') };
 }
 
+/** Fills in a form of the repository's; null: the template is no form. */
+function askedForm(
+  { file, name, questions }: IssueTemplate,
+  answer: (field: string, question: Question) => string,
+): AskedForm | null {
+  if (questions === null) return null;
+  const answers = questions.flatMap((question, at) =>
+    fieldsOf(question).map((suffix): [string, string] => {
+      const field = answerName(at, suffix);
+      return [field, withPlainLineEnds(answer(field, question))];
+    }),
+  );
+  // Answers are sent by the places of their questions, so they must be those of the same form.
+  const asked = hashObject('blob', utf8(JSON.stringify(questions)));
+  return { name, questions, sent: { template: file, asked, ...Object.fromEntries(answers) } };
+}
+
+/** Finds the repository's form that was sent; null: none was. */
+async function sentAsked(place: RequestedForm, fields: FormFields): Promise<AskedForm | Refused | null> {
+  const name = fields.get('template') ?? '';
+  if (name === '') return null;
+  const offered = await issueTemplates(place);
+  if (offered === null) return explained(503, 'The form cannot be read now', SEND_AGAIN);
+  const template = offered.templates.find(({ file }) => file === name);
+  const asked = template && askedForm(template, (field) => fields.get(field) ?? '');
+  return asked?.sent['asked'] === fields.get('asked') ? (asked ?? null) : problem(409, FORM_CHANGED);
+}
+
 export async function answerIssue(place: RequestedForm, sent: SentForm): Promise<Response> {
   const { c, target } = place;
-  const issue = issueFields((field) => sent.fields.get(field) ?? '');
-  const { title, body, labels } = issue;
+  const found = await sentAsked(place, sent.fields);
+  if (found !== null && 'kind' in found && found.status === 503) return answerRefused(c, found, 'page');
+  const [asked, changed] = found === null || !('kind' in found) ? [found, null] : [null, found];
+  const typed = issueFields((field) => sent.fields.get(field) ?? '');
+  const answers = (name: string) => asked?.sent[name] ?? '';
+  const body = asked === null ? typed.body || answersIn(sent.fields) : answeredBody(asked.questions, answers);
+  const { title, labels } = typed;
   const own_name = ownNameIn(sent.fields);
-  const formOf = async (token: string | null) => ({ ...(await frameOf(place, token)), ...issue, own_name });
+  const formOf = async (token: string | null) => ({
+    ...(await frameOf(place, token)),
+    title,
+    labels,
+    body,
+    own_name,
+    asked,
+  });
   return answerSteps(place, sent, {
     kind: 'issues',
     typed: [title, body, labels],
@@ -132,6 +209,8 @@ export async function answerIssue(place: RequestedForm, sent: SentForm): Promise
       return answerForm(c, issueFormPage(form), refusal?.status, refusal?.headers);
     },
     async check(userToken) {
+      const missing = asked && missingAnswer(asked.questions, answers);
+      if (changed !== null || missing !== null) return changed ?? problem(400, missing ?? '');
       const names = labels.split(',').map((label) => label.trim());
       const checked = await checkIssue(c, target, { title, body, labels: names.filter(Boolean) });
       if (checked.kind === 'refused') return checked;
@@ -143,6 +222,12 @@ export async function answerIssue(place: RequestedForm, sent: SentForm): Promise
       };
     },
   });
+}
+
+/** Joins the answers to a form that is not there any more, so that nothing typed is lost. */
+function answersIn(fields: FormFields): string {
+  const answers = [...fields].filter(([name, value]) => /^answer-\d+$/.test(name) && value.trim() !== '');
+  return withPlainLineEnds(answers.map(([, value]) => value).join('\n\n'));
 }
 
 export async function showReplyForm(place: RequestedForm): Promise<Response> {

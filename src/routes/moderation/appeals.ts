@@ -87,7 +87,7 @@ appeals.get(APPEAL_PATH, async (c) => {
 appeals.post(APPEAL_PATH, (c, next) => {
   if (!isForm(c)) return next();
   // 32 KB fit three short fields of which every character is escaped.
-  return receiveForm(c, APPEAL_PATH, 32 * 1024, (sent) => answerAppeal(c, sent));
+  return receiveForm(c, APPEAL_PATH, { maxBytes: 32 * 1024 }, (sent) => answerAppeal(c, sent));
 });
 
 appeals.post(

@@ -10,9 +10,10 @@ import { base32, TOKEN_BYTES } from '../../secret/user-token.ts';
 export type FormFields = ReadonlyMap<string, string>;
 
 /**
- * More fields than any form has. Each costs memory, and a body has room for millions of empty ones.
+ * More fields than any form of this service has. Each costs memory, and a body has room for
+ * millions of empty ones.
  */
-const MAX_FIELDS = 32;
+export const MAX_FIELDS = 32;
 
 /**
  * Decodes a name or a value. Unlike URLSearchParams, it does not replace what is not UTF-8.
@@ -24,10 +25,10 @@ export const decoded = (text: string): string => decodeURIComponent(text.replace
  * The first value of each field; null: no such form, too many fields, or not UTF-8. It takes as
  * much memory as the text.
  */
-export function parseFormFields(text: string): FormFields | null {
+export function parseFormFields(text: string, most = MAX_FIELDS): FormFields | null {
   const fields = new Map<string, string>();
-  const pairs = text.split('&', MAX_FIELDS + 1);
-  if (pairs.length > MAX_FIELDS) return null;
+  const pairs = text.split('&', most + 1);
+  if (pairs.length > most) return null;
   try {
     for (const pair of pairs.filter((each) => each !== '')) {
       const equals = pair.indexOf('=');

@@ -66,7 +66,7 @@ describe('a link that fills in an issue', exhaustive, () => {
       ...shownIn(form),
       step: 'preview',
     });
-    expect(preview.html).toContain('Labels: bug, none');
+    expect(preview.html).toContain('lets the bot set them: bug, none');
     const done = await client.post(`/v1/gh/${upstream.fullName}/new-issue`, {
       ...preview.fields,
       step: 'post',
@@ -102,13 +102,13 @@ describe('a template', exhaustive, () => {
     const client = clientOf();
     const path = `/v1/gh/${upstream.fullName}/new-issue`;
     const { html } = await client.get(path);
-    // The branch, its commit, and all folders.
-    expect(bed.host.requestsFor(upstream, 'POST', /git-upload-pack$/)).toHaveLength(3);
-    const links = [...html.matchAll(/<a href="[^"]*\?template=([^"]*)">([^<]*)</g)].map(
+    // The branch, its commit, all folders, and the templates.
+    expect(bed.host.requestsFor(upstream, 'POST', /git-upload-pack$/)).toHaveLength(4);
+    const links = [...html.matchAll(/<a href="[^"]*\?template=([^"]*)"\s*>([^<]*)</g)].map(
       ([, ...link]) => link,
     );
     expect(links).toEqual([
-      ['bug_report.md', 'bug report'],
+      ['bug_report.md', 'Bug'],
       ['plain.md', 'plain'],
     ]);
     const filled = await client.get(`${path}?template=bug_report.md`);
@@ -120,7 +120,7 @@ describe('a template', exhaustive, () => {
     for (const other of ['form.yml', 'deep/x.md', '../../README.md', 'none.md']) {
       const without = await client.get(`${path}?template=${encodeURIComponent(other)}`);
       expect([without.problem.slice(0, 40), shownIn(without)['body']]).toEqual([
-        'This template cannot be used here: only ',
+        'This template cannot be used here: there',
         '',
       ]);
     }

@@ -191,7 +191,8 @@ describe('a change', () => {
       const double = await client.post(formPath(upstream), { ...answer.fields, step: 'open' });
       expect(double.heading, double.problem).toBe('Your pull request is open');
       expect(linksIn(noticeIn(double))).toEqual(links);
-      for (const { html } of [answer, double]) expect(html).not.toMatch(/SECOND pull request|git push|-o pr-hash/);
+      for (const { html } of [answer, double])
+        expect(html).not.toMatch(/SECOND pull request|git push|-o pr-hash/);
       const other = await change(upstream, 'a.txt', 'three\n');
       expect(noticeIn(other.answer)).toBe('');
     },

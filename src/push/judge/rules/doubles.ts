@@ -57,7 +57,7 @@ async function tell(push: Push, one: SameWork): Promise<Finding[]> {
     case 'merged':
       return merged(push, one);
     case 'closed':
-      return (await push.place?.ask.isClosedByBot(one.number)) === true ? [] : closed(push, one);
+      return closed(push, one);
     case 'withdrawn':
       return [];
   }
@@ -101,10 +101,16 @@ function merged({ circumstances: { settings }, destination, pushed }: Push, one:
   );
 }
 
-function closed({ circumstances: { settings } }: Push, { url, prHash, endedOn }: SameWork): Finding[] {
+/** The bot closes one for its operator, or because a maintainer has asked it to. */
+async function closed({ circumstances: { settings }, place }: Push, one: SameWork): Promise<Finding[]> {
+  const { url, prHash, number, endedOn } = one;
+  const isByBot = (await place?.ask.isClosedByBot(number)) ?? false;
   const on = endedOn === null ? '' : ` on ${endedOn}`;
   const page = settings.pageUrl(prHash);
-  return warn('closed', `The maintainers closed ${url}${on}; read what they wrote: ${page}`, NEW_ONE);
+  const says = isByBot
+    ? `${url} was closed${on}, by the operator or for the maintainers; read what was written: ${page}`
+    : `The maintainers closed ${url}${on}; read what they wrote: ${page}`;
+  return warn('closed', says, NEW_ONE);
 }
 
 /** Begins a sentence. */

@@ -156,7 +156,8 @@ export function otherGates(
   if (destination.updates) return [];
   const [signature, ai] = [gateOf(known, 'signature'), gateOf(known, 'ai')];
   const url = circumstances.settings.fileUrl(destination.born.repository, ai?.gate.path ?? '');
-  const isAiUnsaid = ai !== undefined && pushed.stated.ai === null;
+  const isAiUnsaid =
+    ai !== undefined && pushed.stated.ai === null && known.place?.policy?.requiresAi !== true;
   return [
     ...(signature === undefined ? [] : say('signature-gate', signature.words)),
     ...(isAiUnsaid

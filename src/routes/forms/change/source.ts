@@ -26,7 +26,7 @@ const HEADS = 'refs/heads/';
 const readings = new WeakMap<Context<AppEnv>, Promise<Refused | null>>();
 
 /** Counts a request once, whatever it reads. Gives null if it may read. */
-function countReading(c: Context<AppEnv>): Promise<Refused | null> {
+export function countReading(c: Context<AppEnv>): Promise<Refused | null> {
   const reading = readings.get(c) ?? refuseTooMany(c, 'discoveries');
   readings.set(c, reading);
   return reading;

@@ -144,9 +144,10 @@ describe('a pull request that maintainers have closed', () => {
     expect(await told(CLOSED, askedOf(false))).toEqual([LINES]);
   });
 
-  it('is none if the bot has closed it, as a rollback does', async () => {
+  it('may be one that the bot has closed: a rollback, or a maintainer has asked it to', async () => {
     const { asked, place } = askedOf(true);
-    expect(await told(CLOSED, { place })).toEqual([]);
+    const [lines = []] = await told(CLOSED, { place });
+    expect(lines[1]).toMatch(/\/7 was closed on 2026-11-29, by the operator or for the maintainers; read /);
     expect(asked).toHaveBeenCalledWith(CLOSED.number);
   });
 

@@ -8,7 +8,7 @@ import type { Known } from '../../../../src/push/judge/known.ts';
 import { changelogGate } from '../../../../src/push/judge/rules/changes.ts';
 import {
   demands,
-  gate,
+  gate as vouchGate,
   messagesGate,
   otherGates,
   signOffGate,
@@ -71,8 +71,8 @@ it('refuses an issue that is not open', async () => {
 it('says that a gate may close a new pull request', () => {
   const standing = { kind: 'unlisted', path: 'VOUCHED.td', bot: 'bot', reason: null } as const;
   const listed = place({ community: { ...NO_FILES, standing } });
-  expect(codesOf(gate({ ...knownPush(), place: listed }))).toEqual(['say gate']);
-  expect(gate({ ...knownPush({ destination: { updates: true } }), place: listed })).toEqual([]);
+  expect(codesOf(vouchGate({ ...knownPush(), place: listed }))).toEqual(['say gate']);
+  expect(vouchGate({ ...knownPush({ destination: { updates: true } }), place: listed })).toEqual([]);
 });
 
 const WORKFLOW = '.github/workflows/pr.yml';
