@@ -37,6 +37,8 @@ export const EXPECTED: readonly Expected[] = [
   { file: 'first-start.test.ts', title: 'has a page about the API', ...lacks('curl') },
   { file: 'proxy-logs.test.ts', title: 'nginx', ...lacks('nginx', 'nginx-light') },
   { file: 'proxy-logs.test.ts', title: 'Caddy', ...lacks('caddy') },
+  { file: 'warning-wait-proxies.test.ts', title: 'nginx', ...lacks('nginx', 'nginx-light') },
+  { file: 'warning-wait-proxies.test.ts', title: 'caddy', ...lacks('caddy') },
   { file: 'deploy-document.test.ts', title: 'the unit', ...lacks('systemd-analyze', 'systemd') },
   { file: 'deploy-document.test.ts', title: 'the backup', ...lacks('sqlite3') },
   { file: 'alerts.ts', title: 'are valid', ...lacks('promtool', 'prometheus') },

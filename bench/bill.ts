@@ -10,7 +10,7 @@ export const COUNTS = {
   /** The discovery, and the push. */
   requests: 2,
   /** Calls by the push, and by the discovery before it. */
-  objectCalls: 10,
+  objectCalls: 11,
   /**
    * Alarms at most: one that delivers messages, and those that forget the push and the client's
    * windows.

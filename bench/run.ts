@@ -18,6 +18,7 @@ import { largePack } from './rows/large-pack.ts';
 import { memory } from './rows/memory.ts';
 import { oneCommit } from './rows/one-commit.ts';
 import { repositorySize } from './rows/repository-size.ts';
+import { signatures } from './rows/signatures.ts';
 import { texts } from './rows/texts.ts';
 import { worst } from './rows/worst.ts';
 import type { Row } from './support/figures.ts';
@@ -38,6 +39,7 @@ const BENCHMARKS: Readonly<Record<string, (workspace: Workspace) => Promise<Row[
   crowd,
   delayed,
   guesses,
+  signatures,
   texts,
   worst,
 };

@@ -23,6 +23,8 @@ export interface RigOptions {
   readonly distance?: Distance;
   /** Whether `sentByHost` will be called. */
   readonly countsBytes?: boolean;
+  /** Variables of the service besides those of the rig. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface Target {
@@ -46,7 +48,10 @@ export class Rig {
   #repositories = 0;
   #pushes = 0;
 
-  async start(build: WorkerBuild, { distance, countsBytes = false }: RigOptions): Promise<void> {
+  async start(
+    build: WorkerBuild,
+    { distance, countsBytes = false, env: own = {} }: RigOptions,
+  ): Promise<void> {
     const started = await this.#host.ask('start', null);
     const isRelayed = distance !== undefined || countsBytes;
     const host = isRelayed ? await this.#movedAway(started, distance ?? HERE) : started;
@@ -61,6 +66,8 @@ export class Rig {
       LIMIT_CALLS: '10000/1h',
       LIMIT_TARGET: '10000/1h',
       LIMIT_THREAD: '10000/1h',
+      WARNING_WAIT: '0s',
+      ...own,
     };
     this.#hostAddresses = host;
     this.#serviceAddress = await this.#service.ask('start', { build, env });

@@ -180,9 +180,47 @@ export interface WorstPush {
  * Makes the worst pushes.
  * @param bytes that arrive. Those that are not needed are a file that cannot be compressed.
  * @param tip of upstream.
+ * @param kinds that are made. By default, all are.
  */
-export function* worstPushes(bytes: number, tip: string): Generator<WorstPush> {
-  for (const [kind, make] of Object.entries(MAKES)) yield { kind, ...pushOf(make, bytes, tip) };
+export function* worstPushes(
+  bytes: number,
+  tip: string,
+  kinds: readonly string[] = [...Object.keys(MAKES), COMMITS],
+): Generator<WorstPush> {
+  for (const kind of kinds)
+    yield { kind, ...(kind === COMMITS ? commitsOf(bytes, tip) : pushOf(MAKES[kind]!, bytes, tip)) };
+}
+
+const COMMITS = 'commits';
+/** Least bytes of a pack for a commit, as a delta of the one before it. */
+const BYTES_OF_A_COMMIT = 52;
+
+/**
+ * As many commits as fit. Each takes hardly more than its parent's id, which cannot be compressed.
+ */
+function commitsOf(bytes: number, tip: string): Omit<WorstPush, 'kind'> {
+  const contents: Buffer[] = [];
+  const entries: Entry[] = [];
+  let parent = tip;
+  for (let left = bytes; left > 0; left -= BYTES_OF_A_COMMIT) {
+    const content = commitContent({ parents: [parent], author: AUTHOR, committer: AUTHOR, message: 'a' });
+    const at = content.indexOf(parent);
+    const end = at + parent.length;
+    const delta = [
+      deltaSize(content.length),
+      deltaSize(content.length),
+      copyInstruction(0, at),
+      insertInstructions(Buffer.from(parent)),
+      copyInstruction(end, content.length - end),
+    ];
+    const base = contents.length - 1;
+    entries.push(
+      base < 0 ? { type: 'commit', content } : { type: 'ofs-delta', base, delta: Buffer.concat(delta) },
+    );
+    contents.push(content);
+    parent = oidOf('commit', content);
+  }
+  return { newId: parent, pack: buildPack(entries).bytes };
 }
 
 function pushOf(make: Make, bytes: number, tip: string) {

@@ -169,13 +169,11 @@ async function examine(
 }
 
 /** Reads an issue, or a pull request of somebody else, for what maintainers say there. */
-async function readForeign(
-  { host, memory, clock, hear }: FollowSettings,
-  thread: NotedThread,
-): Promise<void> {
+async function readForeign(settings: FollowSettings, thread: NotedThread): Promise<void> {
+  const { host, memory, clock } = settings;
   const startedAt = clock.now();
   const read = (await host.comments(thread.repository, thread.number, readFrom(thread))) ?? NOTHING_READ;
-  await hear(thread, read.remarks);
+  await settings.hear(thread, read.remarks);
   noteRead(memory, thread, read, false, startedAt);
 }
 

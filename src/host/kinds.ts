@@ -7,6 +7,16 @@ import { parseRepositoryName, type RepositoryName } from '../words/repository-na
 export type HostKind = 'github' | 'forgejo' | 'gitea';
 
 /**
+ * The repository in which an owner puts files for all of their repositories (docs.github.com,
+ * "Creating a default community health file"; docs.gitea.com, "Profile READMEs").
+ */
+export const OWNERS_REPOSITORY: Readonly<Record<HostKind, string>> = {
+  github: '.github',
+  forgejo: '.profile',
+  gitea: '.profile',
+};
+
+/**
  * Parses a repository's name, with or without `.git` at its end.
  * @returns null if such a host gives no such name.
  */

@@ -11,7 +11,7 @@ import { type Oid, ZERO_OID } from '../git/objects/oid.ts';
 import { Looks } from '../git/search/looks.ts';
 import type { PackFindings } from '../git/search/pack-search.ts';
 import type { Ref } from '../git/wire/ref-advertisement.ts';
-import { type Finding, say, warn } from '../words/finding.ts';
+import { type Finding, say, warnAt } from '../words/finding.ts';
 import { visible } from '../words/host-text.ts';
 import type { RepositoryName } from '../words/repository-name.ts';
 import type { UpstreamHistory } from '../upstream/upstream-history.ts';
@@ -105,21 +105,29 @@ export function remarksOn(homes: Iterable<string>, { homeFolders, files, opaque 
     if (tells.length > 0) return 'telling';
     return COMPILED.has(kind) ? 'compiled' : 'silent';
   });
+  const inFiles = homeFolders.map(({ home, path }) => `${path ?? 'a changed file'}: ${home}`);
   return [
-    ...warn(
+    ...warnAt(
       'home-folders',
+      homeFolders.flatMap(({ path }) => path ?? []),
       ...told(
         'Paths of home folders become public. Check whether they name you:',
-        Array.from(firstOf([...homeFolders.map((path) => `a changed file: ${path}`), ...homes]), shown),
+        Array.from(firstOf([...inFiles, ...homes]), shown),
       ),
     ),
-    ...warn(
+    ...warnAt(
       'leftovers',
+      (files ?? []).filter((path) => toldByName(path) !== null),
       ...told('Files of an editor, a system or one machine become public:', ofEachKindFirst(files ?? [])),
     ),
-    ...warn('metadata', ...told('These pictures say more than they show:', telling.map(described))),
-    ...warn(
+    ...warnAt(
+      'metadata',
+      telling.flatMap(({ path }) => path ?? []),
+      ...told('These pictures say more than they show:', telling.map(described)),
+    ),
+    ...warnAt(
       'compiled-files',
+      compiled.flatMap(({ path }) => path ?? []),
       ...told(
         'These files are compiled, and may hold paths of the machine that has made them:',
         compiled.map(described),

@@ -247,6 +247,9 @@ export function forkClaim(
   return { ...created(account, claim), push: { key, earlier, isAnother: false } };
 }
 
+/** The claim of something that the bot creates by itself. */
+export const ownClaim = (account: AccountLimits): Claim => created(account, writeClaim(''));
+
 function created({ creations, openings }: AccountLimits, claim: Claim): Claim {
   const windows = [...claim.windows, window('account', '', creations)];
   return { ...claim, windows, isSpaced: openings.length > 0 };

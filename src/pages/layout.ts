@@ -34,7 +34,6 @@ const EYES = 'M8 15q3.5-3 7 0-3.5 3-7 0Zm9 0q3.5-3 7 0-3.5 3-7 0Z';
 export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><path fill="#0b8577" d="${MASK}"/><path fill="#fff" d="${EYES}"/></svg>`;
 
 export const PRIVACY_PATH = '/privacy';
-export const MAINTAINERS_PATH = '/maintainers';
 
 export function renderPage(
   { title, description, content, script, isIndexed = true, cookies = 'No cookies', feedPath }: Page,

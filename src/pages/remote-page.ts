@@ -14,6 +14,7 @@ import CHANGE_HTML from './fragments/change.html';
 import ISSUE_HTML from './fragments/issue.html';
 import PUSH_HTML from './fragments/push.html';
 import REPLY_HTML from './fragments/reply.html';
+import { MAINTAINERS_PATH } from '../text/footer.ts';
 import {
   card,
   DCO_URL,
@@ -22,7 +23,6 @@ import {
   type Html,
   isoTime,
   listCard,
-  MAINTAINERS_PATH,
   type Page,
   promises,
   safeUrl,

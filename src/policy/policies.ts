@@ -1,5 +1,6 @@
 /**
  * Reads the policies of repositories, and what their other files say, at most every five minutes.
+ * Where a repository has no file, that of its owner counts.
  * While the host does not answer, the last known policy counts. Files are read with Git, which uses
  * none of the bot account's calls. If that fails, for example because the host limits the public or
  * has renamed the repository, the REST interface is asked. An urgent question, as
@@ -17,11 +18,12 @@ import type { Oid } from '../git/objects/oid.ts';
 import { entryNamed, kindOf } from '../git/objects/tree.ts';
 import type { FileAnswer, Repository } from '../host/code-host.ts';
 import { openRepositories, type RepositoryHost } from '../host/open.ts';
+import { OWNERS_REPOSITORY } from '../host/kinds.ts';
 import { GitTransport } from '../host/git/git-transport.ts';
 import { SmartHttp } from '../host/git/smart-http.ts';
 import { pullRequestsOf } from '../host/rest/reads.ts';
 import { HostError, unlessMissing } from '../words/host-error.ts';
-import type { RepositoryName } from '../words/repository-name.ts';
+import { fullName, type RepositoryName } from '../words/repository-name.ts';
 import type { Logger } from '../log.ts';
 import { feedOf, readFrom } from '../objects.ts';
 import type { Http } from '../outgoing/http-client.ts';
@@ -43,12 +45,19 @@ import {
 } from './policy.ts';
 
 const POLICY_FRESH_MS = 5 * 60_000;
+const NOTHING_SAID: SaidWords = { stoppedAt: null, muted: [], isAny: false };
 /** How long to wait: long, because a slow host is no reason to refuse a contribution. */
 const PATIENCE_MS = 20_000;
 /** How long a push waits for what only warns. */
 const GATES_PATIENCE_MS = 5_000;
 /** The largest answer with workflows and guidelines. */
 const MAX_GATES_BYTES = 256 * 1024;
+
+/** The parts that all questions for a policy share. */
+const QUESTION = { freshMs: POLICY_FRESH_MS, nothing: null, patienceMs: PATIENCE_MS } as const;
+
+/** Asks for the policy that the owner has set for all repositories. */
+type Owners = () => Promise<Policy>;
 
 /** Requests to the host that the policies need. */
 export interface PolicyHost {
@@ -88,6 +97,8 @@ interface PolicyQuestion {
    * that somebody has just pushed. Default: no.
    */
   readonly isPolled?: boolean;
+  /** Whether only the repository's files count, and no comment (contract, 4.14). Default: no. */
+  readonly isFilesOnly?: boolean;
   /** The same as in `Question` of src/isolate/last-known.ts. */
   readonly atOnceMs?: number;
 }
@@ -105,20 +116,18 @@ export class Policies {
   }
 
   /** Gives the policy of a repository. Never rejects. */
-  async of(
-    repository: RepositoryName,
-    { looked, mayAsk = async () => true, isUrgent = false, isPolled = false, atOnceMs }: PolicyQuestion = {},
-  ): Promise<KnownPolicy> {
+  async of(repository: RepositoryName, question: PolicyQuestion = {}): Promise<KnownPolicy> {
+    const { looked, mayAsk = async () => true, isUrgent = false, isPolled = false, atOnceMs } = question;
     const name = `${isPolled ? 'polled-policy' : 'policy'}/${recordName(this.#place, repository).toLowerCase()}`;
-    const said = this.#said(repository, looked, isPolled).catch(() => null);
+    const said = question.isFilesOnly ? NOTHING_SAID : this.#said(repository, question).catch(() => null);
     const policy = await this.#lastKnown.read<Policy | null>({
+      ...QUESTION,
       name,
-      freshMs: POLICY_FRESH_MS,
-      nothing: null,
-      patienceMs: PATIENCE_MS,
       ...(atOnceMs !== undefined && { atOnceMs }),
       ask: async () => {
-        if (await mayAsk()) return isUrgent ? this.#askByRest(repository, looked) : this.#ask(repository);
+        const owners = () => this.#owners(repository.owner, isPolled);
+        if (await mayAsk())
+          return isUrgent ? this.#askByRest(repository, owners, looked) : this.#ask(repository, owners);
         throw new HostError('rate-limited', 'The service has asked for too many policies.');
       },
     });
@@ -135,49 +144,81 @@ export class Policies {
    * Reads what maintainers have said. A name alone may be another repository's by now, so its
    * number is looked up if any word stands; but pages, which can be polled, cost no call.
    */
-  async #said(
-    repository: RepositoryName,
-    looked: Promise<Repository> | undefined,
-    isPolled: boolean,
-  ): Promise<SaidWords> {
+  async #said(repository: RepositoryName, { looked, isPolled }: PolicyQuestion): Promise<SaidWords> {
     const said = await this.#host.said(repository, null);
     if (!said.isAny || isPolled) return said;
     const { id } = await (looked ?? this.#host.repositories.repository(repository));
     return this.#host.said(repository, id);
   }
 
-  async #ask(repository: RepositoryName): Promise<Policy | null> {
+  /**
+   * Gives the policy that an owner has set for all repositories. It is read with Git, as the public
+   * sees it, which costs the account nothing, and is cached for all of them.
+   * @throws HostError if it is not known
+   */
+  async #owners(owner: string, isPolled: boolean): Promise<Policy> {
+    const repository = { owner, name: OWNERS_REPOSITORY[this.#place.kind] };
+    const name = `${isPolled ? 'polled-owner-policy' : 'owner-policy'}/${recordName(this.#place, repository).toLowerCase()}`;
+    const ask = () => this.#askOwners(repository);
+    const policy = await this.#lastKnown.read<Policy | null>({ ...QUESTION, name, ask });
+    if (policy !== undefined) return policy ?? OPEN_POLICY;
+    await this.#lastKnown.forget(name);
+    throw new HostError('unreachable', 'The policy of the owner is not known.');
+  }
+
+  async #askOwners(repository: RepositoryName): Promise<Policy | null> {
+    const read = () => this.#host.publicFiles(repository, (files) => files.file(POLICY_PATH));
+    const file = await unlessMissing(() =>
+      read().catch((error: unknown) => {
+        if (error instanceof HostError && error.code === 'missing') throw error;
+        return this.#host.repositories.file(repository, POLICY_PATH);
+      }),
+    );
+    if (file === null || file.kind === 'missing') return null;
+    const policy = parsePolicy(file.kind === 'file' ? file.content : null);
+    // The badge says what a repository itself has said (contract, 4.14).
+    return { ...policy, anonymousFriendly: false, owners: fullName(repository) };
+  }
+
+  async #ask(repository: RepositoryName, owners: Owners): Promise<Policy | null> {
     try {
-      return await this.#host.publicFiles(repository, (files) => this.#read(files));
+      return await this.#host.publicFiles(repository, (files) => this.#read(files, owners));
     } catch (error) {
       // GitHub answers the public so about a repository that the public does not see.
       if (error instanceof HostError && error.code === 'missing' && error.failure.status === 401) return null;
     }
-    return this.#askByRest(repository);
+    return this.#askByRest(repository, owners);
   }
 
-  async #askByRest(repository: RepositoryName, looked?: Promise<Repository>): Promise<Policy | null> {
+  async #askByRest(
+    repository: RepositoryName,
+    owners: Owners,
+    looked?: Promise<Repository>,
+  ): Promise<Policy | null> {
     const { repositories } = this.#host;
     return unlessMissing(async () => {
       const [{ isPrivate, pullRequests }, policy] = await Promise.all([
         looked ?? repositories.repository(repository),
-        this.#read({
-          list: (folder) => repositories.list(repository, folder),
-          file: (path) => repositories.file(repository, path),
-          readAll: (oids) => within(GATES_PATIENCE_MS, this.#host.readAll(repository, oids)),
-        }),
+        this.#read(
+          {
+            list: (folder) => repositories.list(repository, folder),
+            file: (path) => repositories.file(repository, path),
+            readAll: (oids) => within(GATES_PATIENCE_MS, this.#host.readAll(repository, oids)),
+          },
+          owners,
+        ),
       ]);
       return isPrivate ? null : closedTo(policy, pullRequests);
     });
   }
 
-  async #read(files: FilesHost): Promise<Policy> {
+  async #read(files: FilesHost, owners: Owners): Promise<Policy> {
     const [file, community] = await Promise.all([
       files.file(POLICY_PATH),
       readCommunityFiles(files, this.#place.kind, () => this.#host.botLogin().catch(nameless)),
     ]);
     const content = file.kind === 'file' ? file.content : null;
-    return withCommunity(file.kind === 'missing' ? OPEN_POLICY : parsePolicy(content), community);
+    return withCommunity(file.kind === 'missing' ? await owners() : parsePolicy(content), community);
   }
 }
 

@@ -39,6 +39,8 @@ export interface Policy {
   readonly refusesWorkflows: boolean;
   /** Limits besides the operator's: on what is opened here, and on comments of each thread. */
   readonly limits: readonly Limit[];
+  /** The other repository that has the file, which counts for all of its owner's. */
+  readonly owners?: string;
   /** Words that complete "the file …"; null if the file is valid or missing. */
   readonly problem: string | null;
   readonly community: CommunityFiles;
@@ -174,14 +176,19 @@ export function policyRefusal(policy: Policy, to: RepositoryName, kind: Contribu
   if (stoppedAt !== undefined) return stopSentence(to, stoppedAt);
   if (kind === 'pull_requests' && pullRequests !== undefined) return closedSentence(to, pullRequests);
   if (problem !== null)
-    return `${fullName(to)} accepts nothing until its maintainers correct its ${POLICY_PATH}, which ${problem}.`;
+    return `${fullName(to)} accepts nothing until its maintainers correct ${policyFile(policy)}, which ${problem}.`;
   const { path = '', reason = null } = community.standing ?? {};
   if (isDenounced(community, kind)) {
     const why = reason === null ? '' : `\nIts maintainers write: ${reason}`;
     return `${fullName(to)} takes no ${inWords(kind)} of the bot: its ${path} denounces it.${why}`;
   }
   const others = accepted.length === 0 ? '' : `, only ${accepted.map(inWords).join(' and ')}`;
-  return `${fullName(to)} does not accept anonymous ${inWords(kind)}${others}: its ${POLICY_PATH} says so.`;
+  return `${fullName(to)} does not accept anonymous ${inWords(kind)}${others}: ${policyFile(policy)} says so.`;
+}
+
+/** Names the file of a policy in a sentence about the repository. */
+export function policyFile({ owners }: Pick<Policy, 'owners'>): string {
+  return owners === undefined ? `its ${POLICY_PATH}` : `the ${POLICY_PATH} of ${owners}`;
 }
 
 const OWN_ACCOUNT = 'You can still contribute with an account of your own.';

@@ -17,10 +17,11 @@ export interface Question {
 export interface Consent {
   /**
    * Returns when the person has agreed.
+   * @param onWait is called before it waits, to release what others may need.
    * @returns false if nothing was told or waited for, because this door asks otherwise.
    * @throws Refusal if the person does not agree, or has not been asked yet.
    */
-  ask(question: Question): Promise<boolean>;
+  ask(question: Question, onWait: () => Promise<void>): Promise<boolean>;
 }
 
 /** For doors that have shown the warnings before, or whose push nobody waits for. */
@@ -58,9 +59,10 @@ export class Wait implements Consent {
     this.#departed = departed;
   }
 
-  async ask({ findings, command }: Question): Promise<boolean> {
+  async ask({ findings, command }: Question, onWait: () => Promise<void>): Promise<boolean> {
     const reply = this.#reply;
     if (this.#waitMs === 0 || !reply.isRead) return false;
+    await onWait();
     const seconds = Math.ceil(this.#waitMs / 1000);
     const { warn = [], say = [] } = Object.groupBy(findings, ({ severity }) => severity);
     await reply.note(

@@ -130,7 +130,7 @@ async function lookAround(
   const wasOpen = place === null && (await isOpen());
   const records: Records = {
     recorded: (hash) => store.recorded(hash),
-    compare: (...asked) => compare(run, ...asked),
+    compare: (push, as) => compare(run, push, as),
   };
   const { memory } = host;
   const circumstances = { settings, botLogin, listed, records, memory, now, refusal, wasOpen };

@@ -184,6 +184,8 @@ export interface PushLimits {
    * @param slotHash as for `slot`, if the push can only open a pull request.
    */
   refuseFull(slotHash?: () => Promise<string>): Promise<Refusal | null>;
+  /** Says why panic refuses a push that was let in before; null: there is none. Never rejects. */
+  suspension(): Promise<Refusal | null>;
   /**
    * Answers the slot of the pull request that the push opens. Takes nothing yet.
    * @param slotHash the hash that retries of the push share.
@@ -259,6 +261,8 @@ export interface PushSettings extends Pick<
 > {
   /** The person's Git client. */
   readonly client: GitClient;
+  /** The way in which the push came, for the commands in messages. */
+  readonly door: 'git' | 'bundle' | 'patch';
   /** The end of a pull request's text, if the repository's policy asks for it. */
   readonly pullRequestFooter: string;
   readonly hostUrl: string;

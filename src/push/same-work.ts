@@ -4,7 +4,6 @@
  * version of its commits is not upstream's. Once it is closed, the maintainers have said no. To
  * find it, keyed hashes are recorded of each pull request: each names a commit, without author and
  * dates. Only the service's own records are asked, so the host learns nothing of a delayed push.
- * Proved by test/push/judge/rules/doubles.test.ts and test/e2e/push/doubles.test.ts.
  */
 import { undatedOf } from '../durable/pull-request/record.ts';
 import type { AnonymousCommits } from '../git/objects/anonymize.ts';
@@ -34,16 +33,23 @@ export interface Compared {
   readonly found: SameWork | null | undefined;
 }
 
+export interface ComparedAs {
+  readonly repository: RepositoryName;
+  /** The author of what leaves. */
+  readonly bot: CommitIdentity;
+  /** Whether it updates a pull request, and is not looked for in others. */
+  readonly updates: boolean;
+}
+
 /**
  * Compares a push with the pull requests of a repository. May be repeated, because others may open
  * one meanwhile: the hashes of the commits are made once.
- * @param bot the author of what leaves
  * @param earlier what was found before; null: nothing was looked for
  */
 export async function compare(
   run: Compares,
   { commits }: Pick<PushedWork, 'commits'>,
-  { repository, bot, updates }: { repository: RepositoryName; bot: CommitIdentity; updates: boolean },
+  { repository, bot, updates }: ComparedAs,
   earlier: Compared | null = null,
 ): Promise<Compared> {
   const undated = earlier?.undated ?? undatedOf(commits, bot);

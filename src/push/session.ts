@@ -4,6 +4,7 @@
  *
  *   receive()    the commands, the limits, then the pack to its last byte → Arrival
  *   judgePush()  all that is wrong with it, at once; or → JudgedPush
+ *   agreedOn()   its warnings are told before it is published; what may have changed is asked again
  *   decide       now, or later: before anything is written at the host
  *   publish()    → Published, or keep() → the page of a delayed push
  *   end()        gives back what it holds, once the client has its answer
@@ -14,8 +15,9 @@
  */
 import type { ByteReader } from '../git/wire/byte-reader.ts';
 import type { FaultyRequest, PushRequest } from '../git/wire/push-request.ts';
-import { linesOf } from '../words/finding.ts';
+import { type Finding, linesOf } from '../words/finding.ts';
 import { workBranch } from '../words/pr-hash.ts';
+import { undatedOf } from '../durable/pull-request/record.ts';
 import type { DelayedView } from '../durable/delayed-pushes/delayed-push.ts';
 import type { PushSpool } from '../spool/spool.ts';
 import { BodyError } from '../streams/body-error.ts';
@@ -32,6 +34,7 @@ import {
 } from './delay/keep.ts';
 import { UNKNOWN_HASH } from './judge/destination.ts';
 import { Findings, refusalOf } from './judge/findings.ts';
+import { judgeAgain, lookAgain } from './judge-again.ts';
 import { type JudgedPush, judgePush } from './judge-push.ts';
 import { enterNow } from './publish/live-attempt.ts';
 import { type Entered, type Publication, publish } from './publish/publish.ts';
@@ -51,13 +54,14 @@ import {
 } from './reply/banner.ts';
 import { isOfLimits, refusedOptions, Refusal, toRefusal } from './reply/refusal.ts';
 import { isMendable, needsOnlyOptions, reviewLines } from './reply/review.ts';
+import { setAside, takeBack } from './set-aside.ts';
 import { isUpdate } from './verdict.ts';
 import { withdraw } from './withdraw.ts';
 
 /** The outcome of a push, with the lines that tell the person. */
 export type Outcome = { readonly lines: readonly string[] } & (
-  | { readonly kind: 'published'; readonly facts: BannerFacts }
-  | { readonly kind: 'delayed'; readonly facts: DelayedFacts }
+  | { readonly kind: 'published'; readonly facts: BannerFacts; readonly findings: readonly Finding[] }
+  | { readonly kind: 'delayed'; readonly facts: DelayedFacts; readonly findings: readonly Finding[] }
   | { readonly kind: 'withdrawn'; readonly withdrawn: Withdrawn }
   /** None of its commands was accepted. */
   | { readonly kind: 'nothing-taken' }
@@ -187,8 +191,9 @@ export async function conclude(run: PushRun, arrival: Arrival) {
     return refusedAs(refusal, commandFor(run, arrival.task, refusal));
   });
   const full = await refusedByLimit(run, arrival, attempted);
-  await run.tell();
   const outcome = full === null ? attempted : refusedAs(full);
+  if (outcome.kind === 'refused' && isOfLimits(outcome.refusal)) run.notes.length = 0;
+  await run.tell();
   tell(run, arrival, outcome);
   // Release the locks now, so that the next push does not wait until this answer has arrived.
   const { claims } = run;
@@ -219,11 +224,15 @@ function refusedAs(refusal: Refusal, command: string | null = null): Outcome {
 /** The command that passes once the person has mended the rest; null: none is sure to. */
 function commandFor(run: PushRun, task: Task, refusal: Refusal): string | null {
   if (task.kind !== 'push' || !isMendable(refusal)) return null;
-  const { prHash, prKey, preview, overwrite } = task.received.options;
-  const flags = Object.entries({ preview, overwrite }).flatMap(([name, isGiven]) => (isGiven ? [name] : []));
   const needs = refusal.all.flatMap((each) => each.needs);
-  const isSame = needsOnlyOptions(refusal);
-  return repeatCommand(run, task.received, { prHash, prKey, isSame }, [...flags, ...needs]);
+  return commandWith(run, task.received, needsOnlyOptions(refusal), needs);
+}
+
+/** The command that pushes the same, or its correction, with more options. */
+function commandWith(run: PushRun, received: Received, isSame: boolean, more: readonly string[]): string {
+  const { prHash, prKey, preview, overwrite } = received.options;
+  const flags = Object.entries({ preview, overwrite }).flatMap(([name, isGiven]) => (isGiven ? [name] : []));
+  return repeatCommand(run, received, { prHash, prKey, isSame }, [...flags, ...more]);
 }
 
 /**
@@ -271,41 +280,99 @@ async function carriedOut(run: PushRun, { task, said }: Arrival): Promise<Outcom
   return { kind: 'withdrawn', withdrawn, lines: farewellLines(withdrawn) };
 }
 
-function delayed(facts: DelayedFacts): Outcome {
-  return { kind: 'delayed', facts, lines: delayedLines(facts) };
+function delayed(facts: DelayedFacts, findings: readonly Finding[]): Outcome {
+  return { kind: 'delayed', facts, findings, lines: delayedLines(facts) };
 }
 
 async function judgedAndPublished(run: PushRun, received: Received): Promise<Outcome> {
   const { options } = received;
   const planned = await planOf(run, options);
   const judged = await judgePush(run, received, planned);
-  await told(run, received, judged);
-  const decided = await decide(run, received, judged, planned);
-  if (decided.kind === 'waits') return delayed(waitingFacts(run, decided.view));
+  const agreed = await agreedOn(run, received, judged);
+  const { findings } = agreed;
+  const decided = await decide(run, received, agreed, planned);
+  if (decided.kind === 'waits') return delayed(waitingFacts(run, decided.view), findings);
   if (decided.kind === 'later')
-    return delayed(await keep(run, received, { ...judged, slot: decided.slot }, decided.plan));
-  const facts = await publishedNow(run, received, decided, judged);
-  return { kind: 'published', facts, lines: bannerLines(facts) };
+    return delayed(await keep(run, received, { ...agreed, slot: decided.slot }, decided.plan), findings);
+  const facts = await publishedNow(run, received, decided, agreed);
+  return { kind: 'published', facts, findings, lines: bannerLines(facts) };
 }
 
 /**
  * Tells what was found. Where it would be published now with warnings that the person has not
  * accepted, asks them first.
- * @throws Refusal if the person does not agree
+ * @throws Refusal if the person does not agree, or if something has changed meanwhile
  */
-async function told(run: PushRun, received: Received, { findings, place }: JudgedPush): Promise<void> {
-  const { prHash, prKey, overwrite, yes } = received.options;
+async function agreedOn(run: PushRun, received: Received, judged: JudgedPush): Promise<JudgedPush> {
+  const { findings, place } = judged;
+  const { yes } = received.options;
   const codes = codesOf(findings);
   if (place !== null && codes.some((code) => !yes.includes(code))) {
-    const more = [...(overwrite ? ['overwrite'] : []), `yes=${codes.join(',')}`];
-    const command = repeatCommand(run, received, { prHash, prKey, isSame: true }, more);
-    if (await run.consent.ask({ findings, command })) return;
+    const command = commandWith(run, received, true, [`yes=${codes.join(',')}`]);
+    const spool = run.store.openSpool();
+    try {
+      const onWait = () => rest(run, received, judged, spool);
+      if (await run.consent.ask({ findings, command }, onWait))
+        return await judgedAfter(run, received, judged, spool);
+    } finally {
+      await spool.discard();
+    }
   }
-  const { first = [], rest = [] } = Object.groupBy(findings, ({ code }) =>
+  const { first = [], rest: others = [] } = Object.groupBy(findings, ({ code }) =>
     code === UNKNOWN_HASH ? 'first' : 'rest',
   );
   await run.reply.note(...linesOf(first));
-  run.notes.push(...linesOf(rest));
+  run.notes.push(...linesOf(others));
+  return judged;
+}
+
+/**
+ * Releases what others may need while the person is asked.
+ * @throws Refusal if the client's limits would refuse the push after the wait
+ */
+async function rest(
+  run: PushRun,
+  { options, pack }: Received,
+  { work, updates, slotHash }: JudgedPush,
+  spool: PushSpool,
+): Promise<void> {
+  const full = updates || mayWait(run.settings, options) ? null : await run.limits.peek();
+  if (full !== null)
+    throw withAdvice(run, options, (await run.limits.refuseFull(async () => slotHash)) ?? full);
+  await setAside(work.commits, spool);
+  pack.kept.free();
+  await run.claims.endUpdate();
+}
+
+/**
+ * Judges again what may have changed while the person was asked: panic, the repository, the pull
+ * request that the push names.
+ * @throws Refusal
+ */
+async function judgedAfter(
+  run: PushRun,
+  received: Received,
+  before: JudgedPush,
+  spool: PushSpool,
+): Promise<JudgedPush> {
+  const suspension = await run.limits.suspension();
+  if (suspension !== null) throw suspension;
+  const { overwrite } = received.options;
+  const work = { ...before.work, commits: await takeBack(spool, run.host.memory) };
+  const was = { work, recordedTip: before.claim?.recorded?.tip ?? null, wasOpen: before.updates };
+  const command = commandWith(run, received, true, ['overwrite']);
+  const naming = { reusesHash: true, overwrite: overwrite ? null : command };
+  const present = await lookAgain(run, work);
+  const { push, claim, findings } = await judgeAgain(run, was, naming, present, received.pack.spool);
+  const told = codesOf(before.findings);
+  const news = findings.filter(({ severity, code }) => severity === 'warn' && !told.includes(code));
+  if (news.length > 0)
+    throw new Refusal('unconfirmed', 'something has changed while it waited', ['Push again.'], {
+      also: news,
+    });
+  const bot = { name: present.botLogin, email: run.settings.anonEmail };
+  const compared = before.compared && { ...before.compared, undated: undatedOf(work.commits, bot) };
+  return { ...before, work: push, place: push, claim, updates: isUpdate(push), compared };
 }
 
 type Decided =
@@ -386,6 +453,7 @@ async function publishedNow(
       subscribeUrl: settings.topicUrl(prHash),
       remoteUrl: settings.remoteUrl(push.repository),
       refName: taken.command.refName,
+      door: settings.door,
     };
   } catch (error) {
     if (!mayBeOpen(error)) await slot?.release();
@@ -404,6 +472,7 @@ function tell({ host, store, logger }: PushRun, { logged, startedAt }: Arrival, 
   const done = outcome.kind === 'delayed' ? 'delayed' : 'accepted';
   if (refusal === null) return logger.info(`${logged} ${done}`, facts);
   if (refusal.preview !== null) return logger.info('push previewed', facts);
+  if (refusal.code === 'stopped') return logger.info('push stopped', facts);
   const { code: reason } = refusal;
   // The first fault may be the person's, and a later one the host's.
   const error = refusal.all.find(({ cause }) => cause !== undefined)?.cause;

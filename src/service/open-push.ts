@@ -13,7 +13,6 @@ import { openRepositories, type RepositoryHost } from '../host/open.ts';
 import { systemClock } from '../isolate/clock.ts';
 import type { MemoryHold } from '../isolate/memory-budget.ts';
 import { pullRequestTopic } from '../notify/ntfy.ts';
-import { MAINTAINERS_PATH } from '../pages/layout.ts';
 import { feedOf, readFrom } from '../objects.ts';
 import { openPolicies } from '../policy/policies.ts';
 import { newPrHash, pullRequestPath } from '../words/pr-hash.ts';
@@ -24,7 +23,7 @@ import type { Reply } from '../push/reply/reply.ts';
 import type { RepositoryName } from '../words/repository-name.ts';
 import { serviceSecret } from '../secret/open-secret.ts';
 import { SealedKv } from '../secret/sealed-kv.ts';
-import { pullRequestFooter } from '../text/footer.ts';
+import { MAINTAINERS_PATH, pullRequestFooter } from '../text/footer.ts';
 import { HistoryCache, HistoryLister } from '../upstream/history-lister.ts';
 import type { HistoryHost } from '../upstream/upstream-refs.ts';
 import { type HostScope, memoryFor } from './scope.ts';
@@ -88,6 +87,8 @@ export interface PushOpening {
   readonly limits?: PushLimits;
   /** Default: nobody is asked. */
   readonly consent?: Consent;
+  /** Default: `git`. */
+  readonly door?: PushSettings['door'];
   readonly newPrHash?: PushSettings['newPrHash'];
   readonly newDelayedName?: PushSettings['newDelayedName'];
 }
@@ -120,6 +121,7 @@ export function openPush(
     whenBusy: config.whenBusy,
     writeTimeoutMs: config.writeTimeoutMs,
     client: gitClient,
+    door: 'git',
     pullRequestFooter: pullRequestFooter(addresses.frontPage, published + MAINTAINERS_PATH),
     hostUrl: host.url,
     remoteUrl: (repository) => shown + remote(repository),

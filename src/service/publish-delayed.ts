@@ -162,6 +162,7 @@ function runOf(
   const account = { creations: creations.map(part), openings: openings.map(part) };
   const limits = {
     enter: async () => null,
+    suspension: async () => null,
     refuseFull: async () => null,
     slot: async () =>
       new PullRequestSlot(scope, { claim: owed ?? writeClaim(client), account, burst: client, client: null }),

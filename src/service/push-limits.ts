@@ -170,6 +170,14 @@ export class ClientPushLimits implements PushLimits {
     }
   }
 
+  async suspension(): Promise<Refusal | null> {
+    try {
+      return (await arePushesSuspended(this.#scope.env)) ? suspended() : null;
+    } catch (error) {
+      return outOfReach(this.#scope, error);
+    }
+  }
+
   async refuseFull(slotHash?: () => Promise<string>): Promise<Refusal | null> {
     try {
       const client = await clientOf(this.#scope);

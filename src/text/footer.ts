@@ -3,6 +3,9 @@
  * from making the text above a heading.
  */
 
+/** The path of the page to which texts for maintainers lead. */
+export const MAINTAINERS_PATH = '/maintainers';
+
 /** The longest comment or issue that the host takes, in characters (code points). */
 export const MAX_TEXT_CHARACTERS = 65_536;
 

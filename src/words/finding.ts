@@ -10,7 +10,12 @@ export interface Finding {
   readonly code: string;
   /** Explanation and next step, for the person alone. */
   readonly lines: readonly string[];
+  /** Paths of files and titles of commits that it is about, where they are known. */
+  readonly places?: readonly string[];
 }
+
+/** Limits the places that a program is told; the lines name fewer. */
+const MAX_PLACES = 100;
 
 /**
  * Codes of all warnings. The push option `yes` accepts them by name, so a code never changes its
@@ -24,6 +29,7 @@ export const WARNING_CODES = [
   'credentials',
   'days',
   'description',
+  'dropped',
   'folders',
   'gate',
   'home-folders',
@@ -57,6 +63,11 @@ export function warn(code: WarningCode, ...lines: readonly string[]): Finding[] 
 /** Answers a remark; none without lines. */
 export function say(code: string, ...lines: readonly string[]): Finding[] {
   return lines.length === 0 ? [] : [{ severity: 'say', code, lines }];
+}
+
+/** Answers a warning about these places. */
+export function warnAt(code: WarningCode, places: readonly string[], ...lines: readonly string[]): Finding[] {
+  return lines.length === 0 ? [] : [{ severity: 'warn', code, lines, places: places.slice(0, MAX_PLACES) }];
 }
 
 export function linesOf(findings: readonly Finding[]): string[] {

@@ -49,6 +49,7 @@ describe('parseConfig', () => {
       serviceApiKey: null,
       panicPassword: null,
       identitySecret: null,
+      introduce: 'first',
       signingKey: null,
       hostedDatabase: null,
       notifyBaseUrl: 'https://ntfy.sh',

@@ -120,6 +120,39 @@ describe.skipIf(inject('gitea') === null)('on Gitea', () => {
       .toBe(count);
   }
 
+  it('stop and welcome are heard from the owner and a collaborator, not from a stranger', async () => {
+    const { upstream, author, thread } = await withIssue();
+    const { fullName } = upstream;
+    const [lisa, eve] = ['lisa', 'eve'].map((name) => `${name}-${fullName.split('-').at(-1)}`);
+    for (const username of [lisa, eve]) {
+      const account = { username, email: `${username}@host.test`, password: 'correct horse battery' };
+      await bed.people.call('POST', '/admin/users', { ...account, must_change_password: false });
+    }
+    await bed.people.call('PUT', `/repos/${fullName}/collaborators/${lisa}`, { permission: 'read' });
+    const say = async (word: string, as: string | undefined) => {
+      const body = { body: `@${bed.sandbox.botLogin} ${word}` };
+      const path = `/repos/${thread}/comments?sudo=${as}`;
+      const { id } = await bed.people.call<{ id: number }>('POST', path, body);
+      return async () => {
+        await bed.inner.service.runScheduled();
+        const reactions = `/repos/${fullName}/issues/comments/${id}/reactions`;
+        const given = await bed.people.call<{ content: string; user: { login: string } }[] | null>(
+          'GET',
+          reactions,
+        );
+        return (given ?? []).map(({ content, user }) => `${content} ${user.login}`);
+      };
+    };
+    const open = async () =>
+      (await post(author, `${fullName}/issues/anonymous`, { title: 'Hello', body: 'World' })).status;
+    const thumb = [`+1 ${bed.sandbox.botLogin}`];
+    const forged = await say('stop', eve);
+    await expect.poll(await say('stop', lisa), { interval: 500 }).toEqual(thumb);
+    expect([await forged(), await open()]).toEqual([[], 403]);
+    await expect.poll(await say('welcome', upstream.owner), { interval: 500 }).toEqual(thumb);
+    expect(await open()).toBe(200);
+  });
+
   it('a policy is heeded, and badges say so', async () => {
     const { upstream, clone, person } = await contribute(bed);
     await upstream.grow({ files: { '.gitveil.yml': 'anonymous_friendly: true\naccept: [issues]\n' } });

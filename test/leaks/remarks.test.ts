@@ -15,12 +15,18 @@ const nothing = {
 };
 
 it('are paths of home folders, in files and in texts', () => {
-  const found = { ...nothing, homeFolders: ['/home/ada'] };
+  const homeFolders = [
+    { home: '/home/ada', path: 'Makefile' },
+    { home: '/home/eve', path: null },
+  ];
+  const found = { ...nothing, homeFolders };
   expect(remarks(['title: /Users/ada'], found)).toEqual([
     'Paths of home folders become public. Check whether they name you:',
-    '  a changed file: /home/ada',
+    '  Makefile: /home/ada',
+    '  a changed file: /home/eve',
     '  title: /Users/ada',
   ]);
+  expect(remarksOn([], found)).toMatchObject([{ code: 'home-folders', places: ['Makefile'] }]);
 });
 
 const opaque = (path: string | null, ...tells: string[]) => ({ path, kind: 'PNG picture', tells });

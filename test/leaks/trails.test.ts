@@ -34,6 +34,10 @@ const tell = (message: string | Uint8Array, ...usual: string[]) =>
 const strip = (message: string) =>
   Buffer.from(stripperOf(new Set())(oidNumber(1), Buffer.from(message))).toString();
 
+it('takes a hash on a line of its own for what it is: docs/privacy.md tells people to write one', async () => {
+  expect(await tell(below('0f'.repeat(32)))).toEqual(NOTHING);
+});
+
 describe('the id of a session in a trailer', () => {
   it.each([
     `Claude-Session: ${SESSION}`,

@@ -16,6 +16,7 @@ const ROOMS = [
   'service',
   'pages',
   'push',
+  'patch',
   'edit',
   'leaks',
   'policy',
@@ -52,7 +53,7 @@ const MOST_LOOSE_FILES = 7;
  */
 const MOST_BEHIND_A_HOST = 80;
 /** Files that run because one is imported. */
-const MOST_RUN_BY = { 'push/session.ts': 130, 'routes/git/git-push.ts': 174 };
+const MOST_RUN_BY = { 'push/session.ts': 130, 'routes/git/git-push.ts': 184 };
 /**
  * Most files of `push` in which one follows a push that is published at once, from its first byte
  * to its answer.

@@ -12,9 +12,10 @@ import { HostError } from '../../src/words/host-error.ts';
 import { LastKnown } from '../../src/isolate/last-known.ts';
 import { Recent } from '../../src/isolate/recent.ts';
 import { Policies, type PolicyHost, publicFiles } from '../../src/policy/policies.ts';
-import { NO_FILES } from '../../src/policy/community-files.ts';
+import { type FilesHost, NO_FILES } from '../../src/policy/community-files.ts';
 import { OPEN_POLICY, policyRefusal } from '../../src/policy/policy.ts';
 import { SealedKv } from '../../src/secret/sealed-kv.ts';
+import type { RepositoryName } from '../../src/words/repository-name.ts';
 import { CountedMemory } from '../support/counted-memory.ts';
 import { nextNoon } from '../support/next-noon.ts';
 import { timingOutOnly } from '../support/timeouts.ts';
@@ -39,6 +40,9 @@ let count = 0;
 /** One that nothing remembers. */
 const newRepository = () => ({ owner: 'Octo', name: `Hello-${++count}` });
 
+const NOTHING_SAID: SaidWords = { stoppedAt: null, muted: [], isAny: false };
+const STOPPED = { stoppedAt: Date.parse('2026-11-29T12:00:00Z'), muted: [], isAny: true };
+
 /** The host: what it has, and how often it was asked. */
 class FakeHost implements PolicyHost {
   readonly repositories = this;
@@ -46,7 +50,8 @@ class FakeHost implements PolicyHost {
   isPrivate = false;
   pullRequests: Repository['pullRequests'] = 'all';
   failure: HostError | null = null;
-  words: SaidWords = { stoppedAt: null, muted: [], isAny: false };
+  words: SaidWords = NOTHING_SAID;
+  wordsById: SaidWords = NOTHING_SAID;
   asked = 0;
 
   async repository(name: { owner: string; name: string }) {
@@ -56,9 +61,22 @@ class FakeHost implements PolicyHost {
     return { ...name, id: 1, networkId: 1, isPrivate, isArchived: false, pullRequests, sizeKb: 1 };
   }
 
-  /** Left to the REST interface. */
-  async publicFiles(): Promise<never> {
-    throw new Error('not here');
+  /** The file of the owner's other repository; null: there is no such repository. */
+  ownersText: string | null = null;
+  ownersFailure: Error = new HostError('missing', 'no such repository');
+  readonly askedOwners: string[] = [];
+
+  /** All others are left to the REST interface. */
+  async publicFiles<T>({ owner, name }: RepositoryName, read: (files: FilesHost) => Promise<T>): Promise<T> {
+    if (!/^\.(?:github|profile)$/.test(name)) throw new Error('not here');
+    this.askedOwners.push(`${owner}/${name}`);
+    const { ownersText } = this;
+    if (ownersText === null) throw this.ownersFailure;
+    return read({
+      list: async () => new Map(),
+      file: async () => ({ kind: 'file', content: utf8(ownersText) }),
+      readAll: async () => new Map(),
+    });
   }
 
   async list(): Promise<Map<string, Oid>> {
@@ -77,11 +95,11 @@ class FakeHost implements PolicyHost {
     return this.pullRequests;
   }
 
-  async said() {
-    return this.words;
+  async said(_repository: object, id: number | null) {
+    return id === null ? this.words : this.wordsById;
   }
 
-  async file(_repository: object, _path: string): Promise<FileAnswer> {
+  async file(_repository: RepositoryName, _path: string): Promise<FileAnswer> {
     if (this.failure !== null) throw this.failure;
     return this.text === null ? { kind: 'missing' } : { kind: 'file', content: utf8(this.text) };
   }
@@ -115,6 +133,55 @@ beforeEach(() => void vi.setSystemTime(nextNoon()));
 afterEach(() => {
   vi.useRealTimers();
   vi.restoreAllMocks();
+});
+
+describe('what maintainers have said', () => {
+  it('closes the repository at once, whatever its file says', async () => {
+    const host = new FakeHost();
+    host.text = 'accept: true\nanonymous_friendly: true';
+    const policies = isolate(host);
+    const repository = newRepository();
+    expect(await policies.of(repository)).toMatchObject({ anonymousFriendly: true });
+    host.words = host.wordsById = STOPPED;
+    const policy = await policies.of(repository);
+    expect(policy?.accepted).toEqual([]);
+    expect(policy && policyRefusal(policy, repository, 'issues')).toBe(
+      `${repository.owner}/${repository.name} accepts nothing from this service. Its maintainers have said stop on 2026-11-29.\nYou can still contribute with an account of your own.`,
+    );
+    // The badge shows the file alone.
+    expect(await policies.of(repository, { isFilesOnly: true })).toMatchObject({ anonymousFriendly: true });
+  });
+
+  it('opens nothing that the file has closed', async () => {
+    const host = new FakeHost();
+    host.text = 'accept: false';
+    host.words = host.wordsById = { ...NOTHING_SAID, isAny: true };
+    expect((await isolate(host).of(newRepository()))?.accepted).toEqual([]);
+  });
+
+  it('is not believed of a name that another repository has now; but a page asks nobody', async () => {
+    const host = new FakeHost();
+    host.words = STOPPED;
+    const policies = isolate(host);
+    const repository = newRepository();
+    expect(await policies.of(repository)).toMatchObject(OPEN_POLICY);
+    expect(host.asked).toBe(2);
+    expect((await policies.of(repository, { isPolled: true }))?.accepted).toEqual([]);
+    expect(host.asked).toBe(3);
+  });
+
+  it('follows a repository to a new name', async () => {
+    const host = new FakeHost();
+    host.words = { ...NOTHING_SAID, isAny: true };
+    host.wordsById = STOPPED;
+    expect((await isolate(host).of(newRepository()))?.accepted).toEqual([]);
+  });
+
+  it('may be stop, if nobody knows: then the policy is not known', async () => {
+    const host = new FakeHost();
+    host.said = async () => Promise.reject(new Error('overloaded'));
+    expect(await isolate(host).of(newRepository())).toBeUndefined();
+  });
 });
 
 describe('the policy of a repository', () => {
@@ -226,6 +293,94 @@ describe('the policy of a repository', () => {
     expect(await policies.of(repository)).toBeUndefined();
     host.failure = null;
     expect(await policies.of(repository)).toEqual(OPEN_POLICY);
+  });
+});
+
+/** A host whose owner refuses all, and a repository of one that nothing remembers. */
+function ownersHost(text: string | null = 'accept: false') {
+  const host = new FakeHost();
+  host.ownersText = text;
+  const owner = `Owner-${++count}`;
+  return { host, owner, repository: { owner, name: 'hello' } };
+}
+
+describe('the policy of an owner', () => {
+  it('counts where a repository has no file, and names itself', async () => {
+    const { host, owner, repository } = ownersHost();
+    expect(await isolate(host).of(repository)).toEqual({ ...NOTHING_ACCEPTED, owners: `${owner}/.github` });
+    expect(host.askedOwners).toEqual([`${owner}/.github`]);
+  });
+
+  it('is asked for once, whatever repositories of the owner are asked about', async () => {
+    const { host, owner, repository } = ownersHost();
+    const policies = isolate(host);
+    for (const name of ['hello', 'world', 'again']) await policies.of({ owner, name }, { isUrgent: true });
+    expect(host.askedOwners).toHaveLength(1);
+    // A fast answer would tell whoever looks at a badge that somebody has just pushed.
+    await policies.of(repository, { isPolled: true });
+    expect(host.askedOwners).toHaveLength(2);
+  });
+
+  it('does not count beside a file of the repository, which wins whole', async () => {
+    const { host, repository } = ownersHost('accept: false\nsign_off: required');
+    host.text = 'workflows: false';
+    expect(await isolate(host).of(repository)).toEqual({ ...OPEN_POLICY, refusesWorkflows: true });
+    expect(host.askedOwners).toEqual([]);
+  });
+
+  it('never turns the badge green', async () => {
+    const { host, repository } = ownersHost('anonymous_friendly: true');
+    expect(await isolate(host).of(repository)).toMatchObject({ anonymousFriendly: false, problem: null });
+  });
+
+  it('refuses everything if it is invalid', async () => {
+    const { host, repository } = ownersHost('acept: false');
+    expect(await isolate(host).of(repository)).toMatchObject({
+      accepted: [],
+      problem: expect.stringContaining('acept'),
+    });
+  });
+
+  it('is open where there is none, also if that was forgotten', async () => {
+    const { host, repository } = ownersHost(null);
+    expect(await isolate(host).of(repository)).toEqual(OPEN_POLICY);
+  });
+
+  it('is asked for by REST where Git cannot say', async () => {
+    const { host, repository } = ownersHost(null);
+    host.ownersFailure = new Error('a file is a symbolic link');
+    host.file = async ({ name }) =>
+      name === '.github' ? { kind: 'file', content: utf8('accept: false') } : { kind: 'missing' };
+    expect(await isolate(host).of(repository)).toMatchObject({ accepted: [] });
+  });
+
+  it('leaves the answer unknown while nobody can say it, because a missing answer is no consent', async () => {
+    const { host, repository } = ownersHost(null);
+    host.ownersFailure = new HostError('unreachable', 'the host is down');
+    host.file = async ({ name }) => {
+      if (name === '.github') throw host.ownersFailure;
+      return { kind: 'missing' };
+    };
+    const policies = isolate(host);
+    expect(await policies.of(repository)).toBeUndefined();
+    host.ownersFailure = new HostError('missing', 'no such repository');
+    expect(await policies.of(repository)).toEqual(OPEN_POLICY);
+  });
+
+  it('stands in .profile at Gitea and Forgejo', async () => {
+    const { host, owner, repository } = ownersHost();
+    const kept = {
+      kv: new SealedKv(LAST_KNOWN, async () => 'a secret'),
+      memory: new Recent<{ value: unknown; freshUntil: number }>({ most: 10 }),
+    };
+    const places = { cache: elsewhere, cacheAddress: async (name: string) => name, ...kept };
+    const lastKnown = new LastKnown({
+      ...places,
+      later: (work) => void pending.push(work),
+      onFailure: () => {},
+    });
+    await new Policies(host, { key: 'cb', kind: 'forgejo' }, lastKnown).of(repository);
+    expect(host.askedOwners).toEqual([`${owner}/.profile`]);
   });
 });
 

@@ -188,6 +188,16 @@ describe('the sentence of a refusal', () => {
     );
   });
 
+  it('names the file of the owner, where that counts', () => {
+    const owners = { ...parse('accept: false'), owners: 'octo/.github' };
+    expect(policyRefusal(owners, repository, 'issues')).toBe(
+      'octo/hello does not accept anonymous issues: the .gitveil.yml of octo/.github says so.',
+    );
+    expect(policyRefusal({ ...parse('- accept'), owners: 'octo/.github' }, repository, 'issues')).toMatch(
+      /^octo\/hello accepts nothing until its maintainers correct the \.gitveil\.yml of octo\/\.github, which may /,
+    );
+  });
+
   it('names what is wrong with a file that cannot be read', () => {
     expect(policyRefusal(parse('acept: false'), repository, 'issues')).toBe(
       'octo/hello accepts nothing until its maintainers correct its .gitveil.yml, which has the unknown key "acept" (did you mean accept?).',

@@ -1,5 +1,5 @@
 /** Warnings are told before anything is public, and whoever leaves then has said no. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Clock } from '../../src/isolate/clock.ts';
 import { ASKED_BEFORE, ASKED_BY_ANSWER, codesOf, Wait } from '../../src/push/consent.ts';
 import { SideBandReply } from '../../src/push/reply/reply.ts';
@@ -34,11 +34,13 @@ function waiting({ waitMs = 10_000, capabilities = ['side-band-64k'], isBroken =
     written.push(bytes);
     return !isBroken;
   });
+  const onWait = vi.fn(async () => {});
   const wait = new Wait(reply, clock, waitMs, departed.signal);
   return {
+    onWait,
     ask: async (findings: readonly Finding[] = FINDINGS) => {
       await opened;
-      return wait.ask({ findings, command: COMMAND });
+      return wait.ask({ findings, command: COMMAND }, onWait);
     },
     lines: () => {
       const told = readPkts(Buffer.concat(written)).map((packet) => packet?.subarray(1).toString());
@@ -56,6 +58,7 @@ describe('Git', () => {
     push.timeIsUp();
     expect(await push.ask()).toBe(true);
     expect(push.waits).toEqual([10_000]);
+    expect(push.onWait).toHaveBeenCalledOnce();
     expect(push.lines()).toEqual([
       'This repository runs a workflow.',
       '[people] Two people are named:',
@@ -94,6 +97,7 @@ describe('Git', () => {
     const push = waiting(options);
     expect(await push.ask()).toBe(false);
     expect(push.waits).toEqual([]);
+    expect(push.onWait).not.toHaveBeenCalled();
     expect(push.lines()).toEqual([]);
   });
 
@@ -114,13 +118,13 @@ describe('a door with one answer', () => {
       warnings: FINDINGS.slice(1),
       lines: [expect.any(String), COMMAND],
     };
-    const ask = async () => ASKED_BY_ANSWER.ask({ findings: FINDINGS, command: COMMAND });
+    const ask = async () => ASKED_BY_ANSWER.ask({ findings: FINDINGS, command: COMMAND }, async () => {});
     return expect(ask()).rejects.toMatchObject(expected);
   });
 });
 
 it('of a form goes on, because its preview has shown the warnings', async () => {
-  expect(await ASKED_BEFORE.ask({ findings: FINDINGS, command: COMMAND })).toBe(false);
+  expect(await ASKED_BEFORE.ask({ findings: FINDINGS, command: COMMAND }, async () => {})).toBe(false);
 });
 
 it('names each code once, and none of a mere remark', () => {

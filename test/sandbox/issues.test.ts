@@ -36,6 +36,16 @@ function refused(message: string): object {
   return { errors: [{ resource: 'IssueComment', code: 'unprocessable', field: 'data', message }] };
 }
 
+test('a comment takes one thumb of each account, and nothing else', async () => {
+  const id = await newComment(await newIssue());
+  const react = (content: string) => call(host, 'POST', `${COMMENTS}/${id}/reactions`, { content });
+  expect((await react('+1')).status).toBe(201);
+  expect((await react('+1')).status).toBe(200);
+  expect((await react('hooray')).status).toBe(422);
+  const { body } = await call(host, 'GET', `${COMMENTS}/${id}`);
+  expect(body).toMatchObject({ reactions: { '+1': 1, total_count: 1 } });
+});
+
 describe('issues', () => {
   test(
     'are made with the labels that exist, spelt as they are, by who may set them',

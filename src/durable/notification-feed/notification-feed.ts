@@ -38,6 +38,7 @@ export class NotificationFeed extends DurableObject<Env> {
     this.#memory = new SqlFeedMemory(ctx.storage);
     this.#account = new AccountLook(ctx.storage.kv);
     this.#stances = new SqlStances(ctx.storage.sql);
+    ctx.storage.sql.exec('CREATE TABLE IF NOT EXISTS introduced (repository INTEGER PRIMARY KEY)');
   }
 
   /**
@@ -127,6 +128,12 @@ export class NotificationFeed extends DurableObject<Env> {
       closeAll: (repository) => closeOpened({ ...opened, host: access }, repository),
       stopped,
     };
+  }
+
+  /** Answers true once for each repository, by the host's number of it. */
+  async introduce(repositoryId: number): Promise<boolean> {
+    const insert = 'INSERT OR IGNORE INTO introduced VALUES (?)';
+    return this.ctx.storage.sql.exec(insert, repositoryId).rowsWritten > 0;
   }
 
   #takeCall(): void {

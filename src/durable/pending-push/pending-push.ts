@@ -9,7 +9,7 @@
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
 import { type CodeHost, openRepositories } from '../../host/open.ts';
-import type { HostPullRequest } from '../../host/code-host.ts';
+import type { HostPullRequest, Repository } from '../../host/code-host.ts';
 import { isRefusedByHost } from '../../words/host-error.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';
 import { pullRequestOf } from '../../objects.ts';
@@ -148,10 +148,10 @@ export class PendingPush extends DurableObject<Env> {
     try {
       const orphan = await findOrphan(openRepositories(reached.access), target, prHash);
       if (orphan === null) return true;
-      const [{ owner, name: repo }, { number, url, fork, id }] = orphan;
+      const [{ owner, name: repo, id: repositoryId }, { number, url, fork, id }] = orphan;
       const place = { prHash, host: hostKey, owner, repo, number, url, fork };
       const record = { ...place, ...(id !== undefined && { id }) };
-      await pullRequestOf(this.env, prHash).adopt(record, committedAt * 1000);
+      await pullRequestOf(this.env, prHash).adopt(record, repositoryId, committedAt * 1000);
       return true;
     } catch {
       // The host or the object cannot be reached.
@@ -182,7 +182,7 @@ async function findOrphan(
   host: CodeHost,
   target: RepositoryName,
   prHash: string,
-): Promise<readonly [RepositoryName, HostPullRequest] | null> {
+): Promise<readonly [Repository, HostPullRequest] | null> {
   try {
     const [repository, { login }] = await Promise.all([host.repository(target), host.account()]);
     const branch = workBranch(prHash);

@@ -22,6 +22,7 @@ import { reachHost } from '../../host-access.ts';
 import { Lease } from '../lease.ts';
 import { type DeliveryResult, notTaken, Outbox, type Waiting } from '../outbox.ts';
 import { History, isEnd, shortUrl } from './history.ts';
+import { introduce, isFirst } from './introduce.ts';
 import type { HistoryEvent, KeptHistory } from './history.ts';
 import { CommitDates, type DatedCommits, type KeptDates } from './record.ts';
 import type { PullRequestRecord, RecordedPullRequest } from './record.ts';
@@ -35,7 +36,12 @@ const DAY_MS = 24 * 60 * 60 * 1000;
  * How long to try to deliver a message. News is of no use after a week; a wrong count stays for
  * ever; a rollback closes nothing that is not tracked.
  */
-const LIFE_MS = { notification: 7 * DAY_MS, statistics: 365 * DAY_MS, tracking: TRACKED_MS } as const;
+const LIFE_MS = {
+  notification: 7 * DAY_MS,
+  statistics: 365 * DAY_MS,
+  tracking: TRACKED_MS,
+  introduction: DAY_MS,
+} as const;
 /**
  * How long to look for a pull request that the host does not show. Then its messages stay unsent.
  */
@@ -59,6 +65,8 @@ interface OutboxEntry extends Waiting {
   readonly url: string;
   /** For statistics: the hashes of the commits that opened it (src/stats/recorded-hashes.ts). */
   readonly works?: readonly string[];
+  /** For an introduction: the host's number of the repository, as long as nobody has asked. */
+  repositoryId?: number | null;
 }
 
 /**
@@ -95,6 +103,8 @@ export interface RecordedPush {
   readonly dates: DatedCommits;
   /** The lease that `claim` has given; null for a new pull request. */
   readonly lease: number | null;
+  /** The host's number of the repository. Absent: the bot does not introduce itself. */
+  readonly repositoryId?: number;
 }
 
 /**
@@ -213,6 +223,9 @@ export class PullRequest extends DurableObject<Env> {
     if (push.lease !== null && !isNew) this.#kept.unseen = undefined;
     if (isNew || isMoved) {
       if (isNew && known !== null) this.#history.nameEarlier(known.number);
+      const { repositoryId } = push;
+      if (isNew && repositoryId !== undefined)
+        this.#queue('introduction', 'opened', '', at, { repositoryId });
       if (isNew) this.#kept.unseen = { number, since: at, looks: 0, dueAt: 0 };
       const event = isNew ? 'opened' : 'updated';
       this.#queue('notification', event, '', at);
@@ -230,7 +243,8 @@ export class PullRequest extends DurableObject<Env> {
    */
   async tellLater(whom: readonly Told[], at: number, works?: readonly string[]): Promise<void> {
     const url = this.#kept.record?.url ?? '';
-    for (const kind of whom) this.#queue(kind, 'opened', url, at, works);
+    const more = works === undefined ? {} : { works };
+    for (const kind of whom) this.#queue(kind, 'opened', url, at, more);
     this.#save();
     await this.ctx.storage.setAlarm(at);
   }
@@ -239,9 +253,9 @@ export class PullRequest extends DurableObject<Env> {
    * Records a pull request whose push ended before it could do so.
    * @param at the moment when that push began
    */
-  async adopt(pullRequest: PullRequestRecord, at: number): Promise<void> {
-    if (this.#kept.record === null)
-      await this.record(pullRequest, { tip: '', dates: NO_DATES, lease: null }, at);
+  async adopt(pullRequest: PullRequestRecord, repositoryId: number, at: number): Promise<void> {
+    const push = { tip: '', dates: NO_DATES, lease: null, repositoryId };
+    if (this.#kept.record === null) await this.record(pullRequest, push, at);
     await this.tellLater(['statistics', 'tracking'], at);
   }
 
@@ -309,7 +323,8 @@ export class PullRequest extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     const now = Date.now();
     const lookAt = await this.#look(now);
-    const isHeld = ({ kind }: OutboxEntry) => kind === 'notification' && this.#kept.unseen !== undefined;
+    const isHeld = ({ kind }: OutboxEntry) =>
+      (kind === 'notification' || kind === 'introduction') && this.#kept.unseen !== undefined;
     const retryAt = await this.#outbox.empty((entry) => this.#deliver(entry), isHeld);
     this.#http?.closeIdle();
     if (this.#dates.expire(now)) this.#save();
@@ -320,10 +335,15 @@ export class PullRequest extends DurableObject<Env> {
   }
 
   /** Adds a message. The caller saves it. */
-  #queue(kind: OutboxEntry['kind'], event: OutboxEvent, url: string, at: number, works?: readonly string[]) {
+  #queue(
+    kind: OutboxEntry['kind'],
+    event: OutboxEvent,
+    url: string,
+    at: number,
+    more: Pick<OutboxEntry, 'works' | 'repositoryId'> = {},
+  ): void {
     const { outbox } = this.#kept;
-    const told = { kind, event, url: shortUrl(url), at, ...(works !== undefined && { works }) };
-    outbox.push({ ...told, attempts: 0, dueAt: 0 });
+    outbox.push({ kind, event, url: shortUrl(url), at, ...more, attempts: 0, dueAt: 0 });
     const notifications = outbox.filter((entry) => entry.kind === 'notification');
     const oldest = notifications.find((entry) => entry.event === 'commented') ?? notifications[0];
     if (notifications.length > MAX_NOTIFICATIONS) this.#outbox.remove(oldest);
@@ -385,6 +405,7 @@ export class PullRequest extends DurableObject<Env> {
     const { record } = this.#kept;
     const result = configOf(this.env);
     if (record === null || result.kind === 'invalid') return { kind: 'failed', askedMs: 0, all: true };
+    if (entry.kind === 'introduction') return this.#introduce(entry, record);
     const { config } = result;
     const http = (this.#http ??= openHttp(config));
     try {
@@ -412,5 +433,20 @@ export class PullRequest extends DurableObject<Env> {
     } catch (error) {
       return notTaken(config.notifyBaseUrl, config, error, entry.attempts);
     }
+  }
+
+  /** Introduces the bot if this is its first pull request in the repository. Never rejects. */
+  async #introduce(entry: OutboxEntry, record: PullRequestRecord): Promise<DeliveryResult> {
+    const reached = reachHost(this.env, record.host, this.#http);
+    if (reached === null) return { kind: 'done' };
+    this.#http = reached.http;
+    if (entry.repositoryId) {
+      const first = await isFirst(this.env, reached, entry.repositoryId).catch(() => null);
+      if (first === null) return { kind: 'failed', askedMs: 0, all: false };
+      if (!first) return { kind: 'done' };
+      entry.repositoryId = null;
+      this.#save();
+    }
+    return introduce(this.env, reached, record);
   }
 }

@@ -71,13 +71,13 @@ const NOTHING = new Uint8Array(0);
 export class PackScan implements ContentListener, InstructionListener {
   isCut = false;
   hasGitlinks = false;
-  /** Paths of home folders, up to the name. */
-  readonly homeFolders = new Set<string>();
+  /** Paths of home folders, up to the name, with the offset of the first file that has each. */
+  readonly homeFolders = new Map<string, number>();
   /** Lines of files with a name or login of one word. */
   readonly words = new Set<string>();
   /** The first of the files that were not searched. */
   readonly opaque: OpaqueFile[] = [];
-  /** The offsets of suspects and of these files. */
+  /** The offsets of suspects, of these files, and of those with home folders. */
   readonly noted = new Set<number>();
   readonly #looks: Looks;
   /**
@@ -263,7 +263,11 @@ export class PackScan implements ContentListener, InstructionListener {
   #noteHome(bytes: Uint8Array, at: number): void {
     if (!this.#looks.take(HOMES)) return;
     const line = Buffer.from(this.#excerpt(bytes, at)).toString();
-    for (const path of homeFoldersIn(line)) this.homeFolders.add(path);
+    for (const path of homeFoldersIn(line)) {
+      if (this.homeFolders.has(path)) continue;
+      this.homeFolders.set(path, this.#offset);
+      this.noted.add(this.#offset);
+    }
   }
 
   /** Notes a name of one word, except in folders and binary files, whose bytes nobody can read. */

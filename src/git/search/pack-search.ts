@@ -66,8 +66,8 @@ export interface PackFindings {
   readonly isComplete: boolean;
   /** True if a folder has a submodule. The pack does not show all of them. */
   readonly hasGitlinks: boolean;
-  /** Paths of home folders in new content, up to the name. */
-  readonly homeFolders: readonly string[];
+  /** Paths of home folders in new content, up to the name, with the path of one file if known. */
+  readonly homeFolders: readonly { readonly home: string; readonly path: string | null }[];
   /** Lines of files with a name or login of one word, including those that upstream has. */
   readonly words: readonly string[];
   /** New and changed files of kinds that are not searched, with their paths if these are known. */
@@ -143,7 +143,7 @@ export async function searchPack(
     hits: hits.toSorted((a, b) => rankOf(a) - rankOf(b)).slice(0, maxHits),
     isComplete: look.isComplete && !scan.isCut,
     hasGitlinks: scan.hasGitlinks,
-    homeFolders: [...scan.homeFolders],
+    homeFolders: Array.from(scan.homeFolders, ([home, offset]) => ({ home, path: paths.pathAt(offset) })),
     words: [...scan.words],
     opaque: scan.opaque.map(({ offset, kind, tells }) => ({ kind, tells, path: paths.pathAt(offset) })),
     files,

@@ -1,7 +1,6 @@
 /**
  * Reads who may speak for a repository, and answers their comments. Nothing is retried: the feed
  * comes back by itself.
- * Proved by test/host/rest/maintainers.test.ts and test/sandbox/host-contract.test.ts.
  */
 import { HostError, hostFailureOf } from '../../words/host-error.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';

@@ -1,35 +1,18 @@
 /**
  * Publishes a delayed push, for the scheduler and "Publish now" alone. What the repository and its
- * rules say is judged now, in the order of a live push (judge/judge.ts).
+ * rules say is judged now (judge-again.ts).
  * Proved by test/push/delay/failure.test.ts and test/e2e/delayed/delayed-changes.test.ts.
  */
 import type { DelayFailure } from '../../durable/delayed-pushes/delayed-push.ts';
-import { datesOf, undatedOf } from '../../durable/pull-request/record.ts';
-import { AnonymousCommits } from '../../git/objects/anonymize.ts';
-import type { Commit } from '../../git/objects/commit.ts';
-import type { Oid } from '../../git/objects/oid.ts';
-import { linesOf } from '../../words/finding.ts';
+import { type Finding, linesOf } from '../../words/finding.ts';
 import { HostError, hostFailureOf } from '../../words/host-error.ts';
-import { fullName } from '../../words/repository-name.ts';
-import { askPlace, bornUpstream, findBase, UNKNOWN_HASH } from '../judge/destination.ts';
-import { Findings, refusalOf } from '../judge/findings.ts';
-import { branchesHolding } from '../judge/what-it-is.ts';
-import {
-  gitQuestions,
-  lookUpPlace,
-  lookUpUpstream,
-  placeQuestions,
-  replaceableTip,
-} from '../judge/questions.ts';
-import { workflows } from '../judge/rules/changes.ts';
-import { isUnrelated, unrelated } from '../judge/work.ts';
-import { overtaken } from '../publish/delivery.ts';
+import { UNKNOWN_HASH } from '../judge/destination.ts';
+import { judgeAgain, lookAgain } from '../judge-again.ts';
 import { enter, type Publication, type Published, publish } from '../publish/publish.ts';
-import { missingKey, type PushRun } from '../push-run.ts';
+import type { PushRun } from '../push-run.ts';
 import type { StoredEntries } from '../receive/receive.ts';
-import { isMomentary, Refusal, type RefusalCode, toRefusal } from '../reply/refusal.ts';
+import { isMomentary, type RefusalCode, toRefusal } from '../reply/refusal.ts';
 import { allLines } from '../reply/review.ts';
-import { isUpdate } from '../verdict.ts';
 import { DelayedAttempt, type ReleasedRow } from './delayed-attempt.ts';
 import type { KeptPush } from './kept-push.ts';
 
@@ -59,97 +42,29 @@ interface Releasing extends Pick<Publication, 'slot'>, ReleasedRow {
  */
 export async function release(
   run: PushRun,
-  { work, pushHash, recordedTip, wasOpen }: KeptPush,
+  kept: KeptPush,
   { slot, spool, ...row }: Releasing,
 ): Promise<Published> {
-  const { host, settings, target } = run;
-  const listed = work.prHash === null ? null : await run.claims.claimListed(work.prHash);
-  const [upstream, looked, botLogin] = await Promise.all([
-    lookUpUpstream(run),
-    lookUpPlace(run),
-    run.steps.run('lookup', () => host.botLogin()),
-  ]);
-  const { repository, policy } = looked;
-  const place = { ...looked, ask: placeQuestions(run, { repository }, botLogin) };
-  const opened = row.intent && (await place.ask.findPullRequest(row.intent.prHash, null));
+  const { work, pushHash } = kept;
+  const present = await lookAgain(run, work);
+  const { repository, ask } = present.place;
+  const opened = row.intent && (await ask.findPullRequest(row.intent.prHash, null));
   // What an earlier attempt has opened is published, whatever has become of it and of the place
   // since.
   const asOpened = { ...work, repository, footer: '', policyLimits: [], named: null };
-  const findings = new Findings();
-  const again = async (): ReturnType<typeof judgeAgain> =>
-    judgeAgain().catch((error: unknown) => Promise.reject(findings.endedBy(error, 'git')));
-  const judged = opened === null ? await again() : { claim: null, push: asOpened };
+  const overwrite = `git push -o pr-hash=${work.prHash} -o overwrite ${run.settings.remoteUrl(run.target)} HEAD:refs/heads/my-change`;
+  const naming = { reusesHash: false, overwrite };
+  const nothing: readonly Finding[] = [];
+  const { findings, ...judged } =
+    opened === null
+      ? await judgeAgain(run, kept, naming, present, spool)
+      : { claim: null, push: asOpened, findings: nothing };
+  // Its page says then that nobody knows the hash, so a new pull request opens.
+  run.notes.push(...linesOf(findings.filter(({ code }) => code === UNKNOWN_HASH)));
   const spent = judged.push.named === null ? slot : null;
   const publication = { ...judged, compared: null, spool, pushHash, slot: spent };
   const attempt = new DelayedAttempt(run, publication, row);
   return publish(run, { ...(await enter(run, publication)), attempt });
-
-  async function judgeAgain(): Promise<Pick<Publication, 'push' | 'claim'>> {
-    const branch = work.base.name.slice('refs/heads/'.length);
-    const born = bornUpstream(upstream, branch);
-    const how = { mayOpen: !wasOpen, mustBeOpen: wasOpen };
-    const { open, ...asked } = await askPlace(place, settings, work, listed, how, findings);
-    // In place of one that is closed, another opens under a hash of its own: by that it is found
-    // later, or removed.
-    const { named: found, claim } = isUpdate(asked) ? asked : { named: null, claim: null };
-    if (found !== null && settings.prUpdatePolicy === 'key' && !work.hasKey) throw missingKey('update');
-    const current = found === null || work.isBaseNamed ? null : found.pullRequest.base;
-    const base = (await findBase(place, born, current)) ?? (await findBase(place, born, branch));
-    if (base === null)
-      throw new Refusal('base', 'there is no such base branch', [
-        `${fullName(repository)} has no branch "${branch}" any more. Fetch, and push again.`,
-      ]);
-    const git = gitQuestions(run, { ...upstream, repository });
-    const history = git.history([base, born.defaultBranch]);
-    await history.reachBack();
-    for (const oid of work.boundary) {
-      while (!history.isKnown(oid))
-        if (!(await history.reachBack()))
-          throw new Refusal('fetch-first', 'upstream has changed', [
-            `${fullName(target)} no longer has the commits that your work is based on.`,
-            'Run "git fetch", rebase your work, then push again.',
-          ]);
-    }
-    const boundary = new Set(work.boundary);
-    const where = { base, defaultBranch: born.defaultBranch, isQuiet: false };
-    if (await isUnrelated(boundary, history, where, git.isApart))
-      throw unrelated(base, settings.remoteUrl(target), work.boundary[0]);
-    const recorded = claim?.recorded?.tip ?? null;
-    if (found !== null && recorded !== recordedTip && !standsOn(recorded)) throw overtaken();
-    const isHarmless = (oid: Oid, commit?: Commit): boolean =>
-      oid === recorded || history.isKnown(oid) || (commit !== undefined && hasSame(commit));
-    const overwrite = `git push -o pr-hash=${work.prHash} -o overwrite ${settings.remoteUrl(target)} HEAD:refs/heads/my-change`;
-    const named = found && { ...found, tip: await replaceableTip(run, found, isHarmless, overwrite) };
-    if (policy?.refusesWorkflows) {
-      const compared = { isAll: false, isRequired: true };
-      const changed = await place.ask.entriesChanged({ ...work, base }, spool, compared);
-      await findings.run(() => workflows(changed, repository, policy));
-    }
-    const refusal = refusalOf(findings.all);
-    if (refusal !== null) throw refusal;
-    // Its page says then that nobody knows the hash, so a new pull request opens.
-    run.notes.push(...linesOf(findings.all.filter(({ code }) => code === UNKNOWN_HASH)));
-    const held = branchesHolding(history, boundary, base, born.defaultBranch);
-    return { claim, push: { ...work, ...open, base, named, upstream: held } };
-
-    /**
-     * Whether the push has a commit with the same files and message, whatever its id, author and
-     * date.
-     */
-    function hasSame({ tree, message }: Commit): boolean {
-      for (const own of work.commits)
-        if (own.tree === tree && Buffer.compare(own.message.bytes, message) === 0) return true;
-      return false;
-    }
-
-    /** Whether the push has this commit, by the dates that were given to its commits. */
-    function standsOn(oid: Oid | null): boolean {
-      const identity = { name: botLogin, email: settings.anonEmail };
-      const { dateOf } = datesOf(undatedOf(work.commits, identity), claim?.dates ?? [], 0);
-      const { signingKey } = settings;
-      return oid !== null && new AnonymousCommits(work.commits, identity, dateOf, signingKey).has(oid);
-    }
-  }
 }
 
 /** The meaning of a failure for the push, and whether the next ones would fail as well. */

@@ -9,13 +9,14 @@ import { statedText } from '../../text/pull-request-text.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import { type Finding, say, warn } from '../../words/finding.ts';
 import { oneLine } from '../../words/host-text.ts';
+import { nearName } from '../../words/near-name.ts';
 import { fullName } from '../../words/repository-name.ts';
 import type { PushSettings, PushStore } from '../push-host.ts';
 import { type ClaimedUpdate, missingKey, type Pushed } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { isUpdate, type NamedPullRequest, type OpenPlace, type PushedWork } from '../verdict.ts';
 import type { Memory } from '../../git/memory.ts';
-import type { Compared, compare } from '../same-work.ts';
+import type { Compared, ComparedAs } from '../same-work.ts';
 import type { Findings } from './findings.ts';
 import type { Place, Upstream } from './questions.ts';
 import { demands, notShown } from './rules/place.ts';
@@ -42,14 +43,14 @@ export interface Circumstances {
 
 /** The service's own records, which may be asked at any time. */
 export interface Records extends Pick<PushStore, 'recorded'> {
-  /** As the function of this name. */
-  compare(...asked: AsksToCompare): Promise<Compared>;
+  /** Compares a push, as the function of this name, for the first time. */
+  compare(push: Pick<PushedWork, 'commits'>, as: ComparedAs): Promise<Compared>;
 }
-
-type AsksToCompare = Parameters<typeof compare> extends [unknown, ...infer Asked] ? Asked : never;
 
 /** Branches in a list of those that there are. */
 const MOST_NAMED = 10;
+/** Refs among which a misspelt branch is looked for. */
+const MOST_COMPARED = 1_000;
 
 /** Code of the finding that the push names a pull request which nobody knows. */
 export const UNKNOWN_HASH = 'unknown-hash';
@@ -200,7 +201,7 @@ function keyForTexts({ title, description, hasKey }: Asking, found: Pick<Destina
 }
 
 /** Upstream with a branch that pull requests can be for. */
-type BornUpstream = Upstream & { readonly defaultBranch: Ref };
+export type BornUpstream = Upstream & { readonly defaultBranch: Ref };
 
 /**
  * @param branch stands in for a missing default branch.
@@ -264,12 +265,15 @@ async function chooseBase(
   if (named !== null) {
     const base = await find(named);
     if (base !== null) return { base, isBaseNamed: true, isBaseRefused: false, isGuess: false };
-    const meant = pushed.options.base === null ? branchBefore(refs, named) : null;
+    const before = pushed.options.base === null ? branchBefore(refs, named) : null;
+    const meant = before ?? nearBranch(refs, named);
+    const question = meant === null ? '' : ` Did you mean "${oneLine(meant)}"?`;
     const lines = [
-      `${name} has no branch "${oneLine(named)}". It has ${listedBranches(refs) ?? 'none'}.`,
-      ...(meant === null ? [] : [`A topic is not needed: push to refs/for/${oneLine(meant)}`]),
+      `${name} has no branch "${oneLine(named)}". It has ${listedBranches(refs) ?? 'none'}.${question}`,
     ];
-    throw new Refusal('base', 'there is no such base branch', lines, { needs: ['base=<branch>'] });
+    throw new Refusal('base', 'there is no such base branch', lines, {
+      needs: [`base=${meant ?? '<branch>'}`],
+    });
   }
   const present = await find(current);
   // The host is never asked for this name, because the person may have chosen it for themselves
@@ -287,7 +291,7 @@ function unlistedBranches(
   if (hasAllBranches || isBaseNamed) return [];
   return warn(
     'unlisted-branches',
-    `${fullName(repository)} has more branches than this service reads. If your work is not based on "${shortName(base)}", push to refs/for/<base>.`,
+    `${fullName(repository)} has more branches than this service reads. If your work is not based on "${shortName(base)}", add: -o base=<branch>`,
   );
 }
 
@@ -308,6 +312,14 @@ export async function findBase(
   throw new Refusal('base', 'the base branch is not listed', [
     'This repository has more branches than the service lists, and it asks for none by its name before the push is published. Push without a delay.',
   ]);
+}
+
+/** The branch whose name is nearly the same; null: there is none among the first ones. */
+function nearBranch(refs: readonly Ref[], named: string): string | null {
+  const listed = refs
+    .slice(0, MOST_COMPARED)
+    .flatMap(({ name }) => /^refs\/heads\/(.+)/.exec(name)?.[1] ?? []);
+  return nearName(named, listed) ?? null;
 }
 
 /**

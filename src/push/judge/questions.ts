@@ -240,7 +240,10 @@ export function placeQuestions(run: PushRun, { repository }: Pick<Upstream, 'rep
     issue: (number: number) => steps.run('lookup', () => host.repositories.whyNotOpen(repository, number)),
     findPullRequest: (prHash: string, recorded: PullRequestPlace | null) =>
       findPullRequest(run, repository, botLogin, prHash, recorded),
-    /** The pr_hash of an open pull request that may be meant; null: none. */
+    /**
+     * The pr_hash of an open pull request that may be meant; null: none. A hash is no secret, and
+     * whoever comes within two of its letters has read it.
+     */
     hashMeant: async (prHash: string) => (await store.openNear(repository, prHash))?.prHash ?? null,
     /** Whether the bot itself has closed a pull request; null: that is not known in time. */
     isClosedByBot: (number: number) =>
@@ -268,6 +271,12 @@ export function placeQuestions(run: PushRun, { repository }: Pick<Upstream, 'rep
       const again = { prHash, prKey: options.prKey, isSame: true };
       const overwrite = repeatCommand(run, { options, taken }, again, ['overwrite']);
       return replaceableTip(run, named, isHarmless, options.overwrite ? null : overwrite);
+    },
+    /** As `othersCommits`, of the branch of a pull request; null also if it took too long. */
+    othersOn: ({ pullRequest: { source }, tip }: NamedPullRequest, isHarmless: IsHarmless) => {
+      const isThere = source !== null && tip !== null && tip !== ZERO_OID && !isHarmless(tip);
+      const answer = isThere ? othersCommits(run, source.repository, tip, isHarmless) : Promise.resolve([]);
+      return unlessLate(run, 'the commits of a branch', answer);
     },
     /**
      * Says which commits an update adds to the branch of its pull request, and takes away; null:

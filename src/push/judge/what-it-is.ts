@@ -23,6 +23,7 @@ import { baseOfWork, type Circumstances, type Destination, otherBase, shortName 
 import type { Findings } from './findings.ts';
 import type { Known } from './known.ts';
 import type { GitQuestions, Place } from './questions.ts';
+import { droppedCommits } from './rules/authors.ts';
 import { folderFindings } from './rules/folders.ts';
 import { usualAnywhere } from './rules/trails.ts';
 import {
@@ -105,14 +106,15 @@ async function findGround(asked: Question, bot: CommitIdentity): Promise<Ground>
   const remoteUrl = circumstances.settings.remoteUrl(born.repository);
   const history = git.history([destination.base, defaultBranch]);
   await history.reachBack();
-  const work = await findWork(received, history, remoteUrl, circumstances.memory);
+  const advice = { remoteUrl, base: shortName(destination.base) };
+  const work = await findWork(received, history, advice, circumstances.memory);
   const owner = baseOfWork(destination, work, history);
   if (!isBaseRefused) findings.add(otherBase(owner));
   const base = owner ?? destination.base;
   const where = { base, defaultBranch, remoteUrl, bot, isQuiet: place === null };
   if (!isBaseRefused) await refuseUnrelated(work, received.pack.kept, history, where, git.isApart);
   const found = destination.named && { ...destination.named, tip: null };
-  const named = await findings.valueOr(() => namedTip(received, destination, place, history), found);
+  const named = await findings.valueOr(() => namedTip(asked, history), found);
   return { history, work, base, named };
 }
 
@@ -186,17 +188,20 @@ function searchOf(
   };
 }
 
-/** Where the branch of the named pull request is. @throws Refusal if others' work would be lost */
+/**
+ * Finds where the branch of the named pull request is.
+ * @throws Refusal if others' work would be lost, and that was not asked for
+ */
 async function namedTip(
-  received: Received,
-  { named, claim }: Destination,
-  place: Place | null,
+  { received, destination: { named, claim }, place, findings }: Question,
   history: UpstreamHistory,
 ): Promise<NamedPullRequest | null> {
   if (named === null || place === null) return null;
   const isHarmless = (oid: Oid): boolean =>
     oid === claim?.recorded?.tip || received.pack.kept.withOid(oid) !== undefined || history.isKnown(oid);
-  return { ...named, tip: await place.ask.replaceableTip(named, isHarmless, received) };
+  const found = { ...named, tip: await place.ask.replaceableTip(named, isHarmless, received) };
+  if (received.options.overwrite) findings.add(droppedCommits(await place.ask.othersOn(found, isHarmless)));
+  return found;
 }
 
 /**
@@ -210,7 +215,7 @@ function searchedNames(search: NameSearch): Promise<NamesSearched> {
     const searched = await searchNames({ ...search, settings });
     const reason = 'the authors’ names cannot be searched for';
     const lines = [
-      'They are too long, or made of unusual characters. Change them ("git config user.name", "git rebase"), and push again.',
+      'The authors’ names are too long, or made of unusual characters. Change them ("git config user.name", "git rebase"), and push again.',
     ];
     // What was not searched goes without saying.
     const found = searched.findings.filter(({ code }) => code !== 'searched');

@@ -47,13 +47,13 @@ type Kept = Pick<KeptObjects, 'withOid'>;
 
 /**
  * Lists upstream's history as far back as it takes.
- * @param remoteUrl for the advice.
+ * @param remoteUrl for the advice, as is `base`, the name of a branch.
  * @throws Refusal, ProtocolError
  */
 export async function findWork(
   { pack, taken, commandList, options }: Received,
   history: UpstreamHistory,
-  remoteUrl: string,
+  { remoteUrl, base }: { readonly remoteUrl: string; readonly base: string },
   memory: Pick<Memory, 'worked'>,
 ): Promise<Work> {
   const { newId: tip, refName } = taken.command;
@@ -78,7 +78,7 @@ export async function findWork(
       if (commits.length === 0)
         throw new Refusal('nothing-new', 'nothing to propose', [
           'Upstream already has everything in this push. Commit something first.',
-          ...(options.prHash === null ? [] : [withdrawalOf(remoteUrl, options.prHash)]),
+          ...(options.prHash === null ? [] : withdrawalOf(remoteUrl, options.prHash)),
         ]);
       if (areAllNeeded(kept.objects(), commits, boundary, otherTips, history)) return { commits, boundary };
     }
@@ -89,9 +89,9 @@ export async function findWork(
     if (trace.kind === 'unproven' && namedBases.has(trace.missing)) throw hiddenCommit();
     if (trace.kind !== 'complete')
       throw new Refusal('fetch-first', 'fetch first', [
-        'The push is based on commits that the service cannot find upstream.',
-        'Run "git fetch", rebase your work, then push again.',
-        'If it is based on another branch of upstream, push to refs/for/<that branch>.',
+        'The push is based on commits that the service cannot find upstream. Run this, and push again:',
+        `  git pull --rebase ${remoteUrl} ${shellWord(base)}`,
+        'If your work is for another branch of upstream, name that in the command, and push with: -o base=<branch>',
       ]);
     // A pack does not say which files belong to which ref, so none of them may leave.
     throw new Refusal('one-branch', 'push one branch only', [
@@ -103,8 +103,9 @@ export async function findWork(
   }
 }
 
-function withdrawalOf(remoteUrl: string, prHash: string): string {
-  return `To withdraw the pull request: git push -o pr-hash=${prHash} -o pr-key=<key> ${remoteUrl} :main`;
+function withdrawalOf(remoteUrl: string, prHash: string): string[] {
+  const options = `-o withdraw -o pr-hash=${prHash} -o 'pr-key=<key>'`;
+  return ['To withdraw the pull request:', `  git push ${options} ${remoteUrl} HEAD:refs/heads/withdraw`];
 }
 
 /** @property bot whose commits are nobody's. */
@@ -251,7 +252,7 @@ export async function planWork(
   const parent = boundary.size > 1 ? await newestOf(boundary) : [...boundary][0];
   if (parent === undefined || parent === null) {
     throw new Refusal('squash', 'the commits cannot be squashed', [
-      'They are based on several upstream commits, none of which contains the others, or on no upstream commit.',
+      'Your commits are based on several upstream commits, none of which contains the others, or on none.',
       'Rebase them instead of merging, or push without "-o squash".',
     ]);
   }
@@ -275,7 +276,7 @@ export function newestBoundary(place: Place | null): (boundary: ReadonlySet<Oid>
   if (place !== null) return (boundary) => place.ask.newestOf(boundary);
   return async () => {
     throw new Refusal('squash', 'the commits cannot be squashed and delayed', [
-      'They are based on several upstream commits. Rebase them instead of merging, or push without a delay.',
+      'Your commits are based on several upstream commits. Rebase them instead of merging, or push without a delay.',
     ]);
   };
 }

@@ -210,7 +210,8 @@ async function record(
   // Null: an update leaves the title as it was.
   const { title } = isUpdate(push) ? namedText(push, anonymous) : wholeText(push, anonymous);
   const facts = { ...known, fork, ...(title !== null && { title }) };
-  const pushed = { tip: anonymous.tip, dates: dates.added(), lease: claim?.lease ?? null };
+  const { id: repositoryId } = push.repository;
+  const pushed = { tip: anonymous.tip, dates: dates.added(), lease: claim?.lease ?? null, repositoryId };
   const slot = publication.slot ?? (await slotOfAnother(run, publication, pullRequest));
   const object = store.pullRequest(prHash);
   const at = host.clock.now();

@@ -89,7 +89,8 @@ export function planCommands(commandList: readonly Command[]): Pick<Announced, '
 function refusalOf(command: Command, target: PushTarget, isTaken: boolean): string | null {
   if (!command.refName.isWellFormed()) return 'invalid ref name: it is not UTF-8';
   if (!isValidRefName(command.refName)) return 'invalid ref name';
-  if (isDeletion(command)) return 'nothing to delete: to withdraw a pull request add -o pr-hash=<hash>';
+  if (isDeletion(command))
+    return 'nothing to delete: to withdraw a pull request, add -o pr-hash and -o pr-key';
   if (target.kind === 'tag') return 'tags are not accepted, because they contain a name: push a branch';
   if (target.kind === 'other') return 'only branches are accepted';
   return isTaken ? 'one branch per push: push this one separately' : null;

@@ -4,6 +4,7 @@
  * last line repeats it in the command.
  */
 import type { DelayReason, DelayWindow } from '../../durable/delayed-pushes/delayed-push.ts';
+import type { PushSettings } from '../push-host.ts';
 import type { Pushed, PushRun } from '../push-run.ts';
 
 export interface BannerFacts extends Repeated {
@@ -45,6 +46,7 @@ interface Repeated {
   readonly base: string | null;
   readonly remoteUrl: string;
   readonly refName: string;
+  readonly door: PushSettings['door'];
 }
 
 /** Quotes a word for a shell, because ref names may contain characters that are special there. */
@@ -76,11 +78,34 @@ function usualOptions(repeated: Repeated): string[] {
 /** @param source what is pushed. */
 function pushCommand(
   options: readonly string[],
-  { remoteUrl, refName }: Pick<Repeated, 'remoteUrl' | 'refName'>,
+  { remoteUrl, refName, base, door }: Pick<Repeated, 'remoteUrl' | 'refName' | 'base' | 'door'>,
   source = 'HEAD',
 ): string {
+  if (door === 'bundle' || door === 'patch')
+    return postCommand(door, options, remoteUrl, `origin/${base ?? 'HEAD'}..${source}`);
   const words = options.flatMap((each) => ['-o', shellWord(each)]);
   return ['git push', ...words, remoteUrl, shellWord(`${source}:${refName}`)].join(' ');
+}
+
+const isKey = (given: string): boolean => nameOf(given) === 'pr-key';
+
+/** Writes the command that posts commits. The key stands in a header: proxies log addresses. */
+function postCommand(
+  door: 'bundle' | 'patch',
+  options: readonly string[],
+  remoteUrl: string,
+  commits: string,
+): string {
+  const make = door === 'bundle' ? 'git bundle create -' : 'git format-patch --stdout';
+  const query = options
+    .filter((each) => !isKey(each))
+    .map((each) => {
+      const value = each.slice(nameOf(each).length);
+      return nameOf(each) + (value === '' ? '' : `=${encodeURIComponent(value.slice(1))}`);
+    });
+  const keys = options.filter(isKey).map((each) => `-H 'X-PR-Key: ${each.slice('pr-key='.length)}' `);
+  const address = `${remoteUrl}/${door}${query.length === 0 ? '' : `?${query.join('&')}`}`;
+  return `${make} ${shellWord(commits)} | curl --data-binary @- ${keys.join('')}${shellWord(address)}`;
 }
 
 interface Again extends Pick<Repeated, 'prHash' | 'prKey'> {
@@ -106,7 +131,8 @@ export function repeatCommand(
   const { base, description, delayMs } = options;
   const { newId, refName } = taken.command;
   const remoteUrl = settings.remoteUrl(target);
-  const repeated = { ...named, isSignedOff, stripsTrails, isSquashed, base, remoteUrl, refName };
+  const { door } = settings;
+  const repeated = { ...named, isSignedOff, stripsTrails, isSquashed, base, remoteUrl, refName, door };
   const given = [
     ...usualOptions(repeated),
     ...option('title', options.title),
@@ -121,7 +147,11 @@ export function repeatCommand(
   ];
   const replacing = new Map(more.map((each) => [nameOf(each), each]));
   const kept = given.filter((each) => !replacing.has(nameOf(each)));
-  return pushCommand([...kept, ...replacing.values()], repeated, isSame ? newId.slice(0, 12) : 'HEAD');
+  return pushCommand(
+    [...kept, ...replacing.values()],
+    repeated,
+    isSame && door !== 'patch' ? newId.slice(0, 12) : 'HEAD',
+  );
 }
 
 /** The first lines of a push that opens a pull request, before anything is published. */

@@ -74,7 +74,7 @@ type Waits = 'account' | 'in-progress' | 'overtaken' | 'double' | 'others-work' 
 /** The person has left, or has not agreed to the warnings. */
 type OfPerson = 'stopped' | 'unconfirmed';
 /** Faults in what was sent. `fsck`: Git's own check at the host would find them. */
-type OfRequest = OfPack | 'bad-request' | 'too-large' | 'options' | 'pr-hash' | 'pr-key';
+type OfRequest = OfPack | 'patch' | 'bad-request' | 'too-large' | 'options' | 'pr-hash' | 'pr-key';
 type OfPack = 'bad-pack' | 'fsck' | 'incomplete' | 'not-rewritable';
 /** Reasons in the repository. `stated`, `workflows`: its policy asks for it. */
 type OfRepository = 'missing' | 'archived' | 'empty' | 'repository-size' | OfPolicy;
@@ -243,7 +243,7 @@ const OF_BODY: Readonly<Record<BodyError['code'], readonly [reason: string, ...l
   ],
   bomb: [
     'the push is compressed too much',
-    'It may inflate to 4 times what is sent, plus 1 MiB. Push again without gzip.',
+    'A push may inflate to 4 times what is sent, plus 1 MiB. Push again without gzip.',
     'In Eclipse and other programs with JGit, first run: git config http.postBuffer 65536',
   ],
   // Answered with HTTP 413 instead.

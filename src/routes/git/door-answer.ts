@@ -17,6 +17,7 @@ const finding = z.object({
   severity: z.enum(['refuse', 'warn', 'say']).meta({ description: 'Only `refuse` ends a push.' }),
   code: z.string().meta({ description: 'Names it for programs.', examples: ['sign-off'] }),
   lines: z.array(z.string()).meta({ description: 'Explanation and next step.' }),
+  places: z.array(z.string()).meta({ description: 'Files and commits that it is about, where known.' }),
 });
 
 const shared = {
@@ -38,7 +39,9 @@ export const pushedAnswer = z
 export const refusedAnswer = z
   .object({
     error: z.string().meta({ description: 'Why, for a person.' }),
-    state: z.literal('refused'),
+    state: z
+      .enum(['refused', 'unconfirmed'])
+      .meta({ description: 'Unconfirmed: it has warnings, which `yes` accepts.' }),
     ...shared,
   })
   .meta({ description: 'The push was refused.' });
@@ -59,13 +62,20 @@ export function answerPushed(c: Context<AppEnv>, outcome: Outcome, told: readonl
   if (outcome.kind === 'nothing-taken') return answerFailed(c, null, told);
   const lines = told.map(visible);
   if (formOf(c) === 'text') return c.text(asText(lines), 200, NOT_KEPT);
-  return c.json<z.infer<typeof pushedAnswer>>({ ...factsOf(outcome), lines, findings: [] }, 200, NOT_KEPT);
+  const found = 'findings' in outcome ? outcome.findings : [];
+  const answer = { ...factsOf(outcome), lines, findings: found.map(asJson) };
+  return c.json<z.infer<typeof pushedAnswer>>(answer, 200, NOT_KEPT);
 }
 
 /** @param refusal null: none of its refs is accepted. */
 function answerFailed(c: Context<AppEnv>, refusal: Refusal | null, told: readonly string[]): Response {
   const error = refusal?.reason ?? NOTHING_TAKEN;
-  const status: ErrorStatus = refusal === null ? 400 : (STATUS_OF[pushOutcome(refusal)] ?? 400);
+  const isUnconfirmed = refusal?.code === 'unconfirmed';
+  const status: ErrorStatus = isUnconfirmed
+    ? 409
+    : refusal === null
+      ? 400
+      : (STATUS_OF[pushOutcome(refusal)] ?? 400);
   const hint = told.some((line) => / -o \w/.test(line)) ? [AS_OPTIONS, ''] : [];
   const lines = [...told, ...hint, `push rejected: ${error}`].map(visible);
   const waitMs = refusal?.waitMs ?? null;
@@ -73,7 +83,8 @@ function answerFailed(c: Context<AppEnv>, refusal: Refusal | null, told: readonl
   const headers = { ...NOT_KEPT, ...waits, [ERROR_CODE]: CODES[status] };
   if (formOf(c) === 'text') return c.text(asText(lines), status, headers);
   const findings = refusal === null ? [] : findingsOf(refusal);
-  return c.json<z.infer<typeof refusedAnswer>>({ error, state: 'refused', lines, findings }, status, headers);
+  const state = isUnconfirmed ? 'unconfirmed' : 'refused';
+  return c.json<z.infer<typeof refusedAnswer>>({ error, state, lines, findings }, status, headers);
 }
 
 const asText = (lines: readonly string[]): string => `${lines.join('\n').trimStart()}\n`;
@@ -101,7 +112,9 @@ function findingsOf({ all, warnings }: Refusal): z.infer<typeof finding>[] {
   const refusals = all.map(({ code, reason, lines }): Finding => {
     return { severity: 'refuse', code, lines: [sentence(reason), ...lines] };
   });
-  return [...refusals, ...warnings].map(({ severity, code, lines }) => {
-    return { severity, code, lines: lines.map(visible) };
-  });
+  return [...refusals, ...warnings].map(asJson);
+}
+
+function asJson({ severity, code, lines, places = [] }: Finding): z.infer<typeof finding> {
+  return { severity, code, lines: lines.map(visible), places: places.map(visible) };
 }

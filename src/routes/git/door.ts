@@ -14,8 +14,11 @@ import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { isolate } from '../../metrics/isolate.ts';
 import type { Reply } from '../../push/reply/reply.ts';
 import { type Arrival, conclude, end } from '../../push/session.ts';
+import { ASKED_BY_ANSWER } from '../../push/consent.ts';
+import type { PushSettings } from '../../push/push-host.ts';
 import type { PushRun } from '../../push/push-run.ts';
 import { openPush } from '../../service/open-push.ts';
+import { ClientPushLimits } from '../../service/push-limits.ts';
 import { memoryFor } from '../../service/scope.ts';
 import { discardBody } from '../../streams/body.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';
@@ -24,7 +27,7 @@ import { answerRefused, refused } from '../request/refused.ts';
 import { hostScopeOf, scopeOf } from '../request/scope.ts';
 import { answerPushed, formOf } from './door-answer.ts';
 import { announcedBytes } from './git-http.ts';
-import { arrived, MAX_PUSH_BYTES, pushBody, pushTooLarge } from './git-push.ts';
+import { arrived, pushBody, pushTooLarge } from './git-push.ts';
 
 /** The header with the push option `pr-key`, because proxies log addresses. */
 export const PR_KEY = 'X-PR-Key';
@@ -32,26 +35,34 @@ const KEY_IN_ADDRESS = `Give the key in the header ${PR_KEY}, because proxies lo
 const NOT_UTF8 = 'The options in the address are not UTF-8, encoded with percent signs.';
 const FOREIGN = refused(403, 'A page of another site may not push here.');
 
-/** Reads what a door takes as a push. It must not reject. */
-type ReadRequest = (
-  reader: ByteReader,
-  pushOptions: readonly string[],
-) => Promise<PushRequest | FaultyRequest>;
+export interface Door {
+  readonly name: PushSettings['door'];
+  readonly maxBytes: number;
+  /** The words for a larger body. */
+  readonly tooLarge?: string;
+  /** Whether `read` asks the limits, before it reads anything. */
+  readonly asksLimits?: boolean;
+  /** Reads what was posted as a push. Must not reject. */
+  read(reader: ByteReader, pushOptions: readonly string[], memory: MemoryHold): Promise<ReadPush>;
+}
+
+export interface ReadPush {
+  readonly request: PushRequest | FaultyRequest;
+  /** Where the pack is read; by default, it is the rest of the body. */
+  readonly pack?: ByteReader;
+}
 
 /** Pushes what was posted, and goes on if the client leaves, because the push may be half done. */
-export async function throughDoor(
-  c: Context<AppEnv>,
-  target: RepositoryName,
-  read: ReadRequest,
-): Promise<Response> {
+export async function throughDoor(c: Context<AppEnv>, target: RepositoryName, door: Door): Promise<Response> {
+  const { maxBytes, tooLarge } = door;
   if (scopeOf(c).isForeign) {
     // A browser that cannot send all never shows the answer.
-    await discardBody(pushBody(c));
+    await discardBody(pushBody(c, maxBytes));
     return answerRefused(c, FOREIGN, formOf(c));
   }
-  if (announcedBytes(c) > MAX_PUSH_BYTES) return pushTooLarge(c, pushBody(c));
+  if (announcedBytes(c) > maxBytes) return pushTooLarge(c, pushBody(c, maxBytes), tooLarge);
   const memory = memoryFor(scopeOf(c));
-  const pushing = pushed(c, target, memory, read).catch((error: unknown) => {
+  const pushing = pushed(c, target, memory, door).catch((error: unknown) => {
     memory.end();
     throw error;
   });
@@ -63,17 +74,22 @@ async function pushed(
   c: Context<AppEnv>,
   target: RepositoryName,
   memory: MemoryHold,
-  read: ReadRequest,
+  door: Door,
 ): Promise<Response> {
-  const body = pushBody(c);
+  const { maxBytes, tooLarge, asksLimits = false } = door;
+  const body = pushBody(c, maxBytes);
   const reader = new ByteReader(body);
   const options = pushOptionsOf(c);
-  const request =
-    typeof options === 'string' ? unreadRequest(badRequest(options)) : await read(reader, options);
+  const isRead = typeof options !== 'string';
+  const { request, pack = reader }: ReadPush = isRead
+    ? await door.read(reader, options, memory)
+    : { request: unreadRequest(badRequest(options)) };
   const reply = new LinesReply();
-  const run = openPush(hostScopeOf(c), target, reply, { memory });
-  const arrival = await arrived(c, run, request, body, reader);
-  if (arrival === null) return pushTooLarge(c, body);
+  const scope = hostScopeOf(c);
+  const limits = new ClientPushLimits(scope, asksLimits && isRead);
+  const run = openPush(scope, target, reply, { memory, limits, consent: ASKED_BY_ANSWER, door: door.name });
+  const arrival = await arrived(c, run, request, body, reader, pack);
+  if (arrival === null) return pushTooLarge(c, body, tooLarge);
   return isolate.during(concluded(c, run, arrival, reply));
 }
 
@@ -105,7 +121,7 @@ function pushOptionsOf(c: Context<AppEnv>): readonly string[] | string {
 }
 
 /** Gathers everything that a push would tell, secrets included. */
-class LinesReply implements Reply {
+export class LinesReply implements Reply {
   readonly lines: string[] = [];
 
   async note(...lines: readonly string[]): Promise<void> {

@@ -12,10 +12,18 @@ import { INVALID_NAME } from '../../words/repository-name.ts';
 import { sentence } from '../../words/sentence.ts';
 import { answer, as, asJson, described, repositoryParams, TEXT } from '../description.ts';
 import { onGitRepository } from '../request/repository.ts';
-import { PR_KEY, throughDoor } from './door.ts';
+import { type Door, PR_KEY, throughDoor } from './door.ts';
+import { MAX_PUSH_BYTES } from './git-push.ts';
+import { patchDoor } from './patch.ts';
 import { pushedAnswer, refusedAnswer } from './door-answer.ts';
 
 export const doors = new Hono<AppEnv>().basePath(REPOSITORY_PATH);
+
+const BUNDLES: Door = {
+  name: 'bundle',
+  maxBytes: MAX_PUSH_BYTES,
+  read: async (reader, pushOptions) => ({ request: await readBundle(reader, pushOptions) }),
+};
 
 const keyHeader = z.object({
   [PR_KEY]: z
@@ -30,6 +38,7 @@ const ANSWERS = {
   200: answer('What a push prints; or JSON, if `Accept` asks for it.', asJson(pushedAnswer), as(TEXT)),
   400: refusedWith(`A rule refuses the push, or it cannot be read. Or: ${sentence(INVALID_NAME)}`),
   403: answer('A page of another site must not send this.', as(TEXT)),
+  409: refusedWith('It has warnings. Send it again with `yes=<codes>` to publish it with these.'),
   413: answer('The body is over its limit.', as(TEXT)),
   429: refusedWith('The client is over a limit. Retry-After says how long to wait, if that is known.'),
   502: refusedWith('The code host or the service has failed.'),
@@ -39,7 +48,7 @@ const ANSWERS = {
 doors.post(
   '/bundle',
   described(
-    onGitRepository((c, target) => throughDoor(c, target, readBundle)),
+    onGitRepository((c, target) => throughDoor(c, target, BUNDLES)),
     {
       operationId: 'pushBundle',
       summary: 'Push a bundle',
@@ -52,6 +61,24 @@ doors.post(
         required: true,
         content: { 'application/octet-stream': { schema: { type: 'string' as const } } },
       },
+      responses: ANSWERS,
+    },
+  ),
+);
+
+doors.post(
+  '/patch',
+  described(
+    onGitRepository((c, target) => throughDoor(c, target, patchDoor(c, target))),
+    {
+      operationId: 'pushPatch',
+      summary: 'Push a patch',
+      description:
+        'The mails of `git format-patch --stdout`, of up to 10 MB, become commits on the tip of the default branch, or of `?base=`: `git format-patch --stdout origin/main | curl --data-binary @- <address>`. Or what `git diff --binary` prints, with its message as `?title=` and `&description=`. It applies exactly, or is refused. The query takes push options, as for a bundle.',
+      tag: 'Git',
+      path: repositoryParams,
+      header: keyHeader,
+      requestBody: { required: true, content: { [TEXT]: { schema: { type: 'string' as const } } } },
       responses: ANSWERS,
     },
   ),

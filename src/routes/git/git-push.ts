@@ -137,6 +137,7 @@ async function received(
 /**
  * Receives a push to the last byte of its body, because a client does not listen before it has sent
  * everything. Null: the body is over its limit, which is answered at once.
+ * @param pack where the pack is read; by default, it is the rest of the body.
  */
 export async function arrived(
   c: Context<AppEnv>,
@@ -144,8 +145,9 @@ export async function arrived(
   request: PushRequest | FaultyRequest,
   body: LimitedSource,
   reader: ByteReader,
+  pack = reader,
 ): Promise<Arrival | null> {
-  const arrival = await receive(run, request, reader);
+  const arrival = await receive(run, request, pack);
   if (arrival.task.kind !== 'push' && !body.isOverLimit) {
     body.discard?.();
     await drain(reader);
@@ -183,16 +185,20 @@ function result(body: ReadableStream<Uint8Array> | null): Response {
   return new Response(body, { headers: { 'Content-Type': RESULT_TYPE, ...NO_CACHE } });
 }
 
-export function pushBody(c: Context<AppEnv>): LimitedSource {
+export function pushBody(c: Context<AppEnv>, maxBytes = MAX_PUSH_BYTES): LimitedSource {
   const { readTimeoutMs: timeoutMs } = c.var.config;
   return gitBody(c.req.raw, {
-    maxBytes: MAX_PUSH_BYTES,
+    maxBytes,
     timeoutMs,
     inflatedPerArrived: INFLATED_PER_ARRIVED,
   });
 }
 
-export function pushTooLarge(c: Context<AppEnv>, body: ChunkSource): Promise<Response> {
-  const refusal = refused(413, 'The push is over 100 MB. Push fewer commits at once.');
+export function pushTooLarge(
+  c: Context<AppEnv>,
+  body: ChunkSource,
+  words = 'The push is over 100 MB. Push fewer commits at once.',
+): Promise<Response> {
+  const refusal = refused(413, words);
   return answerTooLarge(c, body, refusal, 'text');
 }

@@ -5,7 +5,8 @@
 import { type Context, Hono } from 'hono';
 import type { AppEnv } from '../../env.ts';
 import { type DOCUMENTS, documentPage, documentText } from '../../pages/document-page.ts';
-import { ICON, MAINTAINERS_PATH, PRIVACY_PATH } from '../../pages/layout.ts';
+import { ICON, PRIVACY_PATH } from '../../pages/layout.ts';
+import { MAINTAINERS_PATH } from '../../text/footer.ts';
 import { keptFor, shownOrigin } from '../request/public-origin.ts';
 import { prefersPage } from '../request/repository.ts';
 import { answerPage } from './answer-page.ts';

@@ -91,6 +91,8 @@ export class CodeHost implements Repositories {
       HOSTING_API_URL: `${this.url}/api`,
       HOSTING_TOKEN: BOT_TOKEN,
       NOTIFY_BASE_URL: this.notifyUrl,
+      // The contract knows no wait.
+      WARNING_WAIT: '0s',
     };
   }
 

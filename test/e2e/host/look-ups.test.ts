@@ -130,7 +130,7 @@ describe('made-up hashes', exhaustive, () => {
     expect(databasesOf('PullRequest')).toEqual(before);
     // A push opens one with a hash of its own.
     const pushed = await clone.push('-o', option, 'origin', 'HEAD');
-    expect(remoteLines(pushed).join('\n')).toContain('has that pr-hash.');
+    expect(remoteLines(pushed).join('\n')).toContain('has that pr-hash');
     await expectAccepted(bed, { upstream, clone }, pushed);
     expect(databasesOf('PullRequest')).toHaveLength(before.length + 1);
     expect(filesThatHold(MADE_UP)).toEqual([]);

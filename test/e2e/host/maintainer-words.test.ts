@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { exhaustive } from '../../support/exhaustive.ts';
 import { contribute, expectAccepted } from '../support/contribution.ts';
-import { delayedAs, pageOf } from '../support/delayed.ts';
+import { delayedAs, pageOf, pass } from '../support/delayed.ts';
 import { remoteLines } from '../support/push-output.ts';
 import type { GitRun } from '../support/person.ts';
 import { comment, speak, type Answer } from '../support/speak.ts';
@@ -52,7 +52,7 @@ async function opened() {
     ...contribution,
     number,
     update,
-    prHash: banner.prHash,
+    ...banner,
     thread: `${upstream.fullName}/pulls/${number}`,
   };
 }
@@ -80,6 +80,29 @@ describe('stop', () => {
     expect(await say({ upstream, number }, word('welcome'))).toBe(1);
     expect((await update()).code).toBe(0);
   });
+
+  it('lets the author withdraw', exhaustive, async () => {
+    const pull = await opened();
+    const { upstream, clone, prHash, prKey } = pull;
+    expect(await say(pull, word('stop'))).toBe(1);
+    const options = ['-o', 'withdraw', '-o', `pr-hash=${prHash}`, '-o', `pr-key=${prKey}`];
+    expect(await clone.push(...options)).toMatchObject({ code: 0 });
+    expect(await bed.host.pulls(upstream)).toMatchObject([{ state: 'closed' }]);
+  });
+
+  it(
+    'refuses what waited elsewhere while the service did not hear it, once it is due',
+    exhaustive,
+    async () => {
+      const pull = await opened();
+      const { upstream, clone } = pull;
+      await clone.commit();
+      const waiting = delayedAs(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:later'));
+      const renamed = bed.renameUpstream(upstream, `${upstream.name}-moved`);
+      expect(await say({ ...pull, upstream: renamed }, word('stop'))).toBe(1);
+      await expect.poll(async () => (await pass(bed), pageOf(bed, waiting))).toMatch(STOPPED);
+    },
+  );
 });
 
 describe('other words', () => {

@@ -87,8 +87,8 @@ describe('a policy', () => {
     expect(badge).toContain('verified');
     const paths = bed.host.requests.slice(before).map(({ path }) => path);
     expect(paths.filter((path) => !path.endsWith('/git-upload-pack'))).toEqual([]);
-    // The tip, the commit, the folder and the file; the tip of one that is not there.
-    expect(paths).toHaveLength(4 + 3 + 1);
+    // The tip, the commit, the folder and the file; the owner's tip; that of one that is not there.
+    expect(paths).toHaveLength(4 + 3 + 1 + 1);
   });
 
   it('is asked for by a push in one round trip, beside its other questions', async () => {
@@ -110,5 +110,27 @@ describe('a policy', () => {
       issue: '400 failed to create issue: 404 Not Found',
       comment: '400 failed to create comment: 404 Not Found',
     });
+  });
+});
+
+describe('a file of the owner', () => {
+  it('counts where a repository has none, and names itself; the own file wins whole', async () => {
+    const owner = 'octo-org';
+    const { upstream, clone } = await contribute(bed, { owner });
+    const owners = await bed.createUpstream({ owner, name: '.github' });
+    await withPolicy(owners, 'accept: [issues]\nanonymous_friendly: true\n');
+    await clone.commit();
+    const lines = await expectRefused(bed, upstream, await clone.push(), 'not accepted by the repository');
+    expect(lines).toContain(
+      `${upstream.fullName} does not accept anonymous pull requests, only issues: the .gitveil.yml of octo-org/.github says so.`,
+    );
+    const badge = await fetch(
+      `${bed.service.url}/badges/anonymous-friendly.svg?repo=${encodeURIComponent(upstream.fullName)}`,
+    );
+    expect(await badge.text()).toContain('#9E9E9E');
+    const own = await contribute(bed, { owner });
+    await withPolicy(own.upstream, 'workflows: false\n');
+    await own.clone.commit();
+    await expectAccepted(bed, own, await own.clone.push('origin', 'HEAD:topic'));
   });
 });

@@ -81,7 +81,7 @@ describe('a host that is none', () => {
 
 describe('a service with an onion address', () => {
   const bed = useOwnTestBed({
-    env: { SERVICE_URL: 'https://veil.example', ONION_URL: `http://${ONION}` },
+    env: { SERVICE_URL: 'https://veil.example', ONION_URL: `http://${ONION}`, INTRODUCE: 'never' },
   });
 
   it('shows it to those who came through it, and publishes SERVICE_URL', async () => {

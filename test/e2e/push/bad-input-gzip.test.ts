@@ -122,7 +122,7 @@ describe('a gzip bomb', () => {
     const { progress } = await expectInBandRefusal(bed, sound, answer, {
       unpack: 'incomplete pack',
       reason: 'the push is compressed too much',
-      line: /It may inflate to 4 times what is sent/,
+      line: /may inflate to 4 times what is sent/,
     });
     expect(progress.join('\n')).toContain('git config http.postBuffer 65536');
   });

@@ -108,6 +108,29 @@ describe('a bundle', () => {
   });
 });
 
+it('with warnings is answered with them, and published with yes', async () => {
+  const contribution = await contribute(bed);
+  const { clone, upstream } = contribution;
+  await clone.commit({ files: { '.DS_Store': 'x\n' } });
+  const bundle = await bundleOf(contribution, 'origin/main..HEAD');
+  const asked = await post(contribution, bundle);
+  expect(asked.status, asked.text).toBe(409);
+  const command = /git bundle create - \S+ \| curl --data-binary @- '(.+)'$/m.exec(asked.text)?.[1] ?? '';
+  expect(new URL(command).search).toBe('?yes=leftovers');
+  const { text } = await post(contribution, bundle, '', JSON_ANSWER);
+  expect(JSON.parse(text)).toMatchObject({
+    state: 'unconfirmed',
+    findings: expect.arrayContaining([expect.objectContaining({ severity: 'warn', code: 'leftovers' })]),
+  });
+  expect(await bed.host.pulls(upstream)).toEqual([]);
+  const answered = await post(contribution, bundle, 'yes=leftovers', JSON_ANSWER);
+  expect(JSON.parse(answered.text)).toMatchObject({
+    state: 'opened',
+    findings: [{ severity: 'warn', code: 'leftovers' }],
+  });
+  expect(await bed.host.pulls(upstream)).toHaveLength(1);
+});
+
 describe('nobody can', () => {
   it.each([
     ['have a page of another site send one', '', { 'Sec-Fetch-Site': 'cross-site' }, 403, 'another site'],

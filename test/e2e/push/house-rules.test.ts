@@ -418,7 +418,7 @@ describe('a push that changes workflows', exhaustive, () => {
     // The folder itself is new: each file is the same in one of both.
     await clone.commit({ files: { [CI]: 'on: push\n' } });
     const lines = await expectRefused(bed, upstream, await push(), REFUSED);
-    expect(lines).toContain(`Leave out ${CI}, then push again.`);
+    expect(lines).toContain(`Leave out ${CI}, and push again.`);
     await clone.git('reset', '--quiet', '--hard', 'origin/main');
     await clone.commit({ files: { [CI]: 'on: schedule\n' } });
     await expectRefused(bed, upstream, await push('origin/v1'), REFUSED);
@@ -454,8 +454,8 @@ describe('a push that changes workflows', exhaustive, () => {
       await clone.push(),
       'the repository takes no changes of workflows',
     );
-    expect(lines).toContain(`The .gitveil.yml of ${upstream.fullName} says so.`);
-    expect(lines).toContain(`Leave out ${CI}, then push again.`);
+    expect(lines).toContain(`${upstream.fullName} takes no changes of workflows: its .gitveil.yml says so.`);
+    expect(lines).toContain(`Leave out ${CI}, and push again.`);
     expect(bed.host.forkPath(upstream)).toBeNull();
     const name = delayedAs(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic'));
     await expectEnd(name, 'takes no changes of workflows');
@@ -516,7 +516,7 @@ it('what a person has to know comes first, in one order, and in at most 14 lines
   const at = (words: string) => first.findIndex((line) => line.includes(words));
   const order = [
     'has that pr-hash',
-    'is open as',
+    'is already in',
     'a gate may close',
     'This changes workflows',
     'Your work is based on "release-1.x"',

@@ -181,7 +181,7 @@ describe('what nobody is refused for', () => {
     });
     const told = [
       'Paths of home folders become public. Check whether they name you:',
-      '  a changed file: /home/ada',
+      '  Makefile: /home/ada',
       '  a message: C:\\Users\\ada',
       'Files of an editor, a system or one machine become public:',
       '  .DS_Store: how a file manager shows a folder of yours',

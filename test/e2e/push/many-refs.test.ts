@@ -58,7 +58,7 @@ describe('an upstream with too many branches', exhaustive, () => {
     const { clone } = contribution;
     await clone.commit();
     const shown = remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:topic')).join('\n');
-    expect(shown).toContain('If your work is not based on "main", push to refs/for/<base>.');
+    expect(shown).toContain('If your work is not based on "main", add: -o base=<branch>');
     expect(shown).toMatch(/Base: +main$/m);
   });
 
@@ -69,6 +69,6 @@ describe('an upstream with too many branches', exhaustive, () => {
     const shown = remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:refs/for/next')).join('\n');
     expect(shown).toMatch(/Base: +next$/m);
     expect(shown).toContain('Its commit, by');
-    expect(shown).not.toContain('refs/for/<base>');
+    expect(shown).not.toContain('-o base=<branch>');
   });
 });

@@ -104,6 +104,9 @@ describe('a commit of somebody else’s', exhaustive, () => {
     await clone.commit({ message: 'Two\n' });
     const lines = expectRefused(await update('title=It’s two', `pr-key=${key}`));
     const output = await type(story, lines, 'git push -o pr-hash=');
+    expect(output).toMatch(
+      /This update drops commits that somebody else has pushed .*:\s+remote: +[0-9a-f]{12} Fix the typo/,
+    );
     expect(output).toContain('Your pull request has been updated.');
     expect(await bed.host.onlyPull(upstream)).toMatchObject({ title: 'It’s two' });
     const again = await expectAccepted(bed, { upstream, clone }, await update());

@@ -65,7 +65,7 @@ describe('hash and key of a new pull request', () => {
     // Of band 2, without what only keeps the connection alive.
     const told = connection.text.split('\u0002').find((text) => /^[A-Z][a-z]/.test(text)) ?? '';
     const [intro, key] = told.split('\n');
-    expect(intro).toMatch(/^Save the key of [0-9a-f]{12} now\. It is shown once/);
+    expect(intro).toMatch(/^Save the key now\. It is shown once, .* pull request [0-9a-f]{12}:$/);
     expect(key).toMatch(/^ {2}PR key: {3}[0-9a-f]{32}$/);
     expect(bed.host.requestsFor(upstream, 'POST', /receive-pack$|\/pulls$/)).toEqual([]);
     // The date is not that of the hash, but of what is sent.

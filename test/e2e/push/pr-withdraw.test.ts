@@ -197,7 +197,7 @@ describe('a withdrawal', () => {
       ' ! [remote rejected] main (push rejected: there is no such pull request)',
     ]);
     expect(statusTable(await clone.push('origin', ':main'))).toEqual([
-      ' ! [remote rejected] main (nothing to delete: to withdraw a pull request add -o pr-hash=<hash>)',
+      ' ! [remote rejected] main (nothing to delete: to withdraw a pull request, add -o pr-hash and -o pr-key)',
     ]);
     const faulty = ['-o', 'withdraw', '-o', 'pr-hash=0123456789ab', '-o', 'pr-key=abc'];
     expect(statusTable(await clone.push(...faulty, 'origin', ':main'))).toEqual([

@@ -165,7 +165,7 @@ describe('a commit whose parent is nowhere to be found', exhaustive, () => {
     await clone.commit();
     const pushed = await clone.push(upstream.url, 'HEAD:refs/heads/topic');
     const lines = await expectRefused(bed, upstream, pushed, UNPROVEN);
-    expect(lines.join('\n')).toContain('git fetch');
+    expect(lines.join('\n')).toContain('git pull --rebase ');
     expect(bed.host.requestsFor(upstream, 'POST', /receive-pack$/)).toEqual([]);
   });
 

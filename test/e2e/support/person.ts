@@ -6,7 +6,7 @@
  *
  * Git runs in a home folder of its own, apart from the machine's configuration.
  */
-import { spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes, randomInt } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -147,6 +147,11 @@ export class Person {
     const { env } = this.#options(cwd, {});
     const { status, stderr } = spawnSync('git', args, { cwd, env });
     if (status !== 0) throw new Error(`git ${args.join(' ')} exited with ${status}: ${stderr.toString()}`);
+  }
+
+  /** Starts their Git in a process group of its own, as a terminal does. */
+  startGit(cwd: string, args: readonly string[]): ChildProcess {
+    return spawn('git', args, { ...this.#options(cwd, {}), detached: true });
   }
 
   /** Runs a program in their environment, which must succeed; answers standard output. */
@@ -445,5 +450,10 @@ export class Clone {
   push(...args: string[]): Promise<GitRun> {
     const all = args.length > 0 ? args : ['origin', `HEAD:refs/heads/${this.person.branch}`];
     return this.person.git(this.#path, ['push', ...all], { env: { GIT_USER_AGENT: this.person.userAgent } });
+  }
+
+  /** Starts `git push <args>`, for tests of what happens meanwhile. */
+  startPush(...args: string[]): ChildProcess {
+    return this.person.startGit(this.#path, ['push', ...args]);
   }
 }

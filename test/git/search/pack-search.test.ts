@@ -526,7 +526,7 @@ describe('what is noted on the way', () => {
   it('are home folders, in files and in what deltas insert, without a question', async () => {
     const base = around('nothing');
     const found = await searched([blob(around(HOME)), refDelta(base, around('now C:\\Users\\ada\\x'))]);
-    expect(found.homeFolders).toEqual(['/home/ada', 'C:\\Users\\ada']);
+    expect(found.homeFolders.map(({ home }) => home)).toEqual(['/home/ada', 'C:\\Users\\ada']);
     expect([found.hits, found.isComplete, found.askedBases]).toEqual([[], true, []]);
     const copied = await searched([refDelta(around(HOME), around(`${HOME}\nand more`))], {
       bases: [around(HOME)],

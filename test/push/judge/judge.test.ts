@@ -206,7 +206,10 @@ describe('a push is judged', () => {
     const questions = asked({ history: () => unknown as never });
     const pushed = received();
     const judging = judge(pushed, upstream, place, { ...circumstances, memory }, questions);
-    await expect(judging).rejects.toMatchObject({ reason: 'fetch first' });
+    await expect(judging).rejects.toMatchObject({
+      reason: 'fetch first',
+      lines: expect.arrayContaining([`  git pull --rebase ${remote} main`]),
+    });
     expect(memory.workedBytes).toBeGreaterThanOrEqual(3 * pushed.pack.kept.bytes);
   });
 
@@ -310,7 +313,7 @@ describe('a push is judged', () => {
     await expect(judge({ ...push, taken }, upstream, place, circumstances, questions)).rejects.toMatchObject({
       reason: 'nothing to propose',
       lines: expect.arrayContaining([
-        `To withdraw the pull request: git push -o pr-hash=0123456789ab -o pr-key=<key> ${remote} :main`,
+        `  git push -o withdraw -o pr-hash=0123456789ab -o 'pr-key=<key>' ${remote} HEAD:refs/heads/withdraw`,
       ]),
     });
   });

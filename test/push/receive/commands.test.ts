@@ -12,7 +12,7 @@ const takenRef = (...commands: Command[]) => planCommands(commands).taken?.comma
 const reasons = (...commands: Command[]) =>
   planCommands(commands).refused.map(({ refName, reason }) => [refName, reason]);
 
-const DELETION = 'nothing to delete: to withdraw a pull request add -o pr-hash=<hash>';
+const DELETION = 'nothing to delete: to withdraw a pull request, add -o pr-hash and -o pr-key';
 const TAG = 'tags are not accepted, because they contain a name: push a branch';
 const SECOND = 'one branch per push: push this one separately';
 const INVALID = 'invalid ref name';

@@ -23,6 +23,7 @@ const FACTS = {
   pageUrl: 'https://service.test/v1/pr/0123456789ab',
   subscribeUrl: 'https://notify.test/anon-pr-0123456789ab',
   remoteUrl: 'https://service.test/v1/gh/octo/hello',
+  door: 'git' as const,
   refName: 'refs/heads/fix',
 };
 

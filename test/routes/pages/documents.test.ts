@@ -19,7 +19,7 @@ async function get(path: string, settings: Record<string, string> = {}): Promise
 
 describe.each([
   ['/privacy', 'Who learns what'],
-  ['/maintainers', 'Workflows: require approval'],
+  ['/maintainers', 'How do I block one person?'],
 ])('%s', (path, heading) => {
   it('has the document, and leads to the others where the code is', async () => {
     const page = await get(path);

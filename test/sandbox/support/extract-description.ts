@@ -47,6 +47,7 @@ const OPERATIONS: Readonly<Record<string, boolean>> = {
   [`GET ${REPOSITORY}/issues/comments/{comment_id}`]: false,
   [`PATCH ${REPOSITORY}/issues/comments/{comment_id}`]: false,
   [`DELETE ${REPOSITORY}/issues/comments/{comment_id}`]: false,
+  [`POST ${REPOSITORY}/issues/comments/{comment_id}/reactions`]: false,
   [`GET ${REPOSITORY}/pulls`]: true,
   [`POST ${REPOSITORY}/pulls`]: false,
   [`GET ${REPOSITORY}/pulls/{pull_number}`]: true,

@@ -23,6 +23,18 @@ export function otherAuthors({
 }
 
 /**
+ * Warns of commits that `overwrite` drops from the branch of a pull request, as it may have been
+ * given for others that the person knew of.
+ * @param others as `othersOn` describes them; null: nobody shows them.
+ */
+export function droppedCommits(others: readonly string[] | null): Finding[] {
+  if (others?.length === 0) return [];
+  const [end, lines] = others === null ? ['. The code host does not show them.', []] : [':', others];
+  const drops = `This update drops commits that somebody else has pushed to the pull request${end}`;
+  return warn('dropped', drops, ...lines.map((line) => `  ${line}`));
+}
+
+/**
  * Warns of commits of other pull requests, which would be published again under the bot's name. The
  * host is not asked about commits of a single author.
  */

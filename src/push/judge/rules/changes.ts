@@ -3,9 +3,9 @@ import type { ChangedEntry } from '../../../edit/tree-comparison.ts';
 import { told } from '../../../leaks/messages.ts';
 import { WORKFLOW_HOME, WORKFLOWS } from '../../../policy/community-files.ts';
 import { gateWords } from '../../../policy/gates.ts';
-import { OPEN_POLICY, type Policy, POLICY_PATH, workflowSentence } from '../../../policy/policy.ts';
+import { OPEN_POLICY, type Policy, policyFile, workflowSentence } from '../../../policy/policy.ts';
 import { SHOWN_ID_LENGTH } from '../../../upstream/tree-reader.ts';
-import { type Finding, say, warn } from '../../../words/finding.ts';
+import { type Finding, say, warn, warnAt } from '../../../words/finding.ts';
 import { oneLine } from '../../../words/host-text.ts';
 import { fullName, type RepositoryName } from '../../../words/repository-name.ts';
 import { Refusal } from '../../reply/refusal.ts';
@@ -39,24 +39,28 @@ export async function changedFiles({
 export function workflows(
   changed: readonly ChangedEntry[] | null,
   repository: RepositoryName,
-  { refusesWorkflows, community: { hasWorkflows } }: Policy,
-  mayHaveSome = hasWorkflows,
+  policy: Policy,
+  mayHaveSome = policy.community.hasWorkflows,
 ): Finding[] {
+  const {
+    refusesWorkflows,
+    community: { hasWorkflows },
+  } = policy;
   const isWorkflow = ({ path, oid }: ChangedEntry) =>
     WORKFLOWS.test(path) || (hasWorkflows && oid === null && WORKFLOW_HOME.test(path));
   const paths = changed?.filter(isWorkflow).map(({ path }) => path);
   if (refusesWorkflows && paths?.length !== 0)
     return [
       new Refusal('workflows', 'the repository takes no changes of workflows', [
-        `The ${POLICY_PATH} of ${fullName(repository)} says so.`,
+        `${fullName(repository)} takes no changes of workflows: ${policyFile(policy)} says so.`,
         paths === undefined
           ? 'The service could not check whether this push has any. Rebase onto the base branch, or push fewer commits at once.'
-          : `Leave out ${oneLine(paths[0] ?? '')}, then push again.`,
+          : `Leave out ${oneLine(paths[0] ?? '')}, and push again.`,
       ]),
     ];
   const unread = 'The service could not check whether you change workflows.';
   if (paths === undefined) return mayHaveSome ? say('workflows', unread) : [];
-  return paths.length === 0 ? [] : warn('workflows', workflowSentence(paths));
+  return paths.length === 0 ? [] : warnAt('workflows', paths, workflowSentence(paths));
 }
 
 /**
@@ -89,13 +93,13 @@ export function submodules(changed: readonly ChangedEntry[] | null): Finding[] {
       'submodules',
       'This repository has submodules. The service could not check whether you change one.',
     );
-  const paths = changed.flatMap(({ path, oid, isSubmodule }) =>
-    isSubmodule ? [`${oneLine(path)} at ${oid?.slice(0, SHOWN_ID_LENGTH)}`] : [],
-  );
-  if (paths.length === 0) return [];
-  return warn(
+  const modules = changed.filter(({ isSubmodule }) => isSubmodule);
+  if (modules.length === 0) return [];
+  const commits = modules.map(({ path, oid }) => `${oneLine(path)} at ${oid?.slice(0, SHOWN_ID_LENGTH)}`);
+  return warnAt(
     'submodules',
-    ...told('This push changes submodules. It names these commits:', paths),
+    modules.map(({ path }) => path),
+    ...told('This push changes submodules. It names these commits:', commits),
     'Publish them in the submodules too, or nobody can get them. Ids of your own commits can be recognised.',
   );
 }

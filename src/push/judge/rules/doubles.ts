@@ -13,7 +13,7 @@ type Push = Pick<Known, 'received' | 'circumstances' | 'destination' | 'pushed' 
 
 const UNCHECKED = 'The service could not check whether your commits are open already.';
 const ONLY_ONE = 'This service opens no second pull request for them: update that one.';
-/** As a person must not be told apart from somebody who guesses, it stands there for both. */
+/** Tells everybody the same, because the answer must not tell a repeat from a guess. */
 export const REPEATED = 'If you only repeat the push that opened it, within ten minutes, none opens.';
 const NEW_ONE = 'This would open a NEW pull request.';
 
@@ -25,8 +25,13 @@ export async function doubles(push: Push, { found }: Pick<Compared, 'found'>): P
   const unknown = found === undefined ? say('second', UNCHECKED) : [];
   return [
     ...(named === null ? [] : await tell(push, { ...named, shared: isNamed ? found.shared : 0 })),
-    ...(found && !isNamed ? await tell(push, found) : unknown),
+    ...(found && !isNamed && !isStale(push, found) ? await tell(push, found) : unknown),
   ];
+}
+
+/** Whether it is the one that the push names, which is not open any more or cannot be updated. */
+function isStale({ received: { options } }: Push, { prHash, state }: SameWork): boolean {
+  return prHash === options.prHash && state === 'open';
 }
 
 /** Finds the pull request that the push names, if it has ended; null: not, or there is none. */
@@ -52,7 +57,7 @@ async function tell(push: Push, one: SameWork): Promise<Finding[]> {
     case 'merged':
       return merged(push, one);
     case 'closed':
-      return (await push.place?.ask.isClosedByBot(one.number)) === true ? [] : closed(push, one);
+      return closed(push, one);
     case 'withdrawn':
       return [];
   }
@@ -96,10 +101,16 @@ function merged({ circumstances: { settings }, destination, pushed }: Push, one:
   );
 }
 
-function closed({ circumstances: { settings } }: Push, { url, prHash, endedOn }: SameWork): Finding[] {
+/** The bot closes one for its operator, or because a maintainer has asked it to. */
+async function closed({ circumstances: { settings }, place }: Push, one: SameWork): Promise<Finding[]> {
+  const { url, prHash, number, endedOn } = one;
+  const isByBot = (await place?.ask.isClosedByBot(number)) ?? false;
   const on = endedOn === null ? '' : ` on ${endedOn}`;
   const page = settings.pageUrl(prHash);
-  return warn('closed', `The maintainers closed ${url}${on}; read what they wrote: ${page}`, NEW_ONE);
+  const says = isByBot
+    ? `${url} was closed${on}, by the operator or for the maintainers; read what was written: ${page}`
+    : `The maintainers closed ${url}${on}; read what they wrote: ${page}`;
+  return warn('closed', says, NEW_ONE);
 }
 
 /** Begins a sentence. */

@@ -3,7 +3,7 @@ import { pullRequestText } from '../../../git/objects/commit-message.ts';
 import { signOffLine } from '../../../git/objects/sign-offs.ts';
 import { MAX_READ_BYTES, shown, told, warningOfNames } from '../../../leaks/messages.ts';
 import { noiseInMessage } from '../../../text/noise.ts';
-import { type Finding, say, warn } from '../../../words/finding.ts';
+import { type Finding, say, warn, warnAt } from '../../../words/finding.ts';
 import { oneLine } from '../../../words/host-text.ts';
 import { Refusal } from '../../reply/refusal.ts';
 import type { Known } from '../known.ts';
@@ -45,7 +45,7 @@ export function loudMessages({
   }
   const heading =
     'Your commit messages become public as they are. These mention many people, or refer to many things in other repositories:';
-  return warn('loud-messages', ...told(heading, titles.map(shown)));
+  return warnAt('loud-messages', titles, ...told(heading, titles.map(shown)));
 }
 
 /** Says that the squashed commit has another message than the tip. */

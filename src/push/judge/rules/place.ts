@@ -49,7 +49,7 @@ export async function demands(
     ...(policy?.requiresAi === true && describes && ai === null ? [AI] : []),
     ...(policy?.requiresIssue === true && describes && issue === null ? [ISSUE] : []),
   ];
-  const refused = missing.length === 0 ? [] : [notGiven(repository, missing)];
+  const refused = missing.length === 0 ? [] : [notGiven(repository, policy?.owners, missing)];
   const why = issue === null || !describes ? null : await ask.issue(issue);
   if (why === null) return refused;
   const lines = [`${fullName(repository)}#${issue} ${why}. Give the number of an open issue.`];
@@ -58,10 +58,15 @@ export async function demands(
   return [...refused, new Refusal('stated', 'the issue is not open', lines, { cause, needs })];
 }
 
-function notGiven(repository: RepositoryName, missing: readonly Demand[]): Refusal {
+function notGiven(
+  repository: RepositoryName,
+  owners: string | undefined,
+  missing: readonly Demand[],
+): Refusal {
+  const file = owners === undefined ? POLICY_PATH : `${POLICY_PATH} of ${owners}`;
   const isSignOff = missing.length === 1 && missing[0] === SIGN_OFF;
   const lines = [
-    `${fullName(repository)} asks for ${COUNTS[missing.length]} (${POLICY_PATH}):`,
+    `${fullName(repository)} asks for ${COUNTS[missing.length]} (${file}):`,
     ...missing.map(({ line }) => `  ${line}`),
   ];
   const needs = missing.map((each) => each.needs);

@@ -1,7 +1,7 @@
 /** Commits by others, and of other pull requests. */
 import { expect, it, vi } from 'vitest';
 import type { Place } from '../../../../src/push/judge/questions.ts';
-import { borrowedCommits, otherAuthors } from '../../../../src/push/judge/rules/authors.ts';
+import { borrowedCommits, droppedCommits, otherAuthors } from '../../../../src/push/judge/rules/authors.ts';
 import { codesOf, knownPush } from '../../../support/known-push.ts';
 
 const ADA = { author: 'Ada <ada@x.example> 1 +0000' };
@@ -26,6 +26,16 @@ it('warns of commits that another pull request has, and not of those of its own'
   const named = { pullRequest: { number: 7 } } as unknown as typeof push.destination.named;
   const update = { ...push, place, destination: { ...push.destination, named } };
   expect(await borrowedCommits(update)).toEqual([]);
+});
+
+it('warns of commits that an update drops, though it was asked for, and though nobody shows them', () => {
+  expect(droppedCommits([])).toEqual([]);
+  expect(droppedCommits(['0123456789ab Fix the typo', 'and more'])).toMatchObject([
+    { severity: 'warn', lines: [expect.stringMatching(/:$/), '  0123456789ab Fix the typo', '  and more'] },
+  ]);
+  expect(droppedCommits(null)).toMatchObject([
+    { severity: 'warn', lines: [expect.stringContaining('does not show them')] },
+  ]);
 });
 
 it('says that the host did not answer, and asks nothing about one author or a delayed push', async () => {

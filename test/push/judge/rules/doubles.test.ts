@@ -144,9 +144,10 @@ describe('a pull request that maintainers have closed', () => {
     expect(await told(CLOSED, askedOf(false))).toEqual([LINES]);
   });
 
-  it('is none if the bot has closed it, as a rollback does', async () => {
+  it('may be one that the bot has closed: a rollback, or a maintainer has asked it to', async () => {
     const { asked, place } = askedOf(true);
-    expect(await told(CLOSED, { place })).toEqual([]);
+    const [lines = []] = await told(CLOSED, { place });
+    expect(lines[1]).toMatch(/\/7 was closed on 2026-11-29, by the operator or for the maintainers; read /);
     expect(asked).toHaveBeenCalledWith(CLOSED.number);
   });
 
@@ -173,6 +174,11 @@ describe('the pull request that the push names', () => {
   it('is closed if the host says so, before the service has heard of it', async () => {
     const [lines = []] = await told(null, { ...named({ isOpen: false, isMerged: false }), recorded: OPEN });
     expect(lines[1]).toMatch(/^The maintainers closed .*\/7; read/);
+  });
+
+  it('is not told of as open where it cannot be updated: its fork is gone, or the host shows none', async () => {
+    expect(await told(OPEN, named({ isOpen: true, isMerged: false, source: null }))).toEqual([]);
+    expect(await told(OPEN, { options: { prHash: PR_HASH } })).toEqual([]);
   });
 
   it('is not told of if its author has withdrawn it, and what another one has is', async () => {

@@ -1,0 +1,58 @@
+/**
+ * Introduces the bot on the first pull request that it opens in a repository: once, however many
+ * open at that moment. If the host refuses the comment, or its answer is lost, the repository stays
+ * without: a second comment would be worse.
+ * Proved by test/e2e/host/introduction.test.ts.
+ */
+import { accountLimits } from '../../config/config.ts';
+import type { Env } from '../../env.ts';
+import { botLogin, hostAccountOf, type Reached } from '../../host-access.ts';
+import { OWNERS_REPOSITORY } from '../../host/kinds.ts';
+import { openThreads } from '../../host/open.ts';
+import { ownClaim } from '../../limits/claim.ts';
+import { reserve } from '../../limits/port.ts';
+import { loggerOf } from '../../log.ts';
+import { feedOf } from '../../objects.ts';
+import { MAINTAINERS_PATH } from '../../text/footer.ts';
+import { introduction } from '../../text/introduction.ts';
+import { hostFailureOf } from '../../words/host-error.ts';
+import type { DeliveryResult } from '../outbox.ts';
+import type { PullRequestRecord } from './record.ts';
+
+const DONE: DeliveryResult = { kind: 'done' };
+const later = (askedMs: number): DeliveryResult => ({ kind: 'failed', askedMs, all: false });
+
+/**
+ * Answers whether this pull request is the one to introduce the bot on. True once for a repository.
+ * @param repositoryId the host's number of it.
+ */
+export async function isFirst(env: Env, { config, host }: Reached, repositoryId: number): Promise<boolean> {
+  // Without SERVICE_URL, the comment would name an address that nobody reaches.
+  const isWanted = config.introduce === 'first' && config.isServiceUrlGiven && host.token !== null;
+  return isWanted && feedOf(env, host.key).introduce(repositoryId);
+}
+
+/** Posts the comment, which counts as a creation of the account. Never rejects. */
+export async function introduce(
+  env: Env,
+  { config, host, http, access }: Reached,
+  { owner, repo: name, number }: PullRequestRecord,
+): Promise<DeliveryResult> {
+  const account = hostAccountOf(env, host);
+  const grant = await reserve(account, ownClaim(accountLimits(config, host)), loggerOf(config));
+  if (grant.kind === 'denied') return later(grant.waitMs);
+  const { serviceUrl } = config;
+  try {
+    const bot = await botLogin(env, config, host, http, true);
+    const ownersRepository = `${owner}/${OWNERS_REPOSITORY[host.kind]}`;
+    const maintainersUrl = serviceUrl + MAINTAINERS_PATH;
+    const text = introduction({ serviceUrl, maintainersUrl, bot, ownersRepository });
+    await openThreads(access).createComment({ owner, name }, number, text);
+    return DONE;
+  } catch (error) {
+    const { effect, lasts, retryAfterMs } = hostFailureOf(error);
+    if (effect === 'unknown') return DONE;
+    await grant.release();
+    return lasts === 'final' ? DONE : later(retryAfterMs ?? 0);
+  }
+}

@@ -1,0 +1,206 @@
+/**
+ * Applies the hunks of one file, exactly: at their place, or where all their lines stand, if that
+ * is one place. Nothing is guessed. It is stricter than `git apply`, which takes the nearest of
+ * several places: what it accepts, Git accepts with the same result.
+ * Proved by test/e2e/push/patch-oracle.test.ts and test/e2e/push/patch.test.ts.
+ */
+import type { Hunk } from './diff.ts';
+import { Lines } from './lines.ts';
+import { doesNotApply, tooMuch } from './patch-error.ts';
+
+/** The looks that are left to a whole patch, so that no file is searched for ever. */
+export interface SearchBudget {
+  lines: number;
+  wrong: number;
+}
+
+/** Lines that may be looked at in order to find hunks that have moved. */
+const MAX_SEARCHED_LINES = 50_000_000;
+/** Places that may look right by the hashes of their lines, and are not. */
+const MAX_WRONG_PLACES = 100;
+/** Lines of upstream that are shown, and the length of each. */
+const MOST_SHOWN = 7;
+const MOST_OF_A_LINE = 120;
+
+export const newBudget = (): SearchBudget => ({ lines: MAX_SEARCHED_LINES, wrong: MAX_WRONG_PLACES });
+
+/** The sides of a hunk, line ends included. */
+interface Sides {
+  readonly old: string;
+  readonly now: string;
+  /** Whether the hunk ends with lines that stay. */
+  readonly hasLinesBehind: boolean;
+}
+
+/**
+ * @param source the file, one character for each byte.
+ * @param name the file's, for messages.
+ * @throws PatchError
+ */
+export function applyHunks(
+  source: string,
+  patch: string,
+  hunks: readonly Hunk[],
+  name: string,
+  budget: SearchBudget,
+): string {
+  const lines = new LineStarts(source);
+  let result = '';
+  /** The first line behind the last hunk, and how many lines the result has more until there. */
+  let [done, more] = [0, 0];
+  for (const [index, hunk] of hunks.entries()) {
+    const sides = sidesOf(patch, hunk);
+    const at = placeOf(lines, sides, hunk, done, more, budget);
+    if (at === null) throw misfit(lines, hunk, hunk.newStart - 1 - more, `${name}, hunk ${index + 1}`);
+    result += source.slice(lines.start(done), lines.start(at)) + sides.now;
+    more += countOf(sides.now) - hunk.oldCount;
+    done = at + hunk.oldCount;
+  }
+  return result + source.slice(lines.start(done));
+}
+
+const countOf = (text: string): number => new LineStarts(text).count;
+
+/** Reads both sides of a hunk. A line that says so takes the line feed from the one before. */
+function sidesOf(patch: string, { start, end }: Hunk): Sides {
+  const lines = new Lines(patch, start, end);
+  let [old, now, hasLinesBehind] = ['', '', false];
+  for (let kind = ''; !lines.isAtEnd; lines.skip()) {
+    const { line } = lines;
+    if (line.startsWith('\\')) {
+      if (kind !== '+') old = old.slice(0, -1);
+      if (kind !== '-') now = now.slice(0, -1);
+      continue;
+    }
+    kind = line[0] ?? ' ';
+    const content = `${line.slice(1)}\n`;
+    if (kind !== '+') old += content;
+    if (kind !== '-') now += content;
+    hasLinesBehind = kind === ' ';
+  }
+  return { old, now, hasLinesBehind };
+}
+
+/**
+ * The line at which a hunk stands; null: at none, or at several. As for `git apply`, one without
+ * lines behind its change ends the file, and one of the first line begins it.
+ */
+function placeOf(
+  lines: LineStarts,
+  { old, hasLinesBehind }: Sides,
+  { oldStart, oldCount, newStart }: Hunk,
+  done: number,
+  more: number,
+  budget: SearchBudget,
+): number | null {
+  const fits = (at: number): boolean =>
+    at >= done && at + oldCount <= lines.count && lines.has(old, at, oldCount);
+  const last = lines.count - oldCount;
+  if (oldStart <= 1) return fits(0) && (hasLinesBehind || last === 0) ? 0 : null;
+  if (!hasLinesBehind) return fits(last) ? last : null;
+  const expected = newStart - 1 - more;
+  return fits(expected) ? expected : lines.onlyPlaceOf(old, done, budget);
+}
+
+function misfit(lines: LineStarts, { oldStart, oldCount }: Hunk, expected: number, where: string) {
+  const first = Math.max(0, Math.min(expected, lines.count - 1));
+  const shown = Array.from({ length: Math.min(oldCount, MOST_SHOWN, lines.count - first) }, (_, index) => {
+    const text = Buffer.from(lines.line(first + index), 'latin1').toString();
+    return `  ${first + index + 1}: ${text.length > MOST_OF_A_LINE ? `${text.slice(0, MOST_OF_A_LINE)}…` : text}`;
+  });
+  return doesNotApply(
+    `${where} (line ${oldStart}) does not fit.`,
+    ...(shown.length === 0 ? ['The file is empty there.'] : ['Upstream has there now:', ...shown]),
+    'Bring your branch up to date (git pull --rebase), and make the patch again.',
+  );
+}
+
+/** Where each line of a text begins, in one array. */
+class LineStarts {
+  readonly #text: string;
+  readonly #starts: Int32Array;
+  readonly count: number;
+  #hashes: Int32Array | null = null;
+
+  constructor(text: string) {
+    this.#text = text;
+    let count = text === '' || text.endsWith('\n') ? 0 : 1;
+    for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count++;
+    this.count = count;
+    this.#starts = new Int32Array(count + 1);
+    for (let line = 1; line < count; line++)
+      this.#starts[line] = text.indexOf('\n', this.#starts[line - 1]) + 1;
+    this.#starts[count] = text.length;
+  }
+
+  /** The offset of a line; behind the last one, that of the end. */
+  start(line: number): number {
+    return this.#starts[line] ?? this.#text.length;
+  }
+
+  line(number: number): string {
+    return this.#text.slice(this.start(number), this.start(number + 1)).replace(/\r?\n$/, '');
+  }
+
+  /** Whether these lines, and nothing else, stand from a line on. */
+  has(lines: string, at: number, count: number): boolean {
+    return (
+      this.start(at + count) - this.start(at) === lines.length && this.#text.startsWith(lines, this.start(at))
+    );
+  }
+
+  /**
+   * The only place of these lines from a line on; null if there is none, or several. It compares
+   * hashes of lines first, as Knuth, Morris and Pratt compare characters, so that it takes linear
+   * time.
+   * @throws PatchError if too much was searched
+   */
+  onlyPlaceOf(lines: string, from: number, budget: SearchBudget): number | null {
+    const sought = new LineStarts(lines).hashes;
+    const { hashes } = this;
+    budget.lines -= this.count + sought.length;
+    const borders = bordersOf(sought);
+    let found: number | null = null;
+    for (let [line, same] = [from, 0]; line < this.count; line++) {
+      while (same > 0 && hashes[line] !== sought[same]) same = borders[same - 1] as number;
+      if (hashes[line] === sought[same]) same++;
+      if (same < sought.length) continue;
+      same = borders[same - 1] as number;
+      const at = line + 1 - sought.length;
+      if (!this.has(lines, at, sought.length)) budget.wrong--;
+      else if (found !== null) return null;
+      else found = at;
+      if (budget.wrong < 0) break;
+    }
+    if (budget.lines < 0 || budget.wrong < 0)
+      throw tooMuch('Too many of its hunks stand elsewhere upstream.');
+    return found;
+  }
+
+  get hashes(): Int32Array {
+    this.#hashes ??= this.#hashAll();
+    return this.#hashes;
+  }
+
+  #hashAll(): Int32Array {
+    const hashes = new Int32Array(this.count);
+    for (let line = 0; line < this.count; line++) {
+      let hash = 0;
+      for (let at = this.start(line); at < this.start(line + 1); at++)
+        hash = (Math.imul(hash, 31) + this.#text.charCodeAt(at)) | 0;
+      hashes[line] = hash;
+    }
+    return hashes;
+  }
+}
+
+/** For each beginning of a sequence, how long the longest end of it is that also begins it. */
+function bordersOf(sought: Int32Array): Int32Array {
+  const borders = new Int32Array(sought.length);
+  for (let [at, same] = [1, 0]; at < sought.length; at++) {
+    while (same > 0 && sought[at] !== sought[same]) same = borders[same - 1] as number;
+    if (sought[at] === sought[same]) same++;
+    borders[at] = same;
+  }
+  return borders;
+}

@@ -1,0 +1,182 @@
+/**
+ * Reads the mails that `git format-patch` writes, by the rules of `git am` (git-mailinfo): what
+ * becomes the message, and where the diff begins. Dates, addresses and ids of the mail are dropped;
+ * its author is kept only to be searched for. Unlike `git am`, line ends stay as they are.
+ * Proved by test/e2e/push/patch-oracle.test.ts and test/e2e/push/patch.test.ts.
+ */
+import { fromLatin1 } from '../git/bytes.ts';
+import type { CommitIdentity } from '../git/objects/commit.ts';
+import { Lines } from './lines.ts';
+import { malformed, tooMuch } from './patch-error.ts';
+
+export interface PatchMail {
+  readonly author: CommitIdentity;
+  readonly message: string;
+  /** Where its diff begins and ends in the patch. */
+  readonly start: number;
+  readonly end: number;
+}
+
+export const NOBODY: CommitIdentity = { name: '', email: '' };
+const MAX_MAILS = 1_000;
+const MAX_HEADER_LINES = 500;
+const MAX_MESSAGE_LENGTH = 1024 * 1024;
+const MAKE = 'Make it with: git format-patch --stdout origin/main';
+
+/** Whether a patch is a diff alone, without a message. @throws PatchError if it is neither. */
+export function isPlainDiff(patch: string): boolean {
+  const beginning = patch.slice(0, 1_024).trimStart();
+  if (beginning.startsWith('# v2 git bundle') || beginning.startsWith('# v3 git bundle'))
+    throw malformed('This is a bundle. Send it to /bundle instead of /patch.');
+  if (/^[^\n]*\r\n/.test(beginning))
+    throw malformed(`A program has changed the line ends of this patch. ${MAKE}`);
+  if (beginning.startsWith('diff --git ')) return true;
+  if (/^(?:From |[A-Za-z-]{1,60}:)/.test(beginning)) return false;
+  throw malformed(`This is neither a patch nor a diff of Git. ${MAKE}`);
+}
+
+/** @throws PatchError */
+export function readMails(patch: string): PatchMail[] {
+  const starts = mailStarts(patch);
+  if (starts.length > MAX_MAILS) throw tooMuch(`It has more than ${MAX_MAILS} commits.`);
+  return starts.map((start, index) => readMail(new Lines(patch, start, starts[index + 1] ?? patch.length)));
+}
+
+/** Where each mail begins. The first one needs no `From ` line. */
+function mailStarts(patch: string): number[] {
+  const starts = [patch.search(/\S/)];
+  for (let at = patch.indexOf('\nFrom '); at >= 0; at = patch.indexOf('\nFrom ', at + 1)) {
+    if (isFromLine(patch, at + 1)) starts.push(at + 1);
+  }
+  return starts;
+}
+
+/** Tells the line between two mails by its time, as Git does (mailsplit.c, `is_from_line`). */
+function isFromLine(patch: string, at: number): boolean {
+  const feed = patch.indexOf('\n', at);
+  const line = patch.slice(at, feed < 0 ? undefined : feed);
+  const colon = line.lastIndexOf(':');
+  const [, year = '0'] = /^\d.\d\d:\d\d\s*(\d{1,9})/.exec(line.slice(Math.max(0, colon - 4))) ?? [];
+  return Number(year) > 90;
+}
+
+function readMail(lines: Lines): PatchMail {
+  if (lines.startsWith('From ')) lines.skip();
+  const header = readHeader(lines);
+  refuseEncoding(header);
+  const inBody = new Map<string, string>();
+  const body = readBody(lines, inBody);
+  const subject = withoutMarks(inBody.get('subject') ?? header.get('subject') ?? '');
+  const message = stripped(`${subject}\n\n${textOf(body)}`);
+  if (message === '')
+    throw malformed('A mail in it has no subject, which would be the message of the commit.');
+  const author = authorOf(inBody.get('from') ?? header.get('from') ?? '');
+  return { author, message, start: lines.at, end: lines.end };
+}
+
+/** Reads the fields of a mail, with names in lower case. */
+function readHeader(lines: Lines): ReadonlyMap<string, string> {
+  const fields = new Map<string, string>();
+  let name = '';
+  for (let left = MAX_HEADER_LINES; !lines.isAtEnd && lines.line !== ''; lines.skip()) {
+    const { line } = lines;
+    const [, field, value = ''] = /^([!-9;-~]+):[ \t]*(.*)$/s.exec(line) ?? [];
+    const isMore = name !== '' && /^[ \t]/.test(line);
+    if (left-- === 0 || (field === undefined && !isMore))
+      throw malformed(`Line ${lines.number} is no line of a mail's header. ${MAKE}`);
+    name = field?.toLowerCase() ?? name;
+    fields.set(name, isMore ? `${fields.get(name)} ${line.slice(1).trimEnd()}` : value.trimEnd());
+  }
+  lines.skip();
+  return new Map([...fields].map(([field, value]) => [field, decodedWords(value)]));
+}
+
+function refuseEncoding(header: ReadonlyMap<string, string>): void {
+  const type = header.get('content-type') ?? 'text/plain';
+  const transfer = header.get('content-transfer-encoding') ?? '8bit';
+  const [, charset = 'utf-8'] = /charset="?([^";\s]+)/i.exec(type) ?? [];
+  if (!/^text\/plain\b/i.test(type)) throw malformed(`A mail in it has attachments. ${MAKE}`);
+  if (!/^(?:7bit|8bit|binary)$/i.test(transfer.trim()))
+    throw malformed(`A mail in it is encoded as ${transfer.trim().slice(0, 40)}. ${MAKE}`);
+  if (!/^(?:utf-8|us-ascii)$/i.test(charset))
+    throw malformed(
+      'A mail in it is not in UTF-8. Make it with: git format-patch --stdout --encoding=UTF-8 origin/main',
+    );
+}
+
+const IN_BODY = /^(from|subject|date):[ \t]*(.*)$/is;
+
+/**
+ * Reads the rest of the message up to the diff. Its first lines may repeat fields of the header.
+ * @param fields takes these.
+ */
+function readBody(lines: Lines, fields: Map<string, string>): string {
+  for (; !lines.isAtEnd; lines.skip()) {
+    const { line } = lines;
+    const [, field = '', value = ''] = IN_BODY.exec(line) ?? [];
+    if (field !== '' && !fields.has(field.toLowerCase()))
+      fields.set(field.toLowerCase(), decodedWords(value));
+    else if (line.trim() !== '') break;
+  }
+  const start = lines.at;
+  while (!lines.isAtEnd && !beginsPatch(lines.line)) lines.skip();
+  if (lines.at - start > MAX_MESSAGE_LENGTH) throw tooMuch('It has a message of more than 1 MB.');
+  return lines.text.slice(start, lines.at);
+}
+
+/** Tells where Git takes the message to end (mailinfo.c, `patchbreak`). */
+function beginsPatch(line: string): boolean {
+  return /^(?:diff -|Index: |---(?: \S|\s*$))/.test(line);
+}
+
+/** Decodes words such as `=?UTF-8?q?...?=` (RFC 2047). @throws PatchError */
+function decodedWords(value: string): string {
+  const joined = value.replaceAll(/\?=[ \t]+=\?/g, '?==?');
+  const text = joined.replaceAll(
+    /=\?([\w-]{1,40})\?([bq])\?([^? ]*)\?=/gi,
+    (_, charset: string, kind: string, content: string) => {
+      if (!/^(?:utf-8|us-ascii)$/i.test(charset)) throw malformed('A field of a mail in it is not in UTF-8.');
+      if (kind.toLowerCase() === 'b') return Buffer.from(content, 'base64').toString('latin1');
+      const plain = content.replaceAll('_', ' ');
+      return plain.replaceAll(/=([0-9a-f]{2})/gi, (__, code: string) =>
+        String.fromCharCode(Number.parseInt(code, 16)),
+      );
+    },
+  );
+  return textOf(text).replaceAll(/\s+/g, ' ').trim();
+}
+
+/** Decodes bytes that are UTF-8. @throws PatchError */
+function textOf(bytes: string): string {
+  const text = fromLatin1(bytes);
+  if (text.includes('\uFFFD') || text.includes('\0')) throw malformed('A message in it is not UTF-8.');
+  return text;
+}
+
+/** Removes `[PATCH 1/2]` and the like, as Git does (mailinfo.c, `cleanup_subject`). */
+function withoutMarks(subject: string): string {
+  const [marks = ''] = /^(?:re:|[ \t:]|\[[^\]]*\])*/i.exec(subject) ?? [];
+  return subject.slice(marks.length).trim();
+}
+
+/** Removes blanks at the ends of lines, and blank lines but one (git-stripspace). */
+function stripped(text: string): string {
+  const lines = text.split('\n').map((line) => line.trimEnd());
+  const kept = lines.filter((line, index) => line !== '' || (index > 0 && lines[index - 1] !== ''));
+  const whole = kept.join('\n').replace(/^\n/, '').replace(/\n$/, '');
+  return whole === '' ? '' : `${whole}\n`;
+}
+
+/** Reads `Name <address>`. */
+function authorOf(field: string): CommitIdentity {
+  const [, name = '', email = ''] = /^([^<>]*)<([^<>]*)>/.exec(field) ?? [
+    null,
+    field.includes('@') ? '' : field,
+    field,
+  ];
+  return { name: cleaned(name), email: cleaned(email) };
+}
+
+function cleaned(text: string): string {
+  return text.replaceAll(/[<>"\s\p{Cc}]+/gu, ' ').trim();
+}

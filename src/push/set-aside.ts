@@ -1,0 +1,46 @@
+/**
+ * Moves the commits of a judged push into a spool while its person is asked, because a push that
+ * waits must not hold memory that others need.
+ */
+import type { Memory } from '../git/memory.ts';
+import { PlannedCommits } from '../git/objects/planned-commits.ts';
+import { ByteReader } from '../git/wire/byte-reader.ts';
+import type { PushSpool } from '../spool/spool.ts';
+
+const LENGTH_BYTES = 4;
+
+/**
+ * Stores the commits, each with its length in front, and frees their memory.
+ * @throws as `PushSpool.write`
+ */
+export async function setAside({ encoded }: PlannedCommits, spool: PushSpool): Promise<void> {
+  const length = Buffer.alloc(LENGTH_BYTES);
+  for (const commit of encoded) {
+    length.writeUInt32BE(commit.byteLength);
+    await spool.write([length, commit]);
+  }
+  await spool.spill();
+  await spool.close();
+  encoded.free();
+}
+
+/**
+ * Reads them back, and counts their memory until the push ends.
+ * @throws HostError `busy`, LostRowError
+ */
+export async function takeBack(spool: PushSpool, memory: Memory): Promise<PlannedCommits> {
+  await memory.claim().set(spool.byteLength);
+  const pieces = spool.read();
+  const reader = new ByteReader({
+    read: async () => (await pieces.next()).value ?? null,
+    cancel: async () => {},
+  });
+  const commits = new PlannedCommits();
+  for (;;) {
+    const length = await reader.readExactly(LENGTH_BYTES);
+    if (length === null) return commits;
+    const commit = await reader.readExactly(Buffer.from(length).readUInt32BE());
+    // The spool yields all that was written, or throws.
+    commits.encoded.push(commit as Uint8Array);
+  }
+}

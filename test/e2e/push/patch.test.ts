@@ -1,0 +1,94 @@
+/** A patch that is posted becomes the commits that `git am` would make, and then a push. */
+import { describe, expect, it } from 'vitest';
+import { type Contribution, contribute, expectAccepted } from '../support/contribution.ts';
+import { postTo } from '../support/door.ts';
+import { useTestBed } from '../support/test-bed.ts';
+
+const bed = useTestBed();
+
+async function patchOf({ clone, person }: Pick<Contribution, 'clone' | 'person'>, ...args: string[]) {
+  return person.mustGit(clone.path, ['format-patch', '--stdout', ...args]);
+}
+
+const post = ({ person, upstream }: Contribution, body: string | Uint8Array, options = '', headers = {}) =>
+  postTo(bed, person, upstream, 'patch', body, options, headers);
+
+it('opens a pull request with a commit for each mail', async () => {
+  const contribution = await contribute(bed);
+  const { clone } = contribution;
+  await clone.commit({ message: 'One\n', files: { 'dir/größe.txt': 'a\nb\n' } });
+  await clone.commit({
+    message: 'Two ä\n\nText.\n',
+    files: { 'dir/größe.txt': 'a\nb', 'b.bin': Buffer.from('\0\u0001') },
+  });
+  const answered = await post(contribution, await patchOf(contribution, 'origin/main'));
+  expect(answered.status, answered.text).toBe(200);
+  const { pull, commits } = await expectAccepted(bed, contribution, answered.pushed);
+  expect(pull).toMatchObject({ title: 'Two ä', body: 'Text.', base: 'main' });
+  expect(commits).toHaveLength(2);
+});
+
+it('takes a diff with its message in the address, and a base', async () => {
+  const contribution = await contribute(bed);
+  const { clone, upstream } = contribution;
+  await upstream.grow({ branch: 'next', from: 'main' });
+  await clone.commit({ files: { 'a.txt': 'new\n' } });
+  const diff = await clone.git('diff', '--binary', 'origin/main');
+  const answered = await post(contribution, `${diff}\n`, 'title=Add%20a&description=One%0ATwo&base=next');
+  expect(answered.status, answered.text).toBe(200);
+  expect(await bed.host.onlyPull(upstream)).toMatchObject({ title: 'Add a', body: 'One\nTwo', base: 'next' });
+});
+
+it('searches for the author of the mail', async () => {
+  const contribution = await contribute(bed);
+  const { clone, person, upstream } = contribution;
+  await clone.commit({ files: { 'a.txt': `by ${person.authorEmail}\n` } });
+  const answered = await post(contribution, await patchOf(contribution, 'origin/main'));
+  expect(answered).toMatchObject({ status: 400, text: expect.stringContaining('push rejected:') });
+  expect(await bed.host.pulls(upstream)).toEqual([]);
+});
+
+async function patched() {
+  const contribution = await contribute(bed);
+  await contribution.clone.commit({ files: { 'a.txt': 'new\n' } });
+  return { contribution, patch: (await patchOf(contribution, 'origin/main')).toString() };
+}
+
+describe('is refused, and nothing reaches the host:', () => {
+  it.each([
+    ['a patch that waits', '?delay=1h', (patch: string) => patch, 400, 'Push it, or send a bundle.'],
+    ['a branch that is not there', '?base=nowhere', (patch: string) => patch, 400, 'there is no such base'],
+    [
+      'a diff without a message',
+      '',
+      (patch: string) => patch.slice(patch.indexOf('diff --git')),
+      400,
+      '?title=',
+    ],
+    ['a bundle', '', () => '# v2 git bundle\n', 400, 'Send it to /bundle'],
+    ['nothing', '', () => '', 400, 'neither a patch nor a diff'],
+    ['a path that leads out', '', (patch: string) => patch.replaceAll('a.txt', '../a.txt'), 400, 'must not'],
+    ['too much', '', (patch: string) => patch + 'x'.repeat(10 * 1024 * 1024), 413, 'over 10 MB'],
+  ])('%s', async (_, options, change, status, words) => {
+    const { contribution, patch } = await patched();
+    const answered = await post(contribution, change(patch), options.slice(1));
+    expect(answered).toMatchObject({ status, text: expect.stringContaining(words) });
+    expect(await bed.host.pulls(contribution.upstream)).toEqual([]);
+  });
+
+  it('one that does not apply, with what stands there', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await clone.commit({ files: { 'a.txt': '1\n2\n3\n' } });
+    const base = await clone.git('rev-parse', 'HEAD');
+    await clone.commit({ files: { 'a.txt': '1\nzwei\n3\n' } });
+    const first = await clone.git('diff', 'origin/main', base);
+    expect((await post(contribution, `${first}\n`, 'title=A')).status).toBe(200);
+    const answered = await post(contribution, await patchOf(contribution, base));
+    expect(answered).toMatchObject({
+      status: 400,
+      text: expect.stringContaining('a.txt is no file upstream'),
+    });
+    expect(await bed.host.pulls(upstream)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,181 @@
+/** A push with warnings tells them while nothing is public, and can be stopped. */
+import { describe, expect, it } from 'vitest';
+import { exhaustive } from '../../support/exhaustive.ts';
+import { contribute, expectAccepted } from '../support/contribution.ts';
+import { bannerOf, remoteLines } from '../support/push-output.ts';
+import { RawConnection } from '../support/raw-http.ts';
+import { neutralEnvironment, run } from '../support/run.ts';
+import { useOwnTestBed } from '../support/test-bed.ts';
+import type { Upstream } from '../support/upstream.ts';
+import { WaitingPush } from '../support/waiting-push.ts';
+import { pushBody, RECEIVE_PACK } from '../support/wire.ts';
+
+const TOPIC = ['origin', 'HEAD:refs/heads/topic'];
+const HOME = { 'notes.txt': 'See /home/grace/project.\n' };
+const HEADING = 'Paths of home folders become public. Check whether they name you:';
+
+describe('while it waits', () => {
+  const bed = useOwnTestBed({ env: { WARNING_WAIT: '60s' } });
+  const writes = ({ name }: Upstream) =>
+    bed.host.requestsFor({ name }, 'POST', /receive-pack$|\/forks$|\/pulls$/);
+  const stopped = () => bed.logLines.filter((line) => line.includes('push stopped')).length;
+
+  it('Ctrl-C stops it, and nothing of it is public', async () => {
+    const { upstream, clone } = await contribute(bed);
+    await clone.commit({ files: HOME });
+    const push = new WaitingPush(clone, ...TOPIC);
+    await push.waits;
+    push.stop();
+    expect(remoteLines(await push.ended)).toContain(`[home-folders] ${HEADING}`);
+    await expect.poll(stopped, { timeout: 10_000 }).toBe(1);
+    expect(writes(upstream)).toEqual([]);
+    expect(await bed.host.pulls(upstream)).toEqual([]);
+  });
+
+  it(
+    'so often that it would have used up its limit, and the next push is published',
+    exhaustive,
+    async () => {
+      const contribution = await contribute(bed);
+      const { clone } = contribution;
+      await clone.commit({ files: HOME });
+      const before = stopped();
+      for (let times = 1; times <= 6; times++) {
+        const push = new WaitingPush(clone, ...TOPIC);
+        await push.waits;
+        push.stop();
+        await expect.poll(stopped, { timeout: 10_000 }).toBe(before + times);
+      }
+      await expectAccepted(bed, contribution, await clone.push('-o', 'yes=home-folders', ...TOPIC));
+    },
+  );
+
+  it('its printed command publishes at once', async () => {
+    const contribution = await contribute(bed);
+    const { clone } = contribution;
+    await clone.commit({ files: HOME });
+    const push = new WaitingPush(clone, ...TOPIC);
+    await push.waits;
+    push.stop('SIGKILL');
+    const lines = remoteLines(await push.ended);
+    const command = lines.find((line) => line.trim().startsWith('git push')) ?? '';
+    expect(command).toMatch(/^ {2}git push -o yes=home-folders http\S+ [0-9a-f]{12}:refs\/heads\/topic$/);
+    const published = await clone.tryGit(...command.trim().split(' ').slice(1));
+    await expectAccepted(bed, contribution, published);
+    expect(remoteLines(published)).toContain(HEADING);
+  });
+
+  it('a warning with another code waits still', async () => {
+    const { clone } = await contribute(bed);
+    await clone.commit({ files: HOME });
+    const push = new WaitingPush(clone, '-o', 'yes=metadata', ...TOPIC);
+    await push.waits;
+    push.stop();
+    expect(remoteLines(await push.ended).join('\n')).toContain('git push -o yes=home-folders http');
+  });
+
+  it('neither a quiet push nor a delayed one waits', async () => {
+    const { clone } = await contribute(bed);
+    await clone.commit({ files: HOME });
+    const quiet = await clone.push('--quiet', ...TOPIC);
+    expect(bannerOf(quiet).prUrl).toContain('/pull/1');
+    await clone.commit({ files: { 'other.txt': 'See /home/grace/other.\n' } });
+    const delayed = await clone.push('-o', 'delay=1h', 'origin', 'HEAD:refs/heads/later');
+    expect(remoteLines(delayed).join('\n')).toContain('Delayed: it will be published between');
+  });
+});
+
+describe('after the wait', () => {
+  const bed = useOwnTestBed({ env: { WARNING_WAIT: '2s', PANIC_PASSWORD: 'correct horse battery' } });
+
+  async function waiting(...options: string[]) {
+    const contribution = await contribute(bed);
+    await contribution.clone.commit({ files: HOME });
+    const push = new WaitingPush(contribution.clone, ...options, ...TOPIC);
+    await push.waits;
+    return { ...contribution, push };
+  }
+
+  it('it is published, and its warnings were told once', async () => {
+    const { push, ...contribution } = await waiting();
+    expect(await bed.host.pulls(contribution.upstream)).toEqual([]);
+    const published = await push.ended;
+    await expectAccepted(bed, contribution, published);
+    expect(remoteLines(published).filter((line) => line.includes(HEADING))).toHaveLength(1);
+  });
+
+  it('a client that only ends its side of the connection has not left', async () => {
+    const { upstream, clone, person } = await contribute(bed);
+    const newId = await clone.commit({ files: HOME });
+    const { stdout: pack } = await run('git', ['pack-objects', '--stdout', '--revs', '--quiet'], {
+      cwd: clone.gitFolder,
+      env: neutralEnvironment({}),
+      input: 'HEAD\n^origin/main\n',
+    });
+    const commands = [{ newId, ref: 'refs/heads/topic' }];
+    const body = pushBody({ commands, capabilities: 'report-status side-band-64k', pack });
+    const connection = await RawConnection.open(bed.service.url);
+    const { pathname } = new URL(`${upstream.url}/git-receive-pack`);
+    connection.sendHead(pathname, person, {
+      'Content-Type': RECEIVE_PACK,
+      'Content-Length': String(body.byteLength),
+    });
+    connection.send(body);
+    connection.end();
+    expect((await connection.answer())?.body.toString()).toContain('ok refs/heads/topic');
+    expect(await bed.host.pulls(upstream)).toHaveLength(1);
+  });
+
+  it('a pull request that was closed meanwhile is not updated', async () => {
+    const contribution = await contribute(bed);
+    const { upstream, clone } = contribution;
+    await clone.commit();
+    const { banner, pull } = await expectAccepted(bed, contribution, await clone.push(...TOPIC));
+    await clone.commit({ files: HOME });
+    const push = new WaitingPush(clone, '-o', `pr-hash=${banner.prHash}`, ...TOPIC);
+    await push.waits;
+    bed.sandbox.maintainer.close({ owner: upstream.owner, repo: upstream.name, number: pull.number });
+    expect((await push.ended).stderr).toContain('push rejected: the pull request is not open any more');
+  });
+
+  it('a pull request that was updated meanwhile is not overwritten', exhaustive, async () => {
+    const contribution = await contribute(bed);
+    const { clone } = contribution;
+    await clone.commit();
+    const { banner } = await expectAccepted(bed, contribution, await clone.push(...TOPIC));
+    const option = ['-o', `pr-hash=${banner.prHash}`];
+    await clone.commit({ files: HOME });
+    const push = new WaitingPush(clone, ...option, ...TOPIC);
+    await push.waits;
+    await clone.git('reset', '--quiet', '--hard', 'HEAD~1');
+    await clone.commit();
+    // The pull request is not locked while the first one waits.
+    await expectAccepted(bed, contribution, await clone.push(...option, ...TOPIC));
+    expect((await push.ended).stderr).toContain('another push to this pull request came first');
+  });
+
+  it('of two people with the same commits, one opens it, and the other is told', async () => {
+    const { upstream, clone, push } = await waiting();
+    const other = await bed.person().clone(upstream.url);
+    await other.git('pull', '--quiet', clone.gitFolder, 'HEAD');
+    const second = new WaitingPush(other, ...TOPIC);
+    const [one, two] = [await push.ended, await second.ended];
+    expect(bannerOf(one).prUrl).toContain('/pull/1');
+    expect(two.stderr).toContain('push rejected: the commits are in another pull request now');
+    expect(await bed.host.pulls(upstream)).toHaveLength(1);
+  });
+
+  it('panic that began meanwhile refuses it', async () => {
+    const { upstream, push } = await waiting();
+    const setPanic = (active: boolean) =>
+      fetch(`${bed.service.url}/admin/panic`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ password: 'correct horse battery', active }),
+      });
+    await setPanic(true);
+    expect((await push.ended).stderr).toContain('push rejected: service temporarily suspended');
+    expect(await bed.host.pulls(upstream)).toEqual([]);
+    await setPanic(false);
+  });
+});
