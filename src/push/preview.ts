@@ -49,6 +49,8 @@ export async function previewOf(
   const bot = { name: await host.botLogin(), email: settings.anonEmail };
   const dateOf = datesNow(push.commits, bot, claim, Math.floor(host.clock.now() / 1000));
   const leaving = new AnonymousCommits(push.commits, bot, dateOf, settings.signingKey);
+  // All commits have been hashed, and will be written.
+  await host.memory.worked(push.commits.byteLength);
   const bytes = outgoingBytes(leaving.contents(), spool.byteLength);
   const facts = { author: bot.name, dateOf, bytes, updated };
   const refusal = refusalOf(findings);
