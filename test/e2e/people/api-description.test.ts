@@ -66,6 +66,7 @@ describe('what the service tells of itself', exhaustive, () => {
     await api.expect(200, 'GET /openapi.json', '/openapi.json');
     await api.expect(200, 'GET /docs', '/docs');
     await api.expect(200, 'GET /.well-known/security.txt', '/.well-known/security.txt');
+    await api.expect(404, 'GET /.well-known/gitveil-signing-key', '/.well-known/gitveil-signing-key');
     await api.expect(200, 'GET /', '/', { headers: { Accept: 'text/html' } });
     await api.expect(200, 'GET /', '/');
     await api.expect(302, 'GET /', '/?repo=octo/hello', { headers: { Accept: 'text/html' } });
