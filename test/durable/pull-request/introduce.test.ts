@@ -30,7 +30,7 @@ beforeEach(async () => {
     if (!url.startsWith(API)) return new Response(null);
     if (pathname.endsWith('/user')) return Response.json({ id: 1, login: 'bot' });
     if (!pathname.endsWith('/comments')) return shownPull(url) ?? new Response(null);
-    posted.push((JSON.parse(String(init?.body)) as { body: string }).body);
+    posted.push((JSON.parse(init?.body as string) as { body: string }).body);
     return answers.shift()?.() ?? Response.json({ id: 5, html_url: 'https://host.test/c' }, { status: 201 });
   });
 });

@@ -43,6 +43,8 @@ const ELSEWHERE = [
   /(?:\/admin\/\S+|\/v1\/moderation\/report) 503$/,
   // One who names no contact: test/routes/service/operator-contact.test.ts.
   /security\.txt 404$/,
+  // One who signs commits: test/routes/service/signing-key.test.ts.
+  /gitveil-signing-key 200$/,
 ];
 
 beforeAll(async () => {
