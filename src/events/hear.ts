@@ -44,13 +44,19 @@ export interface Listener {
   readonly bot: { readonly id: number; readonly login: string };
   /** Closes what the service has opened there. Rejects if something is left open. */
   closeAll(repository: Repository): Promise<void>;
-  /** Learns that a repository is stopped now. */
-  stopped(repository: Repository): void;
+  /**
+   * Learns that a repository is stopped.
+   * @param at the time of the comment; milliseconds since 1970.
+   */
+  stopped(repository: Repository, at: number): void;
 }
 
 type Heard = Remark & Required<Pick<Remark, 'comment'>> & { readonly authorId: number };
 
-/** Hears what is new. If it rejects, the comment at which it did so is not heard yet. */
+/**
+ * Hears what is new. If it rejects, the comment at which it did so is not heard yet. Of the same
+ * words of the same person only the last count, so that repeating them costs no calls.
+ */
 export async function hear(
   listener: Listener,
   name: RepositoryName,
@@ -58,16 +64,24 @@ export async function hear(
   remarks: readonly Remark[],
 ): Promise<void> {
   const { bot, host, memory } = listener;
-  const comments = remarks.filter((remark) => isOthers(remark, bot.id));
-  for (const remark of comments.toSorted((a, b) => a.comment.id - b.comment.id)) {
-    const { comment, text } = remark;
-    const words = wordsIn(text, bot.login);
-    if (words.length === 0 || comment.isEdited || memory.wasHeard(comment.id)) continue;
-    const standing = await host.standing(name, comment.by);
-    if (standing !== 'none') await obey(listener, name, thread, remark, words, standing);
-    // What nobody was asked about can be judged again, and needs no row that strangers could fill.
-    else if (comment.by.association !== null) continue;
-    memory.heard(comment.id, Date.parse(remark.at));
+  const said = remarks
+    .filter((remark) => isOthers(remark, bot.id))
+    .map((remark) => ({ remark, words: wordsIn(remark.text, bot.login) }))
+    .filter(({ words }) => words.length > 0)
+    .filter(({ remark: { comment } }) => !comment.isEdited && !memory.wasHeard(comment.id))
+    .toSorted((a, b) => a.remark.comment.id - b.remark.comment.id);
+  const keyOf = ({ remark, words }: (typeof said)[number]) => [remark.authorId, ...words].join();
+  const last = new Map(said.map((one) => [keyOf(one), one]));
+  for (const one of said) {
+    const { remark, words } = one;
+    const { id, by } = remark.comment;
+    const isLast = last.get(keyOf(one)) === one;
+    // With an association, this costs no call, and strangers need no row that they could fill.
+    const isFree = by.association !== null;
+    const standing = isLast || isFree ? await host.standing(name, by) : 'none';
+    if (standing === 'none' && isFree) continue;
+    if (standing !== 'none' && isLast) await obey(listener, name, thread, remark, words, standing);
+    memory.heard(id, Date.parse(remark.at));
   }
 }
 
@@ -98,7 +112,7 @@ async function obey(
       if (word === 'close all') await listener.closeAll(repository);
       else if (before === null || before.at <= stance.at) {
         memory.setStance(repository, where, { word, ...stance });
-        if (word === 'stop') listener.stopped(repository);
+        if (word === 'stop') listener.stopped(repository, stance.at);
       }
     }
   }

@@ -149,6 +149,16 @@ export function appealFormPage(form: AppealForm, maxLength: number): Page {
   );
 }
 
+/** @param closed says why no appeal can be delivered now. */
+export function appealClosedPage(closed: string): Page {
+  return appealPage(
+    'Appeal against reports',
+    html`If reports have silenced your pseudonym and were wrong, tell the operator of this service why.`,
+    html`${problemNotice(closed)}
+      <p>The <a href="/">front page</a> says who runs this service, if its operator has named a contact.</p>`,
+  );
+}
+
 export function appealedPage(hash: string, { reports, state }: Standing): Page {
   return appealPage(
     'Your appeal is sent',

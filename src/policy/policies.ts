@@ -45,6 +45,7 @@ import {
 } from './policy.ts';
 
 const POLICY_FRESH_MS = 5 * 60_000;
+const NOTHING_SAID: SaidWords = { stoppedAt: null, muted: [], isAny: false };
 /** How long to wait: long, because a slow host is no reason to refuse a contribution. */
 const PATIENCE_MS = 20_000;
 /** How long a push waits for what only warns. */
@@ -96,6 +97,8 @@ interface PolicyQuestion {
    * that somebody has just pushed. Default: no.
    */
   readonly isPolled?: boolean;
+  /** Whether only the repository's files count, and no comment (contract, 4.14). Default: no. */
+  readonly isFilesOnly?: boolean;
   /** The same as in `Question` of src/isolate/last-known.ts. */
   readonly atOnceMs?: number;
 }
@@ -113,12 +116,10 @@ export class Policies {
   }
 
   /** Gives the policy of a repository. Never rejects. */
-  async of(
-    repository: RepositoryName,
-    { looked, mayAsk = async () => true, isUrgent = false, isPolled = false, atOnceMs }: PolicyQuestion = {},
-  ): Promise<KnownPolicy> {
+  async of(repository: RepositoryName, question: PolicyQuestion = {}): Promise<KnownPolicy> {
+    const { looked, mayAsk = async () => true, isUrgent = false, isPolled = false, atOnceMs } = question;
     const name = `${isPolled ? 'polled-policy' : 'policy'}/${recordName(this.#place, repository).toLowerCase()}`;
-    const said = this.#said(repository, looked, isPolled).catch(() => null);
+    const said = question.isFilesOnly ? NOTHING_SAID : this.#said(repository, question).catch(() => null);
     const policy = await this.#lastKnown.read<Policy | null>({
       ...QUESTION,
       name,
@@ -143,11 +144,7 @@ export class Policies {
    * Reads what maintainers have said. A name alone may be another repository's by now, so its
    * number is looked up if any word stands; but pages, which can be polled, cost no call.
    */
-  async #said(
-    repository: RepositoryName,
-    looked: Promise<Repository> | undefined,
-    isPolled: boolean,
-  ): Promise<SaidWords> {
+  async #said(repository: RepositoryName, { looked, isPolled }: PolicyQuestion): Promise<SaidWords> {
     const said = await this.#host.said(repository, null);
     if (!said.isAny || isPolled) return said;
     const { id } = await (looked ?? this.#host.repositories.repository(repository));

@@ -219,12 +219,11 @@ async function tipNow(
 
   /** Whether the push has this commit, by the dates that were given to its commits. */
   async function standsOn(oid: Oid | null): Promise<boolean> {
-    const identity = { name: botLogin, email: run.settings.anonEmail };
-    const { dateOf } = datesOf(undatedOf(work.commits, identity), claim?.dates ?? [], 0);
-    const { signingKey } = run.settings;
     if (oid === null) return false;
-    return (await AnonymousCommits.make(work.commits, identity, dateOf, signingKey, run.host.memory)).has(
-      oid,
-    );
+    const { settings, host } = run;
+    const identity = { name: botLogin, email: settings.anonEmail };
+    const { dateOf } = datesOf(undatedOf(work.commits, identity), claim?.dates ?? [], 0);
+    const made = AnonymousCommits.make(work.commits, identity, dateOf, settings.signingKey, host.memory);
+    return (await made).has(oid);
   }
 }

@@ -126,7 +126,7 @@ function messageLines(
     left -= size + LINE_BYTES;
     const date = new Date(dateOf(number) * 1000).toISOString().slice(0, 19).replace('T', ' ');
     const { title, body } = textOf(commit, anonymous);
-    const text = body !== '' && shown.startsWith(body) ? '(the description above)' : body;
+    const text = body !== '' && body === shown ? '(the description above)' : body;
     lines.push(`  ${anonymous.idOf(number).slice(0, 10)}  ${date} UTC  ${title}`, ...indented(text));
   }
   const messages = count === 1 ? '1 message' : `${count} messages`;

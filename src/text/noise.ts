@@ -62,18 +62,26 @@ function noiseOf(texts: Iterable<string>, { hostUrl, repository }: Whereabouts):
     // A text may come in thousands of pieces, of which few name anybody.
     if (!/[@/]/.test(text)) continue;
     const lower = text.toLowerCase();
-    for (const [name, what] of namedIn(lower, host)) {
+    const plain = lower.replaceAll(WEB_ADDRESS, ' ');
+    for (const [name, what] of lower.includes('/') ? namedIn(lower, plain, host) : []) {
       if (name !== own && references.add(`${name}#${what}`).size > MOST) return TOO_MANY_REFERENCES;
     }
-    for (const [, mention = ''] of lower.replaceAll(WEB_ADDRESS, ' ').matchAll(MENTION)) {
+    for (const [, mention = ''] of plain.matchAll(MENTION)) {
       if (mentions.add(mention).size > MOST) return TOO_MANY_MENTIONS;
     }
   }
   return null;
 }
 
-/** Finds threads and commits that a text names: each with its repository and its number or id. */
-function* namedIn(text: string, host: string): Generator<readonly [name: string, what: string]> {
+/**
+ * Finds threads and commits that a text names: each with its repository and its number or id.
+ * @param plain is the text without addresses.
+ */
+function* namedIn(
+  text: string,
+  plain: string,
+  host: string,
+): Generator<readonly [name: string, what: string]> {
   for (const start of [`//${host}/`, `//www.${host}/`]) {
     for (let at = text.indexOf(start); at >= 0; at = text.indexOf(start, at + 1)) {
       const path = text.slice(at + start.length, at + start.length + MAX_PATH_LENGTH);
@@ -82,7 +90,7 @@ function* namedIn(text: string, host: string): Generator<readonly [name: string,
       if (PAGES.has(page) && what !== undefined) yield [`${owner}/${name}`, what];
     }
   }
-  for (const [, name = '', number, commit = ''] of text.replaceAll(WEB_ADDRESS, ' ').matchAll(REFERENCE)) {
+  for (const [, name = '', number, commit = ''] of plain.matchAll(REFERENCE)) {
     yield [name, number ?? commit];
   }
 }

@@ -163,6 +163,18 @@ describe('a comment', () => {
     expect(world.done).toHaveLength(3);
   });
 
+  it('is answered once a read, however often the same person repeats it', async () => {
+    const world = new World();
+    const stops = Array.from({ length: 500 }, () => written('@veil-bot stop', { by: 'octo' }));
+    await world.hear(...stops);
+    await world.hear(...stops);
+    expect(world.done).toEqual(['stopped', `thumb ${stops.at(-1)?.comment?.id}`]);
+    const forged = stops.map(() => written('@veil-bot stop', { by: 'eve', association: null }));
+    await world.hear(...forged);
+    await world.hear(...forged);
+    expect(world.asked).toEqual(['eve']);
+  });
+
   it('changes nothing if a newer one was heard before, on another thread', async () => {
     const world = new World();
     await world.hear(written('@veil-bot welcome', { by: 'octo', second: 20 }));

@@ -135,10 +135,10 @@ describe.skipIf(inject('gitea') === null)('on Gitea', () => {
       const { id } = await bed.people.call<{ id: number }>('POST', path, body);
       return async () => {
         await bed.inner.service.runScheduled();
-        const path = `/repos/${fullName}/issues/comments/${id}/reactions`;
+        const reactions = `/repos/${fullName}/issues/comments/${id}/reactions`;
         const given = await bed.people.call<{ content: string; user: { login: string } }[] | null>(
           'GET',
-          path,
+          reactions,
         );
         return (given ?? []).map(({ content, user }) => `${content} ${user.login}`);
       };

@@ -40,6 +40,9 @@ let count = 0;
 /** One that nothing remembers. */
 const newRepository = () => ({ owner: 'Octo', name: `Hello-${++count}` });
 
+const NOTHING_SAID: SaidWords = { stoppedAt: null, muted: [], isAny: false };
+const STOPPED = { stoppedAt: Date.parse('2026-11-29T12:00:00Z'), muted: [], isAny: true };
+
 /** The host: what it has, and how often it was asked. */
 class FakeHost implements PolicyHost {
   readonly repositories = this;
@@ -47,7 +50,8 @@ class FakeHost implements PolicyHost {
   isPrivate = false;
   pullRequests: Repository['pullRequests'] = 'all';
   failure: HostError | null = null;
-  words: SaidWords = { stoppedAt: null, muted: [], isAny: false };
+  words: SaidWords = NOTHING_SAID;
+  wordsById: SaidWords = NOTHING_SAID;
   asked = 0;
 
   async repository(name: { owner: string; name: string }) {
@@ -91,8 +95,8 @@ class FakeHost implements PolicyHost {
     return this.pullRequests;
   }
 
-  async said() {
-    return this.words;
+  async said(_repository: object, id: number | null) {
+    return id === null ? this.words : this.wordsById;
   }
 
   async file(_repository: RepositoryName, _path: string): Promise<FileAnswer> {
@@ -129,6 +133,55 @@ beforeEach(() => void vi.setSystemTime(nextNoon()));
 afterEach(() => {
   vi.useRealTimers();
   vi.restoreAllMocks();
+});
+
+describe('what maintainers have said', () => {
+  it('closes the repository at once, whatever its file says', async () => {
+    const host = new FakeHost();
+    host.text = 'accept: true\nanonymous_friendly: true';
+    const policies = isolate(host);
+    const repository = newRepository();
+    expect(await policies.of(repository)).toMatchObject({ anonymousFriendly: true });
+    host.words = host.wordsById = STOPPED;
+    const policy = await policies.of(repository);
+    expect(policy?.accepted).toEqual([]);
+    expect(policy && policyRefusal(policy, repository, 'issues')).toBe(
+      `${repository.owner}/${repository.name} accepts nothing from this service. Its maintainers have said stop on 2026-11-29.\nYou can still contribute with an account of your own.`,
+    );
+    // The badge shows the file alone.
+    expect(await policies.of(repository, { isFilesOnly: true })).toMatchObject({ anonymousFriendly: true });
+  });
+
+  it('opens nothing that the file has closed', async () => {
+    const host = new FakeHost();
+    host.text = 'accept: false';
+    host.words = host.wordsById = { ...NOTHING_SAID, isAny: true };
+    expect((await isolate(host).of(newRepository()))?.accepted).toEqual([]);
+  });
+
+  it('is not believed of a name that another repository has now; but a page asks nobody', async () => {
+    const host = new FakeHost();
+    host.words = STOPPED;
+    const policies = isolate(host);
+    const repository = newRepository();
+    expect(await policies.of(repository)).toMatchObject(OPEN_POLICY);
+    expect(host.asked).toBe(2);
+    expect((await policies.of(repository, { isPolled: true }))?.accepted).toEqual([]);
+    expect(host.asked).toBe(3);
+  });
+
+  it('follows a repository to a new name', async () => {
+    const host = new FakeHost();
+    host.words = { ...NOTHING_SAID, isAny: true };
+    host.wordsById = STOPPED;
+    expect((await isolate(host).of(newRepository()))?.accepted).toEqual([]);
+  });
+
+  it('may be stop, if nobody knows: then the policy is not known', async () => {
+    const host = new FakeHost();
+    host.said = async () => Promise.reject(new Error('overloaded'));
+    expect(await isolate(host).of(newRepository())).toBeUndefined();
+  });
 });
 
 describe('the policy of a repository', () => {

@@ -185,7 +185,8 @@ function encode({ tree, parents, encoding, message: { bytes, mentions } }: Plann
   const name = utf8(encoding ?? '');
   const words = 3 + parents.length + 3 * mentions.length;
   const ids = 1 + parents.filter((parent) => typeof parent === 'string').length;
-  const encoded = Buffer.alloc(words * WORD_BYTES + ids * OID_BYTES + name.length + bytes.length);
+  // Every byte of it is written below.
+  const encoded = Buffer.allocUnsafe(words * WORD_BYTES + ids * OID_BYTES + name.length + bytes.length);
   let at = 0;
   const word = (value: number): void => {
     at = encoded.writeUInt32BE(value, at);

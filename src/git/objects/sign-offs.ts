@@ -33,12 +33,13 @@ export const MAX_SIGN_OFFS = 250_000;
  */
 export function signerOf(kept: Kept, signer: CommitIdentity): Reword {
   const count = countdown(MAX_SIGN_OFFS, tooManySignOffs);
+  const bots = [signer.name, signer.email].map((own) => folded(latin1(utf8(own))));
   return (oid, message) => {
-    const signers = ownWords(kept, oid);
-    for (const own of [signer.name, signer.email]) signers.add(folded(latin1(utf8(own))));
+    /** Names and addresses whose sign-offs are replaced. Most messages have none. */
+    let signers: ReadonlySet<string> | null = null;
     const words = withoutSignOffs(latin1(message), (value) => {
       count();
-      return isBy(value, signers);
+      return isBy(value, (signers ??= new Set([...ownWords(kept, oid), ...bots])));
     });
     const titled = contentEnd(words) === 0 ? UNTITLED : words;
     return Buffer.from(withTrailer(titled, latin1(utf8(signOffLine(signer)))), 'latin1');

@@ -9,6 +9,7 @@ import { statedText } from '../../text/pull-request-text.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import { type Finding, say, warn } from '../../words/finding.ts';
 import { oneLine } from '../../words/host-text.ts';
+import { nearName } from '../../words/near-name.ts';
 import { fullName } from '../../words/repository-name.ts';
 import type { PushSettings, PushStore } from '../push-host.ts';
 import { type ClaimedUpdate, missingKey, type Pushed } from '../push-run.ts';
@@ -48,6 +49,8 @@ export interface Records extends Pick<PushStore, 'recorded'> {
 
 /** Branches in a list of those that there are. */
 const MOST_NAMED = 10;
+/** Refs among which a misspelt branch is looked for. */
+const MOST_COMPARED = 1_000;
 
 /** Code of the finding that the push names a pull request which nobody knows. */
 export const UNKNOWN_HASH = 'unknown-hash';
@@ -262,12 +265,15 @@ async function chooseBase(
   if (named !== null) {
     const base = await find(named);
     if (base !== null) return { base, isBaseNamed: true, isBaseRefused: false, isGuess: false };
-    const meant = pushed.options.base === null ? branchBefore(refs, named) : null;
+    const before = pushed.options.base === null ? branchBefore(refs, named) : null;
+    const meant = before ?? nearBranch(refs, named);
+    const question = meant === null ? '' : ` Did you mean "${oneLine(meant)}"?`;
     const lines = [
-      `${name} has no branch "${oneLine(named)}". It has ${listedBranches(refs) ?? 'none'}.`,
-      ...(meant === null ? [] : [`A topic is not needed: push to refs/for/${oneLine(meant)}`]),
+      `${name} has no branch "${oneLine(named)}". It has ${listedBranches(refs) ?? 'none'}.${question}`,
     ];
-    throw new Refusal('base', 'there is no such base branch', lines, { needs: ['base=<branch>'] });
+    throw new Refusal('base', 'there is no such base branch', lines, {
+      needs: [`base=${meant ?? '<branch>'}`],
+    });
   }
   const present = await find(current);
   // The host is never asked for this name, because the person may have chosen it for themselves
@@ -306,6 +312,14 @@ export async function findBase(
   throw new Refusal('base', 'the base branch is not listed', [
     'This repository has more branches than the service lists, and it asks for none by its name before the push is published. Push without a delay.',
   ]);
+}
+
+/** The branch whose name is nearly the same; null: there is none among the first ones. */
+function nearBranch(refs: readonly Ref[], named: string): string | null {
+  const listed = refs
+    .slice(0, MOST_COMPARED)
+    .flatMap(({ name }) => /^refs\/heads\/(.+)/.exec(name)?.[1] ?? []);
+  return nearName(named, listed) ?? null;
 }
 
 /**

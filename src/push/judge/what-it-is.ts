@@ -107,7 +107,7 @@ async function findGround(asked: Question, bot: CommitIdentity): Promise<Ground>
   const remoteUrl = circumstances.settings.remoteUrl(born.repository);
   const history = git.history([destination.base, defaultBranch]);
   await history.reachBack();
-  const advice = { remoteUrl, base: shortName(destination.base) };
+  const advice = { remoteUrl, branch: shortName(destination.base) };
   const work = await findWork(received, history, advice, circumstances.memory);
   const owner = baseOfWork(destination, work, history);
   if (!isBaseRefused) findings.add(otherBase(owner));

@@ -32,6 +32,17 @@ const MENDABLE: ReadonlySet<RefusalCode> = new Set([
 /** Faults that only options mend: without `needs`, nobody but the person can write these. */
 const MENDED_BY_OPTIONS: ReadonlySet<RefusalCode> = new Set(['options', 'trails']);
 
+/** Refusals whose first line says all that their reason does. */
+const TELLS_ITSELF: ReadonlySet<RefusalCode> = new Set([
+  'base',
+  'fetch-first',
+  'names',
+  'sign-off',
+  'stated',
+  'trails',
+  'workflows',
+]);
+
 /**
  * Whether it helps to show the whole command: options change, or several things have to. There is
  * none without an option that nobody but the person can write.
@@ -59,12 +70,9 @@ export function reviewLines(refusal: Refusal, command: string | null): readonly 
   return [...lines, ''];
 }
 
-/**
- * All lines without a terminal's layout and command, with the reasons of all refusals but the
- * first.
- */
+/** All lines without a terminal's layout and command. The reason of the first is told apart. */
 export function allLines({ all, warnings }: Refusal): string[] {
-  const refused = all.flatMap((each, at) => (at === 0 ? each.lines : [reasonOf(each), ...each.lines]));
+  const refused = all.flatMap((each, at) => (at === 0 ? each.lines : besideOthers(each)));
   return [...refused, ...linesOf(warnings)];
 }
 
@@ -73,10 +81,18 @@ function reasonOf({ code, reason }: Refusal): string {
   return code === 'options' ? `${reason}.` : sentence(reason);
 }
 
+/** The lines of a refusal whose reason does not stand in Git's status table. */
+function besideOthers(refusal: Refusal): readonly string[] {
+  const { code, lines } = refusal;
+  return TELLS_ITSELF.has(code) && lines.length > 0 ? lines : [reasonOf(refusal), ...lines];
+}
+
 function numbered(all: readonly Refusal[]): string[] {
   const shown = [`This push is refused for ${all.length} reasons:`];
-  for (const [at, refusal] of all.slice(0, MOST_REFUSALS).entries())
-    shown.push(`${at + 1}. ${reasonOf(refusal)}`, ...refusal.lines.map((line) => `   ${line}`));
+  for (const [at, refusal] of all.slice(0, MOST_REFUSALS).entries()) {
+    const [first, ...more] = besideOthers(refusal);
+    shown.push(`${at + 1}. ${first}`, ...more.map((line) => `   ${line}`));
+  }
   const more = all.length - MOST_REFUSALS;
   return more > 0 ? [...shown, `and for ${more} more.`] : shown;
 }

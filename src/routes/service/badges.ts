@@ -108,7 +108,7 @@ async function friendlyBadge(c: Context<AppEnv>): Promise<Response> {
   const found = more.length > 0 ? null : repositoryOn(c, key, owner, name);
   if (found === null) return image(c, anonymousFriendlyBadge(false), FIVE_MINUTES);
   const policies = openPolicies(c.env, config, found.host, logger, http);
-  const asking = { mayAsk: () => mayAsk(c), isPolled: true, atOnceMs: AT_ONCE_MS };
+  const asking = { mayAsk: () => mayAsk(c), isPolled: true, isFilesOnly: true, atOnceMs: AT_ONCE_MS };
   const policy = await policies.of(found.name, asking);
   const svg = anonymousFriendlyBadge(policy?.anonymousFriendly === true);
   return image(c, svg, policy === undefined ? NOT_AT_ALL : FIVE_MINUTES);

@@ -47,10 +47,10 @@ it('with faults of five kinds names all, and the command that then passes', asyn
   );
   expect(reasonsIn(lines)).toEqual([
     '"drft" is no push option: did you mean draft? Correct it or leave it out.',
-    'The repository asks for more.',
-    'There is no such base branch.',
-    'Your name would become public.',
-    'The repository takes no changes of workflows.',
+    `${upstream.fullName} asks for three things (.gitveil.yml):`,
+    `${upstream.fullName} has no branch "nowhere". It has "main".`,
+    'Your name or address would become public:',
+    `${upstream.fullName} takes no changes of workflows: its .gitveil.yml says so.`,
   ]);
   expect(bed.host.forkPath(upstream)).toBeNull();
   const command = commandIn(lines);

@@ -63,6 +63,9 @@ describe('title, description and base', () => {
     const pushed = await clone.push('-o', 'base=nowhere', 'origin', 'HEAD:topic');
     const lines = await expectRefused(bed, upstream, pushed, 'there is no such base branch');
     expect(lines).toContain(`${upstream.fullName} has no branch "nowhere". It has "main".`);
+    const near = remoteLines(await clone.push('-o', 'base=mian', 'origin', 'HEAD:topic')).join('\n');
+    expect(near).toMatch(/has no branch "mian"\. It has "main"\. Did you mean "main"\?\n/);
+    expect(near).toContain('git push -o base=main http');
   });
 });
 

@@ -78,7 +78,9 @@ describe('the base', () => {
     for (const ref of ['refs/for/main/my-topic', 'refs/for/main%topic=mine']) {
       const pushed = await clone.push('origin', `HEAD:${ref}`);
       const lines = await expectRefused(bed, upstream, pushed, 'there is no such base branch');
-      expect(lines).toContain('A topic is not needed: push to refs/for/main');
+      expect(lines.join('\n')).toMatch(
+        /Did you mean "main"\?\n\nPush again with:\n {2}git push -o base=main /,
+      );
     }
   });
 

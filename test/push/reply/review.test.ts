@@ -21,14 +21,15 @@ describe('a push that is refused', () => {
   });
 
   it('for several is told each, then the warnings, then the command', () => {
-    const refusal = review(...warn('people', 'Bob'), SIGN_OFF, NAMES);
+    const internal = new Refusal('internal', 'internal error', ['It was logged.']);
+    const refusal = review(...warn('people', 'Bob'), SIGN_OFF, NAMES, internal);
     expect(reviewLines(refusal, COMMAND)).toEqual([
       '',
-      'This push is refused for 2 reasons:',
-      '1. A sign-off is required.',
-      '   Sign it.',
-      '2. Your name would become public.',
-      '   Ada',
+      'This push is refused for 3 reasons:',
+      '1. Sign it.',
+      '2. Ada',
+      '3. Internal error.',
+      '   It was logged.',
       '',
       'Bob',
       '',
@@ -58,12 +59,7 @@ describe('a push that is refused', () => {
   });
 
   it('is told in a form without a layout, and what refuses it beside the first reason', () => {
-    expect(allLines(review(SIGN_OFF, NAMES, ...warn('people', 'Bob')))).toEqual([
-      'Sign it.',
-      'Your name would become public.',
-      'Ada',
-      'Bob',
-    ]);
+    expect(allLines(review(SIGN_OFF, NAMES, ...warn('people', 'Bob')))).toEqual(['Sign it.', 'Ada', 'Bob']);
   });
 });
 

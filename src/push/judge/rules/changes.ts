@@ -3,7 +3,7 @@ import type { ChangedEntry } from '../../../edit/tree-comparison.ts';
 import { told } from '../../../leaks/messages.ts';
 import { WORKFLOW_HOME, WORKFLOWS } from '../../../policy/community-files.ts';
 import { gateWords } from '../../../policy/gates.ts';
-import { OPEN_POLICY, type Policy, POLICY_PATH, workflowSentence } from '../../../policy/policy.ts';
+import { OPEN_POLICY, type Policy, policyFile, workflowSentence } from '../../../policy/policy.ts';
 import { SHOWN_ID_LENGTH } from '../../../upstream/tree-reader.ts';
 import { type Finding, say, warn, warnAt } from '../../../words/finding.ts';
 import { oneLine } from '../../../words/host-text.ts';
@@ -39,16 +39,20 @@ export async function changedFiles({
 export function workflows(
   changed: readonly ChangedEntry[] | null,
   repository: RepositoryName,
-  { refusesWorkflows, owners, community: { hasWorkflows } }: Policy,
-  mayHaveSome = hasWorkflows,
+  policy: Policy,
+  mayHaveSome = policy.community.hasWorkflows,
 ): Finding[] {
+  const {
+    refusesWorkflows,
+    community: { hasWorkflows },
+  } = policy;
   const isWorkflow = ({ path, oid }: ChangedEntry) =>
     WORKFLOWS.test(path) || (hasWorkflows && oid === null && WORKFLOW_HOME.test(path));
   const paths = changed?.filter(isWorkflow).map(({ path }) => path);
   if (refusesWorkflows && paths?.length !== 0)
     return [
       new Refusal('workflows', 'the repository takes no changes of workflows', [
-        `The ${POLICY_PATH} of ${owners ?? fullName(repository)} says so.`,
+        `${fullName(repository)} takes no changes of workflows: ${policyFile(policy)} says so.`,
         paths === undefined
           ? 'The service could not check whether this push has any. Rebase onto the base branch, or push fewer commits at once.'
           : `Leave out ${oneLine(paths[0] ?? '')}, and push again.`,
