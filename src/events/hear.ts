@@ -44,8 +44,11 @@ export interface Listener {
   readonly bot: { readonly id: number; readonly login: string };
   /** Closes what the service has opened there. Rejects if something is left open. */
   closeAll(repository: Repository): Promise<void>;
-  /** Learns that a repository is stopped now. */
-  stopped(repository: Repository): void;
+  /**
+   * Learns that a repository is stopped.
+   * @param at the time of the comment; milliseconds since 1970.
+   */
+  stopped(repository: Repository, at: number): void;
 }
 
 type Heard = Remark & Required<Pick<Remark, 'comment'>> & { readonly authorId: number };
@@ -63,9 +66,9 @@ export async function hear(
   const { bot, host, memory } = listener;
   const said = remarks
     .filter((remark) => isOthers(remark, bot.id))
-    .filter(({ comment }) => !comment.isEdited && !memory.wasHeard(comment.id))
     .map((remark) => ({ remark, words: wordsIn(remark.text, bot.login) }))
     .filter(({ words }) => words.length > 0)
+    .filter(({ remark: { comment } }) => !comment.isEdited && !memory.wasHeard(comment.id))
     .toSorted((a, b) => a.remark.comment.id - b.remark.comment.id);
   const keyOf = ({ remark, words }: (typeof said)[number]) => [remark.authorId, ...words].join();
   const last = new Map(said.map((one) => [keyOf(one), one]));
@@ -109,7 +112,7 @@ async function obey(
       if (word === 'close all') await listener.closeAll(repository);
       else if (before === null || before.at <= stance.at) {
         memory.setStance(repository, where, { word, ...stance });
-        if (word === 'stop') listener.stopped(repository);
+        if (word === 'stop') listener.stopped(repository, stance.at);
       }
     }
   }

@@ -63,13 +63,14 @@ export function readDiffs(text: string, start: number, end: number, count: DiffC
 function refuseOther(lines: Lines): void {
   const isDiff =
     lines.startsWith('--- ') && /^--- .*\n\+\+\+ /.test(lines.text.slice(lines.at, lines.at + 8_192));
-  if (isDiff) throw malformed(`Line ${lines.number} begins a diff without "diff --git". Make it with Git.`);
+  if (isDiff)
+    throw malformed(`Line ${lines.numberAt()} begins a diff without "diff --git". Make it with Git.`);
   if (lines.startsWith('@@ -'))
     throw malformed(
-      `Line ${lines.number} begins a hunk outside of a file, or a hunk before it has too many lines.`,
+      `Line ${lines.numberAt()} begins a hunk outside of a file, or a hunk before it has too many lines.`,
     );
   if (lines.startsWith('diff --cc ') || lines.startsWith('diff --combined '))
-    throw malformed(`Line ${lines.number} begins the diff of a merge. Make a diff between two commits.`);
+    throw malformed(`Line ${lines.numberAt()} begins the diff of a merge. Make a diff between two commits.`);
 }
 
 /** The lines between `diff --git` and the change. */
@@ -93,7 +94,7 @@ const WITHOUT_BINARY =
 const NO_BINARY = /^(?:Binary files|Files) .* differ$/;
 
 function readFile(lines: Lines, count: DiffCount): FileDiff {
-  const { number } = lines;
+  const { at } = lines;
   const named = nameOf(lines.line.slice('diff --git '.length));
   lines.skip();
   const header: Header = {
@@ -110,12 +111,13 @@ function readFile(lines: Lines, count: DiffCount): FileDiff {
   const { isNew, isDeleted, moved, ids, oldMode, newMode } = header;
   if (NO_BINARY.test(lines.line)) throw malformed(WITHOUT_BINARY);
   const sides = readSides(lines);
-  const { from, to } = namesOf(header, named, sides, number);
+  const { from, to } = namesOf(header, named, sides, () => lines.numberAt(at));
   const binary = lines.startsWith('GIT binary patch') ? readBinary(lines) : null;
   if (binary !== null && ids === null) throw malformed(WITHOUT_BINARY);
   const hunks = binary === null && sides !== null ? readHunks(lines, header, count) : [];
   const isChanged = binary !== null || hunks.length > 0 || newMode !== null || moved !== null;
-  if (!isChanged && !isDeleted) throw malformed(`Line ${number} begins a file that does not change.`);
+  if (!isChanged && !isDeleted)
+    throw malformed(`Line ${lines.numberAt(at)} begins a file that does not change.`);
   const isCopy = moved === 'copy';
   return {
     from: isNew ? null : from,
@@ -168,7 +170,7 @@ function readSides(lines: Lines): Sides | null {
   if (!lines.startsWith('--- ')) return null;
   const old = sideOf(lines.line);
   lines.skip();
-  if (!lines.startsWith('+++ ')) throw malformed(`Line ${lines.number} should begin with +++.`);
+  if (!lines.startsWith('+++ ')) throw malformed(`Line ${lines.numberAt()} should begin with +++.`);
   const side = { old, new: sideOf(lines.line) };
   lines.skip();
   return side;
@@ -185,7 +187,7 @@ function namesOf(
   { isNew, isDeleted, moved, ...header }: Header,
   named: string | null,
   sides: Sides | null,
-  number: number,
+  number: () => number,
 ): { readonly from: string; readonly to: string } {
   const from = header.from ?? sides?.old ?? named ?? sides?.new;
   const to = header.to ?? sides?.new ?? named ?? sides?.old;
@@ -194,7 +196,7 @@ function namesOf(
   const isOne =
     moved !== null ? header.from !== null && header.to !== null : from === to && from === (named ?? from);
   if (!from || !to || !agrees || !isOne)
-    throw malformed(`Line ${number} begins a file without a clear name.`);
+    throw malformed(`Line ${number()} begins a file without a clear name.`);
   return { from, to };
 }
 
@@ -263,15 +265,15 @@ const HUNK = /^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@/;
 function readHunks(lines: Lines, { isNew, isDeleted }: Header, count: DiffCount): Hunk[] {
   const hunks: Hunk[] = [];
   while (lines.startsWith('@@ ')) {
-    const { number } = lines;
+    const { at } = lines;
     const [, oldStart, oldCount = '1', newStart, newCount = '1'] = HUNK.exec(lines.line) ?? [];
-    if (newStart === undefined) throw malformed(`Line ${number} begins a malformed hunk.`);
+    if (newStart === undefined) throw malformed(`Line ${lines.numberAt(at)} begins a malformed hunk.`);
     const [olds, news] = [Number(oldCount), Number(newCount)];
     if ((isNew && olds > 0) || (isDeleted && news > 0))
-      throw malformed(`Line ${number} begins a hunk that a new or deleted file cannot have.`);
+      throw malformed(`Line ${lines.numberAt(at)} begins a hunk that a new or deleted file cannot have.`);
     lines.skip();
     const start = lines.at;
-    skipHunk(lines, olds, news, number);
+    skipHunk(lines, olds, news, at);
     hunks.push({
       oldStart: Number(oldStart),
       oldCount: olds,
@@ -281,22 +283,22 @@ function readHunks(lines: Lines, { isNew, isDeleted }: Header, count: DiffCount)
     });
     if (++count.hunks > MAX_HUNKS) throw tooMuch(`It has more than ${MAX_HUNKS} hunks.`);
   }
-  if (hunks.length === 0) throw malformed(`Line ${lines.number} should begin a hunk.`);
+  if (hunks.length === 0) throw malformed(`Line ${lines.numberAt()} should begin a hunk.`);
   return hunks;
 }
 
 /** Skips exactly the lines of a hunk. @throws PatchError if it has fewer or none that change. */
-function skipHunk(lines: Lines, olds: number, news: number, number: number): void {
+function skipHunk(lines: Lines, olds: number, news: number, at: number): void {
   let hasChange = false;
   while (olds > 0 || news > 0) {
     const kind = lines.isAtEnd ? '' : (lines.line[0] ?? ' ');
     if (kind === ' ' || kind === '-') olds--;
     if (kind === ' ' || kind === '+') news--;
     if (!/[ +\\-]/.test(kind) || olds < 0 || news < 0)
-      throw malformed(`The hunk of line ${number} does not have the lines that it announces.`);
+      throw malformed(`The hunk of line ${lines.numberAt(at)} does not have the lines that it announces.`);
     hasChange ||= kind === '-' || kind === '+';
     lines.skip();
   }
   if (lines.startsWith('\\ ')) lines.skip();
-  if (!hasChange) throw malformed(`The hunk of line ${number} changes nothing.`);
+  if (!hasChange) throw malformed(`The hunk of line ${lines.numberAt(at)} changes nothing.`);
 }

@@ -32,11 +32,16 @@ export class Lines {
     return this.text.startsWith(beginning, this.at) && this.at + beginning.length <= this.end;
   }
 
-  /** The number of the next line in the whole patch, for a message. */
-  get number(): number {
+  /** Counts lines from the beginning of the patch, for a message: it reads all of them. */
+  numberAt(at = this.at): number {
     let number = 1;
-    for (let at = this.text.indexOf('\n'); at >= 0 && at < this.at; at = this.text.indexOf('\n', at + 1))
+    for (
+      let feed = this.text.indexOf('\n');
+      feed >= 0 && feed < at;
+      feed = this.text.indexOf('\n', feed + 1)
+    ) {
       number++;
+    }
     return number;
   }
 

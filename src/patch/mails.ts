@@ -83,7 +83,7 @@ function readHeader(lines: Lines): ReadonlyMap<string, string> {
     const [, field, value = ''] = /^([!-9;-~]+):[ \t]*(.*)$/s.exec(line) ?? [];
     const isMore = name !== '' && /^[ \t]/.test(line);
     if (left-- === 0 || (field === undefined && !isMore))
-      throw malformed(`Line ${lines.number} is no line of a mail's header. ${MAKE}`);
+      throw malformed(`Line ${lines.numberAt()} is no line of a mail's header. ${MAKE}`);
     name = field?.toLowerCase() ?? name;
     fields.set(name, isMore ? `${fields.get(name)} ${line.slice(1).trimEnd()}` : value.trimEnd());
   }

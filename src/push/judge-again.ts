@@ -205,7 +205,7 @@ async function tipNow(
   { botLogin, claim, found, history }: Found,
 ): Promise<Oid | null> {
   const recorded = claim?.recorded?.tip ?? null;
-  if (recorded !== recordedTip && !standsOn(recorded)) throw overtaken();
+  if (recorded !== recordedTip && !(await standsOn(recorded))) throw overtaken();
   const isHarmless = (oid: Oid, commit?: Commit): boolean =>
     oid === recorded || history.isKnown(oid) || (commit !== undefined && hasSame(commit));
   return replaceableTip(run, found, isHarmless, overwrite);
@@ -218,10 +218,12 @@ async function tipNow(
   }
 
   /** Whether the push has this commit, by the dates that were given to its commits. */
-  function standsOn(oid: Oid | null): boolean {
-    const identity = { name: botLogin, email: run.settings.anonEmail };
+  async function standsOn(oid: Oid | null): Promise<boolean> {
+    if (oid === null) return false;
+    const { settings, host } = run;
+    const identity = { name: botLogin, email: settings.anonEmail };
     const { dateOf } = datesOf(undatedOf(work.commits, identity), claim?.dates ?? [], 0);
-    const { signingKey } = run.settings;
-    return oid !== null && new AnonymousCommits(work.commits, identity, dateOf, signingKey).has(oid);
+    const made = AnonymousCommits.make(work.commits, identity, dateOf, settings.signingKey, host.memory);
+    return (await made).has(oid);
   }
 }

@@ -48,7 +48,8 @@ export async function previewOf(
   const { host, settings, reply } = run;
   const bot = { name: await host.botLogin(), email: settings.anonEmail };
   const dateOf = datesNow(push.commits, bot, claim, Math.floor(host.clock.now() / 1000));
-  const leaving = new AnonymousCommits(push.commits, bot, dateOf, settings.signingKey);
+  const { signingKey } = settings;
+  const leaving = await AnonymousCommits.make(push.commits, bot, dateOf, signingKey, host.memory);
   const bytes = outgoingBytes(leaving.contents(), spool.byteLength);
   const facts = { author: bot.name, dateOf, bytes, updated };
   const refusal = refusalOf(findings);
@@ -125,7 +126,7 @@ function messageLines(
     left -= size + LINE_BYTES;
     const date = new Date(dateOf(number) * 1000).toISOString().slice(0, 19).replace('T', ' ');
     const { title, body } = textOf(commit, anonymous);
-    const text = body !== '' && shown.startsWith(body) ? '(the description above)' : body;
+    const text = body !== '' && body === shown ? '(the description above)' : body;
     lines.push(`  ${anonymous.idOf(number).slice(0, 10)}  ${date} UTC  ${title}`, ...indented(text));
   }
   const messages = count === 1 ? '1 message' : `${count} messages`;

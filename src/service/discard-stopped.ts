@@ -5,6 +5,7 @@
  * Proved by test/e2e/host/maintainer-words.test.ts.
  */
 import type { DelayedPush } from '../durable/delayed-pushes/delayed-push.ts';
+import type { HeardStop } from '../durable/notification-feed/notification-feed.ts';
 import { delayedPushesOf } from '../objects.ts';
 import { stopSentence } from '../policy/policy.ts';
 import { repositoryKey, type RepositoryName } from '../words/repository-name.ts';
@@ -18,15 +19,16 @@ const PAGE_SIZE = 100;
 export async function discardStopped(
   scope: Scope,
   hostKey: string,
-  stopped: readonly RepositoryName[],
+  stopped: readonly HeardStop[],
 ): Promise<void> {
   if (stopped.length === 0) return;
-  const names = new Set(stopped.map((name) => repositoryKey('', name)));
+  const times = new Map(stopped.map((one) => [repositoryKey('', one), one.at]));
   const waiting = await allWaiting(scope);
   for (const push of waiting.filter(({ host }) => host === hostKey)) {
     const target = await targetOf(scope, push);
-    if (target === null || !names.has(repositoryKey('', target))) continue;
-    const said = stopSentence(target, Date.now()).split('\n');
+    const at = target && times.get(repositoryKey('', target));
+    if (target === null || at === undefined || at === null) continue;
+    const said = stopSentence(target, at).split('\n');
     const seen = { name: push.name, attempt: push.spool.attempt };
     const end = await delayedPushesOf(scope.env).refuse(seen, said);
     if (typeof end !== 'string') await removeDelayed(scope, end, { state: 'discarded', said });

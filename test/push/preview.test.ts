@@ -49,6 +49,12 @@ describe('a preview', () => {
     expect(lines.join('\n')).not.toMatch(/and \d+ more/);
   });
 
+  it('shows a message that is the description once', () => {
+    const lines = preview(['only\n\nonce\n']);
+    expect(lines.filter((line) => line === '    once')).toHaveLength(1);
+    expect(lines).toContain('    (the description above)');
+  });
+
   it('says how many messages of which size it does not show, and how to read them and the files', () => {
     const lines = preview(['first\n', `large\n\n${'x'.repeat(200_000)}\n`, 'last\n\nby and by\n']);
     expect(lines).toContain('  1 message, 200008 bytes, not shown: git log -p HEAD --not --remotes');

@@ -25,6 +25,9 @@ import { type AccountNews, accountNews, type Reached, reachHost } from '../../ho
 import { closeOpened } from './close-opened.ts';
 import { SqlStances, type Stopped } from './stances.ts';
 
+/** A repository whose maintainers say stop, and when they have said it. */
+export type HeardStop = RepositoryName & { readonly at: number };
+
 export class NotificationFeed extends DurableObject<Env> {
   readonly #memory: SqlFeedMemory;
   readonly #account: AccountLook;
@@ -46,9 +49,9 @@ export class NotificationFeed extends DurableObject<Env> {
    * @param cronTime when the run was scheduled; milliseconds since 1970.
    * @returns the repositories whose maintainers have said stop.
    */
-  async run(hostKey: string, cronTime: number): Promise<readonly RepositoryName[]> {
+  async run(hostKey: string, cronTime: number): Promise<readonly HeardStop[]> {
     const reached = reachHost(this.env, hostKey);
-    const stopped: RepositoryName[] = [];
+    const stopped: HeardStop[] = [];
     if (reached === null || reached.host.token === null || this.#isRunning) return stopped;
     const activity = openActivity(reached.access, () => this.#takeCall());
     const logger = loggerOf(reached.config);
@@ -63,7 +66,11 @@ export class NotificationFeed extends DurableObject<Env> {
           botId: async () => (this.#bot ??= await activity.account()).id,
           hear: async ({ repository, number }, remarks) =>
             hear(
-              await this.#listener(reached, activity, (one) => void stopped.push(one)),
+              await this.#listener(
+                reached,
+                activity,
+                ({ owner, name }, at) => void stopped.push({ owner, name, at }),
+              ),
               repository,
               number,
               remarks,

@@ -2,8 +2,9 @@
  * Turns planned commits into Git commits whose only identity is the bot's (contract, 2.10). They
  * are encoded again each time they are read, so that they take no memory.
  */
-import { NumberList } from '../compact-lists.ts';
-import { encodeAnonymousCommit, type CommitIdentity } from './commit.ts';
+import { ByteArrays, NumberList } from '../compact-lists.ts';
+import type { Memory } from '../memory.ts';
+import { encodeAnonymousCommit, type CommitIdentity, type SignatureOf } from './commit.ts';
 import { hashObject, type Oid } from './oid.ts';
 import { OidTable } from './oid-table.ts';
 import { type PlannedCommit, type PlannedCommits, withIds } from './planned-commits.ts';
@@ -21,6 +22,9 @@ const GROWTH_BYTES = 64 * 1024;
  */
 export type DateOf = (commit: number) => number;
 
+/** Work of signing a commit, in bytes: some 60 microseconds. */
+const SIGNATURE_WORK = 8 * 1024;
+
 export class AnonymousCommits {
   readonly #commits: PlannedCommits;
   readonly #identity: CommitIdentity;
@@ -30,26 +34,61 @@ export class AnonymousCommits {
   readonly #ids = new OidTable();
   /** Indexes into `#ids`, by the number of the commit. */
   readonly #idOf = new NumberList('uint32');
+  /** The signatures of the objects, in the order of `#ids`. */
+  readonly #signatures = new ByteArrays();
   #buffer = new Uint8Array(4096);
 
   /**
-   * Computes all ids at once: a SHA-1 over every commit, and its signature.
+   * Computes ids: a SHA-1 over every commit, and its signature.
    * @param signingKey is null for commits without signatures.
+   * @param now has those whose ids are computed at once: all, or for `make` none.
    */
   constructor(
     commits: PlannedCommits,
     identity: CommitIdentity,
     dateOf: DateOf,
     signingKey: SigningKey | null = null,
+    now: Iterable<PlannedCommit> = commits,
   ) {
     this.#commits = commits;
     this.#identity = identity;
     this.#dateOf = dateOf;
     this.#signingKey = signingKey;
-    let number = 0;
+    for (const commit of now) this.#add(commit);
+  }
+
+  /** Makes commits that are signed if there is a key, while other requests go on. */
+  static async make(
+    commits: PlannedCommits,
+    identity: CommitIdentity,
+    dateOf: DateOf,
+    signingKey: SigningKey | null,
+    memory: Pick<Memory, 'worked'>,
+  ): Promise<AnonymousCommits> {
+    if (signingKey === null) return new AnonymousCommits(commits, identity, dateOf);
+    const made = new AnonymousCommits(commits, identity, dateOf, signingKey, []);
     for (const commit of commits) {
-      this.#idOf.push(this.#ids.add(hashObject('commit', this.#encode(commit, number++))));
+      made.#add(commit);
+      await memory.worked(SIGNATURE_WORK);
     }
+    return made;
+  }
+
+  #add(commit: PlannedCommit): void {
+    const key = this.#signingKey;
+    let signature: Uint8Array | null = null;
+    const content = this.#encode(
+      commit,
+      this.#idOf.length,
+      key &&
+        ((...parts) => {
+          signature = key.sign(...parts);
+          return key.header(signature);
+        }),
+    );
+    const count = this.#ids.size;
+    this.#idOf.push(this.#ids.add(hashObject('commit', content)));
+    if (signature !== null && this.#ids.size > count) this.#signatures.push(signature);
   }
 
   /** The number of commits in the push. `idOf` takes numbers below it. */
@@ -77,17 +116,23 @@ export class AnonymousCommits {
    * is asked for.
    */
   *contents(): Generator<Uint8Array> {
+    const key = this.#signingKey;
     let [made, number] = [0, 0];
     for (const commit of this.#commits) {
       if (this.#idOf.at(number) === made) {
+        const signature = key && key.header(this.#signatures.at(made));
         made += 1;
-        yield this.#encode(commit, number);
+        yield this.#encode(commit, number, signature === null ? null : () => signature);
       }
       number += 1;
     }
   }
 
-  #encode({ tree, encoding, parents, message }: PlannedCommit, number: number): Uint8Array {
+  #encode(
+    { tree, encoding, parents, message }: PlannedCommit,
+    number: number,
+    signatureOf: SignatureOf | null,
+  ): Uint8Array {
     const own = parents.map((parent) => (typeof parent === 'number' ? this.idOf(parent) : parent));
     return encodeAnonymousCommit(
       { tree, encoding, message: withIds(message, this.idOf) },
@@ -96,7 +141,7 @@ export class AnonymousCommits {
       [...new Set(own)],
       this.#identity,
       this.#dateOf(number),
-      this.#signingKey,
+      signatureOf,
       (bytes) => this.#room(bytes),
     );
   }

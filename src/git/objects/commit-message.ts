@@ -41,10 +41,10 @@ const LABELS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The labels of names that were looked up lately, because it takes ten microseconds to find out
- * that a name is unknown.
+ * The decoders of names that were looked up lately, because it takes ten microseconds to make one,
+ * or to find out that a name is unknown. None of them is used for a part of a text.
  */
-const remembered = new Map<string, string>();
+const remembered = new Map<string, TextDecoder>();
 const MOST_REMEMBERED = 1_000;
 
 /**
@@ -53,10 +53,10 @@ const MOST_REMEMBERED = 1_000;
  */
 export function decoderOf(encoding: string): TextDecoder {
   const known = remembered.get(encoding);
-  if (known !== undefined) return new TextDecoder(known);
+  if (known !== undefined) return known;
   const decoder = newDecoder(encoding);
   if (remembered.size === MOST_REMEMBERED) remembered.clear();
-  remembered.set(encoding, decoder.encoding);
+  remembered.set(encoding, decoder);
   return decoder;
 }
 

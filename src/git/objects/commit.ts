@@ -5,7 +5,6 @@
  */
 import { latin1 } from '../bytes.ts';
 import { type Oid, oidFromHex } from './oid.ts';
-import type { SigningKey } from './ssh-signature.ts';
 import { ProtocolError } from '../wire/protocol-error.ts';
 
 const LF = 0x0a;
@@ -126,10 +125,13 @@ function malformedCommit(): ProtocolError {
   );
 }
 
+/** Answers the header of a commit's signature. The parts are the commit's content without it. */
+export type SignatureOf = (...parts: readonly (string | Uint8Array)[]) => string;
+
 /**
  * Encodes an anonymous commit.
  * @param committedAt is in seconds since 1970. It becomes the date of author and committer, in UTC.
- * @param signingKey signs it; null: it has no signature.
+ * @param signatureOf answers the signature's header for the content without it; null: it has none.
  * @param allocate returns the buffer to write to.
  */
 export function encodeAnonymousCommit(
@@ -137,7 +139,7 @@ export function encodeAnonymousCommit(
   parents: readonly Oid[],
   identity: CommitIdentity,
   committedAt: number,
-  signingKey: SigningKey | null = null,
+  signatureOf: SignatureOf | null = null,
   allocate: (bytes: number) => Uint8Array = (bytes) => new Uint8Array(bytes),
 ): Uint8Array {
   const person = `${identity.name} <${identity.email}> ${committedAt} +0000`;
@@ -145,7 +147,7 @@ export function encodeAnonymousCommit(
   for (const parent of parents) head += `parent ${parent}\n`;
   head += `author ${person}\ncommitter ${person}\n`;
   if (encoding !== null) head += `encoding ${encoding}\n`;
-  if (signingKey !== null) head += signingKey.commitHeader(head, '\n', message);
+  head += signatureOf?.(head, '\n', message) ?? '';
   head += '\n';
   const headBytes = Buffer.byteLength(head);
   const content = allocate(headBytes + message.byteLength);

@@ -39,19 +39,18 @@ export class SigningKey {
     this.publicKey = `${KEY_TYPE} ${this.#publicBlob.toString('base64')}`;
   }
 
-  /**
-   * Signs a commit.
-   * @param parts the content of the commit without the signature.
-   * @returns the `gpgsig` header, with the line feed at its end.
-   */
-  commitHeader(...parts: readonly (string | Uint8Array)[]): string {
+  /** Signs a commit. @param parts its content without the signature. */
+  sign(...parts: readonly (string | Uint8Array)[]): Uint8Array {
     const hash = createHash(HASH);
     for (const part of parts) hash.update(part);
-    // The second string is reserved.
-    const about = [NAMESPACE, '', HASH].map(sshString);
-    const signed = Buffer.concat([Buffer.from(SIGNATURE_MAGIC), ...about, sshString(hash.digest())]);
-    const signature = Buffer.concat([sshString(KEY_TYPE), sshString(sign(null, signed, this.#private))]);
-    const whole = [SIGNATURE_VERSION, sshString(this.#publicBlob), ...about, sshString(signature)];
+    const signed = [Buffer.from(SIGNATURE_MAGIC), ABOUT, sshString(hash.digest())];
+    return sign(null, Buffer.concat(signed), this.#private);
+  }
+
+  /** Writes a signature as the `gpgsig` header, with the line feed at its end. */
+  header(signature: Uint8Array): string {
+    const named = Buffer.concat([sshString(KEY_TYPE), sshString(signature)]);
+    const whole = [SIGNATURE_VERSION, sshString(this.#publicBlob), ABOUT, sshString(named)];
     const base64 = Buffer.concat([Buffer.from(SIGNATURE_MAGIC), ...whole]).toString('base64');
     const lines = ['-----BEGIN SSH SIGNATURE-----'];
     for (let at = 0; at < base64.length; at += LINE_LENGTH) lines.push(base64.slice(at, at + LINE_LENGTH));
@@ -67,6 +66,9 @@ function sshString(value: string | Uint8Array): Buffer {
   length.writeUInt32BE(bytes.byteLength);
   return Buffer.concat([length, bytes]);
 }
+
+/** Namespace, hash and, between them, a reserved string, as every signature has them. */
+const ABOUT = Buffer.concat([NAMESPACE, '', HASH].map(sshString));
 
 /**
  * Reads an unencrypted private key. Its line breaks may be missing, or written as `\n`, because

@@ -109,7 +109,7 @@ async function verdictOn(known: Known, named: NamedPullRequest | null, findings:
   const isTold = received.options.preview || refusalOf(findings.all) === null;
   const updated =
     isTold && updates && place !== null && named !== null
-      ? await place.ask.updatedCommits(named, work.commits, leaving(), (oid) => history.isKnown(oid))
+      ? await place.ask.updatedCommits(named, work.commits, await leaving(), (oid) => history.isKnown(oid))
       : null;
   // What the limits would refuse opens no second one.
   const compared = isTold && circumstances.refusal === null ? await comparedWork(known) : null;

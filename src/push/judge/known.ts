@@ -30,8 +30,8 @@ export interface Known {
   readonly pushed: PushedWork;
   /** Findings that hosts would refuse in folders, which the search for names has read. */
   readonly oddFolders: readonly Finding[];
-  /** Answers the commits as they would leave now. Each is hashed once. */
-  readonly leaving: () => AnonymousCommits;
+  /** Answers the commits as they would leave now. Each is hashed and signed once. */
+  readonly leaving: () => Promise<AnonymousCommits>;
   /** Whether the push ends with the files that it began with. Never rejects. */
   readonly isEmpty: Promise<boolean>;
 }

@@ -83,12 +83,13 @@ export async function whatItIs(
     received.pack.entryCount,
     async (oid) => place?.ask.treeOf(oid) ?? null,
   );
-  let made: AnonymousCommits | null = null;
-  const leaving = () => (made ??= commitsNow([commits, bot, destination.claim, now], settings.signingKey));
+  let made: Promise<AnonymousCommits> | null = null;
+  const leaving = () =>
+    (made ??= commitsNow([commits, bot, destination.claim, now], settings.signingKey, memory));
   const pushed = pushedWork(asked, ground, plan);
   let oddFolders: readonly Finding[] = [];
   const searched = await searchedNames({
-    ...searchOf(asked, ground, plan, leaving),
+    ...(await searchOf(asked, ground, plan, leaving)),
     texts: { title: pushed.title, description: pushed.description },
     judgeFolders: (faults, paths) => {
       oddFolders = folderFindings(faults, paths, commits);
@@ -106,7 +107,7 @@ async function findGround(asked: Question, bot: CommitIdentity): Promise<Ground>
   const remoteUrl = circumstances.settings.remoteUrl(born.repository);
   const history = git.history([destination.base, defaultBranch]);
   await history.reachBack();
-  const advice = { remoteUrl, base: shortName(destination.base) };
+  const advice = { remoteUrl, branch: shortName(destination.base) };
   const work = await findWork(received, history, advice, circumstances.memory);
   const owner = baseOfWork(destination, work, history);
   if (!isBaseRefused) findings.add(otherBase(owner));
@@ -155,12 +156,12 @@ function pushedWork(
 }
 
 /** Says what is searched for names, and whom it may tell. */
-function searchOf(
+async function searchOf(
   { received: { options, pack }, destination: { born, claim }, place, circumstances }: Question,
   { history, work, base, named }: Ground,
   plan: Plan,
   leaving: Known['leaving'],
-): Omit<NameSearch, 'texts' | 'judgeFolders'> {
+): Promise<Omit<NameSearch, 'texts' | 'judgeFolders'>> {
   const { settings, botLogin, memory } = circumstances;
   const hasDates = (claim?.dates ?? []).length > 0;
   return {
@@ -171,7 +172,7 @@ function searchOf(
     plan,
     published: commitsFrom(pack.kept, named?.tip ?? claim?.recorded?.tip ?? null),
     // A commit that has no date yet gets another id in any case.
-    originalIds: idsOf(work.commits, hasDates ? leaving() : null),
+    originalIds: idsOf(work.commits, hasDates ? await leaving() : null),
     kept: pack.kept,
     pack: storedPack(pack.spool),
     history,

@@ -47,13 +47,13 @@ type Kept = Pick<KeptObjects, 'withOid'>;
 
 /**
  * Lists upstream's history as far back as it takes.
- * @param remoteUrl for the advice, as is `base`, the name of a branch.
+ * @param remoteUrl for the advice, as is `branch`, the base.
  * @throws Refusal, ProtocolError
  */
 export async function findWork(
   { pack, taken, commandList, options }: Received,
   history: UpstreamHistory,
-  { remoteUrl, base }: { readonly remoteUrl: string; readonly base: string },
+  { remoteUrl, branch }: { readonly remoteUrl: string; readonly branch: string },
   memory: Pick<Memory, 'worked'>,
 ): Promise<Work> {
   const { newId: tip, refName } = taken.command;
@@ -66,7 +66,7 @@ export async function findWork(
   };
   /** Whether an entry is a delta of one of upstream's commits, as far as these are known. */
   const hidesCommit = (): boolean => {
-    for (const base of namedBases.oids()) if (history.isKnown(base)) return true;
+    for (const oid of namedBases.oids()) if (history.isKnown(oid)) return true;
     return false;
   };
   for (;;) {
@@ -90,7 +90,7 @@ export async function findWork(
     if (trace.kind !== 'complete')
       throw new Refusal('fetch-first', 'fetch first', [
         'The push is based on commits that the service cannot find upstream. Run this, and push again:',
-        `  git pull --rebase ${remoteUrl} ${shellWord(base)}`,
+        `  git pull --rebase ${remoteUrl} ${shellWord(branch)}`,
         'If your work is for another branch of upstream, name that in the command, and push with: -o base=<branch>',
       ]);
     // A pack does not say which files belong to which ref, so none of them may leave.
@@ -295,9 +295,10 @@ export function datesNow(
 export function commitsNow(
   published: Parameters<typeof datesNow>,
   signingKey: SigningKey | null,
-): AnonymousCommits {
+  memory: Pick<Memory, 'worked'>,
+): Promise<AnonymousCommits> {
   const [commits, bot] = published;
-  return new AnonymousCommits(commits, bot, datesNow(...published), signingKey);
+  return AnonymousCommits.make(commits, bot, datesNow(...published), signingKey, memory);
 }
 
 /** The original ids, but those that are public anyway. */

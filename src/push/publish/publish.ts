@@ -174,7 +174,15 @@ async function proposalOf(
 ): Promise<DatedProposal> {
   const identity = await identityOf(run);
   const dates = datesOf(undated, claim?.dates ?? [], begun.committedAt);
-  const anonymous = new AnonymousCommits(push.commits, identity, dates.dateOf, run.settings.signingKey);
+  const { settings, host } = run;
+  const { signingKey } = settings;
+  const anonymous = await AnonymousCommits.make(
+    push.commits,
+    identity,
+    dates.dateOf,
+    signingKey,
+    host.memory,
+  );
   return {
     ...begun,
     botLogin: identity.name,

@@ -60,10 +60,12 @@ export function answerPushed(c: Context<AppEnv>, outcome: Outcome, told: readonl
   const refusal = outcome.kind === 'refused' && outcome.refusal.preview === null ? outcome.refusal : null;
   if (refusal !== null) return answerFailed(c, refusal, told);
   if (outcome.kind === 'nothing-taken') return answerFailed(c, null, told);
-  const lines = told.map(visible);
-  if (formOf(c) === 'text') return c.text(asText(lines), 200, NOT_KEPT);
   const found = 'findings' in outcome ? outcome.findings : [];
-  const answer = { ...factsOf(outcome), lines, findings: found.map(asJson) };
+  return answerAccepted(c, { ...factsOf(outcome), lines: told.map(visible), findings: found.map(asJson) });
+}
+
+export function answerAccepted(c: Context<AppEnv>, answer: z.infer<typeof pushedAnswer>): Response {
+  if (formOf(c) === 'text') return c.text(asText(answer.lines), 200, NOT_KEPT);
   return c.json<z.infer<typeof pushedAnswer>>(answer, 200, NOT_KEPT);
 }
 

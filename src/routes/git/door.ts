@@ -22,12 +22,15 @@ import { ClientPushLimits } from '../../service/push-limits.ts';
 import { memoryFor } from '../../service/scope.ts';
 import { discardBody } from '../../streams/body.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';
+import { sentence } from '../../words/sentence.ts';
 import { decoded } from '../request/form-fields.ts';
 import { answerRefused, refused } from '../request/refused.ts';
 import { hostScopeOf, scopeOf } from '../request/scope.ts';
-import { answerPushed, formOf } from './door-answer.ts';
+import { idempotencyKey } from '../threads/posting.ts';
+import { answerAccepted, answerPushed, formOf } from './door-answer.ts';
 import { announcedBytes } from './git-http.ts';
 import { arrived, pushBody, pushTooLarge } from './git-push.ts';
+import { namesOf, openedBefore } from './sent-before.ts';
 
 /** The header with the push option `pr-key`, because proxies log addresses. */
 export const PR_KEY = 'X-PR-Key';
@@ -50,6 +53,19 @@ export interface ReadPush {
   readonly request: PushRequest | FaultyRequest;
   /** Where the pack is read; by default, it is the rest of the body. */
   readonly pack?: ByteReader;
+  /** Names the content; by default, the ids of its refs do. */
+  readonly content?: string;
+}
+
+/** Names everything that was sent, and how it is to be published. */
+function contentOf({ request, content }: ReadPush): readonly string[] {
+  if (request.kind !== 'push') return [];
+  const { commandList, pushOptions } = request;
+  const refs = commandList.map(({ newId, refName }) => `${newId} ${refName}`);
+  return [
+    ...(content === undefined ? refs : [content]),
+    ...pushOptions.filter((option) => !option.startsWith('yes=')),
+  ];
 }
 
 /** Pushes what was posted, and goes on if the client leaves, because the push may be half done. */
@@ -81,16 +97,24 @@ async function pushed(
   const reader = new ByteReader(body);
   const options = pushOptionsOf(c);
   const isRead = typeof options !== 'string';
-  const { request, pack = reader }: ReadPush = isRead
+  const read: ReadPush = isRead
     ? await door.read(reader, options, memory)
     : { request: unreadRequest(badRequest(options)) };
+  const key = idempotencyKey(c) ?? null;
+  const names = typeof key === 'string' ? await namesOf(c, key, contentOf(read)) : {};
+  const isWrongKey = key !== null && typeof key !== 'string';
+  const request = isWrongKey ? unreadRequest(badRequest(sentence(key.error))) : read.request;
   const reply = new LinesReply();
   const scope = hostScopeOf(c);
   const limits = new ClientPushLimits(scope, asksLimits && isRead);
-  const run = openPush(scope, target, reply, { memory, limits, consent: ASKED_BY_ANSWER, door: door.name });
-  const arrival = await arrived(c, run, request, body, reader, pack);
+  const opening = { memory, limits, consent: ASKED_BY_ANSWER, door: door.name, ...names };
+  const run = openPush(scope, target, reply, opening);
+  const arrival = await arrived(c, run, request, body, reader, read.pack);
   if (arrival === null) return pushTooLarge(c, body, tooLarge);
-  return isolate.during(concluded(c, run, arrival, reply));
+  const before = key !== null && arrival.task.kind === 'push' ? await openedBefore(c, run) : null;
+  if (before === null) return isolate.during(concluded(c, run, arrival, reply));
+  await end(run, arrival, true);
+  return answerAccepted(c, before);
 }
 
 async function concluded(

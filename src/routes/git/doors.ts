@@ -12,6 +12,7 @@ import { INVALID_NAME } from '../../words/repository-name.ts';
 import { sentence } from '../../words/sentence.ts';
 import { answer, as, asJson, described, repositoryParams, TEXT } from '../description.ts';
 import { onGitRepository } from '../request/repository.ts';
+import { idempotencyHeader } from '../threads/posting.ts';
 import { type Door, PR_KEY, throughDoor } from './door.ts';
 import { MAX_PUSH_BYTES } from './git-push.ts';
 import { patchDoor } from './patch.ts';
@@ -25,7 +26,7 @@ const BUNDLES: Door = {
   read: async (reader, pushOptions) => ({ request: await readBundle(reader, pushOptions) }),
 };
 
-const keyHeader = z.object({
+const keyHeader = idempotencyHeader.extend({
   [PR_KEY]: z
     .string()
     .optional()

@@ -3,6 +3,7 @@
  * here. That counts as an attempt to push and as a look at the host before anything is read.
  * Proved by test/e2e/push/patch.test.ts.
  */
+import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
 import type { AppEnv } from '../../env.ts';
 import { latin1 } from '../../git/bytes.ts';
@@ -70,7 +71,8 @@ async function readPatch(
   const command = { oldId: ZERO_OID, newId: series.tip, refName: `refs/for/${branch}` };
   // Title and description of a diff stand in its commit.
   const left = isDiff ? pushOptions.filter((option) => !/^(?:title|description)=/.test(option)) : pushOptions;
-  return { request: asPush([command], left), pack: new ByteReader(series.pack) };
+  const content = createHash('sha1').update(patch, 'latin1').digest('hex');
+  return { request: asPush([command], left), pack: new ByteReader(series.pack), content };
 }
 
 function asPush(commandList: PushRequest['commandList'], pushOptions: readonly string[]): PushRequest {

@@ -198,15 +198,18 @@ interface SentRequest extends Sent {
   readonly userToken: string;
 }
 
+/** The key of a request, if it has one. */
+export function idempotencyKey(c: Context<AppEnv>): string | Refused | undefined {
+  const key = c.req.header(IDEMPOTENCY_KEY);
+  if (key === undefined || KEY_PATTERN.test(key)) return key;
+  return invalidField(`${IDEMPOTENCY_KEY} must be 16 to 255 visible ASCII characters, such as a random UUID`);
+}
+
 /** @param payload the fields to post. */
 export async function sentRequest(c: Context<AppEnv>, payload: unknown): Promise<SentRequest | Refused> {
-  const key = c.req.header(IDEMPOTENCY_KEY);
+  const key = idempotencyKey(c);
   if (key === undefined) return { kind: 'sent', sent: 'request', name: null, userToken: newUserToken() };
-  if (!KEY_PATTERN.test(key)) {
-    return invalidField(
-      `${IDEMPOTENCY_KEY} must be 16 to 255 visible ASCII characters, such as a random UUID`,
-    );
-  }
+  if (typeof key !== 'string') return key;
   const secret = await serviceSecret(c.env, c.var.config.identitySecret);
   const request = { text: `${IDEMPOTENCY_KEY} ${key}` };
   const ofContent = formSecrets(secret, request, [c.req.path, JSON.stringify(payload)]);

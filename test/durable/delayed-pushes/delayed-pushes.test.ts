@@ -675,6 +675,13 @@ describe('what the operator is to see', () => {
     expect((await object().view('a'))?.said.join(' ')).toMatch(/private data/);
   });
 
+  it('is discarded with the words of its repository', async () => {
+    await toReview();
+    expect(await object().refuse({ ...seen, attempt: 'another' }, ['Stop.'])).toBe('unknown');
+    expect(await object().refuse(seen, ['Stop.'])).toBe('done');
+    expect(await object().view('a')).toMatchObject({ state: 'discarded', said: ['Stop.'] });
+  });
+
   it('is discarded when nobody has looked at it in time', async () => {
     await toReview();
     await live(14 * DAY_MS - 1);

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { isInstalled } from '../../support/is-installed.ts';
+import { contribute } from '../support/contribution.ts';
 import { useTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
 
@@ -15,7 +16,7 @@ async function run(script: string, ...args: string[]): Promise<string> {
   return (await person.mustRun('bash', person.home, [file, ...args])).toString();
 }
 
-it.each(['pull-request.sh', 'comment.sh', 'issue.sh'])(
+it.each(['pull-request.sh', 'comment.sh', 'issue.sh', 'patch.sh'])(
   '%s says without arguments how it is called',
   async (script) => {
     await expect(run(script)).rejects.toThrow(`usage: ${script} <service> <owner>/<repo>`);
@@ -31,6 +32,18 @@ it('pull-request.sh opens a pull request and updates it', async () => {
   const [, page = ''] = /^Follow it: (.*)$/m.exec(printed) ?? [];
   const shown = async () => (await fetch(page, { headers: { Accept: 'text/plain' } })).text();
   await expect.poll(shown).toContain('Updated with new commits');
+});
+
+it.skipIf(!isInstalled('curl')).each(['bundle', 'patch'])('patch.sh sends a %s', async (door) => {
+  const { upstream, person, clone } = await contribute(bed);
+  await clone.commit({ message: 'Sent in a file\n' });
+  await clone.git('remote', 'set-head', 'origin', 'main');
+  const file = join(import.meta.dirname, '../../../examples/patch.sh');
+  const args = [file, bed.service.url, upstream.fullName, door];
+  const printed = (await person.mustRun('bash', clone.path, args)).toString();
+  const pull = await bed.host.onlyPull(upstream);
+  expect(pull).toMatchObject({ state: 'open', title: 'Sent in a file' });
+  expect(printed).toContain(`PR URL:   ${pull.url}`);
 });
 
 /** The texts that reached the host for a thread or a repository. */

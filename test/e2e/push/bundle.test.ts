@@ -131,6 +131,20 @@ it('with warnings is answered with them, and published with yes', async () => {
   expect(await bed.host.pulls(upstream)).toHaveLength(1);
 });
 
+it('sent again with its key is answered with the same pull request and its key', async () => {
+  const contribution = await contribute(bed);
+  await contribution.clone.commit();
+  const bundle = await bundleOf(contribution, 'origin/main..HEAD');
+  const headers = { ...JSON_ANSWER, 'Idempotency-Key': 'a-key-that-is-random' };
+  const send = async () => JSON.parse((await post(contribution, bundle, '', headers)).text) as object;
+  const { lines: _, ...first } = (await send()) as { lines: unknown };
+  expect(await send()).toMatchObject(first);
+  expect(first).toMatchObject({ state: 'opened', pr_key: expect.stringMatching(/^[0-9a-f]{32}$/) });
+  expect(await bed.host.pulls(contribution.upstream)).toHaveLength(1);
+  const short = await post(contribution, bundle, '', { 'Idempotency-Key': 'short' });
+  expect(short).toMatchObject({ status: 400, text: expect.stringContaining('16 to 255 visible ASCII') });
+});
+
 describe('nobody can', () => {
   it.each([
     ['have a page of another site send one', '', { 'Sec-Fetch-Site': 'cross-site' }, 403, 'another site'],

@@ -28,6 +28,7 @@ describe('while it waits', () => {
     push.stop();
     expect(remoteLines(await push.ended)).toContain(`[home-folders] ${HEADING}`);
     await expect.poll(stopped, { timeout: 10_000 }).toBe(1);
+    expect(bed.logLines.join('\n')).toMatch(/^\S+ info push stopped durationMs=\d+$/m);
     expect(writes(upstream)).toEqual([]);
     expect(await bed.host.pulls(upstream)).toEqual([]);
   });
@@ -164,6 +165,27 @@ describe('after the wait', () => {
     expect(two.stderr).toContain('push rejected: the commits are in another pull request now');
     expect(await bed.host.pulls(upstream)).toHaveLength(1);
   });
+
+  it(
+    'whoever leaves while it is published gets the whole pull request, and none twice',
+    exhaustive,
+    async () => {
+      const { upstream, clone, push } = await waiting();
+      const path = new RegExp(`/${upstream.name}/pulls$`);
+      const { promise: until, resolve: answer } = Promise.withResolvers<void>();
+      bed.sandbox.faults.inject({ method: 'POST', path, until });
+      await expect
+        .poll(() => bed.host.requestsFor(upstream, 'POST', path), { timeout: 10_000 })
+        .toHaveLength(1);
+      push.stop('SIGKILL');
+      answer();
+      await push.ended;
+      await expect.poll(() => bed.host.pulls(upstream), { timeout: 10_000 }).toHaveLength(1);
+      const again = await clone.push('-o', 'yes=home-folders,second', ...TOPIC);
+      expect(bannerOf(again).prUrl).toContain('/pull/1');
+      expect(await bed.host.pulls(upstream)).toHaveLength(1);
+    },
+  );
 
   it('panic that began meanwhile refuses it', async () => {
     const { upstream, push } = await waiting();

@@ -21,9 +21,9 @@ describe('a signing key', () => {
   it('signs as ssh-keygen does, in however many parts, and the same each time', () => {
     const key = readSigningKey(KEY);
     expect(key.publicKey).toBe(PUBLIC_KEY);
-    expect(key.commitHeader('tree 1\n\nhello\n')).toBe(SIGNED);
-    expect(key.commitHeader('tree 1\n', '\n', Buffer.from('hello\n'))).toBe(SIGNED);
-    expect(key.commitHeader('tree 1\n\nhello!\n')).not.toBe(SIGNED);
+    expect(key.header(key.sign('tree 1\n\nhello\n'))).toBe(SIGNED);
+    expect(key.header(key.sign('tree 1\n', '\n', Buffer.from('hello\n')))).toBe(SIGNED);
+    expect(key.header(key.sign('tree 1\n\nhello!\n'))).not.toBe(SIGNED);
   });
 
   it.each([

@@ -78,6 +78,7 @@ const circumstances = {
     pushSecrets: 'proven',
     pushDoubles: 'tell',
     prUpdatePolicy: 'hash',
+    signingKey: null,
     pullRequestFooter: '',
     hostUrl: 'https://git.test',
     remoteUrl: () => 'https://gitveil.test/v1/gh/octo/hello',

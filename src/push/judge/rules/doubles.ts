@@ -14,7 +14,7 @@ type Push = Pick<Known, 'received' | 'circumstances' | 'destination' | 'pushed' 
 const UNCHECKED = 'The service could not check whether your commits are open already.';
 const ONLY_ONE = 'This service opens no second pull request for them: update that one.';
 /** Tells everybody the same, because the answer must not tell a repeat from a guess. */
-export const REPEATED = 'If you only repeat the push that opened it, within ten minutes, none opens.';
+export const REPEATED = 'If this is the same push once more, within ten minutes, no second one opens.';
 const NEW_ONE = 'This would open a NEW pull request.';
 
 /** @param compared what the push has in common with pull requests of this service. */

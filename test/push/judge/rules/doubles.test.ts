@@ -83,7 +83,7 @@ describe('commits of an open pull request', () => {
   it('may be all of them, pushed again because the answer was lost', async () => {
     const [[, first, repeated] = []] = await told({ ...OPEN, shared: 2 });
     expect(first).toContain('Your 2 commits are already in');
-    expect(repeated).toMatch(/^If you only repeat the push that opened it/);
+    expect(repeated).toMatch(/^If this is the same push once more/);
     const [[, only] = []] = await told(OPEN, { commits: [{}] });
     expect(only).toContain('Your commit is already in');
   });

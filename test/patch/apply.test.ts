@@ -1,0 +1,118 @@
+/** Hunks at their place, moved as a whole, at several places and at none; and hostile files. */
+import { describe, expect, it } from 'vitest';
+import { applyBinary } from '../../src/patch/binary.ts';
+import { applyHunks, newBudget } from '../../src/patch/apply.ts';
+import { readDiffs } from '../../src/patch/diff.ts';
+import { PatchError } from '../../src/patch/patch-error.ts';
+
+const HEAD = 'diff --git a/x b/x\n--- a/x\n+++ b/x\n';
+/** Changes line 5 of nine. */
+const CHANGE = '@@ -4,3 +4,3 @@\n 4\n-5\n+five\n 6\n';
+const NINE = '1\n2\n3\n4\n5\n6\n7\n8\n9\n';
+
+function applied(source: string, hunks: string, budget = newBudget()): string {
+  const diff = HEAD + hunks;
+  const [file] = readDiffs(diff, 0, diff.length, { files: 0, hunks: 0 });
+  try {
+    return applyHunks(source, diff, file?.hunks ?? [], 'x', budget);
+  } catch (error) {
+    if (error instanceof PatchError) return `refused: ${error.lines.join('\n')}`;
+    throw error;
+  }
+}
+
+describe('a hunk', () => {
+  it.each([
+    ['at its place', NINE, CHANGE, NINE.replace('5', 'five')],
+    ['that was moved', `0\n0\n${NINE}`, CHANGE, `0\n0\n${NINE.replace('5', 'five')}`],
+    [
+      'at its place, although it stands elsewhere, too',
+      NINE + NINE,
+      CHANGE,
+      NINE.replace('5', 'five') + NINE,
+    ],
+    [
+      'at the end, without a line feed',
+      '1\n2\n3',
+      '@@ -2,2 +2,2 @@\n 2\n-3\n\\ No newline at end of file\n+4\n',
+      '1\n2\n4\n',
+    ],
+    [
+      'that takes the line feed at the end',
+      '1\n2\n',
+      '@@ -1,2 +1,2 @@\n 1\n-2\n+2\n\\ No newline at end of file\n',
+      '1\n2',
+    ],
+    ['with CR LF', '1\r\n2\r\n', '@@ -1,2 +1,2 @@\n 1\r\n-2\r\n+3\r\n', '1\r\n3\r\n'],
+  ])('%s is applied', (_, source, hunks, result) => {
+    expect(applied(source, hunks)).toBe(result);
+  });
+
+  it.each([
+    [
+      'that stands nowhere',
+      NINE.replace('6', 'six'),
+      CHANGE,
+      'x, hunk 1 (line 4) does not fit.\nUpstream has there now:\n  4: 4\n  5: 5\n  6: six',
+    ],
+    ['at several places', `0\n${NINE}${NINE}`, CHANGE, 'does not fit'],
+    ['of the first line, behind others', `0\n${NINE}`, '@@ -1,2 +1,2 @@\n-1\n+one\n 2\n', 'does not fit'],
+    ['of the last line, before others', `${NINE}0\n`, '@@ -8,2 +8,2 @@\n 8\n-9\n+nine\n', 'does not fit'],
+    ['without lines around it', NINE, '@@ -5 +5 @@\n-5\n+five\n', 'does not fit'],
+    [
+      'before the one before it',
+      NINE,
+      `${CHANGE}@@ -2,2 +2,2 @@\n 2\n-3\n+three\n 4\n`.replace('2,2 +2,2', '2,3 +2,3'),
+      'hunk 2',
+    ],
+    ['with other line ends', NINE.replaceAll('\n', '\r\n'), CHANGE, 'does not fit'],
+    ['of a file that is empty', '', CHANGE, 'empty'],
+  ])('%s is refused', (_, source, hunks, words) => {
+    const result = applied(source, hunks);
+    expect(result).toContain('refused: ');
+    expect(result).toContain(words);
+  });
+
+  it('is sought in linear time, and not for ever', () => {
+    const same = 'a\n'.repeat(20_000);
+    const hunk = `@@ -50,10000 +50,10000 @@\n${' a\n'.repeat(9_998)}-b\n a\n+c\n`;
+    expect(applied(same, hunk)).toContain('does not fit');
+    const few = { lines: 10, wrong: 1 };
+    expect(applied(NINE.replace('5', 'V'), CHANGE, few)).toContain('Too many of its hunks');
+  });
+});
+
+function read(method: string, size: number, lines: string) {
+  const diff = `diff --git a/x b/x\nindex ${'0'.repeat(40)}..${'1'.repeat(40)}\nGIT binary patch\n${method} ${size}\n${lines}\n\n`;
+  const [file] = readDiffs(diff, 0, diff.length, { files: 0, hunks: 0 });
+  return { diff, change: file?.binary ?? expect.fail('no binary patch') };
+}
+describe('a binary patch', () => {
+  const outcome = (method: string, size: number, lines: string): string => {
+    const { diff, change } = read(method, size, lines);
+    try {
+      return Buffer.from(applyBinary(new Uint8Array(0), diff, change, 1_000, 'x')).toString('latin1');
+    } catch (error) {
+      return (error as PatchError).lines.join('\n');
+    }
+  };
+
+  it.each([
+    ['an empty file', 'literal', 0, 'HcmV?d00001', ''],
+    ['a length that is wrong', 'literal', 5, 'HcmV?d00001', 'A binary patch in it is broken.'],
+    ['a line that is too short', 'literal', 0, 'HcmV?d0000', 'A binary patch in it is broken.'],
+    ['a digit that is none', 'literal', 0, 'HcmV?d0000"', 'A binary patch in it is broken.'],
+    ['a group that is too large', 'literal', 0, 'D~~~~~', 'A binary patch in it is broken.'],
+    [
+      'a file that would be too large',
+      'literal',
+      9_999_999_999,
+      'HcmV?d00001',
+      'x is too large.\nPush it, or send a bundle.',
+    ],
+    ['a delta that is none', 'delta', 0, 'HcmV?d00001', 'A binary patch in it is broken.'],
+    ['nothing', 'literal', 0, '', 'A binary patch in it is broken.'],
+  ])('of %s ends in one sentence or in the file', (_, method, size, lines, words) => {
+    expect(outcome(method, size, lines)).toBe(words);
+  });
+});
