@@ -54,8 +54,14 @@ export type ReportedComment = Readonly<Record<'url' | 'thread', string>>;
 /**
  * @param hash 8 hexadecimal characters.
  * @param comments those of the pseudonym, newest first.
+ * @param closed says why nobody of this network can report now; null: they can.
  */
-export function reportPage(hash: string, standing: Standing, comments: readonly ReportedComment[]): Page {
+export function reportPage(
+  hash: string,
+  standing: Standing,
+  comments: readonly ReportedComment[],
+  closed: string | null = null,
+): Page {
   return unlistedPage(
     `Report anon-${hash}`,
     'Report an anonymous pseudonym for abuse.',
@@ -65,7 +71,8 @@ export function reportPage(hash: string, standing: Standing, comments: readonly 
         for spam, harassment or abuse.
       </p>
       ${facts(hash, standing)} ${commentList(comments)}
-      ${filled(REPORT_HTML, { hash, days, path: REPORT_PATH })} ${POLICY}`,
+      ${closed === null ? filled(REPORT_HTML, { hash, days, path: REPORT_PATH }) : problemNotice(closed)}
+      ${POLICY}`,
   );
 }
 
@@ -146,6 +153,16 @@ export function appealFormPage(form: AppealForm, maxLength: number): Page {
     day at most. They get the pseudonym and your words, and nothing else.`,
     html`${problemNotice(problem)}
     ${cardForm({ action: APPEAL_PATH, token }, {}, fields, { send: 'Send the appeal' })}`,
+  );
+}
+
+/** @param closed says why no appeal can be delivered now. */
+export function appealClosedPage(closed: string): Page {
+  return appealPage(
+    'Appeal against reports',
+    html`If reports have silenced your pseudonym and were wrong, tell the operator of this service why.`,
+    html`${problemNotice(closed)}
+      <p>The <a href="/">front page</a> says who runs this service, if its operator has named a contact.</p>`,
   );
 }
 

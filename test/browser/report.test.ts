@@ -1,10 +1,11 @@
 /** Reporting a pseudonym, from the link below its comment to the thanks, in a real browser. */
 import { expect, it } from 'vitest';
-import { useTestBed } from '../e2e/support/test-bed.ts';
+import { OPERATOR } from '../e2e/support/operator.ts';
+import { useOwnTestBed } from '../e2e/support/test-bed.ts';
 import { describeInBrowser, useChromium } from './support/chromium.ts';
 import { exhaustive } from '../support/exhaustive.ts';
 
-const bed = useTestBed();
+const bed = useOwnTestBed({ env: OPERATOR });
 const chromium = useChromium();
 
 const reporter = (address: string) => ({

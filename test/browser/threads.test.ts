@@ -96,6 +96,36 @@ describeInBrowser('a person with a browser', () => {
     await chromium.expectFit(page);
   });
 
+  it("fills in the repository's own form, which fits a telephone", exhaustive, async () => {
+    const upstream = await bed.createUpstream();
+    const long = 'Which of these systems did you see it on, and how often in the last weeks? '.repeat(2);
+    const boxes = `{type: checkboxes, attributes: {label: Terms, options: [{label: "${long}", required: true}]}}`;
+    const choice = `{type: dropdown, attributes: {label: "${long}", multiple: true, options: [Linux, macOS]}}`;
+    const text = '{type: textarea, attributes: {label: What happened}, validations: {required: true}}';
+    const form = `name: Bug report\ndescription: ${'wrong'.repeat(30)}\nbody: [${text}, ${choice}, ${boxes}]\n`;
+    await upstream.grow({ files: { '.github/ISSUE_TEMPLATE/bug.yml': form } });
+    const page = await chromium.newPage(browserOf(bed));
+    await page.goto(`/v1/gh/${upstream.fullName}/new-issue`);
+    await chromium.expectFit(page);
+    await page.getByRole('link', { name: 'Bug report' }).click();
+    await heading(page, 'Open an issue: Bug report');
+    await chromium.expectFit(page);
+    await page.getByLabel('Title').fill('It fails');
+    await page.getByLabel('What happened').fill('Nothing.');
+    await page.getByLabel('macOS').check();
+    await press(page, 'Preview');
+    // The browser asks for the box, and sends nothing.
+    await heading(page, 'Open an issue: Bug report');
+    await page.getByLabel('Which of these').last().check();
+    await press(page, 'Preview');
+    await heading(page, 'Preview of the issue');
+    await chromium.expectFit(page);
+    await press(page, 'Open the issue');
+    await heading(page, 'Your issue is open');
+    const issue = await bed.host.call('GET', `/repos/${upstream.fullName}/issues/1`);
+    expect(issue).toMatchObject({ body: expect.stringContaining('macOS\n\n### Terms\n\n- [x] ') as string });
+  });
+
   it('replies to a pasted address, and is told which addresses do not fit', exhaustive, async () => {
     const upstream = await bed.createUpstream();
     await bed.host.call('POST', `/repos/${upstream.fullName}/issues`, { title: 'Slow' });

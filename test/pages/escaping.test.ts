@@ -14,6 +14,7 @@ import { folderPage } from '../../src/pages/forms/folder-page.ts';
 import {
   donePage,
   issueChoicePage,
+  issueClosedPage,
   issueFormPage,
   issuePreviewPage,
   replyFormPage,
@@ -81,10 +82,10 @@ const asked = (text: string) => ({
 });
 const offered = (text: string) => ({
   templates: [
-    { file: text, name: text, about: text, title: text, labels: text, body: text, questions: null },
+    { file: text, name: text, about: `a${text}`, title: text, labels: text, body: text, questions: null },
   ],
   isBlankRefused: false,
-  links: [{ name: text, url: text, about: text }],
+  links: [{ name: text, url: text, about: `a${text}` }],
 });
 const issue = (text: string) => ({
   ...frame(text),
@@ -106,9 +107,10 @@ const reply = (text: string) => ({
   ...frame(text),
   number: 1,
   threadUrl: text,
-  body: text,
+  body: `b${text}`,
   own_name: text,
   user_token: text,
+  closed: null,
   appealFor: text,
 });
 const given = (text: string) => ({ remarks: [`r${text}`], addresses: [text] });
@@ -232,6 +234,7 @@ const PAGES: readonly ((text: string) => Page)[] = [
   (text) => replyPreviewPage(reply(text), text, text, given(text)),
   (text) => issueFormPage(issue(text), offered(text)),
   (text) => issueFormPage({ ...issue(text), asked: asked(text) }),
+  (text) => issueClosedPage(frame(text), text.replaceAll('\n', ' ')),
   (text) => issueChoicePage(frame(text), offered(text), text),
   (text) => replyToPage(frame(text), text, text),
   (text) => donePage('comments', frame(text), { url: text, number: 1 }, { hash: text, userToken: text }),

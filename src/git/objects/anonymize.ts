@@ -39,20 +39,22 @@ export class AnonymousCommits {
   #buffer = new Uint8Array(4096);
 
   /**
-   * Computes all ids at once: a SHA-1 over every commit.
-   * @param signingKey is for `make`, which computes them one by one.
+   * Computes ids: a SHA-1 over every commit, and its signature.
+   * @param signingKey is null for commits without signatures.
+   * @param now has those whose ids are computed at once: all, or for `make` none.
    */
   constructor(
     commits: PlannedCommits,
     identity: CommitIdentity,
     dateOf: DateOf,
     signingKey: SigningKey | null = null,
+    now: Iterable<PlannedCommit> = commits,
   ) {
     this.#commits = commits;
     this.#identity = identity;
     this.#dateOf = dateOf;
     this.#signingKey = signingKey;
-    if (signingKey === null) for (const commit of commits) this.#add(commit);
+    for (const commit of now) this.#add(commit);
   }
 
   /** Makes commits that are signed if there is a key, while other requests go on. */
@@ -63,8 +65,8 @@ export class AnonymousCommits {
     signingKey: SigningKey | null,
     memory: Pick<Memory, 'worked'>,
   ): Promise<AnonymousCommits> {
-    const made = new AnonymousCommits(commits, identity, dateOf, signingKey);
-    if (signingKey === null) return made;
+    if (signingKey === null) return new AnonymousCommits(commits, identity, dateOf);
+    const made = new AnonymousCommits(commits, identity, dateOf, signingKey, []);
     for (const commit of commits) {
       made.#add(commit);
       await memory.worked(SIGNATURE_WORK);

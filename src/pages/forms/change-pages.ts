@@ -26,6 +26,7 @@ import { changeLink } from './folder-page.ts';
 import {
   attributes,
   cardForm,
+  closedNotice,
   differenceTable,
   field,
   type FormFrame,
@@ -73,6 +74,11 @@ export interface ChangeForm extends FormFrame {
   readonly unfit?: string;
   /** Changes that others have made to the file meanwhile. */
   readonly theirs?: Difference;
+}
+
+/** @param closed lines that say why no change can be sent now. */
+export function changeClosedPage(place: FormPlace, closed: string): Page {
+  return formPage('Change a file', place, 'A bot opens a pull request for you.', closedNotice(place, closed));
 }
 
 const TITLE = { hint: 'What the change does, in one line. Everyone will see it.', maxLength: MAX_TITLE };

@@ -100,6 +100,16 @@ export function problemNotice(problem: string | null): Html | '' {
 }
 
 /**
+ * Stands in place of fields that nobody can send now.
+ * @param closed lines that say why.
+ */
+export function closedNotice({ home, repository }: FormPlace, closed: string): Html {
+  const lines = closed.split('\n').map((line) => html`<p>${visibleText(line)}</p>`);
+  return html`<div class="notice bad" role="alert" id="problem">${lines}</div>
+    <p><a href="${home}">What ${repository} accepts, and how</a></p>`;
+}
+
+/**
  * @param values hidden fields by their names.
  * @param steps the same as for `stepButtons`.
  */

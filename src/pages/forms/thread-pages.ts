@@ -6,11 +6,12 @@ import { html, raw } from 'hono/html';
 import { type IssueTemplates, NO_TEMPLATES, type Question } from '../../policy/issue-templates.ts';
 import { renderedMarkdown } from '../../text/markdown.ts';
 import { conversationSection, plainText, type ShownConversation } from '../conversation.ts';
-import { card, hostLine, type Html, listCard, type Page, safeUrl, visibleText } from '../layout.ts';
+import { card, hostLine, type Html, type Page, safeUrl, visibleText } from '../layout.ts';
 import { APPEAL_PATH } from '../report-page.ts';
 import { questionFields } from './question-fields.ts';
 import {
   cardForm,
+  closedNotice,
   field,
   type FormFrame,
   formPage,
@@ -44,6 +45,8 @@ export interface AskedForm {
 export interface ReplyForm
   extends FormFrame, Readonly<Record<'threadUrl' | 'body' | 'own_name' | 'user_token', string>> {
   readonly number: number;
+  /** Lines that say why no reply can be posted now; null: as far as is known, it can. */
+  readonly closed: string | null;
   /** The thread, if reports have silenced the pseudonym there; else null. */
   readonly appealFor: string | null;
 }
@@ -56,8 +59,15 @@ const TOKEN_HINT =
 
 const ISSUE_LEAD = 'A bot opens it for you. It shows neither your name nor your address.';
 
-/** @param offered the templates to begin with. */
-export function issueFormPage(form: IssueForm, offered: IssueTemplates = NO_TEMPLATES): Page {
+/**
+ * @param offered the templates to begin with.
+ * @param gate says what the repository may do with the issue; null: nothing.
+ */
+export function issueFormPage(
+  form: IssueForm,
+  offered: IssueTemplates = NO_TEMPLATES,
+  gate: string | null = null,
+): Page {
   const { action, problem, title, body, labels, asked } = form;
   const text =
     asked === null
@@ -71,9 +81,15 @@ export function issueFormPage(form: IssueForm, offered: IssueTemplates = NO_TEMP
     asked === null ? 'Open an issue' : `Open an issue: ${visibleText(asked.name)}`,
     form,
     ISSUE_LEAD,
-    html`${problemNotice(problem)} ${choices(action, offered, 'Begin with a template')}
+    html`${problemNotice(problem)} ${gate && html`<div class="notice"><p>${visibleText(gate)}</p></div>`}
+    ${choices(action, offered, 'Begin with a template')}
     ${cardForm(form, kept, fields, { preview: 'Preview' })}`,
   );
+}
+
+/** @param closed lines that say why no issue can be opened now. */
+export function issueClosedPage(place: FormPlace, closed: string): Page {
+  return formPage('Open an issue', place, ISSUE_LEAD, closedNotice(place, closed));
 }
 
 /** Shows the templates alone, where the repository takes no issue without one. */
@@ -101,8 +117,18 @@ function choices(action: string, { templates, links }: IssueTemplates, title: st
       link: html`<a href="${safeUrl(url)}" rel="noreferrer">${visibleText(name)}</a>`,
       about,
     })),
-  ].map(({ link, about }) => html`<li>${link} <span>${visibleText(about)}</span></li>`);
-  return items.length === 0 ? '' : listCard('choices', title, items, '');
+  ].map(
+    ({ link, about }) =>
+      html`<li>${link}${about && html`<br /><span class="soft">${visibleText(about)}</span>`}</li>`,
+  );
+  if (items.length === 0) return '';
+  return card(
+    'templates',
+    title,
+    html`<ul class="choices">
+      ${items}
+    </ul>`,
+  );
 }
 
 /**
@@ -133,10 +159,14 @@ export function issuePreviewPage(form: IssueForm, text: string, given: GivenAway
 
 /** @param thread the thread to reply to; null if it is not shown. */
 export function replyFormPage(form: ReplyForm, thread: ShownConversation | null): Page {
-  const { problem, body, number, threadUrl, user_token: value } = form;
+  const { problem, body, number, threadUrl, user_token: value, closed } = form;
   const own = { hint: TOKEN_HINT, isOptional: true, secret: 'shown' } as const;
   const fields = html`${field('body', 'Body', body, { hint: BODY_HINT, rows: 10 })}
   ${field('user_token', 'Your token (optional)', value, own)} ${nameField(form)}`;
+  const isLocked = thread?.kind === 'shown' && thread.conversation.isLocked;
+  // What was typed is shown all the same.
+  const ownForm =
+    isLocked && body === '' ? '' : cardForm(form, { number: String(number) }, fields, { preview: 'Preview' });
   return formPage(
     `Reply to #${number}`,
     form,
@@ -144,7 +174,7 @@ export function replyFormPage(form: ReplyForm, thread: ShownConversation | null)
       your name nor your address.`,
     html`${threadNotice(thread)} ${problemNotice(problem)}
     ${form.appealFor === null ? '' : appealLink(form.appealFor)}
-    ${cardForm(form, { number: String(number) }, fields, { preview: 'Preview' })}
+    ${closed === null ? ownForm : closedNotice(form, closed)}
     ${thread === null ? '' : conversationSection(thread, '')}`,
   );
 }

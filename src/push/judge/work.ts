@@ -66,7 +66,7 @@ export async function findWork(
   };
   /** Whether an entry is a delta of one of upstream's commits, as far as these are known. */
   const hidesCommit = (): boolean => {
-    for (const base of namedBases.oids()) if (history.isKnown(base)) return true;
+    for (const oid of namedBases.oids()) if (history.isKnown(oid)) return true;
     return false;
   };
   for (;;) {

@@ -16,6 +16,8 @@ import { hostScopeOf } from '../request/scope.ts';
 
 const FOLDER = ['.github', 'ISSUE_TEMPLATE'];
 const FRESH_MS = 5 * 60_000;
+/** How long to wait: the form without them asks for less than its maintainers want. */
+const PATIENCE_MS = 10_000;
 /** The size from which a file is left out, and that of all together. */
 const MOST_BYTES = 64 * 1024;
 const MOST_BYTES_OF_ALL = 512 * 1024;
@@ -34,6 +36,7 @@ export async function issueTemplates({ c, target }: RequestedForm): Promise<Issu
     name: `templates-for-issues/${recordName(c.var.host, target).toLowerCase()}`,
     freshMs: FRESH_MS,
     nothing: NO_TEMPLATES,
+    patienceMs: PATIENCE_MS,
     async ask() {
       if ((await countReading(c)) !== null) throw new Error('the client has asked too often');
       const host = pushHost(hostScopeOf(c));

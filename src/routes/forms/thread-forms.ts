@@ -16,6 +16,7 @@ import {
   type AskedForm,
   donePage,
   issueChoicePage,
+  issueClosedPage,
   issueFormPage,
   issuePreviewPage,
   type ReplyForm,
@@ -65,6 +66,7 @@ import {
   type SentForm,
 } from './form.ts';
 import { issueTemplates } from './issue-templates.ts';
+import { outlookOf } from './known-first.ts';
 
 const NO_TEMPLATE =
   'This template cannot be used here: there is none of this name, or it is larger than 64 KB, or not valid.';
@@ -126,7 +128,9 @@ async function answerSteps(
 
 export async function showIssueForm(place: RequestedForm): Promise<Response> {
   const { c } = place;
-  const offered = (await issueTemplates(place)) ?? NO_TEMPLATES;
+  const [outlook, found] = await Promise.all([outlookOf(place, 'issues'), issueTemplates(place)]);
+  if (outlook.closed !== null) return answerForm(c, issueClosedPage(place, outlook.closed));
+  const offered = found ?? NO_TEMPLATES;
   const name = c.req.query('template') ?? '';
   const template = offered.templates.find(({ file }) => file === name);
   const unknown = name === '' || template !== undefined ? null : NO_TEMPLATE;
@@ -139,7 +143,8 @@ export async function showIssueForm(place: RequestedForm): Promise<Response> {
     own_name: '',
     problem: unknown,
   };
-  return answerForm(c, issueFormPage(form, name === '' ? offered : NO_TEMPLATES));
+  const { gate } = outlook;
+  return answerForm(c, issueFormPage(form, name === '' ? offered : NO_TEMPLATES, gate));
 }
 
 /** Reads the answer to begin with, which a link may give by the question's name. */
@@ -238,14 +243,18 @@ export async function showReplyForm(place: RequestedForm): Promise<Response> {
   const named = parseThreadText(typed, target, c.var.host.url);
   if (named.kind === 'invalid') return typed === '' ? askAgain(null, 200) : askAgain(named.problem, 400);
   const { number } = named;
-  const thread = await conversationOf(c, c.var.host, target, number);
+  const [thread, { closed }] = await Promise.all([
+    conversationOf(c, c.var.host, target, number),
+    outlookOf(place, 'comments', number),
+  ]);
   if (thread.kind === 'missing') {
     const words = `${repository} has no issue or pull request #${number} that the public can see. Check the number, or open an issue.`;
     return askAgain(words, 404);
   }
   if (thread.kind === 'moved')
     return askAgain(`${repository}#${number} was moved to ${thread.to}. Reply there.`, 404);
-  return answerForm(c, replyFormPage(await replyForm(place, number, new Map(), null), thread));
+  const form = { ...(await replyForm(place, number, new Map(), null)), closed };
+  return answerForm(c, replyFormPage(form, thread));
 }
 
 export async function answerReply(place: RequestedForm, sent: SentForm): Promise<Response> {
@@ -302,7 +311,14 @@ async function replyForm(
   token: string | null,
 ): Promise<ReplyForm> {
   const threadUrl = `${place.c.var.host.url}/${place.repository}/issues/${number}`;
-  return { ...(await frameOf(place, token)), number, threadUrl, ...replyFields(fields), appealFor: null };
+  return {
+    ...(await frameOf(place, token)),
+    number,
+    threadUrl,
+    ...replyFields(fields),
+    closed: null,
+    appealFor: null,
+  };
 }
 
 function replyFields(fields: FormFields) {

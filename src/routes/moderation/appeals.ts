@@ -10,7 +10,7 @@ import { hostWithKey, MAIN_HOST, recordName } from '../../config/hosts.ts';
 import type { Standing } from '../../durable/identity/moderation.ts';
 import type { AppEnv } from '../../env.ts';
 import { type FormFields, withPlainLineEnds } from '../request/form-fields.ts';
-import { APPEAL_PATH, appealedPage, appealFormPage } from '../../pages/report-page.ts';
+import { APPEAL_PATH, appealClosedPage, appealedPage, appealFormPage } from '../../pages/report-page.ts';
 import { parseName } from '../../host/kinds.ts';
 import { INVALID_NAME } from '../../words/repository-name.ts';
 import { identityHash } from '../../secret/keyed-hash.ts';
@@ -29,7 +29,7 @@ import {
   retryAfter,
 } from '../request/refused.ts';
 import { limitsOf } from '../../service/limits.ts';
-import { refusedUntil } from '../request/limits.ts';
+import { knownOver, refusedUntil } from '../request/limits.ts';
 import { characters } from '../../text/footer.ts';
 import { answer, asJson, described, error } from '../description.ts';
 import { checkPayload, isBlank, isForm, publicText, readJsonObject } from '../request/payload.ts';
@@ -82,6 +82,9 @@ export const appeals = new Hono<AppEnv>();
 
 appeals.get(APPEAL_PATH, async (c) => {
   const fields = new Map([['thread', c.req.query('thread') ?? '']]);
+  const nobody = c.var.config.notifyAdminTopic === null ? refused(503, ERRORS.nobody) : null;
+  const closed = nobody ?? (await knownOver(c, 'reports'));
+  if (closed !== null) return answerForm(c, appealClosedPage(explanationOf(closed)));
   return showForm(c, fields, await newToken(c, APPEAL_PATH), null);
 });
 appeals.post(APPEAL_PATH, (c, next) => {

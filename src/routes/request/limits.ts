@@ -35,6 +35,16 @@ export async function refuseTooMany(c: Context<AppEnv>, name: OpenLimitName): Pr
   }
 }
 
+/** Refuses whoever is known to be over a limit, and counts nothing. Null: nobody knows of it. */
+export async function knownOver(c: Context<AppEnv>, name: OpenLimitName): Promise<Refused | null> {
+  const limits = limitsOf(scopeOf(c));
+  for (const each of ['calls', name] as const) {
+    const wait = await limits.known(each).catch(() => NO_WAIT);
+    if (wait.waitMs > 0) return overLimit(c, each, wait);
+  }
+  return null;
+}
+
 /**
  * Counts a comment or an issue. A page of another site has a small window besides, and is told the
  * same whichever is full.

@@ -102,8 +102,8 @@ describe('a template', exhaustive, () => {
     const client = clientOf();
     const path = `/v1/gh/${upstream.fullName}/new-issue`;
     const { html } = await client.get(path);
-    // The branch, its commit, all folders, and the templates.
-    expect(bed.host.requestsFor(upstream, 'POST', /git-upload-pack$/)).toHaveLength(4);
+    // The branch, its commit, all folders, and the templates. The policy: four of its own.
+    expect(bed.host.requestsFor(upstream, 'POST', /git-upload-pack$/)).toHaveLength(4 + 4);
     const links = [...html.matchAll(/<a href="[^"]*\?template=([^"]*)"\s*>([^<]*)</g)].map(
       ([, ...link]) => link,
     );

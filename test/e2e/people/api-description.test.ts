@@ -45,6 +45,8 @@ const ELSEWHERE = [
   /(?:\/admin\/\S+|\/v1\/moderation\/report) 503$/,
   // One who names no contact: test/routes/service/operator-contact.test.ts.
   /security\.txt 404$/,
+  // One who signs commits: test/routes/service/signing-key.test.ts.
+  /gitveil-signing-key 200$/,
 ];
 
 beforeAll(async () => {
@@ -68,6 +70,7 @@ describe('what the service tells of itself', exhaustive, () => {
     await api.expect(200, 'GET /openapi.json', '/openapi.json');
     await api.expect(200, 'GET /docs', '/docs');
     await api.expect(200, 'GET /.well-known/security.txt', '/.well-known/security.txt');
+    await api.expect(404, 'GET /.well-known/gitveil-signing-key', '/.well-known/gitveil-signing-key');
     await api.expect(200, 'GET /', '/', { headers: { Accept: 'text/html' } });
     await api.expect(200, 'GET /', '/');
     await api.expect(302, 'GET /', '/?repo=octo/hello', { headers: { Accept: 'text/html' } });

@@ -461,10 +461,10 @@ describe('a form', () => {
       await upstream.grow({ files: { '.gitveil.yml': 'accept: [issues]\n' } });
       const closed = await bed.createUpstream();
       await closed.grow({ files: { '.gitveil.yml': 'accept: [issues]\n', 'a.txt': 'one\n' } });
-      const { answer } = await change(closed, 'a.txt', 'two\n');
-      expect([answer.status, answer.problem]).toEqual([
-        400,
+      const shut = await clientOf().get(opened(closed, 'a.txt'));
+      expect([shut.problem, shut.fields]).toEqual([
         expect.stringMatching(/does not accept anonymous pull/),
+        {},
       ]);
       expect(readRef(bed.host.forkPath(closed) ?? '', 'refs/heads/main')).toBeUndefined();
     },

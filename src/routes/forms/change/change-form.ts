@@ -13,6 +13,7 @@ import { decodeUtf8 } from '../../../git/bytes.ts';
 import { kindOf } from '../../../git/objects/tree.ts';
 import { MovedError } from '../../../words/host-error.ts';
 import {
+  changeClosedPage,
   type ChangeFields,
   type ChangeForm,
   changeFormPage,
@@ -20,7 +21,9 @@ import {
 } from '../../../pages/forms/change-pages.ts';
 import { folderPage, type ListedEntry } from '../../../pages/forms/folder-page.ts';
 import { WORKFLOWS } from '../../../policy/community-files.ts';
+import { gateWords } from '../../../policy/gates.ts';
 import { gateSentence, OPEN_POLICY, policyRefusal, workflowSentence } from '../../../policy/policy.ts';
+import { fullName } from '../../../words/repository-name.ts';
 import { PR_HASH_PATTERN } from '../../../words/pr-hash.ts';
 import { MAX_DESCRIPTION_LENGTH, parsePushOptions } from '../../../push/receive/push-options.ts';
 import { readMarkdown } from '../../../text/markdown.ts';
@@ -32,6 +35,7 @@ import { untilAnswered } from '../../request/until-answered.ts';
 import { answerRefused, explained, explanationOf, type Refused } from '../../request/refused.ts';
 import { CHANGE_FORM, remotePath } from '../../../pages/remote-paths.ts';
 import { answerForm, frameOf, type RequestedForm } from '../form.ts';
+import { outlookOf } from '../known-first.ts';
 import { hostFailure, knownPolicy, openSource, refuseReading, type ChangeSource } from './source.ts';
 import { hostScopeOf, scopeOf } from '../../request/scope.ts';
 
@@ -57,6 +61,8 @@ export async function showChange(place: RequestedForm): Promise<Response> {
   if (parsed.kind === 'invalid' && !isSearch) return list([], '', parsed.problem, 400);
   const refused = await refuseReading(c);
   if (refused !== null) return answerRefused(c, refused, 'page');
+  const { closed } = await outlookOf(place, 'pull_requests', null, prHash === '');
+  if (closed !== null) return answerForm(c, changeClosedPage(place, closed));
   const memory = memoryFor(scopeOf(c));
   const read = async (): Promise<Response> => {
     const source = await openSource(c, pushHost(hostScopeOf(c), { memory }), target, prHash);
@@ -162,8 +168,9 @@ export async function changeForm(
   const [frame, known] = await Promise.all([frameOf(place, token), knownPolicy(c, target)]);
   const policy = known ?? OPEN_POLICY;
   const isNew = fields.pr_hash === '';
-  const gate =
-    policyRefusal(policy, target, 'pull_requests') ?? (isNew ? gateSentence(target, policy) : null);
+  const gate = isNew ? gateSentence(target, policy) : null;
+  const closed = policyRefusal(policy, target, 'pull_requests');
+  const checks = isNew ? policy.community.gates.filter((each) => each.asks !== 'vouch') : [];
   const template = isNew && fields.description === '' ? policy.community.template : null;
   const ofPath = WORKFLOWS.test(fields.path) ? [workflowSentence([fields.path])] : [];
   return {
@@ -171,7 +178,11 @@ export async function changeForm(
     fields,
     needsKey: c.var.config.prUpdatePolicy === 'key',
     policy,
-    warnings: [...(gate?.split('\n') ?? []), ...ofPath],
+    warnings: [
+      ...((closed ?? gate)?.split('\n') ?? []),
+      ...checks.map((each) => gateWords(each, fullName(target))),
+      ...ofPath,
+    ],
     templateUrl: template && fileUrl(c.var.host, target, template),
   };
 }

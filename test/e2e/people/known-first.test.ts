@@ -1,0 +1,64 @@
+/** Forms that could not succeed: they say so in place of their fields. */
+import { expect, it } from 'vitest';
+import { type FormAnswer, FormClient } from '../support/form-client.ts';
+import { OPERATOR, Operator } from '../support/operator.ts';
+import { useOwnTestBed } from '../support/test-bed.ts';
+import type { Upstream } from '../support/upstream.ts';
+
+const bed = useOwnTestBed({ env: { PANIC_PASSWORD: OPERATOR.PANIC_PASSWORD } });
+
+const clientOf = () => new FormClient(bed.service.url, bed.person());
+/** The forms of a repository, each with a thread or a file that exists. */
+async function formsOf({ fullName }: Upstream, client = clientOf()) {
+  const paths = ['/new-issue', '/reply?to=1', '/change?path=README.md'];
+  return Promise.all(paths.map((path) => client.get(`/v1/gh/${fullName}${path}`)));
+}
+const hasFields = ({ html }: FormAnswer): boolean => /<(?:textarea|input type="text")/.test(html);
+const textOf = ({ html }: FormAnswer): string => html.replaceAll(/\s+/g, ' ');
+
+async function withIssue(files: Readonly<Record<string, string>> = {}): Promise<Upstream> {
+  const upstream = await bed.createUpstream();
+  await upstream.grow({ files: { 'README.md': 'Hello\n', ...files } });
+  await bed.host.call('POST', `/repos/${upstream.fullName}/issues`, { title: 'Slow' });
+  return upstream;
+}
+
+it('a repository that accepts nothing, or not everything, says so before a letter is typed', async () => {
+  const closed = await formsOf(await withIssue({ '.gitveil.yml': 'accept: false\n' }));
+  expect(closed.map(({ status }) => status)).toEqual([200, 200, 200]);
+  expect(closed.map(hasFields)).toEqual([false, false, false]);
+  for (const form of closed)
+    expect(textOf(form)).toMatch(/does not accept anonymous .*: its \.gitveil\.yml says so\./);
+  const gate = `on: issues\njobs:\n  a:\n    steps:\n      - uses: mitchellh/vouch/action/check-issue@v1\n        with:\n          auto-close: true\n`;
+  const listed = await withIssue({ 'VOUCHED.td': 'alice\n', '.github/workflows/vouch.yml': gate });
+  const [issue] = await formsOf(listed);
+  expect(issue && [hasFields(issue), textOf(issue)]).toEqual([
+    true,
+    expect.stringContaining(
+      `closes issues of accounts that are not vouched for, and ${bed.sandbox.botLogin} is not in`,
+    ),
+  ]);
+  const missing = await clientOf().get('/v1/gh/octo/nowhere/new-issue');
+  expect([hasFields(missing), missing.problem]).toEqual([
+    false,
+    expect.stringContaining('has no public repository'),
+  ]);
+});
+
+it('suspended, full or without somebody to reach, the forms say so', async () => {
+  const upstream = await withIssue();
+  const appeal = await clientOf().get('/v1/moderation/appeal?thread=octo/hello%231');
+  expect([hasFields(appeal), appeal.problem]).toEqual([
+    false,
+    expect.stringContaining('cannot be delivered'),
+  ]);
+  expect((await formsOf(upstream)).map(hasFields)).toEqual([true, true, true]);
+  const operator = new Operator(bed);
+  await operator.setPanic(true);
+  const [issue, reply, change] = await formsOf(upstream);
+  expect([issue, reply].map((form) => form && hasFields(form))).toEqual([true, true]);
+  expect(change && [hasFields(change), change.problem]).toEqual([
+    false,
+    'Pushes are suspended at the moment. Try again in 15 minutes.',
+  ]);
+});
