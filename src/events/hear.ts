@@ -51,7 +51,14 @@ export interface Listener {
   stopped(repository: Repository, at: number): void;
 }
 
-type Heard = Remark & Required<Pick<Remark, 'comment'>> & { readonly authorId: number };
+type OthersComment = Remark & Required<Pick<Remark, 'comment'>> & { readonly authorId: number };
+
+interface SaidComment {
+  readonly remark: OthersComment;
+  readonly words: readonly MaintainerWord[];
+}
+
+const keyOf = ({ remark, words }: SaidComment) => [remark.authorId, ...words].join();
 
 /**
  * Hears what is new. If it rejects, the comment at which it did so is not heard yet. Of the same
@@ -63,30 +70,39 @@ export async function hear(
   thread: number,
   remarks: readonly Remark[],
 ): Promise<void> {
-  const { bot, host, memory } = listener;
-  const said = remarks
-    .filter((remark) => isOthers(remark, bot.id))
-    .map((remark) => ({ remark, words: wordsIn(remark.text, bot.login) }))
-    .filter(({ words }) => words.length > 0)
-    .filter(({ remark: { comment } }) => !comment.isEdited && !memory.wasHeard(comment.id))
-    .toSorted((a, b) => a.remark.comment.id - b.remark.comment.id);
-  const keyOf = ({ remark, words }: (typeof said)[number]) => [remark.authorId, ...words].join();
+  const { host, memory } = listener;
+  const said = await newWords(listener, name, remarks);
   const last = new Map(said.map((one) => [keyOf(one), one]));
   for (const one of said) {
-    const { remark, words } = one;
-    const { id, by } = remark.comment;
-    const isLast = last.get(keyOf(one)) === one;
-    // With an association, this costs no call, and strangers need no row that they could fill.
-    const isFree = by.association !== null;
-    const standing = isLast || isFree ? await host.standing(name, by) : 'none';
-    if (standing === 'none' && isFree) continue;
-    if (standing !== 'none' && isLast) await obey(listener, name, thread, remark, words, standing);
-    memory.heard(id, Date.parse(remark.at));
+    const { comment, at } = one.remark;
+    const standing = last.get(keyOf(one)) === one ? await host.standing(name, comment.by) : 'none';
+    if (standing !== 'none') await obey(listener, name, thread, one, standing);
+    memory.heard(comment.id, Date.parse(at));
   }
 }
 
+/**
+ * Finds comments with words that were not heard yet, the oldest first. A host that names strangers
+ * as such makes them cost nothing: neither a call, nor a parsed text, nor a row.
+ */
+async function newWords(
+  { bot, host, memory }: Listener,
+  name: RepositoryName,
+  remarks: readonly Remark[],
+): Promise<readonly SaidComment[]> {
+  const said: SaidComment[] = [];
+  for (const remark of remarks) {
+    if (!isOthers(remark, bot.id) || remark.comment.isEdited) continue;
+    const { id, by } = remark.comment;
+    if (by.association !== null && (await host.standing(name, by)) === 'none') continue;
+    const words = wordsIn(remark.text, bot.login);
+    if (words.length > 0 && !memory.wasHeard(id)) said.push({ remark, words });
+  }
+  return said.toSorted((a, b) => a.remark.comment.id - b.remark.comment.id);
+}
+
 /** Answers whether somebody else has commented. What the bot posts for others says nothing. */
-function isOthers(remark: Remark, botId: number): remark is Heard {
+function isOthers(remark: Remark, botId: number): remark is OthersComment {
   const { comment, authorId } = remark;
   return comment !== undefined && authorId !== null && authorId !== botId;
 }
@@ -95,8 +111,7 @@ async function obey(
   listener: Listener,
   name: RepositoryName,
   thread: number,
-  { comment, authorId: saidBy, at }: Heard,
-  words: readonly MaintainerWord[],
+  { remark: { comment, authorId: saidBy, at }, words }: SaidComment,
   standing: Standing,
 ): Promise<void> {
   const { host, memory } = listener;
@@ -108,12 +123,11 @@ async function obey(
       const isOwn = before !== null && before.word !== 'welcome' && before.saidBy === saidBy;
       const stance = { at: Date.parse(at), saidBy };
       if (!maySay(word, standing, isOwn)) continue;
-      isObeyed = true;
       if (word === 'close all') await listener.closeAll(repository);
-      else if (before === null || before.at <= stance.at) {
-        memory.setStance(repository, where, { word, ...stance });
-        if (word === 'stop') listener.stopped(repository, stance.at);
-      }
+      else if (before !== null && before.at > stance.at) continue;
+      else memory.setStance(repository, where, { word, ...stance });
+      if (word === 'stop') listener.stopped(repository, stance.at);
+      isObeyed = true;
     }
   }
   if (isObeyed) await host.acknowledge(repository, comment.id);

@@ -12,7 +12,7 @@ import {
   type SpentKind,
 } from '../../events/feed-cursor.ts';
 import { CallsUsedUp, type FeedMemory, followPullRequests, type NotedThread } from '../../events/follow.ts';
-import { hear, type Listener, type SaidWords } from '../../events/hear.ts';
+import { hear, type Listener, type SaidWords, WHOLE } from '../../events/hear.ts';
 import type { Account, FeedThread } from '../../host/code-host.ts';
 import { type ActivityHost, openActivity, openMaintainers } from '../../host/open.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';
@@ -137,8 +137,9 @@ export class NotificationFeed extends DurableObject<Env> {
     };
   }
 
-  /** Answers true once for each repository, by the host's number of it. */
+  /** Answers true once for each repository, by its number, unless stop stands there. */
   async introduce(repositoryId: number): Promise<boolean> {
+    if (this.#stances.stance(repositoryId, WHOLE)?.word === 'stop') return false;
     const insert = 'INSERT OR IGNORE INTO introduced VALUES (?)';
     return this.ctx.storage.sql.exec(insert, repositoryId).rowsWritten > 0;
   }

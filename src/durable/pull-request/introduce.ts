@@ -2,7 +2,7 @@
  * Introduces the bot on the first pull request that it opens in a repository: once, however many
  * open at that moment. If the host refuses the comment, or its answer is lost, the repository stays
  * without: a second comment would be worse.
- * Proved by test/e2e/host/introduction.test.ts.
+ * Proved by test/durable/pull-request/introduce.test.ts and test/e2e/host/introduction.test.ts.
  */
 import { accountLimits } from '../../config/config.ts';
 import type { Env } from '../../env.ts';

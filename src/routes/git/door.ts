@@ -36,7 +36,7 @@ import { namesOf, openedBefore } from './sent-before.ts';
 export const PR_KEY = 'X-PR-Key';
 const KEY_IN_ADDRESS = `Give the key in the header ${PR_KEY}, because proxies log addresses.`;
 const NOT_UTF8 = 'The options in the address are not UTF-8, encoded with percent signs.';
-const FOREIGN = refused(403, 'A page of another site may not push here.');
+export const FOREIGN = refused(403, 'A page of another site may not push here.');
 
 export interface Door {
   readonly name: PushSettings['door'];

@@ -10,10 +10,10 @@ import type { AppEnv } from '../../env.ts';
 import { readBundle } from '../../git/wire/bundle.ts';
 import { INVALID_NAME } from '../../words/repository-name.ts';
 import { sentence } from '../../words/sentence.ts';
-import { answer, as, asJson, described, repositoryParams, TEXT } from '../description.ts';
+import { answer, as, asError, asJson, described, repositoryParams, TEXT } from '../description.ts';
 import { onGitRepository } from '../request/repository.ts';
 import { idempotencyHeader } from '../threads/posting.ts';
-import { type Door, PR_KEY, throughDoor } from './door.ts';
+import { type Door, FOREIGN, PR_KEY, throughDoor } from './door.ts';
 import { MAX_PUSH_BYTES } from './git-push.ts';
 import { patchDoor } from './patch.ts';
 import { pushedAnswer, refusedAnswer } from './door-answer.ts';
@@ -38,7 +38,7 @@ const refusedWith = (description: string) => answer(description, asJson(refusedA
 const ANSWERS = {
   200: answer('What a push prints; or JSON, if `Accept` asks for it.', asJson(pushedAnswer), as(TEXT)),
   400: refusedWith(`A rule refuses the push, or it cannot be read. Or: ${sentence(INVALID_NAME)}`),
-  403: answer('A page of another site must not send this.', as(TEXT)),
+  403: answer('A page of another site must not send this.', asError(FOREIGN.error), as(TEXT)),
   409: refusedWith('It has warnings. Send it again with `yes=<codes>` to publish it with these.'),
   413: answer('The body is over its limit.', as(TEXT)),
   429: refusedWith('The client is over a limit. Retry-After says how long to wait, if that is known.'),

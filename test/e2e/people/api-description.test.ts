@@ -37,12 +37,16 @@ const ELSEWHERE = [
   /(?:info\/refs|git-upload-pack) 503$/,
   // A dead ledger: test/routes/service/stats.test.ts.
   /^GET \/api\/\S+ 503$/,
+  // Doors beside Git's protocol: test/e2e/push/bundle.test.ts and push-limits.test.ts.
+  /\/(?:bundle|patch) (?:409|429|502|503)$/,
   // A service without an operator: test/routes/pardons.test.ts.
   /^POST \/v1\/moderation\/appeal 503$/,
   // A full disk: test/e2e/host/full-disk.test.ts.
   /(?:\/admin\/\S+|\/v1\/moderation\/report) 503$/,
   // One who names no contact: test/routes/service/operator-contact.test.ts.
   /security\.txt 404$/,
+  // One who signs commits: test/routes/service/signing-key.test.ts.
+  /gitveil-signing-key 200$/,
 ];
 
 beforeAll(async () => {
@@ -66,6 +70,7 @@ describe('what the service tells of itself', exhaustive, () => {
     await api.expect(200, 'GET /openapi.json', '/openapi.json');
     await api.expect(200, 'GET /docs', '/docs');
     await api.expect(200, 'GET /.well-known/security.txt', '/.well-known/security.txt');
+    await api.expect(404, 'GET /.well-known/gitveil-signing-key', '/.well-known/gitveil-signing-key');
     await api.expect(200, 'GET /', '/', { headers: { Accept: 'text/html' } });
     await api.expect(200, 'GET /', '/');
     await api.expect(302, 'GET /', '/?repo=octo/hello', { headers: { Accept: 'text/html' } });
@@ -316,6 +321,30 @@ describe('the Git remote', exhaustive, () => {
     bed.sandbox.faults.inject({ path: /upload-pack$/, cut: { during: 'request', afterBytes: 0 } });
     await api.expect(502, `POST ${remote}/git-upload-pack`, `${path}/git-upload-pack`, fetching);
   });
+});
+
+it('the doors beside it take requests as described', exhaustive, async () => {
+  for (const door of ['bundle', 'patch']) {
+    const operation = `POST /v1/{host}/{owner}/{repo}/${door}`;
+    const path = `/v1/gh/octo/hello/${door}`;
+    for (const Accept of ['text/plain', 'application/json']) {
+      const contribution = { upstream, clone: await bed.person().copy(upstream) };
+      const { clone } = contribution;
+      await clone.commit();
+      const make =
+        door === 'bundle'
+          ? ['bundle', 'create', '-', 'origin/main..HEAD']
+          : ['format-patch', '--stdout', 'origin/main'];
+      const body = await clone.person.mustGit(clone.path, make);
+      const headers = { ...clone.person.headers, Accept };
+      await api.expect(200, operation, `${path}?preview`, { headers, body });
+      await api.expect(200, operation, path, { headers, body });
+      await api.expect(400, operation, path, { headers, body: 'nothing' });
+      const foreign = { ...headers, 'Sec-Fetch-Site': 'cross-site' };
+      await api.expect(403, operation, path, { headers: foreign, body });
+    }
+    await announce(operation, door, 'application/octet-stream', 101 * 1024 * 1024);
+  }
 });
 
 describe('the description', exhaustive, () => {

@@ -95,7 +95,7 @@ const circumstances = {
 } as unknown as Circumstances;
 
 const run = {
-  host: { botLogin: async () => 'bot', clock: { now: () => 1_800_000_000_000 } },
+  host: { memory: UNCOUNTED, botLogin: async () => 'bot', clock: { now: () => 1_800_000_000_000 } },
   settings: circumstances.settings,
   reply: { note: async () => {} },
 } as unknown as PushRun;
