@@ -133,14 +133,18 @@ async function fetchGrowth(workspace: Workspace, kind: keyof typeof HOSTILE_FETC
   });
 }
 
+/** The diff of a new file. */
+function additionOf(lines: number): string {
+  const head = 'diff --git a/large.txt b/large.txt\nnew file mode 100644\n--- /dev/null\n+++ b/large.txt\n';
+  return `${head}@@ -0,0 +1,${lines} @@\n${'+some words of a line\n'.repeat(lines)}`;
+}
+
 async function patchGrowth(workspace: Workspace): Promise<number> {
   const small = await manyRefs(workspace, 1);
   return withRig(workspace, async (rig) => {
     const target = await rig.repositoryWithoutFork(small);
-    const head = 'diff --git a/large.txt b/large.txt\nnew file mode 100644\n--- /dev/null\n+++ b/large.txt\n';
-    const hunk = (lines: number) => `@@ -0,0 +1,${lines} @@\n${'+some words of a line\n'.repeat(lines)}`;
-    await rig.preview(target, head + hunk(1));
-    return growthDuring(rig.workerdPid, () => rig.preview(target, head + hunk(PATCH_LINES)));
+    await rig.preview(target, additionOf(1));
+    return growthDuring(rig.workerdPid, () => rig.preview(target, additionOf(PATCH_LINES)));
   });
 }
 
