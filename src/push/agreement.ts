@@ -77,11 +77,13 @@ async function judgedAfter(
 ): Promise<JudgedPush> {
   const suspension = await run.limits.suspension();
   if (suspension !== null) throw suspension;
-  const { overwrite } = received.options;
   const work = { ...before.work, commits: await takeBack(spool, run.host.memory) };
-  const was = { work, recordedTip: before.claim?.recorded?.tip ?? null, wasOpen: before.updates };
-  const command = commandWith(run, received, true, ['overwrite']);
-  const naming = { reusesHash: true, overwrite: overwrite ? null : command };
+  const recordedTip = before.claim?.recorded?.tip ?? null;
+  // The person was told of all that an overwrite drops there, and of nothing that comes later.
+  const acceptedTip = before.place?.named?.tip ?? null;
+  const was = { work, recordedTip, wasOpen: before.updates, acceptedTip };
+  const overwrite = commandWith(run, received, true, ['overwrite']);
+  const naming = { reusesHash: true, overwrite };
   const present = await lookAgain(run, work);
   const { push, claim, findings } = await judgeAgain(run, was, naming, present, received.pack.spool);
   const told = codesOf(before.findings);
