@@ -38,6 +38,7 @@ function waiting({ waitMs = 10_000, capabilities = ['side-band-64k'], isBroken =
   const wait = new Wait(reply, clock, waitMs, departed.signal);
   return {
     onWait,
+    wait,
     ask: async (findings: readonly Finding[] = FINDINGS) => {
       await opened;
       return wait.ask({ findings, command: COMMAND }, onWait);
@@ -77,6 +78,22 @@ describe('Git', () => {
     const asking = push.ask();
     push.leave();
     await expect(asking).rejects.toMatchObject({ code: 'stopped' });
+  });
+
+  it('that leaves after the wait has stopped the push, until it is published', async () => {
+    const push = waiting();
+    push.timeIsUp();
+    await push.ask();
+    expect(() => push.wait.stillThere()).not.toThrow();
+    push.leave();
+    expect(() => push.wait.stillThere()).toThrow(expect.objectContaining({ code: 'stopped' }));
+  });
+
+  it('that was not asked may leave, and the push goes on', async () => {
+    const push = waiting({ waitMs: 0 });
+    await push.ask();
+    push.leave();
+    expect(() => push.wait.stillThere()).not.toThrow();
   });
 
   it('that left before has stopped the push', async () => {

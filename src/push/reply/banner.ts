@@ -170,7 +170,7 @@ export function bannerLines(facts: BannerFacts): string[] {
   return [
     '',
     ...(updated ? updateLines(facts) : [opened]),
-    ...(isRepeated && !updated ? ['You have pushed this before. Its key was shown then.'] : []),
+    ...(isRepeated && !updated ? ['You have pushed this before. Only that answer had its key.'] : []),
     ...(newRemarks === 0 ? [] : [`${comments} since your last push: ${facts.pageUrl}`]),
     `  PR URL:   ${facts.prUrl}`,
     `  Author:   ${facts.author}`,

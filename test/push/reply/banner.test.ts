@@ -57,7 +57,7 @@ describe('bannerLines', () => {
 
   it('of a push that is made again says that its key was shown, and leaves a place for it', () => {
     const lines = bannerLines({ ...FACTS, isRepeated: true, prKey: '<key>' });
-    expect(lines).toContain('You have pushed this before. Its key was shown then.');
+    expect(lines).toContain('You have pushed this before. Only that answer had its key.');
     expect(lines.at(-1)).toContain(" -o 'pr-key=<key>' ");
     expect(bannerLines({ ...FACTS, isRepeated: true, updated: true }).join()).not.toContain('before');
   });
