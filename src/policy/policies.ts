@@ -56,8 +56,8 @@ const MAX_GATES_BYTES = 256 * 1024;
 /** The parts that all questions for a policy share. */
 const QUESTION = { freshMs: POLICY_FRESH_MS, nothing: null, patienceMs: PATIENCE_MS } as const;
 
-/** Asks for the policy that the owner has set for all repositories. */
-type Owners = () => Promise<Policy>;
+/** Asks for the policy that an owner has set for all repositories. */
+type Owners = (owner: string) => Promise<Policy>;
 
 /** Requests to the host that the policies need. */
 export interface PolicyHost {
@@ -125,7 +125,7 @@ export class Policies {
       name,
       ...(atOnceMs !== undefined && { atOnceMs }),
       ask: async () => {
-        const owners = () => this.#owners(repository.owner, isPolled);
+        const owners = (owner: string) => this.#owners(owner, isPolled);
         if (await mayAsk())
           return isUrgent ? this.#askByRest(repository, owners, looked) : this.#ask(repository, owners);
         throw new HostError('rate-limited', 'The service has asked for too many policies.');
@@ -182,7 +182,8 @@ export class Policies {
 
   async #ask(repository: RepositoryName, owners: Owners): Promise<Policy | null> {
     try {
-      return await this.#host.publicFiles(repository, (files) => this.#read(files, owners));
+      const own = () => owners(repository.owner);
+      return await this.#host.publicFiles(repository, (files) => this.#read(files, own));
     } catch (error) {
       // GitHub answers the public so about a repository that the public does not see.
       if (error instanceof HostError && error.code === 'missing' && error.failure.status === 401) return null;
@@ -197,22 +198,24 @@ export class Policies {
   ): Promise<Policy | null> {
     const { repositories } = this.#host;
     return unlessMissing(async () => {
+      const looking = looked ?? repositories.repository(repository);
       const [{ isPrivate, pullRequests }, policy] = await Promise.all([
-        looked ?? repositories.repository(repository),
+        looking,
         this.#read(
           {
             list: (folder) => repositories.list(repository, folder),
             file: (path) => repositories.file(repository, path),
             readAll: (oids) => within(GATES_PATIENCE_MS, this.#host.readAll(repository, oids)),
           },
-          owners,
+          // Its present owner's counts, because an old name outlives a transfer.
+          async () => owners((await looking).owner),
         ),
       ]);
       return isPrivate ? null : closedTo(policy, pullRequests);
     });
   }
 
-  async #read(files: FilesHost, owners: Owners): Promise<Policy> {
+  async #read(files: FilesHost, owners: () => Promise<Policy>): Promise<Policy> {
     const [file, community] = await Promise.all([
       files.file(POLICY_PATH),
       readCommunityFiles(files, this.#place.kind, () => this.#host.botLogin().catch(nameless)),

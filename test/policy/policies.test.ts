@@ -311,6 +311,18 @@ describe('the policy of an owner', () => {
     expect(host.askedOwners).toEqual([`${owner}/.github`]);
   });
 
+  it('is that of the present owner after a transfer', async () => {
+    const { host } = ownersHost();
+    const owner = `Owner-${++count}`;
+    const known = await host.repository({ owner, name: 'hello' });
+    host.repository = async () => known;
+    const old = { owner: `Owner-${++count}`, name: 'hello' };
+    expect(await isolate(host).of(old)).toMatchObject({ accepted: [], owners: `${owner}/.github` });
+    const looked = Promise.resolve(known);
+    await isolate(host, elsewhere).of({ ...old, name: 'again' }, { isUrgent: true, looked });
+    expect(new Set(host.askedOwners)).toEqual(new Set([`${owner}/.github`]));
+  });
+
   it('is asked for once, whatever repositories of the owner are asked about', async () => {
     const { host, owner, repository } = ownersHost();
     const policies = isolate(host);
