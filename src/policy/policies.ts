@@ -97,7 +97,10 @@ interface PolicyQuestion {
    * that somebody has just pushed. Default: no.
    */
   readonly isPolled?: boolean;
-  /** Whether only the repository's files count, and no comment (contract, 4.14). Default: no. */
+  /**
+   * Whether only the repository's files count: neither its owner's nor a comment (contract, 4.14).
+   * Default: no.
+   */
   readonly isFilesOnly?: boolean;
   /** The same as in `Question` of src/isolate/last-known.ts. */
   readonly atOnceMs?: number;
@@ -118,14 +121,15 @@ export class Policies {
   /** Gives the policy of a repository. Never rejects. */
   async of(repository: RepositoryName, question: PolicyQuestion = {}): Promise<KnownPolicy> {
     const { looked, mayAsk = async () => true, isUrgent = false, isPolled = false, atOnceMs } = question;
-    const name = `${isPolled ? 'polled-policy' : 'policy'}/${recordName(this.#place, repository).toLowerCase()}`;
+    const name = `${cacheOf(question)}/${recordName(this.#place, repository).toLowerCase()}`;
     const said = question.isFilesOnly ? NOTHING_SAID : this.#said(repository, question).catch(() => null);
     const policy = await this.#lastKnown.read<Policy | null>({
       ...QUESTION,
       name,
       ...(atOnceMs !== undefined && { atOnceMs }),
       ask: async () => {
-        const owners = (owner: string) => this.#owners(owner, isPolled);
+        const owners = async (owner: string) =>
+          question.isFilesOnly ? OPEN_POLICY : this.#owners(owner, isPolled);
         if (await mayAsk())
           return isUrgent ? this.#askByRest(repository, owners, looked) : this.#ask(repository, owners);
         throw new HostError('rate-limited', 'The service has asked for too many policies.');
@@ -223,6 +227,12 @@ export class Policies {
     const content = file.kind === 'file' ? file.content : null;
     return withCommunity(file.kind === 'missing' ? await owners() : parsePolicy(content), community);
   }
+}
+
+/** Names the answers that share a cache. `policy` had another shape. */
+function cacheOf({ isFilesOnly, isPolled }: PolicyQuestion): string {
+  if (isFilesOnly) return 'policy-by-files';
+  return isPolled ? 'polled-repository-policy' : 'repository-policy';
 }
 
 /** Replaces an error `missing` of the account, which would look like a missing repository. */
