@@ -41,6 +41,14 @@ export function visible(line: string): string {
   return line.replaceAll(UNSEEN, codeOf);
 }
 
+/**
+ * Answers whether a name or path from a repository can stand in a sentence of the service: with a
+ * blank, its maintainers could continue the sentence.
+ */
+export function isPlainName(text: string): boolean {
+  return /^[\w./-]{1,100}$/.test(text);
+}
+
 /** Makes one line of a text, shortened, with everything visible. */
 export function oneLine(text: string): string {
   const line = visible(text.slice(0, MAX_READ).replaceAll(BLANKS, ' ').trim());
