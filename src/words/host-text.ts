@@ -38,7 +38,12 @@ export function codeOf(mark: string): string {
 
 /** Writes out what nobody sees. */
 export function visible(line: string): string {
-  return line.replaceAll(UNSEEN, codeOf);
+  return replaceUnseen(line, codeOf);
+}
+
+/** Writes each character that nobody sees in another way. */
+export function replaceUnseen(text: string, write: (mark: string) => string): string {
+  return text.replaceAll(UNSEEN, write);
 }
 
 /**
