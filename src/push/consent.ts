@@ -102,6 +102,17 @@ function labelled(warnings: readonly Finding[]): string[] {
   return more > 0 ? [...shown, `and ${more} more warnings.`] : shown;
 }
 
+/** Finds the warnings that the person has not accepted with the option `yes`. */
+export function unconfirmed(findings: readonly Finding[], yes: readonly string[]): Finding[] {
+  return findings.filter(({ severity, code }) => severity === 'warn' && !yes.includes(code));
+}
+
+/** Finds the warnings that were not told in the same words. */
+export function newWarnings(found: readonly Finding[], told: readonly Finding[]): Finding[] {
+  const known = new Set(told.map(({ lines }) => lines.join('\n')));
+  return found.filter(({ severity, lines }) => severity === 'warn' && !known.has(lines.join('\n')));
+}
+
 /** The codes of the warnings, each once, as the option `yes` takes them. */
 export function codesOf(findings: readonly Finding[]): string[] {
   const found = new Set(findings.flatMap(({ severity, code }) => (severity === 'warn' ? [code] : [])));
