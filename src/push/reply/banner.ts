@@ -114,7 +114,9 @@ function postCommand({ name, used }: PostDoor, options: readonly string[], remot
     .filter((each) => !isKey(each))
     .map((each) => {
       const value = each.slice(nameOf(each).length);
-      return nameOf(each) + (value === '' ? '' : `=${encodeURIComponent(value.slice(1)).replaceAll('%2C', ',')}`);
+      return (
+        nameOf(each) + (value === '' ? '' : `=${encodeURIComponent(value.slice(1)).replaceAll('%2C', ',')}`)
+      );
     });
   const address = `${remoteUrl}/${name}${query.length === 0 ? '' : `?${query.join('&')}`}`;
   const keys = options
