@@ -70,9 +70,11 @@ async function readPatch(
   );
   const command = { oldId: ZERO_OID, newId: series.tip, refName: `refs/for/${branch}` };
   // Title and description of a diff stand in its commit.
-  const left = isDiff ? pushOptions.filter((option) => !/^(?:title|description)=/.test(option)) : pushOptions;
+  const { used = [], left = [] } = Object.groupBy(pushOptions, (option) =>
+    isDiff && /^(?:title|description)=/.test(option) ? 'used' : 'left',
+  );
   const content = createHash('sha1').update(patch, 'latin1').digest('hex');
-  return { request: asPush([command], left), pack: new ByteReader(series.pack), content };
+  return { request: asPush([command], left), pack: new ByteReader(series.pack), content, used };
 }
 
 function asPush(commandList: PushRequest['commandList'], pushOptions: readonly string[]): PushRequest {

@@ -61,9 +61,10 @@ it('with warnings is answered with the command that accepts them', async () => {
   await contribution.clone.commit({ files: { '.DS_Store': 'x\n' } });
   const asked = await post(contribution, await patchOf(contribution, 'origin/main'), 'base=main');
   expect(asked.status, asked.text).toBe(409);
-  expect(asked.text).toMatch(
-    /git format-patch --stdout origin\/main\.\.HEAD \| curl .*\/patch\?base=main&yes=leftovers'/,
-  );
+  expect(asked.text).toMatch(/^curl --data-binary '@<your file>' '.*\/patch\?base=main&yes=leftovers'$/m);
+  const diff = await contribution.person.mustGit(contribution.clone.path, ['diff', 'origin/main']);
+  const again = await post(contribution, diff, 'title=A%20file&description=Of%20mine');
+  expect(again.text).toMatch(/\/patch\?yes=leftovers&title=A%20file&description=Of%20mine'$/m);
 });
 
 it('searches for the author of the mail', async () => {

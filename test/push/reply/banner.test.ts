@@ -119,6 +119,19 @@ describe('bannerLines', () => {
     );
   });
 
+  it('of a file that was posted names no commits: what is checked out may be other work', () => {
+    const door = { name: 'patch', used: ['title=A & b', 'description=c'] } as const;
+    const lines = bannerLines({ ...FACTS, door, isDouble: true, key: 'k', base: 'next', prKey: '<key>' });
+    const address = 'https://service.test/v1/gh/octo/hello/patch';
+    const message = 'title=A%20%26%20b&description=c';
+    expect(lines.slice(-4)).toEqual([
+      'To withdraw this one:',
+      `  curl -X POST -H 'X-PR-Key: k' '${address}?withdraw&pr-hash=${FACTS.prHash}'`,
+      'To update it, send all its commits:',
+      `  curl --data-binary '@<your file>' -H 'X-PR-Key: <key>' '${address}?pr-hash=${FACTS.prHash}&base=next&${message}'`,
+    ]);
+  });
+
   it.each([
     ['refs/heads/a/b-c_d.e@f', 'HEAD:refs/heads/a/b-c_d.e@f'],
     ['refs/heads/größe', "'HEAD:refs/heads/größe'"],
