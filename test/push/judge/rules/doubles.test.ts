@@ -32,6 +32,7 @@ function pushOf({ settings, recorded = null, place, ...facts }: Given = {}) {
   const given = {
     prUpdatePolicy: 'hash',
     pushDoubles: 'tell',
+    door: 'git',
     remoteUrl: () => REMOTE,
     pageUrl: (prHash: string) => `https://gitveil.test/v1/pr/${prHash}`,
     ...settings,
