@@ -35,7 +35,10 @@ export const ASKED_BEFORE: Consent = { ask: async () => false, stillThere() {} }
 /** For doors with one answer to each request: it lists the warnings, and what to send again. */
 export const ASKED_BY_ANSWER: Consent = {
   ask({ findings, command }) {
-    const lines = ['Nothing is public yet. To publish it with these warnings, send it again with:', command];
+    const lines = [
+      'Nothing is public yet. To publish it with these warnings, send the same file again:',
+      command,
+    ];
     const also = findings.filter(({ severity }) => severity === 'warn');
     throw new Refusal('unconfirmed', 'its warnings are not confirmed', lines, { also });
   },

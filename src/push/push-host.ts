@@ -109,8 +109,9 @@ export interface PushStore {
   mayBeRecorded(prHash: string): Promise<boolean>;
   /**
    * Finds a pull request that has any of these works. Of at most three, those with the latest work
-   * first, it answers an open one, else a merged, a closed, or a withdrawn one. Null: none has any,
-   * or none can be shown. Undefined: the list cannot be read. Never rejects.
+   * first, then those that got it first, it answers an open one, else a merged, a closed, or a
+   * withdrawn one. Null: none has any, or none can be shown. Undefined: the list cannot be read.
+   * Never rejects.
    * @param works keyed hashes of commits without author and dates.
    */
   pullRequestWith(
@@ -125,8 +126,9 @@ export interface PushStore {
   /**
    * Records the works that an update has brought. Never rejects.
    * @param works as for `pullRequestWith`.
+   * @param at milliseconds since 1970.
    */
-  addWorks(prHash: string, works: readonly string[]): Promise<void>;
+  addWorks(prHash: string, works: readonly string[], at: number): Promise<void>;
   /**
    * The open pull request whose pr_hash is a letter or two off; null: none, or nobody knows. Never
    * rejects.
@@ -244,6 +246,13 @@ export interface Slot {
   release(): Promise<void>;
 }
 
+/** An address that takes a push as a file, with the push options behind it. */
+export interface PostDoor {
+  readonly name: 'bundle' | 'patch';
+  /** Options that it has used itself, so that the push has none of them: the message of a diff. */
+  readonly used: readonly string[];
+}
+
 /** Decisions of the operator and of the request about a push. */
 export interface PushSettings extends Pick<
   Config,
@@ -262,7 +271,7 @@ export interface PushSettings extends Pick<
   /** The person's Git client. */
   readonly client: GitClient;
   /** The way in which the push came, for the commands in messages. */
-  readonly door: 'git' | 'bundle' | 'patch';
+  readonly door: 'git' | PostDoor;
   /** The end of a pull request's text, if the repository's policy asks for it. */
   readonly pullRequestFooter: string;
   readonly hostUrl: string;

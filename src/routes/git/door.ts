@@ -12,10 +12,11 @@ import { badRequest } from '../../git/wire/protocol-error.ts';
 import { type FaultyRequest, type PushRequest, unreadRequest } from '../../git/wire/push-request.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { isolate } from '../../metrics/isolate.ts';
+import { PR_KEY } from '../../push/reply/banner.ts';
 import type { Reply } from '../../push/reply/reply.ts';
 import { type Arrival, conclude, end } from '../../push/session.ts';
 import { ASKED_BY_ANSWER } from '../../push/consent.ts';
-import type { PushSettings } from '../../push/push-host.ts';
+import type { PostDoor } from '../../push/push-host.ts';
 import type { PushRun } from '../../push/push-run.ts';
 import { openPush } from '../../service/open-push.ts';
 import { ClientPushLimits } from '../../service/push-limits.ts';
@@ -32,14 +33,12 @@ import { announcedBytes } from './git-http.ts';
 import { arrived, pushBody, pushTooLarge } from './git-push.ts';
 import { namesOf, openedBefore } from './sent-before.ts';
 
-/** The header with the push option `pr-key`, because proxies log addresses. */
-export const PR_KEY = 'X-PR-Key';
 const KEY_IN_ADDRESS = `Give the key in the header ${PR_KEY}, because proxies log addresses.`;
 const NOT_UTF8 = 'The options in the address are not UTF-8, encoded with percent signs.';
 export const FOREIGN = refused(403, 'A page of another site may not push here.');
 
 export interface Door {
-  readonly name: PushSettings['door'];
+  readonly name: PostDoor['name'];
   readonly maxBytes: number;
   /** The words for a larger body. */
   readonly tooLarge?: string;
@@ -55,6 +54,7 @@ export interface ReadPush {
   readonly pack?: ByteReader;
   /** Names the content; by default, the ids of its refs do. */
   readonly content?: string;
+  readonly used?: PostDoor['used'];
 }
 
 /** Names everything that was sent, and how it is to be published. */
@@ -107,7 +107,8 @@ async function pushed(
   const reply = new LinesReply();
   const scope = hostScopeOf(c);
   const limits = new ClientPushLimits(scope, asksLimits && isRead);
-  const opening = { memory, limits, consent: ASKED_BY_ANSWER, door: door.name, ...names };
+  const posted = { name: door.name, used: read.used ?? [] };
+  const opening = { memory, limits, consent: ASKED_BY_ANSWER, door: posted, ...names };
   const run = openPush(scope, target, reply, opening);
   const arrival = await arrived(c, run, request, body, reader, read.pack);
   if (arrival === null) return pushTooLarge(c, body, tooLarge);

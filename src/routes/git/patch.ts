@@ -70,9 +70,11 @@ async function readPatch(
   );
   const command = { oldId: ZERO_OID, newId: series.tip, refName: `refs/for/${branch}` };
   // Title and description of a diff stand in its commit.
-  const left = isDiff ? pushOptions.filter((option) => !/^(?:title|description)=/.test(option)) : pushOptions;
+  const { used = [], left = [] } = Object.groupBy(pushOptions, (option) =>
+    isDiff && /^(?:title|description)=/.test(option) ? 'used' : 'left',
+  );
   const content = createHash('sha1').update(patch, 'latin1').digest('hex');
-  return { request: asPush([command], left), pack: new ByteReader(series.pack), content };
+  return { request: asPush([command], left), pack: new ByteReader(series.pack), content, used };
 }
 
 function asPush(commandList: PushRequest['commandList'], pushOptions: readonly string[]): PushRequest {
@@ -103,16 +105,16 @@ function refuseDelay(c: Context<AppEnv>, { delayMs }: PushOptions): void {
 /** Reads a body as a text with one character for each byte. */
 async function textOf(reader: ByteReader, memory: MemoryHold): Promise<string> {
   const claim = memory.claim();
-  const pieces: string[] = [];
+  let text = '';
   let bytes = 0;
   for (let chunk = await reader.nextChunk(); chunk !== null; chunk = await reader.nextChunk()) {
-    pieces.push(latin1(chunk));
+    text += latin1(chunk);
     bytes += chunk.byteLength;
     await claim.set(TEXT_COPIES * bytes);
     reader.recycle();
   }
   await memory.worked(bytes);
-  return pieces.join('');
+  return text;
 }
 
 /** The commit of a diff without a message. @throws PatchError */
