@@ -109,8 +109,9 @@ export interface PushStore {
   mayBeRecorded(prHash: string): Promise<boolean>;
   /**
    * Finds a pull request that has any of these works. Of at most three, those with the latest work
-   * first, it answers an open one, else a merged, a closed, or a withdrawn one. Null: none has any,
-   * or none can be shown. Undefined: the list cannot be read. Never rejects.
+   * first, then those that got it first, it answers an open one, else a merged, a closed, or a
+   * withdrawn one. Null: none has any, or none can be shown. Undefined: the list cannot be read.
+   * Never rejects.
    * @param works keyed hashes of commits without author and dates.
    */
   pullRequestWith(
@@ -125,8 +126,9 @@ export interface PushStore {
   /**
    * Records the works that an update has brought. Never rejects.
    * @param works as for `pullRequestWith`.
+   * @param at milliseconds since 1970.
    */
-  addWorks(prHash: string, works: readonly string[]): Promise<void>;
+  addWorks(prHash: string, works: readonly string[], at: number): Promise<void>;
   /**
    * The open pull request whose pr_hash is a letter or two off; null: none, or nobody knows. Never
    * rejects.

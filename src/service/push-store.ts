@@ -122,8 +122,8 @@ export class ServicePushStore implements PushStore {
     return { prHash, number, url, state, endedOn: end === undefined ? null : dayOf(end.at) };
   }
 
-  async addWorks(prHash: string, works: readonly string[]): Promise<void> {
-    await this.#guess(addWorks(this.#scope.env.DB, prHash, works));
+  async addWorks(prHash: string, works: readonly string[], at: number): Promise<void> {
+    await this.#guess(addWorks(this.#scope.env.DB, prHash, works, at));
   }
 
   async openNear(repository: RepositoryName, prHash: string) {

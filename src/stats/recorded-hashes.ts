@@ -13,6 +13,11 @@ const PATIENCE_MS = 3_000;
 const SEARCHED = 250;
 /** Bounds the works of one pull request; the newest are kept. */
 const MOST_WORKS = 200;
+/**
+ * SQL for a recorded work, `hash` or `hash@time`. The time, in milliseconds since 1970, is that of
+ * the update which brought it; a work without one came when the pull request was opened.
+ */
+const HASH_OF_WORK = "substr(value, 1, instr(value || '@', '@') - 1)";
 
 /**
  * Makes the statements that add a hash, or move it to another repository.
@@ -38,20 +43,29 @@ export function hashStatements(
 }
 
 /**
- * Adds the commits of an update. Rejects if the answer is slow.
+ * Adds the commits of an update. Those that are recorded keep their time. Rejects if the answer is
+ * slow.
  * @param works the same as for `hashStatements`.
+ * @param at milliseconds since 1970.
  */
-export async function addWorks(db: D1Database, prHash: string, works: readonly string[]): Promise<void> {
+export async function addWorks(
+  db: D1Database,
+  prHash: string,
+  works: readonly string[],
+  at: number,
+): Promise<void> {
+  const added = works.map((work) => `${work}@${at}`);
   const update = db.prepare(
     `UPDATE works_by_repository SET works = (
-       SELECT json_group_array(value) FROM (
-         SELECT value FROM (
-           SELECT value, 0 AS age, key FROM json_each(?2) UNION ALL SELECT value, 1, key FROM json_each(works)
-         ) GROUP BY value ORDER BY min(age), key DESC LIMIT ?3))
+       SELECT json_group_array(kept) FROM (
+         SELECT coalesce(max(recorded), value) AS kept FROM (
+           SELECT value, NULL AS recorded, 0 AS age, key FROM json_each(?2)
+           UNION ALL SELECT value, value, 1, key FROM json_each(works)
+         ) GROUP BY ${HASH_OF_WORK} ORDER BY min(age), key DESC LIMIT ?3))
      WHERE (repository, recorded_at, pr_hash) =
        (SELECT repository, recorded_at, pr_hash FROM hashes_by_repository WHERE pr_hash = ?1)`,
   );
-  await within(PATIENCE_MS, update.bind(prHash, JSON.stringify(works), MOST_WORKS).run());
+  await within(PATIENCE_MS, update.bind(prHash, JSON.stringify(added), MOST_WORKS).run());
 }
 
 /**
@@ -132,8 +146,8 @@ export type RecordedWork = { readonly prHash: string; readonly last: number };
 
 /**
  * Finds up to three of a repository's newest pull requests that have any of these works: first
- * those with the last work, then the oldest, because the others may be copies of it. Rejects if the
- * answer is slow.
+ * those with the last work, then those that got it first, because the others may have copied it.
+ * Rejects if the answer is slow.
  * @param works the same as for `hashStatements`.
  */
 export async function prHashesWith(
@@ -145,10 +159,15 @@ export async function prHashesWith(
   const question = db
     .prepare(
       `WITH asked AS MATERIALIZED (SELECT key, value FROM json_each(?1)),
-         newest AS (SELECT * FROM works_by_repository WHERE repository = ?2 ORDER BY recorded_at DESC LIMIT ?3)
-       SELECT pr_hash AS prHash, max(asked.key) AS last
-       FROM newest CROSS JOIN json_each(works) AS known CROSS JOIN asked ON asked.value = known.value
-       GROUP BY pr_hash ORDER BY last DESC, recorded_at LIMIT 3`,
+         newest AS (SELECT * FROM works_by_repository WHERE repository = ?2 ORDER BY recorded_at DESC LIMIT ?3),
+         known AS (SELECT pr_hash, ${HASH_OF_WORK} AS hash,
+           iif(instr(value, '@'), CAST(substr(value, instr(value, '@') + 1) AS INTEGER), recorded_at) AS since
+           FROM newest CROSS JOIN json_each(works))
+       SELECT prHash, last FROM (
+         -- Where there is one max(), the other columns are of the same row: since that work is there.
+         SELECT pr_hash AS prHash, max(asked.key) AS last, since
+         FROM known CROSS JOIN asked ON asked.value = known.hash GROUP BY pr_hash)
+       ORDER BY last DESC, since LIMIT 3`,
     )
     .bind(JSON.stringify(works), repository, SEARCHED);
   return (await within(PATIENCE_MS, question.all<RecordedWork>())).results;

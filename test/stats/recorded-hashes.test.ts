@@ -49,7 +49,7 @@ it('reads only what it answers', async () => {
   ]);
 });
 
-it('names the pull requests of a repository with the same works, the last work first, and of these the oldest', async () => {
+it('names the pull requests of a repository with the same works, the last work first, and of these the one that got it first', async () => {
   await recordHash(DB, 'a1', 'octo/hello', 1, ['one', 'two']);
   await recordHash(DB, 'a2', 'octo/hello', 2, ['one', 'two', 'three']);
   await recordHash(DB, 'a3', 'octo/hello', 3);
@@ -60,20 +60,34 @@ it('names the pull requests of a repository with the same works, the last work f
   expect(await prHashesWith(DB, 'octo/hello', ['nothing'])).toEqual([]);
 });
 
+it('an older pull request that copies a work in an update comes after the one that had it', async () => {
+  await recordHash(DB, 'mallory', 'octo/hello', 1, ['bait']);
+  await recordHash(DB, 'ada', 'octo/hello', 2, ['one']);
+  await addWorks(DB, 'ada', ['one', 'two'], 3);
+  await addWorks(DB, 'mallory', ['one', 'two'], 4);
+  // Sent once more, a copy does not become older, nor the other one newer.
+  await addWorks(DB, 'mallory', ['one', 'two'], 1);
+  await addWorks(DB, 'ada', ['one', 'two'], 9);
+  for (const works of [['one'], ['one', 'two'], ['two', 'three']]) {
+    const found = await prHashesWith(DB, 'octo/hello', works);
+    expect(found.map(({ prHash }) => prHash)).toEqual(['ada', 'mallory']);
+  }
+});
+
 it('adds what updates bring, and keeps the newest', async () => {
   await recordHash(DB, 'a1', 'octo/hello', 1, ['one', 'two']);
-  await addWorks(DB, 'a1', ['one', 'three']);
+  await addWorks(DB, 'a1', ['one', 'three'], 2);
   for (const work of ['one', 'two', 'three']) {
     expect(await prHashesWith(DB, 'octo/hello', [work])).toEqual([{ prHash: 'a1', last: 0 }]);
   }
   const many = Array.from({ length: 250 }, (_, number) => `work ${number}`);
-  await addWorks(DB, 'a1', many);
+  await addWorks(DB, 'a1', many, 3);
   const kept = [];
   for (const work of ['one', 'work 49', 'work 50', 'work 249']) {
     kept.push((await prHashesWith(DB, 'octo/hello', [work])).length);
   }
   expect(kept).toEqual([0, 0, 1, 1]);
-  await addWorks(DB, 'unknown', ['one']);
+  await addWorks(DB, 'unknown', ['one'], 4);
 });
 
 const works = (of: number): string[] => Array.from({ length: 100 }, (_, number) => `${of} ${number}`);

@@ -229,7 +229,7 @@ async function record(
       (error: unknown) => ({ error }),
     ),
     slot?.opened({ ...known, openedAt: at, works }) ?? [],
-    push.named !== null && store.addWorks(prHash, works),
+    push.named !== null && store.addWorks(prHash, works, at),
   ]);
   try {
     if ('error' in recorded) throw recorded.error;

@@ -4,6 +4,8 @@
  * last line repeats it in the command.
  */
 import type { DelayReason, DelayWindow } from '../../durable/delayed-pushes/delayed-push.ts';
+import { utf8 } from '../../git/bytes.ts';
+import { replaceUnseen, visible } from '../../words/host-text.ts';
 import type { PostDoor, PushSettings } from '../push-host.ts';
 import type { Pushed, PushRun } from '../push-run.ts';
 
@@ -49,9 +51,19 @@ interface Repeated {
   readonly door: PushSettings['door'];
 }
 
-/** Quotes a word for a shell, because ref names may contain characters that are special there. */
+/**
+ * Quotes a word for a shell, because ref names may contain characters that are special there. What
+ * nobody sees, as in an emoji of several, gets an escape: the terminal's own would be published.
+ */
 export function shellWord(text: string): string {
-  return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+  if (/^[\w./:@%+=,-]+$/.test(text)) return text;
+  if (visible(text) === text) return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+  return `$'${replaceUnseen(text.replaceAll(/['\\]/g, String.raw`\$&`), inOctal)}'`;
+}
+
+/** Writes the bytes of a character as a shell reads them in `$'…'` (POSIX.1-2024, 2.2.4). */
+function inOctal(mark: string): string {
+  return Array.from(utf8(mark), (byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('');
 }
 
 /** Writes an option of a push; none if it is not given. */
@@ -102,7 +114,9 @@ function postCommand({ name, used }: PostDoor, options: readonly string[], remot
     .filter((each) => !isKey(each))
     .map((each) => {
       const value = each.slice(nameOf(each).length);
-      return nameOf(each) + (value === '' ? '' : `=${encodeURIComponent(value.slice(1))}`);
+      return (
+        nameOf(each) + (value === '' ? '' : `=${encodeURIComponent(value.slice(1)).replaceAll('%2C', ',')}`)
+      );
     });
   const address = `${remoteUrl}/${name}${query.length === 0 ? '' : `?${query.join('&')}`}`;
   const keys = options
@@ -170,7 +184,7 @@ export function bannerLines(facts: BannerFacts): string[] {
   return [
     '',
     ...(updated ? updateLines(facts) : [opened]),
-    ...(isRepeated && !updated ? ['You have pushed this before. Its key was shown then.'] : []),
+    ...(isRepeated && !updated ? ['You have pushed this before. Only that answer had its key.'] : []),
     ...(newRemarks === 0 ? [] : [`${comments} since your last push: ${facts.pageUrl}`]),
     `  PR URL:   ${facts.prUrl}`,
     `  Author:   ${facts.author}`,

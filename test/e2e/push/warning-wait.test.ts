@@ -105,6 +105,19 @@ describe('after the wait', () => {
     expect(remoteLines(published).filter((line) => line.includes(HEADING))).toHaveLength(1);
   });
 
+  it('Ctrl-C stops it still while the host is slow', exhaustive, async () => {
+    const { upstream, push } = await waiting();
+    const path = new RegExp(`/${upstream.name}(?:\\.git|$)`);
+    const asked = () => bed.host.requests.filter((request) => request.path.includes(upstream.name)).length;
+    const before = asked();
+    bed.sandbox.faults.inject({ path, delayMs: 4_000 });
+    await expect.poll(asked, { timeout: 10_000 }).toBeGreaterThan(before);
+    push.stop();
+    const stopped = () => bed.logLines.filter((line) => line.includes('push stopped')).length;
+    await expect.poll(stopped, { timeout: 20_000 }).toBe(1);
+    expect(await bed.host.pulls(upstream)).toEqual([]);
+  });
+
   it('a client that only ends its side of the connection has not left', async () => {
     const { upstream, clone, person } = await contribute(bed);
     const newId = await clone.commit({ files: HOME });

@@ -1,6 +1,6 @@
 /** The banner holds all that the contract lists (4.6, step 8). */
 import { describe, expect, it } from 'vitest';
-import { bannerLines, delayedLines, keyLines, pageLines } from '../../../src/push/reply/banner.ts';
+import { bannerLines, delayedLines, keyLines, pageLines, shellWord } from '../../../src/push/reply/banner.ts';
 
 const FACTS = {
   updated: false,
@@ -26,6 +26,17 @@ const FACTS = {
   door: 'git' as const,
   refName: 'refs/heads/fix',
 };
+
+it.each([
+  ['refs/heads/fix', 'refs/heads/fix'],
+  ["title=It's done", String.raw`'title=It'\''s done'`],
+  // As a terminal shows it, U+200D would be a text, and be published.
+  ['title=For 👩\u200D💻', String.raw`$'title=For 👩\342\200\215💻'`],
+  ["title=\u202Ea\\b'c", String.raw`$'title=\342\200\256a\\b\'c'`],
+  ['title=\u001B[2J7', String.raw`$'title=\033[2J7'`],
+])('shellWord writes %j so that it is seen, and read as it was', (text, word) => {
+  expect(shellWord(text)).toBe(word);
+});
 
 describe('bannerLines', () => {
   it('names the pull request, its author, branch and hash, and how to follow and update it', () => {
@@ -57,7 +68,7 @@ describe('bannerLines', () => {
 
   it('of a push that is made again says that its key was shown, and leaves a place for it', () => {
     const lines = bannerLines({ ...FACTS, isRepeated: true, prKey: '<key>' });
-    expect(lines).toContain('You have pushed this before. Its key was shown then.');
+    expect(lines).toContain('You have pushed this before. Only that answer had its key.');
     expect(lines.at(-1)).toContain(" -o 'pr-key=<key>' ");
     expect(bannerLines({ ...FACTS, isRepeated: true, updated: true }).join()).not.toContain('before');
   });
