@@ -157,6 +157,13 @@ export class Rig {
     await answer.arrayBuffer();
   }
 
+  /** Sends a diff, of which nothing is published. */
+  async preview({ service }: Target, diff: string): Promise<void> {
+    const answer = await fetch(`${service}/patch?preview&title=Add`, { method: 'POST', body: diff });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`the patch was answered with ${answer.status}: ${text}`);
+  }
+
   /** Sends a given request for a pack. */
   async askForPack({ service }: Target, { headers, body, status }: HostileFetch): Promise<void> {
     const type = { 'Content-Type': 'application/x-git-upload-pack-request' };

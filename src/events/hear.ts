@@ -13,7 +13,7 @@ export interface Stance {
   readonly word: 'stop' | 'mute' | 'welcome';
   /** The comment's time; milliseconds since 1970. */
   readonly at: number;
-  /** The number of the account that has said it. */
+  /** The number of the account that may take it back, besides the owner: the first to say it. */
   readonly saidBy: number;
 }
 
@@ -45,7 +45,7 @@ export interface Listener {
   /** Closes what the service has opened there. Rejects if something is left open. */
   closeAll(repository: Repository): Promise<void>;
   /**
-   * Learns that a repository is stopped.
+   * Learns that a repository is stopped that was not before.
    * @param at the time of the comment; milliseconds since 1970.
    */
   stopped(repository: Repository, at: number): void;
@@ -116,17 +116,20 @@ async function obey(
 ): Promise<void> {
   const { host, memory } = listener;
   const repository = await host.repository(name);
+  const time = Date.parse(at);
   let isObeyed = false;
   for (const word of words) {
     for (const where of placesOf(word, thread)) {
       const before = memory.stance(repository.id, where);
-      const isOwn = before !== null && before.word !== 'welcome' && before.saidBy === saidBy;
-      const stance = { at: Date.parse(at), saidBy };
-      if (!maySay(word, standing, isOwn)) continue;
+      const closedBy = before === null || before.word === 'welcome' ? null : before.saidBy;
+      const isEarlier = word !== 'close all' || (before?.at ?? time) < time;
+      if (!maySay(word, standing, closedBy === saidBy && isEarlier)) continue;
+      // Who repeats what another has said must not get the right to take it back.
+      const keeper = word === 'welcome' || standing === 'owner' ? saidBy : closedBy;
       if (word === 'close all') await listener.closeAll(repository);
-      else if (before !== null && before.at > stance.at) continue;
-      else memory.setStance(repository, where, { word, ...stance });
-      if (word === 'stop') listener.stopped(repository, stance.at);
+      else if (before !== null && before.at > time) continue;
+      else memory.setStance(repository, where, { word, at: time, saidBy: keeper ?? saidBy });
+      if (word === 'stop' && closedBy === null) listener.stopped(repository, time);
       isObeyed = true;
     }
   }

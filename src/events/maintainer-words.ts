@@ -54,7 +54,8 @@ function linesOf(children: Tokens): string[] {
 /**
  * Decides whether somebody may say a word. Hosts name people as members who may only read, so what
  * opens a repository again, or closes much at once, needs more than what closes it.
- * @param hasStopped whether the same person has said the word that this one takes back or follows.
+ * @param hasStopped whether the same person has said before the word that this one takes back or
+ * follows.
  */
 export function maySay(word: MaintainerWord, standing: Standing, hasStopped: boolean): boolean {
   if (standing !== 'maintainer') return standing === 'owner';

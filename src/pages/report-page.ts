@@ -54,8 +54,14 @@ export type ReportedComment = Readonly<Record<'url' | 'thread', string>>;
 /**
  * @param hash 8 hexadecimal characters.
  * @param comments those of the pseudonym, newest first.
+ * @param closed says why nobody of this network can report now; null: they can.
  */
-export function reportPage(hash: string, standing: Standing, comments: readonly ReportedComment[]): Page {
+export function reportPage(
+  hash: string,
+  standing: Standing,
+  comments: readonly ReportedComment[],
+  closed: string | null = null,
+): Page {
   return unlistedPage(
     `Report anon-${hash}`,
     'Report an anonymous pseudonym for abuse.',
@@ -65,7 +71,8 @@ export function reportPage(hash: string, standing: Standing, comments: readonly 
         for spam, harassment or abuse.
       </p>
       ${facts(hash, standing)} ${commentList(comments)}
-      ${filled(REPORT_HTML, { hash, days, path: REPORT_PATH })} ${POLICY}`,
+      ${closed === null ? filled(REPORT_HTML, { hash, days, path: REPORT_PATH }) : problemNotice(closed)}
+      ${POLICY}`,
   );
 }
 

@@ -291,7 +291,7 @@ function readHunks(lines: Lines, { isNew, isDeleted }: Header, count: DiffCount)
 function skipHunk(lines: Lines, olds: number, news: number, at: number): void {
   let hasChange = false;
   while (olds > 0 || news > 0) {
-    const kind = lines.isAtEnd ? '' : (lines.line[0] ?? ' ');
+    const kind = lines.isAtEnd ? '' : lines.kind;
     if (kind === ' ' || kind === '-') olds--;
     if (kind === ' ' || kind === '+') news--;
     if (!/[ +\\-]/.test(kind) || olds < 0 || news < 0)

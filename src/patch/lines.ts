@@ -24,6 +24,12 @@ export class Lines {
     return this.text.slice(this.at, Math.min(this.#feed(), this.end));
   }
 
+  /** The first character of the next line; a blank if it is empty. */
+  get kind(): string {
+    const kind = this.text[this.at] ?? ' ';
+    return kind === '\n' ? ' ' : kind;
+  }
+
   skip(): void {
     this.at = Math.min(this.#feed() + 1, this.end);
   }

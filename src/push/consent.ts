@@ -22,18 +22,27 @@ export interface Consent {
    * @throws Refusal if the person does not agree, or has not been asked yet.
    */
   ask(question: Question, onWait: () => Promise<void>): Promise<boolean>;
+  /**
+   * Looks once more, because after the wait the host may be slow while nothing is public yet.
+   * @throws Refusal if a person who was made to wait has left.
+   */
+  stillThere(): void;
 }
 
 /** For doors that have shown the warnings before, or whose push nobody waits for. */
-export const ASKED_BEFORE: Consent = { ask: async () => false };
+export const ASKED_BEFORE: Consent = { ask: async () => false, stillThere() {} };
 
 /** For doors with one answer to each request: it lists the warnings, and what to send again. */
 export const ASKED_BY_ANSWER: Consent = {
   ask({ findings, command }) {
-    const lines = ['Nothing is public yet. To publish it with these warnings, send it again with:', command];
+    const lines = [
+      'Nothing is public yet. To publish it with these warnings, send the same file again:',
+      command,
+    ];
     const also = findings.filter(({ severity }) => severity === 'warn');
     throw new Refusal('unconfirmed', 'its warnings are not confirmed', lines, { also });
   },
+  stillThere() {},
 };
 
 /** The most warnings that are shown. Of more, only the number is. */
@@ -47,6 +56,8 @@ export class Wait implements Consent {
   readonly #clock: Clock;
   readonly #waitMs: number;
   readonly #departed: AbortSignal;
+  /** Fires when a person who was asked has left; null: nobody was asked. */
+  #left: AbortSignal | null = null;
 
   /**
    * @param waitMs 0: it does not wait.
@@ -73,11 +84,15 @@ export class Wait implements Consent {
       'To publish without waiting, run:',
       `  ${command}`,
     );
-    const left = AbortSignal.any([this.#departed, reply.broken]);
-    await this.#clock.sleep(this.#waitMs, left);
-    if (left.aborted) throw new Refusal('stopped', 'it was stopped before it was published', []);
+    this.#left = AbortSignal.any([this.#departed, reply.broken]);
+    await this.#clock.sleep(this.#waitMs, this.#left);
+    this.stillThere();
     await reply.note('');
     return true;
+  }
+
+  stillThere(): void {
+    if (this.#left?.aborted) throw new Refusal('stopped', 'it was stopped before it was published', []);
   }
 }
 
@@ -88,6 +103,17 @@ function labelled(warnings: readonly Finding[]): string[] {
     shown.push(`[${code}] ${lines[0] ?? ''}`, ...lines.slice(1));
   const more = warnings.length - MOST_SHOWN;
   return more > 0 ? [...shown, `and ${more} more warnings.`] : shown;
+}
+
+/** Finds the warnings that the person has not accepted with the option `yes`. */
+export function unconfirmed(findings: readonly Finding[], yes: readonly string[]): Finding[] {
+  return findings.filter(({ severity, code }) => severity === 'warn' && !yes.includes(code));
+}
+
+/** Finds the warnings that were not told in the same words. */
+export function newWarnings(found: readonly Finding[], told: readonly Finding[]): Finding[] {
+  const known = new Set(told.map(({ lines }) => lines.join('\n')));
+  return found.filter(({ severity, lines }) => severity === 'warn' && !known.has(lines.join('\n')));
 }
 
 /** The codes of the warnings, each once, as the option `yes` takes them. */

@@ -14,7 +14,7 @@ import type { Finding } from '../words/finding.ts';
 import { fullName } from '../words/repository-name.ts';
 import { overtaken } from './publish/delivery.ts';
 import { type ClaimedUpdate, missingKey, type PushRun } from './push-run.ts';
-import type { StoredEntries } from './receive/receive.ts';
+import { fewInMemory, type StoredEntries } from './receive/receive.ts';
 import { Refusal } from './reply/refusal.ts';
 import { isUpdate, type NamedPullRequest, type Publishable, type PushedWork } from './verdict.ts';
 import { askPlace, type BornUpstream, bornUpstream, findBase } from './judge/destination.ts';
@@ -42,6 +42,8 @@ export interface JudgedBefore {
   readonly recordedTip: Oid | null;
   /** Whether that pull request was open. */
   readonly wasOpen: boolean;
+  /** The commit at which its branch was, and which may be replaced; null: nobody has looked. */
+  readonly acceptedTip: Oid | null;
 }
 
 /** How the push treats a pull request that it names. */
@@ -51,8 +53,8 @@ export interface Naming {
    * own, by which it is found later, or removed.
    */
   readonly reusesHash: boolean;
-  /** The command that pushes although others' work would be lost; null: it may be lost. */
-  readonly overwrite: string | null;
+  /** The command that pushes although others' work would be lost. */
+  readonly overwrite: string;
 }
 
 /** The state of upstream, and of our own record, at this moment. */
@@ -140,7 +142,8 @@ async function judgedNow(
   };
   if (policy?.refusesWorkflows) {
     const compared = { isAll: false, isRequired: true };
-    const changed = await place.ask.entriesChanged({ ...work, base }, spool, compared);
+    const entries = await fewInMemory(spool, run.host.memory);
+    const changed = await place.ask.entriesChanged({ ...work, base }, entries, compared);
     await findings.run(() => workflows(changed, repository, policy));
   }
   const held = branchesHolding(history, boundary, base, born.defaultBranch);
@@ -200,14 +203,17 @@ interface Found extends Pick<Present, 'botLogin'>, Pick<JudgedAgain, 'claim'> {
  */
 async function tipNow(
   run: PushRun,
-  { work, recordedTip }: JudgedBefore,
+  { work, recordedTip, acceptedTip }: JudgedBefore,
   { overwrite }: Naming,
   { botLogin, claim, found, history }: Found,
 ): Promise<Oid | null> {
   const recorded = claim?.recorded?.tip ?? null;
   if (recorded !== recordedTip && !(await standsOn(recorded))) throw overtaken();
   const isHarmless = (oid: Oid, commit?: Commit): boolean =>
-    oid === recorded || history.isKnown(oid) || (commit !== undefined && hasSame(commit));
+    oid === recorded ||
+    oid === acceptedTip ||
+    history.isKnown(oid) ||
+    (commit !== undefined && hasSame(commit));
   return replaceableTip(run, found, isHarmless, overwrite);
 
   /** Whether the push has a commit with the same files and message, whatever its id and date. */

@@ -313,6 +313,7 @@ async function decide(
     const finding = slot === null ? null : store.findWaiting(receivedHash);
     // Without a slot, nothing is told of what is found.
     finding?.catch(() => {});
+    run.consent.stillThere();
     const entered = await enterNow(run, publication);
     const view = await finding;
     if (view === null) return { kind: 'now', publication, entered };

@@ -118,12 +118,36 @@ describe('maintainers', () => {
     expect(world.words).toEqual({ [WHOLE]: 'stop' });
   });
 
-  it('close all that is open, with the same comment that stops it', async () => {
+  it('do not lift what another has said by saying it first themselves', async () => {
     const world = new World();
-    await world.hear(written('@veil-bot close all', { by: 'mona' }));
-    expect(world.done).toEqual([]);
+    await world.hear(
+      written('@veil-bot stop', { by: 'octo' }),
+      written('@veil-bot mute', { by: 'octo' }),
+      written('@veil-bot stop\n@veil-bot mute\n@veil-bot welcome', { by: 'mona' }),
+    );
     await world.hear(written('@veil-bot stop\n@veil-bot close all', { by: 'mona' }));
-    expect(world.done.slice(0, 2)).toEqual(['stopped', 'closed']);
+    await world.hear(written('@veil-bot welcome\n@veil-bot close all', { by: 'mona' }));
+    expect(world.words).toEqual({ [WHOLE]: 'stop', [THREAD]: 'mute' });
+    expect(world.done).not.toContain('closed');
+    expect(world.done.filter((what) => what === 'stopped')).toHaveLength(1);
+  });
+
+  it('lose the right to welcome it once the owner has stopped it, too', async () => {
+    const world = new World();
+    await world.hear(written('@veil-bot stop', { by: 'mona' }), written('@veil-bot stop', { by: 'octo' }));
+    await world.hear(written('@veil-bot welcome', { by: 'mona' }));
+    expect(world.words).toEqual({ [WHOLE]: 'stop' });
+  });
+
+  it('close all that is open: the owner at once, others after they have stopped it', async () => {
+    const both = '@veil-bot stop\n@veil-bot close all';
+    const [owner, member] = [new World(), new World()];
+    await owner.hear(written(both, { by: 'octo' }));
+    expect(owner.done.slice(0, 2)).toEqual(['stopped', 'closed']);
+    await member.hear(written(both, { by: 'mona' }));
+    expect(member.done).not.toContain('closed');
+    await member.hear(written('@veil-bot close all', { by: 'mona' }));
+    expect(member.done).toContain('closed');
   });
 
   it('are heard again if closing has failed', async () => {

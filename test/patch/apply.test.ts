@@ -87,16 +87,16 @@ function read(method: string, size: number, lines: string) {
   const [file] = readDiffs(diff, 0, diff.length, { files: 0, hunks: 0 });
   return { diff, change: file?.binary ?? expect.fail('no binary patch') };
 }
-describe('a binary patch', () => {
-  const outcome = (method: string, size: number, lines: string): string => {
-    const { diff, change } = read(method, size, lines);
-    try {
-      return Buffer.from(applyBinary(new Uint8Array(0), diff, change, 1_000, 'x')).toString('latin1');
-    } catch (error) {
-      return (error as PatchError).lines.join('\n');
-    }
-  };
+function outcome(method: string, size: number, lines: string): string {
+  const { diff, change } = read(method, size, lines);
+  try {
+    return Buffer.from(applyBinary(new Uint8Array(0), diff, change, 1_000, 'x')).toString('latin1');
+  } catch (error) {
+    return (error as PatchError).lines.join('\n');
+  }
+}
 
+describe('a binary patch', () => {
   it.each([
     ['an empty file', 'literal', 0, 'HcmV?d00001', ''],
     ['a length that is wrong', 'literal', 5, 'HcmV?d00001', 'A binary patch in it is broken.'],

@@ -1,7 +1,14 @@
 /** Warnings are told before anything is public, and whoever leaves then has said no. */
 import { describe, expect, it, vi } from 'vitest';
 import type { Clock } from '../../src/isolate/clock.ts';
-import { ASKED_BEFORE, ASKED_BY_ANSWER, codesOf, Wait } from '../../src/push/consent.ts';
+import {
+  ASKED_BEFORE,
+  ASKED_BY_ANSWER,
+  codesOf,
+  newWarnings,
+  unconfirmed,
+  Wait,
+} from '../../src/push/consent.ts';
 import { SideBandReply } from '../../src/push/reply/reply.ts';
 import { type Finding, say, warn } from '../../src/words/finding.ts';
 import { readPkts } from '../support/pkt-line.ts';
@@ -38,6 +45,7 @@ function waiting({ waitMs = 10_000, capabilities = ['side-band-64k'], isBroken =
   const wait = new Wait(reply, clock, waitMs, departed.signal);
   return {
     onWait,
+    wait,
     ask: async (findings: readonly Finding[] = FINDINGS) => {
       await opened;
       return wait.ask({ findings, command: COMMAND }, onWait);
@@ -77,6 +85,22 @@ describe('Git', () => {
     const asking = push.ask();
     push.leave();
     await expect(asking).rejects.toMatchObject({ code: 'stopped' });
+  });
+
+  it('that leaves after the wait has stopped the push, until it is published', async () => {
+    const push = waiting();
+    push.timeIsUp();
+    await push.ask();
+    expect(() => push.wait.stillThere()).not.toThrow();
+    push.leave();
+    expect(() => push.wait.stillThere()).toThrow(expect.objectContaining({ code: 'stopped' }));
+  });
+
+  it('that was not asked may leave, and the push goes on', async () => {
+    const push = waiting({ waitMs: 0 });
+    await push.ask();
+    push.leave();
+    expect(() => push.wait.stillThere()).not.toThrow();
   });
 
   it('that left before has stopped the push', async () => {
@@ -125,6 +149,15 @@ describe('a door with one answer', () => {
 
 it('of a form goes on, because its preview has shown the warnings', async () => {
   expect(await ASKED_BEFORE.ask({ findings: FINDINGS, command: COMMAND }, async () => {})).toBe(false);
+});
+
+it('finds warnings that are new, or have become others', () => {
+  const more = warn('people', 'Two people are named:', '  Grace');
+  expect(newWarnings([...FINDINGS, ...more, ...say('gate', 'New.')], FINDINGS)).toEqual(more);
+});
+
+it('asks about no warning that was accepted, nor about a mere remark', () => {
+  expect(unconfirmed(FINDINGS, ['people'])).toEqual(FINDINGS.slice(2));
 });
 
 it('names each code once, and none of a mere remark', () => {

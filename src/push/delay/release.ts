@@ -57,7 +57,7 @@ export async function release(
   const nothing: readonly Finding[] = [];
   const { findings, ...judged } =
     opened === null
-      ? await judgeAgain(run, kept, naming, present, spool)
+      ? await judgeAgain(run, { ...kept, acceptedTip: null }, naming, present, spool)
       : { claim: null, push: asOpened, findings: nothing };
   // Its page says then that nobody knows the hash, so a new pull request opens.
   run.notes.push(...linesOf(findings.filter(({ code }) => code === UNKNOWN_HASH)));

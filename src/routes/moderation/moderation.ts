@@ -30,10 +30,12 @@ import { identityOf, readFrom } from '../../objects.ts';
 import { mayBeListed } from '../../stats/recorded-hashes.ts';
 import { toldMs } from '../../limits/sliding-window.ts';
 import { limitsOf } from '../../service/limits.ts';
+import { knownOver } from '../request/limits.ts';
 import {
   answerRefused,
   CANNOT_WRITE,
   explained,
+  explanationOf,
   NOT_KEPT,
   type Refused,
   retryAfter,
@@ -118,7 +120,9 @@ async function showStanding(c: Context<AppEnv>): Promise<Response> {
   const isListed = await mayBeListed(c.env.DB, hash, c.var.logger);
   const known = isListed ? await readFrom(() => identityOf(c.env, hash).publicRecord()) : null;
   const standing = known?.standing ?? standingOf(madeUp.get(hash) ?? NO_FACTS, Date.now());
-  const page = reportPage(hash, standing, known === null ? [] : linksTo(c, known));
+  const over = await knownOver(c, 'reports');
+  const comments = known === null ? [] : linksTo(c, known);
+  const page = reportPage(hash, standing, comments, over && explanationOf(TOO_MANY));
   return answerStanding(c, hash, standing, page);
 }
 

@@ -4,6 +4,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { contribute, expectRefused } from '../support/contribution.ts';
+import { postTo } from '../support/door.ts';
 import { Operator, OPERATOR } from '../support/operator.ts';
 import type { Person } from '../support/person.ts';
 import { statusTable } from '../support/push-output.ts';
@@ -71,4 +72,20 @@ describe('in panic mode', () => {
     expect(progress.filter(Boolean)).toEqual(SUSPENSION);
     expect(errors).toEqual(['push rejected: service temporarily suspended']);
   });
+
+  it.each(['bundle', 'patch'] as const)(
+    'a %s gets the reason, and nothing is asked of the host',
+    async (door) => {
+      const { upstream, person } = await contribute(bed);
+      await operator.setPanic(true);
+      const asked = () => bed.host.requests.filter(({ path }) => path.includes(upstream.fullName)).length;
+      const before = asked();
+      const answer = await postTo(bed, person, upstream, door, 'diff --git a/x b/x\n', 'title=x');
+      await operator.setPanic(false);
+      expect(asked()).toBe(before);
+      expect(answer.status).toBe(503);
+      for (const line of SUSPENSION) expect(answer.text).toContain(line);
+      expect(answer.text).toMatch(/push rejected: service temporarily suspended\n$/);
+    },
+  );
 });

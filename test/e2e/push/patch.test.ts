@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Contribution, contribute, expectAccepted } from '../support/contribution.ts';
 import { postTo } from '../support/door.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 import { useTestBed } from '../support/test-bed.ts';
 
 const bed = useTestBed();
@@ -39,12 +40,42 @@ it('takes a diff with its message in the address, and a base', async () => {
   expect(await bed.host.onlyPull(upstream)).toMatchObject({ title: 'Add a', body: 'One\nTwo', base: 'next' });
 });
 
-it('searches for the author of the mail', async () => {
+it('takes nearly ten megabytes, of one file or of many', exhaustive, async () => {
+  const large = await contribute(bed);
+  await large.clone.commit({ files: { 'large.txt': 'some words of a line\n'.repeat(430_000) } });
+  const one = await patchOf(large, 'origin/main');
+  expect(one.byteLength).toBeGreaterThan(9 * 1024 * 1024);
+  expect(await post(large, one, 'preview')).toMatchObject({ status: 200 });
+  const many = await contribute(bed);
+  const files = Array.from({ length: 1_000 }, (_, index) => [
+    `dir-${index % 30}/file-${index}`,
+    `${index}\n`.repeat(1_500),
+  ]);
+  await many.clone.commit({ files: Object.fromEntries(files) as Record<string, string> });
+  const answered = await post(many, await patchOf(many, 'origin/main'), 'preview');
+  expect(answered.status, answered.text).toBe(200);
+});
+
+it('with warnings is answered with the command that accepts them', async () => {
+  const contribution = await contribute(bed);
+  await contribution.clone.commit({ files: { '.DS_Store': 'x\n' } });
+  const asked = await post(contribution, await patchOf(contribution, 'origin/main'), 'base=main');
+  expect(asked.status, asked.text).toBe(409);
+  expect(asked.text).toMatch(/^curl --data-binary '@<your file>' '.*\/patch\?base=main&yes=leftovers'$/m);
+  const diff = await contribution.person.mustGit(contribution.clone.path, ['diff', 'origin/main']);
+  const again = await post(contribution, diff, 'title=A%20file&description=Of%20mine');
+  expect(again.text).toMatch(/\/patch\?yes=leftovers&title=A%20file&description=Of%20mine'$/m);
+});
+
+it('searches for the author and for who sends the mail', async () => {
   const contribution = await contribute(bed);
   const { clone, person, upstream } = contribution;
-  await clone.commit({ files: { 'a.txt': `by ${person.authorEmail}\n` } });
-  const answered = await post(contribution, await patchOf(contribution, 'origin/main'));
+  await clone.commit({ files: { 'a.txt': `by ${person.authorEmail}\n`, 'b.txt': 'by jane@corp.example\n' } });
+  const patch = await patchOf(contribution, '--from=Jane Corp <jane@corp.example>', 'origin/main');
+  const answered = await post(contribution, patch);
   expect(answered).toMatchObject({ status: 400, text: expect.stringContaining('push rejected:') });
+  expect(answered.text).toContain('a.txt');
+  expect(answered.text).toContain('b.txt');
   expect(await bed.host.pulls(upstream)).toEqual([]);
 });
 

@@ -216,7 +216,7 @@ describe('the same push again', exhaustive, () => {
       const { prKey, ...told } = first.banner;
       expect(bannerOf(second)).toEqual(told);
       expect(second.stderr).not.toContain(prKey);
-      expect(remoteLines(second)).toContain('You have pushed this before. Its key was shown then.');
+      expect(remoteLines(second)).toContain('You have pushed this before. Only that answer had its key.');
     }
     expect(bed.host.requestsFor(contribution.upstream, 'POST', /\/pulls$/)).toHaveLength(1);
     expect(await statistics(first.banner.prUrl)).toBe(1);

@@ -105,6 +105,19 @@ describe('after the wait', () => {
     expect(remoteLines(published).filter((line) => line.includes(HEADING))).toHaveLength(1);
   });
 
+  it('Ctrl-C stops it still while the host is slow', exhaustive, async () => {
+    const { upstream, push } = await waiting();
+    const path = new RegExp(`/${upstream.name}(?:\\.git|$)`);
+    const asked = () => bed.host.requests.filter((request) => request.path.includes(upstream.name)).length;
+    const before = asked();
+    bed.sandbox.faults.inject({ path, delayMs: 4_000 });
+    await expect.poll(asked, { timeout: 10_000 }).toBeGreaterThan(before);
+    push.stop();
+    const stopped = () => bed.logLines.filter((line) => line.includes('push stopped')).length;
+    await expect.poll(stopped, { timeout: 20_000 }).toBe(1);
+    expect(await bed.host.pulls(upstream)).toEqual([]);
+  });
+
   it('a client that only ends its side of the connection has not left', async () => {
     const { upstream, clone, person } = await contribute(bed);
     const newId = await clone.commit({ files: HOME });
@@ -153,6 +166,46 @@ describe('after the wait', () => {
     // The pull request is not locked while the first one waits.
     await expectAccepted(bed, contribution, await clone.push(...option, ...TOPIC));
     expect((await push.ended).stderr).toContain('another push to this pull request came first');
+  });
+
+  /** An update of a pull request to whose branch a maintainer has pushed as well. */
+  async function maintained() {
+    const contribution = await contribute(bed);
+    const { upstream, clone } = contribution;
+    await clone.commit();
+    const { banner, pull } = await expectAccepted(bed, contribution, await clone.push(...TOPIC));
+    const on = { owner: upstream.owner, repo: upstream.name, number: pull.number };
+    const commit = (message: string) =>
+      bed.sandbox.maintainer.commitTo(on, message, { [`${message}.txt`]: 'theirs\n' });
+    const theirs = await commit('Theirs');
+    const option = ['-o', `pr-hash=${banner.prHash}`];
+    const update = (...more: string[]) => new WaitingPush(clone, '-f', ...option, ...more, ...TOPIC);
+    return { upstream, clone, on, theirs, commit, update };
+  }
+
+  it('an overwrite drops nothing that came while it waited', async () => {
+    const { upstream, clone, theirs, commit, update } = await maintained();
+    await clone.commit();
+    const push = update('-o', 'overwrite');
+    await push.waits;
+    const later = await commit('Later');
+    const { stderr } = await push.ended;
+    expect(stderr).toContain('push rejected: somebody else has changed this pull request');
+    expect(stderr).toContain(`${later.slice(0, 12)} Later`);
+    // The person was told of this one before.
+    expect(stderr.split(theirs.slice(0, 12))).toHaveLength(2);
+    expect(await bed.host.onlyPull(upstream)).toMatchObject({ headSha: later });
+  });
+
+  it('a rebased update is published with messages that the service has changed', exhaustive, async () => {
+    const { upstream, clone, on, update } = await maintained();
+    await clone.git('pull', '--quiet', '--rebase', 'origin', `refs/pull/${on.number}/head`);
+    await clone.commit({ files: HOME });
+    const push = update('-o', 'sign-off');
+    await push.waits;
+    const { stderr } = await push.ended;
+    expect(stderr).toContain('Your pull request has been updated.');
+    expect(await bed.host.pulls(upstream)).toHaveLength(1);
   });
 
   it('of two people with the same commits, one opens it, and the other is told', async () => {

@@ -68,7 +68,7 @@ describe('bannerLines', () => {
 
   it('of a push that is made again says that its key was shown, and leaves a place for it', () => {
     const lines = bannerLines({ ...FACTS, isRepeated: true, prKey: '<key>' });
-    expect(lines).toContain('You have pushed this before. Its key was shown then.');
+    expect(lines).toContain('You have pushed this before. Only that answer had its key.');
     expect(lines.at(-1)).toContain(" -o 'pr-key=<key>' ");
     expect(bannerLines({ ...FACTS, isRepeated: true, updated: true }).join()).not.toContain('before');
   });
@@ -117,6 +117,19 @@ describe('bannerLines', () => {
     expect(command).toContain(
       'git push -o pr-hash=0123456789ab -o squash -o sign-off -o strip-trails https:',
     );
+  });
+
+  it('of a file that was posted names no commits: what is checked out may be other work', () => {
+    const door = { name: 'patch', used: ['title=A & b', 'description=c'] } as const;
+    const lines = bannerLines({ ...FACTS, door, isDouble: true, key: 'k', base: 'next', prKey: '<key>' });
+    const address = 'https://service.test/v1/gh/octo/hello/patch';
+    const message = 'title=A%20%26%20b&description=c';
+    expect(lines.slice(-4)).toEqual([
+      'To withdraw this one:',
+      `  curl -X POST -H 'X-PR-Key: k' '${address}?withdraw&pr-hash=${FACTS.prHash}'`,
+      'To update it, send all its commits:',
+      `  curl --data-binary '@<your file>' -H 'X-PR-Key: <key>' '${address}?pr-hash=${FACTS.prHash}&base=next&${message}'`,
+    ]);
   });
 
   it.each([

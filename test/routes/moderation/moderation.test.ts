@@ -248,6 +248,10 @@ describe.each([
       const refused = await report(hash, { address });
       expect(refused.status).toBe(429);
       expect(refused.headers.get('Retry-After')).toBe('3600');
+      const page = await request({ search: `?hash=${hash}`, address, headers: { Accept: 'text/html' } });
+      const html = await page.text();
+      expect(html).toContain('Your network has sent too many. Try again later.');
+      expect(html).not.toContain('<button');
       expect(await (await read(hash)).json()).toMatchObject({ reports: 0 });
       expect((await report(hash)).status).toBe(200);
       vi.setSystemTime(Date.now() + HOUR_MS);
