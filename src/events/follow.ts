@@ -60,6 +60,9 @@ export interface FeedMemory {
 /** Thrown in place of a call to the host when this hour's calls are used up. */
 export class CallsUsedUp extends Error {}
 
+/** Thrown in place of a call that answers maintainers when this hour's of that kind are used up. */
+export class WordsUsedUp extends Error {}
+
 interface FollowSettings {
   /** May throw `CallsUsedUp` in place of a call. */
   readonly host: Pick<ActivityHost, 'feed' | 'pullRequest' | 'remarks' | 'comments'>;
@@ -158,11 +161,12 @@ async function examine(
     return isNew ? memory.failed(thread, cronTime) : memory.examined(thread, startedAt);
   }
   const read = (await host.remarks(repository, number, readFrom(thread))) ?? NOTHING_READ;
-  await settings.hear(thread, read.remarks);
   const events = eventsOf(pull, read.remarks, botId);
   // The state is stored even without an event, because it may have been reopened.
   const isTold =
     (await settings.tell({ prHash, number: pull.number, events }, startedAt)) || events.length === 0;
+  // What a comment asks for may fail, and must not keep events from the author.
+  await settings.hear(thread, read.remarks);
   if (isTold) noteRead(memory, thread, read, true, startedAt);
   else if (isNew) memory.failed(thread, cronTime);
   else memory.examined(thread, startedAt);

@@ -27,10 +27,17 @@ interface Seen {
   readonly isRecorded?: boolean;
   readonly isTold?: boolean;
   readonly notedMinutesAgo?: number;
+  readonly hear?: () => Promise<void>;
 }
 
 /** Which ways of `FeedMemory` one run took with the thread. */
-async function ended({ shown, isRecorded = true, isTold = true, notedMinutesAgo = 1 }: Seen) {
+async function ended({
+  shown,
+  isRecorded = true,
+  isTold = true,
+  notedMinutesAgo = 1,
+  hear = async () => {},
+}: Seen) {
   const clock = new PatientClock();
   const thread: NotedThread = {
     id: '1',
@@ -63,8 +70,11 @@ async function ended({ shown, isRecorded = true, isTold = true, notedMinutesAgo 
   const own = {
     botId: async () => BOT,
     prHashWithId: async () => (isRecorded ? PR_HASH : null),
-    tell: async () => isTold,
-    hear: async () => {},
+    tell: async () => {
+      ways.push('told');
+      return isTold;
+    },
+    hear,
   };
   const run = followPullRequests({ host, memory, clock, ...own }, clock.now());
   return {
@@ -80,16 +90,16 @@ const nameless = () => pull({ branch: null, id: 103 });
 
 describe('a thread', () => {
   it.each<[string, Seen, string[]]>([
-    ['whose events are told is done with', { shown: pull }, ['ours', 'examined']],
+    ['whose events are told is done with', { shown: pull }, ['told', 'ours', 'examined']],
     ['that the host shows no more is done with', { shown: () => null }, ['examined']],
     ['of somebody else is never due again', { shown: () => pull({ authorId: 2 }) }, ['not ours']],
-    ['that no push has recorded yet is due again', { shown: pull, isTold: false }, ['failed']],
+    ['that no push has recorded yet is due again', { shown: pull, isTold: false }, ['told', 'failed']],
     [
       'that no push has recorded for ten minutes is done with',
       { shown: pull, isTold: false, notedMinutesAgo: 10 },
-      ['examined'],
+      ['told', 'examined'],
     ],
-    ['that only the host’s number names is told, too', { shown: nameless }, ['ours', 'examined']],
+    ['that only the host’s number names is told, too', { shown: nameless }, ['told', 'ours', 'examined']],
     ['whose number is not recorded yet is due again', { shown: nameless, isRecorded: false }, ['failed']],
     [
       'whose number is not recorded for ten minutes is done with',
@@ -98,6 +108,12 @@ describe('a thread', () => {
     ],
   ])('%s', async (_, seen, ways) => {
     expect(await ended(seen)).toEqual({ ways, error: null });
+  });
+
+  it('on which a word fails is told all the same, and due again', async () => {
+    const error = new Error('could not be closed');
+    const hear = () => Promise.reject(error);
+    expect(await ended({ shown: pull, hear })).toEqual({ ways: ['told', 'failed'], error });
   });
 
   it('that cannot be read is due again, and the run says why', async () => {

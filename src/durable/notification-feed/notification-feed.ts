@@ -11,7 +11,13 @@ import {
   type SpentCalls,
   type SpentKind,
 } from '../../events/feed-cursor.ts';
-import { CallsUsedUp, type FeedMemory, followPullRequests, type NotedThread } from '../../events/follow.ts';
+import {
+  CallsUsedUp,
+  type FeedMemory,
+  followPullRequests,
+  type NotedThread,
+  WordsUsedUp,
+} from '../../events/follow.ts';
 import { hear, type Listener, type SaidWords, WHOLE } from '../../events/hear.ts';
 import type { Account, FeedThread } from '../../host/code-host.ts';
 import { type ActivityHost, openActivity, openMaintainers } from '../../host/open.ts';
@@ -121,7 +127,7 @@ export class NotificationFeed extends DurableObject<Env> {
   }
 
   async #listener(reached: Reached, activity: ActivityHost, stopped: Listener['stopped']): Promise<Listener> {
-    const host = openMaintainers(reached.access, () => this.#takeCall());
+    const host = openMaintainers(reached.access, () => this.#takeWordCall());
     const bot = (this.#bot ??= await activity.account());
     const opened = { env: this.env, reached, bot };
     const access = {
@@ -132,6 +138,7 @@ export class NotificationFeed extends DurableObject<Env> {
       host,
       memory: this.#stances,
       bot,
+      now: () => systemClock.now(),
       closeAll: (repository) => closeOpened({ ...opened, host: access }, repository),
       stopped,
     };
@@ -146,6 +153,11 @@ export class NotificationFeed extends DurableObject<Env> {
 
   #takeCall(): void {
     if (!this.#memory.take('calls', systemClock.now())) throw new CallsUsedUp();
+  }
+
+  #takeWordCall(): void {
+    if (!this.#memory.take('words', systemClock.now())) throw new WordsUsedUp();
+    this.#takeCall();
   }
 }
 
