@@ -84,6 +84,9 @@ export const LOOKS_PER_HOUR = 500;
  */
 export const READS_PER_HOUR = 300;
 
+/** Bounds the reads of the bot's own issues, for which mentions elsewhere must leave enough. */
+export const ISSUES_PER_HOUR = 300;
+
 /** Bounds the calls that answer maintainers: anybody is the owner of some repository. */
 export const WORDS_PER_HOUR = 300;
 
@@ -94,6 +97,7 @@ export interface SpentCalls {
   readonly looks: number;
   /** Absent if an earlier version has stored the others. */
   readonly reads?: number;
+  readonly issues?: number;
   readonly words?: number;
 }
 
@@ -101,6 +105,7 @@ const MOST_PER_HOUR = {
   calls: CALLS_PER_HOUR,
   looks: LOOKS_PER_HOUR,
   reads: READS_PER_HOUR,
+  issues: ISSUES_PER_HOUR,
   words: WORDS_PER_HOUR,
 };
 export type SpentKind = keyof typeof MOST_PER_HOUR;
