@@ -13,7 +13,7 @@ import { type PushRequest, unreadRequest } from '../../git/wire/push-request.ts'
 import { followMoves } from '../../host/redirect.ts';
 import { systemClock } from '../../isolate/clock.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
-import { isPlainDiff, NOBODY, type PatchMail, readMails } from '../../patch/mails.ts';
+import { isPlainDiff, type PatchMail, readMails } from '../../patch/mails.ts';
 import { malformed, PatchError } from '../../patch/patch-error.ts';
 import { type Base, type Series, seriesOn } from '../../patch/series.ts';
 import type { PushHost } from '../../push/push-host.ts';
@@ -70,9 +70,11 @@ async function readPatch(
   );
   const command = { oldId: ZERO_OID, newId: series.tip, refName: `refs/for/${branch}` };
   // Title and description of a diff stand in its commit.
-  const left = isDiff ? pushOptions.filter((option) => !/^(?:title|description)=/.test(option)) : pushOptions;
+  const { used = [], left = [] } = Object.groupBy(pushOptions, (option) =>
+    isDiff && /^(?:title|description)=/.test(option) ? 'used' : 'left',
+  );
   const content = createHash('sha1').update(patch, 'latin1').digest('hex');
-  return { request: asPush([command], left), pack: new ByteReader(series.pack), content };
+  return { request: asPush([command], left), pack: new ByteReader(series.pack), content, used };
 }
 
 function asPush(commandList: PushRequest['commandList'], pushOptions: readonly string[]): PushRequest {
@@ -122,7 +124,7 @@ function mailOf(patch: string, { title, description }: PushOptions): PatchMail {
       'A diff has no message. Add one to the address: ?title=<words>, and &description=<text> if there is more to say.',
     );
   const message = `${title}\n${description === null ? '' : `\n${description}\n`}`;
-  return { author: NOBODY, message, start: 0, end: patch.length };
+  return { people: [], message, start: 0, end: patch.length };
 }
 
 /**

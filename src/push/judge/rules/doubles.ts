@@ -15,6 +15,7 @@ const UNCHECKED = 'The service could not check whether your commits are open alr
 const ONLY_ONE = 'This service opens no second pull request for them: update that one.';
 /** Tells everybody the same, because the answer must not tell a repeat from a guess. */
 export const REPEATED = 'If this is the same push once more, within ten minutes, no second one opens.';
+const RETRIED = 'If this is a retry because no answer came: it is open, and nothing is left to do.';
 const NEW_ONE = 'This would open a NEW pull request.';
 
 /** @param compared what the push has in common with pull requests of this service. */
@@ -74,6 +75,7 @@ function second({ received, circumstances, destination, pushed }: Push, one: Sam
     const needs = [`pr-hash=${prHash}`, ...(needsKey ? ['pr-key=<key>'] : [])];
     throw new Refusal('double', 'the commits are open already', [its, ONLY_ONE], { needs });
   }
+  const repeated = settings.door === 'git' ? [REPEATED] : [REPEATED, RETRIED];
   const hasTexts = options.title !== null || options.description !== null;
   const update = repeatCommand(
     { settings, target: destination.born.repository },
@@ -84,7 +86,7 @@ function second({ received, circumstances, destination, pushed }: Push, one: Sam
   return warn(
     'second',
     `Warning: this would be a SECOND pull request. ${its}`,
-    ...(shared === pushed.commits.length ? [REPEATED] : []),
+    ...(shared === pushed.commits.length ? repeated : []),
     'To update that one:',
     `  ${update}`,
   );

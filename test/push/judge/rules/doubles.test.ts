@@ -32,6 +32,7 @@ function pushOf({ settings, recorded = null, place, ...facts }: Given = {}) {
   const given = {
     prUpdatePolicy: 'hash',
     pushDoubles: 'tell',
+    door: 'git',
     remoteUrl: () => REMOTE,
     pageUrl: (prHash: string) => `https://gitveil.test/v1/pr/${prHash}`,
     ...settings,
@@ -86,6 +87,13 @@ describe('commits of an open pull request', () => {
     expect(repeated).toMatch(/^If this is the same push once more/);
     const [[, only] = []] = await told(OPEN, { commits: [{}] });
     expect(only).toContain('Your commit is already in');
+  });
+
+  it('may be those of a request that is retried, which is said where each has one answer', async () => {
+    const door = { name: 'bundle', used: [] };
+    const [lines = []] = await told({ ...OPEN, shared: 2 }, { settings: { door } });
+    expect(lines[3]).toBe('If this is a retry because no answer came: it is open, and nothing is left to do.');
+    expect(lines.at(-1)).toBe(`  curl --data-binary '@<your file>' '${REMOTE}/bundle?pr-hash=${PR_HASH}'`);
   });
 
   it.each([
