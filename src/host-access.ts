@@ -110,7 +110,7 @@ export function openTokenWatch(env: AccountEnv, config: LogConfig, host: HostCon
 function openCallMeter(env: AccountEnv, host: HostConfig): CallMeter {
   return callMeter(accountOf(host), systemClock, host.url === GITHUB_URL, (calls, points) => {
     const telling = hostAccountOf(env, host).callsSaid(calls, points);
-    // Calls that nobody has counted are missing in the figures, and in no limit of a client.
+    // If the account cannot be told, its budget misses these calls.
     waitUntil(telling.catch(() => {}));
   });
 }
