@@ -81,7 +81,7 @@ export async function targetOf(
   const [what, thread] = number === null ? ['pull requests and issues', ''] : ['comments', `#${number}`];
   const limits = lowered(config.limits[number === null ? 'target' : 'thread'], policyLimits);
   const isLowered = policyLimits.some((limit) => limits.includes(limit));
-  const says = isLowered ? `, as its ${POLICY_PATH} says` : '';
+  const says = isLowered ? `, as the ${POLICY_PATH} for it says` : '';
   const secret = await serviceSecret(env, config.identitySecret);
   return {
     key: targetKey(secret, `${recordName(host, repository)}${thread}`),

@@ -12,10 +12,11 @@ import { openThreads } from '../../host/open.ts';
 import { ownClaim } from '../../limits/claim.ts';
 import { reserve } from '../../limits/port.ts';
 import { loggerOf } from '../../log.ts';
-import { feedOf } from '../../objects.ts';
+import { feedOf, guardOf, readFrom } from '../../objects.ts';
 import { MAINTAINERS_PATH } from '../../text/footer.ts';
 import { introduction } from '../../text/introduction.ts';
 import { hostFailureOf } from '../../words/host-error.ts';
+import type { RepositoryName } from '../../words/repository-name.ts';
 import type { DeliveryResult } from '../outbox.ts';
 import type { PullRequestRecord } from './record.ts';
 
@@ -32,12 +33,25 @@ export async function isFirst(env: Env, { config, host }: Reached, repositoryId:
   return isWanted && feedOf(env, host.key).introduce(repositoryId);
 }
 
+/** Asks once more, because hours may have passed since the push. Rejects if nobody knows. */
+async function mayPost(env: Env, hostKey: string, repository: RepositoryName) {
+  const saying = readFrom(() => feedOf(env, hostKey).said(repository, null));
+  const [{ writesSuspended }, { stoppedAt }] = await Promise.all([
+    readFrom(() => guardOf(env).status()),
+    saying,
+  ]);
+  if (stoppedAt !== null) return 'never';
+  return writesSuspended ? 'later' : 'now';
+}
+
 /** Posts the comment, which counts as a creation of the account. Never rejects. */
 export async function introduce(
   env: Env,
   { config, host, http, access }: Reached,
   { owner, repo: name, number }: PullRequestRecord,
 ): Promise<DeliveryResult> {
+  const may = await mayPost(env, host.key, { owner, name }).catch(() => 'later' as const);
+  if (may !== 'now') return may === 'never' ? DONE : later(0);
   const account = hostAccountOf(env, host);
   const grant = await reserve(account, ownClaim(accountLimits(config, host)), loggerOf(config));
   if (grant.kind === 'denied') return later(grant.waitMs);

@@ -438,7 +438,8 @@ export class PullRequest extends DurableObject<Env> {
   /** Introduces the bot if this is its first pull request in the repository. Never rejects. */
   async #introduce(entry: OutboxEntry, record: PullRequestRecord): Promise<DeliveryResult> {
     const reached = reachHost(this.env, record.host, this.#http);
-    if (reached === null) return { kind: 'done' };
+    // One that has ended meanwhile needs none.
+    if (reached === null || this.#kept.standing.state !== 'open') return { kind: 'done' };
     this.#http = reached.http;
     if (entry.repositoryId) {
       const first = await isFirst(this.env, reached, entry.repositoryId).catch(() => null);

@@ -4,8 +4,10 @@ import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { SqlStances } from '../../../src/durable/notification-feed/stances.ts';
 import type { PullRequestRecord } from '../../../src/durable/pull-request/record.ts';
+import { introduce } from '../../../src/durable/pull-request/introduce.ts';
 import type { Env } from '../../../src/env.ts';
 import { WHOLE } from '../../../src/events/hear.ts';
+import { reachHost } from '../../../src/host-access.ts';
 import { feedOf } from '../../../src/objects.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
 import { shownPull } from '../support/shown-pull.ts';
@@ -74,13 +76,33 @@ it.each([
 });
 
 it('is not posted where the maintainers have said stop, however close', async () => {
-  const stopped = { id: 103, owner: 'octo', name: 'hello', networkId: 103, isPrivate: false } as const;
+  const stopped = { id: 103, owner: 'octo', name: 'renamed', networkId: 103, isPrivate: false } as const;
   const repository = { ...stopped, isArchived: false, pullRequests: 'all', sizeKb: 1 } as const;
   await runInDurableObject(feedOf(bindings, 'gh'), (_, { storage }) =>
     new SqlStances(storage.sql).setStance(repository, WHOLE, { word: 'stop', at: 1, saidBy: 2 }),
   );
   await runAlarm(await opened(103));
   expect(posted).toEqual([]);
+});
+
+it('is not posted once the maintainers have said stop, or it has ended', async () => {
+  const ended = await opened(107);
+  const closed = { kind: 'closed', key: 'end', at: '', url: ended.url, number: ended.number } as const;
+  await objectOf(ended).tell('gh', [closed], Date.now(), { number: ended.number, askedAt: Date.now() });
+  await runAlarm(ended);
+  const repository = { id: 108, owner: 'octo', name: 'stopped', networkId: 108, isPrivate: false } as const;
+  const stopped = { ...repository, isArchived: false, pullRequests: 'all', sizeKb: 1 } as const;
+  await runInDurableObject(feedOf(bindings, 'gh'), (_, { storage }) =>
+    new SqlStances(storage.sql).setStance(stopped, WHOLE, { word: 'stop', at: 1, saidBy: 2 }),
+  );
+  const own = {
+    ...bindings,
+    HOSTING_API_URL: API,
+    HOSTING_TOKEN: 'secret',
+    SERVICE_URL: 'https://veil.test',
+  };
+  const asked = await introduce(own, reachHost(own, 'gh', null)!, { ...ended, repo: 'stopped' });
+  expect([asked, posted]).toEqual([{ kind: 'done' }, []]);
 });
 
 it('is posted once for a repository, by its number, whatever its name is', async () => {
