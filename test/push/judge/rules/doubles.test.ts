@@ -33,7 +33,6 @@ function pushOf({ settings, recorded = null, place, ...facts }: Given = {}) {
     door: 'git',
     prUpdatePolicy: 'hash',
     pushDoubles: 'tell',
-    door: 'git',
     remoteUrl: () => REMOTE,
     pageUrl: (prHash: string) => `https://gitveil.test/v1/pr/${prHash}`,
     ...settings,
