@@ -1,7 +1,7 @@
 /**
  * Reads the mails that `git format-patch` writes, by the rules of `git am` (git-mailinfo): what
  * becomes the message, and where the diff begins. Dates, addresses and ids of the mail are dropped;
- * its author is kept only to be searched for. Unlike `git am`, line ends stay as they are.
+ * its senders are kept only to be searched for. Unlike `git am`, line ends stay as they are.
  * Proved by test/e2e/push/patch-oracle.test.ts and test/e2e/push/patch.test.ts.
  */
 import { fromLatin1 } from '../git/bytes.ts';
@@ -10,17 +10,20 @@ import { Lines } from './lines.ts';
 import { malformed, tooMuch } from './patch-error.ts';
 
 export interface PatchMail {
-  readonly author: CommitIdentity;
+  /** Its senders, the author among them. A name and its address are one person each. */
+  readonly people: readonly CommitIdentity[];
   readonly message: string;
   /** Where its diff begins and ends in the patch. */
   readonly start: number;
   readonly end: number;
 }
 
-export const NOBODY: CommitIdentity = { name: '', email: '' };
 const MAX_MAILS = 1_000;
 const MAX_HEADER_LINES = 500;
 const MAX_MESSAGE_LENGTH = 1024 * 1024;
+/** Each becomes a line of a commit, of which 100 are searched for. */
+const MAX_PEOPLE = 50;
+const MAX_SENDER_LENGTH = 4_000;
 const MAKE = 'Make it with: git format-patch --stdout origin/main';
 
 /** Whether a patch is a diff alone, without a message. @throws PatchError if it is neither. */
@@ -63,32 +66,47 @@ function isFromLine(patch: string, at: number): boolean {
 function readMail(lines: Lines): PatchMail {
   if (lines.startsWith('From ')) lines.skip();
   const header = readHeader(lines);
-  refuseEncoding(header);
+  refuseEncoding(header.fields);
   const inBody = new Map<string, string>();
   const body = readBody(lines, inBody);
-  const subject = withoutMarks(inBody.get('subject') ?? header.get('subject') ?? '');
-  const message = stripped(`${subject}\n\n${textOf(body)}`);
+  const subject = decodedWords(inBody.get('subject') ?? header.fields.get('subject') ?? '');
+  const message = stripped(`${withoutMarks(subject)}\n\n${textOf(body)}`);
   if (message === '')
     throw malformed('A mail in it has no subject, which would be the message of the commit.');
-  const author = authorOf(inBody.get('from') ?? header.get('from') ?? '');
-  return { author, message, start: lines.at, end: lines.end };
+  const people = [inBody.get('from') ?? '', ...header.senders].flatMap((field) => peopleOf(field));
+  if (people.length > MAX_PEOPLE) throw malformed('A mail in it has too many senders.');
+  return { people, message, start: lines.at, end: lines.end };
 }
 
-/** Reads the fields of a mail, with names in lower case. */
-function readHeader(lines: Lines): ReadonlyMap<string, string> {
+interface Header {
+  /** The values by names in lower case; the last one where a name is repeated. */
+  readonly fields: Map<string, string>;
+  readonly senders: readonly string[];
+}
+
+const SENDERS: ReadonlySet<string> = new Set(['from', 'sender', 'reply-to', 'return-path']);
+
+function readHeader(lines: Lines): Header {
   const fields = new Map<string, string>();
-  let name = '';
-  for (let left = MAX_HEADER_LINES; !lines.isAtEnd && lines.line !== ''; lines.skip()) {
-    const { line } = lines;
-    const [, field, value = ''] = /^([!-9;-~]+):[ \t]*(.*)$/s.exec(line) ?? [];
-    const isMore = name !== '' && /^[ \t]/.test(line);
-    if (left-- === 0 || (field === undefined && !isMore))
+  const senders: string[] = [];
+  for (let left = MAX_HEADER_LINES; !lines.isAtEnd && lines.line !== '';) {
+    const [, name, value = ''] = /^([!-9;-~]+):(.*)$/s.exec(lines.line) ?? [];
+    if (name === undefined || --left < 0)
       throw malformed(`Line ${lines.numberAt()} is no line of a mail's header. ${MAKE}`);
-    name = field?.toLowerCase() ?? name;
-    fields.set(name, isMore ? `${fields.get(name)} ${line.slice(1).trimEnd()}` : value.trimEnd());
+    const field = readFolded(lines, value);
+    fields.set(name.toLowerCase(), field);
+    if (SENDERS.has(name.toLowerCase())) senders.push(field);
   }
   lines.skip();
-  return new Map([...fields].map(([field, value]) => [field, decodedWords(value)]));
+  return { fields, senders };
+}
+
+/** Reads the rest of a field, which may go on in lines that begin with a blank. */
+function readFolded(lines: Lines, beginning: string): string {
+  let value = trimmed(beginning);
+  for (lines.skip(); !lines.isAtEnd && /^[ \t]/.test(lines.line); lines.skip())
+    value += ` ${trimmed(lines.line)}`;
+  return value;
 }
 
 function refuseEncoding(header: ReadonlyMap<string, string>): void {
@@ -104,19 +122,19 @@ function refuseEncoding(header: ReadonlyMap<string, string>): void {
     );
 }
 
-const IN_BODY = /^(from|subject|date):[ \t]*(.*)$/is;
+const IN_BODY = /^(from|subject|date):(.*)$/is;
 
 /**
- * Reads the rest of the message up to the diff. Its first lines may repeat fields of the header.
+ * Reads the rest of the message up to the diff. Its first lines may repeat fields of the header,
+ * until a blank line ends them.
  * @param fields takes these.
  */
 function readBody(lines: Lines, fields: Map<string, string>): string {
-  for (; !lines.isAtEnd; lines.skip()) {
-    const { line } = lines;
-    const [, field = '', value = ''] = IN_BODY.exec(line) ?? [];
-    if (field !== '' && !fields.has(field.toLowerCase()))
-      fields.set(field.toLowerCase(), decodedWords(value));
-    else if (line.trim() !== '') break;
+  while (!lines.isAtEnd && lines.line === '') lines.skip();
+  while (!lines.isAtEnd) {
+    const [, name = '', value = ''] = IN_BODY.exec(lines.line) ?? [];
+    if (name === '' || fields.has(name.toLowerCase())) break;
+    fields.set(name.toLowerCase(), readFolded(lines, value));
   }
   const start = lines.at;
   while (!lines.isAtEnd && !beginsPatch(lines.line)) lines.skip();
@@ -126,7 +144,7 @@ function readBody(lines: Lines, fields: Map<string, string>): string {
 
 /** Tells where Git takes the message to end (mailinfo.c, `patchbreak`). */
 function beginsPatch(line: string): boolean {
-  return /^(?:diff -|Index: |---(?: \S|\s*$))/.test(line);
+  return /^(?:diff -|Index: |---(?: [^ \t\r]|[ \t\r]*$))/.test(line);
 }
 
 /** Decodes words such as `=?UTF-8?q?...?=` (RFC 2047). @throws PatchError */
@@ -143,7 +161,7 @@ function decodedWords(value: string): string {
       );
     },
   );
-  return textOf(text).replaceAll(/\s+/g, ' ').trim();
+  return trimmed(textOf(text).replaceAll(/[ \t\n\r]+/g, ' '));
 }
 
 /** Decodes bytes that are UTF-8. @throws PatchError */
@@ -156,27 +174,39 @@ function textOf(bytes: string): string {
 /** Removes `[PATCH 1/2]` and the like, as Git does (mailinfo.c, `cleanup_subject`). */
 function withoutMarks(subject: string): string {
   const [marks = ''] = /^(?:re:|[ \t:]|\[[^\]]*\])*/i.exec(subject) ?? [];
-  return subject.slice(marks.length).trim();
+  return subject.slice(marks.length);
 }
 
 /** Removes blanks at the ends of lines, and blank lines but one (git-stripspace). */
 function stripped(text: string): string {
-  const lines = text.split('\n').map((line) => line.trimEnd());
+  const lines = text.split('\n').map((line) => trimmedEnd(line));
   const kept = lines.filter((line, index) => line !== '' || (index > 0 && lines[index - 1] !== ''));
   const whole = kept.join('\n').replace(/^\n/, '').replace(/\n$/, '');
   return whole === '' ? '' : `${whole}\n`;
 }
 
-/** Reads `Name <address>`. */
-function authorOf(field: string): CommitIdentity {
-  const [, name = '', email = ''] = /^([^<>]*)<([^<>]*)>/.exec(field) ?? [
-    null,
-    field.includes('@') ? '' : field,
-    field,
-  ];
-  return { name: cleaned(name), email: cleaned(email) };
+/** Removes blanks at both ends: those of Git, because others are bytes of letters in UTF-8. */
+function trimmed(text: string): string {
+  return trimmedEnd(text.replace(/^[ \t\n\r]+/, ''));
 }
 
-function cleaned(text: string): string {
-  return text.replaceAll(/[<>"\s\p{Cc}]+/gu, ' ').trim();
+function trimmedEnd(text: string): string {
+  let end = text.length;
+  while (end > 0 && ' \t\n\r'.includes(text[end - 1] as string)) end--;
+  return text.slice(0, end);
 }
+
+/** Reads `Name <address>`, `address (Name)` or a list of these. @throws PatchError */
+function peopleOf(field: string): CommitIdentity[] {
+  if (field.length > MAX_SENDER_LENGTH) throw malformed('A mail in it has too many senders.');
+  const people: CommitIdentity[] = [];
+  for (const part of decodedWords(field).split(/[<>()]/)) {
+    const words = part.split(/[\s"\p{Cc}]+/u);
+    const name = withoutCommas(words.filter((word) => !word.includes('@')).join(' '));
+    if (name !== '') people.push({ name, email: '' });
+    for (const word of words) if (word.includes('@')) people.push({ name: '', email: withoutCommas(word) });
+  }
+  return people;
+}
+
+const withoutCommas = (text: string): string => text.replace(/^[ ,;:]+/, '').replace(/[ ,;:]$/, '');

@@ -5,7 +5,7 @@
  */
 import { decodeUtf8, latin1, utf8 } from '../git/bytes.ts';
 import type { Memory, MemoryClaim } from '../git/memory.ts';
-import { encodeAnonymousCommit } from '../git/objects/commit.ts';
+import type { CommitIdentity } from '../git/objects/commit.ts';
 import { hashObject, type ObjectType, type Oid } from '../git/objects/oid.ts';
 import type { ChunkSource } from '../git/wire/byte-reader.ts';
 import { kindOf } from '../git/objects/tree.ts';
@@ -19,6 +19,7 @@ import type { PatchMail } from './mails.ts';
 import { doesNotApply, malformed, tooMuch } from './patch-error.ts';
 import { type FileEntry, WorkTree } from './work-tree.ts';
 
+const NOBODY: CommitIdentity = { name: '', email: '' };
 const MiB = 1024 * 1024;
 /** Bytes that are read of upstream's files, together. */
 const MAX_READ_BYTES = 16 * MiB;
@@ -42,7 +43,7 @@ export interface Series {
 
 /** It rejects as `read` does, or with PatchError. */
 export async function seriesOn(
-  { tip, tree: root, committedAt }: Base,
+  { tip, tree: upstreamTree, committedAt }: Base,
   patch: string,
   mails: readonly PatchMail[],
   read: ReadObjects,
@@ -54,7 +55,7 @@ export async function seriesOn(
   const paths = commits.flatMap(({ files }) =>
     files.flatMap(({ from, to }) => [from, to].filter((path) => path !== null)),
   );
-  const tree = await WorkTree.of(read, root, paths);
+  const tree = await WorkTree.of(read, upstreamTree, paths, memory);
   // A file that one commit renames may be changed by the next.
   const isLone = commits.length === 1;
   const changed = commits.flatMap(({ files }) => files.filter((file) => hasContent(file) || !isLone));
@@ -62,23 +63,27 @@ export async function seriesOn(
   const objects = new NewObjects(memory, madeBytes(patch.length));
   const applying = new Applying(tree, patch, sources, objects);
   let parent = tip;
-  for (const { files, author, message } of commits) {
+  for (const { files, people, message } of commits) {
     await applying.apply(files, memory);
-    const commit = {
-      tree: tree.write((content) => void objects.add('tree', content)),
-      parents: [parent],
-      committedAt,
-    };
-    const content = encodeAnonymousCommit(
-      { ...commit, encoding: null, message: utf8(message) },
-      [parent],
-      author,
-      committedAt,
-    );
-    parent = objects.add('commit', content);
+    const root = tree.write((content) => void objects.add('tree', content));
+    const head = `tree ${root}\nparent ${parent}\n${signatures(people, committedAt)}`;
+    parent = objects.add('commit', utf8(`${head}\n${message}`));
     await objects.claim();
   }
   return { tip: parent, pack: packOf(objects.all) };
+}
+
+/**
+ * Makes the lines of author and committers. There is a committer for each further sender, because
+ * all these names are searched for, before the service replaces the lines.
+ */
+function signatures(people: readonly CommitIdentity[], at: number): string {
+  const [author = NOBODY, ...others] = people;
+  return [author, ...(others.length === 0 ? [author] : others)]
+    .map(
+      ({ name, email }, index) => `${index === 0 ? 'author' : 'committer'} ${name} <${email}> ${at} +0000\n`,
+    )
+    .join('');
 }
 
 /** Whether the change depends on what the file has. */

@@ -57,8 +57,7 @@ async function makeRoom(
   const full = updates || mayWait(run.settings, options) ? null : await run.limits.peek();
   if (full !== null)
     throw withAdvice(run, options, (await run.limits.refuseFull(async () => slotHash)) ?? full);
-  await setAside(work.commits, spool);
-  pack.kept.free();
+  await setAside(pack, work.commits, spool);
   await run.claims.endUpdate();
 }
 

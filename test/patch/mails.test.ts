@@ -38,18 +38,58 @@ describe('the message', () => {
       mail('x', 'From: Me <me@home.example>\nSubject: Other\n\nText\n'),
       'Other\n\nText\n',
     ],
+    ['letters that end with the byte of a blank', mail('voilà', 'à\n'), 'voilà\n\nà\n'],
+    ['blanks that Git keeps', mail('x', 'a\u00a0\nb\u3000\nc\f\n'), 'x\n\na\u00a0\nb\u3000\nc\f\n'],
+    [
+      'no fields of its body that go on in other lines',
+      mail(
+        'x',
+        'From: =?UTF-8?q?Real_?=\n =?UTF-8?q?Name?= <r@home.example>\nSubject: Other\n\tsubject\n\nText\n',
+      ),
+      'Other subject\n\nText\n',
+    ],
+    [
+      'what looks like a field behind a blank line',
+      mail('x', '\nFrom: B <b@home.example>\n\nSubject: y\n'),
+      'x\n\nSubject: y\n',
+    ],
+    ['its own words, whoever gets it', mail('x', '', 'To: =?iso-8859-1?Q?Andr=E9?= <a@b>\n'), 'x\n'],
     ['a line that looks like a boundary', mail('x', '--boundary\n--- a\n'), 'x\n\n--boundary\n'],
     ['what begins like a mail', mail('x', 'From here on\n'), 'x\n\nFrom here on\n'],
   ])('has %s', (_, patch, message) => {
     expect(messagesOf(patch)).toEqual([message]);
   });
 
-  it('is one for each mail, with the author of each', () => {
-    const mails = readMails(mail('One') + mail('Two', 'From: B <b@home.example>\n\n'));
-    expect(mails.map(({ message, author }) => [message, author])).toEqual([
-      ['One\n', { name: 'A U Thor', email: 'a@home.example' }],
-      ['Two\n', { name: 'B', email: 'b@home.example' }],
-    ]);
+  it('is one for each mail', () => {
+    expect(messagesOf(mail('One') + mail('Two'))).toEqual(['One\n', 'Two\n']);
+  });
+});
+
+const peopleOf = (patch: string) =>
+  readMails(bytes(patch)).flatMap(({ people }) => people.map(({ name, email }) => name || email));
+
+describe('the people', () => {
+  it.each([
+    ['the author', mail('x'), []],
+    ['a first author', mail('x', 'From: B <b@home.example>\n\n'), ['B', 'b@home.example']],
+    [
+      'a first author of two lines',
+      mail('x', 'From: =?UTF-8?q?Zo=C3=AB_?=\n =?UTF-8?q?D?= <z@home.example>\n\n'),
+      ['Zoë D', 'z@home.example'],
+    ],
+  ])('are those of the header, and %s', (_, patch, others) => {
+    expect(peopleOf(patch)).toEqual([...others, 'A U Thor', 'a@home.example']);
+  });
+
+  it.each([
+    ['a sender', 'Sender: B <b@x.example>', ['B', 'b@x.example']],
+    ['a name in brackets', 'From: b@x.example (B C)', ['b@x.example', 'B C']],
+    ['those who get answers', 'reply-to: B <b@x.example>, c@x.example', ['B', 'b@x.example', 'c@x.example']],
+    ['a name with a comma', 'Sender: "B, C" <b@x.example>', ['B, C', 'b@x.example']],
+    ['an address alone', 'Return-Path: <b@x.example>', ['b@x.example']],
+    ['a name alone', 'From: nick', ['nick']],
+  ])('has %s', (_, field, others) => {
+    expect(peopleOf(mail('x', '', `${field}\n`))).toEqual(['A U Thor', 'a@home.example', ...others]);
   });
 });
 
@@ -63,6 +103,8 @@ describe('what is refused', () => {
     ['a header that is none', `${FROM}nothing\n\n${DIFF}`, 'header'],
     ['too many lines of a header', mail('x', '', 'A: b\n'.repeat(501)), 'header'],
     ['too many mails', mail('x').repeat(1_001), '1000 commits'],
+    ['too many senders', mail('x', '', 'Reply-To: a@b, b@b\n'.repeat(30)), 'too many senders'],
+    ['a sender without an end', mail('x', '', `Sender: ${'a '.repeat(2_001)}\n`), 'too many senders'],
     ['a message without an end', mail('x', 'a\n'.repeat(600_000)), '1 MB'],
   ])('%s', (_, patch, words) => {
     expect(refusal(() => readMails(bytes(patch)))).toContain(words);

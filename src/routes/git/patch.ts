@@ -13,7 +13,7 @@ import { type PushRequest, unreadRequest } from '../../git/wire/push-request.ts'
 import { followMoves } from '../../host/redirect.ts';
 import { systemClock } from '../../isolate/clock.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
-import { isPlainDiff, NOBODY, type PatchMail, readMails } from '../../patch/mails.ts';
+import { isPlainDiff, type PatchMail, readMails } from '../../patch/mails.ts';
 import { malformed, PatchError } from '../../patch/patch-error.ts';
 import { type Base, type Series, seriesOn } from '../../patch/series.ts';
 import { refusalOf } from '../../push/judge/findings.ts';
@@ -130,7 +130,7 @@ function mailOf(patch: string, { title, description }: PushOptions): PatchMail {
       'A diff has no message. Add one to the address: ?title=<words>, and &description=<text> if there is more to say.',
     );
   const message = `${title}\n${description === null ? '' : `\n${description}\n`}`;
-  return { author: NOBODY, message, start: 0, end: patch.length };
+  return { people: [], message, start: 0, end: patch.length };
 }
 
 /**

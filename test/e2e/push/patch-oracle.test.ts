@@ -252,3 +252,32 @@ it('a patch becomes what git am makes of it, or is refused', async () => {
 it('many patches do', exhaustive, async () => {
   await fc.assert(fc.asyncProperty(story, holds), { numRuns: 60 });
 });
+
+const MAIL = 'From: A <a@home.example>\nSubject: [PATCH] Title\n\n';
+const mailLine = fc.constantFrom(
+  '',
+  ' ',
+  'From: B <b@home.example>',
+  'Subject: Other',
+  'date: today',
+  ' folded',
+  '\tfolded',
+  'Words',
+  'Words\u00a0',
+  'voilà  ',
+  'x\f',
+  '\u3000',
+);
+
+function saysTheSame(lines: readonly string[]): void {
+  const mail = Buffer.from(`${MAIL}${lines.join('\n')}\n---\n\ndiff --git a/x b/x\n`);
+  const info = git(['mailinfo', 'words', 'diff'], mail).toString();
+  const subject = /^Subject: (.*)$/m.exec(info)?.[1] ?? '';
+  const words = readFileSync(join(folder, 'words'), 'utf8');
+  const message = git(['stripspace'], Buffer.from(`${subject}\n\n${words}`)).toString();
+  expect(readMails(mail.toString('latin1')).map((each) => each.message)).toEqual([message]);
+}
+
+it('a mail has the message that git am gives it', () => {
+  fc.assert(fc.property(fc.array(mailLine, { maxLength: 8 }), saysTheSame), { numRuns: 60 });
+});

@@ -67,12 +67,15 @@ it('with warnings is answered with the command that accepts them', async () => {
   expect(again.text).toMatch(/\/patch\?yes=leftovers&title=A%20file&description=Of%20mine'$/m);
 });
 
-it('searches for the author of the mail', async () => {
+it('searches for the author and for who sends the mail', async () => {
   const contribution = await contribute(bed);
   const { clone, person, upstream } = contribution;
-  await clone.commit({ files: { 'a.txt': `by ${person.authorEmail}\n` } });
-  const answered = await post(contribution, await patchOf(contribution, 'origin/main'));
+  await clone.commit({ files: { 'a.txt': `by ${person.authorEmail}\n`, 'b.txt': 'by jane@corp.example\n' } });
+  const patch = await patchOf(contribution, '--from=Jane Corp <jane@corp.example>', 'origin/main');
+  const answered = await post(contribution, patch);
   expect(answered).toMatchObject({ status: 400, text: expect.stringContaining('push rejected:') });
+  expect(answered.text).toContain('a.txt');
+  expect(answered.text).toContain('b.txt');
   expect(await bed.host.pulls(upstream)).toEqual([]);
 });
 
