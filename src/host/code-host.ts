@@ -192,7 +192,7 @@ export interface Remark {
   /** The verdict of a review, or the kind of a remark without one. */
   readonly kind: 'commented' | 'reviewed' | 'approved' | 'changes-requested';
   readonly text: string;
-  /** Set for a comment whose author still exists. */
+  /** Set for a comment that a person wrote, whose account still exists. */
   readonly comment?: { readonly id: number; readonly isEdited: boolean; readonly by: Speaker };
 }
 
