@@ -79,7 +79,8 @@ interface OperatorView extends AlertState {
   readonly server: string | null;
   /** Why a test alert was not taken; null if it was; undefined if none was sent. */
   readonly tested?: Trouble | null;
-  readonly stopped: readonly StoppedRepository[];
+  /** The stopped repositories; null: they are not known now. */
+  readonly stopped: readonly StoppedRepository[] | null;
 }
 
 /** A repository whose maintainers have said stop. */
@@ -102,12 +103,17 @@ export function operatorHomePage(view: OperatorView): Page {
   );
 }
 
-function stoppedList(stopped: readonly StoppedRepository[]): Html {
-  const items = stopped.map(
+function stoppedList(stopped: OperatorView['stopped']): Html {
+  const items = (stopped ?? []).map(
     ({ name, url, at }) =>
       html`<li><a href="${safeUrl(url)}">${visibleText(name)}</a> ${timeElement(isoTime(at / 1000))}</li>`,
   );
-  return listCard('stopped', 'Stopped by their maintainers', items, 'None.');
+  return listCard(
+    'stopped',
+    'Stopped by their maintainers',
+    items,
+    stopped ? 'None.' : 'Not known now. Open the page again in a minute.',
+  );
 }
 
 function testNotice(server: string, trouble: Trouble | null): Html {

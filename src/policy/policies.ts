@@ -56,8 +56,8 @@ const MAX_GATES_BYTES = 256 * 1024;
 /** The parts that all questions for a policy share. */
 const QUESTION = { freshMs: POLICY_FRESH_MS, nothing: null, patienceMs: PATIENCE_MS } as const;
 
-/** Asks for the policy that the owner has set for all repositories. */
-type Owners = () => Promise<Policy>;
+/** Asks for the policy that an owner has set for all repositories. */
+type Owners = (owner: string) => Promise<Policy>;
 
 /** Requests to the host that the policies need. */
 export interface PolicyHost {
@@ -97,7 +97,10 @@ interface PolicyQuestion {
    * that somebody has just pushed. Default: no.
    */
   readonly isPolled?: boolean;
-  /** Whether only the repository's files count, and no comment (contract, 4.14). Default: no. */
+  /**
+   * Whether only the repository's files count: neither its owner's nor a comment (contract, 4.14).
+   * Default: no.
+   */
   readonly isFilesOnly?: boolean;
   /** The same as in `Question` of src/isolate/last-known.ts. */
   readonly atOnceMs?: number;
@@ -118,14 +121,15 @@ export class Policies {
   /** Gives the policy of a repository. Never rejects. */
   async of(repository: RepositoryName, question: PolicyQuestion = {}): Promise<KnownPolicy> {
     const { looked, mayAsk = async () => true, isUrgent = false, isPolled = false, atOnceMs } = question;
-    const name = `${isPolled ? 'polled-policy' : 'policy'}/${recordName(this.#place, repository).toLowerCase()}`;
+    const name = `${cacheOf(question)}/${recordName(this.#place, repository).toLowerCase()}`;
     const said = question.isFilesOnly ? NOTHING_SAID : this.#said(repository, question).catch(() => null);
     const policy = await this.#lastKnown.read<Policy | null>({
       ...QUESTION,
       name,
       ...(atOnceMs !== undefined && { atOnceMs }),
       ask: async () => {
-        const owners = () => this.#owners(repository.owner, isPolled);
+        const owners = async (owner: string) =>
+          question.isFilesOnly ? OPEN_POLICY : this.#owners(owner, isPolled);
         if (await mayAsk())
           return isUrgent ? this.#askByRest(repository, owners, looked) : this.#ask(repository, owners);
         throw new HostError('rate-limited', 'The service has asked for too many policies.');
@@ -182,7 +186,8 @@ export class Policies {
 
   async #ask(repository: RepositoryName, owners: Owners): Promise<Policy | null> {
     try {
-      return await this.#host.publicFiles(repository, (files) => this.#read(files, owners));
+      const own = () => owners(repository.owner);
+      return await this.#host.publicFiles(repository, (files) => this.#read(files, own));
     } catch (error) {
       // GitHub answers the public so about a repository that the public does not see.
       if (error instanceof HostError && error.code === 'missing' && error.failure.status === 401) return null;
@@ -197,22 +202,24 @@ export class Policies {
   ): Promise<Policy | null> {
     const { repositories } = this.#host;
     return unlessMissing(async () => {
+      const looking = looked ?? repositories.repository(repository);
       const [{ isPrivate, pullRequests }, policy] = await Promise.all([
-        looked ?? repositories.repository(repository),
+        looking,
         this.#read(
           {
             list: (folder) => repositories.list(repository, folder),
             file: (path) => repositories.file(repository, path),
             readAll: (oids) => within(GATES_PATIENCE_MS, this.#host.readAll(repository, oids)),
           },
-          owners,
+          // Its present owner's counts, because an old name outlives a transfer.
+          async () => owners((await looking).owner),
         ),
       ]);
       return isPrivate ? null : closedTo(policy, pullRequests);
     });
   }
 
-  async #read(files: FilesHost, owners: Owners): Promise<Policy> {
+  async #read(files: FilesHost, owners: () => Promise<Policy>): Promise<Policy> {
     const [file, community] = await Promise.all([
       files.file(POLICY_PATH),
       readCommunityFiles(files, this.#place.kind, () => this.#host.botLogin().catch(nameless)),
@@ -220,6 +227,12 @@ export class Policies {
     const content = file.kind === 'file' ? file.content : null;
     return withCommunity(file.kind === 'missing' ? await owners() : parsePolicy(content), community);
   }
+}
+
+/** Names the answers that share a cache. `policy` had another shape. */
+function cacheOf({ isFilesOnly, isPolled }: PolicyQuestion): string {
+  if (isFilesOnly) return 'policy-by-files';
+  return isPolled ? 'polled-repository-policy' : 'repository-policy';
 }
 
 /** Replaces an error `missing` of the account, which would look like a missing repository. */

@@ -296,6 +296,15 @@ describe('the policy of a repository', () => {
   });
 });
 
+it('never reads what an earlier version has kept under another shape', async () => {
+  const asked: string[] = [];
+  const match = async (address: RequestInfo | URL) => void asked.push(address as string);
+  const policies = isolate(new FakeHost(), { ...elsewhere, match });
+  for (const how of [{}, { isPolled: true }, { isFilesOnly: true }]) await policies.of(newRepository(), how);
+  expect(asked.length).toBeGreaterThanOrEqual(3);
+  expect(asked.filter((address) => /\/(?:polled-)?policy\//.test(address))).toEqual([]);
+});
+
 /** A host whose owner refuses all, and a repository of one that nothing remembers. */
 function ownersHost(text: string | null = 'accept: false') {
   const host = new FakeHost();
@@ -309,6 +318,18 @@ describe('the policy of an owner', () => {
     const { host, owner, repository } = ownersHost();
     expect(await isolate(host).of(repository)).toEqual({ ...NOTHING_ACCEPTED, owners: `${owner}/.github` });
     expect(host.askedOwners).toEqual([`${owner}/.github`]);
+  });
+
+  it('is that of the present owner after a transfer', async () => {
+    const { host } = ownersHost();
+    const owner = `Owner-${++count}`;
+    const known = await host.repository({ owner, name: 'hello' });
+    host.repository = async () => known;
+    const old = { owner: `Owner-${++count}`, name: 'hello' };
+    expect(await isolate(host).of(old)).toMatchObject({ accepted: [], owners: `${owner}/.github` });
+    const looked = Promise.resolve(known);
+    await isolate(host, elsewhere).of({ ...old, name: 'again' }, { isUrgent: true, looked });
+    expect(new Set(host.askedOwners)).toEqual(new Set([`${owner}/.github`]));
   });
 
   it('is asked for once, whatever repositories of the owner are asked about', async () => {
@@ -365,6 +386,13 @@ describe('the policy of an owner', () => {
     expect(await policies.of(repository)).toBeUndefined();
     host.ownersFailure = new HostError('missing', 'no such repository');
     expect(await policies.of(repository)).toEqual(OPEN_POLICY);
+  });
+
+  it('has no part in what only the repository says, so nobody needs to say it', async () => {
+    const { host, repository } = ownersHost(null);
+    host.ownersFailure = new HostError('unreachable', 'the host is down');
+    expect(await isolate(host).of(repository, { isPolled: true, isFilesOnly: true })).toEqual(OPEN_POLICY);
+    expect(host.askedOwners).toEqual([]);
   });
 
   it('stands in .profile at Gitea and Forgejo', async () => {

@@ -3,11 +3,15 @@ import { type Context, Hono } from 'hono';
 import type { AppEnv } from '../../env.ts';
 import type { Trouble } from '../../notify/trouble.ts';
 import { OPERATOR_PATH } from '../../notify/alert.ts';
+import { within } from '../../isolate/within.ts';
 import { feedOf, guardOf } from '../../objects.ts';
 import { OPERATOR_DOOR, operatorHomePage, type StoppedRepository } from '../../pages/operator-page.ts';
 import { answerRefused } from '../request/refused.ts';
 import { testAlert } from './admin.ts';
 import { atDoor, isOpen, noForm, show, showDoor } from './operator-door.ts';
+
+/** How long to wait for what is not about alerts. */
+const LISTS_PATIENCE_MS = 3_000;
 
 /** Bounds the list of stopped repositories of a host. */
 const MOST_STOPPED = 100;
@@ -29,7 +33,10 @@ operatorPageRoutes.post(OPERATOR_PATH, (c) =>
 async function home(c: Context<AppEnv>, test: { tested?: Trouble | null } = {}): Promise<Response> {
   const { notifyAdminTopic, notifyAdminUrl } = c.var.config;
   const server = notifyAdminTopic === null ? null : notifyAdminUrl;
-  const [alerts, stopped] = await Promise.all([guardOf(c.env).alertState(), stoppedRepositories(c)]);
+  const [alerts, stopped] = await Promise.all([
+    guardOf(c.env).alertState(),
+    within(LISTS_PATIENCE_MS, stoppedRepositories(c)).catch(() => null),
+  ]);
   return show(c, operatorHomePage({ ...alerts, server, stopped, ...test }));
 }
 

@@ -77,6 +77,8 @@ async function send(path: string, { body, headers, variables }: Sent = {}): Prom
   return response;
 }
 
+const noAnswer = () => Promise.reject(new Error('no answer'));
+
 /** The headers of somebody for whom the page is open. */
 async function opened(): Promise<{ Cookie: string }> {
   const response = await send('/admin', { body: new URLSearchParams({ password: PASSWORD }) });
@@ -114,6 +116,14 @@ describe('/admin', () => {
     const html = await (await send('/admin', { headers })).text();
     expect(html).toContain('octo/hello</a>');
     expect(html).toContain('2026-11-27 10:00:00 UTC');
+  });
+
+  it('opens while nothing is known of what maintainers have said', async () => {
+    const dead = { idFromName: () => '', get: () => ({ stopped: noAnswer }) };
+    const variables = { NOTIFICATION_FEED: dead as unknown as Env['NOTIFICATION_FEED'] };
+    const response = await send('/admin', { headers: await opened(), variables });
+    expect(response.status).toBe(200);
+    expect(await response.text()).toContain('Not known now.');
   });
 
   it('says since when and why alerts do not arrive, until one does', async () => {
