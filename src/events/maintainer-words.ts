@@ -13,14 +13,15 @@ export type MaintainerWord = (typeof WORDS)[number];
 const LONGEST = 128 * 1024;
 
 /**
- * Lists the words of a comment in their order.
+ * Lists the words of a comment in their order, closing last.
  * @param login the bot's.
  */
 export function wordsIn(text: string, login: string): readonly MaintainerWord[] {
   const mention = `@${login} `.toLowerCase();
   if (text.length > LONGEST || !text.toLowerCase().includes(mention)) return [];
   const said = new Set(shownLines(readMarkdown(text).tokens ?? []).map((line) => line.toLowerCase()));
-  return [...said].flatMap((line) => WORDS.filter((word) => line === mention + word));
+  const words = [...said].flatMap((line) => WORDS.filter((word) => line === mention + word));
+  return words.toSorted((a, b) => Number(a === 'close all') - Number(b === 'close all'));
 }
 
 type Tokens = NonNullable<Markdown['tokens']>;
@@ -54,7 +55,8 @@ function linesOf(children: Tokens): string[] {
 /**
  * Decides whether somebody may say a word. Hosts name people as members who may only read, so what
  * opens a repository again, or closes much at once, needs more than what closes it.
- * @param hasStopped whether the same person has said the word that this one takes back or follows.
+ * @param hasStopped whether the same person has said before the word that this one takes back or
+ * follows.
  */
 export function maySay(word: MaintainerWord, standing: Standing, hasStopped: boolean): boolean {
   if (standing !== 'maintainer') return standing === 'owner';

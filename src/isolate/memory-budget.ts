@@ -96,16 +96,15 @@ export class MemoryBudget {
     const now = (hold.seenAt = hold.clock.now());
     this.#dropDead(now);
     const isMore = bytes >= hold.bytes;
+    const heldMuch = this.#holds.has(hold) && this.#holdsMuch(hold);
     if (this.#large !== hold && isMore && !this.#fits(hold, bytes)) {
       if (this.#large !== null || this.#nextAfter(hold) !== hold) return false;
       [this.#large, this.#lastLarge] = [hold, hold.client];
     } else if (this.#large === hold && !isMore && this.#fits(hold, bytes)) this.#leaveLarge();
     hold.bytes = bytes;
     if (bytes === 0) this.#holds.delete(hold);
-    else if (isMore && !this.#holds.has(hold)) {
-      hold.since = now;
-      this.#holds.add(hold);
-    }
+    else if (isMore) this.#holds.add(hold);
+    if (!heldMuch) hold.since = now;
     return true;
   }
 
@@ -132,8 +131,7 @@ export class MemoryBudget {
    */
   checkPatience(hold: MemoryHold): void {
     const now = (hold.seenAt = hold.clock.now());
-    const holdsMuch = this.#large === hold || hold.bytes > MUCH_BYTES;
-    if (!holdsMuch || now - hold.since < LONGEST_BUSY_HOLD_MS) return;
+    if (!this.#holdsMuch(hold) || now - hold.since < LONGEST_BUSY_HOLD_MS) return;
     this.#dropDead(now);
     if (this.#queue.some((other) => other !== hold && isOfAnother(other, hold.client))) throw busy();
   }
@@ -151,6 +149,10 @@ export class MemoryBudget {
     if (bytes > this.#smallBytes || this.#sum(isOther) + bytes > this.#sharedBytes) return false;
     const ofClient = (other: MemoryHold) => isOther(other) && other.client === client;
     return client === null || this.#sum(ofClient) + bytes <= MOST_OF_ONE_CLIENT * this.#sharedBytes;
+  }
+
+  #holdsMuch(hold: MemoryHold): boolean {
+    return this.#large === hold || hold.bytes > MUCH_BYTES;
   }
 
   #sum(counts: (hold: MemoryHold) => boolean): number {
@@ -182,7 +184,7 @@ const isOfAnother = (hold: MemoryHold, client: string | null): boolean =>
 /** The memory that one request holds, in claims. They throw HostError `busy`. */
 export class MemoryHold implements Memory {
   bytes = 0;
-  /** The time since which it holds something, in milliseconds since 1970. */
+  /** The last time at which it did not hold much, in milliseconds since 1970. */
   since = 0;
   seenAt = 0;
   #hasEnded = false;

@@ -188,17 +188,16 @@ function reviewed(
     : leaks.filter((leak) => isOfSecret(leak) || settings.identityCheck === 'refuse');
   const [first] = refused;
   const where = [worst.heading, ...lines];
-  const rest = [...gaps, searched];
   if (first === undefined)
     return {
       refusal: null,
-      findings: [...warn('names', ...where), ...say('searched', ...rest), ...warnings],
+      findings: [...warn('names', ...where), ...say('searched', ...gaps, searched), ...warnings],
     };
   const wayOut = canSignOff()
     ? ['To sign off as the bot instead, which replaces your own sign-offs, add: -o sign-off']
     : [];
   const advice = options.preview ? [] : [...notSent, ...adviceOf(refused, rebase)];
-  const all = [...where, ...wayOut, ...rest, ...advice];
+  const all = [...where, ...wayOut, ...gaps, ...advice, searched];
   return { refusal: { reason: first.reason, lines: all }, findings: warnings };
 }
 

@@ -27,6 +27,7 @@ import {
   listCard,
   type Page,
   timeElement,
+  visibleText,
 } from './layout.ts';
 
 interface PullRequestPage {
@@ -35,6 +36,8 @@ interface PullRequestPage {
   readonly needsKey: boolean;
   /** Push options that the repository asks for, such as `-o sign-off `, with a blank at the end. */
   readonly asked: string;
+  /** Lines that say why an update would be refused; null: as far as is known, it would not. */
+  readonly closed: string | null;
   readonly conversation: ShownConversation;
 }
 
@@ -164,7 +167,7 @@ function remoteOf({ host, owner, repo }: PullRequestView): string {
   return `/v1/${repositoryPath({ key: host }, { owner, name: repo })}`;
 }
 
-function commandLines({ pullRequest, origin, needsKey, asked }: PullRequestPage): {
+function commandLines({ pullRequest, origin, needsKey, asked, closed }: PullRequestPage): {
   what: string;
   line: string;
 }[] {
@@ -179,7 +182,7 @@ function commandLines({ pullRequest, origin, needsKey, asked }: PullRequestPage)
     what: 'Withdraw it, in any clone: put your key in place of <key>',
     line: `git push -o withdraw ${hash} ${key} ${remote} HEAD:refs/heads/withdraw`,
   };
-  return pullRequest.state === 'open' ? [update, withdraw] : [update];
+  return [...(closed === null ? [update] : []), ...(pullRequest.state === 'open' ? [withdraw] : [])];
 }
 
 function replyLink({ pullRequest, conversation }: PullRequestPage): Html | '' {
@@ -194,7 +197,9 @@ function commands(page: PullRequestPage): Html {
   const remote = remoteOf(page.pullRequest);
   const [open, withdrawal] = [filled(OPEN_HTML, { remote, hash }), filled(WITHDRAWAL_HTML)];
   const isOpen = state === 'open';
-  return card('change', 'Change it', html`${isOpen && open} ${items} ${COPIED} ${isOpen && withdrawal}`);
+  const why = page.closed?.split('\n').map((line) => html`<p>${visibleText(line)}</p>`);
+  const first = why ?? (isOpen && open);
+  return card('change', 'Change it', html`${first} ${items} ${COPIED} ${isOpen && withdrawal}`);
 }
 
 /**
@@ -215,7 +220,7 @@ function adoption(page: PullRequestPage): Html {
 
 /** Makes the text for a terminal. */
 export function pullRequestPageText(page: PullRequestPage): string {
-  const { pullRequest, origin, conversation } = page;
+  const { pullRequest, origin, conversation, closed } = page;
   const { state, url, events } = pullRequest;
   const title = titleIn(conversation);
   const lines = [
@@ -231,6 +236,7 @@ export function pullRequestPageText(page: PullRequestPage): string {
     '',
     ...conversationLines(conversation),
     '',
+    ...(closed?.split('\n') ?? []),
     ...commandLines(page).flatMap(({ what, line }) => [`${what}:`, `  ${line}`]),
     'Adopt this contribution as a maintainer:',
     `  ${adoptionCommand(page)}`,

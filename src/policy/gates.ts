@@ -7,7 +7,7 @@ import { decodeUtf8 } from '../git/bytes.ts';
 import type { Oid } from '../git/objects/oid.ts';
 import { kindOf, parseTree } from '../git/objects/tree.ts';
 import type { KeptObject } from '../git/pack/kept-objects.ts';
-import { oneLine } from '../words/host-text.ts';
+import { isPlainName } from '../words/host-text.ts';
 
 type Check =
   | {
@@ -25,7 +25,7 @@ type Check =
       readonly closes: boolean;
     };
 
-/** A check, and the path of the file that shows it. */
+/** A check, and the path of the file that shows it, or of its folder if its name is not plain. */
 export type Gate = Check & { readonly path: string };
 
 /** Reads objects in one request. Null: they are too large. */
@@ -38,7 +38,7 @@ type Inputs = ReadonlyMap<string, string>;
  * The actions that are known, by their names in lower case. Each name is also the place at
  * github.com where the README says what is checked, and which inputs there are.
  */
-const ACTIONS: ReadonlyMap<string, (inputs: Inputs) => Check> = new Map(
+const ACTIONS: ReadonlyMap<string, (inputs: Inputs) => Check | null> = new Map(
   Object.entries({
     'amannn/action-semantic-pull-request': titleUnless('headerpattern'),
     'ytanikin/pr-conventional-commits': titleUnless('ticket_key_regex'),
@@ -78,7 +78,10 @@ function titleUnless(pattern: string) {
 }
 
 function changelog(input: string, usual: string) {
-  return (inputs: Inputs): Check => ({ asks: 'changelog', file: oneLine(inputs.get(input) ?? '') || usual });
+  return (inputs: Inputs): Check | null => {
+    const file = inputs.get(input) || usual;
+    return isPlainName(file) ? { asks: 'changelog', file } : null;
+  };
 }
 
 function vouch(of: 'pull_requests' | 'issues') {
@@ -118,7 +121,7 @@ export async function readGates(
   const kinds = new Map<string, Gate>();
   for (const gate of gates) {
     const kind = gate.asks === 'vouch' ? `vouch ${gate.of}` : gate.asks;
-    if (!kinds.has(kind)) kinds.set(kind, { ...gate, path: oneLine(gate.path) });
+    if (!kinds.has(kind)) kinds.set(kind, gate);
   }
   return [...kinds.values()];
 }
@@ -144,7 +147,7 @@ function workflowsIn(
     .map(({ name, oid }): [string, Oid] => [decodeUtf8(name) ?? '', oid])
     .filter(([name]) => /\.ya?ml$/.test(name))
     .slice(0, MOST_WORKFLOWS)
-    .map(([name, oid]) => [WORKFLOWS + name, textOf(objects, oid)]);
+    .map(([name, oid]) => [WORKFLOWS + (isPlainName(name) ? name : ''), textOf(objects, oid)]);
 }
 
 /**
@@ -155,9 +158,8 @@ export function gatesOfWorkflow(path: string, text: string): Gate[] {
   // An action that runs on a schedule or by hand is no gate.
   const [ofPulls, ofIssues] = [/\bpull_request/.test(text), /\bissues\b/.test(text)];
   return stepsIn(text).flatMap(({ action, inputs }): Gate[] => {
-    const gate = ACTIONS.get(action)?.(inputs);
-    if (gate === undefined || !(gate.asks === 'vouch' && gate.of === 'issues' ? ofIssues : ofPulls))
-      return [];
+    const gate = ACTIONS.get(action)?.(inputs) ?? null;
+    if (gate === null || !(gate.asks === 'vouch' && gate.of === 'issues' ? ofIssues : ofPulls)) return [];
     return [{ ...gate, path }];
   });
 }

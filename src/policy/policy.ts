@@ -9,7 +9,7 @@ import * as z from 'zod';
 import { rateLimits } from '../config/values.ts';
 import type { SaidWords } from '../events/hear.ts';
 import type { Repository } from '../host/code-host.ts';
-import { oneLine } from '../words/host-text.ts';
+import { isPlainName, oneLine } from '../words/host-text.ts';
 import { nearName } from '../words/near-name.ts';
 import type { Limit } from '../limits/sliding-window.ts';
 import { type CommunityFiles, NO_FILES } from './community-files.ts';
@@ -95,8 +95,6 @@ const policySchema = z.strictObject(
   { error: ({ code, keys }) => wrongKeys(code === 'unrecognized_keys' ? keys : []) },
 );
 
-const MOST_OF_A_KEY = 40;
-
 /** Words for a file that has such keys, or is no mapping. */
 function wrongKeys([first]: readonly string[]): string {
   const known = Object.keys(policySchema.shape);
@@ -104,7 +102,7 @@ function wrongKeys([first]: readonly string[]): string {
   if (first === undefined) return `may contain only the keys ${all}`;
   const meant = nearName(first, known);
   const hint = meant === undefined ? `it may contain only ${all}` : `did you mean ${meant}?`;
-  return `has the unknown key "${oneLine(first).slice(0, MOST_OF_A_KEY)}" (${hint})`;
+  return isPlainName(first) ? `has the unknown key "${first}" (${hint})` : `has an unknown key (${hint})`;
 }
 
 /** @param file its bytes; null if it is no file, or too large for the host to send. */
@@ -179,7 +177,7 @@ export function policyRefusal(policy: Policy, to: RepositoryName, kind: Contribu
     return `${fullName(to)} accepts nothing until its maintainers correct ${policyFile(policy)}, which ${problem}.`;
   const { path = '', reason = null } = community.standing ?? {};
   if (isDenounced(community, kind)) {
-    const why = reason === null ? '' : `\nIts maintainers write: ${reason}`;
+    const why = reason === null ? '' : `\nIts maintainers write: "${reason}"`;
     return `${fullName(to)} takes no ${inWords(kind)} of the bot: its ${path} denounces it.${why}`;
   }
   const others = accepted.length === 0 ? '' : `, only ${accepted.map(inWords).join(' and ')}`;

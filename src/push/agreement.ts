@@ -6,7 +6,7 @@
 import { undatedOf } from '../durable/pull-request/record.ts';
 import type { PushSpool } from '../spool/spool.ts';
 import { linesOf } from '../words/finding.ts';
-import { codesOf } from './consent.ts';
+import { codesOf, newWarnings, unconfirmed } from './consent.ts';
 import { mayWait, withAdvice } from './delay/keep.ts';
 import { judgeAgain, lookAgain } from './judge-again.ts';
 import type { JudgedPush } from './judge-push.ts';
@@ -25,10 +25,8 @@ import { isUpdate } from './verdict.ts';
  */
 export async function agreedOn(run: PushRun, received: Received, judged: JudgedPush): Promise<JudgedPush> {
   const { findings, place } = judged;
-  const { yes } = received.options;
-  const codes = codesOf(findings);
-  if (place !== null && codes.some((code) => !yes.includes(code))) {
-    const command = commandWith(run, received, true, [`yes=${codes.join(',')}`]);
+  if (place !== null && unconfirmed(findings, received.options.yes).length > 0) {
+    const command = commandWith(run, received, true, [`yes=${codesOf(findings).join(',')}`]);
     const spool = run.store.openSpool();
     try {
       const onWait = () => makeRoom(run, received, judged, spool);
@@ -59,8 +57,7 @@ async function makeRoom(
   const full = updates || mayWait(run.settings, options) ? null : await run.limits.peek();
   if (full !== null)
     throw withAdvice(run, options, (await run.limits.refuseFull(async () => slotHash)) ?? full);
-  await setAside(work.commits, spool);
-  pack.kept.free();
+  await setAside(pack, work.commits, spool);
   await run.claims.endUpdate();
 }
 
@@ -86,12 +83,11 @@ async function judgedAfter(
   const naming = { reusesHash: true, overwrite };
   const present = await lookAgain(run, work);
   const { push, claim, findings } = await judgeAgain(run, was, naming, present, received.pack.spool);
-  const told = codesOf(before.findings);
-  const news = findings.filter(({ severity, code }) => severity === 'warn' && !told.includes(code));
-  if (news.length > 0)
-    throw new Refusal('unconfirmed', 'something has changed while it waited', ['Push again.'], {
-      also: news,
-    });
+  const news = newWarnings(findings, before.findings);
+  const also = unconfirmed(news, received.options.yes);
+  if (also.length > 0)
+    throw new Refusal('unconfirmed', 'something has changed while it waited', ['Push again.'], { also });
+  run.notes.push(...linesOf(news));
   const bot = { name: present.botLogin, email: run.settings.anonEmail };
   const compared = before.compared && { ...before.compared, undated: undatedOf(work.commits, bot) };
   return { ...before, work: push, place: push, claim, updates: isUpdate(push), compared };

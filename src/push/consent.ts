@@ -35,7 +35,10 @@ export const ASKED_BEFORE: Consent = { ask: async () => false, stillThere() {} }
 /** For doors with one answer to each request: it lists the warnings, and what to send again. */
 export const ASKED_BY_ANSWER: Consent = {
   ask({ findings, command }) {
-    const lines = ['Nothing is public yet. To publish it with these warnings, send it again with:', command];
+    const lines = [
+      'Nothing is public yet. To publish it with these warnings, send the same file again:',
+      command,
+    ];
     const also = findings.filter(({ severity }) => severity === 'warn');
     throw new Refusal('unconfirmed', 'its warnings are not confirmed', lines, { also });
   },
@@ -100,6 +103,17 @@ function labelled(warnings: readonly Finding[]): string[] {
     shown.push(`[${code}] ${lines[0] ?? ''}`, ...lines.slice(1));
   const more = warnings.length - MOST_SHOWN;
   return more > 0 ? [...shown, `and ${more} more warnings.`] : shown;
+}
+
+/** Finds the warnings that the person has not accepted with the option `yes`. */
+export function unconfirmed(findings: readonly Finding[], yes: readonly string[]): Finding[] {
+  return findings.filter(({ severity, code }) => severity === 'warn' && !yes.includes(code));
+}
+
+/** Finds the warnings that were not told in the same words. */
+export function newWarnings(found: readonly Finding[], told: readonly Finding[]): Finding[] {
+  const known = new Set(told.map(({ lines }) => lines.join('\n')));
+  return found.filter(({ severity, lines }) => severity === 'warn' && !known.has(lines.join('\n')));
 }
 
 /** The codes of the warnings, each once, as the option `yes` takes them. */

@@ -14,7 +14,7 @@ import type { Finding } from '../words/finding.ts';
 import { fullName } from '../words/repository-name.ts';
 import { overtaken } from './publish/delivery.ts';
 import { type ClaimedUpdate, missingKey, type PushRun } from './push-run.ts';
-import type { StoredEntries } from './receive/receive.ts';
+import { fewInMemory, type StoredEntries } from './receive/receive.ts';
 import { Refusal } from './reply/refusal.ts';
 import { isUpdate, type NamedPullRequest, type Publishable, type PushedWork } from './verdict.ts';
 import { askPlace, type BornUpstream, bornUpstream, findBase } from './judge/destination.ts';
@@ -142,7 +142,8 @@ async function judgedNow(
   };
   if (policy?.refusesWorkflows) {
     const compared = { isAll: false, isRequired: true };
-    const changed = await place.ask.entriesChanged({ ...work, base }, spool, compared);
+    const entries = await fewInMemory(spool, run.host.memory);
+    const changed = await place.ask.entriesChanged({ ...work, base }, entries, compared);
     await findings.run(() => workflows(changed, repository, policy));
   }
   const held = branchesHolding(history, boundary, base, born.defaultBranch);

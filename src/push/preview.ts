@@ -27,6 +27,8 @@ const SHOW = 'git log -p HEAD --not --remotes';
 
 /** Facts that a preview shows besides the push itself. */
 interface Previewed extends Pick<Preview, 'author' | 'remarks' | 'refusal'> {
+  /** Condition on which a refused push would pass; by default, an option. */
+  readonly passes?: string;
   readonly dateOf: DateOf;
   /** As `updatedCommits` says it. */
   readonly updated: string | null;
@@ -56,7 +58,8 @@ export async function previewOf(
   // With -o publish-names, it would be published.
   const isPublishable = refusal?.all.every(({ code }) => code === 'names' || code === 'trails') ?? true;
   if (refusal !== null && !isPublishable) {
-    await reply.note(...previewed(push, leaving, { ...facts, refusal: null, remarks: [] }).lines);
+    const shown = { ...facts, refusal: refusal.reason, passes: 'Once that is mended', remarks: [] };
+    await reply.note(...previewed(push, leaving, shown).lines);
     return refusal;
   }
   const { before = [], behind = [] } = Object.groupBy(findings, ({ code }) =>
@@ -72,7 +75,7 @@ export async function previewOf(
 
 /** Shows all that a push would publish. */
 export function previewed(push: Publishable, anonymous: AnonymousCommits, shown: Previewed): Refusal {
-  const { author, remarks, refusal, dateOf, updated, bytes } = shown;
+  const { author, remarks, refusal, passes = 'With -o publish-names', dateOf, updated, bytes } = shown;
   const { title, body } = wholeText(push, anonymous);
   const objects = anonymous.objectCount + push.entryCount;
   const { length } = push.commits;
@@ -80,7 +83,7 @@ export function previewed(push: Publishable, anonymous: AnonymousCommits, shown:
   const which = isUpdate(push) ? `the pull request ${push.named?.pullRequest.url ?? ''}` : opened;
   const lines = [
     ...(refusal === null ? [] : [`This push would be REFUSED: ${refusal} (below).`]),
-    `${refusal === null ? 'This push' : 'With -o publish-names, it'} would ${isUpdate(push) ? 'update' : 'open'} ${which}:`,
+    `${refusal === null ? 'This push' : `${passes}, it`} would ${isUpdate(push) ? 'update' : 'open'} ${which}:`,
     '',
     `  Repository:  ${fullName(push.repository)}`,
     `  Base:        ${push.base.name.slice('refs/heads/'.length)}`,

@@ -246,6 +246,13 @@ export interface Slot {
   release(): Promise<void>;
 }
 
+/** An address that takes a push as a file, with the push options behind it. */
+export interface PostDoor {
+  readonly name: 'bundle' | 'patch';
+  /** Options that it has used itself, so that the push has none of them: the message of a diff. */
+  readonly used: readonly string[];
+}
+
 /** Decisions of the operator and of the request about a push. */
 export interface PushSettings extends Pick<
   Config,
@@ -264,7 +271,7 @@ export interface PushSettings extends Pick<
   /** The person's Git client. */
   readonly client: GitClient;
   /** The way in which the push came, for the commands in messages. */
-  readonly door: 'git' | 'bundle' | 'patch';
+  readonly door: 'git' | PostDoor;
   /** The end of a pull request's text, if the repository's policy asks for it. */
   readonly pullRequestFooter: string;
   readonly hostUrl: string;

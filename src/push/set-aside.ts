@@ -1,27 +1,34 @@
 /**
- * Moves the commits of a judged push into a spool while its person is asked, because a push that
- * waits must not hold memory that others need.
+ * Moves a judged push into rows while its person is asked, because a push that waits must not hold
+ * memory that others need.
  */
 import type { Memory } from '../git/memory.ts';
 import { PlannedCommits } from '../git/objects/planned-commits.ts';
 import { ByteReader } from '../git/wire/byte-reader.ts';
 import type { PushSpool } from '../spool/spool.ts';
+import type { ReceivedPack } from './receive/receive.ts';
 
 const LENGTH_BYTES = 4;
 
 /**
- * Stores the commits, each with its length in front, and frees their memory.
+ * Stores the entries of the pack, and the commits in a spool of their own, each with its length in
+ * front. Frees their memory.
  * @throws as `PushSpool.write`
  */
-export async function setAside({ encoded }: PlannedCommits, spool: PushSpool): Promise<void> {
+export async function setAside(
+  pack: Pick<ReceivedPack, 'kept' | 'spool'>,
+  { encoded }: PlannedCommits,
+  spool: PushSpool,
+): Promise<void> {
   const length = Buffer.alloc(LENGTH_BYTES);
   for (const commit of encoded) {
     length.writeUInt32BE(commit.byteLength);
     await spool.write([length, commit]);
   }
-  await spool.spill();
-  await spool.close();
+  await spool.settle();
+  await pack.spool.settle();
   encoded.free();
+  pack.kept.free();
 }
 
 /**

@@ -3,13 +3,11 @@
  * Proved by test/e2e/delayed/delayed-lost.test.ts and test/routes/moderation/delayed.test.ts.
  */
 import { bytesOf, type DelayedPush } from '../durable/delayed-pushes/delayed-push.ts';
-import { MAX_PACK_BYTES } from '../edit/changes.ts';
 import type { Env } from '../env.ts';
-import { concatBytes } from '../git/bytes.ts';
 import type { Memory } from '../git/memory.ts';
 import { spoolOf } from '../objects.ts';
 import { decodeKept, type KeptPush } from '../push/delay/kept-push.ts';
-import type { StoredEntries } from '../push/receive/receive.ts';
+import { fewInMemory, gather, type StoredEntries } from '../push/receive/receive.ts';
 import { readKept } from '../spool/spool.ts';
 
 /** A delayed push as it was judged, and its entries. */
@@ -34,25 +32,9 @@ export async function openStored(
   /** Reads pieces that become empty when the next one is asked for. */
   const read = (start: number, end: number) =>
     readKept({ ...spool, key }, (attempt) => spoolOf(env, attempt), memory, start, end);
-  /** Reads all of it into memory, where it counts until the push ends. */
-  const gather = async (start: number, end: number): Promise<Uint8Array> => {
-    await memory.claim().set(end - start);
-    const pieces: Uint8Array[] = [];
-    for await (const piece of read(start, end)) pieces.push(piece.slice());
-    return concatBytes(pieces);
-  };
-  const kept = decodeKept(await gather(byteLength, bytesOf(push)));
-  const entries = async (): Promise<StoredEntries> => {
-    if (byteLength > MAX_PACK_BYTES)
-      return { byteLength, isInMemory: false, read: (start?: number) => read(start ?? 0, byteLength) };
-    const bytes = await gather(0, byteLength);
-    return {
-      byteLength,
-      isInMemory: true,
-      async *read(start?: number) {
-        yield bytes.subarray(start);
-      },
-    };
-  };
-  return { kept, entries };
+  const end = bytesOf(push);
+  await memory.claim().set(end - byteLength);
+  const kept = decodeKept(await gather(read(byteLength, end)));
+  const stored = { byteLength, isInMemory: false, read: (start = 0) => read(start, byteLength) };
+  return { kept, entries: () => fewInMemory(stored, memory) };
 }

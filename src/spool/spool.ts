@@ -180,7 +180,14 @@ export class PushSpool {
    * @throws as `write`.
    */
   async close(): Promise<void> {
-    if (this.isInMemory) return;
+    if (!this.isInMemory) await this.settle();
+  }
+
+  /**
+   * Writes all to rows, so that it takes no memory, and waits until it is stored.
+   * @throws as `write`.
+   */
+  async settle(): Promise<void> {
     await this.#writeRows();
     await this.#writing;
   }
@@ -207,8 +214,7 @@ export class PushSpool {
    * @throws as `write`.
    */
   async keep(until: number): Promise<KeptSpool> {
-    await this.#writeRows();
-    await this.#writing;
+    await this.settle();
     const kept = await this.#rows.keep(until);
     return { ...kept, rowEnds: this.#rowEnds };
   }

@@ -14,8 +14,8 @@ const MOST_LAZY_LINES = 50;
 /** Bounds open brackets: for each, markdown-it reads the rest of the paragraph. */
 const MOST_OPEN_BRACKETS = 8_000;
 /**
- * Bounds tokens: markdown-it fills up the rows of a table, so that one with thousands of columns
- * has far more cells than characters.
+ * Bounds tokens: markdown-it fills up the rows of a table, so that one with hundreds of columns has
+ * far more cells than characters.
  */
 const MOST_TOKENS = 100_000;
 const MARKS = /^[\s>*+\d.)-]*/;
@@ -30,6 +30,30 @@ const markdown = new MarkdownIt({ html: true, maxNesting: MAX_NESTING }).disable
   'strikethrough',
 ]);
 
+/** Counts down the tokens that may be made of one text, or of several. */
+export type TokenBudget = Record<'tokensLeft', number>;
+
+class TooManyTokens extends Error {}
+
+/** Takes each token from the budget, which markdown-it hands through as the environment. */
+class BoundedState extends markdown.block.State {
+  override push(...token: Parameters<InstanceType<typeof markdown.block.State>['push']>): Token {
+    const budget = this.env as unknown as TokenBudget;
+    if (budget.tokensLeft-- <= 0) throw new TooManyTokens();
+    return super.push(...token);
+  }
+}
+
+/** @returns null if reading the text could take long, or the budget is spent. */
+function tokensOf(parser: typeof markdown, text: string, budget: TokenBudget): Token[] | null {
+  try {
+    return isSlow(text) ? null : parser.parse(text, budget);
+  } catch (error) {
+    if (error instanceof TooManyTokens) return null;
+    throw error;
+  }
+}
+
 export interface Markdown {
   readonly text: string;
   /** The tokens of the text with a footer below; null if reading them could take long. */
@@ -41,9 +65,7 @@ const FOOTER = '\n\n---\nfooter';
 
 /** Reads a text once for all questions about it. */
 export function readMarkdown(text: string): Markdown {
-  if (isSlow(text)) return { text, tokens: null };
-  const tokens = markdown.parse(text + FOOTER, {});
-  return { text, tokens: tokens.length > MOST_TOKENS ? null : tokens };
+  return { text, tokens: tokensOf(markdown, text + FOOTER, { tokensLeft: MOST_TOKENS }) };
 }
 
 function isSlow(text: string): boolean {
@@ -99,6 +121,8 @@ export function holdsDefinition(text: string): boolean {
 
 /** Renders previews. As in comments of hosts, a line break in the text is shown as one. */
 const preview = new MarkdownIt({ html: false, breaks: true, maxNesting: MAX_NESTING }).disable('reference');
+markdown.block.State = BoundedState;
+preview.block.State = BoundedState;
 const { escapeHtml } = preview.utils;
 
 /** Elements that a preview may have besides those of RULES. Headings become `h3`. */
@@ -125,10 +149,10 @@ const RULES: Readonly<Record<string, (token: Token) => string>> = {
 /**
  * Renders a text nearly as hosts do. Only the elements and attributes above get into the HTML: tags
  * in the text are shown as they are typed, a picture by its description, and nothing is loaded.
- * Linear in the text, for which `readMarkdown` must have given tokens.
+ * Linear in the text. A text that is beyond the budget is shown as it is typed.
  */
-export function renderedMarkdown(text: string): string {
-  return preview.parse(text, {}).map(shown).join('');
+export function renderedMarkdown(text: string, budget: TokenBudget = { tokensLeft: MOST_TOKENS }): string {
+  return tokensOf(preview, text, budget)?.map(shown).join('') ?? `<pre>${escapeHtml(text)}</pre>`;
 }
 
 function shown(token: Token): string {

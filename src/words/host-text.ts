@@ -38,7 +38,20 @@ export function codeOf(mark: string): string {
 
 /** Writes out what nobody sees. */
 export function visible(line: string): string {
-  return line.replaceAll(UNSEEN, codeOf);
+  return replaceUnseen(line, codeOf);
+}
+
+/** Writes each character that nobody sees in another way. */
+export function replaceUnseen(text: string, write: (mark: string) => string): string {
+  return text.replaceAll(UNSEEN, write);
+}
+
+/**
+ * Answers whether a name or path from a repository can stand in a sentence of the service: with a
+ * blank, its maintainers could continue the sentence.
+ */
+export function isPlainName(text: string): boolean {
+  return /^[\w./-]{1,100}$/.test(text);
 }
 
 /** Makes one line of a text, shortened, with everything visible. */

@@ -180,6 +180,20 @@ describe('a request', () => {
     await waiting;
     expect(budget.heldBytes).toBe(10 * MiB);
   });
+
+  it('that has released much meanwhile has another minute', async () => {
+    budget = new MemoryBudget(8 * MiB);
+    const [large, waited] = [holding(9 * MiB), holding(4 * MiB)];
+    clock.at += 50_000;
+    waited.give(4 * MiB - 1);
+    clock.at += 10_000;
+    waited.takeNow(4 * MiB - 1);
+    const queued = request().take(5 * MiB);
+    await waited.take(0);
+    large.end();
+    await queued;
+    expect(budget.heldBytes).toBe(9 * MiB);
+  });
 });
 
 function open(owner: string, bytes: number) {

@@ -160,16 +160,16 @@ describe('a push that holds a name or login of one word', () => {
 });
 
 describe('a refusal', () => {
-  it('says where, what was searched for, that nothing was sent, and two ways on', async () => {
+  it('says where, that nothing was sent, two ways on, and then what was searched for', async () => {
     const authors = ['Max <max@x.example>', ADA];
     const refused = await search({ authors, files: [blob('by Ada Lovelace\n')] });
     expect(refused.lines).toEqual([
       'Your name or address would become public:',
       '  a changed file: by Ada Lovelace',
-      'The service searched for ada@x.example, Ada Lovelace and max@x.example. It did not search for Max (one short word).',
       'Nothing of this push was sent.',
       expect.stringMatching(/^Remove it and push again: "git commit --amend"/),
       'To publish it anyway, add: -o publish-names',
+      'The service searched for ada@x.example, Ada Lovelace and max@x.example. It did not search for Max (one short word).',
     ]);
   });
 });
@@ -195,7 +195,7 @@ describe('a merge', () => {
     expect(refusal).toBe('names of your branches or remotes would become public');
     expect(lines).toContain(`  ${message.trim()}`);
     expect(lines).toContain('  git pull --rebase https://service.test/v1/gh/octo/hello main');
-    expect(lines.at(-1)).toContain('-o publish-names');
+    expect(lines.at(-2)).toContain('-o publish-names');
     await search({ authors: [ADA], message, options: { publishNames: true } });
   });
 });

@@ -125,6 +125,7 @@ it('the page tells events of an earlier one apart, and takes none of its reviews
     origin: ORIGIN,
     needsKey: false,
     asked: '',
+    closed: null,
     conversation,
   });
   expect(text).toContain('Closed (#21)');

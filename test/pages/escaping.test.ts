@@ -60,6 +60,7 @@ const change = (text: string) => ({
   templateUrl: text,
   needsKey: true,
   asked: '',
+  closed: null,
 });
 const TYPES = ['markdown', 'input', 'textarea', 'dropdown', 'checkboxes'] as const;
 const question = (type: Question['type'], text: string): Question => ({
@@ -316,6 +317,7 @@ const PAGES: readonly ((text: string) => Page)[] = [
       origin: text,
       needsKey: true,
       asked: '',
+      closed: null,
       conversation: said(text),
     }),
 ];

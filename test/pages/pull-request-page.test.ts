@@ -40,6 +40,7 @@ const PAGE = {
   origin: 'https://gitveil.test',
   needsKey: false,
   asked: '',
+  closed: null,
   conversation,
 };
 
@@ -76,9 +77,21 @@ it('has a command with the options that the repository asks for', () => {
   expect(pullRequestPageText({ ...PAGE, asked })).toContain('git push -o pr-hash=0123456789ab -o sign-off ');
 });
 
+it('says why it cannot be updated, in place of how, and still how to withdraw it', async () => {
+  const closed = 'octo/hello accepts nothing.\nUse your own account.';
+  const page = { ...PAGE, pullRequest: { ...HOSTILE, state: 'open' as const }, closed };
+  const inBrowser = String(await pullRequestPage(page).content);
+  expect(inBrowser).toContain('<p>octo/hello accepts nothing.</p><p>Use your own account.</p>');
+  for (const shown of [inBrowser, pullRequestPageText(page)]) {
+    expect(shown).not.toMatch(/HEAD:refs\/heads\/my-change|change a file/);
+    expect(shown).toContain('HEAD:refs/heads/withdraw');
+  }
+  expect(pullRequestPageText(page)).toContain(closed);
+});
+
 it('in a terminal has no control character, and a command that a shell takes as it is meant', () => {
   const text = pullRequestPageText(PAGE);
   expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
-  expect(text).toContain("git push -o pr-hash=0123456789ab 'https://gitveil.test/v1/gh/octo/$(reboot)");
+  expect(text).toContain("git push -o pr-hash=0123456789ab $'https://gitveil.test/v1/gh/octo/$(reboot)");
   expect(text).toContain('2027-01-15T08:00:00Z  New comment');
 });

@@ -129,7 +129,7 @@ describe('a list of vouched accounts', () => {
       'octo/hello takes no pull requests of the bot: its VOUCHED.td denounces it.',
     );
     expect(await told(`-gitveil-bot a\u0007b${'c'.repeat(9_000)}`)).toMatch(
-      /^octo\/hello takes no pull requests of the bot: its VOUCHED\.td denounces it\.\nIts maintainers write: abc{298}…$/,
+      /^octo\/hello takes no pull requests of the bot: its VOUCHED\.td denounces it\.\nIts maintainers write: "abc{298}…"$/,
     );
   });
 
@@ -251,7 +251,7 @@ describe("vouch's own workflow", () => {
     });
     expect(await gate('alice', vouched('pr', 'auto-close: true'), 'issues')).toBeNull();
     expect(await gate('-gitveil-bot spam', vouched('issue', 'auto-close: true'), 'issues')).toBe(
-      'octo/hello takes no issues of the bot: its VOUCHED.td denounces it.\nIts maintainers write: spam',
+      'octo/hello takes no issues of the bot: its VOUCHED.td denounces it.\nIts maintainers write: "spam"',
     );
   });
 });

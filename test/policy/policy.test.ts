@@ -77,6 +77,11 @@ describe('a policy file', () => {
   });
 
   it.each([
+    [
+      'a key that is a sentence',
+      '"accept\\". First run: curl evil": 1',
+      /^has an unknown key \(it may contain only /,
+    ],
     ['a misspelt key', 'acept: false', /^has the unknown key "acept" \(did you mean accept\?\)$/],
     [
       'a key that nobody knows',

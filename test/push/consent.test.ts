@@ -1,7 +1,14 @@
 /** Warnings are told before anything is public, and whoever leaves then has said no. */
 import { describe, expect, it, vi } from 'vitest';
 import type { Clock } from '../../src/isolate/clock.ts';
-import { ASKED_BEFORE, ASKED_BY_ANSWER, codesOf, Wait } from '../../src/push/consent.ts';
+import {
+  ASKED_BEFORE,
+  ASKED_BY_ANSWER,
+  codesOf,
+  newWarnings,
+  unconfirmed,
+  Wait,
+} from '../../src/push/consent.ts';
 import { SideBandReply } from '../../src/push/reply/reply.ts';
 import { type Finding, say, warn } from '../../src/words/finding.ts';
 import { readPkts } from '../support/pkt-line.ts';
@@ -142,6 +149,15 @@ describe('a door with one answer', () => {
 
 it('of a form goes on, because its preview has shown the warnings', async () => {
   expect(await ASKED_BEFORE.ask({ findings: FINDINGS, command: COMMAND }, async () => {})).toBe(false);
+});
+
+it('finds warnings that are new, or have become others', () => {
+  const more = warn('people', 'Two people are named:', '  Grace');
+  expect(newWarnings([...FINDINGS, ...more, ...say('gate', 'New.')], FINDINGS)).toEqual(more);
+});
+
+it('asks about no warning that was accepted, nor about a mere remark', () => {
+  expect(unconfirmed(FINDINGS, ['people'])).toEqual(FINDINGS.slice(2));
 });
 
 it('names each code once, and none of a mere remark', () => {

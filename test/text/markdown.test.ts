@@ -3,7 +3,7 @@
  */
 import { array, assert, constantFrom, property } from 'fast-check';
 import { expect, it } from 'vitest';
-import { renderedMarkdown } from '../../src/text/markdown.ts';
+import { readMarkdown, renderedMarkdown } from '../../src/text/markdown.ts';
 
 const TAG =
   /<(?:\/?(?:p|h3|strong|em|s|blockquote|ul|ol|li|table|thead|tbody|tr|th|td|pre|code|a)|hr|br|ol start="\d+"|a href="(?:https?:\/\/|mailto:)[^"<>]*")>/g;
@@ -51,4 +51,24 @@ it('has nothing but what is allowed, whatever is typed', () => {
     }),
     { numRuns: 700 },
   );
+});
+
+/** A table of `rows` rows that markdown-it fills up with empty cells: far more than characters. */
+const wideTable = (rows: number): string =>
+  `${'|'.repeat(257)}\n|${'-|'.repeat(256)}\n${'a\n'.repeat(rows)}\n`;
+
+it('stops at a number of tokens, and shows the text as it is typed', () => {
+  const text = wideTable(250).repeat(40);
+  expect(readMarkdown(text).tokens).toBeNull();
+  expect(renderedMarkdown(text)).toBe(`<pre>${text}</pre>`);
+  // Only the preview sees a table there: elsewhere it is HTML.
+  const within = `<div>\n${wideTable(250).repeat(2)}`;
+  expect(renderedMarkdown(within)).toBe(`<pre>${within.replace('<div>', '&lt;div&gt;')}</pre>`);
+});
+
+it('shares a budget between texts', () => {
+  const budget = { tokensLeft: 1_000 };
+  expect(renderedMarkdown('*a*', budget)).toBe('<p><em>a</em></p>');
+  expect(renderedMarkdown(wideTable(2), budget)).toContain('<pre>');
+  expect(renderedMarkdown('*a*', budget)).toBe('<pre>*a*</pre>');
 });

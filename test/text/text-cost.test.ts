@@ -50,7 +50,7 @@ const READERS_OF_MARKUP: Readonly<Record<string, (text: string) => unknown>> = {
     return [footerProblem(read), noiseIn(read, WHERE)];
   },
   'as a policy': (text) => parsePolicy(utf8(text)),
-  'for a page': (text) => (readMarkdown(text).tokens === null ? '' : renderedMarkdown(text)),
+  'for a page': (text) => renderedMarkdown(text),
 };
 
 const READERS: Readonly<Record<string, (text: string) => unknown>> = {

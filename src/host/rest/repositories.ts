@@ -22,7 +22,6 @@ import { expectAddress, expectNumber, expectStatus, expectText, expectThread } f
 import {
   type AnsweredPull,
   branchOf,
-  idOf,
   lookUpRepository,
   placeOf,
   readAccount,
@@ -158,14 +157,6 @@ export abstract class RestRepositories {
       }),
     );
     return why === 'open' ? null : (why ?? 'does not exist');
-  }
-
-  /** Tells if the bot has closed a pull request, as a rollback does. Gitea does not say who has. */
-  async isClosedByBot(repository: RepositoryName, issue_number: number): Promise<boolean> {
-    return this.rest.retried(async () => {
-      const { data } = await this.rest.call(ISSUE, { ...placeOf(repository), issue_number });
-      return idOf(data.closed_by ?? null) === (await this.account()).id;
-    });
   }
 
   async editPullRequest(

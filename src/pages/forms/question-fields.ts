@@ -8,11 +8,17 @@ import { renderedMarkdown } from '../../text/markdown.ts';
 import { type Html, visibleText } from '../layout.ts';
 import { attributes, field } from './parts.ts';
 
+/** Bounds what the texts of a form may become together, because a stranger may have written it. */
+const MOST_TOKENS = 10_000;
+
 /** @param answers those that were typed, or that the form begins with. */
 export function questionFields(questions: readonly Question[], answers: Answers): Html[] {
+  const budget = { tokensLeft: MOST_TOKENS };
   return questions.map((question, at) => {
     if (question.type === 'markdown')
-      return html`<div class="rendered row">${raw(renderedMarkdown(visibleText(question.value)))}</div>`;
+      return html`<div class="rendered row">
+        ${raw(renderedMarkdown(visibleText(question.value), budget))}
+      </div>`;
     return isTicked(question) ? boxes(question, at, answers) : textField(question, at, answers);
   });
 }

@@ -58,8 +58,7 @@ type What =
   | 'the bases of deltas'
   | 'files of upstream'
   | 'what a push changes'
-  | 'the commits of a branch'
-  | 'who closed a pull request';
+  | 'the commits of a branch';
 
 /** The repository as a clone of it shows it. */
 export interface Upstream extends Pick<
@@ -245,9 +244,6 @@ export function placeQuestions(run: PushRun, { repository }: Pick<Upstream, 'rep
      * whoever comes within two of its letters has read it.
      */
     hashMeant: async (prHash: string) => (await store.openNear(repository, prHash))?.prHash ?? null,
-    /** Whether the bot itself has closed a pull request; null: that is not known in time. */
-    isClosedByBot: (number: number) =>
-      unlessLate(run, 'who closed a pull request', host.repositories.isClosedByBot(repository, number)),
     /** Claims a pull request, so that two updates of it never mix. */
     claim: (prHash: string) => claims.claimPullRequest(prHash),
     /**

@@ -104,7 +104,7 @@ const VALUES = {
   ai: [matches(/^(?:none|assisted|generated)$/), 'none, assisted or generated'],
   issue: [matches(/^#?[1-9]\d{0,14}$/), 'the number of an issue'],
   delay: [(value) => delay.parse(value) !== undefined, delay.rule],
-  yes: [areWarningCodes, `codes of warnings, separated by commas: ${WARNING_CODES.join(', ')}`],
+  yes: [areWarningCodes, 'codes of warnings, as a push shows them in brackets, separated by commas'],
 } satisfies Record<string, Rule>;
 /** Options that need none. */
 const FLAGS = [

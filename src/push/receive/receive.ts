@@ -2,6 +2,7 @@
  * Act one: reads commands, options and pack. Asks and tells nobody; refuses only what cannot be
  * parsed or stored.
  */
+import { concatBytes } from '../../git/bytes.ts';
 import type { ByteReader } from '../../git/wire/byte-reader.ts';
 import type { Memory } from '../../git/memory.ts';
 import type { OidTable } from '../../git/objects/oid-table.ts';
@@ -55,7 +56,7 @@ export function announced(request: PushRequest | FaultyRequest): Announced {
   const isFaulty = request.kind === 'faulty';
   const commandList = isFaulty ? [] : request.commandList;
   const refNames = isFaulty ? request.refNames : commandList.map(({ refName }) => refName);
-  const parsed = parsePushOptions(isFaulty ? [] : request.pushOptions);
+  const parsed = parsePushOptions(request.pushOptions ?? []);
   const options = parsed.kind === 'valid' && !isFaulty ? parsed.options : null;
   const { taken, refused } = planCommands(commandList);
   const deletedRef = deletedBranch(commandList);
@@ -132,6 +133,8 @@ export interface ReceivedPack {
 
 export type StoredEntries = Pick<PushSpool, 'read' | 'byteLength' | 'isInMemory'>;
 
+/** As a spool keeps in memory. */
+const FEW_BYTES = 1024 * 1024;
 /** From a spool that is not in memory: each costs a request. */
 const MAX_READS = 32;
 
@@ -139,6 +142,32 @@ const MAX_READS = 32;
 export function storedPack(spool: StoredEntries, mostReads = MAX_READS): StoredPack {
   const { byteLength, isInMemory } = spool;
   return { read: (start) => spool.read(start), byteLength, maxReads: isInMemory ? Infinity : mostReads };
+}
+
+/**
+ * Reads few entries into memory, where they count until the push ends, and the objects in them can
+ * be read again and again.
+ * @throws HostError `busy`, LostRowError
+ */
+export async function fewInMemory(spool: StoredEntries, memory: Memory): Promise<StoredEntries> {
+  const { byteLength } = spool;
+  if (spool.isInMemory || byteLength > FEW_BYTES) return spool;
+  await memory.claim().set(byteLength);
+  const bytes = await gather(spool.read());
+  return {
+    byteLength,
+    isInMemory: true,
+    async *read(start?: number) {
+      yield bytes.subarray(start);
+    },
+  };
+}
+
+/** Copies pieces that become empty when the next one is asked for. */
+export async function gather(read: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of read) pieces.push(piece.slice());
+  return concatBytes(pieces);
 }
 
 /**

@@ -4,7 +4,9 @@
  * last line repeats it in the command.
  */
 import type { DelayReason, DelayWindow } from '../../durable/delayed-pushes/delayed-push.ts';
-import type { PushSettings } from '../push-host.ts';
+import { utf8 } from '../../git/bytes.ts';
+import { replaceUnseen, visible } from '../../words/host-text.ts';
+import type { PostDoor, PushSettings } from '../push-host.ts';
 import type { Pushed, PushRun } from '../push-run.ts';
 
 export interface BannerFacts extends Repeated {
@@ -49,9 +51,19 @@ interface Repeated {
   readonly door: PushSettings['door'];
 }
 
-/** Quotes a word for a shell, because ref names may contain characters that are special there. */
+/**
+ * Quotes a word for a shell, because ref names may contain characters that are special there. What
+ * nobody sees, as in an emoji of several, gets an escape: the terminal's own would be published.
+ */
 export function shellWord(text: string): string {
-  return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+  if (/^[\w./:@%+=,-]+$/.test(text)) return text;
+  if (visible(text) === text) return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+  return `$'${replaceUnseen(text.replaceAll(/['\\]/g, String.raw`\$&`), inOctal)}'`;
+}
+
+/** Writes the bytes of a character as a shell reads them in `$'…'` (POSIX.1-2024, 2.2.4). */
+function inOctal(mark: string): string {
+  return Array.from(utf8(mark), (byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('');
 }
 
 /** Writes an option of a push; none if it is not given. */
@@ -75,37 +87,43 @@ function usualOptions(repeated: Repeated): string[] {
   ];
 }
 
-/** @param source what is pushed. */
+/** @param source what Git pushes. */
 function pushCommand(
   options: readonly string[],
-  { remoteUrl, refName, base, door }: Pick<Repeated, 'remoteUrl' | 'refName' | 'base' | 'door'>,
+  { remoteUrl, refName, door }: Pick<Repeated, 'remoteUrl' | 'refName' | 'door'>,
   source = 'HEAD',
 ): string {
-  if (door === 'bundle' || door === 'patch')
-    return postCommand(door, options, remoteUrl, `origin/${base ?? 'HEAD'}..${source}`);
+  if (door !== 'git') return postCommand(door, options, remoteUrl);
   const words = options.flatMap((each) => ['-o', shellWord(each)]);
   return ['git push', ...words, remoteUrl, shellWord(`${source}:${refName}`)].join(' ');
 }
 
+/** The header with the push option `pr-key`, because proxies log addresses. */
+export const PR_KEY = 'X-PR-Key';
 const isKey = (given: string): boolean => nameOf(given) === 'pr-key';
 
-/** Writes the command that posts commits. The key stands in a header: proxies log addresses. */
-function postCommand(
-  door: 'bundle' | 'patch',
-  options: readonly string[],
-  remoteUrl: string,
-  commits: string,
-): string {
-  const make = door === 'bundle' ? 'git bundle create -' : 'git format-patch --stdout';
-  const query = options
+/**
+ * Writes the command that posts a file, and leaves its name to the person: what is checked out may
+ * be other work than was sent.
+ */
+function postCommand({ name, used }: PostDoor, options: readonly string[], remoteUrl: string): string {
+  const names = new Set(options.map(nameOf));
+  const isWithdrawal = names.has('withdraw');
+  const kept = isWithdrawal ? [] : used.filter((each) => !names.has(nameOf(each)));
+  const query = [...options, ...kept]
     .filter((each) => !isKey(each))
     .map((each) => {
       const value = each.slice(nameOf(each).length);
-      return nameOf(each) + (value === '' ? '' : `=${encodeURIComponent(value.slice(1))}`);
+      return (
+        nameOf(each) + (value === '' ? '' : `=${encodeURIComponent(value.slice(1)).replaceAll('%2C', ',')}`)
+      );
     });
-  const keys = options.filter(isKey).map((each) => `-H 'X-PR-Key: ${each.slice('pr-key='.length)}' `);
-  const address = `${remoteUrl}/${door}${query.length === 0 ? '' : `?${query.join('&')}`}`;
-  return `${make} ${shellWord(commits)} | curl --data-binary @- ${keys.join('')}${shellWord(address)}`;
+  const address = `${remoteUrl}/${name}${query.length === 0 ? '' : `?${query.join('&')}`}`;
+  const keys = options
+    .filter(isKey)
+    .flatMap((each) => ['-H', shellWord(`${PR_KEY}: ${each.slice('pr-key='.length)}`)]);
+  const body = isWithdrawal ? ['-X', 'POST'] : ['--data-binary', shellWord('@<your file>')];
+  return ['curl', ...body, ...keys, shellWord(address)].join(' ');
 }
 
 interface Again extends Pick<Repeated, 'prHash' | 'prKey'> {
@@ -147,11 +165,7 @@ export function repeatCommand(
   ];
   const replacing = new Map(more.map((each) => [nameOf(each), each]));
   const kept = given.filter((each) => !replacing.has(nameOf(each)));
-  return pushCommand(
-    [...kept, ...replacing.values()],
-    repeated,
-    isSame && door !== 'patch' ? newId.slice(0, 12) : 'HEAD',
-  );
+  return pushCommand([...kept, ...replacing.values()], repeated, isSame ? newId.slice(0, 12) : 'HEAD');
 }
 
 /** The first lines of a push that opens a pull request, before anything is published. */
@@ -179,7 +193,7 @@ export function bannerLines(facts: BannerFacts): string[] {
     `  Notify:   ${facts.subscribeUrl}`,
     `  Follow, reply, withdraw: ${facts.pageUrl}`,
     ...withdrawalLines(facts),
-    'To update it, commit again and run:',
+    facts.door === 'git' ? 'To update it, commit again and run:' : 'To update it, send all its commits:',
     `  ${pushCommand(usualOptions(facts), facts)}`,
   ];
 }

@@ -12,11 +12,13 @@ import { badRequest } from '../../git/wire/protocol-error.ts';
 import { type FaultyRequest, type PushRequest, unreadRequest } from '../../git/wire/push-request.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { isolate } from '../../metrics/isolate.ts';
+import { PR_KEY } from '../../push/reply/banner.ts';
 import type { Reply } from '../../push/reply/reply.ts';
 import { type Arrival, conclude, end } from '../../push/session.ts';
 import { ASKED_BY_ANSWER } from '../../push/consent.ts';
-import type { PushSettings } from '../../push/push-host.ts';
-import type { PushRun } from '../../push/push-run.ts';
+import type { PostDoor } from '../../push/push-host.ts';
+import { type PushRun, receivedHashOf } from '../../push/push-run.ts';
+import type { Received } from '../../push/receive/receive.ts';
 import { openPush } from '../../service/open-push.ts';
 import { ClientPushLimits } from '../../service/push-limits.ts';
 import { memoryFor } from '../../service/scope.ts';
@@ -30,16 +32,14 @@ import { idempotencyKey } from '../threads/posting.ts';
 import { answerAccepted, answerPushed, formOf } from './door-answer.ts';
 import { announcedBytes } from './git-http.ts';
 import { arrived, pushBody, pushTooLarge } from './git-push.ts';
-import { namesOf, openedBefore } from './sent-before.ts';
+import { KeyedRequest } from './sent-before.ts';
 
-/** The header with the push option `pr-key`, because proxies log addresses. */
-export const PR_KEY = 'X-PR-Key';
 const KEY_IN_ADDRESS = `Give the key in the header ${PR_KEY}, because proxies log addresses.`;
 const NOT_UTF8 = 'The options in the address are not UTF-8, encoded with percent signs.';
 export const FOREIGN = refused(403, 'A page of another site may not push here.');
 
 export interface Door {
-  readonly name: PushSettings['door'];
+  readonly name: PostDoor['name'];
   readonly maxBytes: number;
   /** The words for a larger body. */
   readonly tooLarge?: string;
@@ -53,17 +53,20 @@ export interface ReadPush {
   readonly request: PushRequest | FaultyRequest;
   /** Where the pack is read; by default, it is the rest of the body. */
   readonly pack?: ByteReader;
-  /** Names the content; by default, the ids of its refs do. */
+  /** Names the content, if it becomes other commits when it is sent again. */
   readonly content?: string;
+  readonly used?: PostDoor['used'];
 }
 
 /** Names everything that was sent, and how it is to be published. */
-function contentOf({ request, content }: ReadPush): readonly string[] {
-  if (request.kind !== 'push') return [];
-  const { commandList, pushOptions } = request;
-  const refs = commandList.map(({ newId, refName }) => `${newId} ${refName}`);
+async function contentOf(
+  run: PushRun,
+  { request, content }: ReadPush,
+  received: Received,
+): Promise<readonly string[]> {
+  const pushOptions = request.kind === 'push' ? request.pushOptions : [];
   return [
-    ...(content === undefined ? refs : [content]),
+    content ?? (await receivedHashOf(run, received)),
     ...pushOptions.filter((option) => !option.startsWith('yes=')),
   ];
 }
@@ -95,23 +98,25 @@ async function pushed(
   const { maxBytes, tooLarge, asksLimits = false } = door;
   const body = pushBody(c, maxBytes);
   const reader = new ByteReader(body);
-  const options = pushOptionsOf(c);
-  const isRead = typeof options !== 'string';
+  const head = headOf(c);
+  const isRead = typeof head !== 'string';
   const read: ReadPush = isRead
-    ? await door.read(reader, options, memory)
-    : { request: unreadRequest(badRequest(options)) };
-  const key = idempotencyKey(c) ?? null;
-  const names = typeof key === 'string' ? await namesOf(c, key, contentOf(read)) : {};
-  const isWrongKey = key !== null && typeof key !== 'string';
-  const request = isWrongKey ? unreadRequest(badRequest(sentence(key.error))) : read.request;
+    ? await door.read(reader, head.options, memory)
+    : { request: unreadRequest(badRequest(head)) };
+  const keyed = isRead ? head.keyed : null;
   const reply = new LinesReply();
   const scope = hostScopeOf(c);
   const limits = new ClientPushLimits(scope, asksLimits && isRead);
-  const opening = { memory, limits, consent: ASKED_BY_ANSWER, door: door.name, ...names };
+  const posted = { name: door.name, used: read.used ?? [] };
+  const opening = { memory, limits, consent: ASKED_BY_ANSWER, door: posted, ...keyed?.names };
   const run = openPush(scope, target, reply, opening);
-  const arrival = await arrived(c, run, request, body, reader, read.pack);
+  const arrival = await arrived(c, run, read.request, body, reader, read.pack);
   if (arrival === null) return pushTooLarge(c, body, tooLarge);
-  const before = key !== null && arrival.task.kind === 'push' ? await openedBefore(c, run) : null;
+  const { task } = arrival;
+  const before =
+    keyed !== null && task.kind === 'push'
+      ? await keyed.openedBefore(run, await contentOf(run, read, task.received))
+      : null;
   if (before === null) return isolate.during(concluded(c, run, arrival, reply));
   await end(run, arrival, true);
   return answerAccepted(c, before);
@@ -130,6 +135,15 @@ async function concluded(
     .filter(({ reason }) => reason !== null && outcome.kind !== 'refused')
     .map(({ refName, reason }) => `Left out: ${refName} (${reason})`);
   return answerPushed(c, outcome, [...lines, ...leftOut, ...outcome.lines]);
+}
+
+/** Reads what stands before the body; or says what is wrong with it. */
+function headOf(c: Context<AppEnv>): { options: readonly string[]; keyed: KeyedRequest | null } | string {
+  const options = pushOptionsOf(c);
+  if (typeof options === 'string') return options;
+  const key = idempotencyKey(c);
+  if (key === undefined) return { options, keyed: null };
+  return typeof key === 'string' ? { options, keyed: new KeyedRequest(c, key) } : sentence(key.error);
 }
 
 /** Reads the push options; or says what is wrong with them. */

@@ -15,7 +15,7 @@ import type { ShownConversation } from '../../pages/conversation.ts';
 import { ATOM_TYPE, atomFeed, pullRequestPage, pullRequestPageText } from '../../pages/pull-request-page.ts';
 import { isoTime } from '../../pages/layout.ts';
 import { type KnownPolicy, openPolicies } from '../../policy/policies.ts';
-import { OPEN_POLICY, type Policy } from '../../policy/policy.ts';
+import { muteRefusal, OPEN_POLICY, type Policy, policyRefusal } from '../../policy/policy.ts';
 import { within } from '../../isolate/within.ts';
 import { mayBeRecorded } from '../../stats/recorded-hashes.ts';
 import { answerPage, preferredType } from './answer-page.ts';
@@ -118,8 +118,11 @@ async function showPullRequest(c: Context<AppEnv>): Promise<Response> {
     const said = { title: read?.title ?? null, events, comments: read ? [...read.comments] : undefined };
     return c.json<z.infer<typeof pullRequestAnswer>>({ hash, state, url, ...said }, 200, headers);
   }
-  const asked = askedOptions(policy ?? OPEN_POLICY, pullRequest.state === 'open');
-  const page = { pullRequest, origin, needsKey: config.prUpdatePolicy === 'key', asked, conversation };
+  const known = policy ?? OPEN_POLICY;
+  const asked = askedOptions(known, pullRequest.state === 'open');
+  const closed = updateRefusal(known, repository, pullRequest);
+  const needsKey = config.prUpdatePolicy === 'key';
+  const page = { pullRequest, origin, needsKey, asked, closed, conversation };
   return type === 'text/plain'
     ? c.text(pullRequestPageText(page), 200, headers)
     : answerPage(c, pullRequestPage(page), 200, headers);
@@ -144,6 +147,16 @@ function askedOptions({ requiresSignOff, requiresAi, requiresIssue }: Policy, is
     ...(requiresIssue && !isOpen ? ["-o 'issue=<number>' "] : []),
   ];
   return options.join('');
+}
+
+/** Says why a push that names the pull request would be refused, as the push itself does. */
+function updateRefusal(
+  policy: Policy,
+  repository: RepositoryName,
+  { state, number }: PullRequestView,
+): string | null {
+  const refusal = policyRefusal(policy, repository, 'pull_requests');
+  return refusal ?? (state === 'open' ? muteRefusal(policy, repository, number) : null);
 }
 
 /** Shows and records an end that was just read, because the feed may be minutes behind. */

@@ -76,6 +76,7 @@ describe('stop', () => {
     expect(errorOf(await speak(bed, person, issues, issue))).toMatch(STOPPED);
     const page = await pageAt(`/v1/gh/${upstream.fullName}`);
     expect(page).toMatch(STOPPED);
+    expect(await pageAt(`/v1/pr/${pull.prHash}`)).toMatch(STOPPED);
 
     expect(await say({ upstream, number }, word('welcome'))).toBe(1);
     expect((await update()).code).toBe(0);
@@ -112,6 +113,8 @@ describe('other words', () => {
     bed.sandbox.maintainer.addCollaborator(upstream.owner, upstream.name, 'mona');
     expect(await say(pull, `Enough of this.\n\n${word('mute')}`, 'mona')).toBe(1);
     expect(told(await update())).toMatch(MUTED);
+    const pages = [`/v1/pr/${pull.prHash}`, `/v1/gh/${upstream.fullName}/reply?to=${pull.number}`];
+    for (const page of pages) expect(await pageAt(page)).toMatch(MUTED);
     expect(errorOf(await comment(bed, person, thread, 'Hello'))).toMatch(MUTED);
     expect(told(await clone.push('origin', 'HEAD:new'))).not.toMatch(MUTED);
     const number = bed.sandbox.maintainer.openIssue(upstream.owner, upstream.name, 'Other', 'Other');

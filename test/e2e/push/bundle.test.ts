@@ -115,7 +115,7 @@ it('with warnings is answered with them, and published with yes', async () => {
   const bundle = await bundleOf(contribution, 'origin/main..HEAD');
   const asked = await post(contribution, bundle);
   expect(asked.status, asked.text).toBe(409);
-  const command = /git bundle create - \S+ \| curl --data-binary @- '(.+)'$/m.exec(asked.text)?.[1] ?? '';
+  const command = /^curl --data-binary '@<your file>' '(.+)'$/m.exec(asked.text)?.[1] ?? '';
   expect(new URL(command).search).toBe('?yes=leftovers');
   const { text } = await post(contribution, bundle, '', JSON_ANSWER);
   expect(JSON.parse(text)).toMatchObject({
@@ -143,6 +143,27 @@ it('sent again with its key is answered with the same pull request and its key',
   expect(await bed.host.pulls(contribution.upstream)).toHaveLength(1);
   const short = await post(contribution, bundle, '', { 'Idempotency-Key': 'short' });
   expect(short).toMatchObject({ status: 400, text: expect.stringContaining('16 to 255 visible ASCII') });
+});
+
+it('with a key that somebody has guessed is not answered with that of the pull request', async () => {
+  const contribution = await contribute(bed);
+  await contribution.clone.commit();
+  const bundle = await bundleOf(contribution, 'origin/main..HEAD');
+  const headers = { ...JSON_ANSWER, 'Idempotency-Key': 'a-key-that-is-guessed' };
+  const first = await post(contribution, bundle, '', headers);
+  const { pr_key: key } = JSON.parse(first.text) as { pr_key: string };
+  const other = { ...contribution, person: bed.person() };
+  const header = bundle.subarray(0, bundle.indexOf('PACK'));
+  await other.clone.git('commit', '--allow-empty', '-m', 'Other');
+  const foreign = await bundleOf(contribution, 'HEAD~1..HEAD');
+  const forged = Buffer.concat([header, foreign.subarray(foreign.indexOf('PACK'))]);
+  for (const answered of [
+    await post(other, bundle, '', headers),
+    await post(contribution, forged, '', headers),
+  ]) {
+    expect(answered.status, answered.text).not.toBe(200);
+    expect(answered.text).not.toContain(key);
+  }
 });
 
 describe('nobody can', () => {

@@ -118,9 +118,9 @@ describe('by default', () => {
     await clone.git('commit', '--quiet', '--amend', '--message', 'Another way');
     const preview = ['-o', 'preview', '-o', `pr-hash=${banner.prHash}`, 'origin', 'HEAD:refs/heads/one'];
     const [first = '', second] = remoteLines(await clone.push(...preview));
-    expect(first).toContain(`The maintainers closed ${pull.url} on 20`);
+    expect(first).toContain(`${pull.url} was closed on 20`);
     expect(second).toBe('This would open a NEW pull request.');
-    const page = /read what they wrote: (\S+)$/.exec(first)?.[1] ?? '';
+    const page = /read what was written: (\S+)$/.exec(first)?.[1] ?? '';
     expect(await (await fetch(page)).text()).toContain('Not wanted, sorry');
     // The command of the banner is what people run.
     const pushed = await clone.push(...banner.command.split(' ').slice(2));
@@ -130,7 +130,7 @@ describe('by default', () => {
     const number = Number(prUrl.split('/').at(-1));
     bed.sandbox.maintainer.close({ ...thread, number }, bed.sandbox.botLogin);
     const after = await clone.push(...preview);
-    expect(remoteLines(after)[0]).toMatch(/\/pull\/\d+ was closed, by the operator or for the maintainers; /);
+    expect(remoteLines(after)[0]).toMatch(/\/pull\/\d+ was closed; /);
   });
 
   it(

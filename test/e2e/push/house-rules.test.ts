@@ -65,22 +65,23 @@ describe('a repository whose list of vouched accounts denounces the bot', exhaus
     expect(lines).toContain(
       `${upstream.fullName} takes no pull requests of the bot: its .github/VOUCHED.td denounces it.`,
     );
-    expect(lines).toContain('Its maintainers write: no bots');
+    expect(lines).toContain('Its maintainers write: "no bots"');
     expect(lines.join('\n')).toContain(`You can open an issue instead: ${bed.service.url}/v1/gh/`);
     expect(bed.host.forkPath(upstream)).toBeNull();
     const preview = await clone.push('-o', 'preview', 'origin', 'HEAD:topic');
-    expect(remoteLines(preview).join('\n')).toContain('Its maintainers write: no bots');
+    expect(remoteLines(preview).join('\n')).toContain('Its maintainers write: "no bots"');
   });
 
   it('is shown with the reason on its page and in place of the form', async () => {
     const { upstream, person } = await withFiles({ 'VOUCHED.td': `-${bed.sandbox.botLogin} no bots` });
     const why = `${upstream.fullName} takes no pull requests of the bot: its VOUCHED.td denounces it.`;
-    const theirs = 'Its maintainers write: no bots';
+    const theirs = 'Its maintainers write: "no bots"';
     expect(await shown(upstream)).toContain(
       `${why} It accepts only anonymous issues and replies. <br />${theirs}</span>`,
     );
     const { form } = await formOf(upstream, person);
-    expect([form.problem, form.fields]).toEqual([`${why} ${theirs}`, {}]);
+    expect([form.problem, form.fields]).toEqual([why, {}]);
+    expect(form.html).toContain(`<p>${theirs.replaceAll('"', '&quot;')}</p>`);
   });
 });
 

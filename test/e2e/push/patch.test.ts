@@ -61,9 +61,10 @@ it('with warnings is answered with the command that accepts them', async () => {
   await contribution.clone.commit({ files: { '.DS_Store': 'x\n' } });
   const asked = await post(contribution, await patchOf(contribution, 'origin/main'), 'base=main');
   expect(asked.status, asked.text).toBe(409);
-  expect(asked.text).toMatch(
-    /git format-patch --stdout origin\/main\.\.HEAD \| curl .*\/patch\?base=main&yes=leftovers'/,
-  );
+  expect(asked.text).toMatch(/^curl --data-binary '@<your file>' '.*\/patch\?base=main&yes=leftovers'$/m);
+  const diff = await contribution.person.mustGit(contribution.clone.path, ['diff', 'origin/main']);
+  const again = await post(contribution, diff, 'title=A%20file&description=Of%20mine');
+  expect(again.text).toMatch(/\/patch\?yes=leftovers&title=A%20file&description=Of%20mine'$/m);
 });
 
 it('searches for the author and for who sends the mail', async () => {
@@ -83,6 +84,24 @@ async function patched() {
   await contribution.clone.commit({ files: { 'a.txt': 'new\n' } });
   return { contribution, patch: (await patchOf(contribution, 'origin/main')).toString() };
 }
+
+describe('nothing is asked for about a patch', () => {
+  it.each([
+    ['that is to wait for room', 'wait', {}, 'a patch cannot wait'],
+    ['whose delay is misspelt', 'dealy=1d', {}, 'did you mean delay'],
+    ['whose delay is none', 'delay=1+day', {}, 'delay must be'],
+    ['whose key is too short', '', { 'Idempotency-Key': 'short' }, '16 to 255 visible ASCII'],
+  ])('%s', async (_, options, headers, words) => {
+    const { contribution, patch } = await patched();
+    const reads = () =>
+      bed.host.requestsFor(contribution.upstream, 'POST', /\/git-upload-pack$/).length +
+      bed.host.requestsFor(contribution.upstream, 'GET', /\/info\/refs/).length;
+    const before = reads();
+    const answered = await post(contribution, patch, options, headers);
+    expect(answered).toMatchObject({ status: 400, text: expect.stringContaining(words) });
+    expect(reads()).toBe(before);
+  });
+});
 
 describe('is refused, and nothing reaches the host:', () => {
   it.each([

@@ -58,7 +58,7 @@ export function bannerOf(run: Pick<GitRun, 'stderr'>): Banner {
     prHash: valueOf('PR hash:'),
     subscribeUrl: valueOf('Notify:'),
     // A warning before it may have a command of its own.
-    command: lines.findLast((line) => /^git (?:push -o |(?:bundle|format-patch) .*\?)pr-hash=/.test(line)),
+    command: lines.findLast((line) => /^(?:git push -o |curl .*\?)pr-hash=/.test(line)),
   };
   const missing = Object.entries(banner).find(([, value]) => value === undefined);
   if (missing) throw new Error(`the banner has no ${missing[0]}:\n${run.stderr}`);

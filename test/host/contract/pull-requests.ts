@@ -54,15 +54,12 @@ export function pullRequestsContract(world: () => World): void {
       expect(closed.kind === 'closed' && Date.parse(closed.at ?? '')).toBeGreaterThan(0);
       expect(await repositories.closePullRequest(name, number)).toEqual(closed);
       expect(await repositories.findPullRequest(name, head)).toMatchObject({ number, isOpen: false });
-      // Gitea does not say who has closed it.
-      expect(await repositories.isClosedByBot(name, number)).toBe(repositories.flow === 'fork');
     });
 
     it('that was merged is not closed', async () => {
       const { repository, name, head, number } = await world().proposed();
       await repository.merge(number);
       expect(await world().repositories.findPullRequest(name, head)).toMatchObject({ isMerged: true });
-      expect(await world().repositories.isClosedByBot(name, number)).toBe(false);
       expect(await world().repositories.closePullRequest(name, number)).toEqual({ kind: 'merged' });
     });
   });

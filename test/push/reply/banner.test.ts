@@ -1,6 +1,6 @@
 /** The banner holds all that the contract lists (4.6, step 8). */
 import { describe, expect, it } from 'vitest';
-import { bannerLines, delayedLines, keyLines, pageLines } from '../../../src/push/reply/banner.ts';
+import { bannerLines, delayedLines, keyLines, pageLines, shellWord } from '../../../src/push/reply/banner.ts';
 
 const FACTS = {
   updated: false,
@@ -26,6 +26,17 @@ const FACTS = {
   door: 'git' as const,
   refName: 'refs/heads/fix',
 };
+
+it.each([
+  ['refs/heads/fix', 'refs/heads/fix'],
+  ["title=It's done", String.raw`'title=It'\''s done'`],
+  // As a terminal shows it, U+200D would be a text, and be published.
+  ['title=For 👩\u200D💻', String.raw`$'title=For 👩\342\200\215💻'`],
+  ["title=\u202Ea\\b'c", String.raw`$'title=\342\200\256a\\b\'c'`],
+  ['title=\u001B[2J7', String.raw`$'title=\033[2J7'`],
+])('shellWord writes %j so that it is seen, and read as it was', (text, word) => {
+  expect(shellWord(text)).toBe(word);
+});
 
 describe('bannerLines', () => {
   it('names the pull request, its author, branch and hash, and how to follow and update it', () => {
@@ -106,6 +117,19 @@ describe('bannerLines', () => {
     expect(command).toContain(
       'git push -o pr-hash=0123456789ab -o squash -o sign-off -o strip-trails https:',
     );
+  });
+
+  it('of a file that was posted names no commits: what is checked out may be other work', () => {
+    const door = { name: 'patch', used: ['title=A & b', 'description=c'] } as const;
+    const lines = bannerLines({ ...FACTS, door, isDouble: true, key: 'k', base: 'next', prKey: '<key>' });
+    const address = 'https://service.test/v1/gh/octo/hello/patch';
+    const message = 'title=A%20%26%20b&description=c';
+    expect(lines.slice(-4)).toEqual([
+      'To withdraw this one:',
+      `  curl -X POST -H 'X-PR-Key: k' '${address}?withdraw&pr-hash=${FACTS.prHash}'`,
+      'To update it, send all its commits:',
+      `  curl --data-binary '@<your file>' -H 'X-PR-Key: <key>' '${address}?pr-hash=${FACTS.prHash}&base=next&${message}'`,
+    ]);
   });
 
   it.each([

@@ -78,7 +78,10 @@ function commandFor(...pushOptions: readonly string[]): string {
   const parsed = parsePushOptions(pushOptions);
   const refusal = review(...refusedOptions(faultsIn(parsed)));
   expect(isMendable(refusal)).toBe(true);
-  const run = { settings: { remoteUrl: () => 'https://x.test' }, target: {} } as unknown as PushRun;
+  const run = {
+    settings: { remoteUrl: () => 'https://x.test', door: 'git' },
+    target: {},
+  } as unknown as PushRun;
   const command = { oldId: '0'.repeat(40), newId: 'a'.repeat(40), refName: 'refs/heads/main' };
   const pushed = { options: parsed.options, taken: { command } } as unknown as Pushed;
   const { prHash, prKey } = parsed.options;
@@ -106,7 +109,10 @@ it.each([['titel=A'], ['title=A', 'title=B'], ['publish-names=false'], ['sign-of
 );
 
 it('has a command with each option once, as the last reason names it, and what is checked out if commits change', () => {
-  const run = { settings: { remoteUrl: () => 'https://x.test' }, target: {} } as unknown as PushRun;
+  const run = {
+    settings: { remoteUrl: () => 'https://x.test', door: 'git' },
+    target: {},
+  } as unknown as PushRun;
   const command = { oldId: '0'.repeat(40), newId: 'a'.repeat(40), refName: 'refs/heads/main' };
   const { options } = parsePushOptions([]);
   const pushed = { options, taken: { command } } as unknown as Pushed;

@@ -9,12 +9,13 @@ import type { SameWork } from '../../reply/reply.ts';
 import type { Compared } from '../../same-work.ts';
 import type { Known } from '../known.ts';
 
-type Push = Pick<Known, 'received' | 'circumstances' | 'destination' | 'pushed' | 'place'>;
+type Push = Pick<Known, 'received' | 'circumstances' | 'destination' | 'pushed'>;
 
 const UNCHECKED = 'The service could not check whether your commits are open already.';
 const ONLY_ONE = 'This service opens no second pull request for them: update that one.';
 /** Tells everybody the same, because the answer must not tell a repeat from a guess. */
 export const REPEATED = 'If this is the same push once more, within ten minutes, no second one opens.';
+const RETRIED = 'If this is a retry because no answer came: it is open, and nothing is left to do.';
 const NEW_ONE = 'This would open a NEW pull request.';
 
 /** @param compared what the push has in common with pull requests of this service. */
@@ -24,8 +25,8 @@ export async function doubles(push: Push, { found }: Pick<Compared, 'found'>): P
   const isNamed = named !== null && found?.prHash === named.prHash;
   const unknown = found === undefined ? say('second', UNCHECKED) : [];
   return [
-    ...(named === null ? [] : await tell(push, { ...named, shared: isNamed ? found.shared : 0 })),
-    ...(found && !isNamed && !isStale(push, found) ? await tell(push, found) : unknown),
+    ...(named === null ? [] : tell(push, { ...named, shared: isNamed ? found.shared : 0 })),
+    ...(found && !isNamed && !isStale(push, found) ? tell(push, found) : unknown),
   ];
 }
 
@@ -50,7 +51,7 @@ async function endedOne({
   return { prHash: options.prHash, number, url, state, endedOn: recorded?.endedOn ?? null };
 }
 
-async function tell(push: Push, one: SameWork): Promise<Finding[]> {
+function tell(push: Push, one: SameWork): Finding[] {
   switch (one.state) {
     case 'open':
       return second(push, one);
@@ -74,6 +75,7 @@ function second({ received, circumstances, destination, pushed }: Push, one: Sam
     const needs = [`pr-hash=${prHash}`, ...(needsKey ? ['pr-key=<key>'] : [])];
     throw new Refusal('double', 'the commits are open already', [its, ONLY_ONE], { needs });
   }
+  const repeated = settings.door === 'git' ? [REPEATED] : [REPEATED, RETRIED];
   const hasTexts = options.title !== null || options.description !== null;
   const update = repeatCommand(
     { settings, target: destination.born.repository },
@@ -84,7 +86,7 @@ function second({ received, circumstances, destination, pushed }: Push, one: Sam
   return warn(
     'second',
     `Warning: this would be a SECOND pull request. ${its}`,
-    ...(shared === pushed.commits.length ? [REPEATED] : []),
+    ...(shared === pushed.commits.length ? repeated : []),
     'To update that one:',
     `  ${update}`,
   );
@@ -101,16 +103,14 @@ function merged({ circumstances: { settings }, destination, pushed }: Push, one:
   );
 }
 
-/** The bot closes one for its operator, or because a maintainer has asked it to. */
-async function closed({ circumstances: { settings }, place }: Push, one: SameWork): Promise<Finding[]> {
-  const { url, prHash, number, endedOn } = one;
-  const isByBot = (await place?.ask.isClosedByBot(number)) ?? false;
+/**
+ * Says nothing of who has closed it, the maintainers or the bot for its operator: the host would
+ * have to be asked, and would learn of a push that its person may yet stop.
+ */
+function closed({ circumstances: { settings } }: Push, { url, prHash, endedOn }: SameWork): Finding[] {
   const on = endedOn === null ? '' : ` on ${endedOn}`;
   const page = settings.pageUrl(prHash);
-  const says = isByBot
-    ? `${url} was closed${on}, by the operator or for the maintainers; read what was written: ${page}`
-    : `The maintainers closed ${url}${on}; read what they wrote: ${page}`;
-  return warn('closed', says, NEW_ONE);
+  return warn('closed', `${url} was closed${on}; read what was written: ${page}`, NEW_ONE);
 }
 
 /** Begins a sentence. */
