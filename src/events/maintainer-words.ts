@@ -17,11 +17,17 @@ const LONGEST = 128 * 1024;
  * @param login the bot's.
  */
 export function wordsIn(text: string, login: string): readonly MaintainerWord[] {
-  const mention = `@${login} `.toLowerCase();
+  const mention = `@${login}`.toLowerCase();
   if (text.length > LONGEST || !text.toLowerCase().includes(mention)) return [];
-  const said = new Set(shownLines(readMarkdown(text).tokens ?? []).map((line) => line.toLowerCase()));
-  const words = [...said].flatMap((line) => WORDS.filter((word) => line === mention + word));
+  const said = new Set(shownLines(readMarkdown(text).tokens ?? []).map(plainly));
+  const words = [...said].flatMap((line) => WORDS.filter((word) => line === `${mention} ${word}`));
   return words.toSorted((a, b) => Number(a === 'close all') - Number(b === 'close all'));
+}
+
+/** Drops case, further spaces and a full stop, as people write them. */
+function plainly(line: string): string {
+  const words = line.toLowerCase().split(/\s+/).join(' ');
+  return /[.!]$/.test(words) ? words.slice(0, -1) : words;
 }
 
 type Tokens = NonNullable<Markdown['tokens']>;

@@ -193,7 +193,7 @@ export interface Remark {
   readonly kind: 'commented' | 'reviewed' | 'approved' | 'changes-requested';
   /** The text of a comment; empty for a review. */
   readonly text: string;
-  /** Set for a comment whose author still exists. */
+  /** Set for a comment that a person wrote, whose account still exists. */
   readonly comment?: { readonly id: number; readonly isEdited: boolean; readonly by: Speaker };
 }
 

@@ -17,6 +17,14 @@ export interface SearchBudget {
 
 /** Lines that may be looked at in order to find hunks that have moved. */
 const MAX_SEARCHED_LINES = 50_000_000;
+/**
+ * Lines of a file that is changed, some 20 MB of source code. For each there are four numbers of
+ * four bytes in memory, if a hunk of nearly all lines has moved.
+ */
+const MAX_LINES = 1_000_000;
+const BYTES_OF_A_LINE = 16;
+/** Both sides of a hunk as bytes and as texts. */
+const HUNK_COPIES = 4;
 /** Places that may look right by the hashes of their lines, and are not. */
 const MAX_WRONG_PLACES = 100;
 /** Lines of upstream that are shown, and the length of each. */
@@ -32,6 +40,17 @@ interface Sides {
   readonly now: string;
   /** Whether the hunk ends with lines that stay. */
   readonly hasLinesBehind: boolean;
+}
+
+/**
+ * Counts the memory that `applyHunks` needs besides the file and the result.
+ * @throws PatchError
+ */
+export function bytesToApply(source: string, hunks: readonly Hunk[], name: string): number {
+  const lines = countOf(source);
+  if (lines > MAX_LINES) throw tooMuch(`${name} has more than a million lines upstream.`);
+  const most = hunks.reduce((bytes, { start, end }) => Math.max(bytes, end - start), 0);
+  return BYTES_OF_A_LINE * lines + HUNK_COPIES * most;
 }
 
 /**
@@ -61,7 +80,11 @@ export function applyHunks(
   return result + source.slice(lines.start(done));
 }
 
-const countOf = (text: string): number => new LineStarts(text).count;
+function countOf(text: string): number {
+  let count = text === '' || text.endsWith('\n') ? 0 : 1;
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count++;
+  return count;
+}
 
 /**
  * Reads both sides of a hunk. A line that says so takes the line feed from the one before. They are
@@ -125,7 +148,8 @@ function placeOf(
   if (oldStart <= 1) return fits(0) && (hasLinesBehind || last === 0) ? 0 : null;
   if (!hasLinesBehind) return fits(last) ? last : null;
   const expected = newStart - 1 - more;
-  return fits(expected) ? expected : lines.onlyPlaceOf(old, done, budget);
+  if (fits(expected)) return expected;
+  return oldCount > lines.count - done ? null : lines.onlyPlaceOf(old, done, budget);
 }
 
 function misfit(lines: LineStarts, { oldStart, oldCount }: Hunk, expected: number, where: string) {
@@ -146,12 +170,10 @@ class LineStarts {
   readonly #text: string;
   readonly #starts: Int32Array;
   readonly count: number;
-  #hashes: Int32Array | null = null;
 
   constructor(text: string) {
     this.#text = text;
-    let count = text === '' || text.endsWith('\n') ? 0 : 1;
-    for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count++;
+    const count = countOf(text);
     this.count = count;
     this.#starts = new Int32Array(count + 1);
     for (let line = 1; line < count; line++)
@@ -182,14 +204,14 @@ class LineStarts {
    * @throws PatchError if too much was searched
    */
   onlyPlaceOf(lines: string, from: number, budget: SearchBudget): number | null {
-    const sought = new LineStarts(lines).hashes;
-    const { hashes } = this;
+    const sought = new LineStarts(lines).#hashes();
     budget.lines -= this.count + sought.length;
     const borders = bordersOf(sought);
     let found: number | null = null;
     for (let [line, same] = [from, 0]; line < this.count; line++) {
-      while (same > 0 && hashes[line] !== sought[same]) same = borders[same - 1] as number;
-      if (hashes[line] === sought[same]) same++;
+      const hash = this.#hashOf(line);
+      while (same > 0 && hash !== sought[same]) same = borders[same - 1] as number;
+      if (hash === sought[same]) same++;
       if (same < sought.length) continue;
       same = borders[same - 1] as number;
       const at = line + 1 - sought.length;
@@ -203,20 +225,15 @@ class LineStarts {
     return found;
   }
 
-  get hashes(): Int32Array {
-    this.#hashes ??= this.#hashAll();
-    return this.#hashes;
+  #hashes(): Int32Array {
+    return Int32Array.from({ length: this.count }, (_, line) => this.#hashOf(line));
   }
 
-  #hashAll(): Int32Array {
-    const hashes = new Int32Array(this.count);
-    for (let line = 0; line < this.count; line++) {
-      let hash = 0;
-      for (let at = this.start(line); at < this.start(line + 1); at++)
-        hash = (Math.imul(hash, 31) + this.#text.charCodeAt(at)) | 0;
-      hashes[line] = hash;
-    }
-    return hashes;
+  #hashOf(line: number): number {
+    let hash = 0;
+    for (let at = this.start(line); at < this.start(line + 1); at++)
+      hash = (Math.imul(hash, 31) + this.#text.charCodeAt(at)) | 0;
+    return hash;
   }
 }
 

@@ -36,21 +36,25 @@ export function readBinary(lines: Lines): BinaryChange {
  * Gives the file after the change.
  * @param source the file before it.
  * @param maxBytes that the file may have.
+ * @param claim asks for so many bytes of memory in all.
  * @throws PatchError
  */
-export function applyBinary(
+export async function applyBinary(
   source: Uint8Array,
   patch: string,
   change: BinaryChange,
   maxBytes: number,
   name: string,
-): Uint8Array {
+  claim: (bytes: number) => Promise<void>,
+): Promise<Uint8Array> {
   const { method, size, start, end } = change;
   if (size > maxBytes) throw tooMuch(`${name} is too large.`);
+  await claim(end - start + size);
   const content = inflated(decoded(patch, start, end), size);
   if (method === 'literal') return content;
   const { baseSize, resultSize } = sizesOf(content);
   if (resultSize > maxBytes) throw tooMuch(`${name} is too large.`);
+  await claim(size + resultSize);
   if (baseSize !== source.byteLength) throw malformed(BROKEN);
   try {
     return applyDelta(source, content, maxBytes);

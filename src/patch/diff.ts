@@ -290,15 +290,21 @@ function readHunks(lines: Lines, { isNew, isDeleted }: Header, count: DiffCount)
 /** Skips exactly the lines of a hunk. @throws PatchError if it has fewer or none that change. */
 function skipHunk(lines: Lines, olds: number, news: number, at: number): void {
   let hasChange = false;
-  while (olds > 0 || news > 0) {
-    const kind = lines.isAtEnd ? '' : lines.kind;
+  for (let [kind, before] = ['', '']; olds > 0 || news > 0; before = kind) {
+    kind = lines.isAtEnd ? '' : lines.kind;
     if (kind === ' ' || kind === '-') olds--;
     if (kind === ' ' || kind === '+') news--;
-    if (!/[ +\\-]/.test(kind) || olds < 0 || news < 0)
+    if (!isHunkLine(lines, kind, before) || olds < 0 || news < 0)
       throw malformed(`The hunk of line ${lines.numberAt(at)} does not have the lines that it announces.`);
     hasChange ||= kind === '-' || kind === '+';
     lines.skip();
   }
   if (lines.startsWith('\\ ')) lines.skip();
   if (!hasChange) throw malformed(`The hunk of line ${lines.numberAt(at)} changes nothing.`);
+}
+
+/** Tells if a line may follow one in a hunk. `\ No newline` says that the line before has none. */
+function isHunkLine(lines: Lines, kind: string, before: string): boolean {
+  if (kind !== '\\') return /[ +-]/.test(kind);
+  return lines.startsWith('\\ ') && before !== '' && before !== '\\';
 }

@@ -12,13 +12,16 @@ import { kindOf } from '../git/objects/tree.ts';
 import { packOf } from '../git/pack/new-pack.ts';
 import { parsePath } from '../edit/path.ts';
 import type { ReadObjects } from '../upstream/tree-reader.ts';
-import { applyHunks, newBudget } from './apply.ts';
+import { applyHunks, bytesToApply, newBudget } from './apply.ts';
 import { applyBinary } from './binary.ts';
-import { type FileDiff, readDiffs } from './diff.ts';
+import { type FileDiff, type Hunk, readDiffs } from './diff.ts';
 import type { PatchMail } from './mails.ts';
 import { doesNotApply, malformed, tooMuch } from './patch-error.ts';
 import { type FileEntry, WorkTree } from './work-tree.ts';
 
+/** A file as a text, and what becomes of it as a text and as bytes. */
+const TEXT_COPIES = 3;
+const NOTHING = new Uint8Array(0);
 const NOBODY: CommitIdentity = { name: '', email: '' };
 const MiB = 1024 * 1024;
 /** Bytes that are read of upstream's files, together. */
@@ -56,10 +59,7 @@ export async function seriesOn(
     files.flatMap(({ from, to }) => [from, to].filter((path) => path !== null)),
   );
   const tree = await WorkTree.of(read, upstreamTree, paths, memory);
-  // A file that one commit renames may be changed by the next.
-  const isLone = commits.length === 1;
-  const changed = commits.flatMap(({ files }) => files.filter((file) => hasContent(file) || !isLone));
-  const sources = await readSources(read, tree, changed);
+  const sources = await readSources(read, tree, namesOfSources(commits.map(({ files }) => files)));
   const objects = new NewObjects(memory, madeBytes(patch.length));
   const applying = new Applying(tree, patch, sources, objects);
   let parent = tip;
@@ -86,9 +86,14 @@ function signatures(people: readonly CommitIdentity[], at: number): string {
     .join('');
 }
 
-/** Whether the change depends on what the file has. */
-function hasContent({ from, hunks, binary }: FileDiff): boolean {
-  return from !== null && (hunks.length > 0 || binary !== null);
+/** The files whose content a change depends on, also where another commit renames them before. */
+function namesOfSources(commits: readonly (readonly FileDiff[])[]): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const { from, to, hunks, binary } of commits.toReversed().flat()) {
+    const isRead = hunks.length > 0 || binary?.method === 'delta' || (to !== null && names.has(to));
+    if (from !== null && isRead) names.add(from);
+  }
+  return names;
 }
 
 const shown = (path: string): string => Buffer.from(path, 'latin1').toString();
@@ -115,11 +120,11 @@ function checkNames(files: readonly FileDiff[]): void {
 async function readSources(
   read: ReadObjects,
   tree: WorkTree,
-  files: readonly FileDiff[],
+  names: ReadonlySet<string>,
 ): Promise<ReadonlyMap<Oid, Uint8Array>> {
   const wants = new Set<Oid>();
-  for (const { from } of files) {
-    const entry = from === null ? null : tree.at(from);
+  for (const name of names) {
+    const entry = tree.at(name);
     if (entry !== null && entry !== 'folder' && kindOf(entry) !== 'submodule') wants.add(entry.oid);
   }
   if (wants.size === 0) return new Map();
@@ -156,8 +161,9 @@ class NewObjects {
     return oid;
   }
 
-  claim(): Promise<void> {
-    return this.#claim.set(this.#bytes);
+  /** @param more bytes that the next object needs while it is made. */
+  claim(more = 0): Promise<void> {
+    return this.#claim.set(this.#bytes + more);
   }
 }
 
@@ -179,7 +185,7 @@ class Applying {
   async apply(files: readonly FileDiff[], memory: Memory): Promise<void> {
     const written = [];
     for (const file of files) {
-      const entry = this.#changed(file);
+      const entry = await this.#changed(file);
       await memory.worked(entry?.content?.byteLength ?? 0);
       written.push({ file, entry });
     }
@@ -196,7 +202,7 @@ class Applying {
   }
 
   /** The file that a change leaves; null: none. */
-  #changed(file: FileDiff): FileEntry | null {
+  async #changed(file: FileDiff): Promise<FileEntry | null> {
     const { from, to, oldMode, newMode } = file;
     const name = shown(to ?? from ?? '');
     const old = from === null ? null : this.#tree.at(from);
@@ -205,7 +211,7 @@ class Applying {
     const source = old === 'folder' ? null : old;
     if (source !== null && oldMode !== null && kindOf(source) !== kindOf({ mode: oldMode }))
       throw doesNotApply(`${name} is of another type upstream: a file, a symbolic link or a submodule.`);
-    const content = this.#contentOf(file, source, name);
+    const content = await this.#contentOf(file, source, name);
     if (to === null) {
       if (content !== null && content.byteLength > 0)
         throw doesNotApply(`${name} has more in it upstream than is deleted.`);
@@ -215,29 +221,30 @@ class Applying {
     if (source !== null && kindOf(source) !== kindOf({ mode }))
       throw malformed(`It changes the type of ${name}.`);
     if (content === null && source !== null) return { ...source, mode };
-    const now = content ?? new Uint8Array(0);
+    const now = content ?? NOTHING;
     return { mode, oid: this.#objects.add('blob', now), content: now };
   }
 
   /** The content that a change leaves; null: it stays. */
-  #contentOf(
-    { hunks, binary, ids, to }: FileDiff,
-    source: FileEntry | null,
-    name: string,
-  ): Uint8Array | null {
+  async #contentOf(file: FileDiff, source: FileEntry | null, name: string): Promise<Uint8Array | null> {
+    const { hunks, binary, ids, to } = file;
     if (binary === null && hunks.length === 0) return to === null ? this.#sizeMark(source, name) : null;
-    const before = source === null ? new Uint8Array(0) : (source.content ?? this.#sources.get(source.oid));
-    if (before === undefined) throw doesNotApply(`The code host did not send ${name}.`);
-    if (binary === null) {
-      const text = applyHunks(latin1(before), this.#patch, hunks, name, this.#budget);
-      return Buffer.from(text, 'latin1');
-    }
-    if (source !== null && source.oid !== ids?.[0])
+    if (binary !== null && source !== null && source.oid !== ids?.[0])
       throw doesNotApply(`${name} is a binary file that has changed upstream.`);
-    const after = applyBinary(before, this.#patch, binary, this.#objects.bytesLeft, name);
+    const isNeeded = source !== null && binary?.method !== 'literal';
+    const before = isNeeded ? (source.content ?? this.#sources.get(source.oid)) : NOTHING;
+    if (before === undefined) throw doesNotApply(`The code host did not send ${name}.`);
+    if (binary === null) return this.#patched(latin1(before), hunks, name);
+    const claim = (bytes: number) => this.#objects.claim(bytes);
+    const after = await applyBinary(before, this.#patch, binary, this.#objects.bytesLeft, name, claim);
     if (to !== null && hashObject('blob', after) !== ids?.[1])
       throw malformed(`The binary patch of ${name} is broken.`);
     return after;
+  }
+
+  async #patched(before: string, hunks: readonly Hunk[], name: string): Promise<Uint8Array> {
+    await this.#objects.claim(TEXT_COPIES * before.length + bytesToApply(before, hunks, name));
+    return Buffer.from(applyHunks(before, this.#patch, hunks, name, this.#budget), 'latin1');
   }
 
   /** A file that is deleted without a line must be empty. */
@@ -247,4 +254,4 @@ class Applying {
   }
 }
 
-const EMPTY_BLOB = hashObject('blob', new Uint8Array(0));
+const EMPTY_BLOB = hashObject('blob', NOTHING);

@@ -25,14 +25,24 @@ export async function discardStopped(
   const times = new Map(stopped.map((one) => [repositoryKey('', one), one.at]));
   const waiting = await allWaiting(scope);
   for (const push of waiting.filter(({ host }) => host === hostKey)) {
-    const target = await targetOf(scope, push);
-    const at = target && times.get(repositoryKey('', target));
-    if (target === null || at === undefined || at === null) continue;
-    const said = stopSentence(target, at).split('\n');
-    const seen = { name: push.name, attempt: push.spool.attempt };
-    const end = await delayedPushesOf(scope.env).refuse(seen, said);
-    if (typeof end !== 'string') await removeDelayed(scope, end, { state: 'discarded', said });
+    await discardIfStopped(scope, push, times).catch((error: unknown) => {
+      scope.logger.warn('a delayed push could not be discarded', { error });
+    });
   }
+}
+
+async function discardIfStopped(
+  scope: Scope,
+  push: DelayedPush,
+  times: ReadonlyMap<string, number>,
+): Promise<void> {
+  const target = await targetOf(scope, push);
+  const at = target && times.get(repositoryKey('', target));
+  if (target === null || at === undefined || at === null) return;
+  const said = stopSentence(target, at).split('\n');
+  const seen = { name: push.name, attempt: push.spool.attempt };
+  const end = await delayedPushesOf(scope.env).refuse(seen, said);
+  if (typeof end !== 'string') await removeDelayed(scope, end, { state: 'discarded', said });
 }
 
 /** Lists all pushes that wait, before any of them ends. */
@@ -45,12 +55,7 @@ async function allWaiting({ env }: Scope): Promise<readonly DelayedPush[]> {
   }
 }
 
-/** Reads the repository that a push is for; null if it cannot be read now. */
-async function targetOf({ env, logger }: Scope, push: DelayedPush): Promise<RepositoryName | null> {
-  try {
-    return await inMemory(async (memory) => (await openStored(env, push, memory))?.kept.target ?? null);
-  } catch (error) {
-    logger.warn('a delayed push could not be read', { error });
-    return null;
-  }
+/** Reads the repository that a push is for; null if its key is not there. */
+async function targetOf({ env }: Scope, push: DelayedPush): Promise<RepositoryName | null> {
+  return inMemory(async (memory) => (await openStored(env, push, memory))?.kept.target ?? null);
 }

@@ -11,6 +11,8 @@ describe('a comment says', () => {
     ['@veil-bot mute', ['mute']],
     ['@veil-bot welcome', ['welcome']],
     ['@veil-bot close all', ['close all']],
+    ['@veil-bot stop.', ['stop']],
+    ['@veil-bot\tclose  all!', ['close all']],
     ['No more of this.\r\n@Veil-Bot Stop  \r\nThanks', ['stop']],
     ['Please:\n\n@veil-bot stop\n@veil-bot close all', ['stop', 'close all']],
     ['@veil-bot stop\n\n@veil-bot stop', ['stop']],
@@ -24,7 +26,7 @@ describe('a comment says nothing', () => {
   it.each([
     ['in a sentence', 'You could say @veil-bot stop here'],
     ['with more behind it', '@veil-bot stop please'],
-    ['with a full stop', '@veil-bot stop.'],
+    ['with a question mark', '@veil-bot stop?'],
     ['to another account', '@veil-bot2 stop'],
     ['without a mention', 'veil-bot stop'],
     ['that it knows', '@veil-bot halt'],

@@ -1,7 +1,7 @@
 /** Hunks at their place, moved as a whole, at several places and at none; and hostile files. */
 import { describe, expect, it } from 'vitest';
 import { applyBinary } from '../../src/patch/binary.ts';
-import { applyHunks, newBudget } from '../../src/patch/apply.ts';
+import { applyHunks, bytesToApply, newBudget } from '../../src/patch/apply.ts';
 import { readDiffs } from '../../src/patch/diff.ts';
 import { PatchError } from '../../src/patch/patch-error.ts';
 
@@ -82,15 +82,28 @@ describe('a hunk', () => {
   });
 });
 
+describe('its memory', () => {
+  it('grows with the lines of the file and the longest hunk', () => {
+    const hunk = { oldStart: 1, oldCount: 1, newStart: 1, start: 0, end: 100 };
+    expect(bytesToApply('a\n\nb', [hunk, { ...hunk, start: 90 }], 'x')).toBe(3 * 16 + 4 * 100);
+  });
+
+  it('is refused for more than a million lines', () => {
+    expect(() => bytesToApply('\n'.repeat(1_000_000), [], 'x')).not.toThrow();
+    expect(() => bytesToApply('\n'.repeat(1_000_001), [], 'x')).toThrow('too large');
+  });
+});
+
 function read(method: string, size: number, lines: string) {
   const diff = `diff --git a/x b/x\nindex ${'0'.repeat(40)}..${'1'.repeat(40)}\nGIT binary patch\n${method} ${size}\n${lines}\n\n`;
   const [file] = readDiffs(diff, 0, diff.length, { files: 0, hunks: 0 });
   return { diff, change: file?.binary ?? expect.fail('no binary patch') };
 }
-function outcome(method: string, size: number, lines: string): string {
+async function outcome(method: string, size: number, lines: string): Promise<string> {
   const { diff, change } = read(method, size, lines);
   try {
-    return Buffer.from(applyBinary(new Uint8Array(0), diff, change, 1_000, 'x')).toString('latin1');
+    const content = await applyBinary(new Uint8Array(0), diff, change, 1_000, 'x', async () => {});
+    return Buffer.from(content).toString('latin1');
   } catch (error) {
     return (error as PatchError).lines.join('\n');
   }
@@ -112,7 +125,7 @@ describe('a binary patch', () => {
     ],
     ['a delta that is none', 'delta', 0, 'HcmV?d00001', 'A binary patch in it is broken.'],
     ['nothing', 'literal', 0, '', 'A binary patch in it is broken.'],
-  ])('of %s ends in one sentence or in the file', (_, method, size, lines, words) => {
-    expect(outcome(method, size, lines)).toBe(words);
+  ])('of %s ends in one sentence or in the file', async (_, method, size, lines, words) => {
+    expect(await outcome(method, size, lines)).toBe(words);
   });
 });

@@ -5,10 +5,8 @@
 import { createHash } from 'node:crypto';
 import type { ObjectType } from '../objects/oid.ts';
 import type { ChunkSource } from '../wire/byte-reader.ts';
-import { zlibStore } from '../zlib/zlib-store.ts';
+import { zlibStorePieces } from '../zlib/zlib-store.ts';
 import { encodeEntryHeader, encodePackHeader, OBJECT_TYPES } from './entry-header.ts';
-
-const PIECE_BYTES = 64 * 1024;
 
 interface NewObject {
   readonly type: ObjectType;
@@ -29,8 +27,7 @@ function* piecesOf(objects: readonly NewObject[]): Generator<Uint8Array, null> {
   yield hashed(encodePackHeader(objects.length));
   for (const { type, content } of objects) {
     yield hashed(encodeEntryHeader(OBJECT_TYPES.indexOf(type), content.byteLength));
-    const stream = hashed(zlibStore(content));
-    for (let at = 0; at < stream.byteLength; at += PIECE_BYTES) yield stream.slice(at, at + PIECE_BYTES);
+    for (const piece of zlibStorePieces(content)) yield hashed(piece);
   }
   yield hash.digest();
   return null;

@@ -4,6 +4,8 @@
  * Proved by test/git/pack/outgoing-pack.test.ts.
  */
 
+/** Method 8 (deflate), a window of 32 KiB, the fastest level. The number is a multiple of 31. */
+const HEADER = Uint8Array.of(0x78, 0x01);
 const MAX_STORED_BYTES = 65_535;
 const BLOCK_HEADER_BYTES = 5;
 const ADLER_MODULUS = 65_521;
@@ -24,22 +26,41 @@ export function zlibStoreBytes(length: number): number {
  * @param stream is the buffer for it, of `zlibStoreBytes` bytes.
  */
 export function zlibStore(content: Uint8Array, stream = new Uint8Array(zlibStoreBytes(content.length))) {
-  const length = content.byteLength;
-  const blocks = blocksFor(length);
-  const view = new DataView(stream.buffer, stream.byteOffset);
-  // Method 8 (deflate), a window of 32 KiB, the fastest level. The number is a multiple of 31.
-  view.setUint16(0, 0x7801);
-  let position = 2;
-  for (let block = 0; block < blocks; block++) {
-    const stored = content.subarray(block * MAX_STORED_BYTES, (block + 1) * MAX_STORED_BYTES);
-    view.setUint8(position, block === blocks - 1 ? 1 : 0);
-    view.setUint16(position + 1, stored.byteLength, true);
-    view.setUint16(position + 3, ~stored.byteLength & 0xffff, true);
-    stream.set(stored, position + BLOCK_HEADER_BYTES);
-    position += BLOCK_HEADER_BYTES + stored.byteLength;
-  }
-  view.setUint32(position, adler32(content, length));
+  stream.set(HEADER);
+  let position = HEADER.length;
+  for (let block = 0; block < blocksFor(content.length); block++)
+    position = writeBlock(content, block, stream, position);
+  stream.set(checksumOf(content), position);
   return stream;
+}
+
+/** Writes a stream while it is read, block by block. */
+export function* zlibStorePieces(content: Uint8Array): Generator<Uint8Array, void> {
+  yield HEADER.slice();
+  for (let block = 0; block < blocksFor(content.length); block++) {
+    const left = content.length - block * MAX_STORED_BYTES;
+    const piece = new Uint8Array(BLOCK_HEADER_BYTES + Math.min(left, MAX_STORED_BYTES));
+    writeBlock(content, block, piece, 0);
+    yield piece;
+  }
+  yield checksumOf(content);
+}
+
+/** @returns the position behind the block. */
+function writeBlock(content: Uint8Array, block: number, stream: Uint8Array, position: number): number {
+  const stored = content.subarray(block * MAX_STORED_BYTES, (block + 1) * MAX_STORED_BYTES);
+  const view = new DataView(stream.buffer, stream.byteOffset + position);
+  view.setUint8(0, block === blocksFor(content.length) - 1 ? 1 : 0);
+  view.setUint16(1, stored.byteLength, true);
+  view.setUint16(3, ~stored.byteLength & 0xffff, true);
+  stream.set(stored, position + BLOCK_HEADER_BYTES);
+  return position + BLOCK_HEADER_BYTES + stored.byteLength;
+}
+
+function checksumOf(content: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(4);
+  new DataView(bytes.buffer).setUint32(0, adler32(content, content.byteLength));
+  return bytes;
 }
 
 /** Computes the checksum at the end of a zlib stream (RFC 1950 §8.2 and §9). */

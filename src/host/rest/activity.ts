@@ -267,9 +267,13 @@ function remarkOf(of: 'comment' | 'review', { id, user, html_url }: AnsweredComm
   return { key: `${of}:${expectNumber(id)}`, authorId: idOf(user), url: expectAddress(html_url) };
 }
 
-/** Reads what decides whether a comment counts as a maintainer's word; null without an author. */
-function commentOf({ id, user, created_at, updated_at, author_association }: AnsweredComment) {
-  if (user === null) return null;
+/**
+ * Reads what decides whether a comment counts as a maintainer's word; null unless a person wrote
+ * it. A program may repeat what strangers write, and also posts in the name of a person.
+ */
+function commentOf(comment: AnsweredComment) {
+  const { id, user, created_at, updated_at, author_association } = comment;
+  if (user === null || user.type === 'Bot' || comment.performed_via_github_app) return null;
   const by: Speaker = { login: user.login, association: author_association ?? null };
   return { id: expectNumber(id), isEdited: created_at !== updated_at, by };
 }

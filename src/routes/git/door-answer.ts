@@ -1,10 +1,12 @@
 /**
  * The answer of a push that came through a door: the lines that a push prints, or JSON.
- * Proved by test/e2e/push/bundle.test.ts.
+ * Proved by test/routes/git/door-answer.test.ts and test/e2e/push/bundle.test.ts.
  */
 import type { Context } from 'hono';
 import * as z from 'zod';
 import type { AppEnv } from '../../env.ts';
+import { KNOWN_OPTIONS } from '../../push/receive/push-options.ts';
+import { PR_KEY } from '../../push/reply/banner.ts';
 import { pushOutcome, type Refusal } from '../../push/reply/refusal.ts';
 import type { Outcome } from '../../push/session.ts';
 import type { Finding } from '../../words/finding.ts';
@@ -52,8 +54,20 @@ export const formOf = (c: Context<AppEnv>): 'json' | 'text' =>
 /** Statuses by the outcome with which a push is counted. Default: 400. */
 const STATUS_OF: Record<string, 429 | 502 | 503> = { suspended: 503, 'rate-limited': 429, failed: 502 };
 const NOTHING_TAKEN = 'no ref of it is accepted';
-const AS_OPTIONS =
-  'Where this says “-o name=value”, add “name=value” to the address, behind “?” or “&”. A pr-key goes into the header X-PR-Key.';
+/** Matches an option of `git push` in a sentence. */
+const GIT_OPTION = /(^|[ "])-o ([a-z][a-z-]*)(=?)/g;
+const OPTION_NAMES: ReadonlySet<string> = new Set(KNOWN_OPTIONS.map((each) => each.replace(/=$/, '')));
+
+/** Writes an advice for Git as one for the address, but for commands of Git. */
+export function forAddress(line: string): string {
+  if (/^ *git /.test(line)) return line;
+  return line.replaceAll(GIT_OPTION, (all, before: string, name: string, equals: string) => {
+    if (name === 'pr-key') return `${before}the header ${PR_KEY}${equals && ': '}`;
+    return OPTION_NAMES.has(name) ? `${before}?${name}${equals}` : all;
+  });
+}
+
+const shown = (line: string): string => visible(forAddress(line));
 
 /** @param told all lines, without the last one of a refusal. */
 export function answerPushed(c: Context<AppEnv>, outcome: Outcome, told: readonly string[]): Response {
@@ -61,7 +75,7 @@ export function answerPushed(c: Context<AppEnv>, outcome: Outcome, told: readonl
   if (refusal !== null) return answerFailed(c, refusal, told);
   if (outcome.kind === 'nothing-taken') return answerFailed(c, null, told);
   const found = 'findings' in outcome ? outcome.findings : [];
-  return answerAccepted(c, { ...factsOf(outcome), lines: told.map(visible), findings: found.map(asJson) });
+  return answerAccepted(c, { ...factsOf(outcome), lines: told.map(shown), findings: found.map(asJson) });
 }
 
 export function answerAccepted(c: Context<AppEnv>, answer: z.infer<typeof pushedAnswer>): Response {
@@ -78,8 +92,7 @@ function answerFailed(c: Context<AppEnv>, refusal: Refusal | null, told: readonl
     : refusal === null
       ? 400
       : (STATUS_OF[pushOutcome(refusal)] ?? 400);
-  const hint = told.some((line) => / -o \w/.test(line)) ? [AS_OPTIONS, ''] : [];
-  const lines = [...told, ...hint, `push rejected: ${error}`].map(visible);
+  const lines = [...told, `push rejected: ${error}`].map(shown);
   const waitMs = refusal?.waitMs ?? null;
   const waits = waitMs === null ? {} : { 'Retry-After': retryAfter(waitMs) };
   const headers = { ...NOT_KEPT, ...waits, [ERROR_CODE]: CODES[status] };
@@ -118,5 +131,5 @@ function findingsOf({ all, warnings }: Refusal): z.infer<typeof finding>[] {
 }
 
 function asJson({ severity, code, lines, places = [] }: Finding): z.infer<typeof finding> {
-  return { severity, code, lines: lines.map(visible), places: places.map(visible) };
+  return { severity, code, lines: lines.map(shown), places: places.map(visible) };
 }

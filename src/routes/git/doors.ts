@@ -13,7 +13,6 @@ import { INVALID_NAME } from '../../words/repository-name.ts';
 import { sentence } from '../../words/sentence.ts';
 import { answer, as, asError, asJson, described, repositoryParams, TEXT } from '../description.ts';
 import { onGitRepository } from '../request/repository.ts';
-import { idempotencyHeader } from '../threads/posting.ts';
 import { type Door, FOREIGN, throughDoor } from './door.ts';
 import { MAX_PUSH_BYTES } from './git-push.ts';
 import { patchDoor } from './patch.ts';
@@ -27,7 +26,11 @@ const BUNDLES: Door = {
   read: async (reader, pushOptions) => ({ request: await readBundle(reader, pushOptions) }),
 };
 
-const keyHeader = idempotencyHeader.extend({
+const keyHeader = z.object({
+  'Idempotency-Key': z.string().optional().meta({
+    description:
+      'Random, 16 to 255 visible ASCII characters. The same request with the same key, from the same network and within twelve hours, gets the same pull request and its key.',
+  }),
   [PR_KEY]: z
     .string()
     .optional()

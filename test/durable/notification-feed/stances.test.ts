@@ -65,6 +65,22 @@ describe('what was said', () => {
 });
 
 describe('a word', () => {
+  it('of a bot, or of an app in the name of a person, counts for nothing', async () => {
+    const host = new FakeActivity();
+    const pull = Object.assign(host.pull(1, 'main'), { author: 'eve' });
+    const said = { author: 'mona', association: 'MEMBER', text: `@${BOT} stop` };
+    pull.comments.push({ id: 1, ...said, program: 'bot' });
+    pull.comments.push({ id: 2, ...said, program: 'app' });
+    const variables = { ...bindings, HOSTING_API_URL: API, HOSTING_TOKEN: 'secret' };
+    await runInDurableObject(feed(), (instance) => void Object.assign(instance, { env: variables }));
+    const run = (minute: number) => feed().run('gh', Date.now() + minute * MINUTE_MS);
+    for (const minute of [1, 2]) expect(await run(minute)).toEqual([]);
+    expect(host.requests.some(({ path }) => path.includes('/comments'))).toBe(true);
+    pull.updatedAt += 1_000;
+    pull.comments.push({ id: 3, ...said });
+    expect(await run(3)).toMatchObject([NAME]);
+  });
+
   it('is heard behind 2,500 comments that came at once, a thousand a minute, in few calls', async () => {
     const host = new FakeActivity();
     vi.spyOn(console, 'log').mockImplementation(() => {});

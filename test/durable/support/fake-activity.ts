@@ -39,6 +39,8 @@ interface FakeRemark {
   readonly text?: string;
   /** GitHub's word for the author. */
   readonly association?: string;
+  /** Whether a program has written it: its own account, or an app in the name of a person. */
+  readonly program?: 'bot' | 'app';
   /** Milliseconds since 1970; if left out: when the pull request was last touched. */
   readonly at?: number;
 }
@@ -144,10 +146,11 @@ export class FakeActivity {
     const remarks =
       list === 'comments' ? pull.comments.filter(({ at = pull.updatedAt }) => !(at < since)) : pull.reviews;
     if (list !== undefined) {
-      return remarks.map(({ id, author, association = 'NONE', text = '', at = pull.updatedAt }) => ({
+      return remarks.map(({ id, author, association = 'NONE', text = '', at = pull.updatedAt, program }) => ({
         id,
         html_url: `${url}#${list}-${id}`,
-        user: { login: author, id: idOf(author) },
+        user: { login: author, id: idOf(author), type: program === 'bot' ? 'Bot' : 'User' },
+        performed_via_github_app: program === 'app' ? { id: 1 } : null,
         body: text,
         author_association: association,
         created_at: new Date(at).toISOString(),

@@ -174,6 +174,7 @@ describe('nobody can', () => {
     ['put the key into the address', 'pr-key=0123', {}, 400, 'X-PR-Key'],
     ['send options that are not UTF-8', 'title=%ff', {}, 400, 'not UTF-8'],
     ['misspell an option', 'prevew', {}, 400, 'did you mean preview'],
+    ['withdraw without the key', 'withdraw&pr-hash=0123456789ab', {}, 400, 'add the header X-PR-Key: <key>'],
   ])('%s', async (_, options, headers, status, words) => {
     const contribution = await contribute(bed);
     await contribution.clone.commit();

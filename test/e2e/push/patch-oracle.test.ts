@@ -279,5 +279,5 @@ function saysTheSame(lines: readonly string[]): void {
 }
 
 it('a mail has the message that git am gives it', () => {
-  fc.assert(fc.property(fc.array(mailLine, { maxLength: 8 }), saysTheSame), { numRuns: 60 });
+  fc.assert(fc.property(fc.array(mailLine, { maxLength: 8 }), saysTheSame), { numRuns: 25 });
 });
