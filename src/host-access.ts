@@ -110,6 +110,7 @@ export function openTokenWatch(env: AccountEnv, config: LogConfig, host: HostCon
 function openCallMeter(env: AccountEnv, host: HostConfig): CallMeter {
   return callMeter(accountOf(host), systemClock, host.url === GITHUB_URL, (calls, points) => {
     const telling = hostAccountOf(env, host).callsSaid(calls, points);
+    // If the account cannot be told, its budget misses these calls.
     waitUntil(telling.catch(() => {}));
   });
 }
@@ -160,6 +161,7 @@ export async function botLogin(
   const known = logins.get(key);
   if (known !== null) return known;
   const kept = new SealedKv(env.HISTORY, () => serviceSecret(env, config.identitySecret));
+  // What cannot be read or kept is asked for again.
   const before = isQuiet ? await kept.get(`login ${key}`).catch(() => null) : null;
   // A month old: no name for the pushes that follow.
   if (before !== null) return Buffer.from(before).toString();

@@ -24,7 +24,7 @@ interface FeedRequest {
 
 const HOUR_MS = 60 * 60 * 1000;
 /** How far requests overlap, because hosts list changes late, and their clocks differ. */
-export const OVERLAP_MS = HOUR_MS;
+const OVERLAP_MS = HOUR_MS;
 /**
  * The age from which the answer to a condition is believed, because the host's clock has whole
  * seconds and differs a little. A change that is listed later comes with the whole feed, which is
@@ -84,6 +84,12 @@ export const LOOKS_PER_HOUR = 500;
  */
 export const READS_PER_HOUR = 300;
 
+/** Bounds the reads of the bot's own issues, for which mentions elsewhere must leave enough. */
+export const ISSUES_PER_HOUR = 300;
+
+/** Bounds the calls that answer maintainers: anybody is the owner of some repository. */
+export const WORDS_PER_HOUR = 300;
+
 export interface SpentCalls {
   /** Hours since 1970. The sums below are those of this hour. */
   readonly hour: number;
@@ -91,9 +97,17 @@ export interface SpentCalls {
   readonly looks: number;
   /** Absent if an earlier version has stored the others. */
   readonly reads?: number;
+  readonly issues?: number;
+  readonly words?: number;
 }
 
-const MOST_PER_HOUR = { calls: CALLS_PER_HOUR, looks: LOOKS_PER_HOUR, reads: READS_PER_HOUR };
+const MOST_PER_HOUR = {
+  calls: CALLS_PER_HOUR,
+  looks: LOOKS_PER_HOUR,
+  reads: READS_PER_HOUR,
+  issues: ISSUES_PER_HOUR,
+  words: WORDS_PER_HOUR,
+};
 export type SpentKind = keyof typeof MOST_PER_HOUR;
 
 /** Adds a call, a look or a read to the sums; null if the hour allows no more. */

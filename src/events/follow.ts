@@ -24,12 +24,20 @@ const LATE_REMARKS_MS = 2 * 60 * 1000;
 /** The age at which a remark is no news any more. */
 const NEWS_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
 
+/**
+ * Kinds of threads, known by an earlier look or by the host's word: a pull request of the service,
+ * an issue of the bot, or another issue or pull request.
+ */
+export type ThreadKind = 'ours' | 'own-issue' | 'foreign';
+
+/** The calls of the hour from which each kind is read. The service's own have none of their own. */
+const BUDGETS = { ours: null, 'own-issue': 'issues', foreign: 'reads', unknown: 'looks' } as const;
+
 export interface NotedThread extends Omit<FeedThread, 'isByBot' | 'isIssue'> {
   readonly notedAt: number;
-  /** Whether it is known to be the service's own, by an earlier look or by the host's word. */
-  readonly isKnown: boolean;
-  /** Whether it is known to be none of the service's pull requests. */
-  readonly isForeign: boolean;
+  readonly kind: ThreadKind | 'unknown';
+  /** The first change since the thread was last read. */
+  readonly unreadSince: number;
   /** The time of the change up to which its events were told; null if none were. */
   readonly readTo: number | null;
   readonly failures: number;
@@ -41,24 +49,31 @@ export interface FeedMemory {
   /** Keeps threads that are new or have changed since they were noted. Answers how many are. */
   note(threads: readonly FeedThread[], now: number): number;
   /**
-   * Lists threads to examine now: first the service's own, then unknown, then foreign ones; of each
-   * those that have failed least, then the oldest.
+   * Lists threads to examine now: first the service's own, then the bot's issues, then unknown,
+   * then foreign ones; of each those that have failed least, then the oldest. Leaves out those for
+   * which this hour's calls are used up.
    */
   due(limit: number, now: number): readonly NotedThread[];
-  /** Remembers for a month whether a thread is the service's own, and up to when it was read. */
-  know(thread: Pick<NotedThread, 'id' | 'updatedAt'>, isOurs: boolean, at: number): void;
+  /**
+   * Remembers for a month what a thread is, and up to when it was read.
+   * @param thread `readTo` is null if it was not read yet.
+   */
+  know(thread: Pick<NotedThread, 'id' | 'readTo'>, kind: ThreadKind, at: number): void;
   examined(thread: NotedThread, at: number): void;
   /** Postpones a thread, longer after each failure. */
   failed(thread: NotedThread, now: number): void;
   /**
-   * Takes one of this hour's looks at unknown threads, or reads of foreign ones. Answers false if
+   * Takes one of this hour's looks at unknown threads, or reads of other ones. Answers false if
    * they are used up.
    */
-  take(kind: 'looks' | 'reads', now: number): boolean;
+  take(kind: 'looks' | 'issues' | 'reads', now: number): boolean;
 }
 
 /** Thrown in place of a call to the host when this hour's calls are used up. */
 export class CallsUsedUp extends Error {}
+
+/** Thrown in place of a call that answers maintainers when this hour's of that kind are used up. */
+export class WordsUsedUp extends Error {}
 
 interface FollowSettings {
   /** May throw `CallsUsedUp` in place of a call. */
@@ -89,11 +104,13 @@ export async function followPullRequests(settings: FollowSettings, cronTime: num
     const botId = await settings.botId();
     const failures: unknown[] = [];
     for (const thread of due) {
-      const { isKnown, isForeign } = thread;
-      if (!isKnown && !memory.take(isForeign ? 'reads' : 'looks', clock.now())) continue;
-      const examining = isForeign
-        ? readForeign(settings, thread)
-        : examine(settings, thread, botId, cronTime);
+      const { kind } = thread;
+      const budget = BUDGETS[kind];
+      if (budget !== null && !memory.take(budget, clock.now())) continue;
+      const examining =
+        kind === 'ours' || kind === 'unknown'
+          ? examine(settings, thread, botId, cronTime)
+          : readForeign(settings, thread, kind, cronTime);
       await examining.catch((error: unknown) => {
         if (!(error instanceof CallsUsedUp)) memory.failed(thread, cronTime);
         if (concernsAll(error)) throw error;
@@ -150,39 +167,50 @@ async function examine(
   if (pull === null) return memory.examined(thread, startedAt);
   const id = pull.authorId === botId ? pull.id : undefined;
   const prHash = id === undefined ? ownPrHash(pull, botId) : await settings.prHashWithId(id);
-  const isNew = startedAt - thread.notedAt < UNKNOWN_FOR_MS;
   if (prHash === null) {
     // It is read in the next run.
-    if (id === undefined) return memory.know(thread, false, startedAt);
+    if (id === undefined) return memory.know({ id: thread.id, readTo: null }, 'foreign', startedAt);
     // The bot has opened it, so a push may still record it: it must not be taken for foreign.
-    return isNew ? memory.failed(thread, cronTime) : memory.examined(thread, startedAt);
+    return againWhileNew(settings, thread, cronTime);
   }
-  const read = (await host.remarks(repository, number, readFrom(thread))) ?? NOTHING_READ;
-  await settings.hear(thread, read.remarks);
+  const from = Math.max((thread.readTo ?? 0) - LATE_REMARKS_MS, thread.updatedAt - NEWS_LIFE_MS);
+  const read = await host.remarks(repository, number, from);
+  if (read === null) return againWhileNew(settings, thread, cronTime);
   const events = eventsOf(pull, read.remarks, botId);
   // The state is stored even without an event, because it may have been reopened.
   const isTold =
     (await settings.tell({ prHash, number: pull.number, events }, startedAt)) || events.length === 0;
-  if (isTold) noteRead(memory, thread, read, true, startedAt);
-  else if (isNew) memory.failed(thread, cronTime);
-  else memory.examined(thread, startedAt);
-}
-
-/** Reads an issue, or a pull request of somebody else, for what maintainers say there. */
-async function readForeign(settings: FollowSettings, thread: NotedThread): Promise<void> {
-  const { host, memory, clock } = settings;
-  const startedAt = clock.now();
-  const read = (await host.comments(thread.repository, thread.number, readFrom(thread))) ?? NOTHING_READ;
+  // What a comment asks for may fail, and must not keep events from the author.
   await settings.hear(thread, read.remarks);
-  noteRead(memory, thread, read, false, startedAt);
+  if (isTold) noteRead(memory, thread, read, 'ours', startedAt);
+  else againWhileNew(settings, thread, cronTime);
 }
 
-const NOTHING_READ: ReadRemarks = { remarks: [], readTo: null };
+/** Lets a thread be due again for ten minutes, as long as a host or a push may be late. */
+function againWhileNew({ memory, clock }: FollowSettings, thread: NotedThread, cronTime: number): void {
+  const now = clock.now();
+  if (now - thread.notedAt < UNKNOWN_FOR_MS) memory.failed(thread, cronTime);
+  else memory.examined(thread, now);
+}
 
-/** Gives the moment from which on a thread is read. A foreign one is not read from its start. */
-function readFrom({ readTo, updatedAt, isForeign }: NotedThread): number {
-  const unread = isForeign ? updatedAt - UNKNOWN_FOR_MS : 0;
-  return Math.max((readTo ?? unread) - LATE_REMARKS_MS, updatedAt - NEWS_LIFE_MS);
+/**
+ * Reads an issue, or a pull request of somebody else, for what maintainers say there. It is not
+ * read from its start, but from shortly before the first change that the feed has shown.
+ */
+async function readForeign(
+  settings: FollowSettings,
+  thread: NotedThread,
+  kind: ThreadKind,
+  cronTime: number,
+): Promise<void> {
+  const { host, memory, clock } = settings;
+  const { repository, number, readTo, unreadSince, updatedAt } = thread;
+  const startedAt = clock.now();
+  const unread = (readTo ?? unreadSince - UNKNOWN_FOR_MS) - LATE_REMARKS_MS;
+  const read = await host.comments(repository, number, Math.max(unread, updatedAt - NEWS_LIFE_MS));
+  if (read === null) return againWhileNew(settings, thread, cronTime);
+  await settings.hear(thread, read.remarks);
+  noteRead(memory, thread, read, kind, startedAt);
 }
 
 /** Notes how far a thread was read. If there is more, it stays due, and the next run reads on. */
@@ -190,10 +218,13 @@ function noteRead(
   memory: FeedMemory,
   thread: NotedThread,
   { readTo }: ReadRemarks,
-  isOurs: boolean,
+  kind: ThreadKind,
   at: number,
 ): void {
-  const updatedAt = readTo === null ? thread.updatedAt : readTo + LATE_REMARKS_MS;
-  memory.know({ ...thread, updatedAt }, isOurs, at);
+  memory.know(
+    { id: thread.id, readTo: readTo === null ? thread.updatedAt : readTo + LATE_REMARKS_MS },
+    kind,
+    at,
+  );
   if (readTo === null) memory.examined(thread, at);
 }

@@ -42,6 +42,7 @@ export interface Listener {
   readonly host: Pick<MaintainerHost, 'repository' | 'standing' | 'acknowledge'>;
   readonly memory: StanceMemory;
   readonly bot: { readonly id: number; readonly login: string };
+  now(): number;
   /** Closes what the service has opened there. Rejects if something is left open. */
   closeAll(repository: Repository): Promise<void>;
   /**
@@ -53,16 +54,22 @@ export interface Listener {
 
 type OthersComment = Remark & Required<Pick<Remark, 'comment'>> & { readonly authorId: number };
 
+interface Place {
+  readonly thread: number;
+  readonly repository: () => Promise<Repository>;
+}
+
 interface SaidComment {
   readonly remark: OthersComment;
   readonly words: readonly MaintainerWord[];
 }
 
-const keyOf = ({ remark, words }: SaidComment) => [remark.authorId, ...words].join();
+/** How long closing is tried again after it failed, so that its comment does not fail for ever. */
+const CLOSING_TRIED_FOR_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Hears what is new. If it rejects, the comment at which it did so is not heard yet. Of the same
- * words of the same person only the last count, so that repeating them costs no calls.
+ * Hears what is new, closing last. If it rejects, the comments at which it did so are not heard
+ * yet; the others are.
  */
 export async function hear(
   listener: Listener,
@@ -71,14 +78,33 @@ export async function hear(
   remarks: readonly Remark[],
 ): Promise<void> {
   const { host, memory } = listener;
+  let found: Promise<Repository> | null = null;
+  const place: Place = { thread, repository: () => (found ??= host.repository(name)) };
+  const failures: unknown[] = [];
   const said = await newWords(listener, name, remarks);
-  const last = new Map(said.map((one) => [keyOf(one), one]));
-  for (const one of said) {
-    const { comment, at } = one.remark;
-    const standing = last.get(keyOf(one)) === one ? await host.standing(name, comment.by) : 'none';
-    if (standing !== 'none') await obey(listener, name, thread, one, standing);
-    memory.heard(comment.id, Date.parse(at));
+  const counted = lastOfEach(said);
+  for (const one of closingLast(said)) {
+    try {
+      const { comment, at } = one.remark;
+      const standing = counted.has(one) ? await host.standing(name, comment.by) : 'none';
+      if (standing !== 'none') await obey(listener, place, one, standing);
+      memory.heard(comment.id, Date.parse(at));
+    } catch (error) {
+      failures.push(error);
+    }
   }
+  if (failures.length > 0) throw failures[0];
+}
+
+/** Finds the last comments in which each person says each word: repeating them costs no calls. */
+function lastOfEach(said: readonly SaidComment[]): ReadonlySet<SaidComment> {
+  const of = ({ remark, words }: SaidComment) => words.map((word) => `${remark.authorId} ${word}`);
+  return new Set(new Map(said.flatMap((one) => of(one).map((key) => [key, one] as const))).values());
+}
+
+function closingLast(said: readonly SaidComment[]): readonly SaidComment[] {
+  const closes = ({ words }: SaidComment) => Number(words.includes('close all'));
+  return said.toSorted((a, b) => closes(a) - closes(b));
 }
 
 /**
@@ -109,13 +135,12 @@ function isOthers(remark: Remark, botId: number): remark is OthersComment {
 
 async function obey(
   listener: Listener,
-  name: RepositoryName,
-  thread: number,
+  { thread, repository: lookUp }: Place,
   { remark: { comment, authorId: saidBy, at }, words }: SaidComment,
   standing: Standing,
 ): Promise<void> {
   const { host, memory } = listener;
-  const repository = await host.repository(name);
+  const repository = await lookUp();
   const time = Date.parse(at);
   let isObeyed = false;
   for (const word of words) {
@@ -126,14 +151,29 @@ async function obey(
       if (!maySay(word, standing, closedBy === saidBy && isEarlier)) continue;
       // Who repeats what another has said must not get the right to take it back.
       const keeper = word === 'welcome' || standing === 'owner' ? saidBy : closedBy;
-      if (word === 'close all') await listener.closeAll(repository);
-      else if (before !== null && before.at > time) continue;
+      if (word === 'close all') {
+        if (!(await isClosed(listener, repository, time))) return;
+      } else if (before !== null && before.at > time) continue;
       else memory.setStance(repository, where, { word, at: time, saidBy: keeper ?? saidBy });
       if (word === 'stop' && closedBy === null) listener.stopped(repository, time);
       isObeyed = true;
     }
   }
   if (isObeyed) await host.acknowledge(repository, comment.id);
+}
+
+/**
+ * Closes what is open. Answers false if that failed for too long.
+ * @param saidAt milliseconds since 1970.
+ */
+async function isClosed(listener: Listener, repository: Repository, saidAt: number): Promise<boolean> {
+  try {
+    await listener.closeAll(repository);
+    return true;
+  } catch (error) {
+    if (listener.now() - saidAt < CLOSING_TRIED_FOR_MS) throw error;
+    return false;
+  }
 }
 
 /** Lists what a word is about: threads, or the repository. */

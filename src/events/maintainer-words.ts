@@ -13,14 +13,15 @@ export type MaintainerWord = (typeof WORDS)[number];
 const LONGEST = 128 * 1024;
 
 /**
- * Lists the words of a comment in their order.
+ * Lists the words of a comment in their order, closing last.
  * @param login the bot's.
  */
 export function wordsIn(text: string, login: string): readonly MaintainerWord[] {
   const mention = `@${login} `.toLowerCase();
   if (text.length > LONGEST || !text.toLowerCase().includes(mention)) return [];
   const said = new Set(shownLines(readMarkdown(text).tokens ?? []).map((line) => line.toLowerCase()));
-  return [...said].flatMap((line) => WORDS.filter((word) => line === mention + word));
+  const words = [...said].flatMap((line) => WORDS.filter((word) => line === mention + word));
+  return words.toSorted((a, b) => Number(a === 'close all') - Number(b === 'close all'));
 }
 
 type Tokens = NonNullable<Markdown['tokens']>;

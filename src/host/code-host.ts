@@ -191,6 +191,7 @@ export interface Remark {
   readonly at: string;
   /** The verdict of a review, or the kind of a remark without one. */
   readonly kind: 'commented' | 'reviewed' | 'approved' | 'changes-requested';
+  /** The text of a comment; empty for a review. */
   readonly text: string;
   /** Set for a comment whose author still exists. */
   readonly comment?: { readonly id: number; readonly isEdited: boolean; readonly by: Speaker };

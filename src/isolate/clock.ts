@@ -11,6 +11,7 @@ export interface Clock {
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  // It rejects only if `signal` is aborted, which ends the wait without an error.
   sleep: (ms, signal) => scheduler.wait(ms, signal && { signal }).catch(() => {}),
 };
 

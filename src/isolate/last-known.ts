@@ -129,6 +129,7 @@ export class LastKnown {
       asking.then((value) => (value === undefined ? kept : value)),
       kept.then((value) => (value === undefined ? asking : value)),
     ]);
+    // What does not come in time, or fails, is not known.
     return within(atOnceMs, first).catch(() => undefined);
   }
 

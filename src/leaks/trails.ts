@@ -101,11 +101,7 @@ interface Place {
  * @param text has its bytes as Latin-1.
  * @param usual has keys and servers that are nobody's: upstream's messages have them.
  */
-function* trailsIn(
-  text: string,
-  usual: ReadonlySet<string>,
-  mayLook: () => boolean = () => true,
-): Generator<Place> {
+function* trailsIn(text: string, usual: ReadonlySet<string>, mayLook: () => boolean): Generator<Place> {
   for (const line of linesWithIds(text, mayLook)) {
     const kind = kindOf(line, usual);
     if (kind !== null) yield { kind, start: line.start, at: line.at };

@@ -55,7 +55,7 @@ export async function seriesOn(
   const paths = commits.flatMap(({ files }) =>
     files.flatMap(({ from, to }) => [from, to].filter((path) => path !== null)),
   );
-  const tree = await WorkTree.of(read, upstreamTree, paths);
+  const tree = await WorkTree.of(read, upstreamTree, paths, memory);
   // A file that one commit renames may be changed by the next.
   const isLone = commits.length === 1;
   const changed = commits.flatMap(({ files }) => files.filter((file) => hasContent(file) || !isLone));

@@ -1,9 +1,9 @@
 /**
  * The tree that a patch changes, of which only the folders on the way are read: level by level, in
  * one request for all files of the patch. Names have one character for each byte.
- * Proved by test/e2e/push/patch-oracle.test.ts and test/e2e/push/patch.test.ts.
  */
 import { latin1 } from '../git/bytes.ts';
+import type { Memory } from '../git/memory.ts';
 import { hashObject, type Oid } from '../git/objects/oid.ts';
 import { canonical, encodeTree, FOLDER_MODE, kindOf, parseTree } from '../git/objects/tree.ts';
 import type { ReadObjects } from '../upstream/tree-reader.ts';
@@ -28,6 +28,13 @@ interface FolderEntry {
   folder: Folder | null;
 }
 
+/** A path on its way down. */
+interface Walk {
+  readonly parts: readonly string[];
+  /** The folder at which it has arrived. */
+  readonly entry: FolderEntry;
+}
+
 /** All folders on the way together: some 100,000 files. */
 const MAX_FOLDERS_BYTES = 4 * 1024 * 1024;
 
@@ -46,26 +53,17 @@ export class WorkTree {
    * Reads the folders of these paths, as far as they exist. It rejects as `read` does.
    * @throws PatchError if they are too large.
    */
-  static async of(read: ReadObjects, root: Oid, paths: readonly string[]): Promise<WorkTree> {
+  static async of(read: ReadObjects, root: Oid, paths: readonly string[], memory: Memory): Promise<WorkTree> {
     const tree = new WorkTree(root);
+    let walks: Walk[] = [...new Set(paths)].map((path) => ({ parts: path.split('/'), entry: tree.#root }));
     let bytesLeft = MAX_FOLDERS_BYTES;
-    for (let depth = 0, left = [...new Set(paths)]; left.length > 0; depth++) {
-      const unread = new Map<Oid, FolderEntry[]>();
-      for (const path of left) {
-        const entry = tree.#folderAt(path.split('/').slice(0, depth));
-        if (entry !== null && entry.folder === null)
-          unread.set(entry.oid, [...(unread.get(entry.oid) ?? []), entry]);
-      }
-      const found = unread.size === 0 ? new Map() : await read({ wants: [...unread.keys()] }, bytesLeft);
-      if (found === null) throw tooMuch(MANY_ENTRIES);
-      for (const [oid, entries] of unread) {
-        const content = found.get(oid)?.content ?? null;
-        if (content === null) throw doesNotApply('The code host did not send a folder that was asked for.');
-        bytesLeft -= content.byteLength * entries.length;
-        if (bytesLeft < 0) throw tooMuch(MANY_ENTRIES);
-        for (const entry of entries) entry.folder = folderOf(content);
-      }
-      left = left.filter((path) => path.split('/').length > depth + 1);
+    for (let depth = 0; walks.length > 0; depth++) {
+      bytesLeft -= await readFolders(read, walks, bytesLeft, memory);
+      walks = walks.flatMap(({ parts, entry }) => {
+        const below =
+          depth + 1 < parts.length ? entry.folder?.entries.get(parts[depth] as string) : undefined;
+        return below !== undefined && isFolder(below) ? [{ parts, entry: below }] : [];
+      });
     }
     return tree;
   }
@@ -81,11 +79,13 @@ export class WorkTree {
 
   /** Whether a file stands where this path needs a folder. */
   isBlocked(path: string): boolean {
-    const parts = path.split('/');
-    return parts.slice(0, -1).some((_, depth) => {
-      const above = this.at(parts.slice(0, depth + 1).join('/'));
-      return above !== null && above !== 'folder';
-    });
+    let entry: FileEntry | FolderEntry | undefined = this.#root;
+    for (const part of path.split('/').slice(0, -1)) {
+      entry = entry.folder?.entries.get(part);
+      if (entry === undefined) return false;
+      if (!isFolder(entry)) return true;
+    }
+    return false;
   }
 
   /** Puts a file in place of what is there; null removes it. */
@@ -122,8 +122,38 @@ export class WorkTree {
   }
 }
 
+/**
+ * Reads the folders at which paths have arrived, each once.
+ * @returns how many bytes they have.
+ */
+async function readFolders(
+  read: ReadObjects,
+  walks: readonly Walk[],
+  maxBytes: number,
+  memory: Memory,
+): Promise<number> {
+  const unread = new Map<Oid, Set<FolderEntry>>();
+  for (const { entry } of walks) {
+    if (entry.folder === null) unread.set(entry.oid, (unread.get(entry.oid) ?? new Set()).add(entry));
+  }
+  const found = unread.size === 0 ? new Map() : await read({ wants: [...unread.keys()] }, maxBytes);
+  if (found === null) throw tooMuch(MANY_ENTRIES);
+  let bytes = 0;
+  for (const [oid, entries] of unread) {
+    const content = found.get(oid)?.content ?? null;
+    if (content === null) throw doesNotApply('The code host did not send a folder that was asked for.');
+    bytes += content.byteLength * entries.size;
+    if (bytes > maxBytes) throw tooMuch(MANY_ENTRIES);
+    for (const entry of entries) entry.folder = folderOf(content);
+  }
+  await memory.worked(bytes);
+  return bytes;
+}
+
 function isEmpty({ folder }: FolderEntry): boolean {
-  return folder !== null && [...folder.entries.values()].every((entry) => isFolder(entry) && isEmpty(entry));
+  if (folder === null) return false;
+  for (const entry of folder.entries.values()) if (!isFolder(entry) || !isEmpty(entry)) return false;
+  return true;
 }
 
 function folderOf(content: Uint8Array): Folder {

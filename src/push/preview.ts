@@ -27,7 +27,7 @@ const SHOW = 'git log -p HEAD --not --remotes';
 
 /** Facts that a preview shows besides the push itself. */
 interface Previewed extends Pick<Preview, 'author' | 'remarks' | 'refusal'> {
-  /** What would make a refused push pass; by default an option. */
+  /** Condition on which a refused push would pass; by default, an option. */
   readonly passes?: string;
   readonly dateOf: DateOf;
   /** As `updatedCommits` says it. */

@@ -69,6 +69,7 @@ export async function publishLeased(
 async function renewUntil(done: AbortSignal, renew: () => Promise<boolean>): Promise<void> {
   for (;;) {
     await systemClock.sleep(LEASE_MS / 5, done);
+    // A renewal that fails is tried again; the list says so if the lease is lost.
     if (done.aborted || !(await renew().catch(() => true))) return;
   }
 }
@@ -240,6 +241,7 @@ export async function removeDelayed(
     return false;
   };
   const working = work();
+  // The caller gets the error; here the work is only kept alive.
   scope.later(working.catch(() => {}));
   return working;
 }

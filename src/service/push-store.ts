@@ -93,6 +93,7 @@ export class ServicePushStore implements PushStore {
     if (!(await this.mayBeRecorded(prHash))) return false;
     const { key } = this.#scope.host;
     const view = this.#view(prHash);
+    // While nobody knows, an update must not be refused for a limit of new pull requests.
     return view.then((known) => known?.state === 'open' && known.host === key).catch(() => true);
   }
 

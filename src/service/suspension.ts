@@ -58,6 +58,7 @@ export async function setPanic(
   const switches: readonly Switch[] = scope === 'all' ? ['pushes', 'writes'] : [scope];
   for (const which of switches) holdSwitch(which, active);
   copy.forget();
+  // The answer says whether it was stored; the switch in memory holds in any case.
   const isStored = await store().catch(() => false);
   if (isStored) for (const which of switches) releaseSwitch(which, active);
   return { isStored };

@@ -20,7 +20,7 @@ const FREE_INFLATED_BYTES = 1024 * 1024;
 /** The count for a request without a body. */
 const NOTHING_ARRIVED: Arrived = { bytes: 0 };
 
-export interface GitBodyLimits extends BodyLimits {
+interface GitBodyLimits extends BodyLimits {
   /**
    * Maximum number of bytes to which each byte that arrived may inflate, besides the free 1 MiB.
    */

@@ -11,7 +11,7 @@ import { holdsDefinition, isAmbiguous, type Markdown, MOST_CONTAINERS, withChara
 /** How many different people, or different threads and commits, one text may name. */
 const MOST = 5;
 
-export interface Whereabouts {
+interface Whereabouts {
   readonly hostUrl: string;
   readonly repository: RepositoryName;
 }

@@ -19,7 +19,7 @@ import {
 import { footerProblem } from './footer-room.ts';
 import { readMarkdown } from './markdown.ts';
 
-export interface Worded {
+interface Worded {
   /** The title, like the description, that an option names; null: no option names one. */
   readonly title: PlannedText | null;
   readonly description: PlannedText | null;

@@ -5,10 +5,11 @@
 import { describe, expect, it } from 'vitest';
 import { type FeedMemory, followPullRequests, type NotedThread } from '../../src/events/follow.ts';
 import { HostError } from '../../src/words/host-error.ts';
-import type { PullRequestState } from '../../src/host/code-host.ts';
+import type { PullRequestState, ReadRemarks } from '../../src/host/code-host.ts';
 import { PatientClock } from '../host/support/scripted-host.ts';
 
 const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
 const BOT = 1;
 const PR_HASH = '0123456789ab';
 
@@ -27,10 +28,23 @@ interface Seen {
   readonly isRecorded?: boolean;
   readonly isTold?: boolean;
   readonly notedMinutesAgo?: number;
+  readonly hear?: () => Promise<void>;
+  readonly kind?: NotedThread['kind'];
+  readonly read?: ReadRemarks | null;
 }
 
+const NOTHING: ReadRemarks = { remarks: [], readTo: null };
+
 /** Which ways of `FeedMemory` one run took with the thread. */
-async function ended({ shown, isRecorded = true, isTold = true, notedMinutesAgo = 1 }: Seen) {
+async function ended({
+  shown,
+  isRecorded = true,
+  isTold = true,
+  notedMinutesAgo = 1,
+  hear = async () => {},
+  kind = 'ours',
+  read = NOTHING,
+}: Seen) {
   const clock = new PatientClock();
   const thread: NotedThread = {
     id: '1',
@@ -38,8 +52,8 @@ async function ended({ shown, isRecorded = true, isTold = true, notedMinutesAgo 
     number: 3,
     updatedAt: clock.now(),
     notedAt: clock.now() - notedMinutesAgo * MINUTE_MS,
-    isKnown: true,
-    isForeign: false,
+    kind,
+    unreadSince: clock.now() - DAY_MS,
     readTo: null,
     failures: 0,
   };
@@ -49,7 +63,7 @@ async function ended({ shown, isRecorded = true, isTold = true, notedMinutesAgo 
     setCursor: () => {},
     note: () => 0,
     due: () => [thread],
-    know: (_, isOurs) => void ways.push(isOurs ? 'ours' : 'not ours'),
+    know: ({ readTo }, known) => void ways.push(readTo === null ? `not read, ${known}` : known),
     examined: () => void ways.push('examined'),
     failed: () => void ways.push('failed'),
     take: () => true,
@@ -57,14 +71,20 @@ async function ended({ shown, isRecorded = true, isTold = true, notedMinutesAgo 
   const host = {
     feed: async () => ({ threads: [], lastModified: null, pollIntervalMs: MINUTE_MS }),
     pullRequest: async () => shown(),
-    remarks: async () => ({ remarks: [], readTo: null }),
-    comments: async () => ({ remarks: [], readTo: null }),
+    remarks: async () => read,
+    comments: async (_: object, __: number, since: number) => {
+      ways.push(`read ${(clock.now() - since) / MINUTE_MS} minutes`);
+      return read;
+    },
   };
   const own = {
     botId: async () => BOT,
     prHashWithId: async () => (isRecorded ? PR_HASH : null),
-    tell: async () => isTold,
-    hear: async () => {},
+    tell: async () => {
+      ways.push('told');
+      return isTold;
+    },
+    hear,
   };
   const run = followPullRequests({ host, memory, clock, ...own }, clock.now());
   return {
@@ -80,16 +100,32 @@ const nameless = () => pull({ branch: null, id: 103 });
 
 describe('a thread', () => {
   it.each<[string, Seen, string[]]>([
-    ['whose events are told is done with', { shown: pull }, ['ours', 'examined']],
+    ['whose events are told is done with', { shown: pull }, ['told', 'ours', 'examined']],
     ['that the host shows no more is done with', { shown: () => null }, ['examined']],
-    ['of somebody else is never due again', { shown: () => pull({ authorId: 2 }) }, ['not ours']],
-    ['that no push has recorded yet is due again', { shown: pull, isTold: false }, ['failed']],
+    ['of somebody else is never due again', { shown: () => pull({ authorId: 2 }) }, ['not read, foreign']],
+    [
+      'of others is read from before its first change, not from before its last',
+      { shown: pull, kind: 'own-issue' },
+      ['read 1452 minutes', 'own-issue', 'examined'],
+    ],
+    ['whose comments are not shown yet is due again', { shown: pull, read: null }, ['failed']],
+    [
+      'of others whose comments are not shown yet is due again',
+      { shown: pull, kind: 'foreign', read: null },
+      ['read 1452 minutes', 'failed'],
+    ],
+    [
+      'whose comments are not shown for ten minutes is done with',
+      { shown: pull, kind: 'foreign', read: null, notedMinutesAgo: 10 },
+      ['read 1452 minutes', 'examined'],
+    ],
+    ['that no push has recorded yet is due again', { shown: pull, isTold: false }, ['told', 'failed']],
     [
       'that no push has recorded for ten minutes is done with',
       { shown: pull, isTold: false, notedMinutesAgo: 10 },
-      ['examined'],
+      ['told', 'examined'],
     ],
-    ['that only the host’s number names is told, too', { shown: nameless }, ['ours', 'examined']],
+    ['that only the host’s number names is told, too', { shown: nameless }, ['told', 'ours', 'examined']],
     ['whose number is not recorded yet is due again', { shown: nameless, isRecorded: false }, ['failed']],
     [
       'whose number is not recorded for ten minutes is done with',
@@ -98,6 +134,12 @@ describe('a thread', () => {
     ],
   ])('%s', async (_, seen, ways) => {
     expect(await ended(seen)).toEqual({ ways, error: null });
+  });
+
+  it('on which a word fails is told all the same, and due again', async () => {
+    const error = new Error('could not be closed');
+    const hear = () => Promise.reject(error);
+    expect(await ended({ shown: pull, hear })).toEqual({ ways: ['told', 'failed'], error });
   });
 
   it('that cannot be read is due again, and the run says why', async () => {

@@ -51,6 +51,7 @@ class World implements Listener {
   readonly done: string[] = [];
   readonly asked: string[] = [];
   failure: Error | null = null;
+  time = 0;
   lookedUp: Standing = 'none';
 
   readonly host = {
@@ -68,6 +69,10 @@ class World implements Listener {
     stance: (_: number, thread: number) => this.stances.get(thread) ?? null,
     setStance: (_: Repository, thread: number, stance: Stance) => void this.stances.set(thread, stance),
   };
+
+  now(): number {
+    return this.time;
+  }
 
   async closeAll(): Promise<void> {
     if (this.failure !== null) throw this.failure;
@@ -150,16 +155,28 @@ describe('maintainers', () => {
     expect(member.done).toContain('closed');
   });
 
-  it('are heard again if closing has failed', async () => {
+  it('are heard again if closing has failed, for a day', async () => {
     const world = new World();
-    const comment = written('@veil-bot stop\n@veil-bot close all', { by: 'octo' });
+    const comment = written('@veil-bot close all\n@veil-bot stop', { by: 'octo' });
     world.failure = new Error('not now');
     await expect(world.hear(comment)).rejects.toBe(world.failure);
     expect(world.words).toEqual({ [WHOLE]: 'stop' });
     world.failure = null;
     await world.hear(comment);
-    expect(world.done).toContain('closed');
-    expect(world.done.at(-1)).toBe(`thumb ${comment.comment?.id}`);
+    expect(world.done).toEqual(['stopped', 'closed', `thumb ${comment.comment?.id}`]);
+    world.failure = new Error('never');
+    world.time = 25 * 60 * 60 * 1000;
+    await world.hear(written('@veil-bot close all', { by: 'octo' }));
+    expect(world.done).toHaveLength(3);
+  });
+
+  it('are heard although closing fails for another comment', async () => {
+    const world = new World();
+    world.failure = new Error('not now');
+    const closing = written('@veil-bot close all', { by: 'octo' });
+    const stop = written('@veil-bot stop', { by: 'mona' });
+    await expect(world.hear(closing, stop)).rejects.toBe(world.failure);
+    expect(world.done).toEqual(['stopped', `thumb ${stop.comment?.id}`]);
   });
 });
 
@@ -197,6 +214,14 @@ describe('a comment', () => {
     await world.hear(...forged);
     await world.hear(...forged);
     expect(world.asked).toEqual(['eve']);
+  });
+
+  it('costs few calls, in whatever order the same person repeats the words', async () => {
+    const world = new World();
+    const words = ['stop', 'mute', 'welcome'].map((word) => `@veil-bot ${word}`);
+    const orders = words.flatMap((a) => words.flatMap((b) => words.map((c) => [a, b, c].join('\n'))));
+    await world.hear(...[...orders, ...words].map((text) => written(text, { by: 'octo' })));
+    expect(world.done.filter((what) => what.startsWith('thumb'))).toHaveLength(3);
   });
 
   it('changes nothing if a newer one was heard before, on another thread', async () => {

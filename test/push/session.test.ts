@@ -1,4 +1,4 @@
-/** What a push costs that its person has not agreed to. */
+/** A push that its person has not agreed to costs as much as a preview. */
 import { expect, it, vi } from 'vitest';
 import type { PushRun } from '../../src/push/push-run.ts';
 import { Refusal } from '../../src/push/reply/refusal.ts';

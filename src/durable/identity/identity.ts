@@ -176,6 +176,7 @@ export class Identity extends DurableObject<Env> {
     // Recorded before the operator is told. Otherwise many appeals at once would all get through.
     history.add('appealed', now);
     await this.#wakeBy(pseudonym.nextDueAt());
+    // Whatever fails there, the appeal was not taken, and the person may send it again.
     const isTaken = await guardOf(this.env)
       .tell({ kind: 'appeal', hash, state, reports, text })
       .catch(() => false);
@@ -190,6 +191,7 @@ export class Identity extends DurableObject<Env> {
     const askedAt = Date.now();
     this.#posts += 1;
     const post = this.#lastPost.then(() => this.#post(request, askedAt));
+    // Those that follow only wait for its end; its own caller gets the error.
     this.#lastPost = post.catch(() => {});
     const outcome = await post.finally(() => this.#endPost());
     if (outcome.kind === 'posted') {

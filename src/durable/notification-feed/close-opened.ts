@@ -10,6 +10,9 @@ import type { Reached } from '../../host-access.ts';
 import { prHashWithId } from '../../stats/recorded-hashes.ts';
 import { type Tracked, undoAll, undoAtHost } from '../guard/rollback.ts';
 
+/** The failures after which the rest is left to the next run. */
+const MOST_FAILURES = 4;
+
 interface Opened {
   readonly env: Env;
   readonly reached: Reached;
@@ -34,7 +37,15 @@ export async function closeOpened(
   const all: Tracked[] = [];
   for (const thread of open) all.push(...(await tracked(thread)));
   const undo = undoAtHost(env, { http }, () => {});
-  const left = await undoAll(all, async (one) => void (await undo(one)));
+  let failures = 0;
+  const left = await undoAll(all, async (one) => {
+    // Each failure may take long, and the bot's other pull requests wait meanwhile.
+    if (failures >= MOST_FAILURES) throw new Error('too many failures');
+    await undo(one).catch((error: unknown) => {
+      failures += 1;
+      throw error;
+    });
+  });
   if (left.length > 0) throw new Error(`${left.length} of ${all.length} could not be closed`);
 
   async function tracked({ number, url, isPullRequest }: OpenThread): Promise<Tracked[]> {

@@ -11,7 +11,14 @@ import {
   type SpentCalls,
   type SpentKind,
 } from '../../events/feed-cursor.ts';
-import { CallsUsedUp, type FeedMemory, followPullRequests, type NotedThread } from '../../events/follow.ts';
+import {
+  CallsUsedUp,
+  type FeedMemory,
+  followPullRequests,
+  type NotedThread,
+  type ThreadKind,
+  WordsUsedUp,
+} from '../../events/follow.ts';
 import { hear, type Listener, type SaidWords, WHOLE } from '../../events/hear.ts';
 import type { Account, FeedThread } from '../../host/code-host.ts';
 import { type ActivityHost, openActivity, openMaintainers } from '../../host/open.ts';
@@ -90,12 +97,16 @@ export class NotificationFeed extends DurableObject<Env> {
         logger.warn('could not read what happened to the pull requests', { host: hostKey, error });
       }
     }
-    await this.#account
-      .look(activity, accountNews(this.env, reached.host), cronTime)
-      .catch((error: unknown) => {
-        if (error instanceof CallsUsedUp) return;
-        logger.warn('the bot account could not be looked at', { host: hostKey, error });
-      });
+    const news = accountNews(this.env, reached.host);
+    const renamed: AccountNews['renamed'] = (before, login) => {
+      // Maintainers speak to the new name.
+      this.#bot = null;
+      return news.renamed(before, login);
+    };
+    await this.#account.look(activity, { ...news, renamed }, cronTime).catch((error: unknown) => {
+      if (error instanceof CallsUsedUp) return;
+      logger.warn('the bot account could not be looked at', { host: hostKey, error });
+    });
     reached.http.closeIdle();
     this.#isRunning = false;
     return stopped;
@@ -121,7 +132,7 @@ export class NotificationFeed extends DurableObject<Env> {
   }
 
   async #listener(reached: Reached, activity: ActivityHost, stopped: Listener['stopped']): Promise<Listener> {
-    const host = openMaintainers(reached.access, () => this.#takeCall());
+    const host = openMaintainers(reached.access, () => this.#takeWordCall());
     const bot = (this.#bot ??= await activity.account());
     const opened = { env: this.env, reached, bot };
     const access = {
@@ -132,6 +143,7 @@ export class NotificationFeed extends DurableObject<Env> {
       host,
       memory: this.#stances,
       bot,
+      now: () => systemClock.now(),
       closeAll: (repository) => closeOpened({ ...opened, host: access }, repository),
       stopped,
     };
@@ -146,6 +158,11 @@ export class NotificationFeed extends DurableObject<Env> {
 
   #takeCall(): void {
     if (!this.#memory.take('calls', systemClock.now())) throw new CallsUsedUp();
+  }
+
+  #takeWordCall(): void {
+    if (!this.#memory.take('words', systemClock.now())) throw new WordsUsedUp();
+    this.#takeCall();
   }
 }
 
@@ -192,8 +209,12 @@ const THREAD_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
 /** How long to remember whose a pull request is. That never changes; this only bounds the table. */
 const KNOWLEDGE_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
 
-type ThreadRow = Omit<NotedThread, 'repository' | 'isKnown' | 'isForeign'> &
+type ThreadRow = Omit<NotedThread, 'repository' | 'kind'> &
   Record<'owner' | 'repo', string> & { isOurs: number | null };
+
+/** The numbers of the column `is_ours`. */
+const KIND_NUMBERS = { foreign: 0, ours: 1, 'own-issue': 2 } as const;
+const KINDS = ['foreign', 'ours', 'own-issue'] as const;
 
 /** Keys of the position in the feed, and of the calls that this hour has used. */
 const CURSOR_KEY = 'cursor';
@@ -201,7 +222,12 @@ const SPENT_KEY = 'spent';
 
 function threadOf({ owner, repo, isOurs, ...thread }: ThreadRow): NotedThread {
   const repository = { owner, name: repo };
-  return { ...thread, repository, isKnown: isOurs === 1, isForeign: isOurs === 0 };
+  return { ...thread, repository, kind: KINDS[isOurs ?? -1] ?? 'unknown' };
+}
+
+function kindOf(isIssue: boolean, isByBot: boolean): ThreadKind {
+  if (!isIssue) return 'ours';
+  return isByBot ? 'own-issue' : 'foreign';
 }
 
 class SqlFeedMemory implements FeedMemory {
@@ -220,6 +246,11 @@ class SqlFeedMemory implements FeedMemory {
     sql.exec(`CREATE TABLE IF NOT EXISTS known_threads (
       id TEXT PRIMARY KEY, is_ours INTEGER NOT NULL, read_to INTEGER, known_at INTEGER NOT NULL
     )`);
+    sql.exec('CREATE TABLE IF NOT EXISTS unread_threads (id TEXT PRIMARY KEY, since INTEGER NOT NULL)');
+    // Each page of the feed, and each comment that the bot posts, deletes what is old.
+    sql.exec('CREATE INDEX IF NOT EXISTS threads_by_noted_at ON threads (noted_at)');
+    sql.exec('CREATE INDEX IF NOT EXISTS known_threads_by_known_at ON known_threads (known_at)');
+    sql.exec('CREATE INDEX IF NOT EXISTS unread_threads_by_since ON unread_threads (since)');
   }
 
   cursor(): FeedCursor | null {
@@ -232,16 +263,14 @@ class SqlFeedMemory implements FeedMemory {
 
   note(threads: readonly FeedThread[], now: number): number {
     this.#sql.exec('DELETE FROM threads WHERE noted_at < ?', now - THREAD_LIFE_MS);
+    this.#sql.exec('DELETE FROM unread_threads WHERE since < ?', now - THREAD_LIFE_MS);
     this.#sql.exec('DELETE FROM known_threads WHERE known_at < ?', now - KNOWLEDGE_LIFE_MS);
     return threads.filter((thread) => this.#noteOne(thread, now)).length;
   }
 
   /** Answers false if the thread was already noted in this state. */
   #noteOne({ id, isIssue, isByBot, repository, number, updatedAt }: FeedThread, now: number): boolean {
-    if (isIssue || isByBot) {
-      const insert = 'INSERT OR IGNORE INTO known_threads VALUES (?, ?, NULL, ?)';
-      this.#sql.exec(insert, id, Number(!isIssue), now);
-    }
+    if (isIssue || isByBot) this.#noteKind(id, kindOf(isIssue, isByBot), now);
     const row = [id, repository.owner, repository.name, number, updatedAt, now];
     const noted = this.#sql.exec(
       `INSERT INTO threads (id, owner, repo, number, updated_at, noted_at) VALUES (?, ?, ?, ?, ?, ?)
@@ -251,16 +280,35 @@ class SqlFeedMemory implements FeedMemory {
        RETURNING id`,
       ...row,
     );
-    return noted.toArray().length > 0;
+    const isNew = noted.toArray().length > 0;
+    // Later changes do not move it, or else nobody would read what was said before them.
+    if (isNew) this.#sql.exec('INSERT OR IGNORE INTO unread_threads VALUES (?, ?)', id, updatedAt);
+    return isNew;
+  }
+
+  /** Notes what the host says of a thread. GitHub may only say later that an issue is the bot's. */
+  #noteKind(id: string, kind: ThreadKind, now: number): void {
+    this.#sql.exec(
+      `INSERT INTO known_threads VALUES (?, ?, NULL, ?)
+       ON CONFLICT (id) DO UPDATE SET is_ours = excluded.is_ours WHERE excluded.is_ours = ?`,
+      id,
+      KIND_NUMBERS[kind],
+      now,
+      KIND_NUMBERS['own-issue'],
+    );
   }
 
   due(limit: number, now: number): readonly NotedThread[] {
+    const left = (kind: SpentKind) => Number(this.#afterOneMore(kind, now) !== null);
     const rows = this.#sql.exec<ThreadRow>(
       `SELECT id, owner, repo, number, updated_at AS updatedAt, noted_at AS notedAt, failures,
-         is_ours AS isOurs, read_to AS readTo
-       FROM threads LEFT JOIN known_threads USING (id)
-       WHERE examined_at < updated_at + ? AND (due_at <= ? OR due_at > ?)
-       ORDER BY is_ours IS 1 DESC, is_ours IS 0, failures, updated_at LIMIT ?`,
+         is_ours AS isOurs, read_to AS readTo, coalesce(since, updated_at) AS unreadSince
+       FROM threads LEFT JOIN known_threads USING (id) LEFT JOIN unread_threads USING (id)
+       WHERE CASE is_ours WHEN 1 THEN 1 WHEN 2 THEN ? WHEN 0 THEN ? ELSE ? END AND examined_at < updated_at + ? AND (due_at <= ? OR due_at > ?)
+       ORDER BY is_ours IS 1 DESC, is_ours IS 2 DESC, is_ours IS 0, failures, updated_at LIMIT ?`,
+      left('issues'),
+      left('reads'),
+      left('looks'),
       SETTLED_MS,
       now,
       now + LONGEST_WAIT_MS,
@@ -269,9 +317,10 @@ class SqlFeedMemory implements FeedMemory {
     return rows.toArray().map(threadOf);
   }
 
-  know({ id, updatedAt }: NotedThread, isOurs: boolean, at: number): void {
+  know({ id, readTo }: Pick<NotedThread, 'id' | 'readTo'>, kind: ThreadKind, at: number): void {
     const replace = 'INSERT OR REPLACE INTO known_threads VALUES (?, ?, ?, ?)';
-    this.#sql.exec(replace, id, Number(isOurs), updatedAt, at);
+    this.#sql.exec(replace, id, KIND_NUMBERS[kind], readTo, at);
+    if (readTo !== null) this.#sql.exec('DELETE FROM unread_threads WHERE id = ?', id);
   }
 
   /**
@@ -289,8 +338,12 @@ class SqlFeedMemory implements FeedMemory {
 
   /** Takes one of this hour's calls; answers false if they are used up. */
   take(kind: SpentKind, now: number): boolean {
-    const next = afterOneMore(this.#kv.get<SpentCalls>(SPENT_KEY) ?? null, kind, now);
+    const next = this.#afterOneMore(kind, now);
     if (next !== null) this.#kv.put(SPENT_KEY, next);
     return next !== null;
+  }
+
+  #afterOneMore(kind: SpentKind, now: number): SpentCalls | null {
+    return afterOneMore(this.#kv.get<SpentCalls>(SPENT_KEY) ?? null, kind, now);
   }
 }

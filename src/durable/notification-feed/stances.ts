@@ -26,6 +26,7 @@ export class SqlStances implements StanceMemory {
     ) WITHOUT ROWID`);
     sql.exec('CREATE INDEX IF NOT EXISTS stances_by_name ON stances (name)');
     sql.exec('CREATE TABLE IF NOT EXISTS heard (comment INTEGER PRIMARY KEY, at INTEGER NOT NULL)');
+    sql.exec('CREATE INDEX IF NOT EXISTS heard_by_at ON heard (at)');
   }
 
   wasHeard(commentId: number): boolean {

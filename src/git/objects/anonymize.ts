@@ -24,6 +24,8 @@ export type DateOf = (commit: number) => number;
 
 /** Work of signing a commit, in bytes: some 60 microseconds. */
 const SIGNATURE_WORK = 8 * 1024;
+/** Bytes that a signature takes: of Ed25519 64, and 12 to find them again. */
+const SIGNATURE_BYTES = 76;
 
 export class AnonymousCommits {
   readonly #commits: PlannedCommits;
@@ -57,15 +59,19 @@ export class AnonymousCommits {
     for (const commit of now) this.#add(commit);
   }
 
-  /** Makes commits that are signed if there is a key, while other requests go on. */
+  /**
+   * Makes commits that are signed if there is a key, while other requests go on. The signatures
+   * stay claimed until the request ends.
+   */
   static async make(
     commits: PlannedCommits,
     identity: CommitIdentity,
     dateOf: DateOf,
     signingKey: SigningKey | null,
-    memory: Pick<Memory, 'worked'>,
+    memory: Pick<Memory, 'claim' | 'worked'>,
   ): Promise<AnonymousCommits> {
     if (signingKey === null) return new AnonymousCommits(commits, identity, dateOf);
+    await memory.claim().set(commits.length * SIGNATURE_BYTES);
     const made = new AnonymousCommits(commits, identity, dateOf, signingKey, []);
     for (const commit of commits) {
       made.#add(commit);

@@ -2,7 +2,7 @@
  * Walks over the entries of a stored pack, which a PackScanner has accepted, and inflates them.
  * Proved by test/git/search/pack-search.test.ts and test/push/receive/late-deltas.test.ts.
  */
-import { type Memory, UNCOUNTED } from '../memory.ts';
+import type { Memory } from '../memory.ts';
 import { type Oid, oidFromBytes } from '../objects/oid.ts';
 import { ZlibWalker } from '../zlib/zlib-walker.ts';
 import { EntryHeaderReader, OBJ_REF_DELTA } from './entry-header.ts';
@@ -79,7 +79,7 @@ export class EntryWalker {
    * Creates a walker.
    * @param memory counts the work.
    */
-  constructor(listener: ContentListener, memory: Pick<Memory, 'worked'> = UNCOUNTED) {
+  constructor(listener: ContentListener, memory: Pick<Memory, 'worked'>) {
     this.#listener = listener;
     this.#memory = memory;
   }

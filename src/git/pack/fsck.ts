@@ -32,7 +32,7 @@ const SAYS = {
   gitmodulesUpdate: 'a submodule is updated by a command',
 } as const;
 
-export type FsckId = keyof typeof SAYS;
+type FsckId = keyof typeof SAYS;
 
 /**
  * Tells if some hosts accept a fault. GitHub accepts old modes, and GitLab does not
@@ -76,7 +76,7 @@ function* faultsOfEntry(entry: TreeEntry, name: string): Generator<FsckId> {
   else if (kind !== 'file') yield 'gitmodulesBlob';
 }
 
-export const isGitmodules = ({ name }: Pick<TreeEntry, 'name'>): boolean =>
+const isGitmodules = ({ name }: Pick<TreeEntry, 'name'>): boolean =>
   latin1(name).toLowerCase() === '.gitmodules';
 
 /**

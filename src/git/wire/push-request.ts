@@ -88,6 +88,8 @@ export interface FaultyRequest {
   readonly fault: unknown;
   readonly refNames: readonly string[];
   readonly capabilities: ReadonlySet<string>;
+  /** Those that stand outside the body. */
+  readonly pushOptions?: readonly string[];
 }
 
 /**
@@ -123,8 +125,8 @@ export async function readPushRequest(
     : { ...unreadRequest(fault), refNames };
 }
 
-export function unreadRequest(fault: unknown): FaultyRequest {
-  return { kind: 'faulty', fault, refNames: [], capabilities: new Set(REPORT_CAPABILITIES) };
+export function unreadRequest(fault: unknown, pushOptions: readonly string[] = []): FaultyRequest {
+  return { kind: 'faulty', fault, refNames: [], capabilities: new Set(REPORT_CAPABILITIES), pushOptions };
 }
 
 /**

@@ -27,11 +27,13 @@ import {
   placeOf,
   pullRequestsOf,
   readAccount,
-  type FirstComments,
   firstComments,
+  isSince,
   readPull,
 } from './reads.ts';
 import { Rest, type RestAccess, type RestHabits } from './rest.ts';
+
+const REVIEWS = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews';
 
 /** Interval between reads of the feed, if its answer names none. */
 const USUAL_POLL_INTERVAL_S = 60;
@@ -126,7 +128,7 @@ export class RestActivity {
   }
 
   /**
-   * Lists what was said on a pull request since a moment, at most a thousand comments.
+   * Lists what was said on a pull request since a moment, of many comments only the first.
    * @param since is in milliseconds since 1970.
    * @returns null if the host no longer shows it.
    */
@@ -135,13 +137,9 @@ export class RestActivity {
     return unlessMissing(async () => {
       const [read, reviews] = await Promise.all([
         firstComments(this.#rest, repository, number, from),
-        // Reviews cannot be requested from a moment on.
-        this.#rest.all('GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews', {
-          ...placeOf(repository),
-          pull_number: number,
-        }),
+        this.#reviews(repository, number, from),
       ]);
-      return { remarks: remarksSince(from, read.comments, reviews.filter(isSent)), readTo: readToOf(read) };
+      return { remarks: [...read.comments.map(fromComment), ...reviews], readTo: read.readTo };
     });
   }
 
@@ -149,9 +147,19 @@ export class RestActivity {
   async comments(repository: RepositoryName, number: number, since: number): Promise<ReadRemarks | null> {
     const from = moment(since);
     return unlessMissing(async () => {
-      const read = await firstComments(this.#rest, repository, number, from);
-      return { remarks: remarksSince(from, read.comments, []), readTo: readToOf(read) };
+      const { comments, readTo } = await firstComments(this.#rest, repository, number, from);
+      return { remarks: comments.map(fromComment), readTo };
     });
+  }
+
+  /** Lists the reviews since a moment, from which on they cannot be requested. */
+  async #reviews(repository: RepositoryName, pull_number: number, since: string): Promise<Remark[]> {
+    const found: Remark[] = [];
+    for await (const { data } of this.#rest.pages(REVIEWS, { ...placeOf(repository), pull_number })) {
+      const recent = data.filter((one) => isSent(one) && isSince(since, one.submitted_at ?? ''));
+      found.push(...recent.map(fromReview));
+    }
+    return found;
   }
 
   /**
@@ -221,11 +229,6 @@ function moment(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
-/** Returns the time of the last comment that was read, or null if all were. */
-function readToOf({ comments, isWhole }: FirstComments): number | null {
-  return isWhole ? null : Date.parse(comments.at(-1)?.created_at ?? '');
-}
-
 /** The verdicts of GitHub's reviews, and of Gitea's (`ReviewStateType`) where these differ. */
 const VERDICTS: Readonly<Record<string, Remark['kind']>> = {
   APPROVED: 'approved',
@@ -233,47 +236,35 @@ const VERDICTS: Readonly<Record<string, Remark['kind']>> = {
   REQUEST_CHANGES: 'changes-requested',
 };
 
-/**
- * Collects remarks. Every remark on a line of code belongs to a review, even if it is the only one
- * in it.
- */
-function remarksSince(
-  since: string,
-  comments: readonly AnsweredComment[],
-  reviews: readonly AnsweredReview[],
-): readonly Remark[] {
-  const remarks = [
-    ...comments.map((one) => toRemark('comment', one, one.created_at, 'commented')),
-    ...reviews.map((one) =>
-      toRemark('review', one, one.submitted_at ?? '', VERDICTS[one.state] ?? 'reviewed'),
-    ),
-  ];
-  // An old comment that was edited is not new.
-  return remarks.filter(({ at }) => !(Date.parse(at) < Date.parse(since)));
+/** @throws TypeError for fields of another shape. */
+function fromComment(comment: AnsweredComment): Remark {
+  const said = commentOf(comment);
+  return {
+    ...remarkOf('comment', comment),
+    at: comment.created_at,
+    kind: 'commented',
+    text: comment.body ?? '',
+    ...(said && { comment: said }),
+  };
 }
 
 /**
- * Converts a comment or a review.
+ * Converts a review without its text. Every remark on a line of code belongs to one, even if it is
+ * the only one in it.
  * @throws TypeError for fields of another shape.
  */
-function toRemark(
-  of: 'comment' | 'review',
-  said: AnsweredComment | AnsweredReview,
-  at: string,
-  kind: Remark['kind'],
-): Remark {
-  const { id, user, html_url, body } = said;
-  const key = `${of}:${expectNumber(id)}`;
-  const comment = of === 'comment' ? commentOf(said as AnsweredComment) : null;
+function fromReview(review: AnsweredReview): Remark {
+  const { submitted_at, state } = review;
   return {
-    key,
-    authorId: idOf(user),
-    url: expectAddress(html_url),
-    at,
-    kind,
-    text: body ?? '',
-    ...(comment && { comment }),
+    ...remarkOf('review', review),
+    at: submitted_at ?? '',
+    kind: VERDICTS[state] ?? 'reviewed',
+    text: '',
   };
+}
+
+function remarkOf(of: 'comment' | 'review', { id, user, html_url }: AnsweredComment | AnsweredReview) {
+  return { key: `${of}:${expectNumber(id)}`, authorId: idOf(user), url: expectAddress(html_url) };
 }
 
 /** Reads what decides whether a comment counts as a maintainer's word; null without an author. */

@@ -167,31 +167,50 @@ export async function readComments(
   return expectList(answer.data);
 }
 
-/** Bounds the pages of comments that are read at once, when nobody waits for the rest. */
-const FIRST_PAGES = 10;
+/** Bound the comments that are read at once, and their texts, when nobody waits for the rest. */
+const ENOUGH_COMMENTS = 1_000;
+const ENOUGH_CHARACTERS = 4 * 1024 * 1024;
 
 export interface FirstComments {
   readonly comments: readonly AnsweredComment[];
-  /** Whether there are no more. */
-  readonly isWhole: boolean;
+  /** The time of the last one (milliseconds since 1970), if there may be more; else null. */
+  readonly readTo: number | null;
 }
 
-/** Lists comments as `readComments` does, but only the first thousand where they come in pages. */
+/**
+ * Lists the comments that were created since a moment, but where they come in pages only the first
+ * of many. Hosts list all that were changed since, the oldest first, so somebody who edits a
+ * thousand old ones must not use up that bound.
+ */
 export async function firstComments(
   rest: Rest,
   repository: RepositoryName,
   issue_number: number,
   since: string,
 ): Promise<FirstComments> {
-  if (!rest.differences.hasCommentPages)
-    return { comments: await readComments(rest, repository, issue_number, since), isWhole: true };
-  const comments: AnsweredComment[] = [];
-  let pages = 0;
-  for await (const { data } of rest.pages(COMMENTS, { ...placeOf(repository), issue_number, since })) {
-    if (pages++ === FIRST_PAGES) return { comments, isWhole: false };
-    comments.push(...data);
+  const isNew = ({ created_at }: AnsweredComment) => isSince(since, created_at);
+  if (!rest.differences.hasCommentPages) {
+    const all = await readComments(rest, repository, issue_number, since);
+    return { comments: all.filter(isNew), readTo: null };
   }
-  return { comments, isWhole: true };
+  const comments: AnsweredComment[] = [];
+  let characters = 0;
+  for await (const { data } of rest.pages(COMMENTS, { ...placeOf(repository), issue_number, since })) {
+    for (const comment of data.filter(isNew)) {
+      comments.push(comment);
+      characters += comment.body?.length ?? 0;
+    }
+    const readTo = Date.parse(comments.at(-1)?.created_at ?? since);
+    const isEnough = comments.length >= ENOUGH_COMMENTS || characters >= ENOUGH_CHARACTERS;
+    // The next read begins at the last one, so it must be later than where this one began.
+    if (isEnough && readTo > Date.parse(since)) return { comments, readTo };
+  }
+  return { comments, readTo: null };
+}
+
+/** Tells if something was said since a moment, or the host does not say when. */
+export function isSince(since: string, at: string): boolean {
+  return !(Date.parse(at) < Date.parse(since));
 }
 
 /**

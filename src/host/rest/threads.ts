@@ -132,6 +132,7 @@ export class RestThreads {
   /** Closes an issue. It succeeds if the issue is gone. */
   async closeIssue(repository: RepositoryName, number: number): Promise<void> {
     await this.#close(repository, number).catch(async (error: unknown) => {
+      // The first error tells more than one about where it has moved.
       const to = await this.#movedTo(repository, number, error).catch(() => null);
       if (to === null) throw error;
       await this.#close(to.repository, to.index);

@@ -152,7 +152,7 @@ export function attributes(values: Attributes): Html[] {
 }
 
 /** Shows a field with its label; by default, for a line of text. */
-export function field(name: string, label: string, value: string, options: FieldOptions = {}): Html {
+export function field(name: string, label: string, value: string, options: FieldOptions): Html {
   const { hint, maxLength, placeholder, isOptional = false, rows, isCode = false, choices, secret } = options;
   const described = hint === undefined ? undefined : `${name}-hint`;
   const common = { 'aria-describedby': described, required: !isOptional, maxlength: maxLength };

@@ -52,8 +52,16 @@ interface ToKeep
 }
 
 /** Whether a push waits if the limits or the code host have no room for it now. */
-export function mayWait(settings: Pick<PushSettings, 'whenBusy'>, { wait }: PushOptions): boolean {
-  return wait || settings.whenBusy === 'wait';
+export function mayWait(
+  { whenBusy, door }: Pick<PushSettings, 'whenBusy' | 'door'>,
+  { wait }: PushOptions,
+): boolean {
+  return !isOfPatch(door) && (wait || whenBusy === 'wait');
+}
+
+/** Whether the host was asked already for the files that it changes, so that it must not wait. */
+function isOfPatch(door: PushSettings['door']): boolean {
+  return door !== 'git' && door.name === 'patch';
 }
 
 /**
@@ -247,7 +255,7 @@ export function withAdvice(
 ): Refusal {
   const isForRoom = isFull(refusal) && refusal.waitMs !== null;
   const cannotWait = options === null || options.preview || options.withdraw || options.overwrite;
-  if (!isForRoom || cannotWait || mayWait(settings, options)) return refusal;
+  if (!isForRoom || cannotWait || isOfPatch(settings.door) || mayWait(settings, options)) return refusal;
   const advice = 'Add -o wait, and the service publishes it as soon as there is room.';
   return new Refusal(refusal.code, refusal.reason, [...refusal.lines, advice], refusal);
 }

@@ -47,7 +47,7 @@ interface Ground {
 }
 
 /** All that is asked about a push while it is judged. */
-export interface Question {
+interface Question {
   readonly received: Received;
   readonly destination: Destination;
   /** The place that the push goes to; null: no question may tell the host of the push. */

@@ -295,7 +295,7 @@ export function datesNow(
 export function commitsNow(
   published: Parameters<typeof datesNow>,
   signingKey: SigningKey | null,
-  memory: Pick<Memory, 'worked'>,
+  memory: Pick<Memory, 'claim' | 'worked'>,
 ): Promise<AnonymousCommits> {
   const [commits, bot] = published;
   return AnonymousCommits.make(commits, bot, datesNow(...published), signingKey, memory);

@@ -91,6 +91,7 @@ export class AgitDelivery extends Delivery<AgitHost> {
       if (error instanceof Refusal && error.code === 'overtaken') throw error;
       // The answer may be lost. The server also refuses commits that it has already.
       const login = await run.host.botLogin();
+      // If nobody can say whether it arrived, the push is in doubt, and says so.
       const found = await host
         .findDelivered(repository, login, proposal.anonymous.tip)
         .catch(() => 'unknown' as const);

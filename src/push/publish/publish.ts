@@ -254,6 +254,7 @@ async function slotOfAnother(
   { number }: HostPullRequest,
 ): Promise<Slot | null> {
   if (!isUpdate(push) || push.named?.pullRequest.number === number) return null;
+  // It is open already: a count that fails must not make a published push a failed one.
   const slot = await limits.slot(pushHash).catch(() => null);
   await slot?.take(push.repository, push.policyLimits).catch(() => {});
   await slot?.settle(true).catch(() => {});

@@ -56,7 +56,7 @@ export function announced(request: PushRequest | FaultyRequest): Announced {
   const isFaulty = request.kind === 'faulty';
   const commandList = isFaulty ? [] : request.commandList;
   const refNames = isFaulty ? request.refNames : commandList.map(({ refName }) => refName);
-  const parsed = parsePushOptions(isFaulty ? [] : request.pushOptions);
+  const parsed = parsePushOptions(request.pushOptions ?? []);
   const options = parsed.kind === 'valid' && !isFaulty ? parsed.options : null;
   const { taken, refused } = planCommands(commandList);
   const deletedRef = deletedBranch(commandList);

@@ -24,7 +24,7 @@ import type { RequestedForm } from './form.ts';
 const PATIENCE_MS = 5_000;
 const SUSPENDED = 'Pushes are suspended at the moment. Try again in 15 minutes.';
 
-export interface Outlook {
+interface Outlook {
   /** Lines that say why the form cannot succeed; null: as far as is known, it can. */
   readonly closed: string | null;
   /** Says what a gate does with what the form opens; null: nothing, as far as is known. */

@@ -98,22 +98,19 @@ async function pushed(
   const { maxBytes, tooLarge, asksLimits = false } = door;
   const body = pushBody(c, maxBytes);
   const reader = new ByteReader(body);
-  const options = pushOptionsOf(c);
-  const isRead = typeof options !== 'string';
+  const head = headOf(c);
+  const isRead = typeof head !== 'string';
   const read: ReadPush = isRead
-    ? await door.read(reader, options, memory)
-    : { request: unreadRequest(badRequest(options)) };
-  const key = idempotencyKey(c) ?? null;
-  const keyed = typeof key === 'string' ? new KeyedRequest(c, key) : null;
-  const isWrongKey = key !== null && typeof key !== 'string';
-  const request = isWrongKey ? unreadRequest(badRequest(sentence(key.error))) : read.request;
+    ? await door.read(reader, head.options, memory)
+    : { request: unreadRequest(badRequest(head)) };
+  const keyed = isRead ? head.keyed : null;
   const reply = new LinesReply();
   const scope = hostScopeOf(c);
   const limits = new ClientPushLimits(scope, asksLimits && isRead);
   const posted = { name: door.name, used: read.used ?? [] };
   const opening = { memory, limits, consent: ASKED_BY_ANSWER, door: posted, ...keyed?.names };
   const run = openPush(scope, target, reply, opening);
-  const arrival = await arrived(c, run, request, body, reader, read.pack);
+  const arrival = await arrived(c, run, read.request, body, reader, read.pack);
   if (arrival === null) return pushTooLarge(c, body, tooLarge);
   const { task } = arrival;
   const before =
@@ -138,6 +135,15 @@ async function concluded(
     .filter(({ reason }) => reason !== null && outcome.kind !== 'refused')
     .map(({ refName, reason }) => `Left out: ${refName} (${reason})`);
   return answerPushed(c, outcome, [...lines, ...leftOut, ...outcome.lines]);
+}
+
+/** Reads what stands before the body; or says what is wrong with it. */
+function headOf(c: Context<AppEnv>): { options: readonly string[]; keyed: KeyedRequest | null } | string {
+  const options = pushOptionsOf(c);
+  if (typeof options === 'string') return options;
+  const key = idempotencyKey(c);
+  if (key === undefined) return { options, keyed: null };
+  return typeof key === 'string' ? { options, keyed: new KeyedRequest(c, key) } : sentence(key.error);
 }
 
 /** Reads the push options; or says what is wrong with them. */

@@ -16,9 +16,10 @@ import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { isPlainDiff, type PatchMail, readMails } from '../../patch/mails.ts';
 import { malformed, PatchError } from '../../patch/patch-error.ts';
 import { type Base, type Series, seriesOn } from '../../patch/series.ts';
+import { refusalOf } from '../../push/judge/findings.ts';
 import type { PushHost } from '../../push/push-host.ts';
-import { parsePushOptions, type PushOptions } from '../../push/receive/push-options.ts';
-import { HostSteps, Refusal } from '../../push/reply/refusal.ts';
+import { faultsIn, parsePushOptions, type PushOptions } from '../../push/receive/push-options.ts';
+import { HostSteps, Refusal, refusedOptions } from '../../push/reply/refusal.ts';
 import { pushHost } from '../../service/open-push.ts';
 import { ClientPushLimits } from '../../service/push-limits.ts';
 import { heldReads, readCommit, type ReadObjects } from '../../upstream/tree-reader.ts';
@@ -45,6 +46,7 @@ export function patchDoor(c: Context<AppEnv>, target: RepositoryName): Door {
       readPatch(c, target, reader, pushOptions, memory).catch((error: unknown) => ({
         request: unreadRequest(
           error instanceof PatchError ? new Refusal('patch', error.reason, error.lines) : error,
+          pushOptions,
         ),
       })),
   };
@@ -57,8 +59,12 @@ async function readPatch(
   pushOptions: readonly string[],
   memory: MemoryHold,
 ): Promise<ReadPush> {
-  const { options } = parsePushOptions(pushOptions);
+  const parsed = parsePushOptions(pushOptions);
+  const { options } = parsed;
   await letIn(c, options);
+  // A misspelt option may be one with which the host is to learn nothing now.
+  const faults = refusalOf(refusedOptions(faultsIn(parsed)));
+  if (faults !== null) throw faults;
   if (options.withdraw) return { request: asPush([], pushOptions) };
   refuseDelay(c, options);
   const patch = await textOf(reader, memory);
@@ -94,11 +100,11 @@ async function letIn(c: Context<AppEnv>, { withdraw, preview, prHash }: PushOpti
 }
 
 /** @throws Refusal, because the host would learn now which files a later pull request changes */
-function refuseDelay(c: Context<AppEnv>, { delayMs }: PushOptions): void {
-  if ((delayMs ?? c.var.config.publishDelayMs) === 0) return;
+function refuseDelay(c: Context<AppEnv>, { delayMs, wait }: PushOptions): void {
+  if ((delayMs ?? c.var.config.publishDelayMs) === 0 && !wait) return;
   throw new Refusal('patch', 'a patch cannot wait', [
     'To apply it, the service asks the code host for the files that it changes, long before it would be published.',
-    'Push it, or send a bundle. To publish the patch at once, add -o delay=0s.',
+    `Push it, or send a bundle. To publish the patch at once, ${wait ? 'leave out wait' : 'add -o delay=0s'}.`,
   ]);
 }
 

@@ -17,8 +17,8 @@ export function preferredType<const T extends string>(c: Context, types: readonl
 export async function answerPage(
   c: Context<AppEnv>,
   page: Page,
-  status: ContentfulStatusCode = 200,
-  headers: Readonly<Record<string, string>> = {},
+  status: ContentfulStatusCode,
+  headers: Readonly<Record<string, string>>,
 ): Promise<Response> {
   const body = longBody(c, (await renderPage(page, c.var.config)).toString());
   return c.body(body, status, {

@@ -91,6 +91,7 @@ export async function lookUp<T>(
   find: () => Promise<T | null>,
 ): Promise<T | Response | null> {
   const limits = limitsOf(scopeOf(c));
+  // A limit that is not known passes: a look-up only reads.
   const known = await limits.known('lookUps').catch(() => NO_WAIT);
   if (known.waitMs > 0) return textRefusal(c, 'lookUps', known);
   const found = await find();
@@ -111,7 +112,7 @@ export function refusedUntil(wait: Wait, error: string): Refused {
   return refused(429, error, { 'Retry-After': retryAfter(toldMs(wait)) });
 }
 
-export function refusedToPost(c: Context<AppEnv>, denied: Denied, target: NamedTarget | null): Refused {
+export function refusedToPost(c: Context<AppEnv>, denied: Denied, target: NamedTarget): Refused {
   if (denied.window === 'unknown') return uncheckedLimit(c, denied.error);
   return refusedUntil(denied, deniedWords(c.var, denied, target));
 }

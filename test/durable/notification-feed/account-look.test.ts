@@ -93,6 +93,18 @@ describe('an account', () => {
     expect(asked()).toHaveLength(4);
   });
 
+  it('that has another login is asked for again before the next thread is read', async () => {
+    const pull = host.pull(1, 'anon-0123456789ab');
+    await run();
+    login = 'veil-bot-2';
+    pull.updatedAt += 1_000;
+    await run(61);
+    asked();
+    pull.updatedAt += 1_000;
+    await run();
+    expect(asked()).toEqual([['/user', true]]);
+  });
+
   it('that has another login is told with both, once, also after a restart', async () => {
     const stored = new Map<string, unknown>();
     const kv = {

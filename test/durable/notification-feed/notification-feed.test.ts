@@ -2,7 +2,12 @@ import { applyD1Migrations, runDurableObjectAlarm, runInDurableObject } from 'cl
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
-import { CALLS_PER_HOUR, READS_PER_HOUR, type SpentCalls } from '../../../src/events/feed-cursor.ts';
+import {
+  CALLS_PER_HOUR,
+  ISSUES_PER_HOUR,
+  READS_PER_HOUR,
+  type SpentCalls,
+} from '../../../src/events/feed-cursor.ts';
 import { restartObjects } from '../../support/all-objects.ts';
 import { API, BOT, FakeActivity } from '../support/fake-activity.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
@@ -424,6 +429,29 @@ describe('mentions in pull requests of strangers', () => {
     vi.setSystemTime(Date.now() + 2 * MINUTE_MS);
     touchAll();
     expect(await cost()).toBeLessThanOrEqual(5);
+  });
+});
+
+describe('an issue that the bot has opened', () => {
+  it('is read even if mentions have used up their reads, from before its first change', async () => {
+    const hour = Math.floor(Date.now() / (60 * MINUTE_MS));
+    vi.setSystemTime((hour + 0.5) * 60 * MINUTE_MS);
+    const spend = (spent: Partial<SpentCalls>) =>
+      runInDurableObject(feedObject(), (_, { storage: { kv } }) => {
+        kv.put('spent', { hour, calls: 0, looks: 0, ...spent });
+      });
+    const issue = Object.assign(host.pull(1, ''), { type: 'Issue', updatedAt: Date.now() - 40 * MINUTE_MS });
+    const [first, isRead] = [issue.updatedAt, () => host.requests.find(({ path }) => path.includes('/comm'))];
+    await spend({ issues: ISSUES_PER_HOUR, reads: READS_PER_HOUR });
+    await run();
+    // Only now the host says that it is the bot's.
+    Object.assign(issue, { reason: 'author', updatedAt: Date.now() - 5 * MINUTE_MS });
+    await run();
+    expect(isRead()).toBeUndefined();
+    await spend({ reads: READS_PER_HOUR });
+    await run();
+    const since = new URLSearchParams(isRead()?.path.split('?')[1]).get('since') ?? '';
+    expect(Date.parse(since)).toBeLessThan(first);
   });
 });
 

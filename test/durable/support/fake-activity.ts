@@ -24,6 +24,8 @@ interface FakePull {
   branch: string;
   author: string;
   reason: string;
+  /** GitHub's word in the feed. */
+  type: 'PullRequest' | 'Issue';
   updatedAt: number;
   mergedAt: string | null;
   closedAt: string | null;
@@ -65,6 +67,7 @@ export class FakeActivity {
       branch,
       author: BOT,
       reason: 'mention',
+      type: 'PullRequest',
       updatedAt: Date.now() - 60_000,
       mergedAt: null,
       closedAt: null,
@@ -124,11 +127,11 @@ export class FakeActivity {
     }
     const shown = touched.slice((page - 1) * this.pageSize, page * this.pageSize);
     return Response.json(
-      shown.map(({ number, updatedAt, reason }) => ({
+      shown.map(({ number, updatedAt, reason, type }) => ({
         id: `thread-${number}`,
         reason,
         updated_at: `${new Date(updatedAt).toISOString().slice(0, 19)}Z`,
-        subject: { type: 'PullRequest', url: `${API}/repos/octo/hello/pulls/${number}` },
+        subject: { type, url: `${API}/repos/octo/hello/pulls/${number}` },
         repository: { name: 'hello', owner: { login: 'octo' } },
       })),
       { headers: answerHeaders },

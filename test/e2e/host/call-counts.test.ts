@@ -101,8 +101,8 @@ it('a push that opens a pull request makes few calls and writes few rows', async
   expect(depthOf(pushed.filter(({ name }) => !BESIDE.test(name)))).toBeLessThanOrEqual(4);
   // The pull request's object has five: all that it keeps, when it is recorded and when its
   // messages were delivered, the dates of the commits, and an alarm for both. The guard has two:
-  // one before, to see whether it could track it. The account has one. The metrics have one, but
-  // not for each push.
+  // one before, to see whether it could track it. The account has one. That of the metrics, once in
+  // ten seconds, is not counted.
   expect(objectRows).toBeLessThanOrEqual(COUNTS.objectRows);
   // Of the ledger a table with an index; one of the hashes, and one of a repository's page.
   expect(databaseRows).toBeLessThanOrEqual(COUNTS.databaseRows);

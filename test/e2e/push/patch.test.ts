@@ -85,6 +85,24 @@ async function patched() {
   return { contribution, patch: (await patchOf(contribution, 'origin/main')).toString() };
 }
 
+describe('nothing is asked for about a patch', () => {
+  it.each([
+    ['that is to wait for room', 'wait', {}, 'a patch cannot wait'],
+    ['whose delay is misspelt', 'dealy=1d', {}, 'did you mean delay'],
+    ['whose delay is none', 'delay=1+day', {}, 'delay must be'],
+    ['whose key is too short', '', { 'Idempotency-Key': 'short' }, '16 to 255 visible ASCII'],
+  ])('%s', async (_, options, headers, words) => {
+    const { contribution, patch } = await patched();
+    const reads = () =>
+      bed.host.requestsFor(contribution.upstream, 'POST', /\/git-upload-pack$/).length +
+      bed.host.requestsFor(contribution.upstream, 'GET', /\/info\/refs/).length;
+    const before = reads();
+    const answered = await post(contribution, patch, options, headers);
+    expect(answered).toMatchObject({ status: 400, text: expect.stringContaining(words) });
+    expect(reads()).toBe(before);
+  });
+});
+
 describe('is refused, and nothing reaches the host:', () => {
   it.each([
     ['a patch that waits', '?delay=1h', (patch: string) => patch, 400, 'Push it, or send a bundle.'],

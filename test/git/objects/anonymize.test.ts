@@ -2,12 +2,14 @@
 import { describe, expect, it } from 'vitest';
 import { AnonymousCommits } from '../../../src/git/objects/anonymize.ts';
 import { type CommitFields, commitContent, oidNumber, PRIVATE_WORDS } from '../../support/objects.ts';
+import { SigningKey } from '../../../src/git/objects/ssh-signature.ts';
 import { parseCommit } from '../../../src/git/objects/commit.ts';
 import { oidOf } from '../../support/pack-builder.ts';
 import { planned } from '../../support/planned.ts';
 
 const BOT = { name: 'bot', email: 'bot@example.invalid' };
 const UPSTREAM = oidNumber(1);
+const dateOf = () => 1_800_000_000;
 
 function newCommit(fields: CommitFields) {
   const content = commitContent(fields);
@@ -15,7 +17,7 @@ function newCommit(fields: CommitFields) {
 }
 
 function anonymize(...commits: ReturnType<typeof newCommit>[]) {
-  const anonymous = new AnonymousCommits(planned(commits).commits, BOT, () => 1_800_000_000);
+  const anonymous = new AnonymousCommits(planned(commits).commits, BOT, dateOf);
   const contents = Array.from(anonymous.contents(), (content) => content.slice());
   return {
     contents,
@@ -69,5 +71,17 @@ describe('anonymous commits', () => {
     const second = newCommit({ parents: [first.oid], headers: 'gpgsig Ada Lovelace\n' });
     const all = Buffer.concat([...anonymize(first, second).contents]).toString('latin1');
     for (const word of [...PRIVATE_WORDS, first.oid, second.oid]) expect(all).not.toContain(word);
+  });
+
+  it('claims the memory of its signatures before it signs, and none without a key', async () => {
+    const { commits } = planned([newCommit({ message: 'one' }), newCommit({ message: 'two' })]);
+    const asked: (readonly [number, number])[] = [];
+    let signed = 0;
+    const set = async (bytes: number) => void asked.push([bytes, signed]);
+    const worked = async () => void (signed += 1);
+    const memory = { claim: () => ({ bytes: 0, set, setNow: () => {} }), worked };
+    await AnonymousCommits.make(commits, BOT, dateOf, new SigningKey(new Uint8Array(32)), memory);
+    await AnonymousCommits.make(commits, BOT, dateOf, null, memory);
+    expect([asked, signed]).toEqual([[[2 * 76, 0]], 2]);
   });
 });

@@ -87,7 +87,9 @@ describe('commits of an open pull request', () => {
   it('may be those of a request that is retried, which is said where each has one answer', async () => {
     const door = { name: 'bundle', used: [] };
     const [lines = []] = await told({ ...OPEN, shared: 2 }, { settings: { door } });
-    expect(lines[3]).toBe('If this is a retry because no answer came: it is open, and nothing is left to do.');
+    expect(lines[3]).toBe(
+      'If this is a retry because no answer came: it is open, and nothing is left to do.',
+    );
     expect(lines.at(-1)).toBe(`  curl --data-binary '@<your file>' '${REMOTE}/bundle?pr-hash=${PR_HASH}'`);
   });
 

@@ -27,7 +27,7 @@ it('names no option that a form does not have', () => {
 it('names the field for a later time, and not the option, if there is no room now', () => {
   const lines = ['Try again in about an hour.'];
   const full = new Refusal('account', 'the bot account has little left', lines, { waitMs: 3_600_000 });
-  const run = { settings: { whenBusy: 'refuse' } as PushSettings };
+  const run = { settings: { whenBusy: 'refuse', door: 'git' } as PushSettings };
   const parsed = parsePushOptions([]) as { options: PushOptions };
   expect(formRefusal(withAdvice(run, parsed.options, full)).explanation).toBe(
     'The bot account has little left.\nTry again in about an hour.\nOr choose a later time under “When it becomes public”.',
