@@ -242,8 +242,8 @@ export async function end(run: PushRun, arrival: Arrival, isAnswered: boolean): 
 }
 
 /**
- * Counts a push that its person has not agreed to like a preview: it has asked the host as much, and
- * can be repeated without end. Null: the outcome stays.
+ * Counts a push that its person has not agreed to like a preview: it has asked the host as much,
+ * and can be repeated without end. Null: the outcome stays.
  */
 async function refusedByQuota({ limits, settings }: PushRun, outcome: Outcome): Promise<Refusal | null> {
   const code = outcome.kind === 'refused' ? outcome.refusal.code : null;
