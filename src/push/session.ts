@@ -11,7 +11,7 @@
  *
  * Git reads nothing before it has sent everything, so what `receive` has to say waits for
  * `conclude`. Every failure but an oversized body (HTTP 413) becomes a complete answer.
- * Proved by test/service/push-limits.test.ts and test/e2e/push/push-acts.test.ts.
+ * Proved by test/push/session.test.ts and test/e2e/push/push-acts.test.ts.
  */
 import type { ByteReader } from '../git/wire/byte-reader.ts';
 import type { FaultyRequest, PushRequest } from '../git/wire/push-request.ts';
@@ -185,7 +185,7 @@ export async function conclude(run: PushRun, arrival: Arrival) {
     const refusal = toRefusal(error, run.settings.client);
     return refusedAs(refusal, commandFor(run, arrival.task, refusal));
   });
-  const full = await refusedByLimit(run, arrival, attempted);
+  const full = (await refusedByQuota(run, attempted)) ?? (await refusedByLimit(run, arrival, attempted));
   const outcome = full === null ? attempted : refusedAs(full);
   if (outcome.kind === 'refused' && isOfLimits(outcome.refusal)) run.notes.length = 0;
   await run.tell();
@@ -239,6 +239,19 @@ export async function abandon(run: PushRun, arrival: Arrival): Promise<void> {
 export async function end(run: PushRun, arrival: Arrival, isAnswered: boolean): Promise<void> {
   await arrival.discard();
   await run.end(isAnswered);
+}
+
+/**
+ * Counts a push that its person has not agreed to like a preview: it has asked the host as much,
+ * and can be repeated without end. Null: the outcome stays.
+ */
+async function refusedByQuota({ limits, settings }: PushRun, outcome: Outcome): Promise<Refusal | null> {
+  const code = outcome.kind === 'refused' ? outcome.refusal.code : null;
+  if (code !== 'stopped' && code !== 'unconfirmed') return null;
+  return limits.takeQuota().then(
+    () => null,
+    (error: unknown) => toRefusal(error, settings.client),
+  );
 }
 
 /**

@@ -98,7 +98,9 @@ it('shows a preview of all that would become public, beside all that refuses it'
   await clone.commit({ message: 'Mend it\n\nBecause it broke.\n' });
   const refused = await clone.push('-o', 'preview', '-o', 'drft', 'origin', 'HEAD:topic');
   const lines = await expectRefused(bed, upstream, refused, /^"drft" is no push option/);
-  expect(lines.join('\n')).toMatch(/Once that is mended, it would open a pull request:[\s\S]* {4}Because it broke\./);
+  expect(lines.join('\n')).toMatch(
+    /Once that is mended, it would open a pull request:[\s\S]* {4}Because it broke\./,
+  );
   expect(reasonsIn(lines)).toHaveLength(2);
   expect(commandIn(lines)).toContain('preview');
 });

@@ -94,9 +94,9 @@ export class Guard extends RealGuard {
 
 /** Its row is no push's: it is written once in ten seconds, whatever happens then. */
 export class Tally extends RealTally {
-  override add(counted: Tallied): Tallied {
+  override add(tallied: Tallied): Tallied {
     const before = objectRows;
-    const sums = super.add(counted);
+    const sums = super.add(tallied);
     objectRows = before;
     return sums;
   }

@@ -62,11 +62,7 @@ describe('what is refused', () => {
     ['an unknown capability', '# v3 git bundle\n@later\n', 'does not know'],
     ['too many refs', `# v2 git bundle\n${`${A} refs/heads/x\n`.repeat(1_001)}\n`, 'more than 1000 refs'],
     ['too many prerequisites', `# v2 git bundle\n${`-${A}\n`.repeat(100_001)}\n`, 'too many prerequisites'],
-    [
-      'too many capabilities',
-      `# v3 git bundle\n${'@object-format=sha1\n'.repeat(17)}\n`,
-      'malformed ref',
-    ],
+    ['too many capabilities', `# v3 git bundle\n${'@object-format=sha1\n'.repeat(17)}\n`, 'malformed ref'],
   ])('%s', async (_, text, message) => {
     const request = await readBundle(readerOfWhole(text), []);
     const fault = { name: 'ProtocolError', publicMessage: expect.stringContaining(message) };
