@@ -121,7 +121,11 @@ export class Policies {
   /** Gives the policy of a repository. Never rejects. */
   async of(repository: RepositoryName, question: PolicyQuestion = {}): Promise<KnownPolicy> {
     const { looked, mayAsk = async () => true, isUrgent = false, isPolled = false, atOnceMs } = question;
-    const name = `${cacheOf(question)}/${recordName(this.#place, repository).toLowerCase()}`;
+    const record = recordName(this.#place, repository).toLowerCase();
+    // The cache named `policy` had another shape.
+    const name = question.isFilesOnly
+      ? `policy-by-files/${record}`
+      : `${isPolled ? 'polled-repository-policy' : 'repository-policy'}/${record}`;
     const said = question.isFilesOnly ? NOTHING_SAID : this.#said(repository, question).catch(() => null);
     const policy = await this.#lastKnown.read<Policy | null>({
       ...QUESTION,
@@ -227,12 +231,6 @@ export class Policies {
     const content = file.kind === 'file' ? file.content : null;
     return withCommunity(file.kind === 'missing' ? await owners() : parsePolicy(content), community);
   }
-}
-
-/** Names the answers that share a cache. `policy` had another shape. */
-function cacheOf({ isFilesOnly, isPolled }: PolicyQuestion): string {
-  if (isFilesOnly) return 'policy-by-files';
-  return isPolled ? 'polled-repository-policy' : 'repository-policy';
 }
 
 /** Replaces an error `missing` of the account, which would look like a missing repository. */
