@@ -19,7 +19,7 @@ import {
   onionAddress,
   origins,
   shortWait,
-  signingKey,
+  openSshKey,
   type ValueKind,
   webAddress,
   wholeNumber,
@@ -110,7 +110,7 @@ const SETTINGS = {
   /** Whether the bot introduces itself on its first pull request in a repository. */
   introduce: variable('INTRODUCE', oneOf('first', 'never'), 'first'),
   /** Key that signs the new commits of pushes; null: they have no signature. */
-  signingKey: secret('SIGNING_KEY', signingKey),
+  signingKey: secret('SIGNING_KEY', openSshKey),
   operatorContact: variable('OPERATOR_CONTACT', contact, null),
   commitHash: variable(
     'COMMIT_HASH',

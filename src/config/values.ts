@@ -181,7 +181,7 @@ export const contact: ValueKind<Contact> = {
 export const headerSecret = matching('printable ASCII without spaces or line breaks', /^[\x21-\x7e]+$/);
 
 /** Reads the key that signs commits. */
-export const signingKey: ValueKind<SigningKey> = {
+export const openSshKey: ValueKind<SigningKey> = {
   rule: "the text of an Ed25519 key without a passphrase, as `ssh-keygen -t ed25519 -N '' -f key` writes it into the file key",
   parse: (text) => {
     const key = keyOrFault(text);

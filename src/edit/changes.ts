@@ -10,7 +10,7 @@ import type { PlannedCommits } from '../git/objects/planned-commits.ts';
 import type { Oid } from '../git/objects/oid.ts';
 import { kindOf, type TreeEntry } from '../git/objects/tree.ts';
 import type { ReadObjects } from '../upstream/tree-reader.ts';
-import { compare, type Comparison, type Pair, type PushedFiles } from './tree-comparison.ts';
+import { compareTrees, type Comparison, type Pair, type PushedFiles } from './tree-comparison.ts';
 
 /** Maximum size of a pack that is examined. */
 export const MAX_PACK_BYTES = 1024 * 1024;
@@ -61,7 +61,7 @@ export function changesOf(
   memory: Memory,
   differ: Differ,
 ): Promise<Changes> {
-  return compare(pushed, boundaryOf(pushed.commits), read, memory, async (comparison, old) => {
+  return compareTrees(pushed, boundaryOf(pushed.commits), read, memory, async (comparison, old) => {
     await comparison.compareEarlier(pushed.commits, old);
     return new Descriptions(comparison, differ).all();
   });

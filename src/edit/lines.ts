@@ -47,7 +47,7 @@ export function fileText(content: Uint8Array | null): FileText {
 }
 
 /** Splits a text into lines, each with its end. The last line counts only if it is not empty. */
-export function linesOf(text: string): Line[] {
+export function splitLines(text: string): Line[] {
   return Array.from(text.matchAll(/([^\r\n]*)(\r\n|\n|\r)|([^\r\n]+)$/g), (match) =>
     match[3] === undefined ? { text: match[1] ?? '', end: match[2] ?? '' } : { text: match[3], end: '' },
   );
@@ -60,9 +60,9 @@ export function linesOf(text: string): Line[] {
  */
 export function newContent(original: Uint8Array | null, typed: string): Uint8Array {
   const old = original === null ? '' : (decodeUtf8(original) ?? '');
-  const oldLines = linesOf(withoutBom(old));
+  const oldLines = splitLines(withoutBom(old));
   const usual = oldLines[0]?.end || '\n';
-  const lines = withLineEnds(oldLines, linesOf(typed), usual);
+  const lines = withLineEnds(oldLines, splitLines(typed), usual);
   const last = lines.at(-1);
   const hadEnd = oldLines.at(-1)?.end !== '';
   if (last !== undefined) lines[lines.length - 1] = { ...last, end: hadEnd ? last.end || usual : '' };
@@ -128,7 +128,7 @@ const whole = ({ text, end }: Line): string => text + end;
  * @param oldText is empty for a new file.
  */
 export function difference(oldText: string, newText: string): Difference {
-  const [old, now] = [linesOf(oldText), linesOf(newText)];
+  const [old, now] = [splitLines(oldText), splitLines(newText)];
   const { blocks, isBeyondLimit } = diffLines(old.map(whole), now.map(whole));
   const hunks: ShownLine[][] = [];
   let [oldAt, nowAt, wanted, hasGap] = [0, 0, 0, true];

@@ -77,7 +77,7 @@ export async function changedEntries(
   let changed: readonly ChangedEntry[] | null = null;
   for (const oid of boundary.length === 0 ? [null] : boundary) {
     const alone = { ...pushed, boundary: [] };
-    const found = await compare(alone, oid, read, memory, async ({ entries }) => entries, isWanted);
+    const found = await compareTrees(alone, oid, read, memory, async ({ entries }) => entries, isWanted);
     if (found === null) return null;
     const isFound = new Set(found.map((entry) => `${entry.oid} ${entry.path}`));
     changed = (changed ?? found).filter((entry) => isFound.has(`${entry.oid} ${entry.path}`));
@@ -91,7 +91,7 @@ export async function changedEntries(
  * @param use makes the result from the comparison.
  * @param isWanted tells if a folder is compared. By default, all are.
  */
-export async function compare<T>(
+export async function compareTrees<T>(
   { commits, boundary, pack }: PushedFiles,
   first: Oid | null,
   read: ReadObjects,

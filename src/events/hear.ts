@@ -3,7 +3,7 @@
  * once, and not if it was edited. Words are kept by the repository's number at the host, because
  * names are given to others. The newest word wins, whatever the order in which threads are read.
  */
-import type { Remark, Repository, Standing } from '../host/code-host.ts';
+import type { Remark, Repository, Role } from '../host/code-host.ts';
 import type { MaintainerHost } from '../host/open.ts';
 import type { RepositoryName } from '../words/repository-name.ts';
 import { type MaintainerWord, maySay, wordsIn } from './maintainer-words.ts';
@@ -137,7 +137,7 @@ async function obey(
   listener: Listener,
   { thread, repository: lookUp }: Place,
   { remark: { comment, authorId: saidBy, at }, words }: SaidComment,
-  standing: Standing,
+  standing: Role,
 ): Promise<void> {
   const { host, memory } = listener;
   const repository = await lookUp();

@@ -3,7 +3,7 @@
  * a line of its own. Lines in quotes, lists, code and behind any HTML do not count, because they
  * may repeat somebody else's words or may not be shown.
  */
-import type { Standing } from '../host/code-host.ts';
+import type { Role } from '../host/code-host.ts';
 import { type Markdown, readMarkdown } from '../text/markdown.ts';
 
 const WORDS = ['stop', 'mute', 'welcome', 'close all'] as const;
@@ -64,7 +64,7 @@ function linesOf(children: Tokens): string[] {
  * @param hasStopped whether the same person has said before the word that this one takes back or
  * follows.
  */
-export function maySay(word: MaintainerWord, standing: Standing, hasStopped: boolean): boolean {
+export function maySay(word: MaintainerWord, standing: Role, hasStopped: boolean): boolean {
   if (standing !== 'maintainer') return standing === 'owner';
   return word === 'stop' || word === 'mute' || hasStopped;
 }

@@ -164,7 +164,7 @@ export interface Feed {
  * The rights of a person in a repository. A `maintainer` belongs to it, as far as the host says,
  * but may only be allowed to read.
  */
-export type Standing = 'owner' | 'maintainer' | 'none';
+export type Role = 'owner' | 'maintainer' | 'none';
 
 /** The author of a comment, as the host names them now. */
 export interface Speaker {

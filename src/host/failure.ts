@@ -250,7 +250,7 @@ export function limitOf(answer: RefusedCall, now: number): Limit | null {
  * Makes the error of a refused call that asks for no pause.
  * @param says has the host's words, cleaned.
  */
-export function refusalOf(answer: RefusedCall, hostName: string, says: string): HostError {
+export function hostRefusal(answer: RefusedCall, hostName: string, says: string): HostError {
   const { status, base, operation } = answer;
   const row = ROWS.find((one) => fits(one, answer));
   const { code = 'refused', means, sentence } = row ?? {};

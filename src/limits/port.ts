@@ -10,7 +10,7 @@ import { Recent } from '../isolate/recent.ts';
 import type { Logger } from '../log.ts';
 import { windowName } from './claim.ts';
 import type { AccountAnswer, AccountDenied, Claim, ClaimedWindow, Denied, FullWindow } from './claim.ts';
-import { ending, type Ending, type Wait } from './sliding-window.ts';
+import { ending, type WindowEnding, type Wait } from './sliding-window.ts';
 
 /** The object of the bot account. Calls of objects reject if they cannot be reached. */
 interface AccountPort {
@@ -45,7 +45,7 @@ export interface Granted {
  * another isolate may release room.
  */
 const full = new Recent<KnownFull>({ most: 10_000, lifeMs: 60_000 });
-interface KnownFull extends Ending, Omit<FullWindow, 'name'> {
+interface KnownFull extends WindowEnding, Omit<FullWindow, 'name'> {
   /** The account has denied a push for it; else it was given the last room. */
   readonly hasDenied: boolean;
 }
@@ -57,7 +57,7 @@ type KnownDenial = AccountDenied & Pick<KnownFull, 'hasDenied'>;
  * creates nothing goes on if the account cannot be asked. A creation waits for its turn, ten
  * seconds at most: the account's object has answered, and serves others meanwhile.
  */
-export async function reserve(
+export async function reserveCreation(
   account: AccountPort,
   claim: Claim,
   logger: Logger,
@@ -104,7 +104,7 @@ export class CreationLimits {
     const { account, mayTrack, logger } = this.#setup;
     const opens = claim.windows.some(({ kind }) => kind === 'repository');
     const [reserved, untracked] = await Promise.all([
-      reserve(account(), claim, logger),
+      reserveCreation(account(), claim, logger),
       opens && mayTrack().then(() => null, unknownDenial),
     ]);
     if (reserved.kind === 'denied' || !untracked) return reserved;

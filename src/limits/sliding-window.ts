@@ -138,7 +138,7 @@ export function hitBy(
 
 /** The end of a wait, in milliseconds since 1970. */
 export const ending = ({ waitMs, withinMs }: Wait) => ({ until: Date.now() + waitMs, withinMs });
-export type Ending = Readonly<ReturnType<typeof ending>>;
+export type WindowEnding = Readonly<ReturnType<typeof ending>>;
 
 /** A part of each limit, and at least one. */
 export function partOf(limits: readonly Limit[], part: number): readonly Limit[] {

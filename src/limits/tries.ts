@@ -10,7 +10,16 @@ import type { Logger } from '../log.ts';
 import { wideningOf } from './claim.ts';
 import { type Client, windowKey } from './client.ts';
 import { FIXED_TRIES, isOfPrefix, isWidened, type OpenLimits, type TriedName } from './limits.ts';
-import { ending, type Ending, hitBoth, hitBy, longestOf, NO_WAIT, partOf, waitOf } from './sliding-window.ts';
+import {
+  ending,
+  type WindowEnding,
+  hitBoth,
+  hitBy,
+  longestOf,
+  NO_WAIT,
+  partOf,
+  waitOf,
+} from './sliding-window.ts';
 import type { ClientHits, Counter, Limit, TriedWait, Wait } from './sliding-window.ts';
 
 interface TryLimitsSetup {
@@ -38,7 +47,7 @@ const CALLS_BATCH = 20;
 const SCARCE_PART = 1 / 5;
 
 /** Clients over a limit, by the name of the limit and the client's key. */
-const overLimit = new Recent<Ending & Pick<TriedWait, 'wider'>>({ most: 10_000 });
+const overLimit = new Recent<WindowEnding & Pick<TriedWait, 'wider'>>({ most: 10_000 });
 const calls: ClientHits = new Recent({ most: 10_000 });
 const misses: ClientHits = new Recent({ most: 10_000 });
 /** The operator's requests that no window could count. */

@@ -13,7 +13,7 @@ import type { LeavingTexts, ShownMessage, ShownText } from './leaving-texts.ts';
 import { pullRequestPath } from '../words/pr-hash.ts';
 import { differenceTable, hidden, problemNotice } from './forms/parts.ts';
 import { card, countOf, exactText, factList, type Html, type Page } from './layout.ts';
-import { type Door, operatorPage } from './operator-page.ts';
+import { type OperatorDoor, operatorPage } from './operator-page.ts';
 
 type ListedPush = Pick<
   DelayedPush,
@@ -47,7 +47,7 @@ const CHANGES = {
   elsewhere: 'In no folder that could be compared',
 } as const;
 
-export const REVIEW_DOOR: Door = {
+export const REVIEW_DOOR: OperatorDoor = {
   path: REVIEW_PATH,
   title: 'Delayed pushes',
   description: 'Pushes that are published later.',

@@ -24,20 +24,20 @@ import {
 } from './layout.ts';
 
 /** A page that opens with the password or with a token. */
-export interface Door {
+export interface OperatorDoor {
   readonly path: string;
   readonly title: string;
   readonly description: string;
 }
 
-export const OPERATOR_DOOR: Door = {
+export const OPERATOR_DOOR: OperatorDoor = {
   path: OPERATOR_PATH,
   title: 'Operator',
   description: 'For the operator of this service.',
 };
 
 export function operatorPage(
-  { title, description }: Omit<Door, 'path'>,
+  { title, description }: Omit<OperatorDoor, 'path'>,
   width: 'narrow' | 'wide',
   content: Html,
 ): Page {
@@ -50,7 +50,7 @@ export function operatorPage(
  * @param hasPassword whether the service has one.
  */
 export function doorPage(
-  door: Door,
+  door: OperatorDoor,
   token: string | null,
   hasPassword: boolean,
   problem: string | null,

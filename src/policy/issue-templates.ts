@@ -19,7 +19,7 @@ const MOST_HEADER_CHARACTERS = 4_000;
 const CONFIG = /^config\.ya?ml$/;
 
 /** A part of a form: a text, or a question. */
-export interface Question {
+export interface FormQuestion {
   readonly type: 'markdown' | 'input' | 'textarea' | 'dropdown' | 'checkboxes';
   /** The name by which a link fills in the answer; empty for none. */
   readonly id: string;
@@ -45,7 +45,7 @@ export interface IssueTemplate {
   readonly labels: string;
   readonly body: string;
   /** The questions of a form; null: it is Markdown. */
-  readonly questions: readonly Question[] | null;
+  readonly questions: readonly FormQuestion[] | null;
 }
 
 export interface IssueTemplates {
@@ -90,7 +90,7 @@ const questionSchema = z
     }),
     validations: z.object({ required: flag }).default({ required: false }),
   })
-  .transform(({ type, id, attributes, validations }): Question => {
+  .transform(({ type, id, attributes, validations }): FormQuestion => {
     const { label, description, placeholder, value, render, multiple, options } = attributes;
     const first = options[attributes.default ?? -1]?.label;
     return {
@@ -109,7 +109,7 @@ const questionSchema = z
   .refine(isWhole);
 
 /** Tells if a question has what its type needs. */
-function isWhole({ type, label, value, options }: Question): boolean {
+function isWhole({ type, label, value, options }: FormQuestion): boolean {
   if (type === 'markdown') return value !== '';
   const needsOptions = type === 'dropdown' || type === 'checkboxes';
   return label !== '' && needsOptions === options.length > 0;
@@ -191,12 +191,12 @@ function markdownTemplate(file: string, text: string, yaml: BoundedYaml): IssueT
 }
 
 /** Tells if each option of a question is a field of its own, which is ticked. */
-export function isTicked({ type, isMultiple }: Question): boolean {
+export function isTicked({ type, isMultiple }: FormQuestion): boolean {
   return type === 'checkboxes' || (type === 'dropdown' && isMultiple);
 }
 
 /** The suffixes of a question's fields: none, one, or one for each option. */
-export function fieldsOf(question: Question): readonly string[] {
+export function fieldsOf(question: FormQuestion): readonly string[] {
   if (question.type === 'markdown') return [];
   return isTicked(question) ? question.options.map((_, at) => `-${at}`) : [''];
 }
@@ -208,7 +208,7 @@ export const answerName = (question: number, suffix: string): string => `answer-
 export type Answers = (name: string) => string;
 
 /** Says which question must be answered still; null: none. */
-export function missingAnswer(questions: readonly Question[], answers: Answers): string | null {
+export function missingAnswer(questions: readonly FormQuestion[], answers: Answers): string | null {
   for (const [at, question] of questions.entries()) {
     const { label, options, isRequired } = question;
     const given = fieldsOf(question).filter((suffix) => answers(answerName(at, suffix)).trim() !== '');
@@ -222,7 +222,7 @@ export function missingAnswer(questions: readonly Question[], answers: Answers):
 }
 
 /** Writes the answers as GitHub writes those of its forms: a heading for each question. */
-export function answeredBody(questions: readonly Question[], answers: Answers): string {
+export function answeredBody(questions: readonly FormQuestion[], answers: Answers): string {
   const sections = questions.flatMap((question, at) => {
     const answer = answerTo(question, (suffix) => answers(answerName(at, suffix)));
     return question.type === 'markdown' ? [] : [`### ${question.label}\n\n${answer || '_No response_'}`];
@@ -231,7 +231,7 @@ export function answeredBody(questions: readonly Question[], answers: Answers): 
 }
 
 function answerTo(
-  { type, options, isMultiple, render }: Question,
+  { type, options, isMultiple, render }: FormQuestion,
   answer: (suffix: string) => string,
 ): string {
   if (type === 'checkboxes')

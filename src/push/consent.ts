@@ -7,7 +7,7 @@ import { type Finding, linesOf, WARNING_CODES } from '../words/finding.ts';
 import { Refusal } from './reply/refusal.ts';
 import type { SideBandReply } from './reply/reply.ts';
 
-export interface Question {
+export interface ConsentQuestion {
   /** All that judging has found, in the order in which it is told. Some of it warns. */
   readonly findings: readonly Finding[];
   /** Pushes the same again, with the codes of all warnings as the option `yes`. */
@@ -21,7 +21,7 @@ export interface Consent {
    * @returns false if nothing was told or waited for, because this door asks otherwise.
    * @throws Refusal if the person does not agree, or has not been asked yet.
    */
-  ask(question: Question, onWait: () => Promise<void>): Promise<boolean>;
+  ask(question: ConsentQuestion, onWait: () => Promise<void>): Promise<boolean>;
   /**
    * Looks once more, because after the wait the host may be slow while nothing is public yet.
    * @throws Refusal if a person who was made to wait has left.
@@ -51,7 +51,7 @@ const MOST_SHOWN = 14;
 /**
  * For Git: tells the warnings and waits, because a client cannot answer. Who leaves has said no.
  */
-export class Wait implements Consent {
+export class TimedConsent implements Consent {
   readonly #reply: SideBandReply;
   readonly #clock: Clock;
   readonly #waitMs: number;
@@ -70,7 +70,7 @@ export class Wait implements Consent {
     this.#departed = departed;
   }
 
-  async ask({ findings, command }: Question, onWait: () => Promise<void>): Promise<boolean> {
+  async ask({ findings, command }: ConsentQuestion, onWait: () => Promise<void>): Promise<boolean> {
     const reply = this.#reply;
     if (this.#waitMs === 0 || !reply.isRead) return false;
     await onWait();

@@ -19,7 +19,7 @@ import {
   type Upstream,
 } from './judge/questions.ts';
 import { previewOf } from './preview.ts';
-import { compare } from './same-work.ts';
+import { compareWork } from './same-work.ts';
 import { type ClaimedUpdate, type PushRun, receivedHashOf, slotHashOf } from './push-run.ts';
 import { isDoubtful } from './receive/push-options.ts';
 import type { Received } from './receive/receive.ts';
@@ -130,7 +130,7 @@ async function lookAround(
   const wasOpen = place === null && (await isOpen());
   const records: Records = {
     recorded: (hash) => store.recorded(hash),
-    compare: (push, as) => compare(run, push, as),
+    compare: (push, as) => compareWork(run, push, as),
   };
   const { memory } = host;
   const circumstances = { settings, botLogin, listed, records, memory, now, refusal, wasOpen };

@@ -5,7 +5,7 @@
 import type { Config } from '../config/config.ts';
 import type { DelayedView, KeepAnswer, NewDelayedPush } from '../durable/delayed-pushes/delayed-push.ts';
 import type { PendingPush } from '../durable/pending-push/pending-push.ts';
-import type { PullRequest, Told } from '../durable/pull-request/pull-request.ts';
+import type { PullRequest, ToldTo } from '../durable/pull-request/pull-request.ts';
 import type { RecordedPullRequest } from '../durable/pull-request/record.ts';
 import type { GitClient } from '../git/wire/git-client.ts';
 import type { Limit } from '../limits/sliding-window.ts';
@@ -236,7 +236,7 @@ export interface Slot {
    * Tells the guard and the statistics that the pull request is open. Answers who could not be
    * told. Never rejects.
    */
-  opened(pullRequest: OpenedPullRequest & { readonly number: number }): Promise<readonly Told[]>;
+  opened(pullRequest: OpenedPullRequest & { readonly number: number }): Promise<readonly ToldTo[]>;
   /** The part of its claim on the network's limits that is not granted; null: all of it is. */
   owed(): Claim | null;
   /**

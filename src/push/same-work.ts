@@ -46,7 +46,7 @@ export interface ComparedAs {
  * one meanwhile: the hashes of the commits are made once.
  * @param earlier what was found before; null: nothing was looked for
  */
-export async function compare(
+export async function compareWork(
   run: Compares,
   { commits }: Pick<PushedWork, 'commits'>,
   { repository, bot, updates }: ComparedAs,

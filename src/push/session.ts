@@ -39,7 +39,7 @@ import { leavesWork, mayBeOpen } from './publish/delivery.ts';
 import type { Slot } from './push-host.ts';
 import { type PushRun, requireKey, slotHashOf } from './push-run.ts';
 import { faultsIn, isDoubtful, type OptionFault } from './receive/push-options.ts';
-import { type Announced, announced, type Received, receivePack } from './receive/receive.ts';
+import { type Announced, announced, type Received, readPushedPack } from './receive/receive.ts';
 import {
   type BannerFacts,
   bannerLines,
@@ -132,7 +132,7 @@ export async function receive(
     findings.add(refusedOptions(faults));
     await requireKey(run, parsed.options, settings.prUpdatePolicy === 'key' ? 'update' : null);
     await reply.note(...parsed.options.warnings);
-    pack = await receivePack(reader, openSpool, host.memory);
+    pack = await readPushedPack(reader, openSpool, host.memory);
     const received = { taken, commandList, options: parsed.options, faults, pack };
     return arrived({ kind: 'push', received });
   } catch (error) {

@@ -25,7 +25,7 @@ import { openPush } from './open-push.ts';
 import type { HostScope, Scope } from './scope.ts';
 import { suspended } from './push-refusals.ts';
 import { countPush } from './push-store.ts';
-import { PullRequestSlot, reserve } from './slot.ts';
+import { PullRequestSlot, reserveSlot } from './slot.ts';
 import { openStored, type StoredPush } from './stored-push.ts';
 
 /** The pause before a key is looked for again: KV may take a while to show it everywhere. */
@@ -168,8 +168,8 @@ function runOf(
     slot: async () =>
       new PullRequestSlot(scope, { claim: owed ?? writeClaim(client), account, burst: client, client: null }),
     peek: async () => null,
-    takeQuota: async () => void (await reserve(scope, writeClaim(client))),
-    takeFork: async () => void (await reserve(scope, forkClaim(client, null, account))),
+    takeQuota: async () => void (await reserveSlot(scope, writeClaim(client))),
+    takeFork: async () => void (await reserveSlot(scope, forkClaim(client, null, account))),
   };
   return openPush(scope, target, reply, { memory, limits });
 }

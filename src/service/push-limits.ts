@@ -27,7 +27,7 @@ import {
   suspended,
 } from './push-refusals.ts';
 import { clientOf, type HostScope } from './scope.ts';
-import { PullRequestSlot, reserve } from './slot.ts';
+import { PullRequestSlot, reserveSlot } from './slot.ts';
 import { arePushesSuspended } from './suspension.ts';
 
 type Patience = Parameters<PushLimits['enter']>[2];
@@ -211,14 +211,14 @@ export class ClientPushLimits implements PushLimits {
   }
 
   async takeQuota(): Promise<void> {
-    await reserve(this.#scope, writeClaim(quotaNamesOf(await this.#client())));
+    await reserveSlot(this.#scope, writeClaim(quotaNamesOf(await this.#client())));
   }
 
   async takeFork(forked: RepositoryName): Promise<void> {
     const { config, host } = this.#scope;
     const client = await this.#client();
     const of = { client, repository: recordName(host, forked) };
-    await reserve(this.#scope, forkClaim(quotaNamesOf(client), of, accountLimits(config, host)));
+    await reserveSlot(this.#scope, forkClaim(quotaNamesOf(client), of, accountLimits(config, host)));
   }
 
   /** @throws Refusal */

@@ -3,7 +3,7 @@
  * account's limits.
  * Proved by test/service/push-limits.test.ts and test/e2e/push/own-record.test.ts.
  */
-import type { Told } from '../durable/pull-request/pull-request.ts';
+import type { ToldTo } from '../durable/pull-request/pull-request.ts';
 import { openBackOff } from '../host-access.ts';
 import { within } from '../isolate/within.ts';
 import { type AccountLimits, type Claim, openingIn, writesNow } from '../limits/claim.ts';
@@ -29,7 +29,7 @@ type OpenedNow = OpenedPullRequest & { readonly number: number };
  * @param client null: nobody is to be alerted.
  * @throws Refusal: the claim is denied, or the host needs a pause.
  */
-export async function reserve(
+export async function reserveSlot(
   scope: HostScope,
   claim: Claim,
   target: NamedTarget | null = null,
@@ -97,7 +97,7 @@ export class PullRequestSlot implements Slot {
   }
 
   async #reserve(claim: Claim): Promise<void> {
-    this.#grants.push(await reserve(this.#scope, claim, this.#target, this.#owner.client));
+    this.#grants.push(await reserveSlot(this.#scope, claim, this.#target, this.#owner.client));
   }
 
   /** The part of a claim that is not granted yet; null: all of it is. */
@@ -118,9 +118,9 @@ async function tellOpened(
   { env, config, http, logger }: HostScope,
   { number, ...opened }: OpenedNow,
   burst: string,
-): Promise<readonly Told[]> {
+): Promise<readonly ToldTo[]> {
   const { prHash, host, owner, repo, url, openedAt } = opened;
-  const tell = (whom: Told, telling: Promise<void>): Promise<readonly Told[]> =>
+  const tell = (whom: ToldTo, telling: Promise<void>): Promise<readonly ToldTo[]> =>
     within(PATIENCE_MS, telling).then(
       () => [],
       (error: unknown) => {

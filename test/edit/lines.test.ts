@@ -8,7 +8,7 @@ import {
   difference,
   diffLines,
   fileText,
-  linesOf,
+  splitLines,
   MAX_FILE_BYTES,
   MAX_LINES,
   newContent,
@@ -51,8 +51,8 @@ describe('the text of a file', () => {
         const lines = shown(original).split('\n');
         lines.splice(at % (lines.length + 1), 0, `${added}!`);
         const result = written(original, sent(lines.join('\n')));
-        const kept = linesOf(result.replace('\ufeff', '')).filter(({ text }) => text !== `${added}!`);
-        const old = linesOf(original.replace('\ufeff', ''));
+        const kept = splitLines(result.replace('\ufeff', '')).filter(({ text }) => text !== `${added}!`);
+        const old = splitLines(original.replace('\ufeff', ''));
         const pairs = old.slice(0, -1).map((one) => JSON.stringify(one));
         for (const one of pairs) expect(kept.map((each) => JSON.stringify(each))).toContain(one);
       }),

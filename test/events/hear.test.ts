@@ -1,7 +1,7 @@
 /** Which comments count as maintainers' words, and what follows from them. */
 import { describe, expect, it } from 'vitest';
 import { hear, type Listener, type Stance, WHOLE } from '../../src/events/hear.ts';
-import type { Remark, Repository, Standing } from '../../src/host/code-host.ts';
+import type { Remark, Repository, Role } from '../../src/host/code-host.ts';
 
 const BOT = { id: 1, login: 'veil-bot' };
 const NAME = { owner: 'octo', name: 'hello' };
@@ -52,7 +52,7 @@ class World implements Listener {
   readonly asked: string[] = [];
   failure: Error | null = null;
   time = 0;
-  lookedUp: Standing = 'none';
+  lookedUp: Role = 'none';
 
   readonly host = {
     repository: async () => REPOSITORY,

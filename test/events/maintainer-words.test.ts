@@ -1,7 +1,7 @@
 /** Which lines of a comment tell the bot something, and who may say what. */
 import { describe, expect, it } from 'vitest';
 import { type MaintainerWord, maySay, wordsIn } from '../../src/events/maintainer-words.ts';
-import type { Standing } from '../../src/host/code-host.ts';
+import type { Role } from '../../src/host/code-host.ts';
 
 const said = (text: string) => wordsIn(text, 'veil-bot');
 
@@ -52,7 +52,7 @@ describe('a comment says nothing', () => {
 });
 
 describe('a word', () => {
-  it.each<[Standing, boolean, readonly MaintainerWord[]]>([
+  it.each<[Role, boolean, readonly MaintainerWord[]]>([
     ['owner', false, ['stop', 'mute', 'welcome', 'close all']],
     ['maintainer', false, ['stop', 'mute']],
     ['maintainer', true, ['stop', 'mute', 'welcome', 'close all']],

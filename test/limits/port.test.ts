@@ -1,6 +1,6 @@
 /** Who waits for a turn at the account. */
 import { expect, it } from 'vitest';
-import { reserve } from '../../src/limits/port.ts';
+import { reserveCreation } from '../../src/limits/port.ts';
 import { forkClaim, writeClaim } from '../../src/limits/claim.ts';
 import { loggerOf } from '../../src/log.ts';
 import { PatientClock } from '../host/support/scripted-host.ts';
@@ -17,7 +17,7 @@ it('a creation waits for the turn that it was given, after the account has answe
     release: async () => {},
   };
   const logger = loggerOf({ logFormat: 'text' });
-  expect(await reserve(account, creation, logger, clock)).toMatchObject({ kind: 'granted' });
+  expect(await reserveCreation(account, creation, logger, clock)).toMatchObject({ kind: 'granted' });
   expect(clock.slept).toEqual([3_000]);
   expect([creation.isSpaced, writeClaim('by').isSpaced]).toEqual([true, undefined]);
 });

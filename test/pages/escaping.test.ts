@@ -26,7 +26,7 @@ import { doorPage, operatorHomePage } from '../../src/pages/operator-page.ts';
 import { delayedPage } from '../../src/pages/delayed-page.ts';
 import { remotePage } from '../../src/pages/remote-page.ts';
 import { NO_FILES } from '../../src/policy/community-files.ts';
-import type { Question } from '../../src/policy/issue-templates.ts';
+import type { FormQuestion } from '../../src/policy/issue-templates.ts';
 import { OPEN_POLICY } from '../../src/policy/policy.ts';
 import { UNREPORTED } from '../../src/durable/identity/moderation.ts';
 import { appealFormPage, problemPage, reportPage } from '../../src/pages/report-page.ts';
@@ -63,7 +63,7 @@ const change = (text: string) => ({
   closed: null,
 });
 const TYPES = ['markdown', 'input', 'textarea', 'dropdown', 'checkboxes'] as const;
-const question = (type: Question['type'], text: string): Question => ({
+const question = (type: FormQuestion['type'], text: string): FormQuestion => ({
   type,
   id: `i${text}`,
   label: `l${text}`,

@@ -6,7 +6,7 @@ import {
   fieldsOf,
   missingAnswer,
   NO_TEMPLATES,
-  type Question,
+  type FormQuestion,
   readIssueTemplates,
 } from '../../src/policy/issue-templates.ts';
 
@@ -38,7 +38,7 @@ body:
         - label: I would help
 `;
 const formOf = (text: string) => readIssueTemplates([['bug.yml', text]]).templates[0] ?? null;
-const questionsOf = (text: string): readonly Question[] => formOf(text)?.questions ?? [];
+const questionsOf = (text: string): readonly FormQuestion[] => formOf(text)?.questions ?? [];
 /** A form of so many questions like this one. */
 const manyOf = (count: number, question: string) => `name: Many\nbody:\n${`  - ${question}\n`.repeat(count)}`;
 const INPUT = '{type: input, attributes: {label: A}}';

@@ -7,7 +7,7 @@ import {
   codesOf,
   newWarnings,
   unconfirmed,
-  Wait,
+  TimedConsent,
 } from '../../src/push/consent.ts';
 import { SideBandReply } from '../../src/push/reply/reply.ts';
 import { type Finding, say, warn } from '../../src/words/finding.ts';
@@ -42,7 +42,7 @@ function waiting({ waitMs = 10_000, capabilities = ['side-band-64k'], isBroken =
     return !isBroken;
   });
   const onWait = vi.fn(async () => {});
-  const wait = new Wait(reply, clock, waitMs, departed.signal);
+  const wait = new TimedConsent(reply, clock, waitMs, departed.signal);
   return {
     onWait,
     wait,

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { UNCOUNTED } from '../../src/git/memory.ts';
 import { ByteReader } from '../../src/git/wire/byte-reader.ts';
 import { type PushRun, receivedHashOf } from '../../src/push/push-run.ts';
-import { planCommands, receivePack } from '../../src/push/receive/receive.ts';
+import { planCommands, readPushedPack } from '../../src/push/receive/receive.ts';
 import { parsePushOptions } from '../../src/push/receive/push-options.ts';
 import { PushSpool } from '../../src/spool/spool.ts';
 import { PatientClock } from '../host/support/scripted-host.ts';
@@ -49,7 +49,7 @@ async function sent({
   const spool = () => new PushSpool({ open, memory: UNCOUNTED, client: null, mostBytes: 1e9, clock });
   const pieces = [buildPack(entries).bytes];
   const reader = new ByteReader({ read: async () => pieces.shift() ?? null, cancel: async () => {} });
-  const pack = await receivePack(reader, spool, UNCOUNTED);
+  const pack = await readPushedPack(reader, spool, UNCOUNTED);
   const parsed = parsePushOptions(options);
   const commandList = [{ oldId, newId, refName }];
   const { taken } = planCommands(commandList);

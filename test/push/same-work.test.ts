@@ -1,6 +1,6 @@
 /** Comparison of a push with pull requests of the service, made again before it is published. */
 import { describe, expect, it, vi } from 'vitest';
-import { compare, type Compared, refuseUntold, wasProposed } from '../../src/push/same-work.ts';
+import { compareWork, type Compared, refuseUntold, wasProposed } from '../../src/push/same-work.ts';
 import type { SameWork } from '../../src/push/reply/reply.ts';
 import { knownPush } from '../support/known-push.ts';
 
@@ -49,14 +49,14 @@ describe('the commits of a push', () => {
     const run = {
       host: { nameOf: () => 'octo/hello' },
       store: { hash, pullRequestWith },
-    } as unknown as Parameters<typeof compare>[0];
-    const first = await compare(run, pushed, where);
+    } as unknown as Parameters<typeof compareWork>[0];
+    const first = await compareWork(run, pushed, where);
     expect(first.found).toEqual({ ...OPEN, shared: 1 });
-    const again = await compare(run, pushed, where, first);
+    const again = await compareWork(run, pushed, where, first);
     expect(again.works).toBe(first.works);
     expect(hash).toHaveBeenCalledTimes(2);
     expect(pullRequestWith).toHaveBeenCalledTimes(2);
-    expect((await compare(run, pushed, { ...where, updates: true }, first)).found).toBeNull();
+    expect((await compareWork(run, pushed, { ...where, updates: true }, first)).found).toBeNull();
     expect(pullRequestWith).toHaveBeenCalledTimes(2);
   });
 

@@ -25,7 +25,7 @@ export interface PostedOn extends Thread {
   readonly id: number;
 }
 
-export interface Attempt extends Thread {
+export interface CommentAttempt extends Thread {
   readonly id: number;
   readonly startedAt: number;
   /** The moment to look for its comment if it has not ended by then. */
@@ -38,7 +38,7 @@ export interface Attempt extends Thread {
  * Takes the comment of an attempt that turns out to have posted one. If it rejects, it is called
  * again.
  */
-type OnFound = (attempt: Attempt, found: CommentWithText) => Promise<void>;
+type OnFound = (attempt: CommentAttempt, found: CommentWithText) => Promise<void>;
 
 interface Chore {
   readonly kind: ChoreKind;
@@ -82,7 +82,7 @@ export class Comments {
   readonly #sql: SqlStorage;
   readonly #hash: string;
   readonly #chores: DueRows<Row<Chore>>;
-  readonly #attempts: DueRows<Row<Attempt>>;
+  readonly #attempts: DueRows<Row<CommentAttempt>>;
 
   /** @param hash of the pseudonym */
   constructor(sql: SqlStorage, hash: string) {
@@ -108,14 +108,16 @@ export class Comments {
   }
 
   /** Records an attempt to post a comment, when the one before it has ended. */
-  begin({ repository: { owner, name }, number }: Thread, now: number): Attempt {
+  begin({ repository: { owner, name }, number }: Thread, now: number): CommentAttempt {
     const insert = `INSERT INTO attempts (owner, repo, number, started_at, due_at) VALUES (?, ?, ?, ?, ?) RETURNING ${ATTEMPT}`;
-    const row = this.#sql.exec<Row<Attempt>>(insert, owner, name, number, now, now + SETTLING_MS).one();
-    return placed<Attempt>(row);
+    const row = this.#sql
+      .exec<Row<CommentAttempt>>(insert, owner, name, number, now, now + SETTLING_MS)
+      .one();
+    return placed<CommentAttempt>(row);
   }
 
   /** Ends an attempt that posted no comment. */
-  forget({ id }: Attempt): void {
+  forget({ id }: CommentAttempt): void {
     this.#sql.exec('DELETE FROM attempts WHERE id = ?', id);
   }
 
@@ -123,7 +125,7 @@ export class Comments {
    * Answers what moderation has decided meanwhile; null: nothing.
    * @param commentId the comment that the attempt has posted, which ends it; null: it goes on.
    */
-  settle(attempt: Attempt, commentId: number | null, now: number): ChoreKind | null {
+  settle(attempt: CommentAttempt, commentId: number | null, now: number): ChoreKind | null {
     const { id, repository, number } = attempt;
     const [row] = this.#sql.exec<{ chore: ChoreKind | null }>('SELECT chore FROM attempts WHERE id = ?', id);
     const chore = row?.chore ?? null;
@@ -180,8 +182,8 @@ export class Comments {
    * Lists the attempts that have ended without an answer. If the clock has jumped, one may still
    * run: its comment is recorded twice then, which changes nothing.
    */
-  dueAttempts(now: number): Attempt[] {
-    return this.#attempts.due(now).map((row) => placed<Attempt>(row));
+  dueAttempts(now: number): CommentAttempt[] {
+    return this.#attempts.due(now).map((row) => placed<CommentAttempt>(row));
   }
 
   /** Lists the oldest comments with an action that is due, in order. */
@@ -195,7 +197,7 @@ export class Comments {
    */
   async find(
     host: ThreadHost,
-    attempt: Attempt,
+    attempt: CommentAttempt,
     isIt: (text: string) => boolean,
   ): Promise<CommentWithText | null> {
     const [found = null] = await this.#lost(host, attempt, isIt);
@@ -205,7 +207,7 @@ export class Comments {
   /** Lists the comments since an attempt began that belong to no attempt that has ended. */
   async #lost(
     host: ThreadHost,
-    { repository, number, startedAt }: Attempt,
+    { repository, number, startedAt }: CommentAttempt,
     isIt: (text: string) => boolean,
   ): Promise<CommentWithText[]> {
     const own = await host.ownComments(repository, number, startedAt - CLOCK_SKEW_MS);
@@ -223,8 +225,8 @@ export class Comments {
    * Never rejects.
    */
   async findOpen(host: ThreadHost, onFound: OnFound): Promise<void> {
-    const rows = this.#sql.exec<Row<Attempt>>(`SELECT ${ATTEMPT} FROM attempts ORDER BY id`).toArray();
-    const open = rows.map((row) => placed<Attempt>(row));
+    const rows = this.#sql.exec<Row<CommentAttempt>>(`SELECT ${ATTEMPT} FROM attempts ORDER BY id`).toArray();
+    const open = rows.map((row) => placed<CommentAttempt>(row));
     const [oldest] = open;
     if (oldest === undefined) return;
     const looking = this.#lost(host, oldest, (text) => this.#isOurs(text));
@@ -252,7 +254,7 @@ export class Comments {
    * Searches for the comment of an attempt. False: the host wants no requests now. If only the
    * guard does not answer, the host may be asked for others.
    */
-  async #search(host: ThreadHost, attempt: Attempt, onFound: OnFound): Promise<boolean> {
+  async #search(host: ThreadHost, attempt: CommentAttempt, onFound: OnFound): Promise<boolean> {
     try {
       const found = await this.find(host, attempt, (text) => this.#isOurs(text));
       if (found === null) this.forget(attempt);

@@ -12,7 +12,7 @@ import { openThreads, type ThreadHost } from '../../host/open.ts';
 import { type Failure, HostError } from '../../words/host-error.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { succeeds } from '../../isolate/within.ts';
-import { type Granted, reserve } from '../../limits/port.ts';
+import { type Granted, reserveCreation } from '../../limits/port.ts';
 import { hit } from '../../limits/sliding-window.ts';
 import type { Claim, Denied } from '../../limits/claim.ts';
 import { loggerOf } from '../../log.ts';
@@ -22,7 +22,7 @@ import { openLedger } from '../../stats/statistics.ts';
 import { listPseudonym, unlistPseudonym } from '../../stats/recorded-hashes.ts';
 import { commentText, exceededRoom, shownKarma } from '../../text/footer.ts';
 import { hostAccountOf, type Reached, reachHost } from '../../host-access.ts';
-import type { Attempt, PostedOn, Thread } from './comments.ts';
+import type { CommentAttempt, PostedOn, Thread } from './comments.ts';
 import {
   cooledDown,
   type ModerationFacts,
@@ -292,7 +292,7 @@ export class Identity extends DurableObject<Env> {
     const { hits, wait } = hit(this.#asPart, PART_LIMITS, now);
     const takesPart = isGood && now - since >= PART_AGE_MS && wait.waitMs === 0;
     if (takesPart) this.#asPart = hits;
-    return reserve(hostAccountOf(this.env, host), { ...claim, takesPart }, loggerOf(config));
+    return reserveCreation(hostAccountOf(this.env, host), { ...claim, takesPart }, loggerOf(config));
   }
 
   /** Does what is due. If it does not finish, the platform runs it again. */
@@ -326,7 +326,7 @@ export class Identity extends DurableObject<Env> {
    */
   async #settleFound(
     { hash, comments, karma }: Pseudonym,
-    attempt: Attempt,
+    attempt: CommentAttempt,
     { id, text, url }: CommentWithText,
   ): Promise<void> {
     // The next comment's karma must be higher than any that is shown.
@@ -354,7 +354,7 @@ export class Identity extends DurableObject<Env> {
     await this.ctx.storage.deleteAll();
   }
 
-  async #track({ repository, startedAt }: Attempt, { id: number, url }: PostedComment): Promise<void> {
+  async #track({ repository, startedAt }: CommentAttempt, { id: number, url }: PostedComment): Promise<void> {
     const { owner, name: repo } = repository;
     const comment = { kind: 'comment', host: this.#hostKey, owner, repo, number, url } as const;
     await guardOf(this.env).track(comment, null, startedAt);
@@ -423,7 +423,7 @@ function silencedBy(facts: ModerationFacts): CommentOutcome | null {
 async function makeComment(
   { comments }: Pseudonym,
   host: ThreadHost,
-  attempt: Attempt,
+  attempt: CommentAttempt,
   text: string,
 ): Promise<PostedComment | Failure> {
   try {

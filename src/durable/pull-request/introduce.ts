@@ -10,7 +10,7 @@ import { botLogin, hostAccountOf, type Reached } from '../../host-access.ts';
 import { OWNERS_REPOSITORY } from '../../host/kinds.ts';
 import { openThreads } from '../../host/open.ts';
 import { ownClaim } from '../../limits/claim.ts';
-import { reserve } from '../../limits/port.ts';
+import { reserveCreation } from '../../limits/port.ts';
 import { loggerOf } from '../../log.ts';
 import { feedOf, guardOf, readFrom } from '../../objects.ts';
 import { MAINTAINERS_PATH } from '../../text/footer.ts';
@@ -53,7 +53,7 @@ export async function introduce(
   const may = await mayPost(env, host.key, { owner, name }).catch(() => 'later' as const);
   if (may !== 'now') return may === 'never' ? DONE : later(0);
   const account = hostAccountOf(env, host);
-  const grant = await reserve(account, ownClaim(accountLimits(config, host)), loggerOf(config));
+  const grant = await reserveCreation(account, ownClaim(accountLimits(config, host)), loggerOf(config));
   if (grant.kind === 'denied') return later(grant.waitMs);
   const { serviceUrl } = config;
   try {

@@ -111,7 +111,7 @@ export interface RecordedPush {
  * Receivers that are told of an open pull request before its push ends: the statistics, and the
  * guard for a rollback.
  */
-export type Told = 'statistics' | 'tracking';
+export type ToldTo = 'statistics' | 'tracking';
 
 /** `elsewhere`: it is at another code host. `busy`: another push to it is in progress. */
 export type ClaimedPullRequest =
@@ -241,7 +241,7 @@ export class PullRequest extends DurableObject<Env> {
    * Keeps what the push could not tell, for the alarm.
    * @param at the moment when it opened the pull request
    */
-  async tellLater(whom: readonly Told[], at: number, works?: readonly string[]): Promise<void> {
+  async tellLater(whom: readonly ToldTo[], at: number, works?: readonly string[]): Promise<void> {
     const url = this.#kept.record?.url ?? '';
     const more = works === undefined ? {} : { works };
     for (const kind of whom) this.#queue(kind, 'opened', url, at, more);

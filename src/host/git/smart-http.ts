@@ -14,7 +14,7 @@ import { ErrorPacket, readPacket } from '../../git/wire/pkt-line.ts';
 import type { BackOff } from '../account/account-back-off.ts';
 import { HostError, MovedError } from '../../words/host-error.ts';
 import { hostText } from '../../words/host-text.ts';
-import { limitOf, noAnswer, type Operation, refusalOf } from '../failure.ts';
+import { limitOf, noAnswer, type Operation, hostRefusal } from '../failure.ts';
 import type { TokenWatch } from '../account/token-watch.ts';
 import { notFollowed, redirectOf } from '../redirect.ts';
 import { fullName, parseRepositoryName, type RepositoryName } from '../../words/repository-name.ts';
@@ -268,12 +268,12 @@ export class SmartHttp {
     if (pause !== null) return pause;
     // JSON is not shown, because it is meant for programs.
     const says = /^\s*[[{]/.test(text) ? '' : hostText(text);
-    if (account !== null) return refusalOf(answer, this.hostName, says);
+    if (account !== null) return hostRefusal(answer, this.hostName, says);
     if (limitOf(answer, Date.now()) !== null) {
       const message = `${this.hostName} limits what this service may read. Try again later.`;
       return new HostError('rate-limited', message, undefined, { status });
     }
-    return refusalOf({ ...answer, isPublic: true }, this.hostName, '');
+    return hostRefusal({ ...answer, isPublic: true }, this.hostName, '');
   }
 }
 

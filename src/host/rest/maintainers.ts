@@ -4,12 +4,12 @@
  */
 import { HostError, hostFailureOf } from '../../words/host-error.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';
-import type { OpenThread, Repository, Speaker, Standing } from '../code-host.ts';
+import type { OpenThread, Repository, Speaker, Role } from '../code-host.ts';
 import { expectAddress, expectNumber } from './answer.ts';
 import { lookUpRepository, placeOf } from './reads.ts';
 import { Rest, type RestAccess } from './rest.ts';
 
-const ASSOCIATIONS: ReadonlyMap<string, Standing> = new Map([
+const ASSOCIATIONS: ReadonlyMap<string, Role> = new Map([
   ['OWNER', 'owner'],
   ['MEMBER', 'maintainer'],
   ['COLLABORATOR', 'maintainer'],
@@ -34,7 +34,7 @@ export class RestMaintainers {
    * Tells what the author of a comment may do. GitHub says it with the comment. Others are asked,
    * with at most two calls, and without an answer the author is nobody.
    */
-  async standing(repository: RepositoryName, { login, association }: Speaker): Promise<Standing> {
+  async standing(repository: RepositoryName, { login, association }: Speaker): Promise<Role> {
     if (association !== null) return ASSOCIATIONS.get(association) ?? 'none';
     if (login.toLowerCase() === repository.owner.toLowerCase()) return 'owner';
     const person = { ...placeOf(repository), username: login };

@@ -14,7 +14,7 @@ import { wholeResponse } from '../../outgoing/response.ts';
 import type { BackOff } from '../account/account-back-off.ts';
 import type { CallMeter } from '../account/account-budget.ts';
 import type { TokenWatch } from '../account/token-watch.ts';
-import { noAnswer, type Operation, refusalOf, type RefusedCall } from '../failure.ts';
+import { noAnswer, type Operation, hostRefusal, type RefusedCall } from '../failure.ts';
 import type { HostKind } from '../kinds.ts';
 import { withRetries } from '../retries.ts';
 import { MOST_REDIRECTS, notFollowed, redirectOf } from '../redirect.ts';
@@ -132,10 +132,10 @@ export class Rest {
     const answer = status < 400 ? { status, header, text: '' } : refused;
     tokenWatch.observe(answer);
     callMeter.observe(answer, operation);
-    if (status >= 400) throw backOff.observe(refused) ?? refusalOf(refused, this.#hostName, refused.says);
+    if (status >= 400) throw backOff.observe(refused) ?? hostRefusal(refused, this.#hostName, refused.says);
     const isEmpty = status === 204 || status === 304;
     // A redirect that was not followed, such as that of a write, has changed nothing.
-    if (status >= 300 && !isEmpty) throw refusalOf({ ...refused, operation: 'read' }, this.#hostName, '');
+    if (status >= 300 && !isEmpty) throw hostRefusal({ ...refused, operation: 'read' }, this.#hostName, '');
     // It is then as uncertain as without an answer whether the host has carried out the call.
     if (!isEmpty && (typeof body !== 'object' || body === null))
       throw noAnswer(this.#hostName, new TypeError('the host answers without JSON'), operation);

@@ -3,7 +3,13 @@
  * Proved by test/e2e/people/issue-form.test.ts and test/pages/escaping.test.ts.
  */
 import { html, raw } from 'hono/html';
-import { type Answers, answerName, fieldsOf, isTicked, type Question } from '../../policy/issue-templates.ts';
+import {
+  type Answers,
+  answerName,
+  fieldsOf,
+  isTicked,
+  type FormQuestion,
+} from '../../policy/issue-templates.ts';
 import { renderedMarkdown } from '../../text/markdown.ts';
 import { type Html, visibleText } from '../layout.ts';
 import { attributes, field } from './parts.ts';
@@ -12,7 +18,7 @@ import { attributes, field } from './parts.ts';
 const MOST_TOKENS = 10_000;
 
 /** @param answers those that were typed, or that the form begins with. */
-export function questionFields(questions: readonly Question[], answers: Answers): Html[] {
+export function questionFields(questions: readonly FormQuestion[], answers: Answers): Html[] {
   const budget = { tokensLeft: MOST_TOKENS };
   return questions.map((question, at) => {
     if (question.type === 'markdown')
@@ -23,11 +29,11 @@ export function questionFields(questions: readonly Question[], answers: Answers)
   });
 }
 
-function labelOf({ label, isRequired }: Question): string {
+function labelOf({ label, isRequired }: FormQuestion): string {
   return visibleText(label) + (isRequired ? '' : ' (optional)');
 }
 
-function textField(question: Question, at: number, answers: Answers): Html {
+function textField(question: FormQuestion, at: number, answers: Answers): Html {
   const { type, description, placeholder, options, isRequired } = question;
   const name = answerName(at, '');
   const hint = description === '' ? {} : { hint: visibleText(description) };
@@ -44,7 +50,7 @@ function textField(question: Question, at: number, answers: Answers): Html {
 }
 
 /** Shows a box for each option. Browsers cannot require one of several. */
-function boxes(question: Question, at: number, answers: Answers): Html {
+function boxes(question: FormQuestion, at: number, answers: Answers): Html {
   const { type, description, options } = question;
   const isEach = type === 'checkboxes';
   const lines = fieldsOf(question).map((suffix, each) => {

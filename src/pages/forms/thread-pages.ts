@@ -3,7 +3,7 @@
  * Proved by test/e2e/people/thread-form.test.ts and test/pages/escaping.test.ts.
  */
 import { html, raw } from 'hono/html';
-import { type IssueTemplates, NO_TEMPLATES, type Question } from '../../policy/issue-templates.ts';
+import { type IssueTemplates, NO_TEMPLATES, type FormQuestion } from '../../policy/issue-templates.ts';
 import { renderedMarkdown } from '../../text/markdown.ts';
 import { conversationSection, plainText, type ShownConversation } from '../conversation.ts';
 import { card, hostLine, type Html, type Page, safeUrl, visibleText } from '../layout.ts';
@@ -37,7 +37,7 @@ type IssueForm = FormFrame &
 /** A form of the repository's, and what was answered. */
 export interface AskedForm {
   readonly name: string;
-  readonly questions: readonly Question[];
+  readonly questions: readonly FormQuestion[];
   /** The form's name and id, and the answers, by the names of their fields. */
   readonly sent: Readonly<Record<string, string>>;
 }

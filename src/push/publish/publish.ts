@@ -17,7 +17,7 @@ import { namedText, wholeText } from '../../text/pull-request-text.ts';
 import { findPullRequest } from '../judge/questions.ts';
 import type { Slot, PushHost } from '../push-host.ts';
 import type { ClaimedUpdate, PushRun } from '../push-run.ts';
-import { compare, type Compared } from '../same-work.ts';
+import { compareWork, type Compared } from '../same-work.ts';
 import { isUpdate, type Publishable } from '../verdict.ts';
 import { AgitDelivery } from './agit.ts';
 import type { Delivery, Proposal } from './delivery.ts';
@@ -87,7 +87,7 @@ export async function enter(run: PushRun, publication: Publication): Promise<Omi
   const taking = slot === null ? run.limits.takeQuota() : slot.take(push.repository, push.policyLimits);
   const comparing = identityOf(run).then((bot) => {
     const where = { repository: push.repository, bot, updates: isUpdate(push) };
-    return compare(run, push, where, publication.compared);
+    return compareWork(run, push, where, publication.compared);
   });
   const [taken] = await Promise.allSettled([taking, comparing]);
   if (taken.status === 'rejected') throw taken.reason;

@@ -182,7 +182,7 @@ const MAX_LATE_READS = 250;
  * @param memory where commits and buffers are counted; they stay counted.
  * @throws ProtocolError, BodyError; HostError `busy`. The rest of the body is then unread.
  */
-export async function receivePack(
+export async function readPushedPack(
   reader: ByteReader,
   openSpool: () => PushSpool,
   memory: Memory,

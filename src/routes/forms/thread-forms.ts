@@ -33,13 +33,13 @@ import {
   isTicked,
   missingAnswer,
   NO_TEMPLATES,
-  type Question,
+  type FormQuestion,
 } from '../../policy/issue-templates.ts';
 import { FoundLeaks, searchedLine } from '../../leaks/findings.ts';
 import { remarksOn, unsearchedLines } from '../../leaks/messages.ts';
 import { commentText } from '../../text/footer.ts';
 import { conversationOf, knownConversation } from '../request/conversation.ts';
-import { isBlank } from '../request/payload.ts';
+import { isBlankText } from '../request/payload.ts';
 import { publishedOrigin } from '../request/public-origin.ts';
 import {
   answerRefused,
@@ -148,7 +148,7 @@ export async function showIssueForm(place: RequestedForm): Promise<Response> {
 }
 
 /** Reads the answer to begin with, which a link may give by the question's name. */
-function filledIn(c: Context<AppEnv>, question: Question): string {
+function filledIn(c: Context<AppEnv>, question: FormQuestion): string {
   const { id, value } = question;
   if (isTicked(question)) return '';
   return id === '' ? value : (c.req.query(id) ?? value);
@@ -162,7 +162,7 @@ function issueFields(value: (field: 'title' | 'body' | 'labels') => string) {
 /** Fills in a form of the repository's; null: the template is no form. */
 function askedForm(
   { file, name, questions }: IssueTemplate,
-  answer: (field: string, question: Question) => string,
+  answer: (field: string, question: FormQuestion) => string,
 ): AskedForm | null {
   if (questions === null) return null;
   const answers = questions.flatMap((question, at) =>
@@ -284,7 +284,7 @@ export async function answerReply(place: RequestedForm, sent: SentForm): Promise
       return answerForm(c, replyFormPage(shown, thread), refusal?.status, refusal?.headers);
     },
     async check(userToken) {
-      if (isBlank(body)) return refused(400, 'body is required');
+      if (isBlankText(body)) return refused(400, 'body is required');
       const checked = await checkComment(c, target, { body, user_token: userToken });
       if (checked.kind === 'refused') return checked;
       return {

@@ -13,7 +13,7 @@ import { answer, as, asError, described, error, HTML, repositoryParams, TEXT } f
 import { discoverFetch, uploadPack } from './git-fetch.ts';
 import { discoverPush, receivePack } from './git-push.ts';
 import { systemClock } from '../../isolate/clock.ts';
-import { Wait } from '../../push/consent.ts';
+import { TimedConsent } from '../../push/consent.ts';
 import { openPush, pushHost } from '../../service/open-push.ts';
 import { showRemote } from '../pages/remote-page.ts';
 import { shownOrigin } from '../request/public-origin.ts';
@@ -169,7 +169,7 @@ function push(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
     isSuspended: () => arePushesSuspended(c.env).catch(() => false),
     open: (memory, reply) => {
       const { warningWaitMs } = c.var.config;
-      const consent = new Wait(reply, systemClock, warningWaitMs, c.req.raw.signal);
+      const consent = new TimedConsent(reply, systemClock, warningWaitMs, c.req.raw.signal);
       return openPush(hostScopeOf(c), target, reply, { memory, consent });
     },
   });

@@ -32,7 +32,7 @@ import { limitsOf } from '../../service/limits.ts';
 import { knownOver, refusedUntil } from '../request/limits.ts';
 import { characters } from '../../text/footer.ts';
 import { answer, asJson, described, error } from '../description.ts';
-import { checkPayload, isBlank, isForm, publicText, readJsonObject } from '../request/payload.ts';
+import { checkPayload, isBlankText, isForm, publicText, readJsonObject } from '../request/payload.ts';
 import { MAX_TOKEN_CHARACTERS } from '../threads/comments.ts';
 import { standingAnswer } from './moderation.ts';
 import { scopeOf } from '../request/scope.ts';
@@ -133,7 +133,7 @@ async function decideAppeal(
   c: Context<AppEnv>,
   fields: Readonly<Record<string, unknown>>,
 ): Promise<{ readonly kind: 'taken'; readonly hash: string; readonly standing: Standing } | Refused> {
-  const missing = Object.keys(appealRequest.shape).find((name) => isBlank(fields[name]));
+  const missing = Object.keys(appealRequest.shape).find((name) => isBlankText(fields[name]));
   if (missing !== undefined) return invalidField(`${missing} is required`);
   const checked = checkPayload(appealRequest, fields);
   if (checked.kind === 'refused') return checked;

@@ -12,7 +12,7 @@ import { isAhead } from '../../isolate/clock.ts';
 import { OPERATOR_PATH } from '../../notify/alert.ts';
 import { guardOf } from '../../objects.ts';
 import type { Page } from '../../pages/layout.ts';
-import { doorPage, type Door } from '../../pages/operator-page.ts';
+import { doorPage, type OperatorDoor } from '../../pages/operator-page.ts';
 import { keyedHash } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { answerPage } from '../pages/answer-page.ts';
@@ -29,7 +29,7 @@ const NO_ACCESS = 'Neither the password nor the token is correct. A token works 
 const CLOSED = 'The ten minutes are over, and nothing was done. Open it again.';
 
 /** Refuses a form that does not belong to the page. */
-export function noForm({ path }: Door): Refused {
+export function noForm({ path }: OperatorDoor): Refused {
   return explained(400, 'This is not a form of this page', openIt(path));
 }
 
@@ -38,7 +38,7 @@ const openIt = (path: string): string => `Open ${path}, and send the form from t
 /** Handles what a page's form has sent: opens the pages, or calls `act` if they are open. */
 export async function atDoor(
   c: Context<AppEnv>,
-  door: Door,
+  door: OperatorDoor,
   act: (fields: FormFields) => Promise<Response>,
 ): Promise<Response> {
   if (isCrossSite(c.req.raw)) {
@@ -50,7 +50,7 @@ export async function atDoor(
   return (await isOpen(c)) ? act(fields) : showDoor(c, door, 401, CLOSED);
 }
 
-async function open(c: Context<AppEnv>, door: Door, fields: FormFields): Promise<Response> {
+async function open(c: Context<AppEnv>, door: OperatorDoor, fields: FormFields): Promise<Response> {
   const tooOften = await refuseTooOften(c, ['admin']);
   if (tooOften !== null) return answerRefused(c, tooOften, 'page');
   const credential = await credentialOf(c, { password: fields.get('password'), token: fields.get('token') });
@@ -66,7 +66,7 @@ async function open(c: Context<AppEnv>, door: Door, fields: FormFields): Promise
 /** Shows the form that opens the pages. */
 export function showDoor(
   c: Context<AppEnv>,
-  door: Door,
+  door: OperatorDoor,
   status: 200 | 401 = 200,
   problem: string | null = null,
 ): Promise<Response> {

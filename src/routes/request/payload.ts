@@ -149,6 +149,6 @@ export function publicText(field: string) {
 }
 
 /** True for a value that is absent, null, or nothing but white space. */
-export function isBlank(value: unknown): boolean {
+export function isBlankText(value: unknown): boolean {
   return value === undefined || value === null || (typeof value === 'string' && value.trim() === '');
 }

@@ -27,7 +27,7 @@ import { answer, asJson, described, error, repositoryParams } from '../descripti
 import { clientOf } from '../../service/scope.ts';
 import { creationLimitsOf, targetOf } from '../../service/limits.ts';
 import { refusedToPost, refusePost } from '../request/limits.ts';
-import { checkPayload, isBlank, publicText, readJsonObject } from '../request/payload.ts';
+import { checkPayload, isBlankText, publicText, readJsonObject } from '../request/payload.ts';
 import { publishedOrigin } from '../request/public-origin.ts';
 import { invalidField, type Refused, refused, retryAfter, writeRefusal } from '../request/refused.ts';
 import {
@@ -125,7 +125,8 @@ async function answerComment(
 ): Promise<Response | Refused> {
   // The order of these checks is the contract's (section 7).
   const payload = await readJsonObject(c, memory);
-  if (payload.kind === 'payload' && isBlank(payload.fields['body'])) return invalidField('body is required');
+  if (payload.kind === 'payload' && isBlankText(payload.fields['body']))
+    return invalidField('body is required');
   const text = c.req.param('number') ?? '';
   const number = Number(text);
   if (!/^[1-9]\d*$/.test(text) || !Number.isSafeInteger(number)) return invalidField('invalid issue number');

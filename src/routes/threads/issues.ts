@@ -26,7 +26,7 @@ import { answer, asJson, described, error, repositoryParams } from '../descripti
 import { clientOf } from '../../service/scope.ts';
 import { creationLimitsOf, targetOf } from '../../service/limits.ts';
 import { refusedToPost, refusePost } from '../request/limits.ts';
-import { checkPayload, isBlank, publicText, readJsonObject } from '../request/payload.ts';
+import { checkPayload, isBlankText, publicText, readJsonObject } from '../request/payload.ts';
 import { publishedAddress } from '../request/public-origin.ts';
 import { invalidField, type Refused, writeRefusal } from '../request/refused.ts';
 import {
@@ -140,7 +140,7 @@ export async function checkIssue(
   const checked = checkPayload(issueRequest, { ...payload, ...texts });
   if (checked.kind === 'refused') return checked;
   const { title, body, labels } = checked.fields;
-  if (isBlank(title) || isBlank(body)) return invalidField('title and body are required');
+  if (isBlankText(title) || isBlankText(body)) return invalidField('title and body are required');
   const text = issueText(body, publishedAddress(c.req.raw, c.var.config));
   const excess = characters(text) - MAX_TEXT_CHARACTERS;
   if (excess > 0) return invalidField(`body must have at most ${characters(body) - excess} characters`);

@@ -4,6 +4,7 @@ import { contribute, type Contribution, expectAccepted } from '../support/contri
 import { useOwnTestBed } from '../support/test-bed.ts';
 import { TEST_HEADER } from '../support/tripwire.ts';
 import type { Upstream } from '../support/upstream.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const SERVICE_URL = 'https://veil.test';
 const bed = useOwnTestBed({ env: { SERVICE_URL } });
@@ -75,22 +76,26 @@ describe('the first pull request in a repository', () => {
     ],
     ['is refused as spam', { answer: { status: 422, body: { message: 'Validation Failed' } } }],
     ['loses the answer', { cut: { during: 'answer', afterBytes: 0 } }],
-  ] as const)('is as good as any other if its thread %s: nothing is tried twice', async (_, fault) => {
-    const contribution = await contribute(bed);
-    const { fullName } = contribution.upstream;
-    const path = /\/issues\/\d+\/comments$/;
-    bed.sandbox.faults.inject({ method: 'POST', path, ...fault });
-    const before = bed.host.requests.length;
-    const posts = () => {
-      const requests = bed.host.requests.slice(before);
-      return requests.filter((one) => one.method === 'POST' && path.test(one.path));
-    };
-    const first = await open(contribution);
-    await settled(first);
-    await expect.poll(posts).toHaveLength(1);
-    await settled(await open(await another(contribution)));
-    expect(posts(), fullName).toHaveLength(1);
-  });
+  ] as const)(
+    'is as good as any other if its thread %s: nothing is tried twice',
+    exhaustive,
+    async (_, fault) => {
+      const contribution = await contribute(bed);
+      const { fullName } = contribution.upstream;
+      const path = /\/issues\/\d+\/comments$/;
+      bed.sandbox.faults.inject({ method: 'POST', path, ...fault });
+      const before = bed.host.requests.length;
+      const posts = () => {
+        const requests = bed.host.requests.slice(before);
+        return requests.filter((one) => one.method === 'POST' && path.test(one.path));
+      };
+      const first = await open(contribution);
+      await settled(first);
+      await expect.poll(posts).toHaveLength(1);
+      await settled(await open(await another(contribution)));
+      expect(posts(), fullName).toHaveLength(1);
+    },
+  );
 });
 
 describe('INTRODUCE=never', () => {

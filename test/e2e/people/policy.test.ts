@@ -87,8 +87,9 @@ describe('a policy', () => {
     expect(badge).toContain('verified');
     const paths = bed.host.requests.slice(before).map(({ path }) => path);
     expect(paths.filter((path) => !path.endsWith('/git-upload-pack'))).toEqual([]);
-    // The tip, the commit, the folder and the file; the owner's tip; that of one that is not there.
-    expect(paths).toHaveLength(4 + 3 + 1 + 1);
+    // The tip, the commit, the folder and the file; the owner's tip; that of one that is not there;
+    // and again without the folder for the badge, which the owner's file does not concern.
+    expect(paths).toHaveLength(4 + 3 + 1 + 1 + 3);
   });
 
   it('is asked for by a push in one round trip, beside its other questions', async () => {

@@ -97,17 +97,21 @@ describe('by default', () => {
     },
   );
 
-  it('commits that upstream has merged are told, too, if their own pull request is named', async () => {
-    const { clone, upstream, pull, banner } = await withPullRequest(bed);
-    await bed.sandbox.maintainer.merge({ owner: upstream.owner, repo: upstream.name, number: pull.number });
-    const named = ['-o', `pr-hash=${banner.prHash}`];
-    for (const options of [['-o', 'preview', ...named], named]) {
-      const pushed = withoutSecrets(await clone.push(...options, 'origin', 'HEAD:refs/heads/one'));
-      expect(pushed[0]).toBe(
-        `Your 2 commits are merged already, with ${pull.url}. This would open a NEW pull request.`,
-      );
-    }
-  });
+  it(
+    'commits that upstream has merged are told, too, if their own pull request is named',
+    exhaustive,
+    async () => {
+      const { clone, upstream, pull, banner } = await withPullRequest(bed);
+      await bed.sandbox.maintainer.merge({ owner: upstream.owner, repo: upstream.name, number: pull.number });
+      const named = ['-o', `pr-hash=${banner.prHash}`];
+      for (const options of [['-o', 'preview', ...named], named]) {
+        const pushed = withoutSecrets(await clone.push(...options, 'origin', 'HEAD:refs/heads/one'));
+        expect(pushed[0]).toBe(
+          `Your 2 commits are merged already, with ${pull.url}. This would open a NEW pull request.`,
+        );
+      }
+    },
+  );
 
   it('the maintainers’ no is told, with the page that has their words, and so is what the bot has closed for others', async () => {
     const { clone, upstream, pull, banner } = await withPullRequest(bed);

@@ -246,7 +246,7 @@ const holds = async (told: Story): Promise<void> => {
 };
 
 it('a patch becomes what git am makes of it, or is refused', async () => {
-  await fc.assert(fc.asyncProperty(story, holds), { numRuns: 6 });
+  await fc.assert(fc.asyncProperty(story, holds), { numRuns: 3 });
 });
 
 it('many patches do', exhaustive, async () => {

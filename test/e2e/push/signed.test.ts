@@ -18,6 +18,7 @@ import { bannerOf } from '../support/push-output.ts';
 import { neutralEnvironment, run } from '../support/run.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gitveil-keys-'));
 const signers = join(folder, 'signers');
@@ -106,7 +107,7 @@ describe.skipIf(SIGNING_KEY === '')('signed commits', () => {
     expect(shown.stderr).toMatch(/[0-9a-f]{10} {2}\S+ \S+ UTC {2}One/);
   });
 
-  it('are signed by the new key after a rotation, in one pull request', async () => {
+  it('are signed by the new key after a rotation, in one pull request', exhaustive, async () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;
     await clone.commit({ message: 'One\n' });

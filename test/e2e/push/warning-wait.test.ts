@@ -118,7 +118,7 @@ describe('after the wait', () => {
     expect(await bed.host.pulls(upstream)).toEqual([]);
   });
 
-  it('a client that only ends its side of the connection has not left', async () => {
+  it('a client that only ends its side of the connection has not left', exhaustive, async () => {
     const { upstream, clone, person } = await contribute(bed);
     const newId = await clone.commit({ files: HOME });
     const { stdout: pack } = await run('git', ['pack-objects', '--stdout', '--revs', '--quiet'], {
@@ -140,7 +140,7 @@ describe('after the wait', () => {
     expect(await bed.host.pulls(upstream)).toHaveLength(1);
   });
 
-  it('a pull request that was closed meanwhile is not updated', async () => {
+  it('a pull request that was closed meanwhile is not updated', exhaustive, async () => {
     const contribution = await contribute(bed);
     const { upstream, clone } = contribution;
     await clone.commit();
@@ -183,7 +183,7 @@ describe('after the wait', () => {
     return { upstream, clone, on, theirs, commit, update };
   }
 
-  it('an overwrite drops nothing that came while it waited', async () => {
+  it('an overwrite drops nothing that came while it waited', exhaustive, async () => {
     const { upstream, clone, theirs, commit, update } = await maintained();
     await clone.commit();
     const push = update('-o', 'overwrite');
@@ -240,7 +240,7 @@ describe('after the wait', () => {
     },
   );
 
-  it('panic that began meanwhile refuses it', async () => {
+  it('panic that began meanwhile refuses it', exhaustive, async () => {
     const { upstream, push } = await waiting();
     const setPanic = (active: boolean) =>
       fetch(`${bed.service.url}/admin/panic`, {

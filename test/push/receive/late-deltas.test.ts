@@ -12,7 +12,7 @@ import type { StoredPack } from '../../../src/git/pack/entry-walker.ts';
 import { KeptObjects } from '../../../src/git/pack/kept-objects.ts';
 import { keepLateDeltas } from '../../../src/git/pack/late-deltas.ts';
 import { outgoingPack } from '../../../src/git/pack/outgoing-pack.ts';
-import { receivePack, type ReceivedPack } from '../../../src/push/receive/receive.ts';
+import { readPushedPack, type ReceivedPack } from '../../../src/push/receive/receive.ts';
 import type { RowStore } from '../../../src/spool/sealed-rows.ts';
 import { PushSpool } from '../../../src/spool/spool.ts';
 import { PatientClock } from '../../host/support/scripted-host.ts';
@@ -55,7 +55,7 @@ function spools() {
 }
 
 const receive = (pieces: readonly Uint8Array[], memory = UNCOUNTED) =>
-  receivePack(readerOf(pieces), spools().open, memory);
+  readPushedPack(readerOf(pieces), spools().open, memory);
 
 async function outgoing(
   contents: Iterable<Uint8Array>,
@@ -158,7 +158,7 @@ describe('commits that are deltas of later ones', () => {
         { type: 'ofs-delta', base: 0, delta: makeDelta(blob, other) },
       ]);
       const { opened, open } = spools();
-      const received = await receivePack(readerOf(piecesOf(bytes, 65_536)), open, UNCOUNTED);
+      const received = await readPushedPack(readerOf(piecesOf(bytes, 65_536)), open, UNCOUNTED);
       const { objects } = await readPack(await outgoing([second], 1, received));
       expect([...objects.keys()].toSorted()).toEqual(
         [oidOf('blob', blob), oidOf('blob', other), oidOf('commit', second)].toSorted(),

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { ByteReader } from '../../../src/git/wire/byte-reader.ts';
 import { UNCOUNTED } from '../../../src/git/memory.ts';
 import { KEPT_OBJECT_BYTES, NAMED_BASE_BYTES } from '../../../src/git/pack/memory-limits.ts';
-import { receivePack } from '../../../src/push/receive/receive.ts';
+import { readPushedPack } from '../../../src/push/receive/receive.ts';
 import { PushSpool } from '../../../src/spool/spool.ts';
 import { PatientClock } from '../../host/support/scripted-host.ts';
 import { CountedMemory } from '../../support/counted-memory.ts';
@@ -46,7 +46,7 @@ it('is a buffer and the bases that its deltas name', exhaustive, async () => {
     delta: makeDelta(BLOB, BLOB),
   }));
   const memory = new CountedMemory();
-  await receivePack(readerOf(buildPack(entries).bytes), spool, memory);
+  await readPushedPack(readerOf(buildPack(entries).bytes), spool, memory);
   // Those of a chunk are counted with the next one.
   expect(memory.bytes).toBeGreaterThan((COUNT - 2_500) * NAMED_BASE_BYTES);
   expect(memory.bytes).toBeLessThan(COUNT * NAMED_BASE_BYTES + CHUNK_BYTES);
@@ -61,7 +61,7 @@ it(
     const memory = new CountedMemory((bytes, isNow) => {
       if (isNow) throw new Error(`no room for ${bytes}`);
     });
-    const { kept } = await receivePack(readerOf(buildPack(entries).bytes), spool, memory);
+    const { kept } = await readPushedPack(readerOf(buildPack(entries).bytes), spool, memory);
     const bytes = contents.reduce((sum, { byteLength }) => sum + byteLength + KEPT_OBJECT_BYTES, 0);
     expect(memory.bytes).toBeGreaterThanOrEqual(bytes);
     expect(memory.bytes).toBeLessThanOrEqual(bytes + CHUNK_BYTES);

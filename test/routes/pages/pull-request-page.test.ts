@@ -35,6 +35,8 @@ function saidOn(url: string): Response | null {
       size: 1,
     });
   }
+  // It shows no files, and so no policy.
+  if (/\/git-upload-pack$|\/contents\//.test(url)) return new Response(null, { status: 404 });
   return /\/comments\?/.test(url) ? Response.json([]) : null;
 }
 
