@@ -62,6 +62,8 @@ export interface FeedMemory {
   examined(thread: NotedThread, at: number): void;
   /** Postpones a thread, longer after each failure. */
   failed(thread: NotedThread, now: number): void;
+  /** Postpones a thread to a moment, in milliseconds since 1970. It has not failed. */
+  postponed(thread: NotedThread, until: number): void;
   /**
    * Takes one of this hour's looks at unknown threads, or reads of other ones. Answers false if
    * they are used up.
@@ -112,7 +114,9 @@ export async function followPullRequests(settings: FollowSettings, cronTime: num
           ? examine(settings, thread, botId, cronTime)
           : readForeign(settings, thread, kind, cronTime);
       await examining.catch((error: unknown) => {
-        if (!(error instanceof CallsUsedUp)) memory.failed(thread, cronTime);
+        // At the full hour, the service's own threads come first again.
+        if (error instanceof WordsUsedUp) memory.postponed(thread, nextHour(clock.now()));
+        else if (!(error instanceof CallsUsedUp)) memory.failed(thread, cronTime);
         if (concernsAll(error)) throw error;
         failures.push(error);
       });
@@ -124,6 +128,9 @@ export async function followPullRequests(settings: FollowSettings, cronTime: num
     throw error;
   }
 }
+
+const HOUR_MS = 60 * 60_000;
+const nextHour = (now: number): number => (Math.floor(now / HOUR_MS) + 1) * HOUR_MS;
 
 /** Answers whether all further calls would fail, too. */
 function concernsAll(error: unknown): boolean {

@@ -6,6 +6,7 @@
 import type { Remark, Repository, Role } from '../host/code-host.ts';
 import type { MaintainerHost } from '../host/open.ts';
 import type { RepositoryName } from '../words/repository-name.ts';
+import { CallsUsedUp, WordsUsedUp } from './follow.ts';
 import { type MaintainerWord, maySay, wordsIn } from './maintainer-words.ts';
 
 /** The last word on a repository, or on one of its threads. */
@@ -171,7 +172,8 @@ async function isClosed(listener: Listener, repository: Repository, saidAt: numb
     await listener.closeAll(repository);
     return true;
   } catch (error) {
-    if (listener.now() - saidAt < CLOSING_TRIED_FOR_MS) throw error;
+    const isOurs = error instanceof WordsUsedUp || error instanceof CallsUsedUp;
+    if (isOurs || listener.now() - saidAt < CLOSING_TRIED_FOR_MS) throw error;
     return false;
   }
 }

@@ -61,7 +61,7 @@ export async function addWorks(
          SELECT coalesce(max(recorded), value) AS kept FROM (
            SELECT value, NULL AS recorded, 0 AS age, key FROM json_each(?2)
            UNION ALL SELECT value, value, 1, key FROM json_each(works)
-         ) GROUP BY ${HASH_OF_WORK} ORDER BY min(age), key DESC LIMIT ?3))
+         ) GROUP BY ${HASH_OF_WORK} ORDER BY min(age), max(key) DESC LIMIT ?3))
      WHERE (repository, recorded_at, pr_hash) =
        (SELECT repository, recorded_at, pr_hash FROM hashes_by_repository WHERE pr_hash = ?1)`,
   );

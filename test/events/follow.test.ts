@@ -3,7 +3,12 @@
  * else's.
  */
 import { describe, expect, it } from 'vitest';
-import { type FeedMemory, followPullRequests, type NotedThread } from '../../src/events/follow.ts';
+import {
+  type FeedMemory,
+  followPullRequests,
+  WordsUsedUp,
+  type NotedThread,
+} from '../../src/events/follow.ts';
 import { HostError } from '../../src/words/host-error.ts';
 import type { PullRequestState, ReadRemarks } from '../../src/host/code-host.ts';
 import { PatientClock } from '../host/support/scripted-host.ts';
@@ -66,6 +71,7 @@ async function ended({
     know: ({ readTo }, known) => void ways.push(readTo === null ? `not read, ${known}` : known),
     examined: () => void ways.push('examined'),
     failed: () => void ways.push('failed'),
+    postponed: (_, until) => void ways.push(`postponed to ${new Date(until).toISOString().slice(14)}`),
     take: () => true,
   };
   const host = {
@@ -140,6 +146,12 @@ describe('a thread', () => {
     const error = new Error('could not be closed');
     const hear = () => Promise.reject(error);
     expect(await ended({ shown: pull, hear })).toEqual({ ways: ['told', 'failed'], error });
+  });
+
+  it('on which this hour’s words are used up waits for the next hour, and has not failed', async () => {
+    const error = new WordsUsedUp();
+    const hear = () => Promise.reject(error);
+    expect(await ended({ shown: pull, hear })).toEqual({ ways: ['told', 'postponed to 00:00.000Z'], error });
   });
 
   it('that cannot be read is due again, and the run says why', async () => {

@@ -336,6 +336,10 @@ class SqlFeedMemory implements FeedMemory {
     this.#sql.exec('UPDATE threads SET failures = failures + 1, due_at = ? WHERE id = ?', dueAt, id);
   }
 
+  postponed({ id }: NotedThread, until: number): void {
+    this.#sql.exec('UPDATE threads SET due_at = ? WHERE id = ?', until, id);
+  }
+
   /** Takes one of this hour's calls; answers false if they are used up. */
   take(kind: SpentKind, now: number): boolean {
     const next = this.#afterOneMore(kind, now);

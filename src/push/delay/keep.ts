@@ -99,7 +99,9 @@ export function waitingFacts(
   name = settings.newDelayedName(),
 ): DelayedFacts {
   const { reason, from, to } = view;
-  return { reason, window: { from, to }, pageUrl: view.name === name ? settings.delayedUrl(name) : null };
+  const pageUrl = view.name === name ? settings.delayedUrl(name) : null;
+  const isPatch = settings.door !== 'git' && settings.door.name === 'patch';
+  return { reason, window: { from, to }, pageUrl, isPatch };
 }
 
 /** Tells the person that the service has not recorded the pull request that the push names. */

@@ -221,6 +221,8 @@ export interface DelayedFacts {
    * push waits already, and was told it.
    */
   readonly pageUrl: string | null;
+  /** Whether it was sent as a patch: then the host was asked for the files that it changes. */
+  readonly isPatch?: boolean;
 }
 
 /** Writes a time to the minute: seconds would reveal too much about when it was pushed. */
@@ -260,7 +262,7 @@ export function pageLines(pageUrl: string): string[] {
   ];
 }
 
-export function delayedLines({ reason, window, pageUrl }: DelayedFacts): string[] {
+export function delayedLines({ reason, window, pageUrl, isPatch = false }: DelayedFacts): string[] {
   const isNew = pageUrl !== null;
   const can = reason === 'review' ? 'see how it stands, or give it up' : 'publish it now, or give it up';
   return [
@@ -269,7 +271,7 @@ export function delayedLines({ reason, window, pageUrl }: DelayedFacts): string[
     delayedSentence(reason, window),
     'Nothing of it is public yet.',
     // Before a push waits for room, the host was asked all that a live push asks.
-    ...(isNew && reason !== 'busy' ? [SEEN_BY_HOST] : []),
+    ...(isNew && reason !== 'busy' && !isPatch ? [SEEN_BY_HOST] : []),
     isNew
       ? `At the address above, you can ${can}. Keep it secret: so can everybody who has it.`
       : `It keeps the time and the page that it was told first. Only there can you ${can}.`,

@@ -113,13 +113,18 @@ async function pushed(
   const arrival = await arrived(c, run, read.request, body, reader, read.pack);
   if (arrival === null) return pushTooLarge(c, body, tooLarge);
   const { task } = arrival;
-  const before =
-    keyed !== null && task.kind === 'push'
-      ? await keyed.openedBefore(run, await contentOf(run, read, task.received))
-      : null;
+  const before = await openedBefore().catch(async (error: unknown) => {
+    await end(run, arrival, false);
+    throw error;
+  });
   if (before === null) return isolate.during(concluded(c, run, arrival, reply));
   await end(run, arrival, true);
   return answerAccepted(c, before);
+
+  async function openedBefore() {
+    if (keyed === null || task.kind !== 'push') return null;
+    return keyed.openedBefore(run, await contentOf(run, read, task.received));
+  }
 }
 
 async function concluded(
