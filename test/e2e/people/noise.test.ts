@@ -48,7 +48,7 @@ describe('a repository', exhaustive, () => {
     const person = bed.person();
     const { body } = await openIssue(person, upstream);
     expect(body['error']).toMatch(
-      /at most 5 in 1h there for all people together, as its \.gitveil\.yml says; try again in about/,
+      /at most 5 in 1h there for all people together, as the \.gitveil\.yml for it says; try again in about/,
     );
     const said = [];
     for (let count = 0; count < 6; count++) {
