@@ -16,6 +16,8 @@ export interface Stance {
   readonly at: number;
   /** The number of the account that may take it back, besides the owner: the first to say it. */
   readonly saidBy: number;
+  /** When that account first said it. Repeating it moves only `at`. */
+  readonly since: number;
 }
 
 /** The words of maintainers that stand in a repository. */
@@ -148,14 +150,15 @@ async function obey(
     for (const where of placesOf(word, thread)) {
       const before = memory.stance(repository.id, where);
       const closedBy = before === null || before.word === 'welcome' ? null : before.saidBy;
-      const isEarlier = word !== 'close all' || (before?.at ?? time) < time;
+      const isEarlier = word !== 'close all' || (before?.since ?? time) < time;
       if (!maySay(word, standing, closedBy === saidBy && isEarlier)) continue;
       // Who repeats what another has said must not get the right to take it back.
-      const keeper = word === 'welcome' || standing === 'owner' ? saidBy : closedBy;
+      const keeper = (word === 'welcome' || standing === 'owner' ? saidBy : closedBy) ?? saidBy;
+      const since = before !== null && keeper === closedBy ? Math.min(before.since, time) : time;
       if (word === 'close all') {
         if (!(await isClosed(listener, repository, time))) return;
       } else if (before !== null && before.at > time) continue;
-      else memory.setStance(repository, where, { word, at: time, saidBy: keeper ?? saidBy });
+      else memory.setStance(repository, where, { word, at: time, saidBy: keeper, since });
       if (word === 'stop' && closedBy === null) listener.stopped(repository, time);
       isObeyed = true;
     }

@@ -170,6 +170,25 @@ describe('maintainers', () => {
     expect(world.done).toHaveLength(3);
   });
 
+  it('close what is open although they repeat the stop, also while closing fails', async () => {
+    for (const again of ['@veil-bot stop', '@veil-bot stop\n@veil-bot close all']) {
+      const world = new World();
+      await world.hear(written('@veil-bot stop', { by: 'mona' }));
+      const closing = written('@veil-bot close all', { by: 'mona' });
+      const repeated = written(again, { by: 'mona' });
+      world.failure = new Error('not now');
+      await expect(world.hear(closing)).rejects.toBe(world.failure);
+      await world.hear(repeated).catch(() => {});
+      world.failure = null;
+      await world.hear(closing, repeated);
+      expect(world.done).toContain('closed');
+    }
+    const world = new World();
+    await world.hear(written('@veil-bot stop', { by: 'mona' }));
+    await world.hear(written('@veil-bot stop\n@veil-bot close all', { by: 'mona' }));
+    expect(world.done).toContain('closed');
+  });
+
   it('are heard although closing fails for another comment', async () => {
     const world = new World();
     world.failure = new Error('not now');

@@ -21,7 +21,7 @@ export class SqlStances implements StanceMemory {
     this.#sql = sql;
     sql.exec(`CREATE TABLE IF NOT EXISTS stances (
       repository INTEGER NOT NULL, thread INTEGER NOT NULL, name TEXT NOT NULL COLLATE NOCASE,
-      word TEXT NOT NULL, at INTEGER NOT NULL, said_by INTEGER NOT NULL,
+      word TEXT NOT NULL, at INTEGER NOT NULL, said_by INTEGER NOT NULL, since INTEGER NOT NULL,
       PRIMARY KEY (repository, thread)
     ) WITHOUT ROWID`);
     sql.exec('CREATE INDEX IF NOT EXISTS stances_by_name ON stances (name)');
@@ -39,14 +39,15 @@ export class SqlStances implements StanceMemory {
   }
 
   stance(repositoryId: number, thread: number): Stance | null {
-    const question = 'SELECT word, at, said_by AS saidBy FROM stances WHERE repository = ? AND thread = ?';
+    const question =
+      'SELECT word, at, said_by AS saidBy, since FROM stances WHERE repository = ? AND thread = ?';
     const rows = this.#sql.exec<Stance & Record<string, SqlStorageValue>>(question, repositoryId, thread);
     return rows.toArray()[0] ?? null;
   }
 
-  setStance(repository: Repository, thread: number, { word, at, saidBy }: Stance): void {
-    const row = [repository.id, thread, fullName(repository), word, at, saidBy];
-    this.#sql.exec('INSERT OR REPLACE INTO stances VALUES (?, ?, ?, ?, ?, ?)', ...row);
+  setStance(repository: Repository, thread: number, { word, at, saidBy, since }: Stance): void {
+    const row = [repository.id, thread, fullName(repository), word, at, saidBy, since];
+    this.#sql.exec('INSERT OR REPLACE INTO stances VALUES (?, ?, ?, ?, ?, ?, ?)', ...row);
   }
 
   /**
