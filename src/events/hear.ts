@@ -1,7 +1,8 @@
 /**
- * Hears the words of maintainers in the comments of a thread, and acts on them. A comment counts
- * once, and not if it was edited. Words are kept by the repository's number at the host, because
- * names are given to others. The newest word wins, whatever the order in which threads are read.
+ * Hears the words of maintainers in the comments and reviews of a thread, and acts on them. Each
+ * counts once, and not if it was edited. Words are kept by the repository's number at the host,
+ * because names are given to others. The newest word wins, whatever the order in which threads are
+ * read.
  */
 import type { Remark, Repository, Role } from '../host/code-host.ts';
 import type { MaintainerHost } from '../host/open.ts';
@@ -34,8 +35,9 @@ export interface SaidWords {
 export const WHOLE = 0;
 
 export interface StanceMemory {
-  wasHeard(commentId: number): boolean;
-  heard(commentId: number, at: number): void;
+  /** @param key of the remark. */
+  wasHeard(key: string): boolean;
+  heard(key: string, at: number): void;
   /** @param thread the number of an issue or a pull request, or `WHOLE`. */
   stance(repositoryId: number, thread: number): Stance | null;
   setStance(repository: Repository, thread: number, stance: Stance): void;
@@ -88,10 +90,10 @@ export async function hear(
   const counted = lastOfEach(said);
   for (const one of closingLast(said)) {
     try {
-      const { comment, at } = one.remark;
+      const { comment, key, at } = one.remark;
       const standing = counted.has(one) ? await host.standing(name, comment.by) : 'none';
       if (standing !== 'none') await obey(listener, place, one, standing);
-      memory.heard(comment.id, Date.parse(at));
+      memory.heard(key, Date.parse(at));
     } catch (error) {
       failures.push(error);
     }
@@ -122,12 +124,16 @@ async function newWords(
   const said: SaidComment[] = [];
   for (const remark of remarks) {
     if (!isOthers(remark, bot.id) || remark.comment.isEdited) continue;
-    const { id, by } = remark.comment;
+    const { by } = remark.comment;
     if (by.association !== null && (await host.standing(name, by)) === 'none') continue;
     const words = wordsIn(remark.text, bot.login);
-    if (words.length > 0 && !memory.wasHeard(id)) said.push({ remark, words });
+    if (words.length > 0 && !memory.wasHeard(remark.key)) said.push({ remark, words });
   }
-  return said.toSorted((a, b) => a.remark.comment.id - b.remark.comment.id);
+  // Within a second, the numbers tell the order of comments.
+  return said.toSorted(
+    ({ remark: a }, { remark: b }) =>
+      Date.parse(a.at) - Date.parse(b.at) || a.comment.id - b.comment.id,
+  );
 }
 
 /** Answers whether somebody else has commented. What the bot posts for others says nothing. */
@@ -163,7 +169,7 @@ async function obey(
       isObeyed = true;
     }
   }
-  if (isObeyed) await host.acknowledge(repository, comment.id);
+  if (isObeyed) await host.acknowledge(repository, thread, comment);
 }
 
 /**

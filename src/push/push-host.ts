@@ -69,7 +69,7 @@ export interface PushStore {
   /** Opens a store for what a push sends besides its commits. */
   openSpool(): PushSpool;
   /** Computes a keyed hash: without the service's key, nobody can guess what it was made of. */
-  hash(kind: 'push' | 'received' | 'work', text: string): Promise<string>;
+  hash(kind: 'push' | 'received' | 'work' | 'others', text: string): Promise<string>;
   /**
    * Names a push of this network that is published now.
    * @param receivedHash as `receivedHashOf` answers it.

@@ -25,17 +25,17 @@ export class SqlStances implements StanceMemory {
       PRIMARY KEY (repository, thread)
     ) WITHOUT ROWID`);
     sql.exec('CREATE INDEX IF NOT EXISTS stances_by_name ON stances (name)');
-    sql.exec('CREATE TABLE IF NOT EXISTS heard (comment INTEGER PRIMARY KEY, at INTEGER NOT NULL)');
+    sql.exec('CREATE TABLE IF NOT EXISTS heard (remark TEXT PRIMARY KEY, at INTEGER NOT NULL)');
     sql.exec('CREATE INDEX IF NOT EXISTS heard_by_at ON heard (at)');
   }
 
-  wasHeard(commentId: number): boolean {
-    return this.#sql.exec('SELECT 1 FROM heard WHERE comment = ?', commentId).toArray().length > 0;
+  wasHeard(key: string): boolean {
+    return this.#sql.exec('SELECT 1 FROM heard WHERE remark = ?', key).toArray().length > 0;
   }
 
-  heard(commentId: number, at: number): void {
+  heard(key: string, at: number): void {
     this.#sql.exec('DELETE FROM heard WHERE at < ?', at - HEARD_LIFE_MS);
-    this.#sql.exec('INSERT OR IGNORE INTO heard VALUES (?, ?)', commentId, at);
+    this.#sql.exec('INSERT OR IGNORE INTO heard VALUES (?, ?)', key, at);
   }
 
   stance(repositoryId: number, thread: number): Stance | null {

@@ -75,6 +75,11 @@ it.each([
   expect(posted).toEqual([]);
 });
 
+it('names the address on this machine, where an embedded host is tried there', async () => {
+  await runAlarm(await opened(109, { SERVICE_URL: '', EMBEDDED_HOST: 'true' }));
+  expect(posted).toEqual([expect.stringContaining('(http://127.0.0.1:8080/maintainers)')]);
+});
+
 it('is not posted where the maintainers have said stop, however close', async () => {
   const stopped = { id: 103, owner: 'octo', name: 'renamed', networkId: 103, isPrivate: false } as const;
   const repository = { ...stopped, isArchived: false, pullRequests: 'all', sizeKb: 1 } as const;
