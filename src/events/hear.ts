@@ -123,7 +123,8 @@ async function newWords(
 ): Promise<readonly SaidComment[]> {
   const said: SaidComment[] = [];
   for (const remark of remarks) {
-    if (!isOthers(remark, bot.id) || remark.comment.isEdited) continue;
+    const isDated = !Number.isNaN(Date.parse(remark.at));
+    if (!isDated || !isOthers(remark, bot.id) || remark.comment.isEdited) continue;
     const { by } = remark.comment;
     if (by.association !== null && (await host.standing(name, by)) === 'none') continue;
     const words = wordsIn(remark.text, bot.login);

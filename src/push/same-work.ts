@@ -45,7 +45,7 @@ export interface ComparedAs {
   readonly groundTree: Oid | null;
 }
 
-type Work = Pick<PushedWork, 'commits' | 'entryCount'>;
+type ComparedPush = Pick<PushedWork, 'commits' | 'entryCount'>;
 
 /**
  * Compares a push with the pull requests of a repository. May be repeated, because others may open
@@ -54,7 +54,7 @@ type Work = Pick<PushedWork, 'commits' | 'entryCount'>;
  */
 export async function compareWork(
   run: Compares,
-  work: Work,
+  work: ComparedPush,
   { repository, bot, updates, groundTree }: ComparedAs,
   earlier: Compared | null = null,
 ): Promise<Compared> {
@@ -76,7 +76,7 @@ export async function compareWork(
 function worksOf(
   { host, store }: Compares,
   repository: RepositoryName,
-  { commits, entryCount }: Work,
+  { commits, entryCount }: ComparedPush,
   groundTree: Oid | null,
   undated: AnonymousCommits,
 ): Promise<readonly (readonly string[])[]> {

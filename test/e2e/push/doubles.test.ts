@@ -77,9 +77,8 @@ describe('by default', () => {
   it('a fix that was squashed into its commit is known again by the files it ends with', exhaustive, async () => {
     const { clone, pull } = await withPullRequest(bed);
     await clone.git('commit', '--quiet', '--allow-empty', '--message', 'Look again');
-    await clone.write({ 'fix.txt': 'fixed\n' });
-    await clone.git('add', 'fix.txt');
-    await clone.git('commit', '--quiet', '--fixup', 'HEAD~1');
+    const title = await clone.git('log', '-1', '--format=%s', 'HEAD~1');
+    await clone.commit({ message: `fixup! ${title}\n` });
     const fixed = bannerOf(await pushAgain({ clone }));
     expect(fixed.prUrl).not.toBe(pull.url);
     await clone.git('-c', 'sequence.editor=:', 'rebase', '--quiet', '-i', '--autosquash', 'origin/main');
