@@ -132,8 +132,7 @@ async function newWords(
   }
   // Within a second, the numbers tell the order of comments.
   return said.toSorted(
-    ({ remark: a }, { remark: b }) =>
-      Date.parse(a.at) - Date.parse(b.at) || a.comment.id - b.comment.id,
+    ({ remark: a }, { remark: b }) => Date.parse(a.at) - Date.parse(b.at) || a.comment.id - b.comment.id,
   );
 }
 

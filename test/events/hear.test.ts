@@ -278,5 +278,4 @@ describe('a comment', () => {
     expect(world.words[WHOLE]).toBe('stop');
     expect(world.heardKeys).toEqual(new Set([`comment:${id}`, `review:${id}`]));
   });
-  });
 });

@@ -73,16 +73,17 @@ async function recordedOf(...given: Parameters<typeof comparing>): Promise<(stri
   return works.map(([recorded]) => recorded);
 }
 
-const TREES = ['a', 'b'].map((digit) => digit.repeat(40));
-const GROUNDS = ['1', '2'].map((digit) => digit.repeat(40));
+const [TREE, OTHER_TREE] = ['a'.repeat(40), 'b'.repeat(40)];
+const [GROUND, OTHER_GROUND] = ['1'.repeat(40), '2'.repeat(40)];
 
 describe('the commits of a push', () => {
-  const [tree] = TREES;
-  const [ground] = GROUNDS;
-  const one = { tree, parents: [ground], message: 'One\n' } as const;
+  const one = { tree: TREE, parents: [GROUND], message: 'One\n' };
 
   it('are hashed once, and looked up each time; an update is not', async () => {
-    const { hash, pullRequestWith, compare } = comparing([{ tree }, { tree: TREES[1], message: 'Two\n' }]);
+    const { hash, pullRequestWith, compare } = comparing([
+      { tree: TREE },
+      { tree: OTHER_TREE, message: 'Two\n' },
+    ]);
     const first = await compare();
     expect(first.found).toEqual({ ...OPEN, shared: 1 });
     const again = await compare({}, first);
@@ -96,8 +97,8 @@ describe('the commits of a push', () => {
   it('are the same with other messages, and others with other files or on another commit', async () => {
     const recorded = await recordedOf([one]);
     expect(await recordedOf([{ ...one, message: 'Another way\n' }])).toEqual(recorded);
-    expect(await recordedOf([{ ...one, tree: TREES[1] }])).not.toEqual(recorded);
-    expect(await recordedOf([{ ...one, parents: [GROUNDS[1]!] }])).not.toEqual(recorded);
+    expect(await recordedOf([{ ...one, tree: OTHER_TREE }])).not.toEqual(recorded);
+    expect(await recordedOf([{ ...one, parents: [OTHER_GROUND] }])).not.toEqual(recorded);
   });
 
   it('are looked for as 1.0.0 has recorded them, too', async () => {
@@ -110,7 +111,7 @@ describe('the commits of a push', () => {
     const other = { ...one, message: 'Another way\n' };
     expect(await recordedOf([one], 0)).not.toEqual(await recordedOf([other], 0));
     const [mine, theirs] = await Promise.all(
-      [one, other].map((commit) => comparing([commit]).compare({ groundTree: tree as Oid })),
+      [one, other].map((commit) => comparing([commit]).compare({ groundTree: TREE as Oid })),
     );
     expect(mine?.works).not.toEqual(theirs?.works);
   });

@@ -290,7 +290,12 @@ interface AnsweredText {
 function remarkOf(of: SaidIn, text: AnsweredText) {
   const { id, user, html_url, body, created_at, updated_at, author_association } = text;
   const number = expectNumber(id);
-  const remark = { key: `${of}:${number}`, authorId: idOf(user), url: expectAddress(html_url), text: body ?? '' };
+  const remark = {
+    key: `${of}:${number}`,
+    authorId: idOf(user),
+    url: expectAddress(html_url),
+    text: body ?? '',
+  };
   // A program may repeat what strangers write, and also posts in the name of a person.
   if (user === null || user.type === 'Bot' || text.performed_via_github_app) return remark;
   const by: Speaker = { login: user.login, association: author_association ?? null };

@@ -128,7 +128,7 @@ export async function keep(
   plan: DelayPlan,
 ): Promise<DelayedFacts> {
   const { work, receivedHash, claim, compared, slot, hostAheadMs } = push;
-  const { store, settings, target, reply } = run;
+  const { store, settings, reply } = run;
   // It is meant to replace what is there now, and would replace what comes until then, too.
   if (options.overwrite)
     throw new Refusal('options', 'overwrite cannot wait', [

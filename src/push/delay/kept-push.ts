@@ -63,12 +63,12 @@ export function decodeKept(bytes: Uint8Array): KeptPush {
     at = start + view.getUint32(at);
     return bytes.subarray(start, at);
   };
-  // 1.0.0 kept none.
-  const { work, others = [], ...facts } = JSON.parse(Buffer.from(next()).toString()) as KeptHead;
+  const { work, ...facts } = JSON.parse(Buffer.from(next()).toString()) as KeptHead;
   const commits = new PlannedCommits();
   while (at < bytes.length) commits.encoded.push(next());
   const texts = { title: unpacked(work.title), description: unpacked(work.description) };
-  return { ...facts, others, work: { ...work, ...texts, commits } };
+  // 1.0.0 kept no others.
+  return { ...facts, others: facts.others ?? [], work: { ...work, ...texts, commits } };
 }
 
 type PackedText = Omit<PlannedText, 'bytes'> & { readonly text: string };

@@ -77,7 +77,7 @@ it.each([
 
 it('names the address on this machine, where an embedded host is tried there', async () => {
   await runAlarm(await opened(109, { SERVICE_URL: '', EMBEDDED_HOST: 'true' }));
-  expect(posted).toEqual([expect.stringContaining('(http://127.0.0.1:8080/maintainers)')]);
+  expect(posted).toEqual([expect.stringContaining('merge: http://127.0.0.1:8080/maintainers')]);
 });
 
 it('is not posted where the maintainers have said stop, however close', async () => {

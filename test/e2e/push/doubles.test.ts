@@ -74,17 +74,21 @@ describe('by default', () => {
     expect((await told()).join()).not.toContain('SECOND');
   });
 
-  it('a fix that was squashed into its commit is known again by the files it ends with', exhaustive, async () => {
-    const { clone, pull } = await withPullRequest(bed);
-    await clone.git('commit', '--quiet', '--allow-empty', '--message', 'Look again');
-    const title = await clone.git('log', '-1', '--format=%s', 'HEAD~1');
-    await clone.commit({ message: `fixup! ${title}\n` });
-    const fixed = bannerOf(await pushAgain({ clone }));
-    expect(fixed.prUrl).not.toBe(pull.url);
-    await clone.git('-c', 'sequence.editor=:', 'rebase', '--quiet', '-i', '--autosquash', 'origin/main');
-    const [first] = remoteLines(await pushAgain({ clone }, '-o', 'preview'));
-    expect(first).toBe(secondLine(`Your 3 commits are already in ${fixed.prUrl}.`));
-  });
+  it(
+    'a fix that was squashed into its commit is known again by the files it ends with',
+    exhaustive,
+    async () => {
+      const { clone, pull } = await withPullRequest(bed);
+      await clone.git('commit', '--quiet', '--allow-empty', '--message', 'Look again');
+      const title = await clone.git('log', '-1', '--format=%s', 'HEAD~1');
+      await clone.commit({ message: `fixup! ${title}\n` });
+      const fixed = bannerOf(await pushAgain({ clone }));
+      expect(fixed.prUrl).not.toBe(pull.url);
+      await clone.git('-c', 'sequence.editor=:', 'rebase', '--quiet', '-i', '--autosquash', 'origin/main');
+      const [first] = remoteLines(await pushAgain({ clone }, '-o', 'preview'));
+      expect(first).toBe(secondLine(`Your 3 commits are already in ${fixed.prUrl}.`));
+    },
+  );
 
   it('commits that change no file are known again by their messages alone', exhaustive, async () => {
     const { clone, upstream, ...contribution } = await contribute(bed);
