@@ -130,7 +130,7 @@ describe('by default', () => {
       const pushed = withoutSecrets(await pushAgain({ clone }));
       const command = `git pull --rebase ${upstream.url} refs/heads/main`;
       expect(pushed.slice(0, 2)).toEqual([
-        `2 of your 4 commits are merged already, with ${pull.url}. This would open a NEW pull request.`,
+        `3 of your 4 commits are merged already, with ${pull.url}. This would open a NEW pull request.`,
         'To leave out what is merged:',
       ]);
       expect(pushed[2]).toBe(`  ${command}`);
