@@ -144,7 +144,7 @@ describe('/admin', () => {
     const repository = { owner: 'octo', name: 'hello', id: 7, networkId: 7, sizeKb: 1 };
     const open = { isPrivate: false, isArchived: false, pullRequests: 'all' } as const;
     await runInDurableObject(feedOf(bindings, 'gh'), (_, { storage }) => {
-      const stop = { word: 'stop', at: Date.parse('2026-11-27T10:00:00Z'), saidBy: 2 } as const;
+      const stop = { word: 'stop', at: Date.parse('2026-11-27T10:00:00Z'), saidBy: 2, since: 1 } as const;
       new SqlStances(storage.sql).setStance({ ...repository, ...open }, 0, stop);
     });
     const html = await (await send('/admin', { headers })).text();
