@@ -180,6 +180,15 @@ export interface OpenThread {
   readonly isPullRequest: boolean;
 }
 
+/** An open issue or pull request, as a list shows it. */
+export interface ListedThread {
+  readonly number: number;
+  readonly title: string;
+  readonly isPullRequest: boolean;
+  /** The time when it was opened, in ISO 8601. */
+  readonly openedAt: string;
+}
+
 /** A comment, or a review with all its remarks. */
 export interface Remark {
   /** The key among all remarks of its pull request: `comment:<id>` or `review:<id>`. */

@@ -69,6 +69,33 @@ export function activityContract(world: () => World): void {
     });
   });
 
+  describe('a list of open threads', () => {
+    it('has issues and pull requests, the newest first, and not what is closed', async () => {
+      const { activity, threads } = world();
+      const { repository, name, number } = await world().proposed();
+      const issue = { title: 'An issue', body: 'About something', labels: [] };
+      const opened = await threads.createIssue(name, issue);
+      const closed = await threads.createIssue(name, issue);
+      await threads.closeIssue(name, closed.number);
+      const listed = await activity.newestThreads(name);
+      expect(listed?.map(({ openedAt: _, ...thread }) => thread)).toEqual([
+        { number: opened.number, title: 'An issue', isPullRequest: false },
+        { number, title: 'A title', isPullRequest: true },
+      ]);
+      expect(listed?.every(({ openedAt }) => Date.parse(openedAt) > 0)).toBe(true);
+      expect(await activity.newestThreads({ ...repository.name, name: 'nothing' })).toBeNull();
+    });
+
+    it('is the beginning of a long one, for one page', async () => {
+      const { repository, number } = await world().withIssue();
+      for (let count = 1; count <= 34; count++)
+        await world().threads.createIssue(repository.name, { title: `Issue ${count}`, body: 'x', labels: [] });
+      const listed = await world().activity.newestThreads(repository.name);
+      const newest = Array.from({ length: 30 }, (_, index) => number + 34 - index);
+      expect(listed?.map((thread) => thread.number)).toEqual(newest);
+    });
+  });
+
   describe('a conversation', () => {
     it('of a pull request has its description, comments, reviews and remarks, the newest first', async () => {
       const { repository, name, number, head } = await world().proposed();
