@@ -93,6 +93,17 @@ export function card(id: string, heading: Html | string, content: Html | Html[])
   </section>`;
 }
 
+/**
+ * Shows a card that is closed until somebody opens it.
+ * @param id the id of its heading.
+ */
+export function folded(id: string, heading: string, content: Html): Html {
+  return html`<details class="card">
+    <summary><h2 id="${id}">${heading}</h2></summary>
+    <div>${content}</div>
+  </details>`;
+}
+
 /** @param nothing the words of an empty list. */
 export function listCard(id: string, heading: string, items: Html[], nothing: string): Html {
   const list = html`<ul class="list">
