@@ -20,7 +20,7 @@ import {
 } from './conversation.ts';
 import FOLLOWING_HTML from './fragments/following.html';
 import WITHDRAWAL_HTML from './fragments/withdrawal.html';
-import { card, dotted, filled, folded, hostLine, type Html, isoTime, type Page, visibleText } from './layout.ts';
+import { card, dotted, filled, folded, hostLine, type Html, type Page, visibleText } from './layout.ts';
 import { CHANGE_FORM, remotePath, REPLY_FORM, WITHDRAW_FORM } from './remote-paths.ts';
 
 interface PullRequestPage {

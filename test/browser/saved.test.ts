@@ -1,5 +1,5 @@
 /**
- * What is shown once is saved without script: as one text that is selected at once, and as a file
+ * Secrets that are shown once are saved without script: as one text that is selected at once, and as a file
  * that no request has.
  */
 import { readFile } from 'node:fs/promises';

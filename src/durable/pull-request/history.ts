@@ -35,7 +35,7 @@ export interface HistoryEvent {
   /** The title that the pull request had then, as far as the service knew it. */
   readonly title?: string;
   /**
-   * What an update has changed. Absent: nobody has looked, or an earlier version has written the
+   * The changes of an update. Absent: nobody has looked, or an earlier version has written the
    * event.
    */
   readonly commits?: CommitCounts;

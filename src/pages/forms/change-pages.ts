@@ -236,14 +236,13 @@ export function changeDonePage(place: FormPlace, opened: OpenedChange): Page {
   });
   const next = {
     edit: changeLink(place.action, path, prHash),
-    page: pullRequestPath(prHash),
     topic: safeUrl(topicUrl),
     withdrawal: `${place.home}/withdraw?pr_hash=${prHash}`,
   };
   const page = formPage(
     updated ? 'Your pull request is updated' : 'Your pull request is open',
     place,
-    html`<a href="${next.page}">Follow it on its page</a>: state, conversation, and a feed.`,
+    html`<a href="${pullRequestPath(prHash)}">Follow it on its page</a>: state, conversation, and a feed.`,
     html`${sameNotice(same, place, path, 'and withdraw this one')} ${save} ${filled(NEXT_HTML, next)}
     ${lines === '' ? '' : html`<pre class="text">${lines}</pre>`} ${hostLine(prUrl)}`,
   );

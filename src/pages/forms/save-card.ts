@@ -12,7 +12,7 @@ interface Saved {
   readonly lines: Readonly<Record<string, string>>;
   readonly note: Html | string;
   readonly fileName: string;
-  /** What follows in the card. */
+  /** The end of the card. */
   readonly more?: Html;
 }
 

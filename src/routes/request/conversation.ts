@@ -27,7 +27,9 @@ import { sentence } from '../../words/sentence.ts';
 import { scopeOf } from './scope.ts';
 
 /** Short, because the rest of the page can be shown without the conversation. */
-const PATIENCE_MS = 8_000;
+const PATIENCE_MS = 5_000;
+/** Shorter, because the conversation is worth showing without the bot's name. */
+const BOT_PATIENCE_MS = 1_000;
 
 /**
  * The conversations of the last minute, with room for some forty long ones. A character counts as
@@ -70,7 +72,7 @@ export async function conversationOf(
       Promise.all([
         activity.conversation(repository, number),
         // Without its name, no text is marked.
-        botLogin(env, given.config, host, given.http, true).catch(() => null),
+        within(BOT_PATIENCE_MS, botLogin(env, given.config, host, given.http, true)).catch(() => null),
       ]),
     );
     if (found === null) return { kind: 'missing' };
