@@ -52,7 +52,8 @@ export interface ReplyForm
 }
 
 const BODY_HINT = 'Markdown. Everyone will see it. Leave out whatever shows who you are.';
-const LABELS_HINT = 'Names of labels that the repository has, with commas between them.';
+const LABELS_HINT =
+  'Names that the repository has, with commas between them. The code host leaves them out unless the bot may set labels, which is rare.';
 const LABELS_NOTE = 'Labels, if the repository has them and lets the bot set them';
 const TOKEN_HINT =
   'You got it after an earlier reply or issue of yours. With it, you write under the same pseudonym. Without it, you get a new one.';
