@@ -252,8 +252,12 @@ export interface Conversation {
   readonly closedAt: string | null;
   /** True if only the people of the repository may comment. */
   readonly isLocked: boolean;
+  /** The text with which it was opened, or null if that is empty. */
+  readonly description: ThreadComment | null;
   /** The newest comments first, at most 50. */
   readonly comments: readonly ThreadComment[];
+  /** True if earlier comments are left out. */
+  readonly hasEarlier: boolean;
 }
 
 /** An issue that was transferred to another public repository. */

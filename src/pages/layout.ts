@@ -94,6 +94,17 @@ export function card(id: string, heading: Html | string, content: Html | Html[])
 }
 
 /**
+ * Shows a card that is closed until somebody opens it.
+ * @param id the id of its heading.
+ */
+export function folded(id: string, heading: string, content: Html): Html {
+  return html`<details class="card">
+    <summary><h2 id="${id}">${heading}</h2></summary>
+    <div>${content}</div>
+  </details>`;
+}
+
+/**
  * @param nothing the words of an empty list.
  * @param look `threads` for titles with facts beside them, which stand below on a telephone.
  */

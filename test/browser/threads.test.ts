@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { contribute, expectAccepted } from '../e2e/support/contribution.ts';
 import { useTestBed } from '../e2e/support/test-bed.ts';
 import { describeInBrowser, useChromium } from './support/chromium.ts';
-import { browserOf, heading, press } from './support/forms.ts';
+import { browserOf, heading, press, saved } from './support/forms.ts';
 import { exhaustive } from '../support/exhaustive.ts';
 
 const bed = useTestBed();
@@ -49,14 +49,14 @@ describeInBrowser('a person with a browser', () => {
       const issue = await bed.host.call('GET', `/repos/${upstream.fullName}/issues/1`);
       expect(issue).toMatchObject({ title: 'Does not <start>', body: shown });
 
-      const token = await page.getByRole('textbox', { name: 'Your token' }).inputValue();
+      const token = await saved(page, 'Token');
       expect(token).toMatch(/^[A-Z2-7]{16}$/);
       expect(await page.locator('input[type=password]').count()).toBe(0);
       await press(page, 'Reply to this issue');
       await page.getByText('Does not <start>').waitFor();
       expect(await page.getByLabel('Your token (optional)').inputValue()).toBe(token);
       await chromium.expectFit(page);
-      await page.getByLabel('Body').fill('It starts with `--force`.');
+      await page.getByLabel('Your reply').fill('It starts with `--force`.');
       await press(page, 'Preview');
       const text = await page.locator('details pre').textContent();
       expect(text).toMatch(/^It starts with `--force`\.\n\n---\nanon-[0-9a-f]{8} · karma \(1\) · \[report\]/);
@@ -138,11 +138,11 @@ describeInBrowser('a person with a browser', () => {
     await chromium.expectFit(page);
     await page.getByLabel('Number or address').fill(`${bed.sandbox.url}/${upstream.fullName}/issues/1#top`);
     await press(page, 'Reply');
-    await page.getByLabel('Body').fill('For me, too.');
+    await page.getByLabel('Your reply').fill('For me, too.');
     await press(page, 'Preview');
     await press(page, 'Post the reply');
     await heading(page, 'Your reply is posted');
-    expect(await page.getByRole('textbox', { name: 'Your token' }).inputValue()).toMatch(/^[A-Z2-7]{16}$/);
+    expect(await saved(page, 'Token')).toMatch(/^[A-Z2-7]{16}$/);
   });
 
   it('reads what people wrote on the page of their pull request, and replies', exhaustive, async () => {

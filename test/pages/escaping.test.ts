@@ -13,10 +13,13 @@ import {
   issueClosedPage,
   issueFormPage,
   issuePreviewPage,
+} from '../../src/pages/forms/thread-pages.ts';
+import {
+  replyClosedPage,
   replyFormPage,
   replyPreviewPage,
   replyToPage,
-} from '../../src/pages/forms/thread-pages.ts';
+} from '../../src/pages/forms/reply-pages.ts';
 import { REVIEW_DOOR, reviewListPage, reviewOnePage } from '../../src/pages/delayed-review-page.ts';
 import { doorPage, operatorHomePage } from '../../src/pages/operator-page.ts';
 import { delayedPage } from '../../src/pages/delayed-page.ts';
@@ -113,6 +116,7 @@ const reply = (text: string) => ({
   user_token: text,
   closed: null,
   appealFor: text,
+  own: text,
 });
 const given = (text: string) => ({ remarks: [`r${text}`], addresses: [text] });
 const said = (text: string) => ({
@@ -122,7 +126,11 @@ const said = (text: string) => ({
     state: 'open' as const,
     closedAt: null,
     isLocked: true,
-    comments: [{ author: `a${text}`, at: '2026-11-23T10:00:00Z', text: `c${text}`, path: `p${text}` }],
+    description: { author: text, at: '2026-11-23T09:00:00Z', text: `d${text}`, path: null, postedAs: text },
+    comments: [
+      { author: `a${text}`, at: '2026-11-23T10:00:00Z', text: `c${text}`, path: `p${text}`, postedAs: null },
+    ],
+    hasEarlier: true,
   },
 });
 const difference = (text: string) => ({
@@ -219,6 +227,7 @@ const PAGES: readonly ((text: string) => Page)[] = [
       key: text,
       path: text,
       topicUrl: text,
+      pageUrl: text,
       notes: [`-${text}-`],
       same: same(text),
     }),
@@ -250,8 +259,12 @@ const PAGES: readonly ((text: string) => Page)[] = [
   (text) => issueFormPage({ ...issue(text), asked: asked(text) }),
   (text) => issueClosedPage(frame(text), text.replaceAll('\n', ' ')),
   (text) => issueChoicePage(frame(text), offered(text), text),
-  (text) => replyToPage(frame(text), text, text),
-  (text) => donePage('comments', frame(text), { url: text, number: 1 }, { hash: text, userToken: text }),
+  (text) =>
+    replyToPage(frame(text), text, text, [
+      { number: 1, title: `t${text}`, isPullRequest: false, openedAt: '2026-11-23T10:00:00Z' },
+    ]),
+  (text) => replyClosedPage(frame(text), text.replaceAll('\n', ' ')),
+  (text) => donePage('comments', text, frame(text), { url: text, number: 1 }, { hash: text, userToken: text }),
   (text) =>
     remotePage(
       {
@@ -332,6 +345,7 @@ const PAGES: readonly ((text: string) => Page)[] = [
       needsKey: true,
       asked: '',
       closed: null,
+      takesReplies: true,
       conversation: said(text),
     }),
 ];

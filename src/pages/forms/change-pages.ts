@@ -10,6 +10,7 @@ import { pullRequestPath } from '../../words/pr-hash.ts';
 import { type BannerFacts, farewell, type Withdrawn } from '../../push/reply/banner.ts';
 import type { Preview } from '../../push/reply/refusal.ts';
 import type { NotedReply } from '../../push/reply/reply.ts';
+import { COPY_SCRIPT } from '../commands.ts';
 import NEXT_HTML from '../fragments/next.html';
 import {
   card,
@@ -34,8 +35,8 @@ import {
   type GivenAway,
   previewPage,
   problemNotice,
-  shownValue,
 } from './parts.ts';
+import { saveCard } from './save-card.ts';
 
 /** @param closed lines that say why no change can be sent now. */
 export function changeClosedPage(place: FormPlace, closed: string): Page {
@@ -126,31 +127,33 @@ function timeField(isDelayed: boolean): Html {
 
 export type OpenedChange = Pick<BannerFacts, 'updated' | 'prUrl' | 'prHash' | 'key'> &
   Pick<NotedReply, 'notes' | 'same'> &
-  Readonly<Record<'path' | 'topicUrl', string>>;
+  Readonly<Record<'path' | 'topicUrl' | 'pageUrl', string>>;
+
+const KEEP =
+  'With the hash, everybody can update the pull request: it is part of the branch’s name. Only with the key can you withdraw it, or change its title and description. Nobody can look the key up for you. Keep it where no account of yours has it.';
 
 export function changeDonePage(place: FormPlace, opened: OpenedChange): Page {
-  const { updated, prUrl, prHash, key, topicUrl, path, same } = opened;
+  const { updated, prUrl, prHash, key, topicUrl, pageUrl, path, same } = opened;
   const lines = opened.notes.join('\n').trim();
-  const keep = html`<p>
-      With the hash, everybody can update the pull request: it is part of the branch’s name. Only with the key
-      can you withdraw it, or change its title and description. Keep the key to yourself.
-    </p>
-    ${shownValue('hash', 'Hash', prHash)} ${key === null ? '' : shownValue('key', 'Key', key)}`;
+  const save = saveCard({
+    lines: { Page: pageUrl, Hash: prHash, ...(key !== null && { Key: key }) },
+    note: KEEP,
+    fileName: `pull-request-${prHash}.txt`,
+  });
   const next = {
     edit: changeLink(place.action, path, prHash),
     page: pullRequestPath(prHash),
     topic: safeUrl(topicUrl),
     withdrawal: `${place.home}/withdraw?pr_hash=${prHash}`,
   };
-  return formPage(
+  const page = formPage(
     updated ? 'Your pull request is updated' : 'Your pull request is open',
     place,
-    html`<a href="${next.page}">Its page on this service</a>`,
-    html`${sameNotice(same, place, path, 'and withdraw this one')}
-    ${card('keep', `Keep ${key === null ? 'its hash' : 'its hash and its key'}`, keep)}
-    ${filled(NEXT_HTML, next)} ${lines === '' ? '' : html`<pre class="text">${lines}</pre>`}
-    ${hostLine(prUrl)}`,
+    html`<a href="${next.page}">Follow it on its page</a>: state, conversation, and a feed.`,
+    html`${sameNotice(same, place, path, 'and withdraw this one')} ${save} ${filled(NEXT_HTML, next)}
+    ${lines === '' ? '' : html`<pre class="text">${lines}</pre>`} ${hostLine(prUrl)}`,
   );
+  return { ...page, script: COPY_SCRIPT };
 }
 
 /**
@@ -158,18 +161,16 @@ export function changeDonePage(place: FormPlace, opened: OpenedChange): Page {
  * @param page address of the delayed push's page.
  */
 export function changeDelayedPage(place: FormPlace, sentence: string, page: string): Page {
-  return formPage(
-    'Your change waits',
-    place,
-    sentence,
-    html`<section class="card">
-      <p>
-        Keep this address secret, and do not lose it: nobody can look it up for you. There you can publish the
-        change now, or give it up. Once it is published, the page shows the pull request and its key.
-      </p>
-      <p><a href="${page}" class="mono">${page}</a></p>
-    </section>`,
-  );
+  const save = saveCard({
+    lines: { Page: page },
+    note: 'Keep this address secret, and do not lose it: nobody can look it up for you.',
+    fileName: 'delayed-change.txt',
+    more: html`<p>
+      <a href="${page}">There</a> you can publish the change now, or give it up. Once it is published, the page
+      shows the pull request and its key.
+    </p>`,
+  });
+  return { ...formPage('Your change waits', place, sentence, save), script: COPY_SCRIPT };
 }
 
 export function withdrawPage(form: FormFrame, typed: Pick<ChangeFields, 'pr_hash' | 'pr_key'>): Page {

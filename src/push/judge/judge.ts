@@ -29,6 +29,7 @@ import {
   unreadableTitle,
 } from './rules/texts.ts';
 import { trails } from './rules/trails.ts';
+import type { CommitChanges } from './updated-commits.ts';
 import { whatItIs } from './what-it-is.ts';
 
 /**
@@ -69,8 +70,8 @@ export interface Judged {
   readonly claim: ClaimedUpdate | null;
   /** Whether an open pull request is updated, as far as is known. */
   readonly updates: boolean;
-  /** As `updatedCommits` says it; null: nobody knows, or it is no update. */
-  readonly updated: string | null;
+  /** What an update changes; null: nobody knows, or it is no update. */
+  readonly updated: CommitChanges | null;
   /** The pull request that has its commits; null: none was looked for, because it is refused. */
   readonly compared: Compared | null;
   readonly findings: readonly Finding[];

@@ -28,7 +28,9 @@ import { mayBeRecorded } from '../../../stats/recorded-hashes.ts';
 import { readMarkdown } from '../../../text/markdown.ts';
 import { noiseProblem } from '../../../text/noise.ts';
 import type { FormFields } from '../../request/form-fields.ts';
+import { shownOrigin } from '../../request/public-origin.ts';
 import { problem, type Refused } from '../../request/refused.ts';
+import { pullRequestPath } from '../../../words/pr-hash.ts';
 import { sentence } from '../../../words/sentence.ts';
 import { answerForm, typedIdentity, NO_NAME, type RequestedForm, secretsOf, type SentForm } from '../form.ts';
 import { changeFields, checkChangeFields, pushOptionsOf } from './change-fields.ts';
@@ -261,10 +263,13 @@ async function openedBefore(
 function done(
   place: RequestedForm,
   { path }: ChangeFields,
-  opened: Omit<OpenedChange, 'path' | 'topicUrl'>,
+  opened: Omit<OpenedChange, 'path' | 'topicUrl' | 'pageUrl'>,
 ): Promise<Response> {
-  const topicUrl = `${place.c.var.config.notifyBaseUrl}/${pullRequestTopic(opened.prHash)}`;
-  return answerForm(place.c, changeDonePage(place, { ...opened, path, topicUrl }));
+  const { c } = place;
+  const { config } = c.var;
+  const topicUrl = `${config.notifyBaseUrl}/${pullRequestTopic(opened.prHash)}`;
+  const pageUrl = shownOrigin(c.req.raw, config) + pullRequestPath(opened.prHash);
+  return answerForm(c, changeDonePage(place, { ...opened, path, topicUrl, pageUrl }));
 }
 
 /** Makes the names of what a form opens or delays, which nobody else can know. */
