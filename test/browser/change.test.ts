@@ -27,7 +27,7 @@ describeInBrowser('a person with a browser', () => {
       .fill(`${bed.sandbox.url.replace('http://', '')}/${upstream.fullName}`);
     await press(page, 'Open');
     await page.getByText('It accepts anonymous pull requests, issues and replies.').waitFor();
-    await page.getByRole('link', { name: 'Choose the file' }).click();
+    await page.getByRole('link', { name: 'Change a file' }).click();
     await chromium.expectFit(page);
     await page.getByRole('link', { name: 'docs/' }).click();
     await page.getByRole('link', { name: 'de/' }).click();

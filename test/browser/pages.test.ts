@@ -84,7 +84,7 @@ describeInBrowser('the page of a remote', () => {
 describeInBrowser('the front page', () => {
   it.each([
     ['Change a file', 'Change a file'],
-    ['Write an issue', 'Open an issue'],
+    ['Report an issue', 'Open an issue'],
     ['Reply', 'Reply to an issue'],
   ])('leads to a form without Git and without JavaScript: %s', exhaustive, async (button, heading) => {
     const page = await chromium.newPage({ baseURL: bed.service.url, javaScriptEnabled: false });

@@ -24,7 +24,7 @@ describeInBrowser('a person with a browser', () => {
       await press(page, 'Open');
       await page.waitForURL(`**/v1/gh/${upstream.fullName}`);
       await chromium.expectFit(page);
-      await page.getByRole('link', { name: 'Write an issue' }).click();
+      await page.getByRole('link', { name: 'Report an issue' }).click();
       await chromium.expectFit(page);
       await page.getByLabel('Title').fill('Does not <start>');
       await page.getByLabel('Body').fill('\nIt says:\n\n```\nno');
@@ -77,7 +77,7 @@ describeInBrowser('a person with a browser', () => {
     const page = await chromium.newPage(browserOf(bed));
     await page.goto('/');
     await page.getByLabel('Which repository').fill(upstream.fullName);
-    await press(page, 'Write an issue');
+    await press(page, 'Report an issue');
     await heading(page, 'Open an issue');
     await page.getByLabel('Title').fill('\u200eevil');
     const wide = `| ${'column | '.repeat(40)}\n|${' - |'.repeat(40)}\n| ${'x | '.repeat(40)}`;
@@ -131,7 +131,7 @@ describeInBrowser('a person with a browser', () => {
     await bed.host.call('POST', `/repos/${upstream.fullName}/issues`, { title: 'Slow' });
     const page = await chromium.newPage(browserOf(bed));
     await page.goto(`/v1/gh/${upstream.fullName}`);
-    await page.getByRole('link', { name: 'Write a reply' }).click();
+    await page.getByRole('link', { name: 'Reply', exact: true }).click();
     await page.getByLabel('Number or address').fill('https://elsewhere.example/octo/hello/issues/1');
     await press(page, 'Reply');
     await page.getByText('This address is not on').waitFor();

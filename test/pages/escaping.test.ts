@@ -4,12 +4,8 @@ import { expect, it } from 'vitest';
 import { frontPage } from '../../src/pages/front-page.ts';
 import { type Page, renderPage } from '../../src/pages/layout.ts';
 import { pullRequestPage } from '../../src/pages/pull-request-page.ts';
-import {
-  changeDonePage,
-  changeFormPage,
-  changePreviewPage,
-  withdrawPage,
-} from '../../src/pages/forms/change-pages.ts';
+import { changeDonePage, changePreviewPage, withdrawPage } from '../../src/pages/forms/change-pages.ts';
+import { changeFormPage } from '../../src/pages/forms/edit-page.ts';
 import { folderPage } from '../../src/pages/forms/folder-page.ts';
 import {
   donePage,
@@ -49,6 +45,8 @@ const change = (text: string) => ({
     blob: `b${text}`,
     seen: text,
     text,
+    removed: '',
+    others: `o${text}`,
     title: text,
     description: `d${text}`,
     own_name: text,
@@ -59,6 +57,8 @@ const change = (text: string) => ({
     issue: text,
   },
   policy: { requiresSignOff: true, requiresAi: true, requiresIssue: true },
+  others: [{ path: text, blob: '', text, isRemoved: false }],
+  searched: [text],
   warnings: [text],
   templateUrl: text,
   needsKey: true,
@@ -184,7 +184,10 @@ const PAGES: readonly ((text: string) => Page)[] = [
   (text) => changeFormPage({ ...change(text), unfit: text }),
   (text) =>
     changePreviewPage(change(text), {
-      difference: difference(text),
+      files: [
+        { path: text, blob: '', text, isRemoved: false, difference: difference(text) },
+        { path: text, blob: 'b', text, isRemoved: true, difference: null },
+      ],
       author: text,
       base: text,
       title: text,
@@ -205,6 +208,16 @@ const PAGES: readonly ((text: string) => Page)[] = [
         { kind: 'file', name: text, path: text },
         { kind: 'symlink', name: text, path: null },
       ],
+      begun: null,
+    }),
+  (text) =>
+    folderPage({
+      ...frame(text),
+      path: text,
+      folder: 'docs',
+      prHash: `h${text}`,
+      entries: [{ kind: 'file', name: text, path: text }],
+      begun: { text },
     }),
   (text) =>
     changeDonePage(frame(text), {
@@ -274,6 +287,7 @@ const PAGES: readonly ((text: string) => Page)[] = [
         pullRequests: [
           { number: 1, url: `https://host.test/${text}`, state: 'open', title: text, openedAt: 0 },
         ],
+        openThreads: [{ number: 2, title: text, isPullRequest: false, openedAt: text }],
       },
       { hosts: HOSTS },
     ),

@@ -41,7 +41,8 @@ export interface AskedForm {
 }
 
 export const BODY_HINT = 'Markdown. Everyone will see it. Leave out whatever shows who you are.';
-const LABELS_HINT = 'Names of labels that the repository has, with commas between them.';
+const LABELS_HINT =
+  'Names that the repository has, with commas between them. The code host leaves them out unless the bot may set labels, which is rare.';
 const LABELS_NOTE = 'Labels, if the repository has them and lets the bot set them';
 const ISSUE_LEAD = 'A bot opens it for you. It shows neither your name nor your address.';
 
