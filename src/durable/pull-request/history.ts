@@ -68,7 +68,12 @@ export class History {
    * Adds an event.
    * @param at milliseconds since 1970
    */
-  add(kind: HistoryKind, url: string, at: number, of: Omit<HistoryEvent, 'id' | 'kind' | 'url' | 'at'>): void {
+  add(
+    kind: HistoryKind,
+    url: string,
+    at: number,
+    of: Omit<HistoryEvent, 'id' | 'kind' | 'url' | 'at'>,
+  ): void {
     const { events } = this.#kept;
     const isRemark = REMARKS.has(kind);
     events.push({ id: (events.at(-1)?.id ?? 0) + 1, kind, url: shortUrl(url), at: seconds(at), ...of });

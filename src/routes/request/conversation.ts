@@ -52,6 +52,11 @@ export function knownConversation(
   return conversation === null ? null : { kind: 'shown', conversation };
 }
 
+/** Drops what was read, because this service has posted there since. */
+export function forgetConversation(host: HostConfig, repository: RepositoryName, number: number): void {
+  recent.delete(keyOf(host, repository, number));
+}
+
 /** Reads the conversation, or says why it cannot. Never rejects. */
 export async function conversationOf(
   c: Context<AppEnv>,
