@@ -183,6 +183,15 @@ export interface OpenThread {
 /** The kinds of texts on a thread, each with numbers of its own. A `line` is a remark on code. */
 export type SaidIn = 'comment' | 'review' | 'line';
 
+/** An open issue or pull request, as a list shows it. */
+export interface ListedThread {
+  readonly number: number;
+  readonly title: string;
+  readonly isPullRequest: boolean;
+  /** The time when it was opened, in ISO 8601. */
+  readonly openedAt: string;
+}
+
 /** A comment, a review with all its remarks, or one of these. */
 export interface Remark {
   /** The key among all remarks: kind and number, such as `comment:12`. */
@@ -252,8 +261,12 @@ export interface Conversation {
   readonly closedAt: string | null;
   /** True if only the people of the repository may comment. */
   readonly isLocked: boolean;
+  /** The text with which it was opened, or null if that is empty. */
+  readonly description: ThreadComment | null;
   /** The newest comments first, at most 50. */
   readonly comments: readonly ThreadComment[];
+  /** True if earlier comments are left out. */
+  readonly hasEarlier: boolean;
 }
 
 /** An issue that was transferred to another public repository. */

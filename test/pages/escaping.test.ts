@@ -4,12 +4,8 @@ import { expect, it } from 'vitest';
 import { frontPage } from '../../src/pages/front-page.ts';
 import { type Page, renderPage } from '../../src/pages/layout.ts';
 import { pullRequestPage } from '../../src/pages/pull-request-page.ts';
-import {
-  changeDonePage,
-  changeFormPage,
-  changePreviewPage,
-  withdrawPage,
-} from '../../src/pages/forms/change-pages.ts';
+import { changeDonePage, changePreviewPage, withdrawPage } from '../../src/pages/forms/change-pages.ts';
+import { changeFormPage } from '../../src/pages/forms/edit-page.ts';
 import { folderPage } from '../../src/pages/forms/folder-page.ts';
 import {
   donePage,
@@ -17,10 +13,13 @@ import {
   issueClosedPage,
   issueFormPage,
   issuePreviewPage,
+} from '../../src/pages/forms/thread-pages.ts';
+import {
+  replyClosedPage,
   replyFormPage,
   replyPreviewPage,
   replyToPage,
-} from '../../src/pages/forms/thread-pages.ts';
+} from '../../src/pages/forms/reply-pages.ts';
 import { REVIEW_DOOR, reviewListPage, reviewOnePage } from '../../src/pages/delayed-review-page.ts';
 import { doorPage, operatorHomePage } from '../../src/pages/operator-page.ts';
 import { delayedPage } from '../../src/pages/delayed-page.ts';
@@ -46,6 +45,8 @@ const change = (text: string) => ({
     blob: `b${text}`,
     seen: text,
     text,
+    removed: '',
+    others: `o${text}`,
     title: text,
     description: `d${text}`,
     own_name: text,
@@ -56,6 +57,8 @@ const change = (text: string) => ({
     issue: text,
   },
   policy: { requiresSignOff: true, requiresAi: true, requiresIssue: true },
+  others: [{ path: text, blob: '', text, isRemoved: false }],
+  searched: [text],
   warnings: [text],
   templateUrl: text,
   needsKey: true,
@@ -113,6 +116,7 @@ const reply = (text: string) => ({
   user_token: text,
   closed: null,
   appealFor: text,
+  own: text,
 });
 const given = (text: string) => ({ remarks: [`r${text}`], addresses: [text] });
 const said = (text: string) => ({
@@ -122,7 +126,11 @@ const said = (text: string) => ({
     state: 'open' as const,
     closedAt: null,
     isLocked: true,
-    comments: [{ author: `a${text}`, at: '2026-11-23T10:00:00Z', text: `c${text}`, path: `p${text}` }],
+    description: { author: text, at: '2026-11-23T09:00:00Z', text: `d${text}`, path: null, postedAs: text },
+    comments: [
+      { author: `a${text}`, at: '2026-11-23T10:00:00Z', text: `c${text}`, path: `p${text}`, postedAs: null },
+    ],
+    hasEarlier: true,
   },
 });
 const difference = (text: string) => ({
@@ -176,7 +184,10 @@ const PAGES: readonly ((text: string) => Page)[] = [
   (text) => changeFormPage({ ...change(text), unfit: text }),
   (text) =>
     changePreviewPage(change(text), {
-      difference: difference(text),
+      files: [
+        { path: text, blob: '', text, isRemoved: false, difference: difference(text) },
+        { path: text, blob: 'b', text, isRemoved: true, difference: null },
+      ],
       author: text,
       base: text,
       title: text,
@@ -197,6 +208,16 @@ const PAGES: readonly ((text: string) => Page)[] = [
         { kind: 'file', name: text, path: text },
         { kind: 'symlink', name: text, path: null },
       ],
+      begun: null,
+    }),
+  (text) =>
+    folderPage({
+      ...frame(text),
+      path: text,
+      folder: 'docs',
+      prHash: `h${text}`,
+      entries: [{ kind: 'file', name: text, path: text }],
+      begun: { text },
     }),
   (text) =>
     changeDonePage(frame(text), {
@@ -206,6 +227,7 @@ const PAGES: readonly ((text: string) => Page)[] = [
       key: text,
       path: text,
       topicUrl: text,
+      pageUrl: text,
       notes: [`-${text}-`],
       same: same(text),
     }),
@@ -239,8 +261,13 @@ const PAGES: readonly ((text: string) => Page)[] = [
   (text) => issueFormPage({ ...issue(text), asked: asked(text) }),
   (text) => issueClosedPage(frame(text), text.replaceAll('\n', ' ')),
   (text) => issueChoicePage(frame(text), offered(text), text),
-  (text) => replyToPage(frame(text), text, text),
-  (text) => donePage('comments', frame(text), { url: text, number: 1 }, { hash: text, userToken: text }),
+  (text) =>
+    replyToPage(frame(text), text, text, [
+      { number: 1, title: `t${text}`, isPullRequest: false, openedAt: '2026-11-23T10:00:00Z' },
+    ]),
+  (text) => replyClosedPage(frame(text), text.replaceAll('\n', ' ')),
+  (text) =>
+    donePage('comments', text, frame(text), { url: text, number: 1 }, { hash: text, userToken: text }),
   (text) =>
     remotePage(
       {
@@ -263,6 +290,7 @@ const PAGES: readonly ((text: string) => Page)[] = [
         pullRequests: [
           { number: 1, url: `https://host.test/${text}`, state: 'open', title: text, openedAt: 0 },
         ],
+        openThreads: [{ number: 2, title: text, isPullRequest: false, openedAt: text }],
       },
       { hosts: HOSTS },
     ),
@@ -320,6 +348,7 @@ const PAGES: readonly ((text: string) => Page)[] = [
       needsKey: true,
       asked: '',
       closed: null,
+      takesReplies: true,
       conversation: said(text),
     }),
 ];
