@@ -14,6 +14,7 @@ import { contentRoutes } from './contents.ts';
 import { forkRoutes } from './forks.ts';
 import { issueRoutes } from './issues.ts';
 import { notificationRoutes } from './notifications.ts';
+import { privateReportRoutes } from './private-reports.ts';
 import { pullRoutes } from './pulls.ts';
 import { refRoutes } from './refs.ts';
 import { repositoryRoutes } from './repositories.ts';
@@ -54,6 +55,7 @@ const ROUTES: readonly Route[] = [
   ...issueRoutes,
   ...commentRoutes,
   ...notificationRoutes,
+  ...privateReportRoutes,
 ];
 
 /** Builds the function that answers a REST request. */

@@ -14,6 +14,7 @@ import CHANGE_HTML from './fragments/change.html';
 import ISSUE_HTML from './fragments/issue.html';
 import PUSH_HTML from './fragments/push.html';
 import REPLY_HTML from './fragments/reply.html';
+import { SECURITY_FORM } from './remote-paths.ts';
 import { MAINTAINERS_PATH } from '../text/footer.ts';
 import {
   card,
@@ -73,6 +74,7 @@ export function remotePage(page: RemotePage, { hosts }: Pick<Config, 'hosts'>): 
       </p>
       ${page.isSuspended && statusLine('bad', SUSPENDED)} ${statusLine(...acceptance(page))} ${ways(page)}
       ${rules(page)}
+      <p>Found a vulnerability? <a href="/v1/${path}${SECURITY_FORM}">Report it privately</a>: an issue is public.</p>
       ${card('git', 'With Git', html`${commands} ${isSignedOff && SIGN_OFF_NOTE} ${filled(PUSH_HTML)}`)}
       ${promises(pullRequestList(page))}
       <p class="soft small">

@@ -7,6 +7,7 @@ import { type IssueTemplates, NO_TEMPLATES, type FormQuestion } from '../../poli
 import { renderedMarkdown } from '../../text/markdown.ts';
 import { conversationSection, plainText, type ShownConversation } from '../conversation.ts';
 import { card, hostLine, type Html, type Page, safeUrl, visibleText } from '../layout.ts';
+import { SECURITY_FORM } from '../remote-paths.ts';
 import { APPEAL_PATH } from '../report-page.ts';
 import { questionFields } from './question-fields.ts';
 import {
@@ -82,9 +83,15 @@ export function issueFormPage(
     form,
     ISSUE_LEAD,
     html`${problemNotice(problem)} ${gate && html`<div class="notice"><p>${visibleText(gate)}</p></div>`}
-    ${choices(action, offered, 'Begin with a template')}
+    ${vulnerabilityHint(form)} ${choices(action, offered, 'Begin with a template')}
     ${cardForm(form, kept, fields, { preview: 'Preview' })}`,
   );
+}
+
+/** An issue is public, so a vulnerability has a form of its own. */
+function vulnerabilityHint({ home }: FormPlace): Html {
+  const link = html`<a href="${home}${SECURITY_FORM}">report it privately</a>`;
+  return html`<p class="soft small">Everyone sees an issue. If it is about a vulnerability, ${link}.</p>`;
 }
 
 /** @param closed lines that say why no issue can be opened now. */
@@ -135,7 +142,7 @@ function choices(action: string, { templates, links }: IssueTemplates, title: st
  * Shows a text as the host would, and as it is sent. The line feed stands there because browsers
  * drop the first one after `pre`.
  */
-function asItStands(text: string): Html {
+export function asItStands(text: string): Html {
   return html`<div class="rendered" tabindex="0" role="region" aria-label="As people see it">
       ${raw(renderedMarkdown(visibleText(text)))}
     </div>
@@ -206,7 +213,8 @@ export function replyPreviewPage(form: ReplyForm, text: string, hash: string, gi
   const shown = html`${asItStands(text)}
     <p class="soft small after-commands">${karma}</p>`;
   return previewPage(`Preview of the reply to #${number}`, form, {
-    as: html`, under the pseudonym <span class="mono">anon-${hash}</span>`,
+    lead: html`This is everything that becomes public, under the pseudonym
+      <span class="mono">anon-${hash}</span>.`,
     given,
     shown: card('shown', 'Your reply', shown),
     typed: { number: String(number), body, user_token, own_name },
