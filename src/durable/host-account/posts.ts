@@ -76,7 +76,10 @@ export class Posts {
     if (sent === undefined) return;
     const posted = result.kind === 'posted' ? result.posted : null;
     if (result.kind === 'new') this.#kv.delete(POST + name);
-    else this.#kv.put(POST + name, { ...sent, sendingUntil: 0, posted, isSent: result.kind === 'sent' });
+    else {
+      const isSent = result.kind === 'sent' && { isSent: true };
+      this.#kv.put(POST + name, { ...sent, sendingUntil: 0, posted, ...isSent });
+    }
   }
 
   /** The rows of posts whose form is still valid. */

@@ -28,7 +28,7 @@ import { hostScopeOf, scopeOf } from '../request/scope.ts';
 import { rememberPost, type Sent, standingOf } from '../threads/posting.ts';
 
 export const READERS =
-  "the repository's maintainers, the code host, and whoever can sign in as this service's bot account; everybody, once the maintainers publish it";
+  "the repository's maintainers, the code host, this service's operator while it passes, and whoever can sign in as the bot account; everybody, once the maintainers publish it";
 export const NO_REPLIES =
   'none come back here: to be reached, name a contact in the report that does not lead to you';
 export const SENT_BEFORE =

@@ -6,6 +6,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { NOT_ACCESSIBLE } from '../../../sandbox/known-answers.ts';
 import { FormClient, typedIn } from '../support/form-client.ts';
 import { Operator, OPERATOR } from '../support/operator.ts';
 import { speak } from '../support/speak.ts';
@@ -136,6 +137,15 @@ describe('a report by the form', () => {
     const foreign = { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://evil.test' };
     const answer = await client.post(pathOf(upstream), { ...fields, ...TYPED, step: 'post' }, foreign);
     expect(answer.status).toBe(403);
+    const json = await fetch(`${bed.service.url}${pathOf(upstream)}/anonymous`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'text/plain', Origin: 'https://evil.test' },
+      body: JSON.stringify({ summary: 'S', description: 'D', severity: 'low' }),
+    });
+    expect([json.status, await json.json()]).toEqual([
+      403,
+      { error: 'a page of another site must send this as application/json' },
+    ]);
     expect(reportsTo(upstream)).toEqual([]);
   });
 });
@@ -205,6 +215,19 @@ it('an archived repository is told in the host’s words', async () => {
   const { send } = await formOf(upstream);
   const answer = await send();
   expect([answer.status, answer.problem]).toEqual([400, expect.stringContaining('archived so is read-only')]);
+});
+
+it('a token that may not report is told, and nothing is repeated', async () => {
+  const upstream = await open();
+  const { send } = await formOf(upstream);
+  bed.sandbox.faults.inject({ method: 'POST', path: /\/reports$/, answer: NOT_ACCESSIBLE });
+  const answer = await send();
+  expect([answer.status, answer.problem]).toEqual([
+    400,
+    expect.stringContaining('says: Resource not accessible by personal access token'),
+  ]);
+  expect(reportsTo(upstream)).toEqual([]);
+  expect((await send()).heading).toBe('Your report was sent');
 });
 
 it('leaves nothing behind: no word in a file or a line, no figure, no thread, no notification', async () => {

@@ -58,7 +58,7 @@ it('reaches the host with nothing but what was given, and the answer says who re
     {
       report_id: SENT.ghsa_id,
       report_url: SENT.html_url,
-      readers: expect.stringMatching(/^the repository's maintainers, the code host, and whoever can sign in as/),
+      readers: expect.stringMatching(/^the repository's maintainers, the code host, this service's operator while it passes, and whoever/),
       replies: expect.stringMatching(/^none come back here/),
     },
   ]);
