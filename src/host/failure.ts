@@ -8,8 +8,8 @@ import { type Failure, HostError, type HostErrorCode } from '../words/host-error
 import { hostText, oneLine } from '../words/host-text.ts';
 
 /**
- * The kinds of calls. `post` creates a comment, an issue or a private report, `branch` a branch on a
- * fork. `push` goes to a fork, `offer` to upstream (AGit flow). `write` is any other change.
+ * The kinds of calls. `post` creates a comment, an issue or a private report, `branch` a branch on
+ * a fork. `push` goes to a fork, `offer` to upstream (AGit flow). `write` is any other change.
  */
 export type Operation = 'read' | 'write' | 'post' | 'fork' | 'branch' | 'open' | 'push' | 'offer';
 

@@ -16,7 +16,9 @@ export const OWNERS_REPOSITORY: Readonly<Record<HostKind, string>> = {
   gitea: '.profile',
 };
 
-/** Words for how bad a vulnerability is (docs.github.com/rest, "Privately report a vulnerability"). */
+/**
+ * Words for how bad a vulnerability is (docs.github.com/rest, "Privately report a vulnerability").
+ */
 export const SEVERITIES = ['critical', 'high', 'medium', 'low'] as const;
 export type Severity = (typeof SEVERITIES)[number];
 

@@ -1,6 +1,6 @@
 /**
- * Finds files that were uploaded at a code host. Their address says nothing, but the host knows whose
- * account has uploaded them. Pure, and linear in the text.
+ * Finds files that were uploaded at a code host. Their address says nothing, but the host knows
+ * whose account has uploaded them. Pure, and linear in the text.
  */
 import { shown, told } from './messages.ts';
 

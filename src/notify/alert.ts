@@ -16,8 +16,8 @@ export function pardonOf(hash: string): Action {
 
 export type Alert =
   /**
-   * A burst of pushes or of private reports, or a flood of comments and issues. `most`: those of the
-   * busiest client.
+   * A burst of pushes or of private reports, or a flood of comments and issues. `most`: those of
+   * the busiest client.
    */
   | ({ readonly kind: 'burst' | 'flood' | 'reports'; readonly most: number } & BurstFigures)
   /** `client`: a pseudonym, as no address is stored. `most`: the limit; default: the contract's. */

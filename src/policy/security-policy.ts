@@ -62,9 +62,9 @@ export async function securityFileIn(files: FilesHost, repository: RepositoryNam
 }
 
 /**
- * Says in a sentence why a repository gets no private report; null: its policy allows one. A list of
- * what it accepts does not matter, because such reports have a switch of their own at the host. Who
- * accepts nothing from this service gets nothing.
+ * Says in a sentence why a repository gets no private report; null: its policy allows one. A list
+ * of what it accepts does not matter, because such reports have a switch of their own at the host.
+ * Who accepts nothing from this service gets nothing.
  */
 export function reportRefusal(policy: Policy, to: RepositoryName): string | null {
   const { accepted, problem, stoppedAt, community } = policy;

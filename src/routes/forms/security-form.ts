@@ -1,6 +1,7 @@
 /**
- * Serves the form that reports a vulnerability privately, with the code of the JSON endpoint. It says
- * before anybody types whether the maintainers take such reports, and what their SECURITY.md says.
+ * Serves the form that reports a vulnerability privately, with the code of the JSON endpoint. It
+ * says before anybody types whether the maintainers take such reports, and what their SECURITY.md
+ * says.
  * Proved by test/e2e/people/private-report.test.ts.
  */
 import { fileUrl, hostNameOf } from '../../config/hosts.ts';
@@ -101,7 +102,8 @@ export async function answerSecurity(
     return answerForm(c, securitySentPage(place, outcome, { readers: READERS, replies: NO_REPLIES }));
   // Nothing is left to send.
   if (outcome.code === 'conflict') return answerRefused(c, outcome, 'page');
-  // If it may have arrived, the form gets a new token, so that whoever sends it again sends another.
+  // If it may have arrived, the form gets a new token, so that whoever sends it again sends
+  // another.
   return show(outcome.code === 'may-exist' ? null : token.text, outcome);
 }
 

@@ -1,6 +1,6 @@
 /**
- * Reports vulnerabilities to the maintainers of a repository alone: the JSON endpoint, and the check
- * that the form shares with it.
+ * Reports vulnerabilities to the maintainers of a repository alone: the JSON endpoint, and the
+ * check that the form shares with it.
  * Proved by test/routes/security/report.test.ts and test/e2e/people/private-report.test.ts.
  */
 import { type Context, Hono } from 'hono';
@@ -25,7 +25,9 @@ import { invalidField, type Refused } from '../request/refused.ts';
 import { idempotencyHeader, onPost, sentRequest } from '../threads/posting.ts';
 import { MAY_HAVE_ARRIVED, NO_REPLIES, READERS, sendReport, SENT_BEFORE } from './send-report.ts';
 
-/** The limits of GitHub's description (`maxLength`); that of the description counts as bytes here. */
+/**
+ * The limits of GitHub's description (`maxLength`); that of the description counts as bytes here.
+ */
 const MAX_SUMMARY_CHARACTERS = 1024;
 const MAX_DESCRIPTION_BYTES = 65_535;
 /** Longer than any name of a package or range of versions. */

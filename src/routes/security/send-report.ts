@@ -1,7 +1,7 @@
 /**
  * Sends a private report, once, and keeps nothing of it: no row but those of the limits and, for a
- * form or an Idempotency-Key, that something was sent under its hash; no figure; one line in the log,
- * without the repository. Nothing can take a report back, so whatever is suspended stops it.
+ * form or an Idempotency-Key, that something was sent under its hash; no figure; one line in the
+ * log, without the repository. Nothing can take a report back, so whatever is suspended stops it.
  * Proved by test/routes/security/report.test.ts and test/e2e/people/private-report.test.ts.
  */
 import { waitUntil } from 'cloudflare:workers';
@@ -157,7 +157,9 @@ function refusedBeforeSending(c: Context<AppEnv>, error: HostError): Refused {
   return refused(503, words, { 'Retry-After': '60' });
 }
 
-/** Refuses without a line in the log, which would tell when somebody has tried to report something. */
+/**
+ * Refuses without a line in the log, which would tell when somebody has tried to report something.
+ */
 function refusedByHost(c: Context<AppEnv>, { failure, publicMessage }: HostError): Refused {
   const { effect, lasts, retryAfterMs, status, says } = failure;
   const hostName = hostNameOf(c.var.host);

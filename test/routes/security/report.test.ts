@@ -1,4 +1,6 @@
-/** Private reports as JSON: what is refused, and what is told when the host refuses or is silent. */
+/**
+ * Private reports as JSON: what is refused, and what is told when the host refuses or is silent.
+ */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
