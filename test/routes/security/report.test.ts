@@ -25,10 +25,11 @@ let answer: (request: FakeRequest) => Response;
 let accounts = 0;
 
 /** Each call has an account of its own: one that is to slow down is left alone. */
-const report = (more: object = {}, { variables, ...call }: Partial<Call> = {}) =>
+const report = (more: object = {}, { variables, headers, ...call }: Partial<Call> = {}) =>
   post('/v1/gh/octo/hello/security/anonymous', {
     payload: { ...REPORT, ...more },
     variables: { PRIVATE_REPORTS: 'account', HOSTING_TOKEN: `reporter-${(accounts += 1)}`, ...variables },
+    headers: { 'CF-Connecting-IP': '192.0.2.7', ...headers },
     ...call,
   });
 
@@ -191,7 +192,9 @@ describe('a report is refused', () => {
 
   it('when the host does not say whether it is on', async () => {
     host.disturb = ({ path }) =>
-      path.endsWith('reporting') ? Response.json({}, { status: 500 }) : undefined;
+      path.endsWith('reporting')
+        ? Response.json({}, { status: 429, headers: { 'retry-after': '60' } })
+        : undefined;
     const { status, body } = await report();
     expect([status, body['error']]).toEqual([503, expect.stringMatching(/; nothing was sent: try again later$/)]);
   });
