@@ -66,7 +66,20 @@ app.use(fewOpenBodies);
 app.route('/', crossOrigin);
 app.route('/', serviceKey);
 // In the order of the API's description.
-mount(releaseDelayed, git, doors, comments, issues, security, moderation, appeals, api, badges, health, metrics);
+mount(
+  releaseDelayed,
+  git,
+  doors,
+  comments,
+  issues,
+  security,
+  moderation,
+  appeals,
+  api,
+  badges,
+  health,
+  metrics,
+);
 mount(
   pullRequestPageRoute,
   delayedPageRoutes,

@@ -74,7 +74,10 @@ export function remotePage(page: RemotePage, { hosts }: Pick<Config, 'hosts'>): 
       </p>
       ${page.isSuspended && statusLine('bad', SUSPENDED)} ${statusLine(...acceptance(page))} ${ways(page)}
       ${rules(page)}
-      <p>Found a vulnerability? <a href="/v1/${path}${SECURITY_FORM}">Report it privately</a>: an issue is public.</p>
+      <p>
+        Found a vulnerability? <a href="/v1/${path}${SECURITY_FORM}">Report it privately</a>: an issue is
+        public.
+      </p>
       ${card('git', 'With Git', html`${commands} ${isSignedOff && SIGN_OFF_NOTE} ${filled(PUSH_HTML)}`)}
       ${promises(pullRequestList(page))}
       <p class="soft small">

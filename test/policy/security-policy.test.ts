@@ -53,7 +53,10 @@ describe('a repository', () => {
   it.each<[what: string, policy: Policy]>([
     ['without a policy', OPEN_POLICY],
     ['that takes pull requests alone', withPolicy('accept: [pull_requests]\n')],
-    ['that muted a thread', withWords(OPEN_POLICY, { stoppedAt: null, muted: [{ thread: 1, at: 0 }], isAny: true })],
+    [
+      'that muted a thread',
+      withWords(OPEN_POLICY, { stoppedAt: null, muted: [{ thread: 1, at: 0 }], isAny: true }),
+    ],
   ])('%s takes reports', (_, policy) => expect(reportRefusal(policy, TO)).toBeNull());
 
   const standing = { kind: 'denounced', path: 'VOUCHED.td', bot: 'bot', reason: null } as const;

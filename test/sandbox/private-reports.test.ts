@@ -25,7 +25,11 @@ afterAll(() => host.close());
 
 test('are taken where the maintainers say so', async () => {
   for (const [name, enabled] of [['hello', true] as const, ['deaf', false] as const]) {
-    const { status, body } = await call(host, 'GET', `/repos/octocat/${name}/private-vulnerability-reporting`);
+    const { status, body } = await call(
+      host,
+      'GET',
+      `/repos/octocat/${name}/private-vulnerability-reporting`,
+    );
     expect([status, body]).toEqual([200, { enabled }]);
   }
   const off = await call(host, 'POST', '/repos/octocat/deaf/security-advisories/reports', REPORT);

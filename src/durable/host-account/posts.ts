@@ -33,8 +33,7 @@ interface Posted {
  * posting it. `unknown`: it was sent, and nobody knows whether the host has posted it. `sent`: the
  * host has it, and nothing of its answer is kept. `other`: something else was sent under this name.
  */
-export type PostStanding =
-  { readonly kind: 'new' | 'sending' | 'unknown' | 'sent' | 'other' } | PostedOnce;
+export type PostStanding = { readonly kind: 'new' | 'sending' | 'unknown' | 'sent' | 'other' } | PostedOnce;
 export type PostResult = { readonly kind: 'new' | 'unknown' | 'sent' } | PostedOnce;
 type PostedOnce = { readonly kind: 'posted'; readonly posted: Posted };
 

@@ -31,7 +31,10 @@ export class RestPrivateReports {
   async areTaken(repository: RepositoryName): Promise<boolean> {
     return this.#rest.retried(async () => {
       const place = placeOf(repository);
-      const answer = await this.#rest.call('GET /repos/{owner}/{repo}/private-vulnerability-reporting', place);
+      const answer = await this.#rest.call(
+        'GET /repos/{owner}/{repo}/private-vulnerability-reporting',
+        place,
+      );
       expectStatus(answer, 200);
       return expectFlag(answer.data.enabled);
     });

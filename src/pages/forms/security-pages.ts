@@ -66,8 +66,9 @@ const PACKAGE_HINT = 'Without a name, the report has that of the repository: the
 const CWE_HINT = 'Kinds of weaknesses, with commas between them, such as CWE-79, CWE-89.';
 
 const lead = (readers: string, { home }: FormPlace): Html =>
-  html`A bot sends it to the maintainers. Who can read it: ${readers}. <strong>An issue is public:</strong> what
-    others must not know yet does not belong <a href="${home}${ISSUE_FORM}">there</a>.`;
+  html`A bot sends it to the maintainers. Who can read it: ${readers}.
+    <strong>An issue is public:</strong> what others must not know yet does not belong
+    <a href="${home}${ISSUE_FORM}">there</a>.`;
 
 /** @param known is null after something was typed, when the host is not asked again. */
 export function securityFormPage(form: SecurityForm, readers: string, known: Known | null): Page {
@@ -90,7 +91,6 @@ function policyCard({ policy, fileUrl }: Known): Html {
     return html`<p>${words}</p>`;
   }
   const link = html`<a href="${safeUrl(fileUrl)}" rel="noreferrer">${visibleText(policy.path)}</a>`;
-  const end = policy.isCut ? html`<p class="soft small">It goes on: read all of ${link}.</p>` : '';
   return card(
     'policy',
     'What the maintainers ask for',
@@ -98,9 +98,9 @@ function policyCard({ policy, fileUrl }: Known): Html {
         <summary>Their ${visibleText(policy.path)}</summary>
         <pre>${'\n'}${visibleText(policy.text)}</pre>
       </details>
-      ${end}
       <p class="soft small">
-        An address in it leads away from this service: whom you ask there sees yours, or your account.
+        ${policy.isCut ? 'It goes on: read all of' : 'This is all of'} ${link}. An address in it leads away
+        from this service: whom you ask there sees yours, or your account.
       </p>`,
   );
 }
@@ -146,8 +146,8 @@ export function securityPreviewPage(
     CWE: cweIds.join(', ') || null,
   });
   return previewPage('Preview of the report', form, {
-    lead: html`This is everything that is sent. Who can read it: ${readers}. What is called public below holds for
-    them.`,
+    lead: html`This is everything that is sent. Who can read it: ${readers}. What is called public below holds
+    for them.`,
     given,
     shown: card('shown', visibleText(report.summary), html`${asItStands(report.description)} ${facts}`),
     typed: form.typed,
@@ -173,7 +173,8 @@ export function securitySentPage(
       <p>Who can read it: ${words.readers}.</p>
       <p>Replies: ${words.replies}.</p>
       <p class="soft small">
-        Its page at the code host, which only its readers see: ${link}. Whoever opens it looks like its author.
+        Its page at the code host, which only its readers see: ${link}. Whoever opens it looks like its
+        author.
       </p>
     </section>`,
   );

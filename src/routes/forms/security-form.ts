@@ -47,8 +47,7 @@ export async function showSecurityForm(place: RequestedForm): Promise<Response> 
 
 /** Says why no report can be sent; null: as far as is known, it can. Asks what is cheap first. */
 async function reportsClosed({ c, target }: RequestedForm): Promise<string | null> {
-  const refusal =
-    refuseReports(c) ?? (await refuseSuspendedReports(c)) ?? (await knownOver(c, 'comments'));
+  const refusal = refuseReports(c) ?? (await refuseSuspendedReports(c)) ?? (await knownOver(c, 'comments'));
   if (refusal !== null) return explanationOf(refusal);
   const policy = await inTime(knownPolicy(c, target));
   if (policy === null)

@@ -133,10 +133,16 @@ async function postAndRemember(
 }
 
 /** Stores what became of a post. Never rejects. */
-export async function rememberPost(c: Context<AppEnv>, { name }: PostName, result: PostResult): Promise<void> {
+export async function rememberPost(
+  c: Context<AppEnv>,
+  { name }: PostName,
+  result: PostResult,
+): Promise<void> {
   await hostAccountOf(c.env, c.var.host)
     .endPost(name, result)
-    .catch((cause: unknown) => c.var.logger.warn('what was posted could not be remembered', { error: cause }));
+    .catch((cause: unknown) =>
+      c.var.logger.warn('what was posted could not be remembered', { error: cause }),
+    );
 }
 
 /** Finds out whether it was posted already, and waits while another request posts it. */

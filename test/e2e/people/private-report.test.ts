@@ -33,7 +33,8 @@ const open = (more: UpstreamOptions = {}) => bed.createUpstream({ takesPrivateRe
 const pathOf = ({ fullName }: Upstream): string => `/v1/gh/${fullName}/security`;
 const clientOf = () => new FormClient(bed.service.url, bed.person());
 const reportsTo = ({ owner, name }: Upstream) => bed.sandbox.maintainer.privateReports(owner, name);
-const textOf = ({ html }: { html: string }): string => html.replaceAll(/<[^>]*>/g, '').replaceAll(/\s+/g, ' ');
+const textOf = ({ html }: { html: string }): string =>
+  html.replaceAll(/<[^>]*>/g, '').replaceAll(/\s+/g, ' ');
 const hasFields = ({ html }: { html: string }): boolean => html.includes('<textarea');
 
 const TYPED = {
@@ -105,7 +106,8 @@ describe('a report by the form', () => {
   it('is told of a name, an address and an upload in it, and is sent as it is', async () => {
     const upstream = await open();
     const { send } = await formOf(upstream);
-    const description = 'By Zoe Quist: https://github.com/user-attachments/assets/0123-4567 or zq@quist.example';
+    const description =
+      'By Zoe Quist: https://github.com/user-attachments/assets/0123-4567 or zq@quist.example';
     const preview = await send({ description, own_name: 'Zoe Quist', step: 'preview' });
     expect(textOf(preview)).toContain('description: By Zoe Quist');
     expect(textOf(preview)).toContain('Files were uploaded at a code host, which knows by whose account:');
@@ -235,7 +237,9 @@ it('leaves nothing behind: no word in a file or a line, no figure, no thread, no
   const figures = async () => {
     const headers = { 'X-Service-Key': KEY, Accept: 'text/plain' };
     const [stats, metrics] = await Promise.all(
-      ['/api/stats', '/metrics'].map(async (path) => (await fetch(bed.service.url + path, { headers })).text()),
+      ['/api/stats', '/metrics'].map(async (path) =>
+        (await fetch(bed.service.url + path, { headers })).text(),
+      ),
     );
     return { stats, metrics };
   };

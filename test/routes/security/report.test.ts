@@ -61,7 +61,9 @@ it('reaches the host with nothing but what was given, and the answer says who re
     {
       report_id: SENT.ghsa_id,
       report_url: SENT.html_url,
-      readers: expect.stringMatching(/^the repository's maintainers, the code host, this service's operator while it passes, and whoever/),
+      readers: expect.stringMatching(
+        /^the repository's maintainers, the code host, this service's operator while it passes, and whoever/,
+      ),
       replies: expect.stringMatching(/^none come back here/),
     },
   ]);
@@ -72,9 +74,7 @@ it('reaches the host with nothing but what was given, and the answer says who re
         'Knock **twice**.\n\n---\n*This report was sent anonymously via [gitveil](https://veil.test). Its author sees no reply.*',
       severity: 'high',
       cwe_ids: ['CWE-79'],
-      vulnerabilities: [
-        { package: { ecosystem: 'other', name: 'hello' }, vulnerable_version_range: '< 2' },
-      ],
+      vulnerabilities: [{ package: { ecosystem: 'other', name: 'hello' }, vulnerable_version_range: '< 2' }],
     },
   ]);
   expect(lines.map((line) => (JSON.parse(line) as { message: string }).message)).toEqual([
@@ -100,7 +100,11 @@ describe('a report is refused', () => {
       'send either severity or cvss_vector_string',
     ],
     ['with another severity', { severity: 'dire' }, 'severity must be one of critical, high, medium, low'],
-    ['with no vector', { severity: null, cvss_vector_string: 'AV:N' }, /^cvss_vector_string must be a vector/],
+    [
+      'with no vector',
+      { severity: null, cvss_vector_string: 'AV:N' },
+      /^cvss_vector_string must be a vector/,
+    ],
     ['with another ecosystem', { ecosystem: 'cpan' }, /^ecosystem must be one of other, actions, /],
     ['with a package of two lines', { package: 'a\r' }, 'package must be one line'],
     ['with a word for a weakness', { cwe_ids: ['XSS'] }, 'cwe_ids must be like CWE-79'],
@@ -174,7 +178,13 @@ describe('a report is refused', () => {
   });
 
   it.each([
-    [403, {}, { message: 'Repository was archived so is read-only.' }, 400, 'failed to send the report: 403 Forbidden'],
+    [
+      403,
+      {},
+      { message: 'Repository was archived so is read-only.' },
+      400,
+      'failed to send the report: 403 Forbidden',
+    ],
     [404, {}, { message: 'Not Found' }, 400, 'failed to send the report: 404 Not Found'],
     [422, {}, { message: 'Validation Failed' }, 400, 'failed to send the report: 422 Unprocessable Entity'],
     [
@@ -184,11 +194,14 @@ describe('a report is refused', () => {
       503,
       '127.0.0.1:9 asks to slow down; the report was not sent: try again later',
     ],
-  ])('as the host does, with %i, without a line in the log', async (hostStatus, headers, said, status, error) => {
-    answer = () => Response.json(said, { status: hostStatus, headers });
-    expect(await report()).toMatchObject({ status, body: { error } });
-    expect(lines.filter((line) => /report|refused/.test(line))).toEqual([]);
-  });
+  ])(
+    'as the host does, with %i, without a line in the log',
+    async (hostStatus, headers, said, status, error) => {
+      answer = () => Response.json(said, { status: hostStatus, headers });
+      expect(await report()).toMatchObject({ status, body: { error } });
+      expect(lines.filter((line) => /report|refused/.test(line))).toEqual([]);
+    },
+  );
 
   it('when the host does not say whether it is on', async () => {
     host.disturb = ({ path }) =>
@@ -196,7 +209,10 @@ describe('a report is refused', () => {
         ? Response.json({}, { status: 429, headers: { 'retry-after': '60' } })
         : undefined;
     const { status, body } = await report();
-    expect([status, body['error']]).toEqual([503, expect.stringMatching(/; nothing was sent: try again later$/)]);
+    expect([status, body['error']]).toEqual([
+      503,
+      expect.stringMatching(/; nothing was sent: try again later$/),
+    ]);
   });
 });
 
