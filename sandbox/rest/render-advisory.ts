@@ -35,6 +35,8 @@ export function renderAdvisory(host: Host, repository: Repository, report: Priva
     submission: { accepted: false },
     vulnerabilities: report.vulnerabilities.map(renderVulnerability),
     cvss: cvssVector === null ? null : { vector_string: cvssVector, score: null },
+    // What GitHub works out of a vector is not worked out here.
+    cvss_severities: { cvss_v3: null, cvss_v4: null },
     cwes: cweIds.map((cwe_id) => ({ cwe_id, name: cwe_id })),
     cwe_ids: [...cweIds],
     credits: [],

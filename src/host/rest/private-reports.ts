@@ -9,8 +9,8 @@ import type { PrivateReport, SentReport } from '../code-host.ts';
 import { placeOf, underCurrentName } from './reads.ts';
 import { Rest, type RestAccess } from './rest.ts';
 
-/** Matches an id of the GitHub Advisory Database (docs.github.com, "About GHSA IDs"). */
-const GHSA_ID = /^GHSA(?:-[23456789cfghjmpqrvwx]{4}){3}$/;
+/** Matches an id; GitHub's own examples have letters that no real one has. */
+const GHSA_ID = /^GHSA(?:-[0-9a-z]{4}){3}$/;
 
 export class RestPrivateReports {
   readonly #rest: Rest;
