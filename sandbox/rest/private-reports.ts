@@ -76,11 +76,12 @@ function fieldErrors(payload: Readonly<Record<string, unknown>>): FieldError[] {
     errors.push(wrong('invalid', 'severity'));
   if ((cvss ?? null) !== null && !/^CVSS:[34]\.\d\//.test(String(cvss)))
     errors.push(wrong('invalid', 'cvss_vector_string'));
-  const isCwe = (id: unknown): boolean => /^CWE-\d+$/.test(String(id));
   if ((cwes ?? null) !== null && !(Array.isArray(cwes) && cwes.every(isCwe)))
     errors.push(wrong('invalid', 'cwe_ids'));
   return errors;
 }
+
+const isCwe = (id: unknown): boolean => /^CWE-\d+$/.test(String(id));
 
 function packageErrors(vulnerability: { package?: { ecosystem?: unknown } } | null): FieldError[] {
   const isKnown = ECOSYSTEMS.has(String(vulnerability?.package?.ecosystem));
@@ -106,7 +107,10 @@ function reportedPackage(vulnerability: {
   };
 }
 
+function fourLetters(): string {
+  return Array.from({ length: 4 }, () => LETTERS[randomInt(LETTERS.length)]).join('');
+}
+
 function newGhsaId(): string {
-  const letters = () => Array.from({ length: 4 }, () => LETTERS[randomInt(LETTERS.length)]).join('');
-  return `GHSA-${letters()}-${letters()}-${letters()}`;
+  return ['GHSA', fourLetters(), fourLetters(), fourLetters()].join('-');
 }

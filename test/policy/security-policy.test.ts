@@ -47,9 +47,9 @@ describe('the file about vulnerabilities', () => {
   });
 });
 
-describe('a repository', () => {
-  const withPolicy = (text: string): Policy => parsePolicy(utf8(text));
+const withPolicy = (text: string): Policy => parsePolicy(utf8(text));
 
+describe('a repository', () => {
   it.each<[what: string, policy: Policy]>([
     ['without a policy', OPEN_POLICY],
     ['that takes pull requests alone', withPolicy('accept: [pull_requests]\n')],

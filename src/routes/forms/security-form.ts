@@ -87,14 +87,15 @@ export async function answerSecurity(
   if (token === null) return show(null, problem(403, unfit));
   const step = fields.get('step');
   if (step === 'edit') return show(token.text, null);
-  const checked = await checkReport(c, target, payloadOf(typed));
+  const { own_name, ...texts } = typed;
+  const payload = payloadOf(texts);
+  const checked = await checkReport(c, target, payload);
   if (checked.kind === 'refused') return show(token.text, checked);
   if (step !== 'post') {
-    const { own_name, ...texts } = typed;
     const given = givenAway(texts, own_name);
     return answerForm(c, securityPreviewPage(await formOf(token.text), READERS, checked.report, given));
   }
-  const secrets = await secretsOf(c, token, Object.values(payloadOf(typed)).map(String));
+  const secrets = await secretsOf(c, token, [JSON.stringify(payload)]);
   const name = { name: secrets('name'), content: '' };
   const outcome = await sendReport(c, target, checked.report, { sent: 'form', name });
   if (outcome.kind === 'sent')
@@ -107,7 +108,7 @@ export async function answerSecurity(
 }
 
 /** Gives the fields of the JSON endpoint, without those that are empty. */
-function payloadOf({ own_name: _, cwe_ids, ...fields }: TypedReport): Record<string, unknown> {
+function payloadOf({ cwe_ids, ...fields }: Omit<TypedReport, 'own_name'>): Record<string, unknown> {
   const ids = cwe_ids.split(',').map((id) => id.trim().toUpperCase());
   const given = Object.entries(fields).filter(([, value]) => value.trim() !== '');
   return { ...Object.fromEntries(given), cwe_ids: ids.filter(Boolean) };

@@ -36,13 +36,14 @@ export function privateReportsContract(flow: CodeHost['flow'], world: () => Worl
     });
 
     it('is sent, under a new name of the repository, too, and gets an id', async () => {
-      const { name, takePrivateReports, rename } = await world().host.createRepository();
-      await takePrivateReports();
+      const repository = await world().host.createRepository();
+      const { name } = repository;
+      await repository.takePrivateReports();
       expect(await open().areTaken(name)).toBe(true);
       const first = await open().send(name, REPORT);
       expect(first.id).toMatch(/^GHSA-/);
       expect(first.url).toContain(`/security/advisories/${first.id}`);
-      await rename(`${name.name}-2`);
+      await repository.rename(`${name.name}-2`);
       const rating = { cvss_vector_string: 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H' };
       const second = await open().send(name, { ...REPORT, rating, cweIds: [] });
       expect(second.id).not.toBe(first.id);
