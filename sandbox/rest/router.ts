@@ -15,6 +15,7 @@ import { contentRoutes } from './contents.ts';
 import { forkRoutes } from './forks.ts';
 import { issueRoutes } from './issues.ts';
 import { notificationRoutes } from './notifications.ts';
+import { privateReportRoutes } from './private-reports.ts';
 import { pullRoutes } from './pulls.ts';
 import { refRoutes } from './refs.ts';
 import { repositoryRoutes } from './repositories.ts';
@@ -56,6 +57,7 @@ const ROUTES: readonly Route[] = [
   ...commentRoutes,
   ...reactionRoutes,
   ...notificationRoutes,
+  ...privateReportRoutes,
 ];
 
 /** Builds the function that answers a REST request. */
