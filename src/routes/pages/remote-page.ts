@@ -43,7 +43,8 @@ export async function showRemote(c: Context<AppEnv>, target: RepositoryName): Pr
     return answerRefused(c, explained(404, 'No such repository', explanation), 'page');
   }
   // Made-up names, and a host that does not answer, cost no call of the bot account's.
-  const openThreads = policy === undefined ? null : await openThreadsOf(c, target, mayAsk);
+  const listed = policy === undefined ? null : await openThreadsOf(c, target, mayAsk);
+  const openThreads = host.token === null ? undefined : listed;
   const page = {
     repository: target,
     remoteBase: `${shownOrigin(c.req.raw, config)}/v1/`,
