@@ -52,8 +52,7 @@ interface RemotePage {
   /** Anonymous pull requests; null, like `openThreads`, if they cannot be listed now. */
   readonly pullRequests: readonly ListedPullRequest[] | null;
   /**
-   * The newest open issues and pull requests of anybody; undefined: there is no bot account that
-   * could list them.
+   * The newest open issues and pull requests of anybody; undefined: there is no use in them here.
    */
   readonly openThreads: readonly ListedThread[] | null | undefined;
 }
@@ -174,8 +173,7 @@ const UNREADABLE = 'The list cannot be read at the moment.';
 
 function issueList(page: RemotePage): Html | '' {
   const { openThreads } = page;
-  const isOfUse = isAccepted(page, 'issues') || isAccepted(page, 'comments');
-  if (openThreads === undefined || !isOfUse) return '';
+  if (openThreads === undefined) return '';
   const issues = openThreads?.filter(({ isPullRequest }) => !isPullRequest) ?? [];
   const items = issues.slice(0, MOST_ISSUES).map(({ number, title, openedAt }) => {
     const opened = openedAt.slice(0, 10);
