@@ -73,7 +73,11 @@ function entriesOf(shown: ShownConversation, happened: readonly HappenedLine[]):
   if (shown.kind !== 'shown') return [...happened];
   const { description, comments, hasEarlier } = shown.conversation;
   const later = [...happened, ...comments.toReversed()].toSorted((a, b) => secondOf(a) - secondOf(b));
-  return [...(description === null ? [] : [description]), ...(hasEarlier ? (['gap'] as const) : []), ...later];
+  return [
+    ...(description === null ? [] : [description]),
+    ...(hasEarlier ? (['gap'] as const) : []),
+    ...later,
+  ];
 }
 
 const secondOf = (entry: HappenedLine | SignedComment): number =>

@@ -20,7 +20,7 @@ import {
 } from './conversation.ts';
 import FOLLOWING_HTML from './fragments/following.html';
 import WITHDRAWAL_HTML from './fragments/withdrawal.html';
-import { card, dotted, filled, folded, hostLine, type Html, isoTime, type Page, visibleText } from './layout.ts';
+import { card, dotted, filled, folded, hostLine, type Html, type Page, visibleText } from './layout.ts';
 import { CHANGE_FORM, remotePath, REPLY_FORM, WITHDRAW_FORM } from './remote-paths.ts';
 
 interface PullRequestPage {
@@ -136,10 +136,10 @@ export function pullRequestPage(page: PullRequestPage): Page {
       <h1><bdi>${titleOf(page) ?? name}</bdi></h1>
       <p class="standing">${dotted(tone, word)} ${meaningOf(pullRequest)}</p>
       ${closedLines(page)} ${nextSteps(page)}
-      ${card('conversation', 'Conversation', conversationItems(conversation, happenedTo(page)))}
+      ${card('conversation', 'Conversation', conversationItems(conversation, happenedTo(page)))} ${COPIED}
       ${updating(page)} ${withdrawing(page)}
       ${folded('follow', 'Follow it', filled(FOLLOWING_HTML, { page: pullRequestPath(prHash) }))}
-      ${adoption(page)} ${COPIED} ${url === null ? '' : hostLine(url)}
+      ${adoption(page)} ${url === null ? '' : hostLine(url)}
     </main>`,
   };
 }
@@ -193,9 +193,7 @@ function withdrawalCommand({ pullRequest, origin }: PullRequestPage): Command | 
 /** Gives the path of the reply form; null if the thread takes no reply. */
 function replyPath({ pullRequest, conversation, takesReplies }: PullRequestPage): string | null {
   const isLocked = conversation.kind === 'shown' && conversation.conversation.isLocked;
-  return isLocked || !takesReplies
-    ? null
-    : `${remoteOf(pullRequest)}${REPLY_FORM}?to=${pullRequest.number}`;
+  return isLocked || !takesReplies ? null : `${remoteOf(pullRequest)}${REPLY_FORM}?to=${pullRequest.number}`;
 }
 
 function updating(page: PullRequestPage): Html | '' {

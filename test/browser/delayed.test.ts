@@ -42,9 +42,7 @@ describeInBrowser('a change with a time', () => {
     await press(page, 'Publish now');
     await expect.poll(async () => (await bed.host.pulls(upstream)).length).toBe(1);
     await expect
-      .poll(
-        async () => (await page.reload(), page.getByRole('heading', { name: 'Save this now' }).count()),
-      )
+      .poll(async () => (await page.reload(), page.getByRole('heading', { name: 'Save this now' }).count()))
       .toBe(1);
     await chromium.expectFit(page);
     expect(await saved(page, 'Key')).toMatch(/^[0-9a-f]{32}$/);

@@ -1,8 +1,8 @@
 /**
- * What is shown once is saved without script: as one text that is selected at once, and as a file
+ * Secrets that are shown once are saved without script: as one text that is selected at once, and as a file
  * that no request has.
  */
-import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 import { useTestBed } from '../e2e/support/test-bed.ts';
 import { exhaustive } from '../support/exhaustive.ts';
@@ -31,13 +31,13 @@ describeInBrowser('what is shown once', () => {
     await page.getByRole('link', { name: 'Download it' }).click();
     const download = await coming;
     expect(download.suggestedFilename()).toBe(`pull-request-${hash}.txt`);
-    const text = await readFile(await download.path(), 'utf8');
-    expect(text).toBe(`Page: ${bed.service.url}/v1/pr/${hash}\nHash: ${hash}\nKey:  ${key}\n`);
+    const file = await text(await download.createReadStream());
+    expect(file).toBe(`Page: ${bed.service.url}/v1/pr/${hash}\nHash: ${hash}\nKey:  ${key}\n`);
     expect(asked.filter((url) => url.startsWith('http') && url.includes(key))).toEqual([]);
     // The page on this service comes first, and the code host last.
     const [, main = ''] = /<main[^]*?>([^]*)<\/main>/.exec(await page.content()) ?? [];
     const links = [...main.matchAll(/<a [^>]*?href="([^"]*)"/g)].map(([, link = '']) => link);
     expect(links.indexOf(`/v1/pr/${hash}`)).toBeLessThan(links.findIndex((link) => link.startsWith('http')));
-    expect(links.findIndex((link) => link.startsWith(bed.sandbox.url))).toBe(links.length - 1);
+    expect(links.findIndex((link) => link.includes('/pull/'))).toBe(links.length - 1);
   });
 });

@@ -264,7 +264,8 @@ const PAGES: readonly ((text: string) => Page)[] = [
       { number: 1, title: `t${text}`, isPullRequest: false, openedAt: '2026-11-23T10:00:00Z' },
     ]),
   (text) => replyClosedPage(frame(text), text.replaceAll('\n', ' ')),
-  (text) => donePage('comments', text, frame(text), { url: text, number: 1 }, { hash: text, userToken: text }),
+  (text) =>
+    donePage('comments', text, frame(text), { url: text, number: 1 }, { hash: text, userToken: text }),
   (text) =>
     remotePage(
       {

@@ -125,7 +125,11 @@ const DISCUSSED = {
 };
 
 it('tells everything in the order of time, and marks what this service has posted', () => {
-  const page = { ...PAGE, pullRequest: OPEN, conversation: { kind: 'shown' as const, conversation: DISCUSSED } };
+  const page = {
+    ...PAGE,
+    pullRequest: OPEN,
+    conversation: { kind: 'shown' as const, conversation: DISCUSSED },
+  };
   const lines = pullRequestPageText(page).split('\n');
   expect(lines.slice(0, 2)).toEqual(['octo/hello #7', 'Greet people']);
   expect(lines.filter((line) => /^2027-|^ {2}\w+/.test(line)).slice(0, 8)).toEqual([
@@ -162,7 +166,9 @@ it('says that earlier comments are left out of a long thread', async () => {
   const comments = Array.from({ length: 50 }, (_, at) => said('mona', `Word ${at}`, 100 - at));
   const long = { kind: 'shown' as const, conversation: { ...DISCUSSED, comments, hasEarlier: true } };
   const shown = String(await pullRequestPage({ ...PAGE, pullRequest: OPEN, conversation: long }).content);
-  const places = ['Why not.', 'Earlier comments are left out', 'Word 49', 'Word 0'].map((text) => shown.indexOf(text));
+  const places = ['Why not.', 'Earlier comments are left out', 'Word 49', 'Word 0'].map((text) =>
+    shown.indexOf(text),
+  );
   expect(places).toEqual(places.toSorted((a, b) => a - b));
   expect(places[0]).toBeGreaterThan(0);
 });

@@ -1,6 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { characters, commentText, issueText, shownKarma, splitFooter, withKarma } from '../../src/text/footer.ts';
+import {
+  characters,
+  commentText,
+  issueText,
+  shownKarma,
+  splitFooter,
+  withKarma,
+} from '../../src/text/footer.ts';
 import { runs } from '../support/runs.ts';
 
 const HASH = '1a2b3c4d';

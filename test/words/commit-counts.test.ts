@@ -1,4 +1,4 @@
-/** What an update changes, in words. */
+/** The changes of an update, in words. */
 import { expect, it } from 'vitest';
 import { countsText } from '../../src/words/commit-counts.ts';
 

@@ -35,7 +35,7 @@ export interface HistoryEvent {
   /** The title that the pull request had then, as far as the service knew it. */
   readonly title?: string;
   /**
-   * What an update has changed. Absent: nobody has looked, or an earlier version has written the
+   * The changes of an update. Absent: nobody has looked, or an earlier version has written the
    * event.
    */
   readonly commits?: CommitCounts;
@@ -68,7 +68,12 @@ export class History {
    * Adds an event.
    * @param at milliseconds since 1970
    */
-  add(kind: HistoryKind, url: string, at: number, of: Omit<HistoryEvent, 'id' | 'kind' | 'url' | 'at'>): void {
+  add(
+    kind: HistoryKind,
+    url: string,
+    at: number,
+    of: Omit<HistoryEvent, 'id' | 'kind' | 'url' | 'at'>,
+  ): void {
     const { events } = this.#kept;
     const isRemark = REMARKS.has(kind);
     events.push({ id: (events.at(-1)?.id ?? 0) + 1, kind, url: shortUrl(url), at: seconds(at), ...of });

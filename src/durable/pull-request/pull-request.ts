@@ -106,7 +106,7 @@ export interface RecordedPush {
   readonly lease: number | null;
   /** The host's number of the repository. Absent: the bot does not introduce itself. */
   readonly repositoryId?: number;
-  /** What an update changes. Absent: nobody has looked. */
+  /** The changes of an update. Absent: nobody has looked. */
   readonly commits?: CommitCounts;
 }
 

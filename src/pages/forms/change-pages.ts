@@ -12,16 +12,7 @@ import type { Preview } from '../../push/reply/refusal.ts';
 import type { NotedReply } from '../../push/reply/reply.ts';
 import { COPY_SCRIPT } from '../commands.ts';
 import NEXT_HTML from '../fragments/next.html';
-import {
-  card,
-  factList,
-  filled,
-  hostLine,
-  type Html,
-  type Page,
-  safeUrl,
-  visibleText,
-} from '../layout.ts';
+import { card, factList, filled, hostLine, type Html, type Page, safeUrl, visibleText } from '../layout.ts';
 import { type ChangeFields, type ChangeForm, keyField } from './edit-page.ts';
 import { changeLink } from './folder-page.ts';
 import {
@@ -70,8 +61,7 @@ export function changePreviewPage(form: ChangeForm, preview: ChangePreview): Pag
   return previewPage('What becomes public', form, {
     given: preview,
     shown: html`${sameNotice(preview.same, form, path, 'or open this one, too')}
-    ${preview.hasMoved ? MOVED : ''} ${publicText(form, preview)}
-    ${preview.files.map(fileCard)}`,
+    ${preview.hasMoved ? MOVED : ''} ${publicText(form, preview)} ${preview.files.map(fileCard)}`,
     choice: timeField(preview.isDelayed),
     typed: form.fields,
     steps: {
@@ -142,14 +132,13 @@ export function changeDonePage(place: FormPlace, opened: OpenedChange): Page {
   });
   const next = {
     edit: changeLink(place.action, path, prHash),
-    page: pullRequestPath(prHash),
     topic: safeUrl(topicUrl),
     withdrawal: `${place.home}/withdraw?pr_hash=${prHash}`,
   };
   const page = formPage(
     updated ? 'Your pull request is updated' : 'Your pull request is open',
     place,
-    html`<a href="${next.page}">Follow it on its page</a>: state, conversation, and a feed.`,
+    html`<a href="${pullRequestPath(prHash)}">Follow it on its page</a>: state, conversation, and a feed.`,
     html`${sameNotice(same, place, path, 'and withdraw this one')} ${save} ${filled(NEXT_HTML, next)}
     ${lines === '' ? '' : html`<pre class="text">${lines}</pre>`} ${hostLine(prUrl)}`,
   );
@@ -166,8 +155,8 @@ export function changeDelayedPage(place: FormPlace, sentence: string, page: stri
     note: 'Keep this address secret, and do not lose it: nobody can look it up for you.',
     fileName: 'delayed-change.txt',
     more: html`<p>
-      <a href="${page}">There</a> you can publish the change now, or give it up. Once it is published, the page
-      shows the pull request and its key.
+      <a href="${page}">There</a> you can publish the change now, or give it up. Once it is published, the
+      page shows the pull request and its key.
     </p>`,
   });
   return { ...formPage('Your change waits', place, sentence, save), script: COPY_SCRIPT };

@@ -54,9 +54,7 @@ export function replyToPage(
   const button = html`<button type="submit">Reply</button>`;
   return replyPage(
     place,
-    html`<form method="get" action="${place.action}" class="card">
-        ${queryField(query, button, problem)}
-      </form>
+    html`<form method="get" action="${place.action}" class="card">${queryField(query, button, problem)}</form>
       ${threadList(place, threads)}`,
   );
 }
@@ -67,7 +65,12 @@ export function replyClosedPage(place: FormPlace, closed: string): Page {
 }
 
 function replyPage(place: FormPlace, content: Html): Page {
-  return formPage('Reply to an issue', place, 'Reply to an issue or a pull request without an account.', content);
+  return formPage(
+    'Reply to an issue',
+    place,
+    'Reply to an issue or a pull request without an account.',
+    content,
+  );
 }
 
 function threadList({ action }: FormPlace, threads: readonly ListedThread[] | null): Html {
@@ -95,20 +98,18 @@ export function replyFormPage(form: ReplyForm, thread: ShownConversation | null)
   const isLocked = thread?.kind === 'shown' && thread.conversation.isLocked;
   // What was typed is shown all the same.
   const hasForm = closed === null && !(isLocked && body === '');
-  const ownForm = hasForm
-    ? cardForm(form, { number: String(number) }, fields, { preview: 'Preview' })
-    : '';
+  const ownForm = hasForm ? cardForm(form, { number: String(number) }, fields, { preview: 'Preview' }) : '';
   return formPage(
     `Reply to #${number}`,
     form,
     'A bot posts your reply. It shows neither your name nor your address.',
     html`${threadNotice(thread, hasForm)} ${problemNotice(problem)}
-    ${form.appealFor === null ? '' : appealLink(form.appealFor)}
-    ${closed === null ? '' : closedNotice(form, closed)} ${thread && conversation(form, thread)} ${ownForm}
-    <p class="soft small">
-      At the code host: <a href="${safeUrl(threadUrl)}" rel="noreferrer">${form.repository} #${number}</a>. It
-      sees the address of whoever opens it.
-    </p>`,
+      ${form.appealFor === null ? '' : appealLink(form.appealFor)}
+      ${closed === null ? '' : closedNotice(form, closed)} ${thread && conversation(form, thread)} ${ownForm}
+      <p class="soft small">
+        At the code host: <a href="${safeUrl(threadUrl)}" rel="noreferrer">${form.repository} #${number}</a>.
+        It sees the address of whoever opens it.
+      </p>`,
   );
 }
 
@@ -134,7 +135,7 @@ const STATES = { open: 'Open', closed: 'Closed', merged: 'Merged' } as const;
 function threadNotice(thread: ShownConversation | null, hasForm: boolean): Html | '' {
   if (thread?.kind !== 'shown') return '';
   const { title, state, isLocked } = thread.conversation;
-  const down = hasForm ? html`<a href="#body">Write your reply</a>` : '';
+  const down = hasForm ? html`· <a href="#body">Write your reply</a>` : '';
   return html`<p>
       <bdi><strong>${plainText(title)}</strong></bdi> <span class="soft">${STATES[state]}</span> ${down}
     </p>

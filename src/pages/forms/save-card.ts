@@ -12,7 +12,7 @@ interface Saved {
   readonly lines: Readonly<Record<string, string>>;
   readonly note: Html | string;
   readonly fileName: string;
-  /** What follows in the card. */
+  /** The end of the card. */
   readonly more?: Html;
 }
 
@@ -25,8 +25,11 @@ export function saveCard({ lines, note, fileName, more }: Saved): Html {
   const file = `data:text/plain;charset=utf-8,${encodeURIComponent(text)}`;
   const content = html`<p>${note}</p>
     <pre class="saved" tabindex="0" aria-label="What to save" role="region">${'\n'}${text}</pre>
-    <button type="button" class="quiet" data-copy hidden>Copy<span class="unseen"> what to save</span></button>
+    <button type="button" class="quiet" data-copy hidden>
+      Copy<span class="unseen"> what to save</span>
+    </button>
+    ${COPIED}
     <p><a href="${file}" download="${fileName}">Download it as a text file</a></p>
-    ${COPIED} ${more ?? ''}`;
+    ${more ?? ''}`;
   return card('save', 'Save this now', content);
 }

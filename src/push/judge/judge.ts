@@ -70,7 +70,7 @@ export interface Judged {
   readonly claim: ClaimedUpdate | null;
   /** Whether an open pull request is updated, as far as is known. */
   readonly updates: boolean;
-  /** What an update changes; null: nobody knows, or it is no update. */
+  /** The changes of an update; null: nobody knows, or it is no update. */
   readonly updated: CommitChanges | null;
   /** The pull request that has its commits; null: none was looked for, because it is refused. */
   readonly compared: Compared | null;

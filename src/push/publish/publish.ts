@@ -31,7 +31,7 @@ export interface Publication {
   /** Names the push. A push that is made again has the same. */
   readonly pushHash: string;
   readonly claim: ClaimedUpdate | null;
-  /** What an update changes; null: nobody knows, or it is no update. */
+  /** The changes of an update; null: nobody knows, or it is no update. */
   readonly updated: CommitChanges | null;
   /** The pull request with its commits that judging has found; null: none was looked for. */
   readonly compared: Compared | null;

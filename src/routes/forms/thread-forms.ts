@@ -35,7 +35,7 @@ import {
 import { FoundLeaks, searchedLine } from '../../leaks/findings.ts';
 import { remarksOn, unsearchedLines } from '../../leaks/messages.ts';
 import { commentText } from '../../text/footer.ts';
-import { conversationOf, knownConversation } from '../request/conversation.ts';
+import { conversationOf, forgetConversation, knownConversation } from '../request/conversation.ts';
 import { isBlankText } from '../request/payload.ts';
 import { publishedOrigin, shownOrigin } from '../request/public-origin.ts';
 import {
@@ -119,6 +119,8 @@ async function answerSteps(
   // If it may have been posted, the form gets a new token, so that a person who has checked and
   // sends it again sends another form.
   if (outcome.kind === 'refused') return show(outcome.code === 'may-exist' ? null : token.text, outcome);
+  // Whoever goes on from here looks for what they wrote.
+  forgetConversation(c.var.host, target, outcome.posted.number);
   const hash = await pseudonymOn(c, target, outcome.posted.number, userToken);
   const next = await frameOf(requestedForm(c, target, REPLY_FORM));
   const origin = shownOrigin(c.req.raw, c.var.config);

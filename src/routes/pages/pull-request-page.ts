@@ -171,7 +171,11 @@ function updateRefusal(
 }
 
 /** Says why a reply would be refused, as the reply itself does. */
-function replyRefusal(policy: Policy, repository: RepositoryName, { number }: PullRequestView): string | null {
+function replyRefusal(
+  policy: Policy,
+  repository: RepositoryName,
+  { number }: PullRequestView,
+): string | null {
   return policyRefusal(policy, repository, 'comments') ?? muteRefusal(policy, repository, number);
 }
 

@@ -27,7 +27,9 @@ import { sentence } from '../../words/sentence.ts';
 import { scopeOf } from './scope.ts';
 
 /** Short, because the rest of the page can be shown without the conversation. */
-const PATIENCE_MS = 8_000;
+const PATIENCE_MS = 5_000;
+/** Shorter, because the conversation is worth showing without the bot's name. */
+const BOT_PATIENCE_MS = 1_000;
 
 /**
  * The conversations of the last minute, with room for some forty long ones. A character counts as
@@ -50,6 +52,11 @@ export function knownConversation(
   return conversation === null ? null : { kind: 'shown', conversation };
 }
 
+/** Drops what was read, because this service has posted there since. */
+export function forgetConversation(host: HostConfig, repository: RepositoryName, number: number): void {
+  recent.delete(keyOf(host, repository, number));
+}
+
 /** Reads the conversation, or says why it cannot. Never rejects. */
 export async function conversationOf(
   c: Context<AppEnv>,
@@ -70,7 +77,7 @@ export async function conversationOf(
       Promise.all([
         activity.conversation(repository, number),
         // Without its name, no text is marked.
-        botLogin(env, given.config, host, given.http, true).catch(() => null),
+        within(BOT_PATIENCE_MS, botLogin(env, given.config, host, given.http, true)).catch(() => null),
       ]),
     );
     if (found === null) return { kind: 'missing' };

@@ -22,7 +22,7 @@ export function heading(page: Page, name: string | RegExp): Promise<void> {
   return page.getByRole('heading', { level: 1, name }).waitFor();
 }
 
-/** What the page says to save under the name. */
+/** Reads what the page says to save under the name. */
 export async function saved(page: Page, name: string): Promise<string> {
   return savedIn(await page.content(), name);
 }

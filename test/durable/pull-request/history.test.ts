@@ -133,7 +133,7 @@ describe('the view of a pull request', () => {
       object().record(pullRequest, { tip, dates: NO_DATES, lease: null, commits }, NOW);
     await record('a');
     await record('b');
-    await restartObjects(bindings.PULL_REQUESTS);
+    await restartObjects();
     const events = (await object().view())?.events.map((event) => [event.kind, event.commits]);
     expect(events).toEqual([
       ['updated', commits],

@@ -75,7 +75,7 @@ export function typedIn(html: string, name: string): string {
   return plain(area ?? input ?? '');
 }
 
-/** What the page says to save under the name; empty: nothing. */
+/** Reads what the page says to save under the name; empty: nothing. */
 export function savedIn(html: string, name: string): string {
   const block = /<pre\s+class="saved"[^>]*>([^]*?)<\/pre/.exec(html)?.[1] ?? '';
   return new RegExp(`^${name}:\\s+(\\S+)$`, 'm').exec(block)?.[1] ?? '';

@@ -89,7 +89,11 @@ export function activityContract(world: () => World): void {
     it('is the beginning of a long one, for one page', async () => {
       const { repository, number } = await world().withIssue();
       for (let count = 1; count <= 34; count++)
-        await world().threads.createIssue(repository.name, { title: `Issue ${count}`, body: 'x', labels: [] });
+        await world().threads.createIssue(repository.name, {
+          title: `Issue ${count}`,
+          body: 'x',
+          labels: [],
+        });
       const listed = await world().activity.newestThreads(repository.name);
       const newest = Array.from({ length: 30 }, (_, index) => number + 34 - index);
       expect(listed?.map((thread) => thread.number)).toEqual(newest);

@@ -73,9 +73,7 @@ export async function sendChange(
 }
 
 /** @property delay a value of the push option; empty for the service's default. */
-type Step =
-  | { readonly kind: 'preview' | 'search' }
-  | { readonly kind: 'open'; readonly delay: string };
+type Step = { readonly kind: 'preview' | 'search' } | { readonly kind: 'open'; readonly delay: string };
 
 function stepOf(fields: FormFields): Step {
   const step = fields.get('step');
