@@ -35,6 +35,7 @@ export function knownPush({ commits = [{}], files = [], options, pushed, destina
       options: { squash: false, title: null, description: null, prKey: null, ...options },
       pack: {
         kept: scanner.kept,
+        largestBytes: scanner.largestBytes,
         spool: {
           byteLength: spooled.length,
           isInMemory: true,
