@@ -42,7 +42,7 @@ export const reactionRoutes: readonly Route[] = [
   ),
 ];
 
-/** What may have thumbs. */
+/** Things that may have thumbs. */
 interface Thumbed {
   readonly id: number;
   thumbs?: string[];
