@@ -9,6 +9,7 @@ import { linesOf } from '../words/finding.ts';
 import { fullName } from '../words/repository-name.ts';
 import { refusalOf } from './judge/findings.ts';
 import type { Judged } from './judge/judge.ts';
+import { changesText } from './judge/updated-commits.ts';
 import { datesNow } from './judge/work.ts';
 import type { PushRun } from './push-run.ts';
 import type { ReceivedPack } from './receive/receive.ts';
@@ -30,8 +31,7 @@ interface Previewed extends Pick<Preview, 'author' | 'remarks' | 'refusal' | 'ye
   /** Condition on which a refused push would pass; by default, an option. */
   readonly passes?: string;
   readonly dateOf: DateOf;
-  /** As `updatedCommits` says it. */
-  readonly updated: string | null;
+  readonly updated: Judged['updated'];
   /** The size of the pack as it would be sent. */
   readonly bytes: number;
 }
@@ -95,7 +95,7 @@ export function previewed(push: Publishable, anonymous: AnonymousCommits, shown:
     `Its ${length === 1 ? 'commit' : `${length} commits`}, by ${author}:`,
     ...messageLines(push.commits, anonymous, dateOf, body),
     '',
-    ...(updated === null ? [] : [`${updated === '' ? 'Nothing new' : updated}.`]),
+    ...(updated === null ? [] : [`${changesText(updated) || 'Nothing new'}.`]),
     `${objects === 1 ? '1 object' : `${objects} objects`}, ${bytes} bytes, would be sent. Files are not shown: ${SHOW}`,
     ...remarks,
   ];

@@ -32,6 +32,7 @@ import {
   withAdvice,
 } from './delay/keep.ts';
 import { Findings, refusalOf } from './judge/findings.ts';
+import { changesText } from './judge/updated-commits.ts';
 import { type JudgedPush, judgePush } from './judge-push.ts';
 import { enterNow } from './publish/live-attempt.ts';
 import { type Entered, type Publication, publish } from './publish/publish.ts';
@@ -327,7 +328,7 @@ type Decided =
 async function decide(
   run: PushRun,
   { options, pack }: Received,
-  { work, place: says, slotHash, receivedHash, claim, updates, compared }: JudgedPush,
+  { work, place: says, slotHash, receivedHash, claim, updates, updated, compared }: JudgedPush,
   planned: DelayPlan | null,
 ): Promise<Decided> {
   const { host, limits, settings, store } = run;
@@ -336,7 +337,7 @@ async function decide(
   if (says === null) return later(planned ?? undefined);
   const push = { ...work, ...says };
   const pushHash = await store.attemptHash(receivedHash);
-  const publication = { push, spool: pack.spool, pushHash, claim, compared, slot };
+  const publication = { push, spool: pack.spool, pushHash, claim, updated, compared, slot };
   try {
     const finding = slot === null ? null : store.findWaiting(receivedHash);
     // Without a slot, nothing is told of what is found.
@@ -363,7 +364,7 @@ async function publishedNow(
   run: PushRun,
   { options, taken }: Received,
   { publication, entered }: Extract<Decided, { kind: 'now' }>,
-  { updated: changes }: JudgedPush,
+  { updated }: JudgedPush,
 ): Promise<BannerFacts> {
   const { settings } = run;
   const { push, slot } = publication;
@@ -373,7 +374,7 @@ async function publishedNow(
     const { pullRequest, author, newRemarks } = published;
     return {
       updated: isUpdate(push),
-      changes: isUnchanged ? '' : changes,
+      changes: isUnchanged ? '' : updated && changesText(updated),
       hasEdited,
       isRepeated,
       isDouble,

@@ -11,6 +11,7 @@ import type {
   Conversation,
   Feed,
   FeedThread,
+  ListedThread,
   MovedThread,
   PullRequestState,
   ReadRemarks,
@@ -18,7 +19,7 @@ import type {
   SaidIn,
   Speaker,
 } from '../code-host.ts';
-import { expectAddress, expectNumber, expectThread } from './answer.ts';
+import { expectAddress, expectList, expectNumber, expectText, expectThread } from './answer.ts';
 import {
   type AnsweredLine,
   type AnsweredReview,
@@ -183,10 +184,7 @@ export class RestActivity {
    */
   async conversation(repository: RepositoryName, number: number): Promise<Conversation | MovedThread | null> {
     return unlessMissing(async () => {
-      const { apiUrl, clock } = this.#rest;
-      const isKnown = pullRequestsOf(apiUrl, repository, clock.now()) !== null;
-      // The bot may see more than the public.
-      if (!isKnown && (await lookUpRepository(this.#rest, repository)).isPrivate) return null;
+      if (!(await this.#isPublic(repository))) return null;
       const found = await readConversation(this.#rest, repository, number);
       if (!('movedTo' in found)) return found;
       const to = expectThread(found.movedTo);
@@ -200,6 +198,32 @@ export class RestActivity {
       const renamed = await readConversation(this.#rest, there, to.index);
       return 'movedTo' in renamed ? null : renamed;
     });
+  }
+
+  /**
+   * Lists the newest open issues and pull requests, the newest first, with two calls at most.
+   * @returns null if the public does not see the repository.
+   */
+  async newestThreads(repository: RepositoryName): Promise<readonly ListedThread[] | null> {
+    return unlessMissing(async () => {
+      if (!(await this.#isPublic(repository))) return null;
+      const query = { ...placeOf(repository), ...this.#rest.differences.beginning, state: 'open' as const };
+      const { data } = await this.#rest.call('GET /repos/{owner}/{repo}/issues', query);
+      const listed = expectList(data).map(({ number, title, created_at, pull_request }) => ({
+        number: expectNumber(number),
+        title: expectText(title),
+        isPullRequest: Boolean(pull_request),
+        openedAt: expectText(created_at),
+      }));
+      return listed.toSorted((one, other) => other.number - one.number);
+    });
+  }
+
+  /** Tells if the public sees a repository, because the bot may see more. */
+  async #isPublic(repository: RepositoryName): Promise<boolean> {
+    const { apiUrl, clock } = this.#rest;
+    if (pullRequestsOf(apiUrl, repository, clock.now()) !== null) return true;
+    return !(await lookUpRepository(this.#rest, repository)).isPrivate;
   }
 }
 

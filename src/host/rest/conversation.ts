@@ -49,12 +49,15 @@ export async function readConversation(
     issue.pull_request ? readReviews(rest, repository, number) : [],
   ]);
   const isOpen = issue.state === 'open';
+  const said = latest(comments.map(toComment), reviews);
   return {
     title: expectText(issue.title),
     state: issue.pull_request?.merged_at ? 'merged' : isOpen ? 'open' : 'closed',
     closedAt: issue.closed_at ?? null,
     isLocked: expectFlag(issue.locked ?? issue.is_locked),
-    comments: newest([toComment(issue)], comments.map(toComment), reviews),
+    description: latest([toComment(issue)])[0] ?? null,
+    comments: said.slice(0, MOST_COMMENTS),
+    hasEarlier: said.length > MOST_COMMENTS,
   };
 }
 
@@ -130,11 +133,10 @@ function stringOrNull(value: unknown): string | null {
  * Sorts texts, the newest first, and leaves out empty ones, such as an approval.
  * @param lists have the oldest first.
  */
-function newest(...lists: readonly (readonly ThreadComment[])[]): readonly ThreadComment[] {
+function latest(...lists: readonly (readonly ThreadComment[])[]): readonly ThreadComment[] {
   const said = lists.flat().filter(({ at, text }) => text.trim() !== '' && !Number.isNaN(Date.parse(at)));
   // In the same second, the last one is the newest.
-  const sorted = said.toReversed().toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at));
-  return sorted.slice(0, MOST_COMMENTS);
+  return said.toReversed().toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at));
 }
 
 /**

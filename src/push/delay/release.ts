@@ -65,7 +65,7 @@ export async function release(
   // Its page says then that nobody knows the hash, so a new pull request opens.
   run.notes.push(...linesOf(findings.filter(({ code }) => code === UNKNOWN_HASH)));
   const spent = judged.push.named === null ? slot : null;
-  const publication = { ...judged, compared: null, spool, pushHash, slot: spent };
+  const publication = { ...judged, updated: null, compared: null, spool, pushHash, slot: spent };
   const attempt = new DelayedAttempt(run, publication, row);
   return publish(run, { ...(await enter(run, publication)), attempt });
 }

@@ -30,6 +30,7 @@ import {
   unreadableTitle,
 } from './rules/texts.ts';
 import { trails } from './rules/trails.ts';
+import type { CommitChanges } from './updated-commits.ts';
 import { whatItIs } from './what-it-is.ts';
 import { othersIn } from './work.ts';
 
@@ -71,8 +72,8 @@ export interface Judged {
   readonly claim: ClaimedUpdate | null;
   /** Whether an open pull request is updated, as far as is known. */
   readonly updates: boolean;
-  /** As `updatedCommits` says it; null: nobody knows, or it is no update. */
-  readonly updated: string | null;
+  /** The changes of an update; null: nobody knows, or it is no update. */
+  readonly updated: CommitChanges | null;
   /** The commits by others, oldest first, if it names a pull request; else not looked for. */
   readonly others: readonly Oid[];
   /** The pull request that has its commits; null: none was looked for, because it is refused. */

@@ -42,7 +42,7 @@ import { storedPack, type StoredEntries } from '../receive/receive.ts';
 import { repeatCommand } from '../reply/banner.ts';
 import { Refusal } from '../reply/refusal.ts';
 import type { NamedPullRequest, Publishable } from '../verdict.ts';
-import { updatedCommits } from './updated-commits.ts';
+import { type CommitChanges, updatedCommits } from './updated-commits.ts';
 
 /** For what only warns. */
 const PATIENCE_MS = 5_000;
@@ -284,7 +284,7 @@ export function placeQuestions(run: PushRun, { repository }: Pick<Upstream, 'rep
       commits: PlannedCommits,
       leaving: AnonymousCommits,
       isUpstreams: (oid: Oid) => boolean,
-    ): Promise<string | null> => {
+    ): Promise<CommitChanges | null> => {
       if (source === null || tip === null || tip === ZERO_OID) return null;
       const ofSource: ReadObjects = (...asked) => transport.readObjects(source.repository, ...asked);
       const answer = updatedCommits({ commits, leaving, tip }, isUpstreams, heldReads(ofSource, host.memory));

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { readRef } from '../../../sandbox/bare-repository.ts';
 import { contribute, type Contribution, expectAccepted } from '../support/contribution.ts';
 import { ALWAYS } from '../support/failing-host.ts';
-import { FormClient } from '../support/form-client.ts';
+import { FormClient, savedIn } from '../support/form-client.ts';
 import { delayedAs, pageOf, pass, published } from '../support/delayed.ts';
 import { gitIn } from '../support/objects.ts';
 import type { GitRun } from '../support/person.ts';
@@ -278,7 +278,7 @@ describe('the form', exhaustive, () => {
     const form = await client.get(`${path}?path=a.txt`);
     const typed = { title: 'Two', description: '', step: 'open' };
     const done = await client.post(path, { ...form.fields, ...typed, text: 'two\n' });
-    const hash = /id="hash" value="([0-9a-f]{12})"/.exec(done.html)?.[1] ?? '';
+    const hash = savedIn(done.html, 'Hash');
     const { number } = await bed.host.onlyPull(upstream);
     const again = await client.get(`${path}?path=a.txt&pr_hash=${hash}`);
     const on = { owner: upstream.owner, repo: upstream.name, number };
