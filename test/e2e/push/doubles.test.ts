@@ -71,6 +71,7 @@ describe('by default', () => {
       expect(update).toBe(
         `  git push -o pr-hash=${banner.prHash} ${upstream.url} ${(await clone.idOf('HEAD')).slice(0, 12)}:refs/heads/more`,
       );
+      expect(statusTable(await pushAgain({ clone }, '-o', 'delay=1h')).join()).toContain('proposed before');
       expect((await told('-o', 'squash'))[0]).toBe(secondLine(`Your commit is already in ${pull.url}.`));
       await clone.git('reset', '--quiet', '--hard', 'origin/main');
       await clone.commit();
@@ -263,6 +264,8 @@ describe('with PUSH_DOUBLES=refuse', exhaustive, () => {
     }
     const delayed = await pushAgain({ clone }, '-o', 'delay=1h');
     expect(statusTable(delayed).join()).toContain('commits are open already');
+    await clone.git('commit', '--quiet', '--amend', '--message', 'Another way');
+    expect(statusTable(await pushAgain({ clone }, '-o', 'sign-off')).join()).toContain('are open already');
     expect(await bed.host.pulls(upstream)).toHaveLength(1);
     expect(await bed.host.workBranches(upstream)).toEqual([banner.branch]);
     await clone.git('reset', '--quiet', '--hard', 'origin/main');
