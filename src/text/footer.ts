@@ -56,6 +56,12 @@ export function hasFooter(text: string): boolean {
   return FOOTER_PATTERN.test(text);
 }
 
+/** Splits a comment into its words and the hash in its footer; null if it has no footer. */
+export function splitFooter(text: string): { readonly words: string; readonly hash: string } | null {
+  const found = FOOTER_PATTERN.exec(text);
+  return found && { words: text.slice(0, found.index).trimEnd(), hash: found.groups?.['hash'] ?? '' };
+}
+
 /** Reads the karma in the footer; null if the text does not end with a footer of this hash. */
 export function shownKarma(text: string, hash: string): number | null {
   const { groups } = FOOTER_PATTERN.exec(text) ?? {};

@@ -126,6 +126,7 @@ const soundAs =
     if (path.endsWith('/private-vulnerability-reporting')) return json(200, { enabled: true });
     if (path.endsWith('/reports'))
       return json(201, { ghsa_id: 'GHSA-2222-3333-4444', html_url: comment.html_url });
+    if (/\/issues\?.*state=open/.test(path)) return json(200, []);
     if (path.endsWith('/issues')) return json(201, { number: 5, html_url: comment.html_url });
     return json(200, found);
   };
@@ -186,6 +187,7 @@ const CALLS: Calls = {
   'a followed pull request': { run: ({ activity }) => activity.pullRequest(NAME, 3) },
   remarks: { run: ({ activity }) => activity.remarks(NAME, 3, 0) },
   'a conversation': { run: ({ activity }) => activity.conversation(NAME, 3) },
+  'open threads': { run: ({ activity }) => activity.newestThreads(NAME) },
   'listing refs': { run: ({ git }) => git.listRefs(FORK, [], 'bot') },
   'listing history': { run: ({ git }) => git.listHistory(NAME, { wants: [OID] }, 1000) },
   pushing: { run: ({ git }) => git.push(FORK, body()) },

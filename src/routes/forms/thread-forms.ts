@@ -9,6 +9,7 @@ import { type FormFields, parseThreadText, userTokenOf, withPlainLineEnds } from
 import { utf8 } from '../../git/bytes.ts';
 import { hashObject } from '../../git/objects/oid.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
+import { type ReplyForm, replyFormPage, replyPreviewPage } from '../../pages/forms/reply-pages.ts';
 import {
   type AskedForm,
   donePage,
@@ -16,10 +17,6 @@ import {
   issueClosedPage,
   issueFormPage,
   issuePreviewPage,
-  type ReplyForm,
-  replyFormPage,
-  replyPreviewPage,
-  replyToPage,
 } from '../../pages/forms/thread-pages.ts';
 import type { Page } from '../../pages/layout.ts';
 import {
@@ -33,9 +30,9 @@ import {
   type FormQuestion,
 } from '../../policy/issue-templates.ts';
 import { commentText } from '../../text/footer.ts';
-import { conversationOf, knownConversation } from '../request/conversation.ts';
+import { conversationOf, forgetConversation, knownConversation } from '../request/conversation.ts';
 import { isBlankText } from '../request/payload.ts';
-import { publishedOrigin } from '../request/public-origin.ts';
+import { publishedOrigin, shownOrigin } from '../request/public-origin.ts';
 import {
   answerRefused,
   explained,
@@ -49,6 +46,7 @@ import { REPLY_FORM } from '../../pages/remote-paths.ts';
 import { BLOCKED, checkComment, COOLDOWN, postComment } from '../threads/comments.ts';
 import { checkIssue, createIssue } from '../threads/issues.ts';
 import { type PostKind, postOnce, type PostOutcome, pseudonymOn } from '../threads/posting.ts';
+import { chooseThread } from './choose-thread.ts';
 import {
   answerForm,
   frameOf,
@@ -115,9 +113,12 @@ async function answerSteps(
   // If it may have been posted, the form gets a new token, so that a person who has checked and
   // sends it again sends another form.
   if (outcome.kind === 'refused') return show(outcome.code === 'may-exist' ? null : token.text, outcome);
+  // Whoever goes on from here looks for what they wrote.
+  forgetConversation(c.var.host, target, outcome.posted.number);
   const hash = await pseudonymOn(c, target, outcome.posted.number, userToken);
   const next = await frameOf(requestedForm(c, target, REPLY_FORM));
-  return answerForm(c, donePage(kind, next, outcome.posted, { hash, userToken }));
+  const origin = shownOrigin(c.req.raw, c.var.config);
+  return answerForm(c, donePage(kind, origin, next, outcome.posted, { hash, userToken }));
 }
 
 export async function showIssueForm(place: RequestedForm): Promise<Response> {
@@ -232,10 +233,9 @@ function answersIn(fields: FormFields): string {
 export async function showReplyForm(place: RequestedForm): Promise<Response> {
   const { c, target, repository } = place;
   const typed = c.req.query('to') ?? '';
-  const askAgain = (words: string | null, status: 200 | 400 | 404) =>
-    answerForm(c, replyToPage(place, typed, words), status);
+  if (typed === '') return chooseThread(place, typed, null, 200);
   const named = parseThreadText(typed, target, c.var.host.url);
-  if (named.kind === 'invalid') return typed === '' ? askAgain(null, 200) : askAgain(named.problem, 400);
+  if (named.kind === 'invalid') return chooseThread(place, typed, named.problem, 400);
   const { number } = named;
   const [thread, { closed }] = await Promise.all([
     conversationOf(c, c.var.host, target, number),
@@ -243,10 +243,10 @@ export async function showReplyForm(place: RequestedForm): Promise<Response> {
   ]);
   if (thread.kind === 'missing') {
     const words = `${repository} has no issue or pull request #${number} that the public can see. Check the number, or open an issue.`;
-    return askAgain(words, 404);
+    return chooseThread(place, typed, words, 404);
   }
   if (thread.kind === 'moved')
-    return askAgain(`${repository}#${number} was moved to ${thread.to}. Reply there.`, 404);
+    return chooseThread(place, typed, `${repository}#${number} was moved to ${thread.to}. Reply there.`, 404);
   const form = { ...(await replyForm(place, number, new Map(), null)), closed };
   return answerForm(c, replyFormPage(form, thread));
 }
@@ -304,14 +304,18 @@ async function replyForm(
   fields: FormFields,
   token: string | null,
 ): Promise<ReplyForm> {
-  const threadUrl = `${place.c.var.host.url}/${place.repository}/issues/${number}`;
+  const { c, target } = place;
+  const threadUrl = `${c.var.host.url}/${place.repository}/issues/${number}`;
+  const typed = replyFields(fields);
+  const hash = typed.user_token === '' ? null : await pseudonymOn(c, target, number, typed.user_token);
   return {
     ...(await frameOf(place, token)),
     number,
     threadUrl,
-    ...replyFields(fields),
+    ...typed,
     closed: null,
     appealFor: null,
+    own: hash && `anon-${hash}`,
   };
 }
 
