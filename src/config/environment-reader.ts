@@ -22,6 +22,7 @@ import {
   openSshKey,
   type ValueKind,
   webAddress,
+  webhookSecret,
   wholeNumber,
 } from './values.ts';
 
@@ -57,6 +58,8 @@ const SETTINGS = {
   hostingUrl: variable('HOSTING_URL', webAddress, GITHUB_URL),
   hostingApiUrl: variable('HOSTING_API_URL', webAddress, 'https://api.github.com'),
   hostingToken: secret('HOSTING_TOKEN', headerSecret),
+  /** Secret of the App's webhook; null: the service has none. */
+  githubWebhookSecret: secret('GITHUB_WEBHOOK_SECRET', webhookSecret),
   stateDir: variable('STATE_DIR', matching('the path of a folder', /^[^\0\r\n]+$/), '.state'),
   readTimeoutMs: variable('READ_TIMEOUT', duration, 30_000),
   writeTimeoutMs: variable('WRITE_TIMEOUT', duration, 30_000),

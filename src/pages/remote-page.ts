@@ -57,7 +57,7 @@ interface RemotePage {
 }
 
 export function remotePage(page: RemotePage, { hosts }: Pick<Config, 'hosts'>): Page {
-  const { repository, hostUrl, isSuspended } = page;
+  const { repository, hostUrl, isSuspended, path } = page;
   const name = fullName(repository);
   return {
     title: `Contribute to ${name} without an account · gitveil`,
@@ -72,12 +72,11 @@ export function remotePage(page: RemotePage, { hosts }: Pick<Config, 'hosts'>): 
         or your dates.
       </p>
       ${isSuspended && statusLine('bad', SUSPENDED)} ${statusLine(...acceptance(page))} ${ways(page)}
-      ${rules(page)}
       <p>
-        Found a vulnerability? <a href="/v1/${page.path}${SECURITY_FORM}">Report it privately</a>: an issue is
+        Found a vulnerability? <a href="/v1/${path}${SECURITY_FORM}">Report it privately</a>: an issue is
         public.
       </p>
-      ${isAccepted(page, 'pull_requests') && withGit(page)} ${promises()} ${issueList(page)}
+      ${rules(page)} ${isAccepted(page, 'pull_requests') && withGit(page)} ${promises()} ${issueList(page)}
       ${pullRequestList(page)}
       <p class="soft small">
         You maintain ${name}? <a href="${MAINTAINERS_PATH}">What maintainers should know</a>: what the bot is,

@@ -46,6 +46,7 @@ describe('parseConfig', () => {
       writeTimeoutMs: 30_000,
       logFormat: 'text',
       clientIpHeader: 'CF-Connecting-IP',
+      githubWebhookSecret: null,
       serviceApiKey: null,
       panicPassword: null,
       identitySecret: null,

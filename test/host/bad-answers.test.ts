@@ -123,10 +123,10 @@ const soundAs =
     if (path.endsWith('/issues/3')) {
       return json(200, { number: 3, title: 'T', state: 'open', locked: false, is_locked: false });
     }
+    if (/\/issues\?.*state=open/.test(path)) return json(200, []);
     if (path.endsWith('/private-vulnerability-reporting')) return json(200, { enabled: true });
     if (path.endsWith('/reports'))
       return json(201, { ghsa_id: 'GHSA-2222-3333-4444', html_url: comment.html_url });
-    if (/\/issues\?.*state=open/.test(path)) return json(200, []);
     if (path.endsWith('/issues')) return json(201, { number: 5, html_url: comment.html_url });
     return json(200, found);
   };
