@@ -5,9 +5,8 @@
 import { DEFAULT_CLIENT_IP_HEADER } from '../limits/client.ts';
 import { OPEN_LIMITS, type OpenLimitName } from '../limits/limits.ts';
 import { LOCATION_HINTS } from '../objects.ts';
-import { GITHUB_URL, type HostTokenVariable, isHostTokenVariable } from './hosts.ts';
+import { appKey, GITHUB_URL, type HostTokenVariable, isHostTokenVariable } from './hosts.ts';
 import {
-  appKey,
   commitEmail,
   contact,
   delay,

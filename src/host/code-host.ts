@@ -187,7 +187,8 @@ export interface OpenThread {
   readonly number: number;
   readonly url: string;
   readonly isPullRequest: boolean;
-  readonly app?: number;
+  /** The number of the App that has opened it; null: the account has. */
+  readonly app: number | null;
 }
 
 /** A comment, or a review with all its remarks. */

@@ -5,7 +5,6 @@
 import { HostError, hostFailureOf } from '../../words/host-error.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';
 import type { Account, OpenThread, Repository, Speaker, Role } from '../code-host.ts';
-import type { AppAccount } from './actor.ts';
 import { expectAddress, expectNumber } from './answer.ts';
 import { lookUpRepository, placeOf } from './reads.ts';
 import { Rest, type RestAccess } from './rest.ts';
@@ -69,7 +68,7 @@ export class RestMaintainers {
   /** Lists the open issues and pull requests of an account, or of the App whose account it is. */
   async openedBy(
     repository: RepositoryName,
-    { login, app }: Account & Partial<AppAccount>,
+    { login, app = null }: Account & { readonly app?: number | null },
   ): Promise<readonly OpenThread[]> {
     const query = {
       ...placeOf(repository),
@@ -83,7 +82,7 @@ export class RestMaintainers {
       number: expectNumber(number),
       url: expectAddress(html_url),
       isPullRequest: Boolean(pull_request),
-      ...(app !== undefined && { app }),
+      app,
     }));
   }
 }
