@@ -60,8 +60,13 @@ const ROUTES: readonly Route[] = [
   ...commentRoutes,
   ...reactionRoutes,
   ...notificationRoutes,
+<<<<<<< HEAD
   ...privateReportRoutes,
   ...appRoutes,
+=======
+  ...appRoutes,
+  ...privateReportRoutes,
+>>>>>>> w-F
 ];
 
 /** Builds the function that answers a REST request. */
