@@ -53,6 +53,8 @@ export interface Issue {
   closedAt: string | null;
   closedBy: string | null;
   readonly comments: Comment[];
+  /** The accounts that have given it a thumb. Absent in records of earlier versions. */
+  thumbs?: string[];
   readonly pull: Pull | null;
 }
 
@@ -102,6 +104,8 @@ export interface ReviewRemark {
   readonly id: number;
   readonly path: string;
   readonly body: string;
+  /** The accounts that have given it a thumb. Absent in records of earlier versions. */
+  thumbs?: string[];
 }
 
 export interface NotificationThread {

@@ -10,6 +10,7 @@ import type { User } from '../records.ts';
 import type { Answer, ApiCall } from './api-call.ts';
 import { Refusal, json, notFound } from './api-call.ts';
 import { commentRoutes } from './comments.ts';
+import { reactionRoutes } from './reactions.ts';
 import { contentRoutes } from './contents.ts';
 import { forkRoutes } from './forks.ts';
 import { issueRoutes } from './issues.ts';
@@ -53,6 +54,7 @@ const ROUTES: readonly Route[] = [
   ...reviewRoutes,
   ...issueRoutes,
   ...commentRoutes,
+  ...reactionRoutes,
   ...notificationRoutes,
 ];
 

@@ -180,6 +180,9 @@ export interface OpenThread {
   readonly isPullRequest: boolean;
 }
 
+/** The kinds of texts on a thread, each with numbers of its own. A `line` is a remark on code. */
+export type SaidIn = 'comment' | 'review' | 'line';
+
 /** An open issue or pull request, as a list shows it. */
 export interface ListedThread {
   readonly number: number;
@@ -189,9 +192,9 @@ export interface ListedThread {
   readonly openedAt: string;
 }
 
-/** A comment, or a review with all its remarks. */
+/** A comment, a review with all its remarks, or one of these. */
 export interface Remark {
-  /** The key among all remarks of its pull request: `comment:<id>` or `review:<id>`. */
+  /** The key among all remarks: kind and number, such as `comment:12`. */
   readonly key: string;
   /** The number of the author's account, whose name may change. */
   readonly authorId: number | null;
@@ -200,10 +203,14 @@ export interface Remark {
   readonly at: string;
   /** The verdict of a review, or the kind of a remark without one. */
   readonly kind: 'commented' | 'reviewed' | 'approved' | 'changes-requested';
-  /** The text of a comment; empty for a review. */
   readonly text: string;
-  /** Set for a comment that a person wrote, whose account still exists. */
-  readonly comment?: { readonly id: number; readonly isEdited: boolean; readonly by: Speaker };
+  /** Set for what a person wrote, whose account still exists. No host shows edits of a review. */
+  readonly comment?: {
+    readonly id: number;
+    readonly in: SaidIn;
+    readonly isEdited: boolean;
+    readonly by: Speaker;
+  };
 }
 
 /** The remarks on a thread, as far as they were read. */
@@ -212,6 +219,8 @@ export interface ReadRemarks {
   readonly remarks: readonly Remark[];
   /** The time of the last comment that was read, if there are more; null: all were read. */
   readonly readTo: number | null;
+  /** Remarks on lines of code, each of a review among the others, so they are no news. */
+  readonly lines: readonly Remark[];
 }
 
 export interface PullRequestState {

@@ -126,6 +126,7 @@ export class Policies {
     const name = question.isFilesOnly
       ? `policy-by-files/${record}`
       : `${isPolled ? 'polled-repository-policy' : 'repository-policy'}/${record}`;
+    // Awaited below the question. A failure closes the repository for now, whatever it was.
     const said = question.isFilesOnly ? NOTHING_SAID : this.#said(repository, question).catch(() => null);
     const policy = await this.#lastKnown.read<Policy | null>({
       ...QUESTION,
@@ -178,6 +179,7 @@ export class Policies {
     const read = () => this.#host.publicFiles(repository, (files) => files.file(POLICY_PATH));
     const file = await unlessMissing(() =>
       read().catch((error: unknown) => {
+        // The account may read it where the public is limited or is not answered.
         if (error instanceof HostError && error.code === 'missing') throw error;
         return this.#host.repositories.file(repository, POLICY_PATH);
       }),
@@ -195,6 +197,7 @@ export class Policies {
     } catch (error) {
       // GitHub answers the public so about a repository that the public does not see.
       if (error instanceof HostError && error.code === 'missing' && error.failure.status === 401) return null;
+      // Whatever else failed, the account may be answered; if not, that failure is the one to tell.
     }
     return this.#askByRest(repository, owners);
   }

@@ -237,8 +237,10 @@ const PAGES: readonly ((text: string) => Page)[] = [
   (text) =>
     operatorHomePage({
       server: `https://ntfy.test/${text}`,
-      waiting: 1,
-      trouble: null,
+      alerts: { waiting: 1, trouble: null },
+      guard: { panicMode: true, writesSuspended: true, accountProblems: {} },
+      delayed: { waiting: { delay: 0, busy: 0, review: 2 }, oldestAt: 0 },
+      hosts: [],
       tested: null,
       stopped: [{ name: text, url: `https://host.test/${text}`, at: 0 }],
     }),
