@@ -4,6 +4,7 @@
  */
 import type { Oid } from '../git/objects/oid.ts';
 import type { RepositoryName } from '../words/repository-name.ts';
+import type { Ecosystem, Severity } from './kinds.ts';
 
 /** The bot, as the host knows it. */
 export interface Account {
@@ -134,6 +135,28 @@ export interface NewIssue {
 
 export interface PostedIssue {
   readonly number: number;
+  readonly url: string;
+}
+
+/** A vulnerability to be told to the maintainers alone. */
+export interface PrivateReport {
+  readonly summary: string;
+  /** Markdown, with the service's lines below it. */
+  readonly description: string;
+  /** A word or a CVSS vector. Hosts do not take both. */
+  readonly rating: { readonly severity: Severity } | { readonly cvss_vector_string: string };
+  readonly package: { readonly ecosystem: Ecosystem; readonly name: string };
+  /** Versions in the host's own words; empty: they are not known. */
+  readonly vulnerableVersions: string;
+  readonly patchedVersions: string;
+  /** Such as `CWE-79`. */
+  readonly cweIds: readonly string[];
+}
+
+export interface SentReport {
+  /** The host's id of the report, such as `GHSA-2222-3333-4444`. */
+  readonly id: string;
+  /** Its page, which only its readers see. */
   readonly url: string;
 }
 

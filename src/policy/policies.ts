@@ -259,19 +259,8 @@ export function openPolicies(
 ): Policies {
   const onFailure = (error: unknown) => logger.warn('a policy could not be read', { error });
   const lastKnown = openLastKnown(env, config, onFailure);
-  const withTransport = async <T>(
-    use: (transport: GitTransport, memory: Memory) => Promise<T>,
-  ): Promise<T> => {
-    const memory = isolateMemory.open(systemClock, 'policies');
-    try {
-      return await use(
-        new GitTransport(new SmartHttp(host.url, null, http), systemClock, memory, null),
-        memory,
-      );
-    } finally {
-      memory.end();
-    }
-  };
+  const withTransport = <T>(use: (transport: GitTransport, memory: Memory) => Promise<T>): Promise<T> =>
+    withPublicTransport(host, http, use);
   const policyHost: PolicyHost = {
     repositories: openRepositories(openHostAccess(env, config, host, http)),
     publicFiles: (name, read) =>
@@ -283,6 +272,20 @@ export function openPolicies(
     said: (name, id) => readFrom(() => feedOf(env, host.key).said(name, id)),
   };
   return new Policies(policyHost, host, lastKnown);
+}
+
+/** Opens a host's Git as the public sees it, without the account, and counts what is read. */
+export async function withPublicTransport<T>(
+  { url }: Pick<HostConfig, 'url'>,
+  http: Http,
+  use: (transport: GitTransport, memory: Memory) => Promise<T>,
+): Promise<T> {
+  const memory = isolateMemory.open(systemClock, 'policies');
+  try {
+    return await use(new GitTransport(new SmartHttp(url, null, http), systemClock, memory, null), memory);
+  } finally {
+    memory.end();
+  }
 }
 
 /**

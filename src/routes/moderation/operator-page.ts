@@ -31,10 +31,14 @@ operatorPageRoutes.post(OPERATOR_PATH, (c) =>
   }),
 );
 
+/** Null: there is no answer now. */
+function soon<T>(asked: Promise<T>): Promise<T | null> {
+  return within(LISTS_PATIENCE_MS, asked).catch(() => null);
+}
+
 async function home(c: Context<AppEnv>, test: { tested?: Trouble | null } = {}): Promise<Response> {
   const { notifyAdminTopic, notifyAdminUrl, hosts } = c.var.config;
   const server = notifyAdminTopic === null ? null : notifyAdminUrl;
-  const soon = <T>(asked: Promise<T>) => within(LISTS_PATIENCE_MS, asked).catch(() => null);
   const [alerts, guard, delayed, stopped] = await Promise.all([
     guardOf(c.env).alertState(),
     soon(suspensionOf(c.env)),
