@@ -60,13 +60,8 @@ const ROUTES: readonly Route[] = [
   ...commentRoutes,
   ...reactionRoutes,
   ...notificationRoutes,
-<<<<<<< HEAD
   ...privateReportRoutes,
   ...appRoutes,
-=======
-  ...appRoutes,
-  ...privateReportRoutes,
->>>>>>> w-F
 ];
 
 /** Builds the function that answers a REST request. */

@@ -58,14 +58,11 @@ const SETTINGS = {
   hostingUrl: variable('HOSTING_URL', webAddress, GITHUB_URL),
   hostingApiUrl: variable('HOSTING_API_URL', webAddress, 'https://api.github.com'),
   hostingToken: secret('HOSTING_TOKEN', headerSecret),
-<<<<<<< HEAD
-  /** Secret of the App's webhook; null: the service has none. */
-  githubWebhookSecret: secret('GITHUB_WEBHOOK_SECRET', webhookSecret),
-=======
   /** The GitHub App that maintainers may install, with its key. */
   appId: variable('GITHUB_APP_ID', wholeNumber(1, 999_999_999), null),
   appKey: secret('GITHUB_APP_KEY', appKey),
->>>>>>> w-F
+  /** Secret of the App's webhook; null: the service has none. */
+  githubWebhookSecret: secret('GITHUB_WEBHOOK_SECRET', webhookSecret),
   stateDir: variable('STATE_DIR', matching('the path of a folder', /^[^\0\r\n]+$/), '.state'),
   readTimeoutMs: variable('READ_TIMEOUT', duration, 30_000),
   writeTimeoutMs: variable('WRITE_TIMEOUT', duration, 30_000),

@@ -99,32 +99,7 @@ interface FollowSettings {
 export async function followPullRequests(settings: FollowSettings, cronTime: number): Promise<void> {
   const { memory } = settings;
   try {
-<<<<<<< HEAD
     if (await readFeed(settings, cronTime)) await examineDue(settings, cronTime);
-=======
-    if (!(await readFeed(settings, cronTime))) return;
-    const due = memory.due(EXAMINED_PER_RUN, cronTime);
-    if (due.length === 0) return;
-    const own = await settings.ownIds();
-    const failures: unknown[] = [];
-    for (const thread of due) {
-      const { kind } = thread;
-      const budget = BUDGETS[kind];
-      if (budget !== null && !memory.take(budget, clock.now())) continue;
-      const examining =
-        kind === 'ours' || kind === 'unknown'
-          ? examine(settings, thread, own, cronTime)
-          : readForeign(settings, thread, kind, cronTime);
-      await examining.catch((error: unknown) => {
-        // At the full hour, the service's own threads come first again.
-        if (error instanceof WordsUsedUp) memory.postponed(thread, nextHour(clock.now()));
-        else if (!(error instanceof CallsUsedUp)) memory.failed(thread, cronTime);
-        if (concernsAll(error)) throw error;
-        failures.push(error);
-      });
-    }
-    if (failures.length > 0) throw failures[0];
->>>>>>> w-F
   } catch (error) {
     const pauseMs = hostFailureOf(error).retryAfterMs;
     if (pauseMs !== null) memory.setCursor(afterRefusal(cursorOf(settings), pauseMs, cronTime));
@@ -141,7 +116,7 @@ export async function examineDue(settings: FollowSettings, time: number): Promis
   const { memory, clock } = settings;
   const due = memory.due(EXAMINED_PER_RUN, time);
   if (due.length === 0) return;
-  const botId = await settings.botId();
+  const own = await settings.ownIds();
   const failures: unknown[] = [];
   for (const thread of due) {
     const { kind } = thread;
@@ -149,7 +124,7 @@ export async function examineDue(settings: FollowSettings, time: number): Promis
     if (budget !== null && !memory.take(budget, clock.now())) continue;
     const examining =
       kind === 'ours' || kind === 'unknown'
-        ? examine(settings, thread, botId, time)
+        ? examine(settings, thread, own, time)
         : readForeign(settings, thread, kind, time);
     await examining.catch((error: unknown) => {
       // At the full hour, the service's own threads come first again.

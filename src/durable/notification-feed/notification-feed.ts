@@ -8,13 +8,10 @@ import type { Env } from '../../env.ts';
 import { SETTLED_MS } from '../../events/feed-cursor.ts';
 import { CallsUsedUp, examineDue, followPullRequests, WordsUsedUp } from '../../events/follow.ts';
 import type { TouchedThread } from '../../events/hook-delivery.ts';
+import { mentionOf } from '../../events/maintainer-words.ts';
 import { hear, type Listener, type SaidWords, WHOLE } from '../../events/hear.ts';
-<<<<<<< HEAD
 import type { Account } from '../../host/code-host.ts';
-=======
-import type { Account, FeedThread } from '../../host/code-host.ts';
 import type { AppAccount } from '../../host/rest/actor.ts';
->>>>>>> w-F
 import { type ActivityHost, openActivity, openMaintainers } from '../../host/open.ts';
 import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import { isWithin, systemClock } from '../../isolate/clock.ts';
@@ -67,44 +64,7 @@ export class NotificationFeed extends DurableObject<Env> {
     if (reached === null || reached.host.token === null || this.#isRunning) return [];
     const activity = openActivity(reached.access, () => this.#takeCall());
     this.#isRunning = true;
-<<<<<<< HEAD
     await this.#follow(reached, activity, (settings) => followPullRequests(settings, cronTime));
-=======
-    try {
-      await followPullRequests(
-        {
-          host: activity,
-          memory: this.#memory,
-          clock: systemClock,
-          prHashWithId: (id) => prHashWithId(this.env.DB, hostKey, id),
-          ownIds: async () => new Set((await this.#accounts(activity)).map(({ id }) => id)),
-          hear: async ({ repository, number }, remarks) =>
-            hear(
-              await this.#listener(
-                reached,
-                activity,
-                ({ owner, name }, at) => void stopped.push({ owner, name, at }),
-              ),
-              repository,
-              number,
-              remarks,
-            ),
-          tell: ({ prHash, number, events }, askedAt) =>
-            pullRequestOf(this.env, prHash).tell(hostKey, events, systemClock.now(), { number, askedAt }),
-        },
-        cronTime,
-      );
-      this.#wereCallsUsedUp = false;
-    } catch (error) {
-      if (error instanceof CallsUsedUp) {
-        // Logs only the first of the runs in a row that find no calls left.
-        if (!this.#wereCallsUsedUp) logger.warn('following pull requests has used up its calls of this hour');
-        this.#wereCallsUsedUp = true;
-      } else {
-        logger.warn('could not read what happened to the pull requests', { host: hostKey, error });
-      }
-    }
->>>>>>> w-F
     const news = accountNews(this.env, reached.host);
     const renamed: AccountNews['renamed'] = (before, login) => {
       // Maintainers speak to the new name.
@@ -154,7 +114,7 @@ export class NotificationFeed extends DurableObject<Env> {
         memory: this.#memory,
         clock: systemClock,
         prHashWithId: (id) => prHashWithId(this.env.DB, key, id),
-        botId: async () => (this.#bot ??= await activity.account()).id,
+        ownIds: async () => new Set((await this.#accounts(activity)).map(({ id }) => id)),
         hear: async ({ repository, number }, remarks) =>
           hear(await this.#listener(reached, activity, stopped), repository, number, remarks),
         tell: ({ prHash, number, events }, askedAt) =>
@@ -189,7 +149,8 @@ export class NotificationFeed extends DurableObject<Env> {
   /** Answers whether somebody may have spoken to the service. Before its name is known, anybody. */
   #isNamedIn(mentions: readonly string[]): boolean {
     if (this.#bot === null) return mentions.length > 0;
-    return mentions.includes(this.#bot.login.toLowerCase());
+    const accounts = [this.#bot, this.ctx.storage.kv.get<AppAccount>(APP_KEY)];
+    return accounts.some((own) => own !== undefined && mentions.includes(mentionOf(own)));
   }
 
   /**
