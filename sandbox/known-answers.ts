@@ -269,7 +269,7 @@ export const INSTALLATION_SUSPENDED: Answer = {
  * The App may not do this, or is not installed there. Source: microsoft/winget-create#677,
  * actions/create-github-app-token#258.
  */
-export const APP_NOT_ALLOWED: Answer = {
+export const NOT_ACCESSIBLE_TO_APP: Answer = {
   status: 403,
   headers: { 'x-accepted-github-permissions': 'pull_requests=write' },
   body: { message: 'Resource not accessible by integration', documentation_url: DOCS },

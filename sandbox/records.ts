@@ -1,8 +1,8 @@
 /**
  * Records of the host besides Git objects: users, repositories, issues, pull requests, comments,
- * reviews, notification threads, an App with its installations, and ntfy messages. A pull request is an issue with a `pull` part,
- * as on GitHub: they share their numbers and their comments. Everything here is plain JSON, so that
- * one file can keep it.
+ * reviews, notification threads, an App with its installations, and ntfy messages. A pull request
+ * is an issue with a `pull` part, as on GitHub: they share their numbers and their comments.
+ * Everything here is plain JSON, so that one file can keep it.
  */
 
 export interface User {

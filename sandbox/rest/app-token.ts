@@ -21,7 +21,8 @@ export function requireSignedBy(app: App | null, token: string, now: Date): void
   const { iss, iat, exp } = decoded(claims);
   if (alg !== 'RS256') throw new Refusal(401, UNREADABLE);
   if (iss === undefined) throw new Refusal(401, "Missing 'issuer' claim ('iss') in assertion");
-  if (app === null || String(iss) !== String(app.id)) throw new Refusal(404, 'Integration not found');
+  if (app === null || (iss !== app.id && iss !== String(app.id)))
+    throw new Refusal(404, 'Integration not found');
   const signed = Buffer.from(`${head}.${claims}`);
   const key = createPublicKey(app.key);
   if (!verify('sha256', signed, key, Buffer.from(signature, 'base64url'))) throw new Refusal(401, UNREADABLE);

@@ -48,7 +48,7 @@ export function renderInstallation(host: Host, app: App, installation: Installat
     app_slug: app.slug,
     target_id: host.store.ensureUser(account).id,
     target_type: 'User',
-    permissions: permissions as AnsweredInstallation['permissions'],
+    permissions,
     events: [...app.events],
     created_at: installation.createdAt,
     updated_at: installation.updatedAt,

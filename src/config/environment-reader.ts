@@ -22,6 +22,7 @@ import {
   openSshKey,
   type ValueKind,
   webAddress,
+  webhookSecret,
   wholeNumber,
 } from './values.ts';
 
@@ -60,6 +61,8 @@ const SETTINGS = {
   /** The GitHub App that maintainers may install, with its key. */
   appId: variable('GITHUB_APP_ID', wholeNumber(1, 999_999_999), null),
   appKey: secret('GITHUB_APP_KEY', appKey),
+  /** Secret of the App's webhook; null: the service has none. */
+  githubWebhookSecret: secret('GITHUB_WEBHOOK_SECRET', webhookSecret),
   stateDir: variable('STATE_DIR', matching('the path of a folder', /^[^\0\r\n]+$/), '.state'),
   readTimeoutMs: variable('READ_TIMEOUT', duration, 30_000),
   writeTimeoutMs: variable('WRITE_TIMEOUT', duration, 30_000),

@@ -47,6 +47,7 @@ describe('parseConfig', () => {
       writeTimeoutMs: 30_000,
       logFormat: 'text',
       clientIpHeader: 'CF-Connecting-IP',
+      githubWebhookSecret: null,
       serviceApiKey: null,
       panicPassword: null,
       identitySecret: null,

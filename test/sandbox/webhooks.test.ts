@@ -1,4 +1,4 @@
-/** Webhooks of the App: what they tell, how they are signed, and that a test may send them as it likes. */
+/** Webhooks of the App: what they tell, how they are signed, and how a test may send them. */
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -18,6 +18,7 @@ import { borrowedCommits, otherAuthors } from './rules/authors.ts';
 import { changedFiles, noChange } from './rules/changes.ts';
 import { doubles } from './rules/doubles.ts';
 import { folders } from './rules/folders.ts';
+import { largeFiles } from './rules/large-files.ts';
 import { loudMessages, nulCharacters, peopleNamed, squashedMessage } from './rules/messages.ts';
 import { names } from './rules/names.ts';
 import { gate, messagesGate, otherGates, signOffGate, titleGate } from './rules/place.ts';
@@ -39,6 +40,7 @@ import { othersIn } from './work.ts';
  * status table. To add a rule, add a function here, and its test in test/push/judge/rules.
  */
 const RULES: readonly Rule[] = [
+  largeFiles,
   nulCharacters,
   folders,
   names,

@@ -5,7 +5,7 @@ import type { App } from '../../../sandbox/records.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
 import { type ApiAnswer, call, type JsonObject } from './host.ts';
 
-/** What the service needs of an App, and no more. */
+/** The permissions that the service needs of an App, and no more. */
 export const PERMISSIONS = {
   contents: 'read',
   issues: 'write',
@@ -21,10 +21,11 @@ interface Signed {
   readonly key?: string;
 }
 
+const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+
 /** Signs a token as an App does, or wrongly. */
 export function appToken(app: Pick<App, 'id' | 'key'>, signed: Signed): string {
   const { now, lifeS = 540, issuer = String(app.id), key = app.key } = signed;
-  const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
   const text = `${part({ alg: 'RS256', typ: 'JWT' })}.${part({ iat: now - 60, exp: now + lifeS, iss: issuer })}`;
   return `${text}.${sign('sha256', Buffer.from(text), key).toString('base64url')}`;
 }

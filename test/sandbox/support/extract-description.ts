@@ -63,8 +63,8 @@ const OPERATIONS: Readonly<Record<string, boolean>> = {
   [`POST ${REPOSITORY}/security-advisories/reports`]: true,
 };
 /**
- * Lists whose entries the description has once as a schema, and once spelt out wrongly: it says that
- * each account is a user and an enterprise at once.
+ * Lists whose entries the description has once as a schema, and once spelt out wrongly: it says
+ * that each account is a user and an enterprise at once.
  */
 const ENTRIES: Readonly<Record<string, string>> = {
   'GET /app/installations': '#/components/schemas/installation',
