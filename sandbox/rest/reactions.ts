@@ -42,7 +42,11 @@ export const reactionRoutes: readonly Route[] = [
   ),
 ];
 
-/** What may have thumbs. */
+<<<<<<< HEAD
+/** Things that may have thumbs. */
+=======
+/** An issue, a comment or a remark. */
+>>>>>>> w-B
 interface Thumbed {
   readonly id: number;
   thumbs?: string[];

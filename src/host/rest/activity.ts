@@ -172,8 +172,8 @@ export class RestActivity {
   }
 
   /**
-   * Lists the reviews since a moment, from which on they cannot be requested. Only those of the last
-   * page keep their texts, because many may be long.
+   * Lists the reviews since a moment, from which on they cannot be requested. Only those of the
+   * last page keep their texts, because many may be long.
    */
   async #reviews(pull: PullPlace, since: string): Promise<readonly AnsweredReview[]> {
     let found: AnsweredReview[] = [];

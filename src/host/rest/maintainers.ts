@@ -16,7 +16,11 @@ const ASSOCIATIONS: ReadonlyMap<string, Role> = new Map([
 ]);
 /** Permissions of accounts that may write (Gitea: `AccessMode.ToString`). */
 const WRITERS: ReadonlySet<string> = new Set(['owner', 'admin', 'write']);
-/** What somebody has said, and in which kind of text. */
+<<<<<<< HEAD
+/** Says what somebody wrote, and in which kind of text. */
+=======
+/** A text of somebody's, by its number and kind. */
+>>>>>>> w-B
 type Acknowledged = Pick<NonNullable<Remark['comment']>, 'id' | 'in'>;
 
 const COLLABORATOR = 'GET /repos/{owner}/{repo}/collaborators/{username}';

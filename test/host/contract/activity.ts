@@ -65,7 +65,7 @@ export function activityContract(world: () => World): void {
       const { remarks, lines } = (await activity.remarks(name, number, Date.now() - HOUR_MS))!;
       expect(remarks.map(({ key }) => key.replace(/\d+/, '1'))).toEqual(['review:1']);
       expect(lines).toMatchObject([
-        { text: 'About a line', comment: { in: 'line', isEdited: false, by: { login: name.owner } } },
+        { text: 'About a line', comment: { in: 'line', by: { login: name.owner } } },
       ]);
     });
 
