@@ -192,4 +192,3 @@ export function keyField({ pr_key: value }: Pick<ChangeFields, 'pr_key'>, isOpti
   const hint = `You got it when the pull request was opened.${need}`;
   return field('pr_key', label, value, { hint, isOptional, secret: 'shown' });
 }
-
