@@ -1,4 +1,7 @@
-/** A change of several files in a browser without script: every page on the way fits and is accessible. */
+/**
+ * A change of several files in a browser without script: every page on the way fits and is
+ * accessible.
+ */
 import { expect, it } from 'vitest';
 import { gitIn } from '../e2e/support/objects.ts';
 import { useTestBed } from '../e2e/support/test-bed.ts';
@@ -76,7 +79,7 @@ describeInBrowser('a person with a browser', () => {
     const [above, below] = await Promise.all([rules.boundingBox(), commands.boundingBox()]);
     expect(above?.y).toBeLessThan(below?.y ?? 0);
     expect(await rules.getByText('Developer Certificate of Origin').count()).toBe(1);
-    // A word that fits into a line is not broken: in a row of its own, it is as wide as it is there.
+    // A word that fits into a line is not broken.
     const word = page.getByRole('link', { name: title });
     const lines = await word.evaluate<number, HTMLElement>((link) => {
       const range = document.createRange();
