@@ -9,6 +9,8 @@ import { type ValueKind, webAddress } from './values.ts';
 
 /** The paths of a repository on a code host (contract, 4.1 to 4.7). */
 export const REPOSITORY_PATH = '/v1/:host/:owner/:repo';
+/** The path of the App's webhook. */
+export const HOOK_PATH = '/v1/hooks/github';
 
 export interface HostConfig {
   /** Names the host in the service's paths: `/v1/<key>/<owner>/<repo>`. */
@@ -28,7 +30,7 @@ export const MAIN_HOST = 'gh';
 export const GITHUB_URL = 'https://github.com';
 
 /** Keys that are taken: `gh`, and what other paths have right below `/v1/`. */
-const RESERVED: ReadonlySet<string> = new Set([MAIN_HOST, 'delayed', 'moderation', 'pr']);
+const RESERVED: ReadonlySet<string> = new Set([MAIN_HOST, 'delayed', 'hooks', 'moderation', 'pr']);
 const KEY_PATTERN = /^[a-z][a-z0-9]{0,15}$/;
 const FURTHER_KINDS: readonly HostKind[] = ['forgejo', 'gitea'];
 const MAX_HOSTS = 20;

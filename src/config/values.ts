@@ -180,6 +180,12 @@ export const contact: ValueKind<Contact> = {
 /** Reads a secret that is sent in a header: anything but visible ASCII is a copying mistake. */
 export const headerSecret = matching('printable ASCII without spaces or line breaks', /^[\x21-\x7e]+$/);
 
+/** Reads the secret of a webhook: a short one could be guessed from what was signed with it. */
+export const webhookSecret = matching(
+  'at least 20 characters of printable ASCII without spaces, such as the output of `openssl rand -hex 32`',
+  /^[\x21-\x7e]{20,}$/,
+);
+
 /** Reads the key that signs commits. */
 export const openSshKey: ValueKind<SigningKey> = {
   rule: "the text of an Ed25519 key without a passphrase, as `ssh-keygen -t ed25519 -N '' -f key` writes it into the file key",

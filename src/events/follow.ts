@@ -92,41 +92,49 @@ interface FollowSettings {
 }
 
 /**
- * Runs once. A thread that fails does not stop the others: their first failure is thrown at the
- * end. A failure that concerns all threads is thrown at once.
+ * Reads the feed, and examines what is due. A failure that concerns all threads is thrown at once.
  * @param cronTime when the run was scheduled. Runs may begin late, but their scheduled times are
  * whole minutes apart.
  */
 export async function followPullRequests(settings: FollowSettings, cronTime: number): Promise<void> {
-  const { memory, clock } = settings;
+  const { memory } = settings;
   try {
-    if (!(await readFeed(settings, cronTime))) return;
-    const due = memory.due(EXAMINED_PER_RUN, cronTime);
-    if (due.length === 0) return;
-    const botId = await settings.botId();
-    const failures: unknown[] = [];
-    for (const thread of due) {
-      const { kind } = thread;
-      const budget = BUDGETS[kind];
-      if (budget !== null && !memory.take(budget, clock.now())) continue;
-      const examining =
-        kind === 'ours' || kind === 'unknown'
-          ? examine(settings, thread, botId, cronTime)
-          : readForeign(settings, thread, kind, cronTime);
-      await examining.catch((error: unknown) => {
-        // At the full hour, the service's own threads come first again.
-        if (error instanceof WordsUsedUp) memory.postponed(thread, nextHour(clock.now()));
-        else if (!(error instanceof CallsUsedUp)) memory.failed(thread, cronTime);
-        if (concernsAll(error)) throw error;
-        failures.push(error);
-      });
-    }
-    if (failures.length > 0) throw failures[0];
+    if (await readFeed(settings, cronTime)) await examineDue(settings, cronTime);
   } catch (error) {
     const pauseMs = hostFailureOf(error).retryAfterMs;
     if (pauseMs !== null) memory.setCursor(afterRefusal(cursorOf(settings), pauseMs, cronTime));
     throw error;
   }
+}
+
+/**
+ * Examines the threads that are due. One that fails does not stop the others: their first failure
+ * is thrown at the end.
+ * @param time by which clock they are due: that of the cron trigger, or the service's.
+ */
+export async function examineDue(settings: FollowSettings, time: number): Promise<void> {
+  const { memory, clock } = settings;
+  const due = memory.due(EXAMINED_PER_RUN, time);
+  if (due.length === 0) return;
+  const botId = await settings.botId();
+  const failures: unknown[] = [];
+  for (const thread of due) {
+    const { kind } = thread;
+    const budget = BUDGETS[kind];
+    if (budget !== null && !memory.take(budget, clock.now())) continue;
+    const examining =
+      kind === 'ours' || kind === 'unknown'
+        ? examine(settings, thread, botId, time)
+        : readForeign(settings, thread, kind, time);
+    await examining.catch((error: unknown) => {
+      // At the full hour, the service's own threads come first again.
+      if (error instanceof WordsUsedUp) memory.postponed(thread, nextHour(clock.now()));
+      else if (!(error instanceof CallsUsedUp)) memory.failed(thread, time);
+      if (concernsAll(error)) throw error;
+      failures.push(error);
+    });
+  }
+  if (failures.length > 0) throw failures[0];
 }
 
 const HOUR_MS = 60 * 60_000;
@@ -188,7 +196,7 @@ async function examine(
   const isTold =
     (await settings.tell({ prHash, number: pull.number, events }, startedAt)) || events.length === 0;
   // What a comment asks for may fail, and must not keep events from the author.
-  await settings.hear(thread, read.remarks);
+  await settings.hear(thread, [...read.remarks, ...read.lines]);
   if (isTold) noteRead(memory, thread, read, 'ours', startedAt);
   else againWhileNew(settings, thread, cronTime);
 }

@@ -207,12 +207,11 @@ function reviewed(
  */
 function* headersOf({ commits, kept, published }: NameSearch): Generator<HeaderSource> {
   for (let back = 1; back <= commits.length; back++) {
-    const { oid, commit } = commits.at(-back)!;
-    if (published.has(oid)) continue;
-    const content = kept.withOid(oid)?.content;
-    if (content !== undefined) yield { content, encoding: commit.encoding };
+    const found = commits.at(-back)!;
+    if (published.size > 0 && published.has(found.oid)) continue;
+    yield { content: found.content, encoding: found.commit.encoding };
   }
-  for (const { type, content } of kept.objects()) if (type === 'tag') yield { content, encoding: null };
+  for (const content of kept.tags()) yield { content, encoding: null };
 }
 
 /** The texts that become public, with zeros for ids of this push. */

@@ -12,6 +12,7 @@ import { gateWords } from '../policy/gates.ts';
 import { type Contribution, gateSentence, type Policy, policyFile, policyRefusal } from '../policy/policy.ts';
 import { commandList, commandScript } from './commands.ts';
 import PUSH_HTML from './fragments/push.html';
+import { SECURITY_FORM } from './remote-paths.ts';
 import { MAINTAINERS_PATH } from '../text/footer.ts';
 import {
   card,
@@ -58,7 +59,7 @@ interface RemotePage {
 }
 
 export function remotePage(page: RemotePage, { hosts }: Pick<Config, 'hosts'>): Page {
-  const { repository, hostUrl, isSuspended } = page;
+  const { repository, hostUrl, isSuspended, path } = page;
   const name = fullName(repository);
   return {
     title: `Contribute to ${name} without an account · gitveil`,
@@ -73,6 +74,10 @@ export function remotePage(page: RemotePage, { hosts }: Pick<Config, 'hosts'>): 
         or your dates.
       </p>
       ${isSuspended && statusLine('bad', SUSPENDED)} ${statusLine(...acceptance(page))} ${ways(page)}
+      <p>
+        Found a vulnerability? <a href="/v1/${path}${SECURITY_FORM}">Report it privately</a>: an issue is
+        public.
+      </p>
       ${rules(page)} ${isAccepted(page, 'pull_requests') && withGit(page)} ${promises()} ${issueList(page)}
       ${pullRequestList(page)}
       <p class="soft small">

@@ -27,7 +27,7 @@ const BEHIND_TEXTS: ReadonlySet<string> = new Set(['names', 'trails', 'searched'
 const SHOW = 'git log -p HEAD --not --remotes';
 
 /** Facts that a preview shows besides the push itself. */
-interface Previewed extends Pick<Preview, 'author' | 'remarks' | 'refusal'> {
+interface Previewed extends Pick<Preview, 'author' | 'remarks' | 'refusal' | 'yes'> {
   /** Condition on which a refused push would pass; by default, an option. */
   readonly passes?: string;
   readonly dateOf: DateOf;
@@ -38,13 +38,14 @@ interface Previewed extends Pick<Preview, 'author' | 'remarks' | 'refusal'> {
 
 /**
  * Answers what would become public, or why the push is refused.
+ * @param yes the codes of the warnings for which it would wait.
  * @param full why the client's limits would refuse the push now; null: they would not.
  */
 export async function previewOf(
   run: PushRun,
   { spool }: Pick<ReceivedPack, 'spool'>,
   push: Publishable,
-  { claim, updated, findings }: Pick<Judged, 'claim' | 'updated' | 'findings'>,
+  { claim, updated, findings, yes }: Pick<Judged, 'claim' | 'updated' | 'findings'> & Pick<Preview, 'yes'>,
   full: Refusal | null,
 ): Promise<Refusal> {
   const { host, settings, reply } = run;
@@ -52,13 +53,13 @@ export async function previewOf(
   const dateOf = datesNow(push.commits, bot, claim, Math.floor(host.clock.now() / 1000));
   const { signingKey } = settings;
   const leaving = await AnonymousCommits.make(push.commits, bot, dateOf, signingKey, host.memory);
-  const bytes = outgoingBytes(leaving.contents(), spool.byteLength);
+  const bytes = outgoingBytes(leaving.entryBytes, spool.byteLength);
   const facts = { author: bot.name, dateOf, bytes, updated };
   const refusal = refusalOf(findings);
   // With -o publish-names, it would be published.
   const isPublishable = refusal?.all.every(({ code }) => code === 'names' || code === 'trails') ?? true;
   if (refusal !== null && !isPublishable) {
-    const shown = { ...facts, refusal: refusal.reason, passes: 'Once that is mended', remarks: [] };
+    const shown = { ...facts, refusal: refusal.reason, passes: 'Once that is mended', remarks: [], yes: [] };
     await reply.note(...previewed(push, leaving, shown).lines);
     return refusal;
   }
@@ -70,12 +71,12 @@ export async function previewOf(
     ...linesOf(behind),
     ...(full === null ? [] : [`This push would be REFUSED now: ${full.reason}. ${full.lines.at(-1)}`]),
   ];
-  return previewed(push, leaving, { ...facts, refusal: refusal?.reason ?? null, remarks });
+  return previewed(push, leaving, { ...facts, refusal: refusal?.reason ?? null, remarks, yes });
 }
 
 /** Shows all that a push would publish. */
 export function previewed(push: Publishable, anonymous: AnonymousCommits, shown: Previewed): Refusal {
-  const { author, remarks, refusal, passes = 'With -o publish-names', dateOf, updated, bytes } = shown;
+  const { author, remarks, refusal, yes, passes = 'With -o publish-names', dateOf, updated, bytes } = shown;
   const { title, body } = wholeText(push, anonymous);
   const objects = anonymous.objectCount + push.entryCount;
   const { length } = push.commits;
@@ -98,7 +99,7 @@ export function previewed(push: Publishable, anonymous: AnonymousCommits, shown:
     `${objects === 1 ? '1 object' : `${objects} objects`}, ${bytes} bytes, would be sent. Files are not shown: ${SHOW}`,
     ...remarks,
   ];
-  const preview = { author, title, body, remarks, refusal };
+  const preview = { author, title, body, remarks, refusal, yes };
   return new Refusal('preview', 'preview: nothing was published', lines, { preview });
 }
 

@@ -207,21 +207,36 @@ export async function conclude(run: PushRun, arrival: Arrival) {
   };
 }
 
-/** @param command that passes once the rest is done; null: there is none. */
+/** @param command that passes, once the rest is done or without a wait; null: there is none. */
 function refusedAs(refusal: Refusal, command: string | null = null): Outcome {
-  const lines = reviewLines(refusal, command);
+  const lines = reviewLines(refusal, refusal.preview === null ? command : null);
   return {
     kind: 'refused',
     refusal,
-    lines: refusal.preview === null ? lines : [...lines, refusal.finalLine],
+    lines: refusal.preview === null ? lines : [...lines, ...waitAdvice(command), refusal.finalLine],
   };
 }
 
-/** The command that passes once the person has mended the rest; null: none is sure to. */
+/** @param command that publishes what was previewed; null: it would not wait. */
+function waitAdvice(command: string | null): readonly string[] {
+  return command === null ? [] : [`To publish without the wait: ${command}`];
+}
+
+/**
+ * The command that passes once the person has mended the rest, or that publishes what was previewed
+ * without a wait; null: there is none.
+ */
 function commandFor(run: PushRun, task: Task, refusal: Refusal): string | null {
-  if (task.kind !== 'push' || !isMendable(refusal)) return null;
+  if (task.kind !== 'push') return null;
+  const { received } = task;
+  const yes = refusal.preview?.yes ?? [];
+  if (yes.length > 0) {
+    const options = { ...received.options, preview: false };
+    return commandWith(run, { ...received, options }, true, [`yes=${yes.join(',')}`]);
+  }
+  if (!isMendable(refusal)) return null;
   const needs = refusal.all.flatMap((each) => each.needs);
-  return commandWith(run, task.received, needsOnlyOptions(refusal), needs);
+  return commandWith(run, received, needsOnlyOptions(refusal), needs);
 }
 
 /**

@@ -37,6 +37,11 @@ export function issueText(body: string, serviceUrl: string): string {
   return `${body}\n\n---\n${origin}\n*The original author's identity has been anonymized.*`;
 }
 
+/** Tells the maintainers why nobody will answer them. */
+export function reportText(description: string, serviceUrl: string): string {
+  return `${description}\n\n---\n*This report was sent anonymously via [gitveil](${serviceUrl}). Its author sees no reply.*`;
+}
+
 /**
  * Makes the footer of pull requests to repositories whose policy asks for it.
  * @param maintainersUrl address of the page about such pull requests.

@@ -10,8 +10,10 @@ import {
   type CodeHost,
   type ForkHost,
   openActivity,
+  openPrivateReports,
   openRepositories,
   openThreads,
+  type PrivateReportHost,
   type ThreadHost,
 } from '../../src/host/open.ts';
 import { GitTransport } from '../../src/host/git/git-transport.ts';
@@ -42,6 +44,7 @@ interface World {
   readonly repositories: CodeHost;
   readonly threads: ThreadHost;
   readonly activity: ActivityHost;
+  readonly reports: PrivateReportHost;
   readonly git: GitTransport;
 }
 
@@ -56,6 +59,7 @@ function opened(kind: HostKind, script: Script): World & { http: ScriptedHost } 
     repositories: openRepositories(access),
     threads: openThreads(access),
     activity: openActivity(access, () => {}),
+    reports: openPrivateReports(access),
     git: new GitTransport(smart, clock, new MemoryBudget().open(clock), null),
   };
 }
@@ -120,10 +124,22 @@ const soundAs =
       return json(200, { number: 3, title: 'T', state: 'open', locked: false, is_locked: false });
     }
     if (/\/issues\?.*state=open/.test(path)) return json(200, []);
+    if (path.endsWith('/private-vulnerability-reporting')) return json(200, { enabled: true });
+    if (path.endsWith('/reports'))
+      return json(201, { ghsa_id: 'GHSA-2222-3333-4444', html_url: comment.html_url });
     if (path.endsWith('/issues')) return json(201, { number: 5, html_url: comment.html_url });
     return json(200, found);
   };
 
+const report = {
+  summary: 's',
+  description: 'd',
+  rating: { severity: 'low' },
+  package: { ecosystem: 'other', name: 'p' },
+  vulnerableVersions: '',
+  patchedVersions: '',
+  cweIds: [],
+} as const;
 const request = { head: HEAD, isDraft: false, base: 'main', title: 't', body: 'b' };
 
 /** `creates`: the path of what must not come into being twice. */
@@ -141,6 +157,8 @@ const OWN_CALLS: Readonly<Record<'github' | 'gitea', Calls>> = {
     addBranch: { run: (world) => forks(world).addBranch(FORK, UPSTREAM, OID) },
     deleteBranch: { run: (world) => forks(world).deleteBranch(FORK, 'anon-1') },
     openPullRequest: { run: (world) => forks(world).openPullRequest(NAME, request), creates: /\/pulls$/ },
+    'whether private reports are taken': { run: ({ reports }) => reports.areTaken(NAME) },
+    'sending a private report': { run: ({ reports }) => reports.send(NAME, report), creates: /\/reports$/ },
   },
   gitea: {
     delivered: { run: (world) => agit(world).delivered(NAME, 3, request) },

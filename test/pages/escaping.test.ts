@@ -20,6 +20,11 @@ import {
   replyPreviewPage,
   replyToPage,
 } from '../../src/pages/forms/reply-pages.ts';
+import {
+  securityFormPage,
+  securityPreviewPage,
+  securitySentPage,
+} from '../../src/pages/forms/security-pages.ts';
 import { REVIEW_DOOR, reviewListPage, reviewOnePage } from '../../src/pages/delayed-review-page.ts';
 import { doorPage, operatorHomePage } from '../../src/pages/operator-page.ts';
 import { delayedPage } from '../../src/pages/delayed-page.ts';
@@ -98,6 +103,37 @@ const issue = (text: string) => ({
   labels: text,
   own_name: text,
   asked: null,
+});
+const report = (text: string) => ({
+  ...frame(text),
+  typed: {
+    summary: text,
+    description: `d${text}`,
+    severity: 'high',
+    cvss_vector_string: text,
+    ecosystem: 'npm',
+    package: `p${text}`,
+    vulnerable_version_range: `v${text}`,
+    patched_versions: text,
+    cwe_ids: `c${text}`,
+    own_name: text,
+  },
+});
+const sentReport = (text: string) => ({
+  summary: text,
+  description: text,
+  rating: { cvss_vector_string: text },
+  package: { ecosystem: 'npm' as const, name: text },
+  vulnerableVersions: `v${text}`,
+  patchedVersions: `p${text}`,
+  cweIds: [`c${text}`],
+});
+const securityFile = (text: string) => ({
+  kind: 'file' as const,
+  repository: { owner: text, name: text },
+  path: text,
+  text,
+  isCut: true,
 });
 const same = (text: string) => ({
   prHash: text,
@@ -237,8 +273,10 @@ const PAGES: readonly ((text: string) => Page)[] = [
   (text) =>
     operatorHomePage({
       server: `https://ntfy.test/${text}`,
-      waiting: 1,
-      trouble: null,
+      alerts: { waiting: 1, trouble: null },
+      guard: { panicMode: true, writesSuspended: true, accountProblems: {} },
+      delayed: { waiting: { delay: 0, busy: 0, review: 2 }, oldestAt: 0 },
+      hosts: [],
       tested: null,
       stopped: [{ name: text, url: `https://host.test/${text}`, at: 0 }],
     }),
@@ -266,6 +304,20 @@ const PAGES: readonly ((text: string) => Page)[] = [
   (text) => replyClosedPage(frame(text), text.replaceAll('\n', ' ')),
   (text) =>
     donePage('comments', text, frame(text), { url: text, number: 1 }, { hash: text, userToken: text }),
+  (text) =>
+    securityFormPage(report(text), text, {
+      closed: null,
+      policy: securityFile(text),
+      fileUrl: `https://host.test/${text}`,
+    }),
+  (text) =>
+    securityFormPage(report(text), text, {
+      closed: text.replaceAll('\n', ' '),
+      policy: { kind: 'none' },
+      fileUrl: '',
+    }),
+  (text) => securityPreviewPage(report(text), text, sentReport(text), given(text)),
+  (text) => securitySentPage(frame(text), { id: text, url: text }, { readers: text, replies: text }),
   (text) =>
     remotePage(
       {

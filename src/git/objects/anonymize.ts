@@ -4,6 +4,7 @@
  */
 import { ByteArrays, NumberList } from '../compact-lists.ts';
 import type { Memory } from '../memory.ts';
+import { commitEntryBytes } from '../pack/outgoing-pack.ts';
 import { encodeAnonymousCommit, type CommitIdentity, type SignatureOf } from './commit.ts';
 import { hashObject, type Oid } from './oid.ts';
 import { OidTable } from './oid-table.ts';
@@ -38,6 +39,8 @@ export class AnonymousCommits {
   readonly #idOf = new NumberList('uint32');
   /** The signatures of the objects, in the order of `#ids`. */
   readonly #signatures = new ByteArrays();
+  /** Size of the objects in a pack. */
+  entryBytes = 0;
   #buffer = new Uint8Array(4096);
 
   /**
@@ -94,7 +97,9 @@ export class AnonymousCommits {
     );
     const count = this.#ids.size;
     this.#idOf.push(this.#ids.add(hashObject('commit', content)));
-    if (signature !== null && this.#ids.size > count) this.#signatures.push(signature);
+    if (this.#ids.size === count) return;
+    this.entryBytes += commitEntryBytes(content.byteLength);
+    if (signature !== null) this.#signatures.push(signature);
   }
 
   /** The number of commits in the push. `idOf` takes numbers below it. */

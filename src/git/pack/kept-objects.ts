@@ -5,10 +5,11 @@
 import { ByteArrays, NumberList } from '../compact-lists.ts';
 import { type Memory, type MemoryClaim, UNCOUNTED } from '../memory.ts';
 import { hashObject, type ObjectType, type Oid } from '../objects/oid.ts';
+import type { CommitStore } from '../objects/new-commits.ts';
 import { OidTable } from '../objects/oid-table.ts';
 import type { Arrived } from '../wire/byte-reader.ts';
 import { tooLarge } from '../wire/protocol-error.ts';
-import { OBJECT_TYPES } from './entry-header.ts';
+import { OBJ_COMMIT, OBJ_TAG, OBJECT_TYPES } from './entry-header.ts';
 import { KEPT_OBJECT_BYTES, MAX_KEPT_BYTES, mostKeptBytes } from './memory-limits.ts';
 
 export interface KeptObject {
@@ -30,7 +31,7 @@ export interface KeepLimits {
   readonly memory?: Memory;
 }
 
-export class KeptObjects {
+export class KeptObjects implements CommitStore {
   readonly #maxBytes: number;
   readonly #objectBytes: number;
   readonly #arrived: Arrived | null;
@@ -129,14 +130,34 @@ export class KeptObjects {
     return isThere ? this.#object(this.#objects.at(place)) : undefined;
   }
 
+  /** Number of objects, each of which counts once. */
+  get size(): number {
+    return this.#oids.size;
+  }
+
   /** Yields each object once. */
   *objects(): Generator<KeptObject> {
-    for (let index = 0; index < this.#oids.size; index++) yield this.#object(index);
+    for (let index = 0; index < this.size; index++) yield this.#object(index);
+  }
+
+  /** Yields the contents of annotated tags. */
+  *tags(): Generator<Uint8Array> {
+    for (let index = 0; index < this.size; index++)
+      if (this.#types.at(index) === OBJ_TAG) yield this.#contents.at(index);
   }
 
   /** Yields the id of each object once, also after `free`. */
   oids(): Generator<Oid> {
     return this.#oids.oids();
+  }
+
+  placeOf(oid: Oid): number {
+    const place = this.#oids.indexOf(oid);
+    return place >= 0 && this.#types.at(place) === OBJ_COMMIT ? place : -1;
+  }
+
+  contentAt(place: number): Uint8Array {
+    return this.#contents.at(place);
   }
 
   withOid(oid: Oid): KeptObject | undefined {

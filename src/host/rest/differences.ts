@@ -52,6 +52,11 @@ export function differencesOf(kind: HostKind) {
     /** The parameter that lists the issues of one author. Gitea: routers/api/v1/repo/issue.go. */
     byAuthor: isGitHub ? 'creator' : 'created_by',
     /**
+     * True if a vulnerability can be reported to the maintainers alone. Gitea and Forgejo describe
+     * no such call (templates/swagger/v1_json.tmpl).
+     */
+    hasPrivateReports: isGitHub,
+    /**
      * True if there is a list of all remarks on lines. Gitea lists them only by review
      * (routers/api/v1/repo/pull_review.go).
      */

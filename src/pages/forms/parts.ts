@@ -49,8 +49,8 @@ export function formPage(
 export type GivenAway = Readonly<Record<'remarks' | 'addresses', readonly string[]>>;
 
 interface Preview {
-  /** The author, in words that end a sentence. */
-  readonly as?: Html;
+  /** Says who will see it. */
+  readonly lead?: Html | string;
   readonly given: GivenAway;
   readonly shown: Html;
   readonly choice?: Html;
@@ -60,13 +60,15 @@ interface Preview {
   readonly width?: 'narrow' | 'wide';
 }
 
+const BECOMES_PUBLIC = 'This is everything that becomes public.';
+
 /** Shows what becomes public, and the buttons that send it or lead back. */
 export function previewPage(title: string, form: FormFrame, preview: Preview): Page {
-  const { as = '', given, shown, choice = '', typed, steps, width } = preview;
+  const { lead = BECOMES_PUBLIC, given, shown, choice = '', typed, steps, width } = preview;
   return formPage(
     title,
     form,
-    html`This is everything that becomes public${as}. Nothing has been sent yet.`,
+    html`${lead} Nothing has been sent yet.`,
     html`${addressNotice(given)} ${shown} ${remarksCard(given)}
       <form method="post" action="${form.action}">
         ${hidden({ token: form.token, ...typed })} ${choice} ${stepButtons(steps)}

@@ -152,7 +152,8 @@ export function replyPreviewPage(form: ReplyForm, text: string, hash: string, gi
   const shown = html`${asItStands(text)}
     <p class="soft small after-commands">${karma}</p>`;
   return previewPage(`Preview of the reply to #${number}`, form, {
-    as: html`, under the pseudonym <span class="mono">anon-${hash}</span>`,
+    lead: html`This is everything that becomes public, under the pseudonym
+      <span class="mono">anon-${hash}</span>.`,
     given,
     shown: card('shown', 'Your reply', shown),
     typed: { number: String(number), body, user_token, own_name },

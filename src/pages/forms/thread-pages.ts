@@ -7,6 +7,7 @@ import { type IssueTemplates, NO_TEMPLATES, type FormQuestion } from '../../poli
 import { renderedMarkdown } from '../../text/markdown.ts';
 import { COPY_SCRIPT } from '../commands.ts';
 import { card, hostLine, type Html, type Page, safeUrl, visibleText } from '../layout.ts';
+import { SECURITY_FORM } from '../remote-paths.ts';
 import { questionFields } from './question-fields.ts';
 import {
   cardForm,
@@ -69,9 +70,15 @@ export function issueFormPage(
     form,
     ISSUE_LEAD,
     html`${problemNotice(problem)} ${gate && html`<div class="notice"><p>${visibleText(gate)}</p></div>`}
-    ${choices(action, offered, 'Begin with a template')}
+    ${vulnerabilityHint(form)} ${choices(action, offered, 'Begin with a template')}
     ${cardForm(form, kept, fields, { preview: 'Preview' })}`,
   );
+}
+
+/** An issue is public, so a vulnerability has a form of its own. */
+function vulnerabilityHint({ home }: FormPlace): Html {
+  const link = html`<a href="${home}${SECURITY_FORM}">report it privately</a>`;
+  return html`<p class="soft small">Everyone sees an issue. If it is about a vulnerability, ${link}.</p>`;
 }
 
 /** @param closed lines that say why no issue can be opened now. */

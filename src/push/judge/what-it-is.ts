@@ -27,9 +27,9 @@ import { droppedCommits } from './rules/authors.ts';
 import { folderFindings } from './rules/folders.ts';
 import { usualAnywhere } from './rules/trails.ts';
 import {
-  changesNothing,
   commitsFrom,
   commitsNow,
+  findGroundTree,
   findWork,
   idsOf,
   newestBoundary,
@@ -78,11 +78,8 @@ export async function whatItIs(
   );
   const { commits } = plan;
   // Begins now, and is awaited where it is told.
-  const isEmpty = changesNothing(
-    work,
-    received.pack.entryCount,
-    async (oid) => place?.ask.treeOf(oid) ?? null,
-  );
+  const askTree = async (oid: Oid) => place?.ask.treeOf(oid) ?? null;
+  const groundTree = findGroundTree(work, received.pack.entryCount, askTree);
   let made: Promise<AnonymousCommits> | null = null;
   const leaving = () =>
     (made ??= commitsNow([commits, bot, destination.claim, now], settings.signingKey, memory));
@@ -95,7 +92,7 @@ export async function whatItIs(
       oddFolders = folderFindings(faults, paths, commits);
     },
   });
-  const found = { work, history, plan, searched, pushed, isEmpty, oddFolders, leaving, named };
+  const found = { work, history, plan, searched, pushed, groundTree, oddFolders, leaving, named };
   return { received, circumstances, bot, place, destination, ...found };
 }
 
@@ -113,7 +110,7 @@ async function findGround(asked: Question, bot: CommitIdentity): Promise<Ground>
   if (!isBaseRefused) findings.add(otherBase(owner));
   const base = owner ?? destination.base;
   const where = { base, defaultBranch, remoteUrl, bot, isQuiet: place === null };
-  if (!isBaseRefused) await refuseUnrelated(work, received.pack.kept, history, where, git.isApart);
+  if (!isBaseRefused) await refuseUnrelated(work, history, where, git.isApart);
   const found = destination.named && { ...destination.named, tip: null };
   const named = await findings.valueOr(() => namedTip(asked, history), found);
   return { history, work, base, named };
@@ -121,13 +118,13 @@ async function findGround(asked: Question, bot: CommitIdentity): Promise<Ground>
 
 /** Changes that options make to the messages, or null. */
 function rewordingOf(
-  { options, pack }: Received,
+  { options }: Received,
   { hostUrl }: Circumstances['settings'],
   bot: CommitIdentity,
 ): Reword | null {
   return inTurn([
     ...(options.stripTrails ? [stripperOf(usualAnywhere(hostUrl))] : []),
-    ...(options.signOff ? [signerOf(pack.kept, bot)] : []),
+    ...(options.signOff ? [signerOf(bot)] : []),
   ]);
 }
 
@@ -183,7 +180,7 @@ async function searchOf(
     },
     memory,
     questions: place?.ask ?? null,
-    canSignOff: () => !options.signOff && haveOwnSignOff(pack.kept, work.commits),
+    canSignOff: () => !options.signOff && haveOwnSignOff(work.commits),
     rebase: `git pull --rebase ${settings.remoteUrl(born.repository)} ${shellWord(shortName(base))}`,
     boundary: [...work.boundary][0] ?? base.oid,
   };

@@ -5,13 +5,10 @@
 import type { Context } from 'hono';
 import { recordName } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
-import { newAddresses } from '../../edit/addresses.ts';
 import { type FormFields, parseThreadText, userTokenOf, withPlainLineEnds } from '../request/form-fields.ts';
 import { utf8 } from '../../git/bytes.ts';
 import { hashObject } from '../../git/objects/oid.ts';
-import { SearchedNames } from '../../git/search/searched-names.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
-import { type GivenAway, MAX_OWN_NAME } from '../../pages/forms/parts.ts';
 import { type ReplyForm, replyFormPage, replyPreviewPage } from '../../pages/forms/reply-pages.ts';
 import {
   type AskedForm,
@@ -32,8 +29,6 @@ import {
   NO_TEMPLATES,
   type FormQuestion,
 } from '../../policy/issue-templates.ts';
-import { FoundLeaks, searchedLine } from '../../leaks/findings.ts';
-import { remarksOn, unsearchedLines } from '../../leaks/messages.ts';
 import { commentText } from '../../text/footer.ts';
 import { conversationOf, forgetConversation, knownConversation } from '../request/conversation.ts';
 import { isBlankText } from '../request/payload.ts';
@@ -55,14 +50,13 @@ import { chooseThread } from './choose-thread.ts';
 import {
   answerForm,
   frameOf,
-  typedIdentity,
-  NO_NAME,
   SEND_AGAIN,
   type RequestedForm,
   requestedForm,
   secretsOf,
   type SentForm,
 } from './form.ts';
+import { givenAway, ownNameIn } from './given-away.ts';
 import { issueTemplates } from './issue-templates.ts';
 import { outlookOf } from './known-first.ts';
 
@@ -330,32 +324,5 @@ function replyFields(fields: FormFields) {
     body: withPlainLineEnds(fields.get('body') ?? ''),
     own_name: ownNameIn(fields),
     user_token: (fields.get('user_token') ?? '').trim(),
-  };
-}
-
-/** Reads the name to search for, and cuts it: nobody has a longer one. */
-function ownNameIn(fields: FormFields): string {
-  return (fields.get('own_name') ?? '').trim().slice(0, MAX_OWN_NAME);
-}
-
-/**
- * Searches texts for `ownName`, credentials, home folders and Change-Ids, as a push's texts are,
- * whatever the operator has set; but not for ids of commits, and it refuses nothing.
- * @param texts by the names that remarks give them.
- */
-function givenAway(texts: Readonly<Record<string, string>>, ownName: string): GivenAway {
-  const { name, email } = typedIdentity(ownName, '');
-  const content = utf8(`author ${name} <${email}> 0 +0000\n\n`);
-  const names = new SearchedNames({ headers: [{ content, encoding: null }], originalIds: [], nobodys: [] });
-  const findings = new FoundLeaks(names);
-  for (const [where, text] of Object.entries(texts)) findings.addText(() => where, utf8(text));
-  const searched = ownName === '' ? NO_NAME : searchedLine(names.identities);
-  const leaks = [...findings.leaks.map(({ heading }) => heading), ...findings.lines];
-  const unsearched = unsearchedLines(names.looks.ended, 'Check the rest yourself.');
-  const noFiles = { homeFolders: [], files: [], opaque: [] };
-  const likely = [...findings.likely, ...remarksOn(findings.homes, noFiles)];
-  return {
-    addresses: newAddresses('', Object.values(texts).join('\n')),
-    remarks: [...leaks, ...likely.flatMap(({ lines }) => lines), ...unsearched, searched],
   };
 }

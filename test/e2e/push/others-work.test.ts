@@ -27,7 +27,8 @@ async function fixed() {
   const pushed = await clone.push('origin', 'HEAD:topic');
   const first = await expectAccepted(bed, contribution, pushed);
   const on = { owner: upstream.owner, repo: upstream.name, number: first.pull.number };
-  const fix = () => bed.sandbox.maintainer.commitTo(on, 'Fix the typo\n', { 'fix.txt': 'fixed\n' });
+  const fix = (message = 'Fix the typo\n') =>
+    bed.sandbox.maintainer.commitTo(on, message, { 'fix.txt': 'fixed\n' });
   const option = `pr-hash=${first.banner.prHash}`;
   const update = (...options: string[]) =>
     clone.push('-f', '-o', option, ...options.flatMap((more) => ['-o', more]), 'origin', 'HEAD:topic');
@@ -226,6 +227,24 @@ describe('a delayed update', exhaustive, () => {
       /git push -o pr-hash=\w+ -o overwrite \S+ HEAD:refs\/heads\/\S+/.exec(page) ?? [];
     expect(await type(story, [overwrite], 'git push')).toContain('has been updated');
     expect(tip()).not.toBe(theirs);
+  });
+
+  it.each([
+    ['sign-off', 'One,Fix the typo,Two'],
+    ['squash', 'Two'],
+    ['strip-trails', 'One,Fix the typo,Two'],
+  ])('is published once it has their commits, with %s', async (option, titles) => {
+    const story = await fixed();
+    const { clone, fix, update, upstream, tip, on } = story;
+    const trail = option === 'strip-trails' ? '\nChange-Id: I0123456789abcdef0123456789abcdef01234567\n' : '';
+    const theirs = await fix(`Fix the typo\n${trail}`);
+    await clone.git('pull', '--quiet', '--rebase', upstream.url, `refs/pull/${on.number}/head`);
+    await clone.commit({ message: 'Two\n' });
+    const name = delayedAs(await update('delay=1h', option));
+    expect(await published(bed, name)).toMatch(/^200 Published\n/);
+    expect(tip()).not.toBe(theirs);
+    const log = await gitIn(story.first.forkPath, 'log', '--reverse', '--format=%s', `main..${tip()}`);
+    expect(log.split('\n').join()).toBe(titles);
   });
 
   it('is published once it has their commits', async () => {

@@ -23,6 +23,7 @@ export const enterNow: typeof real.enterNow = async (run, publication) => {
     work,
     recordedTip: null,
     wasOpen: false,
+    others: [],
     owed: null,
   });
   console.log(verdictLine(bytes));

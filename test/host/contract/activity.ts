@@ -49,15 +49,24 @@ export function activityContract(world: () => World): void {
       const { remarks } = (await activity.remarks(name, number, Date.now() - HOUR_MS))!;
       expect(remarks.map(({ key, text }) => [key.replace(/\d+/, '1'), text])).toEqual([
         ['comment:1', 'A remark'],
-        ['review:1', ''],
+        ['review:1', 'A review'],
       ]);
       expect(remarks.every(({ authorId, url, at }) => authorId !== null && url !== '' && at !== '')).toBe(
         true,
       );
-      expect(await activity.remarks(name, number, Date.now() + HOUR_MS)).toEqual({
-        remarks: [],
-        readTo: null,
-      });
+      const nothing = { remarks: [], readTo: null, lines: [] };
+      expect(await activity.remarks(name, number, Date.now() + HOUR_MS)).toEqual(nothing);
+    });
+
+    it('of what was said have remarks on lines apart, each with its author', async () => {
+      const { activity } = world();
+      const { repository, name, number, head } = await world().proposed();
+      await repository.remark(number, `${head.branch}.txt`, 'About a line');
+      const { remarks, lines } = (await activity.remarks(name, number, Date.now() - HOUR_MS))!;
+      expect(remarks.map(({ key }) => key.replace(/\d+/, '1'))).toEqual(['review:1']);
+      expect(lines).toMatchObject([
+        { text: 'About a line', comment: { in: 'line', isEdited: false, by: { login: name.owner } } },
+      ]);
     });
 
     it('of what was said have all reviews, also where a page holds only some of them', async () => {

@@ -1,9 +1,10 @@
 /** Words for what an update adds and drops. */
 import { expect, it } from 'vitest';
 import { AnonymousCommits } from '../../../src/git/objects/anonymize.ts';
-import { parseCommit } from '../../../src/git/objects/commit.ts';
+import type { NewCommit } from '../../../src/git/objects/new-commits.ts';
 import { changesText, updatedCommits } from '../../../src/push/judge/updated-commits.ts';
 import { commitContent, oidNumber } from '../../support/objects.ts';
+import { newCommitOf } from '../../support/new-commits.ts';
 import { oidOf } from '../../support/pack-builder.ts';
 import { planned } from '../../support/planned.ts';
 
@@ -12,10 +13,10 @@ const BOT = { name: 'bot', email: 'bot@example.invalid' };
 
 /** A line of commits on upstream as they leave. @param messages the oldest first. */
 function leave(...messages: string[]) {
-  const made: { oid: string; commit: ReturnType<typeof parseCommit> }[] = [];
+  const made: NewCommit[] = [];
   for (const message of messages) {
     const content = commitContent({ parents: [made.at(-1)?.oid ?? UPSTREAM], message });
-    made.push({ oid: oidOf('commit', content), commit: parseCommit(content) });
+    made.push(newCommitOf(content));
   }
   const { commits } = planned(made);
   const leaving = new AnonymousCommits(commits, BOT, () => 1_800_000_000);
