@@ -22,7 +22,9 @@ describeInBrowser('a person with a browser', () => {
     const page = await chromium.newPage(browserOf(bed));
     const text = page.getByLabel('Text of the file');
     const isWrapped = () =>
-      text.evaluate<boolean, HTMLElement>((area) => area.scrollWidth <= area.clientWidth);
+      page.evaluate<boolean>(
+        '(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)(document.getElementById("text"))',
+      );
     await page.goto(`/v1/gh/${upstream.fullName}/change?path=docs/guide.md`);
     expect(await isWrapped()).toBe(true);
     expect(await page.getByLabel('Title').inputValue()).toBe('Update guide.md');
@@ -81,14 +83,13 @@ describeInBrowser('a person with a browser', () => {
     expect(await rules.getByText('Developer Certificate of Origin').count()).toBe(1);
     // A word that fits into a line is not broken.
     const word = page.getByRole('link', { name: title });
-    const lines = await word.evaluate<number, HTMLElement>((link) => {
+    const lines = await page.evaluate<number>(`(() => {
       const range = document.createRange();
-      const inner = link.querySelector('bdi')?.firstChild;
-      if (!inner) return 0;
-      range.setStart(inner, 0);
-      range.setEnd(inner, 'Supercalifragilistic'.length);
+      const text = document.querySelector('a[href$="to=1"] bdi').firstChild;
+      range.setStart(text, 0);
+      range.setEnd(text, 'Supercalifragilistic'.length);
       return range.getClientRects().length;
-    });
+    })()`);
     expect(lines).toBe(1);
     await word.click();
     await heading(page, 'Reply to #1');
