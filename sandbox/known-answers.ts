@@ -184,7 +184,7 @@ export const USER_BLOCKED = validationFailed({
  * A token that may not do it. Source:
  * docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api, "Resource not accessible".
  */
-export const NOT_ACCESSIBLE = {
+export const TOKEN_NOT_ACCESSIBLE = {
   status: 403,
   body: { message: 'Resource not accessible by personal access token', documentation_url: DOCS },
 } satisfies Answer;

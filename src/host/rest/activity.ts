@@ -40,6 +40,7 @@ import {
   isSince,
   readPull,
 } from './reads.ts';
+import type { AppAccount } from './actor.ts';
 import { Rest, type RestAccess, type RestHabits } from './rest.ts';
 
 const REVIEWS = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews';
@@ -76,6 +77,11 @@ export class RestActivity {
 
   async account(): Promise<Account> {
     return readAccount(this.#rest);
+  }
+
+  /** Returns the App's account; null: the service has no App. */
+  async appAccount(): Promise<AppAccount | null> {
+    return this.#rest.appAccount();
   }
 
   /**
@@ -166,8 +172,8 @@ export class RestActivity {
   }
 
   /**
-   * Lists the reviews since a moment, from which on they cannot be requested. Only those of the last
-   * page keep their texts, because many may be long.
+   * Lists the reviews since a moment, from which on they cannot be requested. Only those of the
+   * last page keep their texts, because many may be long.
    */
   async #reviews(pull: PullPlace, since: string): Promise<readonly AnsweredReview[]> {
     let found: AnsweredReview[] = [];

@@ -72,7 +72,10 @@ async function prepareFile(
   const { path, blob, text, isRemoved } = edit;
   const original = blob === '' ? null : await readBlob(read, blob, MAX_FILE_BYTES);
   if (isRemoved) return { kind: 'file', edit, path: parts, original, content: null };
-  const unfit = problem(409, `${files === 1 ? 'This file' : path} cannot be changed here. Change it with Git.`);
+  const unfit = problem(
+    409,
+    `${files === 1 ? 'This file' : path} cannot be changed here. Change it with Git.`,
+  );
   if (blob !== '' && fileText(original).kind === 'unfit') return unfit;
   const content = newContent(original, text, files);
   // The file's own line ends may be longer than those of the form.
