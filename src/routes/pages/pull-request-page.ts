@@ -136,7 +136,7 @@ async function showPullRequest(c: Context<AppEnv>): Promise<Response> {
 /** Lists what people wrote, the newest first, and the description last. */
 function textsOf({ comments, description }: Conversation): ThreadComment[] {
   const all = description === null ? comments : [...comments, description];
-  return all.map(({ author, at, path, text }) => ({ author, at, path, text }));
+  return all.map((said) => ({ author: said.author, at: said.at, path: said.path, text: said.text }));
 }
 
 /** The policy of the repository; undefined if it is not known in time. Never rejects. */
