@@ -14,4 +14,5 @@ export function remotePath(host: Pick<HostConfig, 'key'>, repository: Repository
 export const ISSUE_FORM = '/new-issue';
 export const REPLY_FORM = '/reply';
 export const CHANGE_FORM = '/change';
+export const FILE_FORM = '/send-file';
 export const WITHDRAW_FORM = '/withdraw';

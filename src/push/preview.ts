@@ -21,12 +21,14 @@ import { isUpdate, type Publishable } from './verdict.ts';
  */
 const MOST_SHOWN = 128 * 1024;
 const LINE_BYTES = 64;
+/** Commits that a page lists by their titles. */
+const MOST_LISTED = 100;
 /** Findings to read below the texts: where names are in them, and what was searched. */
 const BEHIND_TEXTS: ReadonlySet<string> = new Set(['names', 'trails', 'searched']);
 const SHOW = 'git log -p HEAD --not --remotes';
 
 /** Facts that a preview shows besides the push itself. */
-interface Previewed extends Pick<Preview, 'author' | 'remarks' | 'refusal'> {
+interface Previewed extends Pick<Preview, 'author' | 'remarks' | 'refusal' | 'findings'> {
   /** Condition on which a refused push would pass; by default, an option. */
   readonly passes?: string;
   readonly dateOf: DateOf;
@@ -53,7 +55,7 @@ export async function previewOf(
   const { signingKey } = settings;
   const leaving = await AnonymousCommits.make(push.commits, bot, dateOf, signingKey, host.memory);
   const bytes = outgoingBytes(leaving.contents(), spool.byteLength);
-  const facts = { author: bot.name, dateOf, bytes, updated };
+  const facts = { author: bot.name, dateOf, bytes, updated, findings };
   const refusal = refusalOf(findings);
   // With -o publish-names, it would be published.
   const isPublishable = refusal?.all.every(({ code }) => code === 'names' || code === 'trails') ?? true;
@@ -75,7 +77,16 @@ export async function previewOf(
 
 /** Shows all that a push would publish. */
 export function previewed(push: Publishable, anonymous: AnonymousCommits, shown: Previewed): Refusal {
-  const { author, remarks, refusal, passes = 'With -o publish-names', dateOf, updated, bytes } = shown;
+  const {
+    author,
+    remarks,
+    refusal,
+    findings,
+    passes = 'With -o publish-names',
+    dateOf,
+    updated,
+    bytes,
+  } = shown;
   const { title, body } = wholeText(push, anonymous);
   const objects = anonymous.objectCount + push.entryCount;
   const { length } = push.commits;
@@ -98,8 +109,17 @@ export function previewed(push: Publishable, anonymous: AnonymousCommits, shown:
     `${objects === 1 ? '1 object' : `${objects} objects`}, ${bytes} bytes, would be sent. Files are not shown: ${SHOW}`,
     ...remarks,
   ];
-  const preview = { author, title, body, remarks, refusal };
+  const commits = titlesOf(push.commits, anonymous);
+  const preview = { author, title, body, remarks, refusal, findings, push, commits };
   return new Refusal('preview', 'preview: nothing was published', lines, { preview });
+}
+
+/** The commits, newest last, as far as a page lists them. */
+function titlesOf(commits: PlannedCommits, anonymous: AnonymousCommits): Preview['commits'] {
+  return Array.from({ length: Math.min(commits.length, MOST_LISTED) }, (_, number) => {
+    const { title } = textOf(commits.at(number), anonymous);
+    return { oid: anonymous.idOf(number), title };
+  });
 }
 
 function indented(text: string): string[] {

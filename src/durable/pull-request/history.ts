@@ -18,6 +18,20 @@ const REMARKS: ReadonlySet<HistoryKind> = new Set(['commented', 'reviewed', 'app
 
 export type HistoryKind = 'opened' | 'updated' | 'reopened' | HostEvent['kind'];
 
+/** All kinds, for the description of the API. */
+export const HISTORY_KINDS = [
+  'opened',
+  'updated',
+  'reopened',
+  'commented',
+  'reviewed',
+  'approved',
+  'changes-requested',
+  'merged',
+  'closed',
+  'withdrawn',
+] as const satisfies readonly HistoryKind[];
+
 export interface HistoryEvent {
   /** Stays the same for as long as the pull request exists. */
   readonly id: number;

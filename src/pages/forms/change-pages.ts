@@ -115,10 +115,15 @@ function ruleNotice({ warnings, templateUrl }: ChangeForm): Html | '' {
 export const STATED_LABELS = { ai: 'Was AI used?', issue: 'Number of the open issue' };
 const AI_USES = { '': 'choose', none: 'No AI', assisted: 'AI helped', generated: 'AI wrote most of it' };
 
+/** A form with statements for the text of a pull request. */
+interface StatingForm extends Pick<ChangeForm, 'policy'> {
+  readonly fields: Pick<ChangeFields, 'ai' | 'issue' | 'pr_hash' | 'sign_off'>;
+}
+
 /**
  * Shows the statements that the project requires. An update needs them only for a new description.
  */
-function statedFields({ fields: { ai, issue, pr_hash }, policy }: ChangeForm): Html {
+export function statedFields({ fields: { ai, issue, pr_hash }, policy }: StatingForm): Html {
   const [isOptional, maybe] = pr_hash === '' ? [false, ''] : [true, ' (optional)'];
   const aiUse = { isOptional, hint: 'The description then says it.', choices: AI_USES };
   const number = { isOptional, hint: 'The description then names it.' };
@@ -128,7 +133,7 @@ function statedFields({ fields: { ai, issue, pr_hash }, policy }: ChangeForm): H
 
 const SIGN_OFF = { type: 'checkbox', id: 'sign_off', name: 'sign_off', value: 'yes' };
 
-function signOffBox({ fields, policy: { requiresSignOff: isRequired } }: ChangeForm): Html {
+export function signOffBox({ fields, policy: { requiresSignOff: isRequired } }: StatingForm): Html {
   return html`<div class="row check">
     <input${attributes({ ...SIGN_OFF, 'aria-describedby': 'sign_off-hint', checked: fields.sign_off !== '', required: isRequired })} />
     <label for="sign_off">
@@ -143,7 +148,7 @@ function signOffBox({ fields, policy: { requiresSignOff: isRequired } }: ChangeF
 }
 
 /** @param isOptional whether the key is needed only to change the title or description. */
-function keyField({ pr_key: value }: Pick<ChangeFields, 'pr_key'>, isOptional: boolean): Html {
+export function keyField({ pr_key: value }: Pick<ChangeFields, 'pr_key'>, isOptional: boolean): Html {
   const label = `Key of the pull request${isOptional ? ' (optional)' : ''}`;
   const need = isOptional ? ' It is needed to change title or description.' : '';
   const hint = `You got it when the pull request was opened.${need}`;
@@ -212,7 +217,7 @@ const TIMES = {
 };
 
 /** @param isDelayed whether this service delays pushes by default. */
-function timeField(isDelayed: boolean): Html {
+export function timeField(isDelayed: boolean): Html {
   const hint = 'If you choose later, it appears at a random time, which reveals less about you.';
   const choices = { ...(isDelayed && { '': 'as this service does it' }), ...TIMES };
   return field('delay', 'When it becomes public', '', { hint, isOptional: true, choices });
