@@ -1,6 +1,7 @@
 /**
  * Makes commits of a patch, one of each mail, on a commit of upstream, and the entries of the pack
- * that pushes them. Files are read as upstream has them; what `git am` would not apply exactly is refused.
+ * that pushes them. Files are read as upstream has them; what `git am` would not apply exactly is
+ * refused.
  * Proved by test/e2e/push/patch-oracle.test.ts and test/e2e/push/patch.test.ts.
  */
 import { decodeUtf8, utf8 } from '../git/bytes.ts';
@@ -42,7 +43,7 @@ export interface Series {
   readonly entryCount: number;
 }
 
-/** What a series reads and writes. */
+/** The side effects of a series. */
 export interface SeriesPorts {
   readonly read: ReadObjects;
   readonly memory: Memory;

@@ -21,8 +21,8 @@ import {
   formPage,
   type FormPlace,
   hidden,
+  MAX_OWN_NAME,
   MAX_TITLE,
-  nameField,
   problemNotice,
   stepButtons,
 } from './parts.ts';
@@ -63,6 +63,12 @@ const TITLE_FIELD = {
   isOptional: true,
 };
 const WHY = { hint: 'Markdown.', maxLength: MAX_DESCRIPTION_LENGTH, isOptional: true, rows: 4 };
+const OWN_NAME = 'Your name, for a diff (optional; only searched for)';
+const OWN_NAME_FIELD = {
+  hint: 'It is never published. Bundles and mails name their author themselves.',
+  maxLength: MAX_OWN_NAME,
+  isOptional: true,
+};
 const BRANCH = { hint: 'Of this repository. If it is empty, its default one.', isOptional: true };
 
 export function filePage(form: FileForm): Page {
@@ -70,8 +76,9 @@ export function filePage(form: FileForm): Page {
   const { title, description, base, pr_hash } = fields;
   const rows = html`${field('title', 'Title (optional)', title, TITLE_FIELD)}
   ${field('description', 'Description (optional)', description, WHY)}
-  ${field('base', 'Branch (optional)', base, BRANCH)} ${nameField(fields)} ${statedFields(form)}
-  ${signOffBox(form)} ${timeField(form.isDelayed)} ${pr_hash === '' ? '' : keyField(fields, !form.needsKey)}
+  ${field('base', 'Branch (optional)', base, BRANCH)}
+  ${field('own_name', OWN_NAME, fields.own_name, OWN_NAME_FIELD)} ${statedFields(form)} ${signOffBox(form)}
+  ${timeField(form.isDelayed)} ${pr_hash === '' ? '' : keyField(fields, !form.needsKey)}
   ${fileField(FILE_HINT)}`;
   return formPage(
     TITLE,
@@ -120,6 +127,7 @@ export interface FilePreview extends Pick<Preview, 'author' | 'title' | 'body' |
 export function filePreviewPage(form: FileForm, preview: FilePreview): Page {
   const { fields, token, action, repository } = form;
   const { author, title, body, base, seen, held, yes, findings } = preview;
+  const { warn = [], say = [] } = Object.groupBy(findings, ({ severity }) => severity);
   const facts = factList({
     Author: author,
     Branch: `${visibleText(base)} of ${repository}`,
@@ -132,8 +140,9 @@ export function filePreviewPage(form: FileForm, preview: FilePreview): Page {
     'What becomes public',
     form,
     'This is everything that becomes public. Nothing has been sent yet.',
-    html`${findings.map(findingNotice)} ${card('public', visibleText(title), html`${text} ${facts}`)}
+    html`${warn.map(findingNotice)} ${card('public', visibleText(title), html`${text} ${facts}`)}
       ${commitsCard(preview)} ${card('changes', 'What it changes', changesOf(preview))}
+      ${say.map(findingNotice)}
       <form method="post" action="${action}" enctype="multipart/form-data">
         ${hidden({ token, ...fields, seen, yes, step: 'publish' })} ${file}
         <div class="buttons">
@@ -141,8 +150,8 @@ export function filePreviewPage(form: FileForm, preview: FilePreview): Page {
             ${fields.pr_hash === '' ? 'Open the pull request' : 'Update the pull request'}
           </button>
         </div>
-      </form>
-      <p class="soft small"><a href="${action}">Choose another file</a></p>`,
+        <p class="soft small"><a href="${action}">Choose another file</a></p>
+      </form>`,
     'wide',
   );
 }
@@ -164,11 +173,10 @@ function commitsCard({ commits, unlisted }: FilePreview): Html {
   return listCard('commits', 'Its commits', unlisted > 0 ? [...items, more] : items, '');
 }
 
-/** Shows what judging has found, with its code, and where. */
-function findingNotice({ severity, code, lines, places = [] }: Finding): Html {
-  const where = places.length === 0 ? '' : html`<p class="small">${places.map(visibleText).join(', ')}</p>`;
+/** Shows what judging has found, with its code. */
+function findingNotice({ severity, code, lines }: Finding): Html {
   return html`<div class="notice${severity === 'warn' ? ' bad' : ''}">
-    ${lines.map((line) => html`<p>${visibleText(line)}</p>`)} ${where}
+    ${lines.map((line) => html`<p>${visibleText(line)}</p>`)}
     <p class="soft small"><code>${code}</code></p>
   </div>`;
 }

@@ -46,7 +46,11 @@ export interface Door {
   /** Whether `read` asks the limits, before it reads anything. */
   readonly asksLimits?: boolean;
   /** Reads what was posted as a push. Must not reject. */
-  read(reader: ByteReader, pushOptions: readonly string[], memory: MemoryHold): Promise<ReadPush>;
+  readonly read: (
+    reader: ByteReader,
+    pushOptions: readonly string[],
+    memory: MemoryHold,
+  ) => Promise<ReadPush>;
 }
 
 export interface ReadPush {
@@ -142,9 +146,8 @@ export async function pushPosted(
     const door = { name, used: read.used ?? [] };
     const opening = { memory, limits, consent: ASKED_BY_ANSWER, door, ...keyed?.names };
     const run = openPush(scope, target, reply, opening);
-    const arrival = await arrived(c, run, read.request, body, reader, read.pack).finally(() =>
-      read.discard?.(),
-    );
+    const arrival = await arrived(c, run, read.request, body, reader, read.pack);
+    await read.discard?.();
     if (arrival === null) return { kind: 'too-large' };
     const before = await openedBefore(run, keyed, read, arrival).catch(async (error: unknown) => {
       await end(run, arrival, false);
@@ -166,8 +169,12 @@ async function openedBefore(run: PushRun, keyed: KeyedRequest | null, read: Read
 
 async function concluded(run: PushRun, arrival: Arrival, look: Look): Promise<Ended> {
   const { outcome, commandStatuses } = await conclude(run, arrival);
-  // A retry finds the pull request, or the push that waits.
-  await look(outcome, run, arrival).finally(() => end(run, arrival, true));
+  try {
+    await look(outcome, run, arrival);
+  } finally {
+    // A retry finds the pull request, or the push that waits.
+    await end(run, arrival, true);
+  }
   const leftOut = commandStatuses
     .filter(({ reason }) => reason !== null && outcome.kind !== 'refused')
     .map(({ refName, reason }) => `Left out: ${refName} (${reason})`);

@@ -235,7 +235,7 @@ async function ours(patch: Uint8Array, tip: string): Promise<string[] | string> 
   try {
     const ports = { read, memory: UNCOUNTED, write };
     const series = await seriesOn({ tip, tree, committedAt: 1 }, patch, readMails(patch), ports);
-    const entries = new Blob(written as Uint8Array<ArrayBuffer>[]).stream();
+    const entries = new Blob(written).stream();
     const pieces: Uint8Array[] = [];
     for await (const piece of outgoingPack(0, [], series.entryCount, entries)) pieces.push(piece);
     git(['-C', 'tree', 'unpack-objects', '-q', '--strict'], Buffer.concat(pieces));

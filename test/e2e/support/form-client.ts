@@ -50,7 +50,7 @@ export class FormClient {
   ): Promise<FormAnswer> {
     const form = new FormData();
     for (const [name, value] of Object.entries(fields)) form.append(name, value.replaceAll('\n', '\r\n'));
-    if (file !== null) form.append('file', new Blob([file as Uint8Array<ArrayBuffer>]), 'my file.patch');
+    if (file !== null) form.append('file', new Blob([file]), 'my file.patch');
     return this.send('POST', path, form, headers);
   }
 

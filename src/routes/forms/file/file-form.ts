@@ -78,10 +78,16 @@ export async function answerFileForm(place: RequestedForm): Promise<Response> {
     return answerRefused(c, refused ?? { ...NO_FORM, status: 415 }, 'page');
   }
   const memory = memoryFor(scopeOf(c));
-  const answering = answered(place, body, boundary, memory)
-    .catch((error: unknown) => answerRefused(c, failureOf(error), 'page'))
-    .finally(() => drain(new ByteReader(body)));
-  return untilAnswered(memory, answering);
+  const answering = async (): Promise<Response> => {
+    try {
+      return await answered(place, body, boundary, memory);
+    } catch (error) {
+      return await answerRefused(c, failureOf(error), 'page');
+    } finally {
+      await drain(new ByteReader(body));
+    }
+  };
+  return untilAnswered(memory, answering());
 }
 
 /** @throws any error that is not of the body or of the memory */

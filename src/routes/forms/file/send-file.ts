@@ -174,7 +174,8 @@ async function concluded(
     }
     case 'refused':
       return again(refusedFile(outcome.refusal));
-    default:
+    case 'nothing-taken':
+    case 'withdrawn':
       return again(NOTHING_TAKEN);
   }
 }
