@@ -181,6 +181,21 @@ export const USER_BLOCKED = validationFailed({
 });
 
 /**
+ * A token that may not do it. Source:
+ * docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api, "Resource not accessible".
+ */
+export const NOT_ACCESSIBLE = {
+  status: 403,
+  body: { message: 'Resource not accessible by personal access token', documentation_url: DOCS },
+} satisfies Answer;
+
+/**
+ * A private report without what the host needs, which it does not name. Source:
+ * nubbymong/claude-command-center#207.
+ */
+export const REPORT_FAULT: Answer = { status: 500, body: '' };
+
+/**
  * The token is not valid. Source:
  * docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api.
  */

@@ -10,10 +10,12 @@ import type { User } from '../records.ts';
 import type { Answer, ApiCall } from './api-call.ts';
 import { Refusal, json, notFound } from './api-call.ts';
 import { commentRoutes } from './comments.ts';
+import { reactionRoutes } from './reactions.ts';
 import { contentRoutes } from './contents.ts';
 import { forkRoutes } from './forks.ts';
 import { issueRoutes } from './issues.ts';
 import { notificationRoutes } from './notifications.ts';
+import { privateReportRoutes } from './private-reports.ts';
 import { pullRoutes } from './pulls.ts';
 import { refRoutes } from './refs.ts';
 import { repositoryRoutes } from './repositories.ts';
@@ -53,7 +55,9 @@ const ROUTES: readonly Route[] = [
   ...reviewRoutes,
   ...issueRoutes,
   ...commentRoutes,
+  ...reactionRoutes,
   ...notificationRoutes,
+  ...privateReportRoutes,
 ];
 
 /** Builds the function that answers a REST request. */

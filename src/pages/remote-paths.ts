@@ -16,3 +16,5 @@ export const REPLY_FORM = '/reply';
 export const CHANGE_FORM = '/change';
 export const FILE_FORM = '/send-file';
 export const WITHDRAW_FORM = '/withdraw';
+/** Like the code host's own, for people who replace only its name. */
+export const SECURITY_FORM = '/security';

@@ -12,7 +12,8 @@ import type { Preview } from '../../push/reply/refusal.ts';
 import type { Finding } from '../../words/finding.ts';
 import { changesList } from '../changes-list.ts';
 import { card, factList, type Html, listCard, type Page, visibleText } from '../layout.ts';
-import { keyField, signOffBox, statedFields, timeField } from './change-pages.ts';
+import { timeField } from './change-pages.ts';
+import { keyField, signOffBox, statedFields } from './edit-page.ts';
 import {
   attributes,
   closedNotice,

@@ -103,6 +103,8 @@ export interface Preview {
   readonly remarks: readonly string[];
   /** Why the push would be refused; null: it would not. */
   readonly refusal: string | null;
+  /** The codes of its warnings, if it would wait for them. */
+  readonly yes: readonly string[];
   /** All that judging has found. */
   readonly findings: readonly Finding[];
   readonly push: Publishable;

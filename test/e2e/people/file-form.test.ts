@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { exhaustive } from '../../support/exhaustive.ts';
 import { type Contribution, contribute } from '../support/contribution.ts';
-import { type FormAnswer, FormClient } from '../support/form-client.ts';
+import { type FormAnswer, FormClient, savedIn } from '../support/form-client.ts';
 import { useTestBed } from '../support/test-bed.ts';
 
 const bed = useTestBed();
@@ -25,7 +25,7 @@ const patchOf = (contribution: Contribution) => made(contribution, 'format-patch
 
 /** The words of a page, without its marks. */
 const wordsOf = ({ html }: FormAnswer): string => html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
-const keyIn = ({ html }: FormAnswer): string => /id="key" value="([0-9a-f]{32})"/.exec(html)?.[1] ?? '';
+const keyIn = ({ html }: FormAnswer): string => savedIn(html, 'Key');
 
 describe.each([
   ['a bundle', bundleOf],
@@ -79,7 +79,7 @@ it('an update sends all commits again', exhaustive, async () => {
     return client.postFile(path, preview.fields, null);
   };
   const opened = await send(path);
-  const hash = /id="hash" value="([0-9a-f]{12})"/.exec(opened.html)?.[1] ?? '';
+  const hash = savedIn(opened.html, 'Hash');
   await clone.commit({ message: 'Two\n' });
   expect((await send(`${path}?pr_hash=${hash}`)).heading).toBe('Your pull request is updated');
   expect(await bed.host.pulls(upstream)).toHaveLength(1);

@@ -15,6 +15,7 @@ import {
 } from '../../../pages/forms/file-pages.ts';
 import { CHANGE_FORM } from '../../../pages/remote-paths.ts';
 import { pullRequestTopic } from '../../../notify/ntfy.ts';
+import { codesOf } from '../../../push/consent.ts';
 import { isForReview } from '../../../push/delay/keep.ts';
 import type { PushRun } from '../../../push/push-run.ts';
 import { fewInMemory, type ReceivedPack, storedPack } from '../../../push/receive/receive.ts';
@@ -73,8 +74,8 @@ export async function sendFile(
   });
   if (ended.kind === 'too-large') return again(problem(413, door.tooLarge ?? 'A bundle may have 100 MB.'));
   if (ended.kind === 'opened-before') {
-    const { pr_url, pr_hash, pr_key: key } = ended.answer;
-    const facts = { updated: false, prUrl: pr_url ?? '', prHash: pr_hash ?? '', key };
+    const { pr_url, pr_hash, pr_key: key, page } = ended.answer;
+    const facts = { updated: false, prUrl: pr_url ?? '', prHash: pr_hash ?? '', key, pageUrl: page ?? '' };
     return done(place, { ...facts, notes: [], same: null });
   }
   const { outcome } = ended;
@@ -140,7 +141,6 @@ async function compared(run: PushRun, { push }: Preview, { spool }: ReceivedPack
 
 function shownOf(preview: Preview): Omit<FilePreview, 'changes' | 'seen' | 'held'> {
   const { author, title, body, commits, push, findings } = preview;
-  const warnings = findings.filter(({ severity }) => severity === 'warn').map(({ code }) => code);
   return {
     author,
     title,
@@ -149,7 +149,7 @@ function shownOf(preview: Preview): Omit<FilePreview, 'changes' | 'seen' | 'held
     unlisted: push.commits.length - commits.length,
     base: push.base.name.slice('refs/heads/'.length),
     findings: findings.map(inWordsOfForm).filter(({ lines }) => lines.length > 0),
-    yes: [...new Set(warnings)].join(','),
+    yes: codesOf(findings).join(','),
   };
 }
 
