@@ -109,7 +109,7 @@ const TIMES = {
 };
 
 /** @param isDelayed whether this service delays pushes by default. */
-function timeField(isDelayed: boolean): Html {
+export function timeField(isDelayed: boolean): Html {
   const hint = 'If you choose later, it appears at a random time, which reveals less about you.';
   const choices = { ...(isDelayed && { '': 'as this service does it' }), ...TIMES };
   return field('delay', 'When it becomes public', '', { hint, isOptional: true, choices });
