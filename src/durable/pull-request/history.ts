@@ -20,6 +20,7 @@ export type HistoryKind = 'opened' | 'updated' | 'reopened' | HostEvent['kind'];
 
 /** Numbers of commits. `changed`: such as are there again with the same title. */
 export type CommitCounts = Readonly<Record<'added' | 'changed' | 'dropped', number>>;
+
 /** All kinds, for the description of the API. */
 export const HISTORY_KINDS = [
   'opened',
