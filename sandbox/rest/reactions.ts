@@ -42,11 +42,7 @@ export const reactionRoutes: readonly Route[] = [
   ),
 ];
 
-<<<<<<< HEAD
-/** Things that may have thumbs. */
-=======
 /** An issue, a comment or a remark. */
->>>>>>> w-B
 interface Thumbed {
   readonly id: number;
   thumbs?: string[];

@@ -41,11 +41,7 @@ export interface JudgedBefore {
   readonly recordedTip: Oid | null;
   /** Whether that pull request was open. */
   readonly wasOpen: boolean;
-<<<<<<< HEAD
-  /** Whether a commit of somebody else may be replaced: the push has it, or its person agrees. */
-=======
   /** Whether a commit of others may be replaced: the push has it, or its person accepts that. */
->>>>>>> w-B
   readonly mayReplace: (oid: Oid) => Promise<boolean>;
 }
 

@@ -141,8 +141,11 @@ describe('a minute later', () => {
     await state.service.runScheduled(state.now());
     const page = await textOf(`/v1/pr/${facts.updated.prHash}`);
     expect(page).toContain('The first change');
-    // The conversation shows its beginning and the comment.
-    expect(page.match(/Updated with new commits|New comment|Opened/g)).toEqual(['Updated with new commits']);
+    // The conversation shows the comment.
+    expect(page.match(/Updated with new commits|New comment|Opened/g)).toEqual([
+      'Opened',
+      'Updated with new commits',
+    ]);
   });
 
   it('a pull request is updated by its hash, and its earlier commits keep their ids', async () => {

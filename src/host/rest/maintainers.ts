@@ -16,11 +16,7 @@ const ASSOCIATIONS: ReadonlyMap<string, Role> = new Map([
 ]);
 /** Permissions of accounts that may write (Gitea: `AccessMode.ToString`). */
 const WRITERS: ReadonlySet<string> = new Set(['owner', 'admin', 'write']);
-<<<<<<< HEAD
-/** Says what somebody wrote, and in which kind of text. */
-=======
 /** A text of somebody's, by its number and kind. */
->>>>>>> w-B
 type Acknowledged = Pick<NonNullable<Remark['comment']>, 'id' | 'in'>;
 
 const COLLABORATOR = 'GET /repos/{owner}/{repo}/collaborators/{username}';
