@@ -56,7 +56,9 @@ describe('the description', () => {
     }
     // Paths of the code host, which lead people to the forms.
     for (const path of served) {
-      if (/^GET \/v1\/\{host\}\/\{owner\}\/\{repo\}\/(?:issues\/|pulls?\/|security\/|src\/|\{page\})/.test(path))
+      if (
+        /^GET \/v1\/\{host\}\/\{owner\}\/\{repo\}\/(?:issues\/|pulls?\/|security\/|src\/|\{page\})/.test(path)
+      )
         served.delete(path);
     }
     // Documents, as pages.
