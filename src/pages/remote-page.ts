@@ -110,7 +110,10 @@ function acceptance({ policy, repository }: RemotePage): [tone: string, words: H
   const refused = KINDS.find((kind) => !policy.accepted.includes(kind));
   if (refused === undefined) return ['good', 'It accepts anonymous pull requests, issues and replies.'];
   if (accepted.length === 0 && isByFile(policy))
-    return ['bad', `${fullName(repository)} accepts nothing from this service: ${policyFile(policy)} says so.`];
+    return [
+      'bad',
+      `${fullName(repository)} accepts nothing from this service: ${policyFile(policy)} says so.`,
+    ];
   if (accepted.length === 0 || policy.problem !== null)
     return ['bad', visibleText(policyRefusal(policy, repository, refused) ?? '')];
   const only = `It accepts only anonymous ${accepted.map((kind) => CONTRIBUTIONS[kind].words).join(' and ')}.`;

@@ -20,7 +20,10 @@ const edit = (path: string, more: Partial<FileEdit> = {}): FileEdit => ({
 });
 
 it('are the same again when they are read, line ends and quotes included', () => {
-  const files = [edit('docs/"a"\u2028.md', { text: 'one\ntwo\u0000\r😀\n' }), edit('b', { blob: '', text: '' })];
+  const files = [
+    edit('docs/"a"\u2028.md', { text: 'one\ntwo\u0000\r😀\n' }),
+    edit('b', { blob: '', text: '' }),
+  ];
   expect(parseEdits(encodeEdits(files))).toEqual(files);
   expect(encodeEdits(files)).not.toMatch(/[\r\n]/);
   expect([encodeEdits([]), parseEdits('')]).toEqual(['', []]);
@@ -44,7 +47,9 @@ it('make one change unless one stands twice, or in another one', () => {
   expect(editsProblem([edit('a'), edit('b'), edit('a')])).toBe(
     'a is in this change twice. Take one of both out.',
   );
-  expect(editsProblem([edit('a/b'), edit('a')])).toBe('a is a file of this change, and a folder of another one.');
+  expect(editsProblem([edit('a/b'), edit('a')])).toBe(
+    'a is a file of this change, and a folder of another one.',
+  );
 });
 
 it('have the title that most people would write', () => {

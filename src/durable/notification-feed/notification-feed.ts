@@ -8,8 +8,10 @@ import type { Env } from '../../env.ts';
 import { SETTLED_MS } from '../../events/feed-cursor.ts';
 import { CallsUsedUp, examineDue, followPullRequests, WordsUsedUp } from '../../events/follow.ts';
 import type { TouchedThread } from '../../events/hook-delivery.ts';
+import { mentionOf } from '../../events/maintainer-words.ts';
 import { hear, type Listener, type SaidWords, WHOLE } from '../../events/hear.ts';
 import type { Account } from '../../host/code-host.ts';
+import type { AppAccount } from '../../host/rest/actor.ts';
 import { type ActivityHost, openActivity, openMaintainers } from '../../host/open.ts';
 import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import { isWithin, systemClock } from '../../isolate/clock.ts';
@@ -112,7 +114,7 @@ export class NotificationFeed extends DurableObject<Env> {
         memory: this.#memory,
         clock: systemClock,
         prHashWithId: (id) => prHashWithId(this.env.DB, key, id),
-        botId: async () => (this.#bot ??= await activity.account()).id,
+        ownIds: async () => new Set((await this.#accounts(activity)).map(({ id }) => id)),
         hear: async ({ repository, number }, remarks) =>
           hear(await this.#listener(reached, activity, stopped), repository, number, remarks),
         tell: ({ prHash, number, events }, askedAt) =>
@@ -147,7 +149,8 @@ export class NotificationFeed extends DurableObject<Env> {
   /** Answers whether somebody may have spoken to the service. Before its name is known, anybody. */
   #isNamedIn(mentions: readonly string[]): boolean {
     if (this.#bot === null) return mentions.length > 0;
-    return mentions.includes(this.#bot.login.toLowerCase());
+    const accounts = [this.#bot, this.ctx.storage.kv.get<AppAccount>(APP_KEY)];
+    return accounts.some((own) => own !== undefined && mentions.includes(mentionOf(own)));
   }
 
   /**
@@ -158,6 +161,27 @@ export class NotificationFeed extends DurableObject<Env> {
     const at = systemClock.now();
     const id = threadId(repository, number);
     this.#memory.note([{ id, isIssue: false, isByBot: false, repository, number, updatedAt: at }], at);
+  }
+
+  /**
+   * Notes that maintainers have installed the App in a repository, or that it is missing there. If
+   * they have removed it, that counts as stop.
+   * @returns whether it was removed.
+   */
+  async noteInstalled(hostKey: string, name: RepositoryName, isInstalled: boolean): Promise<boolean> {
+    const { sql } = this.ctx.storage;
+    sql.exec('CREATE TABLE IF NOT EXISTS installed (name TEXT PRIMARY KEY COLLATE NOCASE)');
+    if (isInstalled) sql.exec('INSERT OR IGNORE INTO installed VALUES (?)', fullName(name));
+    const question = 'SELECT 1 FROM installed WHERE name = ?';
+    if (isInstalled || sql.exec(question, fullName(name)).toArray().length === 0) return false;
+    const reached = reachHost(this.env, hostKey);
+    if (reached === null) return false;
+    const repository = await openMaintainers(reached.access, () => {}).repository(name);
+    reached.http.closeIdle();
+    sql.exec('DELETE FROM installed WHERE name = ?', fullName(name));
+    const at = systemClock.now();
+    this.#stances.setStance(repository, WHOLE, { word: 'stop', at, saidBy: NOBODY, since: at });
+    return true;
   }
 
   /** Reads what maintainers have said of a repository; see `SqlStances.said`. */
@@ -171,20 +195,33 @@ export class NotificationFeed extends DurableObject<Env> {
 
   async #listener(reached: Reached, activity: ActivityHost, stopped: Listener['stopped']): Promise<Listener> {
     const host = openMaintainers(reached.access, () => this.#takeWordCall());
-    const bot = (this.#bot ??= await activity.account());
-    const opened = { env: this.env, reached, bot };
+    const own = await this.#accounts(activity);
+    const opened = { env: this.env, reached, own };
     const access = {
       pullRequest: (name: RepositoryName, number: number) => activity.pullRequest(name, number),
-      openedBy: (name: RepositoryName, login: string) => host.openedBy(name, login),
+      openedBy: (name: RepositoryName, account: Account) => host.openedBy(name, account),
     };
     return {
       host,
       memory: this.#stances,
-      bot,
+      own,
       now: () => systemClock.now(),
       closeAll: (repository) => closeOpened({ ...opened, host: access }, repository),
       stopped,
     };
+  }
+
+  /**
+   * Reads the accounts in whose names the service writes. The App's is kept: its pull requests must
+   * not be taken for foreign while it cannot be asked.
+   */
+  async #accounts(activity: ActivityHost): Promise<readonly Account[]> {
+    const { kv } = this.ctx.storage;
+    const bot = (this.#bot ??= await activity.account());
+    const known = kv.get<AppAccount>(APP_KEY) ?? null;
+    const app = await activity.appAccount().catch(() => known);
+    if (app !== null && (app.id !== known?.id || app.login !== known.login)) kv.put(APP_KEY, app);
+    return app === null ? [bot] : [bot, app];
   }
 
   /** Answers true once for each repository, by its number, unless stop stands there. */
@@ -208,6 +245,10 @@ export class NotificationFeed extends DurableObject<Env> {
     this.#takeCall();
   }
 }
+
+const APP_KEY = 'app';
+/** The number of no account: only owners take back that the App was removed. */
+const NOBODY = 0;
 
 /** The pause between two looks at the account. */
 const PAUSE_MS = 60 * 60 * 1000;

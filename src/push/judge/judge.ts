@@ -123,7 +123,7 @@ async function verdictOn(known: Known, named: NamedPullRequest | null, findings:
   if (compared !== null) await findings.run(() => doubles(known, compared));
   const says = open && { ...open, named };
   const isNamed = received.options.prHash !== null;
-  const others = isNamed ? othersIn(known.work.commits, received.pack.kept, known.bot) : [];
+  const others = isNamed ? othersIn(known.work.commits, known.bot).map(({ oid }) => oid) : [];
   return { work, place: says, claim, updates, updated, others, compared, findings: findings.all };
 }
 
