@@ -7,6 +7,7 @@ import { OPEN_LIMITS, type OpenLimitName } from '../limits/limits.ts';
 import { LOCATION_HINTS } from '../objects.ts';
 import { GITHUB_URL, type HostTokenVariable, isHostTokenVariable } from './hosts.ts';
 import {
+  appKey,
   commitEmail,
   contact,
   delay,
@@ -58,6 +59,9 @@ const SETTINGS = {
   hostingUrl: variable('HOSTING_URL', webAddress, GITHUB_URL),
   hostingApiUrl: variable('HOSTING_API_URL', webAddress, 'https://api.github.com'),
   hostingToken: secret('HOSTING_TOKEN', headerSecret),
+  /** The GitHub App that maintainers may install, with its key. */
+  appId: variable('GITHUB_APP_ID', wholeNumber(1, 999_999_999), null),
+  appKey: secret('GITHUB_APP_KEY', appKey),
   /** Secret of the App's webhook; null: the service has none. */
   githubWebhookSecret: secret('GITHUB_WEBHOOK_SECRET', webhookSecret),
   stateDir: variable('STATE_DIR', matching('the path of a folder', /^[^\0\r\n]+$/), '.state'),

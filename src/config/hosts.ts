@@ -3,6 +3,7 @@
  * with its token in `HOSTING_TOKEN_<KEY>`.
  * Proved by test/config/config.test.ts and test/routes/hosts.test.ts.
  */
+import type { AppSettings } from '../host/app/github-app.ts';
 import type { HostKind } from '../host/kinds.ts';
 import { fullName, type RepositoryName } from '../words/repository-name.ts';
 import { type ValueKind, webAddress } from './values.ts';
@@ -21,10 +22,12 @@ export interface HostConfig {
   readonly apiUrl: string;
   /** The bot account's access token; without one (null), nothing can be written there. */
   readonly token: string | null;
+  /** The App of the service. Absent: it has none there. */
+  readonly app?: AppSettings;
 }
 
 /** An entry of `HOSTS`. Its token is a variable of its own, because it is a secret. */
-type FurtherHost = Omit<HostConfig, 'token'>;
+type FurtherHost = Omit<HostConfig, 'token' | 'app'>;
 
 export const MAIN_HOST = 'gh';
 export const GITHUB_URL = 'https://github.com';

@@ -3,6 +3,7 @@
  * the sentence that says what is.
  * Proved by test/config/config.test.ts and test/limits/limits.test.ts.
  */
+import { type AppKey, readAppKey } from '../host/app/app-key.ts';
 import { readSigningKey, type SigningKey, UnusableKey } from '../git/objects/ssh-signature.ts';
 import type { Limit } from '../limits/sliding-window.ts';
 
@@ -189,17 +190,30 @@ export const webhookSecret = matching(
 /** Reads the key that signs commits. */
 export const openSshKey: ValueKind<SigningKey> = {
   rule: "the text of an Ed25519 key without a passphrase, as `ssh-keygen -t ed25519 -N '' -f key` writes it into the file key",
-  parse: (text) => {
-    const key = keyOrFault(text);
-    return typeof key === 'string' ? undefined : key;
-  },
-  faultIn: (text) => keyOrFault(text) as string,
+  ...keyKind(readSigningKey),
 };
 
+/** Reads the private key of a GitHub App. */
+export const appKey: ValueKind<AppKey> = {
+  rule: "the text of the App's private key without a passphrase, as GitHub gives it in a file that ends in .pem",
+  ...keyKind(readAppKey),
+};
+
+/** @param read throws UnusableKey. */
+function keyKind<T extends object>(read: (text: string) => T): Omit<ValueKind<T>, 'rule'> {
+  return {
+    parse: (text) => {
+      const key = keyOrFault(read, text);
+      return typeof key === 'string' ? undefined : key;
+    },
+    faultIn: (text) => keyOrFault(read, text) as string,
+  };
+}
+
 /** Gives the key, or a sentence that says why it is none. */
-function keyOrFault(text: string): SigningKey | string {
+function keyOrFault<T extends object>(read: (text: string) => T, text: string): T | string {
   try {
-    return readSigningKey(text);
+    return read(text);
   } catch (error) {
     if (error instanceof UnusableKey) return error.message;
     throw error;

@@ -3,10 +3,11 @@
  * once, and not if it was edited. Words are kept by the repository's number at the host, because
  * names are given to others. The newest word wins, whatever the order in which threads are read.
  */
-import type { Remark, Repository, Role } from '../host/code-host.ts';
+import type { Account, Remark, Repository, Role } from '../host/code-host.ts';
 import type { MaintainerHost } from '../host/open.ts';
 import type { RepositoryName } from '../words/repository-name.ts';
 import { CallsUsedUp, WordsUsedUp } from './follow.ts';
+import { isOwn, type OwnIds } from './host-event.ts';
 import { type MaintainerWord, maySay, wordsIn } from './maintainer-words.ts';
 
 /** The last word on a repository, or on one of its threads. */
@@ -40,9 +41,10 @@ export interface StanceMemory {
 }
 
 export interface Listener {
-  readonly host: Pick<MaintainerHost, 'repository' | 'standing' | 'acknowledge'>;
+  readonly host: Pick<MaintainerHost, 'repository' | 'isStranger' | 'standing' | 'acknowledge'>;
   readonly memory: StanceMemory;
-  readonly bot: { readonly id: number; readonly login: string };
+  /** The accounts in whose names the service writes. */
+  readonly own: readonly Account[];
   now(): number;
   /** Closes what the service has opened there. Rejects if something is left open. */
   closeAll(repository: Repository): Promise<void>;
@@ -113,25 +115,27 @@ function closingLast(said: readonly SaidComment[]): readonly SaidComment[] {
  * as such makes them cost nothing: neither a call, nor a parsed text, nor a row.
  */
 async function newWords(
-  { bot, host, memory }: Listener,
+  { own, host, memory }: Listener,
   name: RepositoryName,
   remarks: readonly Remark[],
 ): Promise<readonly SaidComment[]> {
   const said: SaidComment[] = [];
+  const logins = own.map(({ login }) => login);
+  const ids = new Set(own.map(({ id }) => id));
   for (const remark of remarks) {
-    if (!isOthers(remark, bot.id) || remark.comment.isEdited) continue;
+    if (!isOthers(remark, ids) || remark.comment.isEdited) continue;
     const { id, by } = remark.comment;
-    if (by.association !== null && (await host.standing(name, by)) === 'none') continue;
-    const words = wordsIn(remark.text, bot.login);
+    if (await host.isStranger(name, by)) continue;
+    const words = wordsIn(remark.text, logins);
     if (words.length > 0 && !memory.wasHeard(id)) said.push({ remark, words });
   }
   return said.toSorted((a, b) => a.remark.comment.id - b.remark.comment.id);
 }
 
 /** Answers whether somebody else has commented. What the bot posts for others says nothing. */
-function isOthers(remark: Remark, botId: number): remark is OthersComment {
+function isOthers(remark: Remark, own: OwnIds): remark is OthersComment {
   const { comment, authorId } = remark;
-  return comment !== undefined && authorId !== null && authorId !== botId;
+  return comment !== undefined && authorId !== null && !isOwn(authorId, own);
 }
 
 async function obey(

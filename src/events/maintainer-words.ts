@@ -14,13 +14,15 @@ const LONGEST = 128 * 1024;
 
 /**
  * Lists the words of a comment in their order, closing last.
- * @param login the bot's.
+ * @param logins the bot's and the App's. People mention an App without `[bot]`.
  */
-export function wordsIn(text: string, login: string): readonly MaintainerWord[] {
-  const mention = `@${login}`.toLowerCase();
-  if (text.length > LONGEST || !text.toLowerCase().includes(mention)) return [];
+export function wordsIn(text: string, logins: readonly string[]): readonly MaintainerWord[] {
+  const mentions = logins.map((login) => `@${login.replace(/\[bot\]$/, '')}`.toLowerCase());
+  const lowered = text.length > LONGEST ? '' : text.toLowerCase();
+  if (!mentions.some((mention) => lowered.includes(mention))) return [];
   const said = new Set(shownLines(readMarkdown(text).tokens ?? []).map(plainly));
-  const words = [...said].flatMap((line) => WORDS.filter((word) => line === `${mention} ${word}`));
+  const isSaid = (line: string, word: string) => mentions.some((mention) => line === `${mention} ${word}`);
+  const words = [...said].flatMap((line) => WORDS.filter((word) => isSaid(line, word)));
   return words.toSorted((a, b) => Number(a === 'close all') - Number(b === 'close all'));
 }
 

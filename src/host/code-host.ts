@@ -51,6 +51,8 @@ export interface PullRequestPlace {
   readonly number: number;
   /** The host's own number for it, see `HostPullRequest`. */
   readonly id?: number;
+  /** The number of the App that has opened it; absent: the account has. */
+  readonly app?: number;
 }
 
 /** The ref that has the commits of a pull request. */
@@ -82,6 +84,8 @@ export interface HostPullRequest {
    * `PullRequestState` has it in place of the branch.
    */
   readonly id?: number;
+  /** The App that has opened it; absent: the account has. */
+  readonly app?: { readonly number: number; readonly login: string };
 }
 
 export interface PullRequestChanges {
@@ -114,7 +118,12 @@ export interface AgitRequest {
   readonly isForced: boolean;
 }
 
-export interface PostedComment {
+/** The App that has posted something; absent: the account has. */
+interface Posted {
+  readonly app?: number;
+}
+
+export interface PostedComment extends Posted {
   readonly id: number;
   readonly url: string;
 }
@@ -132,7 +141,7 @@ export interface NewIssue {
   readonly labels: readonly string[];
 }
 
-export interface PostedIssue {
+export interface PostedIssue extends Posted {
   readonly number: number;
   readonly url: string;
 }
@@ -178,6 +187,7 @@ export interface OpenThread {
   readonly number: number;
   readonly url: string;
   readonly isPullRequest: boolean;
+  readonly app?: number;
 }
 
 /** A comment, or a review with all its remarks. */

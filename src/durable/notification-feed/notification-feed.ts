@@ -5,11 +5,12 @@
 import { DurableObject } from 'cloudflare:workers';
 import { MAIN_HOST } from '../../config/hosts.ts';
 import type { Env } from '../../env.ts';
-import { SETTLED_MS } from '../../events/feed-cursor.ts';
+import { OVERLAP_MS, SETTLED_MS } from '../../events/feed-cursor.ts';
 import { CallsUsedUp, examineDue, followPullRequests, WordsUsedUp } from '../../events/follow.ts';
 import type { TouchedThread } from '../../events/hook-delivery.ts';
 import { hear, type Listener, type SaidWords, WHOLE } from '../../events/hear.ts';
 import type { Account } from '../../host/code-host.ts';
+import type { AppAccount } from '../../host/rest/actor.ts';
 import { type ActivityHost, openActivity, openMaintainers } from '../../host/open.ts';
 import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import { isWithin, systemClock } from '../../isolate/clock.ts';
@@ -19,6 +20,7 @@ import { pullRequestOf } from '../../objects.ts';
 import { type AccountNews, accountNews, type Reached, reachHost } from '../../host-access.ts';
 import { closeOpened } from './close-opened.ts';
 import { SqlFeedMemory } from './feed-memory.ts';
+import { SqlInstalled } from './installed.ts';
 import { SqlStances, type Stopped } from './stances.ts';
 
 /** A repository whose maintainers say stop, and when they have said it. */
@@ -36,6 +38,7 @@ export class NotificationFeed extends DurableObject<Env> {
   readonly #memory: SqlFeedMemory;
   readonly #account: AccountLook;
   readonly #stances: SqlStances;
+  readonly #installed: SqlInstalled;
   #isRunning = false;
   #bot: Account | null = null;
   #wereCallsUsedUp = false;
@@ -49,6 +52,7 @@ export class NotificationFeed extends DurableObject<Env> {
     this.#memory = new SqlFeedMemory(ctx.storage);
     this.#account = new AccountLook(ctx.storage.kv);
     this.#stances = new SqlStances(ctx.storage.sql);
+    this.#installed = new SqlInstalled(ctx.storage.sql);
     ctx.storage.sql.exec('CREATE TABLE IF NOT EXISTS introduced (repository INTEGER PRIMARY KEY)');
   }
 
@@ -62,6 +66,7 @@ export class NotificationFeed extends DurableObject<Env> {
     if (reached === null || reached.host.token === null || this.#isRunning) return [];
     const activity = openActivity(reached.access, () => this.#takeCall());
     this.#isRunning = true;
+    if (reached.host.app !== undefined) await this.#noteOfApp(reached, activity, cronTime);
     await this.#follow(reached, activity, (settings) => followPullRequests(settings, cronTime));
     const news = accountNews(this.env, reached.host);
     const renamed: AccountNews['renamed'] = (before, login) => {
@@ -96,6 +101,27 @@ export class NotificationFeed extends DurableObject<Env> {
     this.#wokenAt = systemClock.now();
   }
 
+  /**
+   * Notes what has been touched of all that the App has opened, for the case that no webhook comes.
+   * Never rejects.
+   */
+  async #noteOfApp(reached: Reached, activity: ActivityHost, cronTime: number): Promise<void> {
+    try {
+      const [, app] = await this.#accounts(activity);
+      for (const { repository, readAt } of app === undefined ? [] : this.#installed.toRead(cronTime)) {
+        // Whatever comes of it, others are read first next time.
+        this.#installed.wasRead(repository, cronTime);
+        const touched = await activity.touchedBy(repository, app!.login, readAt - OVERLAP_MS);
+        const named = touched.map((thread) => ({ ...thread, id: threadId(repository, thread.number) }));
+        this.#memory.note(named, systemClock.now());
+      }
+    } catch (error) {
+      if (error instanceof CallsUsedUp) return;
+      const logger = loggerOf(reached.config);
+      logger.warn('could not read what happened where the App is installed', { error });
+    }
+  }
+
   /** Passes events on, and hears maintainers. Never rejects. */
   async #follow(
     reached: Reached,
@@ -112,7 +138,7 @@ export class NotificationFeed extends DurableObject<Env> {
         memory: this.#memory,
         clock: systemClock,
         prHashWithId: (id) => prHashWithId(this.env.DB, key, id),
-        botId: async () => (this.#bot ??= await activity.account()).id,
+        ownIds: async () => new Set((await this.#accounts(activity)).map(({ id }) => id)),
         hear: async ({ repository, number }, remarks) =>
           hear(await this.#listener(reached, activity, stopped), repository, number, remarks),
         tell: ({ prHash, number, events }, askedAt) =>
@@ -136,8 +162,9 @@ export class NotificationFeed extends DurableObject<Env> {
    */
   async wake({ repository, number, isIssue, mentions }: TouchedThread): Promise<void> {
     const id = threadId(repository, number);
-    const isForeign = isIssue || this.#memory.kindOf(id) === 'foreign';
-    if (isForeign && !this.#isNamedIn(mentions)) return;
+    const kind = this.#memory.kindOf(id);
+    if ((isIssue || kind === 'foreign') && !this.#isNamedIn(mentions)) return;
+    if (kind !== 'ours' && !(await this.#isInstalled(repository))) return;
     const at = systemClock.now();
     this.#memory.note([{ id, isIssue, isByBot: false, repository, number, updatedAt: at }], at);
     if ((await this.ctx.storage.getAlarm()) !== null) return;
@@ -147,7 +174,19 @@ export class NotificationFeed extends DurableObject<Env> {
   /** Answers whether somebody may have spoken to the service. Before its name is known, anybody. */
   #isNamedIn(mentions: readonly string[]): boolean {
     if (this.#bot === null) return mentions.length > 0;
-    return mentions.includes(this.#bot.login.toLowerCase());
+    const app = this.ctx.storage.kv.get<AppAccount>(APP_KEY);
+    return [this.#bot, ...(app === undefined ? [] : [app])].some(({ login }) =>
+      mentions.includes(login.replace(/\[bot\]$/, '').toLowerCase()),
+    );
+  }
+
+  /** Asks the host whether maintainers have invited the App. True if it does not answer. */
+  async #isInstalled(repository: RepositoryName): Promise<boolean> {
+    const reached = reachHost(this.env, MAIN_HOST);
+    const asked = reached?.access.writers?.isInstalled(repository);
+    const isInstalled = await asked?.catch(() => true);
+    reached?.http.closeIdle();
+    return isInstalled === true;
   }
 
   /**
@@ -158,6 +197,28 @@ export class NotificationFeed extends DurableObject<Env> {
     const at = systemClock.now();
     const id = threadId(repository, number);
     this.#memory.note([{ id, isIssue: false, isByBot: false, repository, number, updatedAt: at }], at);
+  }
+
+  /**
+   * Notes that maintainers have installed the App in a repository, or that it is missing there. If
+   * they have removed it, that counts as stop.
+   * @returns whether it was removed.
+   */
+  async noteInstalled(hostKey: string, name: RepositoryName, isInstalled: boolean): Promise<boolean> {
+    if (isInstalled) this.#installed.add(name, systemClock.now());
+    if (isInstalled || !this.#installed.has(name)) return false;
+    const reached = reachHost(this.env, hostKey);
+    if (reached === null) return false;
+    const repository = await openMaintainers(reached.access, () => {}).repository(name);
+    reached.http.closeIdle();
+    this.#installed.delete(name);
+    this.#stances.setStance(repository, WHOLE, { word: 'stop', at: systemClock.now(), saidBy: NOBODY });
+    return true;
+  }
+
+  /** Lists those of the repositories in which the App was installed when it was last asked for. */
+  async installedAmong(names: readonly RepositoryName[]): Promise<readonly RepositoryName[]> {
+    return names.filter((name) => this.#installed.has(name));
   }
 
   /** Reads what maintainers have said of a repository; see `SqlStances.said`. */
@@ -171,20 +232,33 @@ export class NotificationFeed extends DurableObject<Env> {
 
   async #listener(reached: Reached, activity: ActivityHost, stopped: Listener['stopped']): Promise<Listener> {
     const host = openMaintainers(reached.access, () => this.#takeWordCall());
-    const bot = (this.#bot ??= await activity.account());
-    const opened = { env: this.env, reached, bot };
+    const own = await this.#accounts(activity);
+    const opened = { env: this.env, reached, own };
     const access = {
       pullRequest: (name: RepositoryName, number: number) => activity.pullRequest(name, number),
-      openedBy: (name: RepositoryName, login: string) => host.openedBy(name, login),
+      openedBy: (name: RepositoryName, account: Account) => host.openedBy(name, account),
     };
     return {
       host,
       memory: this.#stances,
-      bot,
+      own,
       now: () => systemClock.now(),
       closeAll: (repository) => closeOpened({ ...opened, host: access }, repository),
       stopped,
     };
+  }
+
+  /**
+   * Reads the accounts in whose names the service writes. The App's is kept: its pull requests must
+   * not be taken for foreign while it cannot be asked.
+   */
+  async #accounts(activity: ActivityHost): Promise<readonly Account[]> {
+    const { kv } = this.ctx.storage;
+    const bot = (this.#bot ??= await activity.account());
+    const known = kv.get<AppAccount>(APP_KEY) ?? null;
+    const app = await activity.appAccount().catch(() => known);
+    if (app !== null && (app.id !== known?.id || app.login !== known.login)) kv.put(APP_KEY, app);
+    return app === null ? [bot] : [bot, app];
   }
 
   /** Answers true once for each repository, by its number, unless stop stands there. */
@@ -208,6 +282,10 @@ export class NotificationFeed extends DurableObject<Env> {
     this.#takeCall();
   }
 }
+
+const APP_KEY = 'app';
+/** The number of no account: only owners take back that the App was removed. */
+const NOBODY = 0;
 
 /** The pause between two looks at the account. */
 const PAUSE_MS = 60 * 60 * 1000;

@@ -409,7 +409,7 @@ export class PullRequest extends DurableObject<Env> {
     const { config } = result;
     const http = (this.#http ??= openHttp(config));
     try {
-      const { prHash, host, owner, repo, number, url, id } = record;
+      const { prHash, host, owner, repo, number, url, id, app = null } = record;
       if (entry.kind === 'notification') {
         // Do not link to the code host: the first visitors there are likely to be the author.
         const page = config.serviceUrl + pullRequestPath(prHash);
@@ -421,7 +421,7 @@ export class PullRequest extends DurableObject<Env> {
           click: page,
         });
       } else if (entry.kind === 'tracking') {
-        const tracked = { kind: 'pull-request', prHash, host, owner, repo, number, url } as const;
+        const tracked = { kind: 'pull-request', prHash, host, owner, repo, number, url, app } as const;
         await guardOf(this.env).track(tracked, null, entry.at);
       } else {
         const { at: openedAt, works } = entry;

@@ -17,7 +17,7 @@ import type {
   Remark,
   Speaker,
 } from '../code-host.ts';
-import { expectAddress, expectNumber, expectThread } from './answer.ts';
+import { expectAddress, expectList, expectNumber, expectThread } from './answer.ts';
 import { type AnsweredReview, isSent, readConversation } from './conversation.ts';
 import {
   type AnsweredComment,
@@ -31,8 +31,10 @@ import {
   isSince,
   readPull,
 } from './reads.ts';
+import type { AppAccount } from './actor.ts';
 import { Rest, type RestAccess, type RestHabits } from './rest.ts';
 
+const ISSUES = 'GET /repos/{owner}/{repo}/issues';
 const REVIEWS = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews';
 
 /** Interval between reads of the feed, if its answer names none. */
@@ -67,6 +69,11 @@ export class RestActivity {
 
   async account(): Promise<Account> {
     return readAccount(this.#rest);
+  }
+
+  /** Returns the App's account; null: the service has no App. */
+  async appAccount(): Promise<AppAccount | null> {
+    return this.#rest.appAccount();
   }
 
   /**
@@ -108,6 +115,27 @@ export class RestActivity {
     }
     if (said === null) throw new TypeError('the host answers without a page');
     return { threads, ...said };
+  }
+
+  /**
+   * Lists what an account has opened in a repository and was touched since a moment: a hundred
+   * threads at most, the newest first.
+   * @param since is in milliseconds since 1970.
+   */
+  async touchedBy(repository: RepositoryName, login: string, since: number): Promise<readonly FeedThread[]> {
+    const { byAuthor, page } = this.#rest.differences;
+    const query = { ...placeOf(repository), state: 'all', sort: 'updated', since: moment(since) } as const;
+    const { data } = await this.#rest.call(ISSUES, { ...page, ...query, [byAuthor]: login });
+    // A host may ignore what it does not know.
+    const own = expectList(data).filter(({ user }) => user?.login === login);
+    return own.map(({ id, number, pull_request, updated_at }) => ({
+      id: String(id),
+      isIssue: !pull_request,
+      isByBot: true,
+      repository,
+      number: expectNumber(number),
+      updatedAt: Date.parse(updated_at),
+    }));
   }
 
   /** Reads a pull request, or returns null if the host no longer shows it. */

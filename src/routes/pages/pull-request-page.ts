@@ -8,7 +8,7 @@ import * as z from 'zod';
 import { type HostConfig, hostWithKey } from '../../config/hosts.ts';
 import type { PullRequestView } from '../../durable/pull-request/pull-request.ts';
 import type { AppEnv } from '../../env.ts';
-import { eventsOf } from '../../events/host-event.ts';
+import { eventsOf, type OwnIds } from '../../events/host-event.ts';
 import { pullRequestOf, readFrom } from '../../objects.ts';
 import type { Conversation } from '../../host/code-host.ts';
 import type { ShownConversation } from '../../pages/conversation.ts';
@@ -159,6 +159,9 @@ function updateRefusal(
   return refusal ?? (state === 'open' ? muteRefusal(policy, repository, number) : null);
 }
 
+/** No remark is read here, so no account's counts. */
+const NOBODY: OwnIds = new Set();
+
 /** Shows and records an end that was just read, because the feed may be minutes behind. */
 async function endedBy(
   c: Context<AppEnv>,
@@ -169,7 +172,7 @@ async function endedBy(
   const { prHash, host, number, url } = pullRequest;
   const { state, closedAt } = read;
   const mergedAt = state === 'merged' ? (closedAt ?? '') : null;
-  const events = eventsOf({ number, url, mergedAt, closedAt }, [], 0);
+  const events = eventsOf({ number, url, mergedAt, closedAt }, [], NOBODY);
   const object = pullRequestOf(c.env, prHash);
   await object.tell(host, events, Date.now()).catch((error: unknown) => {
     c.var.logger.warn('what a page has read could not be recorded', { error });
