@@ -43,6 +43,8 @@ export interface NewRepository {
   readonly labels?: readonly string[];
   /** Size to report, in KB, in place of the measured one. */
   readonly sizeKb?: number;
+  /** Default: false, as on GitHub. */
+  readonly takesPrivateReports?: boolean;
 }
 
 export type NewIssue = Pick<Issue, 'author' | 'title' | 'body' | 'labels' | 'pull'>;
@@ -109,6 +111,7 @@ export class Host {
       pushedAt: createdAt,
       formerNames: [],
       labels: [...(wanted.labels ?? ['bug', 'documentation', 'enhancement'])],
+      takesPrivateReports: wanted.takesPrivateReports ?? false,
       issues: [],
     };
     rmSync(this.pathOf(repository), { recursive: true, force: true });

@@ -181,6 +181,21 @@ export const USER_BLOCKED = validationFailed({
 });
 
 /**
+ * A token that may not do it. Source:
+ * docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api, "Resource not accessible".
+ */
+export const NOT_ACCESSIBLE = {
+  status: 403,
+  body: { message: 'Resource not accessible by personal access token', documentation_url: DOCS },
+} satisfies Answer;
+
+/**
+ * A private report without what the host needs, which it does not name. Source:
+ * nubbymong/claude-command-center#207.
+ */
+export const REPORT_FAULT: Answer = { status: 500, body: '' };
+
+/**
  * The token is not valid. A new one of an App's installation may be refused so for some seconds
  * (octokit/auth-app.js#85). Source:
  * docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api.
@@ -254,7 +269,7 @@ export const INSTALLATION_SUSPENDED: Answer = {
  * The App may not do this, or is not installed there. Source: microsoft/winget-create#677,
  * actions/create-github-app-token#258.
  */
-export const NOT_ACCESSIBLE: Answer = {
+export const APP_NOT_ALLOWED: Answer = {
   status: 403,
   headers: { 'x-accepted-github-permissions': 'pull_requests=write' },
   body: { message: 'Resource not accessible by integration', documentation_url: DOCS },

@@ -53,6 +53,8 @@ export interface Issue {
   closedAt: string | null;
   closedBy: string | null;
   readonly comments: Comment[];
+  /** The accounts that have given it a thumb. Absent in records of earlier versions. */
+  thumbs?: string[];
   readonly pull: Pull | null;
 }
 
@@ -80,8 +82,32 @@ export interface Repository {
   /** Full names of the repository before it was renamed, which redirect. */
   formerNames: string[];
   labels: string[];
+  /** Whether anybody may report a vulnerability. Absent in records of earlier versions. */
+  takesPrivateReports?: boolean;
+  /** Absent in records of earlier versions. */
+  privateReports?: PrivateReport[];
   /** Issues by number: issue n is at n - 1, because numbers have no gaps. */
   readonly issues: Issue[];
+}
+
+/** A vulnerability that was reported privately. */
+export interface PrivateReport {
+  readonly ghsaId: string;
+  readonly author: string;
+  readonly createdAt: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly severity: 'critical' | 'high' | 'medium' | 'low' | null;
+  readonly cvssVector: string | null;
+  readonly cweIds: readonly string[];
+  readonly vulnerabilities: readonly ReportedPackage[];
+}
+
+export interface ReportedPackage {
+  readonly ecosystem: string;
+  readonly name: string | null;
+  readonly vulnerableVersionRange: string | null;
+  readonly patchedVersions: string | null;
 }
 
 /** A review of a whole pull request, with remarks on lines. */
@@ -102,6 +128,8 @@ export interface ReviewRemark {
   readonly id: number;
   readonly path: string;
   readonly body: string;
+  /** The accounts that have given it a thumb. Absent in records of earlier versions. */
+  thumbs?: string[];
 }
 
 export interface NotificationThread {

@@ -73,6 +73,11 @@ async function alertsOf(config: Config): Promise<Finding[]> {
   return isTrial ? test : [...alertFindings(config), ...test];
 }
 
+function reportFindings({ privateReports }: Config): Finding[] {
+  const says = 'whoever can sign in as the bot can read them';
+  return privateReports === 'off' ? [] : [{ subject: 'private reports', state: 'ok', says }];
+}
+
 const { values } = readArguments(USAGE, { alert: { type: 'boolean', default: false } });
 const { config, problems, warnings } = readConfiguration();
 const findings = [
@@ -83,6 +88,7 @@ const findings = [
         ...(await hostFindings(config)),
         ...(await appOf(config)),
         ...(await wallFindings(config)),
+        ...reportFindings(config),
         ...(await alertsOf(config)),
         diskFinding(config),
       ]),

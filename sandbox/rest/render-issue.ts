@@ -28,7 +28,7 @@ export function renderIssue(host: Host, repository: Repository, issue: Issue) {
     closed_by: issue.closedBy === null ? null : simpleUser(host, issue.closedBy),
     state_reason: issue.stateReason,
     performed_via_github_app: performedVia(host, issue.author),
-    reactions: reactionsOf(url),
+    reactions: reactionsOf(url, issue.thumbs?.length),
     ...(issue.pull && {
       draft: issue.pull.draft,
       pull_request: {
@@ -123,12 +123,6 @@ export function renderComment(host: Host, repository: Repository, issue: Issue, 
   };
 }
 
-/** Renders a thumb. It has no number of its own here, so it borrows that of its comment. */
-export function renderReaction(host: Host, { id, createdAt }: Comment, login: string) {
-  const node_id = nodeId('Reaction', id);
-  return { id, node_id, user: simpleUser(host, login), content: '+1', created_at: createdAt };
-}
-
 export function commentApiUrl(host: Host, repository: Repository, id: number): string {
   return `${repositoryApiUrl(host, repository)}/issues/comments/${id}`;
 }
@@ -205,7 +199,7 @@ export function association(repository: Repository, login: string): AuthorAssoci
   return repository.collaborators?.includes(login) === true ? 'COLLABORATOR' : 'NONE';
 }
 
-function reactionsOf(url: string, thumbs = 0) {
+export function reactionsOf(url: string, thumbs = 0) {
   const counts = { '+1': thumbs, '-1': 0, laugh: 0, hooray: 0, confused: 0, heart: 0, rocket: 0, eyes: 0 };
   return { url: `${url}/reactions`, total_count: thumbs, ...counts };
 }

@@ -13,10 +13,12 @@ import { requireAllowed } from './app-permissions.ts';
 import { requireInstallationToken, requireSignedBy } from './app-token.ts';
 import { appRoutes } from './apps.ts';
 import { commentRoutes } from './comments.ts';
+import { reactionRoutes } from './reactions.ts';
 import { contentRoutes } from './contents.ts';
 import { forkRoutes } from './forks.ts';
 import { issueRoutes } from './issues.ts';
 import { notificationRoutes } from './notifications.ts';
+import { privateReportRoutes } from './private-reports.ts';
 import { pullRoutes } from './pulls.ts';
 import { refRoutes } from './refs.ts';
 import { repositoryRoutes } from './repositories.ts';
@@ -56,8 +58,10 @@ const ROUTES: readonly Route[] = [
   ...reviewRoutes,
   ...issueRoutes,
   ...commentRoutes,
+  ...reactionRoutes,
   ...notificationRoutes,
   ...appRoutes,
+  ...privateReportRoutes,
 ];
 
 /** Builds the function that answers a REST request. */

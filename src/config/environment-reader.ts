@@ -5,9 +5,8 @@
 import { DEFAULT_CLIENT_IP_HEADER } from '../limits/client.ts';
 import { OPEN_LIMITS, type OpenLimitName } from '../limits/limits.ts';
 import { LOCATION_HINTS } from '../objects.ts';
-import { GITHUB_URL, type HostTokenVariable, isHostTokenVariable } from './hosts.ts';
+import { appKey, GITHUB_URL, type HostTokenVariable, isHostTokenVariable } from './hosts.ts';
 import {
-  appKey,
   commitEmail,
   contact,
   delay,
@@ -114,6 +113,8 @@ const SETTINGS = {
   /** Region of new objects (src/objects.ts); null: near the client that first asks for one. */
   locationHint: variable('LOCATION_HINT', oneOf(...LOCATION_HINTS), null),
   anonEmail: variable('ANON_EMAIL', commitEmail, 'anonymous@gitveil.invalid'),
+  /** Whether vulnerabilities are reported privately, and who reports them: the bot's account. */
+  privateReports: variable('PRIVATE_REPORTS', oneOf('off', 'account'), 'off'),
   /** Whether the bot introduces itself on its first pull request in a repository. */
   introduce: variable('INTRODUCE', oneOf('first', 'never'), 'first'),
   /** Key that signs the new commits of pushes; null: they have no signature. */

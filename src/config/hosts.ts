@@ -3,10 +3,11 @@
  * with its token in `HOSTING_TOKEN_<KEY>`.
  * Proved by test/config/config.test.ts and test/routes/hosts.test.ts.
  */
+import { type AppKey, readAppKey } from '../host/app/app-key.ts';
 import type { AppSettings } from '../host/app/github-app.ts';
 import type { HostKind } from '../host/kinds.ts';
 import { fullName, type RepositoryName } from '../words/repository-name.ts';
-import { type ValueKind, webAddress } from './values.ts';
+import { keyKind, type ValueKind, webAddress } from './values.ts';
 
 /** The paths of a repository on a code host (contract, 4.1 to 4.7). */
 export const REPOSITORY_PATH = '/v1/:host/:owner/:repo';
@@ -83,6 +84,12 @@ export function tokenVariable(key: string): 'HOSTING_TOKEN' | HostTokenVariable 
 export function isHostTokenVariable(name: string): name is HostTokenVariable {
   return name.startsWith('HOSTING_TOKEN_');
 }
+
+/** Reads the private key of the GitHub App. */
+export const appKey: ValueKind<AppKey> = {
+  rule: "the text of the App's private key without a passphrase, as GitHub gives it in a file that ends in .pem",
+  ...keyKind(readAppKey),
+};
 
 type Hosts = { readonly hosts: readonly HostConfig[] };
 

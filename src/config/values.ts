@@ -3,7 +3,6 @@
  * the sentence that says what is.
  * Proved by test/config/config.test.ts and test/limits/limits.test.ts.
  */
-import { type AppKey, readAppKey } from '../host/app/app-key.ts';
 import { readSigningKey, type SigningKey, UnusableKey } from '../git/objects/ssh-signature.ts';
 import type { Limit } from '../limits/sliding-window.ts';
 
@@ -193,14 +192,11 @@ export const openSshKey: ValueKind<SigningKey> = {
   ...keyKind(readSigningKey),
 };
 
-/** Reads the private key of a GitHub App. */
-export const appKey: ValueKind<AppKey> = {
-  rule: "the text of the App's private key without a passphrase, as GitHub gives it in a file that ends in .pem",
-  ...keyKind(readAppKey),
-};
-
-/** @param read throws UnusableKey. */
-function keyKind<T extends object>(read: (text: string) => T): Omit<ValueKind<T>, 'rule'> {
+/**
+ * Makes the reader for a kind of private keys.
+ * @param read throws UnusableKey.
+ */
+export function keyKind<T extends object>(read: (text: string) => T): Omit<ValueKind<T>, 'rule'> {
   return {
     parse: (text) => {
       const key = keyOrFault(read, text);

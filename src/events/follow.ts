@@ -196,7 +196,7 @@ async function examine(
   const isTold =
     (await settings.tell({ prHash, number: pull.number, events }, startedAt)) || events.length === 0;
   // What a comment asks for may fail, and must not keep events from the author.
-  await settings.hear(thread, read.remarks);
+  await settings.hear(thread, [...read.remarks, ...read.lines]);
   if (isTold) noteRead(memory, thread, read, 'ours', startedAt);
   else againWhileNew(settings, thread, cronTime);
 }

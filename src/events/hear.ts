@@ -1,7 +1,8 @@
 /**
- * Hears the words of maintainers in the comments of a thread, and acts on them. A comment counts
- * once, and not if it was edited. Words are kept by the repository's number at the host, because
- * names are given to others. The newest word wins, whatever the order in which threads are read.
+ * Hears the words of maintainers in the comments and reviews of a thread, and acts on them. Each
+ * counts once, and not if it was edited. Words are kept by the repository's number at the host,
+ * because names are given to others. The newest word wins, whatever the order in which threads are
+ * read.
  */
 import type { Account, Remark, Repository, Role } from '../host/code-host.ts';
 import type { MaintainerHost } from '../host/open.ts';
@@ -17,6 +18,8 @@ export interface Stance {
   readonly at: number;
   /** The number of the account that may take it back, besides the owner: the first to say it. */
   readonly saidBy: number;
+  /** When that account first said it. Repeating it moves only `at`. */
+  readonly since: number;
 }
 
 /** The words of maintainers that stand in a repository. */
@@ -33,8 +36,9 @@ export interface SaidWords {
 export const WHOLE = 0;
 
 export interface StanceMemory {
-  wasHeard(commentId: number): boolean;
-  heard(commentId: number, at: number): void;
+  /** @param key of the remark. */
+  wasHeard(key: string): boolean;
+  heard(key: string, at: number): void;
   /** @param thread the number of an issue or a pull request, or `WHOLE`. */
   stance(repositoryId: number, thread: number): Stance | null;
   setStance(repository: Repository, thread: number, stance: Stance): void;
@@ -88,10 +92,10 @@ export async function hear(
   const counted = lastOfEach(said);
   for (const one of closingLast(said)) {
     try {
-      const { comment, at } = one.remark;
+      const { comment, key, at } = one.remark;
       const standing = counted.has(one) ? await host.standing(name, comment.by) : 'none';
       if (standing !== 'none') await obey(listener, place, one, standing);
-      memory.heard(comment.id, Date.parse(at));
+      memory.heard(key, Date.parse(at));
     } catch (error) {
       failures.push(error);
     }
@@ -123,13 +127,16 @@ async function newWords(
   const logins = own.map(({ login }) => login);
   const ids = new Set(own.map(({ id }) => id));
   for (const remark of remarks) {
-    if (!isOthers(remark, ids) || remark.comment.isEdited) continue;
-    const { id, by } = remark.comment;
-    if (await host.isStranger(name, by)) continue;
+    const isDated = !Number.isNaN(Date.parse(remark.at));
+    if (!isDated || !isOthers(remark, ids) || remark.comment.isEdited) continue;
+    if (await host.isStranger(name, remark.comment.by)) continue;
     const words = wordsIn(remark.text, logins);
-    if (words.length > 0 && !memory.wasHeard(id)) said.push({ remark, words });
+    if (words.length > 0 && !memory.wasHeard(remark.key)) said.push({ remark, words });
   }
-  return said.toSorted((a, b) => a.remark.comment.id - b.remark.comment.id);
+  // Within a second, the numbers tell the order of comments.
+  return said.toSorted(
+    ({ remark: a }, { remark: b }) => Date.parse(a.at) - Date.parse(b.at) || a.comment.id - b.comment.id,
+  );
 }
 
 /** Answers whether somebody else has commented. What the bot posts for others says nothing. */
@@ -152,19 +159,20 @@ async function obey(
     for (const where of placesOf(word, thread)) {
       const before = memory.stance(repository.id, where);
       const closedBy = before === null || before.word === 'welcome' ? null : before.saidBy;
-      const isEarlier = word !== 'close all' || (before?.at ?? time) < time;
+      const isEarlier = word !== 'close all' || (before?.since ?? time) < time;
       if (!maySay(word, standing, closedBy === saidBy && isEarlier)) continue;
       // Who repeats what another has said must not get the right to take it back.
-      const keeper = word === 'welcome' || standing === 'owner' ? saidBy : closedBy;
+      const keeper = (word === 'welcome' || standing === 'owner' ? saidBy : closedBy) ?? saidBy;
+      const since = before !== null && keeper === closedBy ? Math.min(before.since, time) : time;
       if (word === 'close all') {
         if (!(await isClosed(listener, repository, time))) return;
       } else if (before !== null && before.at > time) continue;
-      else memory.setStance(repository, where, { word, at: time, saidBy: keeper ?? saidBy });
+      else memory.setStance(repository, where, { word, at: time, saidBy: keeper, since });
       if (word === 'stop' && closedBy === null) listener.stopped(repository, time);
       isObeyed = true;
     }
   }
-  if (isObeyed) await host.acknowledge(repository, comment.id);
+  if (isObeyed) await host.acknowledge(repository, thread, comment);
 }
 
 /**

@@ -15,3 +15,5 @@ export const ISSUE_FORM = '/new-issue';
 export const REPLY_FORM = '/reply';
 export const CHANGE_FORM = '/change';
 export const WITHDRAW_FORM = '/withdraw';
+/** Like the code host's own, for people who replace only its name. */
+export const SECURITY_FORM = '/security';

@@ -9,6 +9,7 @@ import { linesOf } from '../words/finding.ts';
 import { fullName } from '../words/repository-name.ts';
 import { refusalOf } from './judge/findings.ts';
 import type { Judged } from './judge/judge.ts';
+import { changesText } from './judge/updated-commits.ts';
 import { datesNow } from './judge/work.ts';
 import type { PushRun } from './push-run.ts';
 import type { ReceivedPack } from './receive/receive.ts';
@@ -26,25 +27,25 @@ const BEHIND_TEXTS: ReadonlySet<string> = new Set(['names', 'trails', 'searched'
 const SHOW = 'git log -p HEAD --not --remotes';
 
 /** Facts that a preview shows besides the push itself. */
-interface Previewed extends Pick<Preview, 'author' | 'remarks' | 'refusal'> {
+interface Previewed extends Pick<Preview, 'author' | 'remarks' | 'refusal' | 'yes'> {
   /** Condition on which a refused push would pass; by default, an option. */
   readonly passes?: string;
   readonly dateOf: DateOf;
-  /** As `updatedCommits` says it. */
-  readonly updated: string | null;
+  readonly updated: Judged['updated'];
   /** The size of the pack as it would be sent. */
   readonly bytes: number;
 }
 
 /**
  * Answers what would become public, or why the push is refused.
+ * @param yes the codes of the warnings for which it would wait.
  * @param full why the client's limits would refuse the push now; null: they would not.
  */
 export async function previewOf(
   run: PushRun,
   { spool }: Pick<ReceivedPack, 'spool'>,
   push: Publishable,
-  { claim, updated, findings }: Pick<Judged, 'claim' | 'updated' | 'findings'>,
+  { claim, updated, findings, yes }: Pick<Judged, 'claim' | 'updated' | 'findings'> & Pick<Preview, 'yes'>,
   full: Refusal | null,
 ): Promise<Refusal> {
   const { host, settings, reply } = run;
@@ -58,7 +59,7 @@ export async function previewOf(
   // With -o publish-names, it would be published.
   const isPublishable = refusal?.all.every(({ code }) => code === 'names' || code === 'trails') ?? true;
   if (refusal !== null && !isPublishable) {
-    const shown = { ...facts, refusal: refusal.reason, passes: 'Once that is mended', remarks: [] };
+    const shown = { ...facts, refusal: refusal.reason, passes: 'Once that is mended', remarks: [], yes: [] };
     await reply.note(...previewed(push, leaving, shown).lines);
     return refusal;
   }
@@ -70,12 +71,12 @@ export async function previewOf(
     ...linesOf(behind),
     ...(full === null ? [] : [`This push would be REFUSED now: ${full.reason}. ${full.lines.at(-1)}`]),
   ];
-  return previewed(push, leaving, { ...facts, refusal: refusal?.reason ?? null, remarks });
+  return previewed(push, leaving, { ...facts, refusal: refusal?.reason ?? null, remarks, yes });
 }
 
 /** Shows all that a push would publish. */
 export function previewed(push: Publishable, anonymous: AnonymousCommits, shown: Previewed): Refusal {
-  const { author, remarks, refusal, passes = 'With -o publish-names', dateOf, updated, bytes } = shown;
+  const { author, remarks, refusal, yes, passes = 'With -o publish-names', dateOf, updated, bytes } = shown;
   const { title, body } = wholeText(push, anonymous);
   const objects = anonymous.objectCount + push.entryCount;
   const { length } = push.commits;
@@ -94,11 +95,11 @@ export function previewed(push: Publishable, anonymous: AnonymousCommits, shown:
     `Its ${length === 1 ? 'commit' : `${length} commits`}, by ${author}:`,
     ...messageLines(push.commits, anonymous, dateOf, body),
     '',
-    ...(updated === null ? [] : [`${updated === '' ? 'Nothing new' : updated}.`]),
+    ...(updated === null ? [] : [`${changesText(updated) || 'Nothing new'}.`]),
     `${objects === 1 ? '1 object' : `${objects} objects`}, ${bytes} bytes, would be sent. Files are not shown: ${SHOW}`,
     ...remarks,
   ];
-  const preview = { author, title, body, remarks, refusal };
+  const preview = { author, title, body, remarks, refusal, yes };
   return new Refusal('preview', 'preview: nothing was published', lines, { preview });
 }
 

@@ -6,7 +6,14 @@
 import type { ToldTo } from '../durable/pull-request/pull-request.ts';
 import { accountOf, openBackOff, payerIn } from '../host-access.ts';
 import { within } from '../isolate/within.ts';
-import { type AccountLimits, type Claim, type ClaimedWindow, openingIn, writesNow } from '../limits/claim.ts';
+import {
+  type AccountLimits,
+  type Claim,
+  type ClaimedWindow,
+  isOfOneNetwork,
+  openingIn,
+  writesNow,
+} from '../limits/claim.ts';
 import type { Client } from '../limits/client.ts';
 import type { Granted } from '../limits/port.ts';
 import type { Limit } from '../limits/sliding-window.ts';
@@ -130,14 +137,13 @@ export class PullRequestSlot implements Slot {
 /** Divides a claim into what counts for the network at the bot's account, and the payer's rest. */
 function partsOf(claim: Claim, bot: string, payer: string): readonly (readonly [string, Claim])[] {
   if (payer === bot) return [[bot, claim]];
-  const isOfNetwork = ({ kind }: ClaimedWindow): boolean => kind === 'address' || kind === 'prefix';
   const part = (account: string, windows: readonly ClaimedWindow[]) =>
     windows.length === 0 ? [] : [[account, { ...claim, windows }] as const];
   return [
-    ...part(bot, claim.windows.filter(isOfNetwork)),
+    ...part(bot, claim.windows.filter(isOfOneNetwork)),
     ...part(
       payer,
-      claim.windows.filter((window) => !isOfNetwork(window)),
+      claim.windows.filter((window) => !isOfOneNetwork(window)),
     ),
   ];
 }

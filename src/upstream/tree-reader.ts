@@ -214,9 +214,8 @@ export const SHOWN_ID_LENGTH = 12;
 
 /**
  * Tells if a commit may be removed from the branch: it is upstream's, in the push, or was recorded.
- * @param commit is given once it was read.
  */
-export type IsHarmless = (oid: Oid, commit?: Commit) => boolean;
+export type IsHarmless = (oid: Oid) => boolean | Promise<boolean>;
 
 /**
  * Describes the commits of others on a branch, the newest first, one a line. It takes one request.
@@ -234,12 +233,12 @@ export async function othersOn(
   const seen = new Set<Oid>();
   const left = [tip];
   for (let oid = left.pop(); oid !== undefined; oid = left.pop()) {
-    if (seen.has(oid) || isHarmless(oid)) continue;
+    if (seen.has(oid) || (await isHarmless(oid))) continue;
     seen.add(oid);
     const content = commits.get(oid)?.content;
     if (content === undefined) return [...lines, 'and more'];
+    if (isMadeHere(content, anonEmail)) continue;
     const commit = parseCommit(content);
-    if (isMadeHere(content, anonEmail) || isHarmless(oid, commit)) continue;
     lines.push(`${oid.slice(0, SHOWN_ID_LENGTH)} ${oneLine(pullRequestText(commit).title)}`);
     left.push(...commit.parents);
   }

@@ -50,11 +50,12 @@ describeInBrowser('the page of a pull request', () => {
     const page = await chromium.newPage({ baseURL: bed.service.url });
     await page.goto(path);
     await chromium.expectFit(page);
-    expect(await page.getByRole('link', { name: 'New comment' }).count()).toBe(3);
+    expect(await page.getByText('Thanks!').count()).toBe(3);
     await chromium
       .newPage({ baseURL: bed.service.url, permissions: ['clipboard-read', 'clipboard-write'] })
       .then(async (copying) => {
         await copying.goto(path);
+        await copying.getByText('Update it with Git').click();
         await copying.getByRole('button', { name: 'Copy the command: Update it' }).click();
         const copied = String(await copying.evaluate('navigator.clipboard.readText()'));
         expect(copied).toBe(`git push -o pr-hash=${banner.prHash} ${upstream.url} HEAD:refs/heads/my-change`);
@@ -83,7 +84,7 @@ describeInBrowser('the page of a remote', () => {
 describeInBrowser('the front page', () => {
   it.each([
     ['Change a file', 'Change a file'],
-    ['Write an issue', 'Open an issue'],
+    ['Report an issue', 'Open an issue'],
     ['Reply', 'Reply to an issue'],
   ])('leads to a form without Git and without JavaScript: %s', exhaustive, async (button, heading) => {
     const page = await chromium.newPage({ baseURL: bed.service.url, javaScriptEnabled: false });

@@ -51,6 +51,7 @@ describe('parseConfig', () => {
       serviceApiKey: null,
       panicPassword: null,
       identitySecret: null,
+      privateReports: 'off',
       introduce: 'first',
       signingKey: null,
       hostedDatabase: null,

@@ -38,7 +38,7 @@ interface Seen {
   readonly read?: ReadRemarks | null;
 }
 
-const NOTHING: ReadRemarks = { remarks: [], readTo: null };
+const NOTHING: ReadRemarks = { remarks: [], readTo: null, lines: [] };
 
 /** Which ways of `FeedMemory` one run took with the thread. */
 async function ended({

@@ -22,8 +22,8 @@ interface Opened {
 }
 
 /**
- * Closes the open issues and pull requests of the service. Pull requests that no push has recorded are
- * left alone. Costs two calls for each, besides the list.
+ * Closes the open issues and pull requests of the service. Pull requests that no push has recorded
+ * are left alone. Costs two calls for each, besides the lists.
  * @throws Error if some are still open
  */
 export async function closeOpened(
@@ -52,7 +52,7 @@ export async function closeOpened(
 
   async function tracked({ number, url, isPullRequest, app }: OpenThread): Promise<Tracked[]> {
     const { owner, name: repo } = repository;
-    const at = { host: key, owner, repo, number, url, app: app ?? null };
+    const at = { host: key, owner, repo, number, url, app };
     if (!isPullRequest) return [{ ...at, kind: 'issue' }];
     const pull = await host.pullRequest(repository, number);
     if (pull === null) return [];

@@ -212,7 +212,8 @@ export class NotificationFeed extends DurableObject<Env> {
     const repository = await openMaintainers(reached.access, () => {}).repository(name);
     reached.http.closeIdle();
     this.#installed.delete(name);
-    this.#stances.setStance(repository, WHOLE, { word: 'stop', at: systemClock.now(), saidBy: NOBODY });
+    const at = systemClock.now();
+    this.#stances.setStance(repository, WHOLE, { word: 'stop', at, saidBy: NOBODY, since: at });
     return true;
   }
 

@@ -3,6 +3,7 @@
  * host; no name and no word of a comment is kept.
  */
 import type { HostEvent } from '../../events/host-event.ts';
+import type { CommitCounts } from '../../words/commit-counts.ts';
 import { stageAfter } from '../stages.ts';
 import { PULL_REQUEST_STAGES, type PullRequestEvent, type PullRequestStage } from './stages.ts';
 
@@ -33,6 +34,11 @@ export interface HistoryEvent {
   readonly number?: number;
   /** The title that the pull request had then, as far as the service knew it. */
   readonly title?: string;
+  /**
+   * The changes of an update. Absent: nobody has looked, or an earlier version has written the
+   * event.
+   */
+  readonly commits?: CommitCounts;
 }
 
 interface Ending {
@@ -62,7 +68,12 @@ export class History {
    * Adds an event.
    * @param at milliseconds since 1970
    */
-  add(kind: HistoryKind, url: string, at: number, of: Pick<HistoryEvent, 'number' | 'title'>): void {
+  add(
+    kind: HistoryKind,
+    url: string,
+    at: number,
+    of: Omit<HistoryEvent, 'id' | 'kind' | 'url' | 'at'>,
+  ): void {
     const { events } = this.#kept;
     const isRemark = REMARKS.has(kind);
     events.push({ id: (events.at(-1)?.id ?? 0) + 1, kind, url: shortUrl(url), at: seconds(at), ...of });

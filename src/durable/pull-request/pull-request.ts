@@ -12,6 +12,7 @@ import type { Env } from '../../env.ts';
 import type { HostEvent } from '../../events/host-event.ts';
 import { openActivity, openRepositories } from '../../host/open.ts';
 import { publicService, publishNotification, pullRequestTopic } from '../../notify/ntfy.ts';
+import type { CommitCounts } from '../../words/commit-counts.ts';
 import { pullRequestPath, workBranch } from '../../words/pr-hash.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
 import { guardOf } from '../../objects.ts';
@@ -105,6 +106,8 @@ export interface RecordedPush {
   readonly lease: number | null;
   /** The host's number of the repository. Absent: the bot does not introduce itself. */
   readonly repositoryId?: number;
+  /** The changes of an update. Absent: nobody has looked. */
+  readonly commits?: CommitCounts;
 }
 
 /**
@@ -229,7 +232,8 @@ export class PullRequest extends DurableObject<Env> {
       if (isNew) this.#kept.unseen = { number, since: at, looks: 0, dueAt: 0 };
       const event = isNew ? 'opened' : 'updated';
       this.#queue('notification', event, '', at);
-      this.#history.add(event, url, at, this.#named(number));
+      const changes = event === 'updated' && push.commits !== undefined ? { commits: push.commits } : {};
+      this.#history.add(event, url, at, { ...this.#named(number), ...changes });
       this.#history.move(isNew ? 'open' : 'update', at);
     }
     this.#save();

@@ -6,7 +6,7 @@
 import { UnusableKey } from '../../git/objects/ssh-signature.ts';
 
 const RSA = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' } as const;
-/** Says in PKCS#8 that an RSA key follows: version, type, no parameters (RFC 5958; RFC 8017, A.1). */
+/** Says in PKCS#8 that an RSA key follows: version, type, no parameters (RFC 5958, RFC 8017). */
 const RSA_TYPE = Buffer.from('020100300d06092a864886f70d0101010500', 'hex');
 const [SEQUENCE, OCTET_STRING] = [0x30, 0x04];
 const [PKCS1, PKCS8] = ['RSA PRIVATE KEY', 'PRIVATE KEY'];

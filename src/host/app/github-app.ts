@@ -29,8 +29,8 @@ export interface Installation {
 }
 
 /**
- * What an App has of a repository. `removed`: its maintainers have removed it there, and have said
- * nothing since. Null: they have never installed it.
+ * An App's standing in a repository. `removed`: maintainers have removed it there, and have said
+ * nothing since. Null: it was never installed.
  */
 export type Standing = Installation | 'removed' | null;
 

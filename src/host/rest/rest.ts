@@ -40,6 +40,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   pulls: 'open',
   issues: 'post',
   comments: 'post',
+  reports: 'post',
 };
 /** Maximum number of pages of a list. The longest threads have some thousands of comments. */
 const MAX_PAGES = 100;

@@ -110,7 +110,7 @@ export class RestThreads {
       const own = comments.filter(({ user }) => user?.id === botId || isApps(user));
       return own.map(({ id, html_url, body, user }) => {
         const posted = { id: expectNumber(id), url: expectAddress(html_url), text: body ?? '' };
-        return app !== null && isApps(user) ? { ...posted, app: app.app } : posted;
+        return app !== null && isApps(user) ? Object.assign(posted, { app: app.app }) : posted;
       });
     });
   }

@@ -11,11 +11,20 @@ import { numbersUpTo, type PlannedCommits } from '../../git/objects/planned-comm
 import { oneLine } from '../../words/host-text.ts';
 import { textOf } from '../../text/pull-request-text.ts';
 import type { ReadObjects } from '../../upstream/tree-reader.ts';
+import { type CommitCounts, countsText } from '../../words/commit-counts.ts';
 
 /** The most commits that are read of the branch as it is. If more are replaced, nothing is told. */
 const MOST_COMMITS = 50;
 const MOST_COMMITS_BYTES = 256 * 1024;
-const MOST_TITLES = 3;
+
+export interface CommitChanges {
+  readonly counts: CommitCounts;
+  /** Titles of the commits that are dropped. */
+  readonly dropped: readonly string[];
+}
+
+/** Says the changes as the person is told; empty: nothing changes. */
+export const changesText = ({ counts, dropped }: CommitChanges): string => countsText(counts, dropped);
 
 interface Updated {
   readonly commits: PlannedCommits;
@@ -28,14 +37,13 @@ interface Updated {
 /**
  * Compares the commits of an update with those that the branch has now. Asks the host once, unless
  * the new commits stand on the branch as it is.
- * @returns such as `2 commits added, 1 changed, 1 dropped (<title>)`; empty: nothing changes; null:
- * that cannot be said.
+ * @returns null if that cannot be said.
  */
 export async function updatedCommits(
   { commits, leaving, tip }: Updated,
   isUpstreams: (oid: Oid) => boolean,
   read: ReadObjects,
-): Promise<string | null> {
+): Promise<CommitChanges | null> {
   const numbers = new Map(
     Array.from({ length: commits.length }, (_, number) => [leaving.idOf(number), number]),
   );
@@ -62,29 +70,18 @@ export async function updatedCommits(
   const added: string[] = [];
   for (const number of numbers.values())
     if (!stays.has(number)) added.push(oneLine(textOf(commits.at(number), leaving).title));
-  return said(added, gone);
+  return changesOf(added, gone);
 }
 
-/** Puts the changes in words. A new commit with the title of one that is gone counts as changed. */
-function said(added: readonly string[], gone: readonly string[]): string {
-  const left = [...gone];
+/** Counts the changes. A new commit with the title of one that is gone counts as changed. */
+function changesOf(added: readonly string[], gone: readonly string[]): CommitChanges {
+  const dropped = [...gone];
   let changed = 0;
   for (const title of added) {
-    const at = left.indexOf(title);
+    const at = dropped.indexOf(title);
     if (at < 0) continue;
-    left.splice(at, 1);
+    dropped.splice(at, 1);
     changed += 1;
   }
-  const more = left.length > MOST_TITLES ? ', ...' : '';
-  const counts = [
-    [added.length - changed, 'added'],
-    [changed, 'changed'],
-    [left.length, `dropped (${left.slice(0, MOST_TITLES).join(', ')}${more})`],
-  ] as const;
-  const parts = counts.filter(([count]) => count > 0);
-  const words = parts.map(([count, what], at) => {
-    const unit = at > 0 ? '' : count === 1 ? 'commit ' : 'commits ';
-    return `${count} ${unit}${what}`;
-  });
-  return words.join(', ');
+  return { counts: { added: added.length - changed, changed, dropped: dropped.length }, dropped };
 }

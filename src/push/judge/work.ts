@@ -194,21 +194,29 @@ export function othersIn(commits: NewCommits, kept: Kept, { name, email }: Commi
 }
 
 /**
- * Tells whether the work ends with the files that it began with, as after a revert.
- * @param entryCount folders and files in the pack: without any, a single commit changes nothing.
+ * Finds the files that the work began with, where it may end with the same. Null: it does not, or
+ * nobody knows.
+ * @param entryCount folders and files in the pack: with some, a single commit changes something.
  * @param treeOf answers null if the host is not asked, or did not answer.
  */
-export async function changesNothing(
+export async function findGroundTree(
   { commits, boundary }: Work,
   entryCount: number,
   treeOf: (commit: Oid) => Promise<Oid | null>,
-): Promise<boolean> {
+): Promise<Oid | null> {
   const [ground, another] = boundary;
   const mayBe = entryCount === 0 || commits.length > 1;
-  if (ground === undefined || another !== undefined || !mayBe) return false;
-  const own = commits.at(-1)?.commit.tree;
-  const tree = await treeOf(ground);
-  return tree === null ? entryCount === 0 : tree === own;
+  return ground === undefined || another !== undefined || !mayBe ? null : treeOf(ground);
+}
+
+/** Tells whether the work ends with the files that it began with, as after a revert. */
+export function changesNothing(
+  { commits, boundary }: Work,
+  entryCount: number,
+  groundTree: Oid | null,
+): boolean {
+  if (boundary.size !== 1) return false;
+  return groundTree === null ? entryCount === 0 : groundTree === commits.at(-1)?.commit.tree;
 }
 
 /** Name and address, as their bytes stand there. */

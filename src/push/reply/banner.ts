@@ -13,7 +13,7 @@ export interface BannerFacts extends Repeated {
   readonly prHash: string;
   readonly updated: boolean;
   /**
-   * The changes that `updatedCommits` tells; empty: nothing new; null: nobody knows, or it is no
+   * The changes as `changesText` says them; empty: nothing new; null: nobody knows, or it is no
    * update.
    */
   readonly changes: string | null;

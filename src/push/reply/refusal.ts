@@ -101,6 +101,8 @@ export interface Preview {
   readonly remarks: readonly string[];
   /** Why the push would be refused; null: it would not. */
   readonly refusal: string | null;
+  /** The codes of its warnings, if it would wait for them. */
+  readonly yes: readonly string[];
 }
 
 type More = Pick<Refusal, 'unpackStatus' | 'outcome' | 'waitMs' | 'preview' | 'cause' | 'needs' | 'also'>;

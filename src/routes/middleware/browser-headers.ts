@@ -63,7 +63,7 @@ const SHARED_PATHS = [
   '/api/*',
   ...['panic', 'pardon', 'rollback', 'drain'].map((action) => `/admin/${action}`),
   // The last three are for Git clients in web pages.
-  ...['issues/*', 'pulls/*', 'info/refs', 'git-upload-pack', 'git-receive-pack'].map(
+  ...['issues/*', 'pulls/*', 'security/anonymous', 'info/refs', 'git-upload-pack', 'git-receive-pack'].map(
     (path) => `${REPOSITORY_PATH}/${path}`,
   ),
 ];

@@ -24,7 +24,7 @@ const frontPageQuery = z.object({
     .optional()
     .meta({ description: 'The repository to show commands for.', examples: ['octo/hello'] }),
   go: z
-    .enum(['change', 'new-issue', 'reply'])
+    .enum(['change', 'new-issue', 'reply', 'security'])
     .optional()
     .catch(undefined)
     .meta({ description: 'The form to open. Default: the page of the repository, which leads to all.' }),

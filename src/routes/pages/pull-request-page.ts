@@ -10,9 +10,10 @@ import type { PullRequestView } from '../../durable/pull-request/pull-request.ts
 import type { AppEnv } from '../../env.ts';
 import { eventsOf, type OwnIds } from '../../events/host-event.ts';
 import { pullRequestOf, readFrom } from '../../objects.ts';
-import type { Conversation } from '../../host/code-host.ts';
+import type { Conversation, ThreadComment } from '../../host/code-host.ts';
 import type { ShownConversation } from '../../pages/conversation.ts';
-import { ATOM_TYPE, atomFeed, pullRequestPage, pullRequestPageText } from '../../pages/pull-request-page.ts';
+import { ATOM_TYPE, atomFeed } from '../../pages/atom-feed.ts';
+import { pullRequestPage, pullRequestPageText } from '../../pages/pull-request-page.ts';
 import { isoTime } from '../../pages/layout.ts';
 import { type KnownPolicy, openPolicies } from '../../policy/policies.ts';
 import { muteRefusal, OPEN_POLICY, type Policy, policyRefusal } from '../../policy/policy.ts';
@@ -30,6 +31,8 @@ import { answer, as, asError, asJson, described, HTML, TEXT } from '../descripti
 const KEPT_SECONDS = 60;
 /** How long a page waits for a code host that may not show the pull request yet. */
 const LOOK_PATIENCE_MS = 5_000;
+/** Short, because the policy only adds options to commands, and is judged with each push. */
+const POLICY_PATIENCE_MS = 1_500;
 
 const NOT_CONNECTED: ShownConversation = { kind: 'unknown', why: 'Its code host is no longer connected.' };
 const UNKNOWN = explained(
@@ -107,7 +110,8 @@ async function showPullRequest(c: Context<AppEnv>): Promise<Response> {
   const read = conversation.kind === 'shown' ? conversation.conversation : null;
   const pullRequest = await endedBy(c, found, read);
   // The reason why it cannot be read may concern this client alone.
-  const cached = conversation.kind === 'unknown' ? { 'Cache-Control': 'no-store' } : kept;
+  const isPartial = conversation.kind === 'unknown' || policy === undefined;
+  const cached = isPartial ? { 'Cache-Control': 'no-store' } : kept;
   const headers = { ...cached, Vary: 'Accept' };
   const type = typeFor(c);
   if (type === 'application/json') {
@@ -115,17 +119,24 @@ async function showPullRequest(c: Context<AppEnv>): Promise<Response> {
     const events = pullRequest.events.map((event) => {
       return { kind: event.kind, at: isoTime(event.at), url: event.url || url };
     });
-    const said = { title: read?.title ?? null, events, comments: read ? [...read.comments] : undefined };
+    const said = { title: read?.title ?? null, events, comments: read ? textsOf(read) : undefined };
     return c.json<z.infer<typeof pullRequestAnswer>>({ hash, state, url, ...said }, 200, headers);
   }
   const known = policy ?? OPEN_POLICY;
   const asked = askedOptions(known, pullRequest.state === 'open');
   const closed = updateRefusal(known, repository, pullRequest);
   const needsKey = config.prUpdatePolicy === 'key';
-  const page = { pullRequest, origin, needsKey, asked, closed, conversation };
+  const takesReplies = replyRefusal(known, repository, pullRequest) === null;
+  const page = { pullRequest, origin, needsKey, asked, closed, takesReplies, conversation };
   return type === 'text/plain'
     ? c.text(pullRequestPageText(page), 200, headers)
     : answerPage(c, pullRequestPage(page), 200, headers);
+}
+
+/** Lists what people wrote, the newest first, and the description last. */
+function textsOf({ comments, description }: Conversation): ThreadComment[] {
+  const all = description === null ? comments : [...comments, description];
+  return all.map(({ author, at, path, text }) => ({ author, at, path, text }));
 }
 
 /** The policy of the repository; undefined if it is not known in time. Never rejects. */
@@ -133,7 +144,7 @@ function policyOf(c: Context<AppEnv>, host: HostConfig, repository: RepositoryNa
   const { config, logger, http } = c.var;
   const mayAsk = () => refuseTooMany(c, 'discoveries').then((tooMany) => tooMany === null);
   const reading = openPolicies(c.env, config, host, logger, http).of(repository, { mayAsk, isPolled: true });
-  return within(LOOK_PATIENCE_MS, reading).catch(() => undefined);
+  return within(POLICY_PATIENCE_MS, reading).catch(() => undefined);
 }
 
 /**
@@ -159,6 +170,14 @@ function updateRefusal(
   return refusal ?? (state === 'open' ? muteRefusal(policy, repository, number) : null);
 }
 
+/** Says why a reply would be refused, as the reply itself does. */
+function replyRefusal(
+  policy: Policy,
+  repository: RepositoryName,
+  { number }: PullRequestView,
+): string | null {
+  return policyRefusal(policy, repository, 'comments') ?? muteRefusal(policy, repository, number);
+}
 /** No remark is read here, so no account's counts. */
 const NOBODY: OwnIds = new Set();
 

@@ -9,9 +9,10 @@ import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import { type ListedPullRequest, remotePage } from '../../pages/remote-page.ts';
 import { openPolicies } from '../../policy/policies.ts';
 import { recordedHashesOf } from '../../stats/recorded-hashes.ts';
+import { countReading } from '../forms/change/source.ts';
 import { keptFor, shownOrigin } from '../request/public-origin.ts';
 import { suspensionOf } from '../../service/suspension.ts';
-import { refuseTooMany } from '../request/limits.ts';
+import { openThreadsOf } from '../request/open-threads.ts';
 import { answerRefused, explained } from '../request/refused.ts';
 import { answerPage } from './answer-page.ts';
 
@@ -27,8 +28,7 @@ export async function showRemote(c: Context<AppEnv>, target: RepositoryName): Pr
   const { config, host, logger, http } = c.var;
   // If the repository was not seen lately, the request counts like a clone, before anything is
   // asked.
-  let counted: Promise<boolean> | null = null;
-  const mayAsk = () => (counted ??= refuseTooMany(c, 'discoveries').then((tooMany) => tooMany === null));
+  const mayAsk = async (): Promise<boolean> => (await countReading(c)) === null;
   const [policy, pullRequests, standing] = await Promise.all([
     Promise.race([
       openPolicies(c.env, config, host, logger, http).of(target, { mayAsk, isPolled: true }),
@@ -42,6 +42,8 @@ export async function showRemote(c: Context<AppEnv>, target: RepositoryName): Pr
     const explanation = `${hostNameOf(host)} has no public repository ${fullName(target)}. Correct the name.`;
     return answerRefused(c, explained(404, 'No such repository', explanation), 'page');
   }
+  // Made-up names, and a host that does not answer, cost no call of the bot account's.
+  const openThreads = policy === undefined ? null : await openThreadsOf(c, target, mayAsk);
   const page = {
     repository: target,
     remoteBase: `${shownOrigin(c.req.raw, config)}/v1/`,
@@ -51,8 +53,9 @@ export async function showRemote(c: Context<AppEnv>, target: RepositoryName): Pr
     fileUrl: (file: string) => fileUrl(host, target, file),
     isSuspended: standing?.panicMode,
     pullRequests,
+    openThreads,
   };
-  const isComplete = policy !== undefined && pullRequests !== null && standing?.panicMode === false;
+  const isComplete = pullRequests !== null && openThreads !== null && standing?.panicMode === false;
   return answerPage(c, remotePage(page, config), 200, {
     'Cache-Control': isComplete ? keptFor(KEPT_SECONDS, c.req.raw, config) : 'no-store',
   });

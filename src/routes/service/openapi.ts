@@ -28,6 +28,7 @@ const DOCUMENTATION = {
   tags: [
     { name: 'Git', description: 'The remote: push, fetch and clone.' },
     { name: 'Comments and issues', description: 'The bot account posts them for anonymous people.' },
+    { name: 'Private reports', description: 'Vulnerabilities, for the maintainers alone.' },
     { name: 'Reports', description: 'Readers report pseudonyms for abuse.' },
     { name: 'Statistics', description: 'Pull requests so far.' },
     { name: 'Badges', description: 'Images for READMEs.' },

@@ -12,6 +12,7 @@ import { remoteLines } from '../support/push-output.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import { TEST_HEADER } from '../support/tripwire.ts';
 
+const MINUTE_MS = 60_000;
 const SECRET = 'a-secret-of-the-webhook';
 const bed = useOwnTestBed({ env: { GITHUB_WEBHOOK_SECRET: SECRET } });
 
@@ -74,11 +75,15 @@ describe('a delivery', exhaustive, () => {
     expect(await told()).toHaveLength(4);
   });
 
-  it('that is lost leaves it to the scheduled run', async () => {
+  it('that is lost leaves it to a run within ten minutes, which asks once for all of a repository', async () => {
     const { on, told } = await opened();
     bed.sandbox.maintainer.comment(on, 'A long story.', 'mona');
-    await bed.service.runScheduled();
-    await expect.poll(told).toEqual(['opened', 'commented on']);
+    bed.sandbox.maintainer.comment(on, '@gitveil mute');
+    const before = bed.host.requests.length;
+    await bed.service.runScheduled(Date.now() + 10 * MINUTE_MS);
+    await expect.poll(told).toEqual(['opened', 'commented on', 'commented on']);
+    const asked = bed.host.requests.slice(before).filter(({ path }) => path.endsWith(`/${on.repo}/issues`));
+    expect(asked).toHaveLength(1);
   });
 
   it('lets a stop count before the next run', async () => {

@@ -22,6 +22,7 @@ const bed = useOwnTestBed({
     GITHUB_WEBHOOK_SECRET: WEBHOOK_SECRET,
     NOTIFY_ADMIN_TOPIC: 'operator',
     OPERATOR_CONTACT: 'mailto:operator@example.org',
+    PRIVATE_REPORTS: 'account',
   },
 });
 let api: DescribedApi;
@@ -35,7 +36,7 @@ const ELSEWHERE = [
   // A fault of the service's own, of its configuration, or a client that stalls.
   / (500|408)$/,
   // Above a limit of requests: test/routes/request/limits.test.ts.
-  /(?:info\/refs|git-upload-pack|issues\/anonymous|\/v1\/pr\/\{hash\}) 429$/,
+  /(?:info\/refs|git-upload-pack|(?:issues|security)\/anonymous|\/v1\/pr\/\{hash\}) 429$/,
   // An isolate without memory: test/e2e/push/busy.test.ts.
   /(?:info\/refs|git-upload-pack) 503$/,
   // A dead ledger: test/routes/service/stats.test.ts.
@@ -180,6 +181,27 @@ describe('comments and issues', exhaustive, () => {
       await api.expect(502, operation, `/v1/gh/octo/hello/${end}`, json(person, TEXTS));
       bed.sandbox.faults.clear();
     }
+  });
+
+  it('of a vulnerability for the maintainers alone are answered as described', async () => {
+    const person = bed.person();
+    const operation = 'POST /v1/{host}/{owner}/{repo}/security/anonymous';
+    await bed.createUpstream({ name: 'private', takesPrivateReports: true });
+    const end = '/v1/gh/octo/private/security/anonymous';
+    const report = { summary: 'Title', description: 'Words', severity: 'low' };
+    const key = { 'Idempotency-Key': crypto.randomUUID() };
+    await api.expect(200, operation, end, json(person, report, key));
+    await api.expect(422, operation, end, json(person, { ...report, severity: 'high' }, key));
+    await api.expect(400, operation, end, json(person, TEXTS));
+    await api.expect(413, operation, end, json(person, LARGE));
+    await api.expect(403, operation, '/v1/gh/octo/hello/security/anonymous', json(person, report));
+    const answer = { status: 429, headers: { 'retry-after': '1' } };
+    bed.sandbox.faults.inject({ method: 'POST', path: /\/reports$/, times: 3, answer });
+    await api.expect(503, operation, end, json(person, report));
+    const cut = { during: 'request', afterBytes: 0 } as const;
+    bed.sandbox.faults.inject({ method: 'POST', path: /\/reports$/, times: 9, cut });
+    await api.expect(502, operation, end, json(person, report));
+    bed.sandbox.faults.clear();
   });
 
   it('of a reported pseudonym are answered as described, and so are the reports', async () => {

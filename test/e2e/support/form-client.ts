@@ -75,6 +75,12 @@ export function typedIn(html: string, name: string): string {
   return plain(area ?? input ?? '');
 }
 
+/** Reads what the page says to save under the name; empty: nothing. */
+export function savedIn(html: string, name: string): string {
+  const block = /<pre\s+class="saved"[^>]*>([^]*?)<\/pre/.exec(html)?.[1] ?? '';
+  return new RegExp(`^${name}:\\s+(\\S+)$`, 'm').exec(block)?.[1] ?? '';
+}
+
 function plain(html: string): string {
   return html.replaceAll(/&(?:amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity] ?? entity);
 }

@@ -14,6 +14,7 @@ beforeEach(() => {
 
 const threads = () => openThreads(host.access);
 const post = () => threads().createComment(NAME, 1, 'text');
+const maintainers = () => openMaintainers(host.access, () => {});
 /** Lists the tokens of what was written. */
 const writers = () =>
   host.asked.filter((line) => !line.endsWith('as the App')).map((line) => line.split(' ')[2]);
@@ -117,7 +118,6 @@ describe('what was written is changed', () => {
 
 describe('a maintainer whom GitHub hides', () => {
   const hidden = { login: 'mona', association: 'CONTRIBUTOR' };
-  const maintainers = () => openMaintainers(host.access, () => {});
 
   it('is asked for by the App, where it is installed', async () => {
     expect(await maintainers().isStranger(NAME, hidden)).toBe(false);

@@ -1,4 +1,4 @@
-/** What an App asks the host of its installations and tokens, and how often. */
+/** Calls that an App makes for its installations and tokens, and how often. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { forgetEverything } from '../../../src/isolate/recent.ts';
 import { AppHost, installedAs, NAME } from './support.ts';

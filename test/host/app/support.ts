@@ -25,7 +25,7 @@ export interface AppState {
   skewMs: number;
   /** Tokens that the host has taken back. */
   readonly revoked: Set<string>;
-  /** What the host answers in place of all that Apps ask; null: nothing else. */
+  /** Answers in place of all that Apps ask; null: nothing does. */
   broken: (() => Response) | null;
 }
 
@@ -42,7 +42,7 @@ export class AppHost {
   };
   readonly clock = new PatientClock();
   readonly http = new ScriptedHost((request) => this.#answer(request));
-  /** What was noted of installations, and what the note answers. */
+  /** Notes of installations, and whether one answers that the App was removed. */
   readonly noted: string[] = [];
   wasRemoved = false;
   readonly failures: unknown[] = [];

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { AnonymousCommits } from '../../../src/git/objects/anonymize.ts';
 import { parseCommit } from '../../../src/git/objects/commit.ts';
-import { updatedCommits } from '../../../src/push/judge/updated-commits.ts';
+import { changesText, updatedCommits } from '../../../src/push/judge/updated-commits.ts';
 import { commitContent, oidNumber } from '../../support/objects.ts';
 import { oidOf } from '../../support/pack-builder.ts';
 import { planned } from '../../support/planned.ts';
@@ -41,7 +41,7 @@ async function update(before: readonly string[], after: readonly string[], shown
       return new Map([...old.objects].slice(old.objects.size - shown));
     },
   );
-  return { said, asked };
+  return { said: said && changesText(said), asked };
 }
 
 it.each([

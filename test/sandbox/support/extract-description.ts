@@ -53,12 +53,14 @@ const OPERATIONS: Readonly<Record<string, boolean>> = {
   [`PATCH ${REPOSITORY}/issues/comments/{comment_id}`]: false,
   [`DELETE ${REPOSITORY}/issues/comments/{comment_id}`]: false,
   [`POST ${REPOSITORY}/issues/comments/{comment_id}/reactions`]: false,
+  [`GET ${REPOSITORY}/private-vulnerability-reporting`]: false,
   [`GET ${REPOSITORY}/pulls`]: true,
   [`POST ${REPOSITORY}/pulls`]: false,
   [`GET ${REPOSITORY}/pulls/{pull_number}`]: true,
   [`PATCH ${REPOSITORY}/pulls/{pull_number}`]: true,
   [`GET ${REPOSITORY}/pulls/{pull_number}/commits`]: false,
   [`GET ${REPOSITORY}/pulls/{pull_number}/reviews`]: true,
+  [`POST ${REPOSITORY}/security-advisories/reports`]: true,
 };
 /**
  * Lists whose entries the description has once as a schema, and once spelt out wrongly: it says
