@@ -45,6 +45,9 @@ import { Rest, type RestAccess, type RestHabits } from './rest.ts';
 
 const REVIEWS = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews';
 
+/** The beginning of a title that a list has: most hosts take no longer one. */
+const MOST_OF_A_TITLE = 256;
+
 /** Interval between reads of the feed, if its answer names none. */
 const USUAL_POLL_INTERVAL_S = 60;
 
@@ -217,7 +220,7 @@ export class RestActivity {
       const { data } = await this.#rest.call('GET /repos/{owner}/{repo}/issues', query);
       const listed = expectList(data).map(({ number, title, created_at, pull_request }) => ({
         number: expectNumber(number),
-        title: expectText(title),
+        title: expectText(title).slice(0, MOST_OF_A_TITLE),
         isPullRequest: Boolean(pull_request),
         openedAt: expectText(created_at),
       }));
