@@ -42,8 +42,7 @@ export class Maintainer {
   editComment(owner: string, repo: string, id: number, body: string): void {
     const placed = this.#host.store.findComment(this.#repository(owner, repo), id);
     if (!placed) throw new Impossible(`${owner}/${repo} has no comment ${id}`);
-    Object.assign(placed.comment, { body, updatedAt: this.#host.store.timestamp() });
-    this.#host.store.changed();
+    this.#host.editComment(placed, body);
   }
 
   /** Lets an account belong to a repository. */

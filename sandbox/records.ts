@@ -1,8 +1,8 @@
 /**
  * Records of the host besides Git objects: users, repositories, issues, pull requests, comments,
- * reviews, notification threads and ntfy messages. A pull request is an issue with a `pull` part,
- * as on GitHub: they share their numbers and their comments. Everything here is plain JSON, so that
- * one file can keep it.
+ * reviews, notification threads, an App with its installations, and ntfy messages. A pull request
+ * is an issue with a `pull` part, as on GitHub: they share their numbers and their comments.
+ * Everything here is plain JSON, so that one file can keep it.
  */
 
 export interface User {
@@ -169,8 +169,40 @@ export interface NtfyMessage {
   readonly actions?: readonly NtfyAction[];
 }
 
+/** Permissions by their names, such as `pull_requests`. */
+export type Permissions = Readonly<Record<string, 'read' | 'write'>>;
+
+/** The GitHub App of this host, which has at most one. */
+export interface App {
+  readonly id: number;
+  readonly slug: string;
+  readonly owner: string;
+  /** The private key as GitHub gives it to the App's owner: PEM, PKCS#1. */
+  readonly key: string;
+  readonly createdAt: string;
+  /** The permissions that an account grants who installs it now. */
+  permissions: Permissions;
+  events: readonly string[];
+  /** The address and the secret of its webhook; `null`: it has none. */
+  webhook: { readonly url: string; readonly secret: string } | null;
+}
+
+/** The App in the repositories of one account. */
+export interface Installation {
+  readonly id: number;
+  readonly account: string;
+  readonly createdAt: string;
+  /** The repositories by their numbers; `null`: all of the account's. */
+  repositoryIds: number[] | null;
+  permissions: Permissions;
+  updatedAt: string;
+  suspendedAt: string | null;
+}
+
 export interface Records {
   lastId: number;
+  app: App | null;
+  readonly installations: Installation[];
   readonly users: User[];
   readonly repositories: Repository[];
   readonly reviews: Review[];
@@ -181,4 +213,17 @@ export interface Records {
 /** Writes a date as GitHub does, in whole seconds. */
 export function timestamp(date: Date): string {
   return `${date.toISOString().slice(0, 19)}Z`;
+}
+
+/** Names the account under which an App writes. */
+export function botOf({ slug }: Pick<App, 'slug'>): string {
+  return `${slug}[bot]`;
+}
+
+/** Answers whether a repository is among those that something is narrowed to. */
+export function covers(
+  { repositoryIds }: { readonly repositoryIds: readonly number[] | null },
+  { id }: Repository,
+) {
+  return repositoryIds === null || repositoryIds.includes(id);
 }

@@ -22,6 +22,7 @@ import { forms } from './routes/forms/forms.ts';
 import { releaseDelayed } from './routes/git/release-delayed.ts';
 import { doors } from './routes/git/doors.ts';
 import { git } from './routes/git/git.ts';
+import { githubHook } from './routes/service/github-hook.ts';
 import { health } from './routes/service/health.ts';
 import { bodyRefused } from './routes/request/payload.ts';
 import { openHttpFor } from './routes/request/outgoing.ts';
@@ -87,6 +88,7 @@ mount(
   documents,
   securityTxt,
   signingKey,
+  githubHook,
   openapi(app),
 );
 mount(admin, operatorPageRoutes, delayedReview, forms);

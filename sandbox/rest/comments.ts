@@ -57,11 +57,10 @@ function createComment(call: ApiCall, repository: Repository): Answer {
 }
 
 function updateComment(call: ApiCall, repository: Repository): Answer {
-  const { issue, comment } = calledComment(call, repository);
+  const placed = calledComment(call, repository);
+  const { issue, comment } = placed;
   requireRightTo(call, comment.author);
-  comment.body = calledBody(call);
-  comment.updatedAt = call.host.store.timestamp();
-  call.host.store.changed();
+  call.host.editComment(placed, calledBody(call));
   return json(200, renderComment(call.host, repository, issue, comment));
 }
 

@@ -2,6 +2,7 @@
 import type { RestEndpointMethodTypes } from '@octokit/rest';
 import type { Host } from '../host.ts';
 import type { Comment, Issue, Pull, Repository } from '../records.ts';
+import { performedVia } from './render-app.ts';
 import { listedRepository, repositoryApiUrl, repositoryHtmlUrl } from './render-repository.ts';
 import { nodeId, simpleUser } from './render-user.ts';
 
@@ -26,7 +27,7 @@ export function renderIssue(host: Host, repository: Repository, issue: Issue) {
     comments: issue.comments.length,
     closed_by: issue.closedBy === null ? null : simpleUser(host, issue.closedBy),
     state_reason: issue.stateReason,
-    performed_via_github_app: null,
+    performed_via_github_app: performedVia(host, issue.author),
     reactions: reactionsOf(url, issue.thumbs?.length),
     ...(issue.pull && {
       draft: issue.pull.draft,
@@ -118,7 +119,7 @@ export function renderComment(host: Host, repository: Repository, issue: Issue, 
     author_association: association(repository, comment.author),
     body: comment.body,
     reactions: reactionsOf(url, comment.thumbs?.length),
-    performed_via_github_app: null,
+    performed_via_github_app: performedVia(host, comment.author),
   };
 }
 

@@ -49,7 +49,7 @@ function calledReviews(call: ApiCall, repository: Repository) {
   return { issue, reviews };
 }
 
-function renderReview(host: Host, repository: Repository, issue: Issue, review: Review) {
+export function renderReview(host: Host, repository: Repository, issue: Issue, review: Review) {
   const htmlUrl = `${issueHtmlUrl(host, repository, issue)}#pullrequestreview-${review.id}`;
   const pullUrl = pullApiUrl(host, repository, issue);
   return {

@@ -4,10 +4,11 @@
  * because names are given to others. The newest word wins, whatever the order in which threads are
  * read.
  */
-import type { Remark, Repository, Role } from '../host/code-host.ts';
+import type { Account, Remark, Repository, Role } from '../host/code-host.ts';
 import type { MaintainerHost } from '../host/open.ts';
 import type { RepositoryName } from '../words/repository-name.ts';
 import { CallsUsedUp, WordsUsedUp } from './follow.ts';
+import { isOwn, type OwnIds } from './host-event.ts';
 import { type MaintainerWord, maySay, wordsIn } from './maintainer-words.ts';
 
 /** The last word on a repository, or on one of its threads. */
@@ -44,9 +45,10 @@ export interface StanceMemory {
 }
 
 export interface Listener {
-  readonly host: Pick<MaintainerHost, 'repository' | 'standing' | 'acknowledge'>;
+  readonly host: Pick<MaintainerHost, 'repository' | 'isStranger' | 'standing' | 'acknowledge'>;
   readonly memory: StanceMemory;
-  readonly bot: { readonly id: number; readonly login: string };
+  /** The accounts in whose names the service writes. */
+  readonly own: readonly Account[];
   now(): number;
   /** Closes what the service has opened there. Rejects if something is left open. */
   closeAll(repository: Repository): Promise<void>;
@@ -117,17 +119,17 @@ function closingLast(said: readonly SaidComment[]): readonly SaidComment[] {
  * as such makes them cost nothing: neither a call, nor a parsed text, nor a row.
  */
 async function newWords(
-  { bot, host, memory }: Listener,
+  { own, host, memory }: Listener,
   name: RepositoryName,
   remarks: readonly Remark[],
 ): Promise<readonly SaidComment[]> {
   const said: SaidComment[] = [];
+  const ids = new Set(own.map(({ id }) => id));
   for (const remark of remarks) {
     const isDated = !Number.isNaN(Date.parse(remark.at));
-    if (!isDated || !isOthers(remark, bot.id) || remark.comment.isEdited) continue;
-    const { by } = remark.comment;
-    if (by.association !== null && (await host.standing(name, by)) === 'none') continue;
-    const words = wordsIn(remark.text, bot.login);
+    if (!isDated || !isOthers(remark, ids) || remark.comment.isEdited) continue;
+    if (await host.isStranger(name, remark.comment.by)) continue;
+    const words = wordsIn(remark.text, own);
     if (words.length > 0 && !memory.wasHeard(remark.key)) said.push({ remark, words });
   }
   // Within a second, the numbers tell the order of comments.
@@ -137,9 +139,9 @@ async function newWords(
 }
 
 /** Answers whether somebody else has commented. What the bot posts for others says nothing. */
-function isOthers(remark: Remark, botId: number): remark is OthersComment {
+function isOthers(remark: Remark, own: OwnIds): remark is OthersComment {
   const { comment, authorId } = remark;
-  return comment !== undefined && authorId !== null && authorId !== botId;
+  return comment !== undefined && authorId !== null && !isOwn(authorId, own);
 }
 
 async function obey(

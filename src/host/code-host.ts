@@ -52,6 +52,8 @@ export interface PullRequestPlace {
   readonly number: number;
   /** The host's own number for it, see `HostPullRequest`. */
   readonly id?: number;
+  /** The number of the App that has opened it; absent: the account has. */
+  readonly app?: number;
 }
 
 /** The ref that has the commits of a pull request. */
@@ -83,6 +85,8 @@ export interface HostPullRequest {
    * `PullRequestState` has it in place of the branch.
    */
   readonly id?: number;
+  /** The App that has opened it; absent: the account has. */
+  readonly app?: { readonly number: number; readonly login: string };
 }
 
 export interface PullRequestChanges {
@@ -115,7 +119,12 @@ export interface AgitRequest {
   readonly isForced: boolean;
 }
 
-export interface PostedComment {
+/** The App that has posted something; absent: the account has. */
+interface Posted {
+  readonly app?: number;
+}
+
+export interface PostedComment extends Posted {
   readonly id: number;
   readonly url: string;
 }
@@ -133,7 +142,7 @@ export interface NewIssue {
   readonly labels: readonly string[];
 }
 
-export interface PostedIssue {
+export interface PostedIssue extends Posted {
   readonly number: number;
   readonly url: string;
 }
@@ -201,6 +210,8 @@ export interface OpenThread {
   readonly number: number;
   readonly url: string;
   readonly isPullRequest: boolean;
+  /** The number of the App that has opened it; null: the account has. */
+  readonly app: number | null;
 }
 
 /** The kinds of texts on a thread, each with numbers of its own. A `line` is a remark on code. */

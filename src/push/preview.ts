@@ -55,7 +55,7 @@ export async function previewOf(
   const dateOf = datesNow(push.commits, bot, claim, Math.floor(host.clock.now() / 1000));
   const { signingKey } = settings;
   const leaving = await AnonymousCommits.make(push.commits, bot, dateOf, signingKey, host.memory);
-  const bytes = outgoingBytes(leaving.contents(), spool.byteLength);
+  const bytes = outgoingBytes(leaving.entryBytes, spool.byteLength);
   const facts = { author: bot.name, dateOf, bytes, updated, findings };
   const refusal = refusalOf(findings);
   // With -o publish-names, it would be published.

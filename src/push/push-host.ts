@@ -236,7 +236,9 @@ export interface Slot {
    * Tells the guard and the statistics that the pull request is open. Answers who could not be
    * told. Never rejects.
    */
-  opened(pullRequest: OpenedPullRequest & { readonly number: number }): Promise<readonly ToldTo[]>;
+  opened(
+    pullRequest: OpenedPullRequest & { readonly number: number; readonly app?: number },
+  ): Promise<readonly ToldTo[]>;
   /** The part of its claim on the network's limits that is not granted; null: all of it is. */
   owed(): Claim | null;
   /**

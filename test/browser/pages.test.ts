@@ -65,6 +65,8 @@ describeInBrowser('the page of a pull request', () => {
     await page.goto(path);
     await chromium.expectFit(page);
     expect(await page.getByText('Thanks!').count()).toBe(3);
+    for (const summary of await page.locator('summary').all()) await summary.click();
+    await chromium.expectFit(page);
     await chromium
       .newPage({ baseURL: bed.service.url, permissions: ['clipboard-read', 'clipboard-write'] })
       .then(async (copying) => {

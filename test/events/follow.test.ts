@@ -84,7 +84,7 @@ async function ended({
     },
   };
   const own = {
-    botId: async () => BOT,
+    ownIds: async () => new Set([BOT]),
     prHashWithId: async () => (isRecorded ? PR_HASH : null),
     tell: async () => {
       ways.push('told');

@@ -45,7 +45,7 @@ function written(text: string, { by, second, isEdited = false, association }: Wr
 
 /** Records what is done; `asked` are the calls that a host without associations would get. */
 class World implements Listener {
-  readonly bot = BOT;
+  readonly own = [BOT];
   readonly stances = new Map<number, Stance>();
   readonly heardKeys = new Set<string>();
   readonly done: string[] = [];
@@ -56,6 +56,7 @@ class World implements Listener {
 
   readonly host = {
     repository: async () => REPOSITORY,
+    isStranger: async (_: object, { association }: { association: string | null }) => association === 'NONE',
     standing: async (_: object, { login, association }: { login: string; association: string | null }) => {
       if (association === null) this.asked.push(login);
       if (association === null) return this.lookedUp;

@@ -173,16 +173,16 @@ const CALLS: Calls = {
   repository: { run: ({ repositories }) => repositories.repository(NAME) },
   file: { run: ({ repositories }) => repositories.file(NAME, '.gitveil.yml') },
   findPullRequest: { run: ({ repositories }) => repositories.findPullRequest(NAME, HEAD) },
-  closePullRequest: { run: ({ repositories }) => repositories.closePullRequest(NAME, 3) },
-  editPullRequest: { run: ({ repositories }) => repositories.editPullRequest(NAME, 3, { title: 't' }) },
+  closePullRequest: { run: ({ repositories }) => repositories.closePullRequest(NAME, 3, null) },
+  editPullRequest: { run: ({ repositories }) => repositories.editPullRequest(NAME, 3, { title: 't' }, null) },
   createComment: { run: ({ threads }) => threads.createComment(NAME, 1, 'x'), creates: /\/comments$/ },
   createIssue: {
     run: ({ threads }) => threads.createIssue(NAME, { title: 't', body: 'b', labels: [] }),
     creates: /\/issues$/,
   },
   ownComments: { run: ({ threads }) => threads.ownComments(NAME, 1, 0) },
-  editComment: { run: ({ threads }) => threads.editComment(NAME, 3, () => 'y') },
-  deleteComment: { run: ({ threads }) => threads.deleteComment(NAME, 3) },
+  editComment: { run: ({ threads }) => threads.editComment(NAME, 3, () => 'y', null) },
+  deleteComment: { run: ({ threads }) => threads.deleteComment(NAME, 3, null) },
   'the feed': { run: ({ activity }) => activity.feed(0, null, () => true) },
   'a followed pull request': { run: ({ activity }) => activity.pullRequest(NAME, 3) },
   remarks: { run: ({ activity }) => activity.remarks(NAME, 3, 0) },
@@ -256,6 +256,7 @@ const MEANINGFUL: Readonly<Record<string, readonly string[]>> = {
   deleteComment: ['404', '410', '451'],
   'a followed pull request': ['404', '410', '451'],
   'a conversation': ['404', '410', '451'],
+  'open threads': ['404', '410', '451'],
   remarks: ['404', '410', '451'],
   // Nothing is younger than was asked for: Git then says nothing, or what it likes.
   'listing history': ['an empty body', 'a page', 'JSON that', 'JSON of', 'a list', 'a body', 'numbers'],
@@ -269,7 +270,7 @@ afterEach(() => {
  * Calls that are read and not tried again. They hand errors on as they are: whoever asked has words
  * of its own.
  */
-const RAW = new Set(['the feed', 'a followed pull request', 'remarks', 'a conversation']);
+const RAW = new Set(['the feed', 'a followed pull request', 'remarks', 'a conversation', 'open threads']);
 
 function expectSentence(error: unknown): void {
   expect(error).toBeInstanceOf(HostError);

@@ -334,12 +334,14 @@ const PAGES: readonly ((text: string) => Page)[] = [
   (text) =>
     securityFormPage(report(text), text, {
       closed: null,
+      isTaken: true,
       policy: securityFile(text),
       fileUrl: `https://host.test/${text}`,
     }),
   (text) =>
     securityFormPage(report(text), text, {
       closed: text.replaceAll('\n', ' '),
+      isTaken: null,
       policy: { kind: 'none' },
       fileUrl: '',
     }),

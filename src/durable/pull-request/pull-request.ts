@@ -12,7 +12,6 @@ import type { Env } from '../../env.ts';
 import type { HostEvent } from '../../events/host-event.ts';
 import { openActivity, openRepositories } from '../../host/open.ts';
 import { publicService, publishNotification, pullRequestTopic } from '../../notify/ntfy.ts';
-import type { CommitCounts } from '../../words/commit-counts.ts';
 import { pullRequestPath, workBranch } from '../../words/pr-hash.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
 import { guardOf } from '../../objects.ts';
@@ -24,7 +23,7 @@ import { Lease } from '../lease.ts';
 import { type DeliveryResult, notTaken, Outbox, type Waiting } from '../outbox.ts';
 import { History, isEnd, shortUrl } from './history.ts';
 import { introduce, isFirst } from './introduce.ts';
-import type { HistoryEvent, KeptHistory } from './history.ts';
+import type { CommitCounts, HistoryEvent, KeptHistory } from './history.ts';
 import { CommitDates, type DatedCommits, type KeptDates } from './record.ts';
 import type { PullRequestRecord, RecordedPullRequest } from './record.ts';
 import type { PullRequestStage } from './stages.ts';
@@ -413,7 +412,7 @@ export class PullRequest extends DurableObject<Env> {
     const { config } = result;
     const http = (this.#http ??= openHttp(config));
     try {
-      const { prHash, host, owner, repo, number, url, id } = record;
+      const { prHash, host, owner, repo, number, url, id, app = null } = record;
       if (entry.kind === 'notification') {
         // Do not link to the code host: the first visitors there are likely to be the author.
         const page = config.serviceUrl + pullRequestPath(prHash);
@@ -425,7 +424,7 @@ export class PullRequest extends DurableObject<Env> {
           click: page,
         });
       } else if (entry.kind === 'tracking') {
-        const tracked = { kind: 'pull-request', prHash, host, owner, repo, number, url } as const;
+        const tracked = { kind: 'pull-request', prHash, host, owner, repo, number, url, app } as const;
         await guardOf(this.env).track(tracked, null, entry.at);
       } else {
         const { at: openedAt, works } = entry;

@@ -4,7 +4,7 @@
  */
 import { HostError, hostFailureOf } from '../../words/host-error.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';
-import type { OpenThread, Remark, Repository, Speaker, Role } from '../code-host.ts';
+import type { Account, OpenThread, Remark, Repository, Speaker, Role } from '../code-host.ts';
 import { expectAddress, expectList, expectNumber } from './answer.ts';
 import { lookUpRepository, placeOf } from './reads.ts';
 import { Rest, type RestAccess } from './rest.ts';
@@ -16,7 +16,7 @@ const ASSOCIATIONS: ReadonlyMap<string, Role> = new Map([
 ]);
 /** Permissions of accounts that may write (Gitea: `AccessMode.ToString`). */
 const WRITERS: ReadonlySet<string> = new Set(['owner', 'admin', 'write']);
-/** What somebody has said, and in which kind of text. */
+/** A text of somebody's, by its number and kind. */
 type Acknowledged = Pick<NonNullable<Remark['comment']>, 'id' | 'in'>;
 
 const COLLABORATOR = 'GET /repos/{owner}/{repo}/collaborators/{username}';
@@ -34,11 +34,23 @@ export class RestMaintainers {
   }
 
   /**
-   * Tells what the author of a comment may do. GitHub says it with the comment. Others are asked,
-   * with at most three calls, and without an answer the author is nobody.
+   * Tells if the author of a comment is surely nobody, without a call. GitHub says it with the
+   * comment, but hides private members: where the App is installed, it may ask for them.
    */
-  async standing(repository: RepositoryName, { login, association }: Speaker): Promise<Role> {
-    if (association !== null) return ASSOCIATIONS.get(association) ?? 'none';
+  async isStranger(repository: RepositoryName, { association }: Speaker): Promise<boolean> {
+    if (association === null || ASSOCIATIONS.has(association)) return false;
+    return !(await this.#rest.writesAsApp(repository).catch(() => false));
+  }
+
+  /**
+   * Tells what the author of a comment may do. If the host has not said it with the comment, it is
+   * asked, with at most three calls, and without an answer the author is nobody.
+   */
+  async standing(repository: RepositoryName, speaker: Speaker): Promise<Role> {
+    const { login, association } = speaker;
+    const said = association === null ? undefined : ASSOCIATIONS.get(association);
+    if (said !== undefined) return said;
+    if (await this.isStranger(repository, speaker)) return 'none';
     if (login.toLowerCase() === repository.owner.toLowerCase()) return 'owner';
     const person = { ...placeOf(repository), username: login };
     const permission = await unlessRefused(this.#rest.call(`${COLLABORATOR}/permission`, person));
@@ -91,8 +103,11 @@ export class RestMaintainers {
         });
   }
 
-  /** Lists the open issues and pull requests of an account. */
-  async openedBy(repository: RepositoryName, login: string): Promise<readonly OpenThread[]> {
+  /** Lists the open issues and pull requests of an account, or of the App whose account it is. */
+  async openedBy(
+    repository: RepositoryName,
+    { login, app = null }: Account & { readonly app?: number | null },
+  ): Promise<readonly OpenThread[]> {
     const query = {
       ...placeOf(repository),
       state: 'open' as const,
@@ -105,6 +120,7 @@ export class RestMaintainers {
       number: expectNumber(number),
       url: expectAddress(html_url),
       isPullRequest: Boolean(pull_request),
+      app,
     }));
   }
 }

@@ -78,7 +78,7 @@ function fileCard({ path, blob, isRemoved, difference }: PreviewedFile, index: n
   const shown =
     difference === null
       ? html`<p>The file is removed. It is no text that can be shown here.</p>`
-      : differenceTable(caption, difference);
+      : differenceTable(caption, difference, visibleText, `${caption}: ${visibleText(path)}`);
   return card(`file-${index}`, visibleText(path), shown);
 }
 

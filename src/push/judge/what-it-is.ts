@@ -111,7 +111,7 @@ async function findGround(asked: Question, bot: CommitIdentity): Promise<Ground>
   if (!isBaseRefused) findings.add(otherBase(owner));
   const base = owner ?? destination.base;
   const where = { base, defaultBranch, remoteUrl, bot, isQuiet: place === null };
-  if (!isBaseRefused) await refuseUnrelated(work, received.pack.kept, history, where, git.isApart);
+  if (!isBaseRefused) await refuseUnrelated(work, history, where, git.isApart);
   const found = destination.named && { ...destination.named, tip: null };
   const named = await findings.valueOr(() => namedTip(asked, history), found);
   return { history, work, base, named };
@@ -119,13 +119,13 @@ async function findGround(asked: Question, bot: CommitIdentity): Promise<Ground>
 
 /** Changes that options make to the messages, or null. */
 function rewordingOf(
-  { options, pack }: Received,
+  { options }: Received,
   { hostUrl }: Circumstances['settings'],
   bot: CommitIdentity,
 ): Reword | null {
   return inTurn([
     ...(options.stripTrails ? [stripperOf(usualAnywhere(hostUrl))] : []),
-    ...(options.signOff ? [signerOf(pack.kept, bot)] : []),
+    ...(options.signOff ? [signerOf(bot)] : []),
   ]);
 }
 
@@ -181,7 +181,7 @@ async function searchOf(
     },
     memory,
     questions: place?.ask ?? null,
-    canSignOff: () => !options.signOff && haveOwnSignOff(pack.kept, work.commits),
+    canSignOff: () => !options.signOff && haveOwnSignOff(work.commits),
     rebase: `git pull --rebase ${settings.remoteUrl(born.repository)} ${shellWord(shortName(base))}`,
     boundary: [...work.boundary][0] ?? base.oid,
   };

@@ -123,7 +123,7 @@ export async function publish(run: PushRun, { publication, delivery, compared, a
       hasEdited: delivery.hasEdited,
       isDouble: !isRepeated && compared.found?.state === 'open',
       pullRequest,
-      author: proposal.botLogin,
+      author: pullRequest.app?.login ?? proposal.botLogin,
       newRemarks,
     };
   } catch (error) {
@@ -216,8 +216,9 @@ async function record(
   const { host, store, claims, reply, logger } = run;
   const { push, claim, updated } = publication;
   const { owner, name: repo } = push.repository;
-  const { number, url, fork, id } = pullRequest;
-  const known = { prHash, host: host.hostKey, owner, repo, number, url, ...(id !== undefined && { id }) };
+  const { number, url, fork, id, app } = pullRequest;
+  const place = { prHash, host: host.hostKey, owner, repo, number, url };
+  const known = { ...place, ...(id !== undefined && { id }), ...(app !== undefined && { app: app.number }) };
   // Null: an update leaves the title as it was.
   const { title } = isUpdate(push) ? namedText(push, anonymous) : wholeText(push, anonymous);
   const facts = { ...known, fork, ...(title !== null && { title }) };

@@ -9,7 +9,7 @@ import { type HostConfig, hostWithKey } from '../../config/hosts.ts';
 import { HISTORY_KINDS } from '../../durable/pull-request/history.ts';
 import type { PullRequestView } from '../../durable/pull-request/pull-request.ts';
 import type { AppEnv } from '../../env.ts';
-import { eventsOf } from '../../events/host-event.ts';
+import { eventsOf, type OwnIds } from '../../events/host-event.ts';
 import { pullRequestOf, readFrom } from '../../objects.ts';
 import type { Conversation, ThreadComment } from '../../host/code-host.ts';
 import type { ShownConversation } from '../../pages/conversation.ts';
@@ -137,7 +137,7 @@ async function showPullRequest(c: Context<AppEnv>): Promise<Response> {
 /** Lists what people wrote, the newest first, and the description last. */
 function textsOf({ comments, description }: Conversation): ThreadComment[] {
   const all = description === null ? comments : [...comments, description];
-  return all.map(({ author, at, path, text }) => ({ author, at, path, text }));
+  return all.map((said) => ({ author: said.author, at: said.at, path: said.path, text: said.text }));
 }
 
 /** The policy of the repository; undefined if it is not known in time. Never rejects. */
@@ -179,6 +179,8 @@ function replyRefusal(
 ): string | null {
   return policyRefusal(policy, repository, 'comments') ?? muteRefusal(policy, repository, number);
 }
+/** No remark is read here, so no account's counts. */
+const NOBODY: OwnIds = new Set();
 
 /** Shows and records an end that was just read, because the feed may be minutes behind. */
 async function endedBy(
@@ -190,7 +192,7 @@ async function endedBy(
   const { prHash, host, number, url } = pullRequest;
   const { state, closedAt } = read;
   const mergedAt = state === 'merged' ? (closedAt ?? '') : null;
-  const events = eventsOf({ number, url, mergedAt, closedAt }, [], 0);
+  const events = eventsOf({ number, url, mergedAt, closedAt }, [], NOBODY);
   const object = pullRequestOf(c.env, prHash);
   await object.tell(host, events, Date.now()).catch((error: unknown) => {
     c.var.logger.warn('what a page has read could not be recorded', { error });

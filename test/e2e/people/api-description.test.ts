@@ -1,4 +1,5 @@
 /** Every answer is as /openapi.json says, and the document is as a public linter wants it. */
+import { createHmac } from 'node:crypto';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contribute, expectAccepted } from '../support/contribution.ts';
@@ -11,12 +12,14 @@ import { exhaustive } from '../../support/exhaustive.ts';
 
 const KEY = 'key-of-the-operator';
 const PASSWORD = 'open-sesame';
+const WEBHOOK_SECRET = 'a-secret-of-the-webhook';
 const keyed = { headers: { 'X-Service-Key': KEY } };
 
 const bed = useOwnTestBed({
   env: {
     SERVICE_API_KEY: KEY,
     PANIC_PASSWORD: PASSWORD,
+    GITHUB_WEBHOOK_SECRET: WEBHOOK_SECRET,
     NOTIFY_ADMIN_TOPIC: 'operator',
     OPERATOR_CONTACT: 'mailto:operator@example.org',
     PRIVATE_REPORTS: 'account',
@@ -46,6 +49,8 @@ const ELSEWHERE = [
   /(?:\/admin\/\S+|\/v1\/moderation\/report) 503$/,
   // One who names no contact: test/routes/service/operator-contact.test.ts.
   /security\.txt 404$/,
+  // A service without a webhook, or without memory: test/routes/service/github-hook.test.ts.
+  /hooks\/github (?:404|503)$/,
   // One who signs commits: test/routes/service/signing-key.test.ts.
   /gitveil-signing-key 200$/,
 ];
@@ -343,6 +348,21 @@ describe('the Git remote', exhaustive, () => {
     bed.sandbox.faults.inject({ path: /upload-pack$/, cut: { during: 'request', afterBytes: 0 } });
     await api.expect(502, `POST ${remote}/git-upload-pack`, `${path}/git-upload-pack`, fetching);
   });
+});
+
+it('a webhook is answered as described', exhaustive, async () => {
+  const operation = 'POST /v1/hooks/github';
+  const deliver = (status: number, body: string, secret = WEBHOOK_SECRET) => {
+    const signature = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+    return api.expect(status, operation, '/v1/hooks/github', {
+      body,
+      headers: { 'X-Hub-Signature-256': signature },
+    });
+  };
+  await deliver(204, '{}');
+  await deliver(400, 'payload=');
+  await deliver(401, '{}', 'another secret');
+  await deliver(413, 'x'.repeat(1024 * 1024 + 1));
 });
 
 it('the doors beside it take requests as described', exhaustive, async () => {

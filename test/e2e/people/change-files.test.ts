@@ -127,9 +127,9 @@ it('removes a file that is no text, without showing it', exhaustive, async () =>
   expect(preview.html).toContain('It is no text that can be shown here.');
   const done = await editor.send({ step: 'open' });
   const branch = `anon-${hashIn(done)}`;
-  expect(
-    await gitIn(bed.host.forkPath(upstream) ?? '', 'diff', '--name-status', `${branch}^`, branch),
-  ).toBe('M\tdocs/guide.md\nD\tlogo');
+  expect(await gitIn(bed.host.forkPath(upstream) ?? '', 'diff', '--name-status', `${branch}^`, branch)).toBe(
+    'M\tdocs/guide.md\nD\tlogo',
+  );
 });
 
 it('takes so many files and no more, and refuses what the service has not written', async () => {

@@ -112,7 +112,7 @@ describe('what an account has opened', () => {
   ])('is listed, without what others have: %s', async (kind, query) => {
     const list = [entry(1, 'veil-bot'), entry(2, 'mona'), entry(3, 'Veil-Bot', { pull_request: {} })];
     const { host, http } = opened(kind, () => json(200, list));
-    const open = await host.openedBy(NAME, 'veil-bot');
+    const open = await host.openedBy(NAME, { id: 1, login: 'veil-bot' });
     expect(open.map(({ number, isPullRequest }) => [number, isPullRequest])).toEqual([
       [1, false],
       [3, true],

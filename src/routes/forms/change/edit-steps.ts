@@ -66,7 +66,10 @@ export async function takeEditStep(
       return choose(named, 'find', true);
     case 'remove':
     case 'keep':
-      return showEdits(place, form, [{ ...(files[0] as FileEdit), isRemoved: step === 'remove' }, ...form.others]);
+      return showEdits(place, form, [
+        { ...(files[0] as FileEdit), isRemoved: step === 'remove' },
+        ...form.others,
+      ]);
     default:
       return null;
   }
