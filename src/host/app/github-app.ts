@@ -71,8 +71,6 @@ const tokens = new Recent<Token>({ most: 1_000 });
 /** By App: its account, and how far the host's clock is ahead in milliseconds. */
 const accounts = new Recent<Account>({ lifeMs: INSTALLED_LIFE_MS, most: 100 });
 const skews = new Recent<number>({ most: 100 });
-/** Repositories whose installation a webhook has just had asked for. */
-const askedAgain = new Recent<true>({ lifeMs: 10_000, most: 5_000 });
 
 export class GitHubApp {
   readonly id: number;
@@ -147,14 +145,6 @@ export class GitHubApp {
     const standing = this.lastSeen(repository);
     if (isInstalled(standing)) tokens.delete(`${key} ${standing.id}`);
     looked.delete(key);
-  }
-
-  /** Answers true for a repository once in ten seconds: a flood of webhooks costs no more calls. */
-  mayAskAgain(repository: RepositoryName): boolean {
-    const key = this.#keyOf(repository);
-    const isFirst = askedAgain.get(key, this.#now()) === null;
-    if (isFirst) askedAgain.set(key, true, this.#now());
-    return isFirst;
   }
 
   /** Gives a token for writing in one repository. @throws HostError */
