@@ -184,7 +184,7 @@ export const USER_BLOCKED = validationFailed({
  * A token that may not do it. Source:
  * docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api, "Resource not accessible".
  */
-export const NOT_ACCESSIBLE = {
+export const TOKEN_NOT_ACCESSIBLE = {
   status: 403,
   body: { message: 'Resource not accessible by personal access token', documentation_url: DOCS },
 } satisfies Answer;
@@ -269,7 +269,7 @@ export const INSTALLATION_SUSPENDED: Answer = {
  * The App may not do this, or is not installed there. Source: microsoft/winget-create#677,
  * actions/create-github-app-token#258.
  */
-export const APP_NOT_ALLOWED: Answer = {
+export const NOT_ACCESSIBLE_TO_APP: Answer = {
   status: 403,
   headers: { 'x-accepted-github-permissions': 'pull_requests=write' },
   body: { message: 'Resource not accessible by integration', documentation_url: DOCS },

@@ -42,7 +42,7 @@ export const reactionRoutes: readonly Route[] = [
   ),
 ];
 
-/** What may have thumbs. */
+/** An issue, a comment or a remark. */
 interface Thumbed {
   readonly id: number;
   thumbs?: string[];

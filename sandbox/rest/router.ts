@@ -60,8 +60,8 @@ const ROUTES: readonly Route[] = [
   ...commentRoutes,
   ...reactionRoutes,
   ...notificationRoutes,
-  ...appRoutes,
   ...privateReportRoutes,
+  ...appRoutes,
 ];
 
 /** Builds the function that answers a REST request. */

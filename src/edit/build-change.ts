@@ -77,7 +77,8 @@ function changedFolder(files: readonly FileChange[], depth: number, add: Add): r
     if (isFile ? content === null : below.length === 0) entries = withoutEntry(entries, name);
     else if (content !== null && isFile)
       entries = withEntry(entries, { mode: known ?? FILE_MODE, name, oid: add('blob', content) });
-    else entries = withEntry(entries, { mode: known ?? FOLDER_MODE, name, oid: add('tree', encodeTree(below)) });
+    else
+      entries = withEntry(entries, { mode: known ?? FOLDER_MODE, name, oid: add('tree', encodeTree(below)) });
   }
   return entries;
 }

@@ -58,9 +58,12 @@ export function editsProblem(files: readonly FileEdit[]): string | null {
 /** Matches names that can stand in a title: without marks that mention people or issues. */
 const PLAIN_NAME = /^[\p{L}\p{N}_. +-]{1,100}$/u;
 
-/** Makes the title that most people would write: `Update guide.md`. */
+/**
+ * Makes the title that most people would write: `Update guide.md`. It does not depend on which file
+ * is being edited.
+ */
 export function usualTitle(files: readonly FileEdit[]): string {
-  const [first] = files;
+  const [first] = files.toSorted((one, other) => (one.path < other.path ? -1 : 1));
   if (first === undefined) return '';
   const isAll = (is: (file: FileEdit) => boolean): boolean => files.every(is);
   const added = isAll(({ blob }) => blob === '') ? 'Add' : 'Update';

@@ -71,12 +71,7 @@ export function newContent(original: Uint8Array | null, typed: string, files = 1
   return utf8((old.startsWith(BOM) ? BOM : '') + text);
 }
 
-function withLineEnds(
-  old: readonly Line[],
-  typed: readonly Line[],
-  usual: string,
-  most: number,
-): Line[] {
+function withLineEnds(old: readonly Line[], typed: readonly Line[], usual: string, most: number): Line[] {
   const texts = (of: readonly Line[]): string[] => of.map(({ text }) => text);
   const lines: Line[] = [];
   let oldAt = 0;
@@ -165,7 +160,10 @@ export function difference(oldText: string, newText: string, files = 1): Differe
     hunks,
     added: sum('added'),
     removed: sum('removed'),
-    remarks: [...(isBeyondLimit ? [coarse(mostChanges(files))] : []), ...(wanted > MAX_SHOWN_LINES ? [CUT] : [])],
+    remarks: [
+      ...(isBeyondLimit ? [coarse(mostChanges(files))] : []),
+      ...(wanted > MAX_SHOWN_LINES ? [CUT] : []),
+    ],
   };
 }
 

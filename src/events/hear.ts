@@ -124,13 +124,12 @@ async function newWords(
   remarks: readonly Remark[],
 ): Promise<readonly SaidComment[]> {
   const said: SaidComment[] = [];
-  const logins = own.map(({ login }) => login);
   const ids = new Set(own.map(({ id }) => id));
   for (const remark of remarks) {
     const isDated = !Number.isNaN(Date.parse(remark.at));
     if (!isDated || !isOthers(remark, ids) || remark.comment.isEdited) continue;
     if (await host.isStranger(name, remark.comment.by)) continue;
-    const words = wordsIn(remark.text, logins);
+    const words = wordsIn(remark.text, own);
     if (words.length > 0 && !memory.wasHeard(remark.key)) said.push({ remark, words });
   }
   // Within a second, the numbers tell the order of comments.

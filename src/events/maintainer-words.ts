@@ -12,12 +12,17 @@ export type MaintainerWord = (typeof WORDS)[number];
 /** The longest comment that is read. GitHub's have 65,536 characters at most. */
 const LONGEST = 128 * 1024;
 
+/** Names an account as people mention it: an App without `[bot]`. In small letters. */
+export function mentionOf({ login }: { readonly login: string }): string {
+  return login.replace(/\[bot\]$/, '').toLowerCase();
+}
+
 /**
  * Lists the words of a comment in their order, closing last.
- * @param logins the bot's and the App's. People mention an App without `[bot]`.
+ * @param own the bot's account and the App's.
  */
-export function wordsIn(text: string, logins: readonly string[]): readonly MaintainerWord[] {
-  const mentions = logins.map((login) => `@${login.replace(/\[bot\]$/, '')}`.toLowerCase());
+export function wordsIn(text: string, own: readonly { readonly login: string }[]): readonly MaintainerWord[] {
+  const mentions = own.map((account) => `@${mentionOf(account)}`);
   const lowered = text.length > LONGEST ? '' : text.toLowerCase();
   if (!mentions.some((mention) => lowered.includes(mention))) return [];
   const said = new Set(shownLines(readMarkdown(text).tokens ?? []).map(plainly));

@@ -15,7 +15,7 @@ import { card, countOf, type Html, statusLine } from './layout.ts';
 
 export interface Standing {
   readonly hosts: readonly HostConfig[];
-  /** Null, like `delayed`, if it is not known now. */
+  /** Is null, like `delayed`, if it is not known now. */
   readonly guard: GuardStatus | null;
   readonly delayed: DelayedCounts | null;
   readonly alerts: AlertState;

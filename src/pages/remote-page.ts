@@ -9,7 +9,7 @@ import type { PullRequestView } from '../durable/pull-request/pull-request.ts';
 import type { ListedThread } from '../host/code-host.ts';
 import { fullName, type RepositoryName } from '../words/repository-name.ts';
 import { gateWords } from '../policy/gates.ts';
-import { type Contribution, gateSentence, type Policy, policyRefusal } from '../policy/policy.ts';
+import { type Contribution, gateSentence, type Policy, policyFile, policyRefusal } from '../policy/policy.ts';
 import { commandList, commandScript } from './commands.ts';
 import PUSH_HTML from './fragments/push.html';
 import { SECURITY_FORM } from './remote-paths.ts';
@@ -29,7 +29,7 @@ import {
   visibleText,
 } from './layout.ts';
 import { PULL_REQUEST_STATES } from './pull-request-page.ts';
-import { CHANGE_FORM, ISSUE_FORM, REPLY_FORM } from './remote-paths.ts';
+import { CHANGE_FORM, FILE_FORM, ISSUE_FORM, REPLY_FORM } from './remote-paths.ts';
 
 /** A pull request in the list; what is not known is null. */
 export interface ListedPullRequest extends Pick<PullRequestView, 'number' | 'url' | 'state'> {
@@ -52,8 +52,10 @@ interface RemotePage {
   readonly isSuspended: boolean | undefined;
   /** Anonymous pull requests; null, like `openThreads`, if they cannot be listed now. */
   readonly pullRequests: readonly ListedPullRequest[] | null;
-  /** The newest open issues and pull requests of anybody. */
-  readonly openThreads: readonly ListedThread[] | null;
+  /**
+   * The newest open issues and pull requests of anybody; undefined: there is no use in them here.
+   */
+  readonly openThreads: readonly ListedThread[] | null | undefined;
 }
 
 export function remotePage(page: RemotePage, { hosts }: Pick<Config, 'hosts'>): Page {
@@ -72,6 +74,7 @@ export function remotePage(page: RemotePage, { hosts }: Pick<Config, 'hosts'>): 
         or your dates.
       </p>
       ${isSuspended && statusLine('bad', SUSPENDED)} ${statusLine(...acceptance(page))} ${ways(page)}
+      ${isAccepted(page, 'pull_requests') && fileLine(page)}
       <p>
         Found a vulnerability? <a href="/v1/${path}${SECURITY_FORM}">Report it privately</a>: an issue is
         public.
@@ -107,6 +110,11 @@ function acceptance({ policy, repository }: RemotePage): [tone: string, words: H
   const accepted = KINDS.filter((kind) => policy.accepted.includes(kind));
   const refused = KINDS.find((kind) => !policy.accepted.includes(kind));
   if (refused === undefined) return ['good', 'It accepts anonymous pull requests, issues and replies.'];
+  if (accepted.length === 0 && isByFile(policy))
+    return [
+      'bad',
+      `${fullName(repository)} accepts nothing from this service: ${policyFile(policy)} says so.`,
+    ];
   if (accepted.length === 0 || policy.problem !== null)
     return ['bad', visibleText(policyRefusal(policy, repository, refused) ?? '')];
   const only = `It accepts only anonymous ${accepted.map((kind) => CONTRIBUTIONS[kind].words).join(' and ')}.`;
@@ -114,6 +122,12 @@ function acceptance({ policy, repository }: RemotePage): [tone: string, words: H
   if (!isDenounced) return ['warn', only];
   const [why = '', theirs = ''] = (policyRefusal(policy, repository, refused) ?? '').split('\n');
   return ['warn', html`${why} ${only} ${theirs === '' ? '' : html`<br />${visibleText(theirs)}`}`];
+}
+
+/** Answers whether only the maintainers' file closes what is closed. */
+function isByFile({ problem, stoppedAt, pullRequests, community }: Policy): boolean {
+  const isDenounced = community.standing?.kind === 'denounced';
+  return problem === null && stoppedAt === undefined && pullRequests === undefined && !isDenounced;
 }
 
 function withGit({ remoteBase, path, policy }: RemotePage): Html {
@@ -162,18 +176,25 @@ function ways(page: RemotePage): Html | '' {
   return buttons.length === 0 ? '' : html`<div class="buttons ways">${buttons}</div>`;
 }
 
+const fileLine = ({ path }: RemotePage): Html =>
+  html`<p>
+    You have commits, and no way to push? <a href="/v1/${path}${FILE_FORM}">Send a bundle or a patch</a>.
+  </p>`;
+
 /** The most issues that are listed: more are better looked for at the code host. */
 const MOST_ISSUES = 20;
 const UNREADABLE = 'The list cannot be read at the moment.';
 
 function issueList(page: RemotePage): Html | '' {
-  if (!isAccepted(page, 'issues') && !isAccepted(page, 'comments')) return '';
-  const issues = page.openThreads?.filter(({ isPullRequest }) => !isPullRequest) ?? [];
+  const { openThreads } = page;
+  if (openThreads === undefined) return '';
+  const issues = openThreads?.filter(({ isPullRequest }) => !isPullRequest) ?? [];
   const items = issues.slice(0, MOST_ISSUES).map(({ number, title, openedAt }) => {
     const opened = openedAt.slice(0, 10);
     return threadItem(page, number, title, html`${dotted('good', 'Open')} ${dayElement(opened)}`);
   });
-  const nothing = page.openThreads === null ? UNREADABLE : 'None among its newest threads.';
+  const none = openThreads?.length === 0 ? 'None.' : 'None among its newest threads.';
+  const nothing = openThreads === null ? UNREADABLE : none;
   return listCard('issues', 'Its open issues, the newest first', items, nothing, 'threads');
 }
 

@@ -41,7 +41,7 @@ export interface JudgedBefore {
   readonly recordedTip: Oid | null;
   /** Whether that pull request was open. */
   readonly wasOpen: boolean;
-  /** Whether somebody else's commit may be replaced: the push has it, or its person accepts that. */
+  /** Whether a commit of others may be replaced: the push has it, or its person accepts that. */
   readonly mayReplace: (oid: Oid) => Promise<boolean>;
 }
 

@@ -29,7 +29,7 @@ type Compares = Pick<PushRun, 'host' | 'store'>;
 export interface Compared {
   /** Answers the commits without author and dates. */
   readonly undated: () => AnonymousCommits;
-  /** The hashes of each commit, or of the newest ones: the first is recorded, all are looked for. */
+  /** Hashes of each of the newest commits: the first is recorded, all are looked for. */
   readonly works: readonly (readonly string[])[];
   /** The pull request; null: none, or the push updates one; undefined: nobody knows. */
   readonly found: SameWork | null | undefined;

@@ -102,7 +102,7 @@ describeInBrowser('a person with a browser', () => {
     expect(await gitIn(fork, 'rev-list', '--count', `main..${tip()}`)).toBe('1');
 
     await page.getByRole('link', { name: 'Follow it' }).click();
-    await page.getByText('Updated: 1 commit changed').waitFor();
+    await page.getByText('Updated: 1 commit added, 1 dropped').waitFor();
     await chromium.expectFit(page);
     await page.getByText('Withdraw it', { exact: true }).click();
     await page.getByRole('link', { name: 'Withdraw it in the browser' }).click();

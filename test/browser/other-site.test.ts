@@ -45,13 +45,13 @@ describeInBrowser('a form on another site', () => {
 
   it('leads to that of a change', exhaustive, async () => {
     const upstream = await bed.createUpstream();
-    await upstream.grow({ files: { 'docs/guide.md': 'one\n' } });
+    await upstream.grow({ files: { 'guide.md': 'one\n' } });
     const page = await chromium.newPage({ ...browserOf(bed), javaScriptEnabled: true });
     await openForm(page, 1, upstream.fullName);
     await page.getByLabel('What do you correct?').fill('Correct a typo');
     await page.getByLabel('Why?').fill('It is “two”.');
     await press(page, 'Correct this page without an account');
-    await heading(page, 'Change docs/guide.md');
+    await heading(page, 'Change guide.md');
     expect(await page.getByLabel('Title').inputValue()).toBe('Correct a typo');
     expect(await page.getByLabel('Description').inputValue()).toBe('It is “two”.');
     await page.getByLabel('Text of the file').fill('two\n');

@@ -1,6 +1,6 @@
 /**
- * Secrets that are shown once are saved without script: as one text that is selected at once, and as a file
- * that no request has.
+ * Secrets that are shown once are saved without script: as one text that is selected at once, and
+ * as a file that no request has.
  */
 import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';

@@ -9,6 +9,7 @@ import type { NtfyMessage } from '../../sandbox/records.ts';
 import { Contributor } from './state-1.0.0/contributor.ts';
 import { facts } from './state-1.0.0/facts.ts';
 import { EarlierState } from './support/earlier-state.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 import { gitIn } from './support/objects.ts';
 import { bannerOf, remoteLines, statusTable } from './support/push-output.ts';
 
@@ -140,8 +141,11 @@ describe('a minute later', () => {
     await state.service.runScheduled(state.now());
     const page = await textOf(`/v1/pr/${facts.updated.prHash}`);
     expect(page).toContain('The first change');
-    // The conversation shows its beginning and the comment.
-    expect(page.match(/Updated with new commits|New comment|Opened/g)).toEqual(['Updated with new commits']);
+    // The conversation shows the comment.
+    expect(page.match(/Updated with new commits|New comment|Opened/g)).toEqual([
+      'Opened',
+      'Updated with new commits',
+    ]);
   });
 
   it('a pull request is updated by its hash, and its earlier commits keep their ids', async () => {
@@ -272,7 +276,7 @@ describe('seven hours later', () => {
     expect(pushed.code, pushed.stderr).toBe(0);
   });
 
-  it('maintainers are heard on a thread of before, and what is new is refused then', async () => {
+  it('maintainers are heard on a thread of before, and what is new is refused then', exhaustive, async () => {
     const { number } = facts.updated;
     state.sandbox.maintainer.comment({ owner: 'octo', repo: 'hello', number }, `@${facts.botLogin} stop`);
     const run = state.now() + HOUR_MS;

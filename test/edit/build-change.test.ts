@@ -71,18 +71,19 @@ describe('a folder', () => {
   });
 });
 
+const content = utf8('new\n');
+const buildAll = (files: readonly FileChange[]) =>
+  buildChange({
+    files,
+    parent: OID,
+    message: 'Title\n\nWhy\n',
+    committedAt: 1_700_000_000,
+    identity: { name: 'anonymous', email: 'anon@veil.invalid' },
+  });
+
 describe('a change', () => {
-  const content = utf8('new\n');
   const build = (path: string, folders: TreeEntry[][]) =>
     buildAll([{ folders, path: path.split('/'), content }]);
-  const buildAll = (files: readonly FileChange[]) =>
-    buildChange({
-      files,
-      parent: OID,
-      message: 'Title\n\nWhy\n',
-      committedAt: 1_700_000_000,
-      identity: { name: 'anonymous', email: 'anon@veil.invalid' },
-    });
   /** The content of the pack, the folders as lists of names and modes. */
   const unpacked = ({ pack, tip }: ReturnType<typeof build>) => {
     const { kept } = scan([pack], undefined, 'everything');

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type MaintainerWord, maySay, wordsIn } from '../../src/events/maintainer-words.ts';
 import type { Role } from '../../src/host/code-host.ts';
 
-const said = (text: string) => wordsIn(text, ['veil-bot', 'veil-app[bot]']);
+const said = (text: string) => wordsIn(text, [{ login: 'veil-bot' }, { login: 'veil-app[bot]' }]);
 
 describe('a comment says', () => {
   it.each<[string, readonly MaintainerWord[]]>([

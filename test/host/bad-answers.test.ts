@@ -256,6 +256,7 @@ const MEANINGFUL: Readonly<Record<string, readonly string[]>> = {
   deleteComment: ['404', '410', '451'],
   'a followed pull request': ['404', '410', '451'],
   'a conversation': ['404', '410', '451'],
+  'open threads': ['404', '410', '451'],
   remarks: ['404', '410', '451'],
   // Nothing is younger than was asked for: Git then says nothing, or what it likes.
   'listing history': ['an empty body', 'a page', 'JSON that', 'JSON of', 'a list', 'a body', 'numbers'],
@@ -269,7 +270,7 @@ afterEach(() => {
  * Calls that are read and not tried again. They hand errors on as they are: whoever asked has words
  * of its own.
  */
-const RAW = new Set(['the feed', 'a followed pull request', 'remarks', 'a conversation']);
+const RAW = new Set(['the feed', 'a followed pull request', 'remarks', 'a conversation', 'open threads']);
 
 function expectSentence(error: unknown): void {
   expect(error).toBeInstanceOf(HostError);

@@ -5,7 +5,6 @@ import { describe, expect, it } from 'vitest';
 import { UNCOUNTED } from '../../src/git/memory.ts';
 import { stripperOf, tellTrails } from '../../src/leaks/trails.ts';
 import { exhaustive } from '../support/exhaustive.ts';
-import { oidNumber } from '../support/objects.ts';
 import { workOf } from '../support/work-meter.ts';
 
 const UUID = '019cb9fe-b11b-753f-99e7-8ecc52b73ec4';
@@ -32,7 +31,7 @@ const tell = (message: string | Uint8Array, ...usual: string[]) =>
     UNCOUNTED,
   );
 const strip = (message: string) =>
-  Buffer.from(stripperOf(new Set())(oidNumber(1), Buffer.from(message))).toString();
+  Buffer.from(stripperOf(new Set())({ content: Buffer.from('') }, Buffer.from(message))).toString();
 
 it('takes a hash on a line of its own for what it is: docs/privacy.md tells people to write one', async () => {
   expect(await tell(below('0f'.repeat(32)))).toEqual(NOTHING);

@@ -20,6 +20,7 @@ it.each([
   'https://github.com/octo/hello/blob/main/assets/logo.png',
   'https://github.com/octo/hello/issues/12',
   'https://example.org/attachments/report.pdf',
+  'https://[',
   'no address',
 ])('nothing else is: %s', (text) => expect(uploadLines(text)).toEqual([]));
 

@@ -113,13 +113,14 @@ it('each entry has a title and a text', () => {
   expect(newest).toContain(`<content type="text">${text}</content>`);
 });
 
+const entryOf = (event: PullRequestView['events'][number]) =>
+  entriesOf(atomFeed({ ...CLOSED, events: [event] }, ORIGIN)).join();
+
 it('an entry of an update says what it has changed, if that is known', () => {
   const update = { id: 4, kind: 'updated', url: '', at: 1_800_000_300, number: 21 } as const;
   const commits = { added: 2, changed: 0, dropped: 1 };
-  const textOf = (event: PullRequestView['events'][number]) =>
-    entriesOf(atomFeed({ ...CLOSED, events: [event] }, ORIGIN)).join();
-  expect(textOf({ ...update, commits })).toContain('2 commits added, 1 dropped.</content>');
-  expect(textOf(update)).toContain('It has other commits than before.</content>');
+  expect(entryOf({ ...update, commits })).toContain('2 commits added, 1 dropped.</content>');
+  expect(entryOf(update)).toContain('It has other commits than before.</content>');
 });
 
 it('an entry does not change when another pull request is opened under the hash', () => {

@@ -4,11 +4,10 @@
  */
 import { describe, expect, it } from 'vitest';
 import { AnonymousCommits } from '../../src/git/objects/anonymize.ts';
-import { parseCommit } from '../../src/git/objects/commit.ts';
 import { previewed } from '../../src/push/preview.ts';
 import type { Publishable } from '../../src/push/verdict.ts';
 import { commitContent, EMPTY_TREE } from '../support/objects.ts';
-import { oidOf } from '../support/pack-builder.ts';
+import { newCommitOf } from '../support/new-commits.ts';
 import { planned } from '../support/planned.ts';
 
 const BOT = { name: 'bot', email: 'bot@x.example' };
@@ -17,7 +16,7 @@ const BOT = { name: 'bot', email: 'bot@x.example' };
 function preview(messages: readonly string[]): readonly string[] {
   const pushed = messages.map((message) => {
     const content = commitContent({ tree: EMPTY_TREE, message });
-    return { oid: oidOf('commit', content), commit: parseCommit(content) };
+    return newCommitOf(content);
   });
   const { commits } = planned(pushed);
   const push = {
@@ -37,6 +36,7 @@ function preview(messages: readonly string[]): readonly string[] {
     remarks: [],
     refusal: null,
     yes: [],
+    findings: [],
     updated: null,
     dateOf: () => 0,
     bytes: 7,

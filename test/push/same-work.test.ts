@@ -1,7 +1,6 @@
 /** Comparison of a push with pull requests of the service, made again before it is published. */
 import { createHash } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
-import type { Oid } from '../../src/git/objects/oid.ts';
 import {
   compareWork,
   type Compared,
@@ -111,7 +110,7 @@ describe('the commits of a push', () => {
     const other = { ...one, message: 'Another way\n' };
     expect(await recordedOf([one], 0)).not.toEqual(await recordedOf([other], 0));
     const [mine, theirs] = await Promise.all(
-      [one, other].map((commit) => comparing([commit]).compare({ groundTree: TREE as Oid })),
+      [one, other].map((commit) => comparing([commit]).compare({ groundTree: TREE })),
     );
     expect(mine?.works).not.toEqual(theirs?.works);
   });

@@ -1,11 +1,11 @@
 /** A push as the rules of judging see it: its destination and commits are known. */
 import { UNCOUNTED } from '../../src/git/memory.ts';
-import { parseCommit } from '../../src/git/objects/commit.ts';
 import type { Known } from '../../src/push/judge/known.ts';
 import type { PushOptions } from '../../src/push/receive/push-options.ts';
 import type { Finding } from '../../src/words/finding.ts';
 import { commitContent, EMPTY_TREE } from './objects.ts';
-import { buildPack, type Entry, oidOf } from './pack-builder.ts';
+import { newCommitOf } from './new-commits.ts';
+import { buildPack, type Entry } from './pack-builder.ts';
 import { planned } from './planned.ts';
 import { receive } from './rewrite.ts';
 
@@ -25,16 +25,14 @@ export function knownPush({ commits = [{}], files = [], options, pushed, destina
   const entries = contents.map((content): Entry => ({ type: 'commit', content }));
   const { scanner, passed } = receive([buildPack([...entries, ...files]).bytes]);
   const spooled = Buffer.concat(passed);
-  const newCommits = contents.map((content) => ({
-    oid: oidOf('commit', content),
-    commit: parseCommit(content),
-  }));
+  const newCommits = contents.map(newCommitOf);
   const plan = planned(newCommits);
   return {
     received: {
       options: { squash: false, title: null, description: null, prKey: null, ...options },
       pack: {
         kept: scanner.kept,
+        largestBytes: scanner.largestBytes,
         spool: {
           byteLength: spooled.length,
           isInMemory: true,

@@ -2,12 +2,12 @@
 import { UNCOUNTED, type Memory } from '../../src/git/memory.ts';
 import { OwnIds } from '../../src/git/objects/own-ids.ts';
 import { planCommits } from '../../src/git/objects/planned-commits.ts';
-import { parseCommit } from '../../src/git/objects/commit.ts';
 import { type NameSearch, searchNames } from '../../src/leaks/search-names.ts';
 import { linesOf } from '../../src/words/finding.ts';
 import { storedPack } from '../../src/push/receive/receive.ts';
 import { commitContent, oidNumber } from './objects.ts';
-import { buildPack, type Entry, oidOf } from './pack-builder.ts';
+import { newCommitOf } from './new-commits.ts';
+import { buildPack, type Entry } from './pack-builder.ts';
 import { receive } from './rewrite.ts';
 
 const SILENT = {
@@ -45,10 +45,7 @@ export async function search({
   const { bytes } = buildPack([...contents.map((content): Entry => ({ type: 'commit', content })), ...files]);
   const { scanner, passed } = receive([bytes]);
   const spooled = Buffer.concat(passed);
-  const commits = contents.map((content) => ({
-    oid: oidOf('commit', content),
-    commit: parseCommit(content),
-  }));
+  const commits = contents.map(newCommitOf);
   const spool = {
     byteLength: spooled.length,
     isInMemory: more.isInMemory ?? true,

@@ -26,8 +26,7 @@ export const UPSTREAM_HISTORY: KnownHistory = {
 /** Throws ProtocolError as the rooms of src/git do, and Error if the history is not complete. */
 export async function rewrite(pieces: readonly Uint8Array[], tip: string): Promise<Rewritten> {
   const { scanner, passed } = receive(pieces);
-  const find = (oid: string) => scanner.kept.withOid(oid)?.content;
-  const trace = traceNewCommits(tip, find, UPSTREAM_HISTORY);
+  const trace = traceNewCommits(tip, scanner.kept, UPSTREAM_HISTORY);
   if (trace.kind !== 'complete') throw new Error('the history is not complete');
   const ids = Array.from(trace.commits, ({ oid }) => oid);
   const { commits } = await planCommits(trace.commits, new OwnIds(ids));

@@ -9,7 +9,6 @@ import { parseFormFields } from '../../src/routes/request/form-fields.ts';
 import { hostLines, hostText, oneLine } from '../../src/words/host-text.ts';
 import { haveOwnSignOff, signerOf } from '../../src/git/objects/sign-offs.ts';
 import { pullRequestText } from '../../src/git/objects/commit-message.ts';
-import type { KeptObjects } from '../../src/git/pack/kept-objects.ts';
 import { privateMerges, warningOfNames } from '../../src/leaks/messages.ts';
 import { vouchedStanding } from '../../src/policy/community-files.ts';
 import { parsePolicy } from '../../src/policy/policy.ts';
@@ -18,6 +17,7 @@ import { readMarkdown, renderedMarkdown } from '../../src/text/markdown.ts';
 import { noiseIn, noiseInMessage } from '../../src/text/noise.ts';
 import { exhaustive } from '../support/exhaustive.ts';
 import { HOSTILE_MESSAGES } from '../support/hostile-messages.ts';
+import { newCommitOf } from '../support/new-commits.ts';
 import { commitContent } from '../support/objects.ts';
 import { workOf } from '../support/work-meter.ts';
 import { PIECES } from './support/hostile-bodies.ts';
@@ -25,20 +25,12 @@ import { PIECES } from './support/hostile-bodies.ts';
 const REPOSITORY = { owner: 'octo', name: 'hello' };
 const WHERE = { hostUrl: 'https://git.test', repository: REPOSITORY };
 const BOT = { name: 'bot', email: 'bot@x.example' };
-const OID = 'a'.repeat(40);
 /** For each character of a text, and besides. What is quadratic needs hundreds for each. */
 const MOST = { characters: 150, looks: 12, bytes: 8 };
 const FREE = { characters: 60_000, looks: 30_000, bytes: 100_000 };
 
 const utf8 = (text: string): Buffer => Buffer.from(text);
 const isUpstreams = privateMerges({ refs: [], repository: REPOSITORY, urls: [] });
-
-/** A commit of Ada's with this message. */
-function signing(text: string) {
-  const message = utf8(text);
-  const kept = { withOid: () => ({ content: commitContent({ message }) }) } as unknown as KeptObjects;
-  return { message, kept };
-}
 
 /**
  * Readers of Markdown and YAML, whose libraries look from each bracket to the end of a paragraph.
@@ -67,15 +59,8 @@ const READERS_OF_MESSAGES: Readonly<Record<string, (text: string) => unknown>> =
   'for noise': (text) => noiseInMessage(text, WHERE),
   'for branches of its author': (text) => [...isUpstreams(text)],
   'as a title and a description': (text) => pullRequestText({ message: utf8(text), encoding: null }),
-  'to be signed off': (text) => {
-    const { message, kept } = signing(text);
-    return signerOf(kept, BOT)(OID, message);
-  },
-  'for sign-offs of its author': (text) => {
-    const { message, kept } = signing(text);
-    const commit = { tree: OID, parents: [], committedAt: 0, encoding: null, message };
-    return haveOwnSignOff(kept, [{ oid: OID, commit }]);
-  },
+  'to be signed off': (text) => signerOf(BOT)({ content: commitContent({ message: text }) }, utf8(text)),
+  'for sign-offs of its author': (text) => haveOwnSignOff([newCommitOf(commitContent({ message: text }))]),
 };
 
 async function expectLinear(text: string, read: (text: string) => unknown, isMarkup = false) {

@@ -8,6 +8,7 @@ import type { Env } from '../../env.ts';
 import { OVERLAP_MS, SETTLED_MS } from '../../events/feed-cursor.ts';
 import { CallsUsedUp, examineDue, followPullRequests, WordsUsedUp } from '../../events/follow.ts';
 import type { TouchedThread } from '../../events/hook-delivery.ts';
+import { mentionOf } from '../../events/maintainer-words.ts';
 import { hear, type Listener, type SaidWords, WHOLE } from '../../events/hear.ts';
 import type { Account } from '../../host/code-host.ts';
 import type { AppAccount } from '../../host/rest/actor.ts';
@@ -182,10 +183,8 @@ export class NotificationFeed extends DurableObject<Env> {
   /** Answers whether somebody may have spoken to the service. Before its name is known, anybody. */
   #isNamedIn(mentions: readonly string[]): boolean {
     if (this.#bot === null) return mentions.length > 0;
-    const app = this.ctx.storage.kv.get<AppAccount>(APP_KEY);
-    return [this.#bot, ...(app === undefined ? [] : [app])].some(({ login }) =>
-      mentions.includes(login.replace(/\[bot\]$/, '').toLowerCase()),
-    );
+    const accounts = [this.#bot, this.ctx.storage.kv.get<AppAccount>(APP_KEY)];
+    return accounts.some((own) => own !== undefined && mentions.includes(mentionOf(own)));
   }
 
   /** Asks the host whether maintainers have invited the App. True if it does not answer. */

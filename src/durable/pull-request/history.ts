@@ -3,7 +3,6 @@
  * host; no name and no word of a comment is kept.
  */
 import type { HostEvent } from '../../events/host-event.ts';
-import type { CommitCounts } from '../../words/commit-counts.ts';
 import { stageAfter } from '../stages.ts';
 import { PULL_REQUEST_STAGES, type PullRequestEvent, type PullRequestStage } from './stages.ts';
 
@@ -18,6 +17,23 @@ const MAX_URL_LENGTH = 500;
 const REMARKS: ReadonlySet<HistoryKind> = new Set(['commented', 'reviewed', 'approved', 'changes-requested']);
 
 export type HistoryKind = 'opened' | 'updated' | 'reopened' | HostEvent['kind'];
+
+/** Numbers of commits. `changed`: such as are there again with the same title. */
+export type CommitCounts = Readonly<Record<'added' | 'changed' | 'dropped', number>>;
+
+/** All kinds, for the description of the API. */
+export const HISTORY_KINDS = [
+  'opened',
+  'updated',
+  'reopened',
+  'commented',
+  'reviewed',
+  'approved',
+  'changes-requested',
+  'merged',
+  'closed',
+  'withdrawn',
+] as const satisfies readonly HistoryKind[];
 
 export interface HistoryEvent {
   /** Stays the same for as long as the pull request exists. */

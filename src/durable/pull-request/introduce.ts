@@ -8,6 +8,7 @@ import { accountLimits } from '../../config/config.ts';
 import type { Env } from '../../env.ts';
 import { botLogin, payerIn, type Reached } from '../../host-access.ts';
 import { OWNERS_REPOSITORY } from '../../host/kinds.ts';
+import { mentionOf } from '../../events/maintainer-words.ts';
 import { openThreads } from '../../host/open.ts';
 import { ownClaim } from '../../limits/claim.ts';
 import { reserveCreation } from '../../limits/port.ts';
@@ -60,9 +61,7 @@ export async function introduce(
   const { serviceUrl } = config;
   try {
     const appAccount = app === undefined ? null : await access.writers?.account();
-    // People mention an App without `[bot]`.
-    const login = appAccount?.login ?? (await botLogin(env, config, host, http, true));
-    const bot = login.replace(/\[bot\]$/, '');
+    const bot = appAccount ? mentionOf(appAccount) : await botLogin(env, config, host, http, true);
     const ownersRepository = `${owner}/${OWNERS_REPOSITORY[host.kind]}`;
     const maintainersUrl = serviceUrl + MAINTAINERS_PATH;
     const text = introduction({ serviceUrl, maintainersUrl, bot, ownersRepository });

@@ -3,7 +3,7 @@
  * commit a file belongs to, so files of other refs would be published, too.
  */
 import { latin1 } from '../bytes.ts';
-import type { KeptObject } from '../pack/kept-objects.ts';
+import type { KeptObjects } from '../pack/kept-objects.ts';
 import { parseHistory } from './commit.ts';
 import type { KnownHistory, NewCommits } from './new-commits.ts';
 import { isOid, type Oid, OID_HEX_LENGTH, ZERO_OID } from './oid.ts';
@@ -15,17 +15,19 @@ import { OidTable } from './oid-table.ts';
  * each tag points at one of them.
  */
 export function areAllNeeded(
-  kept: Iterable<KeptObject>,
+  kept: Pick<KeptObjects, 'size' | 'objects'>,
   newCommits: NewCommits,
   boundary: ReadonlySet<Oid>,
   otherTips: readonly Oid[],
   history: KnownHistory,
 ): boolean {
+  // All new commits were kept.
+  if (kept.size === newCommits.length && otherTips.length === 0) return true;
   const isNew = new OidTable();
   for (const { oid } of newCommits) isNew.add(oid);
   const others = new Map<Oid, Uint8Array>();
   const tagTargets = new Map<Oid, Oid>();
-  for (const { type, oid, content } of kept) {
+  for (const { type, oid, content } of kept.objects()) {
     if (type === 'tag') tagTargets.set(oid, tagTarget(content));
     else if (!isNew.has(oid)) others.set(oid, content);
   }

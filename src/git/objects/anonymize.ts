@@ -4,8 +4,9 @@
  */
 import { ByteArrays, NumberList } from '../compact-lists.ts';
 import type { Memory } from '../memory.ts';
+import { commitEntryBytes } from '../pack/outgoing-pack.ts';
 import { encodeAnonymousCommit, type CommitIdentity, type SignatureOf } from './commit.ts';
-import { hashObject, type Oid } from './oid.ts';
+import { hashBytes, type Oid } from './oid.ts';
 import { OidTable } from './oid-table.ts';
 import { type PlannedCommit, type PlannedCommits, withIds } from './planned-commits.ts';
 import type { SigningKey } from './ssh-signature.ts';
@@ -38,6 +39,8 @@ export class AnonymousCommits {
   readonly #idOf = new NumberList('uint32');
   /** The signatures of the objects, in the order of `#ids`. */
   readonly #signatures = new ByteArrays();
+  /** Size of the objects in a pack. */
+  entryBytes = 0;
   #buffer = new Uint8Array(4096);
 
   /**
@@ -93,8 +96,10 @@ export class AnonymousCommits {
         }),
     );
     const count = this.#ids.size;
-    this.#idOf.push(this.#ids.add(hashObject('commit', content)));
-    if (signature !== null && this.#ids.size > count) this.#signatures.push(signature);
+    this.#idOf.push(this.#ids.addBytes(hashBytes('commit', content)));
+    if (this.#ids.size === count) return;
+    this.entryBytes += commitEntryBytes(content.byteLength);
+    if (signature !== null) this.#signatures.push(signature);
   }
 
   /** The number of commits in the push. `idOf` takes numbers below it. */
@@ -144,7 +149,7 @@ export class AnonymousCommits {
       { tree, encoding, message: withIds(message, this.idOf) },
       // Git names no parent twice (git-commit-tree), and two parents may have become the same
       // commit.
-      [...new Set(own)],
+      own.length < 2 ? own : [...new Set(own)],
       this.#identity,
       this.#dateOf(number),
       signatureOf,

@@ -47,11 +47,19 @@ export interface KnownHistory {
 
 export interface NewCommit {
   readonly oid: Oid;
+  readonly content: Uint8Array;
   /**
-   * Parses the commit, perhaps again at each access: the parts of thousands of commits take more
-   * memory than their contents.
+   * Reads parts of the commit, tree and parents perhaps again at each access: the parts of
+   * thousands of commits take more memory than their contents.
    */
   readonly commit: Commit;
+}
+
+/** Commits of a pack, each of which has a place. */
+export interface CommitStore {
+  /** Finds a commit, or returns -1. */
+  placeOf(oid: Oid): number;
+  contentAt(place: number): Uint8Array;
 }
 
 /** An array of commits, or an object that makes each commit when it is asked for. */
@@ -76,26 +84,71 @@ type Trace =
    */
   | { readonly kind: 'reaches-back-on-others' };
 
-type FindContent = (oid: Oid) => Uint8Array | undefined;
-
 class FoundCommit implements NewCommit {
-  readonly oid: Oid;
-  readonly #find: FindContent;
+  readonly #walk: Walk;
+  readonly #number: number;
 
-  constructor(oid: Oid, find: FindContent) {
-    this.oid = oid;
-    this.#find = find;
+  constructor(walk: Walk, number: number) {
+    this.#walk = walk;
+    this.#number = number;
+  }
+
+  get oid(): Oid {
+    return this.#walk.met.at(this.#number);
+  }
+
+  get content(): Uint8Array {
+    return this.#walk.contentOf(this.#number);
   }
 
   get commit(): Commit {
-    return parseCommit(this.#find(this.oid) as Uint8Array);
+    return new ReadCommit(
+      this.content,
+      this.#walk.messageAt(this.#number),
+      this.#walk.encodingOf(this.#number),
+    );
   }
 }
 
-/** Returns the commits with the numbers in `order`, in its order. */
-function foundCommits(oids: OidTable, order: NumberList, find: FindContent): NewCommits {
+/** A commit that was parsed once, and is parsed again only for its tree and parents. */
+class ReadCommit implements Commit {
+  readonly #content: Uint8Array;
+  readonly #messageAt: number;
+  readonly encoding: string | null;
+  #parsed: Commit | null = null;
+
+  constructor(content: Uint8Array, messageAt: number, encoding: string | null) {
+    this.#content = content;
+    this.#messageAt = messageAt;
+    this.encoding = encoding;
+  }
+
+  get message(): Uint8Array {
+    return this.#content.subarray(this.#messageAt);
+  }
+
+  get tree(): Oid {
+    return this.#whole.tree;
+  }
+
+  get parents(): readonly Oid[] {
+    return this.#whole.parents;
+  }
+
+  get committedAt(): number {
+    return this.#whole.committedAt;
+  }
+
+  get #whole(): Commit {
+    return (this.#parsed ??= parseCommit(this.#content));
+  }
+}
+
+/** Returns the commits that a walk has found, in its order. */
+function foundCommits(walk: Walk): NewCommits {
+  const { order } = walk;
   const { length } = order;
-  const found = (place: number): NewCommit => new FoundCommit(oids.at(order.at(place)), find);
+  const found = (place: number): NewCommit => new FoundCommit(walk, order.at(place));
   return {
     length,
     at(index) {
@@ -120,21 +173,21 @@ const LEFT_OLD = 3;
 /**
  * Walks from the tip to upstream's history, depth first, in linear time: each commit is parsed
  * once.
- * @param find returns a commit of the pack. The new commits call it later, too.
+ * @param store has the commits of the pack. The new commits read it later, too.
  * @throws ProtocolError `bad-pack` for a malformed commit, a merge of too many, or too many
  * encodings.
  */
-export function traceNewCommits(tip: Oid, find: FindContent, history: KnownHistory): Trace {
-  const walk = new Walk(find, history);
+export function traceNewCommits(tip: Oid, store: CommitStore, history: KnownHistory): Trace {
+  const walk = new Walk(store, history);
   const missing = walk.from(tip);
   if (missing !== null) return { kind: 'unproven', missing };
   if (walk.reachesBack) return { kind: 'reaches-back' };
   if (walk.oldestAt < history.othersSince) return { kind: 'reaches-back-on-others' };
-  return { kind: 'complete', commits: foundCommits(walk.met, walk.order, find), boundary: walk.boundary };
+  return { kind: 'complete', commits: foundCommits(walk), boundary: walk.boundary };
 }
 
 class Walk {
-  readonly #find: FindContent;
+  readonly #store: CommitStore;
   readonly #history: KnownHistory;
   /** The commits that the walk has met, with the state and date of each. */
   readonly met = new OidTable();
@@ -146,7 +199,12 @@ class Walk {
    */
   readonly #parents = new NumberList('uint32');
   readonly #parentsAt = new NumberList('uint32');
-  readonly #encodings = new Set<string>();
+  /** The place of each commit in the store, and where its message begins. */
+  readonly #places = new NumberList('uint32');
+  readonly #messagesAt = new NumberList('uint32');
+  /** The encodings that commits name, and the number of that of each; 0 stands for none. */
+  readonly #encodings: (string | null)[] = [null];
+  readonly #encodingOf = new NumberList('uint32');
   /** Replaces recursion, because histories are deeper than the call stack. */
   readonly #stack = new NumberList('uint32');
   /** The new commits, parents first. */
@@ -155,8 +213,8 @@ class Walk {
   reachesBack = false;
   oldestAt = Infinity;
 
-  constructor(find: FindContent, history: KnownHistory) {
-    this.#find = find;
+  constructor(store: CommitStore, history: KnownHistory) {
+    this.#store = store;
     this.#history = history;
   }
 
@@ -169,13 +227,18 @@ class Walk {
       if (state !== MET) {
         this.#stack.pop();
         if (state === ENTERED) this.#leave(number);
-      } else if (this.#history.isKnown(this.met.at(number))) {
-        this.boundary.add(this.met.at(this.#stack.pop()));
-      } else {
-        const content = this.#find(this.met.at(number));
-        if (content === undefined) return this.met.at(number);
-        this.#enter(number, parseCommit(content));
+        continue;
       }
+      const oid = this.met.at(number);
+      if (this.#history.isKnown(oid)) {
+        this.#stack.pop();
+        this.boundary.add(oid);
+        continue;
+      }
+      const place = this.#store.placeOf(oid);
+      if (place < 0) return oid;
+      this.#places.set(number, place);
+      this.#enter(number, this.#store.contentAt(place));
     }
     return null;
   }
@@ -185,15 +248,31 @@ class Walk {
     if (number === this.#states.length) {
       this.#states.push(MET);
       this.#dates.push(0);
-      this.#parentsAt.push(0);
+      for (const list of [this.#parentsAt, this.#places, this.#messagesAt, this.#encodingOf]) list.push(0);
     }
     return number;
   }
 
+  contentOf(number: number): Uint8Array {
+    return this.#store.contentAt(this.#places.at(number));
+  }
+
+  messageAt(number: number): number {
+    return this.#messagesAt.at(number);
+  }
+
+  encodingOf(number: number): string | null {
+    return this.#encodings[this.#encodingOf.at(number)] ?? null;
+  }
+
   /** Puts the parents on the stack, so that they leave it before this commit. */
-  #enter(number: number, { parents, committedAt, encoding }: Commit): void {
+  #enter(number: number, content: Uint8Array): void {
+    const { parents, committedAt, encoding, message } = parseCommit(content);
     if (parents.length >= TOO_MANY_PARENTS) throw tooManyParents();
-    if (encoding !== null && this.#encodings.add(encoding).size > MAX_ENCODINGS) throw tooManyEncodings();
+    if (!this.#encodings.includes(encoding)) this.#encodings.push(encoding);
+    if (this.#encodings.length > 1 + MAX_ENCODINGS) throw tooManyEncodings();
+    this.#encodingOf.set(number, this.#encodings.indexOf(encoding));
+    this.#messagesAt.set(number, content.byteLength - message.byteLength);
     this.#states.set(number, ENTERED);
     this.#dates.set(number, committedAt);
     this.#parentsAt.set(number, this.#parents.length);

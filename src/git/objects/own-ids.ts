@@ -10,7 +10,6 @@ import { type Memory, UNCOUNTED } from '../memory.ts';
 import { tooLarge } from '../wire/protocol-error.ts';
 import type { NewCommits } from './new-commits.ts';
 import { OID_HEX_LENGTH, type Oid } from './oid.ts';
-import { OidTable } from './oid-table.ts';
 
 /**
  * The shortest abbreviation that Git uses by default. It uses longer ones where this is ambiguous.
@@ -30,15 +29,16 @@ export interface Mention {
 }
 
 export class OwnIds {
-  readonly #oids = new OidTable();
+  readonly #oids: Iterable<Oid>;
   /**
    * The ids in ascending order, grouped by the number in their first digits. Built for the first
-   * text that may contain an id.
+   * text that may contain an id, as few do.
    */
   #byStart: Map<number, Oid[]> | null = null;
 
+  /** @param oids are read when the first text may contain one. */
   constructor(oids: Iterable<Oid>) {
-    for (const oid of oids) this.#oids.add(oid);
+    this.#oids = oids;
   }
 
   /**
@@ -74,11 +74,11 @@ export class OwnIds {
   ): Promise<ReadonlyMap<Oid, readonly Mention[]>> {
     let left = MAX_MENTIONS;
     const mentions = new Map<Oid, readonly Mention[]>();
-    for (const { oid, commit } of commits) {
-      const { message } = commit;
+    for (const each of commits) {
+      const { message } = each.commit;
       const found = this.mentionsIn(message, left);
       left -= found.length;
-      if (found.length > 0) mentions.set(oid, found);
+      if (found.length > 0) mentions.set(each.oid, found);
       await memory.worked(message.byteLength);
     }
     return mentions;
@@ -89,7 +89,7 @@ export class OwnIds {
    * little, because texts can be full of them.
    */
   #find(text: Uint8Array, start: number, end: number): Oid | null {
-    this.#byStart ??= Map.groupBy([...this.#oids.oids()].toSorted(), (oid) =>
+    this.#byStart ??= Map.groupBy([...new Set(this.#oids)].toSorted(), (oid) =>
       Number.parseInt(oid.slice(0, MIN_ABBREVIATION), 16),
     );
     let first = 0;

@@ -52,8 +52,11 @@ export class PlannedCommits {
     return bytes;
   }
 
-  push(commit: PlannedCommit): void {
+  /** @returns the bytes of the message, which are at the end of what is kept. */
+  push(commit: PlannedCommit): Uint8Array {
     this.encoded.push(encode(commit));
+    const kept = this.encoded.at(this.length - 1);
+    return kept.subarray(kept.byteLength - commit.message.bytes.byteLength);
   }
 
   at(index: number): PlannedCommit {
@@ -115,9 +118,9 @@ export async function planCommits(
     const message = blanked(commit.message, mentions.get(oid) ?? [], (mentioned) =>
       mentioned === oid ? null : numberOf(mentioned),
     );
-    planned.push({ tree, encoding, parents: parents.map((parent) => numberOf(parent) ?? parent), message });
+    const own = parents.map((parent) => numberOf(parent) ?? parent);
     // The plan's own bytes, because those of the push are freed before.
-    messages.push(planned.at(planned.length - 1).message.bytes);
+    messages.push(planned.push({ tree, encoding, parents: own, message }));
     await memory.worked(COMMIT_WORK + message.bytes.byteLength);
   }
   return {

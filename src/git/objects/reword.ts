@@ -2,18 +2,18 @@
  * Rewording of messages before they are published: sign-offs (sign-offs.ts) and trails of tools.
  * Proved by test/git/objects/sign-offs.test.ts and test/leaks/trails.test.ts.
  */
-import type { Oid } from './oid.ts';
+import type { NewCommit } from './new-commits.ts';
 
 /**
  * Returns the message that a commit is published with. The same message gives the same bytes, and
  * rewording the result again changes nothing.
  */
-export type Reword = (oid: Oid, message: Uint8Array) => Uint8Array;
+export type Reword = (commit: Pick<NewCommit, 'content'>, message: Uint8Array) => Uint8Array;
 
 /** Rewords a message by one after the other; null: there is none. */
 export function inTurn(rewords: readonly Reword[]): Reword | null {
   if (rewords.length === 0) return null;
-  return (oid, message) => rewords.reduce((words, reword) => reword(oid, words), message);
+  return (commit, message) => rewords.reduce((words, reword) => reword(commit, words), message);
 }
 
 /**

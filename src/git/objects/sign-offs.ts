@@ -4,18 +4,14 @@
  * ones by the new author are removed, and those by the author or committer that the commit names,
  * as they would name the person; all others stay.
  */
-import { latin1, utf8 } from '../bytes.ts';
-import type { KeptObjects } from '../pack/kept-objects.ts';
+import { latin1, latin1Bytes, utf8 } from '../bytes.ts';
 import { IdentityCollector } from '../search/identity-texts.ts';
 import { type ProtocolError, tooLarge } from '../wire/protocol-error.ts';
 import type { CommitIdentity } from './commit.ts';
 import { UNTITLED } from './commit-message.ts';
-import type { NewCommits } from './new-commits.ts';
-import type { Oid } from './oid.ts';
+import type { NewCommit, NewCommits } from './new-commits.ts';
 import { countdown, type Reword } from './reword.ts';
 import { contentEnd, withTrailer } from './trailers.ts';
-
-type Kept = Pick<KeptObjects, 'withOid'>;
 
 /** Matches sign-offs, also indented ones as `git merge --squash` lists them. */
 const SIGN_OFFS = /^[ \t]*Signed-off-by[ \t]*:([^\n]*)(?:\n|$)/gim;
@@ -31,18 +27,19 @@ export const MAX_SIGN_OFFS = 250_000;
  * @param signer is the author of the commits that are published.
  * @throws ProtocolError `too-large` over MAX_SIGN_OFFS, when signing.
  */
-export function signerOf(kept: Kept, signer: CommitIdentity): Reword {
+export function signerOf(signer: CommitIdentity): Reword {
   const count = countdown(MAX_SIGN_OFFS, tooManySignOffs);
+  const line = latin1(utf8(signOffLine(signer)));
   const bots = [signer.name, signer.email].map((own) => folded(latin1(utf8(own))));
-  return (oid, message) => {
+  return (commit, message) => {
     /** Names and addresses whose sign-offs are replaced. Most messages have none. */
     let signers: ReadonlySet<string> | null = null;
     const words = withoutSignOffs(latin1(message), (value) => {
       count();
-      return isBy(value, (signers ??= new Set([...ownWords(kept, oid), ...bots])));
+      return isBy(value, (signers ??= new Set([...ownWords(commit), ...bots])));
     });
     const titled = contentEnd(words) === 0 ? UNTITLED : words;
-    return Buffer.from(withTrailer(titled, latin1(utf8(signOffLine(signer)))), 'latin1');
+    return latin1Bytes(withTrailer(titled, line));
   };
 }
 
@@ -72,13 +69,13 @@ export function signOffLine({ name, email }: CommitIdentity): string {
  * Tells if any of the first MAX_SIGN_OFFS sign-offs is by its commit's own author or committer, so
  * that `-o sign-off` would replace it.
  */
-export function haveOwnSignOff(kept: Kept, commits: NewCommits): boolean {
+export function haveOwnSignOff(commits: NewCommits): boolean {
   let left = MAX_SIGN_OFFS;
-  for (const { oid, commit } of commits) {
+  for (const found of commits) {
     let words: ReadonlySet<string> | null = null;
-    for (const [, value = ''] of latin1(commit.message).matchAll(SIGN_OFFS)) {
+    for (const [, value = ''] of latin1(found.commit.message).matchAll(SIGN_OFFS)) {
       if (--left < 0) return false;
-      words ??= ownWords(kept, oid);
+      words ??= ownWords(found);
       if (isBy(value, words)) return true;
     }
   }
@@ -86,9 +83,9 @@ export function haveOwnSignOff(kept: Kept, commits: NewCommits): boolean {
 }
 
 /** Collects the names and addresses of a commit's author and committer, in lower case. */
-function ownWords(kept: Kept, oid: Oid): Set<string> {
+function ownWords({ content }: Pick<NewCommit, 'content'>): Set<string> {
   const collector = new IdentityCollector();
-  collector.add(kept.withOid(oid)?.content ?? new Uint8Array(), null);
+  collector.add(content, null);
   const words = collector.identities.flatMap(({ name, email }) => [latin1(name), latin1(email)]);
   return new Set(words.map(folded).filter((word) => word !== ''));
 }

@@ -12,6 +12,7 @@ const PACK_VERSION = 2;
 export const OBJ_COMMIT = 1;
 export const OBJ_TREE = 2;
 export const OBJ_BLOB = 3;
+export const OBJ_TAG = 4;
 export const OBJ_OFS_DELTA = 6;
 export const OBJ_REF_DELTA = 7;
 export const isDelta = (type: number): boolean => type === OBJ_OFS_DELTA || type === OBJ_REF_DELTA;

@@ -4,11 +4,12 @@
  */
 import { ByteArrays, NumberList } from '../compact-lists.ts';
 import { type Memory, type MemoryClaim, UNCOUNTED } from '../memory.ts';
-import { hashObject, type ObjectType, type Oid } from '../objects/oid.ts';
+import { hashBytes, type ObjectType, type Oid } from '../objects/oid.ts';
+import type { CommitStore } from '../objects/new-commits.ts';
 import { OidTable } from '../objects/oid-table.ts';
 import type { Arrived } from '../wire/byte-reader.ts';
 import { tooLarge } from '../wire/protocol-error.ts';
-import { OBJECT_TYPES } from './entry-header.ts';
+import { OBJ_COMMIT, OBJ_TAG, OBJECT_TYPES } from './entry-header.ts';
 import { KEPT_OBJECT_BYTES, MAX_KEPT_BYTES, mostKeptBytes } from './memory-limits.ts';
 
 export interface KeptObject {
@@ -30,7 +31,7 @@ export interface KeepLimits {
   readonly memory?: Memory;
 }
 
-export class KeptObjects {
+export class KeptObjects implements CommitStore {
   readonly #maxBytes: number;
   readonly #objectBytes: number;
   readonly #arrived: Arrived | null;
@@ -112,15 +113,14 @@ export class KeptObjects {
     this.#reserved = 0;
     this.bytes += bytes;
     this.#contentBytes += content.byteLength;
-    const oid = hashObject(type, content);
-    const index = this.#oids.add(oid);
+    const index = this.#oids.addBytes(hashBytes(type, content));
     if (index === this.#contents.length) {
       this.#contents.push(content);
       this.#types.push(OBJECT_TYPES.indexOf(type));
     }
     this.#offsets.push(offset);
     this.#objects.push(index);
-    return this.#object(index, oid);
+    return this.#object(index);
   }
 
   atOffset(offset: number): KeptObject | undefined {
@@ -129,9 +129,20 @@ export class KeptObjects {
     return isThere ? this.#object(this.#objects.at(place)) : undefined;
   }
 
+  /** Number of objects, each of which counts once. */
+  get size(): number {
+    return this.#oids.size;
+  }
+
   /** Yields each object once. */
   *objects(): Generator<KeptObject> {
-    for (let index = 0; index < this.#oids.size; index++) yield this.#object(index);
+    for (let index = 0; index < this.size; index++) yield this.#object(index);
+  }
+
+  /** Yields the contents of annotated tags. */
+  *tags(): Generator<Uint8Array> {
+    for (let index = 0; index < this.size; index++)
+      if (this.#types.at(index) === OBJ_TAG) yield this.#contents.at(index);
   }
 
   /** Yields the id of each object once, also after `free`. */
@@ -139,9 +150,18 @@ export class KeptObjects {
     return this.#oids.oids();
   }
 
+  placeOf(oid: Oid): number {
+    const place = this.#oids.indexOf(oid);
+    return place >= 0 && this.#types.at(place) === OBJ_COMMIT ? place : -1;
+  }
+
+  contentAt(place: number): Uint8Array {
+    return this.#contents.at(place);
+  }
+
   withOid(oid: Oid): KeptObject | undefined {
     const index = this.#oids.indexOf(oid);
-    return index < 0 ? undefined : this.#object(index, oid);
+    return index < 0 ? undefined : this.#object(index);
   }
 
   /**
@@ -160,8 +180,27 @@ export class KeptObjects {
     if (needed > this.#claim.bytes) this.#claim.setNow(needed);
   }
 
-  #object(index: number, oid = this.#oids.at(index)): KeptObject {
+  #object(index: number): KeptObject {
     const type = OBJECT_TYPES[this.#types.at(index)] as ObjectType;
-    return { type, oid, content: this.#contents.at(index) };
+    return new Kept(type, this.#contents.at(index), this.#oids, index);
+  }
+}
+
+/** An object whose id becomes a text when it is asked for. */
+class Kept implements KeptObject {
+  readonly type: ObjectType;
+  readonly content: Uint8Array;
+  readonly #oids: OidTable;
+  readonly #index: number;
+
+  constructor(type: ObjectType, content: Uint8Array, oids: OidTable, index: number) {
+    this.type = type;
+    this.content = content;
+    this.#oids = oids;
+    this.#index = index;
+  }
+
+  get oid(): Oid {
+    return this.#oids.at(this.#index);
   }
 }

@@ -8,6 +8,11 @@ const MiB = 1024 * 1024;
 
 /** Maximum size of an inflated object, and of a delta's result (contract, section 8). */
 export const MAX_OBJECT_BYTES = 10 * MiB;
+/**
+ * Maximum size of a file that is read to its end all the same, so that it can be named. Few pushes
+ * could pay for more.
+ */
+export const MAX_NAMED_BYTES = 1024 * MiB;
 
 /**
  * Maximum size of the inflated commits and tags of one pack, with their overhead, until the push

@@ -56,9 +56,12 @@ function* front(entryCount: number, contents: Iterable<Uint8Array>): Generator<U
   yield buffer.subarray(0, used);
 }
 
+/** Computes the length of a new commit's entry. */
+export function commitEntryBytes(length: number): number {
+  return encodeEntryHeader(OBJ_COMMIT, length).length + zlibStoreBytes(length);
+}
+
 /** Computes the length of the pack without its checksum. */
-export function outgoingBytes(contents: Iterable<Uint8Array>, passedBytes: number): number {
-  let bytes = passedBytes;
-  for (const piece of front(0, contents)) bytes += piece.length;
-  return bytes;
+export function outgoingBytes(commitBytes: number, passedBytes: number): number {
+  return PACK_HEADER_BYTES + commitBytes + passedBytes;
 }

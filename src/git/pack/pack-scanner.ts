@@ -19,6 +19,7 @@ import {
   encodeDistance,
   EntryHeaderReader,
   isDelta,
+  OBJ_BLOB,
   OBJ_OFS_DELTA,
   OBJ_REF_DELTA,
   OBJECT_TYPES,
@@ -32,8 +33,10 @@ import {
   inflatesTooMuch,
   MAX_CUTS,
   MAX_NAMED_BASES,
+  MAX_NAMED_BYTES,
   MAX_OBJECT_BYTES,
 } from './memory-limits.ts';
+import { objectTooLarge } from './object-too-large.ts';
 
 /** Size of the buffer for small entries. Nearly all commits are smaller. */
 const SHARED_BYTES = 16 * 1024;
@@ -55,26 +58,6 @@ export interface ScanOptions {
 type Stage =
   'pack-header' | 'entry-header' | 'kept-entry' | 'passed-entry' | 'left-out-entry' | 'trailer' | 'end';
 
-const MB = 1024 * 1024;
-const FIND_IT =
-  "git rev-list --objects --branches --not --remotes | git cat-file --batch-check='%(objectsize) %(rest)' | sort -n | tail -n 1";
-const KINDS: Partial<Record<ObjectType, string>> = { commit: 'commit', tag: 'tag', tree: 'folder' };
-
-/** @param name of the type; undefined: it is a delta. The pack has neither its id nor its path. */
-function objectTooLarge(name: ObjectType | undefined, bytes: number): ProtocolError {
-  const kind = name && KINDS[name];
-  const size = `is over ${MAX_OBJECT_BYTES / MB} MB: it has ${(Math.ceil((10 * bytes) / MB) / 10).toFixed(1)} MB.`;
-  if (kind !== undefined) return tooLarge(`A ${kind} ${size} Make it smaller, and push again.`);
-  return tooLarge(
-    [
-      `A file ${size} To find it:`,
-      `  ${FIND_IT}`,
-      'Deleting it in a new commit is not enough. If your last commit has added it, run this, and push again:',
-      '  git rm --cached <file> && git commit --amend',
-    ].join('\n'),
-  );
-}
-
 const tooManyObjects = (): ProtocolError =>
   tooLarge('The push has far more objects than fit into what was sent. Push with another Git client.');
 
@@ -94,6 +77,11 @@ export class PackScanner {
   hasLateBase = false;
   /** Size of the objects of passed entries. For a delta, it is the size that its header gives. */
   passedObjectBytes = 0;
+  /**
+   * Size of the largest of these objects. It may be over the limit, so that the file can be named:
+   * the pack has its path elsewhere.
+   */
+  largestBytes = 0;
   readonly #options: ScanOptions;
   #leftOutCount = 0;
   #passed: Uint8Array[] = [];
@@ -232,7 +220,9 @@ export class PackScanner {
   #decide(chunk: Uint8Array, position: number): void {
     const { type, size, distance, bytes, baseStart } = this.#header;
     const { leftOut, keeps } = this.#options;
-    if (size > MAX_OBJECT_BYTES) throw objectTooLarge(OBJECT_TYPES[type], size);
+    const isTooLarge = size > MAX_OBJECT_BYTES;
+    const mayPass = type === OBJ_BLOB && keeps !== 'everything' && size <= MAX_NAMED_BYTES;
+    if (isTooLarge && !mayPass) throw objectTooLarge(OBJECT_TYPES[type], size);
     if (this.#entryOffset === leftOut?.[this.#leftOutCount]) {
       this.#leftOutCount += 1;
       this.#endRun(chunk, this.#entryOffset - this.#chunkOffset);
@@ -240,6 +230,7 @@ export class PackScanner {
       this.#stage = 'left-out-entry';
       return;
     }
+    if (isTooLarge) return this.#pass(chunk, position, 0);
     this.#inflatedBytes += size;
     if (isDelta(type)) this.#deltaBytes += size;
     const paidBytes = this.#paidBytes(this.#entryOffset);
@@ -319,11 +310,20 @@ export class PackScanner {
       this.#shift.cut(this.#entryOffset, this.#chunkOffset + position);
     } else {
       const bytes = isDelta(type) ? this.#resultSize() : size;
-      if (bytes > MAX_OBJECT_BYTES) throw objectTooLarge(OBJECT_TYPES[type], bytes);
+      if (size > MAX_OBJECT_BYTES) this.#countTooLarge(this.#chunkOffset + position);
+      this.largestBytes = Math.max(this.largestBytes, bytes);
       this.passedObjectBytes += bytes;
     }
     if (this.#stage === 'kept-entry') this.#addKept();
     this.#beginNext(chunk, position);
+  }
+
+  /** Counts a file that is too large when its bytes have arrived: others are counted before. */
+  #countTooLarge(packBytes: number): void {
+    const { size } = this.#header;
+    this.#inflatedBytes += size;
+    const isTooMuch = inflatesTooMuch(this.#inflatedBytes, this.#deltaBytes, this.#paidBytes(packBytes));
+    if (isTooMuch) throw objectTooLarge('blob', size);
   }
 
   /** Reads the size of what a passed delta makes. */
@@ -339,7 +339,7 @@ export class PackScanner {
         ? this.#keptBytes
         : applyDelta(base, this.#keptBytes, Math.min(MAX_OBJECT_BYTES, this.kept.roomBytes));
     const object = this.kept.add(this.#keptType, content, this.#entryOffset);
-    this.hasLateBase ||= this.namedBases.has(object.oid);
+    this.hasLateBase ||= this.namedBases.size > 0 && this.namedBases.has(object.oid);
     this.#options.onKept?.(object);
   }
 

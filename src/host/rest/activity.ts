@@ -46,6 +46,9 @@ import { Rest, type RestAccess, type RestHabits } from './rest.ts';
 const ISSUES = 'GET /repos/{owner}/{repo}/issues';
 const REVIEWS = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews';
 
+/** The beginning of a title that a list has: most hosts take no longer one. */
+const MOST_OF_A_TITLE = 256;
+
 /** Interval between reads of the feed, if its answer names none. */
 const USUAL_POLL_INTERVAL_S = 60;
 
@@ -194,8 +197,8 @@ export class RestActivity {
   }
 
   /**
-   * Lists the reviews since a moment, from which on they cannot be requested. Only those of the last
-   * page keep their texts, because many may be long.
+   * Lists the reviews since a moment, from which on they cannot be requested. Only those of the
+   * last page keep their texts, because many may be long.
    */
   async #reviews(pull: PullPlace, since: string): Promise<readonly AnsweredReview[]> {
     let found: AnsweredReview[] = [];
@@ -239,7 +242,7 @@ export class RestActivity {
       const { data } = await this.#rest.call('GET /repos/{owner}/{repo}/issues', query);
       const listed = expectList(data).map(({ number, title, created_at, pull_request }) => ({
         number: expectNumber(number),
-        title: expectText(title),
+        title: expectText(title).slice(0, MOST_OF_A_TITLE),
         isPullRequest: Boolean(pull_request),
         openedAt: expectText(created_at),
       }));

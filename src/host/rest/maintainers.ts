@@ -16,7 +16,7 @@ const ASSOCIATIONS: ReadonlyMap<string, Role> = new Map([
 ]);
 /** Permissions of accounts that may write (Gitea: `AccessMode.ToString`). */
 const WRITERS: ReadonlySet<string> = new Set(['owner', 'admin', 'write']);
-/** What somebody has said, and in which kind of text. */
+/** A text of somebody's, by its number and kind. */
 type Acknowledged = Pick<NonNullable<Remark['comment']>, 'id' | 'in'>;
 
 const COLLABORATOR = 'GET /repos/{owner}/{repo}/collaborators/{username}';

@@ -78,7 +78,7 @@ function fileCard({ path, blob, isRemoved, difference }: PreviewedFile, index: n
   const shown =
     difference === null
       ? html`<p>The file is removed. It is no text that can be shown here.</p>`
-      : differenceTable(caption, difference);
+      : differenceTable(caption, difference, visibleText, `${caption}: ${visibleText(path)}`);
   return card(`file-${index}`, visibleText(path), shown);
 }
 
@@ -109,7 +109,7 @@ const TIMES = {
 };
 
 /** @param isDelayed whether this service delays pushes by default. */
-function timeField(isDelayed: boolean): Html {
+export function timeField(isDelayed: boolean): Html {
   const hint = 'If you choose later, it appears at a random time, which reveals less about you.';
   const choices = { ...(isDelayed && { '': 'as this service does it' }), ...TIMES };
   return field('delay', 'When it becomes public', '', { hint, isOptional: true, choices });

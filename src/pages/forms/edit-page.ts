@@ -83,7 +83,10 @@ export function changeFormPage(form: ChangeForm): Page {
   return formPage(
     `${verbOf({ blob, isRemoved: removed !== '' })} ${visibleText(path)}`,
     form,
-    html`<a href="${changeLink(action, folder, pr_hash)}">Choose another file</a>`,
+    // A link would lose the further files.
+    others === ''
+      ? html`<a href="${changeLink(action, folder, pr_hash)}">Choose another file instead</a>`
+      : 'All files of this change become public together.',
     unfit === undefined ? edit : html`<div class="notice bad"><p>${unfit}</p></div>`,
     'wide',
   );
@@ -92,6 +95,11 @@ export function changeFormPage(form: ChangeForm): Page {
 function verbOf({ blob, isRemoved }: Pick<FileEdit, 'blob' | 'isRemoved'>): string {
   if (isRemoved) return 'Remove';
   return blob === '' ? 'Add' : 'Change';
+}
+
+function wordOf({ blob, isRemoved }: Pick<FileEdit, 'blob' | 'isRemoved'>): string {
+  if (isRemoved) return 'removed';
+  return blob === '' ? 'new' : 'changed';
 }
 
 /** Shows the text of the file to edit; of one that is removed, the text is only carried along. */
@@ -118,13 +126,12 @@ function otherFiles({ others }: ChangeForm): Html | '' {
   if (others.length === 0) return '';
   const items = others.map((file, index) => {
     const { path } = file;
-    const verb = verbOf(file).toLowerCase();
     const button = (step: string, label: string) =>
       html`<button type="submit" name="step" value="${step}-${index}" class="quiet" formnovalidate>
         ${label}<span class="unseen"> ${visibleText(path)}</span>
       </button>`;
     return html`<li>
-      <span>${visibleText(path)} <span class="soft">(${verb})</span></span>
+      <span>${visibleText(path)} <span class="soft">(${wordOf(file)})</span></span>
       <span>${button('file', 'Edit')} ${button('out', 'Take out')}</span>
     </li>`;
   });
@@ -151,10 +158,15 @@ function ruleNotice({ warnings, templateUrl }: ChangeForm): Html | '' {
 export const STATED_LABELS = { ai: 'Was AI used?', issue: 'Number of the open issue' };
 const AI_USES = { '': 'choose', none: 'No AI', assisted: 'AI helped', generated: 'AI wrote most of it' };
 
+/** A form with statements for the text of a pull request. */
+interface StatingForm extends Pick<ChangeForm, 'policy'> {
+  readonly fields: Pick<ChangeFields, 'ai' | 'issue' | 'pr_hash' | 'sign_off'>;
+}
+
 /**
  * Shows the statements that the project requires. An update needs them only for a new description.
  */
-function statedFields({ fields: { ai, issue, pr_hash }, policy }: ChangeForm): Html {
+export function statedFields({ fields: { ai, issue, pr_hash }, policy }: StatingForm): Html {
   const [isOptional, maybe] = pr_hash === '' ? [false, ''] : [true, ' (optional)'];
   const aiUse = { isOptional, hint: 'The description then says it.', choices: AI_USES };
   const number = { isOptional, hint: 'The description then names it.' };
@@ -164,7 +176,7 @@ function statedFields({ fields: { ai, issue, pr_hash }, policy }: ChangeForm): H
 
 const SIGN_OFF = { type: 'checkbox', id: 'sign_off', name: 'sign_off', value: 'yes' };
 
-function signOffBox({ fields, policy: { requiresSignOff: isRequired } }: ChangeForm): Html {
+export function signOffBox({ fields, policy: { requiresSignOff: isRequired } }: StatingForm): Html {
   return html`<div class="row check">
     <input${attributes({ ...SIGN_OFF, 'aria-describedby': 'sign_off-hint', checked: fields.sign_off !== '', required: isRequired })} />
     <label for="sign_off">

@@ -240,13 +240,17 @@ const LINE_ENDS: Readonly<Record<string, string>> = { '': 'no line end', '\r\n':
 const COLUMNS = ['Old line', 'New line', 'Change', 'Text'].map((name) => html`<th scope="col">${name}</th>`);
 const SIGNS = { same: ' ', added: '+', removed: '−' } as const;
 
-/** @param shown writes out what must not hide in a line. */
+/**
+ * @param shown writes out what must not hide in a line.
+ * @param label names the table among several of the page.
+ */
 export function differenceTable(
   caption: string,
   { hunks, added, removed, remarks }: Difference,
   shown: (text: string) => string = visibleText,
+  label = caption,
 ): Html {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}">
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${label}">
       <table class="difference">
         <caption>
           ${caption}

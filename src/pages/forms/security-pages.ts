@@ -7,7 +7,7 @@ import { html } from 'hono/html';
 import type { PrivateReport } from '../../host/code-host.ts';
 import { ECOSYSTEMS, SEVERITIES } from '../../host/kinds.ts';
 import type { SecurityPolicy } from '../../policy/security-policy.ts';
-import { card, factList, type Html, type Page, safeUrl, visibleText } from '../layout.ts';
+import { card, factList, type Html, type Page, safeUrl, statusLine, visibleText } from '../layout.ts';
 import { ISSUE_FORM } from '../remote-paths.ts';
 import {
   cardForm,
@@ -44,9 +44,12 @@ interface SecurityForm extends FormFrame {
   readonly typed: TypedReport;
 }
 
-interface Known {
+/** Facts that the page shows before anybody types. */
+export interface KnownReports {
   /** Lines that say why no report can be sent now; null: as far as is known, it can. */
   readonly closed: string | null;
+  /** Whether the maintainers take private reports; null: that is not known now. */
+  readonly isTaken: boolean | null;
   readonly policy: SecurityPolicy;
   /** The address of its file at the code host; empty: there is none. */
   readonly fileUrl: string;
@@ -71,18 +74,24 @@ const lead = (readers: string, { home }: FormPlace): Html =>
     <a href="${home}${ISSUE_FORM}">there</a>.`;
 
 /** @param known is null after something was typed, when the host is not asked again. */
-export function securityFormPage(form: SecurityForm, readers: string, known: Known | null): Page {
+export function securityFormPage(form: SecurityForm, readers: string, known: KnownReports | null): Page {
   const closed = known?.closed ?? null;
   const policy = known === null ? '' : policyCard(known);
   const content =
     closed === null
-      ? html`${problemNotice(form.problem)}
+      ? html`${known && takenLine(known, form)} ${problemNotice(form.problem)}
         ${cardForm(form, {}, html`${fieldsOf(form.typed)}`, { preview: 'Preview' })}`
       : closedNotice(form, closed);
   return formPage(TITLE, form, lead(readers, form), html`${policy} ${content}`);
 }
 
-function policyCard({ policy, fileUrl }: Known): Html {
+function takenLine({ isTaken }: KnownReports, { repository }: FormPlace): Html {
+  return isTaken === true
+    ? statusLine('good', `${repository} takes private reports.`)
+    : statusLine('warn', `Whether ${repository} takes private reports is not known now. Sending asks again.`);
+}
+
+function policyCard({ policy, fileUrl }: KnownReports): Html {
   if (policy.kind !== 'file') {
     const words =
       policy.kind === 'none'

@@ -18,6 +18,7 @@ import { borrowedCommits, otherAuthors } from './rules/authors.ts';
 import { changedFiles, noChange } from './rules/changes.ts';
 import { doubles } from './rules/doubles.ts';
 import { folders } from './rules/folders.ts';
+import { largeFiles } from './rules/large-files.ts';
 import { loudMessages, nulCharacters, peopleNamed, squashedMessage } from './rules/messages.ts';
 import { names } from './rules/names.ts';
 import { gate, messagesGate, otherGates, signOffGate, titleGate } from './rules/place.ts';
@@ -39,6 +40,7 @@ import { othersIn } from './work.ts';
  * status table. To add a rule, add a function here, and its test in test/push/judge/rules.
  */
 const RULES: readonly Rule[] = [
+  largeFiles,
   nulCharacters,
   folders,
   names,
@@ -121,7 +123,7 @@ async function verdictOn(known: Known, named: NamedPullRequest | null, findings:
   if (compared !== null) await findings.run(() => doubles(known, compared));
   const says = open && { ...open, named };
   const isNamed = received.options.prHash !== null;
-  const others = isNamed ? othersIn(known.work.commits, received.pack.kept, known.bot) : [];
+  const others = isNamed ? othersIn(known.work.commits, known.bot).map(({ oid }) => oid) : [];
   return { work, place: says, claim, updates, updated, others, compared, findings: findings.all };
 }
 

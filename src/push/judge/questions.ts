@@ -6,6 +6,7 @@
  * Proved by test/push/judge/delta-bases.test.ts and test/e2e/push/others-work.test.ts.
  */
 import { type ChangedEntry, changedEntries } from '../../edit/tree-comparison.ts';
+import { largeFiles } from '../../edit/large-files.ts';
 import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import type { PlannedCommits } from '../../git/objects/planned-commits.ts';
 import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
@@ -50,6 +51,8 @@ const PATIENCE_MS = 5_000;
 const MAX_PATHS = 20;
 /** Each takes some memory while a pack is compared. */
 const MAX_ENTRIES = 30_000;
+/** Reads of single folders of a pack that is refused for its size. */
+const MAX_FOLDER_READS = 250;
 
 /** For the log. */
 type What =
@@ -341,6 +344,15 @@ export function placeQuestions(run: PushRun, { repository }: Pick<Upstream, 'rep
         return changedEntries(pushed, read, host.memory, isWanted);
       };
       return isRequired ? steps.run('lookup', compare) : unlessLate(run, 'what a push changes', compare());
+    },
+    /** Names the files that are over the limit; null: nobody knows any. */
+    largeFiles: (
+      { commits, boundary }: Pick<Publishable, 'commits' | 'boundary'>,
+      roots: readonly Oid[],
+      spool: StoredEntries,
+    ) => {
+      const pushed = { commits, boundary, pack: storedPack(spool, MAX_FOLDER_READS) };
+      return unlessLate(run, 'what a push changes', largeFiles(pushed, roots, read, host.memory));
     },
   };
 }

@@ -3,6 +3,7 @@
  * compared by their ids, because one that was rewritten before for this pull request gets the same
  * id again.
  */
+import type { CommitCounts } from '../../durable/pull-request/history.ts';
 import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import { parseCommit } from '../../git/objects/commit.ts';
 import { pullRequestText } from '../../git/objects/commit-message.ts';
@@ -11,16 +12,38 @@ import { numbersUpTo, type PlannedCommits } from '../../git/objects/planned-comm
 import { oneLine } from '../../words/host-text.ts';
 import { textOf } from '../../text/pull-request-text.ts';
 import type { ReadObjects } from '../../upstream/tree-reader.ts';
-import { type CommitCounts, countsText } from '../../words/commit-counts.ts';
 
 /** The most commits that are read of the branch as it is. If more are replaced, nothing is told. */
 const MOST_COMMITS = 50;
 const MOST_COMMITS_BYTES = 256 * 1024;
+const MOST_TITLES = 3;
 
 export interface CommitChanges {
   readonly counts: CommitCounts;
   /** Titles of the commits that are dropped. */
   readonly dropped: readonly string[];
+}
+
+/**
+ * Puts the counts in words, such as `2 commits added, 1 changed, 1 dropped (<title>)`.
+ * @param dropped titles of those that are dropped; empty: they are not named.
+ * @returns an empty text if nothing changes.
+ */
+export function countsText(counts: CommitCounts, dropped: readonly string[]): string {
+  const more = dropped.length > MOST_TITLES ? ', ...' : '';
+  const names = dropped.length === 0 ? '' : ` (${dropped.slice(0, MOST_TITLES).join(', ')}${more})`;
+  const parts = [
+    [counts.added, 'added'],
+    [counts.changed, 'changed'],
+    [counts.dropped, `dropped${names}`],
+  ] as const;
+  const words = parts
+    .filter(([count]) => count > 0)
+    .map(([count, what], at) => {
+      const unit = at > 0 ? '' : count === 1 ? 'commit ' : 'commits ';
+      return `${count} ${unit}${what}`;
+    });
+  return words.join(', ');
 }
 
 /** Says the changes as the person is told; empty: nothing changes. */

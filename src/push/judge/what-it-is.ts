@@ -101,16 +101,17 @@ async function findGround(asked: Question, bot: CommitIdentity): Promise<Ground>
   const { received, destination, place, circumstances, git, findings } = asked;
   const { born, isBaseRefused } = destination;
   const { defaultBranch } = born;
-  const remoteUrl = circumstances.settings.remoteUrl(born.repository);
+  const { settings } = circumstances;
+  const remoteUrl = settings.remoteUrl(born.repository);
   const history = git.history([destination.base, defaultBranch]);
   await history.reachBack();
-  const advice = { remoteUrl, branch: shortName(destination.base) };
+  const advice = { remoteUrl, branch: shortName(destination.base), door: settings.door };
   const work = await findWork(received, history, advice, circumstances.memory);
   const owner = baseOfWork(destination, work, history);
   if (!isBaseRefused) findings.add(otherBase(owner));
   const base = owner ?? destination.base;
   const where = { base, defaultBranch, remoteUrl, bot, isQuiet: place === null };
-  if (!isBaseRefused) await refuseUnrelated(work, received.pack.kept, history, where, git.isApart);
+  if (!isBaseRefused) await refuseUnrelated(work, history, where, git.isApart);
   const found = destination.named && { ...destination.named, tip: null };
   const named = await findings.valueOr(() => namedTip(asked, history), found);
   return { history, work, base, named };
@@ -118,13 +119,13 @@ async function findGround(asked: Question, bot: CommitIdentity): Promise<Ground>
 
 /** Changes that options make to the messages, or null. */
 function rewordingOf(
-  { options, pack }: Received,
+  { options }: Received,
   { hostUrl }: Circumstances['settings'],
   bot: CommitIdentity,
 ): Reword | null {
   return inTurn([
     ...(options.stripTrails ? [stripperOf(usualAnywhere(hostUrl))] : []),
-    ...(options.signOff ? [signerOf(pack.kept, bot)] : []),
+    ...(options.signOff ? [signerOf(bot)] : []),
   ]);
 }
 
@@ -180,7 +181,7 @@ async function searchOf(
     },
     memory,
     questions: place?.ask ?? null,
-    canSignOff: () => !options.signOff && haveOwnSignOff(pack.kept, work.commits),
+    canSignOff: () => !options.signOff && haveOwnSignOff(work.commits),
     rebase: `git pull --rebase ${settings.remoteUrl(born.repository)} ${shellWord(shortName(base))}`,
     boundary: [...work.boundary][0] ?? base.oid,
   };

@@ -11,7 +11,13 @@ import { datesOf, undatedOf } from '../../durable/pull-request/record.ts';
 import { areAllNeeded } from '../../git/objects/all-needed.ts';
 import { AnonymousCommits, type DateOf } from '../../git/objects/anonymize.ts';
 import { pullRequestText } from '../../git/objects/commit-message.ts';
-import { type CommitIdentity, parseHistory } from '../../git/objects/commit.ts';
+import {
+  type Commit,
+  type CommitIdentity,
+  lineEnd,
+  parseHistory,
+  startsWith,
+} from '../../git/objects/commit.ts';
 import { type NewCommit, type NewCommits, traceNewCommits } from '../../git/objects/new-commits.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import { OwnIds } from '../../git/objects/own-ids.ts';
@@ -27,7 +33,7 @@ import { newestWork } from '../../text/pull-request-text.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import type { PushOptions } from '../receive/push-options.ts';
 import type { Received } from '../receive/receive.ts';
-import { shellWord } from '../reply/banner.ts';
+import { type BannerFacts, oneBranchCommand, pushCommand, shellWord } from '../reply/banner.ts';
 import type { ClaimedUpdate } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import type { Place } from './questions.ts';
@@ -47,23 +53,19 @@ type Kept = Pick<KeptObjects, 'withOid'>;
 
 /**
  * Lists upstream's history as far back as it takes.
- * @param remoteUrl for the advice, as is `branch`, the base.
+ * @param advice the address, the door and the base, for commands.
  * @throws Refusal, ProtocolError
  */
 export async function findWork(
   { pack, taken, commandList, options }: Received,
   history: UpstreamHistory,
-  { remoteUrl, branch }: { readonly remoteUrl: string; readonly branch: string },
+  { remoteUrl, branch, door }: Pick<BannerFacts, 'remoteUrl' | 'door'> & { readonly branch: string },
   memory: Pick<Memory, 'worked'>,
 ): Promise<Work> {
   const { newId: tip, refName } = taken.command;
   const others = commandList.filter((command) => command !== taken.command && !isDeletion(command));
   const otherTips = others.map(({ newId }) => newId);
   const { kept, namedBases } = pack;
-  const find = (oid: Oid): Uint8Array | undefined => {
-    const object = kept.withOid(oid);
-    return object?.type === 'commit' ? object.content : undefined;
-  };
   /** Whether an entry is a delta of one of upstream's commits, as far as these are known. */
   const hidesCommit = (): boolean => {
     for (const oid of namedBases.oids()) if (history.isKnown(oid)) return true;
@@ -71,16 +73,16 @@ export async function findWork(
   };
   for (;;) {
     if (hidesCommit()) throw hiddenCommit();
-    const trace = traceNewCommits(tip, find, history);
+    const trace = traceNewCommits(tip, kept, history);
     await memory.worked(kept.bytes);
     if (trace.kind === 'complete') {
       const { commits, boundary } = trace;
       if (commits.length === 0)
         throw new Refusal('nothing-new', 'nothing to propose', [
           'Upstream already has everything in this push. Commit something first.',
-          ...(options.prHash === null ? [] : withdrawalOf(remoteUrl, options.prHash)),
+          ...(options.prHash === null ? [] : withdrawalOf(options.prHash, { remoteUrl, door })),
         ]);
-      if (areAllNeeded(kept.objects(), commits, boundary, otherTips, history)) return { commits, boundary };
+      if (areAllNeeded(kept, commits, boundary, otherTips, history)) return { commits, boundary };
     }
     const reachesOthers = trace.kind === 'reaches-back-on-others';
     const hasReached = await (reachesOthers ? history.reachBackOnOthers() : history.reachBack());
@@ -97,15 +99,15 @@ export async function findWork(
     throw new Refusal('one-branch', 'push one branch only', [
       'This push contains commits, tags or files that its first branch does not need. Nothing was sent.',
       'Push that branch alone:',
-      // Nobody here knows what the branch is called at home, and HEAD may be another one.
-      `  git push --no-follow-tags ${remoteUrl} ${shellWord(`${tip.slice(0, 12)}:${refName}`)}`,
+      `  ${oneBranchCommand(tip, { remoteUrl, refName, door })}`,
     ]);
   }
 }
 
-function withdrawalOf(remoteUrl: string, prHash: string): string[] {
-  const options = `-o withdraw -o pr-hash=${prHash} -o 'pr-key=<key>'`;
-  return ['To withdraw the pull request:', `  git push ${options} ${remoteUrl} HEAD:refs/heads/withdraw`];
+function withdrawalOf(prHash: string, to: Pick<BannerFacts, 'remoteUrl' | 'door'>): string[] {
+  const options = ['withdraw', `pr-hash=${prHash}`, 'pr-key=<key>'];
+  const command = pushCommand(options, { ...to, refName: 'refs/heads/withdraw' });
+  return ['To withdraw the pull request:', `  ${command}`];
 }
 
 /** @property bot whose commits are nobody's. */
@@ -131,14 +133,13 @@ const MOST_GROUNDS = 20;
  */
 export async function refuseUnrelated(
   { commits, boundary }: Work,
-  kept: Kept,
   history: Pick<UpstreamHistory, 'has' | 'branchesHolding'>,
   { remoteUrl, bot, ...where }: Surroundings,
   isApart: IsApart,
 ): Promise<void> {
   if (!(await isUnrelated(boundary, history, where, isApart))) return;
   const [ground] = boundary;
-  throw unrelated(where.base, remoteUrl, ground, othersIn(commits, kept, bot).at(-1));
+  throw unrelated(where.base, remoteUrl, ground, othersIn(commits, bot).at(-1)?.oid);
 }
 
 /** Whether work shares no history with its base, as far as that can be known. */
@@ -188,9 +189,11 @@ export function unrelated(base: Ref, remoteUrl: string, ground?: Oid, last?: Oid
 }
 
 /** The commits by others than the author of the newest one and the bot, oldest first. */
-export function othersIn(commits: NewCommits, kept: Kept, { name, email }: CommitIdentity): Oid[] {
-  const own = new Set([authorOf(kept, commits.at(-1)!.oid), `author ${name} <${email}`]);
-  return Array.from(commits, ({ oid }) => oid).filter((oid) => !own.has(authorOf(kept, oid)));
+export function othersIn(commits: NewCommits, { name, email }: CommitIdentity): NewCommit[] {
+  const own = new Set([authorOf(commits.at(-1)!), `author ${name} <${email}`]);
+  const others: NewCommit[] = [];
+  for (const commit of commits) if (!own.has(authorOf(commit))) others.push(commit);
+  return others;
 }
 
 /**
@@ -219,10 +222,14 @@ export function changesNothing(
   return groundTree === null ? entryCount === 0 : groundTree === commits.at(-1)?.commit.tree;
 }
 
-/** Name and address, as their bytes stand there. */
-export function authorOf(kept: Kept, oid: Oid): string | undefined {
-  const head = latin1((kept.withOid(oid)?.content ?? new Uint8Array()).subarray(0, MAX_HEAD_BYTES));
-  return /^author [^\n>]*/m.exec(head)?.[0];
+/** Name and address, as their bytes stand there. Without patterns, because a push has thousands. */
+export function authorOf({ content }: Pick<NewCommit, 'content'>): string | undefined {
+  const head = content.subarray(0, MAX_HEAD_BYTES);
+  for (let start = 0, end = 0; start < head.length; start = end + 1) {
+    end = lineEnd(head, start);
+    if (startsWith(head, start, 'author ')) return latin1(head, start, end).split('>', 1)[0];
+  }
+  return undefined;
 }
 
 /** Finds those commits in a pack that one of them is made of: itself and its ancestors. */
@@ -264,9 +271,9 @@ export async function planWork(
       'Rebase them instead of merging, or push without "-o squash".',
     ]);
   }
-  const { oid, commit } = pushed.at(-1)!;
+  const tip = pushed.at(-1)!;
   const newest = newestCommit(pushed);
-  const reworded = (words: Uint8Array): Uint8Array => reword?.(newest.oid, words) ?? words;
+  const reworded = (words: Uint8Array): Uint8Array => reword?.(newest, words) ?? words;
   let { encoding } = newest.commit;
   let message = reworded(newest.commit.message);
   if (title !== null || description !== null) {
@@ -276,7 +283,9 @@ export async function planWork(
     encoding = null;
   }
   // The tip's files.
-  return planCommits([{ oid, commit: { ...commit, message, encoding, parents: [parent] } }], ownIds);
+  const { tree, committedAt } = tip.commit;
+  const commit = { tree, committedAt, message, encoding, parents: [parent] };
+  return planCommits([{ oid: tip.oid, content: tip.content, commit }], ownIds);
 }
 
 /** Asks for the upstream commit that contains all others. */
@@ -323,6 +332,41 @@ export function newestCommit(commits: NewCommits): NewCommit {
   return at(newestWork(commits.length, (place) => at(place).commit.parents.length > 1));
 }
 
+class RewordedCommit implements NewCommit {
+  readonly #found: NewCommit;
+  readonly #message: Uint8Array;
+
+  constructor(found: NewCommit, message: Uint8Array) {
+    this.#found = found;
+    this.#message = message;
+  }
+
+  get oid(): Oid {
+    return this.#found.oid;
+  }
+
+  get content(): Uint8Array {
+    return this.#found.content;
+  }
+
+  get commit(): Commit {
+    const { commit } = this.#found;
+    return {
+      get tree() {
+        return commit.tree;
+      },
+      get parents() {
+        return commit.parents;
+      },
+      get committedAt() {
+        return commit.committedAt;
+      },
+      encoding: commit.encoding,
+      message: this.#message,
+    };
+  }
+}
+
 /** Passes over a message that rewording makes, with patterns. */
 const REWORD_PASSES = 4;
 
@@ -334,17 +378,13 @@ async function rewordedCommits(
 ): Promise<NewCommits> {
   const { length } = commits;
   const messages = new ByteArrays();
-  for (const { oid, commit } of commits) {
-    const { message } = commit;
-    messages.push(reword(oid, message));
+  for (const found of commits) {
+    const { message } = found.commit;
+    messages.push(reword(found, message));
     await memory.worked(REWORD_PASSES * message.byteLength);
   }
-  const reworded = (found: NewCommit, index: number): NewCommit => ({
-    oid: found.oid,
-    get commit() {
-      return { ...found.commit, message: messages.at(index) };
-    },
-  });
+  const reworded = (found: NewCommit, index: number): NewCommit =>
+    new RewordedCommit(found, messages.at(index));
   return {
     length,
     at(index) {

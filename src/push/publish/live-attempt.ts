@@ -83,6 +83,8 @@ class LiveAttempt implements Attempt {
     await delivery.prepare();
     // What was made first may have taken long.
     const committedAt = isReady || isRepeated ? this.#intended.committedAt : await this.#decideDate();
+    // Whoever has left did not read the key, and nothing of the push is public yet.
+    this.#run.consent.stillThere();
     return { prHash, committedAt, key, isRepeated, earlier };
   }
 

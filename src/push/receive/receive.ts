@@ -127,6 +127,8 @@ export interface ReceivedPack {
   readonly entryCount: number;
   /** The size of the objects in these entries; of a delta, the size that it says it makes. */
   readonly objectBytes: number;
+  /** The size of the largest of them, which may be over the limit. */
+  readonly largestBytes: number;
   /** The bases that these entries name by their ids. */
   readonly namedBases: OidTable;
 }
@@ -207,8 +209,8 @@ export async function readPushedPack(
   }
   scanner.finish();
   await spool.close();
-  const { passedCount: entryCount, passedObjectBytes: objectBytes } = scanner;
-  const received = { kept, spool, entryCount, objectBytes, namedBases };
+  const { passedCount: entryCount, passedObjectBytes: objectBytes, largestBytes } = scanner;
+  const received = { kept, spool, entryCount, objectBytes, largestBytes, namedBases };
   return scanner.hasLateBase ? withoutLateDeltas(received, openSpool(), memory) : received;
 }
 
@@ -228,6 +230,6 @@ async function withoutLateDeltas(
   }
   await copy.close();
   await spool.discard();
-  const { passedCount, passedObjectBytes: objectBytes, namedBases } = scanner;
-  return { kept, spool: copy, entryCount: passedCount, objectBytes, namedBases };
+  const { passedCount: passed, passedObjectBytes: objectBytes, largestBytes, namedBases } = scanner;
+  return { kept, spool: copy, entryCount: passed, objectBytes, largestBytes, namedBases };
 }

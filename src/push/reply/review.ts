@@ -27,6 +27,7 @@ const MENDABLE: ReadonlySet<RefusalCode> = new Set([
   'trails',
   'noise',
   'workflows',
+  'too-large',
 ]);
 
 /** Faults that only options mend: without `needs`, nobody but the person can write these. */

@@ -7,6 +7,7 @@
 import { fileUrl, hostNameOf } from '../../config/hosts.ts';
 import { systemClock } from '../../isolate/clock.ts';
 import {
+  type KnownReports,
   REPORT_FIELDS,
   securityFormPage,
   securityPreviewPage,
@@ -38,25 +39,30 @@ const UNKNOWN: SecurityPolicy = { kind: 'unknown' };
 
 export async function showSecurityForm(place: RequestedForm): Promise<Response> {
   const { c } = place;
-  const [closed, policy] = await Promise.all([reportsClosed(place), readPolicy(place)]);
+  const [outlook, policy] = await Promise.all([factsOf(place), readPolicy(place)]);
   const url = policy.kind === 'file' ? fileUrl(c.var.host, policy.repository, policy.path) : '';
   // Nothing is filled in by the address, which proxies and histories keep.
   const form = { ...(await frameOf(place)), typed: typedReport(() => '') };
-  return answerForm(c, securityFormPage(form, READERS, { closed, policy, fileUrl: url }));
+  return answerForm(c, securityFormPage(form, READERS, { ...outlook, policy, fileUrl: url }));
 }
 
-/** Says why no report can be sent; null: as far as is known, it can. Asks what is cheap first. */
+/** Tells what is known before anybody types. Asks what is cheap first. */
+async function factsOf(place: RequestedForm): Promise<Pick<KnownReports, 'closed' | 'isTaken'>> {
+  const closed = await reportsClosed(place);
+  const { c, target } = place;
+  if (closed !== null || (await countReading(c)) !== null) return { closed, isTaken: null };
+  const isTaken = (await inTime(areReportsTaken(c, target).catch(() => undefined))) ?? null;
+  return { closed: isTaken === false ? sentence(notTaken(target)) : null, isTaken };
+}
+
+/** Says why the service would send no report; null: it would. */
 async function reportsClosed({ c, target }: RequestedForm): Promise<string | null> {
   const refusal = refuseReports(c) ?? (await refuseSuspendedReports(c)) ?? (await knownOver(c, 'comments'));
   if (refusal !== null) return explanationOf(refusal);
   const policy = await inTime(knownPolicy(c, target));
   if (policy === null)
     return `${hostNameOf(c.var.host)} has no public repository ${fullName(target)}. Correct the name.`;
-  const refused = policy && reportRefusal(policy, target);
-  if (refused) return refused;
-  if ((await countReading(c)) !== null) return null;
-  const taken = await inTime(areReportsTaken(c, target).catch(() => undefined));
-  return taken === false ? sentence(notTaken(target)) : null;
+  return policy === undefined ? null : reportRefusal(policy, target);
 }
 
 async function readPolicy({ c, target }: RequestedForm): Promise<SecurityPolicy> {

@@ -31,7 +31,7 @@ operatorPageRoutes.post(OPERATOR_PATH, (c) =>
   }),
 );
 
-/** Null: there is no answer now. */
+/** Answers null if there is no answer now. */
 function soon<T>(asked: Promise<T>): Promise<T | null> {
   return within(LISTS_PATIENCE_MS, asked).catch(() => null);
 }

@@ -7,6 +7,8 @@ import { fileUrl, hostNameOf, recordName, repositoryPath } from '../../config/ho
 import type { AppEnv } from '../../env.ts';
 import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import { type ListedPullRequest, remotePage } from '../../pages/remote-page.ts';
+import type { ListedThread } from '../../host/code-host.ts';
+import type { Policy } from '../../policy/policy.ts';
 import { openPolicies } from '../../policy/policies.ts';
 import { recordedHashesOf } from '../../stats/recorded-hashes.ts';
 import { countReading } from '../forms/change/source.ts';
@@ -42,8 +44,7 @@ export async function showRemote(c: Context<AppEnv>, target: RepositoryName): Pr
     const explanation = `${hostNameOf(host)} has no public repository ${fullName(target)}. Correct the name.`;
     return answerRefused(c, explained(404, 'No such repository', explanation), 'page');
   }
-  // Made-up names, and a host that does not answer, cost no call of the bot account's.
-  const openThreads = policy === undefined ? null : await openThreadsOf(c, target, mayAsk);
+  const openThreads = await threadsToList(c, target, policy, mayAsk);
   const page = {
     repository: target,
     remoteBase: `${shownOrigin(c.req.raw, config)}/v1/`,
@@ -59,6 +60,23 @@ export async function showRemote(c: Context<AppEnv>, target: RepositoryName): Pr
   return answerPage(c, remotePage(page, config), 200, {
     'Cache-Control': isComplete ? keptFor(KEPT_SECONDS, c.req.raw, config) : 'no-store',
   });
+}
+
+/**
+ * Lists open threads. Made-up names, a host that does not answer, and a repository that takes only
+ * pull requests cost no call of the bot account's.
+ * @returns null if they cannot be listed now; undefined if there is no use in them.
+ */
+async function threadsToList(
+  c: Context<AppEnv>,
+  target: RepositoryName,
+  policy: Policy | undefined,
+  mayAsk: () => Promise<boolean>,
+): Promise<readonly ListedThread[] | null | undefined> {
+  if (c.var.host.token === null) return undefined;
+  if (policy === undefined) return null;
+  const isOfUse = policy.accepted.some((kind) => kind !== 'pull_requests');
+  return isOfUse ? openThreadsOf(c, target, mayAsk) : undefined;
 }
 
 /**

@@ -15,8 +15,6 @@ import type { RepositoryName } from '../../words/repository-name.ts';
 const FRESH_MS = 2 * 60_000;
 /** Short, because the rest of the page can be shown without the list. */
 const AT_ONCE_MS = 2_000;
-/** The longest title that is kept: hosts take no longer one. */
-const MOST_CHARACTERS = 256;
 
 /**
  * Lists the threads, the newest first, or returns null if they cannot be listed now. Never rejects.
@@ -43,8 +41,7 @@ export async function openThreadsOf(
       isClientsLimit = !(await mayAsk());
       if (isClientsLimit) throw new Error('the client has asked too often');
       const activity = openActivity(openHostAccess(c.env, config, host, http), () => {});
-      const threads = (await activity.newestThreads(target)) ?? [];
-      return threads.map((thread) => ({ ...thread, title: thread.title.slice(0, MOST_CHARACTERS) }));
+      return (await activity.newestThreads(target)) ?? [];
     },
   });
   // Others must not be refused for it.

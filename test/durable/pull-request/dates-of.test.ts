@@ -9,6 +9,7 @@ import { planWork } from '../../../src/push/judge/work.ts';
 import { datesOf, undatedOf } from '../../../src/durable/pull-request/record.ts';
 import { CountedMemory } from '../../support/counted-memory.ts';
 import { type CommitFields, commitContent, oidNumber, PRIVATE_WORDS } from '../../support/objects.ts';
+import { newCommitOf } from '../../support/new-commits.ts';
 import { oidOf } from '../../support/pack-builder.ts';
 
 const UPSTREAM = oidNumber(1);
@@ -26,7 +27,7 @@ const PLAN = {
 
 function newCommit(fields: CommitFields) {
   const content = commitContent(fields);
-  return { oid: oidOf('commit', content), commit: parseCommit(content) };
+  return newCommitOf(content);
 }
 
 /** A line of commits on upstream, oldest first. */
@@ -110,10 +111,7 @@ describe('a pull request that is pushed again', async () => {
   });
 
   it('has no original ids if its own commits are pushed, as after a fetch of its branch', async () => {
-    const fetched = first.contents.map((content) => ({
-      oid: oidOf('commit', content),
-      commit: parseCommit(content),
-    }));
+    const fetched = first.contents.map(newCommitOf);
     const [added] = line('three') as [ReturnType<typeof newCommit>];
     const again = await rewrite([...fetched, added], later);
     expect(again.originalIds).toEqual([added.oid]);
@@ -173,7 +171,7 @@ it('each message is reworded once, as work, and a squashed push rewords only its
   const commits = line('one', 'two', 'three');
   const planned = async (options: Pick<typeof PLAN, 'squash' | 'title'>) => {
     const memory = new CountedMemory();
-    const reword = vi.fn((_: string, message: Uint8Array) => Buffer.from(`${Buffer.from(message)}!`));
+    const reword = vi.fn((_: unknown, message: Uint8Array) => Buffer.from(`${Buffer.from(message)}!`));
     const work = { commits, boundary: BOUNDARY };
     const plan = await planWork(work, { ...PLAN, ...options }, reword, async () => null, memory);
     const messages = plan.messages.map((message) => Buffer.from(message).toString());

@@ -5,7 +5,7 @@
 import { expect, it } from 'vitest';
 import { encodeEdits, MOST_FILES, parseEdits } from '../../../src/edit/file-edits.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
-import { type FormAnswer, FormClient, typedIn } from '../support/form-client.ts';
+import { type FormAnswer, FormClient, savedIn, typedIn } from '../support/form-client.ts';
 import { gitIn } from '../support/objects.ts';
 import { useTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
@@ -46,7 +46,7 @@ async function begun(file = 'docs/guide.md') {
   return { upstream, editor };
 }
 
-const hashIn = ({ html }: FormAnswer): string => /id="hash" value="([0-9a-f]{12})"/.exec(html)?.[1] ?? '';
+const hashIn = ({ html }: FormAnswer): string => savedIn(html, 'Hash');
 const title = ({ html }: FormAnswer): string => typedIn(html, 'title');
 
 it('edits, adds and removes files, and opens one commit with all of them', async () => {
@@ -63,7 +63,7 @@ it('edits, adds and removes files, and opens one commit with all of them', async
   ]);
   await editor.send({ step: 'another' });
   const added = await editor.send({ step: 'add', named: 'docs/new.md' });
-  expect([added.heading, title(added)]).toEqual(['Add docs/new.md', 'Update new.md and 2 more files']);
+  expect([added.heading, title(added)]).toEqual(['Add docs/new.md', 'Update guide.md and 2 more files']);
   const preview = await editor.send({ text: 'new\n', title: 'Tidy up', step: 'preview' });
   expect(preview.heading, preview.problem).toBe('What becomes public');
   for (const caption of ['The new file', 'The file is removed', 'The difference'])

@@ -6,7 +6,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { NOT_ACCESSIBLE } from '../../../sandbox/known-answers.ts';
+import { TOKEN_NOT_ACCESSIBLE } from '../../../sandbox/known-answers.ts';
 import { FormClient, typedIn } from '../support/form-client.ts';
 import { Operator, OPERATOR } from '../support/operator.ts';
 import { speak } from '../support/speak.ts';
@@ -74,6 +74,7 @@ describe('a report by the form', () => {
     const upstream = await open();
     const { page, send } = await formOf(upstream);
     expect([page.status, page.problem, hasFields(page)]).toEqual([200, '', true]);
+    expect(textOf(page)).toContain(`${upstream.fullName} takes private reports.`);
     expect(textOf(page)).toContain('An issue is public');
     const preview = await send({ step: 'preview' });
     expect(preview.heading).toBe('Preview of the report');
@@ -192,6 +193,16 @@ describe('before anybody types', () => {
     expect((await sendJson(upstream)).status).toBe(200);
   });
 
+  it('what the host does not say is asked again when it is sent', async () => {
+    const upstream = await open();
+    const answer = { status: 500 };
+    bed.sandbox.faults.inject({ method: 'GET', path: /-reporting$/, times: 3, answer });
+    const { page, send } = await formOf(upstream);
+    expect(textOf(page)).toContain('is not known now. Sending asks again.');
+    bed.sandbox.faults.clear();
+    expect((await send()).heading).toBe('Your report was sent');
+  });
+
   it('a missing repository is told', async () => {
     const page = await clientOf().get('/v1/gh/octo/nowhere/security');
     expect([hasFields(page), page.problem]).toEqual([
@@ -222,7 +233,7 @@ it('an archived repository is told in the host’s words', async () => {
 it('a token that may not report is told, and nothing is repeated', async () => {
   const upstream = await open();
   const { send } = await formOf(upstream);
-  bed.sandbox.faults.inject({ method: 'POST', path: /\/reports$/, answer: NOT_ACCESSIBLE });
+  bed.sandbox.faults.inject({ method: 'POST', path: /\/reports$/, answer: TOKEN_NOT_ACCESSIBLE });
   const answer = await send();
   expect([answer.status, answer.problem]).toEqual([
     400,

@@ -35,7 +35,6 @@ const BY_HOST: ExpectedRefusal = {
 const whole = () => buildPack(sound.entries).bytes;
 /** The sound pack with another entry behind it. */
 const withEntry = (entry: Entry) => buildPack([...sound.entries, entry]).bytes;
-const withBlob = (lie: Partial<Entry>) => buildPack([sound.commit, { ...sound.blob, ...lie } as Entry]).bytes;
 const flipped = (at: number) => {
   const bytes = whole();
   const index = at < 0 ? bytes.length + at : at;
@@ -46,7 +45,11 @@ const someDelta = Buffer.concat([deltaSize(100), deltaSize(1), Buffer.from([1, 0
 const BAD_PACKS: readonly (readonly [what: string, expected: ExpectedRefusal, pack: () => Uint8Array])[] = [
   ['no trailer', { ...INVALID, line: /ended too early/ }, () => whole().subarray(0, -20)],
   ['a changed byte in the commit', INVALID, () => flipped(40)],
-  ['an object of 10 MB and a byte', TOO_LARGE, () => withBlob({ declaredSize: 10 * 1024 * 1024 + 1 })],
+  [
+    'an object of 10 MB and a byte',
+    TOO_LARGE,
+    () => withEntry({ type: 'blob', content: Buffer.alloc(10 * 1024 * 1024 + 1) }),
+  ],
   [
     'a base that nobody has',
     BY_HOST,

@@ -55,24 +55,29 @@ describe('by default', () => {
     expect(first).toBe(secondLine(`1 of your 2 commits is already in ${pull.url}.`));
   });
 
-  it('work is known again with another message, a sign-off, or squashed; other work on the same base is not', async () => {
-    const { clone, pull, banner, upstream } = await withPullRequest(bed);
-    const told = async (...options: string[]) =>
-      remoteLines(await pushAgain({ clone }, '-o', 'preview', ...options));
-    const all = secondLine(`Your 2 commits are already in ${pull.url}.`);
-    expect((await told('-o', 'sign-off'))[0]).toBe(all);
-    await clone.git('commit', '--quiet', '--amend', '--message', 'Another way');
-    const [first, , how, update] = await told();
-    expect(first).toBe(all);
-    expect(how).toBe('To update that one:');
-    expect(update).toBe(
-      `  git push -o pr-hash=${banner.prHash} ${upstream.url} ${(await clone.idOf('HEAD')).slice(0, 12)}:refs/heads/more`,
-    );
-    expect((await told('-o', 'squash'))[0]).toBe(secondLine(`Your commit is already in ${pull.url}.`));
-    await clone.git('reset', '--quiet', '--hard', 'origin/main');
-    await clone.commit();
-    expect((await told()).join()).not.toContain('SECOND');
-  });
+  it(
+    'work is known again with another message, a sign-off, or squashed; other work on the same base is not',
+    exhaustive,
+    async () => {
+      const { clone, pull, banner, upstream } = await withPullRequest(bed);
+      const told = async (...options: string[]) =>
+        remoteLines(await pushAgain({ clone }, '-o', 'preview', ...options));
+      const all = secondLine(`Your 2 commits are already in ${pull.url}.`);
+      expect((await told('-o', 'sign-off'))[0]).toBe(all);
+      await clone.git('commit', '--quiet', '--amend', '--message', 'Another way');
+      const [first, , how, update] = await told();
+      expect(first).toBe(all);
+      expect(how).toBe('To update that one:');
+      expect(update).toBe(
+        `  git push -o pr-hash=${banner.prHash} ${upstream.url} ${(await clone.idOf('HEAD')).slice(0, 12)}:refs/heads/more`,
+      );
+      expect(statusTable(await pushAgain({ clone }, '-o', 'delay=1h')).join()).toContain('proposed before');
+      expect((await told('-o', 'squash'))[0]).toBe(secondLine(`Your commit is already in ${pull.url}.`));
+      await clone.git('reset', '--quiet', '--hard', 'origin/main');
+      await clone.commit();
+      expect((await told()).join()).not.toContain('SECOND');
+    },
+  );
 
   it(
     'a fix that was squashed into its commit is known again by the files it ends with',
@@ -259,6 +264,8 @@ describe('with PUSH_DOUBLES=refuse', exhaustive, () => {
     }
     const delayed = await pushAgain({ clone }, '-o', 'delay=1h');
     expect(statusTable(delayed).join()).toContain('commits are open already');
+    await clone.git('commit', '--quiet', '--amend', '--message', 'Another way');
+    expect(statusTable(await pushAgain({ clone }, '-o', 'sign-off')).join()).toContain('are open already');
     expect(await bed.host.pulls(upstream)).toHaveLength(1);
     expect(await bed.host.workBranches(upstream)).toEqual([banner.branch]);
     await clone.git('reset', '--quiet', '--hard', 'origin/main');

@@ -118,6 +118,20 @@ describe('after the wait', () => {
     expect(await bed.host.pulls(upstream)).toEqual([]);
   });
 
+  it('Ctrl-C stops it still while its fork is made', exhaustive, async () => {
+    const { upstream, push } = await waiting();
+    const path = new RegExp(`/${upstream.name}/forks$`);
+    bed.sandbox.faults.inject({ method: 'POST', path, delayMs: 4_000 });
+    const asked = () => bed.host.requestsFor(upstream, 'POST', path);
+    await expect.poll(asked, { timeout: 10_000 }).toHaveLength(1);
+    const stopped = () => bed.logLines.filter((line) => line.includes('push stopped')).length;
+    const before = stopped();
+    push.stop();
+    await expect.poll(stopped, { timeout: 20_000 }).toBe(before + 1);
+    expect(bed.host.requestsFor(upstream, 'POST', /receive-pack$/)).toEqual([]);
+    expect(await bed.host.pulls(upstream)).toEqual([]);
+  });
+
   it('a client that only ends its side of the connection has not left', exhaustive, async () => {
     const { upstream, clone, person } = await contribute(bed);
     const newId = await clone.commit({ files: HOME });

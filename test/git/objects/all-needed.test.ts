@@ -4,6 +4,7 @@ import { areAllNeeded } from '../../../src/git/objects/all-needed.ts';
 import { type KnownHistory, traceNewCommits } from '../../../src/git/objects/new-commits.ts';
 import type { KeptObject } from '../../../src/git/pack/kept-objects.ts';
 import { commitContent, oidNumber, tagContent } from '../../support/objects.ts';
+import { storeOf } from '../../support/new-commits.ts';
 import { oidOf } from '../../support/pack-builder.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
@@ -35,9 +36,19 @@ class Pack {
       isListed: (oid) => known.includes(oid),
       isKnown: (oid) => known.includes(oid),
     };
-    const trace = traceNewCommits(tip, (oid) => this.kept.get(oid)?.content, history);
+    const trace = traceNewCommits(
+      tip,
+      storeOf((oid) => this.kept.get(oid)?.content),
+      history,
+    );
     if (trace.kind !== 'complete') throw new Error(trace.kind);
-    return areAllNeeded(this.kept.values(), trace.commits, trace.boundary, otherTips, history);
+    const { size } = this.kept;
+    const all = [...this.kept.values()];
+    const objects = function* () {
+      yield* all;
+    };
+    const kept = { size, objects };
+    return areAllNeeded(kept, trace.commits, trace.boundary, otherTips, history);
   }
 }
 

@@ -4,6 +4,7 @@ import { AnonymousCommits } from '../../../src/git/objects/anonymize.ts';
 import { type CommitFields, commitContent, oidNumber, PRIVATE_WORDS } from '../../support/objects.ts';
 import { SigningKey } from '../../../src/git/objects/ssh-signature.ts';
 import { parseCommit } from '../../../src/git/objects/commit.ts';
+import { newCommitOf } from '../../support/new-commits.ts';
 import { oidOf } from '../../support/pack-builder.ts';
 import { planned } from '../../support/planned.ts';
 
@@ -13,7 +14,7 @@ const dateOf = () => 1_800_000_000;
 
 function newCommit(fields: CommitFields) {
   const content = commitContent(fields);
-  return { oid: oidOf('commit', content), commit: parseCommit(content) };
+  return newCommitOf(content);
 }
 
 function anonymize(...commits: ReturnType<typeof newCommit>[]) {

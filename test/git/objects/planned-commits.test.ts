@@ -5,7 +5,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { concatBytes, utf8 } from '../../../src/git/bytes.ts';
-import { parseCommit } from '../../../src/git/objects/commit.ts';
 import { OwnIds } from '../../../src/git/objects/own-ids.ts';
 import {
   COMMIT_WORK,
@@ -16,7 +15,7 @@ import {
 } from '../../../src/git/objects/planned-commits.ts';
 import { CountedMemory } from '../../support/counted-memory.ts';
 import { commitContent, oidNumber, PRIVATE_WORDS } from '../../support/objects.ts';
-import { oidOf } from '../../support/pack-builder.ts';
+import { newCommitOf } from '../../support/new-commits.ts';
 import { comparable, plannedCommits } from '../../support/random-kept.ts';
 import { runs } from '../../support/runs.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
@@ -26,7 +25,7 @@ const TEXT = 'words '.repeat(1_000);
 
 function newCommit(parents: readonly string[], message: string) {
   const content = commitContent({ parents, message });
-  return { oid: oidOf('commit', content), commit: parseCommit(content) };
+  return newCommitOf(content);
 }
 
 function plan(...commits: ReturnType<typeof newCommit>[]) {

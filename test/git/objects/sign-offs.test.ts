@@ -1,7 +1,7 @@
 /** Messages that the service signs off: the person's own sign-offs go, those of others stay. */
 import { describe, expect, it } from 'vitest';
 import { haveOwnSignOff, MAX_SIGN_OFFS, signerOf } from '../../../src/git/objects/sign-offs.ts';
-import type { KeptObjects } from '../../../src/git/pack/kept-objects.ts';
+import type { NewCommit } from '../../../src/git/objects/new-commits.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 import { workOf } from '../../support/work-meter.ts';
 
@@ -15,20 +15,21 @@ const HEADER = [
 ].join('\n');
 
 const bytes = (text: string) => Buffer.from(text, 'latin1');
-const kept = (message: string) =>
-  ({ withOid: () => ({ content: bytes(`${HEADER}\n\n${message}`) }) }) as unknown as KeptObjects;
+const commitOf = (message: string): NewCommit => {
+  const own = { tree: OID, parents: [], committedAt: 0, encoding: null, message: bytes(message) };
+  return { oid: OID, content: bytes(`${HEADER}\n\n${message}`), commit: own };
+};
+
+const signer = () => signerOf({ name: 'bot', email: 'bot@x.example' });
 
 function signed(message: string): string {
-  const sign = signerOf(kept(message), { name: 'bot', email: 'bot@x.example' });
-  const once = sign(OID, bytes(message));
-  expect(sign(OID, once), 'signing twice changes nothing').toEqual(once);
+  const commit = commitOf(message);
+  const once = signer()(commit, bytes(message));
+  expect(signer()(commit, once), 'signing twice changes nothing').toEqual(once);
   return Buffer.from(once).toString('latin1');
 }
 
-const isOwn = (message: string) =>
-  haveOwnSignOff(kept(message), [
-    { oid: OID, commit: { tree: OID, parents: [], committedAt: 0, encoding: null, message: bytes(message) } },
-  ]);
+const isOwn = (message: string) => haveOwnSignOff([commitOf(message)]);
 
 describe('a sign-off of one’s own', () => {
   it.each([
@@ -82,10 +83,10 @@ describe('the sign-off of the pseudonym', () => {
   });
 
   it('is written as the author is, in UTF-8', () => {
-    const sign = signerOf(kept('Fix'), { name: 'bot', email: 'größe@x.example' });
-    const once = sign(OID, Buffer.from('Fix'));
+    const sign = signerOf({ name: 'bot', email: 'größe@x.example' });
+    const once = sign(commitOf('Fix'), Buffer.from('Fix'));
     expect(Buffer.from(once).toString()).toBe(`Fix\n\nSigned-off-by: bot <größe@x.example>\n`);
-    expect(sign(OID, once)).toEqual(once);
+    expect(sign(commitOf('Fix'), once)).toEqual(once);
   });
 
   it('takes time in proportion to the message', exhaustive, () => {
@@ -112,7 +113,6 @@ describe('the sign-off of the pseudonym', () => {
 });
 
 const many = (count: number) => bytes(`Fix\n\n${'Signed-off-by:Z\n'.repeat(count)}`);
-const signer = () => signerOf(kept(''), { name: 'bot', email: 'bot@x.example' });
 
 describe('sign-offs that are more than anybody has', () => {
   const tooMany = expect.objectContaining({ code: 'too-large' });
@@ -120,13 +120,13 @@ describe('sign-offs that are more than anybody has', () => {
   it('are counted in all messages together', exhaustive, () => {
     const sign = signer();
     const half = many(MAX_SIGN_OFFS / 2);
-    for (const oid of [OID, 'b'.repeat(40)])
-      expect(Buffer.from(sign(oid, half)).toString()).toBe(`Fix\n\n${LINE}\n`);
-    expect(() => sign('c'.repeat(40), many(1))).toThrow(tooMany);
+    for (const message of ['one', 'two'])
+      expect(Buffer.from(sign(commitOf(message), half)).toString()).toBe(`Fix\n\n${LINE}\n`);
+    expect(() => sign(commitOf('three'), many(1))).toThrow(tooMany);
   });
 
   it('are refused', () => {
-    expect(() => signer()(OID, many(MAX_SIGN_OFFS + 1))).toThrow(tooMany);
+    expect(() => signer()(commitOf(''), many(MAX_SIGN_OFFS + 1))).toThrow(tooMany);
   });
 
   it('are not looked through to their end for one that could be replaced', async () => {

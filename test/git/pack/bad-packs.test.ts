@@ -86,8 +86,13 @@ const LIES: readonly (readonly [what: string, code: ProtocolErrorCode, pack: Uin
     buildPack([blob, { type: 'ofs-delta', base: 0, delta: deltaTo(5), declaredSize: 10, stream: bomb }]),
   ],
   [
-    'an object of 10 MiB and a byte',
+    'a folder of 10 MiB and a byte',
     'too-large',
+    buildPack([{ ...blob, type: 'tree', declaredSize: MAX_OBJECT_BYTES + 1 }]),
+  ],
+  [
+    'a file of 10 MiB and a byte that it lacks',
+    'bad-pack',
     buildPack([{ ...blob, declaredSize: MAX_OBJECT_BYTES + 1 }]),
   ],
   ['an object of 2^53 bytes', 'too-large', buildPack([{ ...blob, declaredSize: 2 ** 53 }])],
@@ -95,11 +100,6 @@ const LIES: readonly (readonly [what: string, code: ProtocolErrorCode, pack: Uin
     'a delta of 4 GiB',
     'too-large',
     buildPack([blob, { type: 'ofs-delta', base: 0, delta: deltaTo(5), declaredSize: 2 ** 32 }]),
-  ],
-  [
-    'a delta that makes 10 MiB and a byte',
-    'too-large',
-    buildPack([blob, { type: 'ofs-delta', base: 0, delta: deltaTo(MAX_OBJECT_BYTES + 1) }]),
   ],
   [
     'a delta of no bytes',
@@ -170,6 +170,24 @@ function describeTinyBlobs(count: number): void {
     expect([scanner.namedBases.size, scanner.kept.entryCount]).toEqual([0, 0]);
   });
 }
+
+it.each([
+  ['a file', [{ ...blob, content: Buffer.alloc(MAX_OBJECT_BYTES + 1) }]],
+  ['a delta', [blob, { type: 'ofs-delta', base: 0, delta: deltaTo(MAX_OBJECT_BYTES + 1) }]],
+] satisfies [string, Entry[]][])('%s over the limit passes, and is remembered by its size', (_, entries) => {
+  const { bytes } = buildPack(entries);
+  const scanner = new PackScanner();
+  expect(Buffer.concat(scanner.scan(bytes))).toEqual(bytes.subarray(12, -20));
+  scanner.finish();
+  expect(scanner.largestBytes).toBe(MAX_OBJECT_BYTES + 1);
+});
+
+it('a file over the limit is refused at its end if far fewer bytes have come', () => {
+  const large: Entry = { ...blob, content: Buffer.alloc(13 * 1024 * 1024) };
+  const { bytes, offsets } = buildPack([large, blob]);
+  expect(codeOf([bytes.subarray(0, offsets[1]! - 1)])).toBe('truncated-pack');
+  expect(codeOf([bytes.subarray(0, offsets[1])])).toBe('too-large');
+});
 
 describe('a bad pack', () => {
   it('is refused before the bytes that it declares have come', () => {

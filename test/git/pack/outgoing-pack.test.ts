@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { PackScanner } from '../../../src/git/pack/pack-scanner.ts';
 import { MAX_NAMED_BASES } from '../../../src/git/pack/memory-limits.ts';
-import { outgoingBytes, outgoingPack } from '../../../src/git/pack/outgoing-pack.ts';
+import { commitEntryBytes, outgoingBytes, outgoingPack } from '../../../src/git/pack/outgoing-pack.ts';
 import { CHUNKINGS } from '../../support/byte-chunks.ts';
 import { readPack } from '../../support/isomorphic-reader.ts';
 import { commitContent, oidNumber, tagContent, treeContent } from '../../support/objects.ts';
@@ -125,7 +125,8 @@ describe('a rewritten pack', () => {
     expect(pieces.at(-2)).toBe(stored);
     const sent = Buffer.concat(pieces.slice(0, -1));
     expect(Buffer.from(pieces.at(-1)!)).toEqual(createHash('sha1').update(sent).digest());
-    expect(outgoingBytes(small, stored.length)).toBe(sent.length);
+    const commitBytes = small.length * commitEntryBytes(100);
+    expect(outgoingBytes(commitBytes, stored.length)).toBe(sent.length);
   });
 });
 

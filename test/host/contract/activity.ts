@@ -65,7 +65,7 @@ export function activityContract(world: () => World): void {
       const { remarks, lines } = (await activity.remarks(name, number, Date.now() - HOUR_MS))!;
       expect(remarks.map(({ key }) => key.replace(/\d+/, '1'))).toEqual(['review:1']);
       expect(lines).toMatchObject([
-        { text: 'About a line', comment: { in: 'line', isEdited: false, by: { login: name.owner } } },
+        { text: 'About a line', comment: { in: 'line', by: { login: name.owner } } },
       ]);
     });
 
@@ -87,11 +87,11 @@ export function activityContract(world: () => World): void {
       const closed = await threads.createIssue(name, issue);
       await threads.closeIssue(name, closed.number, null);
       const listed = await activity.newestThreads(name);
-      expect(listed?.map(({ openedAt: _, ...thread }) => thread)).toEqual([
-        { number: opened.number, title: 'An issue', isPullRequest: false },
-        { number, title: 'A title', isPullRequest: true },
+      const openedAt = expect.stringMatching(/^\d{4}-\d\d-\d\dT/) as string;
+      expect(listed).toEqual([
+        { number: opened.number, title: 'An issue', isPullRequest: false, openedAt },
+        { number, title: 'A title', isPullRequest: true, openedAt },
       ]);
-      expect(listed?.every(({ openedAt }) => Date.parse(openedAt) > 0)).toBe(true);
       expect(await activity.newestThreads({ ...repository.name, name: 'nothing' })).toBeNull();
     });
 

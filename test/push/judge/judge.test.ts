@@ -113,6 +113,7 @@ function received(options: Partial<PushOptions> = {}, work = WORK, ...before: re
     pack: {
       kept: scanner.kept,
       entryCount: 0,
+      largestBytes: 0,
       namedBases: scanner.namedBases,
       spool: { byteLength: 0, isInMemory: true, read: async function* () {} },
     },

@@ -1,9 +1,10 @@
 /** Words for what an update adds and drops. */
 import { expect, it } from 'vitest';
 import { AnonymousCommits } from '../../../src/git/objects/anonymize.ts';
-import { parseCommit } from '../../../src/git/objects/commit.ts';
-import { changesText, updatedCommits } from '../../../src/push/judge/updated-commits.ts';
+import type { NewCommit } from '../../../src/git/objects/new-commits.ts';
+import { changesText, countsText, updatedCommits } from '../../../src/push/judge/updated-commits.ts';
 import { commitContent, oidNumber } from '../../support/objects.ts';
+import { newCommitOf } from '../../support/new-commits.ts';
 import { oidOf } from '../../support/pack-builder.ts';
 import { planned } from '../../support/planned.ts';
 
@@ -12,10 +13,10 @@ const BOT = { name: 'bot', email: 'bot@example.invalid' };
 
 /** A line of commits on upstream as they leave. @param messages the oldest first. */
 function leave(...messages: string[]) {
-  const made: { oid: string; commit: ReturnType<typeof parseCommit> }[] = [];
+  const made: NewCommit[] = [];
   for (const message of messages) {
     const content = commitContent({ parents: [made.at(-1)?.oid ?? UPSTREAM], message });
-    made.push({ oid: oidOf('commit', content), commit: parseCommit(content) });
+    made.push(newCommitOf(content));
   }
   const { commits } = planned(made);
   const leaving = new AnonymousCommits(commits, BOT, () => 1_800_000_000);
@@ -63,4 +64,9 @@ it('costs a request only if something is replaced', async () => {
 
 it('is not said of more commits than the host shows', async () => {
   expect((await update(['a', 'b'], ['c'], 1)).said).toBeNull();
+});
+
+it('names no commit where only the counts are known', () => {
+  expect(countsText({ added: 2, changed: 1, dropped: 4 }, [])).toBe('2 commits added, 1 changed, 4 dropped');
+  expect(countsText({ added: 0, changed: 0, dropped: 0 }, [])).toBe('');
 });

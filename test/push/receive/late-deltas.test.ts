@@ -89,8 +89,7 @@ describe('commits that are deltas of later ones', () => {
     await fc.assert(
       fc.asyncProperty(anyPush, fc.nat(999), async (push, seed) => {
         const received = await receive(randomPieces(push.pack, seed));
-        const find = (oid: string) => received.kept.withOid(oid)?.content;
-        const trace = traceNewCommits(push.tip, find, UPSTREAM_HISTORY);
+        const trace = traceNewCommits(push.tip, received.kept, UPSTREAM_HISTORY);
         if (trace.kind !== 'complete') throw new Error(trace.kind);
         const ids = Array.from(trace.commits, ({ oid }) => oid);
         const { commits } = await planCommits(trace.commits, new OwnIds(ids));

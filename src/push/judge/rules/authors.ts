@@ -8,12 +8,8 @@ import { authorOf, commitsFrom, othersIn } from '../work.ts';
 const PULL_REF = /^refs\/pull\/(\d{1,10})\/head$/;
 const MOST_BORROWED = 3;
 
-export function otherAuthors({
-  work: { commits },
-  received: { pack },
-  bot,
-}: Pick<Known, 'work' | 'received' | 'bot'>): Finding[] {
-  const { length } = othersIn(commits, pack.kept, bot);
+export function otherAuthors({ work: { commits }, bot }: Pick<Known, 'work' | 'bot'>): Finding[] {
+  const { length } = othersIn(commits, bot);
   if (length === 0) return [];
   const are = length === 1 ? 'is by another author' : 'are by other authors';
   return warn(
@@ -45,7 +41,8 @@ export async function borrowedCommits({
   destination: { born, named },
 }: Pick<Known, 'place' | 'work' | 'received' | 'destination'>): Promise<Finding[]> {
   if (place === null) return [];
-  const authors = new Set(Array.from(commits, ({ oid }) => authorOf(pack.kept, oid)));
+  const authors = new Set<string | undefined>();
+  for (const commit of commits) authors.add(authorOf(commit));
   if (authors.size < 2) return [];
   const oids = new Set(Array.from(commits, ({ oid }) => oid));
   const refs = await place.ask.advertised(oids);

@@ -47,7 +47,8 @@ export function withEdits(fields: ChangeFields, files: readonly FileEdit[]): Cha
 }
 
 /** A file of a change, with the parts of its path. */
-export interface CheckedEdit extends FileEdit {
+export interface CheckedEdit {
+  readonly edit: FileEdit;
   readonly parts: readonly string[];
 }
 
@@ -61,12 +62,13 @@ export function checkChangeFields(
   const others = parseEdits(fields.others);
   if (others === null) return invalid(LOST);
   const files: CheckedEdit[] = [];
-  for (const file of editsOf(fields, others)) {
-    const parts = partsOf(file);
+  const edits = editsOf(fields, others);
+  for (const edit of edits) {
+    const parts = partsOf(edit);
     if (typeof parts === 'string') return invalid(parts);
-    files.push({ ...file, parts });
+    files.push({ edit, parts });
   }
-  const misfit = editsProblem(files);
+  const misfit = editsProblem(edits);
   if (misfit !== null) return invalid(misfit);
   return textsProblem(fields) ?? { kind: 'files', files };
 }

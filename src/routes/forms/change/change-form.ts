@@ -90,9 +90,7 @@ async function showFile(
     title: given('title') ?? source.text?.title ?? usualTitle([{ path, blob, text, isRemoved: false }]),
     // If the template cannot be read now, the form links to it.
     description:
-      given('description') ??
-      source.text?.description ??
-      (await templateOf(place, source).catch(() => '')),
+      given('description') ?? source.text?.description ?? (await templateOf(place, source).catch(() => '')),
   });
   return answerForm(place.c, changeFormPage(file.kind === 'unfit' ? { ...form, unfit: file.problem } : form));
 }

@@ -16,7 +16,7 @@ const TOO_MANY_FILES =
   'This repository has too many files to look through them here. Write the whole path, or open its folders.';
 const NO_MATCH = 'No file has this in its path. Write less of it, or add the file.';
 
-/** What somebody has typed or chosen. */
+/** A path that somebody has typed or chosen. */
 export interface Choice {
   /** `open`: a link or a button was followed. The others are buttons beside what was typed. */
   readonly how: 'open' | 'find' | 'add';

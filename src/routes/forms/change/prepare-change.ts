@@ -44,34 +44,33 @@ export interface PreparedChange {
 export async function prepareChange(
   place: RequestedForm,
   form: ChangeForm,
-  edits: readonly CheckedEdit[],
+  checked: readonly CheckedEdit[],
   memory: MemoryHold,
 ): Promise<PreparedChange | Response | Refused> {
   const { c, target } = place;
   const source = await openSource(c, pushHost(hostScopeOf(c), { memory }), target, form.fields.pr_hash);
   if (source.kind === 'refused') return problem(409, source.error);
   const files: PreparedFile[] = [];
-  for (const edit of edits) {
-    const found = await findPath(source.read, source.root, edit.parts);
-    if (found.kind !== 'file' && found.kind !== 'missing')
-      return problem(409, pathProblem(found, edit.parts));
+  for (const { edit, parts } of checked) {
+    const found = await findPath(source.read, source.root, parts);
+    if (found.kind !== 'file' && found.kind !== 'missing') return problem(409, pathProblem(found, parts));
     const blob = found.kind === 'file' ? found.blob : '';
     if (blob !== edit.blob) return showTheirs(place, form, source, edit, blob);
-    const prepared = await prepareFile(source.read, edit, edits.length);
+    const prepared = await prepareFile(source.read, edit, checked.length);
     if (prepared.kind === 'refused') return prepared;
-    files.push({ ...prepared, folders: found.folders });
+    files.push({ ...prepared, path: parts, folders: found.folders });
   }
   return { kind: 'change', source, files };
 }
 
 async function prepareFile(
   read: ReadObjects,
-  { parts, ...edit }: CheckedEdit,
+  edit: FileEdit,
   files: number,
-): Promise<(Omit<PreparedFile, 'folders'> & { readonly kind: 'file' }) | Refused> {
+): Promise<(Omit<PreparedFile, 'folders' | 'path'> & { readonly kind: 'file' }) | Refused> {
   const { path, blob, text, isRemoved } = edit;
   const original = blob === '' ? null : await readBlob(read, blob, MAX_FILE_BYTES);
-  if (isRemoved) return { kind: 'file', edit, path: parts, original, content: null };
+  if (isRemoved) return { kind: 'file', edit, original, content: null };
   const unfit = problem(
     409,
     `${files === 1 ? 'This file' : path} cannot be changed here. Change it with Git.`,
@@ -82,7 +81,7 @@ async function prepareFile(
   if (content.byteLength > MAX_FILE_BYTES) return unfit;
   if (original !== null && Buffer.compare(original, content) === 0)
     return problem(400, `You have not changed ${files === 1 ? 'the text' : path} yet.`);
-  return { kind: 'file', edit, path: parts, original, content };
+  return { kind: 'file', edit, original, content };
 }
 
 /**
@@ -93,7 +92,7 @@ async function showTheirs(
   place: RequestedForm,
   form: ChangeForm,
   { read, tip }: ChangeSource,
-  { parts: _, ...edit }: CheckedEdit,
+  edit: FileEdit,
   blob: Oid,
 ): Promise<Response> {
   const [before, now] = [await blobText(read, edit.blob), await blobText(read, blob)];

@@ -176,7 +176,8 @@ async function previewChange(
     return problem(400, [sentence(preview.refusal), ...preview.remarks, NAMED].join('\n'));
   const { title, description, seen, own_name } = form.fields;
   if (kind === 'search') {
-    const searched = searchResult(own_name, [...notes, ...preview.remarks]);
+    const further = notes.filter((note) => !form.warnings.includes(note));
+    const searched = searchResult(own_name, [...further, ...preview.remarks]);
     return answerForm(place.c, changeFormPage({ ...form, searched }));
   }
   const before = files.map(({ original }) => contentText(original)).join('\n');
