@@ -6,7 +6,7 @@
  * messages, authors and paths, but other contents.
  *
  * Each run of 1 to 20 commits of one author, without merges, counts as a push that ends at one of
- * the newest 1,000 commits, in the steps below. What it stands on is upstream's. Sign-offs of one's
+ * the newest 300 commits, in the steps below. What it stands on is upstream's. Sign-offs of one's
  * own are replaced, as the answer advises.
  */
 import { readFileSync, statSync } from 'node:fs';
@@ -18,7 +18,7 @@ import { git } from './support/git.ts';
 import { LocalUpstream } from './support/judging.ts';
 import { Workspace } from './support/workspace.ts';
 
-const MOST_COMMITS = 1_000;
+const MOST_COMMITS = 300;
 /** As many again of a log are upstream's, so that its conventions are known. */
 const MOST_IMPORTED = 5_000;
 const LENGTHS = [1, 2, 3, 5, 10, 20];
@@ -66,6 +66,12 @@ function* pushesIn({ commits }: LocalUpstream): Generator<readonly [base: string
   }
 }
 
+/**
+ * A kind of its own, because it depends on what people are called: `words` warns where a login is a
+ * word of the project.
+ */
+const NOT_FOR_WORDS = 'waits, not only for words';
+
 /** Shares of pushes, by the severity and the code of what was found in each. */
 class Counted {
   pushes = 0;
@@ -84,6 +90,7 @@ class Counted {
     // What is refused does not wait.
     const end = severities.has('refuse') ? 'refused' : severities.has('warn') ? 'waits' : null;
     const names = new Set(told.map(({ severity, code }) => `${severity} ${code}`));
+    if (end === 'waits' && told.some(({ code }) => code !== 'words')) names.add(NOT_FOR_WORDS);
     for (const name of end === null ? names : [end, ...names])
       this.#codes.set(name, 1 + (this.#codes.get(name) ?? 0));
   }
