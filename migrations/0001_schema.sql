@@ -59,7 +59,7 @@ CREATE TABLE works_by_repository (
   repository TEXT NOT NULL COLLATE NOCASE,
   recorded_at INTEGER NOT NULL,
   pr_hash TEXT NOT NULL,
-  -- A list in JSON: for each commit, a keyed hash of it and those before it, without author and dates.
+  -- A list in JSON: for each commit, a keyed hash of its files and of the upstream commit below it.
   works TEXT NOT NULL,
   PRIMARY KEY (repository, recorded_at, pr_hash)
 ) WITHOUT ROWID;

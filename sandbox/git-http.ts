@@ -125,7 +125,7 @@ export class GitHttp {
 
   #viewer(request: IncomingMessage): User | null {
     try {
-      return authenticate(this.#host, request.headers);
+      return authenticate(this.#host, request.headers).viewer;
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       throw unauthorized(

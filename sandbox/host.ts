@@ -6,10 +6,13 @@
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { clearTimeout, setTimeout } from 'node:timers';
+import { Apps } from './apps.ts';
 import { initBareRepository, readRef } from './bare-repository.ts';
 import { mustRunGit } from './git-command.ts';
+import { notifyBot } from './notify-bot.ts';
 import type { Comment, Issue, Pull, Repository, Review, ReviewRemark, User } from './records.ts';
 import type { PlacedComment, Store } from './store.ts';
+import { type Deed, Webhooks } from './webhooks.ts';
 
 export interface HostSettings {
   readonly url: string;
@@ -40,6 +43,8 @@ export interface NewRepository {
   readonly labels?: readonly string[];
   /** Size to report, in KB, in place of the measured one. */
   readonly sizeKb?: number;
+  /** Default: false, as on GitHub. */
+  readonly takesPrivateReports?: boolean;
 }
 
 export type NewIssue = Pick<Issue, 'author' | 'title' | 'body' | 'labels' | 'pull'>;
@@ -56,6 +61,7 @@ export class Host {
   readonly forkDelayMs: number;
   readonly pollSeconds: number;
   readonly now: () => Date;
+  readonly apps: Apps;
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #turns = new Map<number, Promise<void>>();
 
@@ -71,6 +77,9 @@ export class Host {
     this.forkDelayMs = settings.forkDelayMs;
     this.pollSeconds = settings.pollSeconds;
     this.now = settings.now;
+    const webhooks = new Webhooks();
+    this.apps = new Apps(settings.store, webhooks, settings.now);
+    webhooks.attach(this);
   }
 
   /** Path of a repository's bare Git repository. */
@@ -102,6 +111,7 @@ export class Host {
       pushedAt: createdAt,
       formerNames: [],
       labels: [...(wanted.labels ?? ['bug', 'documentation', 'enhancement'])],
+      takesPrivateReports: wanted.takesPrivateReports ?? false,
       issues: [],
     };
     rmSync(this.pathOf(repository), { recursive: true, force: true });
@@ -127,6 +137,7 @@ export class Host {
     };
     repository.issues.push(issue);
     this.store.changed();
+    this.threadChanged(repository, issue, 'opened', issue.author);
     return issue;
   }
 
@@ -136,7 +147,8 @@ export class Host {
     const comment = { id: this.store.nextId(), author, createdAt, body, updatedAt: createdAt };
     issue.comments.push(comment);
     issue.updatedAt = createdAt;
-    this.#notifyBot(repository, issue, author, comment);
+    notifyBot(this, repository, issue, author, comment);
+    this.#happened({ event: 'issue_comment', action: 'created', actor: author, repository, issue, comment });
     this.store.changed();
     return comment;
   }
@@ -160,14 +172,44 @@ export class Host {
     };
     this.store.records.reviews.push(added);
     issue.updatedAt = submittedAt;
-    this.#notifyBot(repository, issue, review.author, null);
+    notifyBot(this, repository, issue, review.author, null);
+    const { author: actor } = review;
+    this.#happened({
+      event: 'pull_request_review',
+      action: 'submitted',
+      actor,
+      repository,
+      issue,
+      review: added,
+    });
     this.store.changed();
     return added;
   }
 
-  removeComment({ issue, comment }: PlacedComment): void {
+  removeComment(placed: PlacedComment): void {
+    const { issue, comment } = placed;
     issue.comments.splice(issue.comments.indexOf(comment), 1);
     this.store.changed();
+    this.#commentChanged(placed, 'deleted');
+  }
+
+  editComment(placed: PlacedComment, body: string): void {
+    Object.assign(placed.comment, { body, updatedAt: this.store.timestamp() });
+    this.store.changed();
+    this.#commentChanged(placed, 'edited');
+  }
+
+  /** Tells the App, where it is installed, what has become of an issue or a pull request. */
+  threadChanged(repository: Repository, issue: Issue, action: string, actor: string): void {
+    this.#happened({ event: issue.pull ? 'pull_request' : 'issues', action, actor, repository, issue });
+  }
+
+  #commentChanged(placed: PlacedComment, action: string): void {
+    this.#happened({ event: 'issue_comment', action, actor: placed.comment.author, ...placed });
+  }
+
+  #happened(deed: Deed): void {
+    this.apps.webhooks.happened(deed);
   }
 
   /**
@@ -177,6 +219,7 @@ export class Host {
     const formerPath = this.pathOf(repository);
     this.store.renameRepository(repository, name);
     renameSync(formerPath, this.pathOf(repository));
+    this.#happened({ event: 'repository', action: 'renamed', actor: repository.owner, repository });
   }
 
   /**
@@ -211,7 +254,8 @@ export class Host {
       closedBy: closed ? actor : null,
       updatedAt: now,
     });
-    this.#notifyBot(repository, issue, actor, null);
+    notifyBot(this, repository, issue, actor, null);
+    this.threadChanged(repository, issue, closed ? 'closed' : 'reopened', actor);
     this.store.changed();
   }
 
@@ -266,22 +310,23 @@ export class Host {
    */
   refsPushed(repository: Repository): void {
     repository.pushedAt = this.store.timestamp();
-    for (const { issue, pull } of this.#openPullsFrom(repository)) {
+    for (const { upstream, issue, pull } of this.#openPullsFrom(repository)) {
       const oid = readRef(this.pathOf(repository), `refs/heads/${pull.headRef}`);
       if (oid === pull.headSha) continue;
       issue.updatedAt = repository.pushedAt;
       if (oid === undefined) Object.assign(issue, { state: 'closed', closedAt: repository.pushedAt });
       else pull.headSha = oid;
+      this.threadChanged(upstream, issue, oid === undefined ? 'closed' : 'synchronize', repository.owner);
     }
     this.store.changed();
   }
 
-  *#openPullsFrom(head: Repository): Generator<{ issue: Issue; pull: Pull }> {
+  *#openPullsFrom(head: Repository): Generator<{ upstream: Repository; issue: Issue; pull: Pull }> {
     for (const repository of this.store.records.repositories) {
       for (const issue of repository.issues) {
         const { pull } = issue;
         if (issue.state === 'open' && !repository.archived && pull?.headRepositoryId === head.id)
-          yield { issue, pull };
+          yield { upstream: repository, issue, pull };
       }
     }
   }
@@ -289,38 +334,5 @@ export class Host {
   /** Whether the account can see the repository: only its owner sees a private one. */
   canRead(viewer: User | null, repository: Repository): boolean {
     return !repository.private || viewer?.login === repository.owner;
-  }
-
-  /**
-   * Notifies the bot that someone else did something to its issue or pull request, or mentioned it
-   * anywhere. As on GitHub, a thread has one entry, which becomes unread and moves to the top
-   * again. The bot's own actions create none. The reason is the latest one, so the bot's own pull
-   * requests may come as mentions
-   * (https://docs.github.com/en/rest/activity/notifications#about-notification-reasons).
-   */
-  #notifyBot(repository: Repository, issue: Issue, actor: string, comment: Comment | null): void {
-    const isMentioned = comment?.body.includes(`@${this.bot.login}`) ?? false;
-    if (actor === this.bot.login || (issue.author !== this.bot.login && !isMentioned)) return;
-    const reason = isMentioned ? 'mention' : 'author';
-    const latestCommentId = comment?.id ?? null;
-    const { threads } = this.store.records;
-    const known = threads.find(
-      (thread) => thread.repositoryId === repository.id && thread.issueNumber === issue.number,
-    );
-    const updatedAt = this.store.timestamp();
-    if (known) Object.assign(known, { reason, unread: true, updatedAt, latestCommentId });
-    else {
-      threads.push({
-        id: this.store.nextId(),
-        repositoryId: repository.id,
-        issueNumber: issue.number,
-        reason,
-        unread: true,
-        updatedAt,
-        lastReadAt: null,
-        latestCommentId,
-      });
-    }
-    this.store.changed();
   }
 }

@@ -181,7 +181,23 @@ export const USER_BLOCKED = validationFailed({
 });
 
 /**
- * The token is not valid. Source:
+ * A token that may not do it. Source:
+ * docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api, "Resource not accessible".
+ */
+export const TOKEN_NOT_ACCESSIBLE = {
+  status: 403,
+  body: { message: 'Resource not accessible by personal access token', documentation_url: DOCS },
+} satisfies Answer;
+
+/**
+ * A private report without what the host needs, which it does not name. Source:
+ * nubbymong/claude-command-center#207.
+ */
+export const REPORT_FAULT: Answer = { status: 500, body: '' };
+
+/**
+ * The token is not valid. A new one of an App's installation may be refused so for some seconds
+ * (octokit/auth-app.js#85). Source:
  * docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api.
  */
 export const BAD_CREDENTIALS: Answer = {
@@ -241,4 +257,26 @@ export const NAME_TAKEN: Answer = {
     ],
     documentation_url: `${DOCS}/repos/forks#create-a-fork`,
   },
+};
+
+/** The maintainers have suspended the App. Source: octokit/octokit.rb#1307. */
+export const INSTALLATION_SUSPENDED: Answer = {
+  status: 403,
+  body: { message: 'This installation has been suspended', documentation_url: `${DOCS}/apps/apps` },
+};
+
+/**
+ * The App may not do this, or is not installed there. Source: microsoft/winget-create#677,
+ * actions/create-github-app-token#258.
+ */
+export const NOT_ACCESSIBLE_TO_APP: Answer = {
+  status: 403,
+  headers: { 'x-accepted-github-permissions': 'pull_requests=write' },
+  body: { message: 'Resource not accessible by integration', documentation_url: DOCS },
+};
+
+/** The App is signed with the key of another one. Source: actions/create-github-app-token#153. */
+export const APP_TOKEN_UNREADABLE: Answer = {
+  status: 401,
+  body: { message: 'A JSON web token could not be decoded', documentation_url: DOCS },
 };

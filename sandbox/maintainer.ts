@@ -6,7 +6,7 @@ import { readRef } from './bare-repository.ts';
 import { deleteRepository } from './delete-repository.ts';
 import { mustRunGit, runGit } from './git-command.ts';
 import type { Host } from './host.ts';
-import type { Issue, Repository, Review, ReviewRemark } from './records.ts';
+import type { Issue, PrivateReport, Repository, Review, ReviewRemark } from './records.ts';
 
 /** Names an issue or pull request. */
 export interface IssueName {
@@ -42,8 +42,7 @@ export class Maintainer {
   editComment(owner: string, repo: string, id: number, body: string): void {
     const placed = this.#host.store.findComment(this.#repository(owner, repo), id);
     if (!placed) throw new Impossible(`${owner}/${repo} has no comment ${id}`);
-    Object.assign(placed.comment, { body, updatedAt: this.#host.store.timestamp() });
-    this.#host.store.changed();
+    this.#host.editComment(placed, body);
   }
 
   /** Lets an account belong to a repository. */
@@ -173,6 +172,17 @@ export class Maintainer {
   /** Gives a repository another name. The old one redirects. */
   renameRepository(owner: string, repo: string, newName: string): void {
     this.#host.renameRepository(this.#repository(owner, repo), newName);
+  }
+
+  /** Switches private reports of vulnerabilities on or off. */
+  takePrivateReports(owner: string, repo: string, isTaken: boolean): void {
+    this.#repository(owner, repo).takesPrivateReports = isTaken;
+    this.#host.store.changed();
+  }
+
+  /** Lists the private reports, which only maintainers see. */
+  privateReports(owner: string, repo: string): readonly PrivateReport[] {
+    return this.#repository(owner, repo).privateReports ?? [];
   }
 
   /** Archives a repository: from now on, nothing in it can be changed. */

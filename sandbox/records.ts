@@ -1,8 +1,8 @@
 /**
  * Records of the host besides Git objects: users, repositories, issues, pull requests, comments,
- * reviews, notification threads and ntfy messages. A pull request is an issue with a `pull` part,
- * as on GitHub: they share their numbers and their comments. Everything here is plain JSON, so that
- * one file can keep it.
+ * reviews, notification threads, an App with its installations, and ntfy messages. A pull request
+ * is an issue with a `pull` part, as on GitHub: they share their numbers and their comments.
+ * Everything here is plain JSON, so that one file can keep it.
  */
 
 export interface User {
@@ -53,6 +53,8 @@ export interface Issue {
   closedAt: string | null;
   closedBy: string | null;
   readonly comments: Comment[];
+  /** The accounts that have given it a thumb. Absent in records of earlier versions. */
+  thumbs?: string[];
   readonly pull: Pull | null;
 }
 
@@ -80,8 +82,32 @@ export interface Repository {
   /** Full names of the repository before it was renamed, which redirect. */
   formerNames: string[];
   labels: string[];
+  /** Whether anybody may report a vulnerability. Absent in records of earlier versions. */
+  takesPrivateReports?: boolean;
+  /** Absent in records of earlier versions. */
+  privateReports?: PrivateReport[];
   /** Issues by number: issue n is at n - 1, because numbers have no gaps. */
   readonly issues: Issue[];
+}
+
+/** A vulnerability that was reported privately. */
+export interface PrivateReport {
+  readonly ghsaId: string;
+  readonly author: string;
+  readonly createdAt: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly severity: 'critical' | 'high' | 'medium' | 'low' | null;
+  readonly cvssVector: string | null;
+  readonly cweIds: readonly string[];
+  readonly vulnerabilities: readonly ReportedPackage[];
+}
+
+export interface ReportedPackage {
+  readonly ecosystem: string;
+  readonly name: string | null;
+  readonly vulnerableVersionRange: string | null;
+  readonly patchedVersions: string | null;
 }
 
 /** A review of a whole pull request, with remarks on lines. */
@@ -102,6 +128,8 @@ export interface ReviewRemark {
   readonly id: number;
   readonly path: string;
   readonly body: string;
+  /** The accounts that have given it a thumb. Absent in records of earlier versions. */
+  thumbs?: string[];
 }
 
 export interface NotificationThread {
@@ -141,8 +169,40 @@ export interface NtfyMessage {
   readonly actions?: readonly NtfyAction[];
 }
 
+/** Permissions by their names, such as `pull_requests`. */
+export type Permissions = Readonly<Record<string, 'read' | 'write'>>;
+
+/** The GitHub App of this host, which has at most one. */
+export interface App {
+  readonly id: number;
+  readonly slug: string;
+  readonly owner: string;
+  /** The private key as GitHub gives it to the App's owner: PEM, PKCS#1. */
+  readonly key: string;
+  readonly createdAt: string;
+  /** The permissions that an account grants who installs it now. */
+  permissions: Permissions;
+  events: readonly string[];
+  /** The address and the secret of its webhook; `null`: it has none. */
+  webhook: { readonly url: string; readonly secret: string } | null;
+}
+
+/** The App in the repositories of one account. */
+export interface Installation {
+  readonly id: number;
+  readonly account: string;
+  readonly createdAt: string;
+  /** The repositories by their numbers; `null`: all of the account's. */
+  repositoryIds: number[] | null;
+  permissions: Permissions;
+  updatedAt: string;
+  suspendedAt: string | null;
+}
+
 export interface Records {
   lastId: number;
+  app: App | null;
+  readonly installations: Installation[];
   readonly users: User[];
   readonly repositories: Repository[];
   readonly reviews: Review[];
@@ -153,4 +213,17 @@ export interface Records {
 /** Writes a date as GitHub does, in whole seconds. */
 export function timestamp(date: Date): string {
   return `${date.toISOString().slice(0, 19)}Z`;
+}
+
+/** Names the account under which an App writes. */
+export function botOf({ slug }: Pick<App, 'slug'>): string {
+  return `${slug}[bot]`;
+}
+
+/** Answers whether a repository is among those that something is narrowed to. */
+export function covers(
+  { repositoryIds }: { readonly repositoryIds: readonly number[] | null },
+  { id }: Repository,
+) {
+  return repositoryIds === null || repositoryIds.includes(id);
 }

@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { Apps } from './apps.ts';
 import type { CaptureMode, CapturedRequest } from './capture.ts';
 import { Capture } from './capture.ts';
 import { Faults } from './faults.ts';
@@ -67,6 +68,8 @@ export interface Sandbox {
   readonly faults: Faults;
   /** Acts of the people upstream. */
   readonly maintainer: Maintainer;
+  /** The App, its installations and its webhooks. */
+  readonly apps: Apps;
   /** Requests that have been received so far, in order. */
   readonly captured: readonly CapturedRequest[];
   clearCaptured(): void;
@@ -131,6 +134,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     botToken: host.botToken,
     faults,
     maintainer,
+    apps: host.apps,
     get captured() {
       return capture.list();
     },

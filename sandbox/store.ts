@@ -36,6 +36,8 @@ export class Store {
     this.#now = now;
     this.records = {
       lastId: 1000,
+      app: null,
+      installations: [],
       users: [],
       repositories: [],
       reviews: [],
@@ -106,12 +108,12 @@ export class Store {
   }
 
   /**
-   * Removes all repositories with everything that belongs to them, and all messages. Users and the
-   * sequence of ids stay.
+   * Removes all repositories with everything that belongs to them, and all messages. Users, the App
+   * and the sequence of ids stay.
    */
   clear(): void {
-    const { repositories, reviews, threads, messages } = this.records;
-    for (const records of [repositories, reviews, threads, messages]) records.length = 0;
+    const { repositories, reviews, threads, messages, installations } = this.records;
+    for (const records of [repositories, reviews, threads, messages, installations]) records.length = 0;
     this.#repositoryByName.clear();
     this.changed();
   }

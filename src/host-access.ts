@@ -12,6 +12,8 @@ import { configOf, openHttp } from './config/configured.ts';
 import type { Env } from './env.ts';
 import { utf8 } from './git/bytes.ts';
 import { AccountBackOff } from './host/account/account-back-off.ts';
+import { AppWriters } from './host/app/app-writers.ts';
+import { GitHubApp, type Installation } from './host/app/github-app.ts';
 import { type CallMeter, callMeter } from './host/account/account-budget.ts';
 import { TokenWatch } from './host/account/token-watch.ts';
 import { openRepositories } from './host/open.ts';
@@ -20,20 +22,25 @@ import { HostError } from './words/host-error.ts';
 import { systemClock } from './isolate/clock.ts';
 import { Recent } from './isolate/recent.ts';
 import { loggerOf } from './log.ts';
-import { guardOf, hostAccountNamed } from './objects.ts';
+import { feedOf, guardOf, hostAccountNamed } from './objects.ts';
 import type { Http, HttpClient } from './outgoing/http-client.ts';
 import { serviceSecret } from './secret/open-secret.ts';
 import { SealedKv } from './secret/sealed-kv.ts';
+import type { RepositoryName } from './words/repository-name.ts';
 
 type LogConfig = Pick<Config, 'logFormat'>;
-type AccountEnv = Pick<Env, 'HOST_ACCOUNTS' | 'GUARD' | 'LOCATION_HINT'>;
+type AccountEnv = Pick<Env, 'HOST_ACCOUNTS' | 'GUARD' | 'LOCATION_HINT' | 'NOTIFICATION_FEED'>;
 
 /**
  * Names an account without telling its token. A new token has a new name, because it may be another
  * account's.
  */
 export function accountOf(host: HostConfig): string {
-  return hash('sha256', `${host.apiUrl} ${host.token ?? ''}`, 'hex').slice(0, 16);
+  return accountNamed(host, host.token ?? '');
+}
+
+function accountNamed({ apiUrl }: HostConfig, name: string): string {
+  return hash('sha256', `${apiUrl} ${name}`, 'hex').slice(0, 16);
 }
 
 export function hostAccountOf(env: AccountEnv, host: HostConfig): ReturnType<Env['HOST_ACCOUNTS']['get']> {
@@ -64,25 +71,73 @@ export function reachHost(env: Env, hostKey: string, http: HttpClient | null = n
 }
 
 export function openHostAccess(env: AccountEnv, config: LogConfig, host: HostConfig, http: Http): RestAccess {
-  return {
+  const access: RestAccess = {
     kind: host.kind,
     clock: systemClock,
     apiUrl: host.apiUrl,
     token: host.token ?? '',
     http,
-    backOff: openBackOff(env, host),
+    ...limitsOf(env, host, accountOf(host)),
     tokenWatch: openTokenWatch(env, config, host),
-    callMeter: openCallMeter(env, host),
   };
+  const writers = openWriters(env, config, host, access);
+  return writers === null ? access : { ...access, writers };
 }
 
-export function openBackOff(env: AccountEnv, host: HostConfig): AccountBackOff {
+/** Opens the choice of who writes; null: the service has no App at this host. */
+function openWriters(
+  env: AccountEnv,
+  config: LogConfig,
+  host: HostConfig,
+  access: RestAccess,
+): AppWriters | null {
+  const settings = host.app;
+  if (settings === undefined) return null;
+  const ofApp = limitsOf(env, host, accountNamed(host, `app ${settings.id}`));
+  const app = new GitHubApp(settings, access, ofApp, (repository, isInstalled) =>
+    feedOf(env, host.key).noteInstalled(host.key, repository, isInstalled),
+  );
+  const accountOfInstallation = ({ id }: Installation) => accountNamed(host, `app ${settings.id} ${id}`);
+  return new AppWriters({
+    app,
+    accountOf: accountOfInstallation,
+    limitsOf: (one) => ({ ...limitsOf(env, host, accountOfInstallation(one)), tokenWatch: UNWATCHED }),
+    failed: (error) => loggerOf(config).warn('the GitHub App could not be used', { error }),
+  });
+}
+
+/** A token that the service makes itself has no problems of which the operator must hear. */
+const UNWATCHED = { observe: () => {} };
+
+/**
+ * Names the account that pays for what is written in a repository: an installation, or the bot's.
+ * Never rejects: whoever may not write there is told when writing.
+ */
+export async function payerIn(
+  env: AccountEnv,
+  config: LogConfig,
+  host: HostConfig,
+  http: Http,
+  repository: RepositoryName,
+): Promise<string> {
+  const { writers } = openHostAccess(env, config, host, http);
+  const account = await writers?.payer(repository).catch(() => null);
+  return account ?? accountOf(host);
+}
+
+const limitsOf = (env: AccountEnv, host: HostConfig, account: string) => ({
+  backOff: openBackOff(env, host, account),
+  callMeter: openCallMeter(env, host, account),
+});
+
+/** @param account the bot's, or an installation's. */
+export function openBackOff(env: AccountEnv, host: HostConfig, account = accountOf(host)): AccountBackOff {
   return new AccountBackOff({
-    account: accountOf(host),
+    account,
     hostName: hostNameOf(host),
     board: {
-      hostPause: () => hostAccountOf(env, host).hostPause(),
-      pauseHost: (pauseMs) => hostAccountOf(env, host).pauseHost(pauseMs),
+      hostPause: () => hostAccountNamed(env, account).hostPause(),
+      pauseHost: (pauseMs) => hostAccountNamed(env, account).pauseHost(pauseMs),
     },
     clock: systemClock,
     later: waitUntil,
@@ -107,9 +162,9 @@ export function openTokenWatch(env: AccountEnv, config: LogConfig, host: HostCon
   });
 }
 
-function openCallMeter(env: AccountEnv, host: HostConfig): CallMeter {
-  return callMeter(accountOf(host), systemClock, host.url === GITHUB_URL, (calls, points) => {
-    const telling = hostAccountOf(env, host).callsSaid(calls, points);
+function openCallMeter(env: AccountEnv, host: HostConfig, account: string): CallMeter {
+  return callMeter(account, systemClock, host.url === GITHUB_URL, (calls, points) => {
+    const telling = hostAccountNamed(env, account).callsSaid(calls, points);
     // If the account cannot be told, its budget misses these calls.
     waitUntil(telling.catch(() => {}));
   });

@@ -22,11 +22,13 @@ import { forms } from './routes/forms/forms.ts';
 import { releaseDelayed } from './routes/git/release-delayed.ts';
 import { doors } from './routes/git/doors.ts';
 import { git } from './routes/git/git.ts';
+import { githubHook } from './routes/service/github-hook.ts';
 import { health } from './routes/service/health.ts';
 import { bodyRefused } from './routes/request/payload.ts';
 import { openHttpFor } from './routes/request/outgoing.ts';
 import { fewOpenBodies } from './routes/request/open-bodies.ts';
 import { answerRefused, CANNOT_WRITE, refused } from './routes/request/refused.ts';
+import { security } from './routes/security/report.ts';
 import { metrics } from './routes/service/metrics.ts';
 import { moderation } from './routes/moderation/moderation.ts';
 import { operatorPageRoutes } from './routes/moderation/operator-page.ts';
@@ -65,7 +67,20 @@ app.use(fewOpenBodies);
 app.route('/', crossOrigin);
 app.route('/', serviceKey);
 // In the order of the API's description.
-mount(releaseDelayed, git, doors, comments, issues, moderation, appeals, api, badges, health, metrics);
+mount(
+  releaseDelayed,
+  git,
+  doors,
+  comments,
+  issues,
+  security,
+  moderation,
+  appeals,
+  api,
+  badges,
+  health,
+  metrics,
+);
 mount(
   pullRequestPageRoute,
   delayedPageRoutes,
@@ -73,6 +88,7 @@ mount(
   documents,
   securityTxt,
   signingKey,
+  githubHook,
   openapi(app),
 );
 mount(admin, operatorPageRoutes, delayedReview, forms);

@@ -4,17 +4,14 @@
  * figures of docs/operations.md, and those of the simpler rule, which are the same in each run.
  */
 import { readArguments } from '../../local/arguments.ts';
-import { fairRule, type Flood, simpleRule, type Outcome, simulate } from './simulate.ts';
+import { fairRule, type Flood, installedRule, simpleRule, type Outcome, simulate } from './simulate.ts';
 
 const FLOODS: readonly Flood[] = ['issues', 'comments'];
 const NETWORKS = [1, 10, 100, 1000];
 
-/** Writes one line of the table. */
-export function line(flood: Flood, networks: number): string {
-  const [before, after] = [simpleRule(), fairRule()].map((rule) => simulate(flood, networks, rule)) as [
-    Outcome,
-    Outcome,
-  ];
+/** Writes one line of the table: by a simpler rule, and by that of the service. */
+function line(flood: Flood, networks: number, where = '', rules = [simpleRule(), fairRule()]): string {
+  const [before, after] = rules.map((rule) => simulate(flood, networks, rule)) as [Outcome, Outcome];
   const cell = (of: (outcome: Outcome) => number, unit = ' %'): string =>
     `${of(before)} → ${of(after)}${unit}`;
   const cells = [
@@ -23,7 +20,7 @@ export function line(flood: Flood, networks: number): string {
     cell(({ partaking }) => partaking),
     cell(({ flood: created }) => created, ''),
   ];
-  return `| ${networks.toLocaleString('en')}, ${flood} | ${cells.join(' | ')} |`;
+  return `| ${networks.toLocaleString('en')}, ${flood}${where} | ${cells.join(' | ')} |`;
 }
 
 if (import.meta.main) {
@@ -36,4 +33,7 @@ if (import.meta.main) {
   );
   console.log('| --- | --- | --- | --- | --- |');
   for (const flood of FLOODS) for (const networks of NETWORKS) console.log(line(flood, networks));
+  // By the rule of the service, without the App and with it.
+  for (const networks of NETWORKS)
+    console.log(line('issues', networks, ' where the App is installed', [fairRule(), installedRule()]));
 }

@@ -41,6 +41,9 @@ const ONE_CLIENT: readonly Limit[] = [
 
 export type Flood = 'issues' | 'comments';
 
+/** The key of the repository that is flooded. */
+const FLOODED = 'flooded';
+
 /** Decides whether something is created, and counts it if so. */
 export type Rule = (claim: Claim, now: number) => boolean;
 
@@ -54,6 +57,15 @@ export function fairRule(): Rule {
     creations.forgetSurplus();
     return true;
   };
+}
+
+/**
+ * The rule of the service where the App is installed in the flooded repository: its installation is
+ * an account of its own.
+ */
+export function installedRule(): Rule {
+  const [there, elsewhere] = [fairRule(), fairRule()];
+  return (claim, now) => (claim.repository === FLOODED ? there : elsewhere)(claim, now);
 }
 
 /**
@@ -107,7 +119,7 @@ export function simulate(flood: Flood, networks: number, rule: Rule): Outcome {
     for (let time = 0; time < 30; time++) {
       if (hitBy(network, clients, ONE_CLIENT, now).waitMs > 0) return;
       const thread = `${Math.floor(random() * 50)}`;
-      if (!rule(flood === 'issues' ? issue(network, 'flooded') : comment(network, 'flooded', thread), now))
+      if (!rule(flood === 'issues' ? issue(network, FLOODED) : comment(network, FLOODED, thread), now))
         return;
       created += 1;
     }
@@ -123,10 +135,10 @@ export function simulate(flood: Flood, networks: number, rule: Rule): Outcome {
       (_, network) => ({ at: random(), act: () => attack(`attacker ${network}`, now) }),
     );
     if (step % STEPS_PER_NEWCOMER === 0) {
-      const partaking = { ...comment(`partaking ${step}`, 'flooded', `${step}`), takesPart: true };
+      const partaking = { ...comment(`partaking ${step}`, FLOODED, `${step}`), takesPart: true };
       const comes = (who: keyof typeof served, claim: Claim) =>
         arrivals.push({ at: random(), act: () => void (served[who] += rule(claim, now) ? 1 : 0) });
-      comes('same', write('same', 'flooded'));
+      comes('same', write('same', FLOODED));
       comes('other', write('other', 'another'));
       comes('partaking', partaking);
     }

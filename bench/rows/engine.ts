@@ -1,10 +1,12 @@
 /**
  * Measures the pack engine by itself, in workerd: the computing for a push of 40 MB, against git's
- * own reader of packs and against a naive reader in workerd. Then the pack that costs most for its
+ * own reader of packs and against a naive reader in workerd. A pack of small files, against
+ * isomorphic-git (docs/decisions/libraries.md). Then the pack that costs most for its
  * size, against one of small files.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { indexed } from '../../test/support/isomorphic-reader.ts';
 import { Engine } from '../support/engine.ts';
 import { clientOf, type Pack, timedGit } from '../support/git.ts';
 import { medians, type Row, row } from '../support/figures.ts';
@@ -22,6 +24,9 @@ const MOST_OF_INFLATING = 0.4;
 const MOST_OF_HONEST = 3;
 const MEGABYTE = 1_000_000;
 const HOSTILE_BYTES = 20 * MEGABYTE;
+const LIBRARY_BYTES = 2 * MEGABYTE;
+/** Far above what it takes, as isomorphic-git needs forty times as long. */
+const MOST_OF_LIBRARY = 0.1;
 const PACK_COUNT_OFFSET = 8;
 
 export async function engine(workspace: Workspace): Promise<Row[]> {
@@ -53,8 +58,28 @@ export async function engine(workspace: Workspace): Promise<Row[]> {
       goal: MOST_OF_INFLATING,
       unit: 'ms',
     }),
+    await againstLibrary(workspace),
     await hostile(workspace),
   ];
+}
+
+/**
+ * Compares with isomorphic-git, in Node with files in memory, on the pack that is easiest for it:
+ * one without deltas.
+ */
+async function againstLibrary(workspace: Workspace): Promise<Row> {
+  const bytes = packOfSmallFiles(LIBRARY_BYTES);
+  const pack = written(join(workspace.folder('library'), 'small.pack'), bytes);
+  const scan = await Engine.with(workspace, pack, (running) => running.time('scan', SCANS));
+  const began = performance.now();
+  await indexed(bytes);
+  return row({
+    name: `read a pack of ${LIBRARY_BYTES / MEGABYTE} MB, ${pack.objects} small files: against isomorphic-git`,
+    value: scan,
+    reference: performance.now() - began,
+    goal: MOST_OF_LIBRARY,
+    unit: 'ms',
+  });
 }
 
 /** Finds the kind of accepted pack that takes longest. */

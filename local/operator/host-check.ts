@@ -5,8 +5,8 @@
 import { type HostConfig, hostNameOf, tokenVariable } from '../../src/config/hosts.ts';
 import { type TokenProblem, tokenProblems } from '../../src/host/account/token-problems.ts';
 import { accountWords } from '../../src/notify/account-words.ts';
-import { type HostAnswer, limitOf } from '../../src/host/failure.ts';
 import { hostText } from '../../src/words/host-text.ts';
+import { type Answer, ask, fieldOf, type NoAnswer, wordOf } from './ask-host.ts';
 import type { Finding } from './finding.ts';
 
 export interface HostCheck {
@@ -18,17 +18,6 @@ export interface HostCheck {
   readonly aheadMs: number | null;
 }
 
-interface Answer extends HostAnswer {
-  /** `undefined` if the answer is no JSON. */
-  readonly json: unknown;
-  readonly aheadMs: number | null;
-}
-
-/** Reason why there is no answer. */
-interface NoAnswer {
-  readonly why: string;
-}
-
 /**
  * Gitea's first version whose tokens have the scopes that the service asks for. Forgejo names the
  * version of Gitea that it is compatible with.
@@ -37,9 +26,6 @@ const OLDEST = { major: 1, minor: 20 };
 const NO_REPOSITORY = 'gitveil-asks-for-its-scopes';
 const FORGEJO_SCOPES = 'write:repository, write:issue, read:user and read:notification';
 const GITHUB_SCOPES = 'public_repo, workflow and notifications';
-const TIMEOUT_MS = 10_000;
-/** Average error of a Date header, which has whole seconds. */
-const HALF_A_SECOND_MS = 500;
 
 /** Checks a host. Never rejects. */
 export async function checkHost(host: HostConfig): Promise<HostCheck> {
@@ -160,14 +146,15 @@ async function failsForBot({ url, token }: HostConfig, user: Answer): Promise<bo
   return (await fails(token)) && !(await fails(null)) && fails(token);
 }
 
+/** Gives the host's time, which decides when a token ends; this machine's clock may be wrong. */
+const nowBy = ({ aheadMs }: Answer): number => Date.now() - (aheadMs ?? 0);
+
 /**
  * Judges the token.
  * @param answers to calls with the token, the first of which asked for the account.
  */
 function tokenFinding(host: HostConfig, answers: readonly Answer[], scopes: string): Finding {
   const token = host.token ?? '';
-  // The host knows when a token ends; this machine's clock may be wrong.
-  const nowBy = ({ aheadMs }: Answer): number => Date.now() - (aheadMs ?? 0);
   const found = answers.flatMap((answer) => tokenProblems(host.kind, token, answer, nowBy(answer)) ?? []);
   const problems = [...new Set(found)];
   const refused = answers.find(({ status }) => status === 403);
@@ -243,72 +230,4 @@ function softwareOf(version: string): Software {
     kind,
     isTooOld,
   };
-}
-
-/**
- * Asks the host, once.
- * @param token `null` for a request without credentials.
- * @param scheme how the token is sent: Git takes a password only.
- */
-async function ask(
-  url: string,
-  token: string | null,
-  method: 'GET' | 'POST' = 'GET',
-  scheme: 'token' | 'Basic' = 'token',
-): Promise<Answer | NoAnswer> {
-  const headers: Record<string, string> = { 'User-Agent': 'gitveil', Accept: 'application/json' };
-  const credentials = scheme === 'token' ? token : Buffer.from(`x-access-token:${token}`).toString('base64');
-  if (token !== null) headers['Authorization'] = `${scheme} ${credentials}`;
-  if (method === 'POST') headers['Content-Type'] = 'application/json';
-  try {
-    const askedAt = Date.now();
-    const sent = method === 'POST' ? { method, body: '{}' } : {};
-    const response = await fetch(url, { ...sent, headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
-    const middle = (askedAt + Date.now()) / 2;
-    // The service believes only the server that it asks (src/host/redirect.ts).
-    const { origin } = new URL(response.url);
-    if (origin !== new URL(url).origin) return { why: `it redirects to ${origin}` };
-    const text = await response.text();
-    const { status } = response;
-    const header = (name: string): string | null => response.headers.get(name);
-    const operation = method === 'GET' ? 'read' : 'write';
-    // A host that only asks for fewer requests has not said what it is.
-    const isBusy = limitOf({ operation, status, header, text, codes: [] }, Date.now()) !== null;
-    if (isBusy || status >= 500) return { why: `${status} ${response.statusText}`.trim() };
-    const date = Date.parse(response.headers.get('date') ?? '');
-    return {
-      status,
-      header,
-      text,
-      json: parsed(text),
-      aheadMs: Number.isNaN(date) ? null : middle - date - HALF_A_SECOND_MS,
-    };
-  } catch (error) {
-    return { why: reasonOf(error) };
-  }
-}
-
-/** Finds the system's error code, because `fetch` says only "fetch failed". */
-function reasonOf(error: unknown): string {
-  const { name, message, cause } = error as Error & { cause?: { code?: string; message?: string } };
-  if (name === 'TimeoutError') return 'timeout';
-  return cause?.code ?? cause?.message ?? message;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Reads a field of an answer that is an object. */
-function fieldOf({ json }: Answer, name: string): unknown {
-  return typeof json === 'object' && json !== null ? (json as Record<string, unknown>)[name] : undefined;
-}
-
-function wordOf(answer: Answer, name: string): string {
-  const value = fieldOf(answer, name);
-  return typeof value === 'string' ? value : '';
 }

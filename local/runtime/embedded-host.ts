@@ -10,6 +10,7 @@ export const HOST_VARIABLES = [
   'HOSTING_TOKEN',
   'NOTIFY_BASE_URL',
   'LIMIT_CREATIONS',
+  'PRIVATE_REPORTS',
   'EMBEDDED_HOST',
 ] as const;
 
@@ -61,7 +62,7 @@ export async function startEmbeddedHost(
     forgetLimits,
   });
   if (!sandbox.hasRepository(SEED)) {
-    await seedRepository(sandbox.createRepository(SEED), new Date());
+    await seedRepository(sandbox.createRepository({ ...SEED, takesPrivateReports: true }), new Date());
     const { owner, name } = SEED;
     sandbox.maintainer.openIssue(
       owner,
@@ -83,6 +84,7 @@ export function hostVariables(
 ): Record<(typeof HOST_VARIABLES)[number], string> {
   return {
     LIMIT_CREATIONS: env['LIMIT_CREATIONS'] ?? CREATIONS,
+    PRIVATE_REPORTS: env['PRIVATE_REPORTS'] ?? 'account',
     HOSTING_URL: sandbox.url,
     HOSTING_API_URL: sandbox.apiUrl,
     HOSTING_TOKEN: sandbox.botToken,

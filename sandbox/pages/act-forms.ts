@@ -2,7 +2,7 @@
  * Renders the forms with which people act as a repository's maintainer. acts.ts carries out what
  * they send.
  */
-import type { Issue, Repository } from '../records.ts';
+import type { App, Installation, Issue, Repository } from '../records.ts';
 import type { Html } from './html.ts';
 import { html } from './html.ts';
 
@@ -49,6 +49,28 @@ export function policyForm(repository: Repository, text: string): Html {
         Without text, the file is deleted.
       </p>
       ${button('policy', 'Commit')}
+    </form>`;
+}
+
+/** Renders the form with which a maintainer invites the App, or asks it to leave. */
+export function appForm(app: App, installation: Installation | undefined): Html {
+  const isSuspended = installation !== undefined && installation.suspendedAt !== null;
+  const state =
+    installation === undefined ? 'is not installed here' : isSuspended ? 'is suspended' : 'is installed';
+  const buttons =
+    installation === undefined
+      ? [button('install-app', 'Install')]
+      : [
+          isSuspended ? button('resume-app', 'Unsuspend') : button('suspend-app', 'Suspend'),
+          button('remove-app', 'Uninstall'),
+        ];
+  return html`<h2>The App</h2>
+    <form method="post">
+      <p class="dim">
+        <code>${app.slug}</code> ${state}. Where it is installed, the service writes in its name, and learns
+        at once what happens.
+      </p>
+      ${buttons}
     </form>`;
 }
 

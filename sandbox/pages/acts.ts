@@ -6,6 +6,7 @@
 import type { Host } from '../host.ts';
 import type { WholeRequest } from '../http-server.ts';
 import { Impossible, type IssueName, type Maintainer } from '../maintainer.ts';
+import type { Repository } from '../records.ts';
 import type { Answer } from '../rest/api-call.ts';
 import { empty } from '../rest/api-call.ts';
 import { characters, MAX_BODY_CHARACTERS } from '../rest/issue-rules.ts';
@@ -69,10 +70,22 @@ export class Acts {
       await this.#host.inTurn(repository, () =>
         this.#maintainer.writeFile(owner, repo, POLICY_PATH, text === '' ? null : `${text}\n`),
       );
-    } else if (number !== undefined) {
+    } else if (number === undefined && act.endsWith('-app')) this.#onApp(act, repository);
+    else if (number !== undefined) {
       const name = { owner: repository.owner, repo, number: Number(number) };
       await this.#host.inTurn(repository, () => this.#onThread(act, name, text, form.getAll('label')));
     } else throw new Impossible('There is no such action here.');
+  }
+
+  /** Installs the App in one repository, or does something to its installation. */
+  #onApp(act: string, { owner, name }: Repository): void {
+    const { apps } = this.#host;
+    const isAdded = apps.ofAccount(owner) !== undefined;
+    if (act === 'install-app' && isAdded) apps.select(owner, name, true);
+    else if (act === 'install-app') apps.install(owner, [name]);
+    else if (act === 'remove-app') apps.uninstall(owner);
+    else if (act === 'suspend-app' || act === 'resume-app') apps.setSuspended(owner, act === 'suspend-app');
+    else throw new Impossible('There is no such action here.');
   }
 
   async #onThread(act: string, name: IssueName, text: string, labels: readonly string[]): Promise<void> {

@@ -9,7 +9,7 @@ import type { Host } from '../host.ts';
 import type { Repository } from '../records.ts';
 import type { Answer } from '../rest/api-call.ts';
 import { fullName, repositoryHtmlUrl } from '../rest/render-repository.ts';
-import { POLICY_PATH, policyForm } from './act-forms.ts';
+import { appForm, POLICY_PATH, policyForm } from './act-forms.ts';
 import { commitView } from './commit-view.ts';
 import { html } from './html.ts';
 import { issueEntry } from './issue-pages.ts';
@@ -31,6 +31,7 @@ export async function repositoryPage(host: Host, repository: Repository): Promis
   const pulls = newestFirst.filter((issue) => issue.pull).map(entry);
   const issues = newestFirst.filter((issue) => !issue.pull).map(entry);
   const parent = repository.parentId === null ? undefined : host.store.repositoryById(repository.parentId);
+  const { app } = host.apps;
   return pageAnswer(
     fullName(repository),
     [html`${fullName(repository)}`],
@@ -39,7 +40,8 @@ export async function repositoryPage(host: Host, repository: Repository): Promis
       <pre>git clone ${repositoryHtmlUrl(host, repository)}.git</pre>
       ${section('Pull requests', pulls, 'No pull requests.')} ${section('Issues', issues, 'No issues.')}
       ${section('Branches', branches, repository.ready ? 'No branches.' : 'The fork is still being made.')}
-      ${parent ? '' : policyForm(repository, await policyText(host, repository))}`,
+      ${parent ? '' : policyForm(repository, await policyText(host, repository))}
+      ${parent || app === null ? '' : appForm(app, host.apps.ofRepository(repository))}`,
   );
 }
 

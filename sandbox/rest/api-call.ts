@@ -4,6 +4,7 @@
  * string, and for a 422 the list of what is wrong.
  */
 import type { IncomingHttpHeaders } from 'node:http';
+import type { InstallationToken } from '../apps.ts';
 import type { Host } from '../host.ts';
 import type { User } from '../records.ts';
 
@@ -13,7 +14,15 @@ export interface Answer {
   readonly body: string | Buffer;
 }
 
-export interface ApiCall {
+/** The account that makes a call, and how an App has proved that it is the caller. */
+export interface Caller {
+  /** Account that the token belongs to; `null` for an anonymous call, and for the App itself. */
+  readonly viewer: User | null;
+  /** `app`: the App by its key. `null`: the caller is no App. */
+  readonly credential: 'app' | InstallationToken | null;
+}
+
+export interface ApiCall extends Caller {
   readonly host: Host;
   readonly method: string;
   readonly url: URL;
@@ -21,8 +30,6 @@ export interface ApiCall {
   readonly params: Readonly<Record<string, string>>;
   /** Object that was sent as JSON; empty if nothing was sent. */
   readonly payload: Readonly<Record<string, unknown>>;
-  /** Account that the token belongs to; `null` for an anonymous call. */
-  readonly viewer: User | null;
 }
 
 /** A field that GitHub would refuse, as a 422 lists it. */

@@ -16,7 +16,7 @@ import {
   validationFailed,
 } from './api-call.ts';
 import { MAX_BODY_CHARACTERS, characters, requireOpenRepository } from './issue-rules.ts';
-import { renderComment, renderReaction } from './render-issue.ts';
+import { renderComment } from './render-issue.ts';
 import type { Route } from './route.ts';
 import { calledIssue, repositoryRoute } from './route.ts';
 
@@ -30,12 +30,6 @@ export const commentRoutes: readonly Route[] = [
     '/issues/:number/comments',
     'issues/comments#create-an-issue-comment',
     createComment,
-  ),
-  repositoryRoute(
-    'POST',
-    '/issues/comments/:id/reactions',
-    'reactions/reactions#create-reaction-for-an-issue-comment',
-    createReaction,
   ),
 ];
 
@@ -63,11 +57,10 @@ function createComment(call: ApiCall, repository: Repository): Answer {
 }
 
 function updateComment(call: ApiCall, repository: Repository): Answer {
-  const { issue, comment } = calledComment(call, repository);
+  const placed = calledComment(call, repository);
+  const { issue, comment } = placed;
   requireRightTo(call, comment.author);
-  comment.body = calledBody(call);
-  comment.updatedAt = call.host.store.timestamp();
-  call.host.store.changed();
+  call.host.editComment(placed, calledBody(call));
   return json(200, renderComment(call.host, repository, issue, comment));
 }
 
@@ -78,22 +71,7 @@ function deleteComment(call: ApiCall, repository: Repository): Answer {
   return empty(204);
 }
 
-/** Adds a thumb, the only reaction that this host has. */
-function createReaction(call: ApiCall, repository: Repository): Answer {
-  const { login } = requireViewer(call);
-  const { issue, comment } = calledComment(call, repository);
-  const { content } = call.payload;
-  if (content !== '+1') throw validationFailed({ resource: 'Reaction', code: 'invalid', field: 'content' });
-  if (issue.locked === true && login !== repository.owner) {
-    throw new Refusal(403, 'Reactions are not allowed on locked conversations');
-  }
-  const isNew = comment.thumbs?.includes(login) !== true;
-  if (isNew) comment.thumbs = [...(comment.thumbs ?? []), login];
-  call.host.store.changed();
-  return json(isNew ? 201 : 200, renderReaction(call.host, comment, login));
-}
-
-function calledComment(call: ApiCall, repository: Repository): PlacedComment {
+export function calledComment(call: ApiCall, repository: Repository): PlacedComment {
   const placed = call.host.store.findComment(repository, numberParam(call, 'id'));
   if (!placed) throw notFound();
   return placed;

@@ -58,6 +58,8 @@ export function closeOrReopen(call: ApiCall, repository: Repository, issue: Issu
   if (errors.length > 0) throw validationFailed(...errors);
   if (typeof title === 'string') issue.title = title.trim();
   if (body !== undefined) issue.body = body as string | null;
+  if (title !== undefined || body !== undefined)
+    host.threadChanged(repository, issue, 'edited', viewer.login);
   if (state === 'open' || state === 'closed') host.setIssueState(repository, issue, state, viewer.login);
   issue.updatedAt = host.store.timestamp();
   host.store.changed();

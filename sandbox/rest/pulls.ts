@@ -10,6 +10,7 @@ import type { Host } from '../host.ts';
 import type { Issue, Pull, Repository } from '../records.ts';
 import type { Answer, ApiCall, FieldError } from './api-call.ts';
 import { Refusal, json, notFound, page, requireViewer, validationFailed } from './api-call.ts';
+import { reaches } from './app-permissions.ts';
 import { closeOrReopen, requireOpenRepository, selectByState, textErrors } from './issue-rules.ts';
 import { repositoryCommit } from './render-git.ts';
 import { pullFull, pullSimple } from './render-issue.ts';
@@ -59,6 +60,7 @@ async function createPull(call: ApiCall, repository: Repository): Promise<Answer
   refuseSecond(repository, ends, base, label);
   const draft = payload['draft'] === true;
   requireMayOpen(repository, viewer.login, draft);
+  requireMayLendFork(call, ends.headRepository);
   const { baseSha, headRepository, headSha } = ends;
   const { oids, related } = await compare(host, repository, baseSha, headRepository, headSha);
   if (!related) {
@@ -215,6 +217,17 @@ function requireMayOpen(repository: Repository, login: string, isDraft: boolean)
     ({ author, state, pull }) => author === login && state === 'open' && pull?.draft === false,
   );
   if (open.length >= pullRequestCap) throw notFound();
+}
+
+/**
+ * Refuses an App that lets maintainers push to a fork in which it is not installed, which it does
+ * unless it says no (sigmavirus24/github3.py#1031).
+ */
+function requireMayLendFork({ credential, payload }: ApiCall, fork: Repository): void {
+  const isLent = payload['maintainer_can_modify'] !== false;
+  if (typeof credential !== 'object' || credential === null || !isLent || reaches(credential, fork)) return;
+  const message = "fork_collab Fork collab can't be granted by someone without permission";
+  throw validationFailed({ resource: 'PullRequest', code: 'custom', field: 'fork_collab', message });
 }
 
 /** Compares both branches, as for a merge. */

@@ -2,6 +2,7 @@
 import type { RestEndpointMethodTypes } from '@octokit/rest';
 import type { Host } from '../host.ts';
 import type { Comment, Issue, Pull, Repository } from '../records.ts';
+import { performedVia } from './render-app.ts';
 import { listedRepository, repositoryApiUrl, repositoryHtmlUrl } from './render-repository.ts';
 import { nodeId, simpleUser } from './render-user.ts';
 
@@ -26,8 +27,8 @@ export function renderIssue(host: Host, repository: Repository, issue: Issue) {
     comments: issue.comments.length,
     closed_by: issue.closedBy === null ? null : simpleUser(host, issue.closedBy),
     state_reason: issue.stateReason,
-    performed_via_github_app: null,
-    reactions: reactionsOf(url),
+    performed_via_github_app: performedVia(host, issue.author),
+    reactions: reactionsOf(url, issue.thumbs?.length),
     ...(issue.pull && {
       draft: issue.pull.draft,
       pull_request: {
@@ -118,14 +119,8 @@ export function renderComment(host: Host, repository: Repository, issue: Issue, 
     author_association: association(repository, comment.author),
     body: comment.body,
     reactions: reactionsOf(url, comment.thumbs?.length),
-    performed_via_github_app: null,
+    performed_via_github_app: performedVia(host, comment.author),
   };
-}
-
-/** Renders a thumb. It has no number of its own here, so it borrows that of its comment. */
-export function renderReaction(host: Host, { id, createdAt }: Comment, login: string) {
-  const node_id = nodeId('Reaction', id);
-  return { id, node_id, user: simpleUser(host, login), content: '+1', created_at: createdAt };
 }
 
 export function commentApiUrl(host: Host, repository: Repository, id: number): string {
@@ -204,7 +199,7 @@ export function association(repository: Repository, login: string): AuthorAssoci
   return repository.collaborators?.includes(login) === true ? 'COLLABORATOR' : 'NONE';
 }
 
-function reactionsOf(url: string, thumbs = 0) {
+export function reactionsOf(url: string, thumbs = 0) {
   const counts = { '+1': thumbs, '-1': 0, laugh: 0, hooray: 0, confused: 0, heart: 0, rocket: 0, eyes: 0 };
   return { url: `${url}/reactions`, total_count: thumbs, ...counts };
 }

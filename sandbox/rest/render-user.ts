@@ -17,7 +17,8 @@ export function nodeId(kind: string, id: number | string): string {
 /** Renders the account as other answers name it. */
 export function simpleUser(host: Host, login: string): SimpleUser {
   const user = host.store.ensureUser(login);
-  const url = `${host.apiUrl}/users/${user.login}`;
+  const url = `${host.apiUrl}/users/${encodeURIComponent(user.login)}`;
+  const [, slug = null] = /^(.+)\[bot\]$/.exec(user.login) ?? [];
   return {
     login: user.login,
     id: user.id,
@@ -25,7 +26,7 @@ export function simpleUser(host: Host, login: string): SimpleUser {
     avatar_url: `${host.url}/avatars/${user.id}`,
     gravatar_id: '',
     url,
-    html_url: `${host.url}/${user.login}`,
+    html_url: slug === null ? `${host.url}/${user.login}` : `${host.url}/apps/${slug}`,
     followers_url: `${url}/followers`,
     following_url: `${url}/following{/other_user}`,
     gists_url: `${url}/gists{/gist_id}`,
@@ -35,7 +36,7 @@ export function simpleUser(host: Host, login: string): SimpleUser {
     repos_url: `${url}/repos`,
     events_url: `${url}/events{/privacy}`,
     received_events_url: `${url}/received_events`,
-    type: 'User',
+    type: slug === null ? 'User' : 'Bot',
     user_view_type: 'public',
     site_admin: false,
   };

@@ -3,7 +3,7 @@ import type { Host } from '../host.ts';
 import type { Issue, Repository, Review, ReviewRemark } from '../records.ts';
 import type { Answer, ApiCall } from './api-call.ts';
 import { notFound, page } from './api-call.ts';
-import { association, issueHtmlUrl, pullApiUrl } from './render-issue.ts';
+import { association, issueHtmlUrl, pullApiUrl, reactionsOf } from './render-issue.ts';
 import { repositoryApiUrl } from './render-repository.ts';
 import { nodeId, simpleUser } from './render-user.ts';
 import type { Route } from './route.ts';
@@ -49,7 +49,7 @@ function calledReviews(call: ApiCall, repository: Repository) {
   return { issue, reviews };
 }
 
-function renderReview(host: Host, repository: Repository, issue: Issue, review: Review) {
+export function renderReview(host: Host, repository: Repository, issue: Issue, review: Review) {
   const htmlUrl = `${issueHtmlUrl(host, repository, issue)}#pullrequestreview-${review.id}`;
   const pullUrl = pullApiUrl(host, repository, issue);
   return {
@@ -72,7 +72,7 @@ function renderRemark(
   repository: Repository,
   issue: Issue,
   review: Review,
-  { id, path, body }: ReviewRemark,
+  { id, path, body, thumbs }: ReviewRemark,
 ) {
   const url = `${repositoryApiUrl(host, repository)}/pulls/comments/${id}`;
   const htmlUrl = `${issueHtmlUrl(host, repository, issue)}#discussion_r${id}`;
@@ -93,6 +93,7 @@ function renderRemark(
     html_url: htmlUrl,
     pull_request_url: pullUrl,
     author_association: association(repository, review.author),
+    reactions: reactionsOf(url, thumbs?.length),
     _links: { self: { href: url }, html: { href: htmlUrl }, pull_request: { href: pullUrl } },
   };
 }

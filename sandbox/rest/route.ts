@@ -4,6 +4,7 @@
  * what was renamed.
  */
 import type { Issue, Repository } from '../records.ts';
+import { reaches } from './app-permissions.ts';
 import type { Answer, ApiCall } from './api-call.ts';
 import { Refusal, notFound, numberParam } from './api-call.ts';
 
@@ -43,10 +44,16 @@ function calledRepository(call: ApiCall): Repository {
   const { host } = call;
   const { owner = '', repo = '' } = call.params;
   const repository = host.store.findRepository(owner, repo);
-  if (repository && host.canRead(call.viewer, repository)) return repository;
+  if (repository && canRead(call, repository)) return repository;
   const renamed = host.store.findRenamedRepository(owner, repo);
-  if (renamed && host.canRead(call.viewer, renamed)) throw movedPermanently(call, renamed);
+  if (renamed && canRead(call, renamed)) throw movedPermanently(call, renamed);
   throw notFound();
+}
+
+/** Answers whether the caller sees a repository: an App sees where it is installed, too. */
+function canRead({ host, viewer, credential }: ApiCall, repository: Repository): boolean {
+  if (credential === 'app') return host.apps.ofRepository(repository) !== undefined;
+  return host.canRead(viewer, repository) || (credential !== null && reaches(credential, repository));
 }
 
 /** Redirects to the repository's number, as GitHub does, because no later renaming changes it. */

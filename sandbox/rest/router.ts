@@ -6,14 +6,19 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Router } from 'itty-router';
 import type { Host } from '../host.ts';
-import type { User } from '../records.ts';
-import type { Answer, ApiCall } from './api-call.ts';
+import { botOf } from '../records.ts';
+import type { Answer, ApiCall, Caller } from './api-call.ts';
 import { Refusal, json, notFound } from './api-call.ts';
+import { requireAllowed } from './app-permissions.ts';
+import { requireInstallationToken, requireSignedBy } from './app-token.ts';
+import { appRoutes } from './apps.ts';
 import { commentRoutes } from './comments.ts';
+import { reactionRoutes } from './reactions.ts';
 import { contentRoutes } from './contents.ts';
 import { forkRoutes } from './forks.ts';
 import { issueRoutes } from './issues.ts';
 import { notificationRoutes } from './notifications.ts';
+import { privateReportRoutes } from './private-reports.ts';
 import { pullRoutes } from './pulls.ts';
 import { refRoutes } from './refs.ts';
 import { repositoryRoutes } from './repositories.ts';
@@ -37,7 +42,7 @@ export interface ApiRequest {
 /** A request as a route gets it from the router. */
 interface MatchedRequest {
   readonly request: ApiRequest;
-  readonly viewer: User | null;
+  readonly caller: Caller;
   readonly params: Readonly<Record<string, string>>;
 }
 
@@ -53,27 +58,40 @@ const ROUTES: readonly Route[] = [
   ...reviewRoutes,
   ...issueRoutes,
   ...commentRoutes,
+  ...reactionRoutes,
   ...notificationRoutes,
+  ...privateReportRoutes,
+  ...appRoutes,
 ];
 
 /** Builds the function that answers a REST request. */
 export function restApi(host: Host, callsAnHour: number): (request: ApiRequest) => Promise<Answer> {
   const router = Router({ base: BASE });
   for (const route of ROUTES) {
-    const handle = ({ request, viewer, params }: MatchedRequest) =>
-      refusalsAnswered(route.documentation, async () => route.handle(apiCall(host, request, params, viewer)));
+    const handle = ({ request, caller, params }: MatchedRequest) =>
+      refusalsAnswered(route.documentation, async () => {
+        const call = apiCall(host, request, params, caller);
+        requireAllowed(call, route);
+        return route.handle(call);
+      });
     router[METHODS[route.method]]<MatchedRequest>(route.path, handle);
   }
-  const budget = new RateBudget(host.now, callsAnHour);
+  const budgets = new RateBudgets(host.now, callsAnHour);
   return async (request) => {
     const url = redirectedById(host, request.url);
+    let caller: Caller = NOBODY;
     const answer = await refusalsAnswered('', async () => {
-      const viewer = authenticate(host, request.headers);
-      const found = (await router.fetch({ method: request.method, url, request, viewer })) as Answer | null;
+      caller = authenticate(host, request.headers);
+      const found = (await router.fetch({ method: request.method, url, request, caller })) as Answer | null;
       return found ?? refusalAnswer(notFound(), '');
     });
-    const scopes = request.headers.authorization === undefined ? {} : scopeHeaders(host);
-    return { ...answer, headers: { ...answer.headers, ...scopes, ...budget.spend(request.headers) } };
+    const { authorization } = request.headers;
+    const isClassic = authorization !== undefined && !APP_TOKEN.test(authorization);
+    const scopes = isClassic ? scopeHeaders(host) : {};
+    return {
+      ...answer,
+      headers: { ...answer.headers, ...scopes, ...budgets.spend(request.headers, caller) },
+    };
   };
 }
 
@@ -85,36 +103,52 @@ function scopeHeaders({ botScopes }: Host): Record<string, string> {
   return { 'x-oauth-scopes': botScopes.join(', '), 'x-accepted-oauth-scopes': '' };
 }
 
-/** Finds the account of a token; `null` if none was sent. Refuses an unknown token. */
-export function authenticate(host: Host, headers: IncomingHttpHeaders): User | null {
+const NOBODY: Caller = { viewer: null, credential: null };
+/** Begins the header with a token of an installation, or of the App itself. */
+const APP_TOKEN = /^\w+ +(?:ghs_|[\w-]+\.[\w-]+\.)/;
+
+/** Finds the account of a token; nobody if none was sent. Refuses an unknown token. */
+export function authenticate(host: Host, headers: IncomingHttpHeaders): Caller {
   const header = headers.authorization;
-  if (header === undefined) return null;
+  if (header === undefined) return NOBODY;
   const [, scheme = '', credentials = ''] = /^(\w+) +(.*)$/.exec(header) ?? [];
   const isBasic = scheme.toLowerCase() === 'basic';
   const [login = '', ...password] = isBasic ? Buffer.from(credentials, 'base64').toString().split(':') : [];
   const token = isBasic ? password.join(':') : credentials;
   const user = host.store.findUser(login);
-  if (isBasic && token === host.maintainerPassword && user !== undefined && user !== host.bot) return user;
-  if (!['basic', 'bearer', 'token'].includes(scheme.toLowerCase()) || token !== host.botToken) {
-    throw new Refusal(401, 'Bad credentials');
+  const isPerson = user !== undefined && user !== host.bot;
+  if (isBasic && token === host.maintainerPassword && isPerson) return { viewer: user, credential: null };
+  if (!['basic', 'bearer', 'token'].includes(scheme.toLowerCase())) throw new Refusal(401, 'Bad credentials');
+  if (token === host.botToken) return { viewer: host.bot, credential: null };
+  return authenticateApp(host, scheme.toLowerCase(), token);
+}
+
+/** Finds the App or its installation. The App's own token is for the scheme `Bearer` alone. */
+function authenticateApp(host: Host, scheme: string, token: string): Caller {
+  const { app } = host.apps;
+  if (scheme === 'bearer' && token.split('.').length === 3) {
+    requireSignedBy(app, token, host.now());
+    return { viewer: null, credential: 'app' };
   }
-  return host.bot;
+  if (app === null) throw new Refusal(401, 'Bad credentials');
+  const credential = requireInstallationToken(host.apps, token);
+  return { viewer: host.store.ensureUser(botOf(app)), credential };
 }
 
 function apiCall(
   host: Host,
   request: ApiRequest,
   params: Readonly<Record<string, string>>,
-  viewer: User | null,
+  caller: Caller,
 ): ApiCall {
   return {
+    ...caller,
     host,
     method: request.method,
     url: new URL(request.url),
     headers: request.headers,
     params: Object.fromEntries(Object.entries(params).map(([name, value]) => [name, decodePathPart(value)])),
     payload: parsePayload(request.body),
-    viewer,
   };
 }
 
@@ -170,33 +204,35 @@ function redirectedById(host: Host, url: string): string {
   return parsed.href;
 }
 
-/** Counts calls by the hour and tells the count. Only injected faults refuse calls. */
-class RateBudget {
+/**
+ * Counts calls by the hour and tells the count: that of an installation apart from that of all
+ * others. Only injected faults refuse calls.
+ */
+class RateBudgets {
   readonly #now: () => Date;
   readonly #callsAnHour: number;
-  #resetsAt = 0;
-  #used = 0;
+  readonly #spent = new Map<number, { resetsAt: number; used: number }>();
 
   constructor(now: () => Date, callsAnHour: number) {
     this.#now = now;
     this.#callsAnHour = callsAnHour;
   }
 
-  spend(headers: IncomingHttpHeaders): Record<string, string> {
+  spend(headers: IncomingHttpHeaders, { credential }: Caller): Record<string, string> {
     const now = this.#now().getTime();
-    if (now >= this.#resetsAt) {
-      this.#resetsAt = now + HOUR_MS;
-      this.#used = 0;
-    }
-    this.#used += 1;
+    const id = typeof credential === 'object' && credential !== null ? credential.installation.id : 0;
+    const before = this.#spent.get(id);
+    const { resetsAt, used } =
+      before && now < before.resetsAt ? before : { resetsAt: now + HOUR_MS, used: 0 };
+    this.#spent.set(id, { resetsAt, used: used + 1 });
     const limit = headers.authorization === undefined ? ANONYMOUS_CALLS_AN_HOUR : this.#callsAnHour;
     return {
       'x-github-media-type': 'github.v3; format=json',
       'x-github-api-version-selected': '2022-11-28',
       'x-ratelimit-limit': String(limit),
-      'x-ratelimit-remaining': String(Math.max(0, limit - this.#used)),
-      'x-ratelimit-reset': String(Math.floor(this.#resetsAt / 1000)),
-      'x-ratelimit-used': String(this.#used),
+      'x-ratelimit-remaining': String(Math.max(0, limit - used - 1)),
+      'x-ratelimit-reset': String(Math.floor(resetsAt / 1000)),
+      'x-ratelimit-used': String(used + 1),
       'x-ratelimit-resource': 'core',
     };
   }

@@ -22,6 +22,8 @@ import {
   tokenVariable,
 } from './hosts.ts';
 import { headerSecret, isLoopback, rateLimits } from './values.ts';
+import type { AppKey } from '../host/app/app-key.ts';
+import type { AppSettings } from '../host/app/github-app.ts';
 import { OPEN_LIMIT_NAMES, OPEN_LIMITS, type OpenLimitName, type OpenLimits } from '../limits/limits.ts';
 import type { Limit } from '../limits/sliding-window.ts';
 import type { AccountLimits } from '../limits/claim.ts';
@@ -51,20 +53,23 @@ export function parseConfig(env: Environment): ConfigResult {
 }
 
 function readConfig(reader: EnvironmentReader) {
-  const { serviceUrl, dbUrl, dbKey, hostingUrl, hostingApiUrl, hostingToken, ...settings } =
+  const { serviceUrl, dbUrl, dbKey, hostingUrl, hostingApiUrl, hostingToken, appId, appKey, ...settings } =
     reader.settings();
   const { host, port, onionUrl, notifyAdminUrl, notifyBaseUrl } = settings;
   if (onionUrl !== null && serviceUrl === null) {
     const why = 'because what is published always names SERVICE_URL';
     reader.refuse('SERVICE_URL', `must be set beside ONION_URL, ${why}`);
   }
+  const app = readApp(reader, appId, appKey);
+  if (settings.privateReports === 'app' && app === null && reader.problems.length === 0)
+    reader.refuse('GITHUB_APP_ID', 'must be set for PRIVATE_REPORTS=app');
   const main = { key: MAIN_HOST, kind: 'github', url: hostingUrl, apiUrl: hostingApiUrl } as const;
   const further = reader.read('HOSTS', furtherHosts(hostingUrl), []).map((one): HostConfig => {
     const token = reader.read(tokenVariable(one.key), headerSecret, null);
     return Object.freeze({ ...one, token });
   });
   const hosts: readonly [HostConfig, ...HostConfig[]] = [
-    Object.freeze({ ...main, token: hostingToken }),
+    Object.freeze({ ...main, ...(app !== null && { app }), token: hostingToken }),
     ...further,
   ];
   return Object.freeze({
@@ -79,6 +84,15 @@ function readConfig(reader: EnvironmentReader) {
     /** The limits that the contract leaves to the operator. */
     limits: readLimits(reader, main.url),
   });
+}
+
+/** Reads the GitHub App, of which both variables are set, or none. */
+function readApp(reader: EnvironmentReader, id: number | null, key: AppKey | null): AppSettings | null {
+  if (id !== null && key !== null) return Object.freeze({ id, key });
+  const isWrong = reader.problems.some(({ variable }) => variable.startsWith('GITHUB_APP_'));
+  if (id !== null && !isWrong) reader.refuse('GITHUB_APP_KEY', 'must be set beside GITHUB_APP_ID');
+  if (key !== null && !isWrong) reader.refuse('GITHUB_APP_ID', 'must be set beside GITHUB_APP_KEY');
+  return null;
 }
 
 function readLimits(reader: EnvironmentReader, mainUrl: string): OpenLimits {

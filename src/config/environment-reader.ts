@@ -5,7 +5,7 @@
 import { DEFAULT_CLIENT_IP_HEADER } from '../limits/client.ts';
 import { OPEN_LIMITS, type OpenLimitName } from '../limits/limits.ts';
 import { LOCATION_HINTS } from '../objects.ts';
-import { GITHUB_URL, type HostTokenVariable, isHostTokenVariable } from './hosts.ts';
+import { appKey, GITHUB_URL, type HostTokenVariable, isHostTokenVariable } from './hosts.ts';
 import {
   commitEmail,
   contact,
@@ -22,6 +22,7 @@ import {
   openSshKey,
   type ValueKind,
   webAddress,
+  webhookSecret,
   wholeNumber,
 } from './values.ts';
 
@@ -57,6 +58,11 @@ const SETTINGS = {
   hostingUrl: variable('HOSTING_URL', webAddress, GITHUB_URL),
   hostingApiUrl: variable('HOSTING_API_URL', webAddress, 'https://api.github.com'),
   hostingToken: secret('HOSTING_TOKEN', headerSecret),
+  /** The GitHub App that maintainers may install, with its key. */
+  appId: variable('GITHUB_APP_ID', wholeNumber(1, 999_999_999), null),
+  appKey: secret('GITHUB_APP_KEY', appKey),
+  /** Secret of the App's webhook; null: the service has none. */
+  githubWebhookSecret: secret('GITHUB_WEBHOOK_SECRET', webhookSecret),
   stateDir: variable('STATE_DIR', matching('the path of a folder', /^[^\0\r\n]+$/), '.state'),
   readTimeoutMs: variable('READ_TIMEOUT', duration, 30_000),
   writeTimeoutMs: variable('WRITE_TIMEOUT', duration, 30_000),
@@ -107,6 +113,8 @@ const SETTINGS = {
   /** Region of new objects (src/objects.ts); null: near the client that first asks for one. */
   locationHint: variable('LOCATION_HINT', oneOf(...LOCATION_HINTS), null),
   anonEmail: variable('ANON_EMAIL', commitEmail, 'anonymous@gitveil.invalid'),
+  /** Whether vulnerabilities are reported privately, and by whom: the bot's account, or the App. */
+  privateReports: variable('PRIVATE_REPORTS', oneOf('off', 'account', 'app'), 'off'),
   /** Whether the bot introduces itself on its first pull request in a repository. */
   introduce: variable('INTRODUCE', oneOf('first', 'never'), 'first'),
   /** Key that signs the new commits of pushes; null: they have no signature. */

@@ -3,12 +3,16 @@
  * with its token in `HOSTING_TOKEN_<KEY>`.
  * Proved by test/config/config.test.ts and test/routes/hosts.test.ts.
  */
+import { type AppKey, readAppKey } from '../host/app/app-key.ts';
+import type { AppSettings } from '../host/app/github-app.ts';
 import type { HostKind } from '../host/kinds.ts';
 import { fullName, type RepositoryName } from '../words/repository-name.ts';
-import { type ValueKind, webAddress } from './values.ts';
+import { keyKind, type ValueKind, webAddress } from './values.ts';
 
 /** The paths of a repository on a code host (contract, 4.1 to 4.7). */
 export const REPOSITORY_PATH = '/v1/:host/:owner/:repo';
+/** The path of the App's webhook. */
+export const HOOK_PATH = '/v1/hooks/github';
 
 export interface HostConfig {
   /** Names the host in the service's paths: `/v1/<key>/<owner>/<repo>`. */
@@ -19,16 +23,18 @@ export interface HostConfig {
   readonly apiUrl: string;
   /** The bot account's access token; without one (null), nothing can be written there. */
   readonly token: string | null;
+  /** The App of the service. Absent: it has none there. */
+  readonly app?: AppSettings;
 }
 
 /** An entry of `HOSTS`. Its token is a variable of its own, because it is a secret. */
-type FurtherHost = Omit<HostConfig, 'token'>;
+type FurtherHost = Omit<HostConfig, 'token' | 'app'>;
 
 export const MAIN_HOST = 'gh';
 export const GITHUB_URL = 'https://github.com';
 
 /** Keys that are taken: `gh`, and what other paths have right below `/v1/`. */
-const RESERVED: ReadonlySet<string> = new Set([MAIN_HOST, 'delayed', 'moderation', 'pr']);
+const RESERVED: ReadonlySet<string> = new Set([MAIN_HOST, 'delayed', 'hooks', 'moderation', 'pr']);
 const KEY_PATTERN = /^[a-z][a-z0-9]{0,15}$/;
 const FURTHER_KINDS: readonly HostKind[] = ['forgejo', 'gitea'];
 const MAX_HOSTS = 20;
@@ -78,6 +84,12 @@ export function tokenVariable(key: string): 'HOSTING_TOKEN' | HostTokenVariable 
 export function isHostTokenVariable(name: string): name is HostTokenVariable {
   return name.startsWith('HOSTING_TOKEN_');
 }
+
+/** Reads the private key of the GitHub App. */
+export const appKey: ValueKind<AppKey> = {
+  rule: "the text of the App's private key without a passphrase, as GitHub gives it in a file that ends in .pem",
+  ...keyKind(readAppKey),
+};
 
 type Hosts = { readonly hosts: readonly HostConfig[] };
 

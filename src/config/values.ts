@@ -180,20 +180,36 @@ export const contact: ValueKind<Contact> = {
 /** Reads a secret that is sent in a header: anything but visible ASCII is a copying mistake. */
 export const headerSecret = matching('printable ASCII without spaces or line breaks', /^[\x21-\x7e]+$/);
 
+/** Reads the secret of a webhook: a short one could be guessed from what was signed with it. */
+export const webhookSecret = matching(
+  'at least 20 characters of printable ASCII without spaces, such as the output of `openssl rand -hex 32`',
+  /^[\x21-\x7e]{20,}$/,
+);
+
 /** Reads the key that signs commits. */
 export const openSshKey: ValueKind<SigningKey> = {
   rule: "the text of an Ed25519 key without a passphrase, as `ssh-keygen -t ed25519 -N '' -f key` writes it into the file key",
-  parse: (text) => {
-    const key = keyOrFault(text);
-    return typeof key === 'string' ? undefined : key;
-  },
-  faultIn: (text) => keyOrFault(text) as string,
+  ...keyKind(readSigningKey),
 };
 
+/**
+ * Makes the reader for a kind of private keys.
+ * @param read throws UnusableKey.
+ */
+export function keyKind<T extends object>(read: (text: string) => T): Omit<ValueKind<T>, 'rule'> {
+  return {
+    parse: (text) => {
+      const key = keyOrFault(read, text);
+      return typeof key === 'string' ? undefined : key;
+    },
+    faultIn: (text) => keyOrFault(read, text) as string,
+  };
+}
+
 /** Gives the key, or a sentence that says why it is none. */
-function keyOrFault(text: string): SigningKey | string {
+function keyOrFault<T extends object>(read: (text: string) => T, text: string): T | string {
   try {
-    return readSigningKey(text);
+    return read(text);
   } catch (error) {
     if (error instanceof UnusableKey) return error.message;
     throw error;

@@ -57,12 +57,13 @@ export function splitLines(text: string): Line[] {
  * Makes the new content of a file.
  * @param original is the old content, which `fileText` could read, or null for a new file.
  * @param typed is the text as the browser has sent it.
+ * @param files the number of files that are compared for one request.
  */
-export function newContent(original: Uint8Array | null, typed: string): Uint8Array {
+export function newContent(original: Uint8Array | null, typed: string, files = 1): Uint8Array {
   const old = original === null ? '' : (decodeUtf8(original) ?? '');
   const oldLines = splitLines(withoutBom(old));
   const usual = oldLines[0]?.end || '\n';
-  const lines = withLineEnds(oldLines, splitLines(typed), usual);
+  const lines = withLineEnds(oldLines, splitLines(typed), usual, mostChanges(files));
   const last = lines.at(-1);
   const hadEnd = oldLines.at(-1)?.end !== '';
   if (last !== undefined) lines[lines.length - 1] = { ...last, end: hadEnd ? last.end || usual : '' };
@@ -70,13 +71,13 @@ export function newContent(original: Uint8Array | null, typed: string): Uint8Arr
   return utf8((old.startsWith(BOM) ? BOM : '') + text);
 }
 
-function withLineEnds(old: readonly Line[], typed: readonly Line[], usual: string): Line[] {
+function withLineEnds(old: readonly Line[], typed: readonly Line[], usual: string, most: number): Line[] {
   const texts = (of: readonly Line[]): string[] => of.map(({ text }) => text);
   const lines: Line[] = [];
   let oldAt = 0;
   let end = usual;
   const put = (): unknown => lines.push({ text: (typed[lines.length] as Line).text, end });
-  for (const { same, removed, added } of diffLines(texts(old), texts(typed)).blocks) {
+  for (const { same, removed, added } of diffLines(texts(old), texts(typed), most).blocks) {
     for (let line = 0; line < same + removed; line++) {
       end = old[oldAt++]?.end || end;
       if (line < same) put();
@@ -114,10 +115,13 @@ export interface Difference {
  * square.
  */
 const MAX_CHANGES = 1_000;
+/** Returns the maximum for each of several files, so that all of them take as long as one. */
+const mostChanges = (files: number): number => Math.floor(MAX_CHANGES / Math.sqrt(files));
 const CONTEXT_LINES = 3;
 const MAX_SHOWN_LINES = 2_000;
 
-const COARSE = `More than ${MAX_CHANGES.toLocaleString('en')} lines differ: all lines from the first change to the last are shown as replaced.`;
+const coarse = (most: number): string =>
+  `More than ${most.toLocaleString('en')} lines differ: all lines from the first change to the last are shown as replaced.`;
 const CUT = 'The difference is longer; this is its beginning.';
 
 /** Makes the text by which lines are compared. A line whose end has changed is another line. */
@@ -126,10 +130,11 @@ const whole = ({ text, end }: Line): string => text + end;
 /**
  * Compares two texts. The lines of both are in memory.
  * @param oldText is empty for a new file.
+ * @param files the number of files that are compared for one request.
  */
-export function difference(oldText: string, newText: string): Difference {
+export function difference(oldText: string, newText: string, files = 1): Difference {
   const [old, now] = [splitLines(oldText), splitLines(newText)];
-  const { blocks, isBeyondLimit } = diffLines(old.map(whole), now.map(whole));
+  const { blocks, isBeyondLimit } = diffLines(old.map(whole), now.map(whole), mostChanges(files));
   const hunks: ShownLine[][] = [];
   let [oldAt, nowAt, wanted, hasGap] = [0, 0, 0, true];
   const show = (kind: ShownLine['kind'], line: Line): void => {
@@ -155,7 +160,10 @@ export function difference(oldText: string, newText: string): Difference {
     hunks,
     added: sum('added'),
     removed: sum('removed'),
-    remarks: [...(isBeyondLimit ? [COARSE] : []), ...(wanted > MAX_SHOWN_LINES ? [CUT] : [])],
+    remarks: [
+      ...(isBeyondLimit ? [coarse(mostChanges(files))] : []),
+      ...(wanted > MAX_SHOWN_LINES ? [CUT] : []),
+    ],
   };
 }
 
@@ -169,6 +177,7 @@ type DiffBlock = Readonly<Record<'same' | 'removed' | 'added', number>>;
 export function diffLines(
   before: readonly string[],
   after: readonly string[],
+  most = MAX_CHANGES,
 ): { readonly blocks: readonly DiffBlock[]; readonly isBeyondLimit: boolean } {
   const shortest = Math.min(before.length, after.length);
   let head = 0;
@@ -179,7 +188,7 @@ export function diffLines(
   const now = after.slice(head, after.length - tail);
   const replaced = [{ same: head, removed: old.length, added: now.length }];
   const isOneSided = old.length === 0 || now.length === 0;
-  const changes = isOneSided ? undefined : diffArrays(old, now, { maxEditLength: MAX_CHANGES });
+  const changes = isOneSided ? undefined : diffArrays(old, now, { maxEditLength: most });
   const blocks = changes === undefined ? replaced : [{ same: head, removed: 0, added: 0 }];
   for (const { added, removed, count } of changes ?? []) {
     const last = blocks.at(-1)!;

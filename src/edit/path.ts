@@ -43,3 +43,11 @@ function problemOf(text: string, parts: readonly string[]): string | null {
     return `This file lies more than ${MAX_FOLDERS} folders deep. Change it with Git.`;
   return null;
 }
+
+/** Endings of files of prose, whose lines may be long. Without one, a name in capitals is prose. */
+const PROSE = /(?:\.(?:md|markdown|mdx|txt|text|rst|adoc|asciidoc|org|textile|wiki)|^[A-Z][A-Z_-]{1,40})$/;
+
+/** Tells if long lines of a file are to be wrapped where it is edited. */
+export function isProse(path: string): boolean {
+  return PROSE.test(path.slice(path.lastIndexOf('/') + 1));
+}

@@ -24,7 +24,7 @@ interface FeedRequest {
 
 const HOUR_MS = 60 * 60 * 1000;
 /** How far requests overlap, because hosts list changes late, and their clocks differ. */
-const OVERLAP_MS = HOUR_MS;
+export const OVERLAP_MS = HOUR_MS;
 /**
  * The age from which the answer to a condition is believed, because the host's clock has whole
  * seconds and differs a little. A change that is listed later comes with the whole feed, which is
@@ -90,6 +90,12 @@ export const ISSUES_PER_HOUR = 300;
 /** Bounds the calls that answer maintainers: anybody is the owner of some repository. */
 export const WORDS_PER_HOUR = 300;
 
+/**
+ * Bounds the calls that webhooks cause, because anybody may comment without end where the App is
+ * installed. Without any left, the scheduled runs go on.
+ */
+export const WOKEN_PER_HOUR = 600;
+
 export interface SpentCalls {
   /** Hours since 1970. The sums below are those of this hour. */
   readonly hour: number;
@@ -99,6 +105,7 @@ export interface SpentCalls {
   readonly reads?: number;
   readonly issues?: number;
   readonly words?: number;
+  readonly woken?: number;
 }
 
 const MOST_PER_HOUR = {
@@ -107,6 +114,7 @@ const MOST_PER_HOUR = {
   reads: READS_PER_HOUR,
   issues: ISSUES_PER_HOUR,
   words: WORDS_PER_HOUR,
+  woken: WOKEN_PER_HOUR,
 };
 export type SpentKind = keyof typeof MOST_PER_HOUR;
 

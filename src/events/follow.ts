@@ -10,7 +10,7 @@ import type { ActivityHost } from '../host/open.ts';
 import type { FeedThread, ReadRemarks, Remark } from '../host/code-host.ts';
 import { HostError, hostFailureOf } from '../words/host-error.ts';
 import { afterAnswer, afterRefusal, type FeedCursor, newCursor, nextRequest } from './feed-cursor.ts';
-import { type PullRequestEvents, eventsOf, ownPrHash } from './host-event.ts';
+import { type PullRequestEvents, eventsOf, isOwn, type OwnIds, ownPrHash } from './host-event.ts';
 
 /** Bounds the threads of one run: each costs one to three requests. The rest waits a minute. */
 const EXAMINED_PER_RUN = 50;
@@ -82,7 +82,7 @@ interface FollowSettings {
   readonly host: Pick<ActivityHost, 'feed' | 'pullRequest' | 'remarks' | 'comments'>;
   readonly memory: FeedMemory;
   readonly clock: Clock;
-  botId(): Promise<number>;
+  ownIds(): Promise<OwnIds>;
   /** Finds a pull request by the host's own number for it; null if none was recorded yet. */
   prHashWithId(id: number): Promise<string | null>;
   /** Stores the state that a pull request had at `askedAt`. Answers false if none has that hash. */
@@ -92,41 +92,49 @@ interface FollowSettings {
 }
 
 /**
- * Runs once. A thread that fails does not stop the others: their first failure is thrown at the
- * end. A failure that concerns all threads is thrown at once.
+ * Reads the feed, and examines what is due. A failure that concerns all threads is thrown at once.
  * @param cronTime when the run was scheduled. Runs may begin late, but their scheduled times are
  * whole minutes apart.
  */
 export async function followPullRequests(settings: FollowSettings, cronTime: number): Promise<void> {
-  const { memory, clock } = settings;
+  const { memory } = settings;
   try {
-    if (!(await readFeed(settings, cronTime))) return;
-    const due = memory.due(EXAMINED_PER_RUN, cronTime);
-    if (due.length === 0) return;
-    const botId = await settings.botId();
-    const failures: unknown[] = [];
-    for (const thread of due) {
-      const { kind } = thread;
-      const budget = BUDGETS[kind];
-      if (budget !== null && !memory.take(budget, clock.now())) continue;
-      const examining =
-        kind === 'ours' || kind === 'unknown'
-          ? examine(settings, thread, botId, cronTime)
-          : readForeign(settings, thread, kind, cronTime);
-      await examining.catch((error: unknown) => {
-        // At the full hour, the service's own threads come first again.
-        if (error instanceof WordsUsedUp) memory.postponed(thread, nextHour(clock.now()));
-        else if (!(error instanceof CallsUsedUp)) memory.failed(thread, cronTime);
-        if (concernsAll(error)) throw error;
-        failures.push(error);
-      });
-    }
-    if (failures.length > 0) throw failures[0];
+    if (await readFeed(settings, cronTime)) await examineDue(settings, cronTime);
   } catch (error) {
     const pauseMs = hostFailureOf(error).retryAfterMs;
     if (pauseMs !== null) memory.setCursor(afterRefusal(cursorOf(settings), pauseMs, cronTime));
     throw error;
   }
+}
+
+/**
+ * Examines the threads that are due. One that fails does not stop the others: their first failure
+ * is thrown at the end.
+ * @param time by which clock they are due: that of the cron trigger, or the service's.
+ */
+export async function examineDue(settings: FollowSettings, time: number): Promise<void> {
+  const { memory, clock } = settings;
+  const due = memory.due(EXAMINED_PER_RUN, time);
+  if (due.length === 0) return;
+  const own = await settings.ownIds();
+  const failures: unknown[] = [];
+  for (const thread of due) {
+    const { kind } = thread;
+    const budget = BUDGETS[kind];
+    if (budget !== null && !memory.take(budget, clock.now())) continue;
+    const examining =
+      kind === 'ours' || kind === 'unknown'
+        ? examine(settings, thread, own, time)
+        : readForeign(settings, thread, kind, time);
+    await examining.catch((error: unknown) => {
+      // At the full hour, the service's own threads come first again.
+      if (error instanceof WordsUsedUp) memory.postponed(thread, nextHour(clock.now()));
+      else if (!(error instanceof CallsUsedUp)) memory.failed(thread, time);
+      if (concernsAll(error)) throw error;
+      failures.push(error);
+    });
+  }
+  if (failures.length > 0) throw failures[0];
 }
 
 const HOUR_MS = 60 * 60_000;
@@ -164,7 +172,7 @@ function cursorOf({ memory, clock }: FollowSettings): FeedCursor {
 async function examine(
   settings: FollowSettings,
   thread: NotedThread,
-  botId: number,
+  own: OwnIds,
   cronTime: number,
 ): Promise<void> {
   const { host, memory, clock } = settings;
@@ -172,8 +180,8 @@ async function examine(
   const startedAt = clock.now();
   const pull = await host.pullRequest(repository, number);
   if (pull === null) return memory.examined(thread, startedAt);
-  const id = pull.authorId === botId ? pull.id : undefined;
-  const prHash = id === undefined ? ownPrHash(pull, botId) : await settings.prHashWithId(id);
+  const id = isOwn(pull.authorId, own) ? pull.id : undefined;
+  const prHash = id === undefined ? ownPrHash(pull, own) : await settings.prHashWithId(id);
   if (prHash === null) {
     // It is read in the next run.
     if (id === undefined) return memory.know({ id: thread.id, readTo: null }, 'foreign', startedAt);
@@ -183,12 +191,12 @@ async function examine(
   const from = Math.max((thread.readTo ?? 0) - LATE_REMARKS_MS, thread.updatedAt - NEWS_LIFE_MS);
   const read = await host.remarks(repository, number, from);
   if (read === null) return againWhileNew(settings, thread, cronTime);
-  const events = eventsOf(pull, read.remarks, botId);
+  const events = eventsOf(pull, read.remarks, own);
   // The state is stored even without an event, because it may have been reopened.
   const isTold =
     (await settings.tell({ prHash, number: pull.number, events }, startedAt)) || events.length === 0;
   // What a comment asks for may fail, and must not keep events from the author.
-  await settings.hear(thread, read.remarks);
+  await settings.hear(thread, [...read.remarks, ...read.lines]);
   if (isTold) noteRead(memory, thread, read, 'ours', startedAt);
   else againWhileNew(settings, thread, cronTime);
 }

@@ -1,12 +1,14 @@
 /**
- * Hears the words of maintainers in the comments of a thread, and acts on them. A comment counts
- * once, and not if it was edited. Words are kept by the repository's number at the host, because
- * names are given to others. The newest word wins, whatever the order in which threads are read.
+ * Hears the words of maintainers in the comments and reviews of a thread, and acts on them. Each
+ * counts once, and not if it was edited. Words are kept by the repository's number at the host,
+ * because names are given to others. The newest word wins, whatever the order in which threads are
+ * read.
  */
-import type { Remark, Repository, Role } from '../host/code-host.ts';
+import type { Account, Remark, Repository, Role } from '../host/code-host.ts';
 import type { MaintainerHost } from '../host/open.ts';
 import type { RepositoryName } from '../words/repository-name.ts';
 import { CallsUsedUp, WordsUsedUp } from './follow.ts';
+import { isOwn, type OwnIds } from './host-event.ts';
 import { type MaintainerWord, maySay, wordsIn } from './maintainer-words.ts';
 
 /** The last word on a repository, or on one of its threads. */
@@ -16,6 +18,8 @@ export interface Stance {
   readonly at: number;
   /** The number of the account that may take it back, besides the owner: the first to say it. */
   readonly saidBy: number;
+  /** When that account first said it. Repeating it moves only `at`. */
+  readonly since: number;
 }
 
 /** The words of maintainers that stand in a repository. */
@@ -32,17 +36,19 @@ export interface SaidWords {
 export const WHOLE = 0;
 
 export interface StanceMemory {
-  wasHeard(commentId: number): boolean;
-  heard(commentId: number, at: number): void;
+  /** @param key of the remark. */
+  wasHeard(key: string): boolean;
+  heard(key: string, at: number): void;
   /** @param thread the number of an issue or a pull request, or `WHOLE`. */
   stance(repositoryId: number, thread: number): Stance | null;
   setStance(repository: Repository, thread: number, stance: Stance): void;
 }
 
 export interface Listener {
-  readonly host: Pick<MaintainerHost, 'repository' | 'standing' | 'acknowledge'>;
+  readonly host: Pick<MaintainerHost, 'repository' | 'isStranger' | 'standing' | 'acknowledge'>;
   readonly memory: StanceMemory;
-  readonly bot: { readonly id: number; readonly login: string };
+  /** The accounts in whose names the service writes. */
+  readonly own: readonly Account[];
   now(): number;
   /** Closes what the service has opened there. Rejects if something is left open. */
   closeAll(repository: Repository): Promise<void>;
@@ -86,10 +92,10 @@ export async function hear(
   const counted = lastOfEach(said);
   for (const one of closingLast(said)) {
     try {
-      const { comment, at } = one.remark;
+      const { comment, key, at } = one.remark;
       const standing = counted.has(one) ? await host.standing(name, comment.by) : 'none';
       if (standing !== 'none') await obey(listener, place, one, standing);
-      memory.heard(comment.id, Date.parse(at));
+      memory.heard(key, Date.parse(at));
     } catch (error) {
       failures.push(error);
     }
@@ -113,25 +119,29 @@ function closingLast(said: readonly SaidComment[]): readonly SaidComment[] {
  * as such makes them cost nothing: neither a call, nor a parsed text, nor a row.
  */
 async function newWords(
-  { bot, host, memory }: Listener,
+  { own, host, memory }: Listener,
   name: RepositoryName,
   remarks: readonly Remark[],
 ): Promise<readonly SaidComment[]> {
   const said: SaidComment[] = [];
+  const ids = new Set(own.map(({ id }) => id));
   for (const remark of remarks) {
-    if (!isOthers(remark, bot.id) || remark.comment.isEdited) continue;
-    const { id, by } = remark.comment;
-    if (by.association !== null && (await host.standing(name, by)) === 'none') continue;
-    const words = wordsIn(remark.text, bot.login);
-    if (words.length > 0 && !memory.wasHeard(id)) said.push({ remark, words });
+    const isDated = !Number.isNaN(Date.parse(remark.at));
+    if (!isDated || !isOthers(remark, ids) || remark.comment.isEdited) continue;
+    if (await host.isStranger(name, remark.comment.by)) continue;
+    const words = wordsIn(remark.text, own);
+    if (words.length > 0 && !memory.wasHeard(remark.key)) said.push({ remark, words });
   }
-  return said.toSorted((a, b) => a.remark.comment.id - b.remark.comment.id);
+  // Within a second, the numbers tell the order of comments.
+  return said.toSorted(
+    ({ remark: a }, { remark: b }) => Date.parse(a.at) - Date.parse(b.at) || a.comment.id - b.comment.id,
+  );
 }
 
 /** Answers whether somebody else has commented. What the bot posts for others says nothing. */
-function isOthers(remark: Remark, botId: number): remark is OthersComment {
+function isOthers(remark: Remark, own: OwnIds): remark is OthersComment {
   const { comment, authorId } = remark;
-  return comment !== undefined && authorId !== null && authorId !== botId;
+  return comment !== undefined && authorId !== null && !isOwn(authorId, own);
 }
 
 async function obey(
@@ -148,19 +158,20 @@ async function obey(
     for (const where of placesOf(word, thread)) {
       const before = memory.stance(repository.id, where);
       const closedBy = before === null || before.word === 'welcome' ? null : before.saidBy;
-      const isEarlier = word !== 'close all' || (before?.at ?? time) < time;
+      const isEarlier = word !== 'close all' || (before?.since ?? time) < time;
       if (!maySay(word, standing, closedBy === saidBy && isEarlier)) continue;
       // Who repeats what another has said must not get the right to take it back.
-      const keeper = word === 'welcome' || standing === 'owner' ? saidBy : closedBy;
+      const keeper = (word === 'welcome' || standing === 'owner' ? saidBy : closedBy) ?? saidBy;
+      const since = before !== null && keeper === closedBy ? Math.min(before.since, time) : time;
       if (word === 'close all') {
         if (!(await isClosed(listener, repository, time))) return;
       } else if (before !== null && before.at > time) continue;
-      else memory.setStance(repository, where, { word, at: time, saidBy: keeper ?? saidBy });
+      else memory.setStance(repository, where, { word, at: time, saidBy: keeper, since });
       if (word === 'stop' && closedBy === null) listener.stopped(repository, time);
       isObeyed = true;
     }
   }
-  if (isObeyed) await host.acknowledge(repository, comment.id);
+  if (isObeyed) await host.acknowledge(repository, thread, comment);
 }
 
 /**

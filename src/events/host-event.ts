@@ -24,21 +24,28 @@ export interface PullRequestEvents {
  * Gives the pr_hash of a pull request of the service; null if it is another's. The author is
  * checked, because anyone can give a branch such a name.
  */
-export function ownPrHash({ branch, authorId }: PullRequestState, botId: number): string | null {
-  return authorId === botId && branch !== null ? prHashOf(branch) : null;
+export function ownPrHash({ branch, authorId }: PullRequestState, own: OwnIds): string | null {
+  return isOwn(authorId, own) && branch !== null ? prHashOf(branch) : null;
+}
+
+/** The numbers of the accounts in whose names the service writes: the bot's and the App's. */
+export type OwnIds = ReadonlySet<number>;
+
+export function isOwn(authorId: number | null, own: OwnIds): boolean {
+  return authorId !== null && own.has(authorId);
 }
 
 /**
- * Lists the remarks, oldest first, and then the end. The bot's own remarks count only if made on
- * somebody's behalf.
+ * Lists the remarks, oldest first, and then the end. The service's own remarks count only if made
+ * on somebody's behalf.
  */
 export function eventsOf(
   { number, url, mergedAt, closedAt }: Pick<PullRequestState, 'number' | 'url' | 'mergedAt' | 'closedAt'>,
   remarks: readonly Remark[],
-  botId: number,
+  own: OwnIds,
 ): readonly HostEvent[] {
   const events: HostEvent[] = remarks
-    .filter(({ authorId, text }) => authorId !== botId || hasFooter(text))
+    .filter(({ authorId, text }) => !isOwn(authorId, own) || hasFooter(text))
     .toSorted((a, b) => a.at.localeCompare(b.at))
     .map((remark) => ({ key: remark.key, kind: remark.kind, number, url: remark.url }));
   // After a pull request was closed, a push may open another one from the same branch: hence the

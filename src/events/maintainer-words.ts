@@ -12,15 +12,22 @@ export type MaintainerWord = (typeof WORDS)[number];
 /** The longest comment that is read. GitHub's have 65,536 characters at most. */
 const LONGEST = 128 * 1024;
 
+/** Names an account as people mention it: an App without `[bot]`. In small letters. */
+export function mentionOf({ login }: { readonly login: string }): string {
+  return login.replace(/\[bot\]$/, '').toLowerCase();
+}
+
 /**
  * Lists the words of a comment in their order, closing last.
- * @param login the bot's.
+ * @param own the bot's account and the App's.
  */
-export function wordsIn(text: string, login: string): readonly MaintainerWord[] {
-  const mention = `@${login}`.toLowerCase();
-  if (text.length > LONGEST || !text.toLowerCase().includes(mention)) return [];
+export function wordsIn(text: string, own: readonly { readonly login: string }[]): readonly MaintainerWord[] {
+  const mentions = own.map((account) => `@${mentionOf(account)}`);
+  const lowered = text.length > LONGEST ? '' : text.toLowerCase();
+  if (!mentions.some((mention) => lowered.includes(mention))) return [];
   const said = new Set(shownLines(readMarkdown(text).tokens ?? []).map(plainly));
-  const words = [...said].flatMap((line) => WORDS.filter((word) => line === `${mention} ${word}`));
+  const isSaid = (line: string, word: string) => mentions.some((mention) => line === `${mention} ${word}`);
+  const words = [...said].flatMap((line) => WORDS.filter((word) => isSaid(line, word)));
   return words.toSorted((a, b) => Number(a === 'close all') - Number(b === 'close all'));
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Oid } from '../git/objects/oid.ts';
 import type { RepositoryName } from '../words/repository-name.ts';
+import type { Ecosystem, Severity } from './kinds.ts';
 
 /** The bot, as the host knows it. */
 export interface Account {
@@ -51,6 +52,8 @@ export interface PullRequestPlace {
   readonly number: number;
   /** The host's own number for it, see `HostPullRequest`. */
   readonly id?: number;
+  /** The number of the App that has opened it; absent: the account has. */
+  readonly app?: number;
 }
 
 /** The ref that has the commits of a pull request. */
@@ -82,6 +85,8 @@ export interface HostPullRequest {
    * `PullRequestState` has it in place of the branch.
    */
   readonly id?: number;
+  /** The App that has opened it; absent: the account has. */
+  readonly app?: { readonly number: number; readonly login: string };
 }
 
 export interface PullRequestChanges {
@@ -114,7 +119,12 @@ export interface AgitRequest {
   readonly isForced: boolean;
 }
 
-export interface PostedComment {
+/** The App that has posted something; absent: the account has. */
+interface Posted {
+  readonly app?: number;
+}
+
+export interface PostedComment extends Posted {
   readonly id: number;
   readonly url: string;
 }
@@ -132,8 +142,30 @@ export interface NewIssue {
   readonly labels: readonly string[];
 }
 
-export interface PostedIssue {
+export interface PostedIssue extends Posted {
   readonly number: number;
+  readonly url: string;
+}
+
+/** A vulnerability to be told to the maintainers alone. */
+export interface PrivateReport {
+  readonly summary: string;
+  /** Markdown, with the service's lines below it. */
+  readonly description: string;
+  /** A word or a CVSS vector. Hosts do not take both. */
+  readonly rating: { readonly severity: Severity } | { readonly cvss_vector_string: string };
+  readonly package: { readonly ecosystem: Ecosystem; readonly name: string };
+  /** Versions in the host's own words; empty: they are not known. */
+  readonly vulnerableVersions: string;
+  readonly patchedVersions: string;
+  /** Such as `CWE-79`. */
+  readonly cweIds: readonly string[];
+}
+
+export interface SentReport {
+  /** The host's id of the report, such as `GHSA-2222-3333-4444`. */
+  readonly id: string;
+  /** Its page, which only its readers see. */
   readonly url: string;
 }
 
@@ -178,11 +210,25 @@ export interface OpenThread {
   readonly number: number;
   readonly url: string;
   readonly isPullRequest: boolean;
+  /** The number of the App that has opened it; null: the account has. */
+  readonly app: number | null;
 }
 
-/** A comment, or a review with all its remarks. */
+/** The kinds of texts on a thread, each with numbers of its own. A `line` is a remark on code. */
+export type SaidIn = 'comment' | 'review' | 'line';
+
+/** An open issue or pull request, as a list shows it. */
+export interface ListedThread {
+  readonly number: number;
+  readonly title: string;
+  readonly isPullRequest: boolean;
+  /** The time when it was opened, in ISO 8601. */
+  readonly openedAt: string;
+}
+
+/** A comment, a review with all its remarks, or one of these. */
 export interface Remark {
-  /** The key among all remarks of its pull request: `comment:<id>` or `review:<id>`. */
+  /** The key among all remarks: kind and number, such as `comment:12`. */
   readonly key: string;
   /** The number of the author's account, whose name may change. */
   readonly authorId: number | null;
@@ -191,10 +237,14 @@ export interface Remark {
   readonly at: string;
   /** The verdict of a review, or the kind of a remark without one. */
   readonly kind: 'commented' | 'reviewed' | 'approved' | 'changes-requested';
-  /** The text of a comment; empty for a review. */
   readonly text: string;
-  /** Set for a comment that a person wrote, whose account still exists. */
-  readonly comment?: { readonly id: number; readonly isEdited: boolean; readonly by: Speaker };
+  /** Set for what a person wrote, whose account still exists. No host shows edits of a review. */
+  readonly comment?: {
+    readonly id: number;
+    readonly in: SaidIn;
+    readonly isEdited: boolean;
+    readonly by: Speaker;
+  };
 }
 
 /** The remarks on a thread, as far as they were read. */
@@ -203,6 +253,8 @@ export interface ReadRemarks {
   readonly remarks: readonly Remark[];
   /** The time of the last comment that was read, if there are more; null: all were read. */
   readonly readTo: number | null;
+  /** Remarks on lines of code, each of a review among the others, so they are no news. */
+  readonly lines: readonly Remark[];
 }
 
 export interface PullRequestState {
@@ -243,8 +295,12 @@ export interface Conversation {
   readonly closedAt: string | null;
   /** True if only the people of the repository may comment. */
   readonly isLocked: boolean;
+  /** The text with which it was opened, or null if that is empty. */
+  readonly description: ThreadComment | null;
   /** The newest comments first, at most 50. */
   readonly comments: readonly ThreadComment[];
+  /** True if earlier comments are left out. */
+  readonly hasEarlier: boolean;
 }
 
 /** An issue that was transferred to another public repository. */

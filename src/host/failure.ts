@@ -8,8 +8,8 @@ import { type Failure, HostError, type HostErrorCode } from '../words/host-error
 import { hostText, oneLine } from '../words/host-text.ts';
 
 /**
- * The kinds of calls. `post` creates a comment or an issue, `branch` a branch on a fork. `push`
- * goes to a fork, `offer` to upstream (AGit flow). `write` is any other change.
+ * The kinds of calls. `post` creates a comment, an issue or a private report, `branch` a branch on
+ * a fork. `push` goes to a fork, `offer` to upstream (AGit flow). `write` is any other change.
  */
 export type Operation = 'read' | 'write' | 'post' | 'fork' | 'branch' | 'open' | 'push' | 'offer';
 
@@ -121,6 +121,13 @@ const ROWS: readonly MeaningRow[] = [
   // A token for public repositories, on a private one (Gitea: checkTokenPublicOnly). For the
   // service it does not exist.
   { status: [403], when: /token scope is limited to public/, code: 'missing', means: { status: 404 } },
+  // The maintainers have switched private reports off: forgekeep/nebula-mesh#118.
+  {
+    to: ['post'],
+    status: [403],
+    when: /private vulnerability reporting/i,
+    sentence: 'The repository takes no private reports: its maintainers have not switched them on.',
+  },
   // One among good answers is a fault: renovatebot/renovate#17822. `Rest.retried` asks again.
   { status: [401], means: { ...AGAIN, ...OURS } },
   // To the bot's own fork, so no repository is to blame.

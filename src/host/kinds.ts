@@ -17,6 +17,30 @@ export const OWNERS_REPOSITORY: Readonly<Record<HostKind, string>> = {
 };
 
 /**
+ * Words for how bad a vulnerability is (docs.github.com/rest, "Privately report a vulnerability").
+ */
+export const SEVERITIES = ['critical', 'high', 'medium', 'low'] as const;
+export type Severity = (typeof SEVERITIES)[number];
+
+/** Where packages come from (there). `other`: from none of them. */
+export const ECOSYSTEMS = [
+  'other',
+  'actions',
+  'composer',
+  'erlang',
+  'go',
+  'maven',
+  'npm',
+  'nuget',
+  'pip',
+  'pub',
+  'rubygems',
+  'rust',
+  'swift',
+] as const;
+export type Ecosystem = (typeof ECOSYSTEMS)[number];
+
+/**
  * Parses a repository's name, with or without `.git` at its end.
  * @returns null if such a host gives no such name.
  */

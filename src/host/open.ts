@@ -16,6 +16,7 @@ import { RestActivity } from './rest/activity.ts';
 import { AgitRepositories } from './rest/agit.ts';
 import { ForkRepositories } from './rest/forks.ts';
 import { RestMaintainers } from './rest/maintainers.ts';
+import { RestPrivateReports } from './rest/private-reports.ts';
 import { Rest, type RestAccess } from './rest/rest.ts';
 import type { RestRepositories } from './rest/repositories.ts';
 import { RestThreads } from './rest/threads.ts';
@@ -34,6 +35,8 @@ export type CodeHost = ForkHost | AgitHost;
 export type ThreadHost = Public<RestThreads>;
 /** Access to what others do to the bot's pull requests, and to what is said on a thread. */
 export type ActivityHost = Public<RestActivity>;
+/** Access to the reports that only maintainers read. */
+export type PrivateReportHost = Public<RestPrivateReports>;
 /** Access to who may speak for a repository. */
 export type MaintainerHost = Public<RestMaintainers>;
 
@@ -44,6 +47,11 @@ export function openRepositories(access: RestAccess): CodeHost {
 
 export function openThreads(access: RestAccess): ThreadHost {
   return new RestThreads(access);
+}
+
+/** Opens the access to private reports. @param access says who reports. */
+export function openPrivateReports(access: RestAccess): PrivateReportHost {
+  return new RestPrivateReports(access);
 }
 
 /**

@@ -314,6 +314,9 @@ export function adviceOf(leaks: readonly Leak[], rebase: string): string[] {
 export const NOBODY_SEARCHED =
   'The commits name nobody, so the service searched for no name. Check them yourself.';
 
+/** The beginning of the sentence that says what was searched for. */
+export const SEARCHED_FOR = 'The service searched for ';
+
 /**
  * Says what was searched for: `The service searched for ada@example.org and Ada Lovelace. It did
  * not search for Max (one short word).`
@@ -325,5 +328,5 @@ export function searchedLine({ terms, skipped }: SearchedNames['identities']): s
     return `The commits name only ${listed(others)}, so the service searched for no name. Check them yourself.`;
   }
   const not = others.length === 0 ? '' : ` It did not search for ${listed(others)}.`;
-  return `The service searched for ${listed([...terms].map(shown))}.${not}`;
+  return `${SEARCHED_FOR}${listed([...terms].map(shown))}.${not}`;
 }

@@ -233,11 +233,15 @@ async function publicIdsOf(
   return (await questions?.advertised(new Set(whole))) ?? new Map();
 }
 
+/** Said if everything was searched, and nothing found. */
+export const NO_NAME_FOUND =
+  'The service found no name or address of the commits’ authors in what would become public.';
+
 function nothingFound({ hasNames, identities }: SearchedNames, gaps: readonly string[]): string[] {
   if (!hasNames) return [];
   if (identities.skipped.size > 0 || gaps.length > 0)
     return ['The service found none of the words that it searched for.'];
-  return ['The service found no name or address of the commits’ authors in what would become public.'];
+  return [NO_NAME_FOUND];
 }
 
 /** Says what was not searched, or cannot be told. */

@@ -107,6 +107,11 @@ export function writesNow({ windows }: Claim): boolean {
   return windows.length === 0 || windows.some(({ kind }) => kind === 'account');
 }
 
+/** True for windows of one network's pull requests. What is denied there may be an attack. */
+export function isOfOneNetwork({ kind }: Pick<ClaimedWindow, 'kind'>): boolean {
+  return kind === 'address' || kind === 'prefix';
+}
+
 export function windowName({ kind, key }: Pick<ClaimedWindow, 'kind' | 'key'>): string {
   return `${kind} ${key}`;
 }

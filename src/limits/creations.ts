@@ -8,7 +8,7 @@ import { isWithin } from '../isolate/clock.ts';
 import { type Claimant, fairWait, isShared, type Use } from './fairness.ts';
 import { lifeOf, type Wait, waitOf } from './sliding-window.ts';
 import type { AccountDenied, Reserved, ClaimedWindow, Claim } from './claim.ts';
-import { windowName, windowNames, writeClaim } from './claim.ts';
+import { isOfOneNetwork, windowName, windowNames, writeClaim } from './claim.ts';
 
 /** Beyond this number the oldest is forgotten, so a crowd can only make a limit milder. */
 const MOST_ROWS = 20_000;
@@ -143,9 +143,6 @@ export class Creations {
 function holdersOf(window: ClaimedWindow, uses: readonly Creation[]) {
   return { name: windowName(window), holders: uses.flatMap(({ push }) => push ?? []) };
 }
-
-/** True for windows of one network's pull requests. What is denied there may be an attack. */
-const isOfOneNetwork = ({ kind }: ClaimedWindow): boolean => kind === 'address' || kind === 'prefix';
 
 function namesOf({ windows, push }: Creation): readonly string[] {
   return [...Object.keys(windows), ...(push === null ? [] : [pushName(push)])];

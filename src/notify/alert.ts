@@ -15,8 +15,11 @@ export function pardonOf(hash: string): Action {
 }
 
 export type Alert =
-  /** A burst of pushes, or a flood of comments and issues. `most`: those of the busiest client. */
-  | ({ readonly kind: 'burst' | 'flood'; readonly most: number } & BurstFigures)
+  /**
+   * A burst of pushes or of private reports, or a flood of comments and issues. `most`: those of
+   * the busiest client.
+   */
+  | ({ readonly kind: 'burst' | 'flood' | 'reports'; readonly most: number } & BurstFigures)
   /** `client`: a pseudonym, as no address is stored. `most`: the limit; default: the contract's. */
   | {
       readonly kind: 'rate-limit';
@@ -46,6 +49,7 @@ export type Alert =
 export const CAPPED = {
   burst: 'bursts of pushes',
   flood: 'floods of comments and issues',
+  reports: 'bursts of private reports',
   'rate-limit': 'clients over the limit of pull requests',
   token: 'the token of the bot account',
 } as const;
@@ -123,9 +127,10 @@ export function actionsOf(alert: Alert): readonly Action[] {
   if ('hash' in alert) return [pardonOf(alert.hash)];
   // No button can replace a token or set a clock.
   const subject = alert.kind === 'more' ? alert.of : alert.kind;
-  return ['token', 'clock', 'renamed', 'test'].includes(subject)
-    ? []
-    : ['activate-panic', 'rollback', 'deactivate-panic'];
+  if (['token', 'clock', 'renamed', 'test'].includes(subject)) return [];
+  // Nothing can take a private report back.
+  if (subject === 'reports') return ['activate-panic', 'deactivate-panic'];
+  return ['activate-panic', 'rollback', 'deactivate-panic'];
 }
 
 function wordsOf(alert: Alert, address: string | null): { title: string; text: string; priority: number } {
@@ -143,6 +148,15 @@ function wordsOf(alert: Alert, address: string | null): { title: string; text: s
           `${alert.events} comments and issues were posted from ${alert.addresses} distinct IPs in the last 60 s. ` +
           `The most active client posted ${alert.most} of them. "${UNDO_FLOOD}" deletes all comments and closes all ` +
           'issues of the last two hours, and closes the pull requests of clients that opened more than one.',
+        priority: URGENT,
+      };
+    case 'reports':
+      return {
+        title: 'Burst of private reports',
+        text:
+          `${alert.events} private reports of vulnerabilities were sent from ${alert.addresses} distinct IPs in the last 60 s. ` +
+          `The most active client sent ${alert.most} of them. Nothing can take them back. ` +
+          '"Suspend comments" also stops private reports.',
         priority: URGENT,
       };
     case 'rate-limit': {
@@ -234,7 +248,8 @@ function button(action: Action, alert: Alert, { serviceUrl, tokens }: AlertFacts
   if (action === 'review') {
     return { action: 'view', label: 'Review', url: `${serviceUrl}${REVIEW_PATH}?token=${token}` };
   }
-  const isFlood = alert.kind === 'flood' || (alert.kind === 'more' && alert.of === 'flood');
+  const subject = alert.kind === 'more' ? alert.of : alert.kind;
+  const isFlood = subject === 'flood' || subject === 'reports';
   const { label, path, payload } = callOf(action, isFlood);
   return {
     action: 'http',

@@ -7,7 +7,9 @@ import { html } from 'hono/html';
 import type { DelayedView, DelayState, PublishedAs } from '../durable/delayed-pushes/delayed-push.ts';
 import { pullRequestPath } from '../words/pr-hash.ts';
 import { minuteOf, willBePublished } from '../push/reply/banner.ts';
-import { problemNotice, shownValue } from './forms/parts.ts';
+import { COPY_SCRIPT } from './commands.ts';
+import { problemNotice } from './forms/parts.ts';
+import { saveCard } from './forms/save-card.ts';
 import { card, dotted, type Html, type Page, hostLine, unlistedPage } from './layout.ts';
 
 /** Values that the buttons send as `action`. */
@@ -43,7 +45,7 @@ export function delayedPage(shown: ShownPush): Page {
   const content = html`<h1>A delayed push</h1>
     ${problemNotice(problem)} ${card('standing', dotted(tone, word), paragraphs)}
     ${view.published && pullRequestCard(view.published, shown)} ${buttons(view)}`;
-  return unlistedPage(word, 'The state of a delayed push.', content);
+  return { ...unlistedPage(word, 'The state of a delayed push.', content), script: COPY_SCRIPT };
 }
 
 function sentences(view: DelayedView): string[] {
@@ -75,14 +77,17 @@ function when({ reason, waitsForReview, from, to, until }: DelayedView): string 
     : `It ${willBePublished({ from, to })}`;
 }
 
-function pullRequestCard({ prHash, url }: PublishedAs, { prKey }: ShownPush): Html {
-  const secret = html`<p class="soft small">Keep the key secret: it can withdraw the pull request.</p>`;
-  const content = html`<p>
-      <a href="${pullRequestPath(prHash)}" rel="noreferrer">Its page on this service</a>
-    </p>
-    ${shownValue('hash', 'Hash', prHash)}
-    ${prKey === null ? '' : html`${shownValue('key', 'Key', prKey)} ${secret}`} ${hostLine(url)}`;
-  return card('opened', 'Its pull request', content);
+const BY_HASH = 'By its hash, the pull request can be updated.';
+
+function pullRequestCard({ prHash, url }: PublishedAs, { prKey, origin }: ShownPush): Html {
+  const page = pullRequestPath(prHash);
+  return html`<p><a href="${page}" rel="noreferrer">Follow the pull request on its page</a></p>
+    ${saveCard({
+      lines: { Page: origin + page, Hash: prHash, ...(prKey !== null && { Key: prKey }) },
+      note: prKey === null ? BY_HASH : `${BY_HASH} Only the key can withdraw it: keep that secret.`,
+      fileName: `pull-request-${prHash}.txt`,
+    })}
+    ${hostLine(url)}`;
 }
 
 function buttons({ name, state, waitsForReview, isBeingPublished }: DelayedView): Html | '' {

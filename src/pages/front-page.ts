@@ -127,13 +127,15 @@ function recentPullRequests(recent: readonly LedgerEntry[] | undefined, now: num
   const items = (recent ?? []).slice(0, SHOWN).map(({ host, owner, repo, prUrl, createdAt }) => {
     const [, number] = /\/(\d+)$/.exec(prUrl) ?? [];
     return html`<li>
-      <a href="/v1/${repositoryPath({ key: host }, { owner, name: repo })}">${owner}/${repo}</a>
-      ${number === undefined ? '' : `#${number}`}
+      <span>
+        <a href="/v1/${repositoryPath({ key: host }, { owner, name: repo })}">${owner}/${repo}</a>
+        ${number === undefined ? '' : `#${number}`}
+      </span>
       <time class="soft" datetime="${createdAt}">${timeAgo(now - Date.parse(createdAt))}</time>
     </li>`;
   });
   const nothing = recent === undefined ? 'The list cannot be read at the moment.' : 'None yet.';
-  return listCard('recent', 'Recent pull requests', items, nothing);
+  return listCard('recent', 'Recent pull requests', items, nothing, 'threads');
 }
 
 const UNITS = [

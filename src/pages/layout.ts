@@ -93,9 +93,29 @@ export function card(id: string, heading: Html | string, content: Html | Html[])
   </section>`;
 }
 
-/** @param nothing the words of an empty list. */
-export function listCard(id: string, heading: string, items: Html[], nothing: string): Html {
-  const list = html`<ul class="list">
+/**
+ * Shows a card that is closed until somebody opens it.
+ * @param id the id of its heading.
+ */
+export function folded(id: string, heading: string, content: Html): Html {
+  return html`<details class="card">
+    <summary><h2 id="${id}">${heading}</h2></summary>
+    <div>${content}</div>
+  </details>`;
+}
+
+/**
+ * @param nothing the words of an empty list.
+ * @param look `threads` for titles with facts beside them, which stand below on a telephone.
+ */
+export function listCard(
+  id: string,
+  heading: string,
+  items: Html[],
+  nothing: string,
+  look: 'list' | 'threads' = 'list',
+): Html {
+  const list = html`<ul class="${look}">
     ${items}
   </ul>`;
   return card(id, heading, items.length === 0 ? html`<p class="soft">${nothing}</p>` : list);
@@ -109,8 +129,8 @@ export function factList(facts: Readonly<Record<string, Html | string | null>>):
   </dl>`;
 }
 
-/** Shows what the service removes, and what it cannot, with another card beside it. */
-export function promises(beside: Html | ''): Html {
+/** Shows what the service removes, and what it cannot, side by side, perhaps with another card. */
+export function promises(beside: Html | '' = ''): Html {
   return html`<div class="columns">${filled(PROMISES_HTML)} ${beside}</div>`;
 }
 

@@ -1,12 +1,13 @@
 /**
- * The page /admin, which shows whether alerts arrive, and the page that opens the operator's pages.
+ * The page /admin, which shows what needs attention, whether alerts arrive, and who has said stop,
+ * and the page that opens the operator's pages.
  * They work without script.
  * Proved by test/routes/moderation/operator-page.test.ts and test/pages/escaping.test.ts.
  */
 import { html } from 'hono/html';
-import type { AlertState } from '../durable/guard/operator.ts';
 import { OPERATOR_PATH, REVIEW_PATH } from '../notify/alert.ts';
 import { type Trouble, troubleWords } from '../notify/trouble.ts';
+import { attentionCard, type Standing } from './attention.ts';
 import { field, hidden, problemNotice, shownValue, stepButtons } from './forms/parts.ts';
 import {
   card,
@@ -74,9 +75,7 @@ export function doorPage(
   );
 }
 
-interface OperatorView extends AlertState {
-  /** Address of the notification service; null without a topic. */
-  readonly server: string | null;
+interface OperatorView extends Standing {
   /** Why a test alert was not taken; null if it was; undefined if none was sent. */
   readonly tested?: Trouble | null;
   /** The stopped repositories; null: they are not known now. */
@@ -97,7 +96,7 @@ export function operatorHomePage(view: OperatorView): Page {
     'narrow',
     html`<h1>Operator</h1>
       ${view.tested === undefined || view.server === null ? '' : testNotice(view.server, view.tested)}
-      ${card('alerts', 'Alerts', alerts(view))}
+      ${attentionCard(view)} ${card('alerts', 'Alerts', alerts(view))}
       ${card('delayed', 'Delayed pushes', html`<p><a href="${REVIEW_PATH}">See what waits</a></p>`)}
       ${stoppedList(view.stopped)}`,
   );
@@ -128,15 +127,12 @@ function testNotice(server: string, trouble: Trouble | null): Html {
   </div>`;
 }
 
-function alerts({ server, waiting, trouble }: OperatorView): Html {
-  if (server === null) {
-    return html`<p>${dotted('warn', 'Nobody is told of a flood: NOTIFY_ADMIN_TOPIC is not set.')}</p>`;
-  }
+function alerts({ server, alerts: { waiting, trouble } }: OperatorView): Html {
+  if (server === null) return html`<p class="soft">There is no topic for them.</p>`;
   const state =
     trouble === null ? dotted('good', 'No alert has failed') : dotted('bad', 'Alerts do not arrive');
   const since = trouble === null ? null : timeElement(isoTime(trouble.since / 1000));
-  const why = trouble === null ? null : troubleWords(server, trouble);
-  return html`${factList({ State: state, Since: since, Why: why, Waiting: waiting === 0 ? null : countOf(waiting, 'alert') })}
+  return html`${factList({ State: state, Since: since, Waiting: waiting === 0 ? null : countOf(waiting, 'alert') })}
     <form method="post" action="${OPERATOR_PATH}">
       ${stepButtons({ 'test-alert': 'Send a test alert' })}
     </form>`;

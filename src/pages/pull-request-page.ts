@@ -1,34 +1,27 @@
 /**
- * The page of a pull request and its feed, for an author who gets no notifications. The page works
- * without script.
+ * The page of a pull request, for an author who gets no notifications. It works without script, and
+ * tells a stranger nothing: whoever has its address may read it.
+ * Proved by test/pages/pull-request-page.test.ts.
  */
-import { createHash } from 'node:crypto';
 import { html } from 'hono/html';
-import { escapeToBuffer } from 'hono/utils/html';
-import { repositoryPath } from '../config/hosts.ts';
 import type { PullRequestView } from '../durable/pull-request/pull-request.ts';
 import type { HistoryEvent, HistoryKind } from '../durable/pull-request/history.ts';
 import type { PullRequestStage } from '../durable/pull-request/stages.ts';
 import { COPIED, COPY_SCRIPT, commandBlock } from './commands.ts';
+import { countsText } from '../push/judge/updated-commits.ts';
 import { shellWord } from '../push/reply/banner.ts';
 import { pullRequestPath } from '../words/pr-hash.ts';
-import { conversationLines, conversationSection, plainText, type ShownConversation } from './conversation.ts';
-import FOLLOWING_HTML from './fragments/following.html';
-import OPEN_HTML from './fragments/open.html';
-import WITHDRAWAL_HTML from './fragments/withdrawal.html';
 import {
-  card,
-  dotted,
-  factList,
-  filled,
-  hostLine,
-  type Html,
-  isoTime,
-  listCard,
-  type Page,
-  timeElement,
-  visibleText,
-} from './layout.ts';
+  conversationItems,
+  conversationLines,
+  type HappenedLine,
+  plainText,
+  type ShownConversation,
+} from './conversation.ts';
+import FOLLOWING_HTML from './fragments/following.html';
+import WITHDRAWAL_HTML from './fragments/withdrawal.html';
+import { card, dotted, filled, folded, hostLine, type Html, type Page, visibleText } from './layout.ts';
+import { CHANGE_FORM, remotePath, REPLY_FORM, WITHDRAW_FORM } from './remote-paths.ts';
 
 interface PullRequestPage {
   readonly pullRequest: PullRequestView;
@@ -38,6 +31,8 @@ interface PullRequestPage {
   readonly asked: string;
   /** Lines that say why an update would be refused; null: as far as is known, it would not. */
   readonly closed: string | null;
+  /** Whether the repository takes replies, as far as is known. */
+  readonly takesReplies: boolean;
   readonly conversation: ShownConversation;
 }
 
@@ -72,7 +67,7 @@ function meaningOf({ state, events }: PullRequestView): string {
   return meaning ?? PULL_REQUEST_STATES[state].meaning;
 }
 
-const EVENTS: Readonly<Record<HistoryKind, string>> = {
+export const EVENTS: Readonly<Record<HistoryKind, string>> = {
   opened: 'Opened',
   updated: 'Updated with new commits',
   commented: 'New comment',
@@ -85,33 +80,31 @@ const EVENTS: Readonly<Record<HistoryKind, string>> = {
   withdrawn: 'Withdrawn',
 };
 
-/** Texts of a feed's entries, because its readers may show nothing else. */
-const EVENT_TEXTS: Readonly<Record<HistoryKind, string>> = {
-  opened: PULL_REQUEST_STATES.open.meaning,
-  updated: 'It has other commits than before.',
-  commented: 'Somebody has commented on it. Its page shows what they wrote.',
-  reviewed: 'Somebody has reviewed it. Its page shows what they wrote.',
-  approved: 'A reviewer has approved it. Its page shows what they wrote.',
-  'changes-requested': 'A reviewer asks for changes. Push an update to make them.',
-  reopened: 'It is open again.',
-  merged: PULL_REQUEST_STATES.merged.meaning,
-  closed: PULL_REQUEST_STATES.closed.meaning,
-  withdrawn: PULL_REQUEST_STATES.withdrawn.meaning,
-};
-
 /** Names a pull request: `octo/hello #7`. */
-const nameOf = ({ owner, repo }: PullRequestView, number: number): string => `${owner}/${repo} #${number}`;
+export const nameOf = ({ owner, repo }: PullRequestView, number: number): string =>
+  `${owner}/${repo} #${number}`;
 
 /**
- * Names an event, with the number of the pull request if that is an earlier one: `Closed (#21)`.
+ * Says what has happened, with the number of the pull request if that is an earlier one:
+ * `Closed (#21)`, `Updated: 1 commit added`.
  */
-function wordsOf({ kind, number }: HistoryEvent, pullRequest: PullRequestView): string {
-  const isEarlier = number !== undefined && number !== pullRequest.number;
-  return isEarlier ? `${EVENTS[kind]} (#${number})` : EVENTS[kind];
+function wordsOf({ kind, number, commits }: HistoryEvent, pullRequest: PullRequestView): string {
+  const changes = commits === undefined ? '' : countsText(commits, []);
+  const words = changes === '' ? EVENTS[kind] : `Updated: ${changes}`;
+  return number !== undefined && number !== pullRequest.number ? `${words} (#${number})` : words;
 }
 
-function eventUrl({ url }: HistoryEvent, pullRequest: PullRequestView): string {
-  return webUrl(url) ?? webUrl(pullRequest.url) ?? '';
+/** Lists what has happened, the oldest first, without what the conversation shows itself. */
+function happenedTo({ pullRequest, conversation }: PullRequestPage): HappenedLine[] {
+  const isShown = conversation.kind === 'shown';
+  const isOpeningShown = isShown && conversation.conversation.description !== null;
+  return pullRequest.events
+    .filter(({ kind, number = pullRequest.number }) => {
+      if (kind === 'opened' && number === pullRequest.number) return !isOpeningShown;
+      return kind !== 'commented' || !isShown;
+    })
+    .map((event) => ({ words: wordsOf(event, pullRequest), at: event.at }))
+    .toReversed();
 }
 
 /** Gives an http address in its encoded form; null for any other, which could run in the page. */
@@ -119,87 +112,103 @@ function webUrl(url: string): string | null {
   return URL.canParse(url) && /^https?:\/\//.test(url) ? new URL(url).href : null;
 }
 
+/** Gives its title; null if the public may not see it. */
+function titleOf({ conversation, pullRequest }: PullRequestPage): string | null {
+  if (conversation.kind === 'shown') return plainText(conversation.conversation.title);
+  return conversation.kind === 'unknown' && pullRequest.title ? plainText(pullRequest.title) : null;
+}
+
 export function pullRequestPage(page: PullRequestPage): Page {
-  const { pullRequest } = page;
-  const name = nameOf(pullRequest, pullRequest.number);
+  const { pullRequest, conversation } = page;
+  const { owner, repo, number, prHash, state } = pullRequest;
+  const name = nameOf(pullRequest, number);
+  const { tone, word } = PULL_REQUEST_STATES[state];
+  const url = webUrl(pullRequest.url);
   return {
     title: `${name} · gitveil`,
     description: `The state of the anonymous pull request ${name}.`,
     // The address contains the hash, which may be all that an update needs.
     isIndexed: false,
     script: COPY_SCRIPT,
-    feedPath: `${pullRequestPath(pullRequest.prHash)}.atom`,
+    feedPath: `${pullRequestPath(prHash)}.atom`,
     content: html`<main class="narrow">
-      <h1>${name}</h1>
-      <p class="lead">An anonymous pull request. This page shows its state. Reload it to see what is new.</p>
-      ${facts(page)} ${history(pullRequest)} ${conversationSection(page.conversation, replyLink(page))}
-      ${commands(page)} ${adoption(page)}
-      ${filled(FOLLOWING_HTML, { page: pullRequestPath(pullRequest.prHash) })}
+      <p class="crumbs"><a href="${remoteOf(pullRequest)}">${owner}/${repo}</a> · pull request #${number}</p>
+      <h1><bdi>${titleOf(page) ?? name}</bdi></h1>
+      <p class="standing">${dotted(tone, word)} ${meaningOf(pullRequest)}</p>
+      ${closedLines(page)} ${nextSteps(page)}
+      ${card('conversation', 'Conversation', conversationItems(conversation, happenedTo(page)))} ${COPIED}
+      ${updating(page)} ${withdrawing(page)}
+      ${folded('follow', 'Follow it', filled(FOLLOWING_HTML, { page: pullRequestPath(prHash) }))}
+      ${adoption(page)} ${url === null ? '' : hostLine(url)}
     </main>`,
   };
 }
 
-function facts({ pullRequest, conversation }: PullRequestPage): Html {
-  const { tone, word } = PULL_REQUEST_STATES[pullRequest.state];
-  const url = webUrl(pullRequest.url);
-  const list = factList({
-    Title: titleIn(conversation),
-    State: html`${dotted(tone, word)} <small>${meaningOf(pullRequest)}</small>`,
-    Hash: html`<span class="mono">${pullRequest.prHash}</span>`,
-  });
-  return card('standing', 'Status', html`${list} ${url === null ? '' : hostLine(url)}`);
+function closedLines({ closed }: PullRequestPage): Html | '' {
+  if (closed === null) return '';
+  const lines = closed.split('\n').map((line) => html`<p>${visibleText(line)}</p>`);
+  return html`<div class="notice bad">${lines}</div>`;
 }
 
-function titleIn(shown: ShownConversation): string | null {
-  return shown.kind === 'shown' ? plainText(shown.conversation.title) : null;
-}
-
-function history(pullRequest: PullRequestView): Html {
-  const items = pullRequest.events.map((event) => {
-    const link = html`<a href="${eventUrl(event, pullRequest)}">${wordsOf(event, pullRequest)}</a>`;
-    return html`<li>${link} ${timeElement(isoTime(event.at))}</li>`;
-  });
-  return listCard('events', 'What has happened', items, 'Nothing is known yet.');
+function nextSteps(page: PullRequestPage): Html | '' {
+  const { prHash, state } = page.pullRequest;
+  const reply = replyPath(page);
+  const changes = state === 'open' && page.closed === null;
+  const change = `${remoteOf(page.pullRequest)}${CHANGE_FORM}?pr_hash=${prHash}`;
+  if (reply === null && !changes) return '';
+  return html`<p class="buttons">
+    ${reply === null ? '' : html`<a class="button" href="${reply}">Reply</a>`}
+    ${changes && html`<a class="button second" href="${change}">Change a file</a>`}
+  </p>`;
 }
 
 /** Gives the path of its remote at the service. */
 function remoteOf({ host, owner, repo }: PullRequestView): string {
-  return `/v1/${repositoryPath({ key: host }, { owner, name: repo })}`;
+  return remotePath({ key: host }, { owner, name: repo });
 }
 
-function commandLines({ pullRequest, origin, needsKey, asked, closed }: PullRequestPage): {
-  what: string;
-  line: string;
-}[] {
-  const hash = `-o pr-hash=${pullRequest.prHash}`;
-  const key = '-o pr-key=<key>';
+interface Command {
+  readonly what: string;
+  readonly line: string;
+}
+
+/** Gives the command of an update; null if it would be refused. */
+function updateCommand({ pullRequest, origin, needsKey, asked, closed }: PullRequestPage): Command | null {
+  if (closed !== null) return null;
+  const options = `-o pr-hash=${pullRequest.prHash} ${needsKey ? '-o pr-key=<key> ' : ''}${asked}`;
   const remote = shellWord(origin + remoteOf(pullRequest));
-  const update = {
-    what: 'Update it: commit, then push',
-    line: `git push ${hash}${needsKey ? ` ${key}` : ''} ${asked}${remote} HEAD:refs/heads/my-change`,
-  };
-  const withdraw = {
-    what: 'Withdraw it, in any clone: put your key in place of <key>',
-    line: `git push -o withdraw ${hash} ${key} ${remote} HEAD:refs/heads/withdraw`,
-  };
-  return [...(closed === null ? [update] : []), ...(pullRequest.state === 'open' ? [withdraw] : [])];
+  const line = `git push ${options}${remote} HEAD:refs/heads/my-change`;
+  return { what: 'Update it: commit, then push', line };
 }
 
-function replyLink({ pullRequest, conversation }: PullRequestPage): Html | '' {
-  if (conversation.kind === 'shown' && conversation.conversation.isLocked) return '';
-  const form = `${remoteOf(pullRequest)}/reply?to=${pullRequest.number}`;
-  return html`<p><a href="${form}">Reply</a> without an account.</p>`;
+/** Gives the command of a withdrawal; null if there is nothing to withdraw. */
+function withdrawalCommand({ pullRequest, origin }: PullRequestPage): Command | null {
+  if (pullRequest.state !== 'open') return null;
+  const options = `-o withdraw -o pr-hash=${pullRequest.prHash} -o pr-key=<key>`;
+  const remote = shellWord(origin + remoteOf(pullRequest));
+  const line = `git push ${options} ${remote} HEAD:refs/heads/withdraw`;
+  return { what: 'Withdraw it, in any clone: put your key in place of <key>', line };
 }
 
-function commands(page: PullRequestPage): Html {
-  const { prHash: hash, state } = page.pullRequest;
-  const items = commandLines(page).map(({ what, line }) => commandBlock(what, line));
-  const remote = remoteOf(page.pullRequest);
-  const [open, withdrawal] = [filled(OPEN_HTML, { remote, hash }), filled(WITHDRAWAL_HTML)];
-  const isOpen = state === 'open';
-  const why = page.closed?.split('\n').map((line) => html`<p>${visibleText(line)}</p>`);
-  const first = why ?? (isOpen && open);
-  return card('change', 'Change it', html`${first} ${items} ${COPIED} ${isOpen && withdrawal}`);
+/** Gives the path of the reply form; null if the thread takes no reply. */
+function replyPath({ pullRequest, conversation, takesReplies }: PullRequestPage): string | null {
+  const isLocked = conversation.kind === 'shown' && conversation.conversation.isLocked;
+  return isLocked || !takesReplies ? null : `${remoteOf(pullRequest)}${REPLY_FORM}?to=${pullRequest.number}`;
+}
+
+function updating(page: PullRequestPage): Html | '' {
+  const command = updateCommand(page);
+  if (command === null) return '';
+  return folded('update', 'Update it with Git', commandBlock(command.what, command.line));
+}
+
+function withdrawing(page: PullRequestPage): Html | '' {
+  const command = withdrawalCommand(page);
+  if (command === null) return '';
+  const form = `${remoteOf(page.pullRequest)}${WITHDRAW_FORM}?pr_hash=${page.pullRequest.prHash}`;
+  const content = html`<p><a href="${form}">Withdraw it in the browser</a>: you need its key.</p>
+    ${commandBlock(command.what, command.line)} ${filled(WITHDRAWAL_HTML)}`;
+  return folded('withdraw', 'Withdraw it', content);
 }
 
 /**
@@ -215,89 +224,33 @@ function adoption(page: PullRequestPage): Html {
       Maintainers can apply its commits with a sign-off of their own. The bot stays the author.
     </p>
     ${commandBlock('In a clone', adoptionCommand(page))}`;
-  return card('adopt', 'Adopt this contribution', content);
+  return folded('adopt', 'Adopt this contribution', content);
 }
 
 /** Makes the text for a terminal. */
 export function pullRequestPageText(page: PullRequestPage): string {
   const { pullRequest, origin, conversation, closed } = page;
-  const { state, url, events } = pullRequest;
-  const title = titleIn(conversation);
+  const { state, url, number, prHash } = pullRequest;
+  const title = titleOf(page);
+  const reply = replyPath(page);
+  const commands = [updateCommand(page), withdrawalCommand(page)].filter((command) => command !== null);
   const lines = [
-    nameOf(pullRequest, pullRequest.number),
+    nameOf(pullRequest, number),
     ...(title === null ? [] : [title]),
     webUrl(url) ?? '',
     '',
     `${PULL_REQUEST_STATES[state].word}. ${meaningOf(pullRequest)}`,
     '',
-    ...events.map(
-      (event) => `${isoTime(event.at)}  ${wordsOf(event, pullRequest)}  ${eventUrl(event, pullRequest)}`,
-    ),
-    '',
-    ...conversationLines(conversation),
+    ...conversationLines(conversation, happenedTo(page)),
     '',
     ...(closed?.split('\n') ?? []),
-    ...commandLines(page).flatMap(({ what, line }) => [`${what}:`, `  ${line}`]),
+    ...(reply === null ? [] : [`Reply: ${origin}${reply}`]),
+    ...commands.flatMap(({ what, line }) => [`${what}:`, `  ${line}`]),
     'Adopt this contribution as a maintainer:',
     `  ${adoptionCommand(page)}`,
     '',
-    `Feed: ${origin}${pullRequestPath(pullRequest.prHash)}.atom`,
+    `Feed: ${origin}${pullRequestPath(prHash)}.atom`,
   ];
   // This removes control sequences, and characters that reverse the direction of the text.
   return lines.map((line) => `${line.replaceAll(/[\p{Cc}\p{Cf}]/gu, ' ')}\n`).join('');
-}
-
-export const ATOM_TYPE = 'application/atom+xml; charset=utf-8';
-
-/**
- * Makes an Atom feed (RFC 4287). Its ids do not depend on the service's address. Feed readers fetch
- * links, so none leads to the host, which would learn who follows. They take a changed entry for a
- * new one, so each entry stays as it was.
- */
-export function atomFeed(pullRequest: PullRequestView, origin: string): string {
-  const { prHash, events, number: current } = pullRequest;
-  const name = nameOf(pullRequest, current);
-  const page = xmlText(`${origin}${pullRequestPath(prHash)}`);
-  const entries = events.flatMap(({ id, kind, at, number = current, title }) => [
-    '  <entry>',
-    `    <id>${idOf(`${prHash} ${id}`)}</id>`,
-    `    <title>${xmlText(`${nameOf(pullRequest, number)}: ${EVENTS[kind].toLowerCase()}`)}</title>`,
-    `    <updated>${isoTime(at)}</updated>`,
-    `    <content type="text">${xmlText([...(title ? [title] : []), EVENT_TEXTS[kind]].join('\n'))}</content>`,
-    `    <link rel="alternate" href="${page}"/>`,
-    '  </entry>',
-  ]);
-  return [
-    '<?xml version="1.0" encoding="utf-8"?>',
-    '<feed xmlns="http://www.w3.org/2005/Atom">',
-    `  <id>${idOf(prHash)}</id>`,
-    `  <title>${xmlText(name)}</title>`,
-    `  <updated>${isoTime(events[0]?.at ?? 0)}</updated>`,
-    '  <author><name>gitveil</name></author>',
-    `  <link rel="self" type="application/atom+xml" href="${page}.atom"/>`,
-    `  <link rel="alternate" type="text/html" href="${page}"/>`,
-    ...entries,
-    '</feed>',
-    '',
-  ].join('\n');
-}
-
-/** Makes a UUID of version 8 (RFC 9562, section 5.8) from a hash of `name`. */
-function idOf(name: string): string {
-  const bytes = createHash('sha256').update(`gitveil pull request ${name}`).digest().subarray(0, 16);
-  bytes[6] = (bytes[6]! & 0x0f) | 0x80;
-  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
-  const hex = bytes.toString('hex');
-  return `urn:uuid:${hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')}`;
-}
-
-/** Matches what is no character in XML 1.0 (section 2.2), including lone surrogates. */
-// eslint-disable-next-line no-control-regex
-const NO_CHARACTER = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
-
-/** Escapes text for an element or for quotes, as HTML does. */
-export function xmlText(text: string): string {
-  const escaped: [string] = [''];
-  escapeToBuffer(text.replaceAll(NO_CHARACTER, '\uFFFD'), escaped);
-  return escaped[0];
 }

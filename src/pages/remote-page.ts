@@ -6,14 +6,13 @@
 import { html } from 'hono/html';
 import type { Config } from '../config/config.ts';
 import type { PullRequestView } from '../durable/pull-request/pull-request.ts';
+import type { ListedThread } from '../host/code-host.ts';
 import { fullName, type RepositoryName } from '../words/repository-name.ts';
 import { gateWords } from '../policy/gates.ts';
-import { type Contribution, gateSentence, type Policy, policyRefusal } from '../policy/policy.ts';
+import { type Contribution, gateSentence, type Policy, policyFile, policyRefusal } from '../policy/policy.ts';
 import { commandList, commandScript } from './commands.ts';
-import CHANGE_HTML from './fragments/change.html';
-import ISSUE_HTML from './fragments/issue.html';
 import PUSH_HTML from './fragments/push.html';
-import REPLY_HTML from './fragments/reply.html';
+import { SECURITY_FORM } from './remote-paths.ts';
 import { MAINTAINERS_PATH } from '../text/footer.ts';
 import {
   card,
@@ -30,6 +29,7 @@ import {
   visibleText,
 } from './layout.ts';
 import { PULL_REQUEST_STATES } from './pull-request-page.ts';
+import { CHANGE_FORM, FILE_FORM, ISSUE_FORM, REPLY_FORM } from './remote-paths.ts';
 
 /** A pull request in the list; what is not known is null. */
 export interface ListedPullRequest extends Pick<PullRequestView, 'number' | 'url' | 'state'> {
@@ -50,15 +50,17 @@ interface RemotePage {
   /** Gives the address of a file at the code host. */
   readonly fileUrl: (path: string) => string;
   readonly isSuspended: boolean | undefined;
-  /** Anonymous pull requests, newest first; null if they cannot be listed now. */
+  /** Anonymous pull requests; null, like `openThreads`, if they cannot be listed now. */
   readonly pullRequests: readonly ListedPullRequest[] | null;
+  /**
+   * The newest open issues and pull requests of anybody; undefined: there is no use in them here.
+   */
+  readonly openThreads: readonly ListedThread[] | null | undefined;
 }
 
 export function remotePage(page: RemotePage, { hosts }: Pick<Config, 'hosts'>): Page {
-  const { repository, remoteBase, path } = page;
+  const { repository, hostUrl, isSuspended, path } = page;
   const name = fullName(repository);
-  const isSignedOff = page.policy?.requiresSignOff === true && isAccepted(page, 'pull_requests');
-  const commands = commandList(remoteBase, path, isSignedOff ? '-o sign-off ' : '');
   return {
     title: `Contribute to ${name} without an account · gitveil`,
     description: `A Git remote for anonymous contributions to ${name}.`,
@@ -66,15 +68,19 @@ export function remotePage(page: RemotePage, { hosts }: Pick<Config, 'hosts'>): 
     // Any name has such a page, so search engines would find no end of them.
     isIndexed: false,
     content: html`<main>
-      <h1>Contribute to <a href="${page.hostUrl}">${name}</a> without an account</h1>
+      <h1>Contribute to <a href="${hostUrl}">${name}</a> without an account</h1>
       <p class="lead">
-        Use Git or the forms below. A bot opens the pull request or posts what you write. It does not show
-        your name, your e-mail address or your dates.
+        A bot opens the pull request or posts what you write. It does not show your name, your e-mail address
+        or your dates.
       </p>
-      ${page.isSuspended && statusLine('bad', SUSPENDED)} ${statusLine(...acceptance(page))} ${ways(page)}
-      ${rules(page)}
-      ${card('git', 'With Git', html`${commands} ${isSignedOff && SIGN_OFF_NOTE} ${filled(PUSH_HTML)}`)}
-      ${promises(pullRequestList(page))}
+      ${isSuspended && statusLine('bad', SUSPENDED)} ${statusLine(...acceptance(page))} ${ways(page)}
+      ${isAccepted(page, 'pull_requests') && fileLine(page)}
+      <p>
+        Found a vulnerability? <a href="/v1/${path}${SECURITY_FORM}">Report it privately</a>: an issue is
+        public.
+      </p>
+      ${rules(page)} ${isAccepted(page, 'pull_requests') && withGit(page)} ${promises()} ${issueList(page)}
+      ${pullRequestList(page)}
       <p class="soft small">
         You maintain ${name}? <a href="${MAINTAINERS_PATH}">What maintainers should know</a>: what the bot is,
         what to set for workflows, and how to say no.
@@ -85,17 +91,11 @@ export function remotePage(page: RemotePage, { hosts }: Pick<Config, 'hosts'>): 
 
 const SUSPENDED = 'Pushes are suspended at the moment. Try again in 15 minutes.';
 
-const SIGN_OFF_NOTE = html`<p class="after-commands">
-  This repository takes only commits under the
-  <a href="${DCO_URL}">Developer Certificate of Origin 1.1</a>. With <code>-o sign-off</code> you affirm it
-  for all your commits, and the bot signs them off under its name.
-</p>`;
-
-/** Kinds of contributions in words, and the links to their forms. */
-const CONTRIBUTIONS: Readonly<Record<Contribution, { words: string; form: string }>> = {
-  pull_requests: { words: 'pull requests', form: CHANGE_HTML },
-  issues: { words: 'issues', form: ISSUE_HTML },
-  comments: { words: 'replies', form: REPLY_HTML },
+/** Kinds of contributions in words, and the buttons that lead to their forms. */
+const CONTRIBUTIONS: Readonly<Record<Contribution, { words: string; button: string; form: string }>> = {
+  pull_requests: { words: 'pull requests', button: 'Change a file', form: CHANGE_FORM },
+  issues: { words: 'issues', button: 'Report an issue', form: ISSUE_FORM },
+  comments: { words: 'replies', button: 'Reply', form: REPLY_FORM },
 };
 const KINDS = Object.keys(CONTRIBUTIONS) as Contribution[];
 
@@ -110,6 +110,11 @@ function acceptance({ policy, repository }: RemotePage): [tone: string, words: H
   const accepted = KINDS.filter((kind) => policy.accepted.includes(kind));
   const refused = KINDS.find((kind) => !policy.accepted.includes(kind));
   if (refused === undefined) return ['good', 'It accepts anonymous pull requests, issues and replies.'];
+  if (accepted.length === 0 && isByFile(policy))
+    return [
+      'bad',
+      `${fullName(repository)} accepts nothing from this service: ${policyFile(policy)} says so.`,
+    ];
   if (accepted.length === 0 || policy.problem !== null)
     return ['bad', visibleText(policyRefusal(policy, repository, refused) ?? '')];
   const only = `It accepts only anonymous ${accepted.map((kind) => CONTRIBUTIONS[kind].words).join(' and ')}.`;
@@ -119,6 +124,20 @@ function acceptance({ policy, repository }: RemotePage): [tone: string, words: H
   return ['warn', html`${why} ${only} ${theirs === '' ? '' : html`<br />${visibleText(theirs)}`}`];
 }
 
+/** Answers whether only the maintainers' file closes what is closed. */
+function isByFile({ problem, stoppedAt, pullRequests, community }: Policy): boolean {
+  const isDenounced = community.standing?.kind === 'denounced';
+  return problem === null && stoppedAt === undefined && pullRequests === undefined && !isDenounced;
+}
+
+function withGit({ remoteBase, path, policy }: RemotePage): Html {
+  const options = policy?.requiresSignOff ? '-o sign-off ' : '';
+  return card('git', 'With Git', html`${commandList(remoteBase, path, options)} ${filled(PUSH_HTML)}`);
+}
+
+const SIGN_OFF = html`Affirm the <a href="${DCO_URL}">Developer Certificate of Origin 1.1</a> for all your
+  commits: <code>-o sign-off</code>. The bot then signs them off under its name.`;
+
 function rules(page: RemotePage): Html | '' {
   const { policy, repository, fileUrl } = page;
   if (policy === undefined) return '';
@@ -126,6 +145,7 @@ function rules(page: RemotePage): Html | '' {
   const link = (path: string) => html`<a href="${safeUrl(fileUrl(path))}">${visibleText(path)}</a>`;
   const [name, gate] = [fullName(repository), gateSentence(repository, policy)];
   const ofPulls = [
+    policy.requiresSignOff && SIGN_OFF,
     gate !== null && html`${visibleText(gate)}`,
     ...policy.community.gates
       .filter((each) => each.asks !== 'vouch')
@@ -147,26 +167,61 @@ function rules(page: RemotePage): Html | '' {
   return list.length === 0 ? '' : listCard('rules', 'What its maintainers ask for', list, '');
 }
 
-function ways(page: RemotePage): Html {
-  const open = KINDS.filter((kind) => isAccepted(page, kind));
-  const cards = open.map((kind) => filled(CONTRIBUTIONS[kind].form, { remote: `/v1/${page.path}` }));
-  return html`<div class="columns">${cards}</div>`;
+function ways(page: RemotePage): Html | '' {
+  const open = KINDS.filter((kind) => isAccepted(page, kind)).map((kind) => CONTRIBUTIONS[kind]);
+  const buttons = open.map(
+    ({ button, form }, index) =>
+      html`<a class="button${index === 0 ? '' : ' second'}" href="/v1/${page.path}${form}">${button}</a>`,
+  );
+  return buttons.length === 0 ? '' : html`<div class="buttons ways">${buttons}</div>`;
 }
 
-function pullRequestList({ pullRequests }: RemotePage): Html {
-  const items = (pullRequests ?? []).map(({ number, url, state, title, openedAt }) => {
-    const { tone, word } = PULL_REQUEST_STATES[state];
-    const time = openedAt === null ? null : isoTime(openedAt);
-    return html`<li>
-      #${number}${title === null ? '' : ` ${visibleText(title)}`}
-      ${time && html`<time class="soft" datetime="${time}">${time.slice(0, 10)}</time>`} ${dotted(tone, word)}
-      <a href="${safeUrl(url)}" rel="noreferrer" class="small">at the code host</a>
-    </li>`;
+const fileLine = ({ path }: RemotePage): Html =>
+  html`<p>
+    You have commits, and no way to push? <a href="/v1/${path}${FILE_FORM}">Send a bundle or a patch</a>.
+  </p>`;
+
+/** The most issues that are listed: more are better looked for at the code host. */
+const MOST_ISSUES = 20;
+const UNREADABLE = 'The list cannot be read at the moment.';
+
+function issueList(page: RemotePage): Html | '' {
+  const { openThreads } = page;
+  if (openThreads === undefined) return '';
+  const issues = openThreads?.filter(({ isPullRequest }) => !isPullRequest) ?? [];
+  const items = issues.slice(0, MOST_ISSUES).map(({ number, title, openedAt }) => {
+    const opened = openedAt.slice(0, 10);
+    return threadItem(page, number, title, html`${dotted('good', 'Open')} ${dayElement(opened)}`);
   });
-  const nothing = pullRequests === null ? 'The list cannot be read at the moment.' : 'None yet.';
-  const list = listCard('listed', 'Its anonymous pull requests', items, nothing);
+  const none = openThreads?.length === 0 ? 'None.' : 'None among its newest threads.';
+  const nothing = openThreads === null ? UNREADABLE : none;
+  return listCard('issues', 'Its open issues, the newest first', items, nothing, 'threads');
+}
+
+function pullRequestList(page: RemotePage): Html {
+  const sorted = page.pullRequests?.toSorted((one, other) => other.number - one.number) ?? [];
+  const items = sorted.map(({ number, url, state, title, openedAt }) => {
+    const { tone, word } = PULL_REQUEST_STATES[state];
+    const opened = openedAt === null ? '' : dayElement(isoTime(openedAt).slice(0, 10));
+    const link = html`<a href="${safeUrl(url)}" rel="noreferrer">at the code host</a>`;
+    return threadItem(page, number, title ?? '', html`${dotted(tone, word)} ${opened} ${link}`);
+  });
+  const nothing = page.pullRequests === null ? UNREADABLE : 'None yet.';
+  const list = listCard('listed', 'Its anonymous pull requests', items, nothing, 'threads');
   return items.length === 0
     ? list
     : html`${list}
         <p class="soft small">Whoever opens a new one there looks like its author.</p>`;
+}
+
+/** Shows a thread in a list. Its title leads to what people wrote, and to a reply. */
+function threadItem({ path }: RemotePage, number: number, title: string, facts: Html): Html {
+  return html`<li>
+    <a href="/v1/${path}${REPLY_FORM}?to=${number}">#${number} <bdi>${visibleText(title)}</bdi></a>
+    <span class="soft small">${facts}</span>
+  </li>`;
+}
+
+function dayElement(day: string): Html {
+  return html`<time datetime="${day}">${day}</time>`;
 }

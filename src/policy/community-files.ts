@@ -71,6 +71,7 @@ const TEMPLATE = /^pull_request_template(?:\.md|\.txt)?$/i;
 const TEMPLATES = /^pull_request_template\/$/i;
 const CONTRIBUTING = /^contributing(?:\.\w{1,10})?$/i;
 const SECURITY = /^security(?:\.\w{1,10})?$/i;
+const DOCS = /^docs\/$/i;
 
 /**
  * Reads them with two listings at once, then at most one file or one more listing: with a vouch
@@ -89,7 +90,7 @@ export async function readCommunityFiles(
   const list = LISTS.find((path) => paths.has(path) || paths.has(`${path}/`));
   const standing = list === undefined ? null : await standingIn(files, list, kind, botLogin);
   const template = (): string | null => findPath(paths, TEMPLATE) ?? findPath(paths, TEMPLATES);
-  const docs = [...root.keys()].find((name) => /^docs\/$/i.test(name));
+  const docs = [...root.keys()].find((name) => DOCS.test(name));
   if (standing === null && template() === null && docs !== undefined)
     for (const [path, oid] of within(docs, await files.list(docs.slice(0, -1)))) paths.set(path, oid);
   const contributing = findPath(paths, CONTRIBUTING);
@@ -104,6 +105,15 @@ export async function readCommunityFiles(
     ),
     gates: await readGates(paths, contributing, files.readAll).catch(() => []),
   };
+}
+
+/** Finds the file about vulnerabilities, in the places where GitHub looks for it. */
+export async function securityPath(files: FilesHost): Promise<string | null> {
+  const [root, github] = await Promise.all([files.list(''), files.list('.github')]);
+  const found = findPath(new Map([...within('.github/', github), ...root]), SECURITY);
+  const docs = [...root.keys()].find((name) => DOCS.test(name));
+  if (found !== null || docs === undefined) return found;
+  return findPath(new Map(within(docs, await files.list(docs.slice(0, -1)))), SECURITY);
 }
 
 function within(folder: string, names: ReadonlyMap<string, Oid>): [string, Oid][] {

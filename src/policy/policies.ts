@@ -126,6 +126,7 @@ export class Policies {
     const name = question.isFilesOnly
       ? `policy-by-files/${record}`
       : `${isPolled ? 'polled-repository-policy' : 'repository-policy'}/${record}`;
+    // Awaited below the question. A failure closes the repository for now, whatever it was.
     const said = question.isFilesOnly ? NOTHING_SAID : this.#said(repository, question).catch(() => null);
     const policy = await this.#lastKnown.read<Policy | null>({
       ...QUESTION,
@@ -178,6 +179,7 @@ export class Policies {
     const read = () => this.#host.publicFiles(repository, (files) => files.file(POLICY_PATH));
     const file = await unlessMissing(() =>
       read().catch((error: unknown) => {
+        // The account may read it where the public is limited or is not answered.
         if (error instanceof HostError && error.code === 'missing') throw error;
         return this.#host.repositories.file(repository, POLICY_PATH);
       }),
@@ -195,6 +197,7 @@ export class Policies {
     } catch (error) {
       // GitHub answers the public so about a repository that the public does not see.
       if (error instanceof HostError && error.code === 'missing' && error.failure.status === 401) return null;
+      // Whatever else failed, the account may be answered; if not, that failure is the one to tell.
     }
     return this.#askByRest(repository, owners);
   }
@@ -256,19 +259,8 @@ export function openPolicies(
 ): Policies {
   const onFailure = (error: unknown) => logger.warn('a policy could not be read', { error });
   const lastKnown = openLastKnown(env, config, onFailure);
-  const withTransport = async <T>(
-    use: (transport: GitTransport, memory: Memory) => Promise<T>,
-  ): Promise<T> => {
-    const memory = isolateMemory.open(systemClock, 'policies');
-    try {
-      return await use(
-        new GitTransport(new SmartHttp(host.url, null, http), systemClock, memory, null),
-        memory,
-      );
-    } finally {
-      memory.end();
-    }
-  };
+  const withTransport = <T>(use: (transport: GitTransport, memory: Memory) => Promise<T>): Promise<T> =>
+    withPublicTransport(host, http, use);
   const policyHost: PolicyHost = {
     repositories: openRepositories(openHostAccess(env, config, host, http)),
     publicFiles: (name, read) =>
@@ -280,6 +272,20 @@ export function openPolicies(
     said: (name, id) => readFrom(() => feedOf(env, host.key).said(name, id)),
   };
   return new Policies(policyHost, host, lastKnown);
+}
+
+/** Opens a host's Git as the public sees it, without the account, and counts what is read. */
+export async function withPublicTransport<T>(
+  { url }: Pick<HostConfig, 'url'>,
+  http: Http,
+  use: (transport: GitTransport, memory: Memory) => Promise<T>,
+): Promise<T> {
+  const memory = isolateMemory.open(systemClock, 'policies');
+  try {
+    return await use(new GitTransport(new SmartHttp(url, null, http), systemClock, memory, null), memory);
+  } finally {
+    memory.end();
+  }
 }
 
 /**

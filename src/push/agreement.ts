@@ -4,6 +4,7 @@
  * Proved by test/e2e/push/warning-wait.test.ts.
  */
 import { undatedOf } from '../durable/pull-request/record.ts';
+import type { Oid } from '../git/objects/oid.ts';
 import type { PushSpool } from '../spool/spool.ts';
 import { linesOf } from '../words/finding.ts';
 import { codesOf, newWarnings, unconfirmed } from './consent.ts';
@@ -77,8 +78,8 @@ async function judgedAfter(
   const work = { ...before.work, commits: await takeBack(spool, run.host.memory) };
   const recordedTip = before.claim?.recorded?.tip ?? null;
   // The person was told of all that an overwrite drops there, and of nothing that comes later.
-  const acceptedTip = before.place?.named?.tip ?? null;
-  const was = { work, recordedTip, wasOpen: before.updates, acceptedTip };
+  const mayReplace = async (oid: Oid) => oid === before.place?.named?.tip;
+  const was = { work, recordedTip, wasOpen: before.updates, mayReplace };
   const overwrite = commandWith(run, received, true, ['overwrite']);
   const naming = { reusesHash: true, overwrite };
   const present = await lookAgain(run, work);

@@ -15,6 +15,8 @@ export interface ConsentQuestion {
 }
 
 export interface Consent {
+  /** Whether the person has time to leave before a push with warnings is published. */
+  readonly waits: boolean;
   /**
    * Returns when the person has agreed.
    * @param onWait is called before it waits, to release what others may need.
@@ -30,10 +32,11 @@ export interface Consent {
 }
 
 /** For doors that have shown the warnings before, or whose push nobody waits for. */
-export const ASKED_BEFORE: Consent = { ask: async () => false, stillThere() {} };
+export const ASKED_BEFORE: Consent = { waits: false, ask: async () => false, stillThere() {} };
 
 /** For doors with one answer to each request: it lists the warnings, and what to send again. */
 export const ASKED_BY_ANSWER: Consent = {
+  waits: false,
   ask({ findings, command }) {
     const lines = [
       'Nothing is public yet. To publish it with these warnings, send the same file again:',
@@ -70,9 +73,13 @@ export class TimedConsent implements Consent {
     this.#departed = departed;
   }
 
+  get waits(): boolean {
+    return this.#waitMs > 0;
+  }
+
   async ask({ findings, command }: ConsentQuestion, onWait: () => Promise<void>): Promise<boolean> {
     const reply = this.#reply;
-    if (this.#waitMs === 0 || !reply.isRead) return false;
+    if (!this.waits || !reply.isRead) return false;
     await onWait();
     const seconds = Math.ceil(this.#waitMs / 1000);
     const { warn = [], say = [] } = Object.groupBy(findings, ({ severity }) => severity);

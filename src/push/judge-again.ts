@@ -6,7 +6,6 @@
  */
 import { datesOf, undatedOf } from '../durable/pull-request/record.ts';
 import { AnonymousCommits } from '../git/objects/anonymize.ts';
-import type { Commit } from '../git/objects/commit.ts';
 import type { Oid } from '../git/objects/oid.ts';
 import type { Ref } from '../git/wire/ref-advertisement.ts';
 import type { UpstreamHistory } from '../upstream/upstream-history.ts';
@@ -42,8 +41,8 @@ export interface JudgedBefore {
   readonly recordedTip: Oid | null;
   /** Whether that pull request was open. */
   readonly wasOpen: boolean;
-  /** The commit at which its branch was, and which may be replaced; null: nobody has looked. */
-  readonly acceptedTip: Oid | null;
+  /** Whether a commit of others may be replaced: the push has it, or its person accepts that. */
+  readonly mayReplace: (oid: Oid) => Promise<boolean>;
 }
 
 /** How the push treats a pull request that it names. */
@@ -203,25 +202,14 @@ interface Found extends Pick<Present, 'botLogin'>, Pick<JudgedAgain, 'claim'> {
  */
 async function tipNow(
   run: PushRun,
-  { work, recordedTip, acceptedTip }: JudgedBefore,
+  { work, recordedTip, mayReplace }: JudgedBefore,
   { overwrite }: Naming,
   { botLogin, claim, found, history }: Found,
 ): Promise<Oid | null> {
   const recorded = claim?.recorded?.tip ?? null;
   if (recorded !== recordedTip && !(await standsOn(recorded))) throw overtaken();
-  const isHarmless = (oid: Oid, commit?: Commit): boolean =>
-    oid === recorded ||
-    oid === acceptedTip ||
-    history.isKnown(oid) ||
-    (commit !== undefined && hasSame(commit));
+  const isHarmless = (oid: Oid) => oid === recorded || history.isKnown(oid) || mayReplace(oid);
   return replaceableTip(run, found, isHarmless, overwrite);
-
-  /** Whether the push has a commit with the same files and message, whatever its id and date. */
-  function hasSame({ tree, message }: Commit): boolean {
-    for (const own of work.commits)
-      if (own.tree === tree && Buffer.compare(own.message.bytes, message) === 0) return true;
-    return false;
-  }
 
   /** Whether the push has this commit, by the dates that were given to its commits. */
   async function standsOn(oid: Oid | null): Promise<boolean> {

@@ -6,6 +6,7 @@
 import { stopSentence } from '../policy/policy.ts';
 import { linesOf } from '../words/finding.ts';
 import { repositoryKey, type RepositoryName } from '../words/repository-name.ts';
+import { codesOf, unconfirmed } from './consent.ts';
 import { type DelayPlan, mayWait, withAdvice } from './delay/keep.ts';
 import { type Circumstances, type Records, UNKNOWN_HASH } from './judge/destination.ts';
 import { Findings, refusalOf } from './judge/findings.ts';
@@ -70,7 +71,9 @@ export async function judgePush(
   if (options.preview || refusal !== null) await run.reply.note(...linesOf(unknown));
   if (options.preview && judged.place !== null) {
     const push = { ...work, ...judged.place };
-    throw await previewOf(run, pack, push, { ...judged, findings: found }, circumstances.refusal);
+    const waits = run.consent.waits && plan === null && refusal === null;
+    const yes = waits && unconfirmed(findings, options.yes).length > 0 ? codesOf(findings) : [];
+    throw await previewOf(run, pack, push, { ...judged, findings: found, yes }, circumstances.refusal);
   }
   if (refusal !== null) throw refusal;
   pack.kept.free(work.commits.byteLength);

@@ -9,6 +9,7 @@ import { linesOf } from '../words/finding.ts';
 import { fullName } from '../words/repository-name.ts';
 import { refusalOf } from './judge/findings.ts';
 import type { Judged } from './judge/judge.ts';
+import { changesText } from './judge/updated-commits.ts';
 import { datesNow } from './judge/work.ts';
 import type { PushRun } from './push-run.ts';
 import type { ReceivedPack } from './receive/receive.ts';
@@ -21,30 +22,32 @@ import { isUpdate, type Publishable } from './verdict.ts';
  */
 const MOST_SHOWN = 128 * 1024;
 const LINE_BYTES = 64;
+/** Commits that a page lists by their titles. */
+const MOST_LISTED = 100;
 /** Findings to read below the texts: where names are in them, and what was searched. */
 const BEHIND_TEXTS: ReadonlySet<string> = new Set(['names', 'trails', 'searched']);
 const SHOW = 'git log -p HEAD --not --remotes';
 
 /** Facts that a preview shows besides the push itself. */
-interface Previewed extends Pick<Preview, 'author' | 'remarks' | 'refusal'> {
+interface Previewed extends Pick<Preview, 'author' | 'remarks' | 'refusal' | 'yes' | 'findings'> {
   /** Condition on which a refused push would pass; by default, an option. */
   readonly passes?: string;
   readonly dateOf: DateOf;
-  /** As `updatedCommits` says it. */
-  readonly updated: string | null;
+  readonly updated: Judged['updated'];
   /** The size of the pack as it would be sent. */
   readonly bytes: number;
 }
 
 /**
  * Answers what would become public, or why the push is refused.
+ * @param yes the codes of the warnings for which it would wait.
  * @param full why the client's limits would refuse the push now; null: they would not.
  */
 export async function previewOf(
   run: PushRun,
   { spool }: Pick<ReceivedPack, 'spool'>,
   push: Publishable,
-  { claim, updated, findings }: Pick<Judged, 'claim' | 'updated' | 'findings'>,
+  { claim, updated, findings, yes }: Pick<Judged, 'claim' | 'updated' | 'findings'> & Pick<Preview, 'yes'>,
   full: Refusal | null,
 ): Promise<Refusal> {
   const { host, settings, reply } = run;
@@ -53,12 +56,12 @@ export async function previewOf(
   const { signingKey } = settings;
   const leaving = await AnonymousCommits.make(push.commits, bot, dateOf, signingKey, host.memory);
   const bytes = outgoingBytes(leaving.entryBytes, spool.byteLength);
-  const facts = { author: bot.name, dateOf, bytes, updated };
+  const facts = { author: bot.name, dateOf, bytes, updated, findings };
   const refusal = refusalOf(findings);
   // With -o publish-names, it would be published.
   const isPublishable = refusal?.all.every(({ code }) => code === 'names' || code === 'trails') ?? true;
   if (refusal !== null && !isPublishable) {
-    const shown = { ...facts, refusal: refusal.reason, passes: 'Once that is mended', remarks: [] };
+    const shown = { ...facts, refusal: refusal.reason, passes: 'Once that is mended', remarks: [], yes: [] };
     await reply.note(...previewed(push, leaving, shown).lines);
     return refusal;
   }
@@ -70,12 +73,22 @@ export async function previewOf(
     ...linesOf(behind),
     ...(full === null ? [] : [`This push would be REFUSED now: ${full.reason}. ${full.lines.at(-1)}`]),
   ];
-  return previewed(push, leaving, { ...facts, refusal: refusal?.reason ?? null, remarks });
+  return previewed(push, leaving, { ...facts, refusal: refusal?.reason ?? null, remarks, yes });
 }
 
 /** Shows all that a push would publish. */
 export function previewed(push: Publishable, anonymous: AnonymousCommits, shown: Previewed): Refusal {
-  const { author, remarks, refusal, passes = 'With -o publish-names', dateOf, updated, bytes } = shown;
+  const {
+    author,
+    remarks,
+    refusal,
+    yes,
+    findings,
+    passes = 'With -o publish-names',
+    dateOf,
+    updated,
+    bytes,
+  } = shown;
   const { title, body } = wholeText(push, anonymous);
   const objects = anonymous.objectCount + push.entryCount;
   const { length } = push.commits;
@@ -94,12 +107,21 @@ export function previewed(push: Publishable, anonymous: AnonymousCommits, shown:
     `Its ${length === 1 ? 'commit' : `${length} commits`}, by ${author}:`,
     ...messageLines(push.commits, anonymous, dateOf, body),
     '',
-    ...(updated === null ? [] : [`${updated === '' ? 'Nothing new' : updated}.`]),
+    ...(updated === null ? [] : [`${changesText(updated) || 'Nothing new'}.`]),
     `${objects === 1 ? '1 object' : `${objects} objects`}, ${bytes} bytes, would be sent. Files are not shown: ${SHOW}`,
     ...remarks,
   ];
-  const preview = { author, title, body, remarks, refusal };
+  const commits = titlesOf(push.commits, anonymous);
+  const preview = { author, title, body, remarks, refusal, yes, findings, push, commits };
   return new Refusal('preview', 'preview: nothing was published', lines, { preview });
+}
+
+/** The commits, newest last, as far as a page lists them. */
+function titlesOf(commits: PlannedCommits, anonymous: AnonymousCommits): Preview['commits'] {
+  return Array.from({ length: Math.min(commits.length, MOST_LISTED) }, (_, number) => {
+    const { title } = textOf(commits.at(number), anonymous);
+    return { oid: anonymous.idOf(number), title };
+  });
 }
 
 function indented(text: string): string[] {

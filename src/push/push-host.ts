@@ -69,7 +69,7 @@ export interface PushStore {
   /** Opens a store for what a push sends besides its commits. */
   openSpool(): PushSpool;
   /** Computes a keyed hash: without the service's key, nobody can guess what it was made of. */
-  hash(kind: 'push' | 'received' | 'work', text: string): Promise<string>;
+  hash(kind: 'push' | 'received' | 'work' | 'others', text: string): Promise<string>;
   /**
    * Names a push of this network that is published now.
    * @param receivedHash as `receivedHashOf` answers it.
@@ -112,11 +112,11 @@ export interface PushStore {
    * first, then those that got it first, it answers an open one, else a merged, a closed, or a
    * withdrawn one. Null: none has any, or none can be shown. Undefined: the list cannot be read.
    * Never rejects.
-   * @param works keyed hashes of commits without author and dates.
+   * @param works for each commit, the keyed hashes under which it may be recorded.
    */
   pullRequestWith(
     repository: RepositoryName,
-    works: readonly string[],
+    works: readonly (readonly string[])[],
   ): Promise<(Omit<SameWork, 'shared'> & Pick<RecordedWork, 'last'>) | null | undefined>;
   /**
    * Finds a pull request of this code host by its hash. Null: none is recorded, the host does not
@@ -125,7 +125,7 @@ export interface PushStore {
   recorded(prHash: string): Promise<Omit<SameWork, 'shared'> | null>;
   /**
    * Records the works that an update has brought. Never rejects.
-   * @param works as for `pullRequestWith`.
+   * @param works for each commit, the keyed hash that is recorded.
    * @param at milliseconds since 1970.
    */
   addWorks(prHash: string, works: readonly string[], at: number): Promise<void>;
@@ -236,7 +236,9 @@ export interface Slot {
    * Tells the guard and the statistics that the pull request is open. Answers who could not be
    * told. Never rejects.
    */
-  opened(pullRequest: OpenedPullRequest & { readonly number: number }): Promise<readonly ToldTo[]>;
+  opened(
+    pullRequest: OpenedPullRequest & { readonly number: number; readonly app?: number },
+  ): Promise<readonly ToldTo[]>;
   /** The part of its claim on the network's limits that is not granted; null: all of it is. */
   owed(): Claim | null;
   /**

@@ -2,14 +2,16 @@
  * Finds the pull request of this service that a push would repeat. While it is open, a further
  * commit and a plain `git push` would open a second one. Once it is merged, the person's own
  * version of its commits is not upstream's. Once it is closed, the maintainers have said no. To
- * find it, keyed hashes are recorded of each pull request: each names a commit, without author and
- * dates. Only the service's own records are asked, so the host learns nothing of a delayed push.
+ * find it, keyed hashes are recorded of each pull request: each names the files that a commit ends
+ * with, and where in upstream it began, so that a commit is known again with another message, a
+ * sign-off, or squashed. Only the service's own records are asked, so the host learns nothing of a
+ * delayed push.
  */
 import { undatedOf } from '../durable/pull-request/record.ts';
 import type { AnonymousCommits } from '../git/objects/anonymize.ts';
 import type { CommitIdentity } from '../git/objects/commit.ts';
 import type { Oid } from '../git/objects/oid.ts';
-import { numbersUpTo } from '../git/objects/planned-commits.ts';
+import { numbersUpTo, type PlannedCommits } from '../git/objects/planned-commits.ts';
 import type { RepositoryName } from '../words/repository-name.ts';
 import type { PushRun } from './push-run.ts';
 import type { SameWork } from './reply/reply.ts';
@@ -27,8 +29,8 @@ type Compares = Pick<PushRun, 'host' | 'store'>;
 export interface Compared {
   /** Answers the commits without author and dates. */
   readonly undated: () => AnonymousCommits;
-  /** Their keyed hashes, to be recorded. */
-  readonly works: readonly string[];
+  /** Hashes of each of the newest commits: the first is recorded, all are looked for. */
+  readonly works: readonly (readonly string[])[];
   /** The pull request; null: none, or the push updates one; undefined: nobody knows. */
   readonly found: SameWork | null | undefined;
 }
@@ -39,7 +41,11 @@ export interface ComparedAs {
   readonly bot: CommitIdentity;
   /** Whether it updates a pull request, and is not looked for in others. */
   readonly updates: boolean;
+  /** The files that it began with; null: nobody has asked. */
+  readonly groundTree: Oid | null;
 }
+
+type ComparedPush = Pick<PushedWork, 'commits' | 'entryCount'>;
 
 /**
  * Compares a push with the pull requests of a repository. May be repeated, because others may open
@@ -48,12 +54,13 @@ export interface ComparedAs {
  */
 export async function compareWork(
   run: Compares,
-  { commits }: Pick<PushedWork, 'commits'>,
-  { repository, bot, updates }: ComparedAs,
+  work: ComparedPush,
+  { repository, bot, updates, groundTree }: ComparedAs,
   earlier: Compared | null = null,
 ): Promise<Compared> {
+  const { commits } = work;
   const undated = earlier?.undated ?? undatedOf(commits, bot);
-  const works = earlier?.works ?? (await worksOf(run, repository, undated()));
+  const works = earlier?.works ?? (await worksOf(run, repository, work, groundTree, undated()));
   const found = updates ? null : await run.store.pullRequestWith(repository, works);
   if (!found) return { undated, works, found };
   const { last, ...pullRequest } = found;
@@ -61,17 +68,39 @@ export async function compareWork(
   return { undated, works, found: { ...pullRequest, shared } };
 }
 
-/** Computes the hashes of the newest commits. */
+/**
+ * Computes the hashes of the newest commits: by their files, if these are not upstream's, and by
+ * their ids without author and dates. By these, version 1.0.0 has recorded them, and messages count
+ * where the files tell nothing: many pushes end as they began.
+ */
 function worksOf(
   { host, store }: Compares,
   repository: RepositoryName,
+  { commits, entryCount }: ComparedPush,
+  groundTree: Oid | null,
   undated: AnonymousCommits,
-): Promise<readonly string[]> {
-  const first = Math.max(0, undated.length - MOST_COMMITS);
-  const ids = Array.from({ length: undated.length - first }, (_, place) => undated.idOf(first + place));
-  const hashOf = async (id: Oid): Promise<string> =>
-    (await store.hash('work', `${host.nameOf(repository)} ${id}`)).slice(0, HASH_LENGTH);
-  return Promise.all(ids.map(hashOf));
+): Promise<readonly (readonly string[])[]> {
+  const first = Math.max(0, commits.length - MOST_COMMITS);
+  const grounds = groundsOf(commits);
+  const hashOf = async (what: string): Promise<string> =>
+    (await store.hash('work', `${host.nameOf(repository)} ${what}`)).slice(0, HASH_LENGTH);
+  const hashesOf = async (number: number): Promise<readonly string[]> => {
+    const { tree } = commits.at(number);
+    const byId = await hashOf(undated.idOf(number));
+    const isChanged = groundTree === null ? entryCount > 0 : tree !== groundTree;
+    return isChanged ? [await hashOf(`${grounds[number]} ${tree}`), byId] : [byId];
+  };
+  return Promise.all(Array.from({ length: commits.length - first }, (_, place) => hashesOf(first + place)));
+}
+
+/** Finds upstream's commit on which each commit stands by its first parents; empty: on none. */
+function groundsOf(commits: PlannedCommits): readonly string[] {
+  const grounds: string[] = [];
+  for (const { parents } of commits) {
+    const [parent = ''] = parents;
+    grounds.push(typeof parent === 'string' ? parent : (grounds[parent] ?? ''));
+  }
+  return grounds;
 }
 
 /**

@@ -32,6 +32,7 @@ import {
   withAdvice,
 } from './delay/keep.ts';
 import { Findings, refusalOf } from './judge/findings.ts';
+import { changesText } from './judge/updated-commits.ts';
 import { type JudgedPush, judgePush } from './judge-push.ts';
 import { enterNow } from './publish/live-attempt.ts';
 import { type Entered, type Publication, publish } from './publish/publish.ts';
@@ -206,21 +207,36 @@ export async function conclude(run: PushRun, arrival: Arrival) {
   };
 }
 
-/** @param command that passes once the rest is done; null: there is none. */
+/** @param command that passes, once the rest is done or without a wait; null: there is none. */
 function refusedAs(refusal: Refusal, command: string | null = null): Outcome {
-  const lines = reviewLines(refusal, command);
+  const lines = reviewLines(refusal, refusal.preview === null ? command : null);
   return {
     kind: 'refused',
     refusal,
-    lines: refusal.preview === null ? lines : [...lines, refusal.finalLine],
+    lines: refusal.preview === null ? lines : [...lines, ...waitAdvice(command), refusal.finalLine],
   };
 }
 
-/** The command that passes once the person has mended the rest; null: none is sure to. */
+/** @param command that publishes what was previewed; null: it would not wait. */
+function waitAdvice(command: string | null): readonly string[] {
+  return command === null ? [] : [`To publish without the wait: ${command}`];
+}
+
+/**
+ * The command that passes once the person has mended the rest, or that publishes what was previewed
+ * without a wait; null: there is none.
+ */
 function commandFor(run: PushRun, task: Task, refusal: Refusal): string | null {
-  if (task.kind !== 'push' || !isMendable(refusal)) return null;
+  if (task.kind !== 'push') return null;
+  const { received } = task;
+  const yes = refusal.preview?.yes ?? [];
+  if (yes.length > 0) {
+    const options = { ...received.options, preview: false };
+    return commandWith(run, { ...received, options }, true, [`yes=${yes.join(',')}`]);
+  }
+  if (!isMendable(refusal)) return null;
   const needs = refusal.all.flatMap((each) => each.needs);
-  return commandWith(run, task.received, needsOnlyOptions(refusal), needs);
+  return commandWith(run, received, needsOnlyOptions(refusal), needs);
 }
 
 /**
@@ -312,7 +328,7 @@ type Decided =
 async function decide(
   run: PushRun,
   { options, pack }: Received,
-  { work, place: says, slotHash, receivedHash, claim, updates, compared }: JudgedPush,
+  { work, place: says, slotHash, receivedHash, claim, updates, updated, compared }: JudgedPush,
   planned: DelayPlan | null,
 ): Promise<Decided> {
   const { host, limits, settings, store } = run;
@@ -321,7 +337,7 @@ async function decide(
   if (says === null) return later(planned ?? undefined);
   const push = { ...work, ...says };
   const pushHash = await store.attemptHash(receivedHash);
-  const publication = { push, spool: pack.spool, pushHash, claim, compared, slot };
+  const publication = { push, spool: pack.spool, pushHash, claim, updated, compared, slot };
   try {
     const finding = slot === null ? null : store.findWaiting(receivedHash);
     // Without a slot, nothing is told of what is found.
@@ -348,7 +364,7 @@ async function publishedNow(
   run: PushRun,
   { options, taken }: Received,
   { publication, entered }: Extract<Decided, { kind: 'now' }>,
-  { updated: changes }: JudgedPush,
+  { updated }: JudgedPush,
 ): Promise<BannerFacts> {
   const { settings } = run;
   const { push, slot } = publication;
@@ -358,7 +374,7 @@ async function publishedNow(
     const { pullRequest, author, newRemarks } = published;
     return {
       updated: isUpdate(push),
-      changes: isUnchanged ? '' : changes,
+      changes: isUnchanged ? '' : updated && changesText(updated),
       hasEdited,
       isRepeated,
       isDouble,

@@ -18,6 +18,8 @@ import { Refusal } from './reply/refusal.ts';
 
 interface Withdrawal extends Pick<HostPullRequest, 'number' | 'url' | 'fork'> {
   readonly prHash: string;
+  /** The number of the App that has opened it; null: the account has. */
+  readonly by: number | null;
   readonly repository: RepositoryName;
 }
 
@@ -64,8 +66,8 @@ export async function removeBegun(run: PushRun, prHash: string): Promise<void> {
  */
 async function find(run: PushRun, prHash: string, { recorded }: ClaimedUpdate): Promise<Withdrawal | null> {
   if (recorded !== null) {
-    const { owner, repo: name, number, url, fork } = recorded;
-    return { prHash, repository: { owner, name }, number, url, fork };
+    const { owner, repo: name, number, url, fork, app: by = null } = recorded;
+    return { prHash, repository: { owner, name }, number, url, fork, by };
   }
   const { host, limits, steps } = run;
   await limits.takeQuota();
@@ -74,7 +76,7 @@ async function find(run: PushRun, prHash: string, { recorded }: ClaimedUpdate): 
     steps.run('lookup', () => host.botLogin()),
   ]);
   const pullRequest = await findPullRequest(run, repository, botLogin, prHash, null);
-  return pullRequest && { ...pullRequest, prHash, repository };
+  return pullRequest && { ...pullRequest, prHash, repository, by: pullRequest.app?.number ?? null };
 }
 
 type Closing =
@@ -118,18 +120,24 @@ async function removeBranch(
  * Closes the pull request, and says in which state it ends. If the host refuses, asks the host for
  * the state.
  */
-async function close(host: PushHost, { prHash, repository, number }: Withdrawal): Promise<Closing> {
+async function close(host: PushHost, { prHash, repository, number, by }: Withdrawal): Promise<Closing> {
   const { repositories } = host;
   try {
-    return await repositories.closePullRequest(repository, number);
+    return await repositories.closePullRequest(repository, number, by);
   } catch (error) {
     if (!isRefusedByHost(error)) throw error;
     const head = { owner: await host.botLogin(), branch: workBranch(prHash) };
-    const place = { owner: repository.owner, repo: repository.name, number };
+    const place = {
+      owner: repository.owner,
+      repo: repository.name,
+      number,
+      ...(by !== null && { app: by }),
+    };
     const shown = await unlessMissing(() => repositories.findPullRequest(repository, head, place));
     if (shown === null) return { kind: 'gone' };
     if (!shown.isOpen) return { kind: 'closed', at: null };
-    if (shown.number !== number) return repositories.closePullRequest(repository, shown.number);
+    if (shown.number !== number)
+      return repositories.closePullRequest(repository, shown.number, shown.app?.number ?? null);
     return { kind: 'open', said: error.publicMessage };
   }
 }

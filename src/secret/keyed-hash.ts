@@ -25,7 +25,8 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
  * - `received`: everything that a push has sent.
  * - `release`: the permission to publish a delayed push.
  * - `review`: the operator's cookie for delayed pushes.
- * - `work`: a commit without author and dates.
+ * - `work`: the files of a commit, or its id without author and dates.
+ * - `others`: a commit of somebody else's in an update that is delayed.
  * - `form`: a form that the service made, and what follows from it.
  * - `target`: a repository or a thread in which something is posted.
  * - `pr-key`: the key of a pull request.
@@ -33,7 +34,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
  * - `cache`: the address of an entry in the data centre's cache.
  */
 export type ClientUse = 'window' | 'burst' | 'alert' | 'reporter' | 'quota' | 'delayed' | 'attempt';
-type PushUse = 'push' | 'work' | 'slot' | 'received' | 'release' | 'review';
+type PushUse = 'push' | 'work' | 'others' | 'slot' | 'received' | 'release' | 'review';
 type HashUse = ClientUse | PushUse | 'form' | 'target' | 'pr-key' | 'kv' | 'kv-value' | 'cache';
 
 /** Computes a keyed hash, as 64 lower-case hexadecimal digits. */

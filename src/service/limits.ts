@@ -5,14 +5,14 @@
 import type { Config } from '../config/config.ts';
 import { hostNameOf, recordName } from '../config/hosts.ts';
 import { limitText } from '../config/values.ts';
-import { accountOf, hostAccountOf } from '../host-access.ts';
+import { accountOf } from '../host-access.ts';
 import { readsPauseMs } from '../host/account/account-budget.ts';
 import { FOREIGN_ORIGINS, OPEN_LIMITS, type OpenLimitName } from '../limits/limits.ts';
 import { CreationLimits } from '../limits/port.ts';
 import { TryLimits } from '../limits/tries.ts';
 import { type Limit, toldMs, type TriedWait, type Wait } from '../limits/sliding-window.ts';
 import { commentsIn, type Denied, type Target, targetKey } from '../limits/claim.ts';
-import { clientWindowsOf, guardOf } from '../objects.ts';
+import { clientWindowsOf, guardOf, hostAccountNamed } from '../objects.ts';
 import { POLICY_PATH } from '../policy/policy.ts';
 import { serviceSecret } from '../secret/open-secret.ts';
 import { fullName, type RepositoryName } from '../words/repository-name.ts';
@@ -34,9 +34,13 @@ export function limitsOf(scope: LimitedScope): TryLimits {
   });
 }
 
-export function creationLimitsOf({ env, host, logger }: HostScope): CreationLimits {
+/** @param account that pays: the bot's, or what `payerIn` gives. */
+export function creationLimitsOf(
+  { env, host, logger }: Pick<HostScope, 'env' | 'host' | 'logger'>,
+  account = accountOf(host),
+): CreationLimits {
   return new CreationLimits({
-    account: () => hostAccountOf(env, host),
+    account: () => hostAccountNamed(env, account),
     mayTrack: () => guardOf(env).mayTrack(),
     logger,
   });

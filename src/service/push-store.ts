@@ -101,7 +101,7 @@ export class ServicePushStore implements PushStore {
     return mayBeRecorded(this.#scope.env.DB, prHash, this.#scope.logger);
   }
 
-  async pullRequestWith(repository: RepositoryName, works: readonly string[]) {
+  async pullRequestWith(...[repository, works]: Parameters<PushStore['pullRequestWith']>) {
     const { env, host } = this.#scope;
     const found = await this.#guess(prHashesWith(env.DB, recordName(host, repository), works));
     if (found === null) return undefined;

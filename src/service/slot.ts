@@ -4,15 +4,22 @@
  * Proved by test/service/push-limits.test.ts and test/e2e/push/own-record.test.ts.
  */
 import type { ToldTo } from '../durable/pull-request/pull-request.ts';
-import { openBackOff } from '../host-access.ts';
+import { accountOf, openBackOff, payerIn } from '../host-access.ts';
 import { within } from '../isolate/within.ts';
-import { type AccountLimits, type Claim, openingIn, writesNow } from '../limits/claim.ts';
+import {
+  type AccountLimits,
+  type Claim,
+  type ClaimedWindow,
+  isOfOneNetwork,
+  openingIn,
+  writesNow,
+} from '../limits/claim.ts';
 import type { Client } from '../limits/client.ts';
 import type { Granted } from '../limits/port.ts';
 import type { Limit } from '../limits/sliding-window.ts';
 import { guardOf } from '../objects.ts';
 import type { Slot } from '../push/push-host.ts';
-import { type OpenedPullRequest, openStatistics, recordOpened } from '../stats/statistics.ts';
+import { openStatistics, recordOpened } from '../stats/statistics.ts';
 import type { RepositoryName } from '../words/repository-name.ts';
 import { creationLimitsOf, type NamedTarget, targetOf } from './limits.ts';
 import { denied, hostPaused } from './push-refusals.ts';
@@ -21,12 +28,13 @@ import type { HostScope } from './scope.ts';
 /** The time that an answer waits for the guard and the statistics. */
 const PATIENCE_MS = 3_000;
 
-type OpenedNow = OpenedPullRequest & { readonly number: number };
+type OpenedNow = Parameters<Slot['opened']>[0];
 
 /**
  * Reserves a claim.
  * @param target the repository, if its own limit may deny it.
  * @param client null: nobody is to be alerted.
+ * @param payer the account whose limits count.
  * @throws Refusal: the claim is denied, or the host needs a pause.
  */
 export async function reserveSlot(
@@ -34,9 +42,10 @@ export async function reserveSlot(
   claim: Claim,
   target: NamedTarget | null = null,
   client: Client | null = null,
+  payer = accountOf(scope.host),
 ): Promise<Granted> {
-  const answer = await creationLimitsOf(scope).reserve(claim);
-  if (answer.pauseMs !== undefined) openBackOff(scope.env, scope.host).learn(answer.pauseMs);
+  const answer = await creationLimitsOf(scope, payer).reserve(claim);
+  if (answer.pauseMs !== undefined) openBackOff(scope.env, scope.host, payer).learn(answer.pauseMs);
   const isNetworkFull = answer.kind === 'denied' && answer.full !== null;
   const paused = writesNow(claim) && !isNetworkFull ? hostPaused(scope) : null;
   if (answer.kind === 'denied') throw paused ?? denied(scope, claim, answer, target, client);
@@ -61,17 +70,22 @@ export class PullRequestSlot implements Slot {
   /** The whole claim: on the client, and on the repository once that is known. */
   #claim: Claim;
   #target: NamedTarget | null = null;
+  /** The account that opens it: the bot's, or an installation of the App. */
+  #payer: string;
   #grants: Granted[] = [];
 
   constructor(scope: HostScope, owner: SlotOwner) {
     this.#scope = scope;
     this.#owner = owner;
     this.#claim = owner.claim;
+    this.#payer = accountOf(scope.host);
   }
 
   async take(repository: RepositoryName, policyLimits: readonly Limit[]): Promise<void> {
     const { account, claim } = this.#owner;
+    const { env, config, host, http } = this.#scope;
     this.#target = await targetOf(this.#scope, repository, null, policyLimits);
+    this.#payer = await payerIn(env, config, host, http, repository);
     this.#claim = openingIn(this.#target, account, claim);
     await this.#reserve(this.#claim);
   }
@@ -96,8 +110,20 @@ export class PullRequestSlot implements Slot {
     this.#claim = this.#owner.claim;
   }
 
+  /**
+   * Reserves a claim at the accounts in which it counts. The windows of a network count at the
+   * bot's, whoever opens the pull request.
+   */
   async #reserve(claim: Claim): Promise<void> {
-    this.#grants.push(await reserveSlot(this.#scope, claim, this.#target, this.#owner.client));
+    const grants: Granted[] = [];
+    try {
+      for (const [payer, part] of partsOf(claim, accountOf(this.#scope.host), this.#payer))
+        grants.push(await reserveSlot(this.#scope, part, this.#target, this.#owner.client, payer));
+    } catch (error) {
+      await Promise.all(grants.map((grant) => grant.release()));
+      throw error;
+    }
+    this.#grants.push(...grants);
   }
 
   /** The part of a claim that is not granted yet; null: all of it is. */
@@ -106,6 +132,20 @@ export class PullRequestSlot implements Slot {
     const windows = claim.windows.filter((window) => !this.#grants.some((grant) => grant.covers(window)));
     return windows.length === 0 ? null : { ...claim, windows, push: push && { ...push, isAnother } };
   }
+}
+
+/** Divides a claim into what counts for the network at the bot's account, and the payer's rest. */
+function partsOf(claim: Claim, bot: string, payer: string): readonly (readonly [string, Claim])[] {
+  if (payer === bot) return [[bot, claim]];
+  const part = (account: string, windows: readonly ClaimedWindow[]) =>
+    windows.length === 0 ? [] : [[account, { ...claim, windows }] as const];
+  return [
+    ...part(bot, claim.windows.filter(isOfOneNetwork)),
+    ...part(
+      payer,
+      claim.windows.filter((window) => !isOfOneNetwork(window)),
+    ),
+  ];
 }
 
 /**
@@ -119,7 +159,7 @@ async function tellOpened(
   { number, ...opened }: OpenedNow,
   burst: string,
 ): Promise<readonly ToldTo[]> {
-  const { prHash, host, owner, repo, url, openedAt } = opened;
+  const { prHash, host, owner, repo, url, openedAt, app = null } = opened;
   const tell = (whom: ToldTo, telling: Promise<void>): Promise<readonly ToldTo[]> =>
     within(PATIENCE_MS, telling).then(
       () => [],
@@ -128,7 +168,7 @@ async function tellOpened(
         return [whom];
       },
     );
-  const tracked = { kind: 'pull-request', prHash, host, owner, repo, number, url } as const;
+  const tracked = { kind: 'pull-request', prHash, host, owner, repo, number, url, app } as const;
   const left = await Promise.all([
     tell('tracking', guardOf(env).track(tracked, burst, openedAt)),
     tell('statistics', recordOpened(env, config, http, opened)),

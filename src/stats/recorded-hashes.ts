@@ -23,7 +23,7 @@ const HASH_OF_WORK = "substr(value, 1, instr(value || '@', '@') - 1)";
  * Makes the statements that add a hash, or move it to another repository.
  * @param repository `octo/hello`, or `cb/octo/hello` on another host.
  * @param at milliseconds since 1970.
- * @param works keyed hashes of its commits without author and dates. Each includes its ancestors.
+ * @param works a keyed hash for each of its commits, parents before children.
  */
 export function hashStatements(
   db: D1Database,
@@ -148,17 +148,18 @@ export type RecordedWork = { readonly prHash: string; readonly last: number };
  * Finds up to three of a repository's newest pull requests that have any of these works: first
  * those with the last work, then those that got it first, because the others may have copied it.
  * Rejects if the answer is slow.
- * @param works the same as for `hashStatements`.
+ * @param works for each commit, parents before children, the hashes under which it may be recorded.
  */
 export async function prHashesWith(
   db: D1Database,
   repository: string,
-  works: readonly string[],
+  works: readonly (readonly string[])[],
 ): Promise<readonly RecordedWork[]> {
   // CROSS JOIN keeps this order, in which each recorded work is looked up in an index of the asked.
   const question = db
     .prepare(
-      `WITH asked AS MATERIALIZED (SELECT key, value FROM json_each(?1)),
+      `WITH asked AS MATERIALIZED (SELECT of_commit.key, hash.value
+           FROM json_each(?1) AS of_commit, json_each(of_commit.value) AS hash),
          newest AS (SELECT * FROM works_by_repository WHERE repository = ?2 ORDER BY recorded_at DESC LIMIT ?3),
          known AS (SELECT pr_hash, ${HASH_OF_WORK} AS hash,
            iif(instr(value, '@'), CAST(substr(value, instr(value, '@') + 1) AS INTEGER), recorded_at) AS since

@@ -37,6 +37,11 @@ export function issueText(body: string, serviceUrl: string): string {
   return `${body}\n\n---\n${origin}\n*The original author's identity has been anonymized.*`;
 }
 
+/** Tells the maintainers why nobody will answer them. */
+export function reportText(description: string, serviceUrl: string): string {
+  return `${description}\n\n---\n*This report was sent anonymously via [gitveil](${serviceUrl}). Its author sees no reply.*`;
+}
+
 /**
  * Makes the footer of pull requests to repositories whose policy asks for it.
  * @param maintainersUrl address of the page about such pull requests.
@@ -49,6 +54,12 @@ export function pullRequestFooter(serviceUrl: string, maintainersUrl: string): s
 /** Answers whether the text ends with the footer of an anonymous comment. */
 export function hasFooter(text: string): boolean {
   return FOOTER_PATTERN.test(text);
+}
+
+/** Splits a comment into its words and the hash in its footer; null if it has no footer. */
+export function splitFooter(text: string): { readonly words: string; readonly hash: string } | null {
+  const found = FOOTER_PATTERN.exec(text);
+  return found && { words: text.slice(0, found.index).trimEnd(), hash: found.groups?.['hash'] ?? '' };
 }
 
 /** Reads the karma in the footer; null if the text does not end with a footer of this hash. */

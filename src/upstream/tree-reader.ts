@@ -55,7 +55,7 @@ const SMALL_BYTES = 40 * 1024;
  * Factor for folders in memory: an entry of some 35 bytes becomes an object with a name, a mode and
  * an id.
  */
-const FOLDER_COPIES = 10;
+export const FOLDER_COPIES = 10;
 /** Factor for files in memory: a text as it came, as a string, as lines, and in the page. */
 const FILE_COPIES = 4;
 
@@ -69,13 +69,14 @@ const MAX_REMEMBERED_BYTES = 64 * 1024;
 /**
  * Counts the objects that are read in the memory of a request. It rejects as `read` does, or with
  * HostError `busy`.
+ * @param fileCopies is how often a file is in memory.
  */
-export function heldReads(read: ReadObjects, memory: Memory): ReadObjects {
+export function heldReads(read: ReadObjects, memory: Memory, fileCopies = FILE_COPIES): ReadObjects {
   return async (request, maxBytes) => {
     const objects = await read(request, maxBytes);
     let bytes = 0;
     for (const { type, content } of objects?.values() ?? []) {
-      bytes += content.byteLength * (type === 'tree' ? FOLDER_COPIES : FILE_COPIES);
+      bytes += content.byteLength * (type === 'tree' ? FOLDER_COPIES : fileCopies);
     }
     await memory.claim().set(bytes);
     return objects;
@@ -214,9 +215,8 @@ export const SHOWN_ID_LENGTH = 12;
 
 /**
  * Tells if a commit may be removed from the branch: it is upstream's, in the push, or was recorded.
- * @param commit is given once it was read.
  */
-export type IsHarmless = (oid: Oid, commit?: Commit) => boolean;
+export type IsHarmless = (oid: Oid) => boolean | Promise<boolean>;
 
 /**
  * Describes the commits of others on a branch, the newest first, one a line. It takes one request.
@@ -234,12 +234,12 @@ export async function othersOn(
   const seen = new Set<Oid>();
   const left = [tip];
   for (let oid = left.pop(); oid !== undefined; oid = left.pop()) {
-    if (seen.has(oid) || isHarmless(oid)) continue;
+    if (seen.has(oid) || (await isHarmless(oid))) continue;
     seen.add(oid);
     const content = commits.get(oid)?.content;
     if (content === undefined) return [...lines, 'and more'];
+    if (isMadeHere(content, anonEmail)) continue;
     const commit = parseCommit(content);
-    if (isMadeHere(content, anonEmail) || isHarmless(oid, commit)) continue;
     lines.push(`${oid.slice(0, SHOWN_ID_LENGTH)} ${oneLine(pullRequestText(commit).title)}`);
     left.push(...commit.parents);
   }

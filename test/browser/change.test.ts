@@ -7,7 +7,7 @@ import { readRef } from '../../sandbox/bare-repository.ts';
 import { gitIn } from '../e2e/support/objects.ts';
 import { useTestBed } from '../e2e/support/test-bed.ts';
 import { describeInBrowser, useChromium } from './support/chromium.ts';
-import { browserOf, heading, press } from './support/forms.ts';
+import { browserOf, heading, press, saved } from './support/forms.ts';
 import { exhaustive } from '../support/exhaustive.ts';
 
 const bed = useTestBed();
@@ -27,7 +27,7 @@ describeInBrowser('a person with a browser', () => {
       .fill(`${bed.sandbox.url.replace('http://', '')}/${upstream.fullName}`);
     await press(page, 'Open');
     await page.getByText('It accepts anonymous pull requests, issues and replies.').waitFor();
-    await page.getByRole('link', { name: 'Choose the file' }).click();
+    await page.getByRole('link', { name: 'Change a file' }).click();
     await chromium.expectFit(page);
     await page.getByRole('link', { name: 'docs/' }).click();
     await page.getByRole('link', { name: 'de/' }).click();
@@ -61,8 +61,8 @@ describeInBrowser('a person with a browser', () => {
       state: 'open',
       author: bed.sandbox.botLogin,
     });
-    const hash = await page.getByRole('textbox', { name: 'Hash' }).inputValue();
-    const key = await page.getByRole('textbox', { name: 'Key' }).inputValue();
+    const hash = await saved(page, 'Hash');
+    const key = await saved(page, 'Key');
     expect(pull.head).toBe(`${bed.sandbox.botLogin}:anon-${hash}`);
     const fork = bed.host.forkPath(upstream) ?? '';
     const tip = () => readRef(fork, `refs/heads/anon-${hash}`) ?? '';
@@ -102,9 +102,10 @@ describeInBrowser('a person with a browser', () => {
     expect(await gitIn(fork, 'rev-list', '--count', `main..${tip()}`)).toBe('1');
 
     await page.getByRole('link', { name: 'Follow it' }).click();
-    await page.getByText('Updated with new commits').waitFor();
+    await page.getByText('Updated: 1 commit added, 1 dropped').waitFor();
     await chromium.expectFit(page);
-    await page.getByRole('link', { name: 'Withdraw it' }).click();
+    await page.getByText('Withdraw it', { exact: true }).click();
+    await page.getByRole('link', { name: 'Withdraw it in the browser' }).click();
     await chromium.expectFit(page);
     await page.getByLabel('Key of the pull request').fill('0'.repeat(32));
     await press(page, 'Withdraw it');

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { pass } from '../e2e/support/delayed.ts';
 import { useOwnTestBed } from '../e2e/support/test-bed.ts';
 import { describeInBrowser, useChromium } from './support/chromium.ts';
-import { browserOf, heading, press } from './support/forms.ts';
+import { browserOf, heading, press, saved } from './support/forms.ts';
 import { exhaustive } from '../support/exhaustive.ts';
 
 const bed = useOwnTestBed({ env: { PR_UPDATE_POLICY: 'key', PUBLISH_DELAY: '1h' } });
@@ -28,7 +28,7 @@ async function delayed(time?: string) {
   await press(page, 'Open the pull request');
   await heading(page, 'Your change waits');
   await chromium.expectFit(page);
-  await page.getByRole('link', { name: '/v1/delayed/' }).click();
+  await page.getByRole('link', { name: 'Open its page' }).click();
   await heading(page, 'A delayed push');
   await chromium.expectFit(page);
   expect(await bed.host.pulls(upstream)).toEqual([]);
@@ -42,15 +42,13 @@ describeInBrowser('a change with a time', () => {
     await press(page, 'Publish now');
     await expect.poll(async () => (await bed.host.pulls(upstream)).length).toBe(1);
     await expect
-      .poll(
-        async () => (await page.reload(), page.getByRole('heading', { name: 'Its pull request' }).count()),
-      )
+      .poll(async () => (await page.reload(), page.getByRole('heading', { name: 'Save this now' }).count()))
       .toBe(1);
     await chromium.expectFit(page);
-    expect(await page.getByRole('textbox', { name: 'Key' }).inputValue()).toMatch(/^[0-9a-f]{32}$/);
-    const hash = await page.getByRole('textbox', { name: 'Hash' }).inputValue();
-    await page.getByRole('link', { name: 'Its page on this service' }).click();
-    await page.getByText(hash).first().waitFor();
+    expect(await saved(page, 'Key')).toMatch(/^[0-9a-f]{32}$/);
+    const hash = await saved(page, 'Hash');
+    await page.getByRole('link', { name: 'Follow the pull request' }).click();
+    await page.waitForURL(`**/v1/pr/${hash}`);
   });
 
   it(

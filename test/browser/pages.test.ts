@@ -36,6 +36,20 @@ describeInBrowser.each(PAGES)('%s', (_, path) => {
   });
 });
 
+describeInBrowser('the description of the API', () => {
+  it('is short, and an address unfolds its endpoint', exhaustive, async () => {
+    const page = await chromium.newPage({ baseURL: bed.service.url, viewport: { width: 1280, height: 800 } });
+    await page.goto('/docs');
+    expect(await page.evaluate('document.documentElement.scrollHeight')).toBeLessThan(8_000);
+    expect(await page.locator('details[open]').count()).toBe(0);
+    await page.goto('/docs#pushBundle');
+    await page.getByText('A file of git bundle create').waitFor();
+    expect(await page.locator('details[open]').count()).toBe(1);
+    await page.evaluate('for (const each of document.querySelectorAll("details")) each.open = true');
+    await chromium.expectFit(page);
+  });
+});
+
 describeInBrowser('the page of a pull request', () => {
   it('is accessible, fits a telephone, and leads to a feed that is well-formed XML', exhaustive, async () => {
     const contribution = await contribute(bed);
@@ -50,11 +64,14 @@ describeInBrowser('the page of a pull request', () => {
     const page = await chromium.newPage({ baseURL: bed.service.url });
     await page.goto(path);
     await chromium.expectFit(page);
-    expect(await page.getByRole('link', { name: 'New comment' }).count()).toBe(3);
+    expect(await page.getByText('Thanks!').count()).toBe(3);
+    for (const summary of await page.locator('summary').all()) await summary.click();
+    await chromium.expectFit(page);
     await chromium
       .newPage({ baseURL: bed.service.url, permissions: ['clipboard-read', 'clipboard-write'] })
       .then(async (copying) => {
         await copying.goto(path);
+        await copying.getByText('Update it with Git').click();
         await copying.getByRole('button', { name: 'Copy the command: Update it' }).click();
         const copied = String(await copying.evaluate('navigator.clipboard.readText()'));
         expect(copied).toBe(`git push -o pr-hash=${banner.prHash} ${upstream.url} HEAD:refs/heads/my-change`);
@@ -83,7 +100,7 @@ describeInBrowser('the page of a remote', () => {
 describeInBrowser('the front page', () => {
   it.each([
     ['Change a file', 'Change a file'],
-    ['Write an issue', 'Open an issue'],
+    ['Report an issue', 'Open an issue'],
     ['Reply', 'Reply to an issue'],
   ])('leads to a form without Git and without JavaScript: %s', exhaustive, async (button, heading) => {
     const page = await chromium.newPage({ baseURL: bed.service.url, javaScriptEnabled: false });

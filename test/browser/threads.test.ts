@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { contribute, expectAccepted } from '../e2e/support/contribution.ts';
 import { useTestBed } from '../e2e/support/test-bed.ts';
 import { describeInBrowser, useChromium } from './support/chromium.ts';
-import { browserOf, heading, press } from './support/forms.ts';
+import { browserOf, heading, press, saved } from './support/forms.ts';
 import { exhaustive } from '../support/exhaustive.ts';
 
 const bed = useTestBed();
@@ -24,7 +24,7 @@ describeInBrowser('a person with a browser', () => {
       await press(page, 'Open');
       await page.waitForURL(`**/v1/gh/${upstream.fullName}`);
       await chromium.expectFit(page);
-      await page.getByRole('link', { name: 'Write an issue' }).click();
+      await page.getByRole('link', { name: 'Report an issue' }).click();
       await chromium.expectFit(page);
       await page.getByLabel('Title').fill('Does not <start>');
       await page.getByLabel('Body').fill('\nIt says:\n\n```\nno');
@@ -49,14 +49,14 @@ describeInBrowser('a person with a browser', () => {
       const issue = await bed.host.call('GET', `/repos/${upstream.fullName}/issues/1`);
       expect(issue).toMatchObject({ title: 'Does not <start>', body: shown });
 
-      const token = await page.getByRole('textbox', { name: 'Your token' }).inputValue();
+      const token = await saved(page, 'Token');
       expect(token).toMatch(/^[A-Z2-7]{16}$/);
       expect(await page.locator('input[type=password]').count()).toBe(0);
       await press(page, 'Reply to this issue');
       await page.getByText('Does not <start>').waitFor();
       expect(await page.getByLabel('Your token (optional)').inputValue()).toBe(token);
       await chromium.expectFit(page);
-      await page.getByLabel('Body').fill('It starts with `--force`.');
+      await page.getByLabel('Your reply').fill('It starts with `--force`.');
       await press(page, 'Preview');
       const text = await page.locator('details pre').textContent();
       expect(text).toMatch(/^It starts with `--force`\.\n\n---\nanon-[0-9a-f]{8} · karma \(1\) · \[report\]/);
@@ -77,7 +77,7 @@ describeInBrowser('a person with a browser', () => {
     const page = await chromium.newPage(browserOf(bed));
     await page.goto('/');
     await page.getByLabel('Which repository').fill(upstream.fullName);
-    await press(page, 'Write an issue');
+    await press(page, 'Report an issue');
     await heading(page, 'Open an issue');
     await page.getByLabel('Title').fill('\u200eevil');
     const wide = `| ${'column | '.repeat(40)}\n|${' - |'.repeat(40)}\n| ${'x | '.repeat(40)}`;
@@ -131,18 +131,18 @@ describeInBrowser('a person with a browser', () => {
     await bed.host.call('POST', `/repos/${upstream.fullName}/issues`, { title: 'Slow' });
     const page = await chromium.newPage(browserOf(bed));
     await page.goto(`/v1/gh/${upstream.fullName}`);
-    await page.getByRole('link', { name: 'Write a reply' }).click();
+    await page.getByRole('link', { name: 'Reply', exact: true }).click();
     await page.getByLabel('Number or address').fill('https://elsewhere.example/octo/hello/issues/1');
     await press(page, 'Reply');
     await page.getByText('This address is not on').waitFor();
     await chromium.expectFit(page);
     await page.getByLabel('Number or address').fill(`${bed.sandbox.url}/${upstream.fullName}/issues/1#top`);
     await press(page, 'Reply');
-    await page.getByLabel('Body').fill('For me, too.');
+    await page.getByLabel('Your reply').fill('For me, too.');
     await press(page, 'Preview');
     await press(page, 'Post the reply');
     await heading(page, 'Your reply is posted');
-    expect(await page.getByRole('textbox', { name: 'Your token' }).inputValue()).toMatch(/^[A-Z2-7]{16}$/);
+    expect(await saved(page, 'Token')).toMatch(/^[A-Z2-7]{16}$/);
   });
 
   it('reads what people wrote on the page of their pull request, and replies', exhaustive, async () => {

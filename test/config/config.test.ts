@@ -1,4 +1,5 @@
 /** Every variable: its default, what it accepts, and what it says to a value that it does not. */
+import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { VARIABLES } from '../../src/config/environment-reader.ts';
 import { accountLimits, type Config, localUrl, misspelt, parseConfig } from '../../src/config/config.ts';
@@ -46,9 +47,11 @@ describe('parseConfig', () => {
       writeTimeoutMs: 30_000,
       logFormat: 'text',
       clientIpHeader: 'CF-Connecting-IP',
+      githubWebhookSecret: null,
       serviceApiKey: null,
       panicPassword: null,
       identitySecret: null,
+      privateReports: 'off',
       introduce: 'first',
       signingKey: null,
       hostedDatabase: null,
@@ -533,5 +536,35 @@ describe('the hosted database', () => {
     for (const HOST of ['127.0.0.1', 'localhost', '::1']) {
       expect(parseConfig({ HOST })).toMatchObject({ warnings: [] });
     }
+  });
+});
+
+describe('a GitHub App', () => {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const GITHUB_APP_KEY = privateKey.export({ type: 'pkcs1', format: 'pem' }).toString();
+
+  it('is read with its key, for GitHub alone', () => {
+    const HOSTS = 'cb=forgejo:https://codeberg.org';
+    const [main, other] = configOf({ GITHUB_APP_ID: '17', GITHUB_APP_KEY, HOSTS }).hosts;
+    expect(main.app?.id).toBe(17);
+    expect(other).not.toHaveProperty('app');
+  });
+
+  it.each([
+    [{ GITHUB_APP_ID: '17' }, 'GITHUB_APP_KEY must be set beside GITHUB_APP_ID'],
+    [{ GITHUB_APP_KEY }, 'GITHUB_APP_ID must be set beside GITHUB_APP_KEY'],
+    [{ PRIVATE_REPORTS: 'app' }, 'GITHUB_APP_ID must be set for PRIVATE_REPORTS=app'],
+  ])('needs both of its variables: %#', (env, message) => {
+    expect(messagesOf(env)).toEqual([message]);
+  });
+
+  it('says once what is wrong with a key, and never shows it', () => {
+    const cipher = { cipher: 'aes-256-cbc', passphrase: 'secret' };
+    const locked = privateKey.export({ type: 'pkcs8', format: 'pem', ...cipher }).toString();
+    const [message = '', ...others] = messagesOf({ GITHUB_APP_ID: '17', GITHUB_APP_KEY: locked });
+    expect(message).toMatch(
+      /^GITHUB_APP_KEY must be the text of .*\. It is encrypted\. Decrypt it with `openssl/,
+    );
+    expect([others, message.includes(locked.slice(40, 80))]).toEqual([[], false]);
   });
 });

@@ -51,7 +51,7 @@ describe('after a clock was set back', () => {
     withSql((sql) => {
       const comments = new Comments(sql, 'abad1dea');
       const begin = () => comments.begin({ repository: { owner: 'o', name: 'r' }, number: 1 }, NOW);
-      comments.settle(begin(), 7, NOW);
+      comments.settle(begin(), { id: 7 }, NOW);
       begin();
       comments.order('reset', NOW);
       expect(comments.dueChores(NOW - DAY_MS)).toHaveLength(1);

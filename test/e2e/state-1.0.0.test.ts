@@ -9,6 +9,7 @@ import type { NtfyMessage } from '../../sandbox/records.ts';
 import { Contributor } from './state-1.0.0/contributor.ts';
 import { facts } from './state-1.0.0/facts.ts';
 import { EarlierState } from './support/earlier-state.ts';
+import { exhaustive } from '../support/exhaustive.ts';
 import { gitIn } from './support/objects.ts';
 import { bannerOf, remoteLines, statusTable } from './support/push-output.ts';
 
@@ -140,10 +141,10 @@ describe('a minute later', () => {
     await state.service.runScheduled(state.now());
     const page = await textOf(`/v1/pr/${facts.updated.prHash}`);
     expect(page).toContain('The first change');
+    // The conversation shows the comment.
     expect(page.match(/Updated with new commits|New comment|Opened/g)).toEqual([
-      'Updated with new commits',
-      'New comment',
       'Opened',
+      'Updated with new commits',
     ]);
   });
 
@@ -253,6 +254,13 @@ describe('seven hours later', () => {
     expect(await pullsOf({ prHash }), page).toMatchObject([{ state: 'closed' }]);
   });
 
+  it('commits of an open pull request are known again, as 1.0.0 has recorded them', async () => {
+    const [pull] = await pullsOf(facts.updated);
+    const previewed = await push(ada(), facts.updated.branch, 'preview');
+    expect(remoteLines(previewed)[0], previewed.stderr).toMatch(/SECOND pull request\. Your \d commits are/);
+    expect(previewed.stderr).toContain(pull!.html_url);
+  });
+
   it('pushes that nobody has pushed again are cleared up', async () => {
     const { cutBefore, cutAfter } = facts;
     await expect.poll(() => textOf(`/v1/pr/${cutAfter.prHash}`)).toContain('octo/hello #');
@@ -266,6 +274,19 @@ describe('seven hours later', () => {
   it('who had opened five may open another one', async () => {
     const pushed = await push(ada(), 'sixth');
     expect(pushed.code, pushed.stderr).toBe(0);
+  });
+
+  it('maintainers are heard on a thread of before, and what is new is refused then', exhaustive, async () => {
+    const { number } = facts.updated;
+    state.sandbox.maintainer.comment({ owner: 'octo', repo: 'hello', number }, `@${facts.botLogin} stop`);
+    const run = state.now() + HOUR_MS;
+    await state.service.runScheduled(run);
+    await state.service.runScheduled(run + 2 * MINUTE_MS);
+    const pushed = await push(ben(), facts.waiting.branch);
+    expect(remoteLines(pushed).join(), pushed.stderr).toContain('have said stop');
+    state.sandbox.maintainer.comment({ owner: 'octo', repo: 'hello', number }, `@${facts.botLogin} welcome`);
+    await state.service.runScheduled(run + 4 * MINUTE_MS);
+    expect((await call(COMMENTS, { body: 'Welcome' })).status).toBe(200);
   });
 
   it('a flagged pseudonym may comment once more, with no karma', async () => {

@@ -4,8 +4,8 @@
  */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { buildChange } from '../../src/edit/build-change.ts';
-import { MAX_FOLDERS, parsePath } from '../../src/edit/path.ts';
+import { buildChange, type FileChange } from '../../src/edit/build-change.ts';
+import { isProse, MAX_FOLDERS, parsePath } from '../../src/edit/path.ts';
 import { utf8 } from '../../src/git/bytes.ts';
 import { hashObject } from '../../src/git/objects/oid.ts';
 import {
@@ -71,18 +71,19 @@ describe('a folder', () => {
   });
 });
 
+const content = utf8('new\n');
+const buildAll = (files: readonly FileChange[]) =>
+  buildChange({
+    files,
+    parent: OID,
+    message: 'Title\n\nWhy\n',
+    committedAt: 1_700_000_000,
+    identity: { name: 'anonymous', email: 'anon@veil.invalid' },
+  });
+
 describe('a change', () => {
-  const content = utf8('new\n');
   const build = (path: string, folders: TreeEntry[][]) =>
-    buildChange({
-      folders,
-      path: path.split('/'),
-      content,
-      parent: OID,
-      message: 'Title\n\nWhy\n',
-      committedAt: 1_700_000_000,
-      identity: { name: 'anonymous', email: 'anon@veil.invalid' },
-    });
+    buildAll([{ folders, path: path.split('/'), content }]);
   /** The content of the pack, the folders as lists of names and modes. */
   const unpacked = ({ pack, tip }: ReturnType<typeof build>) => {
     const { kept } = scan([pack], undefined, 'everything');
@@ -122,6 +123,30 @@ describe('a change', () => {
     expect(folders.map((each) => each.map(({ mode }) => mode))).toEqual([['40000'], ['100755']]);
   });
 
+  it('sets and removes several files, and leaves no empty folder', () => {
+    const lib = [entry('100644', 'a.txt'), entry('100755', 'b.sh')];
+    const old = [entry('100644', 'only.txt')];
+    const root = [entry('100644', 'README'), entry('40000', 'lib'), entry('40000', 'old')];
+    const { folders, kept } = unpacked(
+      buildAll([
+        { folders: [root, lib], path: ['lib', 'b.sh'], content },
+        { folders: [root, old], path: ['old', 'only.txt'], content: null },
+        { folders: [root, lib], path: ['lib', 'new', 'c.txt'], content: utf8('other\n') },
+        { folders: [root, lib], path: ['lib', 'a.txt'], content: null },
+      ]),
+    );
+    expect(folders.map(names)).toEqual([['README', 'lib'], ['b.sh', 'new'], ['c.txt']]);
+    expect(folders[1]?.map(({ mode }) => mode)).toEqual(['100755', '40000']);
+    expect(kept.map(({ type }) => type)).toEqual(['commit', 'tree', 'tree', 'tree', 'blob', 'blob']);
+  });
+
+  it('that removes all files leaves the empty tree', () => {
+    const { folders } = unpacked(
+      buildAll([{ folders: [[entry('100644', 'a')]], path: ['a'], content: null }]),
+    );
+    expect(folders).toEqual([[]]);
+  });
+
   it('adds folders that do not exist, and is the same each time', async () => {
     const built = build('a/b/c.txt', [[entry('100644', 'a.txt')]]);
     // Another implementation reads the same objects.
@@ -133,6 +158,15 @@ describe('a change', () => {
     expect(folders[0]?.map(({ mode }) => mode)).toEqual(['100644', '40000']);
     expect(folders[2]?.[0]?.mode).toBe('100644');
     expect(build('a/b/c.txt', [[entry('100644', 'a.txt')]])).toEqual(built);
+  });
+});
+
+describe('a file', () => {
+  it('is prose by its ending, or its name in capitals', () => {
+    for (const path of ['docs/guide.md', 'a.txt', 'README', 'docs/LICENSE', 'x.rst', 'CODE_OF_CONDUCT'])
+      expect([path, isProse(path)]).toEqual([path, true]);
+    for (const path of ['src/a.ts', 'Makefile', 'md', 'docs.md/a', 'A', '.md/x.py', 'README.py', 'x.json'])
+      expect([path, isProse(path)]).toEqual([path, false]);
   });
 });
 

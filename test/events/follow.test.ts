@@ -38,7 +38,7 @@ interface Seen {
   readonly read?: ReadRemarks | null;
 }
 
-const NOTHING: ReadRemarks = { remarks: [], readTo: null };
+const NOTHING: ReadRemarks = { remarks: [], readTo: null, lines: [] };
 
 /** Which ways of `FeedMemory` one run took with the thread. */
 async function ended({
@@ -84,7 +84,7 @@ async function ended({
     },
   };
   const own = {
-    botId: async () => BOT,
+    ownIds: async () => new Set([BOT]),
     prHashWithId: async () => (isRecorded ? PR_HASH : null),
     tell: async () => {
       ways.push('told');

@@ -39,15 +39,15 @@ function written(text: string, { by, second, isEdited = false, association }: Wr
     at: new Date((second ?? id) * 1000).toISOString(),
     kind: 'commented',
     text,
-    comment: { id, isEdited, by: speaker },
+    comment: { id, in: 'comment', isEdited, by: speaker },
   };
 }
 
 /** Records what is done; `asked` are the calls that a host without associations would get. */
 class World implements Listener {
-  readonly bot = BOT;
+  readonly own = [BOT];
   readonly stances = new Map<number, Stance>();
-  readonly heardIds = new Set<number>();
+  readonly heardKeys = new Set<string>();
   readonly done: string[] = [];
   readonly asked: string[] = [];
   failure: Error | null = null;
@@ -56,16 +56,17 @@ class World implements Listener {
 
   readonly host = {
     repository: async () => REPOSITORY,
+    isStranger: async (_: object, { association }: { association: string | null }) => association === 'NONE',
     standing: async (_: object, { login, association }: { login: string; association: string | null }) => {
       if (association === null) this.asked.push(login);
       if (association === null) return this.lookedUp;
       return association === 'OWNER' ? 'owner' : association === 'NONE' ? 'none' : 'maintainer';
     },
-    acknowledge: async (_: object, id: number) => void this.done.push(`thumb ${id}`),
+    acknowledge: async (_: object, __: number, { id }: { id: number }) => void this.done.push(`thumb ${id}`),
   } as const;
   readonly memory = {
-    wasHeard: (id: number) => this.heardIds.has(id),
-    heard: (id: number) => void this.heardIds.add(id),
+    wasHeard: (key: string) => this.heardKeys.has(key),
+    heard: (key: string) => void this.heardKeys.add(key),
     stance: (_: number, thread: number) => this.stances.get(thread) ?? null,
     setStance: (_: Repository, thread: number, stance: Stance) => void this.stances.set(thread, stance),
   };
@@ -170,6 +171,25 @@ describe('maintainers', () => {
     expect(world.done).toHaveLength(3);
   });
 
+  it('close what is open although they repeat the stop, also while closing fails', async () => {
+    for (const again of ['@veil-bot stop', '@veil-bot stop\n@veil-bot close all']) {
+      const world = new World();
+      await world.hear(written('@veil-bot stop', { by: 'mona' }));
+      const closing = written('@veil-bot close all', { by: 'mona' });
+      const repeated = written(again, { by: 'mona' });
+      world.failure = new Error('not now');
+      await expect(world.hear(closing)).rejects.toBe(world.failure);
+      await world.hear(repeated).catch(() => {});
+      world.failure = null;
+      await world.hear(closing, repeated);
+      expect(world.done).toContain('closed');
+    }
+    const world = new World();
+    await world.hear(written('@veil-bot stop', { by: 'mona' }));
+    await world.hear(written('@veil-bot stop\n@veil-bot close all', { by: 'mona' }));
+    expect(world.done).toContain('closed');
+  });
+
   it('are heard although closing fails for another comment', async () => {
     const world = new World();
     world.failure = new Error('not now');
@@ -243,10 +263,20 @@ describe('a comment', () => {
     expect(world.words).toEqual({ [WHOLE]: 'stop' });
   });
 
-  it('of a review counts for nothing, as nothing can answer it', async () => {
-    const { comment: _, ...review } = written('@veil-bot stop', { by: 'octo' });
+  it('whose account is gone counts for nothing', async () => {
+    const { comment: _, ...said } = written('@veil-bot stop', { by: 'octo' });
     const world = new World();
-    await world.hear(review);
+    await world.hear(said);
     expect(world.words).toEqual({});
+  });
+
+  it('and a review with the same number both count, the newest last', async () => {
+    const world = new World();
+    const welcome = written('@veil-bot welcome', { by: 'octo', second: 20 });
+    const { id } = welcome.comment!;
+    const review = { ...welcome, key: `review:${id}`, text: '@veil-bot stop', kind: 'reviewed' } as const;
+    await world.hear({ ...review, at: new Date(30_000).toISOString() }, welcome);
+    expect(world.words[WHOLE]).toBe('stop');
+    expect(world.heardKeys).toEqual(new Set([`comment:${id}`, `review:${id}`]));
   });
 });

@@ -4,6 +4,7 @@ import { commentText } from '../../src/text/footer.ts';
 import type { PullRequestState } from '../../src/host/code-host.ts';
 
 const BOT = 1;
+const OWN = new Set([BOT]);
 const MONA = 2;
 const PULL = 'https://host.test/octo/hello/pull/7';
 
@@ -26,8 +27,8 @@ function remark(key: string, at: string, authorId: number | null = MONA, text = 
 
 describe('the events of a pull request', () => {
   it('are none while nobody has done anything', () => {
-    expect(ownPrHash(activity(), BOT)).toBe('0123456789ab');
-    expect(eventsOf(activity(), [], BOT)).toEqual([]);
+    expect(ownPrHash(activity(), OWN)).toBe('0123456789ab');
+    expect(eventsOf(activity(), [], OWN)).toEqual([]);
   });
 
   it('are all remarks of others in the order of time, each under its own page', () => {
@@ -38,7 +39,7 @@ describe('the events of a pull request', () => {
       remark('review:9', '2026-01-04T00:00:00Z'),
       { ...remark('review:10', '2026-01-07T00:00:00Z'), kind: 'changes-requested' as const },
     ];
-    expect(eventsOf(activity(), remarks, BOT)).toEqual([
+    expect(eventsOf(activity(), remarks, OWN)).toEqual([
       { key: 'comment:3', kind: 'commented', number: 7, url: `${PULL}#comment:3` },
       { key: 'review:9', kind: 'reviewed', number: 7, url: `${PULL}#review:9` },
       { key: 'comment:4', kind: 'commented', number: 7, url: `${PULL}#comment:4` },
@@ -49,13 +50,13 @@ describe('the events of a pull request', () => {
   it('tell what the bot says for somebody', () => {
     const text = commentText('Hm', { hash: '0123abcd', karma: 1, origin: 'https://veil.example' });
     const remarks = [remark('comment:5', '2026-01-06T00:00:00Z', BOT, text)];
-    expect(eventsOf(activity(), remarks, BOT).map(({ key }) => key)).toEqual(['comment:5']);
+    expect(eventsOf(activity(), remarks, OWN).map(({ key }) => key)).toEqual(['comment:5']);
   });
 
   it('end with the merge, which is not also a closing', () => {
     const closedAt = '2026-01-09T00:00:00Z';
     const remarks = [remark('comment:3', '2026-01-10T00:00:00Z')];
-    const events = eventsOf(activity({ closedAt, mergedAt: closedAt }), remarks, BOT);
+    const events = eventsOf(activity({ closedAt, mergedAt: closedAt }), remarks, OWN);
     expect(events.map(({ key }) => key)).toEqual(['comment:3', 'merged:7']);
   });
 
@@ -64,9 +65,9 @@ describe('the events of a pull request', () => {
       activity({ closedAt: '2026-01-09T00:00:00Z' }),
       activity({ closedAt: '2026-01-11T00:00:00Z' }),
       activity({ closedAt: '2026-01-09T00:00:00Z', number: 8 }),
-    ].map((state) => eventsOf(state, [], BOT)[0]?.key);
+    ].map((state) => eventsOf(state, [], OWN)[0]?.key);
     expect(new Set(keys).size).toBe(3);
-    expect(keys[0]).toBe(eventsOf(activity({ closedAt: '2026-01-09T00:00:00Z' }), [], BOT)[0]?.key);
+    expect(keys[0]).toBe(eventsOf(activity({ closedAt: '2026-01-09T00:00:00Z' }), [], OWN)[0]?.key);
   });
 
   it.each([
@@ -75,6 +76,6 @@ describe('the events of a pull request', () => {
     ['from a branch that is no working branch', { branch: 'main' }],
     ['from a branch that only begins like one', { branch: 'anon-0123456789ab-2' }],
   ])('do not exist for a pull request %s', (_what, changes) => {
-    expect(ownPrHash(activity(changes), BOT)).toBeNull();
+    expect(ownPrHash(activity(changes), OWN)).toBeNull();
   });
 });

@@ -3,12 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { type MaintainerWord, maySay, wordsIn } from '../../src/events/maintainer-words.ts';
 import type { Role } from '../../src/host/code-host.ts';
 
-const said = (text: string) => wordsIn(text, 'veil-bot');
+const said = (text: string) => wordsIn(text, [{ login: 'veil-bot' }, { login: 'veil-app[bot]' }]);
 
 describe('a comment says', () => {
   it.each<[string, readonly MaintainerWord[]]>([
     ['@veil-bot stop', ['stop']],
     ['@veil-bot mute', ['mute']],
+    ['@veil-app mute', ['mute']],
     ['@veil-bot welcome', ['welcome']],
     ['@veil-bot close all', ['close all']],
     ['@veil-bot stop.', ['stop']],

@@ -10,8 +10,10 @@ import {
   type CodeHost,
   type ForkHost,
   openActivity,
+  openPrivateReports,
   openRepositories,
   openThreads,
+  type PrivateReportHost,
   type ThreadHost,
 } from '../../src/host/open.ts';
 import { GitTransport } from '../../src/host/git/git-transport.ts';
@@ -42,6 +44,7 @@ interface World {
   readonly repositories: CodeHost;
   readonly threads: ThreadHost;
   readonly activity: ActivityHost;
+  readonly reports: PrivateReportHost;
   readonly git: GitTransport;
 }
 
@@ -56,6 +59,7 @@ function opened(kind: HostKind, script: Script): World & { http: ScriptedHost } 
     repositories: openRepositories(access),
     threads: openThreads(access),
     activity: openActivity(access, () => {}),
+    reports: openPrivateReports(access),
     git: new GitTransport(smart, clock, new MemoryBudget().open(clock), null),
   };
 }
@@ -119,10 +123,23 @@ const soundAs =
     if (path.endsWith('/issues/3')) {
       return json(200, { number: 3, title: 'T', state: 'open', locked: false, is_locked: false });
     }
+    if (/\/issues\?.*state=open/.test(path)) return json(200, []);
+    if (path.endsWith('/private-vulnerability-reporting')) return json(200, { enabled: true });
+    if (path.endsWith('/reports'))
+      return json(201, { ghsa_id: 'GHSA-2222-3333-4444', html_url: comment.html_url });
     if (path.endsWith('/issues')) return json(201, { number: 5, html_url: comment.html_url });
     return json(200, found);
   };
 
+const report = {
+  summary: 's',
+  description: 'd',
+  rating: { severity: 'low' },
+  package: { ecosystem: 'other', name: 'p' },
+  vulnerableVersions: '',
+  patchedVersions: '',
+  cweIds: [],
+} as const;
 const request = { head: HEAD, isDraft: false, base: 'main', title: 't', body: 'b' };
 
 /** `creates`: the path of what must not come into being twice. */
@@ -140,6 +157,8 @@ const OWN_CALLS: Readonly<Record<'github' | 'gitea', Calls>> = {
     addBranch: { run: (world) => forks(world).addBranch(FORK, UPSTREAM, OID) },
     deleteBranch: { run: (world) => forks(world).deleteBranch(FORK, 'anon-1') },
     openPullRequest: { run: (world) => forks(world).openPullRequest(NAME, request), creates: /\/pulls$/ },
+    'whether private reports are taken': { run: ({ reports }) => reports.areTaken(NAME) },
+    'sending a private report': { run: ({ reports }) => reports.send(NAME, report), creates: /\/reports$/ },
   },
   gitea: {
     delivered: { run: (world) => agit(world).delivered(NAME, 3, request) },
@@ -154,20 +173,21 @@ const CALLS: Calls = {
   repository: { run: ({ repositories }) => repositories.repository(NAME) },
   file: { run: ({ repositories }) => repositories.file(NAME, '.gitveil.yml') },
   findPullRequest: { run: ({ repositories }) => repositories.findPullRequest(NAME, HEAD) },
-  closePullRequest: { run: ({ repositories }) => repositories.closePullRequest(NAME, 3) },
-  editPullRequest: { run: ({ repositories }) => repositories.editPullRequest(NAME, 3, { title: 't' }) },
+  closePullRequest: { run: ({ repositories }) => repositories.closePullRequest(NAME, 3, null) },
+  editPullRequest: { run: ({ repositories }) => repositories.editPullRequest(NAME, 3, { title: 't' }, null) },
   createComment: { run: ({ threads }) => threads.createComment(NAME, 1, 'x'), creates: /\/comments$/ },
   createIssue: {
     run: ({ threads }) => threads.createIssue(NAME, { title: 't', body: 'b', labels: [] }),
     creates: /\/issues$/,
   },
   ownComments: { run: ({ threads }) => threads.ownComments(NAME, 1, 0) },
-  editComment: { run: ({ threads }) => threads.editComment(NAME, 3, () => 'y') },
-  deleteComment: { run: ({ threads }) => threads.deleteComment(NAME, 3) },
+  editComment: { run: ({ threads }) => threads.editComment(NAME, 3, () => 'y', null) },
+  deleteComment: { run: ({ threads }) => threads.deleteComment(NAME, 3, null) },
   'the feed': { run: ({ activity }) => activity.feed(0, null, () => true) },
   'a followed pull request': { run: ({ activity }) => activity.pullRequest(NAME, 3) },
   remarks: { run: ({ activity }) => activity.remarks(NAME, 3, 0) },
   'a conversation': { run: ({ activity }) => activity.conversation(NAME, 3) },
+  'open threads': { run: ({ activity }) => activity.newestThreads(NAME) },
   'listing refs': { run: ({ git }) => git.listRefs(FORK, [], 'bot') },
   'listing history': { run: ({ git }) => git.listHistory(NAME, { wants: [OID] }, 1000) },
   pushing: { run: ({ git }) => git.push(FORK, body()) },
@@ -236,6 +256,7 @@ const MEANINGFUL: Readonly<Record<string, readonly string[]>> = {
   deleteComment: ['404', '410', '451'],
   'a followed pull request': ['404', '410', '451'],
   'a conversation': ['404', '410', '451'],
+  'open threads': ['404', '410', '451'],
   remarks: ['404', '410', '451'],
   // Nothing is younger than was asked for: Git then says nothing, or what it likes.
   'listing history': ['an empty body', 'a page', 'JSON that', 'JSON of', 'a list', 'a body', 'numbers'],
@@ -249,7 +270,7 @@ afterEach(() => {
  * Calls that are read and not tried again. They hand errors on as they are: whoever asked has words
  * of its own.
  */
-const RAW = new Set(['the feed', 'a followed pull request', 'remarks', 'a conversation']);
+const RAW = new Set(['the feed', 'a followed pull request', 'remarks', 'a conversation', 'open threads']);
 
 function expectSentence(error: unknown): void {
   expect(error).toBeInstanceOf(HostError);

@@ -78,11 +78,11 @@ const FORK_WRITES: readonly Write[] = [
 
 /** Each begins with a write, or, where it says so, with reads that succeed. */
 const WRITES: readonly Write[] = [
-  ['another title', ({ host }) => host.editPullRequest(REPOSITORY, 1, { title: 't' })],
-  ['the end of a pull request', ({ host }) => host.closePullRequest(REPOSITORY, 1)],
+  ['another title', ({ host }) => host.editPullRequest(REPOSITORY, 1, { title: 't' }, null)],
+  ['the end of a pull request', ({ host }) => host.closePullRequest(REPOSITORY, 1, null)],
   ['a comment', ({ threads }) => threads.createComment(REPOSITORY, 1, 'text')],
   ['an issue', ({ threads }) => threads.createIssue(REPOSITORY, { title: 't', body: 'b', labels: [] })],
-  ['the end of a comment', ({ threads }) => threads.deleteComment(REPOSITORY, 1)],
+  ['the end of a comment', ({ threads }) => threads.deleteComment(REPOSITORY, 1, null)],
 ];
 
 function sent({ answer: { status, headers = {}, body = '' } }: Pick<KnownLimit, 'answer'>): Response {

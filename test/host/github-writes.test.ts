@@ -70,12 +70,12 @@ const deleting = (looked: Response) =>
 describe('a comment that the host does not find when it is to be deleted', () => {
   it('is asked for, and may still be there', async () => {
     const { threads } = deleting(json(200, comment));
-    await expect(threads.deleteComment(OLD, 3)).rejects.toMatchObject({ code: 'missing' });
+    await expect(threads.deleteComment(OLD, 3, null)).rejects.toMatchObject({ code: 'missing' });
   });
 
   it('is gone if it is not found then, either', async () => {
     const { http, threads } = deleting(json(404, { message: 'Not Found' }));
-    await threads.deleteComment(OLD, 3);
+    await threads.deleteComment(OLD, 3, null);
     expect(http.asked.map(({ method }) => method)).toEqual(['DELETE', 'GET']);
   });
 });
@@ -115,7 +115,7 @@ const elsewhere = (isPrivate = false) =>
 describe('an issue that was transferred', () => {
   it('is closed where it is now', async () => {
     const { http, threads } = elsewhere();
-    await threads.closeIssue(OLD, 1);
+    await threads.closeIssue(OLD, 1, null);
     expect(http.writes.map(({ path }) => path)).toEqual([
       '/repos/octo/hello/issues/1',
       '/repos/octo/other/issues/7',
@@ -124,7 +124,7 @@ describe('an issue that was transferred', () => {
 
   it('is not touched where only the bot may see it', async () => {
     const { http, threads } = elsewhere(true);
-    await expect(threads.closeIssue(OLD, 1)).rejects.toMatchObject({ code: 'moved' });
+    await expect(threads.closeIssue(OLD, 1, null)).rejects.toMatchObject({ code: 'moved' });
     expect(http.writes).toHaveLength(1);
   });
 
@@ -352,7 +352,7 @@ describe('a pull request', () => {
 
   it('is closed only if the answer says so', async () => {
     const { github } = opened(() => json(200, { ...pull(4), closed_at: null, merged: false }));
-    await expect(github.closePullRequest(OLD, 4)).rejects.toMatchObject({ code: 'unreachable' });
+    await expect(github.closePullRequest(OLD, 4, null)).rejects.toMatchObject({ code: 'unreachable' });
   });
 });
 

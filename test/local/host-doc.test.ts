@@ -7,13 +7,14 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../..');
-const FOLDER = join(ROOT, 'src/host/rest');
+const FOLDERS = ['rest', 'app'].map((name) => join(ROOT, 'src/host', name));
 const TEXT = /(['`])((?:GET|POST|PATCH|PUT|DELETE) [^'`]+|\$\{[A-Z]+\}\/[^'`]+)\1/g;
 
 /** Routes as they stand there: whole, or with a constant of the file. */
 async function routesInSource(): Promise<string[]> {
-  const files = await readdir(FOLDER);
-  const texts = await Promise.all(files.map((file) => readFile(join(FOLDER, file), 'utf8')));
+  const paths = FOLDERS.map(async (folder) => (await readdir(folder)).map((file) => join(folder, file)));
+  const files = (await Promise.all(paths)).flat();
+  const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')));
   const routes = texts.flatMap((text) => {
     const constants = text.matchAll(/^const ([A-Z]+) = '([^']*\/[^']+)';$/gm);
     const values = new Map(Array.from(constants, ([, name = '', value = '']) => [name, value] as const));

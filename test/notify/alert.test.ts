@@ -92,6 +92,14 @@ describe('an alert', () => {
     ]);
   });
 
+  it('of private reports has no button that would undo them', () => {
+    const reports: Alert = { kind: 'reports', events: 5, addresses: 1, most: 5 };
+    for (const alert of [reports, { kind: 'more', of: 'reports', count: 2 } as const]) {
+      const { actions = [] } = alertNotification(alert, facts);
+      expect(actions.map(({ label }) => label)).toEqual(['Suspend comments', 'Allow comments']);
+    }
+  });
+
   it.each(['git.example.org', '127.0.0.1:3000'])(
     'of a token names the host %s, and what to do',
     (hostName) => {

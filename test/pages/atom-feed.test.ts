@@ -1,7 +1,8 @@
 /** The feed of a pull request is XML and Atom, whatever the code host has called things. */
 import { describe, expect, it } from 'vitest';
 import type { PullRequestView } from '../../src/durable/pull-request/pull-request.ts';
-import { atomFeed, pullRequestPageText, xmlText } from '../../src/pages/pull-request-page.ts';
+import { atomFeed, xmlText } from '../../src/pages/atom-feed.ts';
+import { pullRequestPageText } from '../../src/pages/pull-request-page.ts';
 
 const ORIGIN = 'https://gitveil.test';
 const VIEW: PullRequestView = {
@@ -112,6 +113,16 @@ it('each entry has a title and a text', () => {
   expect(newest).toContain(`<content type="text">${text}</content>`);
 });
 
+const entryOf = (event: PullRequestView['events'][number]) =>
+  entriesOf(atomFeed({ ...CLOSED, events: [event] }, ORIGIN)).join();
+
+it('an entry of an update says what it has changed, if that is known', () => {
+  const update = { id: 4, kind: 'updated', url: '', at: 1_800_000_300, number: 21 } as const;
+  const commits = { added: 2, changed: 0, dropped: 1 };
+  expect(entryOf({ ...update, commits })).toContain('2 commits added, 1 dropped.</content>');
+  expect(entryOf(update)).toContain('It has other commits than before.</content>');
+});
+
 it('an entry does not change when another pull request is opened under the hash', () => {
   const entries = entriesOf(atomFeed(LATER, ORIGIN));
   expect(entries.slice(1)).toEqual(entriesOf(atomFeed(CLOSED, ORIGIN)));
@@ -126,6 +137,7 @@ it('the page tells events of an earlier one apart, and takes none of its reviews
     needsKey: false,
     asked: '',
     closed: null,
+    takesReplies: true,
     conversation,
   });
   expect(text).toContain('Closed (#21)');

@@ -4,12 +4,8 @@ import { expect, it } from 'vitest';
 import { frontPage } from '../../src/pages/front-page.ts';
 import { type Page, renderPage } from '../../src/pages/layout.ts';
 import { pullRequestPage } from '../../src/pages/pull-request-page.ts';
-import {
-  changeDonePage,
-  changeFormPage,
-  changePreviewPage,
-  withdrawPage,
-} from '../../src/pages/forms/change-pages.ts';
+import { changeDonePage, changePreviewPage, withdrawPage } from '../../src/pages/forms/change-pages.ts';
+import { changeFormPage } from '../../src/pages/forms/edit-page.ts';
 import { folderPage } from '../../src/pages/forms/folder-page.ts';
 import {
   donePage,
@@ -17,12 +13,21 @@ import {
   issueClosedPage,
   issueFormPage,
   issuePreviewPage,
+} from '../../src/pages/forms/thread-pages.ts';
+import {
+  replyClosedPage,
   replyFormPage,
   replyPreviewPage,
   replyToPage,
-} from '../../src/pages/forms/thread-pages.ts';
+} from '../../src/pages/forms/reply-pages.ts';
+import {
+  securityFormPage,
+  securityPreviewPage,
+  securitySentPage,
+} from '../../src/pages/forms/security-pages.ts';
 import { REVIEW_DOOR, reviewListPage, reviewOnePage } from '../../src/pages/delayed-review-page.ts';
 import { doorPage, operatorHomePage } from '../../src/pages/operator-page.ts';
+import { fileClosedPage, filePage, filePreviewPage } from '../../src/pages/forms/file-pages.ts';
 import { delayedPage } from '../../src/pages/delayed-page.ts';
 import { remotePage } from '../../src/pages/remote-page.ts';
 import { NO_FILES } from '../../src/policy/community-files.ts';
@@ -46,6 +51,8 @@ const change = (text: string) => ({
     blob: `b${text}`,
     seen: text,
     text,
+    removed: '',
+    others: `o${text}`,
     title: text,
     description: `d${text}`,
     own_name: text,
@@ -56,6 +63,8 @@ const change = (text: string) => ({
     issue: text,
   },
   policy: { requiresSignOff: true, requiresAi: true, requiresIssue: true },
+  others: [{ path: text, blob: '', text, isRemoved: false }],
+  searched: [text],
   warnings: [text],
   templateUrl: text,
   needsKey: true,
@@ -96,6 +105,37 @@ const issue = (text: string) => ({
   own_name: text,
   asked: null,
 });
+const report = (text: string) => ({
+  ...frame(text),
+  typed: {
+    summary: text,
+    description: `d${text}`,
+    severity: 'high',
+    cvss_vector_string: text,
+    ecosystem: 'npm',
+    package: `p${text}`,
+    vulnerable_version_range: `v${text}`,
+    patched_versions: text,
+    cwe_ids: `c${text}`,
+    own_name: text,
+  },
+});
+const sentReport = (text: string) => ({
+  summary: text,
+  description: text,
+  rating: { cvss_vector_string: text },
+  package: { ecosystem: 'npm' as const, name: text },
+  vulnerableVersions: `v${text}`,
+  patchedVersions: `p${text}`,
+  cweIds: [`c${text}`],
+});
+const securityFile = (text: string) => ({
+  kind: 'file' as const,
+  repository: { owner: text, name: text },
+  path: text,
+  text,
+  isCut: true,
+});
 const same = (text: string) => ({
   prHash: text,
   url: `https://host.test/${text}`,
@@ -113,6 +153,7 @@ const reply = (text: string) => ({
   user_token: text,
   closed: null,
   appealFor: text,
+  own: text,
 });
 const given = (text: string) => ({ remarks: [`r${text}`], addresses: [text] });
 const said = (text: string) => ({
@@ -122,7 +163,11 @@ const said = (text: string) => ({
     state: 'open' as const,
     closedAt: null,
     isLocked: true,
-    comments: [{ author: `a${text}`, at: '2026-11-23T10:00:00Z', text: `c${text}`, path: `p${text}` }],
+    description: { author: text, at: '2026-11-23T09:00:00Z', text: `d${text}`, path: null, postedAs: text },
+    comments: [
+      { author: `a${text}`, at: '2026-11-23T10:00:00Z', text: `c${text}`, path: `p${text}`, postedAs: null },
+    ],
+    hasEarlier: true,
   },
 });
 const difference = (text: string) => ({
@@ -167,6 +212,25 @@ const changed = (text: string) => ({
   remarks: [text],
 });
 
+const file = (text: string) => ({
+  ...frame(text),
+  fields: { ...change(text).fields, base: text, delay: text },
+  policy: change(text).policy,
+  needsKey: true,
+  isDelayed: true,
+});
+const previewed = (text: string) => ({
+  author: text,
+  title: text,
+  body: `b${text}`,
+  base: text,
+  commits: [{ oid: text, title: text }],
+  unlisted: 1,
+  findings: [{ severity: 'warn' as const, code: text, lines: [`-${text}-`], places: [text] }],
+  seen: text,
+  yes: text,
+});
+
 /** Pages that say `text` wherever they can be made to say something. */
 const PAGES: readonly ((text: string) => Page)[] = [
   (text) => problemPage(text, text),
@@ -176,7 +240,10 @@ const PAGES: readonly ((text: string) => Page)[] = [
   (text) => changeFormPage({ ...change(text), unfit: text }),
   (text) =>
     changePreviewPage(change(text), {
-      difference: difference(text),
+      files: [
+        { path: text, blob: '', text, isRemoved: false, difference: difference(text) },
+        { path: text, blob: 'b', text, isRemoved: true, difference: null },
+      ],
       author: text,
       base: text,
       title: text,
@@ -197,6 +264,16 @@ const PAGES: readonly ((text: string) => Page)[] = [
         { kind: 'file', name: text, path: text },
         { kind: 'symlink', name: text, path: null },
       ],
+      begun: null,
+    }),
+  (text) =>
+    folderPage({
+      ...frame(text),
+      path: text,
+      folder: 'docs',
+      prHash: `h${text}`,
+      entries: [{ kind: 'file', name: text, path: text }],
+      begun: { text },
     }),
   (text) =>
     changeDonePage(frame(text), {
@@ -206,17 +283,27 @@ const PAGES: readonly ((text: string) => Page)[] = [
       key: text,
       path: text,
       topicUrl: text,
+      pageUrl: text,
       notes: [`-${text}-`],
       same: same(text),
     }),
+  (text) => filePage(file(text)),
+  (text) => fileClosedPage(frame(text), text.replaceAll('\n', ' ')),
+  (text) => filePreviewPage(file(text), { ...previewed(text), changes: text, held: null }),
+  (text) => {
+    const changes = { files: [changed(text)], gaps: [text] };
+    return filePreviewPage(file(text), { ...previewed(text), changes, held: text });
+  },
   (text) => withdrawPage(frame(text), { pr_hash: `h${text}`, pr_key: text }),
   (text) => issuePreviewPage({ ...issue(text), labels: `x${text}` }, text, given(text)),
   (text) => doorPage(REVIEW_DOOR, text, true, text),
   (text) =>
     operatorHomePage({
       server: `https://ntfy.test/${text}`,
-      waiting: 1,
-      trouble: null,
+      alerts: { waiting: 1, trouble: null },
+      guard: { panicMode: true, writesSuspended: true, accountProblems: {} },
+      delayed: { waiting: { delay: 0, busy: 0, review: 2 }, oldestAt: 0 },
+      hosts: [],
       tested: null,
       stopped: [{ name: text, url: `https://host.test/${text}`, at: 0 }],
     }),
@@ -237,8 +324,29 @@ const PAGES: readonly ((text: string) => Page)[] = [
   (text) => issueFormPage({ ...issue(text), asked: asked(text) }),
   (text) => issueClosedPage(frame(text), text.replaceAll('\n', ' ')),
   (text) => issueChoicePage(frame(text), offered(text), text),
-  (text) => replyToPage(frame(text), text, text),
-  (text) => donePage('comments', frame(text), { url: text, number: 1 }, { hash: text, userToken: text }),
+  (text) =>
+    replyToPage(frame(text), text, text, [
+      { number: 1, title: `t${text}`, isPullRequest: false, openedAt: '2026-11-23T10:00:00Z' },
+    ]),
+  (text) => replyClosedPage(frame(text), text.replaceAll('\n', ' ')),
+  (text) =>
+    donePage('comments', text, frame(text), { url: text, number: 1 }, { hash: text, userToken: text }),
+  (text) =>
+    securityFormPage(report(text), text, {
+      closed: null,
+      isTaken: true,
+      policy: securityFile(text),
+      fileUrl: `https://host.test/${text}`,
+    }),
+  (text) =>
+    securityFormPage(report(text), text, {
+      closed: text.replaceAll('\n', ' '),
+      isTaken: null,
+      policy: { kind: 'none' },
+      fileUrl: '',
+    }),
+  (text) => securityPreviewPage(report(text), text, sentReport(text), given(text)),
+  (text) => securitySentPage(frame(text), { id: text, url: text }, { readers: text, replies: text }),
   (text) =>
     remotePage(
       {
@@ -261,6 +369,7 @@ const PAGES: readonly ((text: string) => Page)[] = [
         pullRequests: [
           { number: 1, url: `https://host.test/${text}`, state: 'open', title: text, openedAt: 0 },
         ],
+        openThreads: [{ number: 2, title: text, isPullRequest: false, openedAt: text }],
       },
       { hosts: HOSTS },
     ),
@@ -318,6 +427,7 @@ const PAGES: readonly ((text: string) => Page)[] = [
       needsKey: true,
       asked: '',
       closed: null,
+      takesReplies: true,
       conversation: said(text),
     }),
 ];

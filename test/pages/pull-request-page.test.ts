@@ -3,7 +3,7 @@
  */
 import { expect, it } from 'vitest';
 import type { PullRequestView } from '../../src/durable/pull-request/pull-request.ts';
-import { plainText, type ShownConversation } from '../../src/pages/conversation.ts';
+import { CONTRIBUTOR, plainText, type ShownConversation } from '../../src/pages/conversation.ts';
 import { pullRequestPage, pullRequestPageText } from '../../src/pages/pull-request-page.ts';
 
 const HOSTILE: PullRequestView = {
@@ -25,8 +25,11 @@ const conversation: ShownConversation = {
     state: 'open',
     closedAt: null,
     isLocked: false,
+    description: null,
+    hasEarlier: false,
     comments: [
       {
+        postedAs: null,
         author: 'mona\u202E',
         at: '2026-11-23T10:00:00Z',
         path: 'a\u001b.txt',
@@ -41,6 +44,7 @@ const PAGE = {
   needsKey: false,
   asked: '',
   closed: null,
+  takesReplies: true,
   conversation,
 };
 
@@ -52,7 +56,7 @@ it('in a browser has no link that could run', async () => {
 
 it('shows what people wrote as plain text', async () => {
   const page = String(await pullRequestPage(PAGE).content);
-  expect(page).toContain('<dd>Fix[U+202E] \uFFFD[2J</dd>');
+  expect(page).toContain('<h1><bdi>Fix[U+202E] \uFFFD[2J</bdi></h1>');
   expect(page).toContain(
     '&lt;b&gt;![x](https://spy.test/x.png)[U+202E]\uFFFD[31m\n\n[click](javascript:alert(1))</pre',
   );
@@ -83,7 +87,7 @@ it('says why it cannot be updated, in place of how, and still how to withdraw it
   const inBrowser = String(await pullRequestPage(page).content);
   expect(inBrowser).toContain('<p>octo/hello accepts nothing.</p><p>Use your own account.</p>');
   for (const shown of [inBrowser, pullRequestPageText(page)]) {
-    expect(shown).not.toMatch(/HEAD:refs\/heads\/my-change|change a file/);
+    expect(shown).not.toMatch(/HEAD:refs\/heads\/my-change|change a file/i);
     expect(shown).toContain('HEAD:refs/heads/withdraw');
   }
   expect(pullRequestPageText(page)).toContain(closed);
@@ -93,5 +97,78 @@ it('in a terminal has no control character, and a command that a shell takes as 
   const text = pullRequestPageText(PAGE);
   expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
   expect(text).toContain("git push -o pr-hash=0123456789ab $'https://gitveil.test/v1/gh/octo/$(reboot)");
-  expect(text).toContain('2027-01-15T08:00:00Z  New comment');
+  expect(text).toContain('  [click](javascript:alert(1))');
+});
+
+const AT = 1_800_000_000;
+const OPEN: PullRequestView = {
+  ...HOSTILE,
+  repo: 'hello',
+  url: 'https://host.test/octo/hello/pull/7',
+  title: 'As it was recorded',
+  state: 'open',
+  events: [
+    { id: 3, kind: 'updated', url: '', at: AT + 30, commits: { added: 1, changed: 0, dropped: 2 } },
+    { id: 2, kind: 'changes-requested', url: '', at: AT + 20 },
+    { id: 1, kind: 'opened', url: '', at: AT },
+  ],
+};
+const said = (author: string, text: string, seconds: number, postedAs: string | null = null) => {
+  return { author, text, at: new Date((AT + seconds) * 1000).toISOString(), path: null, postedAs };
+};
+const FOOTER = '\n\n---\nanon-0123abcd · karma (1) · [report](https://gitveil.test/v1/moderation/report)';
+const DISCUSSED = {
+  ...conversation.conversation,
+  title: 'Greet people',
+  description: said('bot', 'Why not.', 0, CONTRIBUTOR),
+  comments: [said('bot', `For me, too.${FOOTER}`, 25, 'anon-0123abcd'), said('mona', `Why?${FOOTER}`, 10)],
+};
+
+it('tells everything in the order of time, and marks what this service has posted', () => {
+  const page = {
+    ...PAGE,
+    pullRequest: OPEN,
+    conversation: { kind: 'shown' as const, conversation: DISCUSSED },
+  };
+  const lines = pullRequestPageText(page).split('\n');
+  expect(lines.slice(0, 2)).toEqual(['octo/hello #7', 'Greet people']);
+  expect(lines.filter((line) => /^2027-|^ {2}\w+/.test(line)).slice(0, 8)).toEqual([
+    '2027-01-15T08:00:00Z  The contributor',
+    '  Why not.',
+    '2027-01-15T08:00:10Z  mona',
+    '  Why?',
+    '  anon-0123abcd · karma (1) · [report](https://gitveil.test/v1/moderation/report)',
+    '2027-01-15T08:00:20Z  Changes requested',
+    '2027-01-15T08:00:25Z  anon-0123abcd',
+    '  For me, too.',
+  ]);
+  expect(lines).toContain('2027-01-15T08:00:30Z  Updated: 1 commit added, 2 dropped');
+});
+
+it('names itself by its own record while the host is silent, but not if the public may not see it', async () => {
+  const silent = { ...PAGE, pullRequest: OPEN, conversation: { kind: 'unknown' as const, why: 'Silence.' } };
+  const shown = String(await pullRequestPage(silent).content);
+  expect(shown).toContain('<bdi>As it was recorded</bdi>');
+  expect(shown).toContain('>Reply</a>');
+  expect(shown).toMatch(/Opened\s*<time/);
+  const hidden = { ...silent, conversation: { kind: 'missing' as const } };
+  expect(String(await pullRequestPage(hidden).content)).toContain('<bdi>octo/hello #7</bdi>');
+});
+
+it('offers no reply where none is taken', async () => {
+  const page = { ...PAGE, pullRequest: OPEN };
+  expect(String(await pullRequestPage({ ...page, takesReplies: false }).content)).not.toContain('>Reply</a>');
+  const locked = { kind: 'shown' as const, conversation: { ...DISCUSSED, isLocked: true } };
+  expect(pullRequestPageText({ ...page, conversation: locked })).not.toContain('Reply: ');
+});
+
+it('says that earlier comments are left out of a long thread', async () => {
+  const comments = Array.from({ length: 50 }, (_, at) => said('mona', `Word ${at}`, 100 - at));
+  const long = { kind: 'shown' as const, conversation: { ...DISCUSSED, comments, hasEarlier: true } };
+  const shown = String(await pullRequestPage({ ...PAGE, pullRequest: OPEN, conversation: long }).content);
+  const places = ['Why not.', 'Earlier comments are left out', 'Word 49', 'Word 0'].map((text) =>
+    shown.indexOf(text),
+  );
+  expect(places).toEqual(places.toSorted((a, b) => a - b));
+  expect(places[0]).toBeGreaterThan(0);
 });

@@ -31,7 +31,16 @@ function preview(messages: readonly string[]): readonly string[] {
     commits,
   } as unknown as Publishable;
   const anonymous = new AnonymousCommits(commits, BOT, () => 0);
-  const shown = { author: 'bot', remarks: [], refusal: null, updated: null, dateOf: () => 0, bytes: 7 };
+  const shown = {
+    author: 'bot',
+    remarks: [],
+    refusal: null,
+    yes: [],
+    findings: [],
+    updated: null,
+    dateOf: () => 0,
+    bytes: 7,
+  };
   return previewed(push, anonymous, shown).lines;
 }
 

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { Workshop, commitFile } from './support/git.ts';
+import { PERMISSIONS } from './support/app.ts';
 import { call, createFilled, openPull } from './support/host.ts';
 import { exhaustive } from '../support/exhaustive.ts';
 
@@ -252,4 +253,18 @@ test('two merges at once both happen', exhaustive, async () => {
     send(`${REPOSITORY}/pull/${second}`, [['act', 'merge']]),
   ]);
   expect(answers.map(({ status }) => status)).toEqual([303, 303]);
+});
+
+test('the App: installed in a repository, suspended, and removed', async () => {
+  host.apps.register({ slug: 'gitveil', permissions: PERMISSIONS });
+  const acts = async (name: string) => send(REPOSITORY, [['act', name]]);
+  expect(await shown(REPOSITORY)).toContain('is not installed here');
+  expect((await acts('suspend-app')).status).toBe(409);
+  expect((await acts('install-app')).status).toBe(303);
+  expect(await shown(REPOSITORY)).toContain('is installed');
+  await acts('suspend-app');
+  expect(await shown(REPOSITORY)).toContain('is suspended');
+  await acts('resume-app');
+  await acts('remove-app');
+  expect(host.apps.ofAccount('octocat')).toBeUndefined();
 });

@@ -39,6 +39,9 @@ const createRepository: ContractHost['createRepository'] = async (wanted = {}) =
     async merge(number) {
       await maintainer.merge(on(number));
     },
+    async takePrivateReports() {
+      maintainer.takePrivateReports(owner, repo, true);
+    },
     async rename(name) {
       maintainer.renameRepository(owner, repo, name);
       repo = name;

@@ -18,7 +18,7 @@ let forked: string;
 beforeAll(async () => {
   host = await startSandbox();
   const workTree = await workshop.workTree();
-  await createFilled(host, workTree, { owner: 'octocat', name: 'hello' });
+  await createFilled(host, workTree, { owner: 'octocat', name: 'hello', takesPrivateReports: true });
   await createFilled(host, workTree, { owner: 'octocat', name: 'before' });
   host.maintainer.renameRepository('octocat', 'before', 'after');
   tip = (await git(workTree, 'rev-parse', 'HEAD')).trim();
@@ -105,6 +105,18 @@ describe('as recorded', () => {
 
 describe("as in the examples of GitHub's description", exhaustive, () => {
   const REPOSITORY = '/repos/{owner}/{repo}';
+  const vulnerability = {
+    package: { ecosystem: 'npm', name: 'doors' },
+    vulnerable_version_range: '< 2',
+    patched_versions: '2',
+  };
+  const REPORT = {
+    summary: 'It opens doors',
+    description: 'Knock twice.',
+    severity: 'high',
+    cwe_ids: ['CWE-79'],
+    vulnerabilities: [vulnerability],
+  };
 
   test.each<[string, string, number, string, unknown?]>([
     ['GET', `${REPOSITORY}/pulls/{pull_number}`, 200, '/pulls/N'],
@@ -115,6 +127,7 @@ describe("as in the examples of GitHub's description", exhaustive, () => {
     ['POST', `${REPOSITORY}/issues/{issue_number}/comments`, 201, '/issues/N/comments', { body: 'Hm' }],
     ['POST', `${REPOSITORY}/merge-upstream`, 200, 'FORK/merge-upstream', { branch: 'main' }],
     ['POST', `${REPOSITORY}/forks`, 202, '/forks', {}],
+    ['POST', `${REPOSITORY}/security-advisories/reports`, 201, '/security-advisories/reports', REPORT],
     ['GET', '/notifications', 200, 'ROOT/notifications?all=true'],
     ['GET', '/user', 200, 'ROOT/user'],
   ])('%s %s', async (method, template, status, where, payload) => {

@@ -25,8 +25,7 @@ const PACK_PATH = `${GITDIR}/objects/pack/pack-test.pack`;
 export async function readPack(pack: Buffer): Promise<ReadPack> {
   const trailer = createHash('sha1').update(pack.subarray(0, -20)).digest();
   if (!trailer.equals(pack.subarray(-20))) throw new Error('the checksum of the pack is wrong');
-  const fs = memoryFiles(new Map([[PACK_PATH, pack]]));
-  const { oids } = await indexPack({ fs, dir: '/', gitdir: GITDIR, filepath: PACK_PATH.slice(1) });
+  const { fs, oids } = await indexed(pack);
   const cache = {};
   const objects = new Map<string, ReadObject>();
   for (const oid of oids) {
@@ -35,6 +34,13 @@ export async function readPack(pack: Buffer): Promise<ReadPack> {
     objects.set(oid, { type: read.type, content: Buffer.from(read.object) });
   }
   return { count: pack.readUInt32BE(8), objects };
+}
+
+/** Makes the index of a pack, which isomorphic-git needs before it can read an object. */
+export async function indexed(pack: Uint8Array) {
+  const fs = memoryFiles(new Map([[PACK_PATH, pack]]));
+  const { oids } = await indexPack({ fs, dir: '/', gitdir: GITDIR, filepath: PACK_PATH.slice(1) });
+  return { fs, oids };
 }
 
 async function missing(path: string): Promise<never> {

@@ -69,9 +69,10 @@ export function knownPush({ commits = [{}], files = [], options, pushed, destina
       isSignedOff: false,
       stripsTrails: false,
       stated: { ai: null, issue: null },
+      entryCount: 0,
       ...pushed,
     },
-    isEmpty: Promise.resolve(false),
+    groundTree: Promise.resolve(null),
   } as unknown as Known;
 }
 

@@ -99,6 +99,7 @@ export const keptPushes: fc.Arbitrary<RandomKept> = fc.record({
   work: works,
   recordedTip: fc.option(oid),
   wasOpen: fc.boolean(),
+  others: fc.array(name, { maxLength: 3 }),
   owed: fc.option(owed),
 });
 

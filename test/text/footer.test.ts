@@ -1,6 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { characters, commentText, issueText, shownKarma, withKarma } from '../../src/text/footer.ts';
+import {
+  characters,
+  commentText,
+  issueText,
+  shownKarma,
+  splitFooter,
+  withKarma,
+} from '../../src/text/footer.ts';
 import { runs } from '../support/runs.ts';
 
 const HASH = '1a2b3c4d';
@@ -24,6 +31,7 @@ describe('the footer of a comment', () => {
       fc.property(anyBody, fc.nat(), (body, karma) => {
         expect(shownKarma(text(body, karma), HASH)).toBe(karma);
         expect(withKarma(text(body, karma), HASH, 0)).toBe(text(body, 0));
+        expect(splitFooter(text(body, karma))).toEqual({ words: body.trimEnd(), hash: HASH });
       }),
       runs(70),
     );

@@ -1,9 +1,10 @@
 /**
- * Detects unusually many pushes, or comments and issues, or unusually many addresses behind them
- * (contract, sections 6 and 8), and decides when to tell the operator: when a burst begins, when
- * its figures have doubled, and every ten minutes while it lasts, so that a trickle cannot hide a
- * flood. A burst that comes from one client alone (an IPv6 /48, too, as a free tunnel gives one) is
- * told at most once in ten minutes. Pure. Cost: memory for the events of one minute.
+ * Detects unusually many pushes, comments and issues, or private reports, or unusually many
+ * addresses behind them (contract, sections 6 and 8), and decides when to tell the operator: when a
+ * burst begins, when its figures have doubled, and every ten minutes while it lasts, so that a
+ * trickle cannot hide a flood. A burst that comes from one client alone (an IPv6 /48, too, as a
+ * free tunnel gives one) is told at most once in ten minutes. Pure. Cost: memory for the events of
+ * one minute.
  */
 import { isWithin } from '../../isolate/clock.ts';
 import type { BurstFigures } from '../../notify/alert.ts';
@@ -20,6 +21,9 @@ export const PUSH_BURST: BurstFigures = { events: BURST_PUSHES, addresses: 10 };
  * that many people read is no attack.
  */
 export const POST_BURST: BurstFigures = { events: 40, addresses: 20 };
+
+/** The same for private reports: few, because no repository has so many vulnerabilities at once. */
+export const REPORT_BURST: BurstFigures = { events: 5, addresses: 5 };
 
 /** Keyed hashes of the client that caused an event. */
 interface EventSource {

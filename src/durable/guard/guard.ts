@@ -15,7 +15,14 @@ import type { AccountPlace, Action, Alert } from '../../notify/alert.ts';
 import type { Trouble } from '../../notify/trouble.ts';
 import type { LedgerRepository } from '../../stats/ledger.ts';
 import { earliest } from '../due-rows.ts';
-import { BURST_PAUSE_MS, BurstDetector, POST_BURST, PUSH_BURST, type ToldBurst } from './burst.ts';
+import {
+  BURST_PAUSE_MS,
+  BurstDetector,
+  POST_BURST,
+  PUSH_BURST,
+  REPORT_BURST,
+  type ToldBurst,
+} from './burst.ts';
 import { type AlertState, Operator } from './operator.ts';
 import { type RollbackResult, Rollbacks, type RollbackScope, TRACKED_MS, type Tracked } from './rollback.ts';
 import { type AccountProblems, ToldMemory } from './told-memory.ts';
@@ -29,7 +36,7 @@ const SWITCHES = { pushes: 'panic', writes: 'panic-writes' } as const satisfies 
 const CLOCK_TOLD = 'told clock';
 const CLOCK_PAUSE_MS = 24 * 60 * 60 * 1000;
 /** Keys of what the operator was told last about a burst. */
-const LAST_TOLD = { burst: 'told burst', flood: 'told flood' } as const;
+const LAST_TOLD = { burst: 'told burst', flood: 'told flood', reports: 'told reports' } as const;
 
 /** Key of a value that is overwritten to see whether the disk takes anything. */
 const WRITE_TEST = 'room';
@@ -54,7 +61,11 @@ const pushAttempts: ClientHits = new Recent({ most: 50_000 });
 type Admittance = TriedWait & { readonly panicMode: boolean };
 
 export class Guard extends DurableObject<Env> {
-  readonly #bursts = { burst: new BurstDetector(PUSH_BURST), flood: new BurstDetector(POST_BURST) };
+  readonly #bursts = {
+    burst: new BurstDetector(PUSH_BURST),
+    flood: new BurstDetector(POST_BURST),
+    reports: new BurstDetector(REPORT_BURST),
+  };
   readonly #tokens: ActionTokens;
   readonly #told: ToldMemory;
   readonly #operator: Operator;
@@ -102,6 +113,11 @@ export class Guard extends DurableObject<Env> {
    */
   async countPost(address: string, prefix: string): Promise<void> {
     await this.#count('flood', address, prefix, Date.now());
+  }
+
+  /** Counts a private report that was sent; the same way. */
+  async countReport(address: string, prefix: string): Promise<void> {
+    await this.#count('reports', address, prefix, Date.now());
   }
 
   /** Rejects if the disk takes nothing: then nothing may be opened, as it could not be tracked. */
@@ -234,7 +250,7 @@ export class Guard extends DurableObject<Env> {
   }
 
   /** Counts an event, and tells the operator of a burst. `flood`: of comments and issues. */
-  async #count(kind: 'burst' | 'flood', address: string, prefix: string, now: number): Promise<void> {
+  async #count(kind: keyof typeof LAST_TOLD, address: string, prefix: string, now: number): Promise<void> {
     const burst = this.#bursts[kind];
     const key = LAST_TOLD[kind];
     const hasBegun = burst.record({ address, prefix }, now);

@@ -104,7 +104,7 @@ export class Operator {
   ): 'kept' | 'nobody' | 'full' {
     const config = alertConfigOf(env);
     if (config === null) return 'nobody';
-    const isUrgent = alert.kind === 'burst' || alert.kind === 'flood';
+    const isUrgent = ['burst', 'flood', 'reports'].includes(alert.kind);
     const isFull = this.#waiting.length >= MOST_WAITING + (isUrgent ? MOST_URGENT : 0);
     const quota = quotaOf(alert);
     const told = quota === null ? 0 : this.#count(quota, now);

@@ -14,6 +14,7 @@ import { succeeds } from '../../isolate/within.ts';
 import { delayedPushesOf, pullRequestOf } from '../../objects.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
 import type { LedgerRepository } from '../../stats/ledger.ts';
+import { addColumn } from '../add-column.ts';
 import { earliest } from '../due-rows.ts';
 import { reachHost } from '../../host-access.ts';
 
@@ -29,6 +30,8 @@ interface CreatedAt {
   /** The number of a pull request or issue, or the id of a comment. */
   readonly number: number;
   readonly url: string;
+  /** The number of the App that has written it; absent or null: the account has. */
+  readonly app?: number | null;
 }
 
 /** Something that a rollback can undo. It does not tell which pseudonym has written it. */
@@ -67,8 +70,9 @@ export class Rollbacks {
     sql.exec(`CREATE TABLE IF NOT EXISTS created (
       url TEXT PRIMARY KEY, kind TEXT NOT NULL, pr_hash TEXT, host TEXT NOT NULL, owner TEXT NOT NULL,
       repo TEXT NOT NULL, number INTEGER NOT NULL, created_at INTEGER NOT NULL, client INTEGER,
-      is_settled INTEGER NOT NULL DEFAULT 0
+      is_settled INTEGER NOT NULL DEFAULT 0, app INTEGER
     ) WITHOUT ROWID`);
+    addColumn(sql, 'created', 'app INTEGER');
     sql.exec(
       'CREATE TABLE IF NOT EXISTS rolled_back (url TEXT PRIMARY KEY, repository TEXT NOT NULL) WITHOUT ROWID',
     );
@@ -84,10 +88,11 @@ export class Rollbacks {
   track(one: Tracked, client: string | null, createdAt: number): void {
     const prHash = one.kind === 'pull-request' ? one.prHash : null;
     const by = client === null ? null : this.#numberOf(client);
-    const row = [one.url, one.kind, prHash, one.host, one.owner, one.repo, one.number, createdAt, by];
+    const { url, kind, host, owner, repo, number, app = null } = one;
+    const row = [url, kind, prHash, host, owner, repo, number, createdAt, by, app];
     this.#sql.exec(
-      `INSERT OR IGNORE INTO created (url, kind, pr_hash, host, owner, repo, number, created_at, client)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT OR IGNORE INTO created (url, kind, pr_hash, host, owner, repo, number, created_at, client, app)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ...row,
     );
   }
@@ -183,7 +188,7 @@ export class Rollbacks {
   /** Selects what to undo: pull requests before comments and issues, each oldest first. */
   #toUndo({ spareSingle, comments, issues }: RollbackScope, now: number): Tracked[] {
     const rows = this.#sql.exec<Tracked & Record<string, SqlStorageValue>>(
-      `SELECT url, kind, pr_hash AS prHash, host, owner, repo, number FROM created AS it
+      `SELECT url, kind, pr_hash AS prHash, host, owner, repo, number, app FROM created AS it
        WHERE created_at > ?1 AND NOT is_settled AND CASE kind WHEN 'comment' THEN ?2 WHEN 'issue' THEN ?3
          ELSE NOT ?4 OR client IS NULL OR EXISTS (
            SELECT 1 FROM created AS other
@@ -248,9 +253,9 @@ export function undoAtHost(
     const reached = reachHost(env, one.host, by.http);
     if (reached === null) throw new Error('the configuration does not name this host');
     by.http = reached.http;
-    const [repository, { number, url }] = [{ owner: one.owner, name: one.repo }, one];
+    const [repository, { number, url, app = null }] = [{ owner: one.owner, name: one.repo }, one];
     if (one.kind === 'pull-request') {
-      const closed = await openRepositories(reached.access).closePullRequest(repository, number);
+      const closed = await openRepositories(reached.access).closePullRequest(repository, number, app);
       // The notifications feed reports merges, but never what the bot itself closes.
       if (closed.kind === 'merged') return true;
       onClosed(one);
@@ -260,8 +265,8 @@ export function undoAtHost(
     }
     const threads = openThreads(reached.access);
     await (one.kind === 'comment'
-      ? threads.deleteComment(repository, number)
-      : threads.closeIssue(repository, number));
+      ? threads.deleteComment(repository, number, app)
+      : threads.closeIssue(repository, number, app));
     return true;
   };
 }

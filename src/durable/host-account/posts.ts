@@ -30,11 +30,11 @@ interface Posted {
 
 /**
  * `new`: it was not sent before, so the caller may post it now. `sending`: another request is
- * posting it. `unknown`: it was sent, and nobody knows whether the host has posted it. `other`:
- * something else was sent under this name.
+ * posting it. `unknown`: it was sent, and nobody knows whether the host has posted it. `sent`: the
+ * host has it, and nothing of its answer is kept. `other`: something else was sent under this name.
  */
-export type PostStanding = { readonly kind: 'new' | 'sending' | 'unknown' | 'other' } | PostedOnce;
-export type PostResult = { readonly kind: 'new' | 'unknown' } | PostedOnce;
+export type PostStanding = { readonly kind: 'new' | 'sending' | 'unknown' | 'sent' | 'other' } | PostedOnce;
+export type PostResult = { readonly kind: 'new' | 'unknown' | 'sent' } | PostedOnce;
 type PostedOnce = { readonly kind: 'posted'; readonly posted: Posted };
 
 interface SentPost {
@@ -43,6 +43,8 @@ interface SentPost {
   readonly until: number;
   readonly sendingUntil: number;
   readonly posted: Posted | null;
+  /** Set for a private report that the host has. Rows of earlier versions lack it. */
+  readonly isSent?: boolean;
 }
 
 export class Posts {
@@ -59,9 +61,10 @@ export class Posts {
       this.#kv.put(POST + name, { content, until, sendingUntil, posted: null } satisfies SentPost);
       return { kind: 'new' };
     }
-    const { posted, sendingUntil } = sent;
+    const { posted, sendingUntil, isSent } = sent;
     if (sent.content !== content) return { kind: 'other' };
     if (posted !== null) return { kind: 'posted', posted };
+    if (isSent === true) return { kind: 'sent' };
     // After a clock was set back, nobody waits for longer either.
     return { kind: isAhead(sendingUntil, SENDING_MS, now) ? 'sending' : 'unknown' };
   }
@@ -72,7 +75,10 @@ export class Posts {
     if (sent === undefined) return;
     const posted = result.kind === 'posted' ? result.posted : null;
     if (result.kind === 'new') this.#kv.delete(POST + name);
-    else this.#kv.put(POST + name, { ...sent, sendingUntil: 0, posted });
+    else {
+      const isSent = result.kind === 'sent' && { isSent: true };
+      this.#kv.put(POST + name, { ...sent, sendingUntil: 0, posted, ...isSent });
+    }
   }
 
   /** The rows of posts whose form is still valid. */

@@ -4,12 +4,13 @@
  * attempt is recorded before the host is asked: if the record is still there later, the answer was
  * lost, and the thread is searched.
  */
-import type { CommentWithText } from '../../host/code-host.ts';
+import type { CommentWithText, PostedComment } from '../../host/code-host.ts';
 import type { ThreadHost } from '../../host/open.ts';
 import { HostError, hostFailureOf } from '../../words/host-error.ts';
 import { succeeds, within } from '../../isolate/within.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';
 import { shownKarma, withKarma } from '../../text/footer.ts';
+import { addColumn } from '../add-column.ts';
 import { DueRows, earliest } from '../due-rows.ts';
 
 /** An action on a comment. `reset`: show karma 0. `restore`: show the karma that was reset. */
@@ -48,6 +49,8 @@ interface Chore {
   readonly failures: number;
   /** The karma that it showed before a reset; null if that is not known. */
   readonly karma: number | null;
+  /** The number of the App that has posted it; null: the account has. */
+  readonly app: number | null;
 }
 
 /**
@@ -91,15 +94,16 @@ export class Comments {
     this.#chores = new DueRows(sql, {
       table: 'comments',
       columns:
-        'chore AS kind, owner, repo AS name, id AS commentId, ordered_at AS orderedAt, failures, karma',
+        'chore AS kind, owner, repo AS name, id AS commentId, ordered_at AS orderedAt, failures, karma, app',
       condition: 'chore IS NOT NULL',
     });
     this.#attempts = new DueRows(sql, { table: 'attempts', columns: ATTEMPT });
     sql.exec(`CREATE TABLE IF NOT EXISTS comments (
       id INTEGER PRIMARY KEY, owner TEXT NOT NULL, repo TEXT NOT NULL, number INTEGER,
       chore TEXT, ordered_at INTEGER NOT NULL DEFAULT 0, due_at INTEGER NOT NULL DEFAULT 0,
-      failures INTEGER NOT NULL DEFAULT 0, karma INTEGER
+      failures INTEGER NOT NULL DEFAULT 0, karma INTEGER, app INTEGER
     )`);
+    addColumn(sql, 'comments', 'app INTEGER');
     sql.exec('CREATE INDEX IF NOT EXISTS chores ON comments (due_at) WHERE chore IS NOT NULL');
     sql.exec(`CREATE TABLE IF NOT EXISTS attempts (
       id INTEGER PRIMARY KEY, owner TEXT NOT NULL, repo TEXT NOT NULL, number INTEGER NOT NULL,
@@ -123,16 +127,21 @@ export class Comments {
 
   /**
    * Answers what moderation has decided meanwhile; null: nothing.
-   * @param commentId the comment that the attempt has posted, which ends it; null: it goes on.
+   * @param posted the comment that the attempt has posted, which ends it; null: it goes on.
    */
-  settle(attempt: CommentAttempt, commentId: number | null, now: number): ChoreKind | null {
+  settle(
+    attempt: CommentAttempt,
+    posted: Pick<PostedComment, 'id' | 'app'> | null,
+    now: number,
+  ): ChoreKind | null {
     const { id, repository, number } = attempt;
     const [row] = this.#sql.exec<{ chore: ChoreKind | null }>('SELECT chore FROM attempts WHERE id = ?', id);
     const chore = row?.chore ?? null;
-    if (commentId === null) return chore;
-    const insert = `INSERT OR IGNORE INTO comments (id, owner, repo, number, chore, ordered_at, due_at)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)`;
-    this.#sql.exec(insert, commentId, repository.owner, repository.name, number, chore, now);
+    if (posted === null) return chore;
+    const insert = `INSERT OR IGNORE INTO comments (id, owner, repo, number, chore, ordered_at, due_at, app)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7)`;
+    const { owner, name } = repository;
+    this.#sql.exec(insert, posted.id, owner, name, number, chore, now, posted.app ?? null);
     this.forget(attempt);
     return chore;
   }
@@ -274,16 +283,17 @@ export class Comments {
 
   /** Carries out an action. False: the host wants no requests now. */
   async #carryOut(host: ThreadHost, chore: Chore): Promise<boolean> {
-    const { kind, repository, commentId, orderedAt, failures } = chore;
+    const { kind, repository, commentId, orderedAt, failures, app } = chore;
     try {
       let karmaBefore: number | null = null;
-      if (kind === 'delete') await host.deleteComment(repository, commentId);
+      if (kind === 'delete') await host.deleteComment(repository, commentId, app);
       else {
         const karma = kind === 'restore' ? (chore.karma ?? 0) : 0;
-        await host.editComment(repository, commentId, (text) => {
+        const change = (text: string) => {
           karmaBefore = shownKarma(text, this.#hash);
           return withKarma(text, this.#hash, karma);
-        });
+        };
+        await host.editComment(repository, commentId, change, app);
       }
       this.#done(chore, karmaBefore);
       return true;

@@ -16,12 +16,13 @@ import { type Granted, reserveCreation } from '../../limits/port.ts';
 import { hit } from '../../limits/sliding-window.ts';
 import type { Claim, Denied } from '../../limits/claim.ts';
 import { loggerOf } from '../../log.ts';
-import { feedOf, guardOf } from '../../objects.ts';
+import { feedOf, guardOf, hostAccountNamed } from '../../objects.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
 import { openLedger } from '../../stats/statistics.ts';
 import { listPseudonym, unlistPseudonym } from '../../stats/recorded-hashes.ts';
 import { commentText, exceededRoom, shownKarma } from '../../text/footer.ts';
-import { hostAccountOf, type Reached, reachHost } from '../../host-access.ts';
+import type { RepositoryName } from '../../words/repository-name.ts';
+import { payerIn, type Reached, reachHost } from '../../host-access.ts';
 import type { CommentAttempt, PostedOn, Thread } from './comments.ts';
 import {
   cooledDown,
@@ -238,7 +239,7 @@ export class Identity extends DurableObject<Env> {
       return { kind: 'too-long', maxCharacters };
     }
     const text = commentText(body, by);
-    const grant = await this.#reserve(request.claim, decision !== 'zero');
+    const grant = await this.#reserve({ owner, name }, request.claim, decision !== 'zero');
     if (grant.kind === 'denied') {
       await this.#wakeBy(Date.now() + FORGETTING_DELAY_MS);
       return grant;
@@ -267,7 +268,7 @@ export class Identity extends DurableObject<Env> {
       // If the guard cannot be told, the attempt stays open: the alarm finds its comment, and tells
       // the guard then.
       const isTracked = await succeeds(this.#track(attempt, posted));
-      const ordered = comments.settle(attempt, isTracked ? posted.id : null, Date.now());
+      const ordered = comments.settle(attempt, isTracked ? posted : null, Date.now());
       if (isTracked && ordered !== null) await this.#wakeBy(Date.now());
       // Blocked while it was being posted: it is deleted like the others.
       if (ordered === 'delete') return { kind: 'blocked' };
@@ -285,14 +286,15 @@ export class Identity extends DurableObject<Env> {
    * Asks the limits. Never rejects: without an answer, the comment is denied.
    * @param isGood false: nothing is kept for it
    */
-  #reserve(claim: Claim, isGood: boolean): Promise<Granted | Denied> {
-    const { config, host } = this.#reached();
+  async #reserve(repository: RepositoryName, claim: Claim, isGood: boolean): Promise<Granted | Denied> {
+    const { config, host, http } = this.#reached();
     const now = Date.now();
     const since = this.ctx.storage.kv.get<number>(PART_KEY) ?? now;
     const { hits, wait } = hit(this.#asPart, PART_LIMITS, now);
     const takesPart = isGood && now - since >= PART_AGE_MS && wait.waitMs === 0;
     if (takesPart) this.#asPart = hits;
-    return reserveCreation(hostAccountOf(this.env, host), { ...claim, takesPart }, loggerOf(config));
+    const account = hostAccountNamed(this.env, await payerIn(this.env, config, host, http, repository));
+    return reserveCreation(account, { ...claim, takesPart }, loggerOf(config));
   }
 
   /** Does what is due. If it does not finish, the platform runs it again. */
@@ -327,13 +329,14 @@ export class Identity extends DurableObject<Env> {
   async #settleFound(
     { hash, comments, karma }: Pseudonym,
     attempt: CommentAttempt,
-    { id, text, url }: CommentWithText,
+    found: CommentWithText,
   ): Promise<void> {
+    const { text, url } = found;
     // The next comment's karma must be higher than any that is shown.
     if (comments.settle(attempt, null, Date.now()) === null)
       karma.raise(shownKarma(text, hash) ?? 0, Date.now());
-    await this.#track(attempt, { id, url });
-    if (comments.settle(attempt, id, Date.now()) !== 'delete') await this.#announce(attempt, url);
+    await this.#track(attempt, found);
+    if (comments.settle(attempt, found, Date.now()) !== 'delete') await this.#announce(attempt, url);
   }
 
   /**
@@ -354,9 +357,10 @@ export class Identity extends DurableObject<Env> {
     await this.ctx.storage.deleteAll();
   }
 
-  async #track({ repository, startedAt }: CommentAttempt, { id: number, url }: PostedComment): Promise<void> {
+  async #track({ repository, startedAt }: CommentAttempt, posted: PostedComment): Promise<void> {
     const { owner, name: repo } = repository;
-    const comment = { kind: 'comment', host: this.#hostKey, owner, repo, number, url } as const;
+    const { id: number, url, app = null } = posted;
+    const comment = { kind: 'comment', host: this.#hostKey, owner, repo, number, url, app } as const;
     await guardOf(this.env).track(comment, null, startedAt);
   }
 

@@ -17,25 +17,27 @@ interface Opened {
   readonly env: Env;
   readonly reached: Reached;
   readonly host: Pick<ActivityHost, 'pullRequest'> & Pick<MaintainerHost, 'openedBy'>;
-  readonly bot: Account;
+  /** The accounts in whose names the service writes. */
+  readonly own: readonly Account[];
 }
 
 /**
- * Closes the open issues and pull requests of the bot. Pull requests that no push has recorded are
- * left alone. Costs two calls for each, besides the list.
+ * Closes the open issues and pull requests of the service. Pull requests that no push has recorded
+ * are left alone. Costs two calls for each, besides the lists.
  * @throws Error if some are still open
  */
 export async function closeOpened(
-  { env, reached, host, bot }: Opened,
+  { env, reached, host, own }: Opened,
   repository: Repository,
 ): Promise<void> {
   const {
     host: { key },
     http,
   } = reached;
-  const open = await host.openedBy(repository, bot.login);
+  const ids = new Set(own.map(({ id }) => id));
   const all: Tracked[] = [];
-  for (const thread of open) all.push(...(await tracked(thread)));
+  for (const account of own)
+    for (const thread of await host.openedBy(repository, account)) all.push(...(await tracked(thread)));
   const undo = undoAtHost(env, { http }, () => {});
   let failures = 0;
   const left = await undoAll(all, async (one) => {
@@ -48,13 +50,13 @@ export async function closeOpened(
   });
   if (left.length > 0) throw new Error(`${left.length} of ${all.length} could not be closed`);
 
-  async function tracked({ number, url, isPullRequest }: OpenThread): Promise<Tracked[]> {
+  async function tracked({ number, url, isPullRequest, app }: OpenThread): Promise<Tracked[]> {
     const { owner, name: repo } = repository;
-    const at = { host: key, owner, repo, number, url };
+    const at = { host: key, owner, repo, number, url, app };
     if (!isPullRequest) return [{ ...at, kind: 'issue' }];
     const pull = await host.pullRequest(repository, number);
     if (pull === null) return [];
-    const prHash = pull.id === undefined ? ownPrHash(pull, bot.id) : await prHashWithId(env.DB, key, pull.id);
+    const prHash = pull.id === undefined ? ownPrHash(pull, ids) : await prHashWithId(env.DB, key, pull.id);
     return prHash === null ? [] : [{ ...at, kind: 'pull-request', prHash }];
   }
 }

@@ -21,32 +21,33 @@ export class SqlStances implements StanceMemory {
     this.#sql = sql;
     sql.exec(`CREATE TABLE IF NOT EXISTS stances (
       repository INTEGER NOT NULL, thread INTEGER NOT NULL, name TEXT NOT NULL COLLATE NOCASE,
-      word TEXT NOT NULL, at INTEGER NOT NULL, said_by INTEGER NOT NULL,
+      word TEXT NOT NULL, at INTEGER NOT NULL, said_by INTEGER NOT NULL, since INTEGER NOT NULL,
       PRIMARY KEY (repository, thread)
     ) WITHOUT ROWID`);
     sql.exec('CREATE INDEX IF NOT EXISTS stances_by_name ON stances (name)');
-    sql.exec('CREATE TABLE IF NOT EXISTS heard (comment INTEGER PRIMARY KEY, at INTEGER NOT NULL)');
+    sql.exec('CREATE TABLE IF NOT EXISTS heard (remark TEXT PRIMARY KEY, at INTEGER NOT NULL)');
     sql.exec('CREATE INDEX IF NOT EXISTS heard_by_at ON heard (at)');
   }
 
-  wasHeard(commentId: number): boolean {
-    return this.#sql.exec('SELECT 1 FROM heard WHERE comment = ?', commentId).toArray().length > 0;
+  wasHeard(key: string): boolean {
+    return this.#sql.exec('SELECT 1 FROM heard WHERE remark = ?', key).toArray().length > 0;
   }
 
-  heard(commentId: number, at: number): void {
+  heard(key: string, at: number): void {
     this.#sql.exec('DELETE FROM heard WHERE at < ?', at - HEARD_LIFE_MS);
-    this.#sql.exec('INSERT OR IGNORE INTO heard VALUES (?, ?)', commentId, at);
+    this.#sql.exec('INSERT OR IGNORE INTO heard VALUES (?, ?)', key, at);
   }
 
   stance(repositoryId: number, thread: number): Stance | null {
-    const question = 'SELECT word, at, said_by AS saidBy FROM stances WHERE repository = ? AND thread = ?';
+    const question =
+      'SELECT word, at, said_by AS saidBy, since FROM stances WHERE repository = ? AND thread = ?';
     const rows = this.#sql.exec<Stance & Record<string, SqlStorageValue>>(question, repositoryId, thread);
     return rows.toArray()[0] ?? null;
   }
 
-  setStance(repository: Repository, thread: number, { word, at, saidBy }: Stance): void {
-    const row = [repository.id, thread, fullName(repository), word, at, saidBy];
-    this.#sql.exec('INSERT OR REPLACE INTO stances VALUES (?, ?, ?, ?, ?, ?)', ...row);
+  setStance(repository: Repository, thread: number, { word, at, saidBy, since }: Stance): void {
+    const row = [repository.id, thread, fullName(repository), word, at, saidBy, since];
+    this.#sql.exec('INSERT OR REPLACE INTO stances VALUES (?, ?, ?, ?, ?, ?, ?)', ...row);
   }
 
   /**

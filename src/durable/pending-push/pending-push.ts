@@ -148,9 +148,13 @@ export class PendingPush extends DurableObject<Env> {
     try {
       const orphan = await findOrphan(openRepositories(reached.access), target, prHash);
       if (orphan === null) return true;
-      const [{ owner, name: repo, id: repositoryId }, { number, url, fork, id }] = orphan;
+      const [{ owner, name: repo, id: repositoryId }, { number, url, fork, id, app }] = orphan;
       const place = { prHash, host: hostKey, owner, repo, number, url, fork };
-      const record = { ...place, ...(id !== undefined && { id }) };
+      const record = {
+        ...place,
+        ...(id !== undefined && { id }),
+        ...(app !== undefined && { app: app.number }),
+      };
       await pullRequestOf(this.env, prHash).adopt(record, repositoryId, committedAt * 1000);
       return true;
     } catch {

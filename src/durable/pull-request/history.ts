@@ -18,6 +18,23 @@ const REMARKS: ReadonlySet<HistoryKind> = new Set(['commented', 'reviewed', 'app
 
 export type HistoryKind = 'opened' | 'updated' | 'reopened' | HostEvent['kind'];
 
+/** Numbers of commits. `changed`: such as are there again with the same title. */
+export type CommitCounts = Readonly<Record<'added' | 'changed' | 'dropped', number>>;
+
+/** All kinds, for the description of the API. */
+export const HISTORY_KINDS = [
+  'opened',
+  'updated',
+  'reopened',
+  'commented',
+  'reviewed',
+  'approved',
+  'changes-requested',
+  'merged',
+  'closed',
+  'withdrawn',
+] as const satisfies readonly HistoryKind[];
+
 export interface HistoryEvent {
   /** Stays the same for as long as the pull request exists. */
   readonly id: number;
@@ -33,6 +50,11 @@ export interface HistoryEvent {
   readonly number?: number;
   /** The title that the pull request had then, as far as the service knew it. */
   readonly title?: string;
+  /**
+   * The changes of an update. Absent: nobody has looked, or an earlier version has written the
+   * event.
+   */
+  readonly commits?: CommitCounts;
 }
 
 interface Ending {
@@ -62,7 +84,12 @@ export class History {
    * Adds an event.
    * @param at milliseconds since 1970
    */
-  add(kind: HistoryKind, url: string, at: number, of: Pick<HistoryEvent, 'number' | 'title'>): void {
+  add(
+    kind: HistoryKind,
+    url: string,
+    at: number,
+    of: Omit<HistoryEvent, 'id' | 'kind' | 'url' | 'at'>,
+  ): void {
     const { events } = this.#kept;
     const isRemark = REMARKS.has(kind);
     events.push({ id: (events.at(-1)?.id ?? 0) + 1, kind, url: shortUrl(url), at: seconds(at), ...of });

@@ -6,13 +6,14 @@
  */
 import { accountLimits } from '../../config/config.ts';
 import type { Env } from '../../env.ts';
-import { botLogin, hostAccountOf, type Reached } from '../../host-access.ts';
+import { botLogin, payerIn, type Reached } from '../../host-access.ts';
 import { OWNERS_REPOSITORY } from '../../host/kinds.ts';
+import { mentionOf } from '../../events/maintainer-words.ts';
 import { openThreads } from '../../host/open.ts';
 import { ownClaim } from '../../limits/claim.ts';
 import { reserveCreation } from '../../limits/port.ts';
 import { loggerOf } from '../../log.ts';
-import { feedOf, guardOf, readFrom } from '../../objects.ts';
+import { feedOf, guardOf, hostAccountNamed, readFrom } from '../../objects.ts';
 import { MAINTAINERS_PATH } from '../../text/footer.ts';
 import { introduction } from '../../text/introduction.ts';
 import { hostFailureOf } from '../../words/host-error.ts';
@@ -28,8 +29,10 @@ const later = (askedMs: number): DeliveryResult => ({ kind: 'failed', askedMs, a
  * @param repositoryId the host's number of it.
  */
 export async function isFirst(env: Env, { config, host }: Reached, repositoryId: number): Promise<boolean> {
-  // Without SERVICE_URL, the comment would name an address that nobody reaches.
-  const isWanted = config.introduce === 'first' && config.isServiceUrlGiven && host.token !== null;
+  // Without SERVICE_URL, the comment would name an address that only this machine reaches, where
+  // also everybody is who tries the embedded host.
+  const hasAddress = config.isServiceUrlGiven || env.EMBEDDED_HOST !== undefined;
+  const isWanted = config.introduce === 'first' && hasAddress && host.token !== null;
   return isWanted && feedOf(env, host.key).introduce(repositoryId);
 }
 
@@ -48,16 +51,17 @@ async function mayPost(env: Env, hostKey: string, repository: RepositoryName) {
 export async function introduce(
   env: Env,
   { config, host, http, access }: Reached,
-  { owner, repo: name, number }: PullRequestRecord,
+  { owner, repo: name, number, app }: PullRequestRecord,
 ): Promise<DeliveryResult> {
   const may = await mayPost(env, host.key, { owner, name }).catch(() => 'later' as const);
   if (may !== 'now') return may === 'never' ? DONE : later(0);
-  const account = hostAccountOf(env, host);
+  const account = hostAccountNamed(env, await payerIn(env, config, host, http, { owner, name }));
   const grant = await reserveCreation(account, ownClaim(accountLimits(config, host)), loggerOf(config));
   if (grant.kind === 'denied') return later(grant.waitMs);
   const { serviceUrl } = config;
   try {
-    const bot = await botLogin(env, config, host, http, true);
+    const appAccount = app === undefined ? null : await access.writers?.account();
+    const bot = appAccount ? mentionOf(appAccount) : await botLogin(env, config, host, http, true);
     const ownersRepository = `${owner}/${OWNERS_REPOSITORY[host.kind]}`;
     const maintainersUrl = serviceUrl + MAINTAINERS_PATH;
     const text = introduction({ serviceUrl, maintainersUrl, bot, ownersRepository });

@@ -23,7 +23,7 @@ import { Lease } from '../lease.ts';
 import { type DeliveryResult, notTaken, Outbox, type Waiting } from '../outbox.ts';
 import { History, isEnd, shortUrl } from './history.ts';
 import { introduce, isFirst } from './introduce.ts';
-import type { HistoryEvent, KeptHistory } from './history.ts';
+import type { CommitCounts, HistoryEvent, KeptHistory } from './history.ts';
 import { CommitDates, type DatedCommits, type KeptDates } from './record.ts';
 import type { PullRequestRecord, RecordedPullRequest } from './record.ts';
 import type { PullRequestStage } from './stages.ts';
@@ -105,6 +105,8 @@ export interface RecordedPush {
   readonly lease: number | null;
   /** The host's number of the repository. Absent: the bot does not introduce itself. */
   readonly repositoryId?: number;
+  /** The changes of an update. Absent: nobody has looked. */
+  readonly commits?: CommitCounts;
 }
 
 /**
@@ -229,7 +231,8 @@ export class PullRequest extends DurableObject<Env> {
       if (isNew) this.#kept.unseen = { number, since: at, looks: 0, dueAt: 0 };
       const event = isNew ? 'opened' : 'updated';
       this.#queue('notification', event, '', at);
-      this.#history.add(event, url, at, this.#named(number));
+      const changes = event === 'updated' && push.commits !== undefined ? { commits: push.commits } : {};
+      this.#history.add(event, url, at, { ...this.#named(number), ...changes });
       this.#history.move(isNew ? 'open' : 'update', at);
     }
     this.#save();
@@ -409,7 +412,7 @@ export class PullRequest extends DurableObject<Env> {
     const { config } = result;
     const http = (this.#http ??= openHttp(config));
     try {
-      const { prHash, host, owner, repo, number, url, id } = record;
+      const { prHash, host, owner, repo, number, url, id, app = null } = record;
       if (entry.kind === 'notification') {
         // Do not link to the code host: the first visitors there are likely to be the author.
         const page = config.serviceUrl + pullRequestPath(prHash);
@@ -421,7 +424,7 @@ export class PullRequest extends DurableObject<Env> {
           click: page,
         });
       } else if (entry.kind === 'tracking') {
-        const tracked = { kind: 'pull-request', prHash, host, owner, repo, number, url } as const;
+        const tracked = { kind: 'pull-request', prHash, host, owner, repo, number, url, app } as const;
         await guardOf(this.env).track(tracked, null, entry.at);
       } else {
         const { at: openedAt, works } = entry;

@@ -31,6 +31,8 @@ export interface PullRequestRecord {
   readonly url: string;
   /** The host's own number, as `HostPullRequest` has it. */
   readonly id?: number;
+  /** The number of the App that has opened it; absent: the account has. */
+  readonly app?: number;
   /** The bot's fork that has its branch; null: it is gone, or there never was one. */
   readonly fork: RepositoryName | null;
   /**

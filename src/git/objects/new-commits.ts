@@ -49,8 +49,8 @@ export interface NewCommit {
   readonly oid: Oid;
   readonly content: Uint8Array;
   /**
-   * Reads parts of the commit, tree and parents perhaps again at each access: the parts of thousands
-   * of commits take more memory than their contents.
+   * Reads parts of the commit, tree and parents perhaps again at each access: the parts of
+   * thousands of commits take more memory than their contents.
    */
   readonly commit: Commit;
 }

@@ -71,12 +71,17 @@ export function canonical({ mode, name, oid }: TreeEntry): TreeEntry {
   return { mode: mode.replace(/^0+/, ''), name, oid };
 }
 
+/** Returns a new tree without the entry of this name. */
+export function withoutEntry(entries: readonly TreeEntry[], without: Uint8Array): TreeEntry[] {
+  return entries.filter(({ name }) => Buffer.compare(name, without) !== 0).map(canonical);
+}
+
 /**
  * Returns a new tree in which `entry` replaces the one of its name, or stands where Git's order
  * puts it.
  */
 export function withEntry(entries: readonly TreeEntry[], entry: TreeEntry): TreeEntry[] {
-  const others = entries.filter(({ name }) => Buffer.compare(name, entry.name) !== 0).map(canonical);
+  const others = withoutEntry(entries, entry.name);
   const key = sortKey(entry);
   const place = others.findIndex((other) => Buffer.compare(sortKey(other), key) > 0);
   return others.toSpliced(place < 0 ? others.length : place, 0, canonical(entry));

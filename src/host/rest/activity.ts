@@ -11,14 +11,23 @@ import type {
   Conversation,
   Feed,
   FeedThread,
+  ListedThread,
   MovedThread,
   PullRequestState,
   ReadRemarks,
   Remark,
+  SaidIn,
   Speaker,
 } from '../code-host.ts';
-import { expectAddress, expectNumber, expectThread } from './answer.ts';
-import { type AnsweredReview, isSent, readConversation } from './conversation.ts';
+import { expectAddress, expectList, expectNumber, expectText, expectThread } from './answer.ts';
+import {
+  type AnsweredLine,
+  type AnsweredReview,
+  isSent,
+  newestLines,
+  type PullPlace,
+  readConversation,
+} from './conversation.ts';
 import {
   type AnsweredComment,
   branchOf,
@@ -31,9 +40,14 @@ import {
   isSince,
   readPull,
 } from './reads.ts';
+import type { AppAccount } from './actor.ts';
 import { Rest, type RestAccess, type RestHabits } from './rest.ts';
 
+const ISSUES = 'GET /repos/{owner}/{repo}/issues';
 const REVIEWS = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews';
+
+/** The beginning of a title that a list has: most hosts take no longer one. */
+const MOST_OF_A_TITLE = 256;
 
 /** Interval between reads of the feed, if its answer names none. */
 const USUAL_POLL_INTERVAL_S = 60;
@@ -67,6 +81,11 @@ export class RestActivity {
 
   async account(): Promise<Account> {
     return readAccount(this.#rest);
+  }
+
+  /** Returns the App's account; null: the service has no App. */
+  async appAccount(): Promise<AppAccount | null> {
+    return this.#rest.appAccount();
   }
 
   /**
@@ -110,6 +129,27 @@ export class RestActivity {
     return { threads, ...said };
   }
 
+  /**
+   * Lists what an account has opened in a repository and was touched since a moment: a hundred
+   * threads at most, the newest first.
+   * @param since is in milliseconds since 1970.
+   */
+  async touchedBy(repository: RepositoryName, login: string, since: number): Promise<readonly FeedThread[]> {
+    const { byAuthor, page } = this.#rest.differences;
+    const query = { ...placeOf(repository), state: 'all', sort: 'updated', since: moment(since) } as const;
+    const { data } = await this.#rest.call(ISSUES, { ...page, ...query, [byAuthor]: login });
+    // A host may ignore what it does not know.
+    const own = expectList(data).filter(({ user }) => user?.login === login);
+    return own.map(({ id, number, pull_request, updated_at }) => ({
+      id: String(id),
+      isIssue: !pull_request,
+      isByBot: true,
+      repository,
+      number: expectNumber(number),
+      updatedAt: Date.parse(updated_at),
+    }));
+  }
+
   /** Reads a pull request, or returns null if the host no longer shows it. */
   async pullRequest(repository: RepositoryName, number: number): Promise<PullRequestState | null> {
     return unlessMissing(async () => {
@@ -134,12 +174,16 @@ export class RestActivity {
    */
   async remarks(repository: RepositoryName, number: number, since: number): Promise<ReadRemarks | null> {
     const from = moment(since);
+    const pull = { ...placeOf(repository), pull_number: number };
     return unlessMissing(async () => {
-      const [read, reviews] = await Promise.all([
+      const [{ comments, readTo }, reviews] = await Promise.all([
         firstComments(this.#rest, repository, number, from),
-        this.#reviews(repository, number, from),
+        this.#reviews(pull, from),
       ]);
-      return { remarks: [...read.comments.map(fromComment), ...reviews], readTo: read.readTo };
+      // Each remark on a line belongs to a review, which has the same time or a later one.
+      const all = reviews.length === 0 ? [] : await newestLines(this.#rest, pull, reviews);
+      const lines = all.filter(({ created_at }) => isSince(from, created_at)).map(fromLine);
+      return { remarks: [...comments.map(fromComment), ...reviews.map(fromReview)], readTo, lines };
     });
   }
 
@@ -148,16 +192,19 @@ export class RestActivity {
     const from = moment(since);
     return unlessMissing(async () => {
       const { comments, readTo } = await firstComments(this.#rest, repository, number, from);
-      return { remarks: comments.map(fromComment), readTo };
+      return { remarks: comments.map(fromComment), readTo, lines: [] };
     });
   }
 
-  /** Lists the reviews since a moment, from which on they cannot be requested. */
-  async #reviews(repository: RepositoryName, pull_number: number, since: string): Promise<Remark[]> {
-    const found: Remark[] = [];
-    for await (const { data } of this.#rest.pages(REVIEWS, { ...placeOf(repository), pull_number })) {
+  /**
+   * Lists the reviews since a moment, from which on they cannot be requested. Only those of the
+   * last page keep their texts, because many may be long.
+   */
+  async #reviews(pull: PullPlace, since: string): Promise<readonly AnsweredReview[]> {
+    let found: AnsweredReview[] = [];
+    for await (const { data } of this.#rest.pages(REVIEWS, pull)) {
       const recent = data.filter((one) => isSent(one) && isSince(since, one.submitted_at ?? ''));
-      found.push(...recent.map(fromReview));
+      if (recent.length > 0) found = [...found.map((one) => ({ ...one, body: '' })), ...recent];
     }
     return found;
   }
@@ -168,10 +215,7 @@ export class RestActivity {
    */
   async conversation(repository: RepositoryName, number: number): Promise<Conversation | MovedThread | null> {
     return unlessMissing(async () => {
-      const { apiUrl, clock } = this.#rest;
-      const isKnown = pullRequestsOf(apiUrl, repository, clock.now()) !== null;
-      // The bot may see more than the public.
-      if (!isKnown && (await lookUpRepository(this.#rest, repository)).isPrivate) return null;
+      if (!(await this.#isPublic(repository))) return null;
       const found = await readConversation(this.#rest, repository, number);
       if (!('movedTo' in found)) return found;
       const to = expectThread(found.movedTo);
@@ -185,6 +229,32 @@ export class RestActivity {
       const renamed = await readConversation(this.#rest, there, to.index);
       return 'movedTo' in renamed ? null : renamed;
     });
+  }
+
+  /**
+   * Lists the newest open issues and pull requests, the newest first, with two calls at most.
+   * @returns null if the public does not see the repository.
+   */
+  async newestThreads(repository: RepositoryName): Promise<readonly ListedThread[] | null> {
+    return unlessMissing(async () => {
+      if (!(await this.#isPublic(repository))) return null;
+      const query = { ...placeOf(repository), ...this.#rest.differences.beginning, state: 'open' as const };
+      const { data } = await this.#rest.call('GET /repos/{owner}/{repo}/issues', query);
+      const listed = expectList(data).map(({ number, title, created_at, pull_request }) => ({
+        number: expectNumber(number),
+        title: expectText(title).slice(0, MOST_OF_A_TITLE),
+        isPullRequest: Boolean(pull_request),
+        openedAt: expectText(created_at),
+      }));
+      return listed.toSorted((one, other) => other.number - one.number);
+    });
+  }
+
+  /** Tells if the public sees a repository, because the bot may see more. */
+  async #isPublic(repository: RepositoryName): Promise<boolean> {
+    const { apiUrl, clock } = this.#rest;
+    if (pullRequestsOf(apiUrl, repository, clock.now()) !== null) return true;
+    return !(await lookUpRepository(this.#rest, repository)).isPrivate;
   }
 }
 
@@ -238,19 +308,12 @@ const VERDICTS: Readonly<Record<string, Remark['kind']>> = {
 
 /** @throws TypeError for fields of another shape. */
 function fromComment(comment: AnsweredComment): Remark {
-  const said = commentOf(comment);
-  return {
-    ...remarkOf('comment', comment),
-    at: comment.created_at,
-    kind: 'commented',
-    text: comment.body ?? '',
-    ...(said && { comment: said }),
-  };
+  return { ...remarkOf('comment', comment), at: comment.created_at, kind: 'commented' };
 }
 
 /**
- * Converts a review without its text. Every remark on a line of code belongs to one, even if it is
- * the only one in it.
+ * Converts a review. Every remark on a line of code belongs to one, even if it is the only one in
+ * it.
  * @throws TypeError for fields of another shape.
  */
 function fromReview(review: AnsweredReview): Remark {
@@ -259,21 +322,37 @@ function fromReview(review: AnsweredReview): Remark {
     ...remarkOf('review', review),
     at: submitted_at ?? '',
     kind: VERDICTS[state] ?? 'reviewed',
-    text: '',
   };
 }
 
-function remarkOf(of: 'comment' | 'review', { id, user, html_url }: AnsweredComment | AnsweredReview) {
-  return { key: `${of}:${expectNumber(id)}`, authorId: idOf(user), url: expectAddress(html_url) };
+/** @throws TypeError for fields of another shape. */
+function fromLine(line: AnsweredLine): Remark {
+  return { ...remarkOf('line', line), at: line.created_at, kind: 'commented' };
 }
 
-/**
- * Reads what decides whether a comment counts as a maintainer's word; null unless a person wrote
- * it. A program may repeat what strangers write, and also posts in the name of a person.
- */
-function commentOf(comment: AnsweredComment) {
-  const { id, user, created_at, updated_at, author_association } = comment;
-  if (user === null || user.type === 'Bot' || comment.performed_via_github_app) return null;
+/** The fields that all kinds of texts share. */
+interface AnsweredText {
+  readonly id: number | bigint;
+  readonly user: { readonly id: number | bigint; readonly login: string; readonly type?: string } | null;
+  readonly html_url: string;
+  readonly body?: string | null;
+  readonly created_at?: string;
+  readonly updated_at?: string;
+  readonly author_association?: string;
+  readonly performed_via_github_app?: unknown;
+}
+
+function remarkOf(of: SaidIn, text: AnsweredText) {
+  const { id, user, html_url, body, created_at, updated_at, author_association } = text;
+  const number = expectNumber(id);
+  const remark = {
+    key: `${of}:${number}`,
+    authorId: idOf(user),
+    url: expectAddress(html_url),
+    text: body ?? '',
+  };
+  // A program may repeat what strangers write, and also posts in the name of a person.
+  if (user === null || user.type === 'Bot' || text.performed_via_github_app) return remark;
   const by: Speaker = { login: user.login, association: author_association ?? null };
-  return { id: expectNumber(id), isEdited: created_at !== updated_at, by };
+  return { ...remark, comment: { id: number, in: of, isEdited: created_at !== updated_at, by } };
 }

@@ -79,7 +79,7 @@ export class AgitRepositories extends RestRepositories {
     const wanted = shownText(text);
     // Servers trim both.
     const isShown = title.trim() === wanted.title.trim() && body.trim() === wanted.body.trim();
-    if (!isShown) await this.editPullRequest(repository, number, wanted);
+    if (!isShown) await this.editPullRequest(repository, number, wanted, null);
     return pull;
   }
 

@@ -49,13 +49,44 @@ export async function readConversation(
     issue.pull_request ? readReviews(rest, repository, number) : [],
   ]);
   const isOpen = issue.state === 'open';
+  const said = latest(comments.map(toComment), reviews);
   return {
     title: expectText(issue.title),
     state: issue.pull_request?.merged_at ? 'merged' : isOpen ? 'open' : 'closed',
     closedAt: issue.closed_at ?? null,
     isLocked: expectFlag(issue.locked ?? issue.is_locked),
-    comments: newest([toComment(issue)], comments.map(toComment), reviews),
+    description: latest([toComment(issue)])[0] ?? null,
+    comments: said.slice(0, MOST_COMMENTS),
+    hasEarlier: said.length > MOST_COMMENTS,
   };
+}
+
+/** The parameters of a pull request's routes. */
+export type PullPlace = { readonly owner: string; readonly repo: string; readonly pull_number: number };
+
+/** A remark on a line. */
+export type AnsweredLine = DataOf<`${typeof PULL}/comments`>[number];
+
+/**
+ * Lists the newest remarks on lines, the oldest first: at a host without a list of them, those of
+ * the newest of these reviews.
+ */
+export async function newestLines(
+  rest: Rest,
+  pull: PullPlace,
+  reviews: readonly AnsweredReview[] | Promise<readonly AnsweredReview[]>,
+): Promise<readonly AnsweredLine[]> {
+  const { hasRemarkList, page } = rest.differences;
+  if (hasRemarkList) {
+    const newestFirst = { ...pull, ...page, sort: 'created', direction: 'desc' } as const;
+    return expectList((await rest.call(`${PULL}/comments`, newestFirst)).data).toReversed();
+  }
+  const asked = (await reviews).filter(({ comments_count: count = 0 }) => count > 0);
+  const ofReviews = asked.slice(-REVIEWS_WITH_REMARKS).map(async ({ id }) => {
+    const review = { ...pull, review_id: expectNumber(id) };
+    return expectList((await rest.call(`${PULL}/reviews/{review_id}/comments`, review)).data);
+  });
+  return (await Promise.all(ofReviews)).flat() as AnsweredLine[];
 }
 
 /** Reads the newest reviews, and the newest remarks on lines. */
@@ -64,21 +95,13 @@ async function readReviews(
   repository: RepositoryName,
   pull_number: number,
 ): Promise<readonly ThreadComment[]> {
-  const { hasRemarkList, page } = rest.differences;
+  const { page } = rest.differences;
   const pull = { ...placeOf(repository), pull_number };
-  const newestFirst = { ...pull, ...page, sort: 'created', direction: 'desc' } as const;
-  const [all, listed] = await Promise.all([
-    lastPages((which) => rest.call(`${PULL}/reviews`, { ...pull, ...page, page: which })),
-    hasRemarkList ? rest.call(`${PULL}/comments`, newestFirst) : { data: [] },
-  ]);
-  const reviews = (all as readonly AnsweredReview[]).filter(isSent);
-  const asked = reviews.filter(({ comments_count: count = 0 }) => count > 0).slice(-REVIEWS_WITH_REMARKS);
-  const ofReviews = asked.map(async ({ id }) => {
-    const review = { ...pull, review_id: expectNumber(id) };
-    return expectList((await rest.call(`${PULL}/reviews/{review_id}/comments`, review)).data);
-  });
-  const remarks = [...expectList(listed.data).toReversed(), ...(await Promise.all(ofReviews)).flat()];
-  return [...reviews, ...remarks].map(toComment);
+  const listing = lastPages((which) => rest.call(`${PULL}/reviews`, { ...pull, ...page, page: which })).then(
+    (all: readonly AnsweredReview[]) => all.filter(isSent),
+  );
+  const [reviews, lines] = await Promise.all([listing, newestLines(rest, pull, listing)]);
+  return [...reviews, ...lines].map(toComment);
 }
 
 /**
@@ -110,11 +133,10 @@ function stringOrNull(value: unknown): string | null {
  * Sorts texts, the newest first, and leaves out empty ones, such as an approval.
  * @param lists have the oldest first.
  */
-function newest(...lists: readonly (readonly ThreadComment[])[]): readonly ThreadComment[] {
+function latest(...lists: readonly (readonly ThreadComment[])[]): readonly ThreadComment[] {
   const said = lists.flat().filter(({ at, text }) => text.trim() !== '' && !Number.isNaN(Date.parse(at)));
   // In the same second, the last one is the newest.
-  const sorted = said.toReversed().toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at));
-  return sorted.slice(0, MOST_COMMENTS);
+  return said.toReversed().toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at));
 }
 
 /**

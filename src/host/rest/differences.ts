@@ -16,14 +16,17 @@ export function differencesOf(kind: HostKind) {
    * Parameters for the longest page. REST: "Using pagination". Gitea: `[api] MAX_RESPONSE_ITEMS`,
    * unless it allows more.
    */
-  const page: Readonly<Record<string, number>> = isGitHub ? { per_page: 100 } : { limit: 50 };
+  const pageOf = (entries: number): Readonly<Record<string, number>> =>
+    isGitHub ? { per_page: entries } : { limit: entries };
   return {
     /**
      * The way in which the bot proposes commits: from its fork, or by a push to upstream (Gitea:
      * services/agit/agit.go).
      */
     flow: isGitHub ? 'fork' : 'agit',
-    page,
+    page: pageOf(isGitHub ? 100 : 50),
+    /** Parameters for the beginning of a list that a page of ours shows. */
+    beginning: pageOf(30),
     /** Parameters for notifications. REST: at most 50 a page. */
     feedQuery: isGitHub ? { participating: true, per_page: 50 } : {},
     /**
@@ -48,6 +51,11 @@ export function differencesOf(kind: HostKind) {
     hidesFlagged: isGitHub,
     /** The parameter that lists the issues of one author. Gitea: routers/api/v1/repo/issue.go. */
     byAuthor: isGitHub ? 'creator' : 'created_by',
+    /**
+     * True if a vulnerability can be reported to the maintainers alone. Gitea and Forgejo describe
+     * no such call (templates/swagger/v1_json.tmpl).
+     */
+    hasPrivateReports: isGitHub,
     /**
      * True if there is a list of all remarks on lines. Gitea lists them only by review
      * (routers/api/v1/repo/pull_review.go).

@@ -183,11 +183,19 @@ export class ForkRepositories extends RestRepositories {
   }
 
   async #create(name: RepositoryName, { head, isDraft: draft, ...text }: NewPullRequest) {
-    const request = { ...placeOf(name), ...text, head: labelOf(head), draft };
+    // The App may not let maintainers push to the account's fork: sigmavirus24/github3.py#1031.
+    const mayPush = !(await this.rest.writesAsApp(name));
+    const request = {
+      ...placeOf(name),
+      ...text,
+      head: labelOf(head),
+      draft,
+      ...(!mayPush && { maintainer_can_modify: false }),
+    };
     const answer = await this.rest.call('POST /repos/{owner}/{repo}/pulls', request);
     if (!isFrom(head, answer.data.head)) throw new TypeError('another pull request was opened');
     expectStatus(answer, 201);
-    return this.toPullRequest(answer.data, name);
+    return this.toPullRequest(answer.data, name, answer.app);
   }
 
   protected isRecorded(pull: AnsweredPull, head: Head): boolean {

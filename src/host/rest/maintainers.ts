@@ -4,8 +4,8 @@
  */
 import { HostError, hostFailureOf } from '../../words/host-error.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';
-import type { OpenThread, Repository, Speaker, Role } from '../code-host.ts';
-import { expectAddress, expectNumber } from './answer.ts';
+import type { Account, OpenThread, Remark, Repository, Speaker, Role } from '../code-host.ts';
+import { expectAddress, expectList, expectNumber } from './answer.ts';
 import { lookUpRepository, placeOf } from './reads.ts';
 import { Rest, type RestAccess } from './rest.ts';
 
@@ -16,6 +16,9 @@ const ASSOCIATIONS: ReadonlyMap<string, Role> = new Map([
 ]);
 /** Permissions of accounts that may write (Gitea: `AccessMode.ToString`). */
 const WRITERS: ReadonlySet<string> = new Set(['owner', 'admin', 'write']);
+/** A text of somebody's, by its number and kind. */
+type Acknowledged = Pick<NonNullable<Remark['comment']>, 'id' | 'in'>;
+
 const COLLABORATOR = 'GET /repos/{owner}/{repo}/collaborators/{username}';
 
 export class RestMaintainers {
@@ -31,30 +34,80 @@ export class RestMaintainers {
   }
 
   /**
-   * Tells what the author of a comment may do. GitHub says it with the comment. Others are asked,
-   * with at most two calls, and without an answer the author is nobody.
+   * Tells if the author of a comment is surely nobody, without a call. GitHub says it with the
+   * comment, but hides private members: where the App is installed, it may ask for them.
    */
-  async standing(repository: RepositoryName, { login, association }: Speaker): Promise<Role> {
-    if (association !== null) return ASSOCIATIONS.get(association) ?? 'none';
+  async isStranger(repository: RepositoryName, { association }: Speaker): Promise<boolean> {
+    if (association === null || ASSOCIATIONS.has(association)) return false;
+    return !(await this.#rest.writesAsApp(repository).catch(() => false));
+  }
+
+  /**
+   * Tells what the author of a comment may do. If the host has not said it with the comment, it is
+   * asked, with at most three calls, and without an answer the author is nobody.
+   */
+  async standing(repository: RepositoryName, speaker: Speaker): Promise<Role> {
+    const { login, association } = speaker;
+    const said = association === null ? undefined : ASSOCIATIONS.get(association);
+    if (said !== undefined) return said;
+    if (await this.isStranger(repository, speaker)) return 'none';
     if (login.toLowerCase() === repository.owner.toLowerCase()) return 'owner';
     const person = { ...placeOf(repository), username: login };
     const permission = await unlessRefused(this.#rest.call(`${COLLABORATOR}/permission`, person));
     if (permission !== null) return WRITERS.has(permission.data.permission) ? 'owner' : 'none';
     // Gitea tells permissions only to administrators, and collaborators to everybody.
     const found = await unlessRefused(this.#rest.call(COLLABORATOR, person));
-    return found?.status === 204 ? 'maintainer' : 'none';
+    return found?.status === 204 || (await this.#isAssignable(repository, login)) ? 'maintainer' : 'none';
   }
 
-  /** Answers a comment with a thumb. A host that does not allow that changes nothing. */
-  async acknowledge(repository: RepositoryName, comment_id: number): Promise<void> {
-    const reaction = { ...placeOf(repository), comment_id, content: '+1' as const };
-    await unlessRefused(
-      this.#rest.call('POST /repos/{owner}/{repo}/issues/comments/{comment_id}/reactions', reaction),
+  /**
+   * Tells if issues may be assigned to somebody, and so if they are in a team that may write. Gitea
+   * shows the members of teams to nobody else (`GetRepoAssignees` in models/repo/user_repo.go).
+   */
+  async #isAssignable(repository: RepositoryName, login: string): Promise<boolean> {
+    const list = await unlessRefused(
+      this.#rest.call('GET /repos/{owner}/{repo}/assignees', placeOf(repository)),
     );
+    const isThem = (one: { readonly login?: string }) => one.login?.toLowerCase() === login.toLowerCase();
+    return list !== null && expectList(list.data).some(isThem);
   }
 
-  /** Lists the open issues and pull requests of an account. */
-  async openedBy(repository: RepositoryName, login: string): Promise<readonly OpenThread[]> {
+  /**
+   * Answers what somebody has said with a thumb, which a review gets on its pull request, as it has
+   * no place for one itself. A host that does not allow that changes nothing.
+   * @param thread the number of the issue or pull request.
+   */
+  async acknowledge(repository: RepositoryName, thread: number, said: Acknowledged): Promise<void> {
+    const at = { ...placeOf(repository), content: '+1' as const };
+    await unlessRefused<unknown>(this.#thumb(at, thread, said));
+  }
+
+  #thumb(
+    at: { readonly owner: string; readonly repo: string; readonly content: '+1' },
+    issue_number: number,
+    { id: comment_id, in: where }: Acknowledged,
+  ): Promise<unknown> {
+    if (where === 'review')
+      return this.#rest.call('POST /repos/{owner}/{repo}/issues/{issue_number}/reactions', {
+        ...at,
+        issue_number,
+      });
+    return where === 'line' && this.#rest.differences.hasRemarkList
+      ? this.#rest.call('POST /repos/{owner}/{repo}/pulls/comments/{comment_id}/reactions', {
+          ...at,
+          comment_id,
+        })
+      : this.#rest.call('POST /repos/{owner}/{repo}/issues/comments/{comment_id}/reactions', {
+          ...at,
+          comment_id,
+        });
+  }
+
+  /** Lists the open issues and pull requests of an account, or of the App whose account it is. */
+  async openedBy(
+    repository: RepositoryName,
+    { login, app = null }: Account & { readonly app?: number | null },
+  ): Promise<readonly OpenThread[]> {
     const query = {
       ...placeOf(repository),
       state: 'open' as const,
@@ -67,6 +120,7 @@ export class RestMaintainers {
       number: expectNumber(number),
       url: expectAddress(html_url),
       isPullRequest: Boolean(pull_request),
+      app,
     }));
   }
 }

@@ -113,13 +113,20 @@ function toRepository(data: AnsweredRepository): Repository {
   };
 }
 
+interface AnsweredUser {
+  readonly id: number | bigint;
+  readonly login: string;
+  /** `Bot` for the account of an App. Gitea does not say. */
+  readonly type?: string;
+}
+
 /** A pull request, in a list or alone. */
 export type AnsweredPull = Pick<
   DataOf<'GET /repos/{owner}/{repo}/pulls/{pull_number}'>,
   'id' | 'number' | 'html_url' | 'state' | 'title' | 'body' | 'merged_at' | 'closed_at' | 'base' | 'head'
 > & {
   /** The author, or null if the account was deleted. */
-  readonly user: { readonly id: number | bigint; readonly login: string } | null;
+  readonly user: AnsweredUser | null;
   /** The state, which is missing in GitHub's lists. */
   readonly merged?: boolean;
 };
@@ -136,6 +143,13 @@ export async function readPull(
 /** Returns the id of an account. `JSON.parse` makes no `bigint`, although the types allow one. */
 export function idOf(user: { readonly id: number | bigint } | null): number | null {
   return user === null ? null : Number(user.id);
+}
+
+/** Returns the number of the service's App if a user is its account. Costs calls only for a bot. */
+export async function appOf(rest: Rest, user: AnsweredUser | null): Promise<number | undefined> {
+  if (user?.type !== 'Bot') return undefined;
+  const account = await rest.appAccount();
+  return account?.id === idOf(user) ? account?.app : undefined;
 }
 
 /**

@@ -18,9 +18,17 @@ import type {
   Repository,
   Source,
 } from '../code-host.ts';
-import { expectAddress, expectNumber, expectStatus, expectText, expectThread } from './answer.ts';
+import {
+  expectAddress,
+  expectLogin,
+  expectNumber,
+  expectStatus,
+  expectText,
+  expectThread,
+} from './answer.ts';
 import {
   type AnsweredPull,
+  appOf,
   branchOf,
   lookUpRepository,
   placeOf,
@@ -136,11 +144,14 @@ export abstract class RestRepositories {
       // The number belongs to another pull request if the hash is of another repository, or this
       // one was created again.
       const isKnown = this.isRecorded(shown, head, repository, recorded);
-      return isKnown ? this.toPullRequest(shown, repository) : null;
+      return isKnown ? this.toPullRequest(shown, repository, recorded.app) : null;
     });
     if (known !== null) return known;
     const found = await this.findPull(repository, head);
-    return found === null ? null : this.rest.retried(async () => this.toPullRequest(found, repository));
+    if (found === null) return null;
+    return this.rest.retried(async () =>
+      this.toPullRequest(found, repository, await appOf(this.rest, found.user)),
+    );
   }
 
   /** Returns the reason why a number is not that of an open issue, or null if it is. */
@@ -159,19 +170,28 @@ export abstract class RestRepositories {
     return why === 'open' ? null : (why ?? 'does not exist');
   }
 
+  /** @param app is the number of the App that has opened it; null: the account has. */
   async editPullRequest(
     repository: RepositoryName,
     number: number,
     changes: PullRequestChanges,
+    app: number | null,
   ): Promise<void> {
-    await underCurrentName(this.rest, repository, (name) => this.#changePull(name, number, changes));
+    await underCurrentName(this.rest, repository, (name) => this.#changePull(name, number, changes, app));
   }
 
-  /** Closes a pull request, unless it is closed already. */
-  async closePullRequest(repository: RepositoryName, number: number): Promise<ClosedPullRequest> {
+  /**
+   * Closes a pull request, unless it is closed already.
+   * @param app as for `editPullRequest`.
+   */
+  async closePullRequest(
+    repository: RepositoryName,
+    number: number,
+    app: number | null,
+  ): Promise<ClosedPullRequest> {
     return underCurrentName(this.rest, repository, async (name) => {
       try {
-        const { merged, closed_at: at } = await this.#changePull(name, number, { state: 'closed' });
+        const { merged, closed_at: at } = await this.#changePull(name, number, { state: 'closed' }, app);
         return merged ? { kind: 'merged' } : { kind: 'closed', at };
       } catch (error) {
         // Gitea: "cannot change state of this pull request, it was already merged"
@@ -187,10 +207,12 @@ export abstract class RestRepositories {
     repository: RepositoryName,
     pull_number: number,
     changes: PullRequestChanges & { readonly state?: 'closed' },
+    app: number | null,
   ) {
-    return this.rest.retried(async () => {
+    const rest = this.rest.by(app);
+    return rest.retried(async () => {
       const change = { ...placeOf(repository), pull_number, ...changes };
-      const answer = await this.rest.call('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', change);
+      const answer = await rest.call('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', change);
       // Gitea answers with 201, although nothing is new.
       expectStatus(answer, 200, 201);
       const { number, state } = answer.data;
@@ -200,8 +222,11 @@ export abstract class RestRepositories {
     });
   }
 
-  /** @throws TypeError for fields of another shape */
-  protected toPullRequest(pull: AnsweredPull, repository: RepositoryName): HostPullRequest {
+  /**
+   * @param app is the number of the App that has opened it.
+   * @throws TypeError for fields of another shape
+   */
+  protected toPullRequest(pull: AnsweredPull, repository: RepositoryName, app?: number): HostPullRequest {
     const source = this.sourceOf(pull, repository);
     return {
       number: expectNumber(pull.number),
@@ -212,6 +237,7 @@ export abstract class RestRepositories {
       source,
       fork: source?.refName.startsWith('refs/heads/') ? source.repository : null,
       ...(branchOf(this.rest, pull) === null && { id: expectNumber(pull.id) }),
+      ...(app !== undefined && { app: { number: app, login: expectLogin(pull.user?.login) } }),
     };
   }
 }

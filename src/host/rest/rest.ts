@@ -5,19 +5,26 @@
 import type { Endpoints } from '@octokit/types';
 import { HostError, hostFailureOf } from '../../words/host-error.ts';
 import { hostText } from '../../words/host-text.ts';
+import type { RepositoryName } from '../../words/repository-name.ts';
 import { type Clock, systemClock } from '../../isolate/clock.ts';
 import { isolateMemory } from '../../isolate/memory-budget.ts';
 import { withDeadline } from '../../isolate/within.ts';
 import { countedFetch } from '../../metrics/tally.ts';
 import type { Http } from '../../outgoing/http-client.ts';
 import { wholeResponse } from '../../outgoing/response.ts';
-import type { BackOff } from '../account/account-back-off.ts';
-import type { CallMeter } from '../account/account-budget.ts';
-import type { TokenWatch } from '../account/token-watch.ts';
 import { noAnswer, type Operation, hostRefusal, type RefusedCall } from '../failure.ts';
 import type { HostKind } from '../kinds.ts';
 import { withRetries } from '../retries.ts';
 import { MOST_REDIRECTS, notFollowed, redirectOf } from '../redirect.ts';
+import {
+  type Actor,
+  type AppAccount,
+  appIsGone,
+  appsPlace,
+  type Author,
+  DENIED,
+  type Writers,
+} from './actor.ts';
 import { expectList, expectStatus } from './answer.ts';
 import { type Differences, differencesOf } from './differences.ts';
 
@@ -33,6 +40,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   pulls: 'open',
   issues: 'post',
   comments: 'post',
+  reports: 'post',
 };
 /** Maximum number of pages of a list. The longest threads have some thousands of comments. */
 const MAX_PAGES = 100;
@@ -65,18 +73,18 @@ type EntryOf<R extends Route> = DataOf<R> extends readonly (infer T)[] ? T : nev
 
 export interface Answer<T> extends Pick<RefusedCall, 'status' | 'header'> {
   readonly data: T;
+  /** The App that has made the call; absent: the account has. */
+  readonly app?: number;
 }
 
 /** The settings for a host's REST interface and the bot's account. */
-export interface RestAccess {
+export interface RestAccess extends Omit<Actor, 'app'> {
   readonly kind: HostKind;
   readonly apiUrl: string;
-  readonly token: string;
   readonly http: Http;
   readonly clock: Clock;
-  readonly backOff: BackOff;
-  readonly tokenWatch: Pick<TokenWatch, 'observe'>;
-  readonly callMeter: CallMeter;
+  /** Absent if the service has no App. */
+  readonly writers?: Writers;
 }
 
 export interface RestHabits {
@@ -96,8 +104,9 @@ export class Rest {
   readonly #fetch: Http['fetch'];
   readonly #hostName: string;
   readonly #habits: RestHabits;
+  readonly #author: Author;
 
-  constructor(access: RestAccess, habits: Partial<RestHabits> = {}) {
+  constructor(access: RestAccess, habits: Partial<RestHabits> = {}, author: Author = 'new') {
     this.apiUrl = access.apiUrl;
     this.clock = access.clock;
     this.differences = differencesOf(access.kind);
@@ -105,6 +114,24 @@ export class Rest {
     this.#fetch = countedFetch('rest', access.http);
     this.#hostName = new URL(access.apiUrl).host;
     this.#habits = { timeoutMs: 30_000, isPatient: true, beforeCall: () => {}, ...habits };
+    this.#author = author;
+  }
+
+  /** Returns the interface for whoever changes what this App has written; null: the account has. */
+  by(app: number | null): Rest {
+    return new Rest(this.#access, this.#habits, app);
+  }
+
+  /** Tells if something new in a repository is written by the App. @throws HostError */
+  async writesAsApp(repository: RepositoryName): Promise<boolean> {
+    const writer = await this.#access.writers?.forNew(repository);
+    return writer?.app !== undefined;
+  }
+
+  /** Returns the App's account; null: the service has no App. */
+  async appAccount(): Promise<AppAccount | null> {
+    const { writers } = this.#access;
+    return writers === undefined ? null : { ...(await writers.account()), app: writers.app };
   }
 
   /**
@@ -116,14 +143,45 @@ export class Rest {
     parameters: ParametersOf<R>,
     headers: Readonly<Record<string, string>> = {},
   ): Promise<Answer<DataOf<R>>> {
-    const { backOff, tokenWatch, callMeter } = this.#access;
+    const place = appsPlace(route, parameters);
+    const actor = await this.#actorIn(place);
+    try {
+      return await this.#callAs(actor, route, parameters, headers);
+    } catch (error) {
+      const { status } = hostFailureOf(error);
+      const isDenied = status !== null && DENIED.includes(status);
+      if (actor.app === undefined || place === null || !isDenied) throw error;
+      if (!(await this.#access.writers?.hasChanged(place, status))) throw error;
+      return this.#callAs(await this.#actorIn(place), route, parameters, headers);
+    }
+  }
+
+  /** Chooses who makes a call. @param place as `appsPlace` gives it. */
+  async #actorIn(place: RepositoryName | null): Promise<Actor> {
+    const { writers } = this.#access;
+    if (place === null || this.#author === null) return this.#access;
+    if (this.#author === 'new') return (await writers?.forNew(place)) ?? this.#access;
+    if (writers === undefined) throw appIsGone();
+    return writers.of(this.#author, place);
+  }
+
+  async #callAs<R extends Route>(
+    actor: Actor,
+    route: R,
+    parameters: ParametersOf<R>,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<Answer<DataOf<R>>> {
+    const { backOff, tokenWatch, callMeter, token, app } = actor;
     this.#habits.beforeCall();
     const request = requestOf(route, parameters);
     const { operation } = request;
     await backOff.throwIfPaused();
     const { owner, repo } = parameters as { readonly owner?: string; readonly repo?: string };
     const subject = repo === undefined ? this.#hostName : `${owner}/${repo}`;
-    const { status, header, text } = await this.#send(request, subject, headers).catch((error: unknown) => {
+    const { status, header, text } = await this.#send(request, subject, {
+      ...(token !== '' && { authorization: `token ${token}` }),
+      ...headers,
+    }).catch((error: unknown) => {
       throw error instanceof HostError ? error : noAnswer(this.#hostName, error, operation);
     });
     const body = parsed(text);
@@ -139,7 +197,7 @@ export class Rest {
     // It is then as uncertain as without an answer whether the host has carried out the call.
     if (!isEmpty && (typeof body !== 'object' || body === null))
       throw noAnswer(this.#hostName, new TypeError('the host answers without JSON'), operation);
-    return { status, header, data: body as DataOf<R> };
+    return { status, header, data: body as DataOf<R>, ...(app !== undefined && { app }) };
   }
 
   /**
@@ -242,14 +300,12 @@ export class Rest {
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ) {
-    const { token } = this.#access;
     const memory = isolateMemory.open(systemClock);
     try {
       const response = await this.#followed(new URL(this.apiUrl + path), subject, {
         method,
         headers: {
           accept: 'application/vnd.github.v3+json',
-          ...(token !== '' && { authorization: `token ${token}` }),
           // Neither the version of the program nor the runtime is told.
           'user-agent': 'gitveil',
           'x-github-api-version': API_VERSION,

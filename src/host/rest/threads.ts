@@ -10,7 +10,14 @@ import { Recent } from '../../isolate/recent.ts';
 import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import type { CommentWithText, NewIssue, PostedComment, PostedIssue } from '../code-host.ts';
 import { expectAddress, expectNumber, expectStatus, expectThread } from './answer.ts';
-import { lookUpRepository, placeOf, readAccount, readComments, underCurrentName } from './reads.ts';
+import {
+  type AnsweredComment,
+  lookUpRepository,
+  placeOf,
+  readAccount,
+  readComments,
+  underCurrentName,
+} from './reads.ts';
 import { Rest, type RestAccess } from './rest.ts';
 
 const ISSUE = '/repos/{owner}/{repo}/issues/{issue_number}';
@@ -42,7 +49,7 @@ export class RestThreads {
       const comment = { ...placeOf(name), issue_number, body };
       const answer = await this.#rest.call(`POST ${ISSUE}/comments`, comment);
       expectStatus(answer, 201);
-      return { id: expectNumber(answer.data.id), url: expectAddress(answer.data.html_url) };
+      return { id: expectNumber(answer.data.id), url: expectAddress(answer.data.html_url), ...byApp(answer) };
     });
     return created.catch(async (error: unknown) => {
       // If the new place cannot be found, the first error says more.
@@ -85,21 +92,25 @@ export class RestThreads {
       const issue = { ...placeOf(name), ...text, labels };
       const answer = await this.#rest.call('POST /repos/{owner}/{repo}/issues', issue);
       expectStatus(answer, 201);
-      return { number: expectNumber(answer.data.number), url: expectAddress(answer.data.html_url) };
+      const { number, html_url: url } = answer.data;
+      return { number: expectNumber(number), url: expectAddress(url), ...byApp(answer) };
     });
   }
 
   /**
-   * Lists the bot's comments on a thread that were created or changed since a moment.
+   * Lists the comments of the account, and of the App, on a thread that were created or changed
+   * since a moment.
    * @param since is in milliseconds since 1970.
    */
   async ownComments(repository: RepositoryName, number: number, since: number): Promise<CommentWithText[]> {
-    const { id: botId } = await readAccount(this.#rest);
+    const [{ id: botId }, app] = await Promise.all([readAccount(this.#rest), this.#rest.appAccount()]);
+    const isApps = (user: AnsweredComment['user']) => app !== null && user?.id === app.id;
     return this.#rest.retried(async () => {
       const comments = await readComments(this.#rest, repository, number, new Date(since).toISOString());
-      const own = comments.filter(({ user }) => user?.id === botId);
-      return own.map(({ id, html_url, body }) => {
-        return { id: expectNumber(id), url: expectAddress(html_url), text: body ?? '' };
+      const own = comments.filter(({ user }) => user?.id === botId || isApps(user));
+      return own.map(({ id, html_url, body, user }) => {
+        const posted = { id: expectNumber(id), url: expectAddress(html_url), text: body ?? '' };
+        return app !== null && isApps(user) ? Object.assign(posted, { app: app.app }) : posted;
       });
     });
   }
@@ -107,42 +118,53 @@ export class RestThreads {
   /**
    * Replaces a comment's text by `change(text)`, unless that is null. It succeeds if the comment is
    * gone.
+   * @param app is the number of the App that has posted it; null: the account has.
    */
   async editComment(
     repository: RepositoryName,
     comment_id: number,
     change: (text: string) => string | null,
+    app: number | null,
   ): Promise<void> {
+    const rest = this.#rest.by(app);
     const edit = async (name: RepositoryName): Promise<void> => {
       const body = change(await this.#textOf(name, comment_id));
       if (body === null) return;
-      const { data } = await this.#rest.call(`PATCH ${COMMENT}`, { ...placeOf(name), comment_id, body });
+      const { data } = await rest.call(`PATCH ${COMMENT}`, { ...placeOf(name), comment_id, body });
       if (expectNumber(data.id) !== comment_id) throw new TypeError('the host answers with another comment');
     };
     await this.#unlessGone(repository, edit, (name) => this.#textOf(name, comment_id));
   }
 
-  /** Deletes a comment. It succeeds if the comment is gone. */
-  async deleteComment(repository: RepositoryName, comment_id: number): Promise<void> {
+  /**
+   * Deletes a comment. It succeeds if the comment is gone.
+   * @param app as for `editComment`.
+   */
+  async deleteComment(repository: RepositoryName, comment_id: number, app: number | null): Promise<void> {
+    const rest = this.#rest.by(app);
     const remove = async (name: RepositoryName): Promise<void> =>
-      expectStatus(await this.#rest.call(`DELETE ${COMMENT}`, { ...placeOf(name), comment_id }), 204);
+      expectStatus(await rest.call(`DELETE ${COMMENT}`, { ...placeOf(name), comment_id }), 204);
     await this.#unlessGone(repository, remove, (name) => this.#textOf(name, comment_id));
   }
 
-  /** Closes an issue. It succeeds if the issue is gone. */
-  async closeIssue(repository: RepositoryName, number: number): Promise<void> {
-    await this.#close(repository, number).catch(async (error: unknown) => {
+  /**
+   * Closes an issue. It succeeds if the issue is gone.
+   * @param app as for `editComment`.
+   */
+  async closeIssue(repository: RepositoryName, number: number, app: number | null): Promise<void> {
+    await this.#close(repository, number, app).catch(async (error: unknown) => {
       // The first error tells more than one about where it has moved.
       const to = await this.#movedTo(repository, number, error).catch(() => null);
       if (to === null) throw error;
-      await this.#close(to.repository, to.index);
+      await this.#close(to.repository, to.index, app);
     });
   }
 
-  #close(repository: RepositoryName, issue_number: number): Promise<void> {
+  #close(repository: RepositoryName, issue_number: number, app: number | null): Promise<void> {
+    const rest = this.#rest.by(app);
     const close = async (name: RepositoryName): Promise<void> => {
       const change = { ...placeOf(name), issue_number, state: 'closed' } as const;
-      const { data } = await this.#rest.call(`PATCH ${ISSUE}`, change);
+      const { data } = await rest.call(`PATCH ${ISSUE}`, change);
       if (expectNumber(data.number) !== issue_number || data.state !== 'closed')
         throw new TypeError('the host answers with another issue');
     };
@@ -216,3 +238,7 @@ export class RestThreads {
     });
   }
 }
+
+/** Names the App that has made a call. */
+const byApp = ({ app }: { readonly app?: number }): { readonly app?: number } =>
+  app === undefined ? {} : { app };

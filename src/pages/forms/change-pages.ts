@@ -1,30 +1,21 @@
 /**
- * Pages to change a file: edit it, see what becomes public, and see the result; and the pages to
- * withdraw a pull request.
+ * Pages behind the one on which files are edited: what becomes public, and the result; and the
+ * pages to withdraw a pull request.
  * Proved by test/e2e/people/change-form.test.ts and test/pages/escaping.test.ts.
  */
 import { html } from 'hono/html';
+import type { FileEdit } from '../../edit/file-edits.ts';
 import type { Difference } from '../../edit/lines.ts';
-import type { Policy } from '../../policy/policy.ts';
 import { pullRequestPath } from '../../words/pr-hash.ts';
 import { type BannerFacts, farewell, type Withdrawn } from '../../push/reply/banner.ts';
 import type { Preview } from '../../push/reply/refusal.ts';
 import type { NotedReply } from '../../push/reply/reply.ts';
+import { COPY_SCRIPT } from '../commands.ts';
 import NEXT_HTML from '../fragments/next.html';
-import {
-  card,
-  DCO_URL,
-  factList,
-  filled,
-  hostLine,
-  type Html,
-  type Page,
-  safeUrl,
-  visibleText,
-} from '../layout.ts';
+import { card, factList, filled, hostLine, type Html, type Page, safeUrl, visibleText } from '../layout.ts';
+import { type ChangeFields, type ChangeForm, keyField } from './edit-page.ts';
 import { changeLink } from './folder-page.ts';
 import {
-  attributes,
   cardForm,
   closedNotice,
   differenceTable,
@@ -33,126 +24,24 @@ import {
   formPage,
   type FormPlace,
   type GivenAway,
-  MAX_TITLE,
-  nameField,
   previewPage,
   problemNotice,
-  shownValue,
 } from './parts.ts';
-
-/**
- * Fields of the form of a change; an empty one is not given. They carry everything from step to
- * step, because the service keeps nothing. `blob` and `seen` are the file and the commit as they
- * were shown. Without `blob`, the file is new; without `pr_hash`, so is the pull request.
- * `own_name` is only searched for.
- */
-export const NO_FIELDS = {
-  path: '',
-  blob: '',
-  seen: '',
-  text: '',
-  title: '',
-  description: '',
-  own_name: '',
-  pr_hash: '',
-  pr_key: '',
-  sign_off: '',
-  ai: '',
-  issue: '',
-};
-export type ChangeFields = Readonly<typeof NO_FIELDS>;
-
-export interface ChangeForm extends FormFrame {
-  readonly fields: ChangeFields;
-  /** Requirements of the repository, as last read. The push itself is judged anew. */
-  readonly policy: Pick<Policy, 'requiresSignOff' | 'requiresAi' | 'requiresIssue'>;
-  readonly warnings: readonly string[];
-  /** The address of a template that is not filled into the form; null if there is none. */
-  readonly templateUrl: string | null;
-  readonly needsKey: boolean;
-  /** Why the file cannot be edited here. */
-  readonly unfit?: string;
-  /** Changes that others have made to the file meanwhile. */
-  readonly theirs?: Difference;
-}
+import { saveCard } from './save-card.ts';
 
 /** @param closed lines that say why no change can be sent now. */
 export function changeClosedPage(place: FormPlace, closed: string): Page {
   return formPage('Change a file', place, 'A bot opens a pull request for you.', closedNotice(place, closed));
 }
 
-const TITLE = { hint: 'What the change does, in one line. Everyone will see it.', maxLength: MAX_TITLE };
-const WHY_HINT = 'Why, for those who decide about it. Markdown.';
-const WHY = { hint: WHY_HINT, maxLength: 4_000, isOptional: true, rows: 4 };
-
-export function changeFormPage(form: ChangeForm): Page {
-  const { action, problem, unfit, theirs } = form;
-  const { path, blob, seen, text, title, description, pr_hash } = form.fields;
-  const folder = path.split('/').slice(0, -1).join('/');
-  const rows = html`${field('text', 'Text of the file', text, { isOptional: true, rows: 20, isCode: true })}
-  ${field('title', 'Title', title, TITLE)} ${field('description', 'Description (optional)', description, WHY)}
-  ${nameField(form.fields)} ${statedFields(form)} ${signOffBox(form)}
-  ${pr_hash === '' ? '' : keyField(form.fields, !form.needsKey)}`;
-  const edit = html`${problemNotice(problem)} ${ruleNotice(form)}
-  ${theirs === undefined ? '' : differenceTable('What others have changed', theirs)}
-  ${cardForm(form, { pr_hash, path, blob, seen }, rows, { preview: 'See what becomes public' })}`;
-  return formPage(
-    `${blob === '' ? 'Add' : 'Change'} ${visibleText(path)}`,
-    form,
-    html`<a href="${changeLink(action, folder, pr_hash)}">Choose another file</a>`,
-    unfit === undefined ? edit : html`<div class="notice bad"><p>${unfit}</p></div>`,
-    'wide',
-  );
-}
-
-function ruleNotice({ warnings, templateUrl }: ChangeForm): Html | '' {
-  const lines = warnings.map((warning) => html`<p>${visibleText(warning)}</p>`);
-  if (templateUrl !== null)
-    lines.push(html`<p>Follow the <a href="${safeUrl(templateUrl)}">template for pull requests</a>.</p>`);
-  return lines.length === 0 ? '' : html`<div class="notice">${lines}</div>`;
-}
-
-export const STATED_LABELS = { ai: 'Was AI used?', issue: 'Number of the open issue' };
-const AI_USES = { '': 'choose', none: 'No AI', assisted: 'AI helped', generated: 'AI wrote most of it' };
-
-/**
- * Shows the statements that the project requires. An update needs them only for a new description.
- */
-function statedFields({ fields: { ai, issue, pr_hash }, policy }: ChangeForm): Html {
-  const [isOptional, maybe] = pr_hash === '' ? [false, ''] : [true, ' (optional)'];
-  const aiUse = { isOptional, hint: 'The description then says it.', choices: AI_USES };
-  const number = { isOptional, hint: 'The description then names it.' };
-  return html`${policy.requiresAi ? field('ai', `${STATED_LABELS.ai}${maybe}`, ai, aiUse) : ''}
-  ${policy.requiresIssue ? field('issue', `${STATED_LABELS.issue}${maybe}`, issue, number) : ''}`;
-}
-
-const SIGN_OFF = { type: 'checkbox', id: 'sign_off', name: 'sign_off', value: 'yes' };
-
-function signOffBox({ fields, policy: { requiresSignOff: isRequired } }: ChangeForm): Html {
-  return html`<div class="row check">
-    <input${attributes({ ...SIGN_OFF, 'aria-describedby': 'sign_off-hint', checked: fields.sign_off !== '', required: isRequired })} />
-    <label for="sign_off">
-      I affirm the Developer Certificate of Origin 1.1${isRequired ? '' : ' (optional)'}
-    </label>
-    <p class="soft small" id="sign_off-hint">
-      <a href="${DCO_URL}">Read it</a>: it says that you may contribute this.
-      ${isRequired ? 'This project requires it.' : 'Some projects require it.'} The commit then ends with a
-      sign-off under the name of the bot.
-    </p>
-  </div>`;
-}
-
-/** @param isOptional whether the key is needed only to change the title or description. */
-function keyField({ pr_key: value }: Pick<ChangeFields, 'pr_key'>, isOptional: boolean): Html {
-  const label = `Key of the pull request${isOptional ? ' (optional)' : ''}`;
-  const need = isOptional ? ' It is needed to change title or description.' : '';
-  const hint = `You got it when the pull request was opened.${need}`;
-  return field('pr_key', label, value, { hint, isOptional, secret: 'shown' });
+/** A file as it changes. Without a difference, it is removed, and no text. */
+export interface PreviewedFile extends FileEdit {
+  readonly difference: Difference | null;
 }
 
 interface ChangePreview
   extends GivenAway, Pick<Preview, 'author' | 'title' | 'body'>, Pick<NotedReply, 'same'> {
-  readonly difference: Difference;
+  readonly files: readonly PreviewedFile[];
   readonly base: string;
   /** Whether this service delays pushes by default. */
   readonly isDelayed: boolean;
@@ -162,19 +51,17 @@ interface ChangePreview
 
 const MOVED = html`<div class="notice">
   <p>
-    Others have changed the repository since you began, but not this file. Your change applies to the newest
-    version.
+    Others have changed the repository since you began, but not what you change. Your change applies to the
+    newest version.
   </p>
 </div>`;
 
 export function changePreviewPage(form: ChangeForm, preview: ChangePreview): Page {
-  const { path, blob, pr_hash } = form.fields;
-  const caption = blob === '' ? 'The new file' : 'The difference';
+  const { path, pr_hash } = form.fields;
   return previewPage('What becomes public', form, {
     given: preview,
     shown: html`${sameNotice(preview.same, form, path, 'or open this one, too')}
-    ${preview.hasMoved ? MOVED : ''} ${publicText(form, preview)}
-    ${card('file', visibleText(path), differenceTable(caption, preview.difference))}`,
+    ${preview.hasMoved ? MOVED : ''} ${publicText(form, preview)} ${preview.files.map(fileCard)}`,
     choice: timeField(preview.isDelayed),
     typed: form.fields,
     steps: {
@@ -183,6 +70,16 @@ export function changePreviewPage(form: ChangeForm, preview: ChangePreview): Pag
     },
     width: 'wide',
   });
+}
+
+function fileCard({ path, blob, isRemoved, difference }: PreviewedFile, index: number): Html {
+  const added = blob === '' ? 'The new file' : 'The difference';
+  const caption = isRemoved ? 'The file is removed' : added;
+  const shown =
+    difference === null
+      ? html`<p>The file is removed. It is no text that can be shown here.</p>`
+      : differenceTable(caption, difference, visibleText, `${caption}: ${visibleText(path)}`);
+  return card(`file-${index}`, visibleText(path), shown);
 }
 
 function publicText({ repository }: ChangeForm, { author, base, title, body }: ChangePreview): Html {
@@ -212,7 +109,7 @@ const TIMES = {
 };
 
 /** @param isDelayed whether this service delays pushes by default. */
-function timeField(isDelayed: boolean): Html {
+export function timeField(isDelayed: boolean): Html {
   const hint = 'If you choose later, it appears at a random time, which reveals less about you.';
   const choices = { ...(isDelayed && { '': 'as this service does it' }), ...TIMES };
   return field('delay', 'When it becomes public', '', { hint, isOptional: true, choices });
@@ -220,31 +117,32 @@ function timeField(isDelayed: boolean): Html {
 
 export type OpenedChange = Pick<BannerFacts, 'updated' | 'prUrl' | 'prHash' | 'key'> &
   Pick<NotedReply, 'notes' | 'same'> &
-  Readonly<Record<'path' | 'topicUrl', string>>;
+  Readonly<Record<'path' | 'topicUrl' | 'pageUrl', string>>;
+
+const KEEP =
+  'With the hash, everybody can update the pull request: it is part of the branch’s name. Only with the key can you withdraw it, or change its title and description. Nobody can look the key up for you. Keep it where no account of yours has it.';
 
 export function changeDonePage(place: FormPlace, opened: OpenedChange): Page {
-  const { updated, prUrl, prHash, key, topicUrl, path, same } = opened;
+  const { updated, prUrl, prHash, key, topicUrl, pageUrl, path, same } = opened;
   const lines = opened.notes.join('\n').trim();
-  const keep = html`<p>
-      With the hash, everybody can update the pull request: it is part of the branch’s name. Only with the key
-      can you withdraw it, or change its title and description. Keep the key to yourself.
-    </p>
-    ${shownValue('hash', 'Hash', prHash)} ${key === null ? '' : shownValue('key', 'Key', key)}`;
+  const save = saveCard({
+    lines: { Page: pageUrl, Hash: prHash, ...(key !== null && { Key: key }) },
+    note: KEEP,
+    fileName: `pull-request-${prHash}.txt`,
+  });
   const next = {
     edit: changeLink(place.action, path, prHash),
-    page: pullRequestPath(prHash),
     topic: safeUrl(topicUrl),
     withdrawal: `${place.home}/withdraw?pr_hash=${prHash}`,
   };
-  return formPage(
+  const page = formPage(
     updated ? 'Your pull request is updated' : 'Your pull request is open',
     place,
-    html`<a href="${next.page}">Its page on this service</a>`,
-    html`${sameNotice(same, place, path, 'and withdraw this one')}
-    ${card('keep', `Keep ${key === null ? 'its hash' : 'its hash and its key'}`, keep)}
-    ${filled(NEXT_HTML, next)} ${lines === '' ? '' : html`<pre class="text">${lines}</pre>`}
-    ${hostLine(prUrl)}`,
+    html`<a href="${pullRequestPath(prHash)}">Follow it on its page</a>: state, conversation, and a feed.`,
+    html`${sameNotice(same, place, path, 'and withdraw this one')} ${save} ${filled(NEXT_HTML, next)}
+    ${lines === '' ? '' : html`<pre class="text">${lines}</pre>`} ${hostLine(prUrl)}`,
   );
+  return { ...page, script: COPY_SCRIPT };
 }
 
 /**
@@ -252,18 +150,16 @@ export function changeDonePage(place: FormPlace, opened: OpenedChange): Page {
  * @param page address of the delayed push's page.
  */
 export function changeDelayedPage(place: FormPlace, sentence: string, page: string): Page {
-  return formPage(
-    'Your change waits',
-    place,
-    sentence,
-    html`<section class="card">
-      <p>
-        Keep this address secret, and do not lose it: nobody can look it up for you. There you can publish the
-        change now, or give it up. Once it is published, the page shows the pull request and its key.
-      </p>
-      <p><a href="${page}" class="mono">${page}</a></p>
-    </section>`,
-  );
+  const save = saveCard({
+    lines: { Page: page },
+    note: 'Keep this address secret, and do not lose it: nobody can look it up for you.',
+    fileName: 'delayed-change.txt',
+    more: html`<p>
+      <a href="${page}">Open its page</a> to publish the change now, or to give it up. Once it is published,
+      the page shows the pull request and its key.
+    </p>`,
+  });
+  return { ...formPage('Your change waits', place, sentence, save), script: COPY_SCRIPT };
 }
 
 export function withdrawPage(form: FormFrame, typed: Pick<ChangeFields, 'pr_hash' | 'pr_key'>): Page {

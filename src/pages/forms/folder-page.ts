@@ -1,5 +1,6 @@
 /**
- * The page on which the file to change is chosen: a folder, or the result of a search.
+ * The page on which a file to change is chosen: a folder, or the result of a search. Links lead to
+ * the first file; for a further one, buttons carry the change so far along.
  * Proved by test/e2e/people/change-form.test.ts and test/pages/escaping.test.ts.
  */
 import { html } from 'hono/html';
@@ -14,7 +15,7 @@ export interface ListedEntry {
   readonly path: string | null;
 }
 
-interface FolderPage extends FormPlace {
+export interface FolderPage extends FormPlace {
   /** The path as it was typed. */
   readonly path: string;
   /** The folder whose entries are shown. */
@@ -23,10 +24,15 @@ interface FolderPage extends FormPlace {
   readonly prHash: string;
   readonly problem: string | null;
   readonly entries: readonly ListedEntry[];
+  /** The fields of the change so far, with the form's token; null: none has begun. */
+  readonly begun: Readonly<Record<string, string>> | null;
 }
 
 const BUTTONS = html`<button type="submit" name="find" value="1">Find</button>
   <button type="submit" name="new" value="1" class="second">Add a file</button>`;
+const FURTHER_BUTTONS = html`<button type="submit" name="step" value="find">Find</button>
+  <button type="submit" name="step" value="add" class="second">Add a file</button>
+  <button type="submit" name="step" value="remove-named" class="second">Remove a file</button>`;
 const MAX_ENTRIES = 1_000;
 /** Words about each kind, in the order in which the list has the kinds. */
 const KIND_WORDS: Readonly<Record<EntryKind, string>> = {
@@ -45,45 +51,71 @@ export function changeLink(action: string, path: string, prHash: string): string
 }
 
 export function folderPage(page: FolderPage): Page {
-  const { action, path, entries, problem, prHash } = page;
-  const order = Object.keys(KIND_WORDS);
-  const sorted = entries.toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
-  const items = sorted.slice(0, MAX_ENTRIES).map((entry) => html`<li>${entryLink(page, entry)}</li>`);
-  const more = entries.length - items.length;
+  const { action, path, problem, prHash, begun } = page;
   const label = 'Path of the file, or a part of it';
   const query = { name: 'path', label, value: path, placeholder: 'docs/guide.md', maxlength: 4096 };
+  if (begun === null)
+    return formPage(
+      prHash === '' ? 'Change a file' : 'Change a file of your pull request',
+      page,
+      'Choose a file, or name it. Nothing is sent until you have seen what becomes public.',
+      html`${problemNotice(problem)}
+        <form method="get" action="${action}" class="card">
+          ${hidden({ pr_hash: prHash })} ${queryField(query, BUTTONS)}
+        </form>
+        ${listOf(page)}`,
+    );
   return formPage(
-    prHash === '' ? 'Change a file' : 'Change a file of your pull request',
+    'Change another file, too',
     page,
-    'Choose a file, or name it. Nothing is sent until you have seen what becomes public.',
+    'Choose a file, or name it. It becomes public together with what you have changed so far.',
     html`${problemNotice(problem)}
-      <form method="get" action="${action}" class="card">
-        ${hidden({ pr_hash: prHash })} ${queryField(query, BUTTONS)}
-      </form>
-      <nav class="crumbs" aria-label="Folders above">${trail(page)}</nav>
-      <nav class="card" aria-label="Files">
-        <ul class="list">
-          ${items}
-        </ul>
-        ${more > 0 ? html`<p class="soft">There are ${more} more. Name the file above.</p>` : ''}
-      </nav>`,
+      <form method="post" action="${action}">
+        ${hidden(begun)}
+        <div class="card">
+          ${queryField({ ...query, name: 'named' }, FURTHER_BUTTONS)}
+          <p class="after-commands">
+            <button type="submit" name="step" value="edit" class="link">Back to what you have changed</button>
+          </p>
+        </div>
+        ${listOf(page)}
+      </form>`,
   );
 }
 
-function entryLink({ action, prHash }: FolderPage, { kind, name, path }: ListedEntry): Html {
+function listOf(page: FolderPage): Html {
+  const order = Object.keys(KIND_WORDS);
+  const sorted = page.entries.toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
+  const items = sorted.slice(0, MAX_ENTRIES).map((entry) => html`<li>${entryLink(page, entry)}</li>`);
+  const more = page.entries.length - items.length;
+  return html`<nav class="crumbs" aria-label="Folders above">${trail(page)}</nav>
+    <nav class="card" aria-label="Files">
+      <ul class="list">
+        ${items}
+      </ul>
+      ${more > 0 ? html`<p class="soft">There are ${more} more. Name the file above.</p>` : ''}
+    </nav>`;
+}
+
+/** Leads to a file or a folder. */
+function wayTo({ action, prHash, begun }: FolderPage, path: string, label: string): Html {
+  if (begun === null) return html`<a href="${changeLink(action, path, prHash)}">${label}</a>`;
+  return html`<button type="submit" name="chosen" value="${path}" class="link">${label}</button>`;
+}
+
+function entryLink(page: FolderPage, { kind, name, path }: ListedEntry): Html {
   const words = path === null ? 'its name is not UTF-8, change it with Git' : KIND_WORDS[kind];
   const label = visibleText(kind === 'folder' ? `${name}/` : name);
   if (words !== '' || path === null)
     return html`<span>${label}</span> <span class="soft small">${words}</span>`;
-  return html`<a href="${changeLink(action, path, prHash)}">${label}</a>`;
+  return wayTo(page, path, label);
 }
 
-function trail({ action, folder, prHash, repository }: FolderPage): Html[] {
-  const parts = folder === '' ? [] : folder.split('/');
+function trail(page: FolderPage): Html[] {
+  const parts = page.folder === '' ? [] : page.folder.split('/');
   return ['', ...parts].map((part, index) => {
     const above = parts.slice(0, index).join('/');
-    return html`<a href="${changeLink(action, above, prHash)}"
-        >${index === 0 ? repository : visibleText(part)}</a
-      >${index === parts.length ? '' : ' / '}`;
+    const way = wayTo(page, above, index === 0 ? page.repository : visibleText(part));
+    return html`${way}${index === parts.length ? '' : ' / '}`;
   });
 }

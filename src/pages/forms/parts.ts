@@ -49,8 +49,8 @@ export function formPage(
 export type GivenAway = Readonly<Record<'remarks' | 'addresses', readonly string[]>>;
 
 interface Preview {
-  /** The author, in words that end a sentence. */
-  readonly as?: Html;
+  /** Says who will see it. */
+  readonly lead?: Html | string;
   readonly given: GivenAway;
   readonly shown: Html;
   readonly choice?: Html;
@@ -60,13 +60,15 @@ interface Preview {
   readonly width?: 'narrow' | 'wide';
 }
 
+const BECOMES_PUBLIC = 'This is everything that becomes public.';
+
 /** Shows what becomes public, and the buttons that send it or lead back. */
 export function previewPage(title: string, form: FormFrame, preview: Preview): Page {
-  const { as = '', given, shown, choice = '', typed, steps, width } = preview;
+  const { lead = BECOMES_PUBLIC, given, shown, choice = '', typed, steps, width } = preview;
   return formPage(
     title,
     form,
-    html`This is everything that becomes public${as}. Nothing has been sent yet.`,
+    html`${lead} Nothing has been sent yet.`,
     html`${addressNotice(given)} ${shown} ${remarksCard(given)}
       <form method="post" action="${form.action}">
         ${hidden({ token: form.token, ...typed })} ${choice} ${stepButtons(steps)}
@@ -112,15 +114,17 @@ export function closedNotice({ home, repository }: FormPlace, closed: string): H
 /**
  * @param values hidden fields by their names.
  * @param steps the same as for `stepButtons`.
+ * @param behind what stands behind these buttons.
  */
 export function cardForm(
   { action, token }: Pick<FormFrame, 'action' | 'token'>,
   values: Readonly<Record<string, string>>,
   fields: Html | Html[],
   steps: Readonly<Record<string, string>>,
+  behind: Html | '' = '',
 ): Html {
   return html`<form method="post" action="${action}" class="card">
-    ${hidden({ token, ...values })} ${fields} ${stepButtons(steps)}
+    ${hidden({ token, ...values })} ${fields} ${stepButtons(steps)} ${behind}
   </form>`;
 }
 
@@ -130,7 +134,8 @@ interface FieldOptions {
   readonly placeholder?: string;
   readonly isOptional?: boolean;
   readonly rows?: number;
-  readonly isCode?: boolean;
+  /** Set for the text of a file. `prose` has long lines, which are wrapped. */
+  readonly text?: 'code' | 'prose';
   readonly choices?: Readonly<Record<string, string>>;
   /**
    * `shown`: a contributor's secret, in a text field, because browsers offer to store what a
@@ -153,13 +158,13 @@ export function attributes(values: Attributes): Html[] {
 
 /** Shows a field with its label; by default, for a line of text. */
 export function field(name: string, label: string, value: string, options: FieldOptions): Html {
-  const { hint, maxLength, placeholder, isOptional = false, rows, isCode = false, choices, secret } = options;
+  const { hint, maxLength, placeholder, isOptional = false, rows, text, choices, secret } = options;
   const described = hint === undefined ? undefined : `${name}-hint`;
   const common = { 'aria-describedby': described, required: !isOptional, maxlength: maxLength };
   const all = (own: Attributes): Html[] => attributes({ id: name, name, ...own, ...common });
   const shownInIt = { placeholder: placeholder || undefined };
   const plain = { class: 'mono', spellcheck: 'false', autocapitalize: 'none' };
-  const code = isCode ? { ...plain, wrap: 'off' } : {};
+  const code = text === undefined ? {} : { ...plain, wrap: text === 'code' ? 'off' : undefined };
   const kind =
     secret === 'stored'
       ? { type: 'password', autocomplete: 'current-password' }
@@ -235,13 +240,17 @@ const LINE_ENDS: Readonly<Record<string, string>> = { '': 'no line end', '\r\n':
 const COLUMNS = ['Old line', 'New line', 'Change', 'Text'].map((name) => html`<th scope="col">${name}</th>`);
 const SIGNS = { same: ' ', added: '+', removed: '−' } as const;
 
-/** @param shown writes out what must not hide in a line. */
+/**
+ * @param shown writes out what must not hide in a line.
+ * @param label names the table among several of the page.
+ */
 export function differenceTable(
   caption: string,
   { hunks, added, removed, remarks }: Difference,
   shown: (text: string) => string = visibleText,
+  label = caption,
 ): Html {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}">
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${label}">
       <table class="difference">
         <caption>
           ${caption}

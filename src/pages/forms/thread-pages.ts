@@ -1,13 +1,13 @@
 /**
- * Pages to open an issue and to reply on a thread: the form, the preview, and the result.
+ * Pages to open an issue: the form, and the preview; and the result of an issue or a reply.
  * Proved by test/e2e/people/thread-form.test.ts and test/pages/escaping.test.ts.
  */
 import { html, raw } from 'hono/html';
 import { type IssueTemplates, NO_TEMPLATES, type FormQuestion } from '../../policy/issue-templates.ts';
 import { renderedMarkdown } from '../../text/markdown.ts';
-import { conversationSection, plainText, type ShownConversation } from '../conversation.ts';
+import { COPY_SCRIPT } from '../commands.ts';
 import { card, hostLine, type Html, type Page, safeUrl, visibleText } from '../layout.ts';
-import { APPEAL_PATH } from '../report-page.ts';
+import { SECURITY_FORM } from '../remote-paths.ts';
 import { questionFields } from './question-fields.ts';
 import {
   cardForm,
@@ -22,10 +22,9 @@ import {
   nameField,
   previewPage,
   problemNotice,
-  queryField,
-  shownValue,
   stepButtons,
 } from './parts.ts';
+import { saveCard } from './save-card.ts';
 
 /** `labels`: names separated by commas. `own_name`: a name to search for, or empty. */
 type IssueForm = FormFrame &
@@ -42,21 +41,10 @@ export interface AskedForm {
   readonly sent: Readonly<Record<string, string>>;
 }
 
-export interface ReplyForm
-  extends FormFrame, Readonly<Record<'threadUrl' | 'body' | 'own_name' | 'user_token', string>> {
-  readonly number: number;
-  /** Lines that say why no reply can be posted now; null: as far as is known, it can. */
-  readonly closed: string | null;
-  /** The thread, if reports have silenced the pseudonym there; else null. */
-  readonly appealFor: string | null;
-}
-
-const BODY_HINT = 'Markdown. Everyone will see it. Leave out whatever shows who you are.';
-const LABELS_HINT = 'Names of labels that the repository has, with commas between them.';
+export const BODY_HINT = 'Markdown. Everyone will see it. Leave out whatever shows who you are.';
+const LABELS_HINT =
+  'Names that the repository has, with commas between them. The code host leaves them out unless the bot may set labels, which is rare.';
 const LABELS_NOTE = 'Labels, if the repository has them and lets the bot set them';
-const TOKEN_HINT =
-  'You got it after an earlier reply or issue of yours. With it, you write under the same pseudonym. Without it, you get a new one.';
-
 const ISSUE_LEAD = 'A bot opens it for you. It shows neither your name nor your address.';
 
 /**
@@ -82,9 +70,15 @@ export function issueFormPage(
     form,
     ISSUE_LEAD,
     html`${problemNotice(problem)} ${gate && html`<div class="notice"><p>${visibleText(gate)}</p></div>`}
-    ${choices(action, offered, 'Begin with a template')}
+    ${vulnerabilityHint(form)} ${choices(action, offered, 'Begin with a template')}
     ${cardForm(form, kept, fields, { preview: 'Preview' })}`,
   );
+}
+
+/** An issue is public, so a vulnerability has a form of its own. */
+function vulnerabilityHint({ home }: FormPlace): Html {
+  const link = html`<a href="${home}${SECURITY_FORM}">report it privately</a>`;
+  return html`<p class="soft small">Everyone sees an issue. If it is about a vulnerability, ${link}.</p>`;
 }
 
 /** @param closed lines that say why no issue can be opened now. */
@@ -135,7 +129,7 @@ function choices(action: string, { templates, links }: IssueTemplates, title: st
  * Shows a text as the host would, and as it is sent. The line feed stands there because browsers
  * drop the first one after `pre`.
  */
-function asItStands(text: string): Html {
+export function asItStands(text: string): Html {
   return html`<div class="rendered" tabindex="0" role="region" aria-label="As people see it">
       ${raw(renderedMarkdown(visibleText(text)))}
     </div>
@@ -157,109 +151,35 @@ export function issuePreviewPage(form: IssueForm, text: string, given: GivenAway
   });
 }
 
-/** @param thread the thread to reply to; null if it is not shown. */
-export function replyFormPage(form: ReplyForm, thread: ShownConversation | null): Page {
-  const { problem, body, number, threadUrl, user_token: value, closed } = form;
-  const own = { hint: TOKEN_HINT, isOptional: true, secret: 'shown' } as const;
-  const fields = html`${field('body', 'Body', body, { hint: BODY_HINT, rows: 10 })}
-  ${field('user_token', 'Your token (optional)', value, own)} ${nameField(form)}`;
-  const isLocked = thread?.kind === 'shown' && thread.conversation.isLocked;
-  // What was typed is shown all the same.
-  const ownForm =
-    isLocked && body === '' ? '' : cardForm(form, { number: String(number) }, fields, { preview: 'Preview' });
-  return formPage(
-    `Reply to #${number}`,
-    form,
-    html`A bot posts it on <a href="${safeUrl(threadUrl)}">${form.repository} #${number}</a>. It shows neither
-      your name nor your address.`,
-    html`${threadNotice(thread)} ${problemNotice(problem)}
-    ${form.appealFor === null ? '' : appealLink(form.appealFor)}
-    ${closed === null ? ownForm : closedNotice(form, closed)}
-    ${thread === null ? '' : conversationSection(thread, '')}`,
-  );
-}
-
-function appealLink(thread: string): Html {
-  const form = `${APPEAL_PATH}?thread=${encodeURIComponent(thread)}`;
-  return html`<p>If the reports were wrong, <a href="${form}">appeal to the operator</a>.</p>`;
-}
-
-const LOCKED = html`<div class="notice bad" role="alert">
-  <p>This thread is locked: the code host will take no reply. Open an issue of your own instead.</p>
-</div>`;
-const STATES = { open: 'Open', closed: 'Closed', merged: 'Merged' } as const;
-
-function threadNotice(thread: ShownConversation | null): Html | '' {
-  if (thread?.kind !== 'shown') return '';
-  const { title, state, isLocked } = thread.conversation;
-  return html`<p><strong>${plainText(title)}</strong> <span class="soft">${STATES[state]}</span></p>
-    ${isLocked ? LOCKED : ''}`;
-}
-
-/**
- * @param text the whole text, with its footer.
- * @param hash that of the pseudonym.
- */
-export function replyPreviewPage(form: ReplyForm, text: string, hash: string, given: GivenAway): Page {
-  const { body, number, user_token, own_name } = form;
-  const karma = 'The last line will show your karma at the moment of posting.';
-  const shown = html`${asItStands(text)}
-    <p class="soft small after-commands">${karma}</p>`;
-  return previewPage(`Preview of the reply to #${number}`, form, {
-    as: html`, under the pseudonym <span class="mono">anon-${hash}</span>`,
-    given,
-    shown: card('shown', 'Your reply', shown),
-    typed: { number: String(number), body, user_token, own_name },
-    steps: { post: 'Post the reply', edit: 'Change it' },
-  });
-}
-
 const DONE = {
   issues: { title: 'Your issue is open', onward: 'Reply to this issue' },
   comments: { title: 'Your reply is posted', onward: 'Write another reply' },
 } as const;
 
 /**
- * Shows the token to copy.
+ * Shows the token to save.
+ * @param origin the service's address, as this person has it.
  * @param next the form of the next reply, to which a button takes the token along.
  */
 export function donePage(
   kind: keyof typeof DONE,
+  origin: string,
   next: FormFrame,
   { url, number }: { readonly url: string; readonly number: number },
   { hash, userToken: value }: Readonly<Record<'hash' | 'userToken', string>>,
 ): Page {
   const { title, onward } = DONE[kind];
-  return formPage(
-    title,
-    next,
-    `On #${number} of ${next.repository}.`,
-    html`<section class="card" aria-labelledby="keep">
-        <h2 id="keep">Keep your token</h2>
-        <p>
-          On this thread you are <span class="mono">anon-${hash}</span>. Only the token shows that it was you.
-          Nobody can recover it. Store it where no account of yours keeps it: in no synced password manager.
-        </p>
-        ${shownValue('token-to-copy', 'Your token', value)}
-        <form method="post" action="${next.action}">
-          ${hidden({ token: next.token, number: String(number), user_token: value })}
-          ${stepButtons({ edit: onward })}
-        </form>
-      </section>
-      ${hostLine(url)}`,
-  );
-}
-
-export function replyToPage(place: FormPlace, value: string, problem: string | null): Page {
-  const label = 'Number or address of the issue or pull request';
-  const query = { name: 'to', label, value, placeholder: '12', maxlength: 300 };
-  const button = html`<button type="submit">Reply</button>`;
-  return formPage(
-    'Reply to an issue',
-    place,
-    'Reply to an issue or a pull request without an account.',
-    html`<form method="get" action="${place.action}" class="card">
-      ${queryField(query, button, problem)}
+  const thread = `${next.action}?to=${number}`;
+  const save = saveCard({
+    lines: { Page: origin + thread, You: `anon-${hash}`, Token: value },
+    note: html`On this thread you are <span class="mono">anon-${hash}</span>. Only the token shows that it was
+      you. Nobody can recover it. Store it where no account of yours keeps it: in no synced password manager.`,
+    fileName: `thread-${number}.txt`,
+    more: html`<form method="post" action="${next.action}">
+      ${hidden({ token: next.token, number: String(number), user_token: value })}
+      ${stepButtons({ edit: onward })}
     </form>`,
-  );
+  });
+  const lead = html`<a href="${thread}">Follow #${number} on this service</a>: what people write there.`;
+  return { ...formPage(title, next, lead, html`${save} ${hostLine(url)}`), script: COPY_SCRIPT };
 }

@@ -9,19 +9,20 @@ import type {
   DelayWindow,
   NewDelayedPush,
 } from '../../durable/delayed-pushes/delayed-push.ts';
+import type { Oid } from '../../git/objects/oid.ts';
 import type { Claim } from '../../limits/claim.ts';
-import { fullName } from '../../words/repository-name.ts';
+import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import type { PushSpool } from '../../spool/spool.ts';
 import type { Judged } from '../judge/judge.ts';
 import type { Upstream } from '../judge/questions.ts';
-import type { Slot, PushSettings } from '../push-host.ts';
+import type { PushSettings, PushStore, Slot } from '../push-host.ts';
 import { inProgress, type PushRun } from '../push-run.ts';
 import type { PushOptions } from '../receive/push-options.ts';
 import type { Received } from '../receive/receive.ts';
 import { type DelayedFacts, pageLines } from '../reply/banner.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { proposedBefore, wasProposed } from '../same-work.ts';
-import { encodeKept } from './kept-push.ts';
+import { encodeKept, type KeptPush } from './kept-push.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 /** Twice the longest delay, when the window of that ends. */
@@ -45,7 +46,7 @@ const NOWHERE = 'The address above leads nowhere:';
 
 /** The parts of a push that are kept besides its entries. */
 interface ToKeep
-  extends Pick<Judged, 'work' | 'claim' | 'updates' | 'compared'>, Pick<Upstream, 'hostAheadMs'> {
+  extends Pick<Judged, 'work' | 'claim' | 'updates' | 'others' | 'compared'>, Pick<Upstream, 'hostAheadMs'> {
   readonly receivedHash: string;
   /** Counts the pull request that it opens; null: it opens none. */
   readonly slot: Slot | null;
@@ -77,8 +78,15 @@ export async function planOf(run: PushRun, { delayMs }: PushOptions): Promise<De
   return waitMs > 0 ? { reason: 'delay', ...window } : null;
 }
 
+/** The parts of a push that tell whether it is reviewed. */
+export interface MaybeReviewed {
+  readonly store: Pick<PushStore, 'isKnownRepository'>;
+  readonly settings: Pick<PushSettings, 'review'>;
+  readonly target: RepositoryName;
+}
+
 /** Whether the operator wants to see it before it is published. */
-export async function isForReview({ store, settings, target }: PushRun): Promise<boolean> {
+export async function isForReview({ store, settings, target }: MaybeReviewed): Promise<boolean> {
   if (settings.review === 'new') return !(await store.isKnownRepository(target));
   return settings.review === 'all';
 }
@@ -100,8 +108,7 @@ export function waitingFacts(
 ): DelayedFacts {
   const { reason, from, to } = view;
   const pageUrl = view.name === name ? settings.delayedUrl(name) : null;
-  const isPatch = settings.door !== 'git' && settings.door.name === 'patch';
-  return { reason, window: { from, to }, pageUrl, isPatch };
+  return { reason, window: { from, to }, pageUrl };
 }
 
 /** Tells the person that the service has not recorded the pull request that the push names. */
@@ -123,10 +130,11 @@ async function tellUnrecorded({ store, reply, target }: PushRun, prHash: string)
 export async function keep(
   run: PushRun,
   { pack: { spool }, options }: Received,
-  { work, receivedHash, updates: wasOpen, claim, compared, slot, hostAheadMs }: ToKeep,
+  push: ToKeep,
   plan: DelayPlan,
 ): Promise<DelayedFacts> {
-  const { store, settings, target, reply } = run;
+  const { work, receivedHash, claim, compared, slot, hostAheadMs } = push;
+  const { store, settings, reply } = run;
   // It is meant to replace what is there now, and would replace what comes until then, too.
   if (options.overwrite)
     throw new Refusal('options', 'overwrite cannot wait', [
@@ -142,15 +150,15 @@ export async function keep(
   let isKept = false;
   try {
     // Whoever knows the hash may update, and twice does no harm: nobody is told that another waits.
-    const push = slot === null ? null : receivedHash;
+    const opening = slot === null ? null : receivedHash;
     const name = settings.newDelayedName();
-    const earlier = push === null ? null : await store.findWaiting(push);
+    const earlier = opening === null ? null : await store.findWaiting(opening);
     if (earlier !== null) return waitingFacts(run, earlier, name);
     await reply.noteSecret(...pageLines(settings.delayedUrl(name)));
     await run.tell();
-    const recordedTip = recorded?.tip ?? null;
-    const kept = encodeKept({ target, pushHash: receivedHash, work, recordedTip, wasOpen, owed });
-    const answer = await keepIn(run, spool, kept, { ...plan, name, push, commits: work.commits.length });
+    const kept = encodeKept(await toBeKept(run, push, owed));
+    const delayed = { ...plan, name, push: opening, commits: work.commits.length };
+    const answer = await keepIn(run, spool, kept, delayed);
     if (answer.kind === 'full') {
       await reply.noteSecret(`${NOWHERE} nothing was kept.`);
       throw noRoom(reason, answer.clientBytes);
@@ -163,6 +171,25 @@ export async function keep(
   } finally {
     if (!isKept) await slot?.release();
   }
+}
+
+/** The most commits by others that are known again. */
+const MOST_OTHERS = 100;
+
+async function toBeKept(
+  run: PushRun,
+  { work, receivedHash: pushHash, updates: wasOpen, claim, others }: ToKeep,
+  owed: Claim | null,
+): Promise<KeptPush> {
+  const hashes = others.slice(-MOST_OTHERS).map((oid) => othersHash(run, pushHash, oid));
+  const recordedTip = claim?.recorded?.tip ?? null;
+  const { target } = run;
+  return { target, pushHash, work, recordedTip, wasOpen, owed, others: await Promise.all(hashes) };
+}
+
+/** Names a commit of somebody else's among those of one push. */
+export function othersHash({ store }: Pick<PushRun, 'store'>, pushHash: string, oid: Oid): Promise<string> {
+  return store.hash('others', `${pushHash} ${oid}`);
 }
 
 /**

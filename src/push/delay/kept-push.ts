@@ -23,6 +23,11 @@ export interface KeptPush {
   readonly recordedTip: Oid | null;
   /** Whether that pull request was open. */
   readonly wasOpen: boolean;
+  /**
+   * Keyed hashes of the ids that others' commits had when they were pushed: what maintainers add to
+   * the pull request is known again by these, also squashed and with other messages.
+   */
+  readonly others: readonly string[];
   /** The claims that limits could not grant to its client yet; null: all were granted. */
   readonly owed: Claim | null;
 }
@@ -58,11 +63,12 @@ export function decodeKept(bytes: Uint8Array): KeptPush {
     at = start + view.getUint32(at);
     return bytes.subarray(start, at);
   };
-  const { work, ...facts } = JSON.parse(Buffer.from(next()).toString()) as Head;
+  const { work, ...facts } = JSON.parse(Buffer.from(next()).toString()) as KeptHead;
   const commits = new PlannedCommits();
   while (at < bytes.length) commits.encoded.push(next());
   const texts = { title: unpacked(work.title), description: unpacked(work.description) };
-  return { ...facts, work: { ...work, ...texts, commits } };
+  // 1.0.0 kept no others.
+  return { ...facts, others: facts.others ?? [], work: { ...work, ...texts, commits } };
 }
 
 type PackedText = Omit<PlannedText, 'bytes'> & { readonly text: string };
@@ -73,6 +79,8 @@ interface Head extends Omit<KeptPush, 'work'> {
     readonly description: PackedText | null;
   };
 }
+
+type KeptHead = Omit<Head, 'others'> & Partial<Pick<Head, 'others'>>;
 
 function packed(planned: PlannedText | null): PackedText | null {
   return planned && { text: Buffer.from(planned.bytes).toString(), mentions: planned.mentions };

@@ -4,6 +4,7 @@
  * Proved by test/push/delay/failure.test.ts and test/e2e/delayed/delayed-changes.test.ts.
  */
 import type { DelayFailure } from '../../durable/delayed-pushes/delayed-push.ts';
+import type { Oid } from '../../git/objects/oid.ts';
 import { type Finding, linesOf } from '../../words/finding.ts';
 import { HostError, hostFailureOf } from '../../words/host-error.ts';
 import { UNKNOWN_HASH } from '../judge/destination.ts';
@@ -14,6 +15,7 @@ import type { StoredEntries } from '../receive/receive.ts';
 import { isMomentary, type RefusalCode, toRefusal } from '../reply/refusal.ts';
 import { allLines } from '../reply/review.ts';
 import { DelayedAttempt, type ReleasedRow } from './delayed-attempt.ts';
+import { othersHash } from './keep.ts';
 import type { KeptPush } from './kept-push.ts';
 
 /**
@@ -55,14 +57,15 @@ export async function release(
   const overwrite = `git push -o pr-hash=${work.prHash} -o overwrite ${run.settings.remoteUrl(run.target)} HEAD:refs/heads/my-change`;
   const naming = { reusesHash: false, overwrite };
   const nothing: readonly Finding[] = [];
+  const mayReplace = async (oid: Oid) => kept.others.includes(await othersHash(run, pushHash, oid));
   const { findings, ...judged } =
     opened === null
-      ? await judgeAgain(run, { ...kept, acceptedTip: null }, naming, present, spool)
+      ? await judgeAgain(run, { ...kept, mayReplace }, naming, present, spool)
       : { claim: null, push: asOpened, findings: nothing };
   // Its page says then that nobody knows the hash, so a new pull request opens.
   run.notes.push(...linesOf(findings.filter(({ code }) => code === UNKNOWN_HASH)));
   const spent = judged.push.named === null ? slot : null;
-  const publication = { ...judged, compared: null, spool, pushHash, slot: spent };
+  const publication = { ...judged, updated: null, compared: null, spool, pushHash, slot: spent };
   const attempt = new DelayedAttempt(run, publication, row);
   return publish(run, { ...(await enter(run, publication)), attempt });
 }

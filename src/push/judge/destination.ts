@@ -44,7 +44,7 @@ export interface Circumstances {
 /** The service's own records, which may be asked at any time. */
 export interface Records extends Pick<PushStore, 'recorded'> {
   /** Compares a push, as the function of this name, for the first time. */
-  compare(push: Pick<PushedWork, 'commits'>, as: ComparedAs): Promise<Compared>;
+  compare(push: Pick<PushedWork, 'commits' | 'entryCount'>, as: ComparedAs): Promise<Compared>;
 }
 
 /** Branches in a list of those that there are. */

@@ -3,6 +3,7 @@
  * rules say. Whatever refuses here does so on the whole push, before anything is written at the
  * host.
  */
+import type { Oid } from '../../git/objects/oid.ts';
 import type { Finding } from '../../words/finding.ts';
 import type { ClaimedUpdate } from '../push-run.ts';
 import type { Received } from '../receive/receive.ts';
@@ -30,7 +31,9 @@ import {
   unreadableTitle,
 } from './rules/texts.ts';
 import { trails } from './rules/trails.ts';
+import type { CommitChanges } from './updated-commits.ts';
 import { whatItIs } from './what-it-is.ts';
+import { othersIn } from './work.ts';
 
 /**
  * Rules, in the order in which they run. The first refusal of all judging gives the reason in Git's
@@ -71,8 +74,10 @@ export interface Judged {
   readonly claim: ClaimedUpdate | null;
   /** Whether an open pull request is updated, as far as is known. */
   readonly updates: boolean;
-  /** As `updatedCommits` says it; null: nobody knows, or it is no update. */
-  readonly updated: string | null;
+  /** The changes of an update; null: nobody knows, or it is no update. */
+  readonly updated: CommitChanges | null;
+  /** The commits by others, oldest first, if it names a pull request; else not looked for. */
+  readonly others: readonly Oid[];
   /** The pull request that has its commits; null: none was looked for, because it is refused. */
   readonly compared: Compared | null;
   readonly findings: readonly Finding[];
@@ -117,10 +122,14 @@ async function verdictOn(known: Known, named: NamedPullRequest | null, findings:
   const compared = isTold && circumstances.refusal === null ? await comparedWork(known) : null;
   if (compared !== null) await findings.run(() => doubles(known, compared));
   const says = open && { ...open, named };
-  return { work, place: says, claim, updates, updated, compared, findings: findings.all };
+  const isNamed = received.options.prHash !== null;
+  const others = isNamed ? othersIn(known.work.commits, known.bot).map(({ oid }) => oid) : [];
+  return { work, place: says, claim, updates, updated, others, compared, findings: findings.all };
 }
 
-function comparedWork({ circumstances, pushed, bot, destination }: Known): Promise<Compared> {
+async function comparedWork(known: Known): Promise<Compared> {
+  const { circumstances, pushed, bot, destination } = known;
   const { updates, born } = destination;
-  return circumstances.records.compare(pushed, { repository: born.repository, bot, updates });
+  const groundTree = await known.groundTree;
+  return circumstances.records.compare(pushed, { repository: born.repository, bot, updates, groundTree });
 }

@@ -4,6 +4,7 @@
  */
 import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import type { CommitIdentity } from '../../git/objects/commit.ts';
+import type { Oid } from '../../git/objects/oid.ts';
 import type { Plan } from '../../git/objects/planned-commits.ts';
 import type { NamesSearched } from '../../leaks/search-names.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
@@ -32,8 +33,8 @@ export interface Known {
   readonly oddFolders: readonly Finding[];
   /** Answers the commits as they would leave now. Each is hashed and signed once. */
   readonly leaving: () => Promise<AnonymousCommits>;
-  /** Whether the push ends with the files that it began with. Never rejects. */
-  readonly isEmpty: Promise<boolean>;
+  /** The files that the push began with, as `groundTree` finds them. Never rejects. */
+  readonly groundTree: Promise<Oid | null>;
 }
 
 /** A step of judging. A refusal that it throws is a finding like any other. */

@@ -43,7 +43,7 @@ import { storedPack, type StoredEntries } from '../receive/receive.ts';
 import { repeatCommand } from '../reply/banner.ts';
 import { Refusal } from '../reply/refusal.ts';
 import type { NamedPullRequest, Publishable } from '../verdict.ts';
-import { updatedCommits } from './updated-commits.ts';
+import { type CommitChanges, updatedCommits } from './updated-commits.ts';
 
 /** For what only warns. */
 const PATIENCE_MS = 5_000;
@@ -144,7 +144,7 @@ export async function replaceableTip(
 ): Promise<Oid | null> {
   if (source === null) return null;
   const tip = await run.steps.run(fork === null ? 'lookup' : 'fork', () => tipOf(run.host, source));
-  if (tip === null || tip === ZERO_OID || overwrite === null || isHarmless(tip)) return tip;
+  if (tip === null || tip === ZERO_OID || overwrite === null || (await isHarmless(tip))) return tip;
   const others = await othersCommits(run, source.repository, tip, isHarmless);
   if (others?.length === 0) return tip;
   const whose = 'Somebody else has pushed to the branch of this pull request since its last update';
@@ -272,9 +272,10 @@ export function placeQuestions(run: PushRun, { repository }: Pick<Upstream, 'rep
       return replaceableTip(run, named, isHarmless, options.overwrite ? null : overwrite);
     },
     /** As `othersCommits`, of the branch of a pull request; null also if it took too long. */
-    othersOn: ({ pullRequest: { source }, tip }: NamedPullRequest, isHarmless: IsHarmless) => {
-      const isThere = source !== null && tip !== null && tip !== ZERO_OID && !isHarmless(tip);
-      const answer = isThere ? othersCommits(run, source.repository, tip, isHarmless) : Promise.resolve([]);
+    othersOn: async ({ pullRequest: { source }, tip }: NamedPullRequest, isHarmless: IsHarmless) => {
+      const isThere = source !== null && tip !== null && tip !== ZERO_OID;
+      if (!isThere || (await isHarmless(tip))) return [];
+      const answer = othersCommits(run, source.repository, tip, isHarmless);
       return unlessLate(run, 'the commits of a branch', answer);
     },
     /**
@@ -286,7 +287,7 @@ export function placeQuestions(run: PushRun, { repository }: Pick<Upstream, 'rep
       commits: PlannedCommits,
       leaving: AnonymousCommits,
       isUpstreams: (oid: Oid) => boolean,
-    ): Promise<string | null> => {
+    ): Promise<CommitChanges | null> => {
       if (source === null || tip === null || tip === ZERO_OID) return null;
       const ofSource: ReadObjects = (...asked) => transport.readObjects(source.repository, ...asked);
       const answer = updatedCommits({ commits, leaving, tip }, isUpstreams, heldReads(ofSource, host.memory));

@@ -3,6 +3,7 @@
  * compared by their ids, because one that was rewritten before for this pull request gets the same
  * id again.
  */
+import type { CommitCounts } from '../../durable/pull-request/history.ts';
 import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import { parseCommit } from '../../git/objects/commit.ts';
 import { pullRequestText } from '../../git/objects/commit-message.ts';
@@ -17,6 +18,37 @@ const MOST_COMMITS = 50;
 const MOST_COMMITS_BYTES = 256 * 1024;
 const MOST_TITLES = 3;
 
+export interface CommitChanges {
+  readonly counts: CommitCounts;
+  /** Titles of the commits that are dropped. */
+  readonly dropped: readonly string[];
+}
+
+/**
+ * Puts the counts in words, such as `2 commits added, 1 changed, 1 dropped (<title>)`.
+ * @param dropped titles of those that are dropped; empty: they are not named.
+ * @returns an empty text if nothing changes.
+ */
+export function countsText(counts: CommitCounts, dropped: readonly string[]): string {
+  const more = dropped.length > MOST_TITLES ? ', ...' : '';
+  const names = dropped.length === 0 ? '' : ` (${dropped.slice(0, MOST_TITLES).join(', ')}${more})`;
+  const parts = [
+    [counts.added, 'added'],
+    [counts.changed, 'changed'],
+    [counts.dropped, `dropped${names}`],
+  ] as const;
+  const words = parts
+    .filter(([count]) => count > 0)
+    .map(([count, what], at) => {
+      const unit = at > 0 ? '' : count === 1 ? 'commit ' : 'commits ';
+      return `${count} ${unit}${what}`;
+    });
+  return words.join(', ');
+}
+
+/** Says the changes as the person is told; empty: nothing changes. */
+export const changesText = ({ counts, dropped }: CommitChanges): string => countsText(counts, dropped);
+
 interface Updated {
   readonly commits: PlannedCommits;
   /** The anonymous commits that they become. */
@@ -28,14 +60,13 @@ interface Updated {
 /**
  * Compares the commits of an update with those that the branch has now. Asks the host once, unless
  * the new commits stand on the branch as it is.
- * @returns such as `2 commits added, 1 changed, 1 dropped (<title>)`; empty: nothing changes; null:
- * that cannot be said.
+ * @returns null if that cannot be said.
  */
 export async function updatedCommits(
   { commits, leaving, tip }: Updated,
   isUpstreams: (oid: Oid) => boolean,
   read: ReadObjects,
-): Promise<string | null> {
+): Promise<CommitChanges | null> {
   const numbers = new Map(
     Array.from({ length: commits.length }, (_, number) => [leaving.idOf(number), number]),
   );
@@ -62,29 +93,18 @@ export async function updatedCommits(
   const added: string[] = [];
   for (const number of numbers.values())
     if (!stays.has(number)) added.push(oneLine(textOf(commits.at(number), leaving).title));
-  return said(added, gone);
+  return changesOf(added, gone);
 }
 
-/** Puts the changes in words. A new commit with the title of one that is gone counts as changed. */
-function said(added: readonly string[], gone: readonly string[]): string {
-  const left = [...gone];
+/** Counts the changes. A new commit with the title of one that is gone counts as changed. */
+function changesOf(added: readonly string[], gone: readonly string[]): CommitChanges {
+  const dropped = [...gone];
   let changed = 0;
   for (const title of added) {
-    const at = left.indexOf(title);
+    const at = dropped.indexOf(title);
     if (at < 0) continue;
-    left.splice(at, 1);
+    dropped.splice(at, 1);
     changed += 1;
   }
-  const more = left.length > MOST_TITLES ? ', ...' : '';
-  const counts = [
-    [added.length - changed, 'added'],
-    [changed, 'changed'],
-    [left.length, `dropped (${left.slice(0, MOST_TITLES).join(', ')}${more})`],
-  ] as const;
-  const parts = counts.filter(([count]) => count > 0);
-  const words = parts.map(([count, what], at) => {
-    const unit = at > 0 ? '' : count === 1 ? 'commit ' : 'commits ';
-    return `${count} ${unit}${what}`;
-  });
-  return words.join(', ');
+  return { counts: { added: added.length - changed, changed, dropped: dropped.length }, dropped };
 }

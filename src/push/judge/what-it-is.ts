@@ -27,9 +27,9 @@ import { droppedCommits } from './rules/authors.ts';
 import { folderFindings } from './rules/folders.ts';
 import { usualAnywhere } from './rules/trails.ts';
 import {
-  changesNothing,
   commitsFrom,
   commitsNow,
+  findGroundTree,
   findWork,
   idsOf,
   newestBoundary,
@@ -78,11 +78,8 @@ export async function whatItIs(
   );
   const { commits } = plan;
   // Begins now, and is awaited where it is told.
-  const isEmpty = changesNothing(
-    work,
-    received.pack.entryCount,
-    async (oid) => place?.ask.treeOf(oid) ?? null,
-  );
+  const askTree = async (oid: Oid) => place?.ask.treeOf(oid) ?? null;
+  const groundTree = findGroundTree(work, received.pack.entryCount, askTree);
   let made: Promise<AnonymousCommits> | null = null;
   const leaving = () =>
     (made ??= commitsNow([commits, bot, destination.claim, now], settings.signingKey, memory));
@@ -95,7 +92,7 @@ export async function whatItIs(
       oddFolders = folderFindings(faults, paths, commits);
     },
   });
-  const found = { work, history, plan, searched, pushed, isEmpty, oddFolders, leaving, named };
+  const found = { work, history, plan, searched, pushed, groundTree, oddFolders, leaving, named };
   return { received, circumstances, bot, place, destination, ...found };
 }
 
@@ -104,10 +101,11 @@ async function findGround(asked: Question, bot: CommitIdentity): Promise<Ground>
   const { received, destination, place, circumstances, git, findings } = asked;
   const { born, isBaseRefused } = destination;
   const { defaultBranch } = born;
-  const remoteUrl = circumstances.settings.remoteUrl(born.repository);
+  const { settings } = circumstances;
+  const remoteUrl = settings.remoteUrl(born.repository);
   const history = git.history([destination.base, defaultBranch]);
   await history.reachBack();
-  const advice = { remoteUrl, branch: shortName(destination.base) };
+  const advice = { remoteUrl, branch: shortName(destination.base), door: settings.door };
   const work = await findWork(received, history, advice, circumstances.memory);
   const owner = baseOfWork(destination, work, history);
   if (!isBaseRefused) findings.add(otherBase(owner));

@@ -130,7 +130,8 @@ export abstract class Delivery<Host extends CodeHost = CodeHost> {
     };
     if (Object.keys(changes).length === 0) return pullRequest;
     try {
-      const editing = () => this.host.editPullRequest(push.repository, pullRequest.number, changes);
+      const { number, app } = pullRequest;
+      const editing = () => this.host.editPullRequest(push.repository, number, changes, app?.number ?? null);
       await run.steps.run('edit', editing);
       this.hasEdited = true;
     } catch (error) {

@@ -15,6 +15,7 @@ import { Recent } from '../../isolate/recent.ts';
 import { repositoryKey, type RepositoryName } from '../../words/repository-name.ts';
 import { namedText, wholeText } from '../../text/pull-request-text.ts';
 import { findPullRequest } from '../judge/questions.ts';
+import type { CommitChanges } from '../judge/updated-commits.ts';
 import type { Slot, PushHost } from '../push-host.ts';
 import type { ClaimedUpdate, PushRun } from '../push-run.ts';
 import { compareWork, type Compared } from '../same-work.ts';
@@ -30,6 +31,8 @@ export interface Publication {
   /** Names the push. A push that is made again has the same. */
   readonly pushHash: string;
   readonly claim: ClaimedUpdate | null;
+  /** The changes of an update; null: nobody knows, or it is no update. */
+  readonly updated: CommitChanges | null;
   /** The pull request with its commits that judging has found; null: none was looked for. */
   readonly compared: Compared | null;
   /** Counts the pull request that it opens; null: it opens none. */
@@ -86,7 +89,7 @@ export async function enter(run: PushRun, publication: Publication): Promise<Omi
   const { repositories } = run.host;
   const taking = slot === null ? run.limits.takeQuota() : slot.take(push.repository, push.policyLimits);
   const comparing = identityOf(run).then((bot) => {
-    const where = { repository: push.repository, bot, updates: isUpdate(push) };
+    const where = { repository: push.repository, bot, updates: isUpdate(push), groundTree: null };
     return compareWork(run, push, where, publication.compared);
   });
   const [taken] = await Promise.allSettled([taking, comparing]);
@@ -120,7 +123,7 @@ export async function publish(run: PushRun, { publication, delivery, compared, a
       hasEdited: delivery.hasEdited,
       isDouble: !isRepeated && compared.found?.state === 'open',
       pullRequest,
-      author: proposal.botLogin,
+      author: pullRequest.app?.login ?? proposal.botLogin,
       newRemarks,
     };
   } catch (error) {
@@ -191,7 +194,7 @@ async function proposalOf(
     onlyFrom: attempt.onlyFrom,
     mayGoOn: () => attempt.mayGoOn(),
     dates,
-    works,
+    works: works.flatMap(([recorded = []]) => recorded),
   };
 }
 
@@ -211,15 +214,22 @@ async function record(
   { prHash, anonymous, dates, works }: DatedProposal,
 ): Promise<number> {
   const { host, store, claims, reply, logger } = run;
-  const { push, claim } = publication;
+  const { push, claim, updated } = publication;
   const { owner, name: repo } = push.repository;
-  const { number, url, fork, id } = pullRequest;
-  const known = { prHash, host: host.hostKey, owner, repo, number, url, ...(id !== undefined && { id }) };
+  const { number, url, fork, id, app } = pullRequest;
+  const place = { prHash, host: host.hostKey, owner, repo, number, url };
+  const known = { ...place, ...(id !== undefined && { id }), ...(app !== undefined && { app: app.number }) };
   // Null: an update leaves the title as it was.
   const { title } = isUpdate(push) ? namedText(push, anonymous) : wholeText(push, anonymous);
   const facts = { ...known, fork, ...(title !== null && { title }) };
   const { id: repositoryId } = push.repository;
-  const pushed = { tip: anonymous.tip, dates: dates.added(), lease: claim?.lease ?? null, repositoryId };
+  const pushed = {
+    tip: anonymous.tip,
+    dates: dates.added(),
+    lease: claim?.lease ?? null,
+    repositoryId,
+    ...(updated !== null && { commits: updated.counts }),
+  };
   const slot = publication.slot ?? (await slotOfAnother(run, publication, pullRequest));
   const object = store.pullRequest(prHash);
   const at = host.clock.now();

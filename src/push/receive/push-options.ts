@@ -123,7 +123,7 @@ const FLAGS = [
  * each option, so a description of several lines is several options.
  */
 const JOINED_BY: Readonly<Partial<Record<Name, string>>> = { description: '\n', yes: ',' };
-/** All of them. README.md has a row for each. */
+/** All of them. docs/options.md has a row for each. */
 export const KNOWN_OPTIONS: readonly string[] = [...Object.keys(VALUES).map((name) => `${name}=`), ...FLAGS];
 const NAMES: readonly Name[] = [...(Object.keys(VALUES) as (keyof typeof VALUES)[]), ...FLAGS];
 const MOST_OF_A_NAME = 40;

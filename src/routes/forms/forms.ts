@@ -8,14 +8,24 @@ import { REPOSITORY_PATH } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import { isStorageFailure } from '../../storage-failure.ts';
 import { answerRefused, CANNOT_WRITE, explained } from '../request/refused.ts';
-import { CHANGE_FORM, ISSUE_FORM, remotePath, REPLY_FORM, WITHDRAW_FORM } from '../../pages/remote-paths.ts';
+import {
+  CHANGE_FORM,
+  FILE_FORM,
+  ISSUE_FORM,
+  remotePath,
+  REPLY_FORM,
+  SECURITY_FORM,
+  WITHDRAW_FORM,
+} from '../../pages/remote-paths.ts';
 import { MOST_ANSWERS } from '../../policy/issue-templates.ts';
 import { MAX_FIELDS } from '../request/form-fields.ts';
 import { onRepositoryPage } from '../request/repository.ts';
 import { showChange } from './change/change-form.ts';
 import { answerWithdrawal, showWithdrawal } from './change/form-push.ts';
 import { sendChange } from './change/send-change.ts';
+import { answerFileForm, showFileForm } from './file/file-form.ts';
 import { onForm, onSent, SEND_AGAIN } from './form.ts';
+import { answerSecurity, showSecurityForm } from './security-form.ts';
 import { answerIssue, answerReply, showIssueForm, showReplyForm } from './thread-forms.ts';
 
 const FAULT = explained(500, 'The service has a fault', `It was logged. ${SEND_AGAIN}`);
@@ -33,8 +43,12 @@ forms.get(REPLY_FORM, onForm(REPLY_FORM, showReplyForm));
 forms.post(REPLY_FORM, onSent(REPLY_FORM, MAX_THREAD_BYTES, answerReply));
 forms.get(CHANGE_FORM, onForm(CHANGE_FORM, showChange));
 forms.post(CHANGE_FORM, onSent(CHANGE_FORM, MAX_CHANGE_BYTES, sendChange));
+forms.get(FILE_FORM, onForm(FILE_FORM, showFileForm));
+forms.post(FILE_FORM, onForm(FILE_FORM, answerFileForm));
 forms.get(WITHDRAW_FORM, onForm(WITHDRAW_FORM, showWithdrawal));
 forms.post(WITHDRAW_FORM, onSent(WITHDRAW_FORM, MAX_WITHDRAWAL_BYTES, answerWithdrawal));
+forms.get(SECURITY_FORM, onForm(SECURITY_FORM, showSecurityForm));
+forms.post(SECURITY_FORM, onSent(SECURITY_FORM, MAX_THREAD_BYTES, answerSecurity));
 
 // Leads from paths that a code host has to the forms here, for people who replace only its name.
 const leadTo = (form: string, queryOf: (c: Context<AppEnv>) => Record<string, string>) =>
@@ -45,6 +59,7 @@ const leadTo = (form: string, queryOf: (c: Context<AppEnv>) => Record<string, st
 /** Leads from lists of issues and pull requests to the page of the repository. */
 const toRepository = leadTo('', () => ({}));
 const toIssue = leadTo(ISSUE_FORM, (c) => c.req.query());
+const toSecurity = leadTo(SECURITY_FORM, () => ({}));
 const toReply = leadTo(REPLY_FORM, (c) => ({ to: c.req.param('number') ?? '' }));
 /**
  * Leads to the form of a change, which begins at the default branch, whichever branch the address
@@ -57,6 +72,8 @@ forms.get('/issues/new/*', toIssue);
 forms.get('/issues/:number{[0-9]+}', toReply);
 forms.get('/pull/:number{[0-9]+}/*', toReply);
 forms.get('/pulls/:number{[0-9]+}', toReply);
+forms.get('/security/policy', toSecurity);
+forms.get('/security/advisories/*', toSecurity);
 forms.get('/:page{blob|edit|tree}/:branch/:path{.+}', toChange);
 forms.get('/src/branch/:branch/:path{.+}', toChange);
 

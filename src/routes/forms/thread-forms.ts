@@ -5,13 +5,11 @@
 import type { Context } from 'hono';
 import { recordName } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
-import { newAddresses } from '../../edit/addresses.ts';
 import { type FormFields, parseThreadText, userTokenOf, withPlainLineEnds } from '../request/form-fields.ts';
 import { utf8 } from '../../git/bytes.ts';
 import { hashObject } from '../../git/objects/oid.ts';
-import { SearchedNames } from '../../git/search/searched-names.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
-import { type GivenAway, MAX_OWN_NAME } from '../../pages/forms/parts.ts';
+import { type ReplyForm, replyFormPage, replyPreviewPage } from '../../pages/forms/reply-pages.ts';
 import {
   type AskedForm,
   donePage,
@@ -19,10 +17,6 @@ import {
   issueClosedPage,
   issueFormPage,
   issuePreviewPage,
-  type ReplyForm,
-  replyFormPage,
-  replyPreviewPage,
-  replyToPage,
 } from '../../pages/forms/thread-pages.ts';
 import type { Page } from '../../pages/layout.ts';
 import {
@@ -35,12 +29,10 @@ import {
   NO_TEMPLATES,
   type FormQuestion,
 } from '../../policy/issue-templates.ts';
-import { FoundLeaks, searchedLine } from '../../leaks/findings.ts';
-import { remarksOn, unsearchedLines } from '../../leaks/messages.ts';
 import { commentText } from '../../text/footer.ts';
-import { conversationOf, knownConversation } from '../request/conversation.ts';
+import { conversationOf, forgetConversation, knownConversation } from '../request/conversation.ts';
 import { isBlankText } from '../request/payload.ts';
-import { publishedOrigin } from '../request/public-origin.ts';
+import { publishedOrigin, shownOrigin } from '../request/public-origin.ts';
 import {
   answerRefused,
   explained,
@@ -54,17 +46,17 @@ import { REPLY_FORM } from '../../pages/remote-paths.ts';
 import { BLOCKED, checkComment, COOLDOWN, postComment } from '../threads/comments.ts';
 import { checkIssue, createIssue } from '../threads/issues.ts';
 import { type PostKind, postOnce, type PostOutcome, pseudonymOn } from '../threads/posting.ts';
+import { chooseThread } from './choose-thread.ts';
 import {
   answerForm,
   frameOf,
-  typedIdentity,
-  NO_NAME,
   SEND_AGAIN,
   type RequestedForm,
   requestedForm,
   secretsOf,
   type SentForm,
 } from './form.ts';
+import { givenAway, ownNameIn } from './given-away.ts';
 import { issueTemplates } from './issue-templates.ts';
 import { outlookOf } from './known-first.ts';
 
@@ -121,9 +113,12 @@ async function answerSteps(
   // If it may have been posted, the form gets a new token, so that a person who has checked and
   // sends it again sends another form.
   if (outcome.kind === 'refused') return show(outcome.code === 'may-exist' ? null : token.text, outcome);
+  // Whoever goes on from here looks for what they wrote.
+  forgetConversation(c.var.host, target, outcome.posted.number);
   const hash = await pseudonymOn(c, target, outcome.posted.number, userToken);
   const next = await frameOf(requestedForm(c, target, REPLY_FORM));
-  return answerForm(c, donePage(kind, next, outcome.posted, { hash, userToken }));
+  const origin = shownOrigin(c.req.raw, c.var.config);
+  return answerForm(c, donePage(kind, origin, next, outcome.posted, { hash, userToken }));
 }
 
 export async function showIssueForm(place: RequestedForm): Promise<Response> {
@@ -238,10 +233,9 @@ function answersIn(fields: FormFields): string {
 export async function showReplyForm(place: RequestedForm): Promise<Response> {
   const { c, target, repository } = place;
   const typed = c.req.query('to') ?? '';
-  const askAgain = (words: string | null, status: 200 | 400 | 404) =>
-    answerForm(c, replyToPage(place, typed, words), status);
+  if (typed === '') return chooseThread(place, typed, null, 200);
   const named = parseThreadText(typed, target, c.var.host.url);
-  if (named.kind === 'invalid') return typed === '' ? askAgain(null, 200) : askAgain(named.problem, 400);
+  if (named.kind === 'invalid') return chooseThread(place, typed, named.problem, 400);
   const { number } = named;
   const [thread, { closed }] = await Promise.all([
     conversationOf(c, c.var.host, target, number),
@@ -249,10 +243,10 @@ export async function showReplyForm(place: RequestedForm): Promise<Response> {
   ]);
   if (thread.kind === 'missing') {
     const words = `${repository} has no issue or pull request #${number} that the public can see. Check the number, or open an issue.`;
-    return askAgain(words, 404);
+    return chooseThread(place, typed, words, 404);
   }
   if (thread.kind === 'moved')
-    return askAgain(`${repository}#${number} was moved to ${thread.to}. Reply there.`, 404);
+    return chooseThread(place, typed, `${repository}#${number} was moved to ${thread.to}. Reply there.`, 404);
   const form = { ...(await replyForm(place, number, new Map(), null)), closed };
   return answerForm(c, replyFormPage(form, thread));
 }
@@ -310,14 +304,18 @@ async function replyForm(
   fields: FormFields,
   token: string | null,
 ): Promise<ReplyForm> {
-  const threadUrl = `${place.c.var.host.url}/${place.repository}/issues/${number}`;
+  const { c, target } = place;
+  const threadUrl = `${c.var.host.url}/${place.repository}/issues/${number}`;
+  const typed = replyFields(fields);
+  const hash = typed.user_token === '' ? null : await pseudonymOn(c, target, number, typed.user_token);
   return {
     ...(await frameOf(place, token)),
     number,
     threadUrl,
-    ...replyFields(fields),
+    ...typed,
     closed: null,
     appealFor: null,
+    own: hash && `anon-${hash}`,
   };
 }
 
@@ -326,32 +324,5 @@ function replyFields(fields: FormFields) {
     body: withPlainLineEnds(fields.get('body') ?? ''),
     own_name: ownNameIn(fields),
     user_token: (fields.get('user_token') ?? '').trim(),
-  };
-}
-
-/** Reads the name to search for, and cuts it: nobody has a longer one. */
-function ownNameIn(fields: FormFields): string {
-  return (fields.get('own_name') ?? '').trim().slice(0, MAX_OWN_NAME);
-}
-
-/**
- * Searches texts for `ownName`, credentials, home folders and Change-Ids, as a push's texts are,
- * whatever the operator has set; but not for ids of commits, and it refuses nothing.
- * @param texts by the names that remarks give them.
- */
-function givenAway(texts: Readonly<Record<string, string>>, ownName: string): GivenAway {
-  const { name, email } = typedIdentity(ownName, '');
-  const content = utf8(`author ${name} <${email}> 0 +0000\n\n`);
-  const names = new SearchedNames({ headers: [{ content, encoding: null }], originalIds: [], nobodys: [] });
-  const findings = new FoundLeaks(names);
-  for (const [where, text] of Object.entries(texts)) findings.addText(() => where, utf8(text));
-  const searched = ownName === '' ? NO_NAME : searchedLine(names.identities);
-  const leaks = [...findings.leaks.map(({ heading }) => heading), ...findings.lines];
-  const unsearched = unsearchedLines(names.looks.ended, 'Check the rest yourself.');
-  const noFiles = { homeFolders: [], files: [], opaque: [] };
-  const likely = [...findings.likely, ...remarksOn(findings.homes, noFiles)];
-  return {
-    addresses: newAddresses('', Object.values(texts).join('\n')),
-    remarks: [...leaks, ...likely.flatMap(({ lines }) => lines), ...unsearched, searched],
   };
 }

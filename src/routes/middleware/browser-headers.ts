@@ -61,9 +61,10 @@ const SHARED_PATHS = [
   '/metrics',
   '/openapi.json',
   '/api/*',
+  '/v1/pr/*',
   ...['panic', 'pardon', 'rollback', 'drain'].map((action) => `/admin/${action}`),
   // The last three are for Git clients in web pages.
-  ...['issues/*', 'pulls/*', 'info/refs', 'git-upload-pack', 'git-receive-pack'].map(
+  ...['issues/*', 'pulls/*', 'security/anonymous', 'info/refs', 'git-upload-pack', 'git-receive-pack'].map(
     (path) => `${REPOSITORY_PATH}/${path}`,
   ),
 ];

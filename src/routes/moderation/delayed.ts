@@ -156,6 +156,7 @@ async function look(
   if (bytesOf(listed) - listed.entryBytes > limits.mostBytes)
     return unread('Its texts are too long to be shown here.');
   const host = pushHost({ ...scopeOf(c), host: config }, { memory, timeoutMs: HOST_TIMEOUT_MS });
+  // The operator must see what waits, also while the bot's name does not come.
   const asked =
     logins.get(config.key) ?? within(LOGIN_PATIENCE_MS, host.botLogin(true)).catch(() => 'the bot');
   logins.set(config.key, asked);

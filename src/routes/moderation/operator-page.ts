@@ -1,11 +1,12 @@
-/** Serves /admin, where the operator sees whether alerts arrive, and can send a test alert. */
+/** Serves /admin, where the operator sees what needs attention, and can send a test alert. */
 import { type Context, Hono } from 'hono';
 import type { AppEnv } from '../../env.ts';
 import type { Trouble } from '../../notify/trouble.ts';
 import { OPERATOR_PATH } from '../../notify/alert.ts';
 import { within } from '../../isolate/within.ts';
-import { feedOf, guardOf } from '../../objects.ts';
+import { delayedPushesOf, feedOf, guardOf } from '../../objects.ts';
 import { OPERATOR_DOOR, operatorHomePage, type StoppedRepository } from '../../pages/operator-page.ts';
+import { suspensionOf } from '../../service/suspension.ts';
 import { answerRefused } from '../request/refused.ts';
 import { testAlert } from './admin.ts';
 import { atDoor, isOpen, noForm, show, showDoor } from './operator-door.ts';
@@ -30,14 +31,21 @@ operatorPageRoutes.post(OPERATOR_PATH, (c) =>
   }),
 );
 
+/** Answers null if there is no answer now. */
+function soon<T>(asked: Promise<T>): Promise<T | null> {
+  return within(LISTS_PATIENCE_MS, asked).catch(() => null);
+}
+
 async function home(c: Context<AppEnv>, test: { tested?: Trouble | null } = {}): Promise<Response> {
-  const { notifyAdminTopic, notifyAdminUrl } = c.var.config;
+  const { notifyAdminTopic, notifyAdminUrl, hosts } = c.var.config;
   const server = notifyAdminTopic === null ? null : notifyAdminUrl;
-  const [alerts, stopped] = await Promise.all([
+  const [alerts, guard, delayed, stopped] = await Promise.all([
     guardOf(c.env).alertState(),
-    within(LISTS_PATIENCE_MS, stoppedRepositories(c)).catch(() => null),
+    soon(suspensionOf(c.env)),
+    soon(delayedPushesOf(c.env).counts()),
+    soon(stoppedRepositories(c)),
   ]);
-  return show(c, operatorHomePage({ ...alerts, server, stopped, ...test }));
+  return show(c, operatorHomePage({ alerts, guard, delayed, hosts, server, stopped, ...test }));
 }
 
 /** Lists the repositories whose maintainers have said stop, of each host the newest. */

@@ -24,7 +24,7 @@ const frontPageQuery = z.object({
     .optional()
     .meta({ description: 'The repository to show commands for.', examples: ['octo/hello'] }),
   go: z
-    .enum(['change', 'new-issue', 'reply'])
+    .enum(['change', 'new-issue', 'reply', 'security'])
     .optional()
     .catch(undefined)
     .meta({ description: 'The form to open. Default: the page of the repository, which leads to all.' }),
@@ -33,7 +33,7 @@ const frontPageQuery = z.object({
 frontPageRoute.get(
   '/',
   described(showFrontPage, {
-    operationId: 'frontPage',
+    operationId: 'showFrontPage',
     summary: 'What this is, and how to use it',
     description: 'A page in a browser, a few lines in a terminal.',
     tag: 'Service',

@@ -6,13 +6,15 @@ import { type Context, Hono } from 'hono';
 import { etag, RETAINED_304_HEADERS } from 'hono/etag';
 import * as z from 'zod';
 import { type HostConfig, hostWithKey } from '../../config/hosts.ts';
+import { HISTORY_KINDS } from '../../durable/pull-request/history.ts';
 import type { PullRequestView } from '../../durable/pull-request/pull-request.ts';
 import type { AppEnv } from '../../env.ts';
-import { eventsOf } from '../../events/host-event.ts';
+import { eventsOf, type OwnIds } from '../../events/host-event.ts';
 import { pullRequestOf, readFrom } from '../../objects.ts';
-import type { Conversation } from '../../host/code-host.ts';
+import type { Conversation, ThreadComment } from '../../host/code-host.ts';
 import type { ShownConversation } from '../../pages/conversation.ts';
-import { ATOM_TYPE, atomFeed, pullRequestPage, pullRequestPageText } from '../../pages/pull-request-page.ts';
+import { ATOM_TYPE, atomFeed } from '../../pages/atom-feed.ts';
+import { pullRequestPage, pullRequestPageText } from '../../pages/pull-request-page.ts';
 import { isoTime } from '../../pages/layout.ts';
 import { type KnownPolicy, openPolicies } from '../../policy/policies.ts';
 import { muteRefusal, OPEN_POLICY, type Policy, policyRefusal } from '../../policy/policy.ts';
@@ -30,6 +32,8 @@ import { answer, as, asError, asJson, described, HTML, TEXT } from '../descripti
 const KEPT_SECONDS = 60;
 /** How long a page waits for a code host that may not show the pull request yet. */
 const LOOK_PATIENCE_MS = 5_000;
+/** Short, because the policy only adds options to commands, and is judged with each push. */
+const POLICY_PATIENCE_MS = 1_500;
 
 const NOT_CONNECTED: ShownConversation = { kind: 'unknown', why: 'Its code host is no longer connected.' };
 const UNKNOWN = explained(
@@ -55,7 +59,7 @@ const pullRequestAnswer = z
     state: z.enum(['open', 'merged', 'closed', 'withdrawn']),
     url: z.string().meta({ description: 'The pull request.' }),
     title: z.string().nullable().meta({ description: 'Null: it cannot be read now.' }),
-    events: z.array(z.object({ kind: z.string(), at, url: z.string() })),
+    events: z.array(z.object({ kind: z.enum(HISTORY_KINDS), at, url: z.string() })),
     comments: z
       .array(z.object({ author: z.string().nullable(), at, path: z.string().nullable(), text: z.string() }))
       .optional()
@@ -72,7 +76,7 @@ pullRequestPageRoute.get(
   '/v1/pr/:hash',
   withEtag,
   described(showPullRequest, {
-    operationId: 'pullRequestPage',
+    operationId: 'showPullRequest',
     summary: 'The state of a pull request',
     description:
       'State, link, events, what people wrote, and how to update and withdraw it: a page in a browser, lines in a terminal, JSON for `Accept: application/json`, and an Atom feed behind `.atom`. Unlike a topic, nobody else can write to it.',
@@ -107,7 +111,8 @@ async function showPullRequest(c: Context<AppEnv>): Promise<Response> {
   const read = conversation.kind === 'shown' ? conversation.conversation : null;
   const pullRequest = await endedBy(c, found, read);
   // The reason why it cannot be read may concern this client alone.
-  const cached = conversation.kind === 'unknown' ? { 'Cache-Control': 'no-store' } : kept;
+  const isPartial = conversation.kind === 'unknown' || policy === undefined;
+  const cached = isPartial ? { 'Cache-Control': 'no-store' } : kept;
   const headers = { ...cached, Vary: 'Accept' };
   const type = typeFor(c);
   if (type === 'application/json') {
@@ -115,17 +120,24 @@ async function showPullRequest(c: Context<AppEnv>): Promise<Response> {
     const events = pullRequest.events.map((event) => {
       return { kind: event.kind, at: isoTime(event.at), url: event.url || url };
     });
-    const said = { title: read?.title ?? null, events, comments: read ? [...read.comments] : undefined };
+    const said = { title: read?.title ?? null, events, comments: read ? textsOf(read) : undefined };
     return c.json<z.infer<typeof pullRequestAnswer>>({ hash, state, url, ...said }, 200, headers);
   }
   const known = policy ?? OPEN_POLICY;
   const asked = askedOptions(known, pullRequest.state === 'open');
   const closed = updateRefusal(known, repository, pullRequest);
   const needsKey = config.prUpdatePolicy === 'key';
-  const page = { pullRequest, origin, needsKey, asked, closed, conversation };
+  const takesReplies = replyRefusal(known, repository, pullRequest) === null;
+  const page = { pullRequest, origin, needsKey, asked, closed, takesReplies, conversation };
   return type === 'text/plain'
     ? c.text(pullRequestPageText(page), 200, headers)
     : answerPage(c, pullRequestPage(page), 200, headers);
+}
+
+/** Lists what people wrote, the newest first, and the description last. */
+function textsOf({ comments, description }: Conversation): ThreadComment[] {
+  const all = description === null ? comments : [...comments, description];
+  return all.map((said) => ({ author: said.author, at: said.at, path: said.path, text: said.text }));
 }
 
 /** The policy of the repository; undefined if it is not known in time. Never rejects. */
@@ -133,7 +145,7 @@ function policyOf(c: Context<AppEnv>, host: HostConfig, repository: RepositoryNa
   const { config, logger, http } = c.var;
   const mayAsk = () => refuseTooMany(c, 'discoveries').then((tooMany) => tooMany === null);
   const reading = openPolicies(c.env, config, host, logger, http).of(repository, { mayAsk, isPolled: true });
-  return within(LOOK_PATIENCE_MS, reading).catch(() => undefined);
+  return within(POLICY_PATIENCE_MS, reading).catch(() => undefined);
 }
 
 /**
@@ -159,6 +171,17 @@ function updateRefusal(
   return refusal ?? (state === 'open' ? muteRefusal(policy, repository, number) : null);
 }
 
+/** Says why a reply would be refused, as the reply itself does. */
+function replyRefusal(
+  policy: Policy,
+  repository: RepositoryName,
+  { number }: PullRequestView,
+): string | null {
+  return policyRefusal(policy, repository, 'comments') ?? muteRefusal(policy, repository, number);
+}
+/** No remark is read here, so no account's counts. */
+const NOBODY: OwnIds = new Set();
+
 /** Shows and records an end that was just read, because the feed may be minutes behind. */
 async function endedBy(
   c: Context<AppEnv>,
@@ -169,7 +192,7 @@ async function endedBy(
   const { prHash, host, number, url } = pullRequest;
   const { state, closedAt } = read;
   const mergedAt = state === 'merged' ? (closedAt ?? '') : null;
-  const events = eventsOf({ number, url, mergedAt, closedAt }, [], 0);
+  const events = eventsOf({ number, url, mergedAt, closedAt }, [], NOBODY);
   const object = pullRequestOf(c.env, prHash);
   await object.tell(host, events, Date.now()).catch((error: unknown) => {
     c.var.logger.warn('what a page has read could not be recorded', { error });

@@ -7,11 +7,14 @@ import { fileUrl, hostNameOf, recordName, repositoryPath } from '../../config/ho
 import type { AppEnv } from '../../env.ts';
 import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import { type ListedPullRequest, remotePage } from '../../pages/remote-page.ts';
+import type { ListedThread } from '../../host/code-host.ts';
+import type { Policy } from '../../policy/policy.ts';
 import { openPolicies } from '../../policy/policies.ts';
 import { recordedHashesOf } from '../../stats/recorded-hashes.ts';
+import { countReading } from '../forms/change/source.ts';
 import { keptFor, shownOrigin } from '../request/public-origin.ts';
 import { suspensionOf } from '../../service/suspension.ts';
-import { refuseTooMany } from '../request/limits.ts';
+import { openThreadsOf } from '../request/open-threads.ts';
 import { answerRefused, explained } from '../request/refused.ts';
 import { answerPage } from './answer-page.ts';
 
@@ -27,8 +30,7 @@ export async function showRemote(c: Context<AppEnv>, target: RepositoryName): Pr
   const { config, host, logger, http } = c.var;
   // If the repository was not seen lately, the request counts like a clone, before anything is
   // asked.
-  let counted: Promise<boolean> | null = null;
-  const mayAsk = () => (counted ??= refuseTooMany(c, 'discoveries').then((tooMany) => tooMany === null));
+  const mayAsk = async (): Promise<boolean> => (await countReading(c)) === null;
   const [policy, pullRequests, standing] = await Promise.all([
     Promise.race([
       openPolicies(c.env, config, host, logger, http).of(target, { mayAsk, isPolled: true }),
@@ -42,6 +44,7 @@ export async function showRemote(c: Context<AppEnv>, target: RepositoryName): Pr
     const explanation = `${hostNameOf(host)} has no public repository ${fullName(target)}. Correct the name.`;
     return answerRefused(c, explained(404, 'No such repository', explanation), 'page');
   }
+  const openThreads = await threadsToList(c, target, policy, mayAsk);
   const page = {
     repository: target,
     remoteBase: `${shownOrigin(c.req.raw, config)}/v1/`,
@@ -51,11 +54,29 @@ export async function showRemote(c: Context<AppEnv>, target: RepositoryName): Pr
     fileUrl: (file: string) => fileUrl(host, target, file),
     isSuspended: standing?.panicMode,
     pullRequests,
+    openThreads,
   };
-  const isComplete = policy !== undefined && pullRequests !== null && standing?.panicMode === false;
+  const isComplete = pullRequests !== null && openThreads !== null && standing?.panicMode === false;
   return answerPage(c, remotePage(page, config), 200, {
     'Cache-Control': isComplete ? keptFor(KEPT_SECONDS, c.req.raw, config) : 'no-store',
   });
+}
+
+/**
+ * Lists open threads. Made-up names, a host that does not answer, and a repository that takes only
+ * pull requests cost no call of the bot account's.
+ * @returns null if they cannot be listed now; undefined if there is no use in them.
+ */
+async function threadsToList(
+  c: Context<AppEnv>,
+  target: RepositoryName,
+  policy: Policy | undefined,
+  mayAsk: () => Promise<boolean>,
+): Promise<readonly ListedThread[] | null | undefined> {
+  if (c.var.host.token === null) return undefined;
+  if (policy === undefined) return null;
+  const isOfUse = policy.accepted.some((kind) => kind !== 'pull_requests');
+  return isOfUse ? openThreadsOf(c, target, mayAsk) : undefined;
 }
 
 /**

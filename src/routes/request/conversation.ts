@@ -5,31 +5,41 @@
  */
 import type { Context } from 'hono';
 import { type HostConfig, hostNameOf, recordName } from '../../config/hosts.ts';
-import { openHostAccess } from '../../host-access.ts';
+import { botLogin, openHostAccess } from '../../host-access.ts';
 import type { AppEnv } from '../../env.ts';
-import type { Conversation } from '../../host/code-host.ts';
+import type { Conversation, ThreadComment } from '../../host/code-host.ts';
 import { openActivity } from '../../host/open.ts';
 import { hostFailureOf } from '../../words/host-error.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { within } from '../../isolate/within.ts';
-import { plainText, type ShownConversation } from '../../pages/conversation.ts';
+import {
+  CONTRIBUTOR,
+  plainText,
+  type ShownConversation,
+  type SignedComment,
+  type SignedConversation,
+} from '../../pages/conversation.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';
 import { NO_WAIT } from '../../limits/sliding-window.ts';
 import { limitsOf, tooMany } from '../../service/limits.ts';
+import { splitFooter } from '../../text/footer.ts';
 import { sentence } from '../../words/sentence.ts';
 import { scopeOf } from './scope.ts';
 
 /** Short, because the rest of the page can be shown without the conversation. */
-const PATIENCE_MS = 8_000;
+const PATIENCE_MS = 5_000;
+/** Shorter, because the conversation is worth showing without the bot's name. */
+const BOT_PATIENCE_MS = 1_000;
 
 /**
  * The conversations of the last minute, with room for some forty long ones. A character counts as
  * two bytes, which it takes unless all of its text is Latin.
  */
-const recent = new Recent<Conversation>({
+const recent = new Recent<SignedConversation>({
   lifeMs: 60_000,
   most: 8 * 1024 * 1024,
-  weightOf: ({ comments }) => comments.reduce((sum, { text }) => sum + 2 * text.length, 1_000),
+  weightOf: ({ comments, description }) =>
+    comments.reduce((sum, { text }) => sum + 2 * text.length, 1_000 + 2 * (description?.text.length ?? 0)),
 });
 
 /** The conversation if it was read within the last minute; else null. Asks nobody. */
@@ -40,6 +50,11 @@ export function knownConversation(
 ): ShownConversation | null {
   const conversation = recent.get(keyOf(host, repository, number));
   return conversation === null ? null : { kind: 'shown', conversation };
+}
+
+/** Drops what was read, because this service has posted there since. */
+export function forgetConversation(host: HostConfig, repository: RepositoryName, number: number): void {
+  recent.delete(keyOf(host, repository, number));
 }
 
 /** Reads the conversation, or says why it cannot. Never rejects. */
@@ -57,12 +72,17 @@ export async function conversationOf(
   try {
     const { env, var: given } = c;
     const activity = openActivity(openHostAccess(env, given.config, host, given.http), () => {});
-    const found = await within(PATIENCE_MS, activity.conversation(repository, number));
+    const [found, bot] = await within(
+      PATIENCE_MS,
+      Promise.all([
+        activity.conversation(repository, number),
+        // Without its name, no text is marked.
+        within(BOT_PATIENCE_MS, botLogin(env, given.config, host, given.http, true)).catch(() => null),
+      ]),
+    );
     if (found === null) return { kind: 'missing' };
     if ('movedTo' in found) return { kind: 'moved', to: found.movedTo };
-    // A comment may be long, and only its beginning is ever shown.
-    const comments = found.comments.map((comment) => ({ ...comment, text: plainText(comment.text) }));
-    const conversation = { ...found, comments };
+    const conversation = signed(found, bot);
     recent.set(keyOf(host, repository, number), conversation);
     return { kind: 'shown', conversation };
   } catch (error) {
@@ -77,6 +97,28 @@ export async function conversationOf(
       : 'does not answer now. Reload this page in a minute.';
     return unknown(`${hostNameOf(host)} ${why}`);
   }
+}
+
+/**
+ * Tells apart what this service has posted, and cuts the texts: only the beginning is ever shown.
+ * @param bot the bot's name. Others may write a footer, too.
+ */
+function signed(found: Conversation, bot: string | null): SignedConversation {
+  const sign = (comment: ThreadComment, postedAs: string | null): SignedComment => ({
+    ...comment,
+    text: plainText(comment.text),
+    postedAs: bot !== null && comment.author === bot ? postedAs : null,
+  });
+  return {
+    ...found,
+    description: found.description && sign(found.description, CONTRIBUTOR),
+    comments: found.comments.map((comment) => sign(comment, pseudonymIn(comment))),
+  };
+}
+
+function pseudonymIn({ text }: ThreadComment): string | null {
+  const hash = splitFooter(text)?.hash;
+  return hash === undefined ? null : `anon-${hash}`;
 }
 
 /** Tells a client without calls when it has some. Null: it has some now, or nobody knows. */

@@ -17,6 +17,7 @@ import {
   deniedWords,
 } from '../../service/limits.ts';
 import { suspensionOf } from '../../service/suspension.ts';
+import type { GuardStatus } from '../../durable/guard/guard.ts';
 import { isStorageFailure } from '../../storage-failure.ts';
 import { sentence } from '../../words/sentence.ts';
 import { answerRefused, NOT_KEPT, type Refused, refused, retryAfter } from './refused.ts';
@@ -118,11 +119,29 @@ export function refusedToPost(c: Context<AppEnv>, denied: Denied, target: NamedT
 }
 
 /** Refuses comments and issues while they are suspended; null: they are accepted. */
-export async function refuseSuspendedWriting(c: Context<AppEnv>): Promise<Refused | null> {
+export function refuseSuspendedWriting(c: Context<AppEnv>): Promise<Refused | null> {
+  return refuseSuspended(c, 'comments and issues', ({ writesSuspended }) => writesSuspended);
+}
+
+/**
+ * Refuses private reports while anything is suspended, because nothing can take one back; null:
+ * they are accepted.
+ */
+export function refuseSuspendedReports(c: Context<AppEnv>): Promise<Refused | null> {
+  return refuseSuspended(c, 'private reports', isAnythingSuspended);
+}
+
+const isAnythingSuspended = ({ panicMode, writesSuspended }: GuardStatus): boolean =>
+  panicMode || writesSuspended;
+
+async function refuseSuspended(
+  c: Context<AppEnv>,
+  what: string,
+  isSuspended: (status: GuardStatus) => boolean,
+): Promise<Refused | null> {
   try {
-    const { writesSuspended } = await suspensionOf(c.env);
-    if (!writesSuspended) return null;
-    const words = 'comments and issues are suspended; try again in 15 minutes';
+    if (!isSuspended(await suspensionOf(c.env))) return null;
+    const words = `${what} are suspended; try again in 15 minutes`;
     return refused(503, words, { 'Retry-After': String(15 * 60) }, 'suspended');
   } catch (error) {
     return uncheckedLimit(c, error);

@@ -157,6 +157,11 @@ const PHRASES: Readonly<Record<number, string>> = {
   451: 'Unavailable For Legal Reasons',
 };
 
+/** Writes a status with its phrase: `404 Not Found`. */
+export function statusText(status: number | null): string {
+  return `${status} ${PHRASES[status ?? 0] ?? ''}`.trim();
+}
+
 export function writeRefusal(c: Context<AppEnv>, what: 'comment' | 'issue', failure: Failure): Refused {
   const hostName = hostNameOf(c.var.host);
   const { effect, lasts, retryAfterMs, status, says } = failure;
@@ -168,7 +173,7 @@ export function writeRefusal(c: Context<AppEnv>, what: 'comment' | 'issue', fail
     const error = `${hostName} asks to slow down; the ${what} was not created: try again later`;
     return refused(503, error, { 'Retry-After': retryAfter(retryAfterMs ?? 60_000) });
   }
-  const phrase = `${status} ${PHRASES[status ?? 0] ?? ''}`.trim();
+  const phrase = statusText(status);
   c.var.logger.warn('the code host refused the bot account', { step: what, hostSays: says || phrase });
   // The contract has the status alone.
   const refusal = refused(400, `failed to create ${what}: ${phrase}`, {}, 'not-created');

@@ -28,6 +28,7 @@ const DOCUMENTATION = {
   tags: [
     { name: 'Git', description: 'The remote: push, fetch and clone.' },
     { name: 'Comments and issues', description: 'The bot account posts them for anonymous people.' },
+    { name: 'Private reports', description: 'Vulnerabilities, for the maintainers alone.' },
     { name: 'Reports', description: 'Readers report pseudonyms for abuse.' },
     { name: 'Statistics', description: 'Pull requests so far.' },
     { name: 'Badges', description: 'Images for READMEs.' },
@@ -58,7 +59,7 @@ export function openapi(app: Hono<AppEnv>): Hono<AppEnv> {
   routes.get(
     '/openapi.json',
     described(showDescription, {
-      operationId: 'description',
+      operationId: 'describeApi',
       summary: 'This description, for tools',
       description: 'OpenAPI 3.1, with the address at which it was asked for.',
       tag: 'Service',
@@ -71,7 +72,7 @@ export function openapi(app: Hono<AppEnv>): Hono<AppEnv> {
   routes.get(
     '/docs',
     described((c: Context<AppEnv>) => answerDocument(c, 'api'), {
-      operationId: 'documentation',
+      operationId: 'showDocumentation',
       summary: 'This description, for people',
       description: 'Begins with a first comment, and has a command to try for each endpoint.',
       tag: 'Service',

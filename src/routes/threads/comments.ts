@@ -8,7 +8,7 @@ import { recordName, REPOSITORY_PATH } from '../../config/hosts.ts';
 import { accountLimits } from '../../config/config.ts';
 import { type CommentOutcome, type CommentRequest, mayBePosted } from '../../durable/identity/identity.ts';
 import type { AppEnv } from '../../env.ts';
-import { openHostAccess } from '../../host-access.ts';
+import { openHostAccess, payerIn } from '../../host-access.ts';
 import { hostFailureOf, isRefusedByHost } from '../../words/host-error.ts';
 import { openThreads } from '../../host/open.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
@@ -251,7 +251,8 @@ async function refusedNew(
   if (c.env.ONE_MACHINE === undefined || (await mayBeListed(c.env.DB, hash, logger))) return null;
   const maxCharacters = exceededRoom(body, { hash, karma: 1, origin });
   if (maxCharacters !== null) return { kind: 'too-long', maxCharacters };
-  const denied = await creationLimitsOf(hostScopeOf(c)).denial(claim, false);
+  const payer = await payerIn(c.env, config, host, http, { owner, name });
+  const denied = await creationLimitsOf(hostScopeOf(c), payer).denial(claim, false);
   if (denied !== null) return denied;
   try {
     await openThreads(openHostAccess(c.env, config, host, http)).expectThread({ owner, name }, number);

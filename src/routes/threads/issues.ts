@@ -7,7 +7,7 @@ import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { REPOSITORY_PATH } from '../../config/hosts.ts';
 import { accountLimits } from '../../config/config.ts';
-import { openHostAccess } from '../../host-access.ts';
+import { openHostAccess, payerIn } from '../../host-access.ts';
 import type { AppEnv } from '../../env.ts';
 import type { NewIssue } from '../../host/code-host.ts';
 import { HostError } from '../../words/host-error.ts';
@@ -168,7 +168,8 @@ export async function createIssue(
   const { config, host, logger, http } = c.var;
   const opening = await targetOf(hostScopeOf(c), repository, null, policyLimits);
   const claim = writeClaim(quotaNamesOf(await clientOf(scopeOf(c))));
-  const grant = await creationLimitsOf(hostScopeOf(c)).reserve(
+  const payer = await payerIn(c.env, config, host, http, repository);
+  const grant = await creationLimitsOf(hostScopeOf(c), payer).reserve(
     openingIn(opening, accountLimits(config, host), claim),
   );
   if (grant.kind === 'denied') return refusedToPost(c, grant, opening);
@@ -184,7 +185,7 @@ export async function createIssue(
     if (created.effect === 'none') waitUntil(grant.release());
     return writeRefusal(c, 'issue', created);
   }
-  const { url, number } = created;
+  const { url, number, app = null } = created;
   const place = {
     kind: 'issue',
     host: host.key,
@@ -192,6 +193,7 @@ export async function createIssue(
     repo: repository.name,
     number,
     url,
+    app,
   } as const;
   const track = () => guardOf(c.env).track(place, null, Date.now());
   // This cannot fail, because the secret was read for the limits.

@@ -39,7 +39,7 @@ export type PostOutcome = Extract<PostStanding, { kind: 'posted' }> | Refused;
  * The kind of what was sent, and the name by which it is recognised if it is sent again; null: it
  * is not recognised.
  */
-interface Sent {
+export interface Sent {
   readonly sent: 'form' | 'request';
   readonly name: PostName | null;
 }
@@ -91,11 +91,7 @@ export async function postOnce(
   if (notAccepted !== null) return refused(403, notAccepted, {}, 'not-accepted');
   const postNow = () => postAndRemember(c, name, () => post(policy.limits));
   if (name === null) return postNow();
-  let standing = await begin(c, name);
-  for (let attempt = 1; standing.kind === 'sending' && attempt < ATTEMPTS; attempt++) {
-    await systemClock.sleep(PAUSE_MS);
-    standing = await begin(c, name);
-  }
+  const standing = await standingOf(c, name);
   const what = kind === 'comments' && sent === 'form' ? 'reply' : SINGULAR[kind];
   const again = sent === 'form' ? 'it again' : 'it with another key';
   switch (standing.kind) {
@@ -105,7 +101,8 @@ export async function postOnce(
       return refused(503, `the service is still posting this ${what}; send the ${sent} again in a minute`, {
         'Retry-After': '60',
       });
-    case 'unknown': {
+    case 'unknown':
+    case 'sent': {
       const lost = `this ${sent} was sent before, and its answer was lost: the ${what} may exist; look there before you send ${again}`;
       return refused(409, lost, {}, 'may-exist');
     }
@@ -131,13 +128,31 @@ async function postAndRemember(
     } else if (outcome.code !== 'may-exist') result = { kind: 'new' };
     return outcome;
   } finally {
-    if (name !== null)
-      await hostAccountOf(c.env, c.var.host)
-        .endPost(name.name, result)
-        .catch((cause: unknown) =>
-          c.var.logger.warn('what was posted could not be remembered', { error: cause }),
-        );
+    if (name !== null) await rememberPost(c, name, result);
   }
+}
+
+/** Stores what became of a post. Never rejects. */
+export async function rememberPost(
+  c: Context<AppEnv>,
+  { name }: PostName,
+  result: PostResult,
+): Promise<void> {
+  await hostAccountOf(c.env, c.var.host)
+    .endPost(name, result)
+    .catch((cause: unknown) =>
+      c.var.logger.warn('what was posted could not be remembered', { error: cause }),
+    );
+}
+
+/** Finds out whether it was posted already, and waits while another request posts it. */
+export async function standingOf(c: Context<AppEnv>, name: PostName): Promise<PostStanding> {
+  let standing = await begin(c, name);
+  for (let attempt = 1; standing.kind === 'sending' && attempt < ATTEMPTS; attempt++) {
+    await systemClock.sleep(PAUSE_MS);
+    standing = await begin(c, name);
+  }
+  return standing;
 }
 
 /**

@@ -264,6 +264,17 @@ describe('a flood of comments and issues', () => {
   });
 });
 
+it('a burst of private reports is told at the fifth, apart from comments', async () => {
+  await configured();
+  await guard().countPost('a', 'a');
+  for (let time = 0; time < 4; time++) await guard().countReport('a', 'a');
+  await deliver();
+  expect(published).toEqual([]);
+  await guard().countReport('a', 'a');
+  await deliver();
+  expect(published.map(({ title }) => title)).toEqual(['Burst of private reports']);
+});
+
 describe('a rollback', () => {
   it('is told to the subscriber again if that failed', async () => {
     await configured();

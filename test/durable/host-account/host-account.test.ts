@@ -427,6 +427,9 @@ describe('a form that was sent', () => {
     await account.beginPost(named('refused'));
     await account.endPost('lost', { kind: 'unknown' });
     await account.endPost('refused', { kind: 'new' });
+    await account.beginPost(named('private'));
+    await account.endPost('private', { kind: 'sent' });
+    expect(await account.beginPost(named('private'))).toEqual({ kind: 'sent' });
     expect(await account.beginPost(named('lost'))).toEqual({ kind: 'unknown' });
     expect(await account.beginPost(named('refused'))).toEqual({ kind: 'new' });
     await restartObjects();

@@ -33,7 +33,7 @@ const repository = (id: number, name = NAME): Repository => ({
   pullRequests: 'all',
   sizeKb: 1,
 });
-const stop = (at: number) => ({ word: 'stop', at, saidBy: 2 }) as const;
+const stop = (at: number) => ({ word: 'stop', at, saidBy: 2, since: 1 }) as const;
 
 describe('what was said', () => {
   it('is found by the name in any case, and by the number after a rename', async () => {
@@ -56,8 +56,8 @@ describe('what was said', () => {
   it('is over after welcome, and mutes a thread only', async () => {
     await withStances((stances) => {
       stances.setStance(repository(7), WHOLE, stop(5));
-      stances.setStance(repository(7), WHOLE, { word: 'welcome', at: 6, saidBy: 2 });
-      stances.setStance(repository(7), 3, { word: 'mute', at: 7, saidBy: 2 });
+      stances.setStance(repository(7), WHOLE, { word: 'welcome', at: 6, saidBy: 2, since: 1 });
+      stances.setStance(repository(7), 3, { word: 'mute', at: 7, saidBy: 2, since: 1 });
     });
     expect(await feed().said(NAME, 7)).toMatchObject({ stoppedAt: null, muted: [{ thread: 3, at: 7 }] });
     expect(await feed().stopped(10)).toEqual([]);

@@ -126,6 +126,21 @@ describe('the view of a pull request', () => {
     ]);
   });
 
+  it('counts what an update has changed, and nothing for what a push opens', async () => {
+    const { object, pullRequest } = newPullRequest();
+    const commits = { added: 2, changed: 1, dropped: 0 };
+    const record = (tip: string) =>
+      object().record(pullRequest, { tip, dates: NO_DATES, lease: null, commits }, NOW);
+    await record('a');
+    await record('b');
+    await restartObjects();
+    const events = (await object().view())?.events.map((event) => [event.kind, event.commits]);
+    expect(events).toEqual([
+      ['updated', commits],
+      ['opened', undefined],
+    ]);
+  });
+
   it('has events of version 1.0.0 that stay those of their pull request, too', async () => {
     const { object, record } = newPullRequest();
     await record('a');

@@ -75,11 +75,16 @@ it.each([
   expect(posted).toEqual([]);
 });
 
+it('names the address on this machine, where an embedded host is tried there', async () => {
+  await runAlarm(await opened(109, { SERVICE_URL: '', EMBEDDED_HOST: 'true' }));
+  expect(posted).toEqual([expect.stringContaining('merge: http://127.0.0.1:8080/maintainers')]);
+});
+
 it('is not posted where the maintainers have said stop, however close', async () => {
   const stopped = { id: 103, owner: 'octo', name: 'renamed', networkId: 103, isPrivate: false } as const;
   const repository = { ...stopped, isArchived: false, pullRequests: 'all', sizeKb: 1 } as const;
   await runInDurableObject(feedOf(bindings, 'gh'), (_, { storage }) =>
-    new SqlStances(storage.sql).setStance(repository, WHOLE, { word: 'stop', at: 1, saidBy: 2 }),
+    new SqlStances(storage.sql).setStance(repository, WHOLE, { word: 'stop', at: 1, saidBy: 2, since: 1 }),
   );
   await runAlarm(await opened(103));
   expect(posted).toEqual([]);
@@ -93,7 +98,7 @@ it('is not posted once the maintainers have said stop, or it has ended', async (
   const repository = { id: 108, owner: 'octo', name: 'stopped', networkId: 108, isPrivate: false } as const;
   const stopped = { ...repository, isArchived: false, pullRequests: 'all', sizeKb: 1 } as const;
   await runInDurableObject(feedOf(bindings, 'gh'), (_, { storage }) =>
-    new SqlStances(storage.sql).setStance(stopped, WHOLE, { word: 'stop', at: 1, saidBy: 2 }),
+    new SqlStances(storage.sql).setStance(stopped, WHOLE, { word: 'stop', at: 1, saidBy: 2, since: 1 }),
   );
   const own = {
     ...bindings,

@@ -100,6 +100,8 @@ export class FakeActivity {
     if (path === '/notifications') return this.#feed(searchParams, headers);
     if (path === '/repos/octo/hello') return Response.json(REPOSITORY);
     if (path.endsWith('/reactions')) return Response.json({ id: 1 }, { status: 201 });
+    // Nobody remarks on lines here.
+    if (/\/pulls\/\d+\/comments$/.test(path)) return Response.json([]);
     const [, number, list] = /^\/repos\/octo\/hello\/(?:pulls|issues)\/(\d+)(?:\/(\w+))?$/.exec(path) ?? [];
     const pull = this.pulls.find((candidate) => candidate.number === Number(number));
     if (pull === undefined) return Response.json({ message: 'Not Found' }, { status: 404 });

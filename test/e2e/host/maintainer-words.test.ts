@@ -24,13 +24,17 @@ interface OnHost {
 
 const word = (text: string) => `@${bed.sandbox.botLogin} ${text}`;
 
+interface Thumbed {
+  readonly reactions: { readonly '+1': number };
+}
+
 /** Comments, and lets the service read it. Answers how many thumbs the comment got. */
 async function say({ upstream, number }: OnHost, text: string, as?: string): Promise<number> {
   const { owner, name, fullName } = upstream;
   const id = bed.sandbox.maintainer.comment({ owner, repo: name, number }, text, as);
   await bed.service.runScheduled();
   const path = `/repos/${fullName}/issues/comments/${id}`;
-  const { reactions } = await bed.host.call<{ reactions: { '+1': number } }>('GET', path);
+  const { reactions } = await bed.host.call<Thumbed>('GET', path);
   return reactions['+1'];
 }
 
@@ -123,6 +127,24 @@ describe('other words', () => {
     // Who has muted it may take that back.
     expect(await say(pull, word('welcome'), 'mona')).toBe(1);
     expect((await comment(bed, person, thread, 'Hello')).status).toBe(200);
+  });
+
+  it('count in a review and in a remark on a line, too', exhaustive, async () => {
+    const pull = await opened();
+    const { upstream, number, update } = pull;
+    const on = { owner: upstream.owner, repo: upstream.name, number };
+    bed.sandbox.maintainer.review(on, 'COMMENTED', word('mute'));
+    await bed.service.runScheduled();
+    expect(told(await update())).toMatch(MUTED);
+    const path = `/repos/${upstream.fullName}`;
+    const { reactions } = await bed.host.call<Thumbed>('GET', `${path}/issues/${number}`);
+    expect(reactions['+1']).toBe(1);
+    const remarks = [{ path: 'a.txt', body: word('welcome') }];
+    bed.sandbox.maintainer.review(on, 'COMMENTED', '', upstream.owner, remarks);
+    await bed.service.runScheduled();
+    const lines = await bed.host.call<Thumbed[]>('GET', `${path}/pulls/${number}/comments`);
+    expect(lines).toMatchObject([{ reactions: { '+1': 1 } }]);
+    expect((await update()).code).toBe(0);
   });
 
   it('close all closes what is open, and tells the author', exhaustive, async () => {

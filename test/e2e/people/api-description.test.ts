@@ -1,4 +1,5 @@
 /** Every answer is as /openapi.json says, and the document is as a public linter wants it. */
+import { createHmac } from 'node:crypto';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contribute, expectAccepted } from '../support/contribution.ts';
@@ -11,14 +12,17 @@ import { exhaustive } from '../../support/exhaustive.ts';
 
 const KEY = 'key-of-the-operator';
 const PASSWORD = 'open-sesame';
+const WEBHOOK_SECRET = 'a-secret-of-the-webhook';
 const keyed = { headers: { 'X-Service-Key': KEY } };
 
 const bed = useOwnTestBed({
   env: {
     SERVICE_API_KEY: KEY,
     PANIC_PASSWORD: PASSWORD,
+    GITHUB_WEBHOOK_SECRET: WEBHOOK_SECRET,
     NOTIFY_ADMIN_TOPIC: 'operator',
     OPERATOR_CONTACT: 'mailto:operator@example.org',
+    PRIVATE_REPORTS: 'account',
   },
 });
 let api: DescribedApi;
@@ -32,7 +36,7 @@ const ELSEWHERE = [
   // A fault of the service's own, of its configuration, or a client that stalls.
   / (500|408)$/,
   // Above a limit of requests: test/routes/request/limits.test.ts.
-  /(?:info\/refs|git-upload-pack|issues\/anonymous|\/v1\/pr\/\{hash\}) 429$/,
+  /(?:info\/refs|git-upload-pack|(?:issues|security)\/anonymous|\/v1\/pr\/\{hash\}) 429$/,
   // An isolate without memory: test/e2e/push/busy.test.ts.
   /(?:info\/refs|git-upload-pack) 503$/,
   // A dead ledger: test/routes/service/stats.test.ts.
@@ -45,6 +49,8 @@ const ELSEWHERE = [
   /(?:\/admin\/\S+|\/v1\/moderation\/report) 503$/,
   // One who names no contact: test/routes/service/operator-contact.test.ts.
   /security\.txt 404$/,
+  // A service without a webhook, or without memory: test/routes/service/github-hook.test.ts.
+  /hooks\/github (?:404|503)$/,
   // One who signs commits: test/routes/service/signing-key.test.ts.
   /gitveil-signing-key 200$/,
 ];
@@ -175,6 +181,27 @@ describe('comments and issues', exhaustive, () => {
       await api.expect(502, operation, `/v1/gh/octo/hello/${end}`, json(person, TEXTS));
       bed.sandbox.faults.clear();
     }
+  });
+
+  it('of a vulnerability for the maintainers alone are answered as described', async () => {
+    const person = bed.person();
+    const operation = 'POST /v1/{host}/{owner}/{repo}/security/anonymous';
+    await bed.createUpstream({ name: 'private', takesPrivateReports: true });
+    const end = '/v1/gh/octo/private/security/anonymous';
+    const report = { summary: 'Title', description: 'Words', severity: 'low' };
+    const key = { 'Idempotency-Key': crypto.randomUUID() };
+    await api.expect(200, operation, end, json(person, report, key));
+    await api.expect(422, operation, end, json(person, { ...report, severity: 'high' }, key));
+    await api.expect(400, operation, end, json(person, TEXTS));
+    await api.expect(413, operation, end, json(person, LARGE));
+    await api.expect(403, operation, '/v1/gh/octo/hello/security/anonymous', json(person, report));
+    const answer = { status: 429, headers: { 'retry-after': '1' } };
+    bed.sandbox.faults.inject({ method: 'POST', path: /\/reports$/, times: 3, answer });
+    await api.expect(503, operation, end, json(person, report));
+    const cut = { during: 'request', afterBytes: 0 } as const;
+    bed.sandbox.faults.inject({ method: 'POST', path: /\/reports$/, times: 9, cut });
+    await api.expect(502, operation, end, json(person, report));
+    bed.sandbox.faults.clear();
   });
 
   it('of a reported pseudonym are answered as described, and so are the reports', async () => {
@@ -321,6 +348,21 @@ describe('the Git remote', exhaustive, () => {
     bed.sandbox.faults.inject({ path: /upload-pack$/, cut: { during: 'request', afterBytes: 0 } });
     await api.expect(502, `POST ${remote}/git-upload-pack`, `${path}/git-upload-pack`, fetching);
   });
+});
+
+it('a webhook is answered as described', exhaustive, async () => {
+  const operation = 'POST /v1/hooks/github';
+  const deliver = (status: number, body: string, secret = WEBHOOK_SECRET) => {
+    const signature = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+    return api.expect(status, operation, '/v1/hooks/github', {
+      body,
+      headers: { 'X-Hub-Signature-256': signature },
+    });
+  };
+  await deliver(204, '{}');
+  await deliver(400, 'payload=');
+  await deliver(401, '{}', 'another secret');
+  await deliver(413, 'x'.repeat(1024 * 1024 + 1));
 });
 
 it('the doors beside it take requests as described', exhaustive, async () => {

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { readRef } from '../../../sandbox/bare-repository.ts';
-import { type FormAnswer, FormClient, typedIn } from '../support/form-client.ts';
+import { type FormAnswer, FormClient, savedIn, typedIn } from '../support/form-client.ts';
 import { gitIn } from '../support/objects.ts';
 import { Operator, OPERATOR } from '../support/operator.ts';
 import { mustRun, neutralEnvironment } from '../support/run.ts';
@@ -50,8 +50,8 @@ async function made(upstream: Upstream, input: string | Uint8Array, ...args: str
   return (await mustRun('git', args, { cwd: upstream.path, env, input })).toString().trim();
 }
 
-const hashIn = ({ html }: FormAnswer): string => /id="hash" value="([0-9a-f]{12})"/.exec(html)?.[1] ?? '';
-const keyIn = ({ html }: FormAnswer): string => /id="key" value="([0-9a-f]{32})"/.exec(html)?.[1] ?? '';
+const hashIn = ({ html }: FormAnswer): string => savedIn(html, 'Hash');
+const keyIn = ({ html }: FormAnswer): string => savedIn(html, 'Key');
 
 const noticeIn = ({ html }: FormAnswer): string => /<p class="notice">[^]*?<\/p>/.exec(html)?.[0] ?? '';
 const linksIn = (html: string): (string | undefined)[] =>

@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import { moved } from '../../../sandbox/known-answers.ts';
 import { contribute, expectAccepted } from '../support/contribution.ts';
-import { FormClient } from '../support/form-client.ts';
+import { FormClient, savedIn } from '../support/form-client.ts';
 import type { Person } from '../support/person.ts';
 import { remoteLines } from '../support/push-output.ts';
 import { type TestBed, useOwnTestBed } from '../support/test-bed.ts';
@@ -48,15 +48,15 @@ describe('the page of a pull request', () => {
     const remark = { path: 'src/a.ts', body: 'Off \u202Eby\u001b one' };
     maintainer.review(name, 'CHANGES_REQUESTED', 'Please add a test.', 'hubot', [remark]);
     const { html } = await client.get(path);
-    expect(html).toMatch(/<dt>Title<\/dt>\s*<dd>[^<]+<\/dd>/);
+    expect(html).toContain(`<h1><bdi>${pull.title}</bdi></h1>`);
     expect(html).toContain('&lt;script&gt;alert(1)&lt;/script&gt; ![x](https://spy.test/x.png)</pre');
     expect(html).toContain('Please add a test.</pre');
     expect(html).toContain('Off [U+202E]by\uFFFD one</pre');
     expect(html).toContain('src/a.ts');
-    expect([...html.matchAll(/<strong>([^<]*)<\/strong>/g)].map(([, author]) => author)).toEqual([
-      'hubot',
-      'hubot',
+    expect([...html.matchAll(/<strong><bdi>([^<]*)<\/bdi>/g)].map(([, author]) => author)).toEqual([
       'mona',
+      'hubot',
+      'hubot',
     ]);
     expect(html).not.toMatch(/href="[^"]*spy|<img|<script>alert/);
     expect(html).toContain(`href="/v1/gh/${upstream.fullName}/reply?to=${pull.number}"`);
@@ -71,7 +71,9 @@ describe('the page of a pull request', () => {
     const { status, html, headers } = await client.get(path);
     expect([status, headers.get('Cache-Control')]).toEqual([200, 'no-store']);
     expect(html).toMatch(/does not answer now\. Reload this page in a minute\./);
-    expect(html).toContain('<h2 id="standing">Status</h2>');
+    // The way on is there all the same.
+    expect(html).toContain('>Reply</a>');
+    expect(html).toContain('>Change a file</a>');
     expect((await client.get(path)).html).not.toContain('does not answer now');
   });
 });
@@ -118,13 +120,19 @@ describe('while a client’s requests to the host are used up', exhaustive, () =
     const one = await discussed(few);
     const other = await discussed(few);
     const person = few.person();
-    expect((await page(one.path, person, few)).html).toContain('<dt>Title');
+    expect((await page(one.path, person, few)).html).toContain('The oldest first');
     const refused = await page(other.path, person, few);
     expect(refused.status).toBe(200);
     expect(refused.html).toMatch(/Too many requests to the code host from your network: [^<]*try again in/);
-    expect((await page(other.path, few.person(), few)).html).toContain('<dt>Title');
+    expect((await page(other.path, few.person(), few)).html).toContain('The oldest first');
   });
 });
+
+/** The authors of texts on a page, with the words that mark them. */
+const seenIn = (html: string) =>
+  [...html.matchAll(/<bdi>([^<]*)<\/bdi><\/strong>\s*(?:<span class="tag small">(\w+)<)?/g)].map(
+    ([, author, tag]) => [author, tag],
+  );
 
 describe('the reply form', () => {
   it('shows the thread that is answered', async () => {
@@ -132,9 +140,57 @@ describe('the reply form', () => {
     await bed.host.call('POST', `/repos/${upstream.fullName}/issues`, { title: 'Slow <b>', body: 'Very.' });
     bed.sandbox.maintainer.comment({ owner: upstream.owner, repo: upstream.name, number: 1 }, 'How slow?');
     const { html } = await page(`/v1/gh/${upstream.fullName}/reply?to=1`, bed.person());
-    expect(html).toMatch(/<strong>Slow &lt;b&gt;<\/strong>\s*<span class="soft">Open<\/span>/);
-    expect(html.indexOf('How slow?</pre')).toBeLessThan(html.indexOf('Very.</pre'));
-    expect(html.indexOf('How slow?</pre')).toBeGreaterThan(html.indexOf('<textarea'));
+    expect(html).toMatch(/<strong>Slow &lt;b&gt;<\/strong><\/bdi>\s*<span class="soft">Open<\/span>/);
+    expect(html.indexOf('Very.</pre')).toBeLessThan(html.indexOf('How slow?</pre'));
+    expect(html.indexOf('How slow?</pre')).toBeLessThan(html.indexOf('<textarea'));
+  });
+
+  it('marks what this service has posted, and what the same person has; a footer of others counts for nothing', async () => {
+    const upstream = await bed.createUpstream();
+    await bed.host.call('POST', `/repos/${upstream.fullName}/issues`, { title: 'Slow' });
+    const client = new FormClient(bed.service.url, bed.person());
+    const form = `/v1/gh/${upstream.fullName}/reply`;
+    // What was read is kept for a minute, but not past one's own reply.
+    const { fields } = await client.get(`${form}?to=1`);
+    const done = await client.post(form, { ...fields, body: 'For me, too.', user_token: '', step: 'post' });
+    const [own, token] = [savedIn(done.html, 'You'), savedIn(done.html, 'Token')];
+    const footer = `\n\n---\n${own} · karma (9) · [report](https://veil.test/)`;
+    bed.sandbox.maintainer.comment(
+      { owner: upstream.owner, repo: upstream.name, number: 1 },
+      `Me, too.${footer}`,
+      'mona',
+    );
+    const stranger = await page(`${form}?to=1`, bed.person());
+    expect(seenIn(stranger.html)).toEqual([
+      [own, 'anonymous'],
+      ['mona', undefined],
+    ]);
+    expect(stranger.html).toContain('For me, too.</pre');
+    const again = await client.post(form, { ...done.fields, user_token: token, step: 'edit' });
+    expect(seenIn(again.html)[0]).toEqual([own, 'you']);
+  });
+
+  it('offers the newest open threads, and says before anything is chosen if none takes a reply', async () => {
+    const upstream = await bed.createUpstream();
+    for (let count = 1; count <= 22; count++)
+      await bed.host.call('POST', `/repos/${upstream.fullName}/issues`, { title: `Slow <${count}>` });
+    const { html } = await page(`/v1/gh/${upstream.fullName}/reply`, bed.person());
+    const offered = [...html.matchAll(/reply\?to=(\d+)">#\d+ <bdi>([^<]*)</g)].map(([, to, title]) => [
+      to,
+      title,
+    ]);
+    const newest = Array.from({ length: 20 }, (_, at) => [`${22 - at}`, `Slow &lt;${22 - at}&gt;`]);
+    expect(offered).toEqual(newest);
+    const silent = await bed.createUpstream();
+    bed.sandbox.faults.inject({ path: new RegExp(`/${silent.fullName}/issues$`), answer: { status: 502 } });
+    const unlisted = await page(`/v1/gh/${silent.fullName}/reply`, bed.person());
+    expect(unlisted.html).toContain('The list cannot be read now. Write the number above.');
+    expect(unlisted.html).toContain('name="to"');
+    const closed = await bed.createUpstream();
+    await closed.grow({ files: { '.gitveil.yml': 'accept: [issues]\n' } });
+    const refused = await page(`/v1/gh/${closed.fullName}/reply`, bed.person());
+    expect(refused.problem).not.toBe('');
+    expect(refused.html).not.toContain('name="to"');
   });
 
   it('says before anybody types that the thread does not exist, or is locked', async () => {

@@ -31,7 +31,7 @@ it('pull-request.sh opens a pull request and updates it', async () => {
   expect(pull).toMatchObject({ state: 'open', title: 'Greet in the morning' });
   const [, page = ''] = /^Follow it: (.*)$/m.exec(printed) ?? [];
   const shown = async () => (await fetch(page, { headers: { Accept: 'text/plain' } })).text();
-  await expect.poll(shown).toContain('Updated with new commits');
+  await expect.poll(shown).toContain('Updated: 1 commit added');
 });
 
 it.skipIf(!isInstalled('curl')).each(['bundle', 'patch'])('patch.sh sends a %s', async (door) => {

@@ -86,10 +86,15 @@ describe('a policy', () => {
     const badge = await shown(`/badges/anonymous-friendly.svg?repo=${encodeURIComponent(friendly.fullName)}`);
     expect(badge).toContain('verified');
     const paths = bed.host.requests.slice(before).map(({ path }) => path);
-    expect(paths.filter((path) => !path.endsWith('/git-upload-pack'))).toEqual([]);
+    // Only the list of open issues takes calls of the account: what is public, and what is open.
+    const calls = [friendly, plain].flatMap(({ fullName }) => [
+      `/api/v3/repos/${fullName}`,
+      `/api/v3/repos/${fullName}/issues?per_page=30&state=open`,
+    ]);
+    expect(paths.filter((path) => !path.endsWith('/git-upload-pack'))).toEqual(calls);
     // The tip, the commit, the folder and the file; the owner's tip; that of one that is not there;
     // and again without the folder for the badge, which the owner's file does not concern.
-    expect(paths).toHaveLength(4 + 3 + 1 + 1 + 3);
+    expect(paths).toHaveLength(4 + 3 + 1 + 1 + 3 + calls.length);
   });
 
   it('is asked for by a push in one round trip, beside its other questions', async () => {

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { LIKELY, PROVEN } from '../../support/made-up-credentials.ts';
-import { type FormAnswer, FormClient, typedIn } from '../support/form-client.ts';
+import { type FormAnswer, FormClient, savedIn, typedIn } from '../support/form-client.ts';
 import { OPERATOR } from '../support/operator.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
@@ -19,8 +19,8 @@ const replyPath = ({ fullName }: Upstream): string => `/v1/gh/${fullName}/reply`
 
 /** The token and the pseudonym in the page about what was posted. */
 const identityIn = ({ html }: FormAnswer): (string | undefined)[] => [
-  /id="token-to-copy" value="([A-Z2-7]{16})"/.exec(html)?.[1],
-  /anon-[0-9a-f]{8}/.exec(html)?.[0],
+  /^[A-Z2-7]{16}$/.exec(savedIn(html, 'Token'))?.[0],
+  /^anon-[0-9a-f]{8}$/.exec(savedIn(html, 'You'))?.[0],
 ];
 const linkIn = ({ html }: FormAnswer): string | undefined =>
   /At the code host: <a href="([^"]+)"/.exec(html)?.[1];

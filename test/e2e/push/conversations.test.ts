@@ -173,6 +173,9 @@ it('a preview', async () => {
   await commitOn(hello, 'shown');
   hello.say('A commit with which nothing is wrong.');
   await hello.push('-o', 'preview', 'origin', 'shown');
+  await commitOn(hello, 'reported', { files: { 'log.txt': 'See /home/grace/hello/build.log\n' } });
+  hello.say('A changed file names a folder on her machine.');
+  await hello.push('-o', 'preview', 'origin', 'reported');
   await hello.expectAs('07-preview');
 });
 

@@ -55,6 +55,58 @@ describe('by default', () => {
     expect(first).toBe(secondLine(`1 of your 2 commits is already in ${pull.url}.`));
   });
 
+  it(
+    'work is known again with another message, a sign-off, or squashed; other work on the same base is not',
+    exhaustive,
+    async () => {
+      const { clone, pull, banner, upstream } = await withPullRequest(bed);
+      const told = async (...options: string[]) =>
+        remoteLines(await pushAgain({ clone }, '-o', 'preview', ...options));
+      const all = secondLine(`Your 2 commits are already in ${pull.url}.`);
+      expect((await told('-o', 'sign-off'))[0]).toBe(all);
+      await clone.git('commit', '--quiet', '--amend', '--message', 'Another way');
+      const [first, , how, update] = await told();
+      expect(first).toBe(all);
+      expect(how).toBe('To update that one:');
+      expect(update).toBe(
+        `  git push -o pr-hash=${banner.prHash} ${upstream.url} ${(await clone.idOf('HEAD')).slice(0, 12)}:refs/heads/more`,
+      );
+      expect(statusTable(await pushAgain({ clone }, '-o', 'delay=1h')).join()).toContain('proposed before');
+      expect((await told('-o', 'squash'))[0]).toBe(secondLine(`Your commit is already in ${pull.url}.`));
+      await clone.git('reset', '--quiet', '--hard', 'origin/main');
+      await clone.commit();
+      expect((await told()).join()).not.toContain('SECOND');
+    },
+  );
+
+  it(
+    'a fix that was squashed into its commit is known again by the files it ends with',
+    exhaustive,
+    async () => {
+      const { clone, pull } = await withPullRequest(bed);
+      await clone.git('commit', '--quiet', '--allow-empty', '--message', 'Look again');
+      const title = await clone.git('log', '-1', '--format=%s', 'HEAD~1');
+      await clone.commit({ message: `fixup! ${title}\n` });
+      const fixed = bannerOf(await pushAgain({ clone }));
+      expect(fixed.prUrl).not.toBe(pull.url);
+      await clone.git('-c', 'sequence.editor=:', 'rebase', '--quiet', '-i', '--autosquash', 'origin/main');
+      const [first] = remoteLines(await pushAgain({ clone }, '-o', 'preview'));
+      expect(first).toBe(secondLine(`Your 3 commits are already in ${fixed.prUrl}.`));
+    },
+  );
+
+  it('commits that change no file are known again by their messages alone', exhaustive, async () => {
+    const { clone, upstream, ...contribution } = await contribute(bed);
+    const empty = (message: string) => clone.git('commit', '--quiet', '--allow-empty', '--message', message);
+    await empty('Run the checks');
+    const { pull } = await expectAccepted(bed, { ...contribution, clone, upstream }, await clone.push());
+    expect((await pushAgain({ clone }, '-o', 'preview')).stderr).toContain(`already in ${pull.url}.`);
+    await clone.git('reset', '--quiet', '--hard', 'origin/main');
+    await empty('Run them once more');
+    await clone.commit();
+    expect((await pushAgain({ clone }, '-o', 'preview')).stderr).not.toContain('SECOND');
+  });
+
   it('what an update has brought is recognised, and what it has replaced, too', exhaustive, async () => {
     const { clone, pull, banner } = await withPullRequest(bed);
     const before = await clone.idOf('HEAD');
@@ -83,7 +135,7 @@ describe('by default', () => {
       const pushed = withoutSecrets(await pushAgain({ clone }));
       const command = `git pull --rebase ${upstream.url} refs/heads/main`;
       expect(pushed.slice(0, 2)).toEqual([
-        `2 of your 4 commits are merged already, with ${pull.url}. This would open a NEW pull request.`,
+        `3 of your 4 commits are merged already, with ${pull.url}. This would open a NEW pull request.`,
         'To leave out what is merged:',
       ]);
       expect(pushed[2]).toBe(`  ${command}`);
@@ -212,6 +264,8 @@ describe('with PUSH_DOUBLES=refuse', exhaustive, () => {
     }
     const delayed = await pushAgain({ clone }, '-o', 'delay=1h');
     expect(statusTable(delayed).join()).toContain('commits are open already');
+    await clone.git('commit', '--quiet', '--amend', '--message', 'Another way');
+    expect(statusTable(await pushAgain({ clone }, '-o', 'sign-off')).join()).toContain('are open already');
     expect(await bed.host.pulls(upstream)).toHaveLength(1);
     expect(await bed.host.workBranches(upstream)).toEqual([banner.branch]);
     await clone.git('reset', '--quiet', '--hard', 'origin/main');

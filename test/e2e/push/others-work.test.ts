@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { readRef } from '../../../sandbox/bare-repository.ts';
 import { contribute, type Contribution, expectAccepted } from '../support/contribution.ts';
 import { ALWAYS } from '../support/failing-host.ts';
-import { FormClient } from '../support/form-client.ts';
+import { FormClient, savedIn } from '../support/form-client.ts';
 import { delayedAs, pageOf, pass, published } from '../support/delayed.ts';
 import { gitIn } from '../support/objects.ts';
 import type { GitRun } from '../support/person.ts';
@@ -27,7 +27,8 @@ async function fixed() {
   const pushed = await clone.push('origin', 'HEAD:topic');
   const first = await expectAccepted(bed, contribution, pushed);
   const on = { owner: upstream.owner, repo: upstream.name, number: first.pull.number };
-  const fix = () => bed.sandbox.maintainer.commitTo(on, 'Fix the typo\n', { 'fix.txt': 'fixed\n' });
+  const fix = (message = 'Fix the typo\n') =>
+    bed.sandbox.maintainer.commitTo(on, message, { 'fix.txt': 'fixed\n' });
   const option = `pr-hash=${first.banner.prHash}`;
   const update = (...options: string[]) =>
     clone.push('-f', '-o', option, ...options.flatMap((more) => ['-o', more]), 'origin', 'HEAD:topic');
@@ -228,6 +229,24 @@ describe('a delayed update', exhaustive, () => {
     expect(tip()).not.toBe(theirs);
   });
 
+  it.each([
+    ['sign-off', 'One,Fix the typo,Two'],
+    ['squash', 'Two'],
+    ['strip-trails', 'One,Fix the typo,Two'],
+  ])('is published once it has their commits, with %s', async (option, titles) => {
+    const story = await fixed();
+    const { clone, fix, update, upstream, tip, on } = story;
+    const trail = option === 'strip-trails' ? '\nChange-Id: I0123456789abcdef0123456789abcdef01234567\n' : '';
+    const theirs = await fix(`Fix the typo\n${trail}`);
+    await clone.git('pull', '--quiet', '--rebase', upstream.url, `refs/pull/${on.number}/head`);
+    await clone.commit({ message: 'Two\n' });
+    const name = delayedAs(await update('delay=1h', option));
+    expect(await published(bed, name)).toMatch(/^200 Published\n/);
+    expect(tip()).not.toBe(theirs);
+    const log = await gitIn(story.first.forkPath, 'log', '--reverse', '--format=%s', `main..${tip()}`);
+    expect(log.split('\n').join()).toBe(titles);
+  });
+
   it('is published once it has their commits', async () => {
     const story = await fixed();
     const { clone, fix, update, upstream, tip, on } = story;
@@ -259,7 +278,7 @@ describe('the form', exhaustive, () => {
     const form = await client.get(`${path}?path=a.txt`);
     const typed = { title: 'Two', description: '', step: 'open' };
     const done = await client.post(path, { ...form.fields, ...typed, text: 'two\n' });
-    const hash = /id="hash" value="([0-9a-f]{12})"/.exec(done.html)?.[1] ?? '';
+    const hash = savedIn(done.html, 'Hash');
     const { number } = await bed.host.onlyPull(upstream);
     const again = await client.get(`${path}?path=a.txt&pr_hash=${hash}`);
     const on = { owner: upstream.owner, repo: upstream.name, number };

@@ -41,13 +41,13 @@ beforeAll(async () => {
   upstream = await bed.createUpstream();
 });
 
-it('has three blocks of commands, and no others that nobody has tried', () => {
-  expect(BLOCKS.map(([first = '']) => first.split(' ')[0])).toEqual(['npm', 'git', 'curl']);
+it('has four blocks of commands, and no others that nobody has tried', () => {
+  expect(BLOCKS.map(([first = '']) => first.split(' ')[0])).toEqual(['npm', 'git', 'git', 'curl']);
   expect(INLINE).toEqual([
+    'npm start',
     'npm start',
     expect.stringMatching(/^git push <service>\S+ my-change$/),
     expect.stringMatching(/^git push -o pr-hash=<hash> <service>/),
-    'git push -o name=value',
     expect.stringMatching(/^git push -o withdraw -o pr-hash=<hash> -o pr-key=<key> <service>/),
     'npx wrangler login && npm run deploy',
     'npx wrangler secret put HOSTING_TOKEN',
@@ -94,11 +94,19 @@ describe('with Git', () => {
   });
 });
 
+it.skipIf(!isInstalled('curl')).each(['bundle', 'patch'])('sends a %s with curl', async (door) => {
+  const line = BLOCKS[2]?.find((command) => command.endsWith(`/${door}`)) ?? '';
+  const clone = await person.clone(upstream.url);
+  await clone.git('switch', '--quiet', '-c', `a-${door}`);
+  await clone.commit();
+  expect(await typed(clone.path, filled(line))).toContain('Your pull request is open.');
+});
+
 it.skipIf(!isInstalled('curl'))('comments and opens an issue with curl', async () => {
   for (let number = 1; number <= 7; number++) {
     bed.sandbox.maintainer.openIssue(upstream.owner, upstream.name, `Issue ${number}`, '');
   }
-  const [comment = '', issue = ''] = (BLOCKS[2] ?? []).map((line) =>
+  const [comment = '', issue = ''] = (BLOCKS[3] ?? []).map((line) =>
     filled(line).replace('curl', 'curl --silent'),
   );
   expect(JSON.parse(await typed(person.home, comment))).toMatchObject({

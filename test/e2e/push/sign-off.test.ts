@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Contribution, contribute, expectRefused } from '../support/contribution.ts';
 import { dcoProblems } from '../support/dco-app.ts';
-import { FormClient, typedIn } from '../support/form-client.ts';
+import { FormClient, savedIn, typedIn } from '../support/form-client.ts';
 import { type CommitParts, readHistory } from '../support/objects.ts';
 import type { GitRun } from '../support/person.ts';
 import { bannerOf, remoteLines, withoutSecrets } from '../support/push-output.ts';
@@ -215,7 +215,7 @@ describe('a repository whose policy requires a sign-off', () => {
     expect(preview.html).toContain('signs off every commit as');
     const done = await client.post(path, { ...preview.fields, step: 'open' });
     expect(done.heading, done.problem).toBe('Your pull request is open');
-    const hash = /id="hash" value="([0-9a-f]{12})"/.exec(done.html)?.[1] ?? '';
+    const hash = savedIn(done.html, 'Hash');
     const history = () =>
       readHistory(bed.host.forkPath(upstream) as string, '^main', `anon-${hash}`).then(messagesOf);
     expect(await history()).toEqual([`Better\n\nWhy.\n\n${LINE}\n`]);

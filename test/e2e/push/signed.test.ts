@@ -11,7 +11,7 @@ import { parseConfig } from '../../../src/config/config.ts';
 import { isInstalled } from '../../support/is-installed.ts';
 import { contribute, type Contribution } from '../support/contribution.ts';
 import { delayed, published, publishedAs } from '../support/delayed.ts';
-import { FormClient } from '../support/form-client.ts';
+import { FormClient, savedIn } from '../support/form-client.ts';
 import { readHistory } from '../support/objects.ts';
 import type { GitRun } from '../support/person.ts';
 import { bannerOf } from '../support/push-output.ts';
@@ -96,7 +96,7 @@ describe.skipIf(SIGNING_KEY === '')('signed commits', () => {
     const shown = await client.post(path, typed);
     const answer = await client.post(path, { ...shown.fields, step: 'open' });
     expect(answer.heading, answer.problem).toBe('Your pull request is open');
-    const [, prHash = ''] = /id="hash" value="([0-9a-f]{12})"/.exec(answer.html) ?? [];
+    const prHash = savedIn(answer.html, 'Hash');
     expect(await verified(upstream, `anon-${prHash}`)).toHaveLength(1);
   });
 

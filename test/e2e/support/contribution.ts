@@ -53,7 +53,7 @@ export async function expectAccepted(
   bed: Bed,
   { upstream, clone }: Pick<Contribution, 'upstream' | 'clone'>,
   pushed: GitRun,
-  more: { readonly tip?: string; readonly fork?: { readonly name: string } } = {},
+  more: { readonly tip?: string; readonly fork?: { readonly name: string }; readonly author?: string } = {},
 ): Promise<Accepted> {
   expect(pushed.code, pushed.stderr).toBe(0);
   await bed.host.settle();
@@ -61,7 +61,7 @@ export async function expectAccepted(
   const pull = (await bed.host.pulls(upstream)).find(({ url }) => url === banner.prUrl);
   if (pull === undefined) throw new Error(`there is no pull request ${banner.prUrl}`);
   const { head, ...source } = bed.host.source(upstream, pull, banner.branch);
-  expect(pull).toMatchObject({ state: 'open', author: bed.sandbox.botLogin, head });
+  expect(pull).toMatchObject({ state: 'open', author: more.author ?? bed.sandbox.botLogin, head });
   expect(banner.branch).toBe(`anon-${banner.prHash}`);
   const forkPath = more.fork === undefined ? source.path : bed.host.forkPath(more.fork);
   if (forkPath === null) throw new Error('there is no fork');

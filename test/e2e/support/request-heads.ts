@@ -95,6 +95,17 @@ const KINDS: readonly Kind[] = [
     fields: [...REST.filter((field) => !field.startsWith('Authorization')), GZIP],
   },
   {
+    name: 'asking as a GitHub App',
+    requests:
+      /^(GET \/api\/v3\/(app|repos\/[^/]+\/[^/]+\/installation)|POST \/api\/v3\/app\/installations\/\d+\/access_tokens)$/,
+    fields: [
+      ...REST.map((field) => (field.startsWith('Authorization') ? 'Authorization: Bearer [\\w.-]+' : field)),
+      `?${JSON_TYPE}`,
+      GZIP,
+      `?${LENGTH}`,
+    ],
+  },
+  {
     name: 'reading by REST',
     requests: /^GET \/api\/v[13]\//,
     fields: [...REST, '?If-Modified-Since: [\\w,: ]+', GZIP],

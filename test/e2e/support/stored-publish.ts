@@ -13,7 +13,7 @@ import { verdictLine } from './verdict-line.ts';
 const whole = (work: PushedWork) => ({ ...work, commits: [...work.commits] });
 
 export const enterNow: typeof real.enterNow = async (run, publication) => {
-  const { push, spool, pushHash, claim, compared, slot, ...more } = publication;
+  const { push, spool, pushHash, claim, updated, compared, slot, ...more } = publication;
   deepStrictEqual(more, {});
   const { repository, footer, policyLimits, named, ...work } = push;
   const says = { repository, footer, policyLimits, named };
@@ -23,6 +23,7 @@ export const enterNow: typeof real.enterNow = async (run, publication) => {
     work,
     recordedTip: null,
     wasOpen: false,
+    others: [],
     owed: null,
   });
   console.log(verdictLine(bytes));
@@ -35,6 +36,7 @@ export const enterNow: typeof real.enterNow = async (run, publication) => {
     spool: { read: () => spool.read() },
     pushHash: kept.pushHash,
     claim: structuredClone(claim),
+    updated: structuredClone(updated),
     compared: compared && { ...compared, undated: undatedOf(kept.work.commits, bot) },
     slot,
   });

@@ -75,6 +75,7 @@ export class People {
         }),
       lock: (number) => this.call('PUT', `${place()}/issues/${number}/lock`, {}),
       merge: (number) => this.merge(`${owner}/${repo}`, number),
+      takePrivateReports: () => Promise.reject(new Error('there are no private reports here')),
       rename: async (name) => {
         await this.call('PATCH', place(), { name });
         repo = name;

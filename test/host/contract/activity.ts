@@ -49,15 +49,24 @@ export function activityContract(world: () => World): void {
       const { remarks } = (await activity.remarks(name, number, Date.now() - HOUR_MS))!;
       expect(remarks.map(({ key, text }) => [key.replace(/\d+/, '1'), text])).toEqual([
         ['comment:1', 'A remark'],
-        ['review:1', ''],
+        ['review:1', 'A review'],
       ]);
       expect(remarks.every(({ authorId, url, at }) => authorId !== null && url !== '' && at !== '')).toBe(
         true,
       );
-      expect(await activity.remarks(name, number, Date.now() + HOUR_MS)).toEqual({
-        remarks: [],
-        readTo: null,
-      });
+      const nothing = { remarks: [], readTo: null, lines: [] };
+      expect(await activity.remarks(name, number, Date.now() + HOUR_MS)).toEqual(nothing);
+    });
+
+    it('of what was said have remarks on lines apart, each with its author', async () => {
+      const { activity } = world();
+      const { repository, name, number, head } = await world().proposed();
+      await repository.remark(number, `${head.branch}.txt`, 'About a line');
+      const { remarks, lines } = (await activity.remarks(name, number, Date.now() - HOUR_MS))!;
+      expect(remarks.map(({ key }) => key.replace(/\d+/, '1'))).toEqual(['review:1']);
+      expect(lines).toMatchObject([
+        { text: 'About a line', comment: { in: 'line', by: { login: name.owner } } },
+      ]);
     });
 
     it('of what was said have all reviews, also where a page holds only some of them', async () => {
@@ -66,6 +75,37 @@ export function activityContract(world: () => World): void {
       for (let count = 0; count <= host.pageSize; count++) await repository.review(number, 'A review');
       const { remarks } = (await activity.remarks(name, number, Date.now() - HOUR_MS))!;
       expect(new Set(remarks.map(({ key }) => key)).size).toBe(host.pageSize + 1);
+    });
+  });
+
+  describe('a list of open threads', () => {
+    it('has issues and pull requests, the newest first, and not what is closed', async () => {
+      const { activity, threads } = world();
+      const { repository, name, number } = await world().proposed();
+      const issue = { title: 'An issue', body: 'About something', labels: [] };
+      const opened = await threads.createIssue(name, issue);
+      const closed = await threads.createIssue(name, issue);
+      await threads.closeIssue(name, closed.number, null);
+      const listed = await activity.newestThreads(name);
+      const openedAt = expect.stringMatching(/^\d{4}-\d\d-\d\dT/) as string;
+      expect(listed).toEqual([
+        { number: opened.number, title: 'An issue', isPullRequest: false, openedAt },
+        { number, title: 'A title', isPullRequest: true, openedAt },
+      ]);
+      expect(await activity.newestThreads({ ...repository.name, name: 'nothing' })).toBeNull();
+    });
+
+    it('is the beginning of a long one, for one page', async () => {
+      const { repository, number } = await world().withIssue();
+      for (let count = 1; count <= 34; count++)
+        await world().threads.createIssue(repository.name, {
+          title: `Issue ${count}`,
+          body: 'x',
+          labels: [],
+        });
+      const listed = await world().activity.newestThreads(repository.name);
+      const newest = Array.from({ length: 30 }, (_, index) => number + 34 - index);
+      expect(listed?.map((thread) => thread.number)).toEqual(newest);
     });
   });
 
@@ -78,11 +118,12 @@ export function activityContract(world: () => World): void {
       const said = (await world().activity.conversation(name, number)) as Conversation | null;
       expect(said).toMatchObject({ title: 'A title', state: 'open', isLocked: false });
       const byText = (text: string) => said?.comments.find((comment) => comment.text === text);
-      expect(said?.comments).toHaveLength(4);
+      expect(said?.comments).toHaveLength(3);
       expect(byText('A comment')).toMatchObject({ author: name.owner, path: null });
       expect(byText('A review')).toMatchObject({ author: name.owner, path: null });
       expect(byText('A remark')).toMatchObject({ author: name.owner, path: `${head.branch}.txt` });
-      expect(byText('A body\n\n---\n*by the bot*')?.author).toBe(world().host.botLogin);
+      const description = { text: 'A body\n\n---\n*by the bot*', author: world().host.botLogin };
+      expect(said).toMatchObject({ description, hasEarlier: false });
       const times = said?.comments.map(({ at }) => Date.parse(at)) ?? [];
       expect(times).toEqual(times.toSorted((a, b) => b - a));
       await repository.merge(number);
@@ -94,18 +135,19 @@ export function activityContract(world: () => World): void {
       await repository.lock(number);
       const said = (await world().activity.conversation(repository.name, number)) as Conversation | null;
       expect(said).toMatchObject({ title: 'An issue', state: 'open', isLocked: true });
-      expect(said?.comments.map(({ text }) => text)).toEqual(['About something']);
+      expect(said).toMatchObject({ description: { text: 'About something' }, comments: [] });
       expect(await world().activity.conversation(repository.name, 4711)).toBeNull();
       const nowhere = { ...repository.name, name: 'nothing' };
       expect(await world().activity.conversation(nowhere, 1)).toBeNull();
     });
 
-    it('that is long has the newest comments, for a few calls', async () => {
+    it('that is long has its description and the newest comments, for a few calls', async () => {
       const { repository, number } = await world().withIssue();
       for (let count = 1; count <= 203; count++) await repository.comment(number, `Comment ${count}`);
       const said = (await world().activity.conversation(repository.name, number)) as Conversation | null;
       const newest = Array.from({ length: 50 }, (_, index) => `Comment ${203 - index}`);
       expect(said?.comments.map(({ text }) => text)).toEqual(newest);
+      expect(said).toMatchObject({ description: { text: 'About something' }, hasEarlier: true });
     });
   });
 }

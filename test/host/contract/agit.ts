@@ -56,7 +56,7 @@ export function agitContract(world: () => World): void {
 
     it('opens another one after a close, and both are found', async () => {
       const { repository, name, number, head } = await world().proposed();
-      await host().closePullRequest(name, number);
+      await host().closePullRequest(name, number, null);
       const text = { title: 'Again', body: 'And again', isDraft: false };
       const tip = await world().offer(repository, {
         base: 'main',

@@ -22,6 +22,8 @@ export interface ContractRepository {
   remark(number: number, path: string, text: string): Promise<void>;
   lock(number: number): Promise<void>;
   merge(number: number): Promise<void>;
+  /** Only where the host has them. */
+  takePrivateReports(): Promise<void>;
   /** The old name redirects. */
   rename(name: string): Promise<void>;
 }

@@ -4,6 +4,7 @@ import type { CodeHost } from '../../../src/host/open.ts';
 import { activityContract } from './activity.ts';
 import { agitContract } from './agit.ts';
 import { forksContract } from './forks.ts';
+import { privateReportsContract } from './private-reports.ts';
 import { pullRequestsContract } from './pull-requests.ts';
 import { repositoriesContract } from './repositories.ts';
 import { threadsContract } from './threads.ts';
@@ -18,5 +19,6 @@ export function hostContract(flow: CodeHost['flow'], host: () => ContractHost): 
   else agitContract(world);
   pullRequestsContract(world);
   threadsContract(world);
+  privateReportsContract(flow, world);
   activityContract(world);
 }

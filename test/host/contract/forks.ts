@@ -113,7 +113,7 @@ export function forksContract(world: () => World): void {
       const { name, head, number, pullRequest } = await world().proposed();
       const refName = `refs/heads/${head.branch}`;
       expect(pullRequest.source?.refName).toBe(refName);
-      await forks.closePullRequest(name, number);
+      await forks.closePullRequest(name, number, null);
       await forks.deleteBranch(pullRequest.source?.repository ?? name, head.branch);
       const place = { owner: name.owner, repo: name.name, number };
       for (const recorded of [place, null]) {

@@ -42,7 +42,7 @@ export function pullRequestsContract(world: () => World): void {
       const { repository, name, head, number } = await world().proposed();
       await repository.upstream.grow({ branch: 'next', from: 'main' });
       const changes = { title: 'Another title', body: 'Another body', base: 'next' };
-      await world().repositories.editPullRequest(name, number, changes);
+      await world().repositories.editPullRequest(name, number, changes, null);
       expect(await world().repositories.findPullRequest(name, head)).toMatchObject({ number, base: 'next' });
       expect(await world().host.textOf(name, number)).toBe('Another body');
     });
@@ -50,9 +50,9 @@ export function pullRequestsContract(world: () => World): void {
     it('is closed once, and still found', async () => {
       const { repositories } = world();
       const { name, head, number } = await world().proposed();
-      const closed = await repositories.closePullRequest(name, number);
+      const closed = await repositories.closePullRequest(name, number, null);
       expect(closed.kind === 'closed' && Date.parse(closed.at ?? '')).toBeGreaterThan(0);
-      expect(await repositories.closePullRequest(name, number)).toEqual(closed);
+      expect(await repositories.closePullRequest(name, number, null)).toEqual(closed);
       expect(await repositories.findPullRequest(name, head)).toMatchObject({ number, isOpen: false });
     });
 
@@ -60,7 +60,7 @@ export function pullRequestsContract(world: () => World): void {
       const { repository, name, head, number } = await world().proposed();
       await repository.merge(number);
       expect(await world().repositories.findPullRequest(name, head)).toMatchObject({ isMerged: true });
-      expect(await world().repositories.closePullRequest(name, number)).toEqual({ kind: 'merged' });
+      expect(await world().repositories.closePullRequest(name, number, null)).toEqual({ kind: 'merged' });
     });
   });
 }

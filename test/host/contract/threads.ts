@@ -42,13 +42,13 @@ export function threadsContract(world: () => World): void {
       const { threads } = world();
       const { repository, number } = await world().withIssue();
       const { id } = await threads.createComment(repository.name, number, TEXT);
-      await threads.editComment(repository.name, id, () => null);
-      await threads.editComment(repository.name, id, (text) => text.replace('karma (1)', 'karma (0)'));
+      await threads.editComment(repository.name, id, () => null, null);
+      await threads.editComment(repository.name, id, (text) => text.replace('karma (1)', 'karma (0)'), null);
       const [changed] = await threads.ownComments(repository.name, number, Date.now() - DAY_MS);
       expect(changed?.text).toBe(TEXT.replace('karma (1)', 'karma (0)'));
-      for (let time = 0; time < 2; time++) await threads.deleteComment(repository.name, id);
+      for (let time = 0; time < 2; time++) await threads.deleteComment(repository.name, id, null);
       expect(await threads.ownComments(repository.name, number, Date.now() - DAY_MS)).toEqual([]);
-      await threads.editComment(repository.name, id, () => 'never written');
+      await threads.editComment(repository.name, id, () => 'never written', null);
     });
   });
 
@@ -69,9 +69,9 @@ export function threadsContract(world: () => World): void {
       const { threads, host, activity } = world();
       const { name } = await host.createRepository();
       const { number } = await threads.createIssue(name, { title: 'T', body: 'B', labels: [] });
-      for (let time = 0; time < 2; time++) await threads.closeIssue(name, number);
+      for (let time = 0; time < 2; time++) await threads.closeIssue(name, number, null);
       expect(await activity.conversation(name, number)).toMatchObject({ state: 'closed' });
-      await threads.closeIssue(name, 4711);
+      await threads.closeIssue(name, 4711, null);
     });
 
     it('in a missing repository is refused', async () => {

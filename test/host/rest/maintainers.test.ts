@@ -53,6 +53,17 @@ describe('the standing of an author', () => {
     },
   );
 
+  it.each([
+    [json(200, [{ login: 'lisa' }, { login: 'Mona' }]), 'maintainer'],
+    [json(200, [{ login: 'lisa' }]), 'none'],
+    [NO, 'none'],
+  ])('is that of a team that may write, which only the list of assignees shows', async (list, standing) => {
+    const { host } = opened('gitea', ({ path }) =>
+      (path.endsWith('/assignees') ? list : path.endsWith('/permission') ? NO : MISSING).clone(),
+    );
+    expect(await host.standing(NAME, { login: 'mona', association: null })).toBe(standing);
+  });
+
   it('is not known while the host fails', async () => {
     const { host } = opened('gitea', () => json(500, {}));
     await expect(host.standing(NAME, { login: 'mona', association: null })).rejects.toThrow();
@@ -60,9 +71,11 @@ describe('the standing of an author', () => {
 });
 
 describe('an answer with a thumb', () => {
+  const COMMENT = { id: 12, in: 'comment' } as const;
+
   it.each([201, 200, 403, 404])('is given, or not allowed: %d', async (status) => {
     const { host, http } = opened('github', () => json(status, { id: 1, message: '' }));
-    await host.acknowledge(NAME, 12);
+    await host.acknowledge(NAME, 3, COMMENT);
     expect(http.asked.map(({ method, path, body }) => [method, path, body])).toEqual([
       ['POST', '/repos/octo/hello/issues/comments/12/reactions', '{"content":"+1"}'],
     ]);
@@ -70,7 +83,18 @@ describe('an answer with a thumb', () => {
 
   it('is tried again later if the host fails', async () => {
     const { host } = opened('github', () => json(502, {}));
-    await expect(host.acknowledge(NAME, 12)).rejects.toThrow();
+    await expect(host.acknowledge(NAME, 3, COMMENT)).rejects.toThrow();
+  });
+
+  it.each<[HostKind, 'line' | 'review', string]>([
+    ['github', 'line', 'pulls/comments/12'],
+    ['gitea', 'line', 'issues/comments/12'],
+    ['github', 'review', 'issues/3'],
+    ['gitea', 'review', 'issues/3'],
+  ])('goes to what the host can answer: %s, %s', async (kind, where, path) => {
+    const { host, http } = opened(kind, () => json(201, { id: 1 }));
+    await host.acknowledge(NAME, 3, { id: 12, in: where });
+    expect(http.asked.map((asked) => asked.path)).toEqual([`/repos/octo/hello/${path}/reactions`]);
   });
 });
 
@@ -88,7 +112,7 @@ describe('what an account has opened', () => {
   ])('is listed, without what others have: %s', async (kind, query) => {
     const list = [entry(1, 'veil-bot'), entry(2, 'mona'), entry(3, 'Veil-Bot', { pull_request: {} })];
     const { host, http } = opened(kind, () => json(200, list));
-    const open = await host.openedBy(NAME, 'veil-bot');
+    const open = await host.openedBy(NAME, { id: 1, login: 'veil-bot' });
     expect(open.map(({ number, isPullRequest }) => [number, isPullRequest])).toEqual([
       [1, false],
       [3, true],

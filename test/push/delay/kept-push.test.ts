@@ -37,6 +37,11 @@ describe('a delayed push', () => {
     expect(whole(push)).toEqual(comparable(kept));
   });
 
+  it('of 1.0.0 has no commits by others that are known again', () => {
+    const { others: _, ...kept } = keptPush(fc.sample(keptPushes, 1)[0] as RandomKept);
+    expect(decodeKept(encodeKept(kept as KeptPush)).others).toEqual([]);
+  });
+
   it('of another version is not read', () => {
     const bytes = encodeKept(keptPush(fc.sample(keptPushes, 1)[0] as RandomKept));
     for (const version of [0, 1, 255]) {

@@ -164,7 +164,13 @@ async function judge(
   const there = says && { ...says, ask: questions };
   const judged = await judgeAll(pushed, from, there, given, questions);
   if (pushed.options.preview && judged.place !== null)
-    throw await previewOf(run, pushed.pack, { ...judged.work, ...judged.place }, judged, null);
+    throw await previewOf(
+      run,
+      pushed.pack,
+      { ...judged.work, ...judged.place },
+      { ...judged, yes: [] },
+      null,
+    );
   const refusal = refusalOf(judged.findings);
   if (refusal !== null) throw refusal;
   return { ...judged, warnings: linesOf(judged.findings) };

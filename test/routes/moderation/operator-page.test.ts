@@ -10,8 +10,12 @@ import {
 } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { HostConfig } from '../../../src/config/hosts.ts';
+import { configOf } from '../../../src/config/configured.ts';
 import { SqlStances } from '../../../src/durable/notification-feed/stances.ts';
 import type { Env } from '../../../src/env.ts';
+import { accountOf } from '../../../src/host-access.ts';
+import { forgetEverything } from '../../../src/isolate/recent.ts';
 import { feedOf, guardOf } from '../../../src/objects.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
 import worker from '../../../src/worker.ts';
@@ -104,13 +108,43 @@ describe('/admin', () => {
     expect(await (await send('/admin/delayed', { headers })).text()).toContain('No push waits.');
   });
 
+  it('says first what needs attention, and what ends it', async () => {
+    const headers = await opened();
+    expect(await (await send('/admin', { headers })).text()).toContain('Nothing needs your attention');
+    await guard().setPanic(true, { kind: 'password' }, 'all');
+    const read = configOf(bindings);
+    const [host] = read.kind === 'valid' ? read.config.hosts : [];
+    const place = { hostName: 'github.com', variable: 'HOSTING_TOKEN' };
+    await guard().tokenProblems(accountOf(host as HostConfig), place, ['suspended']);
+    forgetEverything();
+    const html = await (await send('/admin', { headers })).text();
+    const order = [
+      'has suspended the bot account',
+      'Pushes are rejected.',
+      'Comments and issues are refused.',
+    ];
+    const places = order.map((words) => html.indexOf(words));
+    expect(places).toEqual(places.filter((at) => at > 0).toSorted((a, b) => a - b));
+    expect(html.indexOf('id="attention"')).toBeLessThan(html.indexOf('id="alerts"'));
+    expect(html).toContain('"active": false');
+  });
+
+  it('opens while the switches and what waits cannot be read', async () => {
+    const headers = await opened();
+    const dead = { idFromName: () => '', get: () => ({ counts: noAnswer }) };
+    const variables = { DELAYED_PUSHES: dead as unknown as Env['DELAYED_PUSHES'] };
+    const response = await send('/admin', { headers, variables });
+    expect(response.status).toBe(200);
+    expect(await response.text()).toContain('What waits cannot be read now.');
+  });
+
   it('lists the repositories whose maintainers have said stop', async () => {
     const headers = await opened();
     expect(await (await send('/admin', { headers })).text()).toContain('None.');
     const repository = { owner: 'octo', name: 'hello', id: 7, networkId: 7, sizeKb: 1 };
     const open = { isPrivate: false, isArchived: false, pullRequests: 'all' } as const;
     await runInDurableObject(feedOf(bindings, 'gh'), (_, { storage }) => {
-      const stop = { word: 'stop', at: Date.parse('2026-11-27T10:00:00Z'), saidBy: 2 } as const;
+      const stop = { word: 'stop', at: Date.parse('2026-11-27T10:00:00Z'), saidBy: 2, since: 1 } as const;
       new SqlStances(storage.sql).setStance({ ...repository, ...open }, 0, stop);
     });
     const html = await (await send('/admin', { headers })).text();

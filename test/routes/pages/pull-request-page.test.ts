@@ -9,6 +9,7 @@ import type { Env } from '../../../src/env.ts';
 import { forgetEverything } from '../../../src/isolate/recent.ts';
 import { shownPull } from '../../durable/support/shown-pull.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 import { prKeyOf } from '../../../src/secret/keyed-hash.ts';
 import worker from '../../../src/worker.ts';
 
@@ -18,10 +19,13 @@ const HASH = '0123456789ab';
 const AT = '2026-11-23T10:00:00Z';
 const WITH_BOT = { HOSTING_TOKEN: 'bot-token', SERVICE_URL: 'https://gitveil.test' };
 let isPrivate = false;
+/** Whether the host never shows the files that a policy stands in. */
+let isSilentAboutFiles = false;
 const URL = `https://gitveil.test/v1/pr/${HASH}`;
 
 /** The code host's answers about the conversation; null to any other request. */
-function saidOn(url: string): Response | null {
+function saidOn(url: string): Response | Promise<never> | null {
+  if (url.endsWith('/user')) return Response.json({ id: 2, login: 'bot' });
   if (url.endsWith('/issues/7')) {
     return Response.json({ number: 7, title: 'T', state: 'open', locked: false, body: 'B', created_at: AT });
   }
@@ -35,8 +39,10 @@ function saidOn(url: string): Response | null {
       size: 1,
     });
   }
-  // It shows no files, and so no policy.
-  if (/\/git-upload-pack$|\/contents\//.test(url)) return new Response(null, { status: 404 });
+  if (/\/git-upload-pack$|\/contents\//.test(url)) {
+    // It shows no files, and so no policy.
+    return isSilentAboutFiles ? new Promise(() => {}) : new Response(null, { status: 404 });
+  }
   return /\/comments\?/.test(url) ? Response.json([]) : null;
 }
 
@@ -115,9 +121,19 @@ it('shows nothing of a repository that only the bot may see', async () => {
   isPrivate = true;
   const { text } = await ask(URL, WITH_BOT);
   expect(text).toContain('The code host does not show it to the public.');
-  expect(text).not.toContain('<dt>Title');
+  expect(text).toMatch(/<h1><bdi>octo\/hello #7</);
   isPrivate = false;
-  expect((await ask(URL, WITH_BOT)).text).toContain('<dt>Title');
+  expect((await ask(URL, WITH_BOT)).text).toContain('<h1><bdi>T</bdi></h1>');
+});
+
+it('leads on without a policy that does not come, and nobody keeps that', exhaustive, async () => {
+  forgetEverything();
+  isSilentAboutFiles = true;
+  const { headers, text } = await ask(URL, { ...WITH_BOT, SERVICE_URL: 'https://silent.test' });
+  isSilentAboutFiles = false;
+  expect(headers.get('Cache-Control')).toBe('no-store');
+  expect(text).toContain('<h1><bdi>T</bdi></h1>');
+  expect(text).toContain('>Reply</a>');
 });
 
 it('can be asked for in upper case, runs no script but its own, and loads nothing', async () => {

@@ -70,10 +70,14 @@ describe('as text', () => {
     expect(await valueOf(series)).toBe(before + 1);
     await ask('/somebody/was-here');
     await ask('/v1/gh/secret-owner/secret-repo');
+    await ask('/v1/gh/octo/hello/security/anonymous', {}, 'POST');
+    await ask('/v1/gh/octo/hello/security/policy');
     const text = await metricsText();
     expect(text).toContain('{method="GET",route="none",status="404"}');
     expect(text).toContain('route="/v1/:host/:owner/:repo"');
     expect(text).not.toMatch(/somebody|secret-/);
+    // Not even that there was a private report.
+    expect(text).not.toContain('security');
   });
 });
 

@@ -45,7 +45,7 @@ describe('the description', () => {
     // It only says which badges there are.
     served.delete('GET /badges/{badge}');
     // Forms are for people; programs have the JSON endpoints.
-    for (const form of ['new-issue', 'reply', 'change', 'withdraw']) {
+    for (const form of ['new-issue', 'reply', 'change', 'send-file', 'withdraw', 'security']) {
       for (const method of ['GET', 'POST']) {
         expect(served.delete(`${method} /v1/{host}/{owner}/{repo}/${form}`)).toBe(true);
       }
@@ -56,7 +56,9 @@ describe('the description', () => {
     }
     // Paths of the code host, which lead people to the forms.
     for (const path of served) {
-      if (/^GET \/v1\/\{host\}\/\{owner\}\/\{repo\}\/(?:issues\/|pulls?\/|src\/|\{page\})/.test(path))
+      if (
+        /^GET \/v1\/\{host\}\/\{owner\}\/\{repo\}\/(?:issues\/|pulls?\/|security\/|src\/|\{page\})/.test(path)
+      )
         served.delete(path);
     }
     // Documents, as pages.

@@ -22,12 +22,17 @@ const REPOSITORY = '/repos/{owner}/{repo}';
 const OPERATIONS: Readonly<Record<string, boolean>> = {
   'GET /user': true,
   'GET /users/{username}': false,
+  'GET /app': true,
+  'GET /app/installations': true,
+  'GET /app/hook/config': true,
+  'POST /app/installations/{installation_id}/access_tokens': true,
   'GET /notifications': true,
   'PUT /notifications': false,
   'GET /notifications/threads/{thread_id}': false,
   'PATCH /notifications/threads/{thread_id}': false,
   [`GET ${REPOSITORY}`]: false,
   [`DELETE ${REPOSITORY}`]: false,
+  [`GET ${REPOSITORY}/installation`]: true,
   [`POST ${REPOSITORY}/forks`]: true,
   [`POST ${REPOSITORY}/merge-upstream`]: true,
   [`GET ${REPOSITORY}/branches`]: false,
@@ -48,12 +53,21 @@ const OPERATIONS: Readonly<Record<string, boolean>> = {
   [`PATCH ${REPOSITORY}/issues/comments/{comment_id}`]: false,
   [`DELETE ${REPOSITORY}/issues/comments/{comment_id}`]: false,
   [`POST ${REPOSITORY}/issues/comments/{comment_id}/reactions`]: false,
+  [`GET ${REPOSITORY}/private-vulnerability-reporting`]: false,
   [`GET ${REPOSITORY}/pulls`]: true,
   [`POST ${REPOSITORY}/pulls`]: false,
   [`GET ${REPOSITORY}/pulls/{pull_number}`]: true,
   [`PATCH ${REPOSITORY}/pulls/{pull_number}`]: true,
   [`GET ${REPOSITORY}/pulls/{pull_number}/commits`]: false,
   [`GET ${REPOSITORY}/pulls/{pull_number}/reviews`]: true,
+  [`POST ${REPOSITORY}/security-advisories/reports`]: true,
+};
+/**
+ * Lists whose entries the description has once as a schema, and once spelt out wrongly: it says
+ * that each account is a user and an enterprise at once.
+ */
+const ENTRIES: Readonly<Record<string, string>> = {
+  'GET /app/installations': '#/components/schemas/installation',
 };
 /** Schemas of refusals, with which any operation may answer. */
 const ALWAYS = ['#/components/schemas/basic-error', '#/components/schemas/validation-error'];
@@ -131,8 +145,12 @@ for (const [operation, hasExamples] of Object.entries(OPERATIONS)) {
   const [method = '', path = ''] = operation.split(' ');
   const described = paths[path]?.[method.toLowerCase()];
   if (described === undefined) throw new Error(`GitHub describes no ${operation}`);
+  const $ref = ENTRIES[operation];
+  const list = {
+    content: { 'application/json': { schema: { type: 'array', items: { $ref: $ref ?? '' } } } },
+  };
   const responses = Object.entries(described.responses).map(([status, response]) => {
-    const kept = withoutWords(response);
+    const kept = withoutWords($ref !== undefined && status === '200' ? list : response);
     follow(kept, components, found);
     return [
       status,

@@ -10,6 +10,7 @@ import { oneLine } from '../../../words/host-text.ts';
 import { fullName, type RepositoryName } from '../../../words/repository-name.ts';
 import { Refusal } from '../../reply/refusal.ts';
 import type { Known } from '../known.ts';
+import { changesNothing } from '../work.ts';
 
 /** Compares with upstream only where there may be workflows or submodules. */
 export async function changedFiles({
@@ -105,6 +106,11 @@ export function submodules(changed: readonly ChangedEntry[] | null): Finding[] {
 }
 
 /** Says that the push ends with the files that it began with, which may be meant. */
-export async function noChange({ isEmpty }: Pick<Known, 'isEmpty'>): Promise<Finding[]> {
-  return (await isEmpty) ? say('no-change', 'This push changes no file.') : [];
+export async function noChange({
+  work,
+  pushed: { entryCount },
+  groundTree,
+}: Pick<Known, 'work' | 'pushed' | 'groundTree'>): Promise<Finding[]> {
+  const isEmpty = changesNothing(work, entryCount, await groundTree);
+  return isEmpty ? say('no-change', 'This push changes no file.') : [];
 }

@@ -8,7 +8,8 @@ import { type Oid, ZERO_OID } from '../../../git/objects/oid.ts';
 import { ByteReader, sourceOf } from '../../../git/wire/byte-reader.ts';
 import type { PushRequest } from '../../../git/wire/push-request.ts';
 import { isolate } from '../../../metrics/isolate.ts';
-import { STATED_LABELS, withdrawnPage, withdrawPage } from '../../../pages/forms/change-pages.ts';
+import { withdrawnPage, withdrawPage } from '../../../pages/forms/change-pages.ts';
+import { STATED_LABELS } from '../../../pages/forms/edit-page.ts';
 import { PR_HASH_PATTERN } from '../../../words/pr-hash.ts';
 import { PUBLISH_ANYWAY } from '../../../leaks/findings.ts';
 import { REPEATED } from '../../../push/judge/rules/doubles.ts';
@@ -97,7 +98,7 @@ const FIELDS: readonly (readonly [option: string | RegExp, field: string])[] = [
   [PUBLISH_ANYWAY, 'It can be published anyway with Git alone.'],
 ];
 
-function inFormWords(lines: readonly string[]): string[] {
+export function inFormWords(lines: readonly string[]): string[] {
   return lines
     .map((line) => FIELDS.reduce((text, names) => text.replace(...names), line))
     .filter((line) => line !== '');

@@ -6,10 +6,7 @@
  */
 import { newAddresses } from '../../../edit/addresses.ts';
 import { buildChange } from '../../../edit/build-change.ts';
-import { difference, fileText, MAX_FILE_BYTES, newContent } from '../../../edit/lines.ts';
-import { decodeUtf8 } from '../../../git/bytes.ts';
-import type { Oid } from '../../../git/objects/oid.ts';
-import { HostError, MovedError } from '../../../words/host-error.ts';
+import { MovedError } from '../../../words/host-error.ts';
 import { systemClock } from '../../../isolate/clock.ts';
 import type { MemoryHold } from '../../../isolate/memory-budget.ts';
 import { pullRequestTopic } from '../../../notify/ntfy.ts';
@@ -17,13 +14,12 @@ import { pullRequestOf } from '../../../objects.ts';
 import {
   changeDelayedPage,
   changeDonePage,
-  type ChangeFields,
-  type ChangeForm,
-  changeFormPage,
   changePreviewPage,
   type OpenedChange,
 } from '../../../pages/forms/change-pages.ts';
-import { NOBODY_SEARCHED } from '../../../leaks/findings.ts';
+import { type ChangeFields, type ChangeForm, changeFormPage } from '../../../pages/forms/edit-page.ts';
+import { NOBODY_SEARCHED, SEARCHED_FOR } from '../../../leaks/findings.ts';
+import { NO_NAME_FOUND } from '../../../leaks/search-names.ts';
 import { delayedSentence } from '../../../push/reply/banner.ts';
 import type { FormToken } from '../../../secret/form-token.ts';
 import { prKeyOf } from '../../../secret/keyed-hash.ts';
@@ -31,24 +27,24 @@ import { serviceSecret } from '../../../secret/open-secret.ts';
 import { mayBeRecorded } from '../../../stats/recorded-hashes.ts';
 import { readMarkdown } from '../../../text/markdown.ts';
 import { noiseProblem } from '../../../text/noise.ts';
-import { findPath, type Folder, type ReadObjects, readBlob } from '../../../upstream/tree-reader.ts';
-import { pushHost } from '../../../service/open-push.ts';
+import type { FormFields } from '../../request/form-fields.ts';
+import { shownOrigin } from '../../request/public-origin.ts';
 import { problem, type Refused } from '../../request/refused.ts';
+import { pullRequestPath } from '../../../words/pr-hash.ts';
 import { sentence } from '../../../words/sentence.ts';
 import { answerForm, typedIdentity, NO_NAME, type RequestedForm, secretsOf, type SentForm } from '../form.ts';
 import { changeFields, checkChangeFields, pushOptionsOf } from './change-fields.ts';
-import { changeForm, pathProblem, showAgain } from './change-form.ts';
+import { changeForm, showAgain } from './change-form.ts';
+import { takeEditStep } from './edit-steps.ts';
 import { type FormPush, push, outcomeRefusal, formRefusal, refusePush } from './form-push.ts';
-import { hostFailure, openSource, refuseReading, type ChangeSource } from './source.ts';
-import { hostScopeOf } from '../../request/scope.ts';
+import { contentText, prepareChange, type PreparedChange, previewedFiles } from './prepare-change.ts';
+import { hostFailure, refuseReading, type ChangeSource } from './source.ts';
 
 /** How long the second of two equal forms waits for the first. */
 const ATTEMPTS = 20;
 const PAUSE_MS = 3_000;
 
 const MOVED = problem(409, 'The repository has another name now. Open its page under the new name.');
-const UNFIT = problem(409, 'This file cannot be changed here. Change it with Git.');
-const UNCHANGED = problem(400, 'You have not changed the text yet.');
 const NO_KEY = problem(
   400,
   'To change title or description, give the key of the pull request: it was shown when the pull request was opened.',
@@ -56,10 +52,7 @@ const NO_KEY = problem(
 const WAITS_ALREADY =
   'The same change waits already. Only its page, whose address the first answer told, changes that.';
 const NAMED = 'Change the text. If all of it may be public, empty the field “Your name”.';
-const REMOVED =
-  'Others have removed this file since you began. If you send it again, it is added as a new file.';
-const CHANGED =
-  'Others have changed this file since you began. Their changes are shown below: put them into your text. If you send your text as it is, it replaces theirs.';
+const NAME_FIRST = problem(400, 'Write the name that is to be searched for in the field “Your name”.');
 
 export async function sendChange(
   place: RequestedForm,
@@ -70,49 +63,58 @@ export async function sendChange(
   const { fields, token, problem: unfit } = sent;
   const form = await changeForm(place, changeFields(fields), token?.text);
   if (token === null) return showAgain(c, form, problem(403, unfit));
-  const step = fields.get('step');
-  if (step === 'edit') return answerForm(c, changeFormPage(form));
-  const delay = step === 'open' ? (fields.get('delay') ?? '') : null;
-  const answer = await takeStep(place, form, token, delay, memory).catch((error: unknown) =>
+  const taking = async () =>
+    (await takeEditStep(place, form, fields, memory)) ??
+    (await takeStep(place, form, token, stepOf(fields), memory));
+  const answer = await taking().catch((error: unknown) =>
     error instanceof MovedError ? MOVED : hostFailure(c, error),
   );
   return answer instanceof Response ? answer : showAgain(c, form, answer);
 }
 
-/** @param delay a value of the push option; empty for the service's default; null for a preview. */
+/** @property delay a value of the push option; empty for the service's default. */
+type Step = { readonly kind: 'preview' | 'search' } | { readonly kind: 'open'; readonly delay: string };
+
+function stepOf(fields: FormFields): Step {
+  const step = fields.get('step');
+  if (step === 'open') return { kind: 'open', delay: fields.get('delay') ?? '' };
+  return { kind: step === 'search' ? 'search' : 'preview' };
+}
+
 async function takeStep(
   place: RequestedForm,
   form: ChangeForm,
   token: FormToken,
-  delay: string | null,
+  step: Step,
   memory: MemoryHold,
 ): Promise<Response | Refused> {
   const { c } = place;
-  const path = checkChangeFields(form.fields);
-  if (path.kind === 'refused') return path;
+  if (step.kind === 'search' && form.fields.own_name === '') return NAME_FIRST;
+  const checked = checkChangeFields(form.fields);
+  if (checked.kind === 'refused') return checked;
   const refused = await refuseReading(c);
   if (refused !== null) return refused;
-  const opened = delay === null ? null : await openedBefore(place, form.fields, token);
+  const opened = step.kind === 'open' ? await openedBefore(place, form.fields, token) : null;
   if (opened !== null) return opened;
   const refusal = await refusePush(c);
   if (refusal !== null) return formRefusal(refusal);
-  const change = await prepareChange(place, form, path.parts, memory);
+  const change = await prepareChange(place, form, checked.files, memory);
   if (change instanceof Response || change.kind === 'refused') return change;
   const texts = optionTexts(change.source, form.fields);
   const unfit = refuseTexts(place, form.fields, texts);
   if (unfit !== null) return unfit;
   const toPush = pushOf(place, form.fields, change, {
-    path: path.parts,
     token,
     // The push refuses an invalid delay.
-    options: pushOptionsOf(form.fields, texts ?? {}).concat(lastOption(delay)),
+    options: pushOptionsOf(form.fields, texts ?? {}).concat(lastOption(step)),
   });
-  return delay === null ? previewChange(place, form, change, toPush) : openChange(place, form, token, toPush);
+  if (step.kind === 'open') return openChange(place, form, token, toPush);
+  return previewChange(place, form, change, toPush, step.kind);
 }
 
-function lastOption(delay: string | null): string[] {
-  if (delay === null) return ['preview'];
-  return delay === '' ? [] : [`delay=${delay}`];
+function lastOption(step: Step): string[] {
+  if (step.kind !== 'open') return ['preview'];
+  return step.delay === '' ? [] : [`delay=${step.delay}`];
 }
 
 type Texts = { readonly title?: string; readonly description?: string };
@@ -145,13 +147,11 @@ function refuseTexts(
 function pushOf(
   { c }: RequestedForm,
   { title, description, own_name }: ChangeFields,
-  { source, content, folders }: PreparedChange,
-  how: { readonly path: readonly string[]; readonly token: FormToken; readonly options: readonly string[] },
+  { source, files }: PreparedChange,
+  how: { readonly token: FormToken; readonly options: readonly string[] },
 ): FormPush {
   const { tip, pack } = buildChange({
-    folders,
-    path: how.path,
-    content,
+    files,
     parent: source.parent,
     message: `${title}\n${description === '' ? '' : `\n${description}\n`}`,
     // The form's own time makes the same form give the same commit.
@@ -161,65 +161,12 @@ function pushOf(
   return { refName: `refs/for/${source.base}`, tip, pack, pushOptions: how.options };
 }
 
-interface PreparedChange {
-  readonly kind: 'change';
-  readonly source: ChangeSource;
-  readonly folders: readonly Folder[];
-  readonly original: Uint8Array | null;
-  readonly content: Uint8Array;
-}
-
-/** Reads what upstream has now. Gives the answer if the change does not fit. */
-async function prepareChange(
-  { c, target }: RequestedForm,
-  form: ChangeForm,
-  parts: readonly string[],
-  memory: MemoryHold,
-): Promise<PreparedChange | Response | Refused> {
-  const { pr_hash, blob: known, text } = form.fields;
-  const source = await openSource(c, pushHost(hostScopeOf(c), { memory }), target, pr_hash);
-  if (source.kind === 'refused') return problem(409, source.error);
-  const { read } = source;
-  const found = await findPath(read, source.root, parts);
-  if (found.kind !== 'file' && found.kind !== 'missing') return problem(409, pathProblem(found, parts));
-  const blob = found.kind === 'file' ? found.blob : '';
-  if (blob !== known) {
-    // Others have changed the file: their changes are shown, and the next attempt is based on them.
-    const [before, now] = [await blobText(read, known), await blobText(read, blob)];
-    const theirs = before === null || now === null ? {} : { theirs: difference(before, now) };
-    const fields = { ...form.fields, blob, seen: source.tip };
-    const again = { ...form, fields, ...theirs, problem: blob === '' ? REMOVED : CHANGED };
-    return answerForm(c, changeFormPage(again), 409);
-  }
-  const original = blob === '' ? null : await readBlob(read, blob, MAX_FILE_BYTES);
-  if (blob !== '' && fileText(original).kind === 'unfit') return UNFIT;
-  const content = newContent(original, text);
-  // The file's own line ends may be longer than those of the form.
-  if (content.byteLength > MAX_FILE_BYTES) return UNFIT;
-  if (original !== null && Buffer.compare(original, content) === 0) return UNCHANGED;
-  return { kind: 'change', source, folders: found.folders, original, content };
-}
-
-/**
- * Reads the text of a file; null if it cannot be shown: hosts may remove what no branch has.
- * @param blob empty for no file.
- */
-async function blobText(read: ReadObjects, blob: Oid): Promise<string | null> {
-  if (blob === '') return '';
-  try {
-    const file = fileText(await readBlob(read, blob, MAX_FILE_BYTES));
-    return file.kind === 'text' ? file.text : null;
-  } catch (error) {
-    if (error instanceof HostError) return null;
-    throw error;
-  }
-}
-
 async function previewChange(
   place: RequestedForm,
   form: ChangeForm,
-  { source, original, content }: PreparedChange,
+  { source, files }: PreparedChange,
   toPush: FormPush,
+  kind: 'preview' | 'search',
 ): Promise<Response | Refused> {
   const { outcome, notes, same } = await push(place, toPush);
   const refusal = outcomeRefusal(outcome);
@@ -227,19 +174,32 @@ async function previewChange(
   if (preview === null) return formRefusal(refusal);
   if (preview.refusal !== null)
     return problem(400, [sentence(preview.refusal), ...preview.remarks, NAMED].join('\n'));
-  const { title, description, seen } = form.fields;
-  const [before, after] = [original === null ? '' : (decodeUtf8(original) ?? ''), decodeUtf8(content) ?? ''];
+  const { title, description, seen, own_name } = form.fields;
+  if (kind === 'search') {
+    const further = notes.filter((note) => !form.warnings.includes(note));
+    const searched = searchResult(own_name, [...further, ...preview.remarks]);
+    return answerForm(place.c, changeFormPage({ ...form, searched }));
+  }
+  const before = files.map(({ original }) => contentText(original)).join('\n');
+  const after = files.map(({ content }) => contentText(content));
   const page = changePreviewPage(form, {
     ...preview,
     base: source.base,
     remarks: [...notes, ...preview.remarks].map((remark) => (remark === NOBODY_SEARCHED ? NO_NAME : remark)),
-    addresses: newAddresses(before, [after, title, description].join('\n')),
-    difference: difference(before, after),
+    addresses: newAddresses(before, [...after, title, description].join('\n')),
+    files: previewedFiles(files),
     isDelayed: place.c.var.config.publishDelayMs > 0,
     hasMoved: seen !== '' && seen !== source.tip,
     same,
   });
   return answerForm(place.c, page);
+}
+
+/** Says what the search has found, in the words of a form. */
+function searchResult(ownName: string, remarks: readonly string[]): string[] {
+  if (!remarks.includes(NO_NAME_FOUND)) return [...remarks];
+  const others = remarks.filter((line) => line !== NO_NAME_FOUND && !line.startsWith(SEARCHED_FOR));
+  return [`Searched for “${ownName}”: not found.`, ...others];
 }
 
 async function openChange(
@@ -302,16 +262,21 @@ async function openedBefore(
 function done(
   place: RequestedForm,
   { path }: ChangeFields,
-  opened: Omit<OpenedChange, 'path' | 'topicUrl'>,
+  opened: Omit<OpenedChange, 'path' | 'topicUrl' | 'pageUrl'>,
 ): Promise<Response> {
-  const topicUrl = `${place.c.var.config.notifyBaseUrl}/${pullRequestTopic(opened.prHash)}`;
-  return answerForm(place.c, changeDonePage(place, { ...opened, path, topicUrl }));
+  const { c } = place;
+  const { config } = c.var;
+  const topicUrl = `${config.notifyBaseUrl}/${pullRequestTopic(opened.prHash)}`;
+  const pageUrl = shownOrigin(c.req.raw, config) + pullRequestPath(opened.prHash);
+  return answerForm(c, changeDonePage(place, { ...opened, path, topicUrl, pageUrl }));
 }
 
 /** Makes the names of what a form opens or delays, which nobody else can know. */
 async function namesOf({ c }: RequestedForm, token: FormToken, fields: ChangeFields) {
-  const { path, text, title, description, sign_off, ai, issue, pr_hash } = fields;
-  const stated = [...(sign_off === '' ? [] : ['sign-off']), ai, issue, pr_hash];
+  const { path, text, removed, others, title, description, sign_off, ai, issue, pr_hash } = fields;
+  // Forms of an earlier version have neither of the last two.
+  const more = [removed, others].filter((value) => value !== '');
+  const stated = [...(sign_off === '' ? [] : ['sign-off']), ai, issue, pr_hash, ...more];
   const secrets = await secretsOf(c, token, [path, text, title, description, ...stated]);
   const hash = secrets('hash').slice(0, 12);
   // The hash needs a letter, as in newPrHash.

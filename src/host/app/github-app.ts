@@ -1,0 +1,243 @@
+/**
+ * A GitHub App at its host: who it is, where it is installed, and the tokens by which it writes
+ * there. All of it is in the memory of the isolate only. Nothing is retried, because whoever writes
+ * can go on without the App.
+ */
+import { isAhead, isWithin } from '../../isolate/clock.ts';
+import { Recent } from '../../isolate/recent.ts';
+import { hostFailureOf, unlessMissing } from '../../words/host-error.ts';
+import { fullName, type RepositoryName } from '../../words/repository-name.ts';
+import { type HostAnswer, hostTime } from '../failure.ts';
+import type { Account } from '../code-host.ts';
+import { expectLogin, expectNumber, expectStatus, expectText } from '../rest/answer.ts';
+import { placeOf } from '../rest/reads.ts';
+import { type DataOf, Rest, type RestAccess } from '../rest/rest.ts';
+import type { AppKey } from './app-key.ts';
+
+/** The App of the operator. */
+export interface AppSettings {
+  readonly id: number;
+  readonly key: AppKey;
+}
+
+/** A repository's installation of the App. */
+export interface Installation {
+  readonly id: number;
+  readonly isSuspended: boolean;
+  /** False if it lacks a permission that writing takes. */
+  readonly mayWrite: boolean;
+  /** True if it may report vulnerabilities. */
+  readonly mayReport: boolean;
+}
+
+/**
+ * An App's standing in a repository. `removed`: maintainers have removed it there, and have said
+ * nothing since. Null: it was never installed.
+ */
+export type Standing = Installation | 'removed' | null;
+
+/**
+ * Notes that the App is installed in a repository, or is not.
+ * @returns whether it was removed there.
+ */
+export type NoteInstalled = (repository: RepositoryName, isInstalled: boolean) => Promise<boolean>;
+
+/**
+ * The permissions of tokens, by what they are for. All installations have `metadata`. The types do
+ * not know `repository_advisories`, which docs.github.com/rest lists ("Permissions required for
+ * GitHub Apps").
+ */
+const NEEDED = {
+  writing: { issues: 'write', pull_requests: 'write', metadata: 'read' },
+  reporting: { repository_advisories: 'write', metadata: 'read' },
+} as const;
+type Purpose = keyof typeof NEEDED;
+const INSTALLATION = 'GET /repos/{owner}/{repo}/installation';
+
+const MINUTE_MS = 60_000;
+const INSTALLED_LIFE_MS = 60 * MINUTE_MS;
+const OTHER_LIFE_MS = 5 * MINUTE_MS;
+/** The life of a token at GitHub, and how long before its end it is not used any more. */
+const TOKEN_LIFE_MS = 60 * MINUTE_MS;
+const SPARE_MS = 5 * MINUTE_MS;
+/** The difference from which a clock, and not the key, may be why a token was refused. */
+const LEAST_SKEW_MS = 30_000;
+
+interface Looked {
+  readonly standing: Standing;
+  /** The time in milliseconds since 1970. */
+  readonly at: number;
+}
+
+interface Token {
+  readonly text: string;
+  /** Milliseconds since 1970, by the host's clock. */
+  readonly endsAt: number;
+}
+
+/** Installations by repository, and tokens by installation and repository. */
+const looked = new Recent<Looked>({ most: 5_000 });
+const tokens = new Recent<Token>({ most: 1_000 });
+/** By App: its account, and how far the host's clock is ahead in milliseconds. */
+const accounts = new Recent<Account>({ lifeMs: INSTALLED_LIFE_MS, most: 100 });
+const skews = new Recent<number>({ most: 100 });
+/** Repositories whose installation a webhook has just had asked for. */
+const askedAgain = new Recent<true>({ lifeMs: 10_000, most: 5_000 });
+
+export class GitHubApp {
+  readonly id: number;
+  readonly #key: AppKey;
+  /** Asks as the App, and as the account. */
+  readonly #rest: Rest;
+  readonly #public: Rest;
+  readonly #name: string;
+  readonly #note: NoteInstalled;
+
+  /**
+   * @param access the account's.
+   * @param limits of the App itself: its pauses and its calls.
+   */
+  constructor(
+    { id, key }: AppSettings,
+    access: RestAccess,
+    limits: Pick<RestAccess, 'backOff' | 'callMeter'>,
+    note: NoteInstalled,
+  ) {
+    this.id = id;
+    this.#key = key;
+    const tokenWatch = { observe: (answer: HostAnswer) => this.#learnTime(answer) };
+    this.#rest = new Rest({ ...access, ...limits, tokenWatch, token: '' });
+    this.#public = new Rest(access);
+    this.#name = `${access.apiUrl} ${id}`;
+    this.#note = note;
+  }
+
+  /** Reads the account in whose name the App writes: `<slug>[bot]`. @throws HostError */
+  async account(): Promise<Account> {
+    const known = accounts.get(this.#name, this.#now());
+    if (known !== null) return known;
+    const slug = await this.#asApp(async (headers) => {
+      const { data } = await this.#rest.call('GET /app', {}, headers);
+      return expectText(data?.slug);
+    });
+    const { data } = await this.#public.call('GET /users/{username}', { username: `${slug}[bot]` });
+    const account = { id: expectNumber(data.id), login: expectLogin(data.login) };
+    accounts.set(this.#name, account, this.#now());
+    return account;
+  }
+
+  /**
+   * Finds the installation of a repository. One that may write is asked for again after an hour,
+   * anything else after five minutes.
+   * @throws HostError
+   */
+  async standing(repository: RepositoryName): Promise<Standing> {
+    const key = this.#keyOf(repository);
+    const now = this.#now();
+    const known = looked.get(key);
+    if (known !== null && isWithin(known.at, lifeOf(known.standing), now)) return known.standing;
+    const found = await unlessMissing(() =>
+      this.#asApp(async (headers) =>
+        toInstallation((await this.#rest.call(INSTALLATION, placeOf(repository), headers)).data),
+      ),
+    );
+    const standing = (await this.#note(repository, found !== null)) ? 'removed' : found;
+    looked.set(key, { standing, at: now });
+    return standing;
+  }
+
+  /** Returns what this isolate has last seen of a repository, however long ago. */
+  lastSeen(repository: RepositoryName): Standing {
+    return looked.get(this.#keyOf(repository))?.standing ?? null;
+  }
+
+  /** Forgets an installation and its token, because it may have changed. */
+  forget(repository: RepositoryName): void {
+    const key = this.#keyOf(repository);
+    const standing = this.lastSeen(repository);
+    if (isInstalled(standing))
+      for (const purpose of Object.keys(NEEDED)) tokens.delete(`${key} ${standing.id} ${purpose}`);
+    looked.delete(key);
+  }
+
+  /** Answers true for a repository once in ten seconds: a flood of webhooks costs no more calls. */
+  mayAskAgain(repository: RepositoryName): boolean {
+    const key = this.#keyOf(repository);
+    const isFirst = askedAgain.get(key, this.#now()) === null;
+    if (isFirst) askedAgain.set(key, true, this.#now());
+    return isFirst;
+  }
+
+  /** Gives a token for one purpose in one repository. @throws HostError */
+  async token(
+    { id: installation_id }: Installation,
+    repository: RepositoryName,
+    purpose: Purpose,
+  ): Promise<string> {
+    const key = `${this.#keyOf(repository)} ${installation_id} ${purpose}`;
+    const known = tokens.get(key);
+    const soon = this.#hostNow() + SPARE_MS;
+    if (known !== null && isAhead(known.endsAt, TOKEN_LIFE_MS, soon)) return known.text;
+    const wanted = { installation_id, repositories: [repository.name], permissions: NEEDED[purpose] };
+    const token = await this.#asApp(async (headers) => {
+      const path = 'POST /app/installations/{installation_id}/access_tokens';
+      const answer = await this.#rest.call(path, wanted, headers);
+      expectStatus(answer, 201);
+      const endsAt = Date.parse(expectText(answer.data.expires_at));
+      return { text: expectText(answer.data.token), endsAt };
+    });
+    tokens.set(key, token);
+    return token.text;
+  }
+
+  /** Makes a call, and once more if the first answer shows that the clocks differ. */
+  async #asApp<T>(call: (headers: Readonly<Record<string, string>>) => Promise<T>): Promise<T> {
+    const before = skews.get(this.#name);
+    try {
+      return await call(await this.#headers());
+    } catch (error) {
+      if (hostFailureOf(error).status !== 401 || skews.get(this.#name) === before) throw error;
+      return call(await this.#headers());
+    }
+  }
+
+  async #headers(): Promise<Readonly<Record<string, string>>> {
+    return { authorization: `Bearer ${await this.#key.token(this.id, this.#hostNow())}` };
+  }
+
+  /** Learns the host's time from a refusal: a token whose times are wrong is refused, too. */
+  #learnTime({ status, header }: HostAnswer): void {
+    const skewMs = hostTime(header, this.#now()) - this.#now();
+    const isOff = Math.abs(skewMs - (skews.get(this.#name) ?? 0)) >= LEAST_SKEW_MS;
+    if (status === 401 && isOff) skews.set(this.#name, skewMs);
+  }
+
+  #now(): number {
+    return this.#rest.clock.now();
+  }
+
+  #hostNow(): number {
+    return this.#now() + (skews.get(this.#name) ?? 0);
+  }
+
+  #keyOf(repository: RepositoryName): string {
+    return `${this.#name} ${fullName(repository)}`.toLowerCase();
+  }
+}
+
+function lifeOf(standing: Standing): number {
+  const mayWrite = isInstalled(standing) && standing.mayWrite && !standing.isSuspended;
+  return mayWrite ? INSTALLED_LIFE_MS : OTHER_LIFE_MS;
+}
+
+export function isInstalled(standing: Standing): standing is Installation {
+  return standing !== null && standing !== 'removed';
+}
+
+/** @throws TypeError for fields of another shape. */
+function toInstallation({ id, suspended_at, permissions }: DataOf<typeof INSTALLATION>): Installation {
+  const granted: Readonly<Record<string, unknown>> = permissions;
+  const mayWrite = granted['issues'] === 'write' && granted['pull_requests'] === 'write';
+  const mayReport = granted['repository_advisories'] === 'write';
+  return { id: expectNumber(id), isSuspended: Boolean(suspended_at), mayWrite, mayReport };
+}

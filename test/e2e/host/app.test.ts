@@ -1,0 +1,201 @@
+/** A GitHub App that maintainers install: it writes there, and nobody does when it is removed. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { exhaustive } from '../../support/exhaustive.ts';
+import { contribute, expectAccepted } from '../support/contribution.ts';
+import { Operator, OPERATOR } from '../support/operator.ts';
+import { type Banner, remoteLines } from '../support/push-output.ts';
+import { comment, commentsOn, report, speak } from '../support/speak.ts';
+import { useOwnTestBed } from '../support/test-bed.ts';
+import type { Upstream } from '../support/upstream.ts';
+
+const SLUG = 'veil-app';
+const APP = `${SLUG}[bot]`;
+const PERMISSIONS = { pull_requests: 'write', issues: 'write', contents: 'read', metadata: 'read' } as const;
+const STOPPED = /accepts nothing from this service\. Its maintainers have said stop on/;
+
+const bed = useOwnTestBed({ env: OPERATOR });
+const operator = new Operator(bed);
+
+beforeAll(async () => {
+  bed.sandbox.apps.register({ slug: SLUG, permissions: PERMISSIONS });
+  await restart();
+});
+
+/** Starts the service, which remembers no installation then. */
+async function restart(env: Readonly<Record<string, string>> = {}): Promise<void> {
+  const { id, key } = bed.sandbox.apps.app!;
+  await bed.restart(undefined, { GITHUB_APP_ID: String(id), GITHUB_APP_KEY: key, ...env });
+}
+
+let owners = 0;
+
+/** A repository in which the App is installed, and a person with a clone. */
+async function invited() {
+  const owner = `owner${++owners}`;
+  const contribution = await contribute(bed, { owner });
+  bed.sandbox.apps.install(owner, null);
+  return { ...contribution, owner };
+}
+
+/** A pull request in such a repository. */
+async function opened() {
+  const contribution = await invited();
+  await contribution.clone.commit();
+  const pushed = await contribution.clone.push();
+  const accepted = await expectAccepted(bed, contribution, pushed, { author: APP });
+  return { ...contribution, ...accepted, number: accepted.pull.number };
+}
+
+/** Names a pull request with its key, and what is to become of it. */
+function optionsOf({ prHash, prKey }: Banner, what: string): string[] {
+  return [what, `pr-hash=${prHash}`, `pr-key=${prKey}`].flatMap((option) => ['-o', option]);
+}
+
+async function authorsOn({ fullName }: Upstream, number: number): Promise<string[]> {
+  const path = `/repos/${fullName}/issues/${number}/comments`;
+  const comments = await bed.host.call<{ user: { login: string } }[]>('GET', path);
+  return comments.map(({ user }) => user.login);
+}
+
+function issueIn({ fullName }: Upstream) {
+  const issue = { title: 'It breaks', body: 'Here is how.' };
+  return speak(bed, bed.person(), `/v1/gh/${fullName}/issues/anonymous`, issue);
+}
+
+describe('where the App is installed', () => {
+  it('it opens the pull request, is named as its author, and changes and withdraws it', async () => {
+    const { banner, clone, upstream } = await opened();
+    expect(banner.author).toBe(APP);
+    await clone.commit();
+    await clone.push(...optionsOf(banner, 'title=Another title'));
+    expect(await bed.host.pulls(upstream)).toMatchObject([{ title: 'Another title', author: APP }]);
+    expect(await clone.push(...optionsOf(banner, 'withdraw'))).toMatchObject({ code: 0 });
+    expect(await bed.host.pulls(upstream)).toMatchObject([{ state: 'closed' }]);
+  });
+
+  it('it opens issues and comments, and a rollback removes them', exhaustive, async () => {
+    const { upstream } = await invited();
+    const { number } = (await issueIn(upstream)).body;
+    const thread = `${upstream.fullName}/issues/${String(number)}`;
+    expect((await comment(bed, bed.person(), thread, 'Me, too.')).status).toBe(200);
+    const { user } = await bed.host.call<{ user: { login: string } }>('GET', `/repos/${thread}`);
+    expect([user.login, ...(await authorsOn(upstream, Number(number)))]).toEqual([APP, APP]);
+    const { body } = await operator.rollBack({ comments: true, issues: true });
+    expect(body).toMatchObject({ failed: 0 });
+    expect(await commentsOn(bed, thread)).toEqual([]);
+  });
+
+  it('maintainers stop it by its name, and close what it has opened', exhaustive, async () => {
+    const { upstream, owner, number, clone } = await opened();
+    const { name: repo } = upstream;
+    // The host notifies the account only of what mentions it.
+    const text = `@${SLUG} stop\n@${SLUG} close all\n\nSee @${bed.sandbox.botLogin}`;
+    bed.sandbox.maintainer.comment({ owner, repo, number }, text);
+    await bed.service.runScheduled();
+    await expect.poll(() => bed.host.pulls(upstream)).toMatchObject([{ state: 'closed' }]);
+    await clone.commit();
+    expect(remoteLines(await clone.push('origin', 'HEAD:more')).join('\n')).toMatch(STOPPED);
+  });
+});
+
+describe('what the App has written, although its answer was lost,', exhaustive, () => {
+  const lost = { during: 'answer', afterBytes: 0 } as const;
+
+  it('is found again: a pull request, which it goes on to change', async () => {
+    const contribution = await invited();
+    const { clone, upstream } = contribution;
+    await clone.commit();
+    bed.sandbox.faults.inject({ method: 'POST', path: /\/pulls$/, cut: lost });
+    const { banner } = await expectAccepted(bed, contribution, await clone.push(), { author: APP });
+    expect(banner.author).toBe(APP);
+    await clone.commit();
+    await clone.push(...optionsOf(banner, 'title=Another title'));
+    expect(await bed.host.pulls(upstream)).toMatchObject([{ title: 'Another title' }]);
+  });
+
+  it('is found again: a comment, which moderation removes', async () => {
+    const { upstream } = await invited();
+    const thread = `${upstream.fullName}/issues/${String((await issueIn(upstream)).body['number'])}`;
+    bed.sandbox.faults.inject({ method: 'POST', path: /\/comments$/, cut: lost });
+    const { status, body } = await comment(bed, bed.person(), thread, 'Buy!');
+    expect([status, await commentsOn(bed, thread)]).toEqual([200, [expect.stringMatching(/^Buy!/)]]);
+    for (let reports = 0; reports < 6; reports++) await report(bed, bed.person(), body['hash']);
+    await expect.poll(() => commentsOn(bed, thread)).toEqual([]);
+  });
+});
+
+describe('where it is not', () => {
+  it(
+    'the account writes, and goes on to change what it has written once the App is installed',
+    exhaustive,
+    async () => {
+      const owner = `owner${++owners}`;
+      const contribution = await contribute(bed, { owner });
+      const { clone, upstream } = contribution;
+      await clone.commit();
+      const { banner } = await expectAccepted(bed, contribution, await clone.push());
+      expect(banner.author).toBe(bed.sandbox.botLogin);
+      bed.sandbox.apps.install(owner, null);
+      await clone.commit();
+      await clone.push(...optionsOf(banner, 'title=Another title'));
+      expect(await bed.host.pulls(upstream)).toMatchObject([
+        { title: 'Another title', author: bed.sandbox.botLogin },
+      ]);
+    },
+  );
+
+  it('the account writes if maintainers have not granted a permission', exhaustive, async () => {
+    const owner = `owner${++owners}`;
+    const contribution = await contribute(bed, { owner });
+    bed.sandbox.apps.install(owner, null, { metadata: 'read', issues: 'write' });
+    await contribution.clone.commit();
+    await expectAccepted(bed, contribution, await contribution.clone.push());
+  });
+});
+
+describe('once maintainers', () => {
+  it('have removed it, nothing new comes from anybody, and its author can still withdraw', async () => {
+    const { upstream, owner, clone, banner } = await opened();
+    bed.sandbox.apps.uninstall(owner);
+    const issue = await issueIn(upstream);
+    expect([issue.status, issue.body['error']]).toEqual([400, 'failed to create issue: 403 Forbidden']);
+    expect((await issueIn(upstream)).body['error']).toMatch(STOPPED);
+    await clone.commit();
+    expect(remoteLines(await clone.push('origin', 'HEAD:more')).join('\n')).toMatch(STOPPED);
+    // The branch is the account's, and a pull request ends with its branch.
+    expect(await clone.push(...optionsOf(banner, 'withdraw'))).toMatchObject({ code: 0 });
+    expect(await bed.host.pulls(upstream)).toMatchObject([{ state: 'closed' }]);
+  });
+
+  it('have suspended it, nothing new comes, until they allow it again', exhaustive, async () => {
+    const { upstream, owner, clone } = await opened();
+    bed.sandbox.apps.setSuspended(owner, true);
+    await clone.commit();
+    const refused = await clone.push('origin', 'HEAD:more');
+    expect(remoteLines(refused).join('\n')).toMatch(/suspended the App of this service/);
+    bed.sandbox.apps.setSuspended(owner, false);
+    await restart();
+    expect((await issueIn(upstream)).status).toBe(200);
+  });
+});
+
+describe('an installation', () => {
+  it('has limits of its own: what one has used up is left to others', exhaustive, async () => {
+    await restart({ LIMIT_CREATIONS: '2/1h' });
+    const [one, other] = [await invited(), await invited()];
+    const statuses: number[] = [];
+    for (const { upstream } of [one, one, one, other, other]) statuses.push((await issueIn(upstream)).status);
+    expect(statuses).toEqual([200, 200, 429, 200, 200]);
+  });
+
+  it('that the host asks to wait does not make others wait', exhaustive, async () => {
+    const [one, other] = [await invited(), await invited()];
+    await restart();
+    const path = new RegExp(`/repos/${one.upstream.fullName}/issues$`);
+    const answer = { status: 429, headers: { 'Retry-After': '600' } };
+    bed.sandbox.faults.inject({ method: 'POST', path, answer });
+    expect((await issueIn(one.upstream)).status).toBe(503);
+    expect((await issueIn(one.upstream)).status).toBe(503);
+    expect((await issueIn(other.upstream)).status).toBe(200);
+  });
+});

@@ -1,0 +1,161 @@
+/** Who writes in a repository: installed, changed, suspended, removed, and out of reach. */
+import { beforeEach, describe, expect, it } from 'vitest';
+import { forgetEverything } from '../../../src/isolate/recent.ts';
+import { openMaintainers, openThreads } from '../../../src/host/open.ts';
+import { APP, AppHost, installedAs, NAME } from './support.ts';
+
+const COMMENT = '/repos/octo/hello/issues/comments/3';
+
+let host: AppHost;
+beforeEach(() => {
+  forgetEverything();
+  host = new AppHost();
+});
+
+const threads = () => openThreads(host.access);
+const post = () => threads().createComment(NAME, 1, 'text');
+const maintainers = () => openMaintainers(host.access, () => {});
+/** Lists the tokens of what was written. */
+const writers = () =>
+  host.asked.filter((line) => !line.endsWith('as the App')).map((line) => line.split(' ')[2]);
+
+describe('something new is written', () => {
+  it('by the App where it is installed, and says so', async () => {
+    expect(await post()).toMatchObject({ id: 3, app: APP });
+    expect(writers()).toEqual(['ghs_1']);
+    expect(await host.writers.payer(NAME)).toBe('installation 5');
+  });
+
+  it('by the account where it is not', async () => {
+    host.state.installation = null;
+    expect(await post()).not.toHaveProperty('app');
+    expect(writers()).toEqual(['account']);
+    expect(await host.writers.payer(NAME)).toBeNull();
+  });
+
+  it('by the account where the App lacks a permission', async () => {
+    host.state.installation = installedAs(5, { issues: 'write' });
+    await post();
+    expect(writers()).toEqual(['account']);
+  });
+
+  it('by the account if a permission was taken since, which the token shows', async () => {
+    await host.app.standing(NAME);
+    host.state.installation = installedAs(5, { issues: 'write' });
+    await post();
+    expect(writers()).toEqual(['account']);
+  });
+
+  it('by the account while the App cannot be asked, and the operator hears why', async () => {
+    host.state.broken = () => Response.json({ message: 'down' }, { status: 502 });
+    await post();
+    expect(writers()).toEqual(['account']);
+    expect(host.failures).toHaveLength(1);
+  });
+
+  it('by the App with a new token if it was installed again', async () => {
+    await post();
+    host.state.revoked.add('ghs_1');
+    host.state.installation = installedAs(6);
+    expect(await post()).toMatchObject({ app: APP });
+    expect(writers()).toEqual(['ghs_1', 'ghs_1', 'ghs_2']);
+  });
+
+  it('by nobody once the App was removed', async () => {
+    await post();
+    host.state.revoked.add('ghs_1');
+    host.state.installation = null;
+    host.wasRemoved = true;
+    await expect(post()).rejects.toMatchObject({ code: 'refused', publicMessage: /removed the App/ });
+    expect(writers()).toEqual(['ghs_1', 'ghs_1']);
+  });
+
+  it('by nobody while the App is suspended', async () => {
+    host.state.installation = { ...installedAs(5), suspended_at: '2026-11-22T00:00:00Z' };
+    await expect(post()).rejects.toMatchObject({ code: 'refused', publicMessage: /suspended the App/ });
+    expect(writers()).toEqual([]);
+  });
+
+  it('by nobody if the App was suspended since, which the token shows', async () => {
+    await host.app.standing(NAME);
+    host.state.installation = { ...installedAs(5), suspended_at: '2026-11-22T00:00:00Z' };
+    await expect(post()).rejects.toMatchObject({ publicMessage: /suspended the App/ });
+  });
+});
+
+describe('a private report is sent', () => {
+  const REPORTING = { repository_advisories: 'write', metadata: 'read' };
+
+  it('by the App where it may report, even if it may write nothing else', async () => {
+    host.state.installation = installedAs(5, REPORTING);
+    expect(await host.writers.forReport(NAME)).toMatchObject({ token: 'ghs_1', app: APP });
+  });
+
+  it.each<[string, () => void]>([
+    ['is not installed', () => (host.state.installation = null)],
+    ['may not report', () => {}],
+  ])('by nobody where it %s', async (_, change) => {
+    change();
+    expect(await host.writers.forReport(NAME)).toBeNull();
+  });
+
+  it('by nobody while it is suspended, or cannot be asked', async () => {
+    host.state.installation = { ...installedAs(5, REPORTING), suspended_at: '2026-11-22T00:00:00Z' };
+    await expect(host.writers.forReport(NAME)).rejects.toMatchObject({ code: 'refused' });
+    host.app.forget(NAME);
+    host.state.broken = () => Response.json({ message: 'down' }, { status: 502 });
+    expect(await host.writers.forReport(NAME)).toBeNull();
+  });
+});
+
+describe('what was written is changed', () => {
+  it('by the account, if that has written it, although the App is installed since', async () => {
+    await threads().deleteComment(NAME, 3, null);
+    expect(host.asked).toEqual([`DELETE ${COMMENT} account`]);
+  });
+
+  it('by the App, if that has written it', async () => {
+    await threads().editComment(NAME, 3, () => 'other', APP);
+    expect(writers()).toEqual(['account', 'ghs_1']);
+  });
+
+  it.each<[string, number, () => void]>([
+    ['is not installed any more', APP, () => (host.state.installation = null)],
+    ['is not this service’s', APP + 1, () => {}],
+  ])('by nobody if its App %s', async (_, app, change) => {
+    change();
+    await expect(threads().deleteComment(NAME, 3, app)).rejects.toMatchObject({
+      code: 'refused',
+      publicMessage: /Only the App/,
+    });
+    expect(writers()).toEqual([]);
+  });
+
+  it('by nobody if its App is not configured any more', async () => {
+    const { writers: _, ...access } = host.access;
+    const without = openThreads(access);
+    await expect(without.deleteComment(NAME, 3, APP)).rejects.toMatchObject({
+      publicMessage: /Only the App/,
+    });
+    expect(host.asked).toEqual([]);
+  });
+});
+
+describe('a maintainer whom GitHub hides', () => {
+  const hidden = { login: 'mona', association: 'CONTRIBUTOR' };
+
+  it('is asked for by the App, where it is installed', async () => {
+    expect(await maintainers().isStranger(NAME, hidden)).toBe(false);
+    expect(await maintainers().standing(NAME, hidden)).toBe('owner');
+    expect(host.asked.at(-1)).toBe('GET /repos/octo/hello/collaborators/mona/permission ghs_1');
+  });
+
+  it('is a stranger where it is not, or while it is suspended', async () => {
+    host.state.installation = null;
+    expect(await maintainers().isStranger(NAME, hidden)).toBe(true);
+    host.app.forget(NAME);
+    host.state.installation = { ...installedAs(5), suspended_at: '2026-11-22T00:00:00Z' };
+    expect(await maintainers().standing(NAME, hidden)).toBe('none');
+    expect(writers()).toEqual([]);
+  });
+});

@@ -1,0 +1,121 @@
+/** A host with one App, whose installations a test sets, and whose clock may be off. */
+import { generateKeyPairSync } from 'node:crypto';
+import { AppWriters } from '../../../src/host/app/app-writers.ts';
+import { GitHubApp } from '../../../src/host/app/github-app.ts';
+import { readAppKey } from '../../../src/host/app/app-key.ts';
+import type { RestAccess } from '../../../src/host/rest/rest.ts';
+import { fullName, type RepositoryName } from '../../../src/words/repository-name.ts';
+import { ACCOUNT } from '../support/back-off.ts';
+import { API, type AskedRequest, json, PatientClock, ScriptedHost } from '../support/scripted-host.ts';
+
+export const APP = 17;
+export const NAME = { owner: 'octo', name: 'hello' };
+const KEY = readAppKey(
+  generateKeyPairSync('rsa', { modulusLength: 2048 })
+    .privateKey.export({ type: 'pkcs1', format: 'pem' })
+    .toString(),
+);
+const GRANTED = { issues: 'write', pull_requests: 'write', metadata: 'read', contents: 'read' };
+
+/** The answers that a test changes. */
+export interface AppState {
+  /** The installation of the repository; null: there is none. */
+  installation: { id: number; suspended_at: string | null; permissions: Record<string, string> } | null;
+  /** How far the host's clock is ahead of the service's. */
+  skewMs: number;
+  /** Tokens that the host has taken back. */
+  readonly revoked: Set<string>;
+  /** Answers in place of all that Apps ask; null: nothing does. */
+  broken: (() => Response) | null;
+}
+
+export function installedAs(id: number, permissions: Record<string, string> = GRANTED) {
+  return { id, suspended_at: null, permissions };
+}
+
+export class AppHost {
+  readonly state: AppState = {
+    installation: installedAs(5),
+    skewMs: 0,
+    revoked: new Set(),
+    broken: null,
+  };
+  readonly clock = new PatientClock();
+  readonly http = new ScriptedHost((request) => this.#answer(request));
+  /** Notes of installations, and whether one answers that the App was removed. */
+  readonly noted: string[] = [];
+  wasRemoved = false;
+  readonly failures: unknown[] = [];
+  readonly app: GitHubApp;
+  readonly writers: AppWriters;
+  readonly access: RestAccess;
+  #tokens = 0;
+
+  constructor() {
+    const account = { kind: 'github', apiUrl: API, http: this.http, token: 'account', ...ACCOUNT } as const;
+    const access = { ...account, clock: this.clock };
+    const note = async (repository: RepositoryName, isInstalled: boolean) => {
+      this.noted.push(`${fullName(repository)} ${isInstalled ? 'yes' : 'no'}`);
+      return !isInstalled && this.wasRemoved;
+    };
+    this.app = new GitHubApp({ id: APP, key: KEY }, access, ACCOUNT, note);
+    this.writers = new AppWriters({
+      app: this.app,
+      accountOf: ({ id }) => `installation ${id}`,
+      limitsOf: () => ACCOUNT,
+      failed: (error) => this.failures.push(error),
+    });
+    this.access = { ...access, writers: this.writers };
+  }
+
+  /** Lists what was asked, as method, path and the token's first letters. */
+  get asked(): string[] {
+    return this.http.asked.map(({ method, path, headers }) => {
+      const [kind = '', token = ''] = (headers.get('authorization') ?? '').split(' ');
+      return `${method} ${path} ${kind === 'Bearer' ? 'as the App' : token}`.trim();
+    });
+  }
+
+  #answer(request: AskedRequest): Response {
+    const { path, headers } = request;
+    if ((headers.get('authorization') ?? '').startsWith('Bearer ')) return this.#ofApp(request);
+    if (path.endsWith('/permission')) return json(200, { permission: 'write' });
+    if (path.startsWith('/users/')) return json(200, { id: 99, login: 'veil-app[bot]', type: 'Bot' });
+    return this.#written(request);
+  }
+
+  #ofApp({ method, path, headers, body }: AskedRequest): Response {
+    const { installation, skewMs, broken } = this.state;
+    const now = this.clock.now() + skewMs;
+    const date = { Date: new Date(now).toUTCString() };
+    if (broken !== null) return broken();
+    const [, claims = ''] = (headers.get('authorization') ?? '').split('.');
+    const { iat, exp } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as Record<string, number>;
+    if (exp! > now / 1000 + 600)
+      return json(401, { message: "'Expiration time' claim ('exp') is too far in the future" }, date);
+    if (iat! > now / 1000 || exp! < now / 1000)
+      return json(401, { message: "'Issued at' claim ('iat') must be in the past" }, date);
+    if (path === '/app') return json(200, { id: APP, slug: 'veil-app' });
+    if (installation === null) return json(404, { message: 'Not Found' });
+    if (method === 'GET') return json(200, installation);
+    if (installation.suspended_at !== null)
+      return json(403, { message: 'This installation has been suspended' });
+    const { permissions } = JSON.parse(body) as { permissions: Record<string, string> };
+    const lacks = Object.entries(permissions).some(
+      ([name, level]) => installation.permissions[name] !== level,
+    );
+    if (lacks)
+      return json(422, { message: 'The permissions requested are not granted to this installation.' });
+    this.#tokens += 1;
+    const token = `ghs_${this.#tokens}`;
+    return json(201, { token, expires_at: new Date(now + 3_600_000).toISOString() });
+  }
+
+  #written({ method, headers }: AskedRequest): Response {
+    const token = (headers.get('authorization') ?? '').slice('token '.length);
+    if (this.state.revoked.has(token)) return json(401, { message: 'Bad credentials' });
+    const comment = { id: 3, html_url: 'https://host.test/octo/hello/issues/1#3', body: 'text' };
+    if (method === 'DELETE') return new Response(null, { status: 204 });
+    return json(method === 'POST' ? 201 : 200, comment);
+  }
+}
