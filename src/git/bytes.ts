@@ -18,6 +18,17 @@ export function latin1(bytes: Uint8Array, start = 0, end = bytes.byteLength): st
   return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('latin1');
 }
 
+/** Length from which a call out of the engine is faster than a loop. */
+const LONG = 512;
+
+/** Encodes a text of characters up to 0xff. */
+export function latin1Bytes(text: string): Uint8Array {
+  if (text.length > LONG) return Buffer.from(text, 'latin1');
+  const bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
+  return bytes;
+}
+
 /** Decodes as UTF-8 bytes that were decoded as Latin-1 before. */
 export const fromLatin1 = (text: string): string => Buffer.from(text, 'latin1').toString();
 
@@ -61,3 +72,11 @@ export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
 export const HEX_VALUES = Int8Array.from({ length: 256 }, (_, byte) =>
   '0123456789abcdef'.indexOf(String.fromCharCode(byte).toLowerCase()),
 );
+
+/**
+ * Frees the memory of bytes that have all of their buffer, because the garbage collector is slow.
+ * They are empty from now on.
+ */
+export function freeBytes(bytes: Uint8Array): void {
+  (bytes.buffer as ArrayBuffer).transfer(0);
+}

@@ -132,17 +132,18 @@ export class FoundLeaks {
    * @param where names the text in the words of the message.
    */
   addText(where: () => string, text: Uint8Array): void {
-    this.#addText(where, where, text, latin1(text));
+    this.#addChangeIds(where, text, latin1(text));
+    this.#addNames(where, where, text);
   }
 
-  /**
-   * Searches a text.
-   * @param place names the place of a path.
-   * @param plain is the text as Latin-1.
-   */
-  #addText(where: () => string, place: () => string, text: Uint8Array, plain: string): void {
+  #addChangeIds(where: () => string, text: Uint8Array, plain: string): void {
+    for (const at of changeIdsIn(plain, this.#names.looks))
+      if (!this.#add('change-id', where, () => lineAround(text, at + 1))) break;
+  }
+
+  /** @param place names the place of a path. */
+  #addNames(where: () => string, place: () => string, text: Uint8Array): void {
     const addLine = (what: What, at: number) => this.#add(what, where, () => lineAround(text, at));
-    for (const at of changeIdsIn(plain, this.#names.looks)) if (!addLine('change-id', at + 1)) break;
     const { name, word, credentials, homes } = this.#names.firstIn(text, this.#names.looks);
     for (const credential of credentials) this.#addCredential(where, credential, false);
     for (const path of homes) this.homes.add(`${place()}: ${path}`);
@@ -163,11 +164,21 @@ export class FoundLeaks {
     }
   }
 
-  addMessage(message: Uint8Array, privateIn: PrivateIn): void {
+  /** Searches a message for names and credentials. */
+  addMessage(message: Uint8Array): void {
+    this.#addNames(
+      () => placeOfMessage(message),
+      () => 'a message',
+      message,
+    );
+  }
+
+  /** Notes what programs have written into a message. Few messages match SAID_BY_PROGRAMS. */
+  addSaidByPrograms(message: Uint8Array, privateIn: PrivateIn): void {
     const where = (): string => placeOfMessage(message);
     // Decode it once, because it can have megabytes.
     const text = latin1(message);
-    this.#addText(where, () => 'a message', message, text);
+    this.#addChangeIds(where, message, text);
     for (const day of ownDaysIn(text, this.#names.looks)) if (!this.#add('days', where, () => day)) break;
     for (const sentence of privateIn(text)) if (!this.#add('merge', null, () => sentence)) break;
   }

@@ -9,6 +9,7 @@ import { type Memory, UNCOUNTED } from '../git/memory.ts';
 import { cut } from '../git/objects/commit-message.ts';
 import { type Oid, ZERO_OID } from '../git/objects/oid.ts';
 import { Looks } from '../git/search/looks.ts';
+import { textsWith } from '../git/search/small-texts.ts';
 import type { PackFindings } from '../git/search/pack-search.ts';
 import type { Ref } from '../git/wire/ref-advertisement.ts';
 import { type Finding, say, warnAt } from '../words/finding.ts';
@@ -286,7 +287,8 @@ export async function namedCommits(
     if (ids.size < MAX_NAMED) ids.add(ownText(id));
     else if (!ids.has(id)) looks.end(kind);
   };
-  for (const message of messages) {
+  const patterns = [SEARCHED[GITS_WORDS], SEARCHED[LIKE_IDS]];
+  for await (const message of textsWith(messages, patterns, memory)) {
     const text = latin1(message);
     for (const [, oid = ''] of matchesIn(text, GITS_WORDS, looks, MAX_IDS)) {
       if (oid !== ZERO_OID && !history.isKnown(oid)) note(named, oid, GITS_WORDS);
@@ -350,6 +352,8 @@ export interface PublicNames {
  * commits, and those that `git revert` quotes.
  */
 const SENTENCES = /^[ \t*>-]*(?:Revert ")?Merge ([^\r\n]+)/gm;
+/** Match every message with a Change-Id, an own day, or a sentence about a merge. */
+export const SAID_BY_PROGRAMS = [SEARCHED[CHANGE_IDS], SEARCHED[DAYS], SENTENCES];
 const QUOTED = /^(?:remote-tracking )?(?:branch(?:es)?|tags?|commits?) '/;
 /** Matches the address that a pull of a remote's HEAD leaves. */
 const ADDRESS = /^(?:\.{0,2}\/|~|[a-z+]+:\/\/|[\w.-]+@[\w.-]+:|[a-z]:[\\/])/i;

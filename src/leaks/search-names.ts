@@ -14,6 +14,7 @@ import type { KeptObjects } from '../git/pack/kept-objects.ts';
 import { MAX_HEAD_BYTES } from '../git/search/pack-scan.ts';
 import { type PackFindings, searchPack, type SearchQuestions } from '../git/search/pack-search.ts';
 import { type HeaderSource, type Named, SearchedNames } from '../git/search/searched-names.ts';
+import { textsWith } from '../git/search/small-texts.ts';
 import type { UpstreamHistory } from '../upstream/upstream-history.ts';
 import { type Finding, say, warn } from '../words/finding.ts';
 import { adviceOf, FoundLeaks, isOfSecret, MAX_FINDINGS, searchedLine } from './findings.ts';
@@ -23,6 +24,7 @@ import {
   privateMerges,
   type PublicNames,
   remarksOn,
+  SAID_BY_PROGRAMS,
   unsearchedLines,
 } from './messages.ts';
 
@@ -89,9 +91,6 @@ export interface NamesSearched extends Pick<PackFindings, 'hasGitlinks'> {
   readonly hasWorkflows: boolean;
 }
 
-/** Number of passes over a message: as bytes, and for each kind of words. */
-const PASSES = 4;
-
 /** The search of a service that does not look for names. */
 const NOBODY: Named = { headers: [], originalIds: [], nobodys: [] };
 const NOT_LOOKED = 'This service does not search for the names of the commits’ authors.';
@@ -128,9 +127,11 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
   for (const [where, text] of texts) findings.addText(() => where, text);
   const privateIn = privateMerges(search.upstream);
   for (const message of plan.messages) {
-    findings.addMessage(message, privateIn);
-    await memory.worked(PASSES * message.byteLength);
+    findings.addMessage(message);
+    await memory.worked(message.byteLength);
   }
+  for await (const message of textsWith(plan.messages, SAID_BY_PROGRAMS, memory))
+    findings.addSaidByPrograms(message, privateIn);
   const named = await namedCommits(
     looksFor.names ? [...plan.messages, ...texts.map(([, text]) => text)] : [],
     search.history,

@@ -8,7 +8,7 @@ import type { Memory } from '../git/memory.ts';
 import { UNTITLED } from '../git/objects/commit-message.ts';
 import { countdown, type Reword } from '../git/objects/reword.ts';
 import { contentEnd } from '../git/objects/trailers.ts';
-import { isBlank, type LineWithId, linesWithIds, SESSION_KEY } from '../git/search/message-ids.ts';
+import { isBlank, type LineWithId, linesWithIds, LONG_RUN, SESSION_KEY } from '../git/search/message-ids.ts';
 import { Looks } from '../git/search/looks.ts';
 import { tooLarge } from '../git/wire/protocol-error.ts';
 import { lineAround } from './findings.ts';
@@ -127,6 +127,12 @@ function kindOf({ key, link, server }: LineWithId, usual: ReadonlySet<string>): 
   return key === null ? 'link' : 'trailer';
 }
 
+/** Match every message that has a trail. */
+export const MAY_HAVE_TRAILS: readonly RegExp[] = [
+  LONG_RUN,
+  ...KINDS.flatMap((kind) => MESSAGE_TRAILS[kind].patterns),
+];
+
 /** A message, or the title or the description that the person gave. */
 interface Searched {
   /** Returns where it stands, in the words of the answer. */
@@ -150,7 +156,7 @@ interface TrailsTold {
 const PASSES = 4;
 
 export async function tellTrails(
-  texts: Iterable<Searched>,
+  texts: AsyncIterable<Searched> | Iterable<Searched>,
   usual: ReadonlySet<string>,
   memory: Pick<Memory, 'worked'>,
 ): Promise<TrailsTold> {
@@ -158,7 +164,7 @@ export async function tellTrails(
   const lines = new Map<Kind, Set<string>>(KINDS.map((kind) => [kind, new Set()]));
   const isRefusedIn = { messages: false, texts: false };
   let canStrip = false;
-  for (const { where, text, isMessage } of texts) {
+  for await (const { where, text, isMessage } of texts) {
     for (const place of trailsIn(latin1(text), usual, () => looks.take(TRAILS))) {
       const { severity, isWhole } = MESSAGE_TRAILS[place.kind];
       lines.get(place.kind)!.add(`${where()}: ${shown(lineOf(text, place))}`);

@@ -111,7 +111,7 @@ export function conversationLines(shown: ShownConversation, happened: readonly H
     if ('words' in entry) return [`${isoTime(entry.at)}  ${entry.words}`];
     const about = entry.path === null ? '' : ` on ${plainText(entry.path)}`;
     const words = wordsOf(entry).split('\n');
-    return [`${timeOf(entry.at)}  ${authorOf(entry)}${about}`, ...words.map((line) => `  ${line}`)];
+    return [`${timeOf(entry.at)}  ${authorOf(entry)}${about}`].concat(words.map((line) => `  ${line}`));
   });
   if (shown.kind !== 'shown') return [whyNot(shown), ...lines];
   return shown.conversation.isLocked ? [LOCKED, ...lines] : lines;

@@ -7,11 +7,12 @@ import { html } from 'hono/html';
 import { REVIEW_PATH } from '../notify/alert.ts';
 import { bytesOf, type DelayedPush, type SeenPush } from '../durable/delayed-pushes/delayed-push.ts';
 import { DISCARD_REASONS } from '../durable/delayed-pushes/endings.ts';
-import type { ChangedFile, Changes } from '../edit/changes.ts';
+import type { Changes } from '../edit/changes.ts';
 import { minuteOf } from '../push/reply/banner.ts';
 import type { LeavingTexts, ShownMessage, ShownText } from './leaving-texts.ts';
 import { pullRequestPath } from '../words/pr-hash.ts';
-import { differenceTable, hidden, problemNotice } from './forms/parts.ts';
+import { changesList } from './changes-list.ts';
+import { hidden, problemNotice } from './forms/parts.ts';
 import { card, countOf, exactText, factList, type Html, type Page } from './layout.ts';
 import { type OperatorDoor, operatorPage } from './operator-page.ts';
 
@@ -38,14 +39,6 @@ export interface DecisionResult {
   readonly done: number;
   readonly late: number;
 }
-
-const CHANGES = {
-  added: 'New',
-  removed: 'Removed',
-  changed: 'Changed',
-  earlier: 'Only in an earlier commit',
-  elsewhere: 'In no folder that could be compared',
-} as const;
 
 export const REVIEW_DOOR: OperatorDoor = {
   path: REVIEW_PATH,
@@ -167,20 +160,6 @@ function messageOf({ encoding, encoded, ...message }: ShownMessage): Html {
 function plainText({ text, missing }: ShownText): Html {
   return html`<pre class="text">${'\n'}${exactText(text)}</pre>
     ${missing === 0 ? '' : html`<p class="notice">${missing.toLocaleString('en')} bytes more are not shown.</p>`}`;
-}
-
-function changesList({ files, gaps }: Changes): Html {
-  return html`${gaps.map((gap) => html`<p class="notice">${exactText(gap)}</p>`)}
-  ${files.length === 0 && gaps.length === 0 ? html`<p>It changes no file.</p>` : ''} ${files.map(fileOf)}`;
-}
-
-function fileOf({ path, kind, mode, bytes, difference, remarks }: ChangedFile): Html {
-  const name = exactText(path);
-  const facts = [mode && `Mode ${mode}`, bytes !== null && countOf(bytes, 'byte')].filter(Boolean);
-  return html`<h3>${CHANGES[kind]}: <code>${name}</code></h3>
-    ${facts.length === 0 ? '' : html`<p class="soft small">${facts.join(', ')}</p>`}
-    ${remarks.map((remark) => html`<p class="soft">${exactText(remark)}</p>`)}
-    ${difference === null ? '' : differenceTable(name, difference, exactText)}`;
 }
 
 function decisionButtons(mayPublish: boolean): Html {

@@ -29,7 +29,7 @@ import {
   visibleText,
 } from './layout.ts';
 import { PULL_REQUEST_STATES } from './pull-request-page.ts';
-import { CHANGE_FORM, ISSUE_FORM, REPLY_FORM } from './remote-paths.ts';
+import { CHANGE_FORM, FILE_FORM, ISSUE_FORM, REPLY_FORM } from './remote-paths.ts';
 
 /** A pull request in the list; what is not known is null. */
 export interface ListedPullRequest extends Pick<PullRequestView, 'number' | 'url' | 'state'> {
@@ -74,6 +74,7 @@ export function remotePage(page: RemotePage, { hosts }: Pick<Config, 'hosts'>): 
         or your dates.
       </p>
       ${isSuspended && statusLine('bad', SUSPENDED)} ${statusLine(...acceptance(page))} ${ways(page)}
+      ${isAccepted(page, 'pull_requests') && fileLine(page)}
       <p>
         Found a vulnerability? <a href="/v1/${path}${SECURITY_FORM}">Report it privately</a>: an issue is
         public.
@@ -174,6 +175,11 @@ function ways(page: RemotePage): Html | '' {
   );
   return buttons.length === 0 ? '' : html`<div class="buttons ways">${buttons}</div>`;
 }
+
+const fileLine = ({ path }: RemotePage): Html =>
+  html`<p>
+    You have commits, and no way to push? <a href="/v1/${path}${FILE_FORM}">Send a bundle or a patch</a>.
+  </p>`;
 
 /** The most issues that are listed: more are better looked for at the code host. */
 const MOST_ISSUES = 20;

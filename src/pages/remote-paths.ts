@@ -14,6 +14,7 @@ export function remotePath(host: Pick<HostConfig, 'key'>, repository: Repository
 export const ISSUE_FORM = '/new-issue';
 export const REPLY_FORM = '/reply';
 export const CHANGE_FORM = '/change';
+export const FILE_FORM = '/send-file';
 export const WITHDRAW_FORM = '/withdraw';
 /** Like the code host's own, for people who replace only its name. */
 export const SECURITY_FORM = '/security';

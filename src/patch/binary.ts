@@ -3,9 +3,10 @@
  * base 85 (apply.c, `parse_binary_hunk`). The way back that follows it is not read.
  * Proved by test/e2e/push/patch-oracle.test.ts and test/e2e/push/patch.test.ts.
  */
+import { freeBytes } from '../git/bytes.ts';
 import { applyDelta, parseDeltaHeader } from '../git/pack/delta.ts';
 import { ZlibWalker } from '../git/zlib/zlib-walker.ts';
-import type { Lines } from './lines.ts';
+import { LINE_FEED, type Lines } from './lines.ts';
 import { malformed, tooMuch } from './patch-error.ts';
 
 export interface BinaryChange {
@@ -41,7 +42,7 @@ export function readBinary(lines: Lines): BinaryChange {
  */
 export async function applyBinary(
   source: Uint8Array,
-  patch: string,
+  patch: Uint8Array,
   change: BinaryChange,
   maxBytes: number,
   name: string,
@@ -50,14 +51,18 @@ export async function applyBinary(
   const { method, size, start, end } = change;
   if (size > maxBytes) throw tooMuch(`${name} is too large.`);
   await claim(end - start + size);
-  const content = inflated(decoded(patch, start, end), size);
+  const deflated = decoded(patch, start, end);
+  const content = inflated(deflated, size);
+  freeBytes(deflated);
   if (method === 'literal') return content;
   const { baseSize, resultSize } = sizesOf(content);
   if (resultSize > maxBytes) throw tooMuch(`${name} is too large.`);
   await claim(size + resultSize);
   if (baseSize !== source.byteLength) throw malformed(BROKEN);
   try {
-    return applyDelta(source, content, maxBytes);
+    const result = applyDelta(source, content, maxBytes);
+    freeBytes(content);
+    return result;
   } catch {
     throw malformed(BROKEN);
   }
@@ -72,13 +77,13 @@ function sizesOf(delta: Uint8Array) {
 }
 
 /** Decodes lines of base 85, each with its number of bytes in front. */
-function decoded(patch: string, start: number, end: number): Uint8Array {
+function decoded(patch: Uint8Array, start: number, end: number): Uint8Array {
   const bytes = new Uint8Array(Math.ceil(((end - start) * 4) / 5));
   let filled = 0;
   for (let at = start; at < end;) {
-    const feed = patch.indexOf('\n', at);
+    const feed = patch.indexOf(LINE_FEED, at);
     const lineEnd = feed < 0 || feed > end ? end : feed;
-    const length = lengthOf(patch.charCodeAt(at));
+    const length = lengthOf(patch[at] ?? 0);
     if (length === 0 || lineEnd - at - 1 !== Math.ceil(length / 4) * 5) throw malformed(BROKEN);
     for (let [digit, left] = [at + 1, length]; left > 0; digit += 5, left -= 4) {
       const group = groupAt(patch, digit);
@@ -97,10 +102,10 @@ function lengthOf(code: number): number {
   return letter >= 'a' && letter <= 'z' ? code - 96 + 26 : 0;
 }
 
-function groupAt(patch: string, at: number): number {
+function groupAt(patch: Uint8Array, at: number): number {
   let group = 0;
   for (let digit = at; digit < at + 5; digit++) {
-    const value = VALUES[patch.charCodeAt(digit)] ?? -1;
+    const value = VALUES[patch[digit] ?? 0] ?? -1;
     if (value < 0) throw malformed(BROKEN);
     group = group * 85 + value;
   }

@@ -44,8 +44,8 @@ export interface DiffCount {
 }
 
 /** @throws PatchError */
-export function readDiffs(text: string, start: number, end: number, count: DiffCount): FileDiff[] {
-  const lines = new Lines(text, start, end);
+export function readDiffs(patch: Uint8Array, start: number, end: number, count: DiffCount): FileDiff[] {
+  const lines = new Lines(patch, start, end);
   const files: FileDiff[] = [];
   while (!lines.isAtEnd) {
     if (!lines.startsWith('diff --git ')) {
@@ -61,8 +61,7 @@ export function readDiffs(text: string, start: number, end: number, count: DiffC
 
 /** Refuses what would be a change, but none that is read here. */
 function refuseOther(lines: Lines): void {
-  const isDiff =
-    lines.startsWith('--- ') && /^--- .*\n\+\+\+ /.test(lines.text.slice(lines.at, lines.at + 8_192));
+  const isDiff = lines.startsWith('--- ') && /^--- .*\n\+\+\+ /.test(lines.ahead(8_192));
   if (isDiff)
     throw malformed(`Line ${lines.numberAt()} begins a diff without "diff --git". Make it with Git.`);
   if (lines.startsWith('@@ -'))

@@ -1,16 +1,21 @@
 /**
- * Walks the lines of a patch without splitting it, because ten megabytes may be ten million lines.
- * The patch is a string with one character for each byte, so that slices of it are views.
+ * Walks the lines of a patch without splitting or copying it, because ten megabytes may be ten
+ * million lines. A line becomes a string only where it is read, with one character for each byte.
  * Proved by test/e2e/push/patch-oracle.test.ts and test/e2e/push/patch.test.ts.
  */
+import { latin1 } from '../git/bytes.ts';
+
+export const LINE_FEED = 0x0a;
+const BLANK = ' ';
+
 export class Lines {
-  readonly text: string;
+  readonly bytes: Uint8Array;
   /** Where the next line begins. */
   at: number;
   readonly end: number;
 
-  constructor(text: string, at = 0, end = text.length) {
-    this.text = text;
+  constructor(bytes: Uint8Array, at = 0, end = bytes.byteLength) {
+    this.bytes = bytes;
     this.at = at;
     this.end = end;
   }
@@ -21,13 +26,13 @@ export class Lines {
 
   /** The next line without its line feed; empty at the end. */
   get line(): string {
-    return this.text.slice(this.at, Math.min(this.#feed(), this.end));
+    return this.#text(this.#feed());
   }
 
   /** The first character of the next line; a blank if it is empty. */
   get kind(): string {
-    const kind = this.text[this.at] ?? ' ';
-    return kind === '\n' ? ' ' : kind;
+    const code = this.bytes[this.at] ?? LINE_FEED;
+    return code === LINE_FEED ? BLANK : String.fromCharCode(code);
   }
 
   skip(): void {
@@ -35,24 +40,39 @@ export class Lines {
   }
 
   startsWith(beginning: string): boolean {
-    return this.text.startsWith(beginning, this.at) && this.at + beginning.length <= this.end;
+    if (this.at + beginning.length > this.end) return false;
+    for (let index = 0; index < beginning.length; index++) {
+      if (this.bytes[this.at + index] !== beginning.charCodeAt(index)) return false;
+    }
+    return true;
+  }
+
+  /** The text that follows, lines and all, up to so many bytes. */
+  ahead(most: number): string {
+    return this.#text(this.at + most);
   }
 
   /** Counts lines from the beginning of the patch, for a message: it reads all of them. */
   numberAt(at = this.at): number {
-    let number = 1;
-    for (
-      let feed = this.text.indexOf('\n');
-      feed >= 0 && feed < at;
-      feed = this.text.indexOf('\n', feed + 1)
-    ) {
-      number++;
-    }
-    return number;
+    return 1 + countFeeds(this.bytes, at);
+  }
+
+  #text(end: number): string {
+    return latin1(this.bytes, this.at, Math.max(this.at, Math.min(end, this.end)));
   }
 
   #feed(): number {
-    const feed = this.text.indexOf('\n', this.at);
-    return feed < 0 ? this.end : feed;
+    const { bytes, end } = this;
+    // Lines are short: a call out of the engine would take ten times as long.
+    let feed = this.at;
+    while (feed < end && bytes[feed] !== LINE_FEED) feed++;
+    return feed;
   }
+}
+
+/** Counts the line feeds in front of an offset. */
+export function countFeeds(bytes: Uint8Array, end: number): number {
+  let count = 0;
+  for (let at = 0; at < end; at++) if (bytes[at] === LINE_FEED) count++;
+  return count;
 }

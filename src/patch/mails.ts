@@ -4,7 +4,7 @@
  * its senders are kept only to be searched for. Unlike `git am`, line ends stay as they are.
  * Proved by test/e2e/push/patch-oracle.test.ts and test/e2e/push/patch.test.ts.
  */
-import { fromLatin1 } from '../git/bytes.ts';
+import { fromLatin1, latin1 } from '../git/bytes.ts';
 import type { CommitIdentity } from '../git/objects/commit.ts';
 import { Lines } from './lines.ts';
 import { malformed, tooMuch } from './patch-error.ts';
@@ -27,8 +27,8 @@ const MAX_SENDER_LENGTH = 4_000;
 const MAKE = 'Make it with: git format-patch --stdout origin/main';
 
 /** Whether a patch is a diff alone, without a message. @throws PatchError if it is neither. */
-export function isPlainDiff(patch: string): boolean {
-  const beginning = patch.slice(0, 1_024).trimStart();
+export function isPlainDiff(patch: Uint8Array): boolean {
+  const beginning = beginningOf(patch).trimStart();
   if (beginning.startsWith('# v2 git bundle') || beginning.startsWith('# v3 git bundle'))
     throw malformed('This is a bundle. Send it to /bundle instead of /patch.');
   if (/^[^\n]*\r\n/.test(beginning))
@@ -38,26 +38,32 @@ export function isPlainDiff(patch: string): boolean {
   throw malformed(`This is neither a patch nor a diff of Git. ${MAKE}`);
 }
 
-/** @throws PatchError */
-export function readMails(patch: string): PatchMail[] {
-  const starts = mailStarts(patch);
+/**
+ * @param patch begins with a mail, perhaps behind blanks.
+ * @throws PatchError
+ */
+export function readMails(patch: Uint8Array): PatchMail[] {
+  const blanks = /^\s*/.exec(beginningOf(patch))?.[0] ?? '';
+  const starts = mailStarts(new Lines(patch, blanks.length));
   if (starts.length > MAX_MAILS) throw tooMuch(`It has more than ${MAX_MAILS} commits.`);
-  return starts.map((start, index) => readMail(new Lines(patch, start, starts[index + 1] ?? patch.length)));
+  return starts.map((start, index) =>
+    readMail(new Lines(patch, start, starts[index + 1] ?? patch.byteLength)),
+  );
 }
 
+const beginningOf = (patch: Uint8Array): string => latin1(patch.subarray(0, 1_024));
+
 /** Where each mail begins. The first one needs no `From ` line. */
-function mailStarts(patch: string): number[] {
-  const starts = [patch.search(/\S/)];
-  for (let at = patch.indexOf('\nFrom '); at >= 0; at = patch.indexOf('\nFrom ', at + 1)) {
-    if (isFromLine(patch, at + 1)) starts.push(at + 1);
+function mailStarts(lines: Lines): number[] {
+  const starts = [lines.at];
+  for (lines.skip(); !lines.isAtEnd; lines.skip()) {
+    if (lines.startsWith('From ') && isFromLine(lines.line)) starts.push(lines.at);
   }
   return starts;
 }
 
 /** Tells the line between two mails by its time, as Git does (mailsplit.c, `is_from_line`). */
-function isFromLine(patch: string, at: number): boolean {
-  const feed = patch.indexOf('\n', at);
-  const line = patch.slice(at, feed < 0 ? undefined : feed);
+function isFromLine(line: string): boolean {
   const colon = line.lastIndexOf(':');
   const [, year = '0'] = /^\d.\d\d:\d\d\s*(\d{1,9})/.exec(line.slice(Math.max(0, colon - 4))) ?? [];
   return Number(year) > 90;
@@ -137,14 +143,15 @@ function readBody(lines: Lines, fields: Map<string, string>): string {
     fields.set(name.toLowerCase(), readFolded(lines, value));
   }
   const start = lines.at;
-  while (!lines.isAtEnd && !beginsPatch(lines.line)) lines.skip();
-  if (lines.at - start > MAX_MESSAGE_LENGTH) throw tooMuch('It has a message of more than 1 MB.');
-  return lines.text.slice(start, lines.at);
+  for (; !lines.isAtEnd && !beginsPatch(lines); lines.skip())
+    if (lines.at - start > MAX_MESSAGE_LENGTH) throw tooMuch('It has a message of more than 1 MB.');
+  return latin1(lines.bytes, start, lines.at);
 }
 
 /** Tells where Git takes the message to end (mailinfo.c, `patchbreak`). */
-function beginsPatch(line: string): boolean {
-  return /^(?:diff -|Index: |---(?: [^ \t\r]|[ \t\r]*$))/.test(line);
+function beginsPatch(lines: Lines): boolean {
+  if (lines.startsWith('diff -') || lines.startsWith('Index: ')) return true;
+  return lines.startsWith('---') && /^---(?: [^ \t\r]|[ \t\r]*$)/.test(lines.line);
 }
 
 /** Decodes words such as `=?UTF-8?q?...?=` (RFC 2047). @throws PatchError */

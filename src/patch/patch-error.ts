@@ -28,3 +28,6 @@ export function doesNotApply(...lines: readonly string[]): PatchError {
 export function tooMuch(...lines: readonly string[]): PatchError {
   return new PatchError('the patch is too large', ...lines, 'Push it, or send a bundle.');
 }
+
+/** Shows a name that has one character for each byte. */
+export const shownPath = (path: string): string => Buffer.from(path, 'latin1').toString();

@@ -1,30 +1,28 @@
 /**
- * Makes commits of a patch, one of each mail, on a commit of upstream, and the pack that pushes
- * them. Files are read as upstream has them; what `git am` would not apply exactly is refused.
+ * Makes commits of a patch, one of each mail, on a commit of upstream, and the entries of the pack
+ * that pushes them. Files are read as upstream has them; what `git am` would not apply exactly is
+ * refused.
  * Proved by test/e2e/push/patch-oracle.test.ts and test/e2e/push/patch.test.ts.
  */
-import { decodeUtf8, latin1, utf8 } from '../git/bytes.ts';
-import type { Memory, MemoryClaim } from '../git/memory.ts';
+import { decodeUtf8, utf8 } from '../git/bytes.ts';
+import type { Memory } from '../git/memory.ts';
 import type { CommitIdentity } from '../git/objects/commit.ts';
-import { hashObject, type ObjectType, type Oid } from '../git/objects/oid.ts';
-import type { ChunkSource } from '../git/wire/byte-reader.ts';
+import type { Oid } from '../git/objects/oid.ts';
 import { kindOf } from '../git/objects/tree.ts';
-import { packOf } from '../git/pack/new-pack.ts';
 import { parsePath } from '../edit/path.ts';
 import type { ReadObjects } from '../upstream/tree-reader.ts';
-import { applyHunks, bytesToApply, newBudget } from './apply.ts';
-import { applyBinary } from './binary.ts';
-import { type FileDiff, type Hunk, readDiffs } from './diff.ts';
+import { Applying } from './applying.ts';
+import { type FileDiff, readDiffs } from './diff.ts';
 import type { PatchMail } from './mails.ts';
-import { doesNotApply, malformed, tooMuch } from './patch-error.ts';
-import { type FileEntry, WorkTree } from './work-tree.ts';
+import { NewEntries, type WriteEntry } from './new-entries.ts';
+import { malformed, shownPath, tooMuch } from './patch-error.ts';
+import { WorkTree } from './work-tree.ts';
 
-/** A file as a text, and what becomes of it as a text and as bytes. */
-const TEXT_COPIES = 3;
-const NOTHING = new Uint8Array(0);
 const NOBODY: CommitIdentity = { name: '', email: '' };
 const MiB = 1024 * 1024;
-/** Bytes that are read of upstream's files, together. */
+/** Bytes of a patch and of the files of upstream that it changes, together. */
+const MAX_SOURCE_BYTES = 20 * MiB;
+/** Bytes of these files alone. */
 const MAX_READ_BYTES = 16 * MiB;
 /**
  * Bytes of all new objects together: more than a patch of many small changes makes, but little for
@@ -41,16 +39,24 @@ export interface Base {
 
 export interface Series {
   readonly tip: Oid;
-  readonly pack: ChunkSource;
+  /** Entries that were written. */
+  readonly entryCount: number;
 }
 
-/** It rejects as `read` does, or with PatchError. */
+/** The side effects of a series. */
+export interface SeriesPorts {
+  readonly read: ReadObjects;
+  readonly memory: Memory;
+  /** Takes the entries of a pack as they are made, so that none has to stay in memory. */
+  readonly write: WriteEntry;
+}
+
+/** It rejects as its ports do, or with PatchError. */
 export async function seriesOn(
   { tip, tree: upstreamTree, committedAt }: Base,
-  patch: string,
+  patch: Uint8Array,
   mails: readonly PatchMail[],
-  read: ReadObjects,
-  memory: Memory,
+  { read, memory, write }: SeriesPorts,
 ): Promise<Series> {
   const count = { files: 0, hunks: 0 };
   const commits = mails.map((mail) => ({ ...mail, files: readDiffs(patch, mail.start, mail.end, count) }));
@@ -59,18 +65,20 @@ export async function seriesOn(
     files.flatMap(({ from, to }) => [from, to].filter((path) => path !== null)),
   );
   const tree = await WorkTree.of(read, upstreamTree, paths, memory);
-  const sources = await readSources(read, tree, namesOfSources(commits.map(({ files }) => files)));
-  const objects = new NewObjects(memory, madeBytes(patch.length));
-  const applying = new Applying(tree, patch, sources, objects);
+  const { names, kept } = neededBy(commits.map(({ files }) => files));
+  const sources = await readSources(read, tree, names, patch.byteLength);
+  const entries = new NewEntries(write, madeBytes(patch.byteLength));
+  const applying = new Applying({ tree, patch, sources, kept }, entries, memory);
   let parent = tip;
   for (const { files, people, message } of commits) {
-    await applying.apply(files, memory);
-    const root = tree.write((content) => void objects.add('tree', content));
+    await applying.apply(files);
+    const trees: Uint8Array[] = [];
+    const root = tree.write((content) => void trees.push(content));
+    for (const content of trees) await entries.add('tree', content);
     const head = `tree ${root}\nparent ${parent}\n${signatures(people, committedAt)}`;
-    parent = objects.add('commit', utf8(`${head}\n${message}`));
-    await objects.claim();
+    parent = await entries.add('commit', utf8(`${head}\n${message}`));
   }
-  return { tip: parent, pack: packOf(objects.all) };
+  return { tip: parent, entryCount: entries.count };
 }
 
 /**
@@ -86,17 +94,27 @@ function signatures(people: readonly CommitIdentity[], at: number): string {
     .join('');
 }
 
-/** The files whose content a change depends on, also where another commit renames them before. */
-function namesOfSources(commits: readonly (readonly FileDiff[])[]): ReadonlySet<string> {
-  const names = new Set<string>();
-  for (const { from, to, hunks, binary } of commits.toReversed().flat()) {
-    const isRead = hunks.length > 0 || binary?.method === 'delta' || (to !== null && names.has(to));
-    if (from !== null && isRead) names.add(from);
-  }
-  return names;
+interface Needed {
+  /** Files whose content upstream must give. */
+  readonly names: ReadonlySet<string>;
+  /** Changes whose result a later commit reads. */
+  readonly kept: ReadonlySet<FileDiff>;
 }
 
-const shown = (path: string): string => Buffer.from(path, 'latin1').toString();
+/** Finds, from the last commit to the first, what each needs of those before it. */
+function neededBy(commits: readonly (readonly FileDiff[])[]): Needed {
+  const [names, kept] = [new Set<string>(), new Set<FileDiff>()];
+  for (const files of commits.toReversed()) {
+    for (const file of files) if (file.to !== null && names.has(file.to)) kept.add(file);
+    for (const { to } of files) if (to !== null) names.delete(to);
+    for (const file of files) {
+      const { from, hunks, binary } = file;
+      const isRead = hunks.length > 0 || binary?.method === 'delta' || (binary === null && kept.has(file));
+      if (from !== null && isRead) names.add(from);
+    }
+  }
+  return { names, kept };
+}
 
 /** Refuses names that are unsafe, or stand twice. @throws PatchError */
 function checkNames(files: readonly FileDiff[]): void {
@@ -110,7 +128,7 @@ function checkNames(files: readonly FileDiff[]): void {
         throw malformed(`It has a file that it must not have. ${parsed.problem}`);
     }
     const isTwice = (to !== null && written.has(to)) || (from !== null && !isCopy && taken.has(from));
-    if (isTwice) throw malformed(`It changes ${shown(to ?? from ?? '')} twice in one commit.`);
+    if (isTwice) throw malformed(`It changes ${shownPath(to ?? from ?? '')} twice in one commit.`);
     if (to !== null) written.add(to);
     if (from !== null && !isCopy) taken.add(from);
   }
@@ -121,6 +139,7 @@ async function readSources(
   read: ReadObjects,
   tree: WorkTree,
   names: ReadonlySet<string>,
+  patchBytes: number,
 ): Promise<ReadonlyMap<Oid, Uint8Array>> {
   const wants = new Set<Oid>();
   for (const name of names) {
@@ -128,130 +147,7 @@ async function readSources(
     if (entry !== null && entry !== 'folder' && kindOf(entry) !== 'submodule') wants.add(entry.oid);
   }
   if (wants.size === 0) return new Map();
-  const found = await read({ wants: [...wants] }, MAX_READ_BYTES);
+  const found = await read({ wants: [...wants] }, Math.min(MAX_READ_BYTES, MAX_SOURCE_BYTES - patchBytes));
   if (found === null) throw tooMuch('The files that it changes are too large to be read here.');
   return new Map([...found].map(([oid, { content }]) => [oid, content]));
 }
-
-/** The objects that a patch makes, each once. */
-class NewObjects {
-  readonly #objects = new Map<Oid, { readonly type: ObjectType; readonly content: Uint8Array }>();
-  readonly #claim: MemoryClaim;
-  readonly #mostBytes: number;
-  #bytes = 0;
-
-  constructor(memory: Memory, mostBytes: number) {
-    this.#claim = memory.claim();
-    this.#mostBytes = mostBytes;
-  }
-
-  get all() {
-    return [...this.#objects.values()];
-  }
-
-  get bytesLeft(): number {
-    return this.#mostBytes - this.#bytes;
-  }
-
-  add(type: ObjectType, content: Uint8Array): Oid {
-    this.#bytes += content.byteLength;
-    if (this.bytesLeft < 0) throw tooMuch('The files that it changes, and their folders, are too large.');
-    const oid = hashObject(type, content);
-    this.#objects.set(oid, { type, content });
-    return oid;
-  }
-
-  /** @param more bytes that the next object needs while it is made. */
-  claim(more = 0): Promise<void> {
-    return this.#claim.set(this.#bytes + more);
-  }
-}
-
-class Applying {
-  readonly #tree: WorkTree;
-  readonly #patch: string;
-  readonly #sources: ReadonlyMap<Oid, Uint8Array>;
-  readonly #objects: NewObjects;
-  readonly #budget = newBudget();
-
-  constructor(tree: WorkTree, patch: string, sources: ReadonlyMap<Oid, Uint8Array>, objects: NewObjects) {
-    this.#tree = tree;
-    this.#patch = patch;
-    this.#sources = sources;
-    this.#objects = objects;
-  }
-
-  /** Applies the changes of one commit, which all begin with the files before it. */
-  async apply(files: readonly FileDiff[], memory: Memory): Promise<void> {
-    const written = [];
-    for (const file of files) {
-      const entry = await this.#changed(file);
-      await memory.worked(entry?.content?.byteLength ?? 0);
-      written.push({ file, entry });
-    }
-    for (const { from, isCopy } of files) if (from !== null && !isCopy) this.#tree.put(from, null);
-    for (const { file, entry } of written) {
-      if (file.to === null || entry === null) continue;
-      const there = this.#tree.at(file.to);
-      if (there !== null || this.#tree.isBlocked(file.to))
-        throw doesNotApply(
-          `${shown(file.to)} is there already upstream${there === 'folder' ? ', as a folder' : ''}.`,
-        );
-      this.#tree.put(file.to, entry);
-    }
-  }
-
-  /** The file that a change leaves; null: none. */
-  async #changed(file: FileDiff): Promise<FileEntry | null> {
-    const { from, to, oldMode, newMode } = file;
-    const name = shown(to ?? from ?? '');
-    const old = from === null ? null : this.#tree.at(from);
-    if (from !== null && (old === null || old === 'folder'))
-      throw doesNotApply(`${shown(from)} is no file upstream.`);
-    const source = old === 'folder' ? null : old;
-    if (source !== null && oldMode !== null && kindOf(source) !== kindOf({ mode: oldMode }))
-      throw doesNotApply(`${name} is of another type upstream: a file, a symbolic link or a submodule.`);
-    const content = await this.#contentOf(file, source, name);
-    if (to === null) {
-      if (content !== null && content.byteLength > 0)
-        throw doesNotApply(`${name} has more in it upstream than is deleted.`);
-      return null;
-    }
-    const mode = newMode ?? source?.mode ?? '';
-    if (source !== null && kindOf(source) !== kindOf({ mode }))
-      throw malformed(`It changes the type of ${name}.`);
-    if (content === null && source !== null) return { ...source, mode };
-    const now = content ?? NOTHING;
-    return { mode, oid: this.#objects.add('blob', now), content: now };
-  }
-
-  /** The content that a change leaves; null: it stays. */
-  async #contentOf(file: FileDiff, source: FileEntry | null, name: string): Promise<Uint8Array | null> {
-    const { hunks, binary, ids, to } = file;
-    if (binary === null && hunks.length === 0) return to === null ? this.#sizeMark(source, name) : null;
-    if (binary !== null && source !== null && source.oid !== ids?.[0])
-      throw doesNotApply(`${name} is a binary file that has changed upstream.`);
-    const isNeeded = source !== null && binary?.method !== 'literal';
-    const before = isNeeded ? (source.content ?? this.#sources.get(source.oid)) : NOTHING;
-    if (before === undefined) throw doesNotApply(`The code host did not send ${name}.`);
-    if (binary === null) return this.#patched(latin1(before), hunks, name);
-    const claim = (bytes: number) => this.#objects.claim(bytes);
-    const after = await applyBinary(before, this.#patch, binary, this.#objects.bytesLeft, name, claim);
-    if (to !== null && hashObject('blob', after) !== ids?.[1])
-      throw malformed(`The binary patch of ${name} is broken.`);
-    return after;
-  }
-
-  async #patched(before: string, hunks: readonly Hunk[], name: string): Promise<Uint8Array> {
-    await this.#objects.claim(TEXT_COPIES * before.length + bytesToApply(before, hunks, name));
-    return Buffer.from(applyHunks(before, this.#patch, hunks, name, this.#budget), 'latin1');
-  }
-
-  /** A file that is deleted without a line must be empty. */
-  #sizeMark(source: FileEntry | null, name: string): null {
-    if (source?.oid !== EMPTY_BLOB) throw doesNotApply(`${name} has more in it upstream than is deleted.`);
-    return null;
-  }
-}
-
-const EMPTY_BLOB = hashObject('blob', NOTHING);

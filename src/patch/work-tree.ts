@@ -6,13 +6,13 @@ import { latin1 } from '../git/bytes.ts';
 import type { Memory } from '../git/memory.ts';
 import { hashObject, type Oid } from '../git/objects/oid.ts';
 import { canonical, encodeTree, FOLDER_MODE, kindOf, parseTree } from '../git/objects/tree.ts';
-import type { ReadObjects } from '../upstream/tree-reader.ts';
+import { FOLDER_COPIES, type ReadObjects } from '../upstream/tree-reader.ts';
 import { doesNotApply, tooMuch } from './patch-error.ts';
 
 export interface FileEntry {
   readonly mode: string;
   readonly oid: Oid;
-  /** The content that a patch has given it; null: upstream's. */
+  /** The content that a patch has given it, if a later commit needs that; else null. */
   readonly content: Uint8Array | null;
 }
 
@@ -35,8 +35,8 @@ interface Walk {
   readonly entry: FolderEntry;
 }
 
-/** All folders on the way together: some 100,000 files. */
-const MAX_FOLDERS_BYTES = 4 * 1024 * 1024;
+/** All folders on the way together: some 50,000 files. */
+const MAX_FOLDERS_BYTES = 2 * 1024 * 1024;
 
 const MANY_ENTRIES = 'The folders of its files have too many entries.';
 
@@ -44,6 +44,8 @@ const isFolder = (entry: FileEntry | FolderEntry): entry is FolderEntry => 'fold
 
 export class WorkTree {
   readonly #root: FolderEntry;
+  /** Memory that the folders take. */
+  heldBytes = 0;
 
   private constructor(root: Oid) {
     this.#root = { mode: FOLDER_MODE, oid: root, folder: null };
@@ -58,7 +60,9 @@ export class WorkTree {
     let walks: Walk[] = [...new Set(paths)].map((path) => ({ parts: path.split('/'), entry: tree.#root }));
     let bytesLeft = MAX_FOLDERS_BYTES;
     for (let depth = 0; walks.length > 0; depth++) {
-      bytesLeft -= await readFolders(read, walks, bytesLeft, memory);
+      const readBytes = await readFolders(read, walks, bytesLeft, memory);
+      bytesLeft -= readBytes;
+      tree.heldBytes += FOLDER_COPIES * readBytes;
       walks = walks.flatMap(({ parts, entry }) => {
         const below =
           depth + 1 < parts.length ? entry.folder?.entries.get(parts[depth] as string) : undefined;

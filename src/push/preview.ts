@@ -22,12 +22,14 @@ import { isUpdate, type Publishable } from './verdict.ts';
  */
 const MOST_SHOWN = 128 * 1024;
 const LINE_BYTES = 64;
+/** Commits that a page lists by their titles. */
+const MOST_LISTED = 100;
 /** Findings to read below the texts: where names are in them, and what was searched. */
 const BEHIND_TEXTS: ReadonlySet<string> = new Set(['names', 'trails', 'searched']);
 const SHOW = 'git log -p HEAD --not --remotes';
 
 /** Facts that a preview shows besides the push itself. */
-interface Previewed extends Pick<Preview, 'author' | 'remarks' | 'refusal' | 'yes'> {
+interface Previewed extends Pick<Preview, 'author' | 'remarks' | 'refusal' | 'yes' | 'findings'> {
   /** Condition on which a refused push would pass; by default, an option. */
   readonly passes?: string;
   readonly dateOf: DateOf;
@@ -54,7 +56,7 @@ export async function previewOf(
   const { signingKey } = settings;
   const leaving = await AnonymousCommits.make(push.commits, bot, dateOf, signingKey, host.memory);
   const bytes = outgoingBytes(leaving.entryBytes, spool.byteLength);
-  const facts = { author: bot.name, dateOf, bytes, updated };
+  const facts = { author: bot.name, dateOf, bytes, updated, findings };
   const refusal = refusalOf(findings);
   // With -o publish-names, it would be published.
   const isPublishable = refusal?.all.every(({ code }) => code === 'names' || code === 'trails') ?? true;
@@ -76,7 +78,17 @@ export async function previewOf(
 
 /** Shows all that a push would publish. */
 export function previewed(push: Publishable, anonymous: AnonymousCommits, shown: Previewed): Refusal {
-  const { author, remarks, refusal, yes, passes = 'With -o publish-names', dateOf, updated, bytes } = shown;
+  const {
+    author,
+    remarks,
+    refusal,
+    yes,
+    findings,
+    passes = 'With -o publish-names',
+    dateOf,
+    updated,
+    bytes,
+  } = shown;
   const { title, body } = wholeText(push, anonymous);
   const objects = anonymous.objectCount + push.entryCount;
   const { length } = push.commits;
@@ -99,8 +111,17 @@ export function previewed(push: Publishable, anonymous: AnonymousCommits, shown:
     `${objects === 1 ? '1 object' : `${objects} objects`}, ${bytes} bytes, would be sent. Files are not shown: ${SHOW}`,
     ...remarks,
   ];
-  const preview = { author, title, body, remarks, refusal, yes };
+  const commits = titlesOf(push.commits, anonymous);
+  const preview = { author, title, body, remarks, refusal, yes, findings, push, commits };
   return new Refusal('preview', 'preview: nothing was published', lines, { preview });
+}
+
+/** The commits, newest last, as far as a page lists them. */
+function titlesOf(commits: PlannedCommits, anonymous: AnonymousCommits): Preview['commits'] {
+  return Array.from({ length: Math.min(commits.length, MOST_LISTED) }, (_, number) => {
+    const { title } = textOf(commits.at(number), anonymous);
+    return { oid: anonymous.idOf(number), title };
+  });
 }
 
 function indented(text: string): string[] {

@@ -4,7 +4,7 @@
  */
 import type { Memory } from '../git/memory.ts';
 import { PlannedCommits } from '../git/objects/planned-commits.ts';
-import { ByteReader } from '../git/wire/byte-reader.ts';
+import { ByteReader, sourceFrom } from '../git/wire/byte-reader.ts';
 import type { PushSpool } from '../spool/spool.ts';
 import type { ReceivedPack } from './receive/receive.ts';
 
@@ -37,11 +37,7 @@ export async function setAside(
  */
 export async function takeBack(spool: PushSpool, memory: Memory): Promise<PlannedCommits> {
   await memory.claim().set(spool.byteLength);
-  const pieces = spool.read();
-  const reader = new ByteReader({
-    read: async () => (await pieces.next()).value ?? null,
-    cancel: async () => {},
-  });
+  const reader = new ByteReader(sourceFrom(spool.read()));
   const commits = new PlannedCommits();
   for (;;) {
     const length = await reader.readExactly(LENGTH_BYTES);

@@ -49,7 +49,20 @@ export function noiseIn(text: Markdown, where: Whereabouts): string | null {
   return noiseOf(shownIn(text), where);
 }
 
-/** Does the same for a commit message, in which hosts read no Markdown. */
+const AT = 0x40;
+const SLASH = 0x2f;
+
+/** Tells if a message has as many signs as a loud one must have, without decoding it. */
+export function mayBeLoud(message: Uint8Array): boolean {
+  let [mentions, references] = [0, 0];
+  for (const byte of message) {
+    if (byte === AT) mentions += 1;
+    else if (byte === SLASH) references += 1;
+  }
+  return Math.max(mentions, references) > MOST;
+}
+
+/** Does the same as `noiseIn` for a commit message, in which hosts read no Markdown. */
 export function noiseInMessage(message: string, where: Whereabouts): string | null {
   return noiseOf([message], where);
 }

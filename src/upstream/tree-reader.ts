@@ -55,7 +55,7 @@ const SMALL_BYTES = 40 * 1024;
  * Factor for folders in memory: an entry of some 35 bytes becomes an object with a name, a mode and
  * an id.
  */
-const FOLDER_COPIES = 10;
+export const FOLDER_COPIES = 10;
 /** Factor for files in memory: a text as it came, as a string, as lines, and in the page. */
 const FILE_COPIES = 4;
 
@@ -69,13 +69,14 @@ const MAX_REMEMBERED_BYTES = 64 * 1024;
 /**
  * Counts the objects that are read in the memory of a request. It rejects as `read` does, or with
  * HostError `busy`.
+ * @param fileCopies is how often a file is in memory.
  */
-export function heldReads(read: ReadObjects, memory: Memory): ReadObjects {
+export function heldReads(read: ReadObjects, memory: Memory, fileCopies = FILE_COPIES): ReadObjects {
   return async (request, maxBytes) => {
     const objects = await read(request, maxBytes);
     let bytes = 0;
     for (const { type, content } of objects?.values() ?? []) {
-      bytes += content.byteLength * (type === 'tree' ? FOLDER_COPIES : FILE_COPIES);
+      bytes += content.byteLength * (type === 'tree' ? FOLDER_COPIES : fileCopies);
     }
     await memory.claim().set(bytes);
     return objects;

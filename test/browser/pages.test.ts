@@ -36,6 +36,20 @@ describeInBrowser.each(PAGES)('%s', (_, path) => {
   });
 });
 
+describeInBrowser('the description of the API', () => {
+  it('is short, and an address unfolds its endpoint', exhaustive, async () => {
+    const page = await chromium.newPage({ baseURL: bed.service.url, viewport: { width: 1280, height: 800 } });
+    await page.goto('/docs');
+    expect(await page.evaluate('document.documentElement.scrollHeight')).toBeLessThan(8_000);
+    expect(await page.locator('details[open]').count()).toBe(0);
+    await page.goto('/docs#pushBundle');
+    await page.getByText('A file of git bundle create').waitFor();
+    expect(await page.locator('details[open]').count()).toBe(1);
+    await page.evaluate('for (const each of document.querySelectorAll("details")) each.open = true');
+    await chromium.expectFit(page);
+  });
+});
+
 describeInBrowser('the page of a pull request', () => {
   it('is accessible, fits a telephone, and leads to a feed that is well-formed XML', exhaustive, async () => {
     const contribution = await contribute(bed);

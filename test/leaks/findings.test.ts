@@ -8,6 +8,12 @@ import { linesOf } from '../../src/words/finding.ts';
 import { commitContent, oidNumber } from '../support/objects.ts';
 import { workOf } from '../support/work-meter.ts';
 
+/** Searches a message as all of a push are. */
+function addMessage(findings: FoundLeaks, message: Uint8Array): void {
+  findings.addMessage(message);
+  findings.addSaidByPrograms(message, NO_MERGES);
+}
+
 const NO_MERGES = () => [];
 const ID = `Change-Id: I${'0123456789'.repeat(4)}`;
 
@@ -26,7 +32,7 @@ describe('texts', () => {
     const findings = findingsFor('Ada Lovelace <ada@x.example>', [oidNumber(7)]);
     findings.addText(() => 'title', Buffer.from('A change by Ada Lovelace'));
     findings.addText(() => 'description', Buffer.from(`Reverts ${oidNumber(7)}`));
-    findings.addMessage(Buffer.from('One\n\nsome text\nby ada_lovelace, as ever\n'), NO_MERGES);
+    addMessage(findings, Buffer.from('One\n\nsome text\nby ada_lovelace, as ever\n'));
     expect(findings.lines).toEqual([
       '  title: A change by Ada Lovelace',
       '  message of "One": by ada_lovelace, as ever',
@@ -41,7 +47,7 @@ describe('a line of megabytes', () => {
   it('is shown as far as it is near, and decoded once, however much is found in it', async () => {
     const findings = findingsFor('Ada Lovelace <ada@x.example>');
     const message = Buffer.from(`${`${ID} `.repeat(10)}by Ada Lovelace ${long}`);
-    const { bytes } = await workOf(() => findings.addMessage(message, NO_MERGES));
+    const { bytes } = await workOf(() => addMessage(findings, message));
     expect(findings.lines).toHaveLength(10);
     expect(bytes).toBeLessThan(message.length + 100_000);
   });
@@ -58,7 +64,7 @@ describe('a name or login of one word', () => {
     const findings = findingsFor('Contributor <7+lovelace@users.noreply.github.com>');
     findings.addText(() => 'title', Buffer.from('Thank every contributor'));
     for (const message of ['One\n\nnothing\nLovelace was here\n', 'Two\n'])
-      findings.addMessage(Buffer.from(message), NO_MERGES);
+      addMessage(findings, Buffer.from(message));
     findings.addWords(['For contributors:', 'Any contributor may'], ['docs/contributor.md', 'README.md']);
     expect(linesOf(findings.likely)).toEqual([
       expect.stringMatching(/^A name or login may/),
@@ -121,8 +127,7 @@ describe('commits that nobody has', () => {
 describe('Change-Ids', () => {
   it('are found where there is nobody to search for, in every line, also the first', () => {
     const findings = findingsFor(null);
-    for (const message of [`${ID}\n`, `One\n\n  ${ID}\n> ${ID}`])
-      findings.addMessage(Buffer.from(message), NO_MERGES);
+    for (const message of [`${ID}\n`, `One\n\n  ${ID}\n> ${ID}`]) addMessage(findings, Buffer.from(message));
     expect(findings.lines).toEqual([
       `  message of "${ID}": ${ID}`,
       `  message of "One": ${ID}`,
@@ -133,7 +138,7 @@ describe('Change-Ids', () => {
 
   it('are told of together with a name, each with its advice, the name first', () => {
     const findings = findingsFor('Ada Lovelace <ada@x.example>');
-    findings.addMessage(Buffer.from(`By Ada Lovelace\n\n${ID}\n`), NO_MERGES);
+    addMessage(findings, Buffer.from(`By Ada Lovelace\n\n${ID}\n`));
     expect(findings.leaks[0]?.reason).toBe('your name would become public');
     expect(findings.lines).toEqual([
       '  message of "By Ada Lovelace": By Ada Lovelace',
@@ -144,7 +149,7 @@ describe('Change-Ids', () => {
 
   it('are shown up to ten times', () => {
     const findings = findingsFor(null);
-    findings.addMessage(Buffer.from(`${ID}\n`.repeat(1_000)), NO_MERGES);
+    addMessage(findings, Buffer.from(`${ID}\n`.repeat(1_000)));
     expect(findings.lines).toHaveLength(10);
   });
 });

@@ -27,6 +27,7 @@ import {
 } from '../../src/pages/forms/security-pages.ts';
 import { REVIEW_DOOR, reviewListPage, reviewOnePage } from '../../src/pages/delayed-review-page.ts';
 import { doorPage, operatorHomePage } from '../../src/pages/operator-page.ts';
+import { fileClosedPage, filePage, filePreviewPage } from '../../src/pages/forms/file-pages.ts';
 import { delayedPage } from '../../src/pages/delayed-page.ts';
 import { remotePage } from '../../src/pages/remote-page.ts';
 import { NO_FILES } from '../../src/policy/community-files.ts';
@@ -211,6 +212,25 @@ const changed = (text: string) => ({
   remarks: [text],
 });
 
+const file = (text: string) => ({
+  ...frame(text),
+  fields: { ...change(text).fields, base: text, delay: text },
+  policy: change(text).policy,
+  needsKey: true,
+  isDelayed: true,
+});
+const previewed = (text: string) => ({
+  author: text,
+  title: text,
+  body: `b${text}`,
+  base: text,
+  commits: [{ oid: text, title: text }],
+  unlisted: 1,
+  findings: [{ severity: 'warn' as const, code: text, lines: [`-${text}-`], places: [text] }],
+  seen: text,
+  yes: text,
+});
+
 /** Pages that say `text` wherever they can be made to say something. */
 const PAGES: readonly ((text: string) => Page)[] = [
   (text) => problemPage(text, text),
@@ -267,6 +287,13 @@ const PAGES: readonly ((text: string) => Page)[] = [
       notes: [`-${text}-`],
       same: same(text),
     }),
+  (text) => filePage(file(text)),
+  (text) => fileClosedPage(frame(text), text.replaceAll('\n', ' ')),
+  (text) => filePreviewPage(file(text), { ...previewed(text), changes: text, held: null }),
+  (text) => {
+    const changes = { files: [changed(text)], gaps: [text] };
+    return filePreviewPage(file(text), { ...previewed(text), changes, held: text });
+  },
   (text) => withdrawPage(frame(text), { pr_hash: `h${text}`, pr_key: text }),
   (text) => issuePreviewPage({ ...issue(text), labels: `x${text}` }, text, given(text)),
   (text) => doorPage(REVIEW_DOOR, text, true, text),

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { readDiffs } from '../../src/patch/diff.ts';
 import { PatchError } from '../../src/patch/patch-error.ts';
 
-const files = (diff: string) => readDiffs(diff, 0, diff.length, { files: 0, hunks: 0 });
+const files = (diff: string) =>
+  readDiffs(Buffer.from(diff, 'latin1'), 0, diff.length, { files: 0, hunks: 0 });
 const HUNK = '@@ -1,2 +1,2 @@\n a\n-b\n+c\n';
 const HEAD = 'diff --git a/x b/x\n--- a/x\n+++ b/x\n';
 

@@ -9,7 +9,7 @@ const DIFF = 'diff --git a/x b/x\n';
 const mail = (subject: string, body = '', header = '') =>
   `${FROM}${WHO}Subject: ${subject}\n${header}\n${body}---\n x | 1 +\n\n${DIFF}`;
 
-const bytes = (text: string): string => Buffer.from(text).toString('latin1');
+const bytes = (text: string): Uint8Array => Buffer.from(text);
 const messagesOf = (patch: string) => readMails(bytes(patch)).map(({ message }) => message);
 
 function refusal(read: () => unknown): string {
@@ -111,7 +111,7 @@ describe('what is refused', () => {
   });
 
   it('bytes that are no UTF-8', () => {
-    expect(refusal(() => readMails(mail('x', '\u00ff\n')))).toContain('UTF-8');
+    expect(refusal(() => readMails(Buffer.from(mail('x', '\u00ff\n'), 'latin1')))).toContain('UTF-8');
   });
 
   it.each([
@@ -119,11 +119,11 @@ describe('what is refused', () => {
     ['another text', 'Hello there\n', 'neither'],
     ['changed line ends', mail('x').replaceAll('\n', '\r\n'), 'line ends'],
   ])('%s, at its beginning', (_, patch, words) => {
-    expect(refusal(() => isPlainDiff(patch))).toContain(words);
+    expect(refusal(() => isPlainDiff(bytes(patch)))).toContain(words);
   });
 
   it('is neither a diff nor a mail', () => {
-    expect([isPlainDiff(DIFF), isPlainDiff(`\n${DIFF}`), isPlainDiff(mail('x')), isPlainDiff(WHO)]).toEqual([
+    expect([DIFF, `\n${DIFF}`, mail('x'), WHO].map((patch) => isPlainDiff(bytes(patch)))).toEqual([
       true,
       true,
       false,

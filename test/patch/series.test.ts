@@ -1,6 +1,6 @@
 /** Files of upstream that a series of mails reads, and memory that it claims before it is used. */
 import { describe, expect, it } from 'vitest';
-import { latin1, utf8 } from '../../src/git/bytes.ts';
+import { utf8 } from '../../src/git/bytes.ts';
 import type { Memory } from '../../src/git/memory.ts';
 import { hashObject, type Oid, type ObjectType } from '../../src/git/objects/oid.ts';
 import { encodeTree, FILE_MODE } from '../../src/git/objects/tree.ts';
@@ -37,22 +37,48 @@ async function run(patch: string, files: Readonly<Record<string, string>>) {
     isShort: false,
     worked: async () => {},
   };
-  await seriesOn(
-    { tip: '1'.repeat(40), tree, committedAt: 1 },
-    latin1(utf8(patch)),
-    readMails(patch),
-    read,
-    memory,
-  );
+  const ports = { read, memory, write: async () => {} };
+  const bytes = utf8(patch);
+  await seriesOn({ tip: '1'.repeat(40), tree, committedAt: 1 }, bytes, readMails(bytes), ports);
   return { read: asked.flatMap((oid) => names.get(oid) ?? []), claims };
 }
 
 describe('a series', () => {
   it('claims what each file needs before it is made', async () => {
     const { claims } = await run(series(`diff --git a/x b/x\n${CHANGE}`), { x: 'a\nb\n' });
-    const hunk = ' a\n-b\n+c\n'.length;
-    expect(claims[0]).toBe(3 * 'a\nb\n'.length + 2 * 16 + 4 * hunk);
-    expect(claims).toHaveLength(2);
+    const places = 2 * 12;
+    expect(claims).toEqual([places, places + 'a\nc\n'.length, 0]);
+  });
+
+  it('keeps a file as long as a later commit changes it', async () => {
+    const [first, second] = [CHANGE, CHANGE.replace('-b', '-c').replace('+c', '+d')];
+    const { claims, read } = await run(
+      series(`diff --git a/x b/x\n${first}`, `diff --git a/x b/x\n${second}`),
+      { x: 'a\nb\n' },
+    );
+    const [places, kept] = [2 * 12, 'a\nc\n'.length];
+    expect(claims).toEqual([places, places + kept, kept, kept + places, kept + places + kept, 0]);
+    expect(read).toEqual(['x']);
+  });
+
+  it('does not ask upstream for a file that it adds', async () => {
+    const added =
+      'diff --git a/y b/y\nnew file mode 100644\n--- /dev/null\n+++ b/y\n@@ -0,0 +1,2 @@\n+a\n+b\n';
+    const { read } = await run(series(added, `diff --git a/y b/y\n${CHANGE.replaceAll('/x', '/y')}`), {});
+    expect(read).toEqual([]);
+  });
+
+  it('is refused when all that is in memory would be too much', async () => {
+    const huge = 'b\n'.repeat(1_000_000);
+    const many = Array.from({ length: 9 }, (_, index) => `f${index}`);
+    const files = Object.fromEntries(many.map((name) => [name, `${name}\n${huge}`]));
+    const diff = many.map(
+      (name) =>
+        `diff --git a/${name} b/${name}\n--- a/${name}\n+++ b/${name}\n@@ -1,2 +1,2 @@\n-${name}\n+new\n b\n`,
+    );
+    await expect(
+      run(series(diff.join(''), diff.join('').replaceAll(/^-f.*$/gm, '-new')), files),
+    ).rejects.toThrow('too large');
   });
 
   it('does not read a file that it renames only', async () => {

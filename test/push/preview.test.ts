@@ -36,6 +36,7 @@ function preview(messages: readonly string[]): readonly string[] {
     remarks: [],
     refusal: null,
     yes: [],
+    findings: [],
     updated: null,
     dateOf: () => 0,
     bytes: 7,

@@ -45,6 +45,8 @@ const OTHERS: [string, string][] = [
   ['GET', '/v1/gh/octo/hello/reply?to=1'],
   ['GET', '/v1/gh/octo/hello/withdraw'],
   ['POST', '/v1/gh/octo/hello/change'],
+  ['GET', '/v1/gh/octo/hello/send-file'],
+  ['POST', '/v1/gh/octo/hello/send-file'],
   ['GET', '/badge/octo/..'],
   ['GET', '/badges/deployed.svg'],
   ['GET', '/nothing/here'],

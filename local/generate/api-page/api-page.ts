@@ -4,7 +4,7 @@ import type { Html } from '../../../src/pages/layout.ts';
 import type { ApiDocument } from './document.ts';
 import type { Field } from './fields.ts';
 import { limitsSection } from './limits-section.ts';
-import { type Group, type Operation, type Outcome, outline } from './operation-groups.ts';
+import { type Group, type Operation, type Outcome, outline, type Parameter } from './operation-groups.ts';
 
 /**
  * Renders the page. The service fills in its own address and limits: see
@@ -20,11 +20,12 @@ export async function apiPage(description: ApiDocument): Promise<string> {
     <p>
       Bodies are JSON. Errors are <code>{"error": "&lt;message&gt;"}</code>, a sentence that names what is
       wrong. The header <code>X-Error-Code</code> has a code that stays the same. Most errors of the Git
-      remote are plain text. Any web page may call the JSON endpoints (CORS), except for reports; an operator
-      may restrict what other sites post. For tools: <a href="/openapi.json">openapi.json</a>.
+      remote are plain text. Any web page may call the JSON endpoints (CORS), except for reports, bundles and
+      patches; an operator may restrict what other sites post. For tools:
+      <a href="/openapi.json">openapi.json</a>.
     </p>
-    <nav class="card contents" aria-label="Endpoints">${groups.map(contents)}</nav>
-    ${groups.map(section)} ${limitsSection()}
+    ${table('all paths', 'In paths', 'Where', inPaths(groups), ({ place }) => place)} ${groups.map(section)}
+    ${limitsSection()}
   `;
   return compact(content.toString());
 }
@@ -63,19 +64,16 @@ function firstComment(groups: readonly Group[]): Html | '' {
   </section>`;
 }
 
-function contents({ name, operations }: Group): Html {
-  const links = operations.map(
-    ({ id, method, path }) =>
-      html`<li>
-        <span class="method">${method}</span><a href="#${id}"><code>${breakable(path)}</code></a>
-      </li>`,
+/** Parameters that name a repository, which are described once. */
+const OF_REPOSITORY: ReadonlySet<string> = new Set(['host', 'owner', 'repo']);
+
+const isOfRepository = ({ name, place }: Parameter): boolean => place === 'path' && OF_REPOSITORY.has(name);
+
+function inPaths(groups: readonly Group[]): Parameter[] {
+  const all = groups.flatMap(({ operations }) => operations.flatMap(({ parameters }) => parameters));
+  return [...OF_REPOSITORY].flatMap(
+    (name) => all.find((each) => each.name === name && isOfRepository(each)) ?? [],
   );
-  return html`<div>
-    <h2>${name}</h2>
-    <ul>
-      ${links}
-    </ul>
-  </div>`;
 }
 
 function section({ name, description, operations }: Group): Html {
@@ -83,19 +81,29 @@ function section({ name, description, operations }: Group): Html {
   return html`<section aria-labelledby="${id}">
     <h2 class="group" id="${id}">${name}</h2>
     <p class="soft">${description}</p>
-    ${operations.map(article)}
+    <div class="card folded">${operations.map(folded)}</div>
   </section>`;
 }
 
-function article(operation: Operation): Html {
-  const { id, method, path, summary, description, requestType, outcomes, command } = operation;
-  return html`<article class="card" id="${id}" aria-labelledby="${id}-title">
-    <h3 id="${id}-title">${summary}</h3>
-    <p><span class="method">${method}</span><code>${breakable(path)}</code></p>
-    ${description === '' ? '' : html`<p>${prose(description)}</p>`}
+/** An address with an operation's id leads into it, and so unfolds it. */
+function folded(operation: Operation): Html {
+  const { id, method, path, summary } = operation;
+  return html`<details>
+    <summary>
+      <h3>${summary}</h3>
+      <span class="method">${method}</span><code>${breakable(path)}</code>
+    </summary>
+    <div id="${id}">${unfolded(operation)}</div>
+  </details>`;
+}
+
+function unfolded(operation: Operation): Html {
+  const { summary, description, requestType, outcomes, command } = operation;
+  const parameters = operation.parameters.filter((each) => !isOfRepository(each));
+  return html`${description === '' ? '' : html`<p>${prose(description)}</p>`}
     ${operation.mayNeedKey ? html`<p class="soft">${prose(KEY)}</p>` : ''}
     ${requestType === null ? '' : html`<p>Takes <code>${requestType}</code>.</p>`}
-    ${table(summary, 'Parameters', 'Where', operation.parameters, ({ place }) => place)}
+    ${table(summary, 'Parameters', 'Where', parameters, ({ place }) => place)}
     ${table(summary, 'Fields of the request', 'Needed', operation.requestFields, yesOrNo)}
     ${outcomes.map(({ status, fields }) => table(summary, `Fields of the answer ${status}`, 'Always', fields, yesOrNo))}
     <h4>Answers</h4>
@@ -105,8 +113,7 @@ function article(operation: Operation): Html {
         ? ''
         : html`<h4>Try it</h4>
             <pre><code>${command}</code></pre>`
-    }
-  </article>`;
+    }`;
 }
 
 const KEY = 'Requires `X-Service-Key` if the operator has set a key.';

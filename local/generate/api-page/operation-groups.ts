@@ -16,6 +16,11 @@ export interface Outcome {
   readonly messages: readonly string[];
 }
 
+export interface Parameter extends Field {
+  /** `path`, `query` or `header`. */
+  readonly place: string;
+}
+
 export interface Operation {
   readonly id: string;
   readonly method: string;
@@ -23,7 +28,7 @@ export interface Operation {
   readonly summary: string;
   readonly description: string;
   readonly mayNeedKey: boolean;
-  readonly parameters: readonly (Field & { readonly place: string })[];
+  readonly parameters: readonly Parameter[];
   readonly requestType: string | null;
   readonly requestFields: readonly Field[];
   readonly outcomes: readonly Outcome[];

@@ -21,6 +21,20 @@ export type HistoryKind = 'opened' | 'updated' | 'reopened' | HostEvent['kind'];
 /** Numbers of commits. `changed`: such as are there again with the same title. */
 export type CommitCounts = Readonly<Record<'added' | 'changed' | 'dropped', number>>;
 
+/** All kinds, for the description of the API. */
+export const HISTORY_KINDS = [
+  'opened',
+  'updated',
+  'reopened',
+  'commented',
+  'reviewed',
+  'approved',
+  'changes-requested',
+  'merged',
+  'closed',
+  'withdrawn',
+] as const satisfies readonly HistoryKind[];
+
 export interface HistoryEvent {
   /** Stays the same for as long as the pull request exists. */
   readonly id: number;

@@ -6,7 +6,7 @@ import { ByteArrays, NumberList } from '../compact-lists.ts';
 import type { Memory } from '../memory.ts';
 import { commitEntryBytes } from '../pack/outgoing-pack.ts';
 import { encodeAnonymousCommit, type CommitIdentity, type SignatureOf } from './commit.ts';
-import { hashObject, type Oid } from './oid.ts';
+import { hashBytes, type Oid } from './oid.ts';
 import { OidTable } from './oid-table.ts';
 import { type PlannedCommit, type PlannedCommits, withIds } from './planned-commits.ts';
 import type { SigningKey } from './ssh-signature.ts';
@@ -96,7 +96,7 @@ export class AnonymousCommits {
         }),
     );
     const count = this.#ids.size;
-    this.#idOf.push(this.#ids.add(hashObject('commit', content)));
+    this.#idOf.push(this.#ids.addBytes(hashBytes('commit', content)));
     if (this.#ids.size === count) return;
     this.entryBytes += commitEntryBytes(content.byteLength);
     if (signature !== null) this.#signatures.push(signature);
@@ -149,7 +149,7 @@ export class AnonymousCommits {
       { tree, encoding, message: withIds(message, this.idOf) },
       // Git names no parent twice (git-commit-tree), and two parents may have become the same
       // commit.
-      [...new Set(own)],
+      own.length < 2 ? own : [...new Set(own)],
       this.#identity,
       this.#dateOf(number),
       signatureOf,

@@ -33,6 +33,17 @@ export class OidTable {
   /** Returns the number of an id, and adds the id if it is new. */
   add(oid: Oid): number {
     readWords(oid);
+    return this.#addSought();
+  }
+
+  /** Does the same with an id in bytes. */
+  addBytes(bytes: Uint8Array): number {
+    idBytes.set(bytes);
+    for (let word = 0; word < WORDS; word++) sought[word] = idView.getUint32(word * WORD_BYTES);
+    return this.#addSought();
+  }
+
+  #addSought(): number {
     const slot = this.#soughtSlot();
     const known = this.#slots[slot]!;
     if (known > 0) return known - 1;

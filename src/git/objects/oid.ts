@@ -55,7 +55,15 @@ export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag';
 
 /** Computes an object's id, the SHA-1 of `<type> <length>`, NUL and the content. */
 export function hashObject(type: ObjectType, content: Uint8Array): Oid {
+  return oidFromBytes(hashBytes(type, content), 0);
+}
+
+/**
+ * Computes an object's id in bytes.
+ * @returns a buffer that the next call may overwrite.
+ */
+export function hashBytes(type: ObjectType, content: Uint8Array): Uint8Array {
   const head = `${type} ${content.byteLength}\0`;
-  if (content.byteLength <= SMALL_BYTES) return oidFromBytes(sha1OfSmall(head, content), 0);
-  return createHash('sha1').update(head).update(content).digest('hex');
+  if (content.byteLength <= SMALL_BYTES) return sha1OfSmall(head, content);
+  return createHash('sha1').update(head).update(content).digest();
 }

@@ -4,7 +4,7 @@
  * ones by the new author are removed, and those by the author or committer that the commit names,
  * as they would name the person; all others stay.
  */
-import { latin1, utf8 } from '../bytes.ts';
+import { latin1, latin1Bytes, utf8 } from '../bytes.ts';
 import { IdentityCollector } from '../search/identity-texts.ts';
 import { type ProtocolError, tooLarge } from '../wire/protocol-error.ts';
 import type { CommitIdentity } from './commit.ts';
@@ -39,7 +39,7 @@ export function signerOf(signer: CommitIdentity): Reword {
       return isBy(value, (signers ??= new Set([...ownWords(commit), ...bots])));
     });
     const titled = contentEnd(words) === 0 ? UNTITLED : words;
-    return Buffer.from(withTrailer(titled, line), 'latin1');
+    return latin1Bytes(withTrailer(titled, line));
   };
 }
 

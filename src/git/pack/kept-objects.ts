@@ -4,7 +4,7 @@
  */
 import { ByteArrays, NumberList } from '../compact-lists.ts';
 import { type Memory, type MemoryClaim, UNCOUNTED } from '../memory.ts';
-import { hashObject, type ObjectType, type Oid } from '../objects/oid.ts';
+import { hashBytes, type ObjectType, type Oid } from '../objects/oid.ts';
 import type { CommitStore } from '../objects/new-commits.ts';
 import { OidTable } from '../objects/oid-table.ts';
 import type { Arrived } from '../wire/byte-reader.ts';
@@ -113,15 +113,14 @@ export class KeptObjects implements CommitStore {
     this.#reserved = 0;
     this.bytes += bytes;
     this.#contentBytes += content.byteLength;
-    const oid = hashObject(type, content);
-    const index = this.#oids.add(oid);
+    const index = this.#oids.addBytes(hashBytes(type, content));
     if (index === this.#contents.length) {
       this.#contents.push(content);
       this.#types.push(OBJECT_TYPES.indexOf(type));
     }
     this.#offsets.push(offset);
     this.#objects.push(index);
-    return this.#object(index, oid);
+    return this.#object(index);
   }
 
   atOffset(offset: number): KeptObject | undefined {
@@ -162,7 +161,7 @@ export class KeptObjects implements CommitStore {
 
   withOid(oid: Oid): KeptObject | undefined {
     const index = this.#oids.indexOf(oid);
-    return index < 0 ? undefined : this.#object(index, oid);
+    return index < 0 ? undefined : this.#object(index);
   }
 
   /**
@@ -181,8 +180,27 @@ export class KeptObjects implements CommitStore {
     if (needed > this.#claim.bytes) this.#claim.setNow(needed);
   }
 
-  #object(index: number, oid = this.#oids.at(index)): KeptObject {
+  #object(index: number): KeptObject {
     const type = OBJECT_TYPES[this.#types.at(index)] as ObjectType;
-    return { type, oid, content: this.#contents.at(index) };
+    return new Kept(type, this.#contents.at(index), this.#oids, index);
+  }
+}
+
+/** An object whose id becomes a text when it is asked for. */
+class Kept implements KeptObject {
+  readonly type: ObjectType;
+  readonly content: Uint8Array;
+  readonly #oids: OidTable;
+  readonly #index: number;
+
+  constructor(type: ObjectType, content: Uint8Array, oids: OidTable, index: number) {
+    this.type = type;
+    this.content = content;
+    this.#oids = oids;
+    this.#index = index;
+  }
+
+  get oid(): Oid {
+    return this.#oids.at(this.#index);
   }
 }

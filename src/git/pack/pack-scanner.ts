@@ -339,7 +339,7 @@ export class PackScanner {
         ? this.#keptBytes
         : applyDelta(base, this.#keptBytes, Math.min(MAX_OBJECT_BYTES, this.kept.roomBytes));
     const object = this.kept.add(this.#keptType, content, this.#entryOffset);
-    this.hasLateBase ||= this.namedBases.has(object.oid);
+    this.hasLateBase ||= this.namedBases.size > 0 && this.namedBases.has(object.oid);
     this.#options.onKept?.(object);
   }
 

@@ -412,6 +412,8 @@ export class IdentityCollector {
   /** False if there are more than it collects. */
   isComplete = true;
   readonly #found = new Map<string, RawIdentity>();
+  /** The last identity of each kind of line, because the next commit often has the same. */
+  readonly #last = BEGINNINGS.map(() => ({ identity: new Uint8Array(0), encoding: '' as string | null }));
 
   get identities(): readonly RawIdentity[] {
     return [...this.#found.values()];
@@ -427,7 +429,10 @@ export class IdentityCollector {
     // Only a line feed ends a line, as in Git.
     for (let start = 0; start < content.length && content[start] !== LF; start = end + 1) {
       end = lineEnd(content, start);
-      if (!BEGINNINGS.some((beginning) => startsWith(content, start, beginning))) continue;
+      const kind = BEGINNINGS.findIndex((beginning) => startsWith(content, start, beginning));
+      if (kind < 0) continue;
+      const last = this.#last[kind]!;
+      if (last.encoding === encoding && hasAt(content, start, last.identity) && --linesLeft >= 0) continue;
       const line = latin1(content, start, Math.min(end, start + MAX_LINE_BYTES));
       const [whole, name = '', email = ''] = IDENTITY.exec(line) ?? [];
       const key = `${encoding} ${name} <${email}>`;
@@ -436,9 +441,15 @@ export class IdentityCollector {
         this.isComplete = false;
         return;
       }
+      if (whole !== undefined) this.#last[kind] = { identity: Buffer.from(whole, 'latin1'), encoding };
       if (!isNews) continue;
       const found = { name: Buffer.from(name, 'latin1'), email: Buffer.from(email, 'latin1'), encoding };
       this.#found.set(key, found);
     }
   }
+}
+
+function hasAt(content: Uint8Array, start: number, bytes: Uint8Array): boolean {
+  for (let at = 0; at < bytes.length; at++) if (content[start + at] !== bytes[at]) return false;
+  return bytes.length > 0;
 }

@@ -34,6 +34,11 @@ export function sourceOf(...chunks: Uint8Array[]): ChunkSource {
   return { read: async () => chunks.shift() ?? null, cancel: async () => {} };
 }
 
+/** @param pieces each is valid until the next one is asked for. */
+export function sourceFrom(pieces: AsyncGenerator<Uint8Array>): ChunkSource {
+  return { read: async () => (await pieces.next()).value ?? null, cancel: async () => {} };
+}
+
 const EMPTY = new Uint8Array(0);
 const LINE_FEED = 0x0a;
 

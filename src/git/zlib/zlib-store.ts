@@ -28,33 +28,38 @@ export function zlibStoreBytes(length: number): number {
 export function zlibStore(content: Uint8Array, stream = new Uint8Array(zlibStoreBytes(content.length))) {
   stream.set(HEADER);
   let position = HEADER.length;
-  for (let block = 0; block < blocksFor(content.length); block++)
-    position = writeBlock(content, block, stream, position);
+  for (let block = 0; block < blocksFor(content.length); block++) {
+    const stored = storedIn(content, block);
+    stream.set(blockHeader(content, block, stored.byteLength), position);
+    stream.set(stored, position + BLOCK_HEADER_BYTES);
+    position += BLOCK_HEADER_BYTES + stored.byteLength;
+  }
   stream.set(checksumOf(content), position);
   return stream;
 }
 
-/** Writes a stream while it is read, block by block. */
+/** Writes a stream while it is read. Its blocks are views of the content. */
 export function* zlibStorePieces(content: Uint8Array): Generator<Uint8Array, void> {
   yield HEADER.slice();
   for (let block = 0; block < blocksFor(content.length); block++) {
-    const left = content.length - block * MAX_STORED_BYTES;
-    const piece = new Uint8Array(BLOCK_HEADER_BYTES + Math.min(left, MAX_STORED_BYTES));
-    writeBlock(content, block, piece, 0);
-    yield piece;
+    const stored = storedIn(content, block);
+    yield blockHeader(content, block, stored.byteLength);
+    yield stored;
   }
   yield checksumOf(content);
 }
 
-/** @returns the position behind the block. */
-function writeBlock(content: Uint8Array, block: number, stream: Uint8Array, position: number): number {
-  const stored = content.subarray(block * MAX_STORED_BYTES, (block + 1) * MAX_STORED_BYTES);
-  const view = new DataView(stream.buffer, stream.byteOffset + position);
+function storedIn(content: Uint8Array, block: number): Uint8Array {
+  return content.subarray(block * MAX_STORED_BYTES, (block + 1) * MAX_STORED_BYTES);
+}
+
+function blockHeader(content: Uint8Array, block: number, storedBytes: number): Uint8Array {
+  const header = new Uint8Array(BLOCK_HEADER_BYTES);
+  const view = new DataView(header.buffer);
   view.setUint8(0, block === blocksFor(content.length) - 1 ? 1 : 0);
-  view.setUint16(1, stored.byteLength, true);
-  view.setUint16(3, ~stored.byteLength & 0xffff, true);
-  stream.set(stored, position + BLOCK_HEADER_BYTES);
-  return position + BLOCK_HEADER_BYTES + stored.byteLength;
+  view.setUint16(1, storedBytes, true);
+  view.setUint16(3, ~storedBytes & 0xffff, true);
+  return header;
 }
 
 function checksumOf(content: Uint8Array): Uint8Array {

@@ -158,10 +158,15 @@ function ruleNotice({ warnings, templateUrl }: ChangeForm): Html | '' {
 export const STATED_LABELS = { ai: 'Was AI used?', issue: 'Number of the open issue' };
 const AI_USES = { '': 'choose', none: 'No AI', assisted: 'AI helped', generated: 'AI wrote most of it' };
 
+/** A form with statements for the text of a pull request. */
+interface StatingForm extends Pick<ChangeForm, 'policy'> {
+  readonly fields: Pick<ChangeFields, 'ai' | 'issue' | 'pr_hash' | 'sign_off'>;
+}
+
 /**
  * Shows the statements that the project requires. An update needs them only for a new description.
  */
-function statedFields({ fields: { ai, issue, pr_hash }, policy }: ChangeForm): Html {
+export function statedFields({ fields: { ai, issue, pr_hash }, policy }: StatingForm): Html {
   const [isOptional, maybe] = pr_hash === '' ? [false, ''] : [true, ' (optional)'];
   const aiUse = { isOptional, hint: 'The description then says it.', choices: AI_USES };
   const number = { isOptional, hint: 'The description then names it.' };
@@ -171,7 +176,7 @@ function statedFields({ fields: { ai, issue, pr_hash }, policy }: ChangeForm): H
 
 const SIGN_OFF = { type: 'checkbox', id: 'sign_off', name: 'sign_off', value: 'yes' };
 
-function signOffBox({ fields, policy: { requiresSignOff: isRequired } }: ChangeForm): Html {
+export function signOffBox({ fields, policy: { requiresSignOff: isRequired } }: StatingForm): Html {
   return html`<div class="row check">
     <input${attributes({ ...SIGN_OFF, 'aria-describedby': 'sign_off-hint', checked: fields.sign_off !== '', required: isRequired })} />
     <label for="sign_off">

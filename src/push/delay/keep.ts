@@ -11,11 +11,11 @@ import type {
 } from '../../durable/delayed-pushes/delayed-push.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import type { Claim } from '../../limits/claim.ts';
-import { fullName } from '../../words/repository-name.ts';
+import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import type { PushSpool } from '../../spool/spool.ts';
 import type { Judged } from '../judge/judge.ts';
 import type { Upstream } from '../judge/questions.ts';
-import type { Slot, PushSettings } from '../push-host.ts';
+import type { PushSettings, PushStore, Slot } from '../push-host.ts';
 import { inProgress, type PushRun } from '../push-run.ts';
 import type { PushOptions } from '../receive/push-options.ts';
 import type { Received } from '../receive/receive.ts';
@@ -78,8 +78,15 @@ export async function planOf(run: PushRun, { delayMs }: PushOptions): Promise<De
   return waitMs > 0 ? { reason: 'delay', ...window } : null;
 }
 
+/** The parts of a push that tell whether it is reviewed. */
+export interface MaybeReviewed {
+  readonly store: Pick<PushStore, 'isKnownRepository'>;
+  readonly settings: Pick<PushSettings, 'review'>;
+  readonly target: RepositoryName;
+}
+
 /** Whether the operator wants to see it before it is published. */
-export async function isForReview({ store, settings, target }: PushRun): Promise<boolean> {
+export async function isForReview({ store, settings, target }: MaybeReviewed): Promise<boolean> {
   if (settings.review === 'new') return !(await store.isKnownRepository(target));
   return settings.review === 'all';
 }
@@ -101,8 +108,7 @@ export function waitingFacts(
 ): DelayedFacts {
   const { reason, from, to } = view;
   const pageUrl = view.name === name ? settings.delayedUrl(name) : null;
-  const isPatch = settings.door !== 'git' && settings.door.name === 'patch';
-  return { reason, window: { from, to }, pageUrl, isPatch };
+  return { reason, window: { from, to }, pageUrl };
 }
 
 /** Tells the person that the service has not recorded the pull request that the push names. */

@@ -101,10 +101,11 @@ async function findGround(asked: Question, bot: CommitIdentity): Promise<Ground>
   const { received, destination, place, circumstances, git, findings } = asked;
   const { born, isBaseRefused } = destination;
   const { defaultBranch } = born;
-  const remoteUrl = circumstances.settings.remoteUrl(born.repository);
+  const { settings } = circumstances;
+  const remoteUrl = settings.remoteUrl(born.repository);
   const history = git.history([destination.base, defaultBranch]);
   await history.reachBack();
-  const advice = { remoteUrl, branch: shortName(destination.base) };
+  const advice = { remoteUrl, branch: shortName(destination.base), door: settings.door };
   const work = await findWork(received, history, advice, circumstances.memory);
   const owner = baseOfWork(destination, work, history);
   if (!isBaseRefused) findings.add(otherBase(owner));

@@ -33,7 +33,7 @@ import { newestWork } from '../../text/pull-request-text.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import type { PushOptions } from '../receive/push-options.ts';
 import type { Received } from '../receive/receive.ts';
-import { shellWord } from '../reply/banner.ts';
+import { type BannerFacts, oneBranchCommand, pushCommand, shellWord } from '../reply/banner.ts';
 import type { ClaimedUpdate } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import type { Place } from './questions.ts';
@@ -53,13 +53,13 @@ type Kept = Pick<KeptObjects, 'withOid'>;
 
 /**
  * Lists upstream's history as far back as it takes.
- * @param remoteUrl for the advice, as is `branch`, the base.
+ * @param advice the address, the door and the base, for commands.
  * @throws Refusal, ProtocolError
  */
 export async function findWork(
   { pack, taken, commandList, options }: Received,
   history: UpstreamHistory,
-  { remoteUrl, branch }: { readonly remoteUrl: string; readonly branch: string },
+  { remoteUrl, branch, door }: Pick<BannerFacts, 'remoteUrl' | 'door'> & { readonly branch: string },
   memory: Pick<Memory, 'worked'>,
 ): Promise<Work> {
   const { newId: tip, refName } = taken.command;
@@ -80,7 +80,7 @@ export async function findWork(
       if (commits.length === 0)
         throw new Refusal('nothing-new', 'nothing to propose', [
           'Upstream already has everything in this push. Commit something first.',
-          ...(options.prHash === null ? [] : withdrawalOf(remoteUrl, options.prHash)),
+          ...(options.prHash === null ? [] : withdrawalOf(options.prHash, { remoteUrl, door })),
         ]);
       if (areAllNeeded(kept, commits, boundary, otherTips, history)) return { commits, boundary };
     }
@@ -99,15 +99,15 @@ export async function findWork(
     throw new Refusal('one-branch', 'push one branch only', [
       'This push contains commits, tags or files that its first branch does not need. Nothing was sent.',
       'Push that branch alone:',
-      // Nobody here knows what the branch is called at home, and HEAD may be another one.
-      `  git push --no-follow-tags ${remoteUrl} ${shellWord(`${tip.slice(0, 12)}:${refName}`)}`,
+      `  ${oneBranchCommand(tip, { remoteUrl, refName, door })}`,
     ]);
   }
 }
 
-function withdrawalOf(remoteUrl: string, prHash: string): string[] {
-  const options = `-o withdraw -o pr-hash=${prHash} -o 'pr-key=<key>'`;
-  return ['To withdraw the pull request:', `  git push ${options} ${remoteUrl} HEAD:refs/heads/withdraw`];
+function withdrawalOf(prHash: string, to: Pick<BannerFacts, 'remoteUrl' | 'door'>): string[] {
+  const options = ['withdraw', `pr-hash=${prHash}`, 'pr-key=<key>'];
+  const command = pushCommand(options, { ...to, refName: 'refs/heads/withdraw' });
+  return ['To withdraw the pull request:', `  ${command}`];
 }
 
 /** @property bot whose commits are nobody's. */

@@ -5,6 +5,7 @@
  */
 import type { DelayReason, DelayWindow } from '../../durable/delayed-pushes/delayed-push.ts';
 import { utf8 } from '../../git/bytes.ts';
+import type { Oid } from '../../git/objects/oid.ts';
 import { replaceUnseen, visible } from '../../words/host-text.ts';
 import type { PostDoor, PushSettings } from '../push-host.ts';
 import type { Pushed, PushRun } from '../push-run.ts';
@@ -88,7 +89,7 @@ function usualOptions(repeated: Repeated): string[] {
 }
 
 /** @param source what Git pushes. */
-function pushCommand(
+export function pushCommand(
   options: readonly string[],
   { remoteUrl, refName, door }: Pick<Repeated, 'remoteUrl' | 'refName' | 'door'>,
   source = 'HEAD',
@@ -96,6 +97,22 @@ function pushCommand(
   if (door !== 'git') return postCommand(door, options, remoteUrl);
   const words = options.flatMap((each) => ['-o', shellWord(each)]);
   return ['git push', ...words, remoteUrl, shellWord(`${source}:${refName}`)].join(' ');
+}
+
+/**
+ * The command that sends one branch, and no tag or other branch with it.
+ * @param tip the newest commit, because nobody here knows what the branch is called at home, and
+ * HEAD may be another one. A bundle has the name.
+ */
+export function oneBranchCommand(
+  tip: Oid,
+  { remoteUrl, refName, door }: Pick<Repeated, 'remoteUrl' | 'refName' | 'door'>,
+): string {
+  if (door === 'git')
+    return `git push --no-follow-tags ${remoteUrl} ${shellWord(`${tip.slice(0, 12)}:${refName}`)}`;
+  const branch = shellWord(refName.replace('refs/heads/', ''));
+  const address = shellWord(`${remoteUrl}/${door.name}`);
+  return `git bundle create - ${branch} --not --remotes | curl --data-binary @- ${address}`;
 }
 
 /** The header with the push option `pr-key`, because proxies log addresses. */
@@ -221,8 +238,6 @@ export interface DelayedFacts {
    * push waits already, and was told it.
    */
   readonly pageUrl: string | null;
-  /** Whether it was sent as a patch: then the host was asked for the files that it changes. */
-  readonly isPatch?: boolean;
 }
 
 /** Writes a time to the minute: seconds would reveal too much about when it was pushed. */
@@ -262,7 +277,7 @@ export function pageLines(pageUrl: string): string[] {
   ];
 }
 
-export function delayedLines({ reason, window, pageUrl, isPatch = false }: DelayedFacts): string[] {
+export function delayedLines({ reason, window, pageUrl }: DelayedFacts): string[] {
   const isNew = pageUrl !== null;
   const can = reason === 'review' ? 'see how it stands, or give it up' : 'publish it now, or give it up';
   return [
@@ -271,7 +286,7 @@ export function delayedLines({ reason, window, pageUrl, isPatch = false }: Delay
     delayedSentence(reason, window),
     'Nothing of it is public yet.',
     // Before a push waits for room, the host was asked all that a live push asks.
-    ...(isNew && reason !== 'busy' && !isPatch ? [SEEN_BY_HOST] : []),
+    ...(isNew && reason !== 'busy' ? [SEEN_BY_HOST] : []),
     isNew
       ? `At the address above, you can ${can}. Keep it secret: so can everybody who has it.`
       : `It keeps the time and the page that it was told first. Only there can you ${can}.`,

@@ -11,7 +11,9 @@ import { HostError, hostFailureOf, isRefusedByHost } from '../../words/host-erro
 import type { Clock } from '../../isolate/clock.ts';
 import { BodyError } from '../../streams/body-error.ts';
 import { isStorageFailure } from '../../storage-failure.ts';
+import type { Oid } from '../../git/objects/oid.ts';
 import type { OptionFault } from '../receive/push-options.ts';
+import type { Publishable } from '../verdict.ts';
 import type { Reply } from './reply.ts';
 
 /** Not "Nothing was changed": the fork may be new, and its branches may have moved. */
@@ -103,6 +105,11 @@ export interface Preview {
   readonly refusal: string | null;
   /** The codes of its warnings, if it would wait for them. */
   readonly yes: readonly string[];
+  /** All that judging has found. */
+  readonly findings: readonly Finding[];
+  readonly push: Publishable;
+  /** The ids that its commits would have now, with their titles. */
+  readonly commits: readonly { readonly oid: Oid; readonly title: string }[];
 }
 
 type More = Pick<Refusal, 'unpackStatus' | 'outcome' | 'waitMs' | 'preview' | 'cause' | 'needs' | 'also'>;

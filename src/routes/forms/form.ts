@@ -50,11 +50,11 @@ const EXPIRED = 'This form was open for more than a day. Check what you wrote, a
 const FORGED =
   'This service did not make this form, or made it for another page. Check it, and send it again.';
 const BEGIN_AGAIN = 'Open the page of the repository on this service, and begin there.';
-const CROSS_SITE = explained(403, 'This form came from another site', BEGIN_AGAIN);
+export const CROSS_SITE = explained(403, 'This form came from another site', BEGIN_AGAIN);
 const BEGIN_HERE = 'Open the form on this service in a browser, and send it from there.';
-const NO_FORM = explained(400, 'This is not a form', BEGIN_HERE);
+export const NO_FORM = explained(400, 'This is not a form', BEGIN_HERE);
 const COMPRESSED = explained(415, 'The form is compressed', 'Send it as it is, without Content-Encoding.');
-const INCOMPLETE = explained(408, 'The form did not arrive completely', SEND_AGAIN);
+export const INCOMPLETE = explained(408, 'The form did not arrive completely', SEND_AGAIN);
 const SHORTEN = 'Go back, and shorten what you wrote. Large changes need Git.';
 const TOO_LARGE = explained(413, 'The form is too large', SHORTEN);
 
@@ -132,9 +132,7 @@ export function typedIdentity(ownName: string, anonEmail: string): CommitIdentit
 }
 
 /** The form that was sent. `problem` says why it has to be sent again. */
-export type SentForm = { readonly fields: FormFields } & (
-  { readonly token: FormToken; readonly problem: null } | { readonly token: null; readonly problem: string }
-);
+export type SentForm = { readonly fields: FormFields } & CheckedToken;
 
 /**
  * Reads the form that was sent, and answers it, with a memory hold that ends with the answer.
@@ -150,12 +148,23 @@ export function receiveForm(
   const answering = async (): Promise<Response> => {
     const fields = await readFields(c, bounds, memory);
     if ('kind' in fields) return answerRefused(c, fields, 'page');
-    const secret = await serviceSecret(c.env, c.var.config.identitySecret);
-    const token = readFormToken(secret, path, fields.get('token') ?? '', Date.now());
-    if (token !== null && token !== 'expired') return answer({ fields, token, problem: null }, memory);
-    return answer({ fields, token: null, problem: token === null ? FORGED : EXPIRED }, memory);
+    return answer({ fields, ...(await tokenOf(c, path, fields)) }, memory);
   };
   return untilAnswered(memory, answering());
+}
+
+type CheckedToken =
+  { readonly token: FormToken; readonly problem: null } | { readonly token: null; readonly problem: string };
+
+/**
+ * Checks the token of a form that was sent.
+ * @param path the path for which it must have been made.
+ */
+export async function tokenOf(c: Context<AppEnv>, path: string, fields: FormFields): Promise<CheckedToken> {
+  const secret = await serviceSecret(c.env, c.var.config.identitySecret);
+  const token = readFormToken(secret, path, fields.get('token') ?? '', Date.now());
+  if (token !== null && token !== 'expired') return { token, problem: null };
+  return { token: null, problem: token === null ? FORGED : EXPIRED };
 }
 
 async function readFields(

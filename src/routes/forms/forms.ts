@@ -10,6 +10,7 @@ import { isStorageFailure } from '../../storage-failure.ts';
 import { answerRefused, CANNOT_WRITE, explained } from '../request/refused.ts';
 import {
   CHANGE_FORM,
+  FILE_FORM,
   ISSUE_FORM,
   remotePath,
   REPLY_FORM,
@@ -22,6 +23,7 @@ import { onRepositoryPage } from '../request/repository.ts';
 import { showChange } from './change/change-form.ts';
 import { answerWithdrawal, showWithdrawal } from './change/form-push.ts';
 import { sendChange } from './change/send-change.ts';
+import { answerFileForm, showFileForm } from './file/file-form.ts';
 import { onForm, onSent, SEND_AGAIN } from './form.ts';
 import { answerSecurity, showSecurityForm } from './security-form.ts';
 import { answerIssue, answerReply, showIssueForm, showReplyForm } from './thread-forms.ts';
@@ -41,6 +43,8 @@ forms.get(REPLY_FORM, onForm(REPLY_FORM, showReplyForm));
 forms.post(REPLY_FORM, onSent(REPLY_FORM, MAX_THREAD_BYTES, answerReply));
 forms.get(CHANGE_FORM, onForm(CHANGE_FORM, showChange));
 forms.post(CHANGE_FORM, onSent(CHANGE_FORM, MAX_CHANGE_BYTES, sendChange));
+forms.get(FILE_FORM, onForm(FILE_FORM, showFileForm));
+forms.post(FILE_FORM, onForm(FILE_FORM, answerFileForm));
 forms.get(WITHDRAW_FORM, onForm(WITHDRAW_FORM, showWithdrawal));
 forms.post(WITHDRAW_FORM, onSent(WITHDRAW_FORM, MAX_WITHDRAWAL_BYTES, answerWithdrawal));
 forms.get(SECURITY_FORM, onForm(SECURITY_FORM, showSecurityForm));

@@ -58,24 +58,32 @@ const NOTHING_TAKEN = 'no ref of it is accepted';
 const GIT_OPTION = /(^|[ "])-o ([a-z][a-z-]*)(=?)/g;
 const OPTION_NAMES: ReadonlySet<string> = new Set(KNOWN_OPTIONS.map((each) => each.replace(/=$/, '')));
 
+/** The mark in front of an option that is added to an address: `?` begins a query. */
+type Mark = '?' | '&';
+
 /** Writes an advice for Git as one for the address, but for commands of Git. */
-export function forAddress(line: string): string {
+export function forAddress(line: string, mark: Mark): string {
   if (/^ *git /.test(line)) return line;
   return line.replaceAll(GIT_OPTION, (all, before: string, name: string, equals: string) => {
     if (name === 'pr-key') return `${before}the header ${PR_KEY}${equals && ': '}`;
-    return OPTION_NAMES.has(name) ? `${before}?${name}${equals}` : all;
+    return OPTION_NAMES.has(name) ? `${before}${mark}${name}${equals}` : all;
   });
 }
 
-const shown = (line: string): string => visible(forAddress(line));
+/** Makes lines of a push visible, and fit for the address of this request. */
+function shownAt(c: Context<AppEnv>): (line: string) => string {
+  const mark = new URL(c.req.url).search === '' ? '?' : '&';
+  return (line) => visible(forAddress(line, mark));
+}
 
 /** @param told all lines, without the last one of a refusal. */
 export function answerPushed(c: Context<AppEnv>, outcome: Outcome, told: readonly string[]): Response {
   const refusal = outcome.kind === 'refused' && outcome.refusal.preview === null ? outcome.refusal : null;
   if (refusal !== null) return answerFailed(c, refusal, told);
   if (outcome.kind === 'nothing-taken') return answerFailed(c, null, told);
-  const found = 'findings' in outcome ? outcome.findings : [];
-  return answerAccepted(c, { ...factsOf(outcome), lines: told.map(shown), findings: found.map(asJson) });
+  const shown = shownAt(c);
+  const findings = findingsOf(outcome).map((each) => asJson(each, shown));
+  return answerAccepted(c, { ...factsOf(outcome), lines: told.map(shown), findings });
 }
 
 export function answerAccepted(c: Context<AppEnv>, answer: z.infer<typeof pushedAnswer>): Response {
@@ -92,12 +100,13 @@ function answerFailed(c: Context<AppEnv>, refusal: Refusal | null, told: readonl
     : refusal === null
       ? 400
       : (STATUS_OF[pushOutcome(refusal)] ?? 400);
+  const shown = shownAt(c);
   const lines = [...told, `push rejected: ${error}`].map(shown);
   const waitMs = refusal?.waitMs ?? null;
   const waits = waitMs === null ? {} : { 'Retry-After': retryAfter(waitMs) };
   const headers = { ...NOT_KEPT, ...waits, [ERROR_CODE]: CODES[status] };
   if (formOf(c) === 'text') return c.text(asText(lines), status, headers);
-  const findings = refusal === null ? [] : findingsOf(refusal);
+  const findings = refusal === null ? [] : faultsOf(refusal).map((each) => asJson(each, shown));
   const state = isUnconfirmed ? 'unconfirmed' : 'refused';
   return c.json<z.infer<typeof refusedAnswer>>({ error, state, lines, findings }, status, headers);
 }
@@ -123,13 +132,23 @@ function factsOf(outcome: Accepted): Omit<z.infer<typeof pushedAnswer>, keyof ty
   }
 }
 
-function findingsOf({ all, warnings }: Refusal): z.infer<typeof finding>[] {
+function findingsOf(outcome: Accepted): readonly Finding[] {
+  if (outcome.kind === 'refused') return outcome.refusal.preview?.findings ?? [];
+  return 'findings' in outcome ? outcome.findings : [];
+}
+
+function faultsOf({ all, warnings }: Refusal): readonly Finding[] {
   const refusals = all.map(({ code, reason, lines }): Finding => {
     return { severity: 'refuse', code, lines: [sentence(reason), ...lines] };
   });
-  return [...refusals, ...warnings].map(asJson);
+  return [...refusals, ...warnings];
 }
 
-function asJson({ severity, code, lines, places = [] }: Finding): z.infer<typeof finding> {
+type FindingAnswer = z.infer<typeof finding>;
+
+function asJson(
+  { severity, code, lines, places = [] }: Finding,
+  shown: (line: string) => string,
+): FindingAnswer {
   return { severity, code, lines: lines.map(shown), places: places.map(visible) };
 }

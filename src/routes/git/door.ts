@@ -14,7 +14,7 @@ import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { isolate } from '../../metrics/isolate.ts';
 import { PR_KEY } from '../../push/reply/banner.ts';
 import type { Reply } from '../../push/reply/reply.ts';
-import { type Arrival, conclude, end } from '../../push/session.ts';
+import { type Arrival, conclude, end, type Outcome } from '../../push/session.ts';
 import { ASKED_BY_ANSWER } from '../../push/consent.ts';
 import type { PostDoor } from '../../push/push-host.ts';
 import { type PushRun, receivedHashOf } from '../../push/push-run.ts';
@@ -22,7 +22,7 @@ import type { Received } from '../../push/receive/receive.ts';
 import { openPush } from '../../service/open-push.ts';
 import { ClientPushLimits } from '../../service/push-limits.ts';
 import { memoryFor } from '../../service/scope.ts';
-import { discardBody } from '../../streams/body.ts';
+import { discardBody, type LimitedSource } from '../../streams/body.ts';
 import type { RepositoryName } from '../../words/repository-name.ts';
 import { sentence } from '../../words/sentence.ts';
 import { decoded } from '../request/form-fields.ts';
@@ -32,7 +32,7 @@ import { idempotencyKey } from '../threads/posting.ts';
 import { answerAccepted, answerPushed, formOf } from './door-answer.ts';
 import { announcedBytes } from './git-http.ts';
 import { arrived, pushBody, pushTooLarge } from './git-push.ts';
-import { KeyedRequest } from './sent-before.ts';
+import { KeyedRequest, type PushedAnswer } from './sent-before.ts';
 
 const KEY_IN_ADDRESS = `Give the key in the header ${PR_KEY}, because proxies log addresses.`;
 const NOT_UTF8 = 'The options in the address are not UTF-8, encoded with percent signs.';
@@ -46,17 +46,40 @@ export interface Door {
   /** Whether `read` asks the limits, before it reads anything. */
   readonly asksLimits?: boolean;
   /** Reads what was posted as a push. Must not reject. */
-  read(reader: ByteReader, pushOptions: readonly string[], memory: MemoryHold): Promise<ReadPush>;
+  readonly read: (
+    reader: ByteReader,
+    pushOptions: readonly string[],
+    memory: MemoryHold,
+  ) => Promise<ReadPush>;
 }
 
 export interface ReadPush {
   readonly request: PushRequest | FaultyRequest;
   /** Where the pack is read; by default, it is the rest of the body. */
   readonly pack?: ByteReader;
+  /** Gives back what the pack is read from. */
+  discard?(): Promise<void>;
   /** Names the content, if it becomes other commits when it is sent again. */
   readonly content?: string;
   readonly used?: PostDoor['used'];
 }
+
+/** A request to a door. */
+export interface Posted {
+  readonly body: LimitedSource;
+  readonly reader: ByteReader;
+  readonly options: readonly string[];
+  /** The request as it is recognised when it is sent again; null: it has no key. */
+  readonly keyed: KeyedRequest | null;
+  readonly reply: Reply;
+}
+
+/** A push that has ended. */
+type Ended =
+  | { readonly kind: 'too-large' }
+  /** A request with the same key has opened the pull request before. */
+  | { readonly kind: 'opened-before'; readonly answer: PushedAnswer }
+  | { readonly kind: 'concluded'; readonly outcome: Outcome; readonly leftOut: readonly string[] };
 
 /** Names everything that was sent, and how it is to be published. */
 async function contentOf(
@@ -71,79 +94,97 @@ async function contentOf(
   ];
 }
 
-/** Pushes what was posted, and goes on if the client leaves, because the push may be half done. */
+/** Answers what was posted, and goes on if the client leaves, because the push may be half done. */
 export async function throughDoor(c: Context<AppEnv>, target: RepositoryName, door: Door): Promise<Response> {
   const { maxBytes, tooLarge } = door;
+  const body = pushBody(c, maxBytes);
   if (scopeOf(c).isForeign) {
     // A browser that cannot send all never shows the answer.
-    await discardBody(pushBody(c, maxBytes));
+    await discardBody(body);
     return answerRefused(c, FOREIGN, formOf(c));
   }
-  if (announcedBytes(c) > maxBytes) return pushTooLarge(c, pushBody(c, maxBytes), tooLarge);
-  const memory = memoryFor(scopeOf(c));
-  const pushing = pushed(c, target, memory, door).catch((error: unknown) => {
-    memory.end();
-    throw error;
+  if (announcedBytes(c) > maxBytes) return pushTooLarge(c, body, tooLarge);
+  const reply = new LinesReply();
+  const head = headOf(c);
+  const [opened, { options, keyed }] =
+    typeof head === 'string' ? ([refusing(door, head), NO_HEAD] as const) : ([door, head] as const);
+  const posted = { body, reader: new ByteReader(body), options, keyed, reply };
+  const pushing = pushPosted(c, target, opened, posted).then((ended) => {
+    if (ended.kind === 'too-large') return pushTooLarge(c, body, tooLarge);
+    if (ended.kind === 'opened-before') return answerAccepted(c, ended.answer);
+    const { outcome, leftOut } = ended;
+    return answerPushed(c, outcome, [...reply.lines, ...leftOut, ...outcome.lines]);
   });
   c.executionCtx.waitUntil(pushing.catch(() => {}));
   return pushing;
 }
 
-async function pushed(
+const NO_HEAD: Head = { options: [], keyed: null };
+
+/** A door that reads nothing, because something is wrong with what stands before the body. */
+function refusing(door: Door, problem: string): Door {
+  const read = async () => ({ request: unreadRequest(badRequest(problem)) });
+  return { ...door, asksLimits: false, read };
+}
+
+/** Looks at a push that was concluded, before what it holds is given back. */
+type Look = (outcome: Outcome, run: PushRun, arrival: Arrival) => Promise<void>;
+
+/** Pushes what was posted. */
+export async function pushPosted(
   c: Context<AppEnv>,
   target: RepositoryName,
-  memory: MemoryHold,
-  door: Door,
-): Promise<Response> {
-  const { maxBytes, tooLarge, asksLimits = false } = door;
-  const body = pushBody(c, maxBytes);
-  const reader = new ByteReader(body);
-  const head = headOf(c);
-  const isRead = typeof head !== 'string';
-  const read: ReadPush = isRead
-    ? await door.read(reader, head.options, memory)
-    : { request: unreadRequest(badRequest(head)) };
-  const keyed = isRead ? head.keyed : null;
-  const reply = new LinesReply();
-  const scope = hostScopeOf(c);
-  const limits = new ClientPushLimits(scope, asksLimits && isRead);
-  const posted = { name: door.name, used: read.used ?? [] };
-  const opening = { memory, limits, consent: ASKED_BY_ANSWER, door: posted, ...keyed?.names };
-  const run = openPush(scope, target, reply, opening);
-  const arrival = await arrived(c, run, read.request, body, reader, read.pack);
-  if (arrival === null) return pushTooLarge(c, body, tooLarge);
-  const { task } = arrival;
-  const before = await openedBefore().catch(async (error: unknown) => {
-    await end(run, arrival, false);
+  { name, asksLimits, read: readPush }: Door,
+  { body, reader, options, keyed, reply }: Posted,
+  look: Look = async () => {},
+): Promise<Ended> {
+  const memory = memoryFor(scopeOf(c));
+  try {
+    const read = await readPush(reader, options, memory);
+    const scope = hostScopeOf(c);
+    const limits = new ClientPushLimits(scope, asksLimits);
+    const door = { name, used: read.used ?? [] };
+    const opening = { memory, limits, consent: ASKED_BY_ANSWER, door, ...keyed?.names };
+    const run = openPush(scope, target, reply, opening);
+    const arrival = await arrived(c, run, read.request, body, reader, read.pack);
+    await read.discard?.();
+    if (arrival === null) return { kind: 'too-large' };
+    const before = await openedBefore(run, keyed, read, arrival).catch(async (error: unknown) => {
+      await end(run, arrival, false);
+      throw error;
+    });
+    if (before === null) return await isolate.during(concluded(run, arrival, look));
+    await end(run, arrival, true);
+    return { kind: 'opened-before', answer: before };
+  } catch (error) {
+    memory.end();
     throw error;
-  });
-  if (before === null) return isolate.during(concluded(c, run, arrival, reply));
-  await end(run, arrival, true);
-  return answerAccepted(c, before);
-
-  async function openedBefore() {
-    if (keyed === null || task.kind !== 'push') return null;
-    return keyed.openedBefore(run, await contentOf(run, read, task.received));
   }
 }
 
-async function concluded(
-  c: Context<AppEnv>,
-  run: PushRun,
-  arrival: Arrival,
-  { lines }: LinesReply,
-): Promise<Response> {
+async function openedBefore(run: PushRun, keyed: KeyedRequest | null, read: ReadPush, { task }: Arrival) {
+  if (keyed === null || task.kind !== 'push') return null;
+  return keyed.openedBefore(run, await contentOf(run, read, task.received));
+}
+
+async function concluded(run: PushRun, arrival: Arrival, look: Look): Promise<Ended> {
   const { outcome, commandStatuses } = await conclude(run, arrival);
-  // A retry finds the pull request, or the push that waits.
-  await end(run, arrival, true);
+  try {
+    await look(outcome, run, arrival);
+  } finally {
+    // A retry finds the pull request, or the push that waits.
+    await end(run, arrival, true);
+  }
   const leftOut = commandStatuses
     .filter(({ reason }) => reason !== null && outcome.kind !== 'refused')
     .map(({ refName, reason }) => `Left out: ${refName} (${reason})`);
-  return answerPushed(c, outcome, [...lines, ...leftOut, ...outcome.lines]);
+  return { kind: 'concluded', outcome, leftOut };
 }
 
+type Head = Pick<Posted, 'options' | 'keyed'>;
+
 /** Reads what stands before the body; or says what is wrong with it. */
-function headOf(c: Context<AppEnv>): { options: readonly string[]; keyed: KeyedRequest | null } | string {
+function headOf(c: Context<AppEnv>): Head | string {
   const options = pushOptionsOf(c);
   if (typeof options === 'string') return options;
   const key = idempotencyKey(c);

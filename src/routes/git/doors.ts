@@ -20,7 +20,7 @@ import { pushedAnswer, refusedAnswer } from './door-answer.ts';
 
 export const doors = new Hono<AppEnv>().basePath(REPOSITORY_PATH);
 
-const BUNDLES: Door = {
+export const BUNDLE_DOOR: Door = {
   name: 'bundle',
   maxBytes: MAX_PUSH_BYTES,
   read: async (reader, pushOptions) => ({ request: await readBundle(reader, pushOptions) }),
@@ -53,7 +53,7 @@ const ANSWERS = {
 doors.post(
   '/bundle',
   described(
-    onGitRepository((c, target) => throughDoor(c, target, BUNDLES)),
+    onGitRepository((c, target) => throughDoor(c, target, BUNDLE_DOOR)),
     {
       operationId: 'pushBundle',
       summary: 'Push a bundle',
@@ -74,7 +74,7 @@ doors.post(
 doors.post(
   '/patch',
   described(
-    onGitRepository((c, target) => throughDoor(c, target, patchDoor(c, target))),
+    onGitRepository((c, target) => throughDoor(c, target, patchDoor(c, target, []))),
     {
       operationId: 'pushPatch',
       summary: 'Push a patch',

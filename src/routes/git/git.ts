@@ -71,7 +71,7 @@ export const git = new Hono<AppEnv>().basePath(REPOSITORY_PATH);
 git.get(
   '/',
   described(onRemote(explainRemote), {
-    operationId: 'explainRemote',
+    operationId: 'showRepository',
     summary: 'How to use this remote',
     description: 'For a person who opens the address of the remote.',
     tag: 'Git',
@@ -148,7 +148,7 @@ function discoverRefs(c: Context<AppEnv>, target: RepositoryName): Response | Pr
 git.post(
   '/git-receive-pack',
   described(onGitRepository(push), {
-    operationId: 'push',
+    operationId: 'pushWithGit',
     summary: 'Push: open or update a pull request',
     description:
       'Commands, push options and a pack, as `git push` sends them, optionally with gzip. The service reports every outcome except the ones below in-band with status 200, because Git shows no other text. With the push option `pr-hash` it updates a pull request; `overwrite` drops what somebody else has put on its branch. To withdraw it (`withdraw`), or to change its title or description, it also takes `pr-key`.',
@@ -178,7 +178,7 @@ function push(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
 git.post(
   '/git-upload-pack',
   described(onGitRepository(uploadPack), {
-    operationId: 'fetch',
+    operationId: 'fetchWithGit',
     summary: 'Fetch or clone',
     description: 'The service relays only the body of the request to the code host.',
     tag: 'Git',

@@ -6,25 +6,33 @@
 import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
 import type { AppEnv } from '../../env.ts';
-import { latin1 } from '../../git/bytes.ts';
+import type { Config } from '../../config/config.ts';
+import type { CommitIdentity } from '../../git/objects/commit.ts';
 import { ZERO_OID } from '../../git/objects/oid.ts';
-import { ByteReader } from '../../git/wire/byte-reader.ts';
+import { outgoingPack } from '../../git/pack/outgoing-pack.ts';
+import { ByteReader, sourceFrom } from '../../git/wire/byte-reader.ts';
 import { type PushRequest, unreadRequest } from '../../git/wire/push-request.ts';
 import { followMoves } from '../../host/redirect.ts';
 import { systemClock } from '../../isolate/clock.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { isPlainDiff, type PatchMail, readMails } from '../../patch/mails.ts';
+import type { WriteEntry } from '../../patch/new-entries.ts';
 import { malformed, PatchError } from '../../patch/patch-error.ts';
 import { type Base, type Series, seriesOn } from '../../patch/series.ts';
+import { isForReview, type MaybeReviewed } from '../../push/delay/keep.ts';
 import { refusalOf } from '../../push/judge/findings.ts';
 import type { PushHost } from '../../push/push-host.ts';
 import { faultsIn, parsePushOptions, type PushOptions } from '../../push/receive/push-options.ts';
 import { HostSteps, Refusal, refusedOptions } from '../../push/reply/refusal.ts';
 import { pushHost } from '../../service/open-push.ts';
 import { ClientPushLimits } from '../../service/push-limits.ts';
+import { ServicePushStore } from '../../service/push-store.ts';
+import type { PushSpool } from '../../spool/spool.ts';
+import { BodyBytes } from '../../streams/body-bytes.ts';
 import { heldReads, readCommit, type ReadObjects } from '../../upstream/tree-reader.ts';
 import { defaultBranchOf } from '../../upstream/upstream-refs.ts';
 import { fullName, type RepositoryName } from '../../words/repository-name.ts';
+import { announcedBytes } from './git-http.ts';
 import { refuseTooMany } from '../request/limits.ts';
 import { hostScopeOf } from '../request/scope.ts';
 import type { Door, ReadPush } from './door.ts';
@@ -32,18 +40,23 @@ import { LinesReply } from './door.ts';
 
 const MAX_PATCH_BYTES = 10 * 1024 * 1024;
 const HEADS = 'refs/heads/';
-/** A text in memory, and the pieces that it came in. */
-const TEXT_COPIES = 2;
+/** A file of upstream in memory: it is compared where it is. */
+const FILE_COPIES = 1;
 const NO_CAPABILITIES: ReadonlySet<string> = new Set();
 
-export function patchDoor(c: Context<AppEnv>, target: RepositoryName): Door {
+/** @param people whose names are searched for in a diff, which has no author. */
+export function patchDoor(
+  c: Context<AppEnv>,
+  target: RepositoryName,
+  people: readonly CommitIdentity[],
+): Door {
   return {
     name: 'patch',
     maxBytes: MAX_PATCH_BYTES,
     tooLarge: 'The patch is over 10 MB. Push it, or send a bundle.',
     asksLimits: true,
     read: (reader, pushOptions, memory) =>
-      readPatch(c, target, reader, pushOptions, memory).catch((error: unknown) => ({
+      readPatch(c, target, people, reader, pushOptions, memory).catch((error: unknown) => ({
         request: unreadRequest(
           error instanceof PatchError ? new Refusal('patch', error.reason, error.lines) : error,
           pushOptions,
@@ -55,6 +68,7 @@ export function patchDoor(c: Context<AppEnv>, target: RepositoryName): Door {
 async function readPatch(
   c: Context<AppEnv>,
   target: RepositoryName,
+  people: readonly CommitIdentity[],
   reader: ByteReader,
   pushOptions: readonly string[],
   memory: MemoryHold,
@@ -66,21 +80,41 @@ async function readPatch(
   const faults = refusalOf(refusedOptions(faultsIn(parsed)));
   if (faults !== null) throw faults;
   if (options.withdraw) return { request: asPush([], pushOptions) };
-  refuseDelay(c, options);
-  const patch = await textOf(reader, memory);
-  const isDiff = isPlainDiff(patch);
-  const mails = isDiff ? [mailOf(patch, options)] : readMails(patch);
+  const store = new ServicePushStore(hostScopeOf(c), memory);
+  await refuseWaiting({ store, settings: c.var.config, target }, options);
+  const expected = Math.min(announcedBytes(c) || MAX_PATCH_BYTES, MAX_PATCH_BYTES);
+  const patch = await BodyBytes.of(reader, memory, expected);
+  const { bytes } = patch;
+  const isDiff = isPlainDiff(bytes);
+  const mails = isDiff ? [{ ...mailOf(bytes, options), people }] : readMails(bytes);
+  const content = createHash('sha1').update(bytes).digest('hex');
   const host = pushHost(hostScopeOf(c), { memory });
-  const { series, branch } = await onBase(host, target, options.base, (base, read) =>
-    seriesOn(base, patch, mails, read, memory),
+  const { pack, discard, tip, branch } = await packOf(store.openSpool(), (write) =>
+    onBase(host, target, options.base, (base, read) => seriesOn(base, bytes, mails, { read, memory, write })),
   );
-  const command = { oldId: ZERO_OID, newId: series.tip, refName: `refs/for/${branch}` };
+  patch.free();
+  const command = { oldId: ZERO_OID, newId: tip, refName: `refs/for/${branch}` };
   // Title and description of a diff stand in its commit.
   const { used = [], left = [] } = Object.groupBy(pushOptions, (option) =>
     isDiff && /^(?:title|description)=/.test(option) ? 'used' : 'left',
   );
-  const content = createHash('sha1').update(patch, 'latin1').digest('hex');
-  return { request: asPush([command], left), pack: new ByteReader(series.pack), content, used };
+  return { request: asPush([command], left), pack: new ByteReader(pack), discard, content, used };
+}
+
+/**
+ * Keeps the entries that are made in a spool, because their number stands in front of a pack.
+ * @param make writes them.
+ */
+async function packOf<T extends Series>(spool: PushSpool, make: (write: WriteEntry) => Promise<T>) {
+  try {
+    const made = await make((pieces) => spool.write(pieces));
+    await spool.close();
+    const pack = sourceFrom(outgoingPack(0, [], made.entryCount, spool.read()));
+    return { ...made, pack, discard: () => spool.discard() };
+  } catch (error) {
+    await spool.discard();
+    throw error;
+  }
 }
 
 function asPush(commandList: PushRequest['commandList'], pushOptions: readonly string[]): PushRequest {
@@ -99,38 +133,32 @@ async function letIn(c: Context<AppEnv>, { withdraw, preview, prHash }: PushOpti
   throw new Refusal('rate-limited', error, [], { waitMs });
 }
 
-/** @throws Refusal, because the host would learn now which files a later pull request changes */
-function refuseDelay(c: Context<AppEnv>, { delayMs, wait }: PushOptions): void {
-  if ((delayMs ?? c.var.config.publishDelayMs) === 0 && !wait) return;
+/**
+ * @throws Refusal for a push that is published later, because the host would learn now which files
+ * a later pull request changes
+ */
+async function refuseWaiting(
+  run: MaybeReviewed & { readonly settings: Pick<Config, 'publishDelayMs'> },
+  { delayMs, wait }: PushOptions,
+): Promise<void> {
+  const isForReviewer = await isForReview(run);
+  if ((delayMs ?? run.settings.publishDelayMs) === 0 && !wait && !isForReviewer) return;
+  const atOnce = `To publish the patch at once, ${wait ? 'leave out wait' : 'add -o delay=0s'}.`;
   throw new Refusal('patch', 'a patch cannot wait', [
+    ...(isForReviewer ? ['The operator of this service reviews it before it is published.'] : []),
     'To apply it, the service asks the code host for the files that it changes, long before it would be published.',
-    `Push it, or send a bundle. To publish the patch at once, ${wait ? 'leave out wait' : 'add -o delay=0s'}.`,
+    isForReviewer ? 'Push it, or send a bundle.' : `Push it, or send a bundle. ${atOnce}`,
   ]);
 }
 
-/** Reads a body as a text with one character for each byte. */
-async function textOf(reader: ByteReader, memory: MemoryHold): Promise<string> {
-  const claim = memory.claim();
-  let text = '';
-  let bytes = 0;
-  for (let chunk = await reader.nextChunk(); chunk !== null; chunk = await reader.nextChunk()) {
-    text += latin1(chunk);
-    bytes += chunk.byteLength;
-    await claim.set(TEXT_COPIES * bytes);
-    reader.recycle();
-  }
-  await memory.worked(bytes);
-  return text;
-}
-
 /** The commit of a diff without a message. @throws PatchError */
-function mailOf(patch: string, { title, description }: PushOptions): PatchMail {
+function mailOf(patch: Uint8Array, { title, description }: PushOptions): Omit<PatchMail, 'people'> {
   if (title === null)
     throw malformed(
       'A diff has no message. Add one to the address: ?title=<words>, and &description=<text> if there is more to say.',
     );
   const message = `${title}\n${description === null ? '' : `\n${description}\n`}`;
-  return { people: [], message, start: 0, end: patch.length };
+  return { message, start: 0, end: patch.byteLength };
 }
 
 /**
@@ -164,12 +192,13 @@ async function onBase(
   const read = heldReads(
     (request, maxBytes) => host.transport.readObjects(name, request, maxBytes),
     host.memory,
+    FILE_COPIES,
   );
   const series = await steps.run('lookup', async () => {
     const { tree, committedAt } = await readCommit(read, tip);
     return apply({ tip, tree, committedAt }, read);
   });
-  return { series, branch: refName.slice(HEADS.length) };
+  return { ...series, branch: refName.slice(HEADS.length) };
 }
 
 const wantedRefs = (named: string | null): string[] => (named === null ? ['HEAD'] : [HEADS + named]);

@@ -21,7 +21,7 @@ import { formSecrets } from '../request/form-fields.ts';
 import { scopeOf } from '../request/scope.ts';
 import type { pushedAnswer } from './door-answer.ts';
 
-type PushedAnswer = z.infer<typeof pushedAnswer>;
+export type PushedAnswer = z.infer<typeof pushedAnswer>;
 
 /** A name holds for this time, and is looked for as long again: a day in all. */
 const WINDOW_MS = 12 * 60 * 60 * 1000;

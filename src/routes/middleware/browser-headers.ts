@@ -61,6 +61,7 @@ const SHARED_PATHS = [
   '/metrics',
   '/openapi.json',
   '/api/*',
+  '/v1/pr/*',
   ...['panic', 'pardon', 'rollback', 'drain'].map((action) => `/admin/${action}`),
   // The last three are for Git clients in web pages.
   ...['issues/*', 'pulls/*', 'security/anonymous', 'info/refs', 'git-upload-pack', 'git-receive-pack'].map(

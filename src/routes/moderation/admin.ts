@@ -168,7 +168,7 @@ async function setPanicMode(
 admin.post(
   '/admin/pardon',
   described(forOperator(pardonRequest, pardon), {
-    operationId: 'pardon',
+    operationId: 'pardonClients',
     summary: 'Lift what reports have led to',
     description:
       'The pseudonym may post again, gets back its karma, and comments that are left show theirs again. Earlier reports no longer count, and their senders cannot report it again until 30 days after their report. Deleted comments stay deleted.',
@@ -291,7 +291,7 @@ async function rollbackResult(c: Context<AppEnv>, id: string): Promise<RollbackR
 admin.post(
   '/admin/drain',
   described(forOperator(drainRequest, drain), {
-    operationId: 'drain',
+    operationId: 'drainPushes',
     summary: 'Publish what is delayed',
     description:
       'Before a downgrade: whatever waits for a chosen time is due at once. The scheduled handler publishes it, and the answer says how much is left.',

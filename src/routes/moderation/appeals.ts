@@ -96,7 +96,7 @@ appeals.post(APPEAL_PATH, (c, next) => {
 appeals.post(
   APPEAL_PATH,
   described(takeAppeal, {
-    operationId: 'appeal',
+    operationId: 'sendAppeal',
     summary: 'Appeal against reports',
     description:
       'The operator gets the text and the pseudonym, once a day at most; nothing else of the request. They may pardon the pseudonym, or not. A browser gets a form at the same path.',

@@ -33,7 +33,7 @@ const frontPageQuery = z.object({
 frontPageRoute.get(
   '/',
   described(showFrontPage, {
-    operationId: 'frontPage',
+    operationId: 'showFrontPage',
     summary: 'What this is, and how to use it',
     description: 'A page in a browser, a few lines in a terminal.',
     tag: 'Service',

@@ -6,6 +6,7 @@ import { type Context, Hono } from 'hono';
 import { etag, RETAINED_304_HEADERS } from 'hono/etag';
 import * as z from 'zod';
 import { type HostConfig, hostWithKey } from '../../config/hosts.ts';
+import { HISTORY_KINDS } from '../../durable/pull-request/history.ts';
 import type { PullRequestView } from '../../durable/pull-request/pull-request.ts';
 import type { AppEnv } from '../../env.ts';
 import { eventsOf, type OwnIds } from '../../events/host-event.ts';
@@ -58,7 +59,7 @@ const pullRequestAnswer = z
     state: z.enum(['open', 'merged', 'closed', 'withdrawn']),
     url: z.string().meta({ description: 'The pull request.' }),
     title: z.string().nullable().meta({ description: 'Null: it cannot be read now.' }),
-    events: z.array(z.object({ kind: z.string(), at, url: z.string() })),
+    events: z.array(z.object({ kind: z.enum(HISTORY_KINDS), at, url: z.string() })),
     comments: z
       .array(z.object({ author: z.string().nullable(), at, path: z.string().nullable(), text: z.string() }))
       .optional()
@@ -75,7 +76,7 @@ pullRequestPageRoute.get(
   '/v1/pr/:hash',
   withEtag,
   described(showPullRequest, {
-    operationId: 'pullRequestPage',
+    operationId: 'showPullRequest',
     summary: 'The state of a pull request',
     description:
       'State, link, events, what people wrote, and how to update and withdraw it: a page in a browser, lines in a terminal, JSON for `Accept: application/json`, and an Atom feed behind `.atom`. Unlike a topic, nobody else can write to it.',
@@ -136,7 +137,7 @@ async function showPullRequest(c: Context<AppEnv>): Promise<Response> {
 /** Lists what people wrote, the newest first, and the description last. */
 function textsOf({ comments, description }: Conversation): ThreadComment[] {
   const all = description === null ? comments : [...comments, description];
-  return all.map(({ author, at, path, text }) => ({ author, at, path, text }));
+  return all.map((said) => ({ author: said.author, at: said.at, path: said.path, text: said.text }));
 }
 
 /** The policy of the repository; undefined if it is not known in time. Never rejects. */

@@ -109,15 +109,16 @@ function signed(found: Conversation, bot: string | null): SignedConversation {
     text: plainText(comment.text),
     postedAs: bot !== null && comment.author === bot ? postedAs : null,
   });
-  const pseudonymIn = ({ text }: ThreadComment): string | null => {
-    const hash = splitFooter(text)?.hash;
-    return hash === undefined ? null : `anon-${hash}`;
-  };
   return {
     ...found,
     description: found.description && sign(found.description, CONTRIBUTOR),
     comments: found.comments.map((comment) => sign(comment, pseudonymIn(comment))),
   };
+}
+
+function pseudonymIn({ text }: ThreadComment): string | null {
+  const hash = splitFooter(text)?.hash;
+  return hash === undefined ? null : `anon-${hash}`;
 }
 
 /** Tells a client without calls when it has some. Null: it has some now, or nobody knows. */

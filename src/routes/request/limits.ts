@@ -128,9 +128,11 @@ export function refuseSuspendedWriting(c: Context<AppEnv>): Promise<Refused | nu
  * they are accepted.
  */
 export function refuseSuspendedReports(c: Context<AppEnv>): Promise<Refused | null> {
-  const isSuspended = ({ panicMode, writesSuspended }: GuardStatus) => panicMode || writesSuspended;
-  return refuseSuspended(c, 'private reports', isSuspended);
+  return refuseSuspended(c, 'private reports', isAnythingSuspended);
 }
+
+const isAnythingSuspended = ({ panicMode, writesSuspended }: GuardStatus): boolean =>
+  panicMode || writesSuspended;
 
 async function refuseSuspended(
   c: Context<AppEnv>,

@@ -60,7 +60,7 @@ export const api = new Hono<AppEnv>();
 api.get(
   '/api/stats',
   described(showTotals, {
-    operationId: 'stats',
+    operationId: 'countPullRequests',
     summary: 'How many pull requests there are',
     description: 'Those that were opened through this service, of all repositories together.',
     tag: 'Statistics',
@@ -80,7 +80,7 @@ async function showTotals(c: Context<AppEnv>): Promise<Response> {
 api.get(
   '/api/recent-prs',
   described(showRecent, {
-    operationId: 'recentPullRequests',
+    operationId: 'listRecentPullRequests',
     summary: 'The newest pull requests',
     description: 'Each with its repository and its address at the code host.',
     tag: 'Statistics',
@@ -116,7 +116,7 @@ const prStatusAnswer = z
 api.get(
   '/api/pr-status/:hash',
   described(showTopic, {
-    operationId: 'pullRequestTopic',
+    operationId: 'findNotificationTopic',
     summary: 'Where the events of a pull request appear',
     description: 'The answer does not tell whether there is such a pull request.',
     tag: 'Statistics',
@@ -149,7 +149,7 @@ const statusAnswer = z
 api.get(
   '/api/status',
   described(showStatus, {
-    operationId: 'status',
+    operationId: 'showStatus',
     summary: 'Whether pushes are accepted',
     description: 'At most two seconds old.',
     tag: 'Operation',

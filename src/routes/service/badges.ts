@@ -67,7 +67,7 @@ export const badges = new Hono<AppEnv>();
 badges.get(
   '/badge/:owner/:repo',
   described((c: Context<AppEnv>) => countBadge(c), {
-    operationId: 'pullRequestCountBadge',
+    operationId: 'drawCountBadge',
     summary: 'How many anonymous pull requests a repository has received',
     description: 'Those of a repository of the first code host that were opened through this service.',
     tag: 'Badges',
@@ -79,7 +79,7 @@ badges.get(
 badges.get(
   '/badge/:host/:owner/:repo',
   described((c: Context<AppEnv>) => countBadge(c), {
-    operationId: 'pullRequestCountBadgeOfHost',
+    operationId: 'drawCountBadgeOfHost',
     summary: 'The same for a repository of any code host',
     description: 'For a host that the operator has added, by its key.',
     tag: 'Badges',
@@ -91,7 +91,7 @@ badges.get(
 badges.get(
   '/badges/anonymous-friendly.svg',
   described(friendlyBadge, {
-    operationId: 'anonymousFriendlyBadge',
+    operationId: 'drawFriendlyBadge',
     summary: 'Whether a repository welcomes anonymous contributions',
     description:
       'Green if the file `.gitveil.yml` at its root contains `anonymous_friendly: true`. Otherwise gray, also without a repository.',
@@ -128,7 +128,7 @@ async function mayAsk(c: Context<AppEnv>): Promise<boolean> {
 badges.get(
   '/badges/deployed.svg',
   described(showDeployed, {
-    operationId: 'deployedBadge',
+    operationId: 'drawRevisionBadge',
     summary: 'Which commit runs',
     description: 'Red while pushes are suspended.',
     tag: 'Badges',
@@ -147,7 +147,7 @@ async function showDeployed(c: Context<AppEnv>): Promise<Response> {
 badges.get(
   '/badges/report.svg',
   described((c: Context<AppEnv>) => image(c, reportBadge(), AN_HOUR), {
-    operationId: 'reportBadge',
+    operationId: 'drawReportBadge',
     summary: 'Report without an account',
     description:
       'For a link to `/v1/gh/<owner>/<repo>/issues/new`, which may fill in `title`, `body` and `labels`.',

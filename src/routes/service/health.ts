@@ -37,7 +37,7 @@ export const health = new Hono<AppEnv>();
 health.get(
   '/health',
   described(showHealth, {
-    operationId: 'health',
+    operationId: 'showHealth',
     summary: 'Which code runs',
     description: 'The commit and the hash of the bundle, so that anybody can compare them with the source.',
     tag: 'Service',

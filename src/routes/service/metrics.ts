@@ -47,7 +47,7 @@ export const metrics = new Hono<AppEnv>();
 metrics.get(
   '/metrics',
   described(showMetrics, {
-    operationId: 'metrics',
+    operationId: 'showMetrics',
     summary: 'Metrics for operators',
     description:
       'JSON describes only one isolate. Where the operator has set no key, bytes are rounded up to 16 MiB, requests to tens, and figures move once a minute. With the service key, the text format of Prometheus, which Accept asks for, has the counts of the whole service, too.',

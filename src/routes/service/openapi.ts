@@ -59,7 +59,7 @@ export function openapi(app: Hono<AppEnv>): Hono<AppEnv> {
   routes.get(
     '/openapi.json',
     described(showDescription, {
-      operationId: 'description',
+      operationId: 'describeApi',
       summary: 'This description, for tools',
       description: 'OpenAPI 3.1, with the address at which it was asked for.',
       tag: 'Service',
@@ -72,7 +72,7 @@ export function openapi(app: Hono<AppEnv>): Hono<AppEnv> {
   routes.get(
     '/docs',
     described((c: Context<AppEnv>) => answerDocument(c, 'api'), {
-      operationId: 'documentation',
+      operationId: 'showDocumentation',
       summary: 'This description, for people',
       description: 'Begins with a first comment, and has a command to try for each endpoint.',
       tag: 'Service',

@@ -19,7 +19,7 @@ export const securityTxt = new Hono<AppEnv>();
 securityTxt.get(
   '/.well-known/security.txt',
   described(showContact, {
-    operationId: 'securityTxt',
+    operationId: 'showSecurityContact',
     summary: 'Where to report a weakness',
     description: 'In the form of RFC 9116.',
     tag: 'Service',

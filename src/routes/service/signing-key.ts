@@ -15,7 +15,7 @@ export const signingKey = new Hono<AppEnv>();
 signingKey.get(
   '/.well-known/gitveil-signing-key',
   described(showKey, {
-    operationId: 'signingKey',
+    operationId: 'showSigningKey',
     summary: 'The key that signs the commits',
     description:
       'One line for the file that Git’s `gpg.ssh.allowedSignersFile` names. A good signature says that a commit came through this service, and no more.',

@@ -1,6 +1,7 @@
 /** Pushes that wait until the operator has seen them, with `REVIEW`. */
 import { describe, expect, it } from 'vitest';
 import { contribute } from '../support/contribution.ts';
+import { postTo } from '../support/door.ts';
 import { delayed, delayedAs, pageOf, pass, published, publishedAs } from '../support/delayed.ts';
 import { Operator, OPERATOR } from '../support/operator.ts';
 import { remoteLines } from '../support/push-output.ts';
@@ -9,6 +10,21 @@ import { useOwnTestBed } from '../support/test-bed.ts';
 import { exhaustive } from '../../support/exhaustive.ts';
 
 const bed = useOwnTestBed({ env: { ...OPERATOR, REVIEW: 'all' } });
+
+it('a patch is refused, and the code host is not asked for its files', async () => {
+  const { clone, upstream, person } = await contribute(bed);
+  await clone.commit();
+  const patch = await person.mustGit(clone.path, ['format-patch', '--stdout', 'origin/main']);
+  const reads = () => bed.host.requestsFor(upstream, 'POST', /\/git-upload-pack$/).length;
+  const before = reads();
+  const answered = await postTo(bed, person, upstream, 'patch', patch, 'delay=0s');
+  expect(answered).toMatchObject({
+    status: 400,
+    text: expect.stringContaining('Push it, or send a bundle.'),
+  });
+  expect(answered.text).toContain('reviews it before it is published');
+  expect(reads()).toBe(before);
+});
 
 async function reviewer(): Promise<Reviewer> {
   const operator = new Reviewer(bed);

@@ -128,6 +128,12 @@ describe('while a client’s requests to the host are used up', exhaustive, () =
   });
 });
 
+/** The authors of texts on a page, with the words that mark them. */
+const seenIn = (html: string) =>
+  [...html.matchAll(/<bdi>([^<]*)<\/bdi><\/strong>\s*(?:<span class="tag small">(\w+)<)?/g)].map(
+    ([, author, tag]) => [author, tag],
+  );
+
 describe('the reply form', () => {
   it('shows the thread that is answered', async () => {
     const upstream = await bed.createUpstream();
@@ -154,18 +160,14 @@ describe('the reply form', () => {
       `Me, too.${footer}`,
       'mona',
     );
-    const seen = async (html: string) =>
-      [...html.matchAll(/<bdi>([^<]*)<\/bdi><\/strong>\s*(?:<span class="tag small">(\w+)<)?/g)].map(
-        ([, author, tag]) => [author, tag],
-      );
     const stranger = await page(`${form}?to=1`, bed.person());
-    expect(await seen(stranger.html)).toEqual([
+    expect(seenIn(stranger.html)).toEqual([
       [own, 'anonymous'],
       ['mona', undefined],
     ]);
     expect(stranger.html).toContain('For me, too.</pre');
     const again = await client.post(form, { ...done.fields, user_token: token, step: 'edit' });
-    expect((await seen(again.html))[0]).toEqual([own, 'you']);
+    expect(seenIn(again.html)[0]).toEqual([own, 'you']);
   });
 
   it('offers the newest open threads, and says before anything is chosen if none takes a reply', async () => {
@@ -179,6 +181,11 @@ describe('the reply form', () => {
     ]);
     const newest = Array.from({ length: 20 }, (_, at) => [`${22 - at}`, `Slow &lt;${22 - at}&gt;`]);
     expect(offered).toEqual(newest);
+    const silent = await bed.createUpstream();
+    bed.sandbox.faults.inject({ path: new RegExp(`/${silent.fullName}/issues$`), answer: { status: 502 } });
+    const unlisted = await page(`/v1/gh/${silent.fullName}/reply`, bed.person());
+    expect(unlisted.html).toContain('The list cannot be read now. Write the number above.');
+    expect(unlisted.html).toContain('name="to"');
     const closed = await bed.createUpstream();
     await closed.grow({ files: { '.gitveil.yml': 'accept: [issues]\n' } });
     const refused = await page(`/v1/gh/${closed.fullName}/reply`, bed.person());

@@ -108,6 +108,26 @@ describe('a bundle', () => {
   });
 });
 
+it('is told what to do by curl, and options behind those that it has', async () => {
+  const contribution = await contribute(bed);
+  const { clone } = contribution;
+  await clone.commit();
+  const send = async (options: string, ...args: string[]) =>
+    (await post(contribution, await bundleOf(contribution, ...args), options)).text;
+  const opened = await send('', 'origin/main..HEAD');
+  const hash = /PR hash: {2}(\w+)/.exec(opened)?.[1] ?? '';
+  await clone.git('branch', 'old', 'origin/main');
+  const nothing = await send(`pr-hash=${hash}`, 'old', '--not', 'old~1');
+  expect(nothing).toContain(`curl -X POST -H 'X-PR-Key: <key>' `);
+  expect(nothing).not.toContain('git push');
+  await clone.git('checkout', '--quiet', '-b', 'topic', 'origin/main');
+  await clone.commit();
+  const two = await send('', 'main', 'topic', '--not', '--remotes');
+  expect(two).toMatch(/^ {2}git bundle create - main --not --remotes \| curl --data-binary @- \S+\/bundle$/m);
+  const faulty = await send('base=main&ai=no', 'origin/main..HEAD');
+  expect(faulty).not.toContain('?ai');
+});
+
 it('with warnings is answered with them, and published with yes', async () => {
   const contribution = await contribute(bed);
   const { clone, upstream } = contribution;

@@ -21,6 +21,7 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { UNCOUNTED } from '../../../src/git/memory.ts';
 import type { ObjectType } from '../../../src/git/objects/oid.ts';
+import { outgoingPack } from '../../../src/git/pack/outgoing-pack.ts';
 import { readMails } from '../../../src/patch/mails.ts';
 import { PatchError } from '../../../src/patch/patch-error.ts';
 import { seriesOn } from '../../../src/patch/series.ts';
@@ -212,7 +213,7 @@ async function run({ files, mine, theirs, options }: Story) {
   inTree('reset', '--quiet', '--hard', base);
   const tip = commit(theirs);
   const theirTrees = gitAm(patch, tip);
-  const ourTrees = await ours(patch.toString('latin1'), tip);
+  const ourTrees = await ours(patch, tip);
   return { theirTrees, ourTrees, patch: patch.toString() };
 }
 
@@ -225,13 +226,18 @@ function gitAm(patch: Uint8Array, tip: string): string[] | null {
   return trees;
 }
 
-async function ours(patch: string, tip: string): Promise<string[] | string> {
+async function ours(patch: Uint8Array, tip: string): Promise<string[] | string> {
   const tree = inTree('rev-parse', `${tip}^{tree}`);
+  const written: Uint8Array[] = [];
+  const write = async (pieces: readonly Uint8Array[]): Promise<void> => {
+    written.push(...pieces.map((piece) => piece.slice()));
+  };
   try {
-    const series = await seriesOn({ tip, tree, committedAt: 1 }, patch, readMails(patch), read, UNCOUNTED);
+    const ports = { read, memory: UNCOUNTED, write };
+    const series = await seriesOn({ tip, tree, committedAt: 1 }, patch, readMails(patch), ports);
+    const entries = new Blob(written).stream();
     const pieces: Uint8Array[] = [];
-    for (let piece = await series.pack.read(); piece !== null; piece = await series.pack.read())
-      pieces.push(piece);
+    for await (const piece of outgoingPack(0, [], series.entryCount, entries)) pieces.push(piece);
     git(['-C', 'tree', 'unpack-objects', '-q', '--strict'], Buffer.concat(pieces));
     return inTree('log', '--format=%T', `${tip}..${series.tip}`).split('\n');
   } catch (error) {
@@ -275,7 +281,7 @@ function saysTheSame(lines: readonly string[]): void {
   const subject = /^Subject: (.*)$/m.exec(info)?.[1] ?? '';
   const words = readFileSync(join(folder, 'words'), 'utf8');
   const message = git(['stripspace'], Buffer.from(`${subject}\n\n${words}`)).toString();
-  expect(readMails(mail.toString('latin1')).map((each) => each.message)).toEqual([message]);
+  expect(readMails(mail).map((each) => each.message)).toEqual([message]);
 }
 
 it('a mail has the message that git am gives it', () => {

@@ -41,7 +41,25 @@ export class FormClient {
     return this.send('POST', path, new URLSearchParams(sent).toString(), headers);
   }
 
-  async send(method: string, path: string, body: string | null, headers = {}): Promise<FormAnswer> {
+  /** @param file its content, in the field behind all others; null: it stays as the page has it. */
+  postFile(
+    path: string,
+    fields: Readonly<Record<string, string>>,
+    file: Uint8Array | null,
+    headers = {},
+  ): Promise<FormAnswer> {
+    const form = new FormData();
+    for (const [name, value] of Object.entries(fields)) form.append(name, value.replaceAll('\n', '\r\n'));
+    if (file !== null) form.append('file', new Blob([file]), 'my file.patch');
+    return this.send('POST', path, form, headers);
+  }
+
+  async send(
+    method: string,
+    path: string,
+    body: string | FormData | null,
+    headers = {},
+  ): Promise<FormAnswer> {
     const response = await fetch(this.#origin + path, {
       method,
       headers: {
@@ -50,7 +68,7 @@ export class FormClient {
         Accept: 'text/html',
         Origin: this.#origin,
         'Sec-Fetch-Site': 'same-origin',
-        ...(body !== null && { 'Content-Type': 'application/x-www-form-urlencoded' }),
+        ...(typeof body === 'string' && { 'Content-Type': 'application/x-www-form-urlencoded' }),
         ...headers,
       },
       body,

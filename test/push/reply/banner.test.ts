@@ -1,6 +1,13 @@
 /** The banner holds all that the contract lists (4.6, step 8). */
 import { describe, expect, it } from 'vitest';
-import { bannerLines, delayedLines, keyLines, pageLines, shellWord } from '../../../src/push/reply/banner.ts';
+import {
+  bannerLines,
+  delayedLines,
+  keyLines,
+  oneBranchCommand,
+  pageLines,
+  shellWord,
+} from '../../../src/push/reply/banner.ts';
 
 const FACTS = {
   updated: false,
@@ -130,6 +137,20 @@ describe('bannerLines', () => {
       'To update it, send all its commits:',
       `  curl --data-binary '@<your file>' -H 'X-PR-Key: <key>' '${address}?pr-hash=${FACTS.prHash}&base=next&${message}'`,
     ]);
+  });
+
+  it('sends one branch alone', () => {
+    const remoteUrl = 'https://service.test/v1/gh/octo/hello';
+    const refName = "refs/heads/it's";
+    const bundle = { name: 'bundle', used: [] } as const;
+    const command = (door: 'git' | typeof bundle) =>
+      oneBranchCommand('0123456789abcdef', { remoteUrl, refName, door });
+    expect(command('git')).toBe(
+      String.raw`git push --no-follow-tags ${remoteUrl} '0123456789ab:refs/heads/it'\''s'`,
+    );
+    expect(command(bundle)).toBe(
+      String.raw`git bundle create - 'it'\''s' --not --remotes | curl --data-binary @- ${remoteUrl}/bundle`,
+    );
   });
 
   it.each([

@@ -10,5 +10,9 @@ it.each([
   ['Files: a -o b, a-o draft', 'Files: a -o b, a-o draft'],
   ['  git push -o withdraw HEAD:main', '  git push -o withdraw HEAD:main'],
 ])('%s', (line, words) => {
-  expect(forAddress(line)).toBe(words);
+  expect(forAddress(line, '?')).toBe(words);
+});
+
+it('an option is added to those that are there', () => {
+  expect(forAddress('To sign off, add: -o sign-off', '&')).toBe('To sign off, add: &sign-off');
 });

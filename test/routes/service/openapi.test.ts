@@ -45,7 +45,7 @@ describe('the description', () => {
     // It only says which badges there are.
     served.delete('GET /badges/{badge}');
     // Forms are for people; programs have the JSON endpoints.
-    for (const form of ['new-issue', 'reply', 'change', 'withdraw', 'security']) {
+    for (const form of ['new-issue', 'reply', 'change', 'send-file', 'withdraw', 'security']) {
       for (const method of ['GET', 'POST']) {
         expect(served.delete(`${method} /v1/{host}/{owner}/{repo}/${form}`)).toBe(true);
       }

@@ -2,7 +2,7 @@
 import { pullRequestText } from '../../../git/objects/commit-message.ts';
 import { signOffLine } from '../../../git/objects/sign-offs.ts';
 import { MAX_READ_BYTES, shown, told, warningOfNames } from '../../../leaks/messages.ts';
-import { noiseInMessage } from '../../../text/noise.ts';
+import { mayBeLoud, noiseInMessage } from '../../../text/noise.ts';
 import { type Finding, say, warn, warnAt } from '../../../words/finding.ts';
 import { oneLine } from '../../../words/host-text.ts';
 import { Refusal } from '../../reply/refusal.ts';
@@ -38,8 +38,11 @@ export function loudMessages({
   const titles: string[] = [];
   let bytesLeft = MAX_READ_BYTES;
   for (const { encoding, message } of commits) {
-    const { title, body } = pullRequestText({ encoding, message: message.bytes.subarray(0, bytesLeft) });
-    if (noiseInMessage(`${title}\n${body}`, where) !== null) titles.push(title);
+    const read = message.bytes.subarray(0, bytesLeft);
+    if (mayBeLoud(read)) {
+      const { title, body } = pullRequestText({ encoding, message: read });
+      if (noiseInMessage(`${title}\n${body}`, where) !== null) titles.push(title);
+    }
     bytesLeft -= message.bytes.byteLength;
     if (bytesLeft <= 0) break;
   }

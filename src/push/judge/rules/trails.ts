@@ -1,8 +1,9 @@
 /** Rule for what tools have written into messages, title and description. */
 import { concatBytes } from '../../../git/bytes.ts';
 import { serverOf } from '../../../git/search/message-ids.ts';
+import { textsWith } from '../../../git/search/small-texts.ts';
 import { placeOfMessage, PUBLISH_ANYWAY } from '../../../leaks/findings.ts';
-import { tellTrails } from '../../../leaks/trails.ts';
+import { MAY_HAVE_TRAILS, tellTrails } from '../../../leaks/trails.ts';
 import { type Finding, warn } from '../../../words/finding.ts';
 import { Refusal } from '../../reply/refusal.ts';
 import type { Known } from '../known.ts';
@@ -41,8 +42,12 @@ export async function trails(known: SearchedForTrails): Promise<readonly Finding
   return [new Refusal('trails', reason, lines, { needs }), ...warn('trails', ...warned)];
 }
 
-function* textsOf({ plan, pushed: { title, description } }: SearchedForTrails) {
-  for (const message of plan.messages)
+async function* textsOf({
+  plan,
+  pushed: { title, description },
+  circumstances: { memory },
+}: SearchedForTrails) {
+  for await (const message of textsWith(plan.messages, MAY_HAVE_TRAILS, memory))
     yield { where: () => placeOfMessage(message), text: message, isMessage: true };
   if (title !== null) yield { where: () => 'title', text: title.bytes, isMessage: false };
   // Its first line is no title, and may be a trailer.

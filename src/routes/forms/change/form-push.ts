@@ -98,7 +98,7 @@ const FIELDS: readonly (readonly [option: string | RegExp, field: string])[] = [
   [PUBLISH_ANYWAY, 'It can be published anyway with Git alone.'],
 ];
 
-function inFormWords(lines: readonly string[]): string[] {
+export function inFormWords(lines: readonly string[]): string[] {
   return lines
     .map((line) => FIELDS.reduce((text, names) => text.replace(...names), line))
     .filter((line) => line !== '');
