@@ -5,7 +5,7 @@
 import { DurableObject } from 'cloudflare:workers';
 import { MAIN_HOST } from '../../config/hosts.ts';
 import type { Env } from '../../env.ts';
-import { SETTLED_MS } from '../../events/feed-cursor.ts';
+import { OVERLAP_MS, SETTLED_MS } from '../../events/feed-cursor.ts';
 import { CallsUsedUp, examineDue, followPullRequests, WordsUsedUp } from '../../events/follow.ts';
 import type { TouchedThread } from '../../events/hook-delivery.ts';
 import { mentionOf } from '../../events/maintainer-words.ts';
@@ -21,6 +21,7 @@ import { pullRequestOf } from '../../objects.ts';
 import { type AccountNews, accountNews, type Reached, reachHost } from '../../host-access.ts';
 import { closeOpened } from './close-opened.ts';
 import { SqlFeedMemory } from './feed-memory.ts';
+import { SqlInstalled } from './installed.ts';
 import { SqlStances, type Stopped } from './stances.ts';
 
 /** A repository whose maintainers say stop, and when they have said it. */
@@ -38,6 +39,7 @@ export class NotificationFeed extends DurableObject<Env> {
   readonly #memory: SqlFeedMemory;
   readonly #account: AccountLook;
   readonly #stances: SqlStances;
+  readonly #installed: SqlInstalled;
   #isRunning = false;
   #bot: Account | null = null;
   #wereCallsUsedUp = false;
@@ -51,6 +53,7 @@ export class NotificationFeed extends DurableObject<Env> {
     this.#memory = new SqlFeedMemory(ctx.storage);
     this.#account = new AccountLook(ctx.storage.kv);
     this.#stances = new SqlStances(ctx.storage.sql);
+    this.#installed = new SqlInstalled(ctx.storage.sql);
     ctx.storage.sql.exec('CREATE TABLE IF NOT EXISTS introduced (repository INTEGER PRIMARY KEY)');
   }
 
@@ -64,6 +67,7 @@ export class NotificationFeed extends DurableObject<Env> {
     if (reached === null || reached.host.token === null || this.#isRunning) return [];
     const activity = openActivity(reached.access, () => this.#takeCall());
     this.#isRunning = true;
+    if (reached.host.app !== undefined) await this.#noteOfApp(reached, activity, cronTime);
     await this.#follow(reached, activity, (settings) => followPullRequests(settings, cronTime));
     const news = accountNews(this.env, reached.host);
     const renamed: AccountNews['renamed'] = (before, login) => {
@@ -96,6 +100,27 @@ export class NotificationFeed extends DurableObject<Env> {
     reached.http.closeIdle();
     this.#isRunning = false;
     this.#wokenAt = systemClock.now();
+  }
+
+  /**
+   * Notes what has been touched of all that the App has opened, for the case that no webhook comes.
+   * Never rejects.
+   */
+  async #noteOfApp(reached: Reached, activity: ActivityHost, cronTime: number): Promise<void> {
+    try {
+      const [, app] = await this.#accounts(activity);
+      for (const { repository, readAt } of app === undefined ? [] : this.#installed.toRead(cronTime)) {
+        // Whatever comes of it, others are read first next time.
+        this.#installed.wasRead(repository, cronTime);
+        const touched = await activity.touchedBy(repository, app!.login, readAt - OVERLAP_MS);
+        const named = touched.map((thread) => ({ ...thread, id: threadId(repository, thread.number) }));
+        this.#memory.note(named, systemClock.now());
+      }
+    } catch (error) {
+      if (error instanceof CallsUsedUp) return;
+      const logger = loggerOf(reached.config);
+      logger.warn('could not read what happened where the App is installed', { error });
+    }
   }
 
   /** Passes events on, and hears maintainers. Never rejects. */
@@ -138,8 +163,9 @@ export class NotificationFeed extends DurableObject<Env> {
    */
   async wake({ repository, number, isIssue, mentions }: TouchedThread): Promise<void> {
     const id = threadId(repository, number);
-    const isForeign = isIssue || this.#memory.kindOf(id) === 'foreign';
-    if (isForeign && !this.#isNamedIn(mentions)) return;
+    const kind = this.#memory.kindOf(id);
+    if ((isIssue || kind === 'foreign') && !this.#isNamedIn(mentions)) return;
+    if (kind !== 'ours' && !(await this.#isInstalled(repository))) return;
     const at = systemClock.now();
     this.#memory.note([{ id, isIssue, isByBot: false, repository, number, updatedAt: at }], at);
     if ((await this.ctx.storage.getAlarm()) !== null) return;
@@ -151,6 +177,15 @@ export class NotificationFeed extends DurableObject<Env> {
     if (this.#bot === null) return mentions.length > 0;
     const accounts = [this.#bot, this.ctx.storage.kv.get<AppAccount>(APP_KEY)];
     return accounts.some((own) => own !== undefined && mentions.includes(mentionOf(own)));
+  }
+
+  /** Asks the host whether maintainers have invited the App. True if it does not answer. */
+  async #isInstalled(repository: RepositoryName): Promise<boolean> {
+    const reached = reachHost(this.env, MAIN_HOST);
+    const asked = reached?.access.writers?.isInstalled(repository);
+    const isInstalled = await asked?.catch(() => true);
+    reached?.http.closeIdle();
+    return isInstalled === true;
   }
 
   /**
@@ -169,19 +204,21 @@ export class NotificationFeed extends DurableObject<Env> {
    * @returns whether it was removed.
    */
   async noteInstalled(hostKey: string, name: RepositoryName, isInstalled: boolean): Promise<boolean> {
-    const { sql } = this.ctx.storage;
-    sql.exec('CREATE TABLE IF NOT EXISTS installed (name TEXT PRIMARY KEY COLLATE NOCASE)');
-    if (isInstalled) sql.exec('INSERT OR IGNORE INTO installed VALUES (?)', fullName(name));
-    const question = 'SELECT 1 FROM installed WHERE name = ?';
-    if (isInstalled || sql.exec(question, fullName(name)).toArray().length === 0) return false;
+    if (isInstalled) this.#installed.add(name, systemClock.now());
+    if (isInstalled || !this.#installed.has(name)) return false;
     const reached = reachHost(this.env, hostKey);
     if (reached === null) return false;
     const repository = await openMaintainers(reached.access, () => {}).repository(name);
     reached.http.closeIdle();
-    sql.exec('DELETE FROM installed WHERE name = ?', fullName(name));
+    this.#installed.delete(name);
     const at = systemClock.now();
     this.#stances.setStance(repository, WHOLE, { word: 'stop', at, saidBy: NOBODY, since: at });
     return true;
+  }
+
+  /** Lists those of the repositories in which the App was installed when it was last asked for. */
+  async installedAmong(names: readonly RepositoryName[]): Promise<readonly RepositoryName[]> {
+    return names.filter((name) => this.#installed.has(name));
   }
 
   /** Reads what maintainers have said of a repository; see `SqlStances.said`. */

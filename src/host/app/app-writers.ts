@@ -59,6 +59,16 @@ export class AppWriters implements Writers {
     return standing;
   }
 
+  async isInstalled(repository: RepositoryName): Promise<boolean> {
+    return isInstalled(await this.#setup.app.standing(repository));
+  }
+
+  async forgetInstallation(repository: RepositoryName, isKnown: boolean): Promise<void> {
+    const { app } = this.#setup;
+    app.forget(repository);
+    if (isKnown && app.mayAskAgain(repository)) await app.standing(repository);
+  }
+
   async payer(repository: RepositoryName): Promise<string | null> {
     const installation = await this.installation(repository);
     return installation && this.#setup.accountOf(installation);

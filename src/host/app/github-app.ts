@@ -81,6 +81,8 @@ const tokens = new Recent<Token>({ most: 1_000 });
 /** By App: its account, and how far the host's clock is ahead in milliseconds. */
 const accounts = new Recent<Account>({ lifeMs: INSTALLED_LIFE_MS, most: 100 });
 const skews = new Recent<number>({ most: 100 });
+/** Repositories whose installation a webhook has just had asked for. */
+const askedAgain = new Recent<true>({ lifeMs: 10_000, most: 5_000 });
 
 export class GitHubApp {
   readonly id: number;
@@ -156,6 +158,14 @@ export class GitHubApp {
     if (isInstalled(standing))
       for (const purpose of Object.keys(NEEDED)) tokens.delete(`${key} ${standing.id} ${purpose}`);
     looked.delete(key);
+  }
+
+  /** Answers true for a repository once in ten seconds: a flood of webhooks costs no more calls. */
+  mayAskAgain(repository: RepositoryName): boolean {
+    const key = this.#keyOf(repository);
+    const isFirst = askedAgain.get(key, this.#now()) === null;
+    if (isFirst) askedAgain.set(key, true, this.#now());
+    return isFirst;
   }
 
   /** Gives a token for one purpose in one repository. @throws HostError */
