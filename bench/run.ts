@@ -17,6 +17,7 @@ import { delayed } from './rows/delayed.ts';
 import { largePack } from './rows/large-pack.ts';
 import { memory } from './rows/memory.ts';
 import { oneCommit } from './rows/one-commit.ts';
+import { patch } from './rows/patch.ts';
 import { repositorySize } from './rows/repository-size.ts';
 import { signatures } from './rows/signatures.ts';
 import { texts } from './rows/texts.ts';
@@ -32,6 +33,7 @@ const BENCHMARKS: Readonly<Record<string, (workspace: Workspace) => Promise<Row[
   'repository-size': repositorySize,
   'large-pack': largePack,
   memory,
+  patch,
   clone,
   browser,
   engine,

@@ -36,10 +36,7 @@ const MOST_MEBIBYTES = {
   tooLarge: 32,
   fetch: 32,
   passedOn: 32,
-  patch: 40,
 };
-/** Nearly 10 MB that add one file. */
-const PATCH_LINES = 430_000;
 
 export async function memory(workspace: Workspace): Promise<Row[]> {
   const large = await megabytesAhead(workspace, MEGABYTES);
@@ -48,7 +45,7 @@ export async function memory(workspace: Workspace): Promise<Row[]> {
   const longNames = await manyRefs(workspace, 1_000, 180);
   const busySource = await busyLine(workspace, BUSY_COMMITS);
   const tinyAhead = await tinyCommitsAhead(workspace, TINY_COMMITS);
-  const { one, four, commits, refs, hundred, tiny, tooLarge, depths, unknown, flushes, wants, patch } =
+  const { one, four, commits, refs, hundred, tiny, tooLarge, depths, unknown, flushes, wants } =
     await medians(
       ROUNDS,
       {
@@ -63,7 +60,6 @@ export async function memory(workspace: Workspace): Promise<Row[]> {
         unknown: () => fetchGrowth(workspace, 'unknownLines'),
         flushes: () => fetchGrowth(workspace, 'flushes'),
         wants: () => fetchGrowth(workspace, 'wants'),
-        patch: () => patchGrowth(workspace),
       },
       { warmUp: false },
     );
@@ -85,11 +81,10 @@ export async function memory(workspace: Workspace): Promise<Row[]> {
       MOST_MEBIBYTES.fetch,
     ),
     memoryRow('a fetch of 50 MB of wants', wants, MOST_MEBIBYTES.passedOn),
-    memoryRow('a patch of 10 MB', patch, MOST_MEBIBYTES.patch),
   ];
 }
 
-function memoryRow(what: string, growthMebibytes: number, most: number): Row {
+export function memoryRow(what: string, growthMebibytes: number, most: number): Row {
   return row({
     name: `memory, ${what}: growth, of ${most} MiB`,
     value: growthMebibytes,
@@ -130,21 +125,6 @@ async function fetchGrowth(workspace: Workspace, kind: keyof typeof HOSTILE_FETC
     await rig.discover(target);
     const hostile = HOSTILE_FETCHES[kind]();
     return growthDuring(rig.workerdPid, () => rig.askForPack(target, hostile));
-  });
-}
-
-/** The diff of a new file. */
-function additionOf(lines: number): string {
-  const head = 'diff --git a/large.txt b/large.txt\nnew file mode 100644\n--- /dev/null\n+++ b/large.txt\n';
-  return `${head}@@ -0,0 +1,${lines} @@\n${'+some words of a line\n'.repeat(lines)}`;
-}
-
-async function patchGrowth(workspace: Workspace): Promise<number> {
-  const small = await manyRefs(workspace, 1);
-  return withRig(workspace, async (rig) => {
-    const target = await rig.repositoryWithoutFork(small);
-    await rig.preview(target, additionOf(1));
-    return growthDuring(rig.workerdPid, () => rig.preview(target, additionOf(PATCH_LINES)));
   });
 }
 

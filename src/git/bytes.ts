@@ -72,3 +72,11 @@ export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
 export const HEX_VALUES = Int8Array.from({ length: 256 }, (_, byte) =>
   '0123456789abcdef'.indexOf(String.fromCharCode(byte).toLowerCase()),
 );
+
+/**
+ * Frees the memory of bytes that have all of their buffer, because the garbage collector is slow.
+ * They are empty from now on.
+ */
+export function freeBytes(bytes: Uint8Array): void {
+  (bytes.buffer as ArrayBuffer).transfer(0);
+}

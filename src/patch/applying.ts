@@ -3,6 +3,7 @@
  * in memory only if a later commit changes it again.
  * Proved by test/patch/series.test.ts and test/e2e/push/patch-oracle.test.ts.
  */
+import { freeBytes } from '../git/bytes.ts';
 import type { Memory, MemoryClaim } from '../git/memory.ts';
 import { hashObject, type Oid } from '../git/objects/oid.ts';
 import { kindOf } from '../git/objects/tree.ts';
@@ -61,7 +62,11 @@ export class Applying {
       this.#keptBytes += entry?.content?.byteLength ?? 0;
       written.push({ file, entry });
     }
-    for (const { from, isCopy } of files) if (from !== null && !isCopy) this.#remove(from);
+    const held = new Set(written.map(({ entry }) => entry?.content));
+    for (const { from, isCopy } of files) {
+      const removed = from === null || isCopy ? null : this.#removed(from);
+      if (removed !== null && !held.has(removed)) freeBytes(removed);
+    }
     await this.#claim.set(this.#keptBytes);
     for (const { file, entry } of written) {
       if (file.to === null || entry === null) continue;
@@ -74,10 +79,14 @@ export class Applying {
     }
   }
 
-  #remove(path: string): void {
+  /** Removes a file. Answers its content, if it was kept. */
+  #removed(path: string): Uint8Array | null {
     const entry = this.#of.tree.at(path);
-    if (entry !== null && entry !== 'folder') this.#keptBytes -= entry.content?.byteLength ?? 0;
     this.#of.tree.put(path, null);
+    if (entry === null || entry === 'folder') return null;
+    if (entry.content === null || entry.content === NOTHING) return null;
+    this.#keptBytes -= entry.content.byteLength;
+    return entry.content;
   }
 
   /** The file that a change leaves; null: none. */
@@ -99,7 +108,9 @@ export class Applying {
     const mode = newMode ?? source?.mode ?? '';
     if (source !== null && kindOf(source) !== kindOf({ mode }))
       throw malformed(`It changes the type of ${name}.`);
-    if (content === null && source !== null) return { ...source, mode };
+    // Two files must not share what is freed with one of them.
+    if (content === null && source !== null)
+      return { ...source, mode, content: (file.isCopy ? source.content?.slice() : source.content) ?? null };
     return this.#written(file, mode, content ?? NOTHING);
   }
 
@@ -107,8 +118,7 @@ export class Applying {
     const oid = await this.#entries.add('blob', content);
     await this.#memory.worked(content.byteLength);
     if (this.#of.kept.has(file)) return { mode, oid, content };
-    // Free the memory now, because the garbage collector is slow.
-    if (content !== NOTHING) (content.buffer as ArrayBuffer).transfer(0);
+    if (content !== NOTHING) freeBytes(content);
     return { mode, oid, content: null };
   }
 

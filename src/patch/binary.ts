@@ -3,6 +3,7 @@
  * base 85 (apply.c, `parse_binary_hunk`). The way back that follows it is not read.
  * Proved by test/e2e/push/patch-oracle.test.ts and test/e2e/push/patch.test.ts.
  */
+import { freeBytes } from '../git/bytes.ts';
 import { applyDelta, parseDeltaHeader } from '../git/pack/delta.ts';
 import { ZlibWalker } from '../git/zlib/zlib-walker.ts';
 import { LINE_FEED, type Lines } from './lines.ts';
@@ -50,14 +51,18 @@ export async function applyBinary(
   const { method, size, start, end } = change;
   if (size > maxBytes) throw tooMuch(`${name} is too large.`);
   await claim(end - start + size);
-  const content = inflated(decoded(patch, start, end), size);
+  const deflated = decoded(patch, start, end);
+  const content = inflated(deflated, size);
+  freeBytes(deflated);
   if (method === 'literal') return content;
   const { baseSize, resultSize } = sizesOf(content);
   if (resultSize > maxBytes) throw tooMuch(`${name} is too large.`);
   await claim(size + resultSize);
   if (baseSize !== source.byteLength) throw malformed(BROKEN);
   try {
-    return applyDelta(source, content, maxBytes);
+    const result = applyDelta(source, content, maxBytes);
+    freeBytes(content);
+    return result;
   } catch {
     throw malformed(BROKEN);
   }

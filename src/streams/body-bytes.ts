@@ -2,11 +2,17 @@
  * A body in memory, in one piece, for a reader that goes back and forth in it.
  * Proved by test/streams/body-bytes.test.ts.
  */
+import { freeBytes } from '../git/bytes.ts';
 import type { Memory, MemoryClaim } from '../git/memory.ts';
 import type { ByteReader } from '../git/wire/byte-reader.ts';
 
-/** The first size in memory, which doubles until it is large enough. */
+/** The first size in memory, which doubles until `MOST_DOUBLED`. */
 const FIRST_BYTES = 64 * 1024;
+/**
+ * Size from which the expected length is allocated at once: each size that was too small stays in
+ * memory for a while.
+ */
+const MOST_DOUBLED = 1024 * 1024;
 
 export class BodyBytes {
   readonly bytes: Uint8Array;
@@ -18,20 +24,19 @@ export class BodyBytes {
   }
 
   /**
-   * Reads a body to its end. Memory is counted for bytes that have arrived, not for an announced
-   * length, so that nobody takes it by a promise.
-   * @param mostBytes that the body may have, so that no more is allocated.
+   * Reads a body to its end. The first megabyte is counted as it arrives, so that nobody takes much
+   * memory by a promise.
+   * @param expectedBytes of the body; it may have more if it is compressed.
    * @throws HostError `busy`, and what the reader throws
    */
-  static async of(reader: ByteReader, memory: Memory, mostBytes: number): Promise<BodyBytes> {
+  static async of(reader: ByteReader, memory: Memory, expectedBytes: number): Promise<BodyBytes> {
     const claim = memory.claim();
     let buffer = new ArrayBuffer(0);
     let filled = 0;
     for (let chunk = await reader.nextChunk(); chunk !== null; chunk = await reader.nextChunk()) {
       const needed = filled + chunk.byteLength;
       if (needed > buffer.byteLength) {
-        const doubled = Math.max(FIRST_BYTES, 2 * buffer.byteLength);
-        const room = Math.max(needed, Math.min(doubled, mostBytes));
+        const room = Math.max(needed, roomAfter(buffer.byteLength, needed, expectedBytes));
         await claim.set(room);
         buffer = buffer.transfer(room);
       }
@@ -43,9 +48,15 @@ export class BodyBytes {
     return new BodyBytes(new Uint8Array(buffer, 0, filled), claim);
   }
 
-  /** Frees the memory now, because the garbage collector is slow. */
   free(): void {
-    (this.bytes.buffer as ArrayBuffer).transfer(0);
+    freeBytes(this.bytes);
     this.#claim.setNow(0);
   }
+}
+
+/** The size that follows one that was too small. */
+function roomAfter(bytes: number, needed: number, expectedBytes: number): number {
+  const doubled = Math.max(FIRST_BYTES, 2 * bytes);
+  if (needed > expectedBytes) return doubled;
+  return doubled > MOST_DOUBLED ? expectedBytes : Math.min(doubled, expectedBytes);
 }

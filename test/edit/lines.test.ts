@@ -128,6 +128,18 @@ describe('the difference of two texts', () => {
     expect(remarks).toEqual([expect.stringMatching(/^More than 1,000 lines differ/), CUT]);
   });
 
+  it('of one of several files may have fewer changes, so that all take as long as one', () => {
+    const [before, after] = [numbered('a', 200), numbered('b', 200)];
+    const text = (lines: readonly string[]) => `same\n${lines.join('\n')}\nsame\n`;
+    expect(difference(text(before), text(after)).remarks).toEqual([]);
+    expect(difference(text(before), text(after), 10).remarks).toEqual([
+      expect.stringMatching(/^More than 316 lines differ/),
+    ]);
+    // Each line keeps its own end all the same.
+    const old = utf8('a\r\nb\nc\r\n');
+    expect(newContent(old, 'a\nB\nc\n', 10)).toEqual(utf8('a\r\nB\nc\r\n'));
+  });
+
   it.each<[string, string, string, number, number]>([
     ['one line of 1 MB, and another letter at its end', 'a'.repeat(MB), `${'a'.repeat(MB - 1)}b`, 1, 1],
     ['two files of other letters', 'a'.repeat(MB), 'b'.repeat(MB), 1, 1],

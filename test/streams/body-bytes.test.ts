@@ -6,7 +6,7 @@ import { BodyBytes } from '../../src/streams/body-bytes.ts';
 
 const KiB = 1024;
 
-it('a body grows with what comes, but not beyond its limit, and is freed', async () => {
+it('a body grows with what comes, at first, and then to its length, and is freed', async () => {
   const claims: number[] = [];
   const set = (bytes: number) => void claims.push(bytes);
   const memory: Memory = {

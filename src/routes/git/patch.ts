@@ -32,6 +32,7 @@ import { BodyBytes } from '../../streams/body-bytes.ts';
 import { heldReads, readCommit, type ReadObjects } from '../../upstream/tree-reader.ts';
 import { defaultBranchOf } from '../../upstream/upstream-refs.ts';
 import { fullName, type RepositoryName } from '../../words/repository-name.ts';
+import { announcedBytes } from './git-http.ts';
 import { refuseTooMany } from '../request/limits.ts';
 import { hostScopeOf } from '../request/scope.ts';
 import type { Door, ReadPush } from './door.ts';
@@ -81,7 +82,8 @@ async function readPatch(
   if (options.withdraw) return { request: asPush([], pushOptions) };
   const store = new ServicePushStore(hostScopeOf(c), memory);
   await refuseWaiting({ store, settings: c.var.config, target }, options);
-  const patch = await BodyBytes.of(reader, memory, MAX_PATCH_BYTES);
+  const expected = Math.min(announcedBytes(c) || MAX_PATCH_BYTES, MAX_PATCH_BYTES);
+  const patch = await BodyBytes.of(reader, memory, expected);
   const { bytes } = patch;
   const isDiff = isPlainDiff(bytes);
   const mails = isDiff ? [{ ...mailOf(bytes, options), people }] : readMails(bytes);
