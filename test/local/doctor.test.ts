@@ -70,7 +70,10 @@ async function doctor(env: Record<string, string>, ...args: string[]): Promise<E
 
 describe('npm run doctor', () => {
   it('ends with 0 where all is well, and changes nothing', exhaustive, async () => {
-    const { code, screen } = await doctor(hosting({ SPOOL_MB: '1000', DELAYED_MB: '10' }));
+    const { code, screen } = await doctor(
+      hosting({ SPOOL_MB: '1000', DELAYED_MB: '10', PRIVATE_REPORTS: 'account' }),
+    );
+    expect(screen).toMatch(/^ok +private reports +whoever can sign in as the bot can read them$/m);
     expect(screen).toMatch(/^ok +configuration +\d+ variables are set$/m);
     expect(screen).toMatch(/^ok +host gh +127\.0\.0\.1:\d+, GitHub$/m);
     expect(screen).toMatch(/^ok +token gh +\S+, with every scope it needs$/m);
