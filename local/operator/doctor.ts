@@ -6,6 +6,7 @@ import type { Config } from '../../src/config/config.ts';
 import { variablesIn } from '../../src/config/environment-reader.ts';
 import { hostNameOf } from '../../src/config/hosts.ts';
 import { alertFindings, testAlertFindings } from './alert-check.ts';
+import { appFindings } from './app-check.ts';
 import { readArguments } from '../arguments.ts';
 import { readConfiguration } from '../configuration.ts';
 import { isHostEmbedded } from '../runtime/embedded-host.ts';
@@ -17,7 +18,7 @@ import { wallFindings } from './wall-check.ts';
 const USAGE = `
 Usage: npm run doctor [-- --alert]
 
-Looks at what the service needs on this machine: its configuration, its code hosts and the bot's tokens there, whether
+Looks at what the service needs on this machine: its configuration, its code hosts and the bot's tokens there, its GitHub App, whether
 something in front of SERVICE_URL stops pushes, where alerts go, the clock, and the disk. It takes the variables of npm start, which docs/configuration.md lists, and changes nothing. It
 ends with 1 if something does not work.
 
@@ -52,6 +53,19 @@ async function hostFindings(config: Config): Promise<Finding[]> {
   return [...checks.flatMap(({ findings }) => findings), clockFinding(clocks)];
 }
 
+/** Checks the App of the main host, if the service has one. */
+async function appOf(config: Config): Promise<Finding[]> {
+  const [host] = config.hosts;
+  const { githubWebhookSecret: webhookSecret, serviceUrl } = config;
+  if (host.app !== undefined) {
+    const { id, key } = host.app;
+    return appFindings({ host, id, token: (now) => key.token(id, now), webhookSecret, serviceUrl });
+  }
+  if (webhookSecret === null) return [];
+  const remedy = 'Set GITHUB_APP_ID and GITHUB_APP_KEY, or unset GITHUB_WEBHOOK_SECRET.';
+  return [{ subject: 'app', state: 'warning', says: 'none, but its webhook has a secret', remedy }];
+}
+
 async function alertsOf(config: Config): Promise<Finding[]> {
   const test = values.alert ? await testAlertFindings(config) : [];
   // A trial needs no alerts.
@@ -60,7 +74,10 @@ async function alertsOf(config: Config): Promise<Finding[]> {
 }
 
 function reportFindings({ privateReports }: Config): Finding[] {
-  const says = 'whoever can sign in as the bot can read them';
+  const says =
+    privateReports === 'app'
+      ? 'by the GitHub App, where it is installed and may'
+      : 'whoever can sign in as the bot can read them';
   return privateReports === 'off' ? [] : [{ subject: 'private reports', state: 'ok', says }];
 }
 
@@ -72,6 +89,7 @@ const findings = [
     ? []
     : [
         ...(await hostFindings(config)),
+        ...(await appOf(config)),
         ...(await wallFindings(config)),
         ...reportFindings(config),
         ...(await alertsOf(config)),

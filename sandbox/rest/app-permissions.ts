@@ -32,6 +32,7 @@ const NEEDED: Readonly<Record<string, Needed>> = {
   '/pulls/:number/commits': PULLS,
   '/pulls/:number/reviews': PULLS,
   '/pulls/:number/comments': PULLS,
+  '/security-advisories/reports': ['repository_advisories'],
 };
 
 /** Routes that no installation has, because they are about an account. */

@@ -61,6 +61,8 @@ function readConfig(reader: EnvironmentReader) {
     reader.refuse('SERVICE_URL', `must be set beside ONION_URL, ${why}`);
   }
   const app = readApp(reader, appId, appKey);
+  if (settings.privateReports === 'app' && app === null && reader.problems.length === 0)
+    reader.refuse('GITHUB_APP_ID', 'must be set for PRIVATE_REPORTS=app');
   const main = { key: MAIN_HOST, kind: 'github', url: hostingUrl, apiUrl: hostingApiUrl } as const;
   const further = reader.read('HOSTS', furtherHosts(hostingUrl), []).map((one): HostConfig => {
     const token = reader.read(tokenVariable(one.key), headerSecret, null);

@@ -113,8 +113,8 @@ const SETTINGS = {
   /** Region of new objects (src/objects.ts); null: near the client that first asks for one. */
   locationHint: variable('LOCATION_HINT', oneOf(...LOCATION_HINTS), null),
   anonEmail: variable('ANON_EMAIL', commitEmail, 'anonymous@gitveil.invalid'),
-  /** Whether vulnerabilities are reported privately, and who reports them: the bot's account. */
-  privateReports: variable('PRIVATE_REPORTS', oneOf('off', 'account'), 'off'),
+  /** Whether vulnerabilities are reported privately, and by whom: the bot's account, or the App. */
+  privateReports: variable('PRIVATE_REPORTS', oneOf('off', 'account', 'app'), 'off'),
   /** Whether the bot introduces itself on its first pull request in a repository. */
   introduce: variable('INTRODUCE', oneOf('first', 'never'), 'first'),
   /** Key that signs the new commits of pushes; null: they have no signature. */

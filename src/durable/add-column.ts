@@ -1,6 +1,5 @@
 /**
  * Adds a column to a table that an earlier version has made without it. Its values are null there.
- * Proved by test/durable/guard/rollback.test.ts.
  * @param column its name and its type.
  */
 export function addColumn(sql: SqlStorage, table: string, column: `${string} INTEGER`): void {

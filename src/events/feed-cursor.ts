@@ -24,7 +24,7 @@ interface FeedRequest {
 
 const HOUR_MS = 60 * 60 * 1000;
 /** How far requests overlap, because hosts list changes late, and their clocks differ. */
-const OVERLAP_MS = HOUR_MS;
+export const OVERLAP_MS = HOUR_MS;
 /**
  * The age from which the answer to a condition is believed, because the host's clock has whole
  * seconds and differs a little. A change that is listed later comes with the whole feed, which is

@@ -26,8 +26,8 @@ const MOST_REPOSITORIES = 100;
 const MOST_MENTIONS = 20;
 /** The longest comment of GitHub's. */
 const LONGEST_TEXT = 65_536;
-/** A login at GitHub, or the name of an App. */
-const MENTION = /@[A-Za-z0-9-]{1,39}(?:\[bot\])?/g;
+/** A login at GitHub. People mention an App without `[bot]`. */
+const MENTION = /@[A-Za-z0-9-]{1,39}/g;
 
 type Fields = Readonly<Record<string, unknown>>;
 

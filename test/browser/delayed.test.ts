@@ -28,7 +28,7 @@ async function delayed(time?: string) {
   await press(page, 'Open the pull request');
   await heading(page, 'Your change waits');
   await chromium.expectFit(page);
-  await page.getByRole('link', { name: 'There' }).click();
+  await page.getByRole('link', { name: 'Open its page' }).click();
   await heading(page, 'A delayed push');
   await chromium.expectFit(page);
   expect(await bed.host.pulls(upstream)).toEqual([]);

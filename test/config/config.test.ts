@@ -553,6 +553,7 @@ describe('a GitHub App', () => {
   it.each([
     [{ GITHUB_APP_ID: '17' }, 'GITHUB_APP_KEY must be set beside GITHUB_APP_ID'],
     [{ GITHUB_APP_KEY }, 'GITHUB_APP_ID must be set beside GITHUB_APP_KEY'],
+    [{ PRIVATE_REPORTS: 'app' }, 'GITHUB_APP_ID must be set for PRIVATE_REPORTS=app'],
   ])('needs both of its variables: %#', (env, message) => {
     expect(messagesOf(env)).toEqual([message]);
   });

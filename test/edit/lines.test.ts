@@ -27,6 +27,8 @@ const shown = (content: string): string => {
 const written = (original: string | null, typed: string): string =>
   Buffer.from(newContent(original === null ? null : utf8(original), typed)).toString();
 
+const framed = (lines: readonly string[]): string => `same\n${lines.join('\n')}\nsame\n`;
+
 const MB = MAX_FILE_BYTES;
 const CUT = 'The difference is longer; this is its beginning.';
 
@@ -126,6 +128,17 @@ describe('the difference of two texts', () => {
     const { hunks, added, removed, remarks } = difference(before.join('\n'), after.join('\n'));
     expect([hunks.flat().length, added, removed]).toEqual([2_000, 60_000, 60_000]);
     expect(remarks).toEqual([expect.stringMatching(/^More than 1,000 lines differ/), CUT]);
+  });
+
+  it('of one of several files may have fewer changes, so that all take as long as one', () => {
+    const [before, after] = [numbered('a', 200), numbered('b', 200)];
+    expect(difference(framed(before), framed(after)).remarks).toEqual([]);
+    expect(difference(framed(before), framed(after), 10).remarks).toEqual([
+      expect.stringMatching(/^More than 316 lines differ/),
+    ]);
+    // Each line keeps its own end all the same.
+    const old = utf8('a\r\nb\nc\r\n');
+    expect(newContent(old, 'a\nB\nc\n', 10)).toEqual(utf8('a\r\nB\nc\r\n'));
   });
 
   it.each<[string, string, string, number, number]>([

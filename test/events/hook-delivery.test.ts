@@ -13,7 +13,7 @@ describe('a thread', () => {
         repository: name,
         number: 7,
         isIssue: true,
-        mentions: ['mona', 'gitveil-bot', 'gitveil[bot]'],
+        mentions: ['mona', 'gitveil-bot', 'gitveil'],
       },
     });
   });

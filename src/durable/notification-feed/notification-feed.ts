@@ -5,7 +5,7 @@
 import { DurableObject } from 'cloudflare:workers';
 import { MAIN_HOST } from '../../config/hosts.ts';
 import type { Env } from '../../env.ts';
-import { SETTLED_MS } from '../../events/feed-cursor.ts';
+import { OVERLAP_MS, SETTLED_MS } from '../../events/feed-cursor.ts';
 import { CallsUsedUp, examineDue, followPullRequests, WordsUsedUp } from '../../events/follow.ts';
 import type { TouchedThread } from '../../events/hook-delivery.ts';
 import { mentionOf } from '../../events/maintainer-words.ts';
@@ -14,13 +14,15 @@ import type { Account } from '../../host/code-host.ts';
 import type { AppAccount } from '../../host/rest/actor.ts';
 import { type ActivityHost, openActivity, openMaintainers } from '../../host/open.ts';
 import { fullName, type RepositoryName } from '../../words/repository-name.ts';
-import { isWithin, systemClock } from '../../isolate/clock.ts';
+import { systemClock } from '../../isolate/clock.ts';
 import { loggerOf } from '../../log.ts';
 import { prHashWithId } from '../../stats/recorded-hashes.ts';
 import { pullRequestOf } from '../../objects.ts';
 import { type AccountNews, accountNews, type Reached, reachHost } from '../../host-access.ts';
+import { AccountLook } from './account-look.ts';
 import { closeOpened } from './close-opened.ts';
 import { SqlFeedMemory } from './feed-memory.ts';
+import { SqlInstalled } from './installed.ts';
 import { SqlStances, type Stopped } from './stances.ts';
 
 /** A repository whose maintainers say stop, and when they have said it. */
@@ -38,11 +40,14 @@ export class NotificationFeed extends DurableObject<Env> {
   readonly #memory: SqlFeedMemory;
   readonly #account: AccountLook;
   readonly #stances: SqlStances;
+  readonly #installed: SqlInstalled;
   #isRunning = false;
   #bot: Account | null = null;
   #wereCallsUsedUp = false;
   /** Stops that were heard and not yet handed on. */
   readonly #stopped: HeardStop[] = [];
+  /** Repositories whose installation may have changed, by name. */
+  readonly #toAskAgain = new Map<string, RepositoryName>();
   /** When a webhook last had something examined; milliseconds since 1970. */
   #wokenAt = Number.NEGATIVE_INFINITY;
 
@@ -51,6 +56,7 @@ export class NotificationFeed extends DurableObject<Env> {
     this.#memory = new SqlFeedMemory(ctx.storage);
     this.#account = new AccountLook(ctx.storage.kv);
     this.#stances = new SqlStances(ctx.storage.sql);
+    this.#installed = new SqlInstalled(ctx.storage.sql);
     ctx.storage.sql.exec('CREATE TABLE IF NOT EXISTS introduced (repository INTEGER PRIMARY KEY)');
   }
 
@@ -64,6 +70,7 @@ export class NotificationFeed extends DurableObject<Env> {
     if (reached === null || reached.host.token === null || this.#isRunning) return [];
     const activity = openActivity(reached.access, () => this.#takeCall());
     this.#isRunning = true;
+    if (reached.host.app !== undefined) await this.#noteOfApp(reached, activity, cronTime);
     await this.#follow(reached, activity, (settings) => followPullRequests(settings, cronTime));
     const news = accountNews(this.env, reached.host);
     const renamed: AccountNews['renamed'] = (before, login) => {
@@ -88,6 +95,7 @@ export class NotificationFeed extends DurableObject<Env> {
     if (this.#isRunning) return this.ctx.storage.setAlarm(systemClock.now() + SETTLED_MS);
     const activity = openActivity(reached.access, () => this.#takeWokenCall());
     this.#isRunning = true;
+    await this.#askAgain(reached);
     await this.#follow(reached, activity, async (settings) => {
       await examineDue(settings, systemClock.now());
       // A thread that turns out to be somebody else's is read only now.
@@ -96,6 +104,29 @@ export class NotificationFeed extends DurableObject<Env> {
     reached.http.closeIdle();
     this.#isRunning = false;
     this.#wokenAt = systemClock.now();
+  }
+
+  /**
+   * Notes what has been touched of all that the App has opened, for the case that no webhook comes.
+   * Never rejects.
+   */
+  async #noteOfApp(reached: Reached, activity: ActivityHost, cronTime: number): Promise<void> {
+    try {
+      const [, app] = await this.#accounts(activity);
+      for (const { repository, readAt } of app === undefined ? [] : this.#installed.toRead(cronTime)) {
+        // Whatever comes of it, others are read first next time.
+        this.#installed.wasRead(repository, cronTime);
+        const touched = await activity.touchedBy(repository, app!.login, readAt - OVERLAP_MS);
+        const named = touched.map((thread) =>
+          Object.assign(thread, { id: threadId(repository, thread.number) }),
+        );
+        this.#memory.note(named, systemClock.now());
+      }
+    } catch (error) {
+      if (error instanceof CallsUsedUp) return;
+      const logger = loggerOf(reached.config);
+      logger.warn('could not read what happened where the App is installed', { error });
+    }
   }
 
   /** Passes events on, and hears maintainers. Never rejects. */
@@ -138,12 +169,17 @@ export class NotificationFeed extends DurableObject<Env> {
    */
   async wake({ repository, number, isIssue, mentions }: TouchedThread): Promise<void> {
     const id = threadId(repository, number);
-    const isForeign = isIssue || this.#memory.kindOf(id) === 'foreign';
-    if (isForeign && !this.#isNamedIn(mentions)) return;
+    const kind = this.#memory.kindOf(id);
+    if ((isIssue || kind === 'foreign') && !this.#isNamedIn(mentions)) return;
+    if (kind !== 'ours' && !(await this.#isInstalled(repository))) return;
     const at = systemClock.now();
     this.#memory.note([{ id, isIssue, isByBot: false, repository, number, updatedAt: at }], at);
+    await this.#wakeSoon(at);
+  }
+
+  async #wakeSoon(now: number): Promise<void> {
     if ((await this.ctx.storage.getAlarm()) !== null) return;
-    await this.ctx.storage.setAlarm(Math.max(at + SETTLED_MS, this.#wokenAt + BETWEEN_WAKINGS_MS));
+    await this.ctx.storage.setAlarm(Math.max(now + SETTLED_MS, this.#wokenAt + BETWEEN_WAKINGS_MS));
   }
 
   /** Answers whether somebody may have spoken to the service. Before its name is known, anybody. */
@@ -151,6 +187,15 @@ export class NotificationFeed extends DurableObject<Env> {
     if (this.#bot === null) return mentions.length > 0;
     const accounts = [this.#bot, this.ctx.storage.kv.get<AppAccount>(APP_KEY)];
     return accounts.some((own) => own !== undefined && mentions.includes(mentionOf(own)));
+  }
+
+  /** Asks the host whether maintainers have invited the App. True if it does not answer. */
+  async #isInstalled(repository: RepositoryName): Promise<boolean> {
+    const reached = reachHost(this.env, MAIN_HOST);
+    const asked = reached?.access.writers?.isInstalled(repository);
+    const isInstalled = await asked?.catch(() => true);
+    reached?.http.closeIdle();
+    return isInstalled === true;
   }
 
   /**
@@ -169,19 +214,37 @@ export class NotificationFeed extends DurableObject<Env> {
    * @returns whether it was removed.
    */
   async noteInstalled(hostKey: string, name: RepositoryName, isInstalled: boolean): Promise<boolean> {
-    const { sql } = this.ctx.storage;
-    sql.exec('CREATE TABLE IF NOT EXISTS installed (name TEXT PRIMARY KEY COLLATE NOCASE)');
-    if (isInstalled) sql.exec('INSERT OR IGNORE INTO installed VALUES (?)', fullName(name));
-    const question = 'SELECT 1 FROM installed WHERE name = ?';
-    if (isInstalled || sql.exec(question, fullName(name)).toArray().length === 0) return false;
+    if (isInstalled) this.#installed.add(name, systemClock.now());
+    if (isInstalled || !this.#installed.has(name)) return false;
     const reached = reachHost(this.env, hostKey);
     if (reached === null) return false;
     const repository = await openMaintainers(reached.access, () => {}).repository(name);
     reached.http.closeIdle();
-    sql.exec('DELETE FROM installed WHERE name = ?', fullName(name));
+    this.#installed.delete(name);
     const at = systemClock.now();
     this.#stances.setStance(repository, WHOLE, { word: 'stop', at, saidBy: NOBODY, since: at });
+    this.#stopped.push({ owner: repository.owner, name: repository.name, at });
     return true;
+  }
+
+  /** Has the host asked, within seconds, whether the App is still installed where it was. */
+  async wakeInstallations(names: readonly RepositoryName[]): Promise<void> {
+    const known = names.filter((name) => this.#installed.has(name));
+    for (const name of known) this.#toAskAgain.set(fullName(name).toLowerCase(), name);
+    if (known.length > 0) await this.#wakeSoon(systemClock.now());
+  }
+
+  /** Asks the host for what webhooks have told of the App. Never rejects. */
+  async #askAgain({ access, config }: Reached): Promise<void> {
+    const repositories = [...this.#toAskAgain.values()];
+    this.#toAskAgain.clear();
+    for (const repository of repositories) {
+      access.writers?.forgetInstallation(repository);
+      // A removal is noted by whoever is asked, as always.
+      await access.writers?.isInstalled(repository).catch((error: unknown) => {
+        loggerOf(config).warn('the GitHub App could not be used', { error });
+      });
+    }
   }
 
   /** Reads what maintainers have said of a repository; see `SqlStances.said`. */
@@ -249,41 +312,3 @@ export class NotificationFeed extends DurableObject<Env> {
 const APP_KEY = 'app';
 /** The number of no account: only owners take back that the App was removed. */
 const NOBODY = 0;
-
-/** The pause between two looks at the account. */
-const PAUSE_MS = 60 * 60 * 1000;
-const LOGIN_KEY = 'login';
-
-/**
- * Looks at the bot's account once an hour for what nothing else shows: GitHub has flagged, and so
- * hidden it, or its login has changed.
- */
-export class AccountLook {
-  readonly #kv: SyncKvStorage;
-  #lookedAt = Number.NEGATIVE_INFINITY;
-  #wasHidden = false;
-
-  constructor(kv: SyncKvStorage) {
-    this.#kv = kv;
-  }
-
-  /** Rejects if the host does not answer; the next look comes an hour later all the same. */
-  async look(
-    host: Pick<ActivityHost, 'account' | 'isHidden'>,
-    news: AccountNews,
-    now: number,
-  ): Promise<void> {
-    if (isWithin(this.#lookedAt, PAUSE_MS, now)) return;
-    this.#lookedAt = now;
-    const { login } = await host.account();
-    const before = this.#kv.get<string>(LOGIN_KEY) ?? login;
-    if (before !== login) await news.renamed(before, login);
-    this.#kv.put(LOGIN_KEY, login);
-    const isHidden = await host.isHidden(login);
-    if (isHidden === null) return;
-    // The host's first such answer may be wrong, so the next run asks again before anybody is told.
-    if (isHidden && !this.#wasHidden) this.#lookedAt = Number.NEGATIVE_INFINITY;
-    else await news.hidden(isHidden);
-    this.#wasHidden = isHidden;
-  }
-}

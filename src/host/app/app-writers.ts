@@ -38,6 +38,17 @@ export class AppWriters implements Writers {
    * @throws HostError if maintainers have removed or suspended it
    */
   async installation(repository: RepositoryName): Promise<Installation | null> {
+    const installation = await this.#wanted(repository);
+    return installation?.mayWrite ? installation : null;
+  }
+
+  async forReport(repository: RepositoryName): Promise<Actor | null> {
+    const installation = await this.#wanted(repository);
+    return installation?.mayReport ? this.#actor(installation, repository, 'reporting') : null;
+  }
+
+  /** Finds the installation, unless maintainers want nothing of it any more. @throws HostError */
+  async #wanted(repository: RepositoryName): Promise<Installation | null> {
     const { app, failed } = this.#setup;
     const standing = await app.standing(repository).catch((error: unknown) => {
       failed(error);
@@ -45,7 +56,15 @@ export class AppWriters implements Writers {
     });
     if (standing === 'removed') throw unwanted(repository, 'removed');
     if (standing?.isSuspended) throw unwanted(repository, 'suspended');
-    return standing?.mayWrite ? standing : null;
+    return standing;
+  }
+
+  async isInstalled(repository: RepositoryName): Promise<boolean> {
+    return isInstalled(await this.#setup.app.standing(repository));
+  }
+
+  forgetInstallation(repository: RepositoryName): void {
+    this.#setup.app.forget(repository);
   }
 
   async payer(repository: RepositoryName): Promise<string | null> {
@@ -56,7 +75,7 @@ export class AppWriters implements Writers {
   async forNew(repository: RepositoryName): Promise<Actor | null> {
     const installation = await this.installation(repository);
     if (installation === null) return null;
-    return this.#actor(installation, repository).catch(async (error: unknown) => {
+    return this.#actor(installation, repository, 'writing').catch(async (error: unknown) => {
       const { status } = hostFailureOf(error);
       if (status !== null && (await this.hasChanged(repository, status))) return this.#newest(repository);
       this.#setup.failed(error);
@@ -69,7 +88,7 @@ export class AppWriters implements Writers {
     const installation = await this.installation(repository);
     return (
       installation &&
-      this.#actor(installation, repository).catch((error: unknown) => {
+      this.#actor(installation, repository, 'writing').catch((error: unknown) => {
         this.#setup.failed(error);
         return null;
       })
@@ -80,7 +99,7 @@ export class AppWriters implements Writers {
     const standing = app === this.app ? await this.#setup.app.standing(repository) : null;
     if (!isInstalled(standing)) throw appIsGone();
     if (standing.isSuspended) throw unwanted(repository, 'suspended');
-    return this.#actor(standing, repository);
+    return this.#actor(standing, repository, 'writing');
   }
 
   async hasChanged(repository: RepositoryName, status: number): Promise<boolean> {
@@ -92,9 +111,13 @@ export class AppWriters implements Writers {
     return status === 401 || JSON.stringify(now) !== JSON.stringify(before);
   }
 
-  async #actor(installation: Installation, repository: RepositoryName): Promise<Actor> {
+  async #actor(
+    installation: Installation,
+    repository: RepositoryName,
+    purpose: 'writing' | 'reporting',
+  ): Promise<Actor> {
     const { app, limitsOf } = this.#setup;
-    const token = await app.token(installation, repository);
+    const token = await app.token(installation, repository, purpose);
     return { ...limitsOf(installation), token, app: app.id };
   }
 }

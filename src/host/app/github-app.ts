@@ -26,6 +26,8 @@ export interface Installation {
   readonly isSuspended: boolean;
   /** False if it lacks a permission that writing takes. */
   readonly mayWrite: boolean;
+  /** True if it may report vulnerabilities. */
+  readonly mayReport: boolean;
 }
 
 /**
@@ -40,8 +42,16 @@ export type Standing = Installation | 'removed' | null;
  */
 export type NoteInstalled = (repository: RepositoryName, isInstalled: boolean) => Promise<boolean>;
 
-/** The permissions of every token. All installations have `metadata`. */
-const NEEDED = { issues: 'write', pull_requests: 'write', metadata: 'read' } as const;
+/**
+ * The permissions of tokens, by what they are for. All installations have `metadata`. The types do
+ * not know `repository_advisories`, which docs.github.com/rest lists ("Permissions required for
+ * GitHub Apps").
+ */
+const NEEDED = {
+  writing: { issues: 'write', pull_requests: 'write', metadata: 'read' },
+  reporting: { repository_advisories: 'write', metadata: 'read' },
+} as const;
+type Purpose = keyof typeof NEEDED;
 const INSTALLATION = 'GET /repos/{owner}/{repo}/installation';
 
 const MINUTE_MS = 60_000;
@@ -71,6 +81,8 @@ const tokens = new Recent<Token>({ most: 1_000 });
 /** By App: its account, and how far the host's clock is ahead in milliseconds. */
 const accounts = new Recent<Account>({ lifeMs: INSTALLED_LIFE_MS, most: 100 });
 const skews = new Recent<number>({ most: 100 });
+/** Repositories whose installation a webhook has just had asked for. */
+const askedAgain = new Recent<true>({ lifeMs: 10_000, most: 5_000 });
 
 export class GitHubApp {
   readonly id: number;
@@ -143,17 +155,22 @@ export class GitHubApp {
   forget(repository: RepositoryName): void {
     const key = this.#keyOf(repository);
     const standing = this.lastSeen(repository);
-    if (isInstalled(standing)) tokens.delete(`${key} ${standing.id}`);
+    if (isInstalled(standing))
+      for (const purpose of Object.keys(NEEDED)) tokens.delete(`${key} ${standing.id} ${purpose}`);
     looked.delete(key);
   }
 
-  /** Gives a token for writing in one repository. @throws HostError */
-  async token({ id: installation_id }: Installation, repository: RepositoryName): Promise<string> {
-    const key = `${this.#keyOf(repository)} ${installation_id}`;
+  /** Gives a token for one purpose in one repository. @throws HostError */
+  async token(
+    { id: installation_id }: Installation,
+    repository: RepositoryName,
+    purpose: Purpose,
+  ): Promise<string> {
+    const key = `${this.#keyOf(repository)} ${installation_id} ${purpose}`;
     const known = tokens.get(key);
     const soon = this.#hostNow() + SPARE_MS;
     if (known !== null && isAhead(known.endsAt, TOKEN_LIFE_MS, soon)) return known.text;
-    const wanted = { installation_id, repositories: [repository.name], permissions: NEEDED };
+    const wanted = { installation_id, repositories: [repository.name], permissions: NEEDED[purpose] };
     const token = await this.#asApp(async (headers) => {
       const path = 'POST /app/installations/{installation_id}/access_tokens';
       const answer = await this.#rest.call(path, wanted, headers);
@@ -213,5 +230,6 @@ export function isInstalled(standing: Standing): standing is Installation {
 function toInstallation({ id, suspended_at, permissions }: DataOf<typeof INSTALLATION>): Installation {
   const granted: Readonly<Record<string, unknown>> = permissions;
   const mayWrite = granted['issues'] === 'write' && granted['pull_requests'] === 'write';
-  return { id: expectNumber(id), isSuspended: Boolean(suspended_at), mayWrite };
+  const mayReport = granted['repository_advisories'] === 'write';
+  return { id: expectNumber(id), isSuspended: Boolean(suspended_at), mayWrite, mayReport };
 }

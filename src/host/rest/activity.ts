@@ -43,6 +43,7 @@ import {
 import type { AppAccount } from './actor.ts';
 import { Rest, type RestAccess, type RestHabits } from './rest.ts';
 
+const ISSUES = 'GET /repos/{owner}/{repo}/issues';
 const REVIEWS = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews';
 
 /** The beginning of a title that a list has: most hosts take no longer one. */
@@ -126,6 +127,27 @@ export class RestActivity {
     }
     if (said === null) throw new TypeError('the host answers without a page');
     return { threads, ...said };
+  }
+
+  /**
+   * Lists what an account has opened in a repository and was touched since a moment: a hundred
+   * threads at most, the newest first.
+   * @param since is in milliseconds since 1970.
+   */
+  async touchedBy(repository: RepositoryName, login: string, since: number): Promise<readonly FeedThread[]> {
+    const { byAuthor, page } = this.#rest.differences;
+    const query = { ...placeOf(repository), state: 'all', sort: 'updated', since: moment(since) } as const;
+    const { data } = await this.#rest.call(ISSUES, { ...page, ...query, [byAuthor]: login });
+    // A host may ignore what it does not know.
+    const own = expectList(data).filter(({ user }) => user?.login === login);
+    return own.map(({ id, number, pull_request, updated_at }) => ({
+      id: String(id),
+      isIssue: !pull_request,
+      isByBot: true,
+      repository,
+      number: expectNumber(number),
+      updatedAt: Date.parse(updated_at),
+    }));
   }
 
   /** Reads a pull request, or returns null if the host no longer shows it. */

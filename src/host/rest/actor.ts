@@ -35,8 +35,17 @@ export interface Writers {
   account(): Promise<Account>;
   /** Names the account whose limits count for something new; null: the bot's. */
   payer(repository: RepositoryName): Promise<string | null>;
+  /** Tells if maintainers have installed the App, suspended or not. */
+  isInstalled(repository: RepositoryName): Promise<boolean>;
+  /** Forgets in this isolate whether the App is installed, because that may have changed. */
+  forgetInstallation(repository: RepositoryName): void;
   /** Chooses who writes something new; null: the account. */
   forNew(repository: RepositoryName): Promise<Actor | null>;
+  /**
+   * Chooses the App for a private report; null: it is not installed there, or may not report. No
+   * report is the account's because the App cannot be asked.
+   */
+  forReport(repository: RepositoryName): Promise<Actor | null>;
   /** Gives the writer of what an App has written, which nobody else may change. */
   of(app: number, repository: RepositoryName): Promise<Actor>;
   /** Tells if another writer, or another token, may succeed where the App's was refused. */

@@ -155,8 +155,8 @@ export function changeDelayedPage(place: FormPlace, sentence: string, page: stri
     note: 'Keep this address secret, and do not lose it: nobody can look it up for you.',
     fileName: 'delayed-change.txt',
     more: html`<p>
-      <a href="${page}">There</a> you can publish the change now, or give it up. Once it is published, the
-      page shows the pull request and its key.
+      <a href="${page}">Open its page</a> to publish the change now, or to give it up. Once it is published,
+      the page shows the pull request and its key.
     </p>`,
   });
   return { ...formPage('Your change waits', place, sentence, save), script: COPY_SCRIPT };

@@ -86,7 +86,7 @@ function threadList({ action }: FormPlace, threads: readonly ListedThread[] | nu
   );
   const nothing =
     threads === null ? 'The list cannot be read now. Write the number above.' : 'No thread is open now.';
-  return listCard('threads', 'Or choose one of the newest', items, nothing);
+  return listCard('threads', 'Or choose one of the newest', items, nothing, 'threads');
 }
 
 /** @param thread the thread to reply to; null if it is not shown. */

@@ -25,8 +25,9 @@ import {
   areReportsTaken,
   NO_REPLIES,
   notTaken,
-  READERS,
+  readersOf,
   refuseReports,
+  reporterFor,
   sendReport,
 } from '../security/send-report.ts';
 import { countReading, knownPolicy } from './change/source.ts';
@@ -43,7 +44,7 @@ export async function showSecurityForm(place: RequestedForm): Promise<Response> 
   const url = policy.kind === 'file' ? fileUrl(c.var.host, policy.repository, policy.path) : '';
   // Nothing is filled in by the address, which proxies and histories keep.
   const form = { ...(await frameOf(place)), typed: typedReport(() => '') };
-  return answerForm(c, securityFormPage(form, READERS, { ...outlook, policy, fileUrl: url }));
+  return answerForm(c, securityFormPage(form, readersOf(c.var.config), { ...outlook, policy, fileUrl: url }));
 }
 
 /** Tells what is known before anybody types. Asks what is cheap first. */
@@ -51,8 +52,13 @@ async function factsOf(place: RequestedForm): Promise<Pick<KnownReports, 'closed
   const closed = await reportsClosed(place);
   const { c, target } = place;
   if (closed !== null || (await countReading(c)) !== null) return { closed, isTaken: null };
-  const isTaken = (await inTime(areReportsTaken(c, target).catch(() => undefined))) ?? null;
-  return { closed: isTaken === false ? sentence(notTaken(target)) : null, isTaken };
+  const [isTaken = null, reporter] = await Promise.all([
+    inTime(areReportsTaken(c, target).catch(() => undefined)),
+    inTime(reporterFor(c, target).catch(() => undefined)),
+  ]);
+  if (isTaken === false) return { closed: sentence(notTaken(target)), isTaken };
+  const refusal = reporter !== undefined && 'kind' in reporter ? explanationOf(reporter) : null;
+  return { closed: refusal, isTaken };
 }
 
 /** Says why the service would send no report; null: it would. */
@@ -88,7 +94,12 @@ export async function answerSecurity(
   const show = async (text: string | null, refusal: Refused | null): Promise<Response> => {
     const form = { ...(await formOf(text)), problem: refusal && explanationOf(refusal) };
     // A refused form must not cause calls of the host.
-    return answerForm(c, securityFormPage(form, READERS, null), refusal?.status, refusal?.headers);
+    return answerForm(
+      c,
+      securityFormPage(form, readersOf(c.var.config), null),
+      refusal?.status,
+      refusal?.headers,
+    );
   };
   if (token === null) return show(null, problem(403, unfit));
   const step = fields.get('step');
@@ -99,13 +110,19 @@ export async function answerSecurity(
   if (checked.kind === 'refused') return show(token.text, checked);
   if (step !== 'post') {
     const given = givenAway(texts, own_name);
-    return answerForm(c, securityPreviewPage(await formOf(token.text), READERS, checked.report, given));
+    return answerForm(
+      c,
+      securityPreviewPage(await formOf(token.text), readersOf(c.var.config), checked.report, given),
+    );
   }
   const secrets = await secretsOf(c, token, [JSON.stringify(payload)]);
   const name = { name: secrets('name'), content: '' };
   const outcome = await sendReport(c, target, checked.report, { sent: 'form', name });
   if (outcome.kind === 'sent')
-    return answerForm(c, securitySentPage(place, outcome, { readers: READERS, replies: NO_REPLIES }));
+    return answerForm(
+      c,
+      securitySentPage(place, outcome, { readers: readersOf(c.var.config), replies: NO_REPLIES }),
+    );
   // Nothing is left to send.
   if (outcome.code === 'conflict') return answerRefused(c, outcome, 'page');
   // If it may have arrived, the form gets a new token, so that whoever sends it again sends

@@ -23,7 +23,7 @@ import { checkPayload, isBlankText, publicText, readJsonObject } from '../reques
 import { publishedAddress } from '../request/public-origin.ts';
 import { invalidField, type Refused } from '../request/refused.ts';
 import { idempotencyHeader, onPost, sentRequest } from '../threads/posting.ts';
-import { MAY_HAVE_ARRIVED, NO_REPLIES, READERS, sendReport, SENT_BEFORE } from './send-report.ts';
+import { MAY_HAVE_ARRIVED, NO_REPLIES, readersOf, sendReport, SENT_BEFORE } from './send-report.ts';
 
 /**
  * The limits of GitHub's description (`maxLength`); that of the description counts as bytes here.
@@ -72,7 +72,9 @@ const reportAnswer = z
   .object({
     report_id: z.string().meta({ description: "The code host's id.", examples: ['GHSA-2222-3333-4444'] }),
     report_url: z.url().meta({ description: 'Its page at the code host, which only its readers see.' }),
-    readers: z.string().meta({ description: 'Who can read it.', examples: [READERS] }),
+    readers: z
+      .string()
+      .meta({ description: 'Who can read it.', examples: [readersOf({ privateReports: 'account' })] }),
     replies: z.string().meta({ description: 'Where replies go.', examples: [NO_REPLIES] }),
   })
   .meta({ description: 'The report was sent.' });
@@ -138,7 +140,7 @@ async function answerReport(
   return c.json<z.infer<typeof reportAnswer>>({
     report_id: outcome.id,
     report_url: outcome.url,
-    readers: READERS,
+    readers: readersOf(c.var.config),
     replies: NO_REPLIES,
   });
 }

@@ -6,13 +6,15 @@
  */
 import { waitUntil } from 'cloudflare:workers';
 import type { Context } from 'hono';
-import { accountLimits } from '../../config/config.ts';
+import { accountLimits, type Config } from '../../config/config.ts';
 import { hostNameOf } from '../../config/hosts.ts';
 import type { PostResult } from '../../durable/host-account/posts.ts';
 import type { AppEnv } from '../../env.ts';
-import { openHostAccess } from '../../host-access.ts';
+import { accountOf, openHostAccess, payerIn } from '../../host-access.ts';
 import type { PrivateReport, SentReport } from '../../host/code-host.ts';
 import { openPrivateReports, type PrivateReportHost } from '../../host/open.ts';
+import { DENIED } from '../../host/rest/actor.ts';
+import type { RestAccess } from '../../host/rest/rest.ts';
 import { openingIn, quotaNamesOf, writeClaim } from '../../limits/claim.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
 import { guardOf } from '../../objects.ts';
@@ -27,8 +29,12 @@ import { type Refused, refused, refuseWithoutBot, retryAfter, statusText } from 
 import { hostScopeOf, scopeOf } from '../request/scope.ts';
 import { rememberPost, type Sent, standingOf } from '../threads/posting.ts';
 
-export const READERS =
-  "the repository's maintainers, the code host, this service's operator while it passes, and whoever can sign in as the bot account; everybody, once the maintainers publish it";
+/** Lists who can read a report, as the end of a sentence. */
+export function readersOf({ privateReports }: Pick<Config, 'privateReports'>): string {
+  const sender =
+    privateReports === 'app' ? 'the GitHub App that sends it' : 'whoever can sign in as the bot account';
+  return `the repository's maintainers, the code host, this service's operator while it passes, and ${sender}; everybody, once the maintainers publish it`;
+}
 export const NO_REPLIES =
   'none come back here: to be reached, name a contact in the report that does not lead to you';
 export const SENT_BEFORE =
@@ -79,7 +85,7 @@ export async function sendReport(
 /** Refuses where the service or the host has no private reports; null: they may be sent. */
 export function refuseReports(c: Context<AppEnv>): Refused | null {
   const { config, host } = c.var;
-  if (!openReports(c).isOffered)
+  if (!openPrivateReports(accessOf(c)).isOffered)
     return refused(403, `${hostNameOf(host)} has no private reports`, {}, 'not-accepted');
   if (config.privateReports === 'off')
     return refused(403, 'this service sends no private reports: its operator has not switched them on');
@@ -88,15 +94,35 @@ export function refuseReports(c: Context<AppEnv>): Refused | null {
 
 /** Asks the host. @throws HostError */
 export function areReportsTaken(c: Context<AppEnv>, target: RepositoryName): Promise<boolean> {
-  return openReports(c).areTaken(target);
+  return openPrivateReports(accessOf(c)).areTaken(target);
+}
+
+/** Who reports, and the name of the account whose limits count for it. */
+interface Reporter {
+  readonly reports: PrivateReportHost;
+  readonly payer: string;
+}
+
+/** Chooses who reports. @throws HostError */
+export async function reporterFor(c: Context<AppEnv>, target: RepositoryName): Promise<Reporter | Refused> {
+  const { config, host, http } = c.var;
+  const access = accessOf(c);
+  if (config.privateReports !== 'app') return { reports: openPrivateReports(access), payer: accountOf(host) };
+  const app = (await access.writers?.forReport(target)) ?? null;
+  if (app === null) {
+    const words = `${fullName(target)} does not let this service's GitHub App report vulnerabilities`;
+    return refused(403, words, {}, 'not-accepted');
+  }
+  const payer = await payerIn(c.env, config, host, http, target);
+  return { reports: openPrivateReports({ ...access, ...app }), payer };
 }
 
 export const notTaken = (target: RepositoryName): string =>
   `${fullName(target)} takes no private reports: its maintainers have not switched them on`;
 
-function openReports(c: Context<AppEnv>): PrivateReportHost {
+function accessOf(c: Context<AppEnv>): RestAccess {
   const { config, host, http } = c.var;
-  return openPrivateReports(openHostAccess(c.env, config, host, http));
+  return openHostAccess(c.env, config, host, http);
 }
 
 /** Asks the policy, and gives its limits. */
@@ -123,13 +149,16 @@ async function sendNow(
   const taken = await hostAnswer(() => areReportsTaken(c, target));
   if (taken instanceof HostError) return refusedBeforeSending(c, taken);
   if (!taken) return refused(403, notTaken(target), {}, 'not-accepted');
+  const reporter = await hostAnswer(() => reporterFor(c, target));
+  if (reporter instanceof HostError) return refusedBeforeSending(c, reporter);
+  if ('kind' in reporter) return reporter;
   const opening = await targetOf(hostScopeOf(c), target, null, limits);
   const claim = writeClaim(quotaNamesOf(await clientOf(scopeOf(c))));
-  const grant = await creationLimitsOf(hostScopeOf(c)).reserve(
+  const grant = await creationLimitsOf(hostScopeOf(c), reporter.payer).reserve(
     openingIn(opening, accountLimits(config, host), claim),
   );
   if (grant.kind === 'denied') return refusedToPost(c, grant, opening);
-  const sent = await hostAnswer(() => openReports(c).send(target, report));
+  const sent = await hostAnswer(() => reporter.reports.send(target, report));
   if (!(sent instanceof HostError)) {
     c.var.logger.info('a private report was sent');
     waitUntil(countReport(c));
@@ -137,6 +166,10 @@ async function sendNow(
   }
   // Without an answer of the host, the report may exist, so its place in the limits stays taken.
   if (sent.failure.effect === 'none') waitUntil(grant.release());
+  // The App may have been installed anew, or have other permissions. The next attempt asks.
+  const { status } = sent.failure;
+  if (config.privateReports === 'app' && DENIED.includes(status))
+    await accessOf(c).writers?.hasChanged(target, status ?? 0);
   return refusedByHost(c, sent);
 }
 

@@ -9,6 +9,7 @@ import * as z from 'zod';
 import { HOOK_PATH, MAIN_HOST } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import { readHookDelivery } from '../../events/hook-delivery.ts';
+import { openHostAccess } from '../../host-access.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { feedOf } from '../../objects.ts';
 import { isSameSecret } from '../../secret/keyed-hash.ts';
@@ -16,6 +17,7 @@ import { memoryFor } from '../../service/scope.ts';
 import { BodyError } from '../../streams/body-error.ts';
 import { bodyText } from '../../streams/body-text.ts';
 import { HostError } from '../../words/host-error.ts';
+import type { RepositoryName } from '../../words/repository-name.ts';
 import { described, error } from '../description.ts';
 import { answerRefused, BUSY, type Refused, refused } from '../request/refused.ts';
 import { scopeOf } from '../request/scope.ts';
@@ -71,9 +73,17 @@ async function heed(c: Context<AppEnv>, secret: string, memory: MemoryHold): Pro
   const body = parsed(text);
   if (body === undefined) return answerRefused(c, NO_JSON);
   const delivery = readHookDelivery(body);
-  const feed = feedOf(c.env, MAIN_HOST);
-  if (delivery.kind === 'thread') await feed.wake(delivery.thread);
+  if (delivery.kind === 'thread') await feedOf(c.env, MAIN_HOST).wake(delivery.thread);
+  if (delivery.kind === 'installation') await lookAgain(c, delivery.repositories);
   return c.body(null, 204);
+}
+
+/** Forgets where the App is installed, and has the host asked whether it still is where it was. */
+async function lookAgain(c: Context<AppEnv>, repositories: readonly RepositoryName[]): Promise<void> {
+  const { config, http } = c.var;
+  const { writers } = openHostAccess(c.env, config, config.hosts[0], http);
+  for (const repository of repositories) writers?.forgetInstallation(repository);
+  await feedOf(c.env, MAIN_HOST).wakeInstallations(repositories);
 }
 
 /**

@@ -1,10 +1,12 @@
 /** Threads that a webhook names: they are read from the host within seconds. */
 import { applyD1Migrations, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
+import { generateKeyPairSync } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
 import { SETTLED_MS, WOKEN_PER_HOUR } from '../../../src/events/feed-cursor.ts';
 import type { TouchedThread } from '../../../src/events/hook-delivery.ts';
+import { forgetEverything } from '../../../src/isolate/recent.ts';
 import { API, BOT, FakeActivity } from '../support/fake-activity.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
@@ -18,9 +20,11 @@ const repository = { owner: 'octo', name: 'hello' };
 let host: FakeActivity;
 let count = 0;
 let cronTime: number;
+let isInstalled = true;
 
 beforeEach(async () => {
   await applyD1Migrations(bindings.DB, bindings.TEST_MIGRATIONS);
+  forgetEverything();
   host = new FakeActivity();
   count += 1;
   // On a full hour, so that no test spends the calls of two.
@@ -28,10 +32,30 @@ beforeEach(async () => {
   vi.setSystemTime(cronTime);
   await runInDurableObject(feed(), (instance) => {
     Object.assign(instance, {
-      env: { ...bindings, HOSTING_API_URL: API, LOG_FORMAT: 'text', HOSTING_TOKEN: 'secret' },
+      env: { ...bindings, ...VARIABLES, NOTIFICATION_FEED: { idFromName: () => null, get: feed } },
     });
   });
+  isInstalled = true;
+  host.disturb = answerApp;
 });
+
+const KEY = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+const APP = { GITHUB_APP_ID: '17', GITHUB_APP_KEY: KEY.export({ type: 'pkcs1', format: 'pem' }).toString() };
+const VARIABLES = { HOSTING_API_URL: API, LOG_FORMAT: 'text', HOSTING_TOKEN: 'secret', ...APP };
+const GRANTED = { issues: 'write', pull_requests: 'write' };
+
+/** Answers what is asked about the App. */
+function answerApp(path: string): Response | undefined {
+  if (path === '/app') return Response.json({ slug: 'gitveil' });
+  if (path.endsWith('/access_tokens')) {
+    const expires_at = new Date(Date.now() + 3_600_000).toISOString();
+    return Response.json({ token: 'ghs_1', expires_at }, { status: 201 });
+  }
+  if (path.includes('bot%5D')) return Response.json({ id: 99, login: 'gitveil[bot]' });
+  if (!path.endsWith('/installation')) return undefined;
+  if (!isInstalled) return Response.json({ message: 'Not Found' }, { status: 404 });
+  return Response.json({ id: 5, suspended_at: null, permissions: GRANTED });
+}
 
 afterEach(() => {
   vi.useRealTimers();
@@ -49,7 +73,8 @@ async function examined(): Promise<string[]> {
   vi.setSystemTime(Date.now() + SETTLED_MS);
   host.requests.length = 0;
   await runDurableObjectAlarm(feed());
-  return host.requests.map(({ path }) => path.split('?')[0] ?? '').filter((path) => path !== '/user');
+  const paths = host.requests.map(({ path }) => path.split('?')[0] ?? '');
+  return paths.filter((path) => !/^\/(?:user|app)/.test(path));
 }
 
 /** The minute's run. */
@@ -110,7 +135,7 @@ describe('a pull request of the service', () => {
     await wake(number);
     host.disturb = () => Response.json({ message: 'secret' }, { status: 500 });
     await examined();
-    host.disturb = () => undefined;
+    host.disturb = answerApp;
     await run();
     expect(await told(prHash)).toBe(1);
   });
@@ -132,6 +157,14 @@ describe('what is not of the service', () => {
     expect(await examined()).toEqual([]);
   });
 
+  it('costs nothing if maintainers have not installed the App there, whatever it names', async () => {
+    isInstalled = false;
+    host.pull(1, 'topic').author = 'mona';
+    await wake(1, { mentions: [BOT] });
+    expect(await examined()).toEqual([]);
+    expect(await run()).toEqual([]);
+  });
+
   it.each([true, false])(
     'is read at once for what a maintainer says there: an issue is %s',
     async (isIssue) => {
@@ -148,6 +181,63 @@ describe('what is not of the service', () => {
       expect(await run()).toEqual([]);
     },
   );
+});
+
+const stoppedAt = async () => (await feed().said(repository, 7)).stoppedAt;
+
+/** Lets the service see that the App is installed. */
+async function seen(): Promise<void> {
+  await wake(1);
+  await examined();
+}
+
+describe('an installation', () => {
+  const INSTALLATION = '/repos/octo/hello/installation';
+  it('that is removed stops the service, once the host says so', async () => {
+    await seen();
+    await feed().wakeInstallations([repository]);
+    expect(await examined()).toEqual([INSTALLATION]);
+    expect(await stoppedAt()).toBeNull();
+    isInstalled = false;
+    await feed().wakeInstallations([repository]);
+    await examined();
+    expect(await stoppedAt()).not.toBeNull();
+    // What waits for the repository is discarded then.
+    expect(await run()).toMatchObject([repository]);
+  });
+
+  it('costs one call for a flood of deliveries', async () => {
+    await seen();
+    await Promise.all(Array.from({ length: 100 }, () => feed().wakeInstallations([repository])));
+    expect(await examined()).toEqual([INSTALLATION]);
+  });
+
+  it('of which the service has never heard costs nothing', async () => {
+    await feed().wakeInstallations([repository]);
+    expect(await examined()).toEqual([]);
+  });
+
+  it('is asked every ten minutes for what the App has opened there, in case that no webhook comes', async () => {
+    await seen();
+    const { prHash, number, pull } = await openPull();
+    pull.closedAt = '2026-01-01T00:00:00Z';
+    const listed = { id: 1, number, user: { login: 'gitveil[bot]' }, pull_request: {} };
+    host.disturb = (path) =>
+      path === '/repos/octo/hello/issues'
+        ? Response.json([
+            { ...listed, updated_at: new Date().toISOString() },
+            { ...listed, user: { login: 'mona' } },
+          ])
+        : answerApp(path);
+    const lists = () => host.requests.filter(({ path }) => path.includes('/hello/issues?')).length;
+    await run();
+    expect(lists()).toBe(0);
+    cronTime = Date.now() + 9 * 60_000;
+    await run();
+    expect([lists(), await told(prHash)]).toEqual([1, 1]);
+    await run();
+    expect(lists()).toBe(0);
+  });
 });
 
 it('spends no more calls than webhooks may cause, and the runs go on', async () => {

@@ -12,25 +12,31 @@ import { remoteLines } from '../support/push-output.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import { TEST_HEADER } from '../support/tripwire.ts';
 
+const MINUTE_MS = 60_000;
 const SECRET = 'a-secret-of-the-webhook';
 const bed = useOwnTestBed({ env: { GITHUB_WEBHOOK_SECRET: SECRET } });
 
-beforeAll(() => {
+beforeAll(async () => {
   const webhook = { url: `${bed.service.url}/v1/hooks/github`, secret: SECRET };
-  bed.sandbox.apps.register({ slug: 'gitveil', permissions: PERMISSIONS, webhook });
+  const { id, key } = bed.sandbox.apps.register({ slug: 'gitveil', permissions: PERMISSIONS, webhook });
+  await bed.restart(undefined, { GITHUB_APP_ID: String(id), GITHUB_APP_KEY: key });
 });
 
 beforeEach(() => {
   bed.sandbox.apps.webhooks.made.length = 0;
 });
 
+let owners = 0;
+
 /** An open pull request in a repository where the App is installed, of which the topic was told. */
 async function opened() {
-  const contribution = await contribute(bed);
+  owners += 1;
+  const contribution = await contribute(bed, { owner: `owner${owners}` });
   const { owner, name } = contribution.upstream;
-  if (!bed.sandbox.apps.ofAccount(owner)) bed.sandbox.apps.install(owner, null);
+  bed.sandbox.apps.install(owner, null);
   await contribution.clone.commit();
-  const { banner, pull } = await expectAccepted(bed, contribution, await contribution.clone.push());
+  const pushed = await contribution.clone.push();
+  const { banner, pull } = await expectAccepted(bed, contribution, pushed, { author: 'gitveil[bot]' });
   const topic = `${bed.sandbox.notifyUrl}/anon-pr-${banner.prHash}/json?poll=1`;
   const told = async () => {
     const text = await (await fetch(topic, { headers: { [TEST_HEADER]: '1' } })).text();
@@ -41,6 +47,13 @@ async function opened() {
   };
   await expect.poll(told).toEqual(['opened']);
   return { ...contribution, on: { owner, repo: name, number: pull.number }, told };
+}
+
+/** Waits until maintainers have stopped the service, before the next scheduled run. */
+async function expectStopped(clone: Awaited<ReturnType<typeof opened>>['clone']): Promise<void> {
+  await clone.commit();
+  const said = async () => remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:new')).join('\n');
+  await expect.poll(said, { interval: 1_000 }).toMatch(/Its maintainers have said stop on/);
 }
 
 const made = (): readonly Delivery[] => bed.sandbox.apps.webhooks.made.slice();
@@ -61,22 +74,39 @@ describe('a delivery', exhaustive, () => {
     expect(await told()).toHaveLength(4);
   });
 
-  it('that is lost leaves it to the scheduled run', async () => {
+  it('that is lost leaves it to a run within ten minutes, which asks once for all of a repository', async () => {
     const { on, told } = await opened();
     bed.sandbox.maintainer.comment(on, 'A long story.', 'mona');
-    await bed.service.runScheduled();
-    await expect.poll(told).toEqual(['opened', 'commented on']);
+    bed.sandbox.maintainer.comment(on, '@gitveil mute');
+    const before = bed.host.requests.length;
+    await bed.service.runScheduled(Date.now() + 10 * MINUTE_MS);
+    await expect.poll(told).toEqual(['opened', 'commented on', 'commented on']);
+    const asked = bed.host.requests.slice(before).filter(({ path }) => path.includes(`/${on.repo}/issues?`));
+    expect(asked).toHaveLength(1);
   });
 
   it('lets a stop count before the next run', async () => {
     const { on, clone } = await opened();
-    bed.sandbox.maintainer.comment(on, `@${bed.sandbox.botLogin} stop`);
+    bed.sandbox.maintainer.comment(on, '@gitveil stop');
     await send(made().at(-1));
+    await expectStopped(clone);
+  });
+
+  it('that tells of a removal makes it a stop, once the host says the same', async () => {
+    const { on, clone } = await opened();
+    const { apps } = bed.sandbox;
+    apps.uninstall(on.owner);
+    const removal = made().at(-1)!;
+    // Replayed after the App was installed again, it is no removal.
+    apps.install(on.owner, null);
+    expect(await send(removal)).toBe(204);
     await clone.commit();
-    const refused = /Its maintainers have said stop on/;
-    await expect
-      .poll(async () => remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:new')).join('\n'))
-      .toMatch(refused);
+    expect(remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:new')).join('\n')).not.toMatch(
+      /stop/,
+    );
+    apps.uninstall(on.owner);
+    expect(await send(made().at(-1))).toBe(204);
+    await expectStopped(clone);
   });
 
   it('believes nothing of its body', async () => {
@@ -96,8 +126,8 @@ describe('a delivery', exhaustive, () => {
 });
 
 it('refuses what is not signed', async () => {
-  await opened();
-  bed.sandbox.maintainer.openIssue('octo', 'hello1', 'An issue', 'Why');
+  const { on } = await opened();
+  bed.sandbox.maintainer.openIssue(on.owner, on.repo, 'An issue', 'Why');
   const real = made().at(-1)!;
   const { 'x-hub-signature-256': _, ...headers } = real.headers;
   expect(await send({ ...real, headers })).toBe(401);

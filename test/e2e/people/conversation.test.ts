@@ -181,6 +181,11 @@ describe('the reply form', () => {
     ]);
     const newest = Array.from({ length: 20 }, (_, at) => [`${22 - at}`, `Slow &lt;${22 - at}&gt;`]);
     expect(offered).toEqual(newest);
+    const silent = await bed.createUpstream();
+    bed.sandbox.faults.inject({ path: new RegExp(`/${silent.fullName}/issues$`), answer: { status: 502 } });
+    const unlisted = await page(`/v1/gh/${silent.fullName}/reply`, bed.person());
+    expect(unlisted.html).toContain('The list cannot be read now. Write the number above.');
+    expect(unlisted.html).toContain('name="to"');
     const closed = await bed.createUpstream();
     await closed.grow({ files: { '.gitveil.yml': 'accept: [issues]\n' } });
     const refused = await page(`/v1/gh/${closed.fullName}/reply`, bed.person());

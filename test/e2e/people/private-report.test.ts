@@ -12,6 +12,7 @@ import { Operator, OPERATOR } from '../support/operator.ts';
 import { speak } from '../support/speak.ts';
 import { TestBed, type UpstreamOptions } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 /** Words that no other text has. */
 const MARKED = 'xyzzyplugh';
@@ -272,6 +273,36 @@ it('leaves nothing behind: no word in a file or a line, no figure, no thread, no
     expect(filesWith(text)).toEqual([]);
   expect(await bed.host.call('GET', `/repos/${upstream.fullName}/issues?state=all`)).toEqual([]);
   expect(await bed.host.call('GET', '/notifications?all=true')).toEqual([]);
+});
+
+describe('with PRIVATE_REPORTS=app', exhaustive, () => {
+  const SLUG = 'veil-app';
+  const PERMISSIONS = { repository_advisories: 'write', metadata: 'read' } as const;
+
+  beforeAll(async () => {
+    const { id, key } = bed.sandbox.apps.register({ slug: SLUG, permissions: PERMISSIONS });
+    const app = { GITHUB_APP_ID: String(id), GITHUB_APP_KEY: key, PRIVATE_REPORTS: 'app' };
+    await bed.restart(undefined, app);
+  });
+  afterAll(() => bed.restart());
+
+  it('the App reports where it is installed, and may', async () => {
+    const upstream = await open({ owner: 'invited' });
+    bed.sandbox.apps.install('invited', null);
+    const { page, send } = await formOf(upstream);
+    expect(textOf(page)).toContain('the GitHub App that sends it');
+    expect((await send()).heading).toBe('Your report was sent');
+    expect(reportsTo(upstream)).toMatchObject([{ author: `${SLUG}[bot]` }]);
+  });
+
+  it('nobody reports where it is not: the form says so, and nothing is the account’s', async () => {
+    const upstream = await open();
+    const { page, send } = await formOf(upstream);
+    const words = /does not let this service's GitHub App report vulnerabilities/;
+    expect([hasFields(page), page.problem]).toEqual([false, expect.stringMatching(words)]);
+    expect((await send()).status).toBe(403);
+    expect(reportsTo(upstream)).toEqual([]);
+  });
 });
 
 it('stops while anything is suspended, and a burst is told by its number alone', async () => {

@@ -66,6 +66,28 @@ describe('while it waits', () => {
     expect(remoteLines(published)).toContain(HEADING);
   });
 
+  it(
+    'the command with which a preview ends publishes at once; without a wait there is none',
+    exhaustive,
+    async () => {
+      const contribution = await contribute(bed);
+      const { clone } = contribution;
+      await clone.commit({ files: HOME });
+      const advice = /^To publish without the wait: (git push .*)$/;
+      const advised = async (...options: string[]) => {
+        const named = ['preview', ...options].flatMap((option) => ['-o', option]);
+        const lines = remoteLines(await clone.push(...named, ...TOPIC));
+        return lines.flatMap((line) => advice.exec(line)?.[1] ?? []);
+      };
+      for (const option of ['yes=home-folders', 'delay=1h']) expect(await advised(option)).toEqual([]);
+      const [command = ''] = await advised('draft');
+      expect(command).toMatch(
+        /^git push -o draft -o yes=home-folders http\S+ [0-9a-f]{12}:refs\/heads\/topic$/,
+      );
+      await expectAccepted(bed, contribution, await clone.tryGit(...command.split(' ').slice(1)));
+    },
+  );
+
   it('a warning with another code waits still', async () => {
     const { clone } = await contribute(bed);
     await clone.commit({ files: HOME });

@@ -83,6 +83,31 @@ describe('something new is written', () => {
   });
 });
 
+describe('a private report is sent', () => {
+  const REPORTING = { repository_advisories: 'write', metadata: 'read' };
+
+  it('by the App where it may report, even if it may write nothing else', async () => {
+    host.state.installation = installedAs(5, REPORTING);
+    expect(await host.writers.forReport(NAME)).toMatchObject({ token: 'ghs_1', app: APP });
+  });
+
+  it.each<[string, () => void]>([
+    ['is not installed', () => (host.state.installation = null)],
+    ['may not report', () => {}],
+  ])('by nobody where it %s', async (_, change) => {
+    change();
+    expect(await host.writers.forReport(NAME)).toBeNull();
+  });
+
+  it('by nobody while it is suspended, or cannot be asked', async () => {
+    host.state.installation = { ...installedAs(5, REPORTING), suspended_at: '2026-11-22T00:00:00Z' };
+    await expect(host.writers.forReport(NAME)).rejects.toMatchObject({ code: 'refused' });
+    host.app.forget(NAME);
+    host.state.broken = () => Response.json({ message: 'down' }, { status: 502 });
+    expect(await host.writers.forReport(NAME)).toBeNull();
+  });
+});
+
 describe('what was written is changed', () => {
   it('by the account, if that has written it, although the App is installed since', async () => {
     await threads().deleteComment(NAME, 3, null);

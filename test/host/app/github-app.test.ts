@@ -6,7 +6,7 @@ import { AppHost, installedAs, NAME } from './support.ts';
 const MINUTE_MS = 60_000;
 const LOOK = 'GET /repos/octo/hello/installation as the App';
 const TOKEN = 'POST /app/installations/5/access_tokens as the App';
-const STANDING = { id: 5, isSuspended: false, mayWrite: true };
+const STANDING = { id: 5, isSuspended: false, mayWrite: true, mayReport: false };
 
 let host: AppHost;
 beforeEach(() => {
@@ -58,26 +58,37 @@ describe('an installation', () => {
 
 describe('a token', () => {
   it('is narrowed to the repository and to what writing takes', async () => {
-    expect(await host.app.token(STANDING, NAME)).toBe('ghs_1');
+    expect(await host.app.token(STANDING, NAME, 'writing')).toBe('ghs_1');
     expect(JSON.parse(host.http.writes[0]!.body)).toEqual({
       repositories: ['hello'],
       permissions: { issues: 'write', pull_requests: 'write', metadata: 'read' },
     });
   });
 
+  it('for private reports can do nothing else, and is another one', async () => {
+    host.state.installation = installedAs(5, { repository_advisories: 'write', metadata: 'read' });
+    expect(await host.app.standing(NAME)).toMatchObject({ mayWrite: false, mayReport: true });
+    expect(await host.app.token(STANDING, NAME, 'reporting')).toBe('ghs_1');
+    expect(JSON.parse(host.http.writes[0]!.body)).toMatchObject({
+      permissions: { repository_advisories: 'write', metadata: 'read' },
+    });
+    host.state.installation = installedAs(5);
+    expect(await host.app.token(STANDING, NAME, 'writing')).toBe('ghs_2');
+  });
+
   it('is used for 55 minutes, and another one after that', async () => {
     for (const minutes of [0, 54]) {
       host.clock.at += minutes * MINUTE_MS;
-      expect(await host.app.token(STANDING, NAME)).toBe('ghs_1');
+      expect(await host.app.token(STANDING, NAME, 'writing')).toBe('ghs_1');
     }
     host.clock.at += 2 * MINUTE_MS;
-    expect(await host.app.token(STANDING, NAME)).toBe('ghs_2');
+    expect(await host.app.token(STANDING, NAME, 'writing')).toBe('ghs_2');
     expect(host.asked).toEqual([TOKEN, TOKEN]);
   });
 
   it.each([NAME, { owner: 'octo', name: 'other' }])('is of one repository: %j', async (name) => {
-    await host.app.token(STANDING, NAME);
-    expect(await host.app.token(STANDING, name)).toBe(name === NAME ? 'ghs_1' : 'ghs_2');
+    await host.app.token(STANDING, NAME, 'writing');
+    expect(await host.app.token(STANDING, name, 'writing')).toBe(name === NAME ? 'ghs_1' : 'ghs_2');
   });
 });
 
@@ -85,7 +96,7 @@ describe('a clock that is off', () => {
   it.each([-5, 15])('by %i minutes is found out with one call more', async (minutes) => {
     host.state.skewMs = minutes * MINUTE_MS;
     expect(await host.app.standing(NAME)).toEqual(STANDING);
-    expect(await host.app.token(STANDING, NAME)).toBe('ghs_1');
+    expect(await host.app.token(STANDING, NAME, 'writing')).toBe('ghs_1');
     expect(host.asked).toEqual([LOOK, LOOK, TOKEN]);
   });
 

@@ -1,0 +1,65 @@
+/**
+ * Keeps where maintainers have installed the App, and when the threads that it has opened there
+ * were listed last: no notification tells the account of them. A service without an App has no such
+ * table.
+ * Proved by test/durable/notification-feed/wake.test.ts.
+ */
+import { fullName, parseRepositoryName, type RepositoryName } from '../../words/repository-name.ts';
+
+/** How often a repository is looked at, if no webhook comes. */
+const BETWEEN_READS_MS = 10 * 60 * 1000;
+/** Bounds the calls of one run, which are one for each. */
+const READ_PER_RUN = 10;
+
+interface ReadRepository {
+  readonly repository: RepositoryName;
+  /** When it was read last; milliseconds since 1970. */
+  readonly readAt: number;
+}
+
+export class SqlInstalled {
+  readonly #sql: SqlStorage;
+  #isMade = false;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  has(name: RepositoryName): boolean {
+    return this.#table().exec('SELECT 1 FROM installed WHERE name = ?', fullName(name)).toArray().length > 0;
+  }
+
+  add(name: RepositoryName, now: number): void {
+    this.#table().exec('INSERT OR IGNORE INTO installed VALUES (?, ?)', fullName(name), now);
+  }
+
+  delete(name: RepositoryName): void {
+    this.#table().exec('DELETE FROM installed WHERE name = ?', fullName(name));
+  }
+
+  /** Lists repositories that it is time to read, the one first that was not for longest. */
+  toRead(now: number): readonly ReadRepository[] {
+    const rows = this.#table().exec<{ name: string; readAt: number }>(
+      'SELECT name, read_at AS readAt FROM installed WHERE read_at <= ? ORDER BY read_at LIMIT ?',
+      now - BETWEEN_READS_MS,
+      READ_PER_RUN,
+    );
+    return rows.toArray().flatMap(({ name, readAt }) => {
+      const [owner = '', repository = ''] = name.split('/');
+      const parsed = parseRepositoryName(owner, repository);
+      return parsed === null ? [] : [{ repository: parsed, readAt }];
+    });
+  }
+
+  wasRead(name: RepositoryName, at: number): void {
+    this.#table().exec('UPDATE installed SET read_at = ? WHERE name = ?', at, fullName(name));
+  }
+
+  #table(): SqlStorage {
+    const create =
+      'CREATE TABLE IF NOT EXISTS installed (name TEXT PRIMARY KEY COLLATE NOCASE, read_at INTEGER NOT NULL)';
+    if (!this.#isMade) this.#sql.exec(create);
+    this.#isMade = true;
+    return this.#sql;
+  }
+}
