@@ -83,6 +83,9 @@ const buildAll = (files: readonly FileChange[]) =>
 const build = (path: string, folders: TreeEntry[][]) =>
   buildAll([{ folders, path: path.split('/'), content }]);
 
+const build = (path: string, folders: TreeEntry[][]) =>
+  buildAll([{ folders, path: path.split('/'), content }]);
+
 describe('a change', () => {
   /** The content of the pack, the folders as lists of names and modes. */
   const unpacked = ({ pack, tip }: ReturnType<typeof build>) => {

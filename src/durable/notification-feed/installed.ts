@@ -2,7 +2,7 @@
  * Keeps where maintainers have installed the App, and when the threads that it has opened there
  * were listed last: no notification tells the account of them. A service without an App has no such
  * table.
- * Proved by test/e2e/host/webhooks.test.ts.
+ * Proved by test/durable/notification-feed/wake.test.ts.
  */
 import { fullName, parseRepositoryName, type RepositoryName } from '../../words/repository-name.ts';
 

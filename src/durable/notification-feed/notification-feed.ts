@@ -14,11 +14,12 @@ import type { Account } from '../../host/code-host.ts';
 import type { AppAccount } from '../../host/rest/actor.ts';
 import { type ActivityHost, openActivity, openMaintainers } from '../../host/open.ts';
 import { fullName, type RepositoryName } from '../../words/repository-name.ts';
-import { isWithin, systemClock } from '../../isolate/clock.ts';
+import { systemClock } from '../../isolate/clock.ts';
 import { loggerOf } from '../../log.ts';
 import { prHashWithId } from '../../stats/recorded-hashes.ts';
 import { pullRequestOf } from '../../objects.ts';
 import { type AccountNews, accountNews, type Reached, reachHost } from '../../host-access.ts';
+import { AccountLook } from './account-look.ts';
 import { closeOpened } from './close-opened.ts';
 import { SqlFeedMemory } from './feed-memory.ts';
 import { SqlInstalled } from './installed.ts';
@@ -45,6 +46,8 @@ export class NotificationFeed extends DurableObject<Env> {
   #wereCallsUsedUp = false;
   /** Stops that were heard and not yet handed on. */
   readonly #stopped: HeardStop[] = [];
+  /** Repositories whose installation may have changed, by name. */
+  readonly #toAskAgain = new Map<string, RepositoryName>();
   /** When a webhook last had something examined; milliseconds since 1970. */
   #wokenAt = Number.NEGATIVE_INFINITY;
 
@@ -92,6 +95,7 @@ export class NotificationFeed extends DurableObject<Env> {
     if (this.#isRunning) return this.ctx.storage.setAlarm(systemClock.now() + SETTLED_MS);
     const activity = openActivity(reached.access, () => this.#takeWokenCall());
     this.#isRunning = true;
+    await this.#askAgain(reached);
     await this.#follow(reached, activity, async (settings) => {
       await examineDue(settings, systemClock.now());
       // A thread that turns out to be somebody else's is read only now.
@@ -113,7 +117,9 @@ export class NotificationFeed extends DurableObject<Env> {
         // Whatever comes of it, others are read first next time.
         this.#installed.wasRead(repository, cronTime);
         const touched = await activity.touchedBy(repository, app!.login, readAt - OVERLAP_MS);
-        const named = touched.map((thread) => ({ ...thread, id: threadId(repository, thread.number) }));
+        const named = touched.map((thread) =>
+          Object.assign(thread, { id: threadId(repository, thread.number) }),
+        );
         this.#memory.note(named, systemClock.now());
       }
     } catch (error) {
@@ -168,8 +174,12 @@ export class NotificationFeed extends DurableObject<Env> {
     if (kind !== 'ours' && !(await this.#isInstalled(repository))) return;
     const at = systemClock.now();
     this.#memory.note([{ id, isIssue, isByBot: false, repository, number, updatedAt: at }], at);
+    await this.#wakeSoon(at);
+  }
+
+  async #wakeSoon(now: number): Promise<void> {
     if ((await this.ctx.storage.getAlarm()) !== null) return;
-    await this.ctx.storage.setAlarm(Math.max(at + SETTLED_MS, this.#wokenAt + BETWEEN_WAKINGS_MS));
+    await this.ctx.storage.setAlarm(Math.max(now + SETTLED_MS, this.#wokenAt + BETWEEN_WAKINGS_MS));
   }
 
   /** Answers whether somebody may have spoken to the service. Before its name is known, anybody. */
@@ -213,12 +223,28 @@ export class NotificationFeed extends DurableObject<Env> {
     this.#installed.delete(name);
     const at = systemClock.now();
     this.#stances.setStance(repository, WHOLE, { word: 'stop', at, saidBy: NOBODY, since: at });
+    this.#stopped.push({ owner: repository.owner, name: repository.name, at });
     return true;
   }
 
-  /** Lists those of the repositories in which the App was installed when it was last asked for. */
-  async installedAmong(names: readonly RepositoryName[]): Promise<readonly RepositoryName[]> {
-    return names.filter((name) => this.#installed.has(name));
+  /** Has the host asked, within seconds, whether the App is still installed where it was. */
+  async wakeInstallations(names: readonly RepositoryName[]): Promise<void> {
+    const known = names.filter((name) => this.#installed.has(name));
+    for (const name of known) this.#toAskAgain.set(fullName(name).toLowerCase(), name);
+    if (known.length > 0) await this.#wakeSoon(systemClock.now());
+  }
+
+  /** Asks the host for what webhooks have told of the App. Never rejects. */
+  async #askAgain({ access, config }: Reached): Promise<void> {
+    const repositories = [...this.#toAskAgain.values()];
+    this.#toAskAgain.clear();
+    for (const repository of repositories) {
+      access.writers?.forgetInstallation(repository);
+      // A removal is noted by whoever is asked, as always.
+      await access.writers?.isInstalled(repository).catch((error: unknown) => {
+        loggerOf(config).warn('the GitHub App could not be used', { error });
+      });
+    }
   }
 
   /** Reads what maintainers have said of a repository; see `SqlStances.said`. */
@@ -286,41 +312,3 @@ export class NotificationFeed extends DurableObject<Env> {
 const APP_KEY = 'app';
 /** The number of no account: only owners take back that the App was removed. */
 const NOBODY = 0;
-
-/** The pause between two looks at the account. */
-const PAUSE_MS = 60 * 60 * 1000;
-const LOGIN_KEY = 'login';
-
-/**
- * Looks at the bot's account once an hour for what nothing else shows: GitHub has flagged, and so
- * hidden it, or its login has changed.
- */
-export class AccountLook {
-  readonly #kv: SyncKvStorage;
-  #lookedAt = Number.NEGATIVE_INFINITY;
-  #wasHidden = false;
-
-  constructor(kv: SyncKvStorage) {
-    this.#kv = kv;
-  }
-
-  /** Rejects if the host does not answer; the next look comes an hour later all the same. */
-  async look(
-    host: Pick<ActivityHost, 'account' | 'isHidden'>,
-    news: AccountNews,
-    now: number,
-  ): Promise<void> {
-    if (isWithin(this.#lookedAt, PAUSE_MS, now)) return;
-    this.#lookedAt = now;
-    const { login } = await host.account();
-    const before = this.#kv.get<string>(LOGIN_KEY) ?? login;
-    if (before !== login) await news.renamed(before, login);
-    this.#kv.put(LOGIN_KEY, login);
-    const isHidden = await host.isHidden(login);
-    if (isHidden === null) return;
-    // The host's first such answer may be wrong, so the next run asks again before anybody is told.
-    if (isHidden && !this.#wasHidden) this.#lookedAt = Number.NEGATIVE_INFINITY;
-    else await news.hidden(isHidden);
-    this.#wasHidden = isHidden;
-  }
-}

@@ -63,10 +63,8 @@ export class AppWriters implements Writers {
     return isInstalled(await this.#setup.app.standing(repository));
   }
 
-  async forgetInstallation(repository: RepositoryName, isKnown: boolean): Promise<void> {
-    const { app } = this.#setup;
-    app.forget(repository);
-    if (isKnown && app.mayAskAgain(repository)) await app.standing(repository);
+  forgetInstallation(repository: RepositoryName): void {
+    this.#setup.app.forget(repository);
   }
 
   async payer(repository: RepositoryName): Promise<string | null> {

@@ -37,11 +37,8 @@ export interface Writers {
   payer(repository: RepositoryName): Promise<string | null>;
   /** Tells if maintainers have installed the App, suspended or not. */
   isInstalled(repository: RepositoryName): Promise<boolean>;
-  /**
-   * Forgets whether the App is installed, because that may have changed.
-   * @param isKnown asks again at once, so that a removal is noted, but once in ten seconds at most.
-   */
-  forgetInstallation(repository: RepositoryName, isKnown: boolean): Promise<void>;
+  /** Forgets in this isolate whether the App is installed, because that may have changed. */
+  forgetInstallation(repository: RepositoryName): void;
   /** Chooses who writes something new; null: the account. */
   forNew(repository: RepositoryName): Promise<Actor | null>;
   /**

@@ -17,7 +17,7 @@ import { memoryFor } from '../../service/scope.ts';
 import { BodyError } from '../../streams/body-error.ts';
 import { bodyText } from '../../streams/body-text.ts';
 import { HostError } from '../../words/host-error.ts';
-import { fullName, type RepositoryName } from '../../words/repository-name.ts';
+import type { RepositoryName } from '../../words/repository-name.ts';
 import { described, error } from '../description.ts';
 import { answerRefused, BUSY, type Refused, refused } from '../request/refused.ts';
 import { scopeOf } from '../request/scope.ts';
@@ -78,18 +78,12 @@ async function heed(c: Context<AppEnv>, secret: string, memory: MemoryHold): Pro
   return c.body(null, 204);
 }
 
-/** Asks the host whether the App is still installed where it was, and forgets where it was not. */
+/** Forgets where the App is installed, and has the host asked whether it still is where it was. */
 async function lookAgain(c: Context<AppEnv>, repositories: readonly RepositoryName[]): Promise<void> {
-  const { config, http, logger } = c.var;
+  const { config, http } = c.var;
   const { writers } = openHostAccess(c.env, config, config.hosts[0], http);
-  if (writers === undefined) return;
-  const known = new Set((await feedOf(c.env, MAIN_HOST).installedAmong(repositories)).map(fullName));
-  for (const repository of repositories) {
-    // Whoever writes there next asks again.
-    await writers.forgetInstallation(repository, known.has(fullName(repository))).catch((cause: unknown) => {
-      logger.warn('the GitHub App could not be used', { error: cause });
-    });
-  }
+  for (const repository of repositories) writers?.forgetInstallation(repository);
+  await feedOf(c.env, MAIN_HOST).wakeInstallations(repositories);
 }
 
 /**

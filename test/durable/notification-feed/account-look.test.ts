@@ -6,7 +6,7 @@ import { env } from 'cloudflare:workers';
 import { runInDurableObject } from 'cloudflare:test';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
-import { AccountLook } from '../../../src/durable/notification-feed/notification-feed.ts';
+import { AccountLook } from '../../../src/durable/notification-feed/account-look.ts';
 import { guardOf } from '../../../src/objects.ts';
 import { API, BOT, FakeActivity } from '../support/fake-activity.ts';
 

@@ -183,6 +183,63 @@ describe('what is not of the service', () => {
   );
 });
 
+const stoppedAt = async () => (await feed().said(repository, 7)).stoppedAt;
+
+/** Lets the service see that the App is installed. */
+async function seen(): Promise<void> {
+  await wake(1);
+  await examined();
+}
+
+describe('an installation', () => {
+  const INSTALLATION = '/repos/octo/hello/installation';
+  it('that is removed stops the service, once the host says so', async () => {
+    await seen();
+    await feed().wakeInstallations([repository]);
+    expect(await examined()).toEqual([INSTALLATION]);
+    expect(await stoppedAt()).toBeNull();
+    isInstalled = false;
+    await feed().wakeInstallations([repository]);
+    await examined();
+    expect(await stoppedAt()).not.toBeNull();
+    // What waits for the repository is discarded then.
+    expect(await run()).toMatchObject([repository]);
+  });
+
+  it('costs one call for a flood of deliveries', async () => {
+    await seen();
+    await Promise.all(Array.from({ length: 100 }, () => feed().wakeInstallations([repository])));
+    expect(await examined()).toEqual([INSTALLATION]);
+  });
+
+  it('of which the service has never heard costs nothing', async () => {
+    await feed().wakeInstallations([repository]);
+    expect(await examined()).toEqual([]);
+  });
+
+  it('is asked every ten minutes for what the App has opened there, in case that no webhook comes', async () => {
+    await seen();
+    const { prHash, number, pull } = await openPull();
+    pull.closedAt = '2026-01-01T00:00:00Z';
+    const listed = { id: 1, number, user: { login: 'gitveil[bot]' }, pull_request: {} };
+    host.disturb = (path) =>
+      path === '/repos/octo/hello/issues'
+        ? Response.json([
+            { ...listed, updated_at: new Date().toISOString() },
+            { ...listed, user: { login: 'mona' } },
+          ])
+        : answerApp(path);
+    const lists = () => host.requests.filter(({ path }) => path.includes('/hello/issues?')).length;
+    await run();
+    expect(lists()).toBe(0);
+    cronTime = Date.now() + 9 * 60_000;
+    await run();
+    expect([lists(), await told(prHash)]).toEqual([1, 1]);
+    await run();
+    expect(lists()).toBe(0);
+  });
+});
+
 it('spends no more calls than webhooks may cause, and the runs go on', async () => {
   const { prHash, number, pull } = await openPull();
   let calls = 0;

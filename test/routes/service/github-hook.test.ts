@@ -23,7 +23,11 @@ const THREAD = {
 };
 
 const woken: TouchedThread[] = [];
-const feed = { wake: async (thread: TouchedThread) => void woken.push(thread) };
+const changed: unknown[] = [];
+const feed = {
+  wake: async (thread: TouchedThread) => void woken.push(thread),
+  wakeInstallations: async (names: unknown) => void changed.push(names),
+};
 const bindings = {
   ...(env as unknown as Env),
   GITHUB_WEBHOOK_SECRET,
@@ -60,6 +64,15 @@ describe('a signed delivery', () => {
 
   it('needs no key of the service', async () => {
     expect(await deliver(BODY, undefined, { SERVICE_API_KEY: 'key' })).toBe('204 ');
+  });
+
+  it('has the installations asked for that it names', async () => {
+    const repositories = [{ full_name: 'octo/hello' }, { full_name: 'octo/other' }];
+    expect(await deliver(JSON.stringify({ action: 'deleted', installation: { id: 1 }, repositories }))).toBe(
+      '204 ',
+    );
+    expect(changed).toEqual([[THREAD.repository, { owner: 'octo', name: 'other' }]]);
+    expect(woken).toEqual([]);
   });
 
   it.each(['{}', '[]', 'null', '{"zen":"words"}'])('may name nothing: %s', async (body) => {
