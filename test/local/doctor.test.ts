@@ -87,6 +87,19 @@ describe('npm run doctor', () => {
     expect(existsSync(join(folder, 'state'))).toBe(false);
   });
 
+  it('checks the GitHub App, where there is one', exhaustive, async () => {
+    const { id, key } = sandbox.apps.register({ slug: 'gitveil', permissions: { metadata: 'read' } });
+    const app = { GITHUB_APP_ID: String(id), GITHUB_APP_KEY: key };
+    const { code, screen } = await doctor(hosting(app));
+    expect(screen).toMatch(
+      /^problem +permissions +contents: read, issues: write, pull_requests: write mis/m,
+    );
+    expect(screen).toMatch(/^warning +webhook +none: what maintainers do is noticed within a minute$/m);
+    expect(code).toBe(1);
+    const other = await doctor(hosting({ GITHUB_WEBHOOK_SECRET: 'a-secret-of-the-webhook' }));
+    expect(other.screen).toMatch(/^warning +app +none, but its webhook has a secret$/m);
+  });
+
   it('knows the embedded code host, which starts with the service', async () => {
     const { code, screen } = await doctor({});
     expect(screen).toMatch(/^ok +host gh +embedded: it starts with the service, and needs no token$/m);
