@@ -81,8 +81,6 @@ const tokens = new Recent<Token>({ most: 1_000 });
 /** By App: its account, and how far the host's clock is ahead in milliseconds. */
 const accounts = new Recent<Account>({ lifeMs: INSTALLED_LIFE_MS, most: 100 });
 const skews = new Recent<number>({ most: 100 });
-/** Repositories whose installation a webhook has just had asked for. */
-const askedAgain = new Recent<true>({ lifeMs: 10_000, most: 5_000 });
 
 export class GitHubApp {
   readonly id: number;

@@ -5,6 +5,8 @@ import type { World } from './world.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 
+const byNumber = ([a]: readonly unknown[], [b]: readonly unknown[]): number => Number(a) - Number(b);
+
 export function activityContract(world: () => World): void {
   describe('news', () => {
     it('of the account say who it is', async () => {
@@ -103,11 +105,11 @@ export function activityContract(world: () => World): void {
       const { login } = await repositories.account();
       const touched = await activity.touchedBy(name, login, Date.now() - HOUR_MS);
       const kinds = touched.map((thread) => [thread.number, thread.isIssue, thread.isByBot]);
-      expect(kinds.toSorted()).toEqual(
+      expect(kinds.toSorted(byNumber)).toEqual(
         [
           [number, false, true],
           [opened.number, true, true],
-        ].toSorted(),
+        ].toSorted(byNumber),
       );
       expect(touched.every(({ updatedAt }) => Math.abs(Date.now() - updatedAt) < HOUR_MS)).toBe(true);
       expect(await activity.touchedBy(name, login, Date.now() + HOUR_MS)).toEqual([]);
