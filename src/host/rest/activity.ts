@@ -144,9 +144,12 @@ export class RestActivity {
   ): Promise<readonly OpenedThread[]> {
     const { byAuthor, page } = this.#rest.differences;
     const query = { ...placeOf(repository), state: 'all', sort: 'updated', since: moment(since) } as const;
-    const { data } = await this.#rest.call(ISSUES, { ...page, ...query, [byAuthor]: login });
+    // The App may be installed where the account sees nothing.
+    const answer = await unlessMissing(() =>
+      this.#rest.call(ISSUES, { ...page, ...query, [byAuthor]: login }),
+    );
     // A host may ignore what it does not know.
-    const own = expectList(data).filter(({ user }) => user?.login === login);
+    const own = expectList(answer?.data ?? []).filter(({ user }) => user?.login === login);
     return own.map(({ number, pull_request, updated_at }) => {
       return { number: expectNumber(number), isIssue: !pull_request, updatedAt: Date.parse(updated_at) };
     });

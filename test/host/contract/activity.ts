@@ -112,6 +112,7 @@ export function activityContract(world: () => World): void {
       expect(touched.every(({ updatedAt }) => Math.abs(Date.now() - updatedAt) < HOUR_MS)).toBe(true);
       expect(await activity.touchedBy(name, login, Date.now() + HOUR_MS)).toEqual([]);
       expect(await activity.touchedBy(name, repository.name.owner, 0)).toEqual([]);
+      expect(await activity.touchedBy({ ...name, name: 'nothing' }, login, 0)).toEqual([]);
     });
 
     it('is the beginning of a long one, for one page', async () => {
