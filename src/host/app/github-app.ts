@@ -158,14 +158,6 @@ export class GitHubApp {
     looked.delete(key);
   }
 
-  /** Answers true for a repository once in ten seconds: a flood of webhooks costs no more calls. */
-  mayAskAgain(repository: RepositoryName): boolean {
-    const key = this.#keyOf(repository);
-    const isFirst = askedAgain.get(key, this.#now()) === null;
-    if (isFirst) askedAgain.set(key, true, this.#now());
-    return isFirst;
-  }
-
   /** Gives a token for one purpose in one repository. @throws HostError */
   async token(
     { id: installation_id }: Installation,
