@@ -117,7 +117,9 @@ export class NotificationFeed extends DurableObject<Env> {
         // Whatever comes of it, others are read first next time.
         this.#installed.wasRead(repository, cronTime);
         const touched = await activity.touchedBy(repository, app!.login, readAt - OVERLAP_MS);
-        const named = touched.map((thread) => ({ ...thread, id: threadId(repository, thread.number) }));
+        const named = touched.map((thread) =>
+          Object.assign(thread, { id: threadId(repository, thread.number) }),
+        );
         this.#memory.note(named, systemClock.now());
       }
     } catch (error) {

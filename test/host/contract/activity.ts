@@ -95,6 +95,25 @@ export function activityContract(world: () => World): void {
       expect(await activity.newestThreads({ ...repository.name, name: 'nothing' })).toBeNull();
     });
 
+    it('has what an account has opened there, since a moment', async () => {
+      const { activity, repositories, threads } = world();
+      const { repository, name, number } = await world().proposed();
+      const issue = { title: 'An issue', body: 'About something', labels: [] };
+      const opened = await threads.createIssue(name, issue);
+      const { login } = await repositories.account();
+      const touched = await activity.touchedBy(name, login, Date.now() - HOUR_MS);
+      const kinds = touched.map((thread) => [thread.number, thread.isIssue, thread.isByBot]);
+      expect(kinds.toSorted()).toEqual(
+        [
+          [number, false, true],
+          [opened.number, true, true],
+        ].toSorted(),
+      );
+      expect(touched.every(({ updatedAt }) => Math.abs(Date.now() - updatedAt) < HOUR_MS)).toBe(true);
+      expect(await activity.touchedBy(name, login, Date.now() + HOUR_MS)).toEqual([]);
+      expect(await activity.touchedBy(name, repository.name.owner, 0)).toEqual([]);
+    });
+
     it('is the beginning of a long one, for one page', async () => {
       const { repository, number } = await world().withIssue();
       for (let count = 1; count <= 34; count++)
