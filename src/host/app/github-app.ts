@@ -81,8 +81,6 @@ const tokens = new Recent<Token>({ most: 1_000 });
 /** By App: its account, and how far the host's clock is ahead in milliseconds. */
 const accounts = new Recent<Account>({ lifeMs: INSTALLED_LIFE_MS, most: 100 });
 const skews = new Recent<number>({ most: 100 });
-/** Repositories whose installation a webhook has just had asked for. */
-const askedAgain = new Recent<true>({ lifeMs: 10_000, most: 5_000 });
 
 export class GitHubApp {
   readonly id: number;
@@ -169,7 +167,7 @@ export class GitHubApp {
     const token = await this.#newToken(installation, repository, purpose).catch(async (error: unknown) => {
       if (hostFailureOf(error).status !== 422) throw error;
       // An installation is found by an old name of its repository, and tokens are not made for it.
-      const current = await lookUpRepository(this.#public, repository);
+      const current = await lookUpRepository(this.#public, repository).catch(() => repository);
       if (current.name === repository.name) throw error;
       return this.#newToken(installation, current, purpose);
     });
