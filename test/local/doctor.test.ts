@@ -91,9 +91,7 @@ describe('npm run doctor', () => {
     const { id, key } = sandbox.apps.register({ slug: 'gitveil', permissions: { metadata: 'read' } });
     const app = { GITHUB_APP_ID: String(id), GITHUB_APP_KEY: key };
     const { code, screen } = await doctor(hosting(app));
-    expect(screen).toMatch(
-      /^problem +permissions +contents: read, issues: write, pull_requests: write mis/m,
-    );
+    expect(screen).toMatch(/^problem +permissions +contents: read, issues: write, pull_requests: write mis/m);
     expect(screen).toMatch(/^warning +webhook +none: what maintainers do is noticed within a minute$/m);
     expect(code).toBe(1);
     const other = await doctor(hosting({ GITHUB_WEBHOOK_SECRET: 'a-secret-of-the-webhook' }));

@@ -117,9 +117,9 @@ export class NotificationFeed extends DurableObject<Env> {
         // Whatever comes of it, others are read first next time.
         this.#installed.wasRead(repository, cronTime);
         const touched = await activity.touchedBy(repository, app!.login, readAt - OVERLAP_MS);
-        const named = touched.map((thread) =>
-          Object.assign(thread, { id: threadId(repository, thread.number) }),
-        );
+        const named = touched.map(({ number, isIssue, updatedAt }) => {
+          return { id: threadId(repository, number), repository, number, isIssue, isByBot: true, updatedAt };
+        });
         this.#memory.note(named, systemClock.now());
       }
     } catch (error) {
