@@ -1,6 +1,8 @@
 /** The embedded code host, which `npm start` uses if there is no bot account. */
+import { randomBytes } from 'node:crypto';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { Config } from '../../src/config/config.ts';
+import { HOOK_PATH } from '../../src/config/hosts.ts';
 import { claimPort } from './ports.ts';
 
 /** Variables that make the service use the embedded code host. */
@@ -11,6 +13,9 @@ export const HOST_VARIABLES = [
   'NOTIFY_BASE_URL',
   'LIMIT_CREATIONS',
   'PRIVATE_REPORTS',
+  'GITHUB_APP_ID',
+  'GITHUB_APP_KEY',
+  'GITHUB_WEBHOOK_SECRET',
   'EMBEDDED_HOST',
 ] as const;
 
@@ -23,6 +28,14 @@ export const MAINTAINER_PASSWORD = 'maintainer';
 /** Limit of the bot's calls. The embedded host does not limit its bot as GitHub does. */
 const CALLS_AN_HOUR = 1_000_000;
 const CREATIONS = '10000/1h';
+
+/** The permissions that docs/deploy.md asks for. */
+const APP_PERMISSIONS = {
+  contents: 'read',
+  issues: 'write',
+  metadata: 'read',
+  pull_requests: 'write',
+} as const;
 
 /**
  * Time between two scheduled runs. It is short, so that people who try the service soon see what
@@ -61,6 +74,7 @@ export async function startEmbeddedHost(
     pollSeconds: EMBEDDED_TICK_MS / 1000,
     forgetLimits,
   });
+  registerApp(sandbox, servicePort);
   if (!sandbox.hasRepository(SEED)) {
     await seedRepository(sandbox.createRepository({ ...SEED, takesPrivateReports: true }), new Date());
     const { owner, name } = SEED;
@@ -75,6 +89,18 @@ export async function startEmbeddedHost(
 }
 
 /**
+ * Gives the host an App, which a maintainer may install on a repository's page. Its webhook calls
+ * the service at once.
+ */
+function registerApp({ apps }: Sandbox, servicePort: number): void {
+  const app = apps.app ?? apps.register({ slug: 'gitveil', permissions: APP_PERMISSIONS });
+  const secret = app.webhook?.secret ?? randomBytes(20).toString('hex');
+  // The port may be another one each time.
+  app.webhook = { url: `http://127.0.0.1:${servicePort}${HOOK_PATH}`, secret };
+  apps.webhooks.isHeld = false;
+}
+
+/**
  * Sets the variables that make the service use the embedded host.
  * @param env the operator's variables.
  */
@@ -82,6 +108,7 @@ export function hostVariables(
   sandbox: Sandbox,
   env: Readonly<Record<string, string>>,
 ): Record<(typeof HOST_VARIABLES)[number], string> {
+  const { app } = sandbox.apps;
   return {
     LIMIT_CREATIONS: env['LIMIT_CREATIONS'] ?? CREATIONS,
     PRIVATE_REPORTS: env['PRIVATE_REPORTS'] ?? 'account',
@@ -89,6 +116,9 @@ export function hostVariables(
     HOSTING_API_URL: sandbox.apiUrl,
     HOSTING_TOKEN: sandbox.botToken,
     NOTIFY_BASE_URL: env['NOTIFY_BASE_URL'] ?? sandbox.notifyUrl,
+    GITHUB_APP_ID: String(app?.id ?? ''),
+    GITHUB_APP_KEY: app?.key ?? '',
+    GITHUB_WEBHOOK_SECRET: app?.webhook?.secret ?? '',
     EMBEDDED_HOST: 'true',
   };
 }

@@ -4,7 +4,14 @@ import { hostVariables } from '../../local/runtime/embedded-host.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 
 const url = 'http://127.0.0.1:8081';
-const sandbox = { url, apiUrl: `${url}/api/v3`, notifyUrl: `${url}/ntfy`, botToken: 'token' } as Sandbox;
+const apps = { app: { id: 7, key: 'key', webhook: { secret: 'secret' } } };
+const sandbox = {
+  url,
+  apiUrl: `${url}/api/v3`,
+  notifyUrl: `${url}/ntfy`,
+  botToken: 'token',
+  apps,
+} as unknown as Sandbox;
 
 it('leads the service to the embedded host', () => {
   expect(hostVariables(sandbox, { LIMIT_CREATIONS: '' })).toMatchObject({
@@ -12,6 +19,9 @@ it('leads the service to the embedded host', () => {
     HOSTING_API_URL: `${url}/api/v3`,
     HOSTING_TOKEN: 'token',
     NOTIFY_BASE_URL: `${url}/ntfy`,
+    GITHUB_APP_ID: '7',
+    GITHUB_APP_KEY: 'key',
+    GITHUB_WEBHOOK_SECRET: 'secret',
   });
 });
 

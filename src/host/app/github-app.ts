@@ -10,7 +10,7 @@ import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import { type HostAnswer, hostTime } from '../failure.ts';
 import type { Account } from '../code-host.ts';
 import { expectLogin, expectNumber, expectStatus, expectText } from '../rest/answer.ts';
-import { placeOf } from '../rest/reads.ts';
+import { lookUpRepository, placeOf } from '../rest/reads.ts';
 import { type DataOf, Rest, type RestAccess } from '../rest/rest.ts';
 import type { AppKey } from './app-key.ts';
 
@@ -81,8 +81,6 @@ const tokens = new Recent<Token>({ most: 1_000 });
 /** By App: its account, and how far the host's clock is ahead in milliseconds. */
 const accounts = new Recent<Account>({ lifeMs: INSTALLED_LIFE_MS, most: 100 });
 const skews = new Recent<number>({ most: 100 });
-/** Repositories whose installation a webhook has just had asked for. */
-const askedAgain = new Recent<true>({ lifeMs: 10_000, most: 5_000 });
 
 export class GitHubApp {
   readonly id: number;
@@ -160,34 +158,36 @@ export class GitHubApp {
     looked.delete(key);
   }
 
-  /** Answers true for a repository once in ten seconds: a flood of webhooks costs no more calls. */
-  mayAskAgain(repository: RepositoryName): boolean {
-    const key = this.#keyOf(repository);
-    const isFirst = askedAgain.get(key, this.#now()) === null;
-    if (isFirst) askedAgain.set(key, true, this.#now());
-    return isFirst;
-  }
-
   /** Gives a token for one purpose in one repository. @throws HostError */
-  async token(
-    { id: installation_id }: Installation,
-    repository: RepositoryName,
-    purpose: Purpose,
-  ): Promise<string> {
-    const key = `${this.#keyOf(repository)} ${installation_id} ${purpose}`;
+  async token(installation: Installation, repository: RepositoryName, purpose: Purpose): Promise<string> {
+    const key = `${this.#keyOf(repository)} ${installation.id} ${purpose}`;
     const known = tokens.get(key);
     const soon = this.#hostNow() + SPARE_MS;
     if (known !== null && isAhead(known.endsAt, TOKEN_LIFE_MS, soon)) return known.text;
-    const wanted = { installation_id, repositories: [repository.name], permissions: NEEDED[purpose] };
-    const token = await this.#asApp(async (headers) => {
+    const token = await this.#newToken(installation, repository, purpose).catch(async (error: unknown) => {
+      if (hostFailureOf(error).status !== 422) throw error;
+      // An installation is found by an old name of its repository, and tokens are not made for it.
+      const current = await lookUpRepository(this.#public, repository).catch(() => repository);
+      if (current.name === repository.name) throw error;
+      return this.#newToken(installation, current, purpose);
+    });
+    tokens.set(key, token);
+    return token.text;
+  }
+
+  #newToken(
+    { id: installation_id }: Installation,
+    { name }: RepositoryName,
+    purpose: Purpose,
+  ): Promise<Token> {
+    const wanted = { installation_id, repositories: [name], permissions: NEEDED[purpose] };
+    return this.#asApp(async (headers) => {
       const path = 'POST /app/installations/{installation_id}/access_tokens';
       const answer = await this.#rest.call(path, wanted, headers);
       expectStatus(answer, 201);
       const endsAt = Date.parse(expectText(answer.data.expires_at));
       return { text: expectText(answer.data.token), endsAt };
     });
-    tokens.set(key, token);
-    return token.text;
   }
 
   /** Makes a call, and once more if the first answer shows that the clocks differ. */

@@ -183,15 +183,16 @@ describe('what is not of the service', () => {
   );
 });
 
+const stoppedAt = async () => (await feed().said(repository, 7)).stoppedAt;
+
+/** Lets the service see that the App is installed. */
+async function seen(): Promise<void> {
+  await wake(1);
+  await examined();
+}
+
 describe('an installation', () => {
   const INSTALLATION = '/repos/octo/hello/installation';
-  const stoppedAt = async () => (await feed().said(repository, 7)).stoppedAt;
-
-  /** Lets the service see that the App is installed. */
-  async function seen(): Promise<void> {
-    await wake(1);
-    await examined();
-  }
 
   it('that is removed stops the service, once the host says so', async () => {
     await seen();

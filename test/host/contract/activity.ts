@@ -95,6 +95,26 @@ export function activityContract(world: () => World): void {
       expect(await activity.newestThreads({ ...repository.name, name: 'nothing' })).toBeNull();
     });
 
+    it('has what an account has opened there, since a moment', async () => {
+      const { activity, repositories, threads } = world();
+      const { repository, name, number } = await world().proposed();
+      const issue = { title: 'An issue', body: 'About something', labels: [] };
+      const opened = await threads.createIssue(name, issue);
+      const { login } = await repositories.account();
+      const touched = await activity.touchedBy(name, login, Date.now() - HOUR_MS);
+      const kinds = new Map(touched.map((thread) => [thread.number, thread.isIssue]));
+      expect(kinds).toEqual(
+        new Map([
+          [number, false],
+          [opened.number, true],
+        ]),
+      );
+      expect(touched.every(({ updatedAt }) => Math.abs(Date.now() - updatedAt) < HOUR_MS)).toBe(true);
+      expect(await activity.touchedBy(name, login, Date.now() + HOUR_MS)).toEqual([]);
+      expect(await activity.touchedBy(name, repository.name.owner, 0)).toEqual([]);
+      expect(await activity.touchedBy({ ...name, name: 'nothing' }, login, 0)).toEqual([]);
+    });
+
     it('is the beginning of a long one, for one page', async () => {
       const { repository, number } = await world().withIssue();
       for (let count = 1; count <= 34; count++)
