@@ -41,7 +41,7 @@ export function blob(number: number, content: string): string {
   return `blob\nmark :${number}\n${data(content)}`;
 }
 
-const data = (text: string): string => `data ${Buffer.byteLength(text)}\n${text}\n`;
+export const data = (text: string): string => `data ${Buffer.byteLength(text)}\n${text}\n`;
 
 /**
  * Writes a stream of commits into a bare repository.

@@ -74,7 +74,10 @@ async function alertsOf(config: Config): Promise<Finding[]> {
 }
 
 function reportFindings({ privateReports }: Config): Finding[] {
-  const says = 'whoever can sign in as the bot can read them';
+  const says =
+    privateReports === 'app'
+      ? 'by the GitHub App, where it is installed and may'
+      : 'whoever can sign in as the bot can read them';
   return privateReports === 'off' ? [] : [{ subject: 'private reports', state: 'ok', says }];
 }
 

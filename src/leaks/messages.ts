@@ -157,12 +157,26 @@ const DOMAIN_BEHIND = /^[\p{L}\d-]+(?:\.[\p{L}\d-]+)+/u;
 const MAX_LOCAL_LENGTH = 64;
 const MAX_DOMAIN_LENGTH = 255;
 
-/** Lines for the person. @param signOff the line that the service itself has added; null: none. */
-export function warningOfNames(messages: Iterable<Uint8Array>, signOff: string | null): string[] {
+/**
+ * Matches trailers about what others have done (kernel.org, "Submitting patches"). Nobody writes
+ * them about themselves.
+ */
+const BY_OTHERS = /^\s*(?:ack|nack|report|request|review|suggest|test)[a-z-]*-by:/i;
+
+interface PeopleNamed {
+  /** Lines for the person. */
+  readonly lines: readonly string[];
+  /** Whether all who are named are surely others. */
+  readonly areOthers: boolean;
+}
+
+/** @param signOff the line that the service itself has added; null: none. */
+export function peopleNamedIn(messages: Iterable<Uint8Array>, signOff: string | null): PeopleNamed {
   const looks = new Looks();
   const names = [...firstOf(namesIn(messages, looks))].filter((name) => name !== signOff);
   const heading = 'Your commit messages become public as they are. They name:';
-  return [...told(heading, names.map(shown)), ...unsearchedLines(looks.ended)];
+  const areOthers = looks.ended.size === 0 && names.every((name) => BY_OTHERS.test(name));
+  return { lines: [...told(heading, names.map(shown)), ...unsearchedLines(looks.ended)], areOthers };
 }
 
 /** Yields trailers that name someone, and e-mail addresses elsewhere, in the order of the texts. */

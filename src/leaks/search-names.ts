@@ -133,7 +133,7 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
   for await (const message of textsWith(plan.messages, SAID_BY_PROGRAMS, memory))
     findings.addSaidByPrograms(message, privateIn);
   const named = await namedCommits(
-    looksFor.names ? [...plan.messages, ...texts.map(([, text]) => text)] : [],
+    looksFor.names ? allTexts(plan, texts) : [],
     search.history,
     names.looks,
     memory,
@@ -213,6 +213,11 @@ function* headersOf({ commits, kept, published }: NameSearch): Generator<HeaderS
     yield { content: found.content, encoding: found.commit.encoding };
   }
   for (const content of kept.tags()) yield { content, encoding: null };
+}
+
+function* allTexts({ messages }: Plan, texts: Texts): Generator<Uint8Array> {
+  yield* messages;
+  for (const [, text] of texts) yield text;
 }
 
 /** The texts that become public, with zeros for ids of this push. */

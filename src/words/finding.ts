@@ -28,7 +28,6 @@ export const WARNING_CODES = [
   'compiled-files',
   'credentials',
   'days',
-  'description',
   'dropped',
   'folders',
   'gate',

@@ -80,10 +80,13 @@ const buildAll = (files: readonly FileChange[]) =>
     committedAt: 1_700_000_000,
     identity: { name: 'anonymous', email: 'anon@veil.invalid' },
   });
+const build = (path: string, folders: TreeEntry[][]) =>
+  buildAll([{ folders, path: path.split('/'), content }]);
+
+const build = (path: string, folders: TreeEntry[][]) =>
+  buildAll([{ folders, path: path.split('/'), content }]);
 
 describe('a change', () => {
-  const build = (path: string, folders: TreeEntry[][]) =>
-    buildAll([{ folders, path: path.split('/'), content }]);
   /** The content of the pack, the folders as lists of names and modes. */
   const unpacked = ({ pack, tip }: ReturnType<typeof build>) => {
     const { kept } = scan([pack], undefined, 'everything');

@@ -27,6 +27,8 @@ const shown = (content: string): string => {
 const written = (original: string | null, typed: string): string =>
   Buffer.from(newContent(original === null ? null : utf8(original), typed)).toString();
 
+const framed = (lines: readonly string[]): string => `same\n${lines.join('\n')}\nsame\n`;
+
 const MB = MAX_FILE_BYTES;
 const CUT = 'The difference is longer; this is its beginning.';
 
@@ -130,9 +132,8 @@ describe('the difference of two texts', () => {
 
   it('of one of several files may have fewer changes, so that all take as long as one', () => {
     const [before, after] = [numbered('a', 200), numbered('b', 200)];
-    const text = (lines: readonly string[]) => `same\n${lines.join('\n')}\nsame\n`;
-    expect(difference(text(before), text(after)).remarks).toEqual([]);
-    expect(difference(text(before), text(after), 10).remarks).toEqual([
+    expect(difference(framed(before), framed(after)).remarks).toEqual([]);
+    expect(difference(framed(before), framed(after), 10).remarks).toEqual([
       expect.stringMatching(/^More than 316 lines differ/),
     ]);
     // Each line keeps its own end all the same.

@@ -1,16 +1,25 @@
 /** Who is named in messages, told to the person alone. */
 import { describe, expect, it } from 'vitest';
-import { warningOfNames } from '../../src/leaks/messages.ts';
+import { peopleNamedIn } from '../../src/leaks/messages.ts';
 
 const HEAD = 'Your commit messages become public as they are. They name:';
 const warning = (...messages: (string | Uint8Array)[]) =>
-  warningOfNames(
+  peopleNamedIn(
     messages.map((message) => (typeof message === 'string' ? Buffer.from(message) : message)),
     'Signed-off-by: bot <bot@x.example>',
-  );
+  ).lines;
 const named = (...messages: (string | Uint8Array)[]) => warning(...messages).slice(1);
 
-describe('warningOfNames', () => {
+it.each([
+  ['Reviewed-by: Ada <ada@example.org>\nReported-and-tested-by: Bob', true],
+  ['Reviewed-by: Ada\nSigned-off-by: Ada', false],
+  ['Co-authored-by: Ada', false],
+  ['Reported-by: Ada\nSee ada@example.org', false],
+])('tells whether all who are named in %j are surely others', (lines, areOthers) => {
+  expect(peopleNamedIn([Buffer.from(`Fix\n\n${lines}\n`)], null)).toMatchObject({ areOthers });
+});
+
+describe('peopleNamedIn', () => {
   it('leaves out the line that the service has added, and nothing like it', () => {
     expect(named('Fix\n\nSigned-off-by: bot <bot@x.example>\n')).toEqual([]);
     expect(named('Fix\n\nSigned-off-by: bot <bo@x.example>\n')).toEqual([

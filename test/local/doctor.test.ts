@@ -70,7 +70,10 @@ async function doctor(env: Record<string, string>, ...args: string[]): Promise<E
 
 describe('npm run doctor', () => {
   it('ends with 0 where all is well, and changes nothing', exhaustive, async () => {
-    const { code, screen } = await doctor(hosting({ SPOOL_MB: '1000', DELAYED_MB: '10' }));
+    const { code, screen } = await doctor(
+      hosting({ SPOOL_MB: '1000', DELAYED_MB: '10', PRIVATE_REPORTS: 'account' }),
+    );
+    expect(screen).toMatch(/^ok +private reports +whoever can sign in as the bot can read them$/m);
     expect(screen).toMatch(/^ok +configuration +\d+ variables are set$/m);
     expect(screen).toMatch(/^ok +host gh +127\.0\.0\.1:\d+, GitHub$/m);
     expect(screen).toMatch(/^ok +token gh +\S+, with every scope it needs$/m);
@@ -88,9 +91,7 @@ describe('npm run doctor', () => {
     const { id, key } = sandbox.apps.register({ slug: 'gitveil', permissions: { metadata: 'read' } });
     const app = { GITHUB_APP_ID: String(id), GITHUB_APP_KEY: key };
     const { code, screen } = await doctor(hosting(app));
-    expect(screen).toMatch(
-      /^problem +permissions +contents: read, issues: write, pull_requests: write mis/m,
-    );
+    expect(screen).toMatch(/^problem +permissions +contents: read, issues: write, pull_requests: write mis/m);
     expect(screen).toMatch(/^warning +webhook +none: what maintainers do is noticed within a minute$/m);
     expect(code).toBe(1);
     const other = await doctor(hosting({ GITHUB_WEBHOOK_SECRET: 'a-secret-of-the-webhook' }));

@@ -9,7 +9,7 @@ import { parseFormFields } from '../../src/routes/request/form-fields.ts';
 import { hostLines, hostText, oneLine } from '../../src/words/host-text.ts';
 import { haveOwnSignOff, signerOf } from '../../src/git/objects/sign-offs.ts';
 import { pullRequestText } from '../../src/git/objects/commit-message.ts';
-import { privateMerges, warningOfNames } from '../../src/leaks/messages.ts';
+import { privateMerges, peopleNamedIn } from '../../src/leaks/messages.ts';
 import { vouchedStanding } from '../../src/policy/community-files.ts';
 import { parsePolicy } from '../../src/policy/policy.ts';
 import { footerProblem } from '../../src/text/footer-room.ts';
@@ -55,7 +55,7 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
 
 /** Readers of messages. The searches of them are proved in test/leaks/search-cost.test.ts. */
 const READERS_OF_MESSAGES: Readonly<Record<string, (text: string) => unknown>> = {
-  'for people': (text) => warningOfNames([utf8(text)], null),
+  'for people': (text) => peopleNamedIn([utf8(text)], null),
   'for noise': (text) => noiseInMessage(text, WHERE),
   'for branches of its author': (text) => [...isUpstreams(text)],
   'as a title and a description': (text) => pullRequestText({ message: utf8(text), encoding: null }),

@@ -52,15 +52,22 @@ export class PlannedCommits {
     return bytes;
   }
 
-  /** @returns the bytes of the message, which are at the end of what is kept. */
-  push(commit: PlannedCommit): Uint8Array {
+  push(commit: PlannedCommit): void {
     this.encoded.push(encode(commit));
-    const kept = this.encoded.at(this.length - 1);
-    return kept.subarray(kept.byteLength - commit.message.bytes.byteLength);
   }
 
   at(index: number): PlannedCommit {
     return decode(this.encoded.at(index));
+  }
+
+  /** The messages, with zeros in place of mentions. Each is a view that is made when it is read. */
+  get messages(): Iterable<Uint8Array> {
+    const { encoded } = this;
+    return {
+      *[Symbol.iterator]() {
+        for (const commit of encoded) yield messageIn(commit);
+      },
+    };
   }
 
   *[Symbol.iterator](): Generator<PlannedCommit> {
@@ -83,7 +90,7 @@ export function numbersUpTo(commits: PlannedCommits, last: readonly number[]): R
 export interface Plan {
   readonly commits: PlannedCommits;
   /** The messages of the commits, with zeros in place of mentions. */
-  readonly messages: readonly Uint8Array[];
+  readonly messages: Iterable<Uint8Array>;
   /** Plans a text that may mention the commits of this push. */
   readonly planText: (text: Uint8Array) => PlannedText;
 }
@@ -111,7 +118,6 @@ export async function planCommits(
     return number < 0 ? null : number;
   };
   const planned = new PlannedCommits();
-  const messages: Uint8Array[] = [];
   for (const { oid, commit } of ordered) {
     const { tree, encoding, parents } = commit;
     // A squashed commit may mention the tip that it is made of. No commit can contain its own id.
@@ -119,13 +125,12 @@ export async function planCommits(
       mentioned === oid ? null : numberOf(mentioned),
     );
     const own = parents.map((parent) => numberOf(parent) ?? parent);
-    // The plan's own bytes, because those of the push are freed before.
-    messages.push(planned.push({ tree, encoding, parents: own, message }));
+    planned.push({ tree, encoding, parents: own, message });
     await memory.worked(COMMIT_WORK + message.bytes.byteLength);
   }
   return {
     commits: planned,
-    messages,
+    messages: planned.messages,
     planText: (text) => blanked(text, ownIds.mentionsIn(text), numberOf),
   };
 }
@@ -237,4 +242,15 @@ function decode(encoded: Uint8Array): PlannedCommit {
   const name = latin1(encoded, at, at + nameLength);
   const message = { bytes: encoded.subarray(at + nameLength), mentions };
   return { tree, parents, encoding: name === '' ? null : name, message };
+}
+
+/** Finds the message of an encoded commit, and decodes nothing else. */
+function messageIn(encoded: Uint8Array): Uint8Array {
+  const view = new DataView(encoded.buffer, encoded.byteOffset);
+  const mentionBytes = 3 * WORD_BYTES * view.getUint32(WORD_BYTES);
+  const nameBytes = view.getUint32(2 * WORD_BYTES);
+  let at = 3 * WORD_BYTES + OID_BYTES;
+  for (let parents = view.getUint32(0); parents > 0; parents--)
+    at += view.getUint32(at) === 0 ? WORD_BYTES + OID_BYTES : WORD_BYTES;
+  return encoded.subarray(at + mentionBytes + nameBytes);
 }

@@ -21,6 +21,8 @@ function badDelta(): ProtocolError {
   return badPack('The pack contains a malformed delta.');
 }
 
+const NO_ROOM = new Uint8Array(0);
+
 /**
  * Reads the two sizes.
  * @param end is the end of the delta, or of the part that is known.
@@ -42,14 +44,20 @@ export function parseDeltaHeader(delta: Uint8Array, end: number = delta.byteLeng
 
 /**
  * Applies a delta.
+ * @param room takes the result if that fits.
  * @throws ProtocolError `too-large`, before the result is allocated.
  * @throws ProtocolError `bad-pack` if the delta does not fit the base.
  */
-export function applyDelta(base: Uint8Array, delta: Uint8Array, maxBytes: number): Uint8Array {
+export function applyDelta(
+  base: Uint8Array,
+  delta: Uint8Array,
+  maxBytes: number,
+  room: Uint8Array = NO_ROOM,
+): Uint8Array {
   const { baseSize, resultSize } = parseDeltaHeader(delta);
   if (baseSize !== base.byteLength) throw badDelta();
   if (resultSize > maxBytes) throw tooLarge('A commit or tag is too large.');
-  const result = new Uint8Array(resultSize);
+  const result = resultSize > room.byteLength ? new Uint8Array(resultSize) : room.subarray(0, resultSize);
   let filled = 0;
   const append = (bytes: Uint8Array, length: number): void => {
     if (bytes.byteLength !== length || filled + length > resultSize) throw badDelta();

@@ -114,6 +114,8 @@ export class PackScanner {
   #keptBase: KeptObject | null = null;
   #keptBytes: Uint8Array = this.#fixed;
   readonly #sharedBytes = new Uint8Array(SHARED_BYTES);
+  /** The results of small deltas, which are copied where they are kept. */
+  readonly #result = new Uint8Array(SHARED_BYTES);
 
   constructor(options: ScanOptions = {}) {
     this.#options = options;
@@ -337,7 +339,7 @@ export class PackScanner {
     const content =
       base === undefined
         ? this.#keptBytes
-        : applyDelta(base, this.#keptBytes, Math.min(MAX_OBJECT_BYTES, this.kept.roomBytes));
+        : applyDelta(base, this.#keptBytes, Math.min(MAX_OBJECT_BYTES, this.kept.roomBytes), this.#result);
     const object = this.kept.add(this.#keptType, content, this.#entryOffset);
     this.hasLateBase ||= this.namedBases.size > 0 && this.namedBases.has(object.oid);
     this.#options.onKept?.(object);

@@ -174,7 +174,7 @@ it('each message is reworded once, as work, and a squashed push rewords only its
     const reword = vi.fn((_: unknown, message: Uint8Array) => Buffer.from(`${Buffer.from(message)}!`));
     const work = { commits, boundary: BOUNDARY };
     const plan = await planWork(work, { ...PLAN, ...options }, reword, async () => null, memory);
-    const messages = plan.messages.map((message) => Buffer.from(message).toString());
+    const messages = Array.from(plan.messages, (message) => Buffer.from(message).toString());
     return { messages, times: reword.mock.calls.length, worked: memory.workedBytes };
   };
   const { messages, times, worked } = await planned({ squash: false, title: null });

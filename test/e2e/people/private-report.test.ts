@@ -12,6 +12,7 @@ import { Operator, OPERATOR } from '../support/operator.ts';
 import { speak } from '../support/speak.ts';
 import { TestBed, type UpstreamOptions } from '../support/test-bed.ts';
 import type { Upstream } from '../support/upstream.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 
 /** Words that no other text has. */
 const MARKED = 'xyzzyplugh';
@@ -274,7 +275,7 @@ it('leaves nothing behind: no word in a file or a line, no figure, no thread, no
   expect(await bed.host.call('GET', '/notifications?all=true')).toEqual([]);
 });
 
-describe('with PRIVATE_REPORTS=app', () => {
+describe('with PRIVATE_REPORTS=app', exhaustive, () => {
   const SLUG = 'veil-app';
   const PERMISSIONS = { repository_advisories: 'write', metadata: 'read' } as const;
 

@@ -214,7 +214,7 @@ describe('the messages of a push', () => {
     const commits = Array.from({ length: 100 }, (_, at) => newCommit([oidNumber(at)], at === 0 ? TEXT : ''));
     const before = vi.spyOn(memory, 'worked');
     const { messages } = await planCommits(commits, new OwnIds([]), memory);
-    expect(messages.map(({ length }) => length)).toEqual([TEXT.length, ...Array(99).fill(0)]);
+    expect(Array.from(messages, ({ length }) => length)).toEqual([TEXT.length, ...Array(99).fill(0)]);
     expect(memory.workedBytes).toBe(2 * TEXT.length + 100 * COMMIT_WORK);
     expect(before.mock.calls.length).toBeGreaterThan(100);
   });

@@ -72,6 +72,7 @@ const place: Place = {
 
 const circumstances = {
   settings: {
+    door: 'git',
     maxRepositoryMb: 1,
     anonEmail: 'bot@x.example',
     identityCheck: 'refuse',

@@ -1,7 +1,7 @@
 /** Rules for commit messages, which become public byte for byte. */
 import { pullRequestText } from '../../../git/objects/commit-message.ts';
 import { signOffLine } from '../../../git/objects/sign-offs.ts';
-import { MAX_READ_BYTES, shown, told, warningOfNames } from '../../../leaks/messages.ts';
+import { MAX_READ_BYTES, peopleNamedIn, shown, told } from '../../../leaks/messages.ts';
 import { mayBeLoud, noiseInMessage } from '../../../text/noise.ts';
 import { type Finding, say, warn, warnAt } from '../../../words/finding.ts';
 import { oneLine } from '../../../words/host-text.ts';
@@ -22,7 +22,9 @@ export function nulCharacters({ plan }: Pick<Known, 'plan'>): readonly Finding[]
 }
 
 export function peopleNamed({ plan, pushed, bot }: Pick<Known, 'plan' | 'pushed' | 'bot'>): Finding[] {
-  return warn('people', ...warningOfNames(plan.messages, pushed.isSignedOff ? signOffLine(bot) : null));
+  const signOff = pushed.isSignedOff ? signOffLine(bot) : null;
+  const { lines, areOthers } = peopleNamedIn(plan.messages, signOff);
+  return areOthers ? say('people', ...lines) : warn('people', ...lines);
 }
 
 /**

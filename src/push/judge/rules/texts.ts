@@ -55,7 +55,7 @@ export function missingDescription({
   // A sign-off is no description.
   if (/^(?!Signed-off-by:).*\S/im.test(pullRequestText({ encoding, message: message.bytes }).body)) return [];
   const url = settings.fileUrl(born.repository, template);
-  return warn(
+  return say(
     'description',
     `Your pull request has no description, and there is a template: ${url}. Give one: -o description=<line>, once for each line.`,
   );

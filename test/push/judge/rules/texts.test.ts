@@ -33,7 +33,7 @@ it('points to a template if there is no description; a sign-off is none', () => 
   const place = { policy } as unknown as Place;
   const described = (message: string) => ({ ...knownPush({ commits: [{ message }] }), place });
   expect(codesOf(missingDescription(described('Mend it\n\nSigned-off-by: A <a@x.example>\n')))).toEqual([
-    'warn description',
+    'say description',
   ]);
   expect(missingDescription(described('Mend it\n\nBecause it broke.\n'))).toEqual([]);
   expect(missingDescription(knownPush())).toEqual([]);
