@@ -112,7 +112,7 @@ export class LocalUpstream {
   async judged(base: Oid, tip: Oid, ...options: readonly string[]): Promise<readonly Finding[]> {
     const received = await this.#received(base, tip, options);
     const main = { name: 'refs/heads/main', oid: base };
-    const pushed = new Set([...received.pack.kept.oids()]);
+    const pushed = new Set(received.pack.kept.oids());
     const isKnown = (oid: Oid): boolean => this.#ids.has(oid) && !pushed.has(oid);
     const history = {
       since: -Infinity,
@@ -127,7 +127,7 @@ export class LocalUpstream {
       reachBack: async () => false,
       reachBackOnOthers: async () => false,
     };
-    const git = { history: () => history, isApart: async () => false } as unknown as GitQuestions;
+    const questions = { history: () => history, isApart: async () => false } as unknown as GitQuestions;
     const from = { repository: REPOSITORY, refs: [main], hasAllBranches: true, hostAheadMs: 0 };
     const circumstances = {
       settings: SETTINGS,
@@ -141,7 +141,7 @@ export class LocalUpstream {
     } as unknown as Circumstances;
     try {
       const upstream = { ...from, defaultBranch: main };
-      return (await judge(received, upstream, this.#place(), circumstances, git)).findings;
+      return (await judge(received, upstream, this.#place(), circumstances, questions)).findings;
     } catch (error) {
       return toRefusal(error, 'git').all;
     }

@@ -80,8 +80,6 @@ const buildAll = (files: readonly FileChange[]) =>
     committedAt: 1_700_000_000,
     identity: { name: 'anonymous', email: 'anon@veil.invalid' },
   });
-const build = (path: string, folders: TreeEntry[][]) =>
-  buildAll([{ folders, path: path.split('/'), content }]);
 
 const build = (path: string, folders: TreeEntry[][]) =>
   buildAll([{ folders, path: path.split('/'), content }]);

@@ -34,7 +34,7 @@ export interface Installation {
  * An App's standing in a repository. `removed`: maintainers have removed it there, and have said
  * nothing since. Null: it was never installed.
  */
-export type Standing = Installation | 'removed' | null;
+export type AppStanding = Installation | 'removed' | null;
 
 /**
  * Notes that the App is installed in a repository, or is not.
@@ -64,7 +64,7 @@ const SPARE_MS = 5 * MINUTE_MS;
 const LEAST_SKEW_MS = 30_000;
 
 interface Looked {
-  readonly standing: Standing;
+  readonly standing: AppStanding;
   /** The time in milliseconds since 1970. */
   readonly at: number;
 }
@@ -129,7 +129,7 @@ export class GitHubApp {
    * anything else after five minutes.
    * @throws HostError
    */
-  async standing(repository: RepositoryName): Promise<Standing> {
+  async standing(repository: RepositoryName): Promise<AppStanding> {
     const key = this.#keyOf(repository);
     const now = this.#now();
     const known = looked.get(key);
@@ -145,7 +145,7 @@ export class GitHubApp {
   }
 
   /** Returns what this isolate has last seen of a repository, however long ago. */
-  lastSeen(repository: RepositoryName): Standing {
+  lastSeen(repository: RepositoryName): AppStanding {
     return looked.get(this.#keyOf(repository))?.standing ?? null;
   }
 
@@ -215,12 +215,12 @@ export class GitHubApp {
   }
 }
 
-function lifeOf(standing: Standing): number {
+function lifeOf(standing: AppStanding): number {
   const mayWrite = isInstalled(standing) && standing.mayWrite && !standing.isSuspended;
   return mayWrite ? INSTALLED_LIFE_MS : OTHER_LIFE_MS;
 }
 
-export function isInstalled(standing: Standing): standing is Installation {
+export function isInstalled(standing: AppStanding): standing is Installation {
   return standing !== null && standing !== 'removed';
 }
 

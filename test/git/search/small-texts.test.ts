@@ -39,9 +39,11 @@ it('each text in which a pattern matches is found, whatever stands before and be
     fc.asyncProperty(fc.array(text, { minLength: 2, maxLength: 30 }), async (texts) => {
       const wanted = texts.filter((each) => PATTERNS.some((pattern) => each.search(pattern) >= 0));
       // A line end behind a text may make it match; nothing is lost by that.
-      const lines = texts.filter((each) => PATTERNS.some((pattern) => `${each}\n`.search(pattern) >= 0));
+      const lines = new Set(
+        texts.filter((each) => PATTERNS.some((pattern) => `${each}\n`.search(pattern) >= 0)),
+      );
       const all = new Set(await found(texts));
-      expect([...all].filter((each) => !lines.includes(each))).toEqual([]);
+      expect([...all].filter((each) => !lines.has(each))).toEqual([]);
       expect(wanted.filter((each) => !all.has(each))).toEqual([]);
     }),
     runs(200),

@@ -116,6 +116,8 @@ describe.each(Object.entries(WRITES))('%s', (_, write) => {
     const host = new FakeThreads();
     const variables = { LIMIT_COMMENTS: '1/1h' };
     expect((await write(variables)).status).toBe(200);
+    // The form reads the thread anew after a post, so that it shows it.
+    await ask(`${remote}/reply?to=7`, {}, variables);
     [asked, host.requests.length] = [[], 0];
     const refused = await write(variables);
     expect(refused.status).toBe(429);
