@@ -11,9 +11,9 @@ import type { Answer } from '../rest/api-call.ts';
 import { fullName, repositoryHtmlUrl } from '../rest/render-repository.ts';
 import { appForm, POLICY_PATH, policyForm } from './act-forms.ts';
 import { commitView } from './commit-view.ts';
-import { html } from './html.ts';
+import { type Html, html } from './html.ts';
 import { issueEntry } from './issue-pages.ts';
-import { diff, link, pageAnswer, section } from './layout.ts';
+import { diff, link, pageAnswer, section, writtenText } from './layout.ts';
 
 const MAX_SHOWN_BYTES = 256 * 1024;
 
@@ -39,10 +39,20 @@ export async function repositoryPage(host: Host, repository: Repository): Promis
       ${parent ? html`<p>Fork of ${link(`/${fullName(parent)}`, fullName(parent))}</p>` : ''}
       <pre>git clone ${repositoryHtmlUrl(host, repository)}.git</pre>
       ${section('Pull requests', pulls, 'No pull requests.')} ${section('Issues', issues, 'No issues.')}
+      ${repository.takesPrivateReports === true ? privateReports(repository) : ''}
       ${section('Branches', branches, repository.ready ? 'No branches.' : 'The fork is still being made.')}
       ${parent ? '' : policyForm(repository, await policyText(host, repository))}
       ${parent || app === null ? '' : appForm(app, host.apps.ofRepository(repository))}`,
   );
+}
+
+/** Lists what a code host shows its maintainers alone, for people who try the service. */
+function privateReports({ privateReports: reports = [] }: Repository): Html {
+  const items = reports.map(
+    ({ ghsaId, summary, description, severity, cvssVector }) =>
+      html`${summary} <code>${ghsaId}</code> ${severity ?? cvssVector ?? ''} ${writtenText(description)}`,
+  );
+  return section('Private reports, which only maintainers see', items.toReversed(), 'No private reports.');
 }
 
 async function policyText(host: Host, repository: Repository): Promise<string> {

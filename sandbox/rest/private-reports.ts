@@ -1,6 +1,6 @@
 /**
- * Private reports of vulnerabilities. Only the maintainers see them, so there is no page, and no
- * call that reads them.
+ * Private reports of vulnerabilities. Only the maintainers see them, so they have no page of their
+ * own, and no call reads them.
  */
 import { randomInt } from 'node:crypto';
 import { REPORT_FAULT } from '../known-answers.ts';

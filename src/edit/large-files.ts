@@ -24,7 +24,7 @@ export interface LargeFile {
  * Finds large files in folders of the push that can be read, those of the newest commit first.
  * @param roots the root folders of the commits as they were pushed, parents first.
  */
-export function largeFiles(
+export function findLargeFiles(
   pushed: PushedFiles,
   roots: readonly Oid[],
   read: ReadObjects,

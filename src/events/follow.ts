@@ -10,7 +10,7 @@ import type { ActivityHost } from '../host/open.ts';
 import type { FeedThread, ReadRemarks, Remark } from '../host/code-host.ts';
 import { HostError, hostFailureOf } from '../words/host-error.ts';
 import { afterAnswer, afterRefusal, type FeedCursor, newCursor, nextRequest } from './feed-cursor.ts';
-import { type PullRequestEvents, eventsOf, isOwn, type OwnIds, ownPrHash } from './host-event.ts';
+import { type PullRequestEvents, eventsOf, isOwn, type OwnAccounts, ownPrHash } from './host-event.ts';
 
 /** Bounds the threads of one run: each costs one to three requests. The rest waits a minute. */
 const EXAMINED_PER_RUN = 50;
@@ -82,7 +82,7 @@ interface FollowSettings {
   readonly host: Pick<ActivityHost, 'feed' | 'pullRequest' | 'remarks' | 'comments'>;
   readonly memory: FeedMemory;
   readonly clock: Clock;
-  ownIds(): Promise<OwnIds>;
+  ownIds(): Promise<OwnAccounts>;
   /** Finds a pull request by the host's own number for it; null if none was recorded yet. */
   prHashWithId(id: number): Promise<string | null>;
   /** Stores the state that a pull request had at `askedAt`. Answers false if none has that hash. */
@@ -172,7 +172,7 @@ function cursorOf({ memory, clock }: FollowSettings): FeedCursor {
 async function examine(
   settings: FollowSettings,
   thread: NotedThread,
-  own: OwnIds,
+  own: OwnAccounts,
   cronTime: number,
 ): Promise<void> {
   const { host, memory, clock } = settings;

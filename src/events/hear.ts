@@ -8,7 +8,7 @@ import type { Account, Remark, Repository, Role } from '../host/code-host.ts';
 import type { MaintainerHost } from '../host/open.ts';
 import type { RepositoryName } from '../words/repository-name.ts';
 import { CallsUsedUp, WordsUsedUp } from './follow.ts';
-import { isOwn, type OwnIds } from './host-event.ts';
+import { isOwn, type OwnAccounts } from './host-event.ts';
 import { type MaintainerWord, maySay, wordsIn } from './maintainer-words.ts';
 
 /** The last word on a repository, or on one of its threads. */
@@ -139,7 +139,7 @@ async function newWords(
 }
 
 /** Answers whether somebody else has commented. What the bot posts for others says nothing. */
-function isOthers(remark: Remark, own: OwnIds): remark is OthersComment {
+function isOthers(remark: Remark, own: OwnAccounts): remark is OthersComment {
   const { comment, authorId } = remark;
   return comment !== undefined && authorId !== null && !isOwn(authorId, own);
 }

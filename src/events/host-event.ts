@@ -24,14 +24,14 @@ export interface PullRequestEvents {
  * Gives the pr_hash of a pull request of the service; null if it is another's. The author is
  * checked, because anyone can give a branch such a name.
  */
-export function ownPrHash({ branch, authorId }: PullRequestState, own: OwnIds): string | null {
+export function ownPrHash({ branch, authorId }: PullRequestState, own: OwnAccounts): string | null {
   return isOwn(authorId, own) && branch !== null ? prHashOf(branch) : null;
 }
 
 /** The numbers of the accounts in whose names the service writes: the bot's and the App's. */
-export type OwnIds = ReadonlySet<number>;
+export type OwnAccounts = ReadonlySet<number>;
 
-export function isOwn(authorId: number | null, own: OwnIds): boolean {
+export function isOwn(authorId: number | null, own: OwnAccounts): boolean {
   return authorId !== null && own.has(authorId);
 }
 
@@ -42,7 +42,7 @@ export function isOwn(authorId: number | null, own: OwnIds): boolean {
 export function eventsOf(
   { number, url, mergedAt, closedAt }: Pick<PullRequestState, 'number' | 'url' | 'mergedAt' | 'closedAt'>,
   remarks: readonly Remark[],
-  own: OwnIds,
+  own: OwnAccounts,
 ): readonly HostEvent[] {
   const events: HostEvent[] = remarks
     .filter(({ authorId, text }) => !isOwn(authorId, own) || hasFooter(text))

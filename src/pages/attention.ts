@@ -13,7 +13,7 @@ import { REVIEW_PATH } from '../notify/alert.ts';
 import { troubleWords } from '../notify/trouble.ts';
 import { card, countOf, type Html, statusLine } from './layout.ts';
 
-export interface Standing {
+export interface Attention {
   readonly hosts: readonly HostConfig[];
   /** Is null, like `delayed`, if it is not known now. */
   readonly guard: GuardStatus | null;
@@ -23,18 +23,18 @@ export interface Standing {
   readonly server: string | null;
 }
 
-export function attentionCard(standing: Standing): Html {
+export function attentionCard(attention: Attention): Html {
   const lines = [
-    ...accountLines(standing),
-    ...switchLines(standing.guard),
-    ...alertLines(standing),
-    ...waitingLines(standing.delayed),
+    ...accountLines(attention),
+    ...switchLines(attention.guard),
+    ...alertLines(attention),
+    ...waitingLines(attention.delayed),
   ];
   const nothing = statusLine('good', 'Nothing needs your attention');
   return card('attention', 'Now', lines.length === 0 ? nothing : lines);
 }
 
-function accountLines({ guard, hosts }: Standing): Html[] {
+function accountLines({ guard, hosts }: Attention): Html[] {
   if (guard === null) return [statusLine('warn', 'The switches cannot be read now. Open the page again.')];
   return hosts.flatMap((host) => {
     const problems = guard.accountProblems[accountOf(host)] ?? [];
@@ -59,7 +59,7 @@ function endsWith(scope: 'pushes' | 'writes'): Html {
     <code>/admin/panic</code>.`;
 }
 
-function alertLines({ server, alerts }: Standing): Html[] {
+function alertLines({ server, alerts }: Attention): Html[] {
   if (server === null)
     return [statusLine('warn', 'Nobody is told of a flood: NOTIFY_ADMIN_TOPIC is not set.')];
   const { trouble } = alerts;

@@ -45,7 +45,8 @@ export function delayedPage(shown: ShownPush): Page {
   const content = html`<h1>A delayed push</h1>
     ${problemNotice(problem)} ${card('standing', dotted(tone, word), paragraphs)}
     ${view.published && pullRequestCard(view.published, shown)} ${buttons(view)}`;
-  return { ...unlistedPage(word, 'The state of a delayed push.', content), script: COPY_SCRIPT };
+  const page = unlistedPage(word, 'The state of a delayed push.', content);
+  return view.published === null ? page : { ...page, script: COPY_SCRIPT };
 }
 
 function sentences(view: DelayedView): string[] {

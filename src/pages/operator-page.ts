@@ -7,7 +7,7 @@
 import { html } from 'hono/html';
 import { OPERATOR_PATH, REVIEW_PATH } from '../notify/alert.ts';
 import { type Trouble, troubleWords } from '../notify/trouble.ts';
-import { attentionCard, type Standing } from './attention.ts';
+import { attentionCard, type Attention } from './attention.ts';
 import { field, hidden, problemNotice, shownValue, stepButtons } from './forms/parts.ts';
 import {
   card,
@@ -75,7 +75,7 @@ export function doorPage(
   );
 }
 
-interface OperatorView extends Standing {
+interface OperatorView extends Attention {
   /** Why a test alert was not taken; null if it was; undefined if none was sent. */
   readonly tested?: Trouble | null;
   /** The stopped repositories; null: they are not known now. */

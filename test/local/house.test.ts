@@ -162,6 +162,15 @@ it.each([
   expect(files.filter(opens)).toEqual([place]);
 });
 
+it('has one thing for each exported name', () => {
+  const exported = /^export (?:async )?(?:abstract )?(?:class|const|enum|function\*?|interface|type) (\w+)/gm;
+  const places = new Map<string, Set<string>>();
+  for (const file of files)
+    for (const [, name = ''] of readFileSync(join(SRC, file), 'utf8').matchAll(exported))
+      places.set(name, (places.get(name) ?? new Set()).add(file));
+  expect([...places].filter(([, where]) => where.size > 1)).toEqual([]);
+});
+
 it('has no test on a shared bed that would leave something to the next file', () => {
   const folder = join(import.meta.dirname, '..');
   const disturbing = /\bfaults\.inject|\.restart\(|runScheduled|suspend|renameBot|workerdPid/;

@@ -7,7 +7,7 @@ import { call } from './support/host.ts';
 const REPORTS = '/repos/octocat/hello/security-advisories/reports';
 const REPORT = {
   summary: 'It opens doors',
-  description: 'Knock twice.',
+  description: 'Knock <b>twice</b>.',
   severity: 'high',
   cwe_ids: ['CWE-79'],
   vulnerabilities: [{ package: { ecosystem: 'npm', name: 'doors' }, vulnerable_version_range: '< 2' }],
@@ -41,12 +41,16 @@ test('are taken where the maintainers say so', async () => {
   expect(old.status).toBe(403);
 });
 
-test('are seen by nobody but their maintainers and who has reported them', async () => {
+test('have no page of their own, and are listed for the maintainers', async () => {
   const { status, body } = await call(host, 'POST', REPORTS, REPORT);
   expect([status, body['state']]).toEqual([201, 'triage']);
   const reports = host.maintainer.privateReports('octocat', 'hello');
   expect(reports.map(({ ghsaId }) => ghsaId)).toEqual([body['ghsa_id']]);
   expect((await fetch(String(body['html_url']))).status).toBe(404);
+  // People who try the service act as the maintainers, on the page of the repository.
+  const page = await (await fetch(`${host.url}/octocat/hello`)).text();
+  expect(page).toContain(String(body['ghsa_id']));
+  expect(page).toContain('Knock &lt;b&gt;twice&lt;/b&gt;.');
 });
 
 test.each<[string, object]>([

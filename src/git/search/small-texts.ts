@@ -19,9 +19,8 @@ export async function* textsWith(
   patterns: readonly RegExp[],
   memory: Pick<Memory, 'worked'>,
 ): AsyncGenerator<Uint8Array> {
-  const own = patterns.map((pattern) => new RegExp(pattern));
   for (const joined of joinedTexts(texts)) {
-    const found = joined.length === 1 ? joined : matching(joined, own);
+    const found = joined.length === 1 ? joined : matching(joined, patterns);
     const bytes = joined.reduce((sum, text) => sum + text.byteLength, 0);
     await memory.worked(patterns.length * bytes);
     yield* found;
@@ -54,6 +53,7 @@ function matching(texts: readonly Uint8Array[], patterns: readonly RegExp[]): Ui
       while (starts[at + 1]! <= index) at++;
       if (at < texts.length) found.add(at);
     }
+    pattern.lastIndex = 0;
   }
   return texts.filter((_, at) => found.has(at));
 }

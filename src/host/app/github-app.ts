@@ -10,7 +10,7 @@ import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import { type HostAnswer, hostTime } from '../failure.ts';
 import type { Account } from '../code-host.ts';
 import { expectLogin, expectNumber, expectStatus, expectText } from '../rest/answer.ts';
-import { placeOf } from '../rest/reads.ts';
+import { lookUpRepository, placeOf } from '../rest/reads.ts';
 import { type DataOf, Rest, type RestAccess } from '../rest/rest.ts';
 import type { AppKey } from './app-key.ts';
 
@@ -34,7 +34,7 @@ export interface Installation {
  * An App's standing in a repository. `removed`: maintainers have removed it there, and have said
  * nothing since. Null: it was never installed.
  */
-export type Standing = Installation | 'removed' | null;
+export type AppStanding = Installation | 'removed' | null;
 
 /**
  * Notes that the App is installed in a repository, or is not.
@@ -64,7 +64,7 @@ const SPARE_MS = 5 * MINUTE_MS;
 const LEAST_SKEW_MS = 30_000;
 
 interface Looked {
-  readonly standing: Standing;
+  readonly standing: AppStanding;
   /** The time in milliseconds since 1970. */
   readonly at: number;
 }
@@ -129,7 +129,7 @@ export class GitHubApp {
    * anything else after five minutes.
    * @throws HostError
    */
-  async standing(repository: RepositoryName): Promise<Standing> {
+  async standing(repository: RepositoryName): Promise<AppStanding> {
     const key = this.#keyOf(repository);
     const now = this.#now();
     const known = looked.get(key);
@@ -145,7 +145,7 @@ export class GitHubApp {
   }
 
   /** Returns what this isolate has last seen of a repository, however long ago. */
-  lastSeen(repository: RepositoryName): Standing {
+  lastSeen(repository: RepositoryName): AppStanding {
     return looked.get(this.#keyOf(repository))?.standing ?? null;
   }
 
@@ -159,25 +159,35 @@ export class GitHubApp {
   }
 
   /** Gives a token for one purpose in one repository. @throws HostError */
-  async token(
-    { id: installation_id }: Installation,
-    repository: RepositoryName,
-    purpose: Purpose,
-  ): Promise<string> {
-    const key = `${this.#keyOf(repository)} ${installation_id} ${purpose}`;
+  async token(installation: Installation, repository: RepositoryName, purpose: Purpose): Promise<string> {
+    const key = `${this.#keyOf(repository)} ${installation.id} ${purpose}`;
     const known = tokens.get(key);
     const soon = this.#hostNow() + SPARE_MS;
     if (known !== null && isAhead(known.endsAt, TOKEN_LIFE_MS, soon)) return known.text;
-    const wanted = { installation_id, repositories: [repository.name], permissions: NEEDED[purpose] };
-    const token = await this.#asApp(async (headers) => {
+    const token = await this.#newToken(installation, repository, purpose).catch(async (error: unknown) => {
+      if (hostFailureOf(error).status !== 422) throw error;
+      // An installation is found by an old name of its repository, and tokens are not made for it.
+      const current = await lookUpRepository(this.#public, repository).catch(() => repository);
+      if (current.name === repository.name) throw error;
+      return this.#newToken(installation, current, purpose);
+    });
+    tokens.set(key, token);
+    return token.text;
+  }
+
+  #newToken(
+    { id: installation_id }: Installation,
+    { name }: RepositoryName,
+    purpose: Purpose,
+  ): Promise<Token> {
+    const wanted = { installation_id, repositories: [name], permissions: NEEDED[purpose] };
+    return this.#asApp(async (headers) => {
       const path = 'POST /app/installations/{installation_id}/access_tokens';
       const answer = await this.#rest.call(path, wanted, headers);
       expectStatus(answer, 201);
       const endsAt = Date.parse(expectText(answer.data.expires_at));
       return { text: expectText(answer.data.token), endsAt };
     });
-    tokens.set(key, token);
-    return token.text;
   }
 
   /** Makes a call, and once more if the first answer shows that the clocks differ. */
@@ -215,12 +225,12 @@ export class GitHubApp {
   }
 }
 
-function lifeOf(standing: Standing): number {
+function lifeOf(standing: AppStanding): number {
   const mayWrite = isInstalled(standing) && standing.mayWrite && !standing.isSuspended;
   return mayWrite ? INSTALLED_LIFE_MS : OTHER_LIFE_MS;
 }
 
-export function isInstalled(standing: Standing): standing is Installation {
+export function isInstalled(standing: AppStanding): standing is Installation {
   return standing !== null && standing !== 'removed';
 }
 

@@ -59,6 +59,9 @@ const NOBODY = {
   callMeter: { observe: () => {} },
 } satisfies Partial<RestAccess>;
 
+/** Something that the service has opened. */
+type OpenedThread = Pick<FeedThread, 'number' | 'isIssue' | 'updatedAt'>;
+
 export class RestActivity {
   readonly #rest: Rest;
   /** Asks without the token. Answers say nothing of the account's token and limits. */
@@ -134,20 +137,22 @@ export class RestActivity {
    * threads at most, the newest first.
    * @param since is in milliseconds since 1970.
    */
-  async touchedBy(repository: RepositoryName, login: string, since: number): Promise<readonly FeedThread[]> {
+  async touchedBy(
+    repository: RepositoryName,
+    login: string,
+    since: number,
+  ): Promise<readonly OpenedThread[]> {
     const { byAuthor, page } = this.#rest.differences;
     const query = { ...placeOf(repository), state: 'all', sort: 'updated', since: moment(since) } as const;
-    const { data } = await this.#rest.call(ISSUES, { ...page, ...query, [byAuthor]: login });
+    // The App may be installed where the account sees nothing.
+    const answer = await unlessMissing(() =>
+      this.#rest.call(ISSUES, { ...page, ...query, [byAuthor]: login }),
+    );
     // A host may ignore what it does not know.
-    const own = expectList(data).filter(({ user }) => user?.login === login);
-    return own.map(({ id, number, pull_request, updated_at }) => ({
-      id: String(id),
-      isIssue: !pull_request,
-      isByBot: true,
-      repository,
-      number: expectNumber(number),
-      updatedAt: Date.parse(updated_at),
-    }));
+    const own = expectList(answer?.data ?? []).filter(({ user }) => user?.login === login);
+    return own.map(({ number, pull_request, updated_at }) => {
+      return { number: expectNumber(number), isIssue: !pull_request, updatedAt: Date.parse(updated_at) };
+    });
   }
 
   /** Reads a pull request, or returns null if the host no longer shows it. */

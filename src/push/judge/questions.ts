@@ -6,7 +6,7 @@
  * Proved by test/push/judge/delta-bases.test.ts and test/e2e/push/others-work.test.ts.
  */
 import { type ChangedEntry, changedEntries } from '../../edit/tree-comparison.ts';
-import { largeFiles } from '../../edit/large-files.ts';
+import { findLargeFiles } from '../../edit/large-files.ts';
 import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import type { PlannedCommits } from '../../git/objects/planned-commits.ts';
 import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
@@ -352,7 +352,7 @@ export function placeQuestions(run: PushRun, { repository }: Pick<Upstream, 'rep
       spool: StoredEntries,
     ) => {
       const pushed = { commits, boundary, pack: storedPack(spool, MAX_FOLDER_READS) };
-      return unlessLate(run, 'what a push changes', largeFiles(pushed, roots, read, host.memory));
+      return unlessLate(run, 'what a push changes', findLargeFiles(pushed, roots, read, host.memory));
     },
   };
 }

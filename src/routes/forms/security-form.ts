@@ -24,7 +24,7 @@ import { checkReport } from '../security/report.ts';
 import {
   areReportsTaken,
   NO_REPLIES,
-  notTaken,
+  reportsNotTaken,
   readersOf,
   refuseReports,
   reporterFor,
@@ -56,7 +56,7 @@ async function factsOf(place: RequestedForm): Promise<Pick<KnownReports, 'closed
     inTime(areReportsTaken(c, target).catch(() => undefined)),
     inTime(reporterFor(c, target).catch(() => undefined)),
   ]);
-  if (isTaken === false) return { closed: sentence(notTaken(target)), isTaken };
+  if (isTaken === false) return { closed: sentence(reportsNotTaken(target)), isTaken };
   const refusal = reporter !== undefined && 'kind' in reporter ? explanationOf(reporter) : null;
   return { closed: refusal, isTaken };
 }

@@ -9,7 +9,7 @@ import { type HostConfig, hostWithKey } from '../../config/hosts.ts';
 import { HISTORY_KINDS } from '../../durable/pull-request/history.ts';
 import type { PullRequestView } from '../../durable/pull-request/pull-request.ts';
 import type { AppEnv } from '../../env.ts';
-import { eventsOf, type OwnIds } from '../../events/host-event.ts';
+import { eventsOf, type OwnAccounts } from '../../events/host-event.ts';
 import { pullRequestOf, readFrom } from '../../objects.ts';
 import type { Conversation, ThreadComment } from '../../host/code-host.ts';
 import type { ShownConversation } from '../../pages/conversation.ts';
@@ -180,7 +180,7 @@ function replyRefusal(
   return policyRefusal(policy, repository, 'comments') ?? muteRefusal(policy, repository, number);
 }
 /** No remark is read here, so no account's counts. */
-const NOBODY: OwnIds = new Set();
+const NOBODY: OwnAccounts = new Set();
 
 /** Shows and records an end that was just read, because the feed may be minutes behind. */
 async function endedBy(

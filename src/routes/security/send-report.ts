@@ -27,7 +27,7 @@ import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import { refusedToPost, refuseSuspendedReports } from '../request/limits.ts';
 import { type Refused, refused, refuseWithoutBot, retryAfter, statusText } from '../request/refused.ts';
 import { hostScopeOf, scopeOf } from '../request/scope.ts';
-import { rememberPost, type Sent, standingOf } from '../threads/posting.ts';
+import { rememberPost, type Sent, postStandingOf } from '../threads/posting.ts';
 
 /** Lists who can read a report, as the end of a sentence. */
 export function readersOf({ privateReports }: Pick<Config, 'privateReports'>): string {
@@ -56,7 +56,7 @@ export async function sendReport(
   const limits = await limitsOfTarget(c, target);
   if ('kind' in limits) return limits;
   if (name === null) return sendNow(c, target, report, limits);
-  const standing = await standingOf(c, name);
+  const standing = await postStandingOf(c, name);
   switch (standing.kind) {
     case 'sending': {
       const words = `the service is still sending this report; send the ${sent} again in a minute`;
@@ -117,7 +117,7 @@ export async function reporterFor(c: Context<AppEnv>, target: RepositoryName): P
   return { reports: openPrivateReports({ ...access, ...app }), payer };
 }
 
-export const notTaken = (target: RepositoryName): string =>
+export const reportsNotTaken = (target: RepositoryName): string =>
   `${fullName(target)} takes no private reports: its maintainers have not switched them on`;
 
 function accessOf(c: Context<AppEnv>): RestAccess {
@@ -148,7 +148,7 @@ async function sendNow(
   const { config, host } = c.var;
   const taken = await hostAnswer(() => areReportsTaken(c, target));
   if (taken instanceof HostError) return refusedBeforeSending(c, taken);
-  if (!taken) return refused(403, notTaken(target), {}, 'not-accepted');
+  if (!taken) return refused(403, reportsNotTaken(target), {}, 'not-accepted');
   const reporter = await hostAnswer(() => reporterFor(c, target));
   if (reporter instanceof HostError) return refusedBeforeSending(c, reporter);
   if ('kind' in reporter) return reporter;

@@ -91,7 +91,7 @@ export async function postOnce(
   if (notAccepted !== null) return refused(403, notAccepted, {}, 'not-accepted');
   const postNow = () => postAndRemember(c, name, () => post(policy.limits));
   if (name === null) return postNow();
-  const standing = await standingOf(c, name);
+  const standing = await postStandingOf(c, name);
   const what = kind === 'comments' && sent === 'form' ? 'reply' : SINGULAR[kind];
   const again = sent === 'form' ? 'it again' : 'it with another key';
   switch (standing.kind) {
@@ -146,7 +146,7 @@ export async function rememberPost(
 }
 
 /** Finds out whether it was posted already, and waits while another request posts it. */
-export async function standingOf(c: Context<AppEnv>, name: PostName): Promise<PostStanding> {
+export async function postStandingOf(c: Context<AppEnv>, name: PostName): Promise<PostStanding> {
   let standing = await begin(c, name);
   for (let attempt = 1; standing.kind === 'sending' && attempt < ATTEMPTS; attempt++) {
     await systemClock.sleep(PAUSE_MS);

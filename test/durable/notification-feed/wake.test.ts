@@ -193,6 +193,7 @@ async function seen(): Promise<void> {
 
 describe('an installation', () => {
   const INSTALLATION = '/repos/octo/hello/installation';
+
   it('that is removed stops the service, once the host says so', async () => {
     await seen();
     await feed().wakeInstallations([repository]);

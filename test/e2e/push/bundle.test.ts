@@ -98,6 +98,11 @@ describe('a bundle', () => {
       status: 200,
       text: expect.stringContaining('would open a pull request'),
     });
+    const json = await post(contribution, bundle, 'preview&publish-names', JSON_ANSWER);
+    expect(JSON.parse(json.text)).toMatchObject({
+      state: 'previewed',
+      findings: expect.arrayContaining([expect.objectContaining({ severity: 'warn', code: 'names' })]),
+    });
     const refused = await post(contribution, bundle, '', JSON_ANSWER);
     expect(refused.status).toBe(400);
     expect(JSON.parse(refused.text)).toMatchObject({

@@ -39,7 +39,7 @@ import { type Chosen, chooseFile, listNothing, readChoice } from './choose-file.
 import { hostFailure, knownPolicy, openSource, refuseReading, type ChangeSource } from './source.ts';
 import { hostScopeOf, scopeOf } from '../../request/scope.ts';
 
-const NO_HASH = explained(400, 'No such pull request', 'A hash has 8 to 40 hexadecimal characters.');
+export const NO_HASH = explained(400, 'No such pull request', 'A hash has 8 to 40 hexadecimal characters.');
 
 export async function showChange(place: RequestedForm): Promise<Response> {
   const { c, target } = place;

@@ -36,6 +36,7 @@ import {
   tokenOf,
 } from '../form.ts';
 import { outlookOf } from '../known-first.ts';
+import { NO_HASH } from '../change/change-form.ts';
 import { knownPolicy } from '../change/source.ts';
 import { readFileForm } from './read-form.ts';
 import { sendFile } from './send-file.ts';
@@ -44,7 +45,6 @@ import { sendFile } from './send-file.ts';
 const MAX_FORM_BYTES = MAX_PUSH_BYTES + 1024 * 1024;
 const MAKE_SMALLER = 'A bundle may have 100 MB, a patch 10 MB. Propose some of it in another pull request.';
 const TOO_LARGE = explained(413, 'The file is too large', MAKE_SMALLER);
-const NO_HASH = explained(400, 'No such pull request', 'A hash has 8 to 40 hexadecimal characters.');
 const NO_FILE = problem(400, 'Choose the file.');
 const AGAIN = 'Choose the file again, because a browser forgets it.';
 
@@ -115,7 +115,7 @@ async function answered(
   const form = await fileForm(place, fields);
   const step = { isPublished: sent.fields.get('step') === 'publish', token: read.token };
   const seen = { seen: sent.fields.get('seen') ?? '', yes: sent.fields.get('yes') ?? '' };
-  return sendFile(place, form, reader, { ...step, ...seen }, again);
+  return sendFile(place, form, reader, { ...step, ...seen, memory }, again);
 }
 
 async function showAgain(place: RequestedForm, fields: FileFields, refusal: Refused): Promise<Response> {

@@ -15,6 +15,8 @@ import { type FormFields, MAX_FIELDS } from '../../request/form-fields.ts';
 
 /** A file up to this size is in the page of its preview. */
 const MOST_HELD = 512 * 1024;
+/** Copies of it in memory: in pieces, joined, in Base64, and in the page as a text and as bytes. */
+const HELD_COPIES = 6;
 const HELD_FIELD_BYTES = Math.ceil(MOST_HELD / 3) * 4;
 /** All other fields together. */
 const MAX_FIELD_BYTES = 64 * 1024;
@@ -75,13 +77,21 @@ export class WatchedFile {
   #bytes = 0;
   #name: string | null = null;
 
-  /** @param seen the name of the file that was looked at; empty: none was. */
-  constructor(reader: ByteReader, seen: string) {
+  /**
+   * @param seen the name of the file that was looked at; empty: none was.
+   * @param memory where what goes into the page is counted.
+   */
+  constructor(reader: ByteReader, seen: string, memory: Memory) {
+    const claim = memory.claim();
     this.source = {
       read: async () => {
         const chunk = await reader.nextChunk();
-        if (chunk !== null) this.#take(chunk);
-        else if (seen !== '' && this.name !== seen) throw OTHER_FILE;
+        if (chunk === null && seen !== '' && this.name !== seen) throw OTHER_FILE;
+        if (chunk === null) return null;
+        this.#hash.update(chunk);
+        if (seen !== '') return chunk;
+        this.#keep(chunk);
+        await claim.set(this.#bytes > MOST_HELD ? 0 : HELD_COPIES * this.#bytes);
         return chunk;
       },
       recycle: () => reader.recycle(),
@@ -99,9 +109,8 @@ export class WatchedFile {
     return this.#bytes > MOST_HELD ? null : Buffer.from(concatBytes(this.#pieces)).toString('base64');
   }
 
-  #take(chunk: Uint8Array): void {
+  #keep(chunk: Uint8Array): void {
     this.#bytes += chunk.byteLength;
-    this.#hash.update(chunk);
     if (this.#bytes <= MOST_HELD) this.#pieces.push(chunk.slice());
     else this.#pieces = [];
   }

@@ -13,6 +13,7 @@ import {
   type FilePreview,
   filePreviewPage,
 } from '../../../pages/forms/file-pages.ts';
+import type { MemoryHold } from '../../../isolate/memory-budget.ts';
 import { CHANGE_FORM } from '../../../pages/remote-paths.ts';
 import { pullRequestTopic } from '../../../notify/ntfy.ts';
 import { codesOf } from '../../../push/consent.ts';
@@ -49,6 +50,7 @@ interface SentFile {
   /** The name of the file that was looked at, and the warnings with which it is published. */
   readonly seen: string;
   readonly yes: string;
+  readonly memory: MemoryHold;
 }
 
 /** @param again shows the form once more, with what is wrong. */
@@ -56,13 +58,13 @@ export async function sendFile(
   place: RequestedForm,
   form: FileForm,
   reader: ByteReader,
-  { isPublished, token, seen, yes }: SentFile,
+  { isPublished, token, seen, yes, memory }: SentFile,
   again: (refusal: Refused) => Promise<Response>,
 ): Promise<Response> {
   const { c, target } = place;
   const isBundle = await reader.startsWith(BUNDLE_START);
   const door = isBundle ? BUNDLE_DOOR : patchDoor(c, target, searchedIn(place, form.fields));
-  const file = new WatchedFile(reader, isPublished ? seen : '');
+  const file = new WatchedFile(reader, isPublished ? seen : '', memory);
   const reply = new NotedReply();
   const body = limited(file.source, door.maxBytes);
   const options = [...optionsOf(form.fields), ...(isPublished ? given('yes', yes) : ['preview'])];
