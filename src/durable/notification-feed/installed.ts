@@ -1,5 +1,5 @@
 /**
- * Keeps where maintainers have installed the App, and when the threads that it has opened there
+ * Keeps where maintainers have installed which App, and when the threads that it has opened there
  * were listed last: no notification tells the account of them. A service without an App has no such
  * table.
  * Proved by test/durable/notification-feed/wake.test.ts.
@@ -25,12 +25,17 @@ export class SqlInstalled {
     this.#sql = sql;
   }
 
-  has(name: RepositoryName): boolean {
-    return this.#table().exec('SELECT 1 FROM installed WHERE name = ?', fullName(name)).toArray().length > 0;
+  /**
+   * Returns the number of the App that was seen there; null: none was. The operator may have
+   * registered another one since.
+   */
+  appIn(name: RepositoryName): number | null {
+    const question = 'SELECT app FROM installed WHERE name = ?';
+    return this.#table().exec<{ app: number }>(question, fullName(name)).toArray()[0]?.app ?? null;
   }
 
-  add(name: RepositoryName, now: number): void {
-    this.#table().exec('INSERT OR IGNORE INTO installed VALUES (?, ?)', fullName(name), now);
+  add(name: RepositoryName, app: number, now: number): void {
+    this.#table().exec('INSERT OR REPLACE INTO installed VALUES (?, ?, ?)', fullName(name), app, now);
   }
 
   delete(name: RepositoryName): void {
@@ -56,8 +61,9 @@ export class SqlInstalled {
   }
 
   #table(): SqlStorage {
-    const create =
-      'CREATE TABLE IF NOT EXISTS installed (name TEXT PRIMARY KEY COLLATE NOCASE, read_at INTEGER NOT NULL)';
+    const create = `CREATE TABLE IF NOT EXISTS installed (
+      name TEXT PRIMARY KEY COLLATE NOCASE, app INTEGER NOT NULL, read_at INTEGER NOT NULL
+    )`;
     if (!this.#isMade) this.#sql.exec(create);
     this.#isMade = true;
     return this.#sql;

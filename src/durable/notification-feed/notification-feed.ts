@@ -209,23 +209,27 @@ export class NotificationFeed extends DurableObject<Env> {
   }
 
   /**
-   * Notes that maintainers have installed the App in a repository, or that it is missing there. If
+   * Notes that maintainers have installed an App in a repository, or that it is missing there. If
    * they have removed it, that counts as stop, which installing it again takes back.
    * @returns whether it was removed.
    */
-  async noteInstalled(hostKey: string, name: RepositoryName, isInstalled: boolean): Promise<boolean> {
-    if (isInstalled === this.#installed.has(name)) return false;
+  async noteInstalled(
+    { key, app }: { readonly key: string; readonly app: number },
+    name: RepositoryName,
+    isInstalled: boolean,
+  ): Promise<boolean> {
+    if (isInstalled === (this.#installed.appIn(name) === app)) return false;
     const at = systemClock.now();
     const isStopped = this.#stances.said(name, null).stoppedAt !== null;
-    if (isInstalled && !isStopped) this.#installed.add(name, at);
-    const reached = isInstalled && !isStopped ? null : reachHost(this.env, hostKey);
+    if (isInstalled && !isStopped) this.#installed.add(name, app, at);
+    const reached = isInstalled && !isStopped ? null : reachHost(this.env, key);
     if (reached === null) return false;
     const repository = await openMaintainers(reached.access, () => {}).repository(name);
     reached.http.closeIdle();
     const before = this.#stances.stance(repository.id, WHOLE);
     const said = { at, saidBy: NOBODY, since: at };
     if (isInstalled) {
-      this.#installed.add(name, at);
+      this.#installed.add(name, app, at);
       if (before?.saidBy === NOBODY) this.#stances.setStance(repository, WHOLE, { word: 'welcome', ...said });
       return false;
     }
@@ -242,7 +246,7 @@ export class NotificationFeed extends DurableObject<Env> {
    */
   async wakeInstallations(names: readonly RepositoryName[]): Promise<void> {
     const isStopped = (name: RepositoryName) => this.#stances.said(name, null).stoppedAt !== null;
-    const known = names.filter((name) => this.#installed.has(name) || isStopped(name));
+    const known = names.filter((name) => this.#installed.appIn(name) !== null || isStopped(name));
     for (const name of known) this.#toAskAgain.set(fullName(name).toLowerCase(), name);
     if (known.length > 0) await this.#wakeSoon(systemClock.now());
   }

@@ -30,11 +30,7 @@ beforeEach(async () => {
   // On a full hour, so that no test spends the calls of two.
   cronTime = Math.ceil(Date.now() / 3_600_000) * 3_600_000;
   vi.setSystemTime(cronTime);
-  await runInDurableObject(feed(), (instance) => {
-    Object.assign(instance, {
-      env: { ...bindings, ...VARIABLES, NOTIFICATION_FEED: { idFromName: () => null, get: feed } },
-    });
-  });
+  await configure();
   isInstalled = true;
   host.disturb = answerApp;
 });
@@ -43,6 +39,14 @@ const KEY = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
 const APP = { GITHUB_APP_ID: '17', GITHUB_APP_KEY: KEY.export({ type: 'pkcs1', format: 'pem' }).toString() };
 const VARIABLES = { HOSTING_API_URL: API, LOG_FORMAT: 'text', HOSTING_TOKEN: 'secret', ...APP };
 const GRANTED = { issues: 'write', pull_requests: 'write' };
+
+/** Gives the feed its configuration. */
+async function configure(more: Readonly<Record<string, string>> = {}): Promise<void> {
+  await runInDurableObject(feed(), (instance) => {
+    const self = { NOTIFICATION_FEED: { idFromName: () => null, get: feed } };
+    Object.assign(instance, { env: { ...bindings, ...VARIABLES, ...more, ...self } });
+  });
+}
 
 /** Answers what is asked about the App. */
 function answerApp(path: string): Response | undefined {
@@ -211,6 +215,24 @@ describe('an installation', () => {
     await seen();
     await Promise.all(Array.from({ length: 100 }, () => feed().wakeInstallations([repository])));
     expect(await examined()).toEqual([INSTALLATION]);
+  });
+
+  it('of an earlier App of the operator is not removed by setting another App', async () => {
+    await seen();
+    await configure({ GITHUB_APP_ID: '18' });
+    isInstalled = false;
+    await feed().wakeInstallations([repository]);
+    expect(await examined()).toEqual([INSTALLATION]);
+    expect(await stoppedAt()).toBeNull();
+    expect(await run()).toEqual([]);
+    // The other App counts from when it is installed there.
+    isInstalled = true;
+    await feed().wakeInstallations([repository]);
+    await examined();
+    isInstalled = false;
+    await feed().wakeInstallations([repository]);
+    await examined();
+    expect(await stoppedAt()).not.toBeNull();
   });
 
   it('of which the service has never heard costs nothing', async () => {
