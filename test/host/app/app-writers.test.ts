@@ -2,6 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { forgetEverything } from '../../../src/isolate/recent.ts';
 import { openMaintainers, openThreads } from '../../../src/host/open.ts';
+import { hostFailureOf } from '../../../src/words/host-error.ts';
 import { APP, AppHost, installedAs, NAME } from './support.ts';
 
 const COMMENT = '/repos/octo/hello/issues/comments/3';
@@ -138,6 +139,40 @@ describe('what was written is changed', () => {
       publicMessage: /Only the App/,
     });
     expect(host.asked).toEqual([]);
+  });
+});
+
+describe('comments of the service on a thread', () => {
+  const BOTS_OWN = { id: 1, type: 'User' };
+  const found = () => threads().ownComments(NAME, 1, 0);
+
+  it('are those of the account and of the App', async () => {
+    host.state.authors = [BOTS_OWN, { id: 99, type: 'Bot' }, { id: 7, type: 'Bot' }, { id: 8, type: 'User' }];
+    expect((await found()).map(({ app }) => app)).toEqual([undefined, APP]);
+  });
+
+  it('are found where no App has written, although the App cannot be asked', async () => {
+    host.state.broken = () => Response.json({ message: 'down' }, { status: 502 });
+    host.state.authors = [BOTS_OWN, { id: 8, type: 'User' }];
+    expect(await found()).toHaveLength(1);
+  });
+});
+
+describe('what the host refuses to the App in a repository', () => {
+  const failure = async () => hostFailureOf(await post().catch((error: unknown) => error));
+
+  it.each<[string, () => Response]>([
+    [
+      'what it may not do',
+      () => Response.json({ message: 'Resource not accessible by integration' }, { status: 403 }),
+    ],
+    [
+      'too many calls',
+      () => Response.json({ message: 'slow down' }, { status: 429, headers: { 'Retry-After': '30' } }),
+    ],
+  ])('says nothing of other repositories: %s', async (_, refuse) => {
+    host.state.refused = refuse;
+    expect(await failure()).toMatchObject({ whose: 'theirs', isLocal: true });
   });
 });
 
