@@ -56,8 +56,12 @@ export async function sendReport(
   const limits = await limitsOfTarget(c, target);
   if ('kind' in limits) return limits;
   if (name === null) return sendNow(c, target, report, limits);
-  const standing = await postStandingOf(c, name);
-  switch (standing.kind) {
+  const standing = await postStandingOf(c, name).catch(() => null);
+  switch (standing?.kind) {
+    case undefined: {
+      const words = `the service cannot tell whether this ${sent} was sent before; nothing was sent: send it again in a minute`;
+      return refused(503, words, { 'Retry-After': '60' });
+    }
     case 'sending': {
       const words = `the service is still sending this report; send the ${sent} again in a minute`;
       return refused(503, words, { 'Retry-After': '60' });

@@ -264,6 +264,20 @@ describe('a request that is sent again with its key', () => {
     expect(sent).toHaveLength(1);
   });
 
+  it('is not sent while nobody can tell whether it was, as a second one would double it', async () => {
+    const { HOST_ACCOUNTS: accountsOf } = bindings;
+    const lost = async () => Promise.reject(new Error('Network connection lost.'));
+    const get = (id: DurableObjectId) => {
+      const { reserve, hostPause, callsSaid } = accountsOf.get(id);
+      return { reserve, hostPause, callsSaid, endPost: lost, beginPost: lost };
+    };
+    const HOST_ACCOUNTS = { idFromName: (name: string) => accountsOf.idFromName(name), get };
+    const headers = { 'Idempotency-Key': crypto.randomUUID() };
+    const { status, body } = await report({}, { variables: { HOST_ACCOUNTS } as object, headers });
+    expect([status, body['error']]).toEqual([503, expect.stringMatching(/nothing was sent: send it again/)]);
+    expect(sent).toEqual([]);
+  });
+
   it('is sent if the host has refused it before', async () => {
     const call = { variables, headers: { 'Idempotency-Key': crypto.randomUUID() } };
     answer = () => Response.json({ message: 'Not Found' }, { status: 404 });
