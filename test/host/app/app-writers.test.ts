@@ -185,6 +185,19 @@ describe('a maintainer whom GitHub hides', () => {
     expect(host.asked.at(-1)).toBe('GET /repos/octo/hello/collaborators/mona/permission ghs_1');
   });
 
+  it('is not taken for the owner, whose old name somebody may have taken since', async () => {
+    host.state.permission = 'read';
+    expect(await maintainers().standing(NAME, { login: 'octo', association: 'NONE' })).toBe('none');
+  });
+
+  it('costs one call on a thread while the App cannot be asked, however many have spoken there', async () => {
+    host.state.broken = () => Response.json({ message: 'down' }, { status: 502 });
+    const listener = maintainers();
+    for (const login of ['mona', 'lisa', 'hubot'])
+      expect(await listener.isStranger(NAME, { ...hidden, login })).toBe(true);
+    expect([host.asked.length, host.failures.length]).toEqual([1, 1]);
+  });
+
   it('is a stranger where it is not, or while it is suspended', async () => {
     host.state.installation = null;
     expect(await maintainers().isStranger(NAME, hidden)).toBe(true);

@@ -29,6 +29,8 @@ export interface AppState {
   broken: (() => Response) | null;
   /** Answers in place of what an installation's token writes; null: nothing does. */
   refused: (() => Response) | null;
+  /** What whoever is asked for may do in the repository. */
+  permission: string;
   /** The authors of the comments on a thread. */
   authors: { id: number; type: string }[];
 }
@@ -44,6 +46,7 @@ export class AppHost {
     revoked: new Set(),
     broken: null,
     refused: null,
+    permission: 'write',
     authors: [],
   };
   readonly clock = new PatientClock();
@@ -85,7 +88,7 @@ export class AppHost {
   #answer(request: AskedRequest): Response {
     const { path, headers } = request;
     if ((headers.get('authorization') ?? '').startsWith('Bearer ')) return this.#ofApp(request);
-    if (path.endsWith('/permission')) return json(200, { permission: 'write' });
+    if (path.endsWith('/permission')) return json(200, { permission: this.state.permission });
     if (path === '/user') return json(200, { id: 1, login: 'veil-bot' });
     if (path.startsWith('/users/')) return json(200, { id: 99, login: 'veil-app[bot]', type: 'Bot' });
     return this.#written(request);
