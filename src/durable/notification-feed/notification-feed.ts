@@ -15,6 +15,7 @@ import type { AppAccount } from '../../host/rest/actor.ts';
 import { type ActivityHost, openActivity, openMaintainers } from '../../host/open.ts';
 import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import { systemClock } from '../../isolate/clock.ts';
+import { Recent } from '../../isolate/recent.ts';
 import { loggerOf } from '../../log.ts';
 import { prHashWithId } from '../../stats/recorded-hashes.ts';
 import { pullRequestOf } from '../../objects.ts';
@@ -30,6 +31,9 @@ export type HeardStop = RepositoryName & { readonly at: number };
 
 /** The least time between two examinations that webhooks cause. */
 const BETWEEN_WAKINGS_MS = 10_000;
+
+/** Repositories in which the App was removed, and of which the host was asked lately. */
+const askedAgain = new Recent<true>({ lifeMs: 10 * 60 * 1000, most: 1_000 });
 
 /** Names a thread of which no notification has told. */
 function threadId(repository: RepositoryName, number: number): string {
@@ -264,8 +268,16 @@ export class NotificationFeed extends DurableObject<Env> {
     }
   }
 
-  /** Reads what maintainers have said of a repository; see `SqlStances.said`. */
+  /**
+   * Reads what maintainers have said of a repository; see `SqlStances.said`. Where the App's removal
+   * has said stop, the host is asked whether it is there again, as no webhook may ever tell.
+   */
   async said(name: RepositoryName, id: number | null): Promise<SaidWords> {
+    const key = fullName(name).toLowerCase();
+    if (this.#stances.isStoppedBy(name, NOBODY) && askedAgain.get(key) === null) {
+      askedAgain.set(key, true);
+      await this.wakeInstallations([name]);
+    }
     return this.#stances.said(name, id);
   }
 

@@ -217,6 +217,22 @@ describe('an installation', () => {
     expect(await examined()).toEqual([INSTALLATION]);
   });
 
+  it('is found again without a webhook, once somebody asks for the repository', async () => {
+    await seen();
+    isInstalled = false;
+    await feed().wakeInstallations([repository]);
+    await examined();
+    // Those who are refused have the host asked, every ten minutes at most.
+    for (let asked = 0; asked < 3; asked++) expect(await stoppedAt()).not.toBeNull();
+    expect(await examined()).toEqual([INSTALLATION]);
+    isInstalled = true;
+    expect([await stoppedAt(), await examined()]).toEqual([expect.any(Number), []]);
+    vi.setSystemTime(Date.now() + 10 * 60_000);
+    expect(await stoppedAt()).not.toBeNull();
+    expect((await examined())[0]).toBe(INSTALLATION);
+    expect(await stoppedAt()).toBeNull();
+  });
+
   it('of an earlier App of the operator is not removed by setting another App', async () => {
     await seen();
     await configure({ GITHUB_APP_ID: '18' });
