@@ -56,14 +56,14 @@ async function expectStopped(clone: Awaited<ReturnType<typeof opened>>['clone'])
   await expect.poll(said, { interval: 1_000 }).toMatch(/Its maintainers have said stop on/);
 }
 
-const askedForInstallations = () =>
-  bed.host.requests.filter(({ path }) => path.endsWith('/installation')).length;
+/** Counts the questions to the host about installations. */
+const lookedUp = () => bed.host.requests.filter(({ path }) => path.endsWith('/installation')).length;
 
 /** Sends what the host has told last of the App, and waits until the host was asked for that. */
 async function sendInstallation(): Promise<void> {
-  const before = askedForInstallations();
+  const before = lookedUp();
   expect(await send(made().at(-1))).toBe(204);
-  await expect.poll(askedForInstallations).toBe(before + 1);
+  await expect.poll(lookedUp).toBe(before + 1);
 }
 
 const made = (): readonly Delivery[] => bed.sandbox.apps.webhooks.made.slice();
