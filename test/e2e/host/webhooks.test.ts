@@ -156,7 +156,7 @@ describe('a delivery', exhaustive, () => {
   });
 });
 
-it('refuses what is not signed', async () => {
+it('refuses what is not signed', exhaustive, async () => {
   const { on } = await opened();
   bed.sandbox.maintainer.openIssue(on.owner, on.repo, 'An issue', 'Why');
   const real = made().at(-1)!;
