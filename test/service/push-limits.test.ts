@@ -31,6 +31,7 @@ const PUSH = Buffer.concat([
 const PASSWORD = { kind: 'password' } as const;
 
 const lost = () => Promise.reject(new Error('Network connection lost.'));
+const littleLeft = async () => ({ kind: 'denied', window: 'openings', full: null, waitMs: 60_000 });
 const UNREACHABLE = {
   idFromName: () => 'id',
   get: () => ({ admit: lost, reserve: lost, denial: lost, read: lost }),
@@ -268,8 +269,7 @@ describe('the places of a client', () => {
     // Else whoever invites the App could stop all delayed pushes.
     ['an installation of the App', 'installation', 'rate-limited'],
   ])('say who has little left: %s', async (_, payer, code) => {
-    const denied = async () => ({ kind: 'denied', window: 'openings', full: null, waitMs: 60_000 });
-    const HOST_ACCOUNTS = { idFromName: () => 'id', get: () => ({ reserve: denied }) };
+    const HOST_ACCOUNTS = { idFromName: () => 'id', get: () => ({ reserve: littleLeft }) };
     await inScope(ADDRESS, { HOST_ACCOUNTS }, async (scope) => {
       const reserving = reserveSlot(scope, writeClaim('name'), null, null, payer);
       await expect(reserving).rejects.toMatchObject({ code, outcome: 'rate-limited', waitMs: 60_000 });

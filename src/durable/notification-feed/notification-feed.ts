@@ -269,8 +269,8 @@ export class NotificationFeed extends DurableObject<Env> {
   }
 
   /**
-   * Reads what maintainers have said of a repository; see `SqlStances.said`. Where the App's removal
-   * has said stop, the host is asked whether it is there again, as no webhook may ever tell.
+   * Reads what maintainers have said of a repository; see `SqlStances.said`. Where removing the App
+   * has said stop, the host is asked whether it is there again, because no webhook may tell.
    */
   async said(name: RepositoryName, id: number | null): Promise<SaidWords> {
     const key = fullName(name).toLowerCase();

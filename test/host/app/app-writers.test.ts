@@ -144,23 +144,20 @@ describe('what was written is changed', () => {
 
 describe('comments of the service on a thread', () => {
   const BOTS_OWN = { id: 1, type: 'User' };
-  const found = () => threads().ownComments(NAME, 1, 0);
 
   it('are those of the account and of the App', async () => {
     host.state.authors = [BOTS_OWN, { id: 99, type: 'Bot' }, { id: 7, type: 'Bot' }, { id: 8, type: 'User' }];
-    expect((await found()).map(({ app }) => app)).toEqual([undefined, APP]);
+    expect((await threads().ownComments(NAME, 1, 0)).map(({ app }) => app)).toEqual([undefined, APP]);
   });
 
   it('are found where no App has written, although the App cannot be asked', async () => {
     host.state.broken = () => Response.json({ message: 'down' }, { status: 502 });
     host.state.authors = [BOTS_OWN, { id: 8, type: 'User' }];
-    expect(await found()).toHaveLength(1);
+    expect(await threads().ownComments(NAME, 1, 0)).toHaveLength(1);
   });
 });
 
 describe('what the host refuses to the App in a repository', () => {
-  const failure = async () => hostFailureOf(await post().catch((error: unknown) => error));
-
   it.each<[string, () => Response]>([
     [
       'what it may not do',
@@ -172,7 +169,10 @@ describe('what the host refuses to the App in a repository', () => {
     ],
   ])('says nothing of other repositories: %s', async (_, refuse) => {
     host.state.refused = refuse;
-    expect(await failure()).toMatchObject({ whose: 'theirs', isLocal: true });
+    expect(hostFailureOf(await post().catch((error: unknown) => error))).toMatchObject({
+      whose: 'theirs',
+      isLocal: true,
+    });
   });
 });
 

@@ -29,7 +29,7 @@ export interface AppState {
   broken: (() => Response) | null;
   /** Answers in place of what an installation's token writes; null: nothing does. */
   refused: (() => Response) | null;
-  /** What whoever is asked for may do in the repository. */
+  /** The permission of everybody who is asked for. */
   permission: string;
   /** The authors of the comments on a thread. */
   authors: { id: number; type: string }[];

@@ -16,6 +16,8 @@ const SENT = {
   html_url: 'https://host.test/octo/hello/security/advisories/GHSA-2222-3333-4444',
 };
 
+const lost = async () => Promise.reject(new Error('Network connection lost.'));
+
 let host: FakeThreads;
 let lines: string[];
 /** The bodies of the reports that the host was sent. */
@@ -266,7 +268,6 @@ describe('a request that is sent again with its key', () => {
 
   it('is not sent while nobody can tell whether it was, as a second one would double it', async () => {
     const { HOST_ACCOUNTS: accountsOf } = bindings;
-    const lost = async () => Promise.reject(new Error('Network connection lost.'));
     const get = (id: DurableObjectId) => {
       const { reserve, hostPause, callsSaid } = accountsOf.get(id);
       return { reserve, hostPause, callsSaid, endPost: lost, beginPost: lost };
