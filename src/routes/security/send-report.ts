@@ -10,7 +10,7 @@ import { accountLimits, type Config } from '../../config/config.ts';
 import { hostNameOf } from '../../config/hosts.ts';
 import type { PostResult } from '../../durable/host-account/posts.ts';
 import type { AppEnv } from '../../env.ts';
-import { accountOf, openHostAccess, payerIn } from '../../host-access.ts';
+import { accountOf, openHostAccess } from '../../host-access.ts';
 import type { PrivateReport, SentReport } from '../../host/code-host.ts';
 import { openPrivateReports, type PrivateReportHost } from '../../host/open.ts';
 import { DENIED } from '../../host/rest/actor.ts';
@@ -109,15 +109,15 @@ interface Reporter {
 
 /** Chooses who reports. @throws HostError */
 export async function reporterFor(c: Context<AppEnv>, target: RepositoryName): Promise<Reporter | Refused> {
-  const { config, host, http } = c.var;
+  const { config, host } = c.var;
   const access = accessOf(c);
   if (config.privateReports !== 'app') return { reports: openPrivateReports(access), payer: accountOf(host) };
-  const app = (await access.writers?.forReport(target)) ?? null;
-  if (app === null) {
+  const reporting = (await access.writers?.forReport(target)) ?? null;
+  if (reporting === null) {
     const words = `${fullName(target)} does not let this service's GitHub App report vulnerabilities`;
     return refused(403, words, {}, 'not-accepted');
   }
-  const payer = await payerIn(c.env, config, host, http, target);
+  const { payer, ...app } = reporting;
   return { reports: openPrivateReports({ ...access, ...app }), payer };
 }
 

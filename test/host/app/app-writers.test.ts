@@ -89,7 +89,11 @@ describe('a private report is sent', () => {
 
   it('by the App where it may report, even if it may write nothing else', async () => {
     host.state.installation = installedAs(5, REPORTING);
-    expect(await host.writers.forReport(NAME)).toMatchObject({ token: 'ghs_1', app: APP });
+    expect(await host.writers.forReport(NAME)).toMatchObject({
+      token: 'ghs_1',
+      app: APP,
+      payer: 'installation 5',
+    });
   });
 
   it.each<[string, () => void]>([
