@@ -35,17 +35,17 @@ export class SqlInstalled {
   }
 
   add(name: RepositoryName, app: number, now: number): void {
-    this.#table().exec('INSERT OR REPLACE INTO installed VALUES (?, ?, ?)', fullName(name), app, now);
+    this.#table().exec('INSERT OR REPLACE INTO installed VALUES (?, ?, ?, ?)', fullName(name), app, now, now);
   }
 
   delete(name: RepositoryName): void {
     this.#table().exec('DELETE FROM installed WHERE name = ?', fullName(name));
   }
 
-  /** Lists repositories that it is time to read, the one first that was not for longest. */
+  /** Lists repositories that it is time to read, the one first that was not tried for longest. */
   toRead(now: number): readonly ReadRepository[] {
     const rows = this.#table().exec<{ name: string; readAt: number }>(
-      'SELECT name, read_at AS readAt FROM installed WHERE read_at <= ? ORDER BY read_at LIMIT ?',
+      'SELECT name, read_at AS readAt FROM installed WHERE tried_at <= ? ORDER BY tried_at LIMIT ?',
       now - BETWEEN_READS_MS,
       READ_PER_RUN,
     );
@@ -56,13 +56,15 @@ export class SqlInstalled {
     });
   }
 
-  wasRead(name: RepositoryName, at: number): void {
-    this.#table().exec('UPDATE installed SET read_at = ? WHERE name = ?', at, fullName(name));
+  /** @param what `read`: the host has answered. */
+  note(name: RepositoryName, what: 'tried' | 'read', at: number): void {
+    this.#table().exec(`UPDATE installed SET ${what}_at = ? WHERE name = ?`, at, fullName(name));
   }
 
   #table(): SqlStorage {
     const create = `CREATE TABLE IF NOT EXISTS installed (
-      name TEXT PRIMARY KEY COLLATE NOCASE, app INTEGER NOT NULL, read_at INTEGER NOT NULL
+      name TEXT PRIMARY KEY COLLATE NOCASE, app INTEGER NOT NULL, read_at INTEGER NOT NULL,
+      tried_at INTEGER NOT NULL
     )`;
     if (!this.#isMade) this.#sql.exec(create);
     this.#isMade = true;

@@ -119,12 +119,13 @@ export class NotificationFeed extends DurableObject<Env> {
       const [, app] = await this.#accounts(activity);
       for (const { repository, readAt } of app === undefined ? [] : this.#installed.toRead(cronTime)) {
         // Whatever comes of it, others are read first next time.
-        this.#installed.wasRead(repository, cronTime);
+        this.#installed.note(repository, 'tried', cronTime);
         const touched = await activity.touchedBy(repository, app!.login, readAt - OVERLAP_MS);
         const named = touched.map(({ number, isIssue, updatedAt }) => {
           return { id: threadId(repository, number), repository, number, isIssue, isByBot: true, updatedAt };
         });
         this.#memory.note(named, systemClock.now());
+        this.#installed.note(repository, 'read', cronTime);
       }
     } catch (error) {
       if (error instanceof CallsUsedUp) return;
