@@ -71,18 +71,22 @@ export async function conversationOf(
   if (noCalls !== null) return noCalls;
   try {
     const { env, var: given } = c;
-    const activity = openActivity(openHostAccess(env, given.config, host, given.http), () => {});
-    const [found, bot] = await within(
+    const access = openHostAccess(env, given.config, host, given.http);
+    const asking = [
+      botLogin(env, given.config, host, given.http, true),
+      access.writers?.account().then(({ login }) => login),
+    ];
+    const [found, ...own] = await within(
       PATIENCE_MS,
       Promise.all([
-        activity.conversation(repository, number),
-        // Without its name, no text is marked.
-        within(BOT_PATIENCE_MS, botLogin(env, given.config, host, given.http, true)).catch(() => null),
+        openActivity(access, () => {}).conversation(repository, number),
+        // The text of whoever's name is missing is not marked.
+        ...asking.map((login) => login && within(BOT_PATIENCE_MS, login).catch(() => undefined)),
       ]),
     );
     if (found === null) return { kind: 'missing' };
     if ('movedTo' in found) return { kind: 'moved', to: found.movedTo };
-    const conversation = signed(found, bot);
+    const conversation = signed(found, own);
     recent.set(keyOf(host, repository, number), conversation);
     return { kind: 'shown', conversation };
   } catch (error) {
@@ -101,13 +105,13 @@ export async function conversationOf(
 
 /**
  * Tells apart what this service has posted, and cuts the texts: only the beginning is ever shown.
- * @param bot the bot's name. Others may write a footer, too.
+ * @param own the names of the bot and the App, if known. Others may write a footer, too.
  */
-function signed(found: Conversation, bot: string | null): SignedConversation {
+function signed(found: Conversation, own: readonly (string | undefined)[]): SignedConversation {
   const sign = (comment: ThreadComment, postedAs: string | null): SignedComment => ({
     ...comment,
     text: plainText(comment.text),
-    postedAs: bot !== null && comment.author === bot ? postedAs : null,
+    postedAs: own.includes(comment.author ?? '') ? postedAs : null,
   });
   return {
     ...found,
