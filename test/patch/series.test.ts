@@ -81,6 +81,22 @@ describe('a series', () => {
     ).rejects.toThrow('too large');
   });
 
+  it('keeps no copies that nothing reads, and refuses more than fit', async () => {
+    const size = 1024 * 1024;
+    const line = 'y'.repeat(size - 1);
+    const many = Array.from({ length: 60 }, (_, index) => `c${index}`);
+    const added = `diff --git a/y b/y\nnew file mode 100644\n--- /dev/null\n+++ b/y\n@@ -0,0 +1 @@\n+${line}\n`;
+    const copies = many.map(
+      (name) => `diff --git a/y b/${name}\nsimilarity index 100%\ncopy from y\ncopy to ${name}\n`,
+    );
+    const change = (name: string, old: string) =>
+      `diff --git a/${name} b/${name}\n--- a/${name}\n+++ b/${name}\n@@ -1 +1 @@\n-${old}\n+z\n`;
+    const { claims } = await run(series(added, copies.join(''), change('y', line)), {});
+    expect(Math.max(...claims)).toBeLessThan(3 * size);
+    const used = many.map((name) => change(name, 'x')).join('');
+    await expect(run(series(added, copies.join(''), used), {})).rejects.toThrow('too large');
+  });
+
   it('does not read a file that it renames only', async () => {
     const rename = 'diff --git a/y b/x\nsimilarity index 100%\nrename from y\nrename to x\n';
     const files = { y: 'a\nb\n', z: 'z\n' };
