@@ -150,7 +150,9 @@ export class Applying {
   async #patched(before: Uint8Array, hunks: readonly Hunk[], name: string): Promise<Uint8Array> {
     const placesBytes = bytesToPlace(before, name);
     await this.#hold(placesBytes);
+    const { bytes } = this.#budget;
     const placed = placeHunks(before, this.#of.patch, hunks, name, this.#budget);
+    await this.#memory.worked(bytes - this.#budget.bytes);
     if (placed.byteLength > this.#mostBytes) throw tooMuch(`${name} is too large.`);
     await this.#hold(placesBytes + placed.byteLength);
     return applyHunks(placed);
