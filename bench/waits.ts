@@ -7,7 +7,7 @@
  *
  * Each run of 1 to 20 commits of one author, without merges, counts as a push that ends at one of
  * the newest 300 commits, in the steps below. What it stands on is upstream's. Sign-offs of one's
- * own are replaced, as the answer advises.
+ * own are replaced, as the answer advises; those of others were added when it was applied.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
@@ -29,7 +29,9 @@ function* imported(log: string): Generator<string> {
   for (const [number, entry] of entries.toReversed().entries()) {
     const [, author = ''] = /^Author: *(.*>)$/m.exec(entry) ?? [];
     const [, date = ''] = /^Date: *(.*)$/m.exec(entry) ?? [];
-    const [message, paths] = partsOf(entry.slice(entry.indexOf('\n\n') + 2));
+    const [text, paths] = partsOf(entry.slice(entry.indexOf('\n\n') + 2));
+    // Whoever applies a patch signs it off, too.
+    const message = text.replaceAll(/^Signed-off-by: (.*)\n/gm, (line, by) => (by === author ? line : ''));
     const person = `${author} ${Math.floor(Date.parse(date) / 1000)} +0000`;
     // What is merged stands beside it.
     if (/^Merge: /m.test(entry) || author === '' || Number.isNaN(Date.parse(date))) continue;

@@ -1,6 +1,6 @@
 /**
- * Judges pushes in this process, without a service: the same code as after a push was received, which
- * asks a local repository in place of a code host.
+ * Judges pushes in this process, without a service: the same code as after a push was received,
+ * which asks a local repository in place of a code host.
  */
 import { ByteReader, sourceOf } from '../../src/git/wire/byte-reader.ts';
 import { Conventions } from '../../src/git/search/conventions.ts';

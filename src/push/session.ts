@@ -127,7 +127,7 @@ export async function receive(
     if (taken === null) return arrived({ kind: 'nothing-taken', lines: [] });
     logged = 'push';
     // Who wants to withdraw pushes nothing that could be judged.
-    if (parsed.options.withdraw || isDoubtful(faults, 'withdraw')) refuseOptions(faults);
+    if (isDoubtful(faults, 'withdraw')) refuseOptions(faults);
     // Whoever cannot show the key hears nothing about the pull request.
     if (isDoubtful(faults, 'pr-key')) refuseOptions(faults);
     findings.add(refusedOptions(faults));
@@ -167,8 +167,8 @@ async function admit(run: PushRun, said: Announced): Promise<void> {
  * Whether a push can only open a pull request, and therefore needs a slot. It is judged by those of
  * its options that are valid, so that a wrong one passes no limit.
  */
-function opens({ taken, parsed: { options } }: Announced): boolean {
-  return taken !== null && !options.preview && options.prHash === null;
+function opens({ taken, isWithdrawal, parsed: { options } }: Announced): boolean {
+  return taken !== null && !isWithdrawal && !options.preview && options.prHash === null;
 }
 
 /** Identifies a push that can only open a pull request. */
@@ -282,7 +282,8 @@ async function refusedByLimit(
   const isRefused = outcome.kind === 'refused' && !isOfLimits(outcome.refusal);
   if (!isRefused && outcome.kind !== 'nothing-taken') return null;
   const { options } = said.parsed;
-  if (logged === 'withdrawal' || options.preview) return null;
+  // Nobody is to think that a limit keeps them from withdrawing.
+  if (said.isWithdrawal || options.preview) return null;
   const { prHash } = options;
   if (prHash !== null && (await run.store.isOpen(prHash))) return null;
   const full = await run.limits.refuseFull(openingHash(run, said));

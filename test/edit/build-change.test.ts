@@ -84,15 +84,15 @@ const buildAll = (files: readonly FileChange[]) =>
 const build = (path: string, folders: TreeEntry[][]) =>
   buildAll([{ folders, path: path.split('/'), content }]);
 
-describe('a change', () => {
-  /** The content of the pack, the folders as lists of names and modes. */
-  const unpacked = ({ pack, tip }: ReturnType<typeof build>) => {
-    const { kept } = scan([pack], undefined, 'everything');
-    expect(kept[0]?.oid).toBe(tip);
-    const folders = kept.filter(({ type }) => type === 'tree').map((tree) => parseTree(tree.content));
-    return { kept, folders, commit: Buffer.from(kept[0]?.content ?? []).toString() };
-  };
+/** The content of the pack, the folders as lists of names and modes. */
+const unpacked = ({ pack, tip }: ReturnType<typeof build>) => {
+  const { kept } = scan([pack], undefined, 'everything');
+  expect(kept[0]?.oid).toBe(tip);
+  const folders = kept.filter(({ type }) => type === 'tree').map((tree) => parseTree(tree.content));
+  return { kept, folders, commit: Buffer.from(kept[0]?.content ?? []).toString() };
+};
 
+describe('a change', () => {
   it('replaces one file, and keeps its mode and all that stands beside it', () => {
     const lib = [entry('100664', 'caf\u00e9'), entry('100755', 'run.sh'), entry('120000', 'z')];
     const root = [entry('100644', 'lib.txt'), entry('40000', 'lib')];

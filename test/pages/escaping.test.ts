@@ -432,17 +432,18 @@ const PAGES: readonly ((text: string) => Page)[] = [
     }),
 ];
 
+async function rendered(page: Page, text: string): Promise<string> {
+  const chrome = { sourceRepo: text, commitHash: text, operatorContact: { text, url: text } };
+  return String(await renderPage(page, chrome));
+}
+
 /** The page without its texts and the values of its attributes. */
 async function skeleton(page: Page, text: string): Promise<string> {
-  const rendered = String(
-    await renderPage(page, {
-      sourceRepo: text,
-      commitHash: text,
-      operatorContact: { text, url: text },
-    }),
-  );
   // What may stand in a preview of Markdown: test/text/markdown.test.ts.
-  const fixed = rendered.replaceAll(/<div class="rendered"[^>]*>[^]*?<\/div>/g, '<div></div>');
+  const fixed = (await rendered(page, text)).replaceAll(
+    /<div class="rendered"[^>]*>[^]*?<\/div>/g,
+    '<div></div>',
+  );
   return fixed.replaceAll(/"[^"]*"/g, '""').replaceAll(/>[^<]*</g, '><');
 }
 
@@ -477,5 +478,13 @@ it('a page has the same tags and attributes, whatever it says', exhaustive, asyn
         expect(await skeleton(makePage(text), text)).toBe(expected);
       }),
     );
+  }
+});
+
+it('no page but the operator’s offers a secret to a password manager, which may pass it on', async () => {
+  for (const makePage of PAGES) {
+    const page = await rendered(makePage(plain), plain);
+    if (page.includes('name="password"')) continue;
+    expect(page).not.toMatch(/ (?:type="password"|autocomplete="(?!off"))/);
   }
 });

@@ -80,6 +80,11 @@ describe('a browser', () => {
     expect([response.status, response.headers.get('Location')]).toEqual([302, path.replace(/\/+$/, '')]);
   });
 
+  it.each(['issues', 'pulls'])('is led to the page of a repository from its list of %s', async (list) => {
+    const response = await ask('GET', `${REMOTE}/${list}`, HTML);
+    expect([response.status, response.headers.get('Location')]).toEqual([302, REMOTE]);
+  });
+
   it('is led to no other host', async () => {
     for (const path of ['//evil.test/docs/', '/\\evil.test/docs/']) {
       const response = await ask('GET', path, HTML);

@@ -210,26 +210,39 @@ export class NotificationFeed extends DurableObject<Env> {
 
   /**
    * Notes that maintainers have installed the App in a repository, or that it is missing there. If
-   * they have removed it, that counts as stop.
+   * they have removed it, that counts as stop, which installing it again takes back.
    * @returns whether it was removed.
    */
   async noteInstalled(hostKey: string, name: RepositoryName, isInstalled: boolean): Promise<boolean> {
-    if (isInstalled) this.#installed.add(name, systemClock.now());
-    if (isInstalled || !this.#installed.has(name)) return false;
-    const reached = reachHost(this.env, hostKey);
+    if (isInstalled === this.#installed.has(name)) return false;
+    const at = systemClock.now();
+    const isStopped = this.#stances.said(name, null).stoppedAt !== null;
+    if (isInstalled && !isStopped) this.#installed.add(name, at);
+    const reached = isInstalled && !isStopped ? null : reachHost(this.env, hostKey);
     if (reached === null) return false;
     const repository = await openMaintainers(reached.access, () => {}).repository(name);
     reached.http.closeIdle();
+    const before = this.#stances.stance(repository.id, WHOLE);
+    const said = { at, saidBy: NOBODY, since: at };
+    if (isInstalled) {
+      this.#installed.add(name, at);
+      if (before?.saidBy === NOBODY) this.#stances.setStance(repository, WHOLE, { word: 'welcome', ...said });
+      return false;
+    }
     this.#installed.delete(name);
-    const at = systemClock.now();
-    this.#stances.setStance(repository, WHOLE, { word: 'stop', at, saidBy: NOBODY, since: at });
+    // What a person has said before, only people take back.
+    if (before?.word !== 'stop') this.#stances.setStance(repository, WHOLE, { word: 'stop', ...said });
     this.#stopped.push({ owner: repository.owner, name: repository.name, at });
     return true;
   }
 
-  /** Has the host asked, within seconds, whether the App is still installed where it was. */
+  /**
+   * Has the host asked, within seconds, whether the App is still installed where it was, or
+   * installed again where it was removed.
+   */
   async wakeInstallations(names: readonly RepositoryName[]): Promise<void> {
-    const known = names.filter((name) => this.#installed.has(name));
+    const isStopped = (name: RepositoryName) => this.#stances.said(name, null).stoppedAt !== null;
+    const known = names.filter((name) => this.#installed.has(name) || isStopped(name));
     for (const name of known) this.#toAskAgain.set(fullName(name).toLowerCase(), name);
     if (known.length > 0) await this.#wakeSoon(systemClock.now());
   }
@@ -310,5 +323,5 @@ export class NotificationFeed extends DurableObject<Env> {
 }
 
 const APP_KEY = 'app';
-/** The number of no account: only owners take back that the App was removed. */
+/** The number of no account, for what is said by removing the App or installing it again. */
 const NOBODY = 0;

@@ -10,7 +10,7 @@ import { fullName, type RepositoryName } from '../../words/repository-name.ts';
 import { type HostAnswer, hostTime } from '../failure.ts';
 import type { Account } from '../code-host.ts';
 import { expectLogin, expectNumber, expectStatus, expectText } from '../rest/answer.ts';
-import { placeOf } from '../rest/reads.ts';
+import { lookUpRepository, placeOf } from '../rest/reads.ts';
 import { type DataOf, Rest, type RestAccess } from '../rest/rest.ts';
 import type { AppKey } from './app-key.ts';
 
@@ -159,25 +159,35 @@ export class GitHubApp {
   }
 
   /** Gives a token for one purpose in one repository. @throws HostError */
-  async token(
-    { id: installation_id }: Installation,
-    repository: RepositoryName,
-    purpose: Purpose,
-  ): Promise<string> {
-    const key = `${this.#keyOf(repository)} ${installation_id} ${purpose}`;
+  async token(installation: Installation, repository: RepositoryName, purpose: Purpose): Promise<string> {
+    const key = `${this.#keyOf(repository)} ${installation.id} ${purpose}`;
     const known = tokens.get(key);
     const soon = this.#hostNow() + SPARE_MS;
     if (known !== null && isAhead(known.endsAt, TOKEN_LIFE_MS, soon)) return known.text;
-    const wanted = { installation_id, repositories: [repository.name], permissions: NEEDED[purpose] };
-    const token = await this.#asApp(async (headers) => {
+    const token = await this.#newToken(installation, repository, purpose).catch(async (error: unknown) => {
+      if (hostFailureOf(error).status !== 422) throw error;
+      // An installation is found by an old name of its repository, and tokens are not made for it.
+      const current = await lookUpRepository(this.#public, repository).catch(() => repository);
+      if (current.name === repository.name) throw error;
+      return this.#newToken(installation, current, purpose);
+    });
+    tokens.set(key, token);
+    return token.text;
+  }
+
+  #newToken(
+    { id: installation_id }: Installation,
+    { name }: RepositoryName,
+    purpose: Purpose,
+  ): Promise<Token> {
+    const wanted = { installation_id, repositories: [name], permissions: NEEDED[purpose] };
+    return this.#asApp(async (headers) => {
       const path = 'POST /app/installations/{installation_id}/access_tokens';
       const answer = await this.#rest.call(path, wanted, headers);
       expectStatus(answer, 201);
       const endsAt = Date.parse(expectText(answer.data.expires_at));
       return { text: expectText(answer.data.token), endsAt };
     });
-    tokens.set(key, token);
-    return token.text;
   }
 
   /** Makes a call, and once more if the first answer shows that the clocks differ. */

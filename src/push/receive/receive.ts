@@ -41,7 +41,7 @@ export interface Announced {
   readonly parsed: PushOptionsResult;
   /** The options of the push; null: they are not valid. */
   readonly options: PushOptions | null;
-  /** It closes a pull request; its hash may be missing. */
+  /** It closes a pull request, or is meant to: its hash may be missing, and its options wrong. */
   readonly isWithdrawal: boolean;
   /** The ref that it deletes; null: none. */
   readonly deletedRef: string | null;
@@ -60,7 +60,7 @@ export function announced(request: PushRequest | FaultyRequest): Announced {
   const options = parsed.kind === 'valid' && !isFaulty ? parsed.options : null;
   const { taken, refused } = planCommands(commandList);
   const deletedRef = deletedBranch(commandList);
-  const isWithdrawal = deletedRef !== null || options?.withdraw === true;
+  const isWithdrawal = deletedRef !== null || parsed.options.withdraw;
   const closes = isWithdrawal && (parsed.kind === 'invalid' || (options?.prHash ?? null) !== null);
   const statuses = (reason: string | null, forAll: boolean): readonly CommandStatus[] => {
     if (forAll || isFaulty || closes) return refNames.map((refName) => ({ refName, reason }));

@@ -73,6 +73,16 @@ describe('where the App is installed', () => {
     expect(await bed.host.pulls(upstream)).toMatchObject([{ state: 'closed' }]);
   });
 
+  it('it changes what it has opened after the repository was renamed', exhaustive, async () => {
+    const { banner, clone, upstream } = await opened();
+    const renamed = bed.renameUpstream(upstream, `${upstream.name}-moved`);
+    await restart();
+    expect((await operator.rollBack()).body).toMatchObject({ failed: 0 });
+    expect(await bed.host.pulls(renamed)).toMatchObject([{ state: 'closed', author: APP }]);
+    expect(banner.author).toBe(APP);
+    expect(await clone.push(...optionsOf(banner, 'withdraw'))).toMatchObject({ code: 0 });
+  });
+
   it('it opens issues and comments, and a rollback removes them', exhaustive, async () => {
     const { upstream } = await invited();
     const { number } = (await issueIn(upstream)).body;

@@ -56,6 +56,16 @@ async function expectStopped(clone: Awaited<ReturnType<typeof opened>>['clone'])
   await expect.poll(said, { interval: 1_000 }).toMatch(/Its maintainers have said stop on/);
 }
 
+/** Counts the questions to the host about installations. */
+const lookedUp = () => bed.host.requests.filter(({ path }) => path.endsWith('/installation')).length;
+
+/** Sends what the host has told last of the App, and waits until the host was asked for that. */
+async function sendInstallation(): Promise<void> {
+  const before = lookedUp();
+  expect(await send(made().at(-1))).toBe(204);
+  await expect.poll(lookedUp).toBe(before + 1);
+}
+
 const made = (): readonly Delivery[] => bed.sandbox.apps.webhooks.made.slice();
 const send = (delivery: Delivery | undefined) => bed.sandbox.apps.webhooks.send(delivery!);
 
@@ -109,6 +119,27 @@ describe('a delivery', exhaustive, () => {
     await expectStopped(clone);
   });
 
+  it.each([
+    ['takes back the stop of a removal', false],
+    ['does not take back what a person has said', true],
+  ])('that tells of an installation %s', async (_, isSaid) => {
+    const { apps, maintainer } = bed.sandbox;
+    const { on, clone } = await opened();
+    if (isSaid) {
+      maintainer.comment(on, '@gitveil stop');
+      await send(made().at(-1));
+      await expectStopped(clone);
+    }
+    apps.uninstall(on.owner);
+    await sendInstallation();
+    await expectStopped(clone);
+    apps.install(on.owner, null);
+    await sendInstallation();
+    const preview = async () =>
+      remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:new')).join('\n');
+    await expect.poll(async () => /have said stop/.test(await preview()), { interval: 1_000 }).toBe(isSaid);
+  });
+
   it('believes nothing of its body', async () => {
     const { on, told } = await opened();
     bed.sandbox.maintainer.comment(on, 'A long story.', 'mona');
@@ -125,7 +156,7 @@ describe('a delivery', exhaustive, () => {
   });
 });
 
-it('refuses what is not signed', async () => {
+it('refuses what is not signed', exhaustive, async () => {
   const { on } = await opened();
   bed.sandbox.maintainer.openIssue(on.owner, on.repo, 'An issue', 'Why');
   const real = made().at(-1)!;

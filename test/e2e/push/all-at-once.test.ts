@@ -85,12 +85,12 @@ it('with one wrong option says so before the command', async () => {
 
 it('with one fault has the reason and the status of ever, and shows warnings, too', async () => {
   const { upstream, clone } = await strict();
-  await clone.commit({ message: 'Mend it\n\nReviewed-by: Bob Example <bob@example.org>\n' });
+  await clone.commit({ message: 'Mend it\n\nCo-authored-by: Bob Example <bob@example.org>\n' });
   const options = ['-o', 'ai=none', '-o', 'issue=999'];
   const refused = await clone.push(...options, '-o', 'sign-off', 'origin', 'HEAD:topic');
   const lines = await expectRefused(bed, upstream, refused, 'the issue is not open');
   expect(reasonsIn(lines)).toEqual([]);
-  expect(lines.join('\n')).toMatch(/#999 does not exist[\s\S]*They name:\n {2}Reviewed-by: Bob/);
+  expect(lines.join('\n')).toMatch(/#999 does not exist[\s\S]*They name:\n {2}Co-authored-by: Bob/);
 });
 
 it('shows a preview of all that would become public, beside all that refuses it', async () => {

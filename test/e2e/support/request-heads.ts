@@ -97,7 +97,7 @@ const KINDS: readonly Kind[] = [
   {
     name: 'asking as a GitHub App',
     requests:
-      /^(GET \/api\/v3\/(app|repos\/[^/]+\/[^/]+\/installation)|POST \/api\/v3\/app\/installations\/\d+\/access_tokens)$/,
+      /^(GET \/api\/v3\/(app|(repos\/[^/]+\/[^/]+|repositories\/\d+)\/installation)|POST \/api\/v3\/app\/installations\/\d+\/access_tokens)$/,
     fields: [
       ...REST.map((field) => (field.startsWith('Authorization') ? 'Authorization: Bearer [\\w.-]+' : field)),
       `?${JSON_TYPE}`,

@@ -43,7 +43,7 @@ describe('something new is written', () => {
     await host.app.standing(NAME);
     host.state.installation = installedAs(5, { issues: 'write' });
     await post();
-    expect(writers()).toEqual(['account']);
+    expect(host.asked.at(-1)).toBe('POST /repos/octo/hello/issues/1/comments account');
   });
 
   it('by the account while the App cannot be asked, and the operator hears why', async () => {

@@ -154,11 +154,16 @@ const PACK = buildPack([{ type: 'commit', content: commitContent() }]).bytes;
 
 async function push(
   variables: object = {},
-  { options = [], ref = 'refs/heads/fix' }: { options?: string | readonly string[]; ref?: string } = {},
+  {
+    options = [],
+    ref = 'refs/heads/fix',
+    deletes = false,
+  }: { options?: string | readonly string[]; ref?: string; deletes?: boolean } = {},
 ) {
   const asking = options.length === 0 ? '' : ' push-options';
+  const [from, to] = deletes ? ['a', '0'] : ['0', 'a'];
   const command = pktText(
-    `${'0'.repeat(40)} ${'a'.repeat(40)} ${ref}\0 report-status side-band-64k${asking}`,
+    `${from.repeat(40)} ${to.repeat(40)} ${ref}\0 report-status side-band-64k${asking}`,
   );
   const given = [options].flat().map((option) => pktText(option));
   const commands = `${command}${FLUSH}${given.length === 0 ? '' : `${given.join('')}${FLUSH}`}`;
@@ -214,6 +219,24 @@ describe('a push that is refused', () => {
     expect(asked.toSorted()).toEqual(['GUARD.admit', 'GUARD.tell', 'HOST_ACCOUNTS.denial']);
     expect(host).not.toHaveBeenCalled();
     expect(ahead).not.toHaveBeenCalled();
+  });
+
+  it.each([
+    ['withdraw needs pr-hash', ['withdraw']],
+    ['pr-hash must be', ['withdraw', 'pr-hash=!']],
+    ['pr-key must be', ['withdraw', 'pr-key=abc']],
+  ])('for an option of a withdrawal says which, also without a place: %s', async (words, options) => {
+    const host = vi.spyOn(HttpClient.prototype, 'fetch').mockRejectedValue(new TypeError('no network'));
+    await fill();
+    const { errors } = await push({}, { options });
+    expect(errors).toEqual([expect.stringContaining(words)]);
+    expect(host).not.toHaveBeenCalled();
+  });
+
+  it('for nothing to delete says how to withdraw, also without a place', async () => {
+    await fill();
+    const { report } = await push({}, { deletes: true });
+    expect(report.join()).toContain('to withdraw a pull request, add -o pr-hash and -o pr-key');
   });
 
   it('for its options is counted as a preview is, before the host is asked', async () => {
