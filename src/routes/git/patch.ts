@@ -92,9 +92,9 @@ async function readPatch(
   const content = createHash('sha1').update(bytes).digest('hex');
   const host = pushHost(hostScopeOf(c), { memory });
   const at = { host, steps: new HostSteps(systemClock, new LinesReply(), host.transport.hostName) };
-  const base = options.base ?? (await baseOfUpdate(at, store, target, options));
+  const named = options.base ?? (await baseOfUpdate(at, store, target, options));
   const { pack, discard, tip, branch } = await packOf(store.openSpool(), (write) =>
-    onBase(at, target, base, (tip, read) => seriesOn(tip, bytes, mails, { read, memory, write })),
+    onBase(at, target, named, (base, read) => seriesOn(base, bytes, mails, { read, memory, write })),
   );
   patch.free();
   const command = { oldId: ZERO_OID, newId: tip, refName: `refs/for/${branch}` };
