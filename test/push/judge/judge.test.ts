@@ -557,8 +557,9 @@ describe('a hostile commit is looked through once, and a sentence says what came
   );
 });
 
+const branch = (name: string, oid: string) => ({ name: `refs/heads/${name}`, oid: oid.repeat(40) });
+
 describe('the branches that a fork is to have', () => {
-  const branch = (name: string, oid: string) => ({ name: `refs/heads/${name}`, oid: oid.repeat(40) });
   const of = (...others: (typeof MAIN)[]) =>
     branchesHolding({ branchesHolding: () => others }, new Set(), branch('next', 'a'), branch('main', 'b'));
 
