@@ -559,13 +559,13 @@ describe('a hostile commit is looked through once, and a sentence says what came
 
 const branch = (name: string, oid: string) => ({ name: `refs/heads/${name}`, oid: oid.repeat(40) });
 
-describe('the branches that a fork is to have', () => {
-  const of = (...others: (typeof MAIN)[]) =>
-    branchesHolding({ branchesHolding: () => others }, new Set(), branch('next', 'a'), branch('main', 'b'));
+const heldBy = (...others: (typeof MAIN)[]) =>
+  branchesHolding({ branchesHolding: () => others }, new Set(), branch('next', 'a'), branch('main', 'b'));
 
+describe('the branches that a fork is to have', () => {
   it('are one for each commit, with the base and the default branch', () => {
     const others = [branch('main', 'b'), branch('old', 'b'), branch('one', 'c'), branch('two', 'c')];
-    expect(of(...others).map(({ name }) => name)).toEqual([
+    expect(heldBy(...others).map(({ name }) => name)).toEqual([
       'refs/heads/next',
       'refs/heads/main',
       'refs/heads/one',
@@ -574,6 +574,6 @@ describe('the branches that a fork is to have', () => {
 
   it('are few', () => {
     const many = Array.from({ length: 100 }, (_, at) => ({ name: `refs/heads/${at}`, oid: `${at}` }));
-    expect(of(...many)).toHaveLength(22);
+    expect(heldBy(...many)).toHaveLength(22);
   });
 });
