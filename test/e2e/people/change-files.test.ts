@@ -160,6 +160,16 @@ it('takes so many files and no more, and refuses what the service has not writte
   );
 });
 
+it('asks the host for no pull request whose hash was made up', async () => {
+  const { editor } = await begun();
+  const before = bed.host.requests.length;
+  const made = 'x/../../../user';
+  const list = await editor.send({ pr_hash: made, step: 'another' });
+  expect([list.status, list.problem]).toEqual([400, 'A hash has 8 to 40 hexadecimal characters.']);
+  const asked = bed.host.requests.slice(before).map(({ path }) => decodeURIComponent(path));
+  expect(asked.filter((path) => path.includes(made))).toEqual([]);
+});
+
 it('tells whether it has found a name, in the form', async () => {
   const { editor } = await begun();
   expect((await editor.send({ text: 'two\n', step: 'search' })).problem).toBe(
