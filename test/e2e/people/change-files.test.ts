@@ -199,5 +199,12 @@ it('begins as a link or a form of another site fills it in, and posts nothing', 
     'It is <b>“one”</b>.',
     'uno\n',
   ]);
+  const shown = await client.post(`/v1/gh/${upstream.fullName}/change`, {
+    ...form.fields,
+    title: 'Correct\u200b a typo',
+    text: 'uno\u200d\n',
+    step: 'preview',
+  });
+  expect(shown.html).toContain('It has characters that nobody sees: [U+200D], [U+200B].');
   expect(await bed.host.pulls(upstream)).toEqual([]);
 });

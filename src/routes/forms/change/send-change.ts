@@ -6,6 +6,7 @@
  */
 import { newAddresses } from '../../../edit/addresses.ts';
 import { buildChange } from '../../../edit/build-change.ts';
+import { newUnseen } from '../../../edit/unseen.ts';
 import { MovedError } from '../../../words/host-error.ts';
 import { systemClock } from '../../../isolate/clock.ts';
 import type { MemoryHold } from '../../../isolate/memory-budget.ts';
@@ -181,12 +182,13 @@ async function previewChange(
     return answerForm(place.c, changeFormPage({ ...form, searched }));
   }
   const before = files.map(({ original }) => contentText(original)).join('\n');
-  const after = files.map(({ content }) => contentText(content));
+  const after = [...files.map(({ content }) => contentText(content)), title, description].join('\n');
+  const told = [...notes, ...preview.remarks].map((line) => (line === NOBODY_SEARCHED ? NO_NAME : line));
   const page = changePreviewPage(form, {
     ...preview,
     base: source.base,
-    remarks: [...notes, ...preview.remarks].map((remark) => (remark === NOBODY_SEARCHED ? NO_NAME : remark)),
-    addresses: newAddresses(before, [...after, title, description].join('\n')),
+    remarks: [...told, ...newUnseen(before, after)],
+    addresses: newAddresses(before, after),
     files: previewedFiles(files),
     isDelayed: place.c.var.config.publishDelayMs > 0,
     hasMoved: seen !== '' && seen !== source.tip,
