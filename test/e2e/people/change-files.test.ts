@@ -119,6 +119,14 @@ it('says what is wrong with a file of it, and loses nothing', async () => {
   expect(done.heading, done.problem).toBe('Your pull request is open');
 });
 
+it('leads on to the folders from a file that it has removed', async () => {
+  const { editor } = await begun('docs/old.md');
+  await editor.send({ step: 'remove' });
+  await editor.send({ step: 'preview' });
+  const done = await editor.send({ step: 'open' });
+  expect(done.html).toContain(`href="${editor.path}?pr_hash=${hashIn(done)}">Edit again</a>`);
+});
+
 it('removes a file that is no text, without showing it', exhaustive, async () => {
   const { upstream, editor } = await begun();
   await editor.send({ text: 'two\n', step: 'another' });

@@ -263,14 +263,17 @@ async function openedBefore(
 
 function done(
   place: RequestedForm,
-  { path }: ChangeFields,
-  opened: Omit<OpenedChange, 'path' | 'topicUrl' | 'pageUrl'>,
+  { path, removed }: ChangeFields,
+  opened: Omit<OpenedChange, 'path' | 'topicUrl' | 'pageUrl' | 'needsKey'>,
 ): Promise<Response> {
   const { c } = place;
   const { config } = c.var;
   const topicUrl = `${config.notifyBaseUrl}/${pullRequestTopic(opened.prHash)}`;
   const pageUrl = shownOrigin(c.req.raw, config) + pullRequestPath(opened.prHash);
-  return answerForm(c, changeDonePage(place, { ...opened, path, topicUrl, pageUrl }));
+  const needsKey = config.prUpdatePolicy === 'key';
+  // There is no page for a file that is gone.
+  const next = { path: removed === '' ? path : '', topicUrl, pageUrl, needsKey };
+  return answerForm(c, changeDonePage(place, { ...opened, ...next }));
 }
 
 /** Makes the names of what a form opens or delays, which nobody else can know. */
