@@ -111,7 +111,7 @@ const TIMES = {
 /** @param isDelayed whether this service delays pushes by default. */
 export function timeField(isDelayed: boolean): Html {
   const hint = 'If you choose later, it appears at a random time, which reveals less about you.';
-  const choices = { ...(isDelayed && { '': 'as this service does it' }), ...TIMES };
+  const choices = Object.entries({ ...(isDelayed && { '': 'as this service does it' }), ...TIMES });
   return field('delay', 'When it becomes public', '', { hint, isOptional: true, choices });
 }
 
