@@ -102,17 +102,26 @@ function sameNotice(same: NotedReply['same'], { action }: FormPlace, path: strin
 }
 
 /** Choices of when a change becomes public, by values of the push option `delay`. */
-const TIMES = {
+const TIMES: Readonly<Record<string, string>> = {
   '0s': 'now',
   '3h': 'within some hours: between three and six',
   '1d': 'within some days: one or two',
 };
 
-/** @param isDelayed whether this service delays pushes by default. */
-export function timeField(isDelayed: boolean): Html {
+/**
+ * @param isDelayed whether this service delays pushes by default.
+ * @param value what was chosen before.
+ */
+export function timeField(isDelayed: boolean, value = ''): Html {
   const hint = 'If you choose later, it appears at a random time, which reveals less about you.';
   const choices = Object.entries({ ...(isDelayed && { '': 'as this service does it' }), ...TIMES });
-  return field('delay', 'When it becomes public', '', { hint, isOptional: true, choices });
+  return field('delay', 'When it becomes public', value, { hint, isOptional: true, choices });
+}
+
+/** Says when a file becomes public; '' for the service's default. */
+export function timeWords(delay: string): string {
+  const words = TIMES[delay];
+  return words === undefined ? '' : `It becomes public ${words}.`;
 }
 
 export type OpenedChange = Pick<BannerFacts, 'updated' | 'prUrl' | 'prHash' | 'key'> &
