@@ -1,9 +1,9 @@
 /**
- * Turns the environment into one typed, frozen object. In the Worker, only src/objects.ts reads a
- * variable (LOCATION_HINT) without it. A bad value is never repaired: it becomes a problem that
- * names the variable, the value (unless it is a secret) and what is allowed, and the service does
- * not run. An empty variable counts as absent (contract, section 1). Pure, so that the Worker and
- * `npm start` come to the same result.
+ * Turns the environment into one typed, frozen object: all that an operator can set, but
+ * LOCATION_HINT, which src/objects.ts reads. A bad value is never repaired: it becomes a problem
+ * that names the variable, the value (unless it is a secret) and what is allowed, and the service
+ * does not run. An empty variable counts as absent (contract, section 1). Pure, so that the Worker
+ * and `npm start` come to the same result.
  */
 import {
   type AnyVariable,

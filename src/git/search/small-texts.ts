@@ -12,7 +12,7 @@ const LINE_END = Uint8Array.of(0x0a);
 
 /**
  * Yields the texts in which a pattern matches, in their order.
- * @param patterns see a line end before and behind each text, as at the end of a line in it.
+ * @param patterns match nothing with a line end in it. They see one before and behind each text.
  */
 export async function* textsWith(
   texts: Iterable<Uint8Array>,
@@ -47,11 +47,10 @@ function matching(texts: readonly Uint8Array[], patterns: readonly RegExp[]): Ui
   for (const text of texts) starts.push(starts.at(-1)! + text.byteLength + LINE_END.length);
   const found = new Set<number>();
   for (const pattern of patterns) {
-    for (let at = 0; at < texts.length; at++) {
-      pattern.lastIndex = starts[at]!;
-      const { index } = pattern.exec(whole) ?? { index: whole.length };
+    let at = 0;
+    for (const { index } of whole.matchAll(pattern)) {
       while (starts[at + 1]! <= index) at++;
-      if (at < texts.length) found.add(at);
+      found.add(at);
     }
     pattern.lastIndex = 0;
   }

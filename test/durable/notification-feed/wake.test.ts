@@ -7,6 +7,7 @@ import type { Env } from '../../../src/env.ts';
 import { SETTLED_MS, WOKEN_PER_HOUR } from '../../../src/events/feed-cursor.ts';
 import type { TouchedThread } from '../../../src/events/hook-delivery.ts';
 import { forgetEverything } from '../../../src/isolate/recent.ts';
+import { exhaustive } from '../../support/exhaustive.ts';
 import { API, BOT, FakeActivity } from '../support/fake-activity.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
@@ -241,7 +242,7 @@ describe('an installation', () => {
   });
 });
 
-it('spends no more calls than webhooks may cause, and the runs go on', async () => {
+it('spends no more calls than webhooks may cause, and the runs go on', exhaustive, async () => {
   const { prHash, number, pull } = await openPull();
   let calls = 0;
   for (let deliveries = 0; deliveries < WOKEN_PER_HOUR; deliveries++) {

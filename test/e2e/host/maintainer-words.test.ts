@@ -1,5 +1,4 @@
 /** Words of maintainers in a comment: stop, mute, welcome, close all. */
-import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { exhaustive } from '../../support/exhaustive.ts';
 import { contribute, expectAccepted } from '../support/contribution.ts';
@@ -9,6 +8,7 @@ import type { GitRun } from '../support/person.ts';
 import { comment, speak, type Answer } from '../support/speak.ts';
 import { useOwnTestBed } from '../support/test-bed.ts';
 import { TEST_HEADER } from '../support/tripwire.ts';
+import { nextSecond } from '../shapes/updates.ts';
 import type { Upstream } from '../support/upstream.ts';
 
 const bed = useOwnTestBed();
@@ -169,7 +169,7 @@ describe('other words', () => {
     expect(await say(pull, `> ${word('stop')}`)).toBe(0);
     expect(await say(pull, `\`\`\`\n${word('stop')}\n\`\`\``)).toBe(0);
     const id = bed.sandbox.maintainer.comment({ owner, repo, number: pull.number }, 'Thanks');
-    await setTimeout(1_000);
+    await nextSecond();
     bed.sandbox.maintainer.editComment(owner, repo, id, word('stop'));
     expect((await comment(bed, person, thread, word('stop'))).status).toBe(200);
     expect(await say(pull, 'Hello')).toBe(0);

@@ -56,12 +56,14 @@ async function expectStopped(clone: Awaited<ReturnType<typeof opened>>['clone'])
   await expect.poll(said, { interval: 1_000 }).toMatch(/Its maintainers have said stop on/);
 }
 
+/** Counts the questions to the host about installations. */
+const lookedUp = () => bed.host.requests.filter(({ path }) => path.endsWith('/installation')).length;
+
 /** Sends what the host has told last of the App, and waits until the host was asked for that. */
 async function sendInstallation(): Promise<void> {
-  const asked = () => bed.host.requests.filter(({ path }) => path.endsWith('/installation')).length;
-  const before = asked();
+  const before = lookedUp();
   expect(await send(made().at(-1))).toBe(204);
-  await expect.poll(asked).toBe(before + 1);
+  await expect.poll(lookedUp).toBe(before + 1);
 }
 
 const made = (): readonly Delivery[] => bed.sandbox.apps.webhooks.made.slice();
@@ -154,7 +156,7 @@ describe('a delivery', exhaustive, () => {
   });
 });
 
-it('refuses what is not signed', async () => {
+it('refuses what is not signed', exhaustive, async () => {
   const { on } = await opened();
   bed.sandbox.maintainer.openIssue(on.owner, on.repo, 'An issue', 'Why');
   const real = made().at(-1)!;

@@ -87,3 +87,20 @@ describe('two updates at once', () => {
     await expectAccepted(bed, { upstream, clone }, await update());
   });
 });
+
+it('an update is not kept waiting by a preview, which anybody can make', exhaustive, async () => {
+  const { upstream, clone, first, update } = await opened(bed);
+  const copy = await bed.person().copy(upstream);
+  for (const each of [clone, copy]) await each.commit();
+  const path = new RegExp(`/${upstream.name}/pulls/${first.pull.number}$`);
+  const { promise: until, resolve: answer } = Promise.withResolvers<void>();
+  bed.sandbox.faults.inject({ method: 'GET', path, until });
+  const before = bed.host.requests.length;
+  const previewing = copy.push('-o', 'preview', '-o', `pr-hash=${first.banner.prHash}`, 'origin', 'HEAD:x');
+  await expect
+    .poll(() => bed.host.requests.slice(before).filter((request) => path.test(request.path)))
+    .toHaveLength(1);
+  await expectAccepted(bed, { upstream, clone }, await update());
+  answer();
+  expect((await previewing).stderr).toContain('preview: nothing was published');
+});
