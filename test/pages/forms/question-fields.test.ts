@@ -16,7 +16,9 @@ const VERSIONS: FormQuestion = {
 };
 
 it('shows the options of a question in the order of its maintainers, also numbers', () => {
-  const html = questionFields([VERSIONS], () => '').map(String).join('');
+  const html = questionFields([VERSIONS], () => '')
+    .map(String)
+    .join('');
   const options = [...html.matchAll(/<option value="([^"]*)"/g)].map(([, value]) => value);
   expect(options).toEqual(['', '22', '20', '__proto__', '18']);
 });

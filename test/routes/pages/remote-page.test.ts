@@ -32,7 +32,7 @@ const PULL_REQUESTS = new Proxy(bindings.PULL_REQUESTS, {
   },
 });
 
-function ask(path: string, client = '192.0.2.7'): Promise<Response> {
+async function ask(path: string, client = '192.0.2.7'): Promise<Response> {
   const request = new Request(`https://veil.test${path}`, {
     headers: { Accept: 'text/html', 'CF-Connecting-IP': client },
   });

@@ -191,7 +191,10 @@ function refusedFile(refusal: Refusal): Refused {
   return problem(409, [NEW_WARNINGS, ...lines].join('\n'));
 }
 
-function done(place: RequestedForm, opened: Omit<OpenedChange, 'path' | 'topicUrl' | 'needsKey'>): Promise<Response> {
+function done(
+  place: RequestedForm,
+  opened: Omit<OpenedChange, 'path' | 'topicUrl' | 'needsKey'>,
+): Promise<Response> {
   const { config } = place.c.var;
   const topicUrl = `${config.notifyBaseUrl}/${pullRequestTopic(opened.prHash)}`;
   const needsKey = config.prUpdatePolicy === 'key';
