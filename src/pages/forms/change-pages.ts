@@ -102,32 +102,47 @@ function sameNotice(same: NotedReply['same'], { action }: FormPlace, path: strin
 }
 
 /** Choices of when a change becomes public, by values of the push option `delay`. */
-const TIMES = {
+const TIMES: Readonly<Record<string, string>> = {
   '0s': 'now',
   '3h': 'within some hours: between three and six',
   '1d': 'within some days: one or two',
 };
 
-/** @param isDelayed whether this service delays pushes by default. */
-export function timeField(isDelayed: boolean): Html {
+/**
+ * @param isDelayed whether this service delays pushes by default.
+ * @param value what was chosen before.
+ */
+export function timeField(isDelayed: boolean, value = ''): Html {
   const hint = 'If you choose later, it appears at a random time, which reveals less about you.';
-  const choices = { ...(isDelayed && { '': 'as this service does it' }), ...TIMES };
-  return field('delay', 'When it becomes public', '', { hint, isOptional: true, choices });
+  const choices = Object.entries({ ...(isDelayed && { '': 'as this service does it' }), ...TIMES });
+  return field('delay', 'When it becomes public', value, { hint, isOptional: true, choices });
+}
+
+/** Says when a file becomes public; '' for the service's default. */
+export function timeWords(delay: string): string {
+  const words = TIMES[delay];
+  return words === undefined ? '' : `It becomes public ${words}.`;
 }
 
 export type OpenedChange = Pick<BannerFacts, 'updated' | 'prUrl' | 'prHash' | 'key'> &
   Pick<NotedReply, 'notes' | 'same'> &
-  Readonly<Record<'path' | 'topicUrl' | 'pageUrl', string>>;
+  Readonly<Record<'path' | 'topicUrl' | 'pageUrl', string>> & {
+    /** Whether an update needs the key. */
+    readonly needsKey: boolean;
+  };
 
-const KEEP =
-  'With the hash, everybody can update the pull request: it is part of the branch’s name. Only with the key can you withdraw it, or change its title and description. Nobody can look the key up for you. Keep it where no account of yours has it.';
+const BY_HASH =
+  'With the hash, everybody can update the pull request: it is part of the branch’s name. Only with the key can you withdraw it, or change its title and description.';
+const BY_KEY =
+  'Only with the key can you update the pull request, withdraw it, or change its title and description.';
+const KEEP = 'Nobody can look the key up for you. Keep it where no account of yours has it.';
 
 export function changeDonePage(place: FormPlace, opened: OpenedChange): Page {
-  const { updated, prUrl, prHash, key, topicUrl, pageUrl, path, same } = opened;
+  const { updated, prUrl, prHash, key, topicUrl, pageUrl, path, same, needsKey } = opened;
   const lines = opened.notes.join('\n').trim();
   const save = saveCard({
     lines: { Page: pageUrl, Hash: prHash, ...(key !== null && { Key: key }) },
-    note: KEEP,
+    note: `${needsKey ? BY_KEY : BY_HASH} ${KEEP}`,
     fileName: `pull-request-${prHash}.txt`,
   });
   const next = {

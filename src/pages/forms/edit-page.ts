@@ -156,7 +156,12 @@ function ruleNotice({ warnings, templateUrl }: ChangeForm): Html | '' {
 }
 
 export const STATED_LABELS = { ai: 'Was AI used?', issue: 'Number of the open issue' };
-const AI_USES = { '': 'choose', none: 'No AI', assisted: 'AI helped', generated: 'AI wrote most of it' };
+const AI_USES = Object.entries({
+  '': 'choose',
+  none: 'No AI',
+  assisted: 'AI helped',
+  generated: 'AI wrote most of it',
+});
 
 /** A form with statements for the text of a pull request. */
 interface StatingForm extends Pick<ChangeForm, 'policy'> {
