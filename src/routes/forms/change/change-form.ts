@@ -31,12 +31,13 @@ import { findPath, readBlob } from '../../../upstream/tree-reader.ts';
 import { pushHost } from '../../../service/open-push.ts';
 import { memoryFor } from '../../../service/scope.ts';
 import { untilAnswered } from '../../request/until-answered.ts';
+import { knownPolicy } from '../../request/reading.ts';
 import { answerRefused, explained, explanationOf, type Refused } from '../../request/refused.ts';
 import { CHANGE_FORM, remotePath } from '../../../pages/remote-paths.ts';
 import { answerForm, frameOf, type RequestedForm } from '../form.ts';
 import { outlookOf } from '../known-first.ts';
 import { type Chosen, chooseFile, listNothing, readChoice } from './choose-file.ts';
-import { hostFailure, knownPolicy, openSource, refuseReading, type ChangeSource } from './source.ts';
+import { hostFailure, openSource, refuseReading, type ChangeSource } from './source.ts';
 import { hostScopeOf, scopeOf } from '../../request/scope.ts';
 
 export const NO_HASH = explained(400, 'No such pull request', 'A hash has 8 to 40 hexadecimal characters.');

@@ -23,6 +23,7 @@ import { MAX_PUSH_BYTES } from '../../git/git-push.ts';
 import { announcedBytes } from '../../git/git-http.ts';
 import { type FormFields, withPlainLineEnds } from '../../request/form-fields.ts';
 import { isCrossSite } from '../../request/payload.ts';
+import { knownPolicy } from '../../request/reading.ts';
 import { answerRefused, explained, explanationOf, problem, type Refused } from '../../request/refused.ts';
 import { scopeOf } from '../../request/scope.ts';
 import { untilAnswered } from '../../request/until-answered.ts';
@@ -37,7 +38,6 @@ import {
 } from '../form.ts';
 import { outlookOf } from '../known-first.ts';
 import { NO_HASH } from '../change/change-form.ts';
-import { knownPolicy } from '../change/source.ts';
 import { readFileForm } from './read-form.ts';
 import { sendFile } from './send-file.ts';
 
