@@ -5,7 +5,7 @@
 import { ByteArrays } from '../compact-lists.ts';
 import type { Memory } from '../memory.ts';
 import type { Commit } from './commit.ts';
-import type { NewCommit, NewCommits } from './new-commits.ts';
+import type { NewCommit, NewCommits } from './found-commits.ts';
 import type { Oid } from './oid.ts';
 
 /**
