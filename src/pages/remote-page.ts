@@ -9,7 +9,13 @@ import type { PullRequestView } from '../durable/pull-request/pull-request.ts';
 import type { ListedThread } from '../host/code-host.ts';
 import { fullName, type RepositoryName } from '../words/repository-name.ts';
 import { gateWords } from '../policy/gates.ts';
-import { type Contribution, gateSentence, type Policy, policyFile, policyRefusal } from '../policy/policy.ts';
+import {
+  type Contribution,
+  gateSentence,
+  nothingAccepted,
+  type Policy,
+  policyRefusal,
+} from '../policy/policy.ts';
 import { commandList, commandScript } from './commands.ts';
 import PUSH_HTML from './fragments/push.html';
 import { MAINTAINERS_PATH } from '../text/footer.ts';
@@ -110,11 +116,7 @@ function acceptance({ policy, repository }: RemotePage): [tone: string, words: H
   const accepted = KINDS.filter((kind) => policy.accepted.includes(kind));
   const refused = KINDS.find((kind) => !policy.accepted.includes(kind));
   if (refused === undefined) return ['good', 'It accepts anonymous pull requests, issues and replies.'];
-  if (accepted.length === 0 && isByFile(policy))
-    return [
-      'bad',
-      `${fullName(repository)} accepts nothing from this service: ${policyFile(policy)} says so.`,
-    ];
+  if (accepted.length === 0 && isByFile(policy)) return ['bad', nothingAccepted(repository, policy)];
   if (accepted.length === 0 || policy.problem !== null)
     return ['bad', visibleText(policyRefusal(policy, repository, refused) ?? '')];
   const only = `It accepts only anonymous ${accepted.map((kind) => CONTRIBUTIONS[kind].words).join(' and ')}.`;

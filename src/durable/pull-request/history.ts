@@ -18,7 +18,7 @@ const REMARKS: ReadonlySet<HistoryKind> = new Set(['commented', 'reviewed', 'app
 
 export type HistoryKind = 'opened' | 'updated' | 'reopened' | HostEvent['kind'];
 
-/** Numbers of commits. `changed`: such as are there again with the same title. */
+/** Numbers of commits. `changed`: those that replace one of the same title. */
 export type CommitCounts = Readonly<Record<'added' | 'changed' | 'dropped', number>>;
 
 /** All kinds, for the description of the API. */

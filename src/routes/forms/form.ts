@@ -32,6 +32,7 @@ import { isCrossSite, isForm } from '../request/payload.ts';
 import { answerRefused, explained, type Refused } from '../request/refused.ts';
 import { onRepositoryPage } from '../request/repository.ts';
 import { remotePath } from '../../pages/remote-paths.ts';
+import { PR_HASH_PATTERN } from '../../words/pr-hash.ts';
 import { scopeOf } from '../request/scope.ts';
 
 /**
@@ -129,6 +130,14 @@ export function typedIdentity(ownName: string, anonEmail: string): CommitIdentit
   const text = ownName.replaceAll(/[<>\s\p{Cc}]+/gu, ' ');
   const email = text.split(' ').find((word) => /.@./.test(word)) ?? '';
   return { name: text.replace(email, '').trim(), email: email === '' ? anonEmail : email };
+}
+
+const NO_HASH = explained(400, 'No such pull request', 'A hash has 8 to 40 hexadecimal characters.');
+
+/** Reads which pull request the address of a form names; empty: none. */
+export function namedHash(c: Context<AppEnv>): string | Refused {
+  const hash = (c.req.query('pr_hash') ?? '').trim().toLowerCase();
+  return hash === '' || PR_HASH_PATTERN.test(hash) ? hash : NO_HASH;
 }
 
 /** The form that was sent. `problem` says why it has to be sent again. */
