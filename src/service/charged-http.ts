@@ -1,7 +1,7 @@
 /**
  * Charges the bot account's calls to the client that causes them: the host allows some 5,000 an
  * hour for everybody.
- * Proved by test/routes/request/limits.test.ts.
+ * Proved by test/routes/request/refused-first.test.ts.
  */
 import { waitUntil } from 'cloudflare:workers';
 import { hostNameOf } from '../config/hosts.ts';

@@ -53,6 +53,22 @@ describe.skipIf(inject('gitea') === null)('a push to Gitea', () => {
     expect(options).toEqual([['topic', 'title', 'description'], ['topic']]);
   });
 
+  it.each(['bundle create - origin/main..HEAD', 'format-patch --stdout origin/main'])(
+    'that is sent with curl as README.md says opens a pull request: git %s',
+    async (command) => {
+      const contribution = await contribute(bed);
+      const { clone, person, upstream } = contribution;
+      await clone.commit({ message: 'One\n' });
+      const door = command.startsWith('bundle') ? 'bundle' : 'patch';
+      const address = `${bed.serviceUrl}/v1/${HOST_KEY}/${upstream.fullName}/${door}`;
+      const line = `git ${command} | curl --silent --data-binary @- ${address}`;
+      const printed = (await person.mustRun('sh', clone.path, ['-c', line])).toString();
+      expect(printed).toContain('Your pull request is open.');
+      const pushed = { code: 0, stdout: '', stderr: printed.replaceAll(/^/gm, 'remote: ') };
+      await expectAccepted(bed, contribution, pushed);
+    },
+  );
+
   it('that replaces commits updates its pull request', async () => {
     const { upstream, clone, first, update } = await opened();
     await clone.git('commit', '--amend', '-m', 'Better');

@@ -74,6 +74,15 @@ describe.skipIf(!isInstalled('systemd-analyze'))('the unit', exhaustive, () => {
   });
 });
 
+it('a crowd of half-sent requests is bounded by the proxy and by the unit, as the document says', () => {
+  const fileOf = (name: string) => readFileSync(join(ROOT, 'deploy', name), 'utf8');
+  const [, zone, most] = /^ +limit_conn (\w+) (\d+);$/m.exec(fileOf('nginx.conf')) ?? [];
+  expect(fileOf('nginx.conf')).toContain(`limit_conn_zone $binary_remote_addr zone=${zone}:`);
+  expect(DOCUMENT).toContain(`nginx.conf allows ${most} connections of one address`);
+  const [, gigabytes] = /^MemoryMax=(\d+)G$/m.exec(fileOf('gitveil.service')) ?? [];
+  expect(DOCUMENT).toMatch(new RegExp(`ends the service beyond ${gigabytes} GB\\s\\(\`MemoryMax\`\\)`));
+});
+
 describe('deploy/gitveil.env', () => {
   const lines = readFileSync(join(ROOT, 'deploy/gitveil.env'), 'utf8').match(/^[A-Z].*$/gm) ?? [];
   const entries = lines.map((line) => line.split(/=(.*)/).slice(0, 2) as [name: string, value: string]);

@@ -284,6 +284,7 @@ const PAGES: readonly ((text: string) => Page)[] = [
       path: text,
       topicUrl: text,
       pageUrl: text,
+      needsKey: false,
       notes: [`-${text}-`],
       same: same(text),
     }),

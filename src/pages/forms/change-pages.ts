@@ -104,17 +104,23 @@ function sameNotice(same: NotedReply['same'], { action }: FormPlace, path: strin
 
 export type OpenedChange = Pick<BannerFacts, 'updated' | 'prUrl' | 'prHash' | 'key'> &
   Pick<NotedReply, 'notes' | 'same'> &
-  Readonly<Record<'path' | 'topicUrl' | 'pageUrl', string>>;
+  Readonly<Record<'path' | 'topicUrl' | 'pageUrl', string>> & {
+    /** Whether an update needs the key. */
+    readonly needsKey: boolean;
+  };
 
-const KEEP =
-  'With the hash, everybody can update the pull request: it is part of the branch’s name. Only with the key can you withdraw it, or change its title and description. Nobody can look the key up for you. Keep it where no account of yours has it.';
+const BY_HASH =
+  'With the hash, everybody can update the pull request: it is part of the branch’s name. Only with the key can you withdraw it, or change its title and description.';
+const BY_KEY =
+  'Only with the key can you update the pull request, withdraw it, or change its title and description.';
+const KEEP = 'Nobody can look the key up for you. Keep it where no account of yours has it.';
 
 export function changeDonePage(place: FormPlace, opened: OpenedChange): Page {
-  const { updated, prUrl, prHash, key, topicUrl, pageUrl, path, same } = opened;
+  const { updated, prUrl, prHash, key, topicUrl, pageUrl, path, same, needsKey } = opened;
   const lines = opened.notes.join('\n').trim();
   const save = saveCard({
     lines: { Page: pageUrl, Hash: prHash, ...(key !== null && { Key: key }) },
-    note: KEEP,
+    note: `${needsKey ? BY_KEY : BY_HASH} ${KEEP}`,
     fileName: `pull-request-${prHash}.txt`,
   });
   const next = {

@@ -30,6 +30,7 @@ import {
   signOffBox,
   statedFields,
   timeField,
+  timeWords,
 } from './pull-request-fields.ts';
 
 /** Fields of the form besides the file; an empty one is not given. */
@@ -81,7 +82,7 @@ export function filePage(form: FileForm): Page {
   ${field('description', 'Description (optional)', description, WHY)}
   ${field('base', 'Branch (optional)', base, BRANCH)}
   ${field('own_name', OWN_NAME, fields.own_name, OWN_NAME_FIELD)} ${statedFields(form)} ${signOffBox(form)}
-  ${timeField(form.isDelayed)} ${pr_hash === '' ? '' : keyField(fields, !form.needsKey)}
+  ${timeField(form.isDelayed, fields.delay)} ${pr_hash === '' ? '' : keyField(fields, !form.needsKey)}
   ${fileField(FILE_HINT)}`;
   return formPage(
     TITLE,
@@ -134,7 +135,9 @@ export function filePreviewPage(form: FileForm, preview: FilePreview): Page {
   const facts = factList({
     Author: author,
     Branch: `${visibleText(base)} of ${repository}`,
-    Time: html`When it becomes public<small>The ids of the commits change with that time.</small>`,
+    Time: html`When it becomes public<small
+        >${timeWords(fields.delay)} The ids of the commits change with that time.</small
+      >`,
   });
   const text = body === '' ? '' : html`<pre class="text">${'\n'}${visibleText(body)}</pre>`;
   // The service reads fields until it meets the file.

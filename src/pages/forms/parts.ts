@@ -135,7 +135,8 @@ interface FieldOptions {
   readonly rows?: number;
   /** Set for the text of a file. `prose` has long lines, which are wrapped. */
   readonly text?: 'code' | 'prose';
-  readonly choices?: Readonly<Record<string, string>>;
+  /** Values with their words, in the order in which they are shown. */
+  readonly choices?: readonly (readonly [value: string, words: string])[];
   /**
    * `shown`: a contributor's secret, in a text field, because browsers offer to store what a
    * password field has, often with an account. `stored`: the operator's, in a password field.
@@ -173,7 +174,7 @@ export function field(name: string, label: string, value: string, options: Field
     // Browsers drop the first line feed after the tag.
     tag = html`<textarea${all({ rows, autocomplete: 'off', ...code, ...shownInIt })}>${'\n'}${value}</textarea>`;
   if (choices !== undefined) {
-    const values = Object.entries(choices).map(
+    const values = choices.map(
       ([choice, words]) =>
         html`<option${attributes({ value: choice, selected: choice === value })}>${words}</option>`,
     );

@@ -8,7 +8,12 @@ import { DCO_URL, type Html } from '../layout.ts';
 import { attributes, field } from './parts.ts';
 
 export const STATED_LABELS = { ai: 'Was AI used?', issue: 'Number of the open issue' };
-const AI_USES = { '': 'choose', none: 'No AI', assisted: 'AI helped', generated: 'AI wrote most of it' };
+const AI_USES = Object.entries({
+  '': 'choose',
+  none: 'No AI',
+  assisted: 'AI helped',
+  generated: 'AI wrote most of it',
+});
 
 /** A form of a pull request; without `pr_hash`, of a new one. An empty field is not given. */
 export interface PullRequestForm {
@@ -55,15 +60,24 @@ export function keyField({ pr_key: value }: { readonly pr_key: string }, isOptio
 }
 
 /** Choices of when a change becomes public, by values of the push option `delay`. */
-const TIMES = {
+const TIMES: Readonly<Record<string, string>> = {
   '0s': 'now',
   '3h': 'within some hours: between three and six',
   '1d': 'within some days: one or two',
 };
 
-/** @param isDelayed whether this service delays pushes by default. */
-export function timeField(isDelayed: boolean): Html {
+/**
+ * @param isDelayed whether this service delays pushes by default.
+ * @param value what was chosen before.
+ */
+export function timeField(isDelayed: boolean, value = ''): Html {
   const hint = 'If you choose later, it appears at a random time, which reveals less about you.';
-  const choices = { ...(isDelayed && { '': 'as this service does it' }), ...TIMES };
-  return field('delay', 'When it becomes public', '', { hint, isOptional: true, choices });
+  const choices = Object.entries({ ...(isDelayed && { '': 'as this service does it' }), ...TIMES });
+  return field('delay', 'When it becomes public', value, { hint, isOptional: true, choices });
+}
+
+/** Says when a file becomes public; '' for the service's default. */
+export function timeWords(delay: string): string {
+  const words = TIMES[delay];
+  return words === undefined ? '' : `It becomes public ${words}.`;
 }

@@ -49,7 +49,8 @@ export async function showRemote(c: Context<AppEnv>, target: RepositoryName): Pr
     pullRequests,
     openThreads,
   };
-  const isComplete = pullRequests !== null && openThreads !== null && standing?.panicMode === false;
+  const isKnown = policy !== undefined && pullRequests !== null && openThreads !== null;
+  const isComplete = isKnown && standing?.panicMode === false;
   return answerPage(c, remotePage(page, config), 200, {
     'Cache-Control': isComplete ? keptFor(KEPT_SECONDS, c.req.raw, config) : 'no-store',
   });

@@ -119,6 +119,14 @@ it('says what is wrong with a file of it, and loses nothing', async () => {
   expect(done.heading, done.problem).toBe('Your pull request is open');
 });
 
+it('leads on to the folders from a file that it has removed', async () => {
+  const { editor } = await begun('docs/old.md');
+  await editor.send({ step: 'remove' });
+  await editor.send({ step: 'preview' });
+  const done = await editor.send({ step: 'open' });
+  expect(done.html).toContain(`href="${editor.path}?pr_hash=${hashIn(done)}">Edit again</a>`);
+});
+
 it('removes a file that is no text, without showing it', exhaustive, async () => {
   const { upstream, editor } = await begun();
   await editor.send({ text: 'two\n', step: 'another' });
@@ -160,6 +168,16 @@ it('takes so many files and no more, and refuses what the service has not writte
   );
 });
 
+it('asks the host for no pull request whose hash was made up', async () => {
+  const { editor } = await begun();
+  const before = bed.host.requests.length;
+  const made = 'x/../../../user';
+  const list = await editor.send({ pr_hash: made, step: 'another' });
+  expect([list.status, list.problem]).toEqual([400, 'A hash has 8 to 40 hexadecimal characters.']);
+  const asked = bed.host.requests.slice(before).map(({ path }) => decodeURIComponent(path));
+  expect(asked.filter((path) => path.includes(made))).toEqual([]);
+});
+
 it('tells whether it has found a name, in the form', async () => {
   const { editor } = await begun();
   expect((await editor.send({ text: 'two\n', step: 'search' })).problem).toBe(
@@ -189,5 +207,12 @@ it('begins as a link or a form of another site fills it in, and posts nothing', 
     'It is <b>“one”</b>.',
     'uno\n',
   ]);
+  const shown = await client.post(`/v1/gh/${upstream.fullName}/change`, {
+    ...form.fields,
+    title: 'Correct\u200b a typo',
+    text: 'uno\u200d\n',
+    step: 'preview',
+  });
+  expect(shown.html).toContain('It has characters that nobody sees: [U+200D], [U+200B].');
   expect(await bed.host.pulls(upstream)).toEqual([]);
 });

@@ -41,7 +41,7 @@ import { hostScopeOf, scopeOf } from '../../request/scope.ts';
 
 export async function showChange(place: RequestedForm): Promise<Response> {
   const { c, target } = place;
-  const prHash = namedHash(c);
+  const prHash = namedHash(c.req.query('pr_hash'));
   if (typeof prHash !== 'string') return answerRefused(c, prHash, 'page');
   const pressed = c.req.query('new') === '1' ? 'add' : 'open';
   const choice = readChoice(c.req.query('path') ?? '', c.req.query('find') === '1' ? 'find' : pressed);

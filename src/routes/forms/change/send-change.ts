@@ -6,6 +6,7 @@
  */
 import { newAddresses } from '../../../edit/addresses.ts';
 import { buildChange } from '../../../edit/build-change.ts';
+import { newUnseen } from '../../../edit/unseen.ts';
 import { MovedError } from '../../../words/host-error.ts';
 import { systemClock } from '../../../isolate/clock.ts';
 import type { MemoryHold } from '../../../isolate/memory-budget.ts';
@@ -181,12 +182,13 @@ async function previewChange(
     return answerForm(place.c, changeFormPage({ ...form, searched }));
   }
   const before = files.map(({ original }) => contentText(original)).join('\n');
-  const after = files.map(({ content }) => contentText(content));
+  const after = [...files.map(({ content }) => contentText(content)), title, description].join('\n');
+  const told = [...notes, ...preview.remarks].map((line) => (line === NOBODY_SEARCHED ? NO_NAME : line));
   const page = changePreviewPage(form, {
     ...preview,
     base: source.base,
-    remarks: [...notes, ...preview.remarks].map((remark) => (remark === NOBODY_SEARCHED ? NO_NAME : remark)),
-    addresses: newAddresses(before, [...after, title, description].join('\n')),
+    remarks: [...told, ...newUnseen(before, after)],
+    addresses: newAddresses(before, after),
     files: previewedFiles(files),
     isDelayed: place.c.var.config.publishDelayMs > 0,
     hasMoved: seen !== '' && seen !== source.tip,
@@ -261,14 +263,17 @@ async function openedBefore(
 
 function done(
   place: RequestedForm,
-  { path }: ChangeFields,
-  opened: Omit<OpenedChange, 'path' | 'topicUrl' | 'pageUrl'>,
+  { path, removed }: ChangeFields,
+  opened: Omit<OpenedChange, 'path' | 'topicUrl' | 'pageUrl' | 'needsKey'>,
 ): Promise<Response> {
   const { c } = place;
   const { config } = c.var;
   const topicUrl = `${config.notifyBaseUrl}/${pullRequestTopic(opened.prHash)}`;
   const pageUrl = shownOrigin(c.req.raw, config) + pullRequestPath(opened.prHash);
-  return answerForm(c, changeDonePage(place, { ...opened, path, topicUrl, pageUrl }));
+  const needsKey = config.prUpdatePolicy === 'key';
+  // There is no page for a file that is gone.
+  const next = { path: removed === '' ? path : '', topicUrl, pageUrl, needsKey };
+  return answerForm(c, changeDonePage(place, { ...opened, ...next }));
 }
 
 /** Makes the names of what a form opens or delays, which nobody else can know. */

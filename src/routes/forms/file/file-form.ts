@@ -49,7 +49,7 @@ const AGAIN = 'Choose the file again, because a browser forgets it.';
 
 export async function showFileForm(place: RequestedForm): Promise<Response> {
   const { c } = place;
-  const pr_hash = namedHash(c);
+  const pr_hash = namedHash(c.req.query('pr_hash'));
   if (typeof pr_hash !== 'string') return answerRefused(c, pr_hash, 'page');
   const { closed } = await outlookOf(place, 'pull_requests', null, pr_hash === '');
   if (closed !== null) return answerForm(c, fileClosedPage(place, closed));

@@ -191,9 +191,14 @@ function refusedFile(refusal: Refusal): Refused {
   return problem(409, [NEW_WARNINGS, ...lines].join('\n'));
 }
 
-function done(place: RequestedForm, opened: Omit<OpenedChange, 'path' | 'topicUrl'>): Promise<Response> {
-  const topicUrl = `${place.c.var.config.notifyBaseUrl}/${pullRequestTopic(opened.prHash)}`;
+function done(
+  place: RequestedForm,
+  opened: Omit<OpenedChange, 'path' | 'topicUrl' | 'needsKey'>,
+): Promise<Response> {
+  const { config } = place.c.var;
+  const topicUrl = `${config.notifyBaseUrl}/${pullRequestTopic(opened.prHash)}`;
+  const needsKey = config.prUpdatePolicy === 'key';
   // It leads on to the form that changes a file of the pull request.
   const next = { ...place, action: place.home + CHANGE_FORM };
-  return answerForm(place.c, changeDonePage(next, { ...opened, path: '', topicUrl }));
+  return answerForm(place.c, changeDonePage(next, { ...opened, path: '', topicUrl, needsKey }));
 }
