@@ -51,7 +51,7 @@ export interface Use {
 export interface Claimant extends Omit<Use, 'at'> {
   /** Earlier names of the network, under which it may have used the limit. */
   readonly byEarlier?: readonly string[];
-  /** A member, as above. */
+  /** True for a member, as the table of this file means it. */
   readonly takesPart: boolean;
 }
 

@@ -50,6 +50,8 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+const fileOf = (name: string): string => readFileSync(join(ROOT, 'deploy', name), 'utf8');
+
 const analyze = (...args: string[]): string =>
   execFileSync('bash', ['-c', 'systemd-analyze "$@" 2>&1 || true', '-', ...args], { encoding: 'utf8' });
 
@@ -59,7 +61,7 @@ describe.skipIf(!isInstalled('systemd-analyze'))('the unit', exhaustive, () => {
     // A path with spaces would have to be quoted there.
     const checkout = join(folder, 'checkout');
     symlinkSync(ROOT, checkout);
-    const text = readFileSync(join(ROOT, 'deploy/gitveil.service'), 'utf8')
+    const text = fileOf('gitveil.service')
       .replaceAll('/srv/gitveil', checkout)
       .replace('User=gitveil', `User=${userInfo().username}`);
     writeFileSync(unit, text);
@@ -75,7 +77,6 @@ describe.skipIf(!isInstalled('systemd-analyze'))('the unit', exhaustive, () => {
 });
 
 it('a crowd of half-sent requests is bounded by the proxy and by the unit, as the document says', () => {
-  const fileOf = (name: string) => readFileSync(join(ROOT, 'deploy', name), 'utf8');
   const [, zone, most] = /^ +limit_conn (\w+) (\d+);$/m.exec(fileOf('nginx.conf')) ?? [];
   expect(fileOf('nginx.conf')).toContain(`limit_conn_zone $binary_remote_addr zone=${zone}:`);
   expect(DOCUMENT).toContain(`nginx.conf allows ${most} connections of one address`);
@@ -84,7 +85,7 @@ it('a crowd of half-sent requests is bounded by the proxy and by the unit, as th
 });
 
 describe('deploy/gitveil.env', () => {
-  const lines = readFileSync(join(ROOT, 'deploy/gitveil.env'), 'utf8').match(/^[A-Z].*$/gm) ?? [];
+  const lines = fileOf('gitveil.env').match(/^[A-Z].*$/gm) ?? [];
   const entries = lines.map((line) => line.split(/=(.*)/).slice(0, 2) as [name: string, value: string]);
   const own: Readonly<Record<string, string>> = {
     OPERATOR_CONTACT: 'operator@example.org',
