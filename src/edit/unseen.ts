@@ -13,11 +13,14 @@ const EMOJI =
 
 /** How many different ones are named. */
 const MOST_NAMED = 5;
+/** How much of the old text is read. What stands behind counts as new. */
+const MOST_OF_OLD = 1_000_000;
 
 /** Tells which of them the new text has more often, in a line; none if there are none. */
 export function newUnseen(before: string, after: string): readonly string[] {
-  const known = countsOf(before);
-  const more = [...countsOf(after)].filter(([mark, count]) => count > (known.get(mark) ?? 0));
+  const found = countsOf(after);
+  const known = countsOf(found.size === 0 ? '' : before.slice(0, MOST_OF_OLD));
+  const more = [...found].filter(([mark, count]) => count > (known.get(mark) ?? 0));
   if (more.length === 0) return [];
   const names = more.slice(0, MOST_NAMED).map(([mark]) => codeOf(mark));
   const rest = more.length > MOST_NAMED ? `, and ${more.length - MOST_NAMED} more` : '';

@@ -178,6 +178,25 @@ it('asks the host for no pull request whose hash was made up', async () => {
   expect(asked.filter((path) => path.includes(made))).toEqual([]);
 });
 
+it('says which files are too large together', exhaustive, async () => {
+  const upstream = await bed.createUpstream();
+  const large = Array.from({ length: 5 }, (_, at) => [`${at}.txt`, `${at}\n${'x'.repeat(999_000)}`]);
+  await upstream.grow({ files: Object.fromEntries(large) as Record<string, string> });
+  const editor = new Editor(upstream);
+  await editor.open('0.txt');
+  await editor.send({ step: 'remove' });
+  // A removed file needs no text.
+  for (const [path = ''] of large.slice(1)) {
+    await editor.send({ text: '', step: 'another' });
+    await editor.send({ step: 'remove-named', named: path });
+  }
+  const refused = await editor.send({ text: '', step: 'preview' });
+  expect([refused.status, refused.problem]).toEqual([
+    409,
+    'These files are too large together. Take some out, or use Git for larger changes.',
+  ]);
+});
+
 it('tells whether it has found a name, in the form', async () => {
   const { editor } = await begun();
   expect((await editor.send({ text: 'two\n', step: 'search' })).problem).toBe(
