@@ -9,7 +9,7 @@ import { ByteReader, sourceOf } from '../../../git/wire/byte-reader.ts';
 import type { PushRequest } from '../../../git/wire/push-request.ts';
 import { isolate } from '../../../metrics/isolate.ts';
 import { withdrawnPage, withdrawPage } from '../../../pages/forms/change-pages.ts';
-import { STATED_LABELS } from '../../../pages/forms/edit-page.ts';
+import { STATED_LABELS } from '../../../pages/forms/pull-request-fields.ts';
 import { PR_HASH_PATTERN } from '../../../words/pr-hash.ts';
 import { PUBLISH_ANYWAY } from '../../../leaks/findings.ts';
 import { REPEATED } from '../../../push/judge/rules/doubles.ts';
